@@ -5,7 +5,9 @@
 
 mod agreement;
 mod bench;
+mod book;
 mod ci;
+mod dist;
 mod docs;
 mod sanitize;
 mod soak;
@@ -30,8 +32,10 @@ const USAGE: &str = "usage: cargo xtask CHORE
     test [TIER]... the tests, of some tiers or of all, with the reasons of those that were skipped; test --no-run only
                    builds them
   quick          tidy, clippy and the tests that need nothing but the compiler
+  dist           a release: static programs, archives, packages, image, licences, checksums; --help tells more
   bench          what fsdyno costs, beside fio; --help tells more
   agreement      what fsdyno and fio measure on storage of known speed; --help tells more
+  book           the documents as a site, where mdBook is installed
   sanitize       the tests of engine and run under AddressSanitizer and ThreadSanitizer (nightly)
   soak           what fsdyno says against honest runs on all kinds of storage; --help tells more
   winners        how often a comparison of equal places names a winner; --help tells more";
@@ -47,6 +51,8 @@ fn main() -> ExitCode {
         "quick" => ci::quick(),
         "test" => ci::test(rest),
         "bench" => bench::run(rest),
+        "book" => book::run(),
+        "dist" => dist::run(rest),
         "agreement" => agreement::run(rest),
         "sanitize" => sanitize::run(rest),
         "soak" => soak::run(rest),

@@ -1,13 +1,13 @@
 //! Runs the tests in named tiers, shows all they print, and counts them.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-use crate::workspace::cargo_command;
+use crate::workspace::{cargo_command, target_directory};
 
 /// How the tests ended.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -39,23 +39,32 @@ struct Tier {
     name: &'static str,
     /// Targets of cargo's; none: all that the manifests do not keep apart.
     targets: &'static [&'static str],
+    /// Of their tests; none: all.
+    choice: &'static [&'static str],
     /// Nothing runs beside it: it judges how even the storage's figures are.
     alone: bool,
 }
 
-/// Those that take longest first: they run side by side with those below.
+/// Those that take longest first: they run side by side with those below. What compiles for another system begins early.
 const TIERS: &[Tier] = &[
-    Tier { alone: true, ..tier("lab", &["lab"]) },
+    Tier {
+        alone: true,
+        choice: &["--skip=nfs::", "--skip=s3fs::caches", "--skip=sockets::"],
+        ..tier("disks", &["lab"])
+    },
     Tier { alone: true, ..tier("traps", &["traps"]) },
+    Tier { choice: &["nfs::", "s3fs::caches", "sockets::"], ..tier("mounts", &["lab"]) },
     tier("faults", &["faults"]),
+    tier("wine", &["wine"]),
+    tier("dist", &["dist"]),
     tier("oracle", &["oracle", "differential"]),
+    tier("faces", &["faces", "installed"]),
     tier("attacker", &["attacker"]),
+    tier(CLUSTER, &[CLUSTER]),
     tier("questions", &["check", "compare", "guided", "inspect", "readme", "sentences", "smallfiles", "sweep"]),
     tier("sheet", &["browser"]),
     tier("judgements", &["judgements"]),
     tier("memory", &["memcheck"]),
-    tier("wine", &["wine"]),
-    tier("faces", &["faces", "installed"]),
     tier(UNITS, &[]),
     tier(DOC, &[]),
 ];
@@ -63,11 +72,17 @@ const TIERS: &[Tier] = &[
 /// All targets that the manifests do not keep apart.
 const UNITS: &str = "units";
 
+/// The tests with many ranks, and their target.
+const CLUSTER: &str = "cluster";
+
+/// What only another Unix would use is compiled and tested here all the same.
+const FEATURES: &str = "--features=fsdyno-engine/posix,fsdyno-probe/posix";
+
 /// The examples in the documentation: no targets of their own.
 const DOC: &str = "doc";
 
 const fn tier(name: &'static str, targets: &'static [&'static str]) -> Tier {
-    Tier { name, targets, alone: false }
+    Tier { name, targets, choice: &[], alone: false }
 }
 
 /// One program of tests, or of checks, to be run to its end.
@@ -124,17 +139,40 @@ fn choose(names: &[String]) -> Result<Vec<&'static Tier>, String> {
     names.iter().map(find).collect()
 }
 
-/// Builds the programs of these tiers before anything runs: a compiler beside the tests would take their processors. All targets at once, so that the
-/// processors are busy to the end.
+/// Builds the programs of these tiers before anything runs: a compiler beside the tests would take their processors. All
+/// targets at once, so that the processors are busy to the end.
 pub(crate) fn build(names: &[String]) -> Result<Vec<Program>, String> {
     let chosen = choose(names)?;
+    // First: what is built last is what stays under the program's name.
+    let with_mpi = chosen.iter().any(|tier| tier.name == CLUSTER).then(program_with_mpi).flatten();
     let named: Vec<&str> = chosen.iter().flat_map(|tier| tier.targets).flat_map(|target| ["--test", target]).collect();
     let mut artifacts = if named.is_empty() { Vec::new() } else { artifacts(&named)? };
     // All that has not `test = false`; without this word the examples would be built too.
     if chosen.iter().any(|tier| tier.name == UNITS) {
         artifacts.extend(self::artifacts(&["--tests"])?);
     }
-    Ok(chosen.iter().flat_map(|tier| tier.programs(&artifacts)).collect())
+    let mut programs: Vec<Program> = chosen.iter().flat_map(|tier| tier.programs(&artifacts)).collect();
+    if let Some(path) = with_mpi {
+        for program in &mut programs {
+            program.command.env("FSDYNO_MPI", &path);
+        }
+    }
+    Ok(programs)
+}
+
+/// The program built with MPI, put by; `None`: the tests of many ranks say what is missing. With the same other features
+/// as all, so that few crates are compiled once more.
+fn program_with_mpi() -> Option<PathBuf> {
+    let there = Command::new("mpicc").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    there.ok().filter(std::process::ExitStatus::success)?;
+    let artifacts = artifacts(&["--features=fsdyno/mpi", "--test", CLUSTER]).ok()?;
+    let is_program =
+        |artifact: &&Value| artifact["target"]["kind"][0] == "bin" && artifact["target"]["name"] == "fsdyno";
+    let built = artifacts.iter().filter(|artifact| artifact["profile"]["test"] == false).find(is_program)?;
+    let place = target_directory().join("mpi/fsdyno");
+    std::fs::create_dir_all(place.parent()?).ok()?;
+    std::fs::copy(built["executable"].as_str()?, &place).ok()?;
+    Some(place)
 }
 
 /// What cargo says of the targets that these words choose, once they are built.
@@ -142,6 +180,7 @@ fn artifacts(words: &[&str]) -> Result<Vec<Value>, String> {
     let mut command = cargo_command();
     command
         .args(["test", "--workspace", "--no-run", "--quiet", "--message-format=json-render-diagnostics"])
+        .arg(FEATURES)
         .args(words);
     let built = command.stderr(Stdio::inherit()).output().map_err(|error| format!("cannot run cargo: {error}"))?;
     if !built.status.success() {
@@ -155,7 +194,7 @@ impl Tier {
     fn programs(&self, artifacts: &[Value]) -> Vec<Program> {
         if self.name == DOC {
             let mut command = hearing_hangups(cargo_command().get_program());
-            command.args(["test", "--workspace", "--doc", "--no-fail-fast", "--", "--show-output"]);
+            command.args(["test", "--workspace", FEATURES, "--doc", "--no-fail-fast", "--", "--show-output"]);
             return vec![Program { title: format!("test {DOC}"), command, alone: self.alone }];
         }
         let tests = artifacts.iter().filter(|artifact| artifact["profile"]["test"] == true && self.has(artifact));
@@ -174,7 +213,7 @@ impl Tier {
     fn program(&self, artifact: &Value) -> Option<Program> {
         let folder = Path::new(artifact["manifest_path"].as_str()?).parent()?;
         let mut command = hearing_hangups(artifact["executable"].as_str()?);
-        command.arg("--show-output").current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
+        command.arg("--show-output").args(self.choice).current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
         let (package, target) = (folder.file_name()?.to_string_lossy(), artifact["target"]["name"].as_str()?);
         Some(Program { title: format!("test {}: {target} of {package}", self.name), command, alone: self.alone })
     }
@@ -356,6 +395,8 @@ test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
         let mut named: Vec<&str> = TIERS.iter().flat_map(|tier| tier.targets).copied().collect();
         apart.sort_unstable();
         named.sort_unstable();
+        // Two tiers may choose among the tests of one target.
+        named.dedup();
         assert_eq!(named, apart);
     }
 

@@ -16,6 +16,9 @@ const THIN_MARGIN_PERCENT: f64 = 20.0;
 /// A rate that loses more than this share from the first third of a long test to the last does not last.
 const DECAY: f64 = 0.2;
 
+/// Why a figure of memory answers no requirement of durable data.
+pub(crate) const NOT_DURABLE: &str = "this storage is memory: nothing on it is durable";
+
 /// Factors for published figures; `None`: not visible.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Factors {
@@ -106,7 +109,7 @@ impl<'a> ResolvedRequirement<'a> {
     }
 
     /// Whether it requires durable data, and the storage is memory.
-    fn asks_memory_to_last(&self, test: &Test) -> bool {
+    pub(crate) fn asks_memory_to_last(&self, test: &Test) -> bool {
         self.in_memory
             && (matches!(self.requirement.metric, Metric::Sync(_)) || line::makes_durable(&test.work.words()))
     }
@@ -193,7 +196,7 @@ impl<'a> ResolvedRequirement<'a> {
         let basis = format!("{}{runs}, {}", found.basis, ran.reach);
         if self.asks_memory_to_last(ran.test) {
             answer.verdict = Verdict::NotApplicable;
-            answer.reason = "this storage is memory: nothing on it is durable, however fast it is synced".to_string();
+            answer.reason = format!("{NOT_DURABLE}, however fast it is synced");
             return;
         }
         if let Some(cause) = untrusted(&ran.of_test()) {
@@ -214,6 +217,9 @@ impl<'a> ResolvedRequirement<'a> {
             Verdict::Fail => format!("{basis}; nothing of the interval meets the limit{}", by_how_much(found)),
             _ => self.why_inconclusive(found, ran),
         };
+        if verdict == Verdict::Inconclusive {
+            answer.cap_s = Some(ran.cap_s);
+        }
         if answer.verdict == Verdict::Pass && margin_percent < THIN_MARGIN_PERCENT {
             answer.caveats.push(format!("the margin is below {THIN_MARGIN_PERCENT} %"));
         }
@@ -337,6 +343,7 @@ fn row(requirement: results::Requirement, origin: TestOrigin, verdict: Verdict, 
         reason,
         origin,
         caveats: Vec::new(),
+        cap_s: None,
         rows: Vec::new(),
     }
 }

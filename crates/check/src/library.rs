@@ -59,7 +59,7 @@ impl Library {
                 paths.push(path);
             }
         }
-        paths.sort();
+        sort::by(&mut paths, Ord::cmp);
         for path in paths {
             let text = fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
             let profile = Profile::read(&path.display().to_string(), &text)?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use guide::Problem;
 use guide::study::job_path;
-use job::{Amount, Job, Outcome, SyncOpen};
+use job::{Amount, EngineName, Job, Outcome, SyncOpen};
 use probe::HostFacts;
 use run::MachineSources;
 
@@ -85,7 +85,18 @@ pub(crate) fn seconds(words: &[String]) -> Option<u64> {
 }
 
 fn filled(words: &[String], directory: &str, file: &str) -> Vec<String> {
-    words.iter().map(|word| word.replace("{dir}", directory).replace("{file}", file)).collect()
+    words.iter().map(|word| at_home(word.replace("{dir}", directory).replace("{file}", file))).collect()
+}
+
+/// An engine of another system in the words of one that this system has: for one that returns before its requests are
+/// over the default of the system, windowsaio on Windows.
+fn at_home(word: String) -> String {
+    let engine = word.strip_prefix("--ioengine=").and_then(EngineName::named);
+    match engine.filter(|engine| !engine.is_of_this_system()) {
+        Some(engine) if engine.is_synchronous() => format!("--ioengine={}", EngineName::Psync.name()),
+        Some(_) => format!("--ioengine={}", EngineName::DEFAULT.name()),
+        None => word,
+    }
 }
 
 fn one_job(words: &[String]) -> Result<Job, String> {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use guide::Problem;
-use results::{Bound, Confidence, RequirementKind, TestOrigin};
+use results::{Bound, Confidence, RequirementKind, TestOrigin, sort};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -187,7 +187,7 @@ impl Profile {
         };
         let ids = profile.gates.iter().map(|gate| &gate.id).chain(profile.requirements.iter().map(|asked| &asked.id));
         let mut ids: Vec<&String> = ids.collect();
-        ids.sort();
+        sort::by(&mut ids, Ord::cmp);
         match ids.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => Err((written.name.span(), format!("two rows have the id `{}`", pair[0]))),
             None if ids.is_empty() => {

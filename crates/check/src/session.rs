@@ -9,7 +9,7 @@ use results::{Severity, Verdict, VerdictRow};
 use run::StopRule;
 
 use crate::gate::{self, Condition, Outcome};
-use crate::judge::{self, Factors, ResolvedRequirement};
+use crate::judge::{self, Factors, NOT_DURABLE, ResolvedRequirement};
 use crate::profile::{Profile, Test};
 use crate::trial::Trial;
 use crate::{Options, line};
@@ -76,14 +76,14 @@ impl<'s, 'a> Session<'s, 'a> {
 
     /// Runs the profiles and answers their requirements.
     pub(crate) fn run(&mut self, profiles: &[&Profile], work: &WorkDirectory) -> Result<(), Problem> {
-        self.study_run.steps.1 = profiles.iter().map(|profile| profile.tests_of(self.tier()).len()).sum();
+        self.study_run.steps.1 = profiles.iter().map(|profile| self.measured(profile).len()).sum();
         for profile in profiles {
             // What one profile leaves must neither fill the storage nor warm it for the next.
             work.empty()?;
             if self.pass_gates(profile, work)? {
                 self.run_tests(profile, work)?;
             } else {
-                let tests = profile.tests_of(self.tier()).len();
+                let tests = self.measured(profile).len();
                 self.study_run.steps.1 = self.study_run.steps.1.saturating_sub(tests);
                 self.leave_out(profile, "a condition before it is not met: nothing was measured");
             }
@@ -130,12 +130,19 @@ impl<'s, 'a> Session<'s, 'a> {
 
     fn run_tests(&mut self, profile: &Profile, work: &WorkDirectory) -> Result<(), Problem> {
         let mut all = Vec::new();
-        for test in profile.tests_of(self.tier()) {
+        for test in self.measured(profile) {
             all.push(self.run_test(profile, test, work)?);
         }
         let mut answers = Vec::new();
         for requirement in profile.requirements_of(self.tier()) {
             let asked = ResolvedRequirement::new(profile, requirement, self.factors, self.tier());
+            let unmeasured = profile.tests_of(self.tier()).into_iter().filter(|test| {
+                requirement.rests_on(test) && !all.iter().any(|trial: &Trial<'_>| std::ptr::eq(trial.test, *test))
+            });
+            answers.extend(unmeasured.map(|test| {
+                let reason = format!("{NOT_DURABLE}: not measured");
+                asked.unanswered(test, &test.work.words(), Verdict::NotApplicable, reason)
+            }));
             let of_requirement = all.iter().filter(|trial| requirement.rests_on(trial.test));
             for ran in of_requirement.map(|trial| trial.ran(&self.study_run.study.rows)) {
                 self.shortened |= !ran.shortened.is_empty();
@@ -145,6 +152,18 @@ impl<'s, 'a> Session<'s, 'a> {
         judge::compare_variants(&mut answers);
         self.study_run.study.verdicts.extend(answers);
         Ok(())
+    }
+
+    /// The tests of a profile whose figure can answer something here.
+    fn measured<'p>(&self, profile: &'p Profile) -> Vec<&'p Test> {
+        let requirements = profile.requirements_of(self.tier());
+        let answers = |test: &&Test| {
+            requirements.iter().filter(|requirement| requirement.rests_on(test)).any(|requirement| {
+                let asked = ResolvedRequirement::new(profile, requirement, self.factors, self.tier());
+                !asked.asks_memory_to_last(test)
+            })
+        };
+        profile.tests_of(self.tier()).into_iter().filter(answers).collect()
     }
 
     /// Runs a test, and repeats it while a requirement is undecided and the cap allows it.

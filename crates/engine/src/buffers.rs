@@ -48,9 +48,38 @@ pub enum ArenaError {
         /// errno.
         code: i32,
     },
+    /// `hugepage-size` is no size of a page.
+    #[error("hugepage-size={bytes}: not a power of two; write 2m, or another size in /sys/kernel/mm/hugepages")]
+    PageSize {
+        /// As asked for.
+        bytes: u64,
+    },
+    /// A file cannot serve as memory.
+    #[error(
+        "mem: {path}: {text}; name a file that can be written, with space for all buffers",
+        path = path.display(),
+        text = std::io::Error::from_raw_os_error(*code)
+    )]
+    File {
+        /// The file.
+        path: std::path::PathBuf,
+        /// errno.
+        code: i32,
+    },
+    /// Memory cannot be locked.
+    #[error(
+        "lockmem={bytes}: {text}; raise the limit (ulimit -l), or lower lockmem",
+        text = std::io::Error::from_raw_os_error(*code)
+    )]
+    Locked {
+        /// Bytes asked for.
+        bytes: u64,
+        /// errno.
+        code: i32,
+    },
     /// No huge pages.
     #[error(
-        "mem=mmaphuge: {pages} huge pages of {page_bytes} bytes: {text}; reserve them with \
+        "mem: {pages} huge pages of {page_bytes} bytes: {text}; reserve them with \
          `sysctl -w vm.nr_hugepages={pages}` (more if others use some) or leave mem out",
         text = std::io::Error::from_raw_os_error(*code)
     )]
@@ -86,8 +115,13 @@ impl Arena {
             return Err(ArenaError::Align { align });
         }
         let page_bytes = match memory {
-            Memory::Anonymous => memory::page_bytes(),
-            Memory::Huge => memory::huge_page_bytes(),
+            Memory::Anonymous | Memory::Shared | Memory::Segment => memory::page_bytes(),
+            Memory::Huge(0) | Memory::HugeSegment(0) => memory::huge_page_bytes(),
+            &Memory::Huge(bytes) | &Memory::HugeSegment(bytes) => usize::try_from(bytes)
+                .ok()
+                .filter(|bytes| bytes.is_power_of_two())
+                .ok_or(ArenaError::PageSize { bytes })?,
+            Memory::File { path, .. } => memory::file_page_bytes(path),
         };
         let align = (align as usize).max(memory::page_bytes());
         let stride = (block_bytes_max as usize).max(1).next_multiple_of(align);
@@ -100,8 +134,11 @@ impl Arena {
             .filter(|bytes| *bytes <= isize::MAX as usize)
             .ok_or(ArenaError::TooLarge { depth, block_bytes_max })?;
         let mapping = memory::map(mapping_bytes, memory).map_err(|code| match memory {
-            Memory::Anonymous => ArenaError::Refused { bytes: mapping_bytes, code },
-            Memory::Huge => ArenaError::HugePages { pages: mapping_bytes / page_bytes, page_bytes, code },
+            Memory::Anonymous | Memory::Shared | Memory::Segment => ArenaError::Refused { bytes: mapping_bytes, code },
+            Memory::Huge(_) | Memory::HugeSegment(_) => {
+                ArenaError::HugePages { pages: mapping_bytes / page_bytes, page_bytes, code }
+            }
+            Memory::File { path, .. } => ArenaError::File { path: path.clone(), code },
         })?;
         let padding = mapping.as_ptr().align_offset(align);
         assert!(padding <= slack);
@@ -145,6 +182,28 @@ impl Drop for Arena {
         // SAFETY: these are the values of `new`. Engines whose requests may still be in flight forget the arena
         // instead of dropping it.
         unsafe { memory::unmap(self.mapping, self.mapping_bytes) }
+    }
+}
+
+/// Memory that is locked as long as this lives, so that nobody else has it.
+#[derive(Debug)]
+pub struct LockedMemory {
+    _memory: Option<Arena>,
+}
+
+impl LockedMemory {
+    /// Takes so many bytes; none for 0.
+    pub fn new(bytes: u64) -> Result<LockedMemory, ArenaError> {
+        const PART_BYTES: u64 = 1 << 30;
+        if bytes == 0 {
+            return Ok(LockedMemory { _memory: None });
+        }
+        let refused = |code| ArenaError::Locked { bytes, code };
+        let depth = u32::try_from(bytes.div_ceil(PART_BYTES)).map_err(|_| refused(crate::errno::ENOMEM))?;
+        let block_bytes_max = bytes.div_ceil(depth.into()) as u32;
+        let memory = Arena::new(&ArenaShape { depth, block_bytes_max, align: 0, memory: Memory::Anonymous })?;
+        memory::lock(memory.mapping, memory.mapping_bytes).map_err(refused)?;
+        Ok(LockedMemory { _memory: Some(memory) })
     }
 }
 
@@ -195,9 +254,51 @@ mod tests {
 
     #[test]
     fn huge_pages_come_or_name_the_sysctl() {
-        let huge = ArenaShape { memory: Memory::Huge, ..shape(2, 4096, 0) };
-        if let Err(error) = Arena::new(&huge) {
-            assert!(error.to_string().contains("vm.nr_hugepages="), "{error}");
+        for memory in [Memory::Huge(0), Memory::Huge(2 << 20), Memory::HugeSegment(0)] {
+            if let Err(error) = Arena::new(&ArenaShape { memory, ..shape(2, 4096, 0) }) {
+                assert!(error.to_string().contains("vm.nr_hugepages="), "{error}");
+            }
+        }
+        let odd = ArenaShape { memory: Memory::Huge(3 << 20), ..shape(2, 4096, 0) };
+        assert!(Arena::new(&odd).unwrap_err().to_string().contains("hugepage-size=3145728"));
+    }
+
+    /// The byte that a fresh place begins with, after which it is overwritten.
+    fn used(memory: &Memory) -> u8 {
+        let mut arena = Arena::new(&ArenaShape { memory: memory.clone(), ..shape(2, 4096, 0) }).unwrap();
+        let place_of = arena.buffer(&Slots::<()>::new(2).take().unwrap());
+        let first = place_of[0];
+        place_of.fill(0x77);
+        first
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn memory_is_of_every_kind() {
+        for memory in [Memory::Shared, Memory::Segment] {
+            assert_eq!([used(&memory), used(&memory)], [0, 0], "{memory:?}");
+        }
+        let directory = tempfile::tempdir().unwrap();
+        for shared in [false, true] {
+            let path = directory.path().join(shared.to_string());
+            std::fs::write(&path, "content of somebody").unwrap();
+            let memory = Memory::File { path: path.clone(), shared };
+            used(&memory);
+            let held = std::fs::read(&path).unwrap();
+            assert!(held.len() >= 8192, "it has grown");
+            assert_eq!(held.contains(&0x77), shared, "a private mapping changes nothing");
+        }
+        let absent = Memory::File { path: directory.path().join("absent/file"), shared: true };
+        let error = Arena::new(&ArenaShape { memory: absent, ..shape(1, 4096, 0) }).unwrap_err().to_string();
+        assert!(error.contains("absent/file"), "{error}");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn memory_is_locked_or_the_limit_is_named() {
+        assert!(LockedMemory::new(0).is_ok());
+        if let Err(error) = LockedMemory::new(64 << 10) {
+            assert!(error.to_string().contains("ulimit -l"), "{error}");
         }
     }
 

@@ -6,6 +6,11 @@ mod simulated;
 pub use real::{ClockChoice, ClockError, ClockSource, ClockWatch, RealClock};
 pub use simulated::VirtualClock;
 
+/// What a clock of the system says, by its number there (of `clock_gettime`), ns; `None`: it cannot be read.
+pub fn system_clock_ns(number: u32) -> Option<u64> {
+    crate::system::clock::numbered_ns(number)
+}
+
 /// A clock that hardly ever runs backwards as one thread sees it: a move between processors may take a few ticks
 /// back, so subtract with saturation.
 pub trait Clock: Clone {

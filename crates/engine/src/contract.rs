@@ -3,10 +3,15 @@
 use std::fmt;
 use std::time::Duration;
 
+use job::Direction;
 use workload::Op;
 
 use crate::files::OpenFile;
 use crate::slot::Slot;
+
+/// The result of a request of an engine that works on names: it moves nothing, and [`Engine::operation`] has the time of
+/// the operation that came with it, if one did.
+pub const OPERATION: i64 = i64::MAX;
 
 /// A request that has come back.
 pub struct Completion<E> {
@@ -105,6 +110,15 @@ pub trait Engine: Sized {
     /// The files, in the order of `Op::file`: for cache advice and syncs between the requests. The worker that made
     /// the [`crate::EngineSetup`] still owns them and closes them when the engine is gone.
     fn files(&self) -> &[OpenFile];
+
+    /// The requests of a new pass over the files follow.
+    fn begin_pass(&mut self) {}
+
+    /// The time of the latest request's operation on a name, ns, and the direction that it counts for; `None` where the
+    /// operation of that name came with an earlier request of the pass. Asked for after a result of [`OPERATION`].
+    fn operation(&self) -> Option<(Direction, u64)> {
+        None
+    }
 
     /// Ways in which this engine departs from the plain use of its system calls, for the record: `ring-reap`,
     /// `registered-files`, ... Empty for most.

@@ -2,6 +2,12 @@
 
 pub use crate::system::errno::*;
 
+/// The system's text without the number that Rust adds.
+pub fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split_once(" (os error").map_or(text.clone(), |(before, _)| before.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

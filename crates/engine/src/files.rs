@@ -176,6 +176,11 @@ impl OpenFile {
         self.checked("advise about", system::advise(self.as_fd(), advice, offset, length))
     }
 
+    /// Tells the kernel how long what is written will live, by its number (1 nothing, 2 short to 5 extreme).
+    pub fn hint_lifetime(&self, number: u8) -> Result<(), FileError> {
+        self.checked("give a write hint for", system::hint_lifetime(self.as_fd(), number))
+    }
+
     /// Reserves `length` bytes from the start in the way asked for.
     pub fn allocate(&self, how: Fallocate, length: u64) -> Result<(), FileError> {
         self.checked("allocate space for", system::allocate(self.as_fd(), how, length))

@@ -20,11 +20,13 @@ mod completions;
 mod contract;
 pub mod errno;
 pub mod files;
+pub mod fill;
 pub mod mapper;
 pub mod names;
 mod null;
 pub mod process;
 mod setup;
+mod shared;
 pub mod signals;
 mod sim;
 mod slot;
@@ -43,11 +45,15 @@ use windows as system;
 #[cfg(windows)]
 pub use windows::machine;
 
+// What another Unix would begin with (CONTRIBUTING.md, "The first day on a Mac").
+#[cfg(all(unix, any(feature = "posix", not(target_os = "linux"))))]
+pub mod unix;
+
 #[cfg(not(any(target_os = "linux", windows)))]
 compile_error!("no engines for this system yet: they would be a folder beside src/linux with the same names");
 
 pub use advice::explain;
 pub use choice::{EngineVisitor, availability, io_uring_features, with_engine};
 pub use contract::*;
-pub use setup::{EngineSetup, EngineSetupError};
+pub use setup::{EngineSetup, EngineSetupError, Names};
 pub use slot::{SelfContained, Slot, Slots};

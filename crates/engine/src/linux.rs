@@ -15,11 +15,15 @@ pub(crate) mod mapper;
 pub(crate) mod memory;
 pub(crate) mod mmap;
 pub(crate) mod names;
+mod operations;
 pub(crate) mod pages;
 pub(crate) mod positioned;
+mod priorities;
 pub(crate) mod process;
-mod shared;
+mod program;
 pub(crate) mod signals;
+mod space;
+mod spliced;
 pub(crate) mod streams;
 pub(crate) mod terminal;
 pub(crate) mod thread;
@@ -35,10 +39,11 @@ pub(crate) fn with_engine<V: EngineVisitor>(
     setup: &EngineSetup<'_>,
     visitor: V,
 ) -> Result<V::Output, EngineSetupError> {
+    if setup.offload {
+        // The loop of `libaio` serves: one of its own for threads would be as much code again.
+        return Ok(equip(setup, visitor, aio::Aio::new(setup)?));
+    }
     match setup.name {
-        EngineName::Sync | EngineName::Psync | EngineName::Pvsync | EngineName::Pvsync2 | EngineName::Vsync => {
-            Ok(equip(setup, visitor, positioned::Positioned::new(setup)?))
-        }
         EngineName::Mmap => Ok(equip(setup, visitor, mmap::Mmap::new(setup)?)),
         EngineName::Libaio => Ok(equip(setup, visitor, aio::Aio::new(setup)?)),
         EngineName::IoUring => Ok(equip(setup, visitor, uring::Uring::new(setup)?)),
@@ -48,6 +53,7 @@ pub(crate) fn with_engine<V: EngineVisitor>(
         },
         EngineName::Null | EngineName::Sim => unreachable!("every system has these"),
         EngineName::Windowsaio => unreachable!("it is refused when the job is read"),
+        _ => Ok(equip(setup, visitor, positioned::Positioned::new(setup)?)),
     }
 }
 

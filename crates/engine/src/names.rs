@@ -2,8 +2,8 @@
 //! whoever times it times the storage; names are made beforehand. Every failure is its errno.
 
 pub use crate::system::names::{
-    Opened, create, link, make_directory, open, open_directory, path_of, read_link, remove, remove_directory, rename,
-    size, size_asked_anew,
+    LINKS_REFUSED, Opened, create, link, make_directory, open, open_directory, path_of, read_link, remove,
+    remove_directory, rename, size, size_asked_anew,
 };
 
 #[cfg(test)]

@@ -2,9 +2,11 @@
 //! another one can. And what the process holds of its own program.
 
 pub use crate::system::process::{
-    begin_in, close_standard_streams, closes_within, end_with_parent, end_with_this_thread, ended_by_signal, fork,
-    lead_group, release_program_pages, signal, wait_for,
+    begin_in, close_standard_streams, closes_within, divide, end_group, end_with_parent, end_with_this_thread,
+    ended_by_signal, hear_end_of_parent, lead_group, release_program_pages, signal, wait_for,
 };
+
+use std::io::{PipeReader, PipeWriter};
 
 use crate::system::held_signals::HeldSignals;
 
@@ -17,9 +19,14 @@ pub enum Side {
         child: u32,
         /// To be dropped once signals are passed on to the new one: it may already say that it runs.
         held: HeldSignals,
+        /// What the new one tells of its end.
+        reader: PipeReader,
     },
     /// The new one.
-    New,
+    New {
+        /// Where it tells of its end.
+        writer: PipeWriter,
+    },
 }
 
 /// How a process ended.
@@ -47,6 +54,6 @@ mod tests {
     #[test]
     fn beside_other_threads_nothing_is_divided() {
         // The test harness has a thread of its own.
-        assert!(fork().unwrap_err().to_string().contains("other threads"));
+        assert!(divide().unwrap_err().to_string().contains("other threads"));
     }
 }

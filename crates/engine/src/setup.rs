@@ -1,6 +1,8 @@
 //! What an engine is made from, and why it may not be.
 
-use job::{EngineName, EngineOptions, Memory};
+use std::path::Path;
+
+use job::{Direction, EngineName, EngineOptions, Memory};
 
 use crate::buffers::{Arena, ArenaError, ArenaShape};
 use crate::clock::RealClock;
@@ -13,6 +15,8 @@ pub struct EngineSetup<'a> {
     pub name: EngineName,
     /// The files that [`workload::Op::file`] counts. May be empty for `null` and `sim`.
     pub files: &'a [OpenFile],
+    /// What an engine that works on names has instead.
+    pub names: Names<'a>,
     /// Slots (1 and up). Synchronous engines use one at a time.
     pub depth: u32,
     /// Bytes of the largest transfer; a request beyond it is a bug and panics.
@@ -23,6 +27,8 @@ pub struct EngineSetup<'a> {
     pub memory: Memory,
     /// Flags of sync_file_range for [`workload::OpKind::SyncRange`]: bit 0 wait before, 1 write, 2 wait after.
     pub sync_range_flags: u32,
+    /// `io_submit_mode=offload`: threads make the calls of this engine, as many as there are slots.
+    pub offload: bool,
     /// Nothing is written: discards may be in flight like other requests. Else each is over before the next request.
     pub discards_alone: bool,
     /// The madvise(2) of mappings (`mmap`); files are advised by [`OpenFile::advise`].
@@ -31,6 +37,20 @@ pub struct EngineSetup<'a> {
     pub options: EngineOptions,
     /// The clock of all engines but `sim`.
     pub clock: RealClock,
+}
+
+/// Names of files or directories, counted by [`workload::Op::file`], and the direction that operations on them count for.
+#[derive(Clone, Debug)]
+pub struct Names<'a> {
+    /// Where they are.
+    pub paths: Vec<&'a Path>,
+    /// The direction.
+    pub counted_as: Direction,
+}
+
+impl Names<'_> {
+    /// Of an engine that works on open files, or on nothing.
+    pub const NONE: Names<'static> = Names { paths: Vec::new(), counted_as: Direction::Read };
 }
 
 impl EngineSetup<'_> {

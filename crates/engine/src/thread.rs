@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-pub use crate::system::thread::{ThreadError, set_affinity, set_io_priority, set_nice, thread_id, usage};
+pub use crate::system::thread::{
+    ThreadError, become_user, set_affinity, set_io_priority, set_memory_policy, set_name, set_nice, thread_id, usage,
+};
 
 /// What a thread has used since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,6 +39,8 @@ impl ThreadUsage {
 
 #[cfg(test)]
 mod tests {
+    use job::IoPriority;
+
     use super::*;
 
     #[test]
@@ -65,11 +69,62 @@ mod tests {
     }
 
     #[test]
+    #[cfg(target_os = "linux")]
+    fn a_thread_has_a_name_and_a_user_of_its_own() {
+        let own = |line: &str| {
+            let text = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+            text.lines().find_map(|found| Some(found.strip_prefix(line)?.trim().to_owned())).unwrap()
+        };
+        let before = own("Uid:");
+        std::thread::spawn(move || {
+            set_name("a name of more than fifteen bytes").unwrap();
+            assert_eq!(own("Name:"), "a name of more", "and a blank");
+            if !own("Uid:").starts_with("0\t") {
+                let error = become_user(Some(1), None).unwrap_err().to_string();
+                assert!(error.contains("uid=1"), "{error}");
+                return;
+            }
+            become_user(Some(65534), Some(65533)).unwrap();
+            assert_eq!(own("Uid:"), "65534\t65534\t65534\t65534");
+            assert_eq!(own("Gid:"), "65533\t65533\t65533\t65533");
+            assert!(become_user(Some(0), None).is_err(), "there is no way back");
+        })
+        .join()
+        .unwrap();
+        assert_eq!(own("Uid:"), before, "other threads keep theirs");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn memory_comes_from_nodes_that_there_are() {
+        use job::MemoryPolicy;
+        std::thread::spawn(|| {
+            if let Err(error) = set_memory_policy(&MemoryPolicy::Bind(vec![0])) {
+                assert!(error.to_string().contains("numa_mem_policy=bind:0"), "{error}");
+                return;
+            }
+            for policy in [MemoryPolicy::Local, MemoryPolicy::Prefer(0), MemoryPolicy::Interleave(vec![0])] {
+                set_memory_policy(&policy).unwrap();
+            }
+            assert!(set_memory_policy(&MemoryPolicy::Bind(vec![1000])).is_err());
+            set_memory_policy(&MemoryPolicy::Default).unwrap();
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
     fn own_priority_can_be_lowered() {
         std::thread::spawn(|| {
             set_nice(19).unwrap();
-            set_io_priority(2, 7).unwrap();
-            assert!(set_io_priority(2, 8).unwrap_err().to_string().contains("prio=8"));
+            let lowest = IoPriority { class: 2, level: 7, hint: 0 };
+            set_io_priority(lowest).unwrap();
+            let beyond = set_io_priority(IoPriority { level: 8, ..lowest }).unwrap_err().to_string();
+            assert!(beyond.contains("prio=8"), "{beyond}");
+            match set_io_priority(IoPriority { hint: 3, ..lowest }) {
+                Ok(()) => {}
+                Err(error) => assert!(error.to_string().contains("priohint=3"), "{error}"),
+            }
         })
         .join()
         .unwrap();

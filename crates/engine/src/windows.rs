@@ -12,6 +12,7 @@ pub(crate) mod held_signals;
 pub mod machine;
 pub(crate) mod mapper;
 pub(crate) mod memory;
+mod mmap;
 pub(crate) mod names;
 mod native;
 pub(crate) mod pages;
@@ -35,6 +36,7 @@ pub(crate) fn with_engine<V: EngineVisitor>(
 ) -> Result<V::Output, EngineSetupError> {
     match setup.name {
         EngineName::Sync | EngineName::Psync => Ok(equip(setup, visitor, positioned::Positioned::new(setup)?)),
+        EngineName::Mmap => Ok(equip(setup, visitor, mmap::Mmap::new(setup)?)),
         EngineName::Windowsaio => Ok(equip(setup, visitor, windowsaio::Windowsaio::new(setup)?)),
         name => Err(of_another_system(name)),
     }

@@ -6,7 +6,7 @@ use std::cell::Cell;
 
 use engine::clock::{Clock, RealClock};
 use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
-use engine::{Engine, EngineSetup, EngineSetupError, EngineVisitor, Queued, Slots, with_engine};
+use engine::{Engine, EngineSetup, EngineSetupError, EngineVisitor, Names, Queued, Slots, with_engine};
 use job::{EngineName, EngineOptions, Memory};
 use workload::{Op, OpKind};
 
@@ -114,17 +114,21 @@ fn no_engine_allocates_after_its_setup() {
         (EngineName::Mmap, 1),
         (EngineName::Libaio, DEPTH),
         (EngineName::IoUring, DEPTH),
+        #[cfg(windows)]
+        (EngineName::Windowsaio, DEPTH),
     ];
     for (name, depth) in engines {
         for options in [EngineOptions::default(), fixed.clone()] {
             let setup = EngineSetup {
                 name,
                 files: &files,
+                names: Names::NONE,
                 depth,
                 block_bytes_max: BLOCK,
                 memory_align: 0,
                 memory: Memory::Anonymous,
                 sync_range_flags: 0,
+                offload: false,
                 discards_alone: false,
                 advice: Advice::Normal,
                 options,

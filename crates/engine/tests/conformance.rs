@@ -7,10 +7,20 @@
 mod bench;
 #[path = "conformance/checks.rs"]
 mod checks;
+#[cfg(target_os = "linux")]
+#[path = "conformance/operations.rs"]
+mod operations;
 
 use bench::{Spec, TestFile};
 use checks::{Check, Run};
 use job::EngineName;
+#[cfg(target_os = "linux")]
+use job::{IoPriority, PerDirection, PriorityShare};
+
+/// Engines whose requests transfer something between a buffer and a file, or pretend to.
+fn transferring() -> impl Iterator<Item = EngineName> {
+    EngineName::all().filter(|name| name.moves_data() || !name.has_paths())
+}
 
 fn check_engine(spec: &Spec) {
     for check in Check::ALL {
@@ -26,15 +36,54 @@ fn check_engine(spec: &Spec) {
 
 #[test]
 fn every_engine_at_depths_of_one_some_and_no_power_of_two() {
-    for name in EngineName::all() {
+    for name in transferring() {
         [1, 7, 16].iter().for_each(|depth| check_engine(&Spec::new(name, *depth)));
     }
 }
 
 #[test]
 fn every_engine_with_direct_io() {
-    for name in EngineName::all().filter(|name| !name.is_diskless()) {
+    for name in EngineName::all().filter(|name| name.moves_data()) {
         check_engine(&Spec { direct: true, ..Spec::new(name, 16) });
+    }
+}
+
+/// What a Mac would begin with; see CONTRIBUTING.md.
+#[cfg(all(unix, feature = "posix"))]
+#[test]
+fn the_engines_of_any_unix() {
+    for name in [EngineName::Psync, EngineName::Sync] {
+        check_engine(&Spec { posix: true, ..Spec::new(name, 1) });
+        check_engine(&Spec { posix: true, direct: true, ..Spec::new(name, 1) });
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn calls_by_threads() {
+    for name in EngineName::all().filter(|name| name.can_be_offloaded()) {
+        [1, 7].iter().for_each(|depth| check_engine(&Spec { offload: true, ..Spec::new(name, *depth) }));
+        check_engine(&Spec { offload: true, direct: true, ..Spec::new(name, 16) });
+    }
+}
+
+#[test]
+fn libaio_with_lists_of_buffers() {
+    check_engine(&Spec::new(EngineName::Libaio, 7).with(|options| options.vectored = true));
+    let offloaded = Spec { offload: true, ..Spec::new(EngineName::Libaio, 7) };
+    check_engine(&offloaded.with(|options| options.vectored = true));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn requests_with_priorities_of_their_own() {
+    let priority = IoPriority { class: 2, level: 7, hint: 0 };
+    let half = vec![PriorityShare { block_bytes: None, percent: 50, priority }];
+    for name in [EngineName::Libaio, EngineName::IoUring] {
+        for offload in [false, true] {
+            let spec = Spec { offload, ..Spec::new(name, 7) };
+            check_engine(&spec.with(|options| options.priority_shares = PerDirection::all(half.clone())));
+        }
     }
 }
 

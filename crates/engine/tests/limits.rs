@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use engine::clock::RealClock;
 use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
-use engine::{Engine, EngineSetup, EngineVisitor, Queued, Slots, availability, io_uring_features, with_engine};
+use engine::{Engine, EngineSetup, EngineVisitor, Names, Queued, Slots, availability, io_uring_features, with_engine};
 use job::{EngineName, EngineOptions, Memory};
 use rustix::fs::{CWD, FileType, Mode};
 use rustix::io::Errno;
@@ -15,11 +15,13 @@ fn setup<'a>(name: EngineName, files: &'a [OpenFile], options: EngineOptions) ->
     EngineSetup {
         name,
         files,
+        names: Names::NONE,
         depth: 4,
         block_bytes_max: 4096,
         memory_align: 0,
         memory: Memory::Anonymous,
         sync_range_flags: 0,
+        offload: false,
         discards_alone: false,
         advice: Advice::Normal,
         options,

@@ -2,7 +2,7 @@
 
 use engine::clock::RealClock;
 use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
-use engine::{Engine, EngineSetup, EngineVisitor, Queued, Slots, explain, with_engine};
+use engine::{Engine, EngineSetup, EngineVisitor, Names, Queued, Slots, explain, with_engine};
 use job::{EngineName, EngineOptions, Memory};
 use workload::{Op, OpKind};
 
@@ -17,11 +17,13 @@ fn setup(files: &[OpenFile]) -> EngineSetup<'_> {
     EngineSetup {
         name: EngineName::Mmap,
         files,
+        names: Names::NONE,
         depth: 1,
         block_bytes_max: PAGE as u32,
         memory_align: 0,
         memory: Memory::Anonymous,
         sync_range_flags: 0,
+        offload: false,
         discards_alone: false,
         advice: Advice::Normal,
         options: EngineOptions::default(),

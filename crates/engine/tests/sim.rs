@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use engine::clock::{Clock, RealClock};
 use engine::files::Advice;
-use engine::{Completion, Engine, EngineSetup, EngineVisitor, Queued, Slots, with_engine};
+use engine::{Completion, Engine, EngineSetup, EngineVisitor, Names, Queued, Slots, with_engine};
 use job::{EngineName, EngineOptions, Memory, SimDevice, SimFault, SimFaultKind};
 use workload::{Op, OpKind};
 
@@ -14,11 +14,13 @@ fn with_device<V: EngineVisitor>(depth: u32, sim: SimDevice, visitor: V) -> V::O
     let setup = EngineSetup {
         name: EngineName::Sim,
         files: &[],
+        names: Names::NONE,
         depth,
         block_bytes_max: 4096,
         memory_align: 0,
         memory: Memory::Anonymous,
         sync_range_flags: 0,
+        offload: false,
         discards_alone: false,
         advice: Advice::Normal,
         options: EngineOptions { sim, ..EngineOptions::default() },

@@ -32,9 +32,13 @@ pub(crate) struct Stage<'r> {
 impl<'r> Evidence<'r> {
     /// One for each node: its jobs are judged by its own ledger.
     pub(crate) fn of(record: &'r RunRecord) -> impl Iterator<Item = Evidence<'r>> {
-        record.nodes.iter().enumerate().map(|(index, node)| {
-            let jobs: Vec<&JobRecord> = record.jobs.iter().filter(|job| job.node == index).collect();
-            let numbers: BTreeSet<u32> = jobs.iter().map(|job| job.plan.stage).collect();
+        let mut of_nodes: Vec<Vec<&JobRecord>> = vec![Vec::new(); record.nodes.len()];
+        for job in &record.jobs {
+            of_nodes.get_mut(job.node).into_iter().for_each(|jobs| jobs.push(job));
+        }
+        record.nodes.iter().zip(of_nodes).map(|(node, jobs)| {
+            let mut numbers = BTreeSet::new();
+            numbers.extend(jobs.iter().map(|job| job.plan.stage));
             let stages = numbers.into_iter().flat_map(|number| Stage::of(node, &jobs, number)).collect();
             Evidence { record, node, stages }
         })
@@ -84,8 +88,8 @@ impl<'r> Evidence<'r> {
 
     /// What is known about the row's files.
     pub(crate) fn files(&self, row: &Row<'_>) -> impl Iterator<Item = &'r FileEvidence> {
-        let paths: BTreeSet<&str> =
-            row.workers.iter().flat_map(|worker| worker.plan.files.iter().map(String::as_str)).collect();
+        let mut paths = BTreeSet::new();
+        paths.extend(row.workers.iter().flat_map(|worker| worker.plan.files.iter().map(String::as_str)));
         self.ledger()
             .map(|ledger| &ledger.files[..])
             .unwrap_or_default()

@@ -3,6 +3,7 @@
 //! nothing.
 #![forbid(unsafe_code)]
 
+mod between;
 mod document;
 mod evidence;
 mod explanation;
@@ -24,10 +25,17 @@ use evidence::Evidence;
 
 /// Everything found in a finished run, the worst first.
 pub fn of_run(record: &RunRecord) -> Vec<Finding> {
-    if without_storage(record) {
-        return Vec::new();
+    let mut all = between_nodes(record);
+    if !without_storage(record) {
+        all.extend(look(record, |evidence| traps::ALL.iter().flat_map(|trap| (trap.find)(evidence)).collect()));
     }
-    look(record, |evidence| traps::ALL.iter().flat_map(|trap| (trap.find)(evidence)).collect())
+    sort::by_key(&mut all, |finding| std::cmp::Reverse(finding.severity));
+    all
+}
+
+/// What the nodes of a run show beside each other; what each shows by itself was found before its record was merged.
+pub fn between_nodes(record: &RunRecord) -> Vec<Finding> {
+    traps::BETWEEN_NODES.iter().flat_map(|trap| (trap.find)(record)).collect()
 }
 
 /// What is known before the run: conflicts in the plan. The record's jobs need their `setup`, `plan` and

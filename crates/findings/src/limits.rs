@@ -3,6 +3,7 @@
 
 mod between;
 mod network;
+mod nodes;
 mod phrase;
 mod study;
 
@@ -14,6 +15,7 @@ use crate::units::counted;
 
 pub use between::{Attribution, Culprit, between};
 pub use network::NfsTimes;
+pub use nodes::of_run;
 pub use phrase::Phrase;
 pub use study::{Limited, of_study};
 
@@ -28,6 +30,8 @@ pub enum Limiter {
     Link,
     /// The network's round trip.
     RoundTrip,
+    /// The rate of the server's own link, which several clients share.
+    ServerLink,
     /// What the server does for each request.
     Server,
     /// One of both: the link does not tell its speed.
@@ -49,6 +53,7 @@ impl Limiter {
             Limiter::Cache => "a cache",
             Limiter::Link => "the link",
             Limiter::RoundTrip => "the network's round trip",
+            Limiter::ServerLink => "the server's link",
             Limiter::Server => "the server",
             Limiter::ServerOrLink => "the server or the link's rate",
             Limiter::ClientQueue => "the client's request queue",
@@ -95,9 +100,8 @@ const CACHES: [&str; 9] = [
     "sync-ignored",
 ];
 
-/// What limited the run's first job, or why that is not visible.
-pub fn of_run(record: &RunRecord) -> Result<Limit, &'static str> {
-    let evidence = Evidence::of_first_job(record).ok_or(UNWATCHED)?;
+/// What limited the first job on this node.
+pub(crate) fn of_node(record: &RunRecord, evidence: &Evidence<'_>) -> Result<Limit, &'static str> {
     let stage = evidence.stages.first().ok_or(UNWATCHED)?;
     let row = stage.rows.first().ok_or(UNWATCHED)?;
     if row.paced() {
@@ -144,9 +148,9 @@ pub fn nfs_times(record: &RunRecord) -> Option<NfsTimes> {
 
 /// The machine's processors, or the workers' own.
 fn processors(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
-    let sum = |part: fn(&JobRecord) -> u64| row.workers.iter().map(|worker| part(worker)).sum::<u64>() as f64;
+    let sum = |part: fn(&JobRecord) -> u64| row.workers.iter().map(|worker| part(worker) as f64).sum::<f64>();
     let wall_s = sum(|worker| worker.job_runtime_ms) / 1e3;
-    let cpu_s = sum(|worker| worker.user_ns + worker.system_ns) / 1e9;
+    let cpu_s = sum(|worker| worker.user_ns.saturating_add(worker.system_ns)) / 1e9;
     let waited_s = sum(|worker| worker.run_queue_wait_ns.unwrap_or(0)) / 1e9;
     let daemon_s = flow.daemon.and_then(|daemon| daemon.cpu_ns).unwrap_or(0) as f64 / 1e9;
     let busy = machine_busy(flow)?;

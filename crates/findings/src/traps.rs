@@ -3,7 +3,9 @@
 pub(crate) mod above_link_speed;
 pub(crate) mod attribute_cache;
 pub(crate) mod burst;
+pub(crate) mod client_cache;
 pub(crate) mod clock;
+pub(crate) mod clocks_drift;
 pub(crate) mod compressible_data;
 pub(crate) mod cpu_starved;
 pub(crate) mod depth_not_reached;
@@ -18,12 +20,17 @@ pub(crate) mod host_cache;
 pub(crate) mod jobs_overlap;
 pub(crate) mod latency_off;
 pub(crate) mod lazy_blocks;
+pub(crate) mod mounts_differ;
 pub(crate) mod nfs_data_cache;
+pub(crate) mod node_limit;
 pub(crate) mod not_visible;
 pub(crate) mod page_cache;
 pub(crate) mod power_saving;
+pub(crate) mod ranks_apart;
+pub(crate) mod ranks_missing;
 pub(crate) mod request_size;
 pub(crate) mod shared_file;
+pub(crate) mod slow_node;
 pub(crate) mod stalled;
 pub(crate) mod sync_ignored;
 pub(crate) mod thin_blocks;
@@ -33,7 +40,7 @@ pub(crate) mod too_short;
 pub(crate) mod unwritten_data;
 pub(crate) mod writes_in_memory;
 
-use results::Finding;
+use results::{Finding, RunRecord};
 
 use crate::evidence::Evidence;
 use crate::explanation::Explanation;
@@ -95,9 +102,30 @@ pub(crate) const ALL: &[Trap] = &[
     seen(&stalled::EXPLANATION, stalled::find),
 ];
 
+/// A trap that only nodes beside each other show.
+pub(crate) struct TrapBetweenNodes {
+    pub(crate) explanation: &'static Explanation,
+    pub(crate) find: fn(&RunRecord) -> Vec<Finding>,
+}
+
+const fn between(explanation: &'static Explanation, find: fn(&RunRecord) -> Vec<Finding>) -> TrapBetweenNodes {
+    TrapBetweenNodes { explanation, find }
+}
+
+/// The traps of runs on several nodes, by number.
+pub(crate) const BETWEEN_NODES: &[TrapBetweenNodes] = &[
+    between(&ranks_missing::EXPLANATION, ranks_missing::find),
+    between(&ranks_apart::EXPLANATION, ranks_apart::find),
+    between(&slow_node::EXPLANATION, slow_node::find),
+    between(&client_cache::EXPLANATION, client_cache::find),
+    between(&node_limit::EXPLANATION, node_limit::find),
+    between(&mounts_differ::EXPLANATION, mounts_differ::find),
+    between(&clocks_drift::EXPLANATION, clocks_drift::find),
+];
+
 /// All explanations, by trap number.
 pub fn catalogue() -> impl Iterator<Item = &'static Explanation> {
-    ALL.iter().map(|trap| trap.explanation)
+    ALL.iter().map(|trap| trap.explanation).chain(BETWEEN_NODES.iter().map(|trap| trap.explanation))
 }
 
 /// The explanation of a finding's id (`page-cache`) or of a trap's number (`T2`), in any letter case.

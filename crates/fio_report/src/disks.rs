@@ -39,7 +39,8 @@ pub(crate) fn disks_of(run: &RunRecord) -> Vec<&DiskRecord> {
     run.nodes.iter().flat_map(|node| listed(&node.disks)).collect()
 }
 
-fn listed(disks: &[DiskRecord]) -> Vec<&DiskRecord> {
+/// Every device of these once.
+pub(crate) fn listed(disks: &[DiskRecord]) -> Vec<&DiskRecord> {
     let mut all: Vec<&DiskRecord> = Vec::new();
     for disk in disks {
         let with_slaves = std::iter::once(disk).chain(listed(&disk.slaves));

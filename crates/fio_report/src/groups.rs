@@ -13,10 +13,24 @@ pub(crate) struct Table {
 
 impl Table {
     pub(crate) fn of(run: &RunRecord) -> Table {
-        let rows = run.report_rows();
+        Table::with(run.report_rows(), run.jobs.iter())
+    }
+
+    /// That of one client of several.
+    pub(crate) fn of_node(run: &RunRecord, node: usize) -> Table {
+        Table::with(run.report_rows_of(node), run.jobs.iter().filter(|job| job.node == node))
+    }
+
+    /// A row that is a group of its own.
+    pub(crate) fn of_row(row: JobRecord) -> Table {
+        let job = row.clone();
+        Table::with(vec![row], std::iter::once(&job))
+    }
+
+    fn with<'r>(rows: Vec<JobRecord>, jobs: impl Iterator<Item = &'r JobRecord>) -> Table {
         let mut groups: Vec<Group> = Vec::new();
         // Every group has its status, also one whose jobs are all without results.
-        for job in run.jobs.iter().filter(|job| job.setup.shown) {
+        for job in jobs.filter(|job| job.setup.shown) {
             if !groups.iter().any(|group| group.number == job.group) {
                 groups.push(Group::new(job));
             }

@@ -10,10 +10,13 @@
 //! - `bw (   kB/s)` lines (`kb_base=1000`) hold kB, not KiB;
 //! - JSON is always valid: control characters are escaped, an option given twice appears once, with its last text;
 //! - JSON keeps `sync` with `unified_rw_reporting=mixed`;
-//! - a terse line stays one line, whatever a description holds.
+//! - a terse line stays one line, whatever a description holds;
+//! - of a run on several nodes, clients come in the order of their names and not as they ended, each entry of their JSON has
+//!   its options, no line describes their machines, and `port` is 0, as nobody listens.
 #![forbid(unsafe_code)]
 
 mod calendar;
+mod clients;
 mod disks;
 mod figures;
 mod groups;

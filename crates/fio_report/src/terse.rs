@@ -5,7 +5,8 @@ use results::{
     UnifiedReporting, escape,
 };
 
-use crate::disks::{Below, disks_of};
+use crate::clients;
+use crate::disks::{Below, disks_of, listed};
 use crate::figures::{Shares, error_code};
 use crate::groups::{Group, Table};
 use crate::lanes::Lane;
@@ -40,11 +41,28 @@ const PERCENTILES: usize = 20;
 
 /// The lines, each ending with a line feed.
 pub fn lines(run: &RunRecord, version: Version) -> String {
-    let table = Table::of(run);
-    table.grouped_rows().map(|(row, group)| line(run, row, group, version)).collect()
+    let Some(clients) = clients::clients(run) else {
+        let table = Table::of(run);
+        return table.grouped_rows().map(|(row, group)| line(run, row, group, disks_of(run), version)).collect();
+    };
+    let rows = |table: &Table| -> String {
+        table.grouped_rows().map(|(row, group)| line(run, row, group, Vec::new(), version)).collect()
+    };
+    let mut lines = String::new();
+    for client in &clients {
+        lines.push('\n');
+        lines.push_str(&rows(&client.table));
+        for disk in listed(&client.node.disks).into_iter().filter(|_| version > Version::V2) {
+            // A line by itself, whose first field is empty.
+            let mut fields = Fields(vec![String::new()]);
+            fields.add_disk(disk);
+            lines.push_str(&(fields.0.join(";") + "\n"));
+        }
+    }
+    lines + &clients::all(&clients).as_ref().map(rows).unwrap_or_default()
 }
 
-fn line(run: &RunRecord, row: &JobRecord, group: &Group, version: Version) -> String {
+fn line(run: &RunRecord, row: &JobRecord, group: &Group, disks: Vec<&DiskRecord>, version: Version) -> String {
     let JobRecord { name, description, setup, survived_errors, .. } = row;
     let mut fields = Fields(Vec::new());
     fields.add(version as u32);
@@ -65,7 +83,7 @@ fn line(run: &RunRecord, row: &JobRecord, group: &Group, version: Version) -> St
     fields.add(row.minor_faults);
     fields.add_shares(Shares::of(row));
     if version > Version::V2 {
-        disks_of(run).into_iter().for_each(|disk| fields.add_disk(disk));
+        disks.into_iter().for_each(|disk| fields.add_disk(disk));
     }
     if let Some(SurvivedErrors { total, first }) = survived_errors {
         fields.add(total);

@@ -11,6 +11,7 @@ mod screen;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use jiff::tz::TimeZone;
 use job::{Action, Eta, Findings, Outcome, Rejection, Request, Settings, Stream};
 use results::{RunRecord, escape};
 use run::plan::Plan;
-use run::{Conditions, Line, MachineSources, SignalWatch, StopRule};
+use run::{Conditions, InflateError, Line, MachineSources, SignalWatch, StopRule};
 
 use crate::process::first_look::{Face, FirstLook};
 use crate::process::status::{BY_SIGNAL, REJECTED};
@@ -50,7 +51,7 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
             Outcome::Run(request) => {
                 let for_people = formats_of(&request.settings).for_people();
                 remarks_of(&request.settings, for_people).options(&request.warnings, for_people);
-                let line = Line { words, request: *request };
+                let line = Line { words, request: named_by_rank(*request) };
                 let work = || run_line(&line).unwrap_or_else(|status| status);
                 match () {
                     () if line.request.settings.parse_only => {
@@ -64,6 +65,13 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
     ExitCode::from(status)
 }
 
+/// Files of a run on many nodes carry the node in their names.
+fn named_by_rank(request: Request) -> Request {
+    #[cfg(feature = "mpi")]
+    let request = crate::process::link::with_names(request);
+    request
+}
+
 fn immediate(action: Action) -> u8 {
     let (text, status) = match action {
         Action::Version => (format!("{}\n", VERSION), 0),
@@ -72,12 +80,28 @@ fn immediate(action: Action) -> u8 {
             let unit = run::calibrate_unit_work();
             (format!("CPU idleness:\n{}", fio_report::normal::unit_work(unit.us_mean, unit.us_deviation)), 0)
         }
+        Action::InflateLog(path) => return inflate_log(&path),
         // Lists of fio's have tabs.
         Action::Print { text, status } => {
             (text.split('\t').map(escape::terminal).collect::<Vec<_>>().join("\t"), status)
         }
     };
     if print(&text) { status } else { REJECTED }
+}
+
+/// The lines of a compressed log on stdout; the exit status.
+fn inflate_log(path: &Path) -> u8 {
+    let inflated = std::fs::File::open(path).map_err(|error| format!("fopen: {error}")).and_then(|mut log| {
+        let mut stdout = std::io::stdout().lock();
+        match run::inflate_log(&mut log, &mut stdout).and_then(|()| stdout.flush().map_err(InflateError::Write)) {
+            // Whoever reads a part of the lines and goes away has what they wanted.
+            Err(InflateError::Write(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            ended => ended.map_err(|error| format!("fio: failed inflating log: {error}")),
+        }
+    });
+    let Err(sentence) = inflated else { return 0 };
+    print_stderr(&format!("{sentence}\n  --inflate-log={}", path.display()));
+    REJECTED
 }
 
 fn rejected(rejection: &Rejection) -> u8 {
@@ -105,7 +129,7 @@ fn remarks_of(settings: &Settings, for_people: bool) -> Remarks {
 
 /// Whether storage can keep the run from ending.
 fn touches_files(request: &Request) -> bool {
-    request.jobs.iter().any(|job| !job.submission.engine.is_diskless())
+    request.jobs.iter().any(|job| job.submission.engine.has_paths())
 }
 
 /// Plans, runs and reports. An error is the exit status; it has been reported.
@@ -183,7 +207,8 @@ fn conclude(
         return Err(output_lost(&error));
     }
     output.write(&formats.report(record)).map_err(|error| output_lost(&error))?;
-    let failed = record.jobs.iter().filter(|job| job.error.is_some()).count();
+    let missing = record.together.as_ref().map_or(0, |together| together.missing.len());
+    let failed = record.jobs.iter().filter(|job| job.error.is_some()).count() + missing;
     let saved = saved && record.notes.iter().all(|note| note.id != run::LOGS_INCOMPLETE);
     // fio's exit status is the number of failed jobs, as far as eight bits go.
     let status = (failed + usize::from(record.signal.is_some()) * usize::from(BY_SIGNAL)) as u8;

@@ -10,6 +10,7 @@ mod junit_file;
 mod live;
 mod measure;
 mod progress;
+mod scale;
 mod smallfiles;
 mod step_summary;
 mod stored;
@@ -50,6 +51,7 @@ enum Question {
     Compare(compare::Compare),
     Sweep(sweep::Sweep),
     Curve(curve::Curve),
+    Scale(scale::Scale),
     Diff(diff::Diff),
     Attribute(attribute::Attribute),
     History(diff::History),
@@ -98,7 +100,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
         "Measure a storage, by a directory on it (begin with `fsdyno inspect .`)",
         &["inspect", "measure", "smallfiles", "check"],
     ),
-    ("Compare storages and loads", &["compare", "sweep", "curve", "attribute"]),
+    ("Compare storages and loads", &["compare", "sweep", "curve", "scale", "attribute"]),
     ("Show saved runs", &["runs", "show", "report", "diff", "history", "baseline", "schema"]),
     ("Explain, clean up, set up", &["explain", "doctor", "clean", "config", "help"]),
     ("Install beside the program", &["completions", "man"]),
@@ -283,6 +285,7 @@ fn answered(
         Question::Compare(compare) => compare.run(command()),
         Question::Sweep(sweep) => sweep.run(command()),
         Question::Curve(curve) => curve.run(command()),
+        Question::Scale(scale) => scale.run(command()),
         Question::Diff(diff) => diff.run(),
         Question::Attribute(attribute) => attribute.run(),
         Question::History(history) => history.run(),
@@ -357,6 +360,7 @@ mod tests {
             Question::Compare,
             Question::Sweep,
             Question::Curve,
+            Question::Scale,
         ];
         for question in asked {
             let command = command.find_subcommand(question.word()).expect("a command");
@@ -397,8 +401,15 @@ mod tests {
             let words = step.split(": ").next().unwrap_or_default().split_whitespace();
             Guided::try_parse_from(words).unwrap_or_else(|error| panic!("{step}: {error}"));
         }
-        let again = present::tables::Changes::more_rounds_of(&study).expect("its rounds can be repeated");
-        Guided::try_parse_from(again.split_whitespace()).unwrap_or_else(|error| panic!("{again}: {error}"));
+        use results::Question::{Compare, Measure, Sweep};
+        for (question, words) in [(Measure, "measure /data"), (Compare, "compare /data /other"), (Sweep, "sweep /data")]
+        {
+            study.question = question;
+            study.command = words.split(' ').map(str::to_owned).collect();
+            let (present::tables::Next::MoreRounds(again) | present::tables::Next::KeptRuns(again)) =
+                present::tables::Next::of(&study);
+            Guided::try_parse_from(again.split_whitespace()).unwrap_or_else(|error| panic!("{again}: {error}"));
+        }
     }
 
     #[test]

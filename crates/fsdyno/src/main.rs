@@ -13,7 +13,7 @@ mod report_command;
 mod schema;
 mod settings;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -33,17 +33,36 @@ fn main() -> ExitCode {
     let mut words = std::env::args_os();
     let program = words.next().unwrap_or_default();
     let words: Vec<OsString> = words.collect();
-    let called_fio = Path::new(&program).file_stem().is_some_and(|stem| stem == "fio");
+    if let Some(launched) = process::launcher::launched() {
+        #[cfg(not(feature = "mpi"))]
+        return launched.refuse();
+        #[cfg(feature = "mpi")]
+        return process::ranks::run(&launched, &words, |words| run(&program, words));
+    }
+    #[cfg(feature = "mpi")]
+    if let Some(status) = process::hosts::run(&words) {
+        return status;
+    }
+    #[cfg(not(feature = "mpi"))]
+    if let Some(status) = process::launcher::without_mpi::refuse(&words) {
+        return status;
+    }
+    run(&program, &words)
+}
+
+/// Answers the words of a command line.
+fn run(program: &OsStr, words: &[OsString]) -> ExitCode {
+    let called_fio = Path::new(program).file_stem().is_some_and(|stem| stem == "fio");
     match words.first().and_then(|word| word.to_str()) {
         // Tools that call fio parse what it prints.
-        _ if called_fio => fio::run(&words),
+        _ if called_fio => fio::run(words),
         None => guided::welcome(),
         Some("fio") => fio::run(&words[1..]),
         // Without an option of fio beside them, nobody has said yet which face is meant.
         Some("--help" | "-h") if words.len() == 1 => guided::help(),
         Some("--version" | "-V") if words.len() == 1 => guided::version(),
-        Some(word) if guided::knows(word) => guided::run(&words),
+        Some(word) if guided::knows(word) => guided::run(words),
         Some(word) if guided::is_mistyped(word, &words[1..]) => guided::mistyped(word),
-        _ => fio::run(&words),
+        _ => fio::run(words),
     }
 }

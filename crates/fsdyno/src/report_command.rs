@@ -35,7 +35,7 @@ pub(crate) struct Report {
     /// Title of the sheet.
     #[arg(long)]
     title: Option<String>,
-    /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno].
+    /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno, on Windows %LOCALAPPDATA%\fsdyno].
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
 }

@@ -4,6 +4,8 @@
 mod command;
 mod file;
 
+use std::path::Path;
+
 use clap::{Args, Command, ValueEnum};
 use guide::Problem;
 use job::lookup::nearest;
@@ -142,7 +144,8 @@ fn with_default(command: Command, setting: &Setting) -> Command {
     let Some(option) = command.get_arguments().find(|option| option.get_id() == setting.key.option) else {
         return command;
     };
-    let known: Vec<String> = option.get_possible_values().iter().map(|word| word.get_name().to_owned()).collect();
+    let shown = option.get_possible_values().into_iter().filter(|word| !word.is_hide_set());
+    let known: Vec<String> = shown.map(|word| word.get_name().to_owned()).collect();
     let fits = |value: &&String| setting.key.kind == Kind::Directory || known.contains(value);
     // Of clap, defaults live as long as the program, as settings do.
     let values: Vec<&'static str> = setting.values.iter().filter(fits).map(|value| &*value.clone().leak()).collect();
@@ -200,8 +203,9 @@ fn checked(key: &Key, values: Vec<String>, command: &Command) -> Result<Vec<Stri
 /// The words that the key's option has on any command.
 fn words(key: &Key, command: &Command) -> Vec<String> {
     let options = command.get_subcommands().chain([command]).flat_map(Command::get_arguments);
+    let options = options.filter(|option| option.get_id() == key.option);
     let mut words: Vec<String> = Vec::new();
-    for word in options.filter(|option| option.get_id() == key.option).flat_map(|option| option.get_possible_values()) {
+    for word in options.flat_map(|option| option.get_possible_values()).filter(|word| !word.is_hide_set()) {
         if !words.iter().any(|known| known == word.get_name()) {
             words.push(word.get_name().to_owned());
         }
@@ -213,7 +217,7 @@ fn words(key: &Key, command: &Command) -> Vec<String> {
 fn directory(key: &Key, value: &str) -> Result<String, Fault> {
     let home = || std::env::var("HOME").ok().filter(|home| !home.is_empty());
     match (value.strip_prefix("~/"), home()) {
-        _ if value.starts_with('/') => Ok(value.to_owned()),
+        _ if Path::new(value).is_absolute() => Ok(value.to_owned()),
         (Some(below), Some(home)) => Ok(format!("{home}/{below}")),
         _ => Err((format!("{} = `{value}` is not a whole path", key.name), Some("begin it with / or ~/".to_owned()))),
     }

@@ -249,3 +249,22 @@ fn class(study: &Study) -> &'static str {
         _ => "local",
     }
 }
+
+/// What memory cannot answer is not measured; the answer says where to ask instead.
+#[test]
+fn durable_data_is_not_asked_of_memory() {
+    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else { return testkit::skip("no /dev/shm") };
+    if probe::path_facts(memory.path()).fstype() != Some("tmpfs") {
+        return testkit::skip("/dev/shm is no memory filesystem");
+    }
+    let place = place();
+    let path = memory.path().to_str().unwrap();
+    let ran = run(&place, &["etcd", path, "--no-store", "--json", "-q"]);
+    let study = ran.study();
+    assert!(study.rows.is_empty() && !study.verdicts.is_empty(), "{study:?}");
+    let unanswered = |row: &VerdictRow| row.verdict == Verdict::NotApplicable && row.measured.is_none();
+    assert!(study.verdicts.iter().all(unanswered), "{:?}", study.verdicts);
+    let text = run(&place, &["etcd", path, "--no-store", "-q"]).stdout;
+    assert!(text.contains("not measured") && text.contains("fsdyno check etcd DIRECTORY"), "{text}");
+    assert_eq!(fs::read_dir(memory.path()).unwrap().count(), 0);
+}

@@ -168,5 +168,100 @@ fn without_a_home_the_answer_is_printed_and_not_kept() {
     let stderr = ran.stderr;
     assert!(stderr.contains("neither XDG_DATA_HOME nor HOME is set; this run is not saved"), "{stderr}");
     assert!(!stderr.contains("saved as") && !ran.stdout.is_empty(), "{stderr}");
+    // Nobody can report on what was not kept.
+    assert!(ran.stdout.contains("fsdyno check etcd") && !ran.stdout.contains("fsdyno report"), "{}", ran.stdout);
     assert_eq!(place.names(""), ["data"]);
+}
+
+/// A short `measure` of the tests of another tool.
+fn like(place: &Place, tool: &str, more: &[&str]) -> Ran {
+    let tool = format!("--like={tool}");
+    let words = ["measure", "data", &tool, "--quick", "--size=16m", "--store=store", "-q"];
+    place.run(&[&words, more].concat())
+}
+
+#[test]
+fn tests_of_crystaldiskmark_have_its_names_on_every_face() {
+    let place = place();
+    let stdout = like(&place, "cdm", &[]).good().stdout;
+    let names = ["SEQ1M Q8T1", "SEQ1M Q1T1", "RND4K Q32T1", "RND4K Q1T1"];
+    let flat = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    for name in names {
+        assert!(flat.contains(&format!("{name} reads ")), "{stdout}");
+        for begin in [format!("{name} "), format!("{name} read "), format!("{name} write ")] {
+            assert!(stdout.lines().any(|line| line.starts_with(&begin)), "no `{begin}`: {stdout}");
+        }
+    }
+    for words in ["read MB/s", "write IOPS", "read µs", "--like=cdm", "--runs=5", "CrystalDiskMark shows the best loop"]
+    {
+        assert!(flat.contains(words), "no `{words}`: {stdout}");
+    }
+    assert!(stdout.lines().all(|line| line.chars().count() <= 80 || line.contains('/')), "{stdout}");
+    place.run("report last --store store -o sheet.html").good();
+    place.run("report last --store store -o rows.csv").good();
+    let markdown = place.run("show last --store store --markdown").good().stdout;
+    for text in [place.read("sheet.html"), place.read("rows.csv"), markdown] {
+        assert!(names.iter().all(|name| text.contains(&format!("{name} read"))), "{text}");
+    }
+    let study = &place.studies("store")[0];
+    let tests: Vec<String> = present::Headline::of(study).tests.into_iter().map(|test| test.name).collect();
+    let all = |direction| names.map(|name| format!("{name} {direction}"));
+    assert_eq!(tests, [all("read"), all("write")].concat());
+}
+
+#[test]
+fn a_test_of_another_tool_is_chosen_repeated_and_compared() {
+    let place = place();
+    let only = ["--only=RND4K Q1T1", "--runs=4", "--json"];
+    let study = like(&place, "cdm", &only).good().study();
+    let rows: Vec<(&str, u32)> = study.rows.iter().map(|row| (row.pattern.as_str(), row.round)).collect();
+    let [read, write] = ["RND4K Q1T1 read", "RND4K Q1T1 write"];
+    let loops = |name| [0, 1, 2, 3].map(|turn| (name, turn)).to_vec();
+    assert_eq!(rows, [vec![("fill", 0)], loops(read), loops(write)].concat(), "loops use one file");
+    let has = |row: &results::Row, word: &str| row.command.iter().any(|known| known == word);
+    assert!(study.rows[5..].iter().all(|row| has(row, "--end_fsync=1") && has(row, "--refill_buffers=1")));
+    like(&place, "cdm", &only).good();
+    let kept = place.studies("store");
+    let condition = format!("--fail-if={read}.iops < -99%");
+    let words = ["diff", &kept[0].id, &kept[1].id, "--store=store", &condition];
+    let diff = place.run(&words);
+    assert!(diff.stdout.contains(read) && diff.stdout.contains(write), "{}{}", diff.stdout, diff.stderr);
+    let history = place.run("history --store store").stdout;
+    assert!(history.contains(read), "{history}");
+}
+
+#[test]
+fn lines_of_diskspd_are_direct_and_write_through() {
+    let place = place();
+    let study = like(&place, "diskspd", &["--runtime=1", "--json", "--only=64K seq o2t1,4K rnd o32t8 write"]).study();
+    let lines: Vec<(&str, &[String])> =
+        study.rows[1..].iter().map(|row| (row.pattern.as_str(), row.command.as_slice())).collect();
+    let names: Vec<&str> = lines.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["64K seq o2t1 read", "64K seq o2t1 write", "4K rnd o32t8 write"]);
+    let has = |line: &[String], word: &str| line.iter().any(|known| known == word);
+    assert!(!has(lines[0].1, "--sync=dsync") && lines[1..].iter().all(|(_, line)| has(line, "--sync=dsync")));
+    assert!(has(lines[2].1, "--numjobs=8") && has(lines[2].1, "--iodepth=32"));
+    assert_eq!(study.rows[3].run.as_ref().unwrap().jobs.len(), 8);
+}
+
+#[test]
+fn what_does_not_go_with_another_tool_is_refused_by_name() {
+    let place = place();
+    let cases: [(&[&str], &str); 6] = [
+        (&["--like=cdm", "--only=seq-read"], "`seq-read` is not one of the tests of --like cdm"),
+        (&["--like=diskspd", "--only=RND4K Q1T1"], "`RND4K Q1T1` is not one of the tests of --like diskspd"),
+        (&["--only=RND4K Q1T1"], "`RND4K Q1T1` is not one of the usual tests"),
+        (&["--like=cdm", "--buffered"], "cannot be used with"),
+        (&["--like=cdm", "--full"], "cannot be used with"),
+        (&["--like=atto"], "cdm, diskspd"),
+    ];
+    for (words, reason) in cases {
+        place.run(&[&["measure", "data", "--no-store"], words].concat()).refused(reason);
+    }
+    assert!(is_empty(&place));
+    // A configuration is about the usual tests.
+    let mut command =
+        place.command(&["measure", "data", "--like=cdm", "--quick", "--size=16m", "--no-store", "--json"]);
+    let study = Running::start(command.env("FSDYNO_PATTERNS", "seq-read")).finish().good().study();
+    assert_eq!(study.rows.len(), 9);
 }

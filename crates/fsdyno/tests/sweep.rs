@@ -188,3 +188,25 @@ fn what_cannot_be_asked_is_refused_with_its_reason() {
     assert_eq!(document["error"]["what"], "--json and --live - both need standard output");
     assert!(place.names("data").is_empty(), "a refusal writes nothing");
 }
+
+#[test]
+fn a_scale_of_one_node_is_answered_and_more_are_refused_with_a_line() {
+    let place = place();
+    let output = ask(&place, "scale", &with(&["--nodes=1", "--json"])).good();
+    assert!(place.names("data").is_empty());
+    let study = output.study();
+    assert_eq!((study.question, study.complete), (Question::Scale, true));
+    let patterns: Vec<&str> = study.rows.iter().map(|row| row.pattern.as_str()).collect();
+    assert_eq!(patterns, [&["fill"][..], &["read-1m-n1"; 4]].concat());
+    let sentence = &study.sentences[0];
+    assert!(sentence.starts_with("1m sequential read: 1 node gets ") && sentence.contains("--nodes"), "{sentence}");
+    let refused = ask(&place, "scale", &with(&["--nodes=1,4"]));
+    assert_eq!(refused.status, Some(2));
+    assert!(refused.stderr.contains("4 nodes are needed, and this run has 1 node"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("mpirun -n 4 --hostfile HOSTS fsdyno scale /"), "{}", refused.stderr);
+    assert!(place.names("data").is_empty());
+    // A terminal and the sheet show it too.
+    let shown = place.run(&["show", "last", "--store", "store"]).good().stdout;
+    assert!(shown.contains("per node") && shown.contains("1m sequential read"), "{shown}");
+    place.run(&["report", "last", "--store", "store", "-o", "sheet.html"]).good();
+}

@@ -14,7 +14,8 @@ const fn advice(id: &'static str, words: &'static str, option: Option<&'static s
     Advice { id, words, option }
 }
 
-const ADVICE: [Advice; 18] = [
+/// The first line for a kind whose option the question has is its advice, or the last line without it.
+const ADVICE: [Advice; 19] = [
     advice("above-link-speed", "use more data than this machine has memory", Some("--size")),
     advice("burst", "use the later figure, and measure for minutes", Some("--runtime=300")),
     advice("clock", "choose a faster clock source, where the system has one", None),
@@ -24,6 +25,7 @@ const ADVICE: [Advice; 18] = [
         "use an engine that keeps requests in flight, and direct I/O",
         Some("--engine=io_uring"),
     ),
+    advice("depth-not-reached", "use fewer requests in flight: the storage holds no more", Some("--iodepth=8")),
     advice("drift", "measure longer, until the rate settles", Some("--runtime=300")),
     advice("fits-in-memory", "use four times the data, and check whether the rate falls", Some("--size")),
     advice("fuse-cache", "remount without the daemon's cache, or read files that it has not seen", None),
@@ -43,7 +45,8 @@ const ADVICE: [Advice; 18] = [
 pub fn options(question: Question) -> &'static [&'static str] {
     match question {
         Question::Measure => &["--size", "--runtime", "--engine"],
-        Question::Compare | Question::Sweep | Question::Curve => &["--size", "--runtime"],
+        Question::Compare | Question::Curve | Question::Scale => &["--size", "--runtime", "--iodepth"],
+        Question::Sweep => &["--size", "--runtime", "--engine"],
         Question::SmallFiles | Question::Check | Question::Fio => &[],
     }
 }
@@ -57,9 +60,11 @@ pub(crate) fn advise(findings: &mut [Finding], question: Question) {
 
 /// The advice for a kind of finding under a question.
 pub fn for_question(id: &str, question: Question) -> String {
-    let Some(advice) = ADVICE.iter().find(|advice| advice.id == id) else { return format!("fsdyno explain {id}") };
-    let name = |option: &&str| option.split('=').next().is_some_and(|name| options(question).contains(&name));
-    match advice.option.filter(name) {
+    let has = |option: &str| option.split('=').next().is_some_and(|name| options(question).contains(&name));
+    let mut of_kind = ADVICE.iter().filter(|advice| advice.id == id);
+    let followed = of_kind.clone().find(|advice| advice.option.is_some_and(has));
+    let Some(advice) = followed.or_else(|| of_kind.next_back()) else { return format!("fsdyno explain {id}") };
+    match advice.option.filter(|option| has(option)) {
         Some(option) => format!("{} ({option})", advice.words),
         // What its tests do is written in the profile.
         None if question == Question::Check && advice.option.is_some() => {
@@ -95,6 +100,10 @@ mod tests {
         advise(&mut found, Question::Measure);
         let rest = ["run again when the host is idle", "fsdyno explain a-new-one"];
         assert_eq!(next(&found), ["measure for longer (--runtime=60)", rest[0], rest[1]]);
+        let depth = |question| for_question("depth-not-reached", question);
+        assert!(depth(Question::Measure).ends_with("(--engine=io_uring)"), "{}", depth(Question::Measure));
+        assert!(depth(Question::Sweep).ends_with("(--engine=io_uring)"), "{}", depth(Question::Sweep));
+        assert!(depth(Question::Compare).ends_with("(--iodepth=8)"), "{}", depth(Question::Compare));
         advise(&mut of_check, Question::Check);
         assert_eq!(
             next(&of_check),

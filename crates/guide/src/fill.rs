@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use results::{Row, Severity, test_name};
+use results::{Row, RunRecord, Severity, test_name};
 use run::StopRule;
 
 use crate::Problem;
@@ -30,8 +30,10 @@ pub(crate) fn largest(study_run: &mut StudyRun<'_>, path: &Path, asked_bytes: Op
     if let Some(asked_bytes) = asked_bytes {
         return asked_bytes;
     }
-    let usable = usable_bytes(path).map(|usable| usable / 2);
-    let memory = memory_for_files(&study_run.study.targets[0].storage);
+    // Each rank has a file of its own.
+    let ranks = u64::from(study_run.control.ranks());
+    let usable = usable_bytes(path).map(|usable| usable / 2 / ranks);
+    let memory = memory_for_files(&study_run.study.targets[0].storage).map(|memory| memory / ranks);
     let limits = [Some(wished_bytes), usable, memory];
     let size_bytes = limits.into_iter().flatten().min().unwrap_or(wished_bytes);
     // Less than this measures nothing; if even this does not fit, opening the work directory says so.
@@ -68,7 +70,7 @@ pub(crate) fn fill(
     let row = study_run.run_row(row, StopRule::AsWritten, work)?;
     let record = study_run.study.rows[row].run.as_ref();
     let failed = record.is_none_or(|run| run.jobs.iter().any(|job| job.error.is_some()));
-    let written: u64 = record.into_iter().flat_map(|run| &run.jobs).map(|job| job.directions.write.bytes).sum();
+    let written = record.map_or(0, least_of_a_node);
     let whole = written >> 20 << 20;
     if !failed && whole < size_bytes && whole > 0 {
         let (done, wanted) = (whole >> 20, size_bytes >> 20);
@@ -77,4 +79,13 @@ pub(crate) fn fill(
         study_run.note("size-adapted", Severity::Info, text);
     }
     Ok(if failed { 0 } else { whole })
+}
+
+/// Bytes that each node has written at least: of several, each has a file of its own.
+fn least_of_a_node(run: &RunRecord) -> u64 {
+    let of_node = |node| {
+        let jobs = run.jobs.iter().filter(|job| job.node == node);
+        jobs.map(|job| job.directions.write.bytes).sum::<u64>()
+    };
+    (0..run.nodes.len()).map(of_node).min().unwrap_or(0)
 }

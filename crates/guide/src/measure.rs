@@ -10,11 +10,13 @@ use crate::io_mode::{IoMode, Wanted};
 use crate::study::{Caller, Place, StudyRun, job_path, planned_row};
 use crate::work_directory::{SpaceNeeds, WorkDirectory};
 
+mod like;
 mod lines;
 mod sentences;
 
 use lines::{FULL, TESTS, Test, Timing};
 
+pub use like::{Like, familiar_names};
 pub use lines::names;
 
 /// How thorough.
@@ -34,6 +36,8 @@ pub enum Effort {
 pub struct Options {
     /// How thorough.
     pub effort: Effort,
+    /// The tests of another tool instead of the usual ones.
+    pub like: Option<Like>,
     /// Bytes of a file; `None`: fitted to space, memory and speed.
     pub size_bytes: Option<u64>,
     /// Bytes of the file in the last run of the same plan: taken again where they still fit, so that the two can be
@@ -41,7 +45,8 @@ pub struct Options {
     pub size_before: Option<u64>,
     /// The filesystem type that it must be.
     pub expected: Option<String>,
-    /// How often everything is measured, each time on a new file; 0 is once.
+    /// How often everything is measured, each time on a new file; tests of another tool on the same. 0: once, or as
+    /// often as that tool does.
     pub runs: u32,
     /// The tests, by name; empty: all.
     pub only: Vec<String>,
@@ -58,17 +63,52 @@ impl Options {
         let same_place = earlier.targets.first()?.path == place.path.display().to_string();
         let fill = earlier.rows.iter().find(|row| row.pattern == test_name::FILL)?;
         let test = earlier.rows.iter().find(|row| row.pattern != test_name::FILL)?;
-        let same_plan = fill.option("runtime").is_some() && test.option("runtime")? == self.timing().runtime();
+        let same_tests = self.tests().iter().any(|own| own.pattern == test.pattern);
+        let same_plan =
+            same_tests && fill.option("runtime").is_some() && test.option("runtime")? == self.timing().runtime();
         test.option("size").filter(|_| same_place && same_plan)?.parse().ok()
     }
 
     fn timing(&self) -> Timing {
-        let timing = if self.effort == Effort::Quick { Timing::QUICK } else { Timing::NORMAL };
+        let timing = match (self.effort, self.like) {
+            (Effort::Quick, _) => Timing::QUICK,
+            (_, Some(like)) => like.timing(),
+            (_, None) => Timing::NORMAL,
+        };
         self.runtime_s.map_or(timing, |runtime_s| timing.lasting(runtime_s))
     }
 
+    /// The tests, in the order in which they run.
+    fn tests(&self) -> &'static [Test] {
+        self.like.map_or(&TESTS, Like::tests)
+    }
+
+    /// How often everything is measured on a new file, and how often a test runs on the same.
+    fn runs_and_loops(&self) -> (u32, u32) {
+        match (self.like, self.runs) {
+            (None, runs) => (runs.max(1), 1),
+            (Some(like), 0) if self.effort != Effort::Quick => (1, like.loops()),
+            (Some(_), loops) => (1, loops.max(1)),
+        }
+    }
+
     fn wants(&self, test: &Test) -> bool {
-        self.only.is_empty() || self.only.iter().any(|name| name == test.pattern)
+        // What another tool calls a test has both directions.
+        let both = test.pattern.strip_suffix(" read").or_else(|| test.pattern.strip_suffix(" write"));
+        self.only.is_empty() || self.only.iter().any(|name| name == test.pattern || Some(name.as_str()) == both)
+    }
+
+    /// Refuses a test that would not run.
+    ///
+    /// # Errors
+    /// When a test belongs to another tool.
+    fn check_names(&self) -> Result<(), Problem> {
+        let known: Vec<&str> = self.like.map_or_else(|| names().collect(), |like| like.names().collect());
+        let Some(other) = self.only.iter().find(|name| !known.contains(&name.as_str())) else { return Ok(()) };
+        let tool = Like::NAMED.into_iter().find(|(_, like)| Some(*like) == self.like).map(|(name, _)| name);
+        let tests = tool.map_or("the usual tests".to_string(), |name| format!("the tests of --like {name}"));
+        Err(Problem::new(format!("--only: `{other}` is not one of {tests}"))
+            .with_next(format!("use one or more of {}", known.join(", "))))
     }
 }
 
@@ -77,6 +117,7 @@ impl Options {
 /// # Errors
 /// When the place cannot be used; nothing is left there then.
 pub fn measure(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
+    options.check_names()?;
     let places = std::slice::from_ref(place);
     let mut study_run = StudyRun::begin(Question::Measure, places, caller);
     let done = match options.effort {
@@ -118,25 +159,26 @@ fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
     let before = options.size_before.filter(|before| options.size_bytes.is_none() && *before <= size_bytes);
     let size_bytes = before.unwrap_or(size_bytes);
     // The same bytes need not take the same time.
-    let fill_s = if before.is_some() { timing.fill_s + timing.fill_s / 2 } else { timing.fill_s };
+    let fill_s = if before.is_some() { timing.fill_s.saturating_add(timing.fill_s / 2) } else { timing.fill_s };
     let need = SpaceNeeds::bytes(size_bytes);
     let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
     let io_mode = crate::io_mode::of_place(study_run, 0, options.wanted)?;
     let in_memory = study_run.study.targets[0].storage.class == StorageClass::Memory;
-    let tests: Vec<&Test> = TESTS
+    let tests: Vec<&Test> = options
+        .tests()
         .iter()
         .filter(|test| options.wants(test))
         // Nothing is durable in memory.
         .filter(|test| !(in_memory && test.pattern == test_name::SYNC_LATENCY))
         .collect();
-    if in_memory {
+    if in_memory && options.like.is_none() {
         let text = "sync-latency is left out: nothing is durable in memory";
         study_run.note("tests-left-out", Severity::Info, text);
     }
-    let runs = options.runs.max(1);
-    study_run.steps.1 = (tests.len() + 1) * runs as usize;
-    study_run.step_ms = Some(timing.own_ms());
-    let mut session = Session { study_run, options, timing, io_mode, work, tests, left_out: Vec::new() };
+    let (runs, loops) = options.runs_and_loops();
+    study_run.steps.1 = (tests.len() * loops as usize + 1) * runs as usize;
+    study_run.step_ms = Some(timing.step_ms(loops));
+    let mut session = Session { study_run, options, timing, loops, io_mode, work, tests, left_out: Vec::new() };
     let mut file_bytes = None;
     for run in 0..runs {
         if run > 0 {
@@ -146,7 +188,7 @@ fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
         }
         // Asked for by size, the file is filled whole; else as far as the time goes, and the tests use what there is. A
         // later run fills as much as the first one did.
-        let limit_s = (options.size_bytes.is_none() && run == 0).then_some(fill_s);
+        let limit_s = (options.size_bytes.is_none() && run == 0 && fill_s < u32::MAX).then_some(fill_s);
         let filled = session.run(run, file_bytes.unwrap_or(size_bytes), limit_s)?;
         if filled == 0 {
             break;
@@ -162,7 +204,10 @@ fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
     }
     study_run.remove_work_directory(work);
     let how = |file_bytes| {
-        let how = sentences::io_mode(file_bytes, io_mode, timing);
+        let mut how = sentences::io_mode(file_bytes, io_mode, timing);
+        if let Some(like) = options.like {
+            how = format!("{how} {}", like.sentence(loops));
+        }
         if before == Some(file_bytes) { format!("{how} {}", sentences::SAME_SIZE) } else { how }
     };
     Ok(file_bytes.map(how))
@@ -173,6 +218,8 @@ struct Session<'s, 'w> {
     study_run: &'s mut StudyRun<'w>,
     options: &'s Options,
     timing: Timing,
+    /// How often each test runs.
+    loops: u32,
     io_mode: IoMode,
     work: WorkDirectory,
     tests: Vec<&'static Test>,
@@ -188,7 +235,7 @@ impl Session<'_, '_> {
         let row = Row { round, ..crate::fill::row(&self.io_mode, &file, size_bytes, limit_s) };
         let fill_ms = u64::from(self.timing.fill_s) * 1000;
         let filled = budget.spend(fill_ms, true, || crate::fill::fill(self.study_run, row, size_bytes, &self.work))?;
-        for test in self.tests.clone() {
+        for (test, turn) in self.turns() {
             if filled == 0 || self.study_run.stopped() {
                 break;
             }
@@ -199,12 +246,20 @@ impl Session<'_, '_> {
                 }
                 continue;
             }
-            let command = lines::adapted(test, &self.io_mode, &file, filled, self.timing);
-            let row = planned_row(0, test.pattern, test.title, round, command);
+            let mut command = lines::adapted(test, &self.io_mode, &file, filled, self.timing);
+            if turn == 0 && self.timing.interval_s > 0 {
+                command.push(format!("--startdelay={}", self.timing.interval_s));
+            }
+            let row = planned_row(0, test.pattern, test.title, round + turn, command);
             let own_ms = self.timing.own_ms();
             budget.spend(own_ms, test.syncs(), || self.study_run.run_row(row, self.timing.stop_rule, &self.work))?;
         }
         Ok(filled)
+    }
+
+    /// The tests in their order, each as often as it runs on one file.
+    fn turns(&self) -> Vec<(&'static Test, u32)> {
+        self.tests.iter().flat_map(|test| (0..self.loops).map(|turn| (*test, turn))).collect()
     }
 }
 

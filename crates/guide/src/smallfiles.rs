@@ -117,6 +117,8 @@ pub fn smallfiles(place: &Place, options: &Options, caller: Caller<'_>) -> Resul
     rule::judge(&mut study_run.study, &rows, options.is_published());
     let shell_ns = if options.is_published() { shell_cost(&mut study_run) } else { None };
     study_run.study.sentences = sentences::of(&study_run.study, suite.mount(), shell_ns);
+    // It holds its directory open, which Windows does not remove then.
+    drop(suite);
     study_run.remove_work_directory(work);
     Ok(study_run.finish())
 }

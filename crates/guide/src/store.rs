@@ -26,18 +26,16 @@ pub fn new_id(question: Question, started_ms: u64) -> String {
 }
 
 impl Store {
-    /// The store at this directory, or the user's: `$XDG_DATA_HOME/fsdyno`, `~/.local/share/fsdyno`.
+    /// The store at this directory, or the user's: `$XDG_DATA_HOME/fsdyno` or `~/.local/share/fsdyno`, on Windows
+    /// `%LOCALAPPDATA%\fsdyno`.
     ///
     /// # Errors
     /// When neither a directory nor a home is known.
     pub fn at(directory: Option<&Path>) -> Result<Store, Problem> {
-        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let directory = directory
-            .map(Path::to_path_buf)
-            .or_else(|| set("XDG_DATA_HOME").filter(|path| path.is_absolute()).map(|path| path.join("fsdyno")))
-            .or_else(|| set("HOME").map(|home| home.join(".local/share/fsdyno")));
+        let folder = probe::data_folder();
+        let directory = directory.map(Path::to_path_buf).or_else(|| Some(folder.path?.join("fsdyno")));
         let directory = directory.ok_or_else(|| {
-            Problem::new("no directory for saved runs: neither XDG_DATA_HOME nor HOME is set")
+            Problem::new(format!("no directory for saved runs: neither {} is set", folder.variables))
                 .with_next("choose one with --store DIR, or save nothing with --no-store")
         })?;
         Ok(Store { directory })
@@ -121,7 +119,7 @@ impl Store {
         };
         let mut paths: Vec<PathBuf> = entries.filter(named).collect();
         // Names begin with the time.
-        paths.sort();
+        sort::by(&mut paths, Ord::cmp);
         let whole = |study: &Study| study.complete && study.question == question;
         paths.iter().rev().filter_map(|path| read(path).ok()).find(|study| whole(study) && holds(study))
     }

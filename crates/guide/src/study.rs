@@ -6,6 +6,7 @@ use std::sync::Arc;
 use results::{Note, Question, Row, STUDY_SCHEMA_VERSION, Severity, Study, Target};
 use run::Control;
 
+use crate::nodes::{Nodes, ThisMachine};
 use crate::watch::Step;
 use crate::work_directory::WorkDirectory;
 use crate::{Problem, Watcher, bench};
@@ -148,15 +149,30 @@ impl<'a> StudyRun<'a> {
     /// # Errors
     /// When the line is refused before its first byte, or the work directory cannot be used any more; an error of a job
     /// is in the row instead.
-    pub fn run_row(&mut self, mut row: Row, stop_rule: run::StopRule, work: &WorkDirectory) -> Result<usize, Problem> {
+    pub fn run_row(&mut self, row: Row, stop_rule: run::StopRule, work: &WorkDirectory) -> Result<usize, Problem> {
+        self.run_row_on(&mut ThisMachine, 1, row, stop_rule, work)
+    }
+
+    /// The same on so many nodes at once.
+    ///
+    /// # Errors
+    /// See [`StudyRun::run_row`].
+    pub fn run_row_on(
+        &mut self,
+        nodes: &mut dyn Nodes,
+        count: u32,
+        mut row: Row,
+        stop_rule: run::StopRule,
+        work: &WorkDirectory,
+    ) -> Result<usize, Problem> {
         let step = self.begin_step(row.target, &row.title);
         self.watcher.planned(&self.study, &row);
-        let mut record = bench::run_line(
-            &row.command,
-            bench::Conditions { version: self.version, control: &self.control, stop_rule, work },
-            &step,
-            self.watcher,
-        )?;
+        let conditions = bench::Conditions { version: self.version, control: &self.control, stop_rule, work };
+        let mut record = nodes.run(count, &row.command, conditions, &step, self.watcher)?;
+        // Whoever merged the records may have looked already.
+        let found = findings::between_nodes(&record);
+        record.findings.retain(|finding| !found.contains(finding));
+        record.findings.splice(0..0, found);
         crate::advice::advise(&mut record.findings, self.study.question);
         row.findings.clone_from(&record.findings);
         row.run = Some(record);

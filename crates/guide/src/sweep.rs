@@ -17,6 +17,7 @@ mod depths;
 mod knee;
 
 pub use depths::Depths;
+pub(crate) use knee::loads_of;
 
 /// What was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +34,8 @@ pub struct Options {
     pub size_bytes: Option<u64>,
     /// The filesystem type that it must be.
     pub expected: Option<String>,
+    /// Engine and direct I/O.
+    pub wanted: Wanted,
 }
 
 /// The file is not made larger than this unless asked for, and is filled for so many seconds at most.
@@ -44,14 +47,14 @@ pub(crate) const FILL_S: u32 = 8;
 /// # Errors
 /// When the place cannot be used or the words make no job; nothing is left there then.
 pub fn sweep(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
-    let groups = groups(options)?;
+    let groups = groups(&options.accesses, &options.block_sizes)?;
     let places = std::slice::from_ref(place);
     let mut study_run = StudyRun::begin(Question::Sweep, places, caller);
     let size_bytes = fill::largest(&mut study_run, &place.path, options.size_bytes, FILE_BYTES);
     check_blocks(&groups, size_bytes)?;
     let need = SpaceNeeds::bytes(size_bytes);
     let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
-    let io_mode = crate::io_mode::of_place(&mut study_run, 0, Wanted::default())?;
+    let io_mode = crate::io_mode::of_place(&mut study_run, 0, options.wanted)?;
     let points = groups.len() * options.depths.list().len();
     announce(&mut study_run, options, points);
     let file = job_path(&work.file("sweep.dat"))?;
@@ -73,10 +76,10 @@ pub fn sweep(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Stu
 }
 
 /// Every `rw` with every block size, each once.
-fn groups(options: &Options) -> Result<Vec<Requests>, Problem> {
+pub(crate) fn groups(accesses: &[String], block_sizes: &[String]) -> Result<Vec<Requests>, Problem> {
     let mut groups: Vec<Requests> = Vec::new();
-    for access in &options.accesses {
-        for block_size in &options.block_sizes {
+    for access in accesses {
+        for block_size in block_sizes {
             let group = Requests::parse(access, block_size).map_err(Problem::new)?;
             if !groups.contains(&group) {
                 groups.push(group);
@@ -112,7 +115,7 @@ const TURNS_MAX: u32 = 12;
 const TURN_MS: u32 = 600;
 
 /// How often the points are gone through: an even number, so that each order runs as often as the same backwards.
-fn turns(runtime_s: u32) -> u32 {
+pub(crate) fn turns(runtime_s: u32) -> u32 {
     (runtime_s.saturating_mul(1000) / TURN_MS).clamp(TURNS_MIN, TURNS_MAX) / 2 * 2
 }
 
@@ -160,7 +163,7 @@ fn take_points(
 }
 
 /// A turn is short on purpose: how long a point was measured, all of its turns say together.
-fn judge_points_whole(study: &mut Study) {
+pub(crate) fn judge_points_whole(study: &mut Study) {
     let patterns: Vec<String> = study.tests().into_iter().map(str::to_owned).collect();
     for pattern in patterns {
         let figures: Vec<Figures> = study.repeats(0, &pattern).filter_map(Row::figures).collect();

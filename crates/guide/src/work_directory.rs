@@ -18,6 +18,7 @@ mod marker;
 mod removal;
 mod space;
 
+pub use engine::errno::reason;
 pub use leftovers::{CleanOptions, Cleaned, Leftover, Outcome, clean};
 pub use space::{SpaceNeeds, usable_bytes};
 
@@ -38,6 +39,8 @@ pub struct WorkDirectory {
     marker: Mutex<Marker>,
     guard: Guard,
     bounds: Bounds,
+    /// So many write in it, each as much.
+    ranks: u32,
 }
 
 impl WorkDirectory {
@@ -53,6 +56,7 @@ impl WorkDirectory {
         need: SpaceNeeds,
         control: &Arc<Control>,
     ) -> Result<WorkDirectory, Problem> {
+        let need = need.times(control.ranks());
         let facts = probe::path_facts(path);
         check_place(path, &facts)?;
         if let Some(expected) = expected {
@@ -85,6 +89,7 @@ impl WorkDirectory {
             marker: Mutex::new(marker),
             guard,
             bounds: control.bounds(),
+            ranks: control.ranks(),
         };
         // Another run may have begun at the same time: whoever came first has the room.
         space::check(&work_directory.parent, &path, need, Some(&work_directory.marker()))?;
@@ -121,6 +126,7 @@ impl WorkDirectory {
     /// # Errors
     /// When there is too little space.
     pub fn reserve_space(&self, need: SpaceNeeds) -> Result<(), Problem> {
+        let need = need.times(self.ranks);
         let marker = Marker { need, ..self.marker() };
         space::check_patiently(&self.parent, self.parent.path(), need, &marker)?;
         if let Some(held) = &self.held {
@@ -208,12 +214,6 @@ fn cannot_write(path: &Path, code: i32) -> Problem {
         errno::EMFILE => problem.with_next("raise the limit of open files: `ulimit -n 1024`"),
         _ => problem,
     }
-}
-
-/// The system's error text without the number that Rust adds.
-pub fn reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    text.split_once(" (os error").map_or(text.clone(), |(before, _)| before.to_owned())
 }
 
 fn check_place(path: &Path, facts: &PathFacts) -> Result<(), Problem> {

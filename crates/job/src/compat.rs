@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::differences::DIFFERENCES;
+use crate::differences::differences;
 use crate::option::{Choice, Row, Status};
 use crate::table::{CATEGORIES, PROGRAM};
 
@@ -14,7 +14,7 @@ pub fn markdown() -> String {
         section(&mut text, category.title, category.rows);
     }
     text.push_str("## Chosen differences\n\n| written | fio 3.42 | here | why |\n|---|---|---|---|\n");
-    for difference in DIFFERENCES {
+    for difference in differences() {
         let cells = [difference.written, difference.fio, difference.here, difference.reason].map(cell);
         line(&mut text, &format!("| {} |", cells.join(" | ")));
     }

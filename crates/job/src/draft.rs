@@ -42,6 +42,10 @@ pub struct Written {
     pub named_without_directory: bool,
     /// `prioclass` and `prio`.
     pub priority: (Option<u8>, Option<u8>),
+    /// `cmdprio_percentage` and its companions.
+    pub command_priority: CommandPriority,
+    /// `priohint`.
+    pub priority_hint: Option<u16>,
     /// `buffer_pattern`.
     pub buffer_pattern: Option<BytePattern>,
     /// `verify`; `None`: not written, `Some(None)`: no check.
@@ -74,6 +78,21 @@ pub struct Written {
     pub working_set_percent: u32,
 }
 
+/// Priorities of requests, as they were written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CommandPriority {
+    /// `cmdprio_percentage`.
+    pub percent: PerDirection<Option<u64>>,
+    /// `cmdprio_class`.
+    pub class: PerDirection<Option<u64>>,
+    /// `cmdprio`.
+    pub level: PerDirection<Option<u64>>,
+    /// `cmdprio_hint`.
+    pub hint: PerDirection<Option<u64>>,
+    /// By size: what is left out of a priority is that of the three above.
+    pub split: PerDirection<Vec<(u32, u32, Option<IoPriority>)>>,
+}
+
 impl Default for Written {
     fn default() -> Self {
         Written {
@@ -89,6 +108,8 @@ impl Default for Written {
             named_in_directory: false,
             named_without_directory: false,
             priority: (None, None),
+            command_priority: CommandPriority::default(),
+            priority_hint: None,
             buffer_pattern: None,
             verify_kind: None,
             verify: Verify { read_back: true, fresh: true, state_save: true, ..Verify::default() },

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Origin, Warning, WarningCode};
 use crate::direction::{Direction, PerDirection};
-use crate::draft::{Draft, Written};
+use crate::draft::{CommandPriority, Draft, Written};
 use crate::raw::{Assignment, RawJob, written_options};
 use crate::settings::Settings;
 use crate::sources::Sources;
@@ -167,12 +167,18 @@ impl Draft {
         job.pacing.latency_target = Some(written.latency_target).filter(|target| target.target_ns > 0);
         job.reporting.steady_state = Some(written.steady_state).filter(|steady| steady.duration_ns > 0);
         check_steady_state(&job.reporting, &mut rules);
+        check_logs(&job.reporting.logs, &mut rules);
         check_wait(&job, &mut rules);
-        job.process.priority = match written.priority {
-            (None, None) => None,
-            // A level alone is of the best-effort class, as the kernel has it.
-            (class, level) => Some((class.unwrap_or(2), level.unwrap_or(0))),
+        job.submission.memory.set_huge_page_bytes(job.submission.huge_page_bytes);
+        let hint = written.priority_hint.filter(|hint| *hint > 0);
+        job.process.priority = match (written.priority, hint) {
+            ((None, None), None) => None,
+            // A level or a hint alone is of the best-effort class, as the kernel has it.
+            ((class, level), hint) => {
+                Some(IoPriority { class: class.unwrap_or(2), level: level.unwrap_or(0), hint: hint.unwrap_or(0) })
+            }
         };
+        finish_priorities(&mut job, &written.command_priority, &mut rules);
         warn_of_other_engines(&job, &mut rules);
         (rules.resolved.errors.len() == errors_before).then_some(job)
     }
@@ -203,6 +209,11 @@ fn finish_files(job: &mut Job, written: &Written, rules: &mut Rules<'_>) {
         rules.refuse("unlink_each_loop", text, "leave out registerfiles and sqthread_poll, or use another engine");
     }
     job.files.read_only = rules.settings.read_only;
+    let engine = job.submission.engine;
+    if rules.settings.read_only && engine.always_changes() {
+        let text = format!("fio: ioengine={} changes what it works on, but fio is in read-only mode", engine.name());
+        rules.refuse("ioengine", text, "use ioengine=filestat, or leave --readonly out");
+    }
     if rules.settings.read_only && job.pattern.access.modifies() {
         let message = format!("fio: job <{}> has write or trim bit set, but fio is in read-only mode", rules.job);
         let mut error =
@@ -227,7 +238,7 @@ fn finish_pattern(job: &mut Job, written: &Written, rules: &mut Rules<'_>) {
     }
     pattern.seed = match (written.seed, written.repeat_random) {
         (Some(seed), _) => Seed::Fixed(seed),
-        (None, true) => Seed::Fixed(DEFAULT_SEED),
+        (None, true) => Seed::Repeated,
         (None, false) => Seed::System,
     };
     if pattern.distribution != Distribution::Uniform {
@@ -304,12 +315,55 @@ fn finish_submission(job: &mut Job, rules: &mut Rules<'_>) {
         let text = format!("fio: iomem_align={} is not a power of two", submission.memory_align);
         rules.refuse("iomem_align", text, "use a power of two such as 4096");
     }
-    if submission.engine.is_synchronous() && depth > 1 {
+    if submission.engine_options.atomic {
+        // The kernel does such writes only past the page cache.
+        submission.direct = true;
+        if !submission.engine.writes_atomically() {
+            let text = format!("fio: ioengine={} has no atomic writes", submission.engine.name());
+            rules.refuse("atomic", text, "use pvsync2, libaio or io_uring");
+        }
+    }
+    if submission.is_synchronous() && depth > 1 {
         rules.warn(
             WarningCode::SynchronousDepth,
             "iodepth",
             "note: both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1",
         );
+    }
+}
+
+/// Which requests have another priority than the job's.
+fn finish_priorities(job: &mut Job, written: &CommandPriority, rules: &mut Rules<'_>) {
+    let asks = |direction: Direction| written.percent[direction].is_some_and(|percent| percent > 0);
+    let splits = |direction: Direction| !written.split[direction].is_empty();
+    let transfers = [Direction::Read, Direction::Write];
+    if transfers.into_iter().any(asks) && transfers.into_iter().any(splits) {
+        let text = "cmdprio_percentage and cmdprio_bssplit options are mutually exclusive";
+        rules.refuse("cmdprio_bssplit", text, "leave one of them out");
+        return;
+    }
+    for direction in transfers {
+        let or = |number: Option<u64>, other| number.unwrap_or(other);
+        let common = IoPriority {
+            class: or(written.class[direction], 1) as u8,
+            level: or(written.level[direction], 0) as u8,
+            hint: or(written.hint[direction], 0) as u16,
+        };
+        let any_size = written.percent[direction].map(|percent| (None, percent as u32, None));
+        let by_size = written.split[direction].iter().map(|(bytes, percent, own)| (Some(*bytes), *percent, *own));
+        let shares = any_size.into_iter().chain(by_size).filter(|share| share.1 > 0);
+        let shares: Vec<PriorityShare> = shares
+            .map(|(block_bytes, percent, own)| PriorityShare { block_bytes, percent, priority: own.unwrap_or(common) })
+            .collect();
+        for size in shares.iter().map(|share| share.block_bytes) {
+            let sum: u32 = shares.iter().filter(|share| share.block_bytes == size).map(|share| share.percent).sum();
+            if sum > 100 {
+                let text = format!("fio: cmdprio_bssplit total percentage for bs: {} exceeds 100", size.unwrap_or(0));
+                rules.refuse("cmdprio_bssplit", text, "lower a percentage");
+                return;
+            }
+        }
+        job.submission.engine_options.priority_shares[direction] = shares;
     }
 }
 
@@ -375,6 +429,22 @@ fn finish_windows(reporting: &mut Reporting, written: &Written) {
     let window_ms = |own: Option<u32>, log| own.or(logged(log)).unwrap_or(Reporting::WINDOW_MS);
     (reporting.bandwidth_window_ms, reporting.iops_window_ms) =
         (window_ms(written.bandwidth_window_ms, bandwidth), window_ms(written.iops_window_ms, iops));
+}
+
+fn check_logs(logs: &Logs, rules: &mut Rules<'_>) {
+    const COMPRESSED_MAX: u64 = 512 << 20;
+    if logs.issue_time && (logs.latency.is_none() || !logs.offset) {
+        let text = "fio: log_issue_time option requires write_lat_log and log_offset options";
+        rules.refuse("log_issue_time", text, "add write_lat_log=NAME and log_offset=1, or leave log_issue_time out");
+    }
+    if logs.compressed_bytes > COMPRESSED_MAX {
+        let text = format!("log_compression: max value out of range: {} ({COMPRESSED_MAX} max)", logs.compressed_bytes);
+        rules.refuse("log_compression", text, "use 512m or less");
+    }
+    if logs.histograms.is_some() && logs.histogram_window_ms == 0 {
+        let text = "write_hist_log has no effect without log_hist_msec: its log stays empty";
+        rules.warn(WarningCode::WithoutEffect, "write_hist_log", text);
+    }
 }
 
 fn finish_content(job: &mut Job, written: &mut Written, rules: &mut Rules<'_>) {

@@ -44,7 +44,7 @@ fn contract_case_a() {
     assert_eq!(job.files.size, Some(Amount::Bytes(4 << 30)));
     assert_eq!((job.submission.engine, job.submission.depth, job.submission.direct), (EngineName::Libaio, 64, true));
     assert_eq!((job.pattern.access.name(), job.pattern.read_percent), ("randrw", 75));
-    assert_eq!(job.pattern.seed, Seed::Fixed(0x89));
+    assert_eq!(job.pattern.seed, Seed::Repeated);
     assert!(job.reporting.sampled_clock && !job.reporting.completion_latency && !job.reporting.clat_percentiles);
     assert_eq!(request.warnings, []);
     let names: Vec<&str> = request.global_options.iter().map(|(name, _)| name.as_str()).collect();
@@ -106,7 +106,7 @@ fn block_sizes_rank() {
 
 #[test]
 fn seeds() {
-    assert_eq!(job("").pattern.seed, Seed::Fixed(0x89));
+    assert_eq!(job("").pattern.seed, Seed::Repeated);
     assert_eq!(job("--randrepeat=0").pattern.seed, Seed::System);
     assert_eq!(job("--randseed=5 --randrepeat=0").pattern.seed, Seed::Fixed(5));
     assert_eq!(job("--allrandrepeat=0").pattern.seed, Seed::System);
@@ -220,9 +220,7 @@ fn read_only_protects_wherever_it_stands() {
 
 #[test]
 fn options_that_are_not_built_fail_by_name_unless_harmless() {
-    for text in ["--write_hist_log=x", "--uid=1"] {
-        assert!(refused(text).contains("is not supported yet"), "{text}");
-    }
+    assert!(refused("--sprandom=1").contains("is not supported yet"));
     assert!(refused("--ioscheduler=none").contains("is not supported: it changes the whole system"));
     assert!(refused("--rwmixcycle=3").contains("deprecated"));
     let harmless = "--verify=0 --do_verify=0 --verify_fatal=0 --verify_state_save=0 --zonemode=none --latency_run=0 \
@@ -231,7 +229,23 @@ fn options_that_are_not_built_fail_by_name_unless_harmless() {
     assert_eq!(codes(harmless), []);
     assert_eq!(job(harmless).verify, None);
     assert_eq!(codes("--clocksource=cpu --create_serialize=1"), [WarningCode::WithoutEffect]);
-    assert_eq!(codes("--mem=shm"), [WarningCode::WithoutEffect]);
+    assert_eq!(codes("--mem=shm"), []);
+}
+
+#[test]
+fn logs_that_could_not_be_as_asked_for_are_refused() {
+    let issue_time = "log_issue_time option requires write_lat_log and log_offset options";
+    for words in ["--log_issue_time=1", "--log_issue_time=1 --log_offset=1", "--log_issue_time=1 --write_lat_log=x"] {
+        assert!(refused(words).contains(issue_time), "{words}");
+    }
+    let logs = job("--log_issue_time=1 --log_offset=1 --write_lat_log=x").reporting.logs;
+    assert!(logs.issue_time && logs.of_requests());
+    assert!(refused("--log_compression=513m").contains("max value out of range: 537919488 (536870912 max)"));
+    assert_eq!(job("--log_compression=512m").reporting.logs.compressed_bytes, 512 << 20);
+    assert_eq!(codes("--write_hist_log=x"), [WarningCode::WithoutEffect]);
+    let logs = job("--write_hist_log=x --log_hist_msec=500").reporting.logs;
+    assert!(logs.any() && !logs.of_requests(), "no row for each request");
+    assert_eq!(job("--log_compression_cpus=0,2-3").reporting.logs.compression_cpus, [0, 2, 3]);
 }
 
 #[test]
@@ -382,4 +396,64 @@ fn the_messages_people_search_for() {
         let rendered = refused(text);
         assert!(rendered.contains(message), "{text}: {rendered}");
     }
+}
+
+#[test]
+fn engines_that_change_what_they_read_are_no_readers() {
+    for engine in ["filedelete", "filecreate", "filerename", "dircreate", "dirdelete", "falloc"] {
+        assert!(refused(&format!("--readonly --ioengine={engine}")).contains("changes what it works on"), "{engine}");
+    }
+    assert_eq!(codes("--readonly --ioengine=filestat --stat_type=lstat"), []);
+}
+
+#[test]
+fn nodes_and_policies_are_read() {
+    assert_eq!(job("--numa_cpu_nodes=0,2-3,2").process.nodes, [0, 2, 3]);
+    assert!(job("--numa_cpu_nodes=all").process.nodes.is_empty());
+    let policy = |text: &str| job(&format!("--numa_mem_policy={text}")).process.memory_policy.unwrap();
+    assert_eq!(policy("local"), MemoryPolicy::Local);
+    assert_eq!(policy("prefer:1"), MemoryPolicy::Prefer(1));
+    assert_eq!(policy("bind:0-1"), MemoryPolicy::Bind(vec![0, 1]));
+    assert_eq!(policy("interleave:0,3"), MemoryPolicy::Interleave(vec![0, 3]));
+    for text in ["bogus", "bind", "bind:", "prefer:0-1", "interleave:x", "bind:1024"] {
+        assert!(refused(&format!("--numa_mem_policy={text}")).contains("numa_mem_policy"), "{text}");
+    }
+}
+
+#[test]
+fn memory_is_what_its_option_says() {
+    assert_eq!(job("--mem=mmaphuge --hugepage-size=1g").submission.memory, Memory::Huge(1 << 30));
+    assert_eq!(job("--hugepage-size=2m --mem=shmhuge").submission.memory, Memory::HugeSegment(0));
+    let file = |shared| Memory::File { path: "f".into(), shared };
+    assert_eq!(job("--mem=mmap:f").submission.memory, file(false));
+    assert_eq!(job("--iomem=mmapshared:f").submission.memory, file(true));
+}
+
+#[test]
+fn requests_have_priorities_by_share_and_size() {
+    let of = |class, level, hint| IoPriority { class, level, hint };
+    let shares = |words: &str| job(&format!("--ioengine=libaio {words}")).submission.engine_options.priority_shares;
+    let common = shares("--cmdprio_percentage=30,10 --cmdprio=3");
+    let share = |block_bytes, percent, priority| PriorityShare { block_bytes, percent, priority };
+    assert_eq!(common.read, [share(None, 30, of(1, 3, 0))]);
+    assert_eq!(common.write, [share(None, 10, of(1, 3, 0))]);
+    let split = shares("--cmdprio_bssplit=4k/20/2/7:4k/30/3/0/1:8k/100,64k/50 --cmdprio_class=3");
+    assert_eq!(split.read[..2], [share(Some(4096), 20, of(2, 7, 0)), share(Some(4096), 30, of(3, 0, 1))]);
+    assert_eq!(split.read[2], share(Some(8192), 100, of(3, 0, 0)));
+    assert_eq!(split.write, [share(Some(65536), 50, of(3, 0, 0))]);
+    for (words, sentence) in [
+        ("--cmdprio_percentage=1 --cmdprio_bssplit=4k/20", "mutually exclusive"),
+        ("--cmdprio_bssplit=4k/60:4k/50", "bs: 4096 exceeds 100"),
+        ("--cmdprio_bssplit=4k/60/1", "is no share"),
+        ("--cmdprio_bssplit=4k/101", "is no share"),
+    ] {
+        let text = refused(&format!("--ioengine=io_uring {words}"));
+        assert!(text.contains(sentence), "{text}");
+    }
+}
+
+#[test]
+fn atomic_writes_are_direct_and_of_some_engines() {
+    assert!(job("--ioengine=pvsync2 --rw=write --atomic=1").submission.direct);
+    assert!(refused("--ioengine=psync --rw=write --atomic=1").contains("ioengine=psync has no atomic writes"));
 }

@@ -167,6 +167,8 @@ pub enum Action {
     Help,
     /// `--idle-prof=calibrate`: time the unit work and print that, exit status 0.
     CalibrateIdle,
+    /// `--inflate-log`: print the lines of this compressed log.
+    InflateLog(PathBuf),
     /// Print this text, then exit with this status (`--cmdhelp`, `--enghelp`, `--showcmd`).
     Print {
         /// The text, lines ended.

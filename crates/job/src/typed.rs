@@ -127,12 +127,66 @@ pub struct Process {
     pub cpus_split: bool,
     /// Nice value.
     pub nice: Option<i32>,
-    /// I/O priority class (0 to 3) and level (0 to 7).
-    pub priority: Option<(u8, u8)>,
+    /// Priority of its I/O.
+    pub priority: Option<IoPriority>,
+    /// NUMA nodes whose processors are allowed; empty: all.
+    pub nodes: Vec<u32>,
+    /// Where memory comes from.
+    pub memory_policy: Option<MemoryPolicy>,
+    /// User that the worker becomes.
+    pub user: Option<u32>,
+    /// Group that the worker becomes.
+    pub group: Option<u32>,
+    /// Name of the worker's thread.
+    pub thread_name: Option<String>,
     /// Command before the job.
     pub exec_prerun: Option<String>,
     /// Command after the job.
     pub exec_postrun: Option<String>,
+}
+
+/// `prioclass`, `prio` and `priohint`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IoPriority {
+    /// 0 none, 1 real time, 2 best effort, 3 idle.
+    pub class: u8,
+    /// 0 (first) to 7 (last).
+    pub level: u8,
+    /// For the device (0 to 1023).
+    pub hint: u16,
+}
+
+impl IoPriority {
+    /// As the kernel and the logs have it.
+    pub fn as_number(self) -> u16 {
+        u16::from(self.class) << 13 | self.hint << 3 | u16::from(self.level)
+    }
+}
+
+/// `numa_mem_policy`: which NUMA nodes memory comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MemoryPolicy {
+    /// As the system has it.
+    Default,
+    /// The node of the processor.
+    Local,
+    /// This node first.
+    Prefer(u32),
+    /// These nodes alone.
+    Bind(Vec<u32>),
+    /// These nodes in turn.
+    Interleave(Vec<u32>),
+}
+
+impl MemoryPolicy {
+    /// The nodes that it names.
+    pub fn nodes(&self) -> &[u32] {
+        match self {
+            MemoryPolicy::Default | MemoryPolicy::Local => &[],
+            MemoryPolicy::Prefer(node) => std::slice::from_ref(node),
+            MemoryPolicy::Bind(nodes) | MemoryPolicy::Interleave(nodes) => nodes,
+        }
+    }
 }
 
 /// Which errors are counted and survived.

@@ -10,7 +10,9 @@ mod pattern;
 mod time;
 mod word;
 
-pub use list::{cpu_list, error_lists, float_list, names, per_direction, range, sim_faults, zones};
+pub use list::{
+    cpu_list, error_lists, float_list, memory_policy, names, node_list, per_direction, range, sim_faults, zones,
+};
 pub(crate) use list::{refuse_list, refuse_range_look_alike};
 pub use number::{amount, integer, size};
 pub use pattern::{buffer_pattern, verify_pattern};

@@ -2,10 +2,12 @@
 //! limits them, and what to do next. The terminal, Markdown, the sheet and JSON print this, so that a figure is the same
 //! on each.
 
+mod familiar;
 pub(crate) mod figures;
 pub(crate) mod found;
 mod limited;
 mod next;
+mod nodes;
 mod ranged;
 mod sentence;
 mod standing;
@@ -19,10 +21,12 @@ use serde::Serialize;
 use crate::summary::Grid;
 
 pub use found::{Case, Found};
+pub use nodes::{NodeFigures, NodesOfTest, Spread};
 pub use standing::Standing;
 pub use test::{LatencyMicroseconds, Ranges, TestFigures};
 pub use verdict::VerdictLine;
 
+pub(crate) use familiar::{Pair, pairs};
 pub(crate) use sentence::Six;
 pub(crate) use test::{metrics, rounded};
 
@@ -43,6 +47,8 @@ pub struct Headline {
     pub next: Vec<String>,
     /// Each test on each target.
     pub tests: Vec<TestFigures>,
+    /// The nodes of each test that ran on several.
+    pub nodes: Vec<NodesOfTest>,
     /// What was found against the figures, each kind once for each target, the worst first.
     pub findings: Vec<Found>,
 }
@@ -86,6 +92,7 @@ impl Headline {
             limits: limited::of(study),
             next: next::of(study, &tests, &findings),
             tests,
+            nodes: nodes::all(grid),
             findings,
         }
     }
@@ -104,8 +111,13 @@ impl Headline {
 
     /// The short lines of the answer, each with its label; a fio run by itself has none.
     pub(crate) fn lines(&self, study: &Study) -> Vec<(&'static str, String)> {
-        if study.question == Question::Fio || self.tests.is_empty() {
+        if study.question == Question::Fio {
             return Vec::new();
+        }
+        if self.tests.is_empty() {
+            // A check that measured nothing has its answers all the same.
+            let next = below("next", &self.next).filter(|_| !self.verdicts.is_empty());
+            return next.collect();
         }
         let mut lines = vec![("trust", self.trust.words())];
         // Of several targets a line each: why one is faster.

@@ -12,12 +12,13 @@ pub mod inspect;
 mod page;
 mod quantity;
 pub mod sheet;
-mod shell;
+pub mod shell;
 mod summary;
 pub mod tables;
 
 pub use document::{document, refusal};
 pub use headline::{
-    Case, Document, Found, Headline, LatencyMicroseconds, Ranges, Standing, TestFigures, TrustLine, VerdictLine,
+    Case, Document, Found, Headline, LatencyMicroseconds, NodeFigures, NodesOfTest, Ranges, Spread, Standing,
+    TestFigures, TrustLine, VerdictLine,
 };
 pub use page::{Page, binary_size};

@@ -1,7 +1,7 @@
 //! Command lines as a shell reads them.
 
 /// The words with quotes where a shell would read them otherwise.
-pub(crate) fn as_typed(words: &[String]) -> String {
+pub fn as_typed(words: &[String]) -> String {
     let plain = |word: &str| {
         let is_plain = |character: char| character.is_alphanumeric() || "-_=./:,%+@".contains(character);
         !word.is_empty() && word.chars().all(is_plain)

@@ -4,15 +4,18 @@ mod changes;
 mod check;
 mod compare;
 mod curve;
+mod familiar;
 mod measure;
+mod nodes;
 mod plot;
 mod runs;
+mod scale;
 mod sentence;
 mod smallfiles;
 mod sweep;
 mod table;
 
-pub use changes::{Changes, history, history_json};
+pub use changes::{Changes, Next, history, history_json};
 pub use check::{ListedProfile, profiles, profiles_json};
 pub use runs::{runs, runs_json};
 pub use sentence::summary;
@@ -49,11 +52,13 @@ fn shown(study: &Study, form: Form, wide: bool) -> String {
         Question::Compare => compare::how_measured(study, form),
         Question::Sweep => sweep::tables(study, form),
         Question::Curve => curve::tables(study, form),
+        Question::Scale => scale::tables(study, form),
         Question::Check => check::answers(study, form),
         Question::SmallFiles => smallfiles::tables(study, form),
         // A line for each row, as any runs can be shown.
         _ => measure::table(&headline, form),
     });
+    parts.push(nodes::table(&headline, form));
     parts.extend(sentences(&headline, study, form));
     parts.extend(findings(&headline, form));
     parts.extend(notes(study, form));
@@ -69,6 +74,12 @@ pub(crate) fn short_answer(headline: &Headline, study: &Study) -> String {
     format!("{}\n", answer(headline, study, Form::Markdown))
 }
 
+/// The table of nodes in Markdown; empty on one machine.
+pub(crate) fn nodes_in_markdown(headline: &Headline) -> String {
+    let table = nodes::table(headline, Form::Markdown);
+    if table.is_empty() { table } else { format!("\n{table}") }
+}
+
 /// The answer in a sentence and its figures, then whether to trust them, what limits them, what to do next.
 fn answer(headline: &Headline, study: &Study, form: Form) -> String {
     let sentence = || headline.headline.as_deref().map(|sentence| form.paragraph(sentence)).unwrap_or_default();
@@ -76,9 +87,9 @@ fn answer(headline: &Headline, study: &Study, form: Form) -> String {
         Question::Measure => measure::answer(headline, form),
         Question::Compare => compare::answer(headline, study, form),
         // How many answers there are of each kind is what the lines show.
-        Question::Check if !headline.verdicts.is_empty() => check::lines(headline, form),
+        Question::Check if !headline.verdicts.is_empty() => check::lines(headline, study.question, form),
         _ if headline.verdicts.is_empty() => sentence(),
-        _ => format!("{}\n{}", check::lines(headline, form), sentence()),
+        _ => format!("{}\n{}", check::lines(headline, study.question, form), sentence()),
     };
     let mut parts = vec![figures, form.labelled(&headline.lines(study))];
     parts.retain(|part| !part.is_empty());

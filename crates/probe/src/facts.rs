@@ -172,6 +172,8 @@ pub struct DeviceUse {
     pub holders: Vec<String>,
     /// What the first blocks say it holds: a filesystem, a volume, a partition table.
     pub signature: Fact<Option<&'static str>>,
+    /// Why some of those who may use it cannot be seen.
+    pub unseen: Option<NotVisible>,
 }
 
 impl DeviceUse {
@@ -188,7 +190,7 @@ impl DeviceUse {
         }
         match &self.signature {
             Ok(Some(name)) => Some(format!("holds {name}")),
-            _ => None,
+            _ => self.unseen.as_ref().map(|reason| format!("may be in use ({reason})")),
         }
     }
 }
@@ -208,6 +210,10 @@ pub struct Limits {
     pub aio_reserved_requests: Fact<u64>,
     /// kernel.io_uring_disabled: 0 for all, 1 for a group only, 2 for nobody. Kernels before 6.6 do not have it.
     pub io_uring_disabled: Fact<u32>,
+    /// Whether a thread may take another group, and another user (CAP_SETGID, CAP_SETUID).
+    pub other_identities: Fact<[bool; 2]>,
+    /// NUMA nodes with their processors.
+    pub nodes: Fact<Vec<(u32, Vec<u32>)>>,
     /// Memory limit of the control group, bytes; `Ok(None)`: no limit.
     pub cgroup_memory_bytes: Fact<Option<u64>>,
 }
@@ -222,6 +228,8 @@ impl Default for Limits {
             aio_max_requests: Err(NotVisible::not_looked()),
             aio_reserved_requests: Err(NotVisible::not_looked()),
             io_uring_disabled: Err(NotVisible::not_looked()),
+            other_identities: Err(NotVisible::not_looked()),
+            nodes: Err(NotVisible::not_looked()),
             cgroup_memory_bytes: Err(NotVisible::not_looked()),
         }
     }
@@ -233,7 +241,7 @@ mod tests {
 
     #[test]
     fn the_first_use_is_named() {
-        let nothing = DeviceUse { mounted_at: vec![], swap: false, holders: vec![], signature: Ok(None) };
+        let nothing = DeviceUse { mounted_at: vec![], swap: false, holders: vec![], signature: Ok(None), unseen: None };
         assert_eq!(nothing.reason(), None);
         let held = DeviceUse { holders: vec!["dm-0".into(), "md1".into()], ..nothing.clone() };
         assert_eq!(held.reason().as_deref(), Some("is part of dm-0, md1"));

@@ -4,6 +4,8 @@
 //! on a real machine. What cannot be seen is a [`NotVisible`] with its reason, or `None`, and never 0.
 #![forbid(unsafe_code)]
 
+#[cfg(any(windows, test))]
+mod drives;
 mod facts;
 mod fuse;
 mod reading;
@@ -20,6 +22,10 @@ use linux as system;
 mod windows;
 #[cfg(windows)]
 use windows as system;
+
+// What another Unix would begin with (CONTRIBUTING.md, "The first day on a Mac").
+#[cfg(all(unix, any(feature = "posix", not(target_os = "linux"))))]
+pub mod unix;
 
 pub use facts::*;
 pub use fuse::is_fuse;
@@ -67,6 +73,30 @@ pub fn available_memory_bytes() -> Option<u64> {
 /// Number of the user whose rights this process has.
 pub fn user() -> u32 {
     system::user()
+}
+
+/// Where programs keep what belongs to this user, and where they look for this user's wishes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UserFolder {
+    /// `None`: none of `variables` says.
+    pub path: Option<PathBuf>,
+    /// The variables that say where it is.
+    pub variables: &'static str,
+}
+
+/// The folder for data of this user's programs.
+pub fn data_folder() -> UserFolder {
+    system::data_folder()
+}
+
+/// The folder for this user's wishes to programs.
+pub fn configuration_folder() -> UserFolder {
+    system::configuration_folder()
+}
+
+/// A folder that a variable names.
+fn folder_in(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// What the machine calls itself; `None`: it has no name.

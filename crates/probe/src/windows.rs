@@ -1,8 +1,11 @@
 //! Windows: what `engine::machine` asks of it. Layers that nobody reads here yet are not visible, with that reason.
 
+mod disks;
+mod folders;
 mod layers;
 mod volumes;
 
+use std::io::Error;
 use std::path::{Path, PathBuf};
 
 use engine::machine;
@@ -10,6 +13,7 @@ use results::evidence::{Mount, Storage, WireCounters};
 
 use crate::{Fact, Kernel, Limits, NotVisible, PathFacts, ProcessorTime, Waiting};
 
+pub(crate) use folders::{configuration_folder, data_folder};
 pub use layers::{DiskWatch, Meters, wait_of_this_thread_ns};
 
 /// One look at the machine. Windows answers each question by itself, so that nothing is kept.
@@ -45,9 +49,12 @@ impl Look {
         volumes::mount_of(path)
     }
 
-    /// The times of the processors are not read here.
+    /// Of each processor of this process's group, by number.
     pub fn processor_times(&self) -> Fact<Vec<ProcessorTime>> {
-        Err(NotVisible::new("the times of the processors", "not read on this system"))
+        let times = machine::processor_times()
+            .map_err(|code| NotVisible::new("the times of the processors", Error::from_raw_os_error(code)))?;
+        let numbered = (0..).zip(times);
+        Ok(numbered.map(|(number, [idle, all])| ProcessorTime { number, idle, all }).collect())
     }
 
     pub(crate) fn mount_by_name(&self, path: &Path) -> Fact<Mount> {
@@ -90,6 +97,8 @@ impl Look {
             aio_max_requests: Err(not_there("fs.aio-max-nr")),
             aio_reserved_requests: Err(not_there("fs.aio-nr")),
             io_uring_disabled: Err(not_there("kernel.io_uring_disabled")),
+            other_identities: Err(not_there("a user of a thread")),
+            nodes: Err(not_read("NUMA nodes")),
             cgroup_memory_bytes: Err(not_read("the memory limit of the job object")),
         }
     }

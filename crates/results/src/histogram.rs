@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::packed;
+
 /// fio's number of buckets: 29 groups of 64.
 pub const BUCKETS: usize = 1856;
 
@@ -28,16 +30,25 @@ pub fn bucket_value(bucket: usize) -> u64 {
 
 /// Counts by bucket. Saved as pairs `[bucket, count]` of the buckets in use; in memory as long as the highest one,
 /// so that ten thousand clones with quick requests fit.
-#[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
+#[derive(Clone, Debug, JsonSchema)]
 #[schemars(with = "Vec<(usize, u64)>")]
 pub struct Histogram {
-    counts: Vec<u64>,
+    form: Form,
+}
+
+/// How the counts are kept.
+#[derive(Clone, Debug)]
+enum Form {
+    /// By bucket, up to the highest in use.
+    Open(Vec<u64>),
+    /// The buckets in use, as [`packed`](crate::packed) bytes: a few for each.
+    Packed(Box<[u8]>),
 }
 
 impl Histogram {
     /// An empty histogram.
     pub fn new() -> Histogram {
-        Histogram { counts: Vec::new() }
+        Histogram { form: Form::Open(Vec::new()) }
     }
 
     /// A histogram of counts by bucket.
@@ -49,7 +60,25 @@ impl Histogram {
         let used = counts.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
         counts.truncate(used);
         counts.shrink_to_fit();
-        Histogram { counts }
+        Histogram { form: Form::Open(counts) }
+    }
+
+    /// Keeps the same counts in a tenth of the memory, until one changes: records of thousands of nodes fit then.
+    pub fn pack(&mut self) {
+        if matches!(self.form, Form::Open(_)) {
+            self.form = Form::Packed(packed::pack(self.used()));
+        }
+    }
+
+    /// The counts by bucket, to be changed.
+    fn open(&mut self) -> &mut Vec<u64> {
+        if matches!(self.form, Form::Packed(_)) {
+            self.form = Form::Open(self.counts());
+        }
+        match &mut self.form {
+            Form::Open(counts) => counts,
+            Form::Packed(_) => unreachable!("it has just been opened"),
+        }
     }
 
     /// Counts one latency, ns.
@@ -68,30 +97,36 @@ impl Histogram {
         if count == 0 {
             return;
         }
-        if bucket >= self.counts.len() {
-            self.counts.resize(bucket + 1, 0);
+        let counts = self.open();
+        if bucket >= counts.len() {
+            counts.resize(bucket + 1, 0);
         }
-        self.counts[bucket] += count;
+        counts[bucket] += count;
     }
 
     /// Adds another histogram's counts.
     pub fn merge(&mut self, other: &Histogram) {
-        if self.counts.len() < other.counts.len() {
-            self.counts.resize(other.counts.len(), 0);
-        }
-        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
-            *count += more;
+        for (bucket, count) in other.used() {
+            self.add(bucket, count);
         }
     }
 
     /// How many values were counted.
     pub fn count(&self) -> u64 {
-        self.counts.iter().sum()
+        self.used().map(|(_, count)| count).sum()
     }
 
     /// Counts by bucket, up to the highest in use.
-    pub fn counts(&self) -> &[u64] {
-        &self.counts
+    pub fn counts(&self) -> Vec<u64> {
+        let mut counts = match &self.form {
+            Form::Open(counts) => return counts.clone(),
+            Form::Packed(_) => Vec::new(),
+        };
+        for (bucket, count) in self.used() {
+            counts.resize(bucket, 0);
+            counts.push(count);
+        }
+        counts
     }
 
     /// The buckets in use, ascending: the value in ns that stands for each, and its count.
@@ -115,9 +150,22 @@ impl Histogram {
     }
 
     fn used(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        self.counts.iter().copied().enumerate().filter(|(_, count)| *count > 0)
+        let (counts, bytes): (&[u64], &[u8]) = match &self.form {
+            Form::Open(counts) => (counts, &[]),
+            Form::Packed(bytes) => (&[], bytes),
+        };
+        let open = counts.iter().copied().enumerate().filter(|(_, count)| *count > 0);
+        open.chain(packed::unpack(bytes))
     }
 }
+
+impl PartialEq for Histogram {
+    fn eq(&self, other: &Histogram) -> bool {
+        self.used().eq(other.used())
+    }
+}
+
+impl Eq for Histogram {}
 
 impl Default for Histogram {
     fn default() -> Histogram {

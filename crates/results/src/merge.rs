@@ -3,20 +3,32 @@
 use job::PerDirection;
 
 use crate::direction::merge_all_or_none;
-use crate::record::{DirectionRecord, JobRecord, LatencySlice, LostRequests, RunRecord, SurvivedErrors, SyncRecord};
+use crate::histogram::Histogram;
+use crate::record::{
+    DirectionRecord, JobRecord, Latency, LatencySlice, LostRequests, RunRecord, SurvivedErrors, SyncRecord,
+};
 
 impl RunRecord {
     /// One row per worker, or one per group for workers with `group_reporting`; workers with `stats=0` are left out.
     pub fn report_rows(&self) -> Vec<JobRecord> {
-        let mut rows: Vec<JobRecord> = Vec::new();
-        for job in self.jobs.iter().filter(|job| job.setup.shown) {
-            match rows.last_mut() {
-                Some(row) if row.group_reporting && job.group_reporting && row.group == job.group => row.merge(job),
-                _ => rows.push(job.clone()),
-            }
-        }
-        rows
+        rows(self.jobs.iter())
     }
+
+    /// The same of one node's workers alone.
+    pub fn report_rows_of(&self, node: usize) -> Vec<JobRecord> {
+        rows(self.jobs.iter().filter(|job| job.node == node))
+    }
+}
+
+fn rows<'r>(jobs: impl Iterator<Item = &'r JobRecord>) -> Vec<JobRecord> {
+    let mut rows: Vec<JobRecord> = Vec::new();
+    for job in jobs.filter(|job| job.setup.shown) {
+        match rows.last_mut() {
+            Some(row) if row.group_reporting && job.group_reporting && row.group == job.group => row.merge(job),
+            _ => rows.push(job.clone()),
+        }
+    }
+    rows
 }
 
 impl JobRecord {
@@ -100,6 +112,32 @@ impl JobRecord {
         *survived_errors = sum_of_errors(*survived_errors, other.survived_errors);
         *timed_one_in = (*timed_one_in).max(other.timed_one_in);
         merge_series(latency_series, &other.latency_series);
+    }
+
+    /// Keeps its distributions in less memory.
+    pub(crate) fn pack(&mut self) {
+        let JobRecord { directions, sync, sampled_latency, .. } = self;
+        let mut all: Vec<&mut Latency> = vec![&mut sync.lat];
+        let PerDirection { read, write, trim } = directions;
+        for direction in [read, write, trim] {
+            let DirectionRecord { slat, clat, lat, response, .. } = direction;
+            all.extend([slat, clat, lat].into_iter().chain(response.as_mut()));
+        }
+        if let Some(sampled) = sampled_latency {
+            let PerDirection { read, write, trim } = &mut **sampled;
+            all.extend([read, write, trim]);
+        }
+        all.into_iter().filter_map(|latency| latency.histogram.as_mut()).for_each(Histogram::pack);
+    }
+
+    /// Drops the values of each interval; what they add up to stays.
+    pub(crate) fn drop_series(&mut self) {
+        let PerDirection { read, write, trim } = &mut self.directions;
+        for direction in [read, write, trim] {
+            direction.bandwidth_samples.series = Vec::new();
+            direction.iops_samples.series = Vec::new();
+        }
+        self.latency_series = Vec::new();
     }
 
     /// All directions as one, for `unified_rw_reporting`: counts and samples add up, the longest runtime counts.

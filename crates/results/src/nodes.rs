@@ -5,10 +5,12 @@ use std::cmp::Reverse;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::evidence::{Ledger, Storage};
+use crate::evidence::{Ledger, Moment, Storage};
 use crate::record::{DiskRecord, Host, JobRecord, Note, RunRecord};
+use crate::severity::Severity;
 use crate::sort;
 use crate::studies::Finding;
+use crate::together::{MissingRank, Part, Together, Window};
 
 /// One machine of a run, and what it saw.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +28,17 @@ pub struct Node {
     /// How idle its processors were (`--idle-prof`); `None`: nobody asked, or it is not visible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idleness: Option<CpuIdleness>,
+    /// Its part in a run of several ranks; `None`: it ran alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<Part>,
+}
+
+impl Node {
+    /// The machine's name: several ranks on one machine are nodes with the names `machine:0`, `machine:1`.
+    pub fn machine(&self) -> &str {
+        let numbered = self.name.rsplit_once(':').filter(|(_, rank)| rank.parse::<u32>().is_ok());
+        numbered.filter(|_| self.part.is_some()).map_or(&self.name, |(machine, _)| machine)
+    }
 }
 
 /// How idle the processors of a machine were during a run.
@@ -39,6 +52,16 @@ pub struct CpuIdleness {
     pub unit_us_mean: f64,
     /// Standard deviation of that time between repetitions, us.
     pub unit_us_deviation: f64,
+}
+
+/// With more nodes, the values of each second are left out: they are most of a record.
+const SERIES_NODES_MAX: usize = 256;
+
+/// Id of the note that they are.
+const NO_SERIES: &str = "series-left-out";
+
+fn is_of_series(note: &Note) -> bool {
+    note.id == NO_SERIES
 }
 
 /// Why two records cannot be merged.
@@ -72,6 +95,29 @@ impl RunRecord {
         self.nodes.iter().flat_map(|node| &node.storages)
     }
 
+    /// Makes the record of one machine that of a rank of so many, to be merged with those of the others.
+    pub fn take_part(&mut self, part: Part, ranks: u32) {
+        let windows = part.spans.iter().map(Window::of).collect();
+        self.together = Some(Together { ranks, missing: Vec::new(), windows });
+        if let [Node { part: own, .. }] = &mut self.nodes[..] {
+            *own = Some(part);
+        }
+    }
+
+    /// Names a rank from which no results came.
+    pub fn lacks(&mut self, rank: MissingRank) {
+        let together = self.together.get_or_insert_default();
+        together.merge(Together { missing: vec![rank], ..Together::default() });
+    }
+
+    /// The machine that each rank ran on is one; several ranks of one machine share its name up to the last colon.
+    pub fn machines(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.nodes.iter().map(Node::machine).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
     /// One record of what ran on different nodes. The order of merging makes no difference: nodes are ordered by name;
     /// jobs by report group, then node, then as they were; notes by node; findings by severity, then node.
     ///
@@ -80,17 +126,66 @@ impl RunRecord {
     ///
     /// # Errors
     /// When different programs wrote the records, or when two nodes have the same name.
-    pub fn merge(mut self, mut other: RunRecord) -> Result<RunRecord, MergeError> {
-        self.fits(&other)?;
-        if self.command != other.command {
+    pub fn merge(self, other: RunRecord) -> Result<RunRecord, MergeError> {
+        self.merge_all(vec![other])
+    }
+
+    /// The same for many at once, which costs no more than one sorting.
+    ///
+    /// # Errors
+    /// See [`RunRecord::merge`].
+    pub fn merge_all(mut self, others: Vec<RunRecord>) -> Result<RunRecord, MergeError> {
+        self.fits(&others)?;
+        if others.iter().any(|other| other.command != self.command) {
             self.command.clear();
         }
-        if self.global_options != other.global_options {
+        let options_differ = others.iter().any(|other| other.global_options != self.global_options);
+        self.prepare(options_differ);
+        let nodes = others.iter().map(|other| other.nodes.len()).sum::<usize>() + self.nodes.len();
+        let has_shed = others.iter().any(|other| other.notes.iter().any(is_of_series));
+        let sheds = nodes > SERIES_NODES_MAX || has_shed;
+        self.compact(sheds);
+        self.jobs.reserve(others.iter().map(|other| other.jobs.len()).sum());
+        for mut other in others {
+            other.prepare(options_differ);
+            other.compact(sheds);
+            self.take(other);
+        }
+        self.put_in_order();
+        if sheds {
+            self.notes.dedup_by(|one, other| is_of_series(one) && is_of_series(other));
+        }
+        Ok(self)
+    }
+
+    /// Takes less memory; with many nodes also leaves out what only charts of a single node's run through time show.
+    fn compact(&mut self, sheds: bool) {
+        self.jobs.iter_mut().for_each(JobRecord::pack);
+        if !sheds {
+            return;
+        }
+        self.jobs.iter_mut().for_each(JobRecord::drop_series);
+        for ledger in self.nodes.iter_mut().filter_map(|node| node.ledger.as_mut()) {
+            ledger.samples.retain(|sample| sample.moment != Moment::During);
+        }
+        if !self.notes.iter().any(is_of_series) {
+            let text = format!(
+                "with more than {SERIES_NODES_MAX} nodes the record has no figures of each second; totals, latencies and \
+                 findings are complete"
+            );
+            self.notes.push(Note::new(NO_SERIES, Severity::Info, text));
+        }
+    }
+
+    /// What it says of all of its jobs, or of its only node, it says of each.
+    fn prepare(&mut self, options_differ: bool) {
+        if options_differ {
             self.give_options_to_jobs();
-            other.give_options_to_jobs();
         }
         self.name_the_node();
-        other.name_the_node();
+    }
+
+    fn take(&mut self, other: RunRecord) {
         let RunRecord {
             schema: _,
             version: _,
@@ -101,6 +196,7 @@ impl RunRecord {
             command: _,
             global_options: _,
             nodes,
+            together,
             jobs,
             notes,
             signal,
@@ -114,26 +210,32 @@ impl RunRecord {
         let before = self.nodes.len();
         self.jobs.extend(jobs.into_iter().map(|job| JobRecord { node: job.node + before, ..job }));
         self.nodes.extend(nodes);
+        if let Some(together) = together {
+            self.together.get_or_insert_default().merge(together);
+        }
         self.notes.extend(notes);
         self.findings.extend(findings);
-        self.put_in_order();
-        Ok(self)
     }
 
-    fn fits(&self, other: &RunRecord) -> Result<(), MergeError> {
-        if self.schema != other.schema {
-            return Err(MergeError::Schema(self.schema, other.schema));
+    fn fits(&self, others: &[RunRecord]) -> Result<(), MergeError> {
+        let mut names: Vec<&str> = Vec::new();
+        for run in std::iter::once(self).chain(others) {
+            if self.schema != run.schema {
+                return Err(MergeError::Schema(self.schema, run.schema));
+            }
+            if self.version != run.version {
+                return Err(MergeError::Version(self.version.clone(), run.version.clone()));
+            }
+            if let Some(stray) = run.jobs.iter().find(|job| job.node >= run.nodes.len()) {
+                return Err(MergeError::Job(stray.name.clone()));
+            }
+            names.extend(run.nodes.iter().map(|node| node.name.as_str()));
         }
-        if self.version != other.version {
-            return Err(MergeError::Version(self.version.clone(), other.version.clone()));
+        names.sort_unstable();
+        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(MergeError::Node(pair[0].to_owned())),
+            None => Ok(()),
         }
-        let known = |node: &&Node| other.nodes.iter().any(|another| another.name == node.name);
-        if let Some(twice) = self.nodes.iter().find(known) {
-            return Err(MergeError::Node(twice.name.clone()));
-        }
-        let stray =
-            |run: &RunRecord| run.jobs.iter().find(|job| job.node >= run.nodes.len()).map(|job| job.name.clone());
-        stray(self).or_else(|| stray(other)).map_or(Ok(()), |job| Err(MergeError::Job(job)))
     }
 
     fn give_options_to_jobs(&mut self) {

@@ -12,9 +12,10 @@ use crate::nodes::Node;
 use crate::samples::Samples;
 use crate::severity::Severity;
 use crate::studies::Finding;
+use crate::together::Together;
 
 /// Version of the record's format.
-pub const SCHEMA_VERSION: u32 = 5;
+pub const SCHEMA_VERSION: u32 = 6;
 
 /// One run of one or more jobs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -38,6 +39,9 @@ pub struct RunRecord {
     pub global_options: Vec<(String, String)>,
     /// The machines that it ran on; one, unless records of several were merged. No two have the same name.
     pub nodes: Vec<Node>,
+    /// How the ranks of a run on several nodes ran together; `None`: it is of one machine, or nobody watched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub together: Option<Together>,
     /// One entry per worker, by thread number.
     pub jobs: Vec<JobRecord>,
     /// What the reader must know.
@@ -77,6 +81,9 @@ pub struct ClockFacts {
 
 /// Id of the note that the directory of a run was removed during the run.
 pub const DIRECTORY_LOST: &str = "directory-lost";
+
+/// Id of the note that nothing keeps the record of a study.
+pub const NOT_SAVED: &str = "not-saved";
 
 /// Something the reader must know: an option that had another effect than asked for, a value that was clipped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -63,11 +63,12 @@ pub(crate) fn reread<T: DeserializeOwned>(upgraded: &Value) -> serde_json::Resul
 
 /// Makes an older record one of this format. What is missing or of another kind stays so: reading it tells.
 pub(crate) fn upgrade(record: &mut Value) {
-    let Some(record) = record.as_object_mut().filter(|record| record.get("schema").and_then(Value::as_u64) < Some(5))
-    else {
+    let Some(record) = record.as_object_mut() else { return };
+    let before = record.insert("schema".into(), json!(SCHEMA_VERSION));
+    // Format 6 adds how ranks ran together, which records of one machine lack.
+    if before.and_then(|schema| schema.as_u64()) >= Some(5) {
         return;
-    };
-    record.insert("schema".into(), json!(SCHEMA_VERSION));
+    }
     // Until format 4 a record was of one machine, and its facts stood in the record itself.
     let mut node = Map::from_iter([("name".into(), json!("")), ("storages".into(), json!([]))]);
     for key in ["host", "storages", "disks", "ledger"] {

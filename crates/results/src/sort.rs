@@ -1,5 +1,6 @@
 //! Stable sorting with one copy of the code for all types and orders. `slice::sort_by` is compiled anew, 5 KB, for each
-//! of them; it is for lists that are long or sorted often.
+//! of them, and so is collecting into a `BTreeMap` or a `BTreeSet`, which `extend` does without; they are for lists that are
+//! long or sorted often.
 
 use std::cmp::Ordering;
 

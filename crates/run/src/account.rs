@@ -1,13 +1,13 @@
 //! What a worker knows about itself: identity, CPU time, faults; and the record made of that and its counters.
 
+use drive::{Account, Recorder, ReportedFigures};
 use engine::clock::{Clock, RealClock};
+use engine::errno::reason;
 use engine::thread::{self, ThreadUsage};
 use probe::wait_of_this_thread_ns;
 use results::{JobError, JobRecord, SurvivedErrors};
 
-use crate::drive::Account;
 use crate::plan::WorkerPlan;
-use crate::recorder::{Recorder, ReportedFigures};
 
 /// One I/O in so many is timed with `gtod_reduce`.
 const SAMPLED_ONE_IN: u32 = workload::BLOCK_OPS as u32;
@@ -33,17 +33,20 @@ impl<'plan> ThreadAccount<'plan> {
             clock,
             usage_then: thread::usage(),
             waited_then_ns: wait_of_this_thread_ns(),
-            started_ms: crate::wall::now_ms(),
+            started_ms: drive::now_ms(),
             writes_ms: None,
         }
     }
 
     fn shown(&self) -> ReportedFigures {
         let reporting = &self.plan.job.reporting;
+        // Operations on names have a completion latency alone, and that while total latencies are wanted, as with fio.
+        let names = self.plan.job.submission.engine.works_on_names();
         ReportedFigures {
-            clat: reporting.completion_latency,
+            clat: if names { reporting.total_latency } else { reporting.completion_latency },
             slat: reporting.submission_latency,
-            lat: reporting.total_latency,
+            lat: reporting.total_latency && !names,
+            classes: reporting.completion_latency && !names,
             bandwidth: reporting.bandwidth || reporting.sampled_clock,
             sampled: reporting.sampled_clock,
         }
@@ -61,7 +64,7 @@ impl Account for ThreadAccount<'_> {
         self.writes_ms = Some(elapsed_ms);
     }
 
-    fn job_record(&self, recorder: &Recorder, elapsed_ms: u64, survived: SurvivedErrors) -> JobRecord {
+    fn job_record(&self, recorder: &Recorder, elapsed_ms: u64, survived: SurvivedErrors) -> Box<JobRecord> {
         let counted = recorder.counted(elapsed_ms, self.shown());
         let used = thread::usage().since(&self.usage_then);
         let mut record = blank_record(self.plan);
@@ -103,9 +106,9 @@ impl Account for ThreadAccount<'_> {
 }
 
 /// The record of a worker that has done nothing (yet).
-pub(crate) fn blank_record(plan: &WorkerPlan) -> JobRecord {
+pub(crate) fn blank_record(plan: &WorkerPlan) -> Box<JobRecord> {
     let job = &plan.job;
-    let mut record = JobRecord::new(job.label(plan.clone), plan.thread_number, plan.setup.clone());
+    let mut record = Box::new(JobRecord::new(job.label(plan.clone), plan.thread_number, plan.setup.clone()));
     record.description = job.description.clone();
     record.group = plan.group;
     record.group_reporting = job.reporting.group;
@@ -122,8 +125,6 @@ pub(crate) fn blank_record(plan: &WorkerPlan) -> JobRecord {
 
 /// An error in the words of the record.
 pub(crate) fn job_error(code: i32, function: &str) -> JobError {
-    let text = std::io::Error::from_raw_os_error(code).to_string();
-    // The system's text without Rust's "(os error N)".
-    let text = text.rsplit_once(" (os error").map_or(text.clone(), |(before, _)| before.to_string());
+    let text = reason(&std::io::Error::from_raw_os_error(code));
     JobError { code, function: function.to_string(), text }
 }

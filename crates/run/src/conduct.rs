@@ -11,25 +11,24 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use drive::{Control, Flows, LogWriter, WorkerCell, WorkerEnd, WorkerState, file_locks, now_ms};
 use engine::clock::{Clock, ClockWatch, RealClock};
 use engine::errno::{EAGAIN, EFAULT};
 use job::IdleProfile;
 use probe::{DiskWatch, Look};
 use results::evidence::MachineEvidence;
-use results::{ClockFacts, Host, JobRecord, Node, Note, RunRecord, SCHEMA_VERSION, Severity};
+use results::{ClockFacts, Host, JobRecord, Node, Note, RunRecord, SCHEMA_VERSION, Severity, sort};
 
 use crate::account::blank_record;
-use crate::control::{Control, WorkerCell, WorkerState};
-use crate::flow::Flows;
 use crate::idleness::IdleMeter;
 use crate::ledger::Sampler;
 use crate::ledger::foreign::ForeignLook;
-use crate::logs::LogWriter;
+use crate::logs;
 use crate::plan::{Plan, WorkerPlan};
 use crate::stage_workers::{StageWorkers, StartGate};
 use crate::stall::worker::WorkerWatch;
 use crate::stop_rule::{Stability, StopRule};
-use crate::worker::{self, Refused, WorkerEnd};
+use crate::worker::{self, Refused};
 pub use observer::{Observer, View};
 pub(crate) use shared::{Event, Shared};
 use steady::SteadyStates;
@@ -76,14 +75,18 @@ pub(crate) fn conduct(
     observer: &mut dyn Observer,
 ) -> RunRecord {
     let (sender, events) = channel();
-    let cells = plan.workers.iter().map(|_| WorkerCell::new()).collect();
-    let writer = LogWriter::begin(&plan).unwrap_or_else(|sentence| {
+    let cells = plan.workers.iter().map(|_| WorkerCell::default()).collect();
+    let writer = logs::begin(&plan).unwrap_or_else(|sentence| {
         plan.refuse_all("log", &sentence);
         None
     });
     let logs = writer.as_ref().map(LogWriter::sender);
-    let (gate, flows) = (StartGate::default(), Flows::of(&plan.workers));
-    let shared = Arc::new(Shared { plan, cells, control, gate, flows, logs, events: Mutex::new(sender) });
+    let flows = Flows::of(plan.workers.iter().map(|worker| worker.job.pacing.flow));
+    let locks = Mutex::new(file_locks(
+        plan.workers.iter().map(|worker| (worker.job.files.lock, worker.files.iter().map(|file| file.path.as_path()))),
+    ));
+    let gate = StartGate::default();
+    let shared = Arc::new(Shared { plan, cells, control, gate, flows, locks, logs, events: Mutex::new(sender) });
     let mut conductor = Conductor::new(shared, heading, events, observer);
     conductor.logs = writer;
     conductor.run()
@@ -94,7 +97,7 @@ struct Conductor<'run> {
     heading: Heading,
     events: Receiver<Event>,
     observer: &'run mut dyn Observer,
-    ended: Vec<Option<JobRecord>>,
+    ended: Vec<Option<Box<JobRecord>>>,
     clock: RealClock,
     clock_watch: ClockWatch,
     began_ns: u64,
@@ -143,7 +146,7 @@ impl<'run> Conductor<'run> {
             began_ns: clock.now_ns(),
             clock,
             clock_watch: ClockWatch::begin(clock),
-            started_ms: crate::wall::now_ms(),
+            started_ms: now_ms(),
             started_ns: vec![None; workers],
             disks: None,
             sampler: None,
@@ -174,9 +177,10 @@ impl<'run> Conductor<'run> {
         if let Some(look) = foreign_look {
             self.machine.foreign_bytes_per_s = look.end();
         }
+        self.shared.control.company().inspect(|company| company.laid_out());
         self.begin_idle_profile();
         self.began_ns = self.clock.now_ns();
-        self.started_ms = crate::wall::now_ms();
+        self.started_ms = now_ms();
         if !self.shared.control.stopped() {
             self.disks = self.watch_disks();
         }
@@ -198,7 +202,7 @@ impl<'run> Conductor<'run> {
         self.shared.control.follow();
         let ended = std::mem::take(&mut self.ended);
         // fio shows a job that a signal kept from starting as one that did nothing.
-        let jobs = ended.into_iter().enumerate().map(|(index, ended)| ended.unwrap_or_else(|| self.unfinished(index)));
+        let jobs = ended.into_iter().enumerate().map(|(index, ended)| *ended.unwrap_or_else(|| self.unfinished(index)));
         let jobs = jobs.collect();
         self.record(jobs, true)
     }
@@ -241,10 +245,10 @@ impl<'run> Conductor<'run> {
             .workers
             .iter()
             .filter(wanted)
-            .filter(|worker| !worker.job.submission.engine.is_diskless())
+            .filter(|worker| worker.job.submission.engine.lays_out())
             .flat_map(|worker| worker.files.iter().map(|file| file.path.clone()))
             .collect();
-        paths.sort();
+        sort::by(&mut paths, Ord::cmp);
         paths.dedup();
         (!paths.is_empty()).then(|| DiskWatch::begin(&self.heading.look, paths))
     }
@@ -259,10 +263,14 @@ impl<'run> Conductor<'run> {
         let mut stage_workers = StageWorkers::new(self.ended.len());
         self.start_released(&mut waiting, &mut stage_workers);
         let early = self.await_readiness(stage, &mut stage_workers);
+        // With other ranks, all stages begin when all are ready.
+        let agreed_ns = self.shared.control.company().map(|company| company.ready(stage));
         if let Some(sampler) = &mut self.sampler {
             sampler.begin_stage(stage);
-            sampler.stage_runs(self.clock.now_ns());
         }
+        agreed_ns.inspect(|agreed_ns| self.clock.sleep_until_ns(*agreed_ns));
+        let began_ns = self.clock.now_ns();
+        self.sampler.iter_mut().for_each(|sampler| sampler.stage_runs(began_ns));
         let now_ns = self.elapsed_ns();
         let begun = (0..self.ended.len()).filter(|index| stage_workers.awaits(*index));
         for index in begun.chain(early.iter().map(|(index, _)| *index)) {
@@ -279,7 +287,7 @@ impl<'run> Conductor<'run> {
             self.shared.control.follow();
             match self.events.recv_timeout(WATCH) {
                 Ok(Event::Ended(index, end)) if stage_workers.ends(index) => {
-                    self.end(index, *end);
+                    self.end(index, end);
                     self.start_released(&mut waiting, &mut stage_workers);
                 }
                 Ok(Event::Ready(index)) if stage_workers.awaits(index) => {
@@ -294,6 +302,7 @@ impl<'run> Conductor<'run> {
                         continue;
                     }
                 }
+                Ok(Event::Line(line)) => self.observer.layout(&line),
                 // One that was left behind has come back, too late.
                 Ok(Event::Ended(..) | Event::Ready(_)) => {}
                 Err(RecvTimeoutError::Timeout) => self.abandon_lost_workers(stage, &mut stage_workers),
@@ -308,6 +317,7 @@ impl<'run> Conductor<'run> {
                 sampler.watch(self.clock.now_ns(), stage);
             }
         }
+        self.shared.control.company().inspect(|company| company.ended(stage, began_ns, self.clock.now_ns()));
         self.judge_clock(stage);
         // What left somebody behind would not answer the last look either.
         if let Some(sampler) = self.sampler.as_mut().filter(|_| !self.shared.control.abandoned()) {
@@ -324,8 +334,9 @@ impl<'run> Conductor<'run> {
                 Ok(Event::Ready(index)) => stage_workers.is_ready(index),
                 Ok(Event::Ended(index, end)) if stage_workers.ends(index) => {
                     self.shared.cells[index].set_state(WorkerState::Exited);
-                    early.push((index, *end));
+                    early.push((index, end));
                 }
+                Ok(Event::Line(line)) => self.observer.layout(&line),
                 // One that was left behind has come back, too late; nobody measures yet.
                 Ok(Event::Ended(..) | Event::Interval(..)) => {}
                 Err(RecvTimeoutError::Timeout) => {
@@ -370,7 +381,7 @@ impl<'run> Conductor<'run> {
                     Some(worker::refused_end(&shared.plan.workers[index], refused))
                 });
             if let Some(end) = end {
-                shared.send(Event::Ended(index, Box::new(end)));
+                shared.send(Event::Ended(index, end));
             }
         };
         let spawned =
@@ -465,14 +476,14 @@ impl<'run> Conductor<'run> {
     /// Results of the workers that have ended, the latest interim records of those that run.
     fn jobs_so_far(&self, seconds_left: Option<u64>) -> Vec<JobRecord> {
         let begun = self.ended.iter().enumerate().filter(|(index, _)| self.started_ns[*index].is_some());
-        let record_of = |(index, ended): (usize, &Option<JobRecord>)| match ended {
-            Some(record) => record.clone(),
-            None => JobRecord { eta_s: seconds_left, ..self.unfinished(index) },
+        let record_of = |(index, ended): (usize, &Option<Box<JobRecord>>)| match ended {
+            Some(record) => JobRecord::clone(record),
+            None => JobRecord { eta_s: seconds_left, ..*self.unfinished(index) },
         };
         begun.map(record_of).collect()
     }
 
-    fn unfinished(&self, index: usize) -> JobRecord {
+    fn unfinished(&self, index: usize) -> Box<JobRecord> {
         let offered = self.shared.cells[index].snapshot_since(0);
         offered.unwrap_or_else(|| blank_record(&self.shared.plan.workers[index]))
     }
@@ -483,12 +494,13 @@ impl<'run> Conductor<'run> {
             schema: SCHEMA_VERSION,
             version: self.heading.version.clone(),
             started_ms: self.started_ms,
-            taken_ms: crate::wall::now_ms(),
+            taken_ms: now_ms(),
             elapsed_s: elapsed_ns / 1_000_000_000 + 1,
             complete,
             command: self.heading.command.clone(),
             global_options: self.heading.global_options.clone(),
             nodes: vec![self.node(elapsed_ns)],
+            together: None,
             jobs: jobs.into_iter().map(|job| self.steady_states.complete(job)).collect(),
             notes: self.heading.notes.iter().chain(&self.shared.plan.notes).cloned().collect(),
             signal: self.shared.control.signal(),
@@ -507,6 +519,7 @@ impl<'run> Conductor<'run> {
             disks: disks.unwrap_or_default(),
             ledger: self.sampler.as_ref().map(Sampler::so_far),
             idleness: self.idleness.as_ref().and_then(|meter| meter.so_far(&self.heading.look)),
+            part: None,
         }
     }
 

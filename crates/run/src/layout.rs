@@ -234,7 +234,8 @@ fn fill(
 ) -> Result<(), LayoutError> {
     reserve_for_filling(file, request)?;
     let mut content = Content::new(request.content, request.seed)
-        .repeating(&repeated(request), &workload::random_seeds(request.seed, 1));
+        .repeating(&repeated(request), &workload::random_seeds(request.seed, 1))
+        .made_by(engine::fill::stores());
     let block_bytes = request.block_bytes.max(1) as usize;
     let mut buffer = vec![0; (CHUNK_BYTES / block_bytes).max(1) * block_bytes];
     let mut behind = WriteBehind::new(request.create_fsync);

@@ -5,7 +5,6 @@
 
 mod files;
 pub(crate) mod foreign;
-pub(crate) mod latency;
 mod probes;
 mod schedule;
 
@@ -21,6 +20,7 @@ use results::evidence::{Ledger, MachineEvidence, Storage};
 use crate::conduct::Shared;
 use crate::plan::Plan;
 use probes::Probes;
+pub(crate) use schedule::slices_max;
 use schedule::{Schedule, WORKERS_LOOKED_AT};
 
 /// So long the conductor waits for a look that it needs.

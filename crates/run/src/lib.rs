@@ -5,11 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod account;
-mod bounds;
 mod conduct;
-mod control;
-mod drive;
-mod flow;
 mod idleness;
 mod layout;
 mod layout_steps;
@@ -18,10 +14,8 @@ mod line;
 mod logs;
 pub mod metadata;
 mod names;
-mod phase;
 pub mod plan;
 mod progress;
-mod recorder;
 mod signals;
 mod sources;
 mod stage_workers;
@@ -29,12 +23,11 @@ mod stall;
 mod steady_state;
 mod stop_rule;
 mod verification;
-mod wall;
 mod worker;
 
-pub use bounds::{Bounds, Silence};
 pub use conduct::{LOGS_INCOMPLETE, Observer, View};
-pub use control::{Control, Published, WorkerCell, WorkerState};
+pub use drive::{Bounds, Company, Control, JointRun, Published, Queueing, Silence, WorkerCell, WorkerState, now_ms};
+pub use drive::{InflateError, inflate_log};
 pub use idleness::{UnitWork, calibrate_unit_work};
 pub use line::{Conditions, Line, PlannedLine, ProbedLine, Ready};
 pub use logs::claim_logs;
@@ -43,4 +36,3 @@ pub use signals::{SignalRelay, SignalWatch};
 pub use sources::MachineSources;
 pub use stall::{Found, StallDetector};
 pub use stop_rule::StopRule;
-pub use wall::now_ms;

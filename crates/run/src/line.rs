@@ -4,13 +4,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use drive::{Company, Control, JointRun};
+use engine::files::Reach;
 use job::{Outcome, Request, Warning, WarningCode};
 use probe::{FileKind, HostFacts, Look};
 use results::{Host, Node, Note, RunRecord, Severity};
 
 use crate::account::blank_record;
 use crate::conduct::{Heading, Observer, conduct};
-use crate::control::Control;
 use crate::ledger::places;
 use crate::plan::{self, Plan};
 use crate::sources::MachineSources;
@@ -128,25 +129,59 @@ impl Ready<'_> {
         let mut record = RunRecord::new("", 0);
         let plan = &self.planned.plan;
         record.nodes = vec![self.node.clone()];
-        record.jobs = plan.workers.iter().map(blank_record).collect();
+        record.jobs = plan.workers.iter().map(|worker| *blank_record(worker)).collect();
         record.notes.clone_from(&plan.notes);
         record
     }
 
+    /// All ranks know this run, and see the same machine and storage; notes of what differs. [`Ready::run`] does so
+    /// first.
+    ///
+    /// # Errors
+    /// A sentence, where they cannot run together.
+    pub fn agree(&self, company: &dyn Company) -> Result<Vec<Note>, String> {
+        let first = self.planned.plan.workers.first();
+        let directory = first.and_then(|worker| match &worker.reach {
+            Reach::Beneath(directory) => Some(directory.path()),
+            Reach::ByPath => None,
+        });
+        company.agree(&JointRun {
+            words: &self.planned.line.words,
+            seed: first.map_or(0, |worker| worker.run_mark),
+            directory,
+            preflight: &self.preflight(),
+        })
+    }
+
     /// Runs it to its end: the record, with what speaks against it.
     pub fn run(self, conditions: Conditions<'_>, observer: &mut dyn Observer) -> RunRecord {
-        let PlannedLine { line, look, plan, .. } = self.planned;
+        let agreed = conditions.control.company().map(|company| self.agree(company));
+        let PlannedLine { line, look, mut plan, .. } = self.planned;
+        if let Some(company) = conditions.control.company() {
+            plan.read_from(company);
+        }
+        // Where several ranks run, one of them does not end before the others.
+        let stop_rule = if agreed.is_some() { StopRule::AsWritten } else { conditions.stop_rule };
+        match agreed {
+            Some(Ok(notes)) => plan.notes.extend(notes),
+            Some(Err(sentence)) => plan.refuse_all("ranks", &sentence),
+            None => {}
+        }
         let heading = Heading {
             version: conditions.version.to_owned(),
             command: line.words.clone(),
             global_options: line.request.global_options.clone(),
             node: self.node,
             notes: line.request.warnings.iter().map(note_of).collect(),
-            stop_rule: conditions.stop_rule,
+            stop_rule,
             idle_profile: line.request.settings.idle_profile,
             look,
         };
+        let company = Arc::clone(&conditions.control);
         let mut record = conduct(plan, heading, conditions.control, observer);
+        if let Some(company) = company.company() {
+            record = company.gather(record);
+        }
         record.findings = findings::of_run(&record);
         // A report needs nothing of all that.
         engine::process::release_program_pages();

@@ -14,11 +14,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
+use drive::{Control, WorkerCell};
 use engine::clock::{Clock, RealClock};
 use results::{JobError, Latency};
 
 use crate::conduct::Observer;
-use crate::control::{Control, WorkerCell};
 use crate::stage_workers::{StageWorkers, StartGate};
 use crate::stall::{Found, StallDetector};
 use operations::{Item, OperationContext, Perform};
@@ -156,7 +156,7 @@ impl Shared {
 pub fn perform(task: Task, observer: &mut dyn Observer) -> std::io::Result<Outcome> {
     let threads = usize::try_from(task.threads).unwrap_or(1).clamp(1, task.items.len().max(1));
     let (sender, events) = channel();
-    let cells = (0..threads).map(|_| WorkerCell::new()).collect();
+    let cells = (0..threads).map(|_| WorkerCell::default()).collect();
     let shared = Arc::new(Shared { task, cells, gate: StartGate::default(), events: Mutex::new(sender) });
     let mut stage_workers = StageWorkers::new(threads);
     for number in 0..threads {

@@ -10,7 +10,10 @@ const DEFAULT_FORMAT: &str = "$jobname.$jobnum.$filenum";
 pub(crate) fn file_paths(job: &Job, clone: u32) -> Vec<PathBuf> {
     let names: Vec<String> = if job.files.names.is_empty() {
         let format = job.files.name_format.as_deref().unwrap_or(DEFAULT_FORMAT);
-        (0..job.files.count).map(|file| expand(format, &job.name, clone, file)).collect()
+        let client = job.files.client.as_deref();
+        let prefix = client.map_or_else(String::new, |client| format!("{client}."));
+        let name = |file| prefix.clone() + &expand(format, &job.name, client.unwrap_or("localhost"), clone, file);
+        (0..job.files.count).map(name).collect()
     } else {
         job.files.names.clone()
     };
@@ -23,12 +26,12 @@ pub(crate) fn file_paths(job: &Job, clone: u32) -> Vec<PathBuf> {
     names.into_iter().map(|name| directory.join(name.trim_start_matches('/'))).collect()
 }
 
-fn expand(format: &str, job_name: &str, clone: u32, file: u32) -> String {
+fn expand(format: &str, job_name: &str, client: &str, clone: u32, file: u32) -> String {
     let keywords = [
         ("$jobname", job_name.to_string()),
         ("$jobnum", clone.to_string()),
         ("$filenum", file.to_string()),
-        ("$clientuid", "localhost".to_string()),
+        ("$clientuid", client.to_string()),
     ];
     let mut text = String::new();
     let mut rest = format;
@@ -54,7 +57,16 @@ mod tests {
 
     #[test]
     fn formats_expand_in_any_case() {
-        assert_eq!(expand(DEFAULT_FORMAT, "nv", 3, 0), "nv.3.0");
-        assert_eq!(expand("f.$FILENUM-$jobnumx$", "a", 1, 2), "f.2-1x$");
+        assert_eq!(expand(DEFAULT_FORMAT, "nv", "localhost", 3, 0), "nv.3.0");
+        assert_eq!(expand("f.$FILENUM-$jobnumx$", "a", "localhost", 1, 2), "f.2-1x$");
+    }
+
+    #[test]
+    fn generated_names_carry_the_node_and_written_ones_do_not() {
+        let mut job = Job { name: "r".to_owned(), ..Job::default() };
+        job.files.client = Some("node-b".to_owned());
+        assert_eq!(file_paths(&job, 0), [PathBuf::from("node-b.r.0.0")]);
+        job.files.names = vec!["shared".to_owned()];
+        assert_eq!(file_paths(&job, 0), [PathBuf::from("shared")]);
     }
 }

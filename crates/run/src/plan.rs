@@ -3,6 +3,7 @@
 mod content;
 mod files;
 mod groups;
+mod machine;
 mod memory;
 mod queueing;
 mod record;
@@ -11,15 +12,15 @@ mod windows;
 
 use std::sync::Arc;
 
+use drive::{Company, Queueing};
 use engine::errno::{EBUSY, EIO};
 use engine::files::{Directory, Reach};
-use job::{EngineName, Job, PerDirection, Seed, Unified};
+use job::{Direction, EngineName, Job, PerDirection, Seed, Unified};
 use probe::{FileKind, HostFacts};
-use results::{JobSetup, Note, Severity, UnifiedReporting};
+use results::{JobSetup, Note, Severity, UnifiedReporting, sort};
 use workload::{FileSizes, RepeatedBlocks, Workload};
 
 pub use files::{LayoutMethod, LayoutStep, PlannedFile};
-pub use queueing::Queueing;
 pub(crate) use record::FILES_KEPT;
 
 use crate::names::file_paths;
@@ -117,13 +118,13 @@ pub fn plan(jobs: &[Job], facts: &HostFacts, system_seed: u64) -> Plan {
 /// Paths whose facts [`plan`] needs.
 pub fn paths(jobs: &[Job]) -> Vec<std::path::PathBuf> {
     let mut paths = Vec::new();
-    for job in jobs.iter().filter(|job| !job.submission.engine.is_diskless()) {
+    for job in jobs.iter().filter(|job| job.submission.engine.has_paths()) {
         paths.extend(job.files.directories.iter().cloned());
         for clone in 0..job.clones {
             paths.extend(file_paths(job, clone));
         }
     }
-    paths.sort();
+    sort::by(&mut paths, Ord::cmp);
     paths.dedup();
     paths
 }
@@ -139,13 +140,23 @@ impl Plan {
     /// The path of a file that does not lie below it.
     pub fn confine_to(&mut self, directory: &Arc<Directory>) -> Result<(), std::path::PathBuf> {
         let reach = Reach::Beneath(Arc::clone(directory));
-        for worker in self.workers.iter_mut().filter(|worker| !worker.job.submission.engine.is_diskless()) {
-            if let Some(file) = worker.files.iter().find(|file| !reach.covers(&file.path)) {
+        for worker in self.workers.iter_mut().filter(|worker| worker.job.submission.engine.has_paths()) {
+            // Names are reached by path alone.
+            let names = worker.job.submission.engine.works_on_names();
+            if let Some(file) = worker.files.iter().find(|file| names || !reach.covers(&file.path)) {
                 return Err(file.path.clone());
             }
             worker.reach = reach.clone();
         }
         Ok(())
+    }
+
+    /// Jobs that only read find their data where the other ranks say; the layout stays as it is.
+    pub(crate) fn read_from(&mut self, company: &dyn Company) {
+        let reads = |worker: &&mut WorkerPlan| !worker.job.pattern.access.modifies();
+        for file in self.workers.iter_mut().filter(reads).flat_map(|worker| &mut worker.files) {
+            file.path = company.read_from(&file.path).unwrap_or_else(|| std::mem::take(&mut file.path));
+        }
     }
 
     /// No worker may run; the sentence about it is said once.
@@ -179,24 +190,62 @@ struct Planning<'facts> {
 
 impl Planning<'_> {
     fn add_job(&mut self, job: &Job, group: u32, stage: u32) {
-        if !job.submission.engine.is_diskless() {
+        let engine = job.submission.engine;
+        if engine.has_paths() {
             self.check_directories(job);
         }
         self.check_processors(job);
-        let shared = Arc::new(job.clone());
+        let mut planned = job.clone();
+        match machine::processors(job, self.facts) {
+            Ok(processors) => planned.process.cpus_allowed = processors,
+            Err(sentence) => self.plan.rejections.push(sentence),
+        }
+        let shared = Arc::new(planned);
         let queueing = queueing::effective(job);
         if job.submission.engine.maps_files() && job.submission.direct {
             let text = "direct=1 has no effect on mmap: it always uses the page cache, reads may come from memory";
             self.note("mmap-direct", Severity::Caution, job, text.to_string());
         }
-        if job.submission.engine == EngineName::Posixaio {
+        self.note_offload(job);
+        self.note_priorities(job);
+        if job.submission.engine == EngineName::Posixaio && !job.submission.offloads() {
             let text = "ioengine=posixaio is done by io_uring, or by libaio where that is refused";
             self.note("posixaio", Severity::Info, job, text.to_string());
+        }
+        if engine.has_paths() && !engine.moves_data() {
+            let text =
+                format!("ioengine={} moves no data: bytes and bandwidth are those of its requests", engine.name());
+            self.note("no-data", Severity::Info, job, text);
         }
         for ordinal in 0..job.clones {
             // fio numbers the clones 0, N-1, N-2 ... 1 in the order of their threads.
             let clone = if ordinal == 0 { 0 } else { job.clones - ordinal };
             self.add_worker(&shared, clone, group, stage, queueing);
+        }
+    }
+
+    fn note_priorities(&mut self, job: &Job) {
+        let shares = &job.submission.engine_options.priority_shares;
+        if Direction::ALL.into_iter().any(|direction| !shares[direction].is_empty()) {
+            let text = "cmdprio: latencies of all priorities are reported together; logs show the priority of the job";
+            self.note("cmdprio", Severity::Info, job, text.to_owned());
+        }
+    }
+
+    fn note_offload(&mut self, job: &Job) {
+        if job.submission.offloads() {
+            let mut text =
+                "io_submit_mode=offload: the CPU time of the threads that make the calls is not in the job's"
+                    .to_owned();
+            if job.submission.engine == EngineName::IoUring {
+                text.push_str(
+                    ", and each has a ring of its own, which neither polls nor has registered files or buffers",
+                );
+            }
+            self.note("offload", Severity::Info, job, text);
+        } else if job.submission.offload && job.submission.engine.has_paths() {
+            let text = "io_submit_mode=offload has no effect on this engine: the worker submits its I/O itself";
+            self.note("offload", Severity::Caution, job, text.to_owned());
         }
     }
 
@@ -214,24 +263,28 @@ impl Planning<'_> {
     }
 
     fn check_processors(&mut self, job: &Job) {
-        let (Some(count), allowed) = (self.facts.host.cpus, &job.process.cpus_allowed) else { return };
-        if let Some(cpu) = allowed.iter().find(|cpu| **cpu >= count) {
-            self.plan.rejections.push(format!(
-                "fio: CPU {cpu} too large (max={max})\nfio: failed parsing cpus_allowed\nNext step: use CPUs 0 to {max}",
-                max = count.saturating_sub(1)
-            ));
+        let Some(count) = self.facts.host.cpus else { return };
+        let logs = ("log_compression_cpus", &job.reporting.logs.compression_cpus);
+        for (option, allowed) in [("cpus_allowed", &job.process.cpus_allowed), logs] {
+            if let Some(cpu) = allowed.iter().find(|cpu| **cpu >= count) {
+                self.plan.rejections.push(format!(
+                    "fio: CPU {cpu} too large (max={max})\nfio: failed parsing {option}\nNext step: use CPUs 0 to {max}",
+                    max = count.saturating_sub(1)
+                ));
+            }
         }
     }
 
     fn add_worker(&mut self, job: &Arc<Job>, clone: u32, group: u32, stage: u32, queueing: Queueing) {
         let thread_number = self.plan.workers.len() as u32 + 1;
         let seed = match job.pattern.seed {
+            Seed::Repeated => job::DEFAULT_SEED,
             Seed::Fixed(seed) => seed,
             Seed::System => self.system_seed,
         };
         let planned = self.sizes.plan_files(job, clone, FileSizes::new(seed, thread_number));
-        let missing = if cfg!(windows) { windows::refusal(job, &file_paths(job, clone)) } else { None };
-        let mut refused = missing.or(planned.refused);
+        let missing = if cfg!(windows) { windows::refusal(job) } else { None };
+        let mut refused = missing.or_else(|| machine::refuse_user(job, self.facts)).or(planned.refused);
         self.plan.rejections.extend(planned.rejection);
         if refused.is_none() && !planned.layout.is_empty() {
             self.plan.layouts.push(LayoutStep {
@@ -343,7 +396,9 @@ fn setup(job: &Job) -> JobSetup {
         depth: job.submission.depth,
         clones: job.clones,
         thread: job.process.thread,
-        clat_percentiles: reporting.clat_percentiles && !reporting.sampled_clock,
+        clat_percentiles: reporting.clat_percentiles
+            && !reporting.sampled_clock
+            && (reporting.completion_latency || !job.submission.engine.works_on_names()),
         lat_percentiles: reporting.lat_percentiles && !reporting.sampled_clock,
         slat_percentiles: reporting.slat_percentiles && !reporting.sampled_clock,
         percentiles: reporting.percentiles.clone(),

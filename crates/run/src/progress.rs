@@ -1,7 +1,8 @@
 //! How far a run is, from its plan and what the workers published.
 
+use drive::WorkerState;
+
 use crate::conduct::View;
-use crate::control::WorkerState;
 use crate::plan::WorkerPlan;
 
 const NS: u64 = 1_000_000_000;

@@ -4,9 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use drive::Control;
 use engine::signals::{Listener, SIGUSR1};
-
-use crate::control::Control;
 
 /// Passes on to the process `child` what this one is told, until dropped. A second SIGINT ends this process, as with
 /// [`SignalWatch::begin`], and the child with it.

@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
+use engine::errno::reason;
 use job::{Machine, Sources};
 
 /// Files, environment and size of this machine.
@@ -71,12 +72,6 @@ fn add_files(directory: &Path, files: &mut Vec<String>) -> std::io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// The system's text without the number that Rust adds.
-pub(crate) fn reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    text.split_once(" (os error").map_or(text.clone(), |(before, _)| before.to_owned())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::{Condvar, Mutex};
 
-use crate::control::WorkerCell;
+use drive::WorkerCell;
 
 /// Holds a stage's workers until all are ready.
 #[derive(Default)]
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn who_was_left_behind_does_not_pass_the_gate() {
-        let (gate, well, late) = (StartGate::default(), WorkerCell::new(), WorkerCell::new());
+        let (gate, well, late) = (StartGate::default(), WorkerCell::default(), WorkerCell::default());
         late.abandon();
         assert!(!gate.wait(0, &late), "not even while it is closed");
         gate.open(0);

@@ -5,7 +5,7 @@
 
 pub(crate) mod worker;
 
-use crate::bounds::Silence;
+use drive::Silence;
 
 /// Most time that one look counts, ns.
 const STEP_NS_MAX: u64 = 200_000_000;
@@ -57,8 +57,9 @@ impl<Sign: PartialEq> StallDetector<Sign> {
 
 #[cfg(test)]
 mod tests {
+    use drive::Bounds;
+
     use super::*;
-    use crate::bounds::Bounds;
 
     const STEP_NS: u64 = 100_000_000;
 

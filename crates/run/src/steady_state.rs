@@ -1,39 +1,10 @@
-//! Stopping at a steady state: the intervals that workers measure, and the window that judges them.
+//! Stopping at a steady state: the window that judges the intervals that workers measure.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
+use drive::Interval;
 use job::{SteadyState, SteadyStateMetric};
 use results::SteadyStateRecord;
-
-use crate::conduct::{Event, Shared};
-use crate::recorder::Recorder;
-
-/// What a worker did in one interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Interval {
-    pub(crate) elapsed_ns: u64,
-    pub(crate) ios: u64,
-    pub(crate) bytes: u64,
-    /// Completion latencies: how many, and their sum, ns.
-    pub(crate) clat: (u64, u64),
-}
-
-impl Interval {
-    /// Since `then`, when both count from the same moment.
-    fn since(self, then: Interval) -> Interval {
-        Interval {
-            elapsed_ns: self.elapsed_ns - then.elapsed_ns,
-            ios: self.ios - then.ios,
-            bytes: self.bytes - then.bytes,
-            clat: (self.clat.0 - then.clat.0, self.clat.1 - then.clat.1),
-        }
-    }
-
-    fn per_second(&self, amount: u64) -> u64 {
-        (u128::from(amount) * 1_000_000_000 / u128::from(self.elapsed_ns.max(1))) as u64
-    }
-}
 
 /// One interval of a worker or a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,48 +22,6 @@ pub(crate) fn sample_of(members: &[Interval]) -> Sample {
         iops: members.iter().map(|one| one.per_second(one.ios)).sum(),
         bytes_per_s: members.iter().map(|one| one.per_second(one.bytes)).sum(),
         lat_ns: sum_ns.checked_div(count),
-    }
-}
-
-/// A worker's side: measures intervals in the tick of its loop and sends each to the conductor.
-pub(crate) struct IntervalMeter {
-    worker: usize,
-    shared: Arc<Shared>,
-    interval_ns: u64,
-    ramp_ns: u64,
-    /// When the interval ends; before the first one, when that begins.
-    due_ns: u64,
-    began: Option<Interval>,
-}
-
-impl IntervalMeter {
-    pub(crate) fn new(worker: usize, steady: &SteadyState, shared: Arc<Shared>) -> IntervalMeter {
-        let (interval_ns, ramp_ns) = (steady.interval_ns, steady.ramp_ns);
-        IntervalMeter { worker, shared, interval_ns, ramp_ns, due_ns: u64::MAX, began: None }
-    }
-
-    /// Measuring begins; `steadystate_ramp_time` counts from here.
-    pub(crate) fn begin(&mut self, now_ns: u64) {
-        self.due_ns = now_ns.saturating_add(self.ramp_ns);
-        self.began = None;
-    }
-
-    /// When the next look must come.
-    pub(crate) fn due_ns(&self) -> u64 {
-        self.due_ns
-    }
-
-    /// Closes the interval that has ended, if one has. One that a stall made longer is judged by its own length.
-    pub(crate) fn look(&mut self, now_ns: u64, recorder: &Recorder) {
-        if now_ns < self.due_ns {
-            return;
-        }
-        let (ios, bytes, clat) = (recorder.all_completed(), recorder.bytes_moved(), recorder.clat_sum());
-        let now = Interval { elapsed_ns: now_ns, ios, bytes, clat };
-        if let Some(began) = self.began.replace(now) {
-            self.shared.send(Event::Interval(self.worker, now.since(began)));
-        }
-        self.due_ns = self.due_ns.saturating_add(self.interval_ns).max(now_ns.saturating_add(self.interval_ns / 2));
     }
 }
 

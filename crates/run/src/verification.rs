@@ -1,143 +1,40 @@
-//! `verify=`: what a worker knows about the blocks it reads, and the phase that reads back what it wrote.
+//! `verify=`: what a worker checks, and the phase that reads back what it wrote.
 //!
 //! Nothing is remembered of the writes: their sequence is generated once more. Each read-back read knows the number of
 //! its write, and a block must carry that number or a later one: the last write to each place leaves no other answer.
 
-mod dump;
 pub(crate) mod state;
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-
-use engine::Engine;
-use engine::clock::Clock;
+use drive::{Ended, Failure, Governor, Loop, Parts, Phase, Verification, WorkerState};
 use engine::errno::EINVAL;
 use job::{BlockSize, Direction, Job};
 use results::{Note, Severity};
-use workload::{Expected, Generator, Mismatch, Op, Seal, TRIMMED, UNNUMBERED, WorkloadError};
+use workload::{Generator, Seal, WorkloadError};
 
-use crate::control::WorkerState;
-use crate::drive::{Account, Drive, Ended, Failure, Governor};
-use crate::phase::Phase;
-use crate::plan::{PlannedFile, WorkerPlan};
+use crate::plan::WorkerPlan;
 
-/// Mismatches of one worker that are listed in full.
-const LISTED_MAX: u64 = 100;
-
-/// What fio prints as flags of a read of its own list, and of another one.
-const FLAGS_READ_BACK: u32 = 88;
-const FLAGS_READ: u32 = 8;
-
-/// Checks the blocks of one worker.
-#[derive(Clone, Debug)]
-pub(crate) struct Verification {
-    seal: Seal,
-    /// The reads are of what the job wrote itself.
-    reads_back: bool,
-    /// Blocks must be of this run.
-    fresh: bool,
-    /// Whatever the job survives: the first mismatch is the last.
-    pub(crate) fatal: bool,
-    /// Where the blocks of mismatches are saved.
-    dumps: Option<PathBuf>,
-    /// What was found, in fio's words.
-    messages: Vec<String>,
-    unlisted: u64,
-    /// The run that wrote the first block seen of each file, and how many blocks of the file other runs wrote.
-    runs: BTreeMap<u32, (u64, u64)>,
+/// Checks the reads of a job that reads what somebody wrote before. Those of a mix are not checked, as with fio: nobody
+/// knows whether they come before or after the write of their block.
+pub(crate) fn of_reads(plan: &WorkerPlan) -> Option<Verification> {
+    let access = plan.job.pattern.access;
+    if access.writes || !access.reads {
+        return None;
+    }
+    of_blocks(plan, false)
 }
 
-impl Verification {
-    /// Of a job that reads what somebody wrote before. The reads of a mix are not checked, as with fio: nobody knows
-    /// whether they come before or after the write of their block.
-    pub(crate) fn of_reads(plan: &WorkerPlan) -> Option<Verification> {
-        let access = plan.job.pattern.access;
-        if access.writes || !access.reads {
-            return None;
-        }
-        Verification::new(plan, false)
-    }
+/// Checks the reads of a job that reads back among its writes.
+pub(crate) fn of_backlog(plan: &WorkerPlan) -> Option<Verification> {
+    plan.workload.backlog?;
+    of_blocks(plan, true)
+}
 
-    /// Of a job that reads back among its writes.
-    pub(crate) fn of_backlog(plan: &WorkerPlan) -> Option<Verification> {
-        plan.workload.backlog?;
-        Verification::new(plan, true)
+fn of_blocks(plan: &WorkerPlan, reads_back: bool) -> Option<Verification> {
+    if plan.job.submission.engine.is_diskless() {
+        return None;
     }
-
-    fn new(plan: &WorkerPlan, reads_back: bool) -> Option<Verification> {
-        if plan.job.submission.engine.is_diskless() {
-            return None;
-        }
-        let verify = plan.job.verify.as_ref()?;
-        let fresh = reads_back && verify.fresh && !verify.only;
-        let seal = seal(plan)?;
-        Some(Verification {
-            seal,
-            reads_back,
-            fresh,
-            fatal: verify.fatal,
-            dumps: verify.dump.then(|| verify.aux_path.clone().unwrap_or_default()),
-            messages: Vec::new(),
-            unlisted: 0,
-            runs: BTreeMap::new(),
-        })
-    }
-
-    /// Checks a block that was read. `number`: of the write that is read back.
-    pub(crate) fn check(&mut self, buffer: &mut [u8], op: &Op, number: u64) -> Result<(), Mismatch> {
-        if self.reads_back && number == UNNUMBERED {
-            return Ok(());
-        }
-        if !self.reads_back {
-            for run in self.seal.runs(buffer) {
-                let (first, others) = self.runs.entry(op.file).or_insert((run, 0));
-                *others += u64::from(run != *first);
-            }
-        }
-        let expected = match self.fresh && number != UNNUMBERED {
-            _ if number == TRIMMED => Expected::Zeroes,
-            true => Expected::WriteOfThisRun(number),
-            false => Expected::Anybody,
-        };
-        self.seal.check(buffer, op.offset, expected)
-    }
-
-    /// Records a mismatch of this buffer and its message.
-    pub(crate) fn note(&mut self, mismatch: &Mismatch, buffer: &[u8], op: &Op, used: &[PlannedFile]) {
-        if self.messages.len() as u64 >= LISTED_MAX {
-            self.unlisted += 1;
-            return;
-        }
-        let file = used.get(op.file as usize).map_or("-".into(), |file| file.path.to_string_lossy());
-        let flags = if self.reads_back { FLAGS_READ_BACK } else { FLAGS_READ };
-        let mut message = mismatch.sentences(&file, op, flags);
-        if let Some(directory) = &self.dumps {
-            message += &dump::dump(&self.seal, mismatch, buffer, op, &file, directory);
-        }
-        self.messages.push(message);
-    }
-
-    /// Files that hold blocks of several runs.
-    pub(crate) fn notes(&self, job: &str, used: &[PlannedFile]) -> Vec<Note> {
-        let mixed = self.runs.iter().filter(|(_, (_, others))| *others > 0);
-        let notes = mixed.map(|(file, (_, others))| {
-            let file = used.get(*file as usize).map_or("-".into(), |file| file.path.to_string_lossy());
-            let text = format!(
-                "verify: {file} has blocks of several runs: {others} are not of the run that wrote the first block. Each \
-                 block is intact, but may be outdated"
-            );
-            note(job, "blocks-of-several-runs", text)
-        });
-        notes.collect()
-    }
-
-    /// What was found damaged.
-    pub(crate) fn into_messages(mut self) -> Vec<String> {
-        if self.unlisted > 0 {
-            self.messages.push(format!("fio: verify: {} further blocks are wrong", self.unlisted));
-        }
-        self.messages
-    }
+    let verify = plan.job.verify.as_ref()?;
+    Some(Verification::new(seal(plan)?, verify, reads_back))
 }
 
 /// What the worker's blocks carry; `None` without `verify`.
@@ -186,8 +83,7 @@ pub(crate) fn only(job: &Job) -> bool {
 }
 
 /// How the reading back ended.
-pub(crate) struct ReadBack<'run, E: Engine, A> {
-    pub(crate) drive: Box<Drive<'run, E, A>>,
+pub(crate) struct ReadBack {
     pub(crate) ended: Ended,
     /// Length of the phase, the reads alone.
     pub(crate) elapsed_ms: u64,
@@ -196,54 +92,63 @@ pub(crate) struct ReadBack<'run, E: Engine, A> {
 }
 
 /// Reads back all that was written, with the same engine and counters; `verifiable`: only so many of the writes. The
-/// writes must have ended well, after `writes_ms`, and nothing is in flight. Apart from the worker's own frame, of which
-/// every thread holds one.
-#[cold]
-#[inline(never)]
-pub(crate) fn read_back<'run, E: Engine, A: Account>(
+/// writes must have ended well, after `writes_ms`, and nothing is in flight.
+pub(crate) fn read_back(
     plan: &WorkerPlan,
-    mut drive: Box<Drive<'run, E, A>>,
+    work: &mut dyn Loop<'_>,
     writes_ms: u64,
     verifiable: Option<u64>,
-) -> ReadBack<'run, E, A> {
-    let earlier = drive.take_verification();
-    let failed = |drive, code, function, text: String| {
+) -> ReadBack {
+    let parts = work.parts();
+    let failed = |code, function, text: String| {
         let failure = Failure { code, function, op: None, detail: Some(text) };
-        ReadBack { drive, ended: Ended::Failed(failure), elapsed_ms: writes_ms, notes: Vec::new() }
+        ReadBack { ended: Ended::Failed(failure), elapsed_ms: writes_ms, notes: Vec::new() }
     };
-    let (generator, writes) = match generator(plan, &mut drive, verifiable) {
+    let (generator, writes) = match generator(plan, parts, verifiable) {
         Ok(reads) => reads,
-        Err(error) => return failed(drive, EINVAL, "workload", error.to_string()),
+        Err(error) => return failed(EINVAL, "workload", error.to_string()),
     };
-    if let Err(error) = drive.sync_and_drop_caches() {
-        return failed(drive, error.code, "fsync", error.to_string());
+    if let Err(error) = parts.sync_and_drop_caches() {
+        return failed(error.code, "fsync", error.to_string());
     }
-    let verification = earlier.or_else(|| Verification::new(plan, true));
-    let mut drive = Box::new(drive.next_phase(|parts| {
-        let now_ns = parts.engine.clock().now_ns();
-        parts.account.writes_over(writes_ms);
-        let (extent, reporting) = (&plan.job.extent, &plan.job.reporting);
-        // The runtime holds for both phases together.
-        let spent_ns = writes_ms.saturating_mul(1_000_000);
-        let runtime_ns = if extent.runtime_ns == 0 { 0 } else { extent.runtime_ns.saturating_sub(spent_ns).max(1) };
-        let windows = (reporting.bandwidth_window_ms, reporting.iops_window_ms);
-        parts.phase = Phase::begin(now_ns, 0, runtime_ns, windows.0, windows.1);
-        parts.recorder.open_windows();
-        parts.generator = generator;
-        parts.content = None;
-        parts.governor = Some(Governor::of_verification(verification, now_ns));
-        parts.cell.set_state(WorkerState::Verifying);
-    }));
-    let ended = drive.run();
-    let parts = drive.parts();
-    let elapsed_ms = parts.phase.elapsed_ms(parts.engine.clock().now_ns());
-    let stopped_after = matches!(ended, Ended::TimeUp | Ended::Stopped).then(|| drive.completed(Direction::Read));
+    let earlier = parts.governor.as_mut().and_then(Governor::take_verification);
+    let verification = earlier.or_else(|| of_blocks(plan, true));
+    begin_reading(plan, work, generator, verification, writes_ms);
+    let ended = work.run();
+    let now_ns = work.now_ns();
+    let parts = work.parts();
+    let elapsed_ms = parts.phase.elapsed_ms(now_ns);
+    let stopped_after =
+        matches!(ended, Ended::TimeUp | Ended::Stopped).then(|| parts.recorder.completed(Direction::Read));
     let notes = notes_of_reading_back(plan, writes, stopped_after);
-    ReadBack { drive, ended, elapsed_ms, notes }
+    ReadBack { ended, elapsed_ms, notes }
 }
 
-/// One copy serves all engines. `stopped_after`: it was stopped after so many reads.
-#[cold]
+fn begin_reading(
+    plan: &WorkerPlan,
+    work: &mut dyn Loop<'_>,
+    generator: Generator,
+    verification: Option<Verification>,
+    writes_ms: u64,
+) {
+    let now_ns = work.now_ns();
+    let parts = work.parts();
+    parts.account.writes_over(writes_ms);
+    let (extent, reporting) = (&plan.job.extent, &plan.job.reporting);
+    // The runtime holds for both phases together.
+    let spent_ns = writes_ms.saturating_mul(1_000_000);
+    let runtime_ns = if extent.runtime_ns == 0 { 0 } else { extent.runtime_ns.saturating_sub(spent_ns).max(1) };
+    let windows = (reporting.bandwidth_window_ms, reporting.iops_window_ms);
+    parts.phase = Phase::begin(now_ns, 0, runtime_ns, windows.0, windows.1);
+    parts.recorder.open_windows();
+    parts.generator = generator;
+    parts.content = None;
+    parts.governor = Some(Governor::of_verification(verification, now_ns));
+    parts.cell.set_state(WorkerState::Verifying);
+    work.next_phase();
+}
+
+/// `stopped_after`: it was stopped after so many reads.
 fn notes_of_reading_back(plan: &WorkerPlan, writes: u64, stopped_after: Option<u64>) -> Vec<Note> {
     let mut notes = Vec::new();
     let name = &plan.job.name;
@@ -264,18 +169,18 @@ fn notes_of_reading_back(plan: &WorkerPlan, writes: u64, stopped_after: Option<u
 }
 
 /// The reads that are to come, and of how many writes.
-fn generator<E: Engine, A: Account>(
+fn generator(
     plan: &WorkerPlan,
-    drive: &mut Drive<'_, E, A>,
+    parts: &mut Parts<'_>,
     verifiable: Option<u64>,
 ) -> Result<(Generator, u64), WorkloadError> {
-    let failed = drive.failed_writes();
-    let written = if only(&plan.job) { verifiable.unwrap_or(u64::MAX) } else { drive.writes_issued() };
+    let failed = parts.failed_writes();
+    let written = if only(&plan.job) { verifiable.unwrap_or(u64::MAX) } else { parts.writes_issued() };
     let writes = match plan.job.verify.as_ref().is_some_and(|verify| verify.only_synced) && !only(&plan.job) {
         true => Generator::writes_before_sync(&plan.workload, written)?,
         false => written,
     };
-    let generator = match drive.parts().generator.unverified(&failed) {
+    let generator = match parts.generator.unverified(&failed) {
         Some(left) if writes == written => left,
         _ => Generator::replay(&plan.workload, writes, failed)?,
     };

@@ -1,33 +1,34 @@
 //! One worker from its files to its record.
 
-mod end;
+mod command;
 mod finish;
+mod process;
+mod refused;
 mod sentences;
 
 use std::sync::Arc;
 
+use drive::{
+    Control, DepthSearch, Ended, Equipment, Failure, FlowShare, Governor, Holds, IntervalMeter, LatencySeries,
+    LockedFiles, LogBuffer, Loop, Parts, Phase, RampEnd, Recorder, RecorderOptions, Renewal, Survival, Worker,
+    WorkerCell, WorkerEnd, WorkerState,
+};
 use engine::clock::{Clock, RealClock};
 use engine::errno::{EINVAL, ENOMEM};
 use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
-use engine::{Engine, EngineSetup, EngineVisitor, Slots, with_engine};
-use job::{Fadvise, PerDirection};
+use engine::{EngineSetup, Names};
+use job::{Direction, EngineName, Fadvise, PerDirection};
 use results::JobError;
 use workload::{Content, Generator};
 
 use crate::account::{ThreadAccount, blank_record, job_error};
 use crate::conduct::{Event, Shared};
-use crate::control::{Control, WorkerCell, WorkerState};
-use crate::drive::{DepthSearch, Drive, Ended, Failure, Governor, Holds, Parts, Renewal, Survival};
-use crate::flow::FlowShare;
-use crate::ledger::latency::{LatencySeries, slices_max};
-use crate::logs::LogBuffer;
-use crate::phase::{Phase, RampEnd};
+use crate::ledger::slices_max;
 use crate::plan::{PlannedFile, WorkerPlan};
-use crate::recorder::{Recorder, RecorderOptions};
-use crate::steady_state::IntervalMeter;
-use crate::verification::{self, Verification, state};
-pub(crate) use end::{Refused, WorkerEnd};
+use crate::verification::{self, state};
+use command::When;
 use finish::finish;
+pub(crate) use refused::Refused;
 
 /// Runs the worker to its end. `index` counts from 0. `None`: it had been abandoned before, and its end is recorded.
 pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> Option<WorkerEnd> {
@@ -35,22 +36,37 @@ pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> Option<WorkerEnd> {
     let cell = &shared.cells[index];
     cell.set_thread(engine::thread::thread_id());
     engine::allocation::may_be_abandoned();
-    let prepared = state::verifiable(plan)
-        .and_then(|verifiable| prepare(plan, &shared.control, cell).map(|files| (files, verifiable)));
-    let (files, verifiable) = match prepared {
+    let prepared = state::verifiable(plan).and_then(|verifiable| {
+        let locked = process::apply(plan)?;
+        let failed = |refused: Refused| Refused { message: format!("fio: {}", refused.message), ..refused };
+        command::run(When::Before, index, shared).map_err(failed)?;
+        prepare(plan, &shared.control, cell).map(|files| (files, verifiable, locked))
+    });
+    let (files, verifiable, _locked) = match prepared {
         Ok(prepared) => prepared,
         Err(refused) => {
             cell.set_state(WorkerState::Failed);
             return Some(refused_end(plan, refused));
         }
     };
+    let mut end = work(index, shared, files, verifiable)?;
+    if let Err(refused) = command::run(When::After, index, shared) {
+        end.notes.push(verification::note(&plan.job.name, "postrun-failed", refused.message));
+    }
+    Some(end)
+}
+
+/// From open files to closed ones.
+fn work(index: usize, shared: &Arc<Shared>, files: Vec<OpenFile>, verifiable: Option<u64>) -> Option<WorkerEnd> {
+    let plan = &shared.plan.workers[index];
+    let cell = &shared.cells[index];
     let setup = engine_setup(plan, &files, RealClock::shared());
-    let task = Task { index, shared, plan, files: &files, verifiable };
-    let ended = with_engine(&setup, task).unwrap_or_else(|error| {
+    let mut task = Task { index, shared, plan, files: &files, verifiable, end: None };
+    if let Err(error) = drive::drive(&setup, &mut task) {
         let message = format!("fio: {}: {error}", plan.job.name);
-        Some(refused_end(plan, Refused { code: setup_code(&error), function: "engine", message }))
-    });
-    let Some(mut end) = ended else {
+        task.end = Some(refused_end(plan, Refused { code: setup_code(&error), function: "engine", message }));
+    }
+    let Some(mut end) = task.end else {
         // Closing might wait once more for what it was stuck in.
         std::mem::forget(files);
         return None;
@@ -58,7 +74,7 @@ pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> Option<WorkerEnd> {
     if let Some((op, code)) = end.failed {
         end.messages.extend(engine::explain(&setup, &op, code));
     }
-    let closes = !end.lost && !files.is_empty();
+    let closes = !end.lost && (!files.is_empty() || plan.job.submission.engine.works_on_names());
     let state = end.state.take();
     if !closes {
         // Closing one may wait for the requests that never came back: left to the end of the process.
@@ -96,9 +112,8 @@ fn setup_code(error: &engine::EngineSetupError) -> i32 {
     }
 }
 
-/// Thread attributes and open files.
+/// Open files.
 fn prepare(plan: &WorkerPlan, control: &Control, cell: &WorkerCell) -> Result<Vec<OpenFile>, Refused> {
-    apply_process(plan)?;
     if plan.job.submission.engine.is_diskless() {
         return Ok(Vec::new());
     }
@@ -109,32 +124,13 @@ fn prepare(plan: &WorkerPlan, control: &Control, cell: &WorkerCell) -> Result<Ve
     plan.files.iter().enumerate().map(open).collect()
 }
 
-fn apply_process(plan: &WorkerPlan) -> Result<(), Refused> {
-    let process = &plan.job.process;
-    let refuse = |error: engine::thread::ThreadError| Refused {
-        code: error.code,
-        function: "thread attributes",
-        message: error.to_string(),
-    };
-    if !process.cpus_allowed.is_empty() {
-        let allowed = &process.cpus_allowed;
-        let own = [allowed[plan.clone as usize % allowed.len()]];
-        engine::thread::set_affinity(if process.cpus_split { &own } else { allowed }).map_err(refuse)?;
-    }
-    if let Some(nice) = process.nice {
-        engine::thread::set_nice(nice).map_err(refuse)?;
-    }
-    if let Some((class, level)) = process.priority {
-        engine::thread::set_io_priority(class, level).map_err(refuse)?;
-    }
-    Ok(())
-}
-
 fn open(plan: &WorkerPlan, file: &PlannedFile, control: &Control, cell: &WorkerCell) -> Result<OpenFile, Refused> {
     let job = &plan.job;
     let access = job.pattern.access;
+    // Reading with falloc reserves space.
+    let changes = access.modifies() || job.submission.engine.changes_space();
     let mode = OpenMode {
-        access: if access.modifies() { FileAccess::ReadWrite } else { FileAccess::Read },
+        access: if changes { FileAccess::ReadWrite } else { FileAccess::Read },
         create: access.writes && job.files.allow_create,
         direct: job.submission.direct,
         sync: job.submission.sync_open,
@@ -144,6 +140,13 @@ fn open(plan: &WorkerPlan, file: &PlannedFile, control: &Control, cell: &WorkerC
         function: "open",
         message: format!("fio: {error}"),
     })?;
+    if let Some(number) = job.files.write_hint.filter(|_| access.writes) {
+        opened.hint_lifetime(number).map_err(|error| Refused {
+            code: error.code,
+            function: "fcntl write hint",
+            message: format!("fio: {error}"),
+        })?;
+    }
     if job.files.invalidate && !job.files.pre_read {
         // Advice; a cache that cannot be dropped is the ledger's business, not an error here.
         let _ = opened.drop_cache(file.start, file.length);
@@ -190,21 +193,33 @@ fn pre_read(opened: &OpenFile, file: &PlannedFile, control: &Control, cell: &Wor
     Ok(())
 }
 
-fn engine_setup<'files>(plan: &WorkerPlan, files: &'files [OpenFile], clock: RealClock) -> EngineSetup<'files> {
+fn engine_setup<'files>(plan: &'files WorkerPlan, files: &'files [OpenFile], clock: RealClock) -> EngineSetup<'files> {
     let submission = &plan.job.submission;
     EngineSetup {
         name: submission.engine,
         files,
+        names: names(plan),
         depth: plan.queueing.depth as u32,
         block_bytes_max: plan.block_bytes_max,
         memory_align: submission.memory_align,
         memory: submission.memory.clone(),
         sync_range_flags: plan.job.durability.sync_file_range.map_or(0, |(flags, _)| flags),
+        offload: submission.offloads(),
         discards_alone: !plan.job.pattern.access.writes,
         advice: advice(plan).unwrap_or(Advice::Normal),
         options: submission.engine_options.clone(),
         clock,
     }
+}
+
+/// What an engine that works on names does is counted as fio does: for writes where there is nothing but writes.
+fn names(plan: &WorkerPlan) -> Names<'_> {
+    if !plan.job.submission.engine.works_on_names() {
+        return Names::NONE;
+    }
+    let access = plan.job.pattern.access;
+    let counted_as = if access.writes && !access.reads { Direction::Write } else { Direction::Read };
+    Names { paths: plan.files.iter().map(|file| file.path.as_path()).collect(), counted_as }
 }
 
 /// The worker once it has its engine.
@@ -215,27 +230,28 @@ struct Task<'run> {
     files: &'run [OpenFile],
     /// So much of what an earlier run wrote can be verified.
     verifiable: Option<u64>,
+    /// `None` at the end: it was abandoned before it could begin.
+    end: Option<WorkerEnd>,
 }
 
-impl EngineVisitor for Task<'_> {
-    /// `None`: it was abandoned before it could begin.
-    type Output = Option<WorkerEnd>;
-
-    // Inlined, all engines would share one frame, and every worker's stack would hold room for the loop of each.
-    #[inline(never)]
-    fn visit<E: Engine>(self, mut engine: E, slots: Slots<E>) -> Option<WorkerEnd> {
-        let Task { index, shared, plan, files, verifiable } = self;
+impl<'run> Worker<'run> for Task<'run> {
+    fn begin(&mut self, engine: &mut dyn Equipment) -> Option<Box<Parts<'run>>> {
+        let Task { index, shared, plan, verifiable, .. } = *self;
         let job = &plan.job;
         let generator = match Generator::new(&state::limited(plan, verifiable)) {
             Ok(generator) => generator,
             Err(error) => {
                 let message = format!("{}: {error}", job.name);
-                return Some(refused_end(plan, Refused { code: EINVAL, function: "workload", message }));
+                self.end = Some(refused_end(plan, Refused { code: EINVAL, function: "workload", message }));
+                return None;
             }
         };
-        let content = job.pattern.access.writes.then(|| {
+        let content = (job.pattern.access.writes && job.submission.engine.uses_buffers()).then(|| {
             let mut content = content(plan);
-            fill_buffers(&mut engine, &slots, &mut content, plan);
+            // Every buffer gets its content once; what changes per I/O is changed per I/O.
+            if !job.submission.engine.is_diskless() && !content.makes_anew() {
+                engine.fill_buffers(&mut content);
+            }
             content
         });
         let cell = &shared.cells[index];
@@ -247,30 +263,43 @@ impl EngineVisitor for Task<'_> {
         if !shared.gate.wait(plan.stage, cell) {
             return None;
         }
-        let series =
-            slices_max(shared.plan.workers.len()).map(|max| LatencySeries::begin(engine.clock().now_ns(), max));
-        start_delay(plan, shared, cell, engine.clock());
-        let extent = &job.extent;
-        let reporting = &job.reporting;
-        let began_ns = engine.clock().now_ns();
-        let phase = Phase::begin(
-            began_ns,
-            extent.ramp_ns,
-            extent.runtime_ns,
-            reporting.bandwidth_window_ms,
-            reporting.iops_window_ms,
-        )
-        .with_ramp(ramp_by_bytes(plan));
+        let series = slices_max(shared.plan.workers.len()).map(|max| LatencySeries::begin(engine.now_ns(), max));
+        start_delay(plan, shared, cell, engine);
+        let flow = flow.or_else(|| shared.flows.join(index));
+        Some(self.parts(engine, generator, content, series, flow))
+    }
+
+    fn work(&mut self, work: &mut dyn Loop<'run>) {
+        let nothing_to_do = verification::only(&self.plan.job) || self.verifiable == Some(0);
+        let ended = if nothing_to_do { Ended::Finished } else { work.run() };
+        self.end = Some(finish(self.plan, work, ended, self.verifiable));
+    }
+}
+
+impl<'run> Task<'run> {
+    /// What its loop works with, from now on.
+    fn parts(
+        &self,
+        engine: &dyn Equipment,
+        generator: Generator,
+        content: Option<Content>,
+        series: Option<LatencySeries>,
+        flow: Option<FlowShare>,
+    ) -> Box<Parts<'run>> {
+        let Task { index, shared, plan, files, .. } = *self;
+        let (job, cell) = (&plan.job, &shared.cells[index]);
+        let began_ns = engine.now_ns();
+        let phase = phase(plan, began_ns);
         cell.set_state(if phase.in_ramp() { WorkerState::Ramp } else { WorkerState::Running });
-        let holds = holds(plan, flow.or_else(|| shared.flows.join(index)), began_ns);
-        let verification = Verification::of_reads(plan).or_else(|| Verification::of_backlog(plan));
-        let parts = Parts {
+        let holds = holds(plan, flow, shared.take_locks(index), began_ns);
+        let verification = verification::of_reads(plan).or_else(|| verification::of_backlog(plan));
+        Box::new(Parts {
             files,
-            used: &plan.files,
+            used: &plan.workload.files,
             generator,
             content,
             queueing: plan.queueing,
-            recorder: recorder(plan, E::SYNCHRONOUS),
+            recorder: recorder(plan, engine.is_synchronous()),
             intervals: intervals(index, shared, began_ns, phase.in_ramp()),
             log: log(index, shared, began_ns, phase.in_ramp()),
             phase,
@@ -284,17 +313,18 @@ impl EngineVisitor for Task<'_> {
             time_all: time_all(plan),
             invalidate: job.files.invalidate && !job.submission.direct,
             renewal: renewal(plan, files, &shared.control, cell),
-            account: ThreadAccount::begin(plan, RealClock::shared()),
+            account: Box::new(ThreadAccount::begin(plan, RealClock::shared())),
             control: &shared.control,
             cell,
-            slots,
-            engine,
-        };
-        let mut drive = Box::new(Drive::new(parts));
-        let nothing_to_do = verification::only(job) || verifiable == Some(0);
-        let ended = if nothing_to_do { Ended::Finished } else { drive.run() };
-        Some(finish(plan, drive, ended, verifiable))
+            progress: Default::default(),
+        })
     }
+}
+
+fn phase(plan: &WorkerPlan, began_ns: u64) -> Phase {
+    let (extent, reporting) = (&plan.job.extent, &plan.job.reporting);
+    let windows = (reporting.bandwidth_window_ms, reporting.iops_window_ms);
+    Phase::begin(began_ns, extent.ramp_ns, extent.runtime_ns, windows.0, windows.1).with_ramp(ramp_by_bytes(plan))
 }
 
 /// `unlink_each_loop`. A job that reads finds nothing to open afterwards, which is its error, as with fio.
@@ -329,7 +359,7 @@ fn content(plan: &WorkerPlan) -> Content {
         }
         _ => Content::new(&job.content, seed),
     };
-    let content = content.repeating(&plan.repeated, &plan.random_seeds());
+    let content = content.repeating(&plan.repeated, &plan.random_seeds()).made_by(engine::fill::stores());
     // Without a disk no read changes a buffer, and a mix without reads has none.
     let reads = job.pattern.access.reads && job.pattern.read_percent > 0;
     let read_into = (reads || plan.workload.backlog.is_some()) && !job.submission.engine.is_diskless();
@@ -346,17 +376,19 @@ fn ramp_by_bytes(plan: &WorkerPlan) -> Option<RampEnd> {
 }
 
 /// What holds the worker's requests back, besides rates and think time.
-fn holds(plan: &WorkerPlan, flow: Option<FlowShare>, began_ns: u64) -> Option<Box<Holds>> {
+fn holds(plan: &WorkerPlan, flow: Option<FlowShare>, locks: Option<LockedFiles>, began_ns: u64) -> Option<Box<Holds>> {
     let pacing = &plan.job.pacing;
     let depth_max = plan.queueing.depth as u32;
     let search = pacing.latency_target.map(|target| DepthSearch::new(target, depth_max, began_ns));
-    Holds::for_job(pacing, flow, search, began_ns)
+    Holds::for_job(pacing, flow, locks, search, began_ns)
 }
 
 /// What a steady state is judged by.
 fn intervals(index: usize, shared: &Arc<Shared>, began_ns: u64, in_ramp: bool) -> Option<Box<IntervalMeter>> {
     let steady = shared.plan.workers[index].job.reporting.steady_state.as_ref()?;
-    let mut meter = Box::new(IntervalMeter::new(index, steady, Arc::clone(shared)));
+    let conductor = Arc::clone(shared);
+    let send = Box::new(move |interval| conductor.send(Event::Interval(index, interval)));
+    let mut meter = Box::new(IntervalMeter::new(steady, send));
     if !in_ramp {
         meter.begin(began_ns);
     }
@@ -367,7 +399,7 @@ fn intervals(index: usize, shared: &Arc<Shared>, began_ns: u64, in_ramp: bool) -
 fn log(index: usize, shared: &Shared, began_ns: u64, in_ramp: bool) -> Option<Box<LogBuffer>> {
     let plan = &shared.plan.workers[index];
     let sender = shared.logs.clone().filter(|_| plan.job.reporting.logs.any())?;
-    let mut buffer = Box::new(LogBuffer::new(index, plan, sender, Arc::clone(&shared.control)));
+    let mut buffer = Box::new(LogBuffer::new(index, &plan.job.reporting, sender, Arc::clone(&shared.control)));
     if !in_ramp {
         buffer.begin(began_ns);
     }
@@ -392,19 +424,9 @@ fn recorder(plan: &WorkerPlan, synchronous: bool) -> Recorder {
         syncs: durability.fsync_every > 0 || durability.fdatasync_every > 0 || durability.sync_file_range.is_some(),
     };
     let reads = access.reads || verification::reads_what_it_wrote(plan);
+    let reads = reads || job.submission.engine.works_on_names() && !access.writes;
     let used = PerDirection { read: reads, write: access.writes, trim: access.trims || plan.workload.trims.is_some() };
     Recorder::new(used, kept, plan.queueing.depth)
-}
-
-/// Every buffer gets its content once; what changes per I/O is changed per I/O.
-fn fill_buffers<E: Engine>(engine: &mut E, slots: &Slots<E>, content: &mut Content, plan: &WorkerPlan) {
-    if plan.job.submission.engine.is_diskless() || content.makes_anew() {
-        return;
-    }
-    // In the order in which they are taken.
-    for slot in slots.free().iter().rev() {
-        content.fill(engine.buffer(slot));
-    }
 }
 
 /// A number that differs between workers and repeats with the seed (the finaliser of splitmix64).
@@ -415,13 +437,13 @@ fn spread(plan: &WorkerPlan) -> u64 {
 }
 
 /// Waits `startdelay`, in slices that notice an order to stop.
-fn start_delay(plan: &WorkerPlan, shared: &Shared, cell: &WorkerCell, clock: &impl Clock) {
+fn start_delay(plan: &WorkerPlan, shared: &Shared, cell: &WorkerCell, engine: &dyn Equipment) {
     let (shortest_ns, longest_ns) = plan.job.extent.start_delay_ns;
     let spread_ns = longest_ns.saturating_sub(shortest_ns);
     let drawn_ns = if spread_ns == 0 { 0 } else { spread(plan) % (spread_ns + 1) };
-    let until_ns = clock.now_ns() + shortest_ns + drawn_ns;
-    while clock.now_ns() < until_ns && !shared.control.stopped() && !cell.stopped() {
-        clock.sleep_until_ns(until_ns.min(clock.now_ns() + 50_000_000));
+    let until_ns = engine.now_ns() + shortest_ns + drawn_ns;
+    while engine.now_ns() < until_ns && !shared.control.stopped() && !cell.stopped() {
+        engine.sleep_until_ns(until_ns.min(engine.now_ns() + 50_000_000));
     }
 }
 
@@ -458,6 +480,10 @@ fn close(plan: &WorkerPlan, files: Vec<OpenFile>, cell: &WorkerCell) -> Closed {
         if let Err(error) = removed {
             closed.messages.push(format!("fio: {error}"));
         }
+    }
+    if plan.job.files.unlink && matches!(plan.job.submission.engine, EngineName::Filecreate | EngineName::Filestat) {
+        let removed = plan.files.iter().filter_map(|file| plan.reach.remove(&file.path).err());
+        closed.messages.extend(removed.map(|error| format!("fio: {error}")));
     }
     closed.took_ns = clock.now_ns().saturating_sub(began_ns);
     closed

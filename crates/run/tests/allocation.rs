@@ -7,6 +7,7 @@ mod conducted;
 use std::alloc::System;
 use std::sync::Arc;
 
+use job::EngineName;
 use run::{Control, Observer};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
@@ -81,7 +82,9 @@ fn the_drive_loop_allocates_nothing_per_request() {
         assert_no_growth(&words, 204_800);
         assert_no_growth(&format!("{words} --log_avg_msec=10"), 204_800);
     }
-    for engine in ["--ioengine=psync", "--ioengine=libaio --iodepth=16", "--ioengine=io_uring --iodepth=16"] {
+    let engines = [EngineName::Psync, EngineName::Libaio, EngineName::IoUring, EngineName::Windowsaio];
+    for engine in engines.into_iter().filter(|engine| engine.is_of_this_system()) {
+        let engine = format!("--ioengine={} --iodepth=16", engine.name());
         for pattern in plain {
             assert_no_growth(&format!("--filename={} {engine} {pattern}", path.display()), 204_800);
         }

@@ -75,6 +75,29 @@ fn every_request_is_counted_once() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn offloaded_requests_are_counted_once_and_have_both_latencies() {
+    let offloaded = |words: &str| run(&format!("{words} --iodepth=4 --io_submit_mode=offload"));
+    for engine in ENGINES {
+        let (job, messages) = offloaded(&format!("--ioengine={engine} --filename=/dev/zero --rw=randread"));
+        assert_eq!(job.error, None, "{engine}: {messages:?}");
+        let read = &job.directions.read;
+        assert_eq!((read.ios, read.bytes), (16, 65_536), "{engine}");
+        assert_eq!((read.clat.moments.count, read.slat.moments.count), (16, 16), "{engine}");
+        assert!(job.engine_ways.contains(&"offload-threads".to_owned()), "{:?}", job.engine_ways);
+        assert_eq!(job.depth_levels[2], 13, "{engine}: all but the first three are issued beside three others");
+        let (job, _) = offloaded(&format!("--ioengine={engine} --filename=/dev/full --rw=write"));
+        assert_failed(&job, ENOSPC, "io_u error");
+    }
+    let (job, _) = offloaded("--ioengine=psync --filename=/dev/zero --rw=read --rate_iops=100000");
+    let response = job.directions.read.response.expect("it has intended starts");
+    assert_eq!(response.moments.count, 16);
+    assert!(response.moments.sum >= job.directions.read.lat.moments.sum, "a request begins no earlier than intended");
+    let (job, _) = offloaded("--ioengine=mmap --filename=/dev/zero --rw=read");
+    assert!(!job.engine_ways.contains(&"offload-threads".to_owned()), "a mapping is the worker's own");
+}
+
+#[test]
 fn the_record_names_the_readings_that_requests_share() {
     let shared = |words: &str| run(words).0.engine_ways.contains(&"shared-readings".to_owned());
     assert!(shared("--ioengine=psync --filename=/dev/zero --rw=read"));

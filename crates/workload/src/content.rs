@@ -10,7 +10,7 @@ use crate::random::Slot;
 use crate::verify::Seal;
 use pieces::Pieces;
 
-pub use pieces::RepeatedBlocks;
+pub use pieces::{RepeatedBlocks, Stores, xor_with_key};
 
 /// The content of a worker's write buffers.
 #[derive(Clone, Debug)]
@@ -123,6 +123,14 @@ impl Content {
     pub fn repeating(mut self, blocks: &[RepeatedBlocks], seeds: &[u64; 24]) -> Content {
         if let Some(pieces) = &mut self.pieces {
             pieces.repeat(blocks, seeds[Slot::Dedupe as usize]);
+        }
+        self
+    }
+
+    /// Makes blocks that compress or repeat by these instructions.
+    pub fn made_by(mut self, stores: Stores) -> Content {
+        if let Some(pieces) = &mut self.pieces {
+            pieces.stores = stores;
         }
         self
     }

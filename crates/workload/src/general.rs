@@ -78,9 +78,9 @@ impl Chooser {
         }
     }
 
-    fn restart(&mut self) {
+    fn next_pass(&mut self, repeats: bool) {
         if let Chooser::Mixed(mix, ..) = self {
-            mix.restart();
+            mix.next_pass(repeats);
         }
     }
 }
@@ -103,7 +103,7 @@ impl General {
             chooser: Chooser::new(workload, &seeds),
             syncs: Syncs::new(&workload.durability, workload.files.len()),
             extent: Extent::new(workload),
-            repeats: matches!(workload.pattern.seed, Seed::Fixed(_)),
+            repeats: workload.pattern.seed == Seed::Repeated,
             trims: Trims::new(workload, &seeds),
             backlog: Backlog::new(workload),
             flushes: !workload.starts_over && !workload.time_based,
@@ -166,9 +166,7 @@ impl General {
             }
             self.passed = true;
             self.placement.start_over(self.repeats);
-            if self.repeats {
-                self.chooser.restart();
-            }
+            self.chooser.next_pass(self.repeats);
             self.service.start_over(self.repeats);
         }
     }

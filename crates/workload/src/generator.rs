@@ -158,7 +158,8 @@ fn plain(workload: &Workload, seeds: &Seeds) -> Option<Plain> {
             Order::Permuted { blocks: Lookahead::new(permutation), left: blocks }
         }
         (true, _) if workload.pattern.distribution != Distribution::Uniform => {
-            Order::Skewed(Box::new(Ranks::new(&workload.pattern.distribution, blocks, &file.name, seeds)?))
+            let ranks = Ranks::new(&workload.pattern.distribution, blocks, &file.name, seeds)?;
+            Order::Skewed(Box::new(ranks.with_table()))
         }
         (true, _) if workload.wide_offsets(blocks) => return None,
         (true, _) => Order::Uniform { stream: Tausworthe::new(seed), seed },
@@ -172,7 +173,7 @@ fn plain(workload: &Workload, seeds: &Seeds) -> Option<Plain> {
         order,
         directions,
         extent: Extent::new(workload),
-        repeats: matches!(workload.pattern.seed, Seed::Fixed(_)),
+        repeats: workload.pattern.seed == Seed::Repeated,
     })
 }
 

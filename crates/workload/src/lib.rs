@@ -36,7 +36,7 @@ mod trims;
 mod verify;
 mod workload;
 
-pub use content::{Content, RepeatedBlocks};
+pub use content::{Content, RepeatedBlocks, Stores, xor_with_key};
 pub use file_sizes::FileSizes;
 pub use generator::{Generator, Refill};
 pub use op::{BLOCK_OPS, Block, Op, OpKind, TRIMMED, UNNUMBERED};

@@ -35,9 +35,13 @@ impl Mix {
         }
     }
 
-    /// Begins the same sequence again.
-    pub(crate) fn restart(&mut self) {
-        *self = Mix::new(self.seed, self.percent[0] as u32, self.kinds[1]);
+    /// Another pass begins, which `repeats` the draws of the first. What was issued counts on, as with fio: where a
+    /// direction has fallen behind, a pass need not be like the one before.
+    pub(crate) fn next_pass(&mut self, repeats: bool) {
+        self.threshold = 0;
+        if repeats {
+            self.stream = Tausworthe::new(self.seed);
+        }
     }
 
     /// Which direction is next: 0 or 1.

@@ -133,10 +133,8 @@ impl Plain {
             Order::Skewed(ranks) if self.repeats => ranks.restart(),
             Order::Uniform { .. } | Order::Skewed(_) => {}
         }
-        if let Directions::Mixed(mix) = &mut self.directions
-            && self.repeats
-        {
-            mix.restart();
+        if let Directions::Mixed(mix) = &mut self.directions {
+            mix.next_pass(self.repeats);
         }
         true
     }

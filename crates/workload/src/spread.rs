@@ -1,13 +1,18 @@
 //! Offsets that are not spread evenly: zipf, pareto, normal and zones, as fio draws them.
 
+mod curve;
+
 use job::{Direction, Distribution, PerDirection};
 
 use crate::random::{Seeds, Slot, Tausworthe, name_hash};
+use curve::{Curve, Table};
 
 /// Draws the ranks of one file and scatters them over its blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranks {
-    curve: Curve,
+    kind: Kind,
+    /// Of the curve, where it is worth its memory.
+    table: Option<Table>,
     blocks: u64,
     seed: u64,
     stream: Tausworthe,
@@ -18,12 +23,9 @@ pub(crate) struct Ranks {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Curve {
-    /// The published method for zipf ranks with two precomputed sums (Gray and others, 1994); `first_two` is that of the
-    /// ranks 0 and 1, which need no power.
-    Zipf { sum: f64, first_two: f64, eta: f64, power: f64 },
-    /// `u` to this power.
-    Pareto { power: f64 },
+enum Kind {
+    /// Zipf and pareto.
+    Curve(Curve),
     /// The mean of twelve uniform draws, moved by a further one of this width in blocks.
     Normal { width: u64 },
 }
@@ -44,20 +46,29 @@ impl Ranks {
         Ranks::seeded(distribution, blocks, seed).map(|ranks| Ranks { scatter: 1, ..ranks })
     }
 
+    /// The same with a table, for a worker that draws from one file.
+    pub(crate) fn with_table(self) -> Self {
+        let table = match &self.kind {
+            Kind::Curve(curve) => Some(Table::new(curve)),
+            Kind::Normal { .. } => None,
+        };
+        Ranks { table, ..self }
+    }
+
     fn seeded(distribution: &Distribution, blocks: u64, seed: u64) -> Option<Self> {
         let mut stream = Tausworthe::new(seed);
-        let (curve, centre) = match *distribution {
-            Distribution::Zipf(theta, centre) => (zipf(theta, blocks), centre),
-            Distribution::Pareto(h, centre) => (Curve::Pareto { power: h.ln() / (1.0 - h).ln() }, centre),
+        let (kind, centre) = match *distribution {
+            Distribution::Zipf(theta, centre) => (Kind::Curve(Curve::zipf(theta, blocks)), centre),
+            Distribution::Pareto(h, centre) => (Kind::Curve(Curve::pareto(h, blocks)), centre),
             Distribution::Normal(deviation, centre) => {
                 let width = (blocks as f64 * deviation / 100.0).ceil() as u64;
-                (Curve::Normal { width }, centre)
+                (Kind::Normal { width }, centre)
             }
             _ => return None,
         };
-        let rotation = match (curve, centre) {
-            (Curve::Normal { .. }, None) => 0,
-            (Curve::Normal { .. }, Some(centre)) => {
+        let rotation = match (kind, centre) {
+            (Kind::Normal { .. }, None) => 0,
+            (Kind::Normal { .. }, Some(centre)) => {
                 let moved = (blocks as f64 * (centre - 0.5)) as i64;
                 moved.rem_euclid(blocks as i64) as u64
             }
@@ -67,13 +78,13 @@ impl Ranks {
                 (blocks as f64 * centre) as u64
             }
         };
-        Some(Ranks { curve, blocks, seed, stream, scatter: SCATTER, rotation })
+        Some(Ranks { kind, table: None, blocks, seed, stream, scatter: SCATTER, rotation })
     }
 
     /// Begins the same sequence again.
     pub(crate) fn restart(&mut self) {
         self.stream = Tausworthe::new(self.seed);
-        if !matches!(self.curve, Curve::Normal { .. }) {
+        if !matches!(self.kind, Kind::Normal { .. }) {
             self.stream.draw();
         }
     }
@@ -81,29 +92,19 @@ impl Ranks {
     /// The next block.
     #[inline]
     pub(crate) fn draw(&mut self) -> u64 {
-        let rank = match self.curve {
-            Curve::Zipf { sum, first_two, eta, power } => {
-                let uniform = self.uniform();
-                let area = uniform * sum;
-                if area < 1.0 {
-                    0
-                } else if area < first_two {
-                    1
-                } else {
-                    (self.blocks as f64 * (eta * uniform - eta + 1.0).powf(power)) as u64
-                }
+        let rank = match (&self.table, &self.kind) {
+            (Some(table), Kind::Curve(curve)) => {
+                let draw = self.stream.draw();
+                table.rank(draw).unwrap_or_else(|| curve.rank(draw))
             }
-            Curve::Pareto { power } => ((self.blocks - 1) as f64 * self.uniform().powf(power)) as u64,
-            Curve::Normal { width } => self.normal(width),
+            (None, Kind::Curve(curve)) => curve.rank(self.stream.draw()),
+            (_, Kind::Normal { width }) => self.normal(*width),
         };
         (rank.wrapping_mul(self.scatter).wrapping_add(self.rotation)) % self.blocks
     }
 
-    #[inline]
-    fn uniform(&mut self) -> f64 {
-        f64::from(self.stream.draw()) / f64::from(u32::MAX)
-    }
-
+    /// Apart, for it needs more registers than the others.
+    #[inline(never)]
     fn normal(&mut self, width: u64) -> u64 {
         let sum: u64 = (0..12).map(|_| u64::from(self.stream.draw()) % (self.blocks + 1)).sum();
         let mean = sum.div_ceil(12) as i64;
@@ -119,27 +120,6 @@ impl Ranks {
         }
         (mean + shift).max(0) as u64
     }
-}
-
-fn zipf(theta: f64, blocks: u64) -> Curve {
-    let sum = generalized_harmonic(blocks.min(10_000_000), theta);
-    let first_two = 1.0 + 0.5_f64.powf(theta);
-    let eta = (1.0 - (2.0 / blocks as f64).powf(1.0 - theta)) / (1.0 - first_two / sum);
-    Curve::Zipf { sum, first_two, eta, power: 1.0 / (1.0 - theta) }
-}
-
-/// The sum of i^-theta for i from 1 to n: a part term by term, the rest by the Euler-Maclaurin formula.
-fn generalized_harmonic(n: u64, theta: f64) -> f64 {
-    const EXACT: u64 = 10_000;
-    let term = |i: u64| (i as f64).powf(-theta);
-    let head: f64 = (1..=n.min(EXACT)).map(term).sum();
-    if n <= EXACT {
-        return head;
-    }
-    let (from, to) = (EXACT as f64, n as f64);
-    let integral = (to.powf(1.0 - theta) - from.powf(1.0 - theta)) / (1.0 - theta);
-    let slope = |x: f64| -theta * x.powf(-theta - 1.0);
-    head + integral + (term(n) - term(EXACT)) / 2.0 + (slope(to) - slope(from)) / 12.0
 }
 
 /// Zones of one direction: a share of the I/O goes to each.
@@ -276,15 +256,8 @@ mod tests {
             let mut ranks = Ranks::seeded(&distribution, 1024, seed).unwrap();
             assert_eq!(std::array::from_fn(|_| ranks.draw()), expected, "{distribution:?}");
             ranks.restart();
-            assert_eq!(std::array::from_fn(|_| ranks.draw()), expected, "{distribution:?}, again");
-        }
-    }
-
-    #[test]
-    fn the_short_sum_is_the_long_sum() {
-        for theta in [0.5, 0.9, 1.2, 2.0] {
-            let long: f64 = (1..=300_000_u64).rev().map(|i| (i as f64).powf(-theta)).sum();
-            assert!((generalized_harmonic(300_000, theta) / long - 1.0).abs() < 1e-12, "theta {theta}");
+            let mut ranks = ranks.with_table();
+            assert_eq!(std::array::from_fn(|_| ranks.draw()), expected, "{distribution:?}, again and with a table");
         }
     }
 

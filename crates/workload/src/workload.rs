@@ -68,8 +68,8 @@ pub struct Workload {
     /// The worker's number over all jobs, from 1.
     pub thread_number: u32,
     /// `randseed`, 0x89 unless given, or what the system gave when the pattern's seed is
-    /// [`Seed::System`](job::Seed::System). In that case a loop goes on with the random streams, otherwise each loop
-    /// repeats the first.
+    /// [`Seed::System`](job::Seed::System). With [`Seed::Repeated`](job::Seed::Repeated) each loop repeats the first,
+    /// otherwise a loop goes on with the random streams.
     pub seed: u64,
 }
 

@@ -97,14 +97,14 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "instructions-qd1",
         title: "null, randread, iodepth 1",
-        kind: Kind::Instructions { words: "--rw=randread", target: at_most(200.0, 110.0), recorded_fio: 2155.0 },
+        kind: Kind::Instructions { words: "--rw=randread", target: at_most(123.0, 110.0), recorded_fio: 2155.0 },
     },
     Case {
         name: "instructions-qd64",
         title: "null, randread, iodepth 64",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64",
-            target: at_most(400.0, 250.0),
+            target: at_most(259.0, 250.0),
             recorded_fio: 3305.0,
         },
     },
@@ -113,7 +113,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randrw 75/25, iodepth 64",
         kind: Kind::Instructions {
             words: "--rw=randrw --rwmixread=75 --iodepth=64",
-            target: at_most(430.0, 270.0),
+            target: at_most(337.0, 270.0),
             recorded_fio: 3409.0,
         },
     },
@@ -122,7 +122,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, gtod_reduce, norandommap",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --gtod_reduce=1 --norandommap",
-            target: at_most(180.0, 110.0),
+            target: at_most(174.0, 110.0),
             recorded_fio: 2278.0,
         },
     },
@@ -132,7 +132,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, zipf",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --random_distribution=zipf:1.1",
-            target: at_most(450.0, 330.0),
+            target: at_most(330.0, 330.0),
             recorded_fio: 3328.0,
         },
     },
@@ -141,7 +141,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, a rate beyond reach",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --rate_iops=100000000",
-            target: at_most(590.0, 400.0),
+            target: at_most(400.0, 400.0),
             recorded_fio: 3552.0,
         },
     },
@@ -165,7 +165,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randwrite, iodepth 64, buffer_compress_percentage=50",
         kind: Kind::Instructions {
             words: "--rw=randwrite --iodepth=64 --buffer_compress_percentage=50",
-            target: at_most(2950.0, 1446.0),
+            target: at_most(1446.0, 1446.0),
             recorded_fio: 7232.0,
         },
     },
@@ -174,7 +174,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randwrite, iodepth 64, dedupe_percentage=50",
         kind: Kind::Instructions {
             words: "--rw=randwrite --iodepth=64 --dedupe_percentage=50",
-            target: at_most(3750.0, 1861.0),
+            target: at_most(1861.0, 1861.0),
             recorded_fio: 9305.0,
         },
     },
@@ -185,6 +185,25 @@ pub(super) const CASES: &[Case] = &[
             words: "--rw=randwrite --iodepth=64 --verify=crc32c --do_verify=0",
             target: at_most(3500.0, 2700.0),
             recorded_fio: 17767.0,
+        },
+    },
+    // A third of fio's.
+    Case {
+        name: "instructions-log",
+        title: "null, randread, iodepth 64, write_lat_log of each I/O",
+        kind: Kind::Instructions {
+            words: "--rw=randread --iodepth=64 --write_lat_log=log",
+            target: at_most(3497.0, 1710.0),
+            recorded_fio: 10_492.0,
+        },
+    },
+    Case {
+        name: "instructions-logs",
+        title: "null, randread, iodepth 64, write_lat_log, write_bw_log and write_iops_log of each I/O",
+        kind: Kind::Instructions {
+            words: "--rw=randread --iodepth=64 --write_lat_log=log --write_bw_log=log --write_iops_log=log",
+            target: at_most(5146.0, 2440.0),
+            recorded_fio: 15_438.0,
         },
     },
     Case {

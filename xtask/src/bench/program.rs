@@ -3,32 +3,57 @@
 /// Bytes at most: 6 MiB.
 const BYTES_MAX: usize = 6 << 20;
 
-/// Where an ELF file of 64 bits says what it is, where its table of sections begins, and how many there are.
+/// Where an ELF file of 64 bits says what it is, where its tables of segments and of sections begin, and how many there
+/// are.
 const TYPE: usize = 16;
+const SEGMENTS: usize = 32;
 const SECTIONS: usize = 40;
+const SEGMENT_BYTES: usize = 54;
+const SEGMENT_COUNT: usize = 56;
 const SECTION_BYTES: usize = 58;
 const SECTION_COUNT: usize = 60;
 
-/// `ET_DYN` and `SHT_SYMTAB`.
+/// `ET_DYN`, `SHT_SYMTAB` and `PT_INTERP`.
 const ANY_ADDRESS: u64 = 3;
 const NAMES: u64 = 2;
+const LOADER: u64 = 3;
+
+/// What is said of a program that is loaded at one address only.
+pub(crate) const FIXED: &str = "it is not position-independent";
 
 /// What is wrong with it; a file that is no ELF is not judged by what such a file holds.
-pub(super) fn objections(program: &[u8]) -> Vec<&'static str> {
-    let number = |at: usize, bytes: usize| {
-        let field = program.get(at..at + bytes).unwrap_or_default();
-        field.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
-    };
-    let (first, each) = (number(SECTIONS, 8) as usize, number(SECTION_BYTES, 2) as usize);
+pub(crate) fn objections(program: &[u8]) -> Vec<&'static str> {
+    let number = |at: usize, bytes: usize| number(program, at, bytes);
     // The kind of a section stands after four bytes of its name.
-    let has_names = || (0..number(SECTION_COUNT, 2) as usize).any(|index| number(first + index * each + 4, 4) == NAMES);
+    let has_names = || entries(program, SECTIONS, SECTION_BYTES, SECTION_COUNT).any(|at| number(at + 4, 4) == NAMES);
     let is_elf = program.starts_with(b"\x7fELF");
     let found = [
         (program.len() > BYTES_MAX, "it is larger than 6 MiB"),
-        (is_elf && number(TYPE, 2) != ANY_ADDRESS, "it is not position-independent"),
+        (is_elf && number(TYPE, 2) != ANY_ADDRESS, FIXED),
         (is_elf && has_names(), "it is not stripped"),
     ];
     found.into_iter().filter(|(wrong, _)| *wrong).map(|(_, text)| text).collect()
+}
+
+/// Likewise of one that needs nothing of the machine it runs on: no loader, and so no library.
+pub(crate) fn static_objections(program: &[u8]) -> Vec<&'static str> {
+    let mut found = objections(program);
+    let mut segments = entries(program, SEGMENTS, SEGMENT_BYTES, SEGMENT_COUNT);
+    if segments.any(|at| number(program, at, 4) == LOADER) {
+        found.push("it is not static");
+    }
+    found
+}
+
+/// Where the entries of a table begin.
+fn entries(program: &[u8], table: usize, bytes: usize, count: usize) -> impl Iterator<Item = usize> {
+    let (first, each) = (number(program, table, 8) as usize, number(program, bytes, 2) as usize);
+    (0..number(program, count, 2) as usize).map(move |index| first + index * each)
+}
+
+fn number(program: &[u8], at: usize, bytes: usize) -> u64 {
+    let field = program.get(at..at + bytes).unwrap_or_default();
+    field.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 #[cfg(test)]
@@ -56,5 +81,6 @@ mod tests {
         let program = std::fs::read(std::env::current_exe().expect("it runs")).expect("it can be read");
         assert!(objections(&program).contains(&"it is not stripped"));
         assert!(!objections(&program).contains(&"it is not position-independent"));
+        assert!(static_objections(&program).contains(&"it is not static"));
     }
 }

@@ -5,6 +5,7 @@
 //! io_getevents only when it has to wait.
 
 mod abi;
+mod threads;
 
 use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
@@ -15,8 +16,11 @@ use rustix::io::ReadWriteFlags;
 use workload::{Op, OpKind};
 
 use self::abi::{COMMAND_DATA_SYNC, COMMAND_READ, COMMAND_SYNC, COMMAND_WRITE, Context, Event, Iocb};
+use self::threads::Threads;
 use super::control::{self, Target};
 use super::files;
+use super::positioned::{self, DONT_CACHE};
+use super::priorities::Priorities;
 use crate::buffers::Arena;
 use crate::clock::RealClock;
 use crate::completions::{append, spare_capacity};
@@ -39,7 +43,7 @@ pub(crate) struct Aio<'a> {
     arena: ManuallyDrop<Arena>,
     clock: RealClock,
     sync_range_flags: u32,
-    context: Context,
+    far_end: FarEnd,
     /// One per slot.
     requests: Box<[Iocb]>,
     /// Which requests wait for `submit`, in order.
@@ -50,56 +54,96 @@ pub(crate) struct Aio<'a> {
     events: Box<[Event]>,
     /// With the kernel, or refused and not yet reaped.
     in_flight: usize,
-    /// RWF flags of the transfers.
-    flags_rw: u32,
+    /// RWF flags of reads and of writes.
+    flags_rw: [u32; 2],
+    /// Of requests that differ from their thread.
+    priorities: Option<Box<Priorities>>,
+    /// One per slot where requests take lists of buffers; else empty.
+    lists: Box<[libc::iovec]>,
     /// The kernel queues syncs (Linux 4.18 and later); found out by trying.
     sync_queued: bool,
     /// For an engine of another name.
     stands_in: bool,
 }
 
+/// Who carries the requests out.
+#[derive(Debug)]
+enum FarEnd {
+    Kernel(Context),
+    Threads(Threads),
+}
+
+impl FarEnd {
+    /// What the kernel's ring holds, if that can be read.
+    #[inline(always)]
+    fn peek(&self) -> Option<abi::Ready<'_>> {
+        match self {
+            FarEnd::Kernel(context) => context.peek(),
+            FarEnd::Threads(_) => None,
+        }
+    }
+}
+
 impl<'a> Aio<'a> {
     pub(crate) fn new(setup: &EngineSetup<'a>) -> Result<Aio<'a>, EngineSetupError> {
         let depth = setup.depth as usize;
         let arena = setup.arena()?;
-        let context = Context::new(setup.depth).map_err(|code| setup_refused(code, setup.depth))?;
+        let far_end = if setup.offload {
+            FarEnd::Threads(Threads::start(setup)?)
+        } else {
+            FarEnd::Kernel(Context::new(setup.depth).map_err(|code| setup_refused(code, setup.depth))?)
+        };
         let mut flags_rw = ReadWriteFlags::empty();
         flags_rw.set(ReadWriteFlags::NOWAIT, setup.options.nowait);
+        let uncached = setup.options.uncached && setup.name == EngineName::IoUring;
+        flags_rw.set(ReadWriteFlags::from_bits_retain(DONT_CACHE), uncached);
+        let flags_rw = [flags_rw, flags_rw | positioned::of_writes(&setup.options)].map(|flags| flags.bits());
+        let nothing = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
+        let is_listed = setup.options.vectored && setup.name == EngineName::Libaio;
         Ok(Aio {
             files: setup.files,
             targets: Target::all(setup.files),
             arena: ManuallyDrop::new(arena),
             clock: setup.clock,
             sync_range_flags: setup.sync_range_flags,
-            context,
+            far_end,
             requests: (0..depth).map(|slot| Iocb::of_slot(slot as u64)).collect(),
             staged: Vec::with_capacity(depth),
             refused: Vec::with_capacity(depth),
             events: vec![Event::default(); depth].into_boxed_slice(),
             in_flight: 0,
-            flags_rw: flags_rw.bits(),
+            flags_rw,
+            priorities: Priorities::new(&setup.options),
+            lists: vec![nothing; if is_listed { depth } else { 0 }].into_boxed_slice(),
             sync_queued: true,
-            stands_in: setup.name != EngineName::Libaio,
+            stands_in: setup.name != EngineName::Libaio && !setup.offload,
         })
     }
 
     /// Prepares a request and stages it.
     #[inline]
     fn stage(&mut self, slot: Slot<Self>, op: &Op, done: u32, command: u16) {
-        let transfer = command <= COMMAND_WRITE;
+        let is_transfer = command <= COMMAND_WRITE;
         assert!(done <= op.length && op.length as usize <= self.arena.stride(), "a request larger than its buffer");
         let index = slot.index();
         let address = self.arena.address(index) as u64;
         let request = &mut self.requests[index];
         request.command = command;
         request.fd = self.targets[op.file as usize].fd.as_raw_fd() as u32;
-        if transfer {
-            request.flags_rw = self.flags_rw;
+        if is_transfer {
+            request.flags_rw = self.flags_rw[usize::from(command)];
             request.buffer = address + u64::from(done);
             request.bytes = u64::from(op.length - done);
             request.offset = (op.offset + u64::from(done)) as i64;
+            if let Some(priorities) = &mut self.priorities {
+                request.set_priority(priorities.of(op));
+            }
+            if let Some(list) = self.lists.get_mut(index) {
+                request.name_list(list);
+            }
         } else {
             // The kernel refuses a sync in which any of these is set.
+            request.set_priority(0);
             (request.flags_rw, request.buffer, request.bytes, request.offset) = (0, 0, 0, 0);
         }
         let request: *const Iocb = request;
@@ -139,8 +183,13 @@ impl<'a> Aio<'a> {
     #[inline]
     fn submit_once(&self) -> Result<usize, i32> {
         // SAFETY: the requests stand in `self.requests` with buffers in the arena. Their slots are given away, so
-        // nobody touches those buffers, and `drop` frees them only when nothing is in flight.
-        unsafe { self.context.submit(&self.staged) }
+        // nobody touches those buffers, and `drop` frees them only when nothing is in flight. The files outlive this.
+        unsafe {
+            match &self.far_end {
+                FarEnd::Kernel(context) => context.submit(&self.staged),
+                FarEnd::Threads(threads) => Ok(threads.submit(&self.staged)),
+            }
+        }
     }
 
     /// Takes the first staged request back from the kernel's door, with its result.
@@ -171,7 +220,7 @@ impl<'a> Aio<'a> {
     /// Hands over what stands in the ring, `max` at most.
     #[inline]
     fn reap_ring(&mut self, max: usize, completions: &mut Vec<Completion<Self>>) -> usize {
-        let Some(mut ready) = self.context.peek() else { return 0 };
+        let Some(mut ready) = self.far_end.peek() else { return 0 };
         let count = ready.count().min(max);
         if count > 0 {
             append(completions, count, || completion(ready.pop()));
@@ -200,7 +249,12 @@ impl<'a> Aio<'a> {
         completions: &mut Vec<Completion<Self>>,
     ) -> Result<usize, EngineError> {
         let max = max.min(self.events.len());
-        let count = match self.context.wait(min, &mut self.events[..max], timeout) {
+        let events = &mut self.events[..max];
+        let outcome = match &self.far_end {
+            FarEnd::Kernel(context) => context.wait(min, events, timeout),
+            FarEnd::Threads(threads) => Ok(threads.wait(min, events, timeout)),
+        };
+        let count = match outcome {
             Ok(count) => count,
             // The caller looks whether the signal was meant for it.
             Err(libc::EINTR) => 0,
@@ -270,23 +324,26 @@ impl Engine for Aio<'_> {
             count += self.reap_refused(max, completions);
         }
         count += self.reap_ring(max - count, completions);
-        let unread = self.context.peek().is_none() && count < max;
+        let unread = self.far_end.peek().is_none() && count < max;
         if count < min || unread {
             count += self.wait(min.saturating_sub(count), max - count, timeout, completions)?;
         }
         Ok(count)
     }
 
-    /// Asks for each request. Regular files and disks do not support it, so mostly nothing happens.
     fn ways(&self) -> Vec<&'static str> {
         let name = self.stands_in.then_some(EngineName::Libaio.name());
-        name.into_iter().chain(self.context.peek().map(|_| "ring-reap")).collect()
+        let threads = matches!(self.far_end, FarEnd::Threads(_)).then_some("offload-threads");
+        name.into_iter().chain(self.far_end.peek().map(|_| "ring-reap")).chain(threads).collect()
     }
 
+    /// Asks for each request. Regular files and disks do not support it, so mostly nothing happens. A call of a thread
+    /// runs to its end.
     fn cancel(&mut self) -> Result<(), EngineError> {
+        let FarEnd::Kernel(context) = &self.far_end else { return Ok(()) };
         for request in &self.requests {
             // A refusal is the usual answer, also for requests that are not in flight.
-            let _ = self.context.cancel(request);
+            let _ = context.cancel(request);
         }
         Ok(())
     }
@@ -306,9 +363,13 @@ impl Drop for Aio<'_> {
             }
         }
         if self.in_flight == 0 {
-            self.context.destroy();
+            if let FarEnd::Kernel(context) = &mut self.far_end {
+                context.destroy();
+            }
             // SAFETY: nothing is in flight, so the kernel knows none of these buffers; this is the last use.
             unsafe { ManuallyDrop::drop(&mut self.arena) }
+        } else if let FarEnd::Threads(threads) = &mut self.far_end {
+            threads.abandon();
         }
         // Else the device never answered. Destroying the context would wait for it without bound, and freeing the
         // buffers would let it write into memory of others: both are left to the end of the process.
@@ -346,16 +407,19 @@ pub(crate) fn availability() -> Result<(), EngineSetupError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::setup::Names;
 
     fn setup(files: &[OpenFile]) -> EngineSetup<'_> {
         EngineSetup {
             name: EngineName::Libaio,
             files,
+            names: Names::NONE,
             depth: 8,
             block_bytes_max: 4096,
             memory_align: 0,
             memory: job::Memory::Anonymous,
             sync_range_flags: 0,
+            offload: false,
             discards_alone: false,
             advice: crate::files::Advice::Normal,
             options: job::EngineOptions::default(),
@@ -394,8 +458,9 @@ mod tests {
     fn completions_come_by_calls_when_the_ring_is_not_as_known() {
         let files = open("/dev/zero");
         let Ok(mut engine) = Aio::new(&setup(&files)) else { return println!("skipped: no libaio here") };
-        assert!(engine.context.peek().is_some(), "this kernel's ring is as known");
-        engine.context.leave_ring_unread();
+        assert!(engine.far_end.peek().is_some(), "this kernel's ring is as known");
+        let FarEnd::Kernel(context) = &mut engine.far_end else { unreachable!("no thread was asked for") };
+        context.leave_ring_unread();
         for _ in 0..5 {
             assert_eq!(perform(&mut engine, &[OpKind::Read; 8]), [4096; 8]);
         }

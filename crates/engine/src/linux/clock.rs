@@ -12,6 +12,14 @@ pub(crate) fn monotonic_ns() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
+/// The clock of this number, ns; `None`: the kernel refuses to read it.
+pub(crate) fn numbered_ns(number: u32) -> Option<u64> {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call fills the structure that the pointer leads to.
+    let answer = unsafe { libc::clock_gettime(number as libc::clockid_t, &mut now) };
+    (answer == 0).then_some(now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64)
+}
+
 /// Sleeps; a signal ends it early.
 pub(crate) fn sleep(duration: Duration) {
     let request = Timespec { tv_sec: duration.as_secs() as i64, tv_nsec: i64::from(duration.subsec_nanos()) };
@@ -19,8 +27,9 @@ pub(crate) fn sleep(duration: Duration) {
     let _ = rustix::thread::clock_nanosleep_relative(ClockId::Monotonic, &request);
 }
 
-/// Why the kernel does not trust the time stamp counter, if so. The kernel watches the counters of all processors
+/// Why the kernel does not trust the time stamp counter of x86_64, if so. The kernel watches the counters of all processors
 /// and leaves them when they part; the two paravirtual clocks are computed from the counter, so they vouch for it.
+#[cfg(target_arch = "x86_64")]
 pub(crate) fn counter_distrusted() -> Option<&'static str> {
     const PATH: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     match std::fs::read_to_string(PATH) {

@@ -106,6 +106,13 @@ pub(crate) fn advise(fd: BorrowedFd<'_>, advice: Advice, offset: u64, length: u6
     rustix::fs::fadvise(fd, offset, std::num::NonZeroU64::new(length), advice).map_err(errno)
 }
 
+pub(crate) fn hint_lifetime(fd: BorrowedFd<'_>, number: u8) -> Result<(), i32> {
+    const SET_RW_HINT: libc::c_int = 1036;
+    let number = u64::from(number);
+    // SAFETY: the call reads the number, which outlives it.
+    checked(unsafe { libc::fcntl(fd.as_raw_fd(), SET_RW_HINT, &raw const number) })
+}
+
 pub(crate) fn allocate(fd: BorrowedFd<'_>, how: Fallocate, length: u64) -> Result<(), i32> {
     match how {
         Fallocate::None => Ok(()),

@@ -12,12 +12,13 @@ use workload::{Op, OpKind};
 
 use super::bus::BusErrorWatch;
 use super::control::{self, Target};
-use super::{memory, shared};
+use super::memory;
 use crate::buffers::Arena;
 use crate::clock::RealClock;
 use crate::contract::{Completion, Engine, Queued};
 use crate::files::{Advice, FileAccess, OpenFile};
 use crate::setup::{EngineSetup, EngineSetupError};
+use crate::shared::Mapped;
 use crate::slot::Slot;
 
 /// A synchronous engine that copies.
@@ -35,9 +36,7 @@ pub(crate) struct Mmap<'a> {
 /// One mapped file.
 #[derive(Debug)]
 struct Map {
-    base: NonNull<u8>,
-    length: u64,
-    writable: bool,
+    mapped: Mapped,
     /// Opened with direct=1: each transfer writes its pages back and gives them up, which is as near as a mapping
     /// comes to it (the page cache still serves it).
     direct: bool,
@@ -48,7 +47,7 @@ struct Map {
 impl Drop for Map {
     fn drop(&mut self) {
         // SAFETY: address and length are those of the mapping; every transfer ended before its `queue` returned.
-        unsafe { memory::unmap(self.base, self.length as usize) }
+        unsafe { memory::unmap(self.mapped.base, self.mapped.length as usize) }
     }
 }
 
@@ -85,9 +84,23 @@ impl Map {
         })?;
         let base = NonNull::new(address.cast()).expect("mmap never maps address 0 unasked");
         let direct = mode.direct;
-        let map = Map { base, length, writable: mode.access == FileAccess::ReadWrite, direct, torn: false };
+        let mapped = Mapped { base, length, writable: mode.access == FileAccess::ReadWrite };
+        let map = Map { mapped, direct, torn: false };
         map.advise(advice);
         Ok(map)
+    }
+
+    /// `thp`: the mapping stays shared, so that what is written gets into the file.
+    fn ask_for_huge_pages(&self) -> Result<(), EngineSetupError> {
+        // SAFETY: the range is exactly this mapping, and the advice does not change what it holds.
+        let asked = unsafe {
+            rustix::mm::madvise(self.mapped.base.as_ptr().cast(), self.mapped.length as usize, MapAdvice::LinuxHugepage)
+        };
+        asked.map_err(|error| EngineSetupError::Option {
+            engine: EngineName::Mmap,
+            option: "thp",
+            reason: format!("{error}; the kernel has no transparent huge pages: leave thp out"),
+        })
     }
 
     fn advise(&self, advice: Advice) {
@@ -100,7 +113,7 @@ impl Map {
         };
         // SAFETY: the range is exactly this mapping, and none of these pieces of advice changes what it holds.
         // Advice that is refused costs read-ahead, not correctness.
-        let _ = unsafe { rustix::mm::madvise(self.base.as_ptr().cast(), self.length as usize, advice) };
+        let _ = unsafe { rustix::mm::madvise(self.mapped.base.as_ptr().cast(), self.mapped.length as usize, advice) };
     }
 
     /// Copies between the mapping and `place`; answers bytes or the negated errno.
@@ -109,31 +122,15 @@ impl Map {
         if self.torn {
             return -i64::from(libc::EIO);
         }
-        if !read && !self.writable {
-            return -i64::from(libc::EBADF);
-        }
-        let left = self.length.saturating_sub(offset);
-        if left == 0 {
-            // Beyond the end a read finds nothing; a write has nowhere to go, since a mapping cannot grow.
-            return if read || place.is_empty() { 0 } else { -i64::from(libc::EFBIG) };
-        }
-        let bytes = (place.len() as u64).min(left) as usize;
-        // SAFETY: `offset` is below the mapping's length.
-        let mapped = unsafe { self.base.add(offset as usize) };
-        if read {
-            // SAFETY: `bytes` fit into the mapping behind `offset`, which nothing refers into, and into the place,
-            // which is this worker's alone.
-            unsafe { shared::copy(mapped.as_ptr(), place.as_mut_ptr(), bytes) };
-        } else {
-            // SAFETY: as above, and the mapping is writable.
-            unsafe { shared::copy(place.as_ptr(), mapped.as_ptr(), bytes) };
-        }
+        // SAFETY: the whole file is mapped, and nothing refers into it.
+        let moved = unsafe { self.mapped.transfer(place, offset, read) };
         if self.direct
-            && let Err(code) = self.give_up(offset, bytes as u64, read)
+            && moved > 0
+            && let Err(code) = self.give_up(offset, moved as u64, read)
         {
             return -i64::from(code);
         }
-        bytes as i64
+        moved
     }
 
     #[cold]
@@ -161,8 +158,8 @@ impl Map {
     fn mend(&mut self, file: &OpenFile, offset: u64, length: u64, read: bool) -> i32 {
         let (start, bytes) = self.pages(offset, length);
         let mut protection = ProtFlags::READ;
-        protection.set(ProtFlags::WRITE, self.writable);
-        let offset = start.as_ptr().addr() as u64 - self.base.as_ptr().addr() as u64;
+        protection.set(ProtFlags::WRITE, self.mapped.writable);
+        let offset = start.as_ptr().addr() as u64 - self.mapped.base.as_ptr().addr() as u64;
         let flags = MapFlags::SHARED | MapFlags::FIXED;
         // SAFETY: the range lies within this mapping, which is the engine's alone, and is mapped again as it was before.
         let mapped = unsafe { rustix::mm::mmap(start.as_ptr().cast(), bytes, protection, flags, file, offset) };
@@ -172,13 +169,9 @@ impl Map {
         if !read && full() { libc::ENOSPC } else { libc::EIO }
     }
 
-    /// The pages that hold a range: address and bytes. Ranges are cut at the end of the mapping.
     fn pages(&self, offset: u64, length: u64) -> (NonNull<u8>, usize) {
-        let page = memory::page_bytes() as u64;
-        let end = offset.saturating_add(length).min(self.length);
-        let begin = offset.min(end) / page * page;
-        // SAFETY: `begin` is at most the mapping's length.
-        (unsafe { self.base.add(begin as usize) }, (end - begin) as usize)
+        // SAFETY: the whole file is mapped.
+        unsafe { self.mapped.pages(offset, length) }
     }
 }
 
@@ -186,10 +179,15 @@ impl<'a> Mmap<'a> {
     pub(crate) fn new(setup: &EngineSetup<'a>) -> Result<Mmap<'a>, EngineSetupError> {
         let maps: Result<Box<[Map]>, _> = setup.files.iter().map(|file| Map::new(file, setup.advice)).collect();
         let maps = maps?;
+        if setup.options.huge_pages {
+            maps.iter().try_for_each(Map::ask_for_huge_pages)?;
+        }
         Ok(Mmap {
             files: setup.files,
             targets: Target::all(setup.files),
-            watch: BusErrorWatch::begin(maps.iter().map(|map| (map.base.as_ptr().addr(), map.length as usize))),
+            watch: BusErrorWatch::begin(
+                maps.iter().map(|map| (map.mapped.base.as_ptr().addr(), map.mapped.length as usize)),
+            ),
             maps,
             arena: setup.arena()?,
             clock: setup.clock,
@@ -211,7 +209,7 @@ impl<'a> Mmap<'a> {
                 return result;
             }
             // A mapping has no cheaper way to make only the data durable.
-            OpKind::Sync | OpKind::DataSync => map.write_back(0, map.length),
+            OpKind::Sync | OpKind::DataSync => map.write_back(0, map.mapped.length),
             OpKind::SyncRange => map.write_back(op.offset, u64::from(op.length)),
             OpKind::Trim => return control::perform(self.targets[op.file as usize], op, done, 0),
         };

@@ -96,6 +96,9 @@ pub fn remove_directory(root: &Directory, name: &CStr) -> Result<(), i32> {
     rustix::fs::unlinkat(root, name, AtFlags::REMOVEDIR).map_err(errno)
 }
 
+/// Why no symbolic links are made; `None`: they are.
+pub const LINKS_REFUSED: Option<&str> = None;
+
 /// Makes a symbolic link that leads to `target`.
 pub fn link(root: &Directory, target: &CStr, name: &CStr) -> Result<(), i32> {
     rustix::fs::symlinkat(target, root, name).map_err(errno)

@@ -1,24 +1,36 @@
-//! One system call per transfer: `psync`, `sync`, `pvsync`, `pvsync2`, `vsync`.
+//! Synchronous engines: one system call per transfer (`psync`, `sync`, `pvsync`, `pvsync2`, `vsync`), a pipe (`splice`),
+//! and those whose requests transfer nothing. One type holds all of them, so that the drive loop is compiled once.
 
 use std::io::{IoSlice, IoSliceMut};
 use std::os::fd::BorrowedFd;
 
-use job::{EngineName, EngineOptions};
+use job::{Direction, EngineName, EngineOptions};
 use rustix::fs::SeekFrom;
 use rustix::io::{Errno, ReadWriteFlags};
 use workload::{Op, OpKind};
 
 use super::control::{self, Target};
 use super::files::uninterrupted;
-use crate::buffers::{Arena, ArenaError};
+use super::operations::Operations;
+use super::space;
+use super::spliced::Pipe;
+use crate::buffers::Arena;
 use crate::clock::RealClock;
 use crate::contract::{Completion, Engine, Queued};
 use crate::files::OpenFile;
-use crate::setup::EngineSetup;
+use crate::setup::{EngineSetup, EngineSetupError};
 use crate::slot::Slot;
 
 /// RWF_DONTCACHE (Linux 6.14), which rustix does not name yet.
 pub(crate) const DONT_CACHE: u32 = 0x80;
+
+/// RWF_ATOMIC (Linux 6.11), likewise.
+const ATOMIC: u32 = 0x40;
+
+/// What writes ask for and reads do not.
+pub(super) fn of_writes(options: &EngineOptions) -> ReadWriteFlags {
+    ReadWriteFlags::from_bits_retain(if options.atomic { ATOMIC } else { 0 })
+}
 
 /// A synchronous engine. `queue` blocks until the transfer is over.
 #[derive(Debug)]
@@ -42,12 +54,19 @@ enum Call {
     Flagged(Flagged),
     /// lseek where the file does not stand there already, then read, write (or readv, writev).
     Seeking { vectored: bool, positions: Box<[u64]> },
+    /// splice, vmsplice.
+    Spliced(Pipe),
+    /// fallocate, ftruncate.
+    Space(EngineName),
+    /// An operation on the file's name.
+    Operation(Box<Operations>),
 }
 
 /// The flags of preadv2 and pwritev2.
 #[derive(Debug)]
-struct Flagged {
+pub(super) struct Flagged {
     always: ReadWriteFlags,
+    of_writes: ReadWriteFlags,
     /// Percent of the transfers that are polled for, spread evenly (0 to 100).
     polled_percent: u32,
     /// Percent that have accumulated; at 100 a transfer is polled for.
@@ -55,21 +74,22 @@ struct Flagged {
 }
 
 impl Flagged {
-    fn new(options: &EngineOptions) -> Flagged {
+    pub(super) fn new(options: &EngineOptions) -> Flagged {
         let mut always = ReadWriteFlags::empty();
         always.set(ReadWriteFlags::NOWAIT, options.nowait);
         always.set(ReadWriteFlags::from_bits_retain(DONT_CACHE), options.uncached);
         let polled_percent = if options.hipri { options.hipri_percentage.unwrap_or(100).min(100) } else { 0 };
-        Flagged { always, polled_percent, accumulated: 0 }
+        Flagged { always, of_writes: of_writes(options), polled_percent, accumulated: 0 }
     }
 
-    fn next(&mut self) -> ReadWriteFlags {
+    pub(super) fn next(&mut self, read: bool) -> ReadWriteFlags {
+        let flags = if read { self.always } else { self.always | self.of_writes };
         self.accumulated += self.polled_percent;
         if self.accumulated < 100 {
-            return self.always;
+            return flags;
         }
         self.accumulated -= 100;
-        self.always | ReadWriteFlags::HIPRI
+        flags | ReadWriteFlags::HIPRI
     }
 }
 
@@ -77,7 +97,7 @@ impl Flagged {
 const POSITION_UNKNOWN: u64 = u64::MAX;
 
 impl<'a> Positioned<'a> {
-    pub(crate) fn new(setup: &EngineSetup<'a>) -> Result<Positioned<'a>, ArenaError> {
+    pub(crate) fn new(setup: &EngineSetup<'a>) -> Result<Positioned<'a>, EngineSetupError> {
         let seeking = |vectored| Call::Seeking {
             vectored,
             positions: vec![POSITION_UNKNOWN; setup.files.len()].into_boxed_slice(),
@@ -87,6 +107,14 @@ impl<'a> Positioned<'a> {
             EngineName::Vsync => seeking(true),
             EngineName::Pvsync => Call::Vectored,
             EngineName::Pvsync2 => Call::Flagged(Flagged::new(&setup.options)),
+            EngineName::Splice => Call::Spliced(Pipe::new().map_err(|error| EngineSetupError::Refused {
+                engine: setup.name,
+                call: "pipe",
+                code: error.raw_os_error(),
+                advice: "close files, or raise their limit (ulimit -n)".to_owned(),
+            })?),
+            name if name.changes_space() => Call::Space(name),
+            name if name.works_on_names() => Call::Operation(Box::new(Operations::new(setup)?)),
             _ => Call::Plain,
         };
         Ok(Positioned {
@@ -101,30 +129,43 @@ impl<'a> Positioned<'a> {
 
     #[inline]
     fn perform(&mut self, slot: &Slot<Self>, op: &Op, done: u32) -> i64 {
-        let target = self.targets[op.file as usize];
         if !matches!(op.kind, OpKind::Read | OpKind::Write) {
-            return control::perform(target, op, done, self.sync_range_flags);
+            return self.control(op, done);
         }
         let place = &mut self.arena.buffer(slot)[done as usize..op.length as usize];
         let offset = op.offset + u64::from(done);
         let read = op.kind == OpKind::Read;
+        let fd = |index: u32| self.targets[index as usize].fd;
         let outcome = match &mut self.call {
-            Call::Plain => plain(target.fd, place, offset, read),
-            Call::Vectored => vectored(target.fd, place, offset, read),
-            Call::Flagged(flagged) => with_flags(target.fd, place, offset, read, flagged.next()),
+            Call::Plain => plain(fd(op.file), place, offset, read),
+            Call::Vectored => vectored(fd(op.file), place, offset, read),
+            Call::Flagged(flagged) => with_flags(fd(op.file), place, offset, read, flagged.next(read)),
             Call::Seeking { vectored, positions } => {
-                seeking(target.fd, place, offset, read, *vectored, &mut positions[op.file as usize])
+                seeking(fd(op.file), place, offset, read, *vectored, &mut positions[op.file as usize])
             }
+            Call::Spliced(pipe) => pipe.transfer(fd(op.file), place, offset, read),
+            Call::Space(name) => space::change(*name, fd(op.file), op, done),
+            Call::Operation(operations) => return operations.request(op, &self.clock),
         };
         match outcome {
             Ok(bytes) => bytes as i64,
             Err(error) => -i64::from(error.raw_os_error()),
         }
     }
+
+    /// Syncs and discards. A name has no data to sync, and its trim is a request like any other.
+    #[cold]
+    fn control(&mut self, op: &Op, done: u32) -> i64 {
+        match &mut self.call {
+            Call::Operation(operations) if op.kind == OpKind::Trim => operations.request(op, &self.clock),
+            Call::Operation(_) => 0,
+            _ => control::perform(self.targets[op.file as usize], op, done, self.sync_range_flags),
+        }
+    }
 }
 
 #[inline]
-fn plain(fd: BorrowedFd<'_>, place: &mut [u8], offset: u64, read: bool) -> Result<usize, Errno> {
+pub(super) fn plain(fd: BorrowedFd<'_>, place: &mut [u8], offset: u64, read: bool) -> Result<usize, Errno> {
     if read {
         uninterrupted(|| rustix::io::pread(fd, &mut *place, offset))
     } else {
@@ -132,7 +173,7 @@ fn plain(fd: BorrowedFd<'_>, place: &mut [u8], offset: u64, read: bool) -> Resul
     }
 }
 
-fn vectored(fd: BorrowedFd<'_>, place: &mut [u8], offset: u64, read: bool) -> Result<usize, Errno> {
+pub(super) fn vectored(fd: BorrowedFd<'_>, place: &mut [u8], offset: u64, read: bool) -> Result<usize, Errno> {
     if read {
         let mut slices = [IoSliceMut::new(place)];
         uninterrupted(|| rustix::io::preadv(fd, &mut slices, offset))
@@ -141,7 +182,7 @@ fn vectored(fd: BorrowedFd<'_>, place: &mut [u8], offset: u64, read: bool) -> Re
     }
 }
 
-fn with_flags(
+pub(super) fn with_flags(
     fd: BorrowedFd<'_>,
     place: &mut [u8],
     offset: u64,
@@ -186,5 +227,18 @@ impl Engine for Positioned<'_> {
     fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
         let result = self.perform(&slot, op, done);
         Queued::Done(Completion { slot, result })
+    }
+
+    fn begin_pass(&mut self) {
+        if let Call::Operation(operations) = &mut self.call {
+            operations.begin_pass();
+        }
+    }
+
+    fn operation(&self) -> Option<(Direction, u64)> {
+        match &self.call {
+            Call::Operation(operations) => operations.latest(),
+            _ => None,
+        }
     }
 }

@@ -5,15 +5,16 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::mm::Advice;
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, getrlimit, setrlimit};
 
 use super::held_signals::HeldSignals;
+pub use super::program::release_program_pages;
 use crate::files::Directory;
 use crate::process::{Ended, Side};
 
 /// Forks this process. The child has to call [`end_with_parent`].
-pub fn fork() -> io::Result<Side> {
+pub fn divide() -> io::Result<Side> {
+    let (reader, writer) = io::pipe()?;
     if std::fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::Error::other("other threads are running"));
     }
@@ -22,8 +23,8 @@ pub fn fork() -> io::Result<Side> {
     // thread that the new process will not have, and everything may be done in it.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
-        0 => Ok(Side::New),
-        pid => Ok(Side::Old { child: pid as u32, held }),
+        0 => Ok(Side::New { writer }),
+        pid => Ok(Side::Old { child: pid as u32, held, reader }),
     }
 }
 
@@ -33,7 +34,20 @@ pub fn fork() -> io::Result<Side> {
 pub fn end_with_parent(to_parent: &std::io::PipeWriter) -> bool {
     // Never refused for a signal that there is.
     let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
-    let mut ends = [PollFd::new(to_parent, PollFlags::OUT)];
+    is_read(to_parent)
+}
+
+/// The same, with time for an end in order: it hears SIGTERM, and leads a group of its own, so that whoever kills the
+/// parent's group leaves it alone.
+pub fn hear_end_of_parent(to_parent: &std::io::PipeWriter) -> bool {
+    // It is no leader of a group or session, as it was just forked: neither call is refused.
+    let _ = rustix::process::setpgid(None, None);
+    let _ = rustix::process::set_parent_process_death_signal(Some(Signal::TERM));
+    is_read(to_parent)
+}
+
+fn is_read(pipe: &std::io::PipeWriter) -> bool {
+    let mut ends = [PollFd::new(pipe, PollFlags::OUT)];
     let seen = poll(&mut ends, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
     seen.is_err() || !ends[0].revents().contains(PollFlags::ERR)
 }
@@ -54,6 +68,14 @@ pub fn begin_in(command: &mut std::process::Command, directory: &Directory) {
 /// Has a command lead a group of its own: a Ctrl-C is then ours to pass on.
 pub fn lead_group(command: &mut std::process::Command) {
     std::os::unix::process::CommandExt::process_group(command, 0);
+}
+
+/// Ends a command that leads a group, with all of the group, and waits for the command alone.
+pub fn end_group(child: &mut std::process::Child) -> io::Result<()> {
+    if let Some(pid) = Pid::from_raw(child.id() as i32) {
+        rustix::process::kill_process_group(pid, Signal::KILL)?;
+    }
+    child.wait().map(drop)
 }
 
 /// Waits until the process, a child of this one, has ended.
@@ -93,52 +115,6 @@ pub fn close_standard_streams() {
     let _ = rustix::stdio::dup2_stdin(&nothing);
     let _ = rustix::stdio::dup2_stdout(&nothing);
     let _ = rustix::stdio::dup2_stderr(&nothing);
-}
-
-/// Takes the pages of the program's code and constants, and of its libraries', off this process's memory. The system
-/// keeps them, and maps those that are needed again one by one. What the start needed is most of it, for the kernel maps
-/// fifteen neighbours with each page. Gives the number of ranges.
-pub fn release_program_pages() -> usize {
-    // Memory is all that is won: where the system tells nothing, nothing is lost.
-    let maps = std::fs::read_to_string("/proc/self/smaps").unwrap_or_default();
-    program_ranges(&maps).filter(|(start, end)| let_go(*start, *end)).count()
-}
-
-fn let_go(start: usize, end: usize) -> bool {
-    let start = std::ptr::without_provenance_mut(start);
-    // SAFETY: the range is of a file, this process cannot write to it, and the kernel has just told that no page of it is
-    // the process's own: each is the page cache's page of its file. Touched again, the same page comes back. (Somebody
-    // who writes into a library's file changes it under every process that runs it, whether its pages are let go of or
-    // not.)
-    unsafe { rustix::mm::madvise(start, end - start.addr(), Advice::LinuxDontNeed) }.is_ok()
-}
-
-/// The ranges in `/proc/self/smaps` that are code or constants of a file and have no page of their own, in memory or
-/// swapped out.
-fn program_ranges(maps: &str) -> impl Iterator<Item = (usize, usize)> + '_ {
-    let mut range = None;
-    maps.lines().filter_map(move |line| match line.split_ascii_whitespace().next() {
-        // The lines about a range follow the one that names it; this is the last.
-        Some("VmFlags:") => range.take(),
-        Some("Anonymous:" | "Swap:") => {
-            range = range.filter(|_| line.ends_with(" 0 kB"));
-            None
-        }
-        Some(first) if first.contains('-') => {
-            range = program_range(line);
-            None
-        }
-        _ => None,
-    })
-}
-
-/// The addresses of a line of `/proc/self/maps` if it is about code or constants of a file that is mapped privately.
-fn program_range(line: &str) -> Option<(usize, usize)> {
-    let mut words = line.split_ascii_whitespace();
-    let (start, end) = words.next()?.split_once('-')?;
-    let (permissions, path) = (words.next()?, words.nth(3)?);
-    let address = |text| usize::from_str_radix(text, 16).ok();
-    (["r-xp", "r--p"].contains(&permissions) && path.starts_with('/')).then_some((address(start)?, address(end)?))
 }
 
 /// Sends a signal to a child of this process that has not been waited for.
@@ -196,48 +172,5 @@ mod tests {
         assert_eq!(warning_s(100, 128), 50);
         assert_eq!(warning_s(3, 2), 2);
         assert_eq!(warning_s(1, 2), 1, "there is no room");
-    }
-
-    #[test]
-    fn only_code_and_constants_of_files_are_let_go_of() {
-        let code = "00400000-0048a000 r-xp 00001000 fe:00 1234                       /usr/bin/program of mine";
-        assert_eq!(program_range(code), Some((0x40_0000, 0x48_a000)));
-        assert_eq!(program_range(&code.replace("r-xp", "r--p")), Some((0x40_0000, 0x48_a000)));
-        for other in [
-            "0048c000-0048d000 rw-p 0008c000 fe:00 1234                       /usr/bin/program of mine",
-            "7ffd5e9f2000-7ffd5e9f4000 r-xp 00000000 00:00 0                  [vdso]",
-            "7f0000000000-7f0000001000 r-xp 00000000 00:00 0 ",
-            "",
-        ] {
-            assert_eq!(program_range(other), None, "{other}");
-        }
-    }
-
-    #[test]
-    fn a_range_with_pages_of_its_own_is_kept() {
-        let range = |start: &str, permissions: &str, own: &str, swapped: &str| {
-            format!(
-                "{start} {permissions} 00001000 fe:00 1234 /usr/bin/program\nSize: 4 kB\n\
-                 Anonymous:      {own} kB\nSwap:           {swapped} kB\nVmFlags: rd\n"
-            )
-        };
-        let relocated = range("00400000-0048a000", "r--p", "8", "0");
-        let swapped = range("00490000-0049a000", "r--p", "0", "8");
-        let plain = range("00500000-0058a000", "r-xp", "0", "0");
-        let data = range("00600000-0068a000", "rw-p", "0", "0");
-        let maps = format!("{relocated}{swapped}{data}{plain}{data}");
-        assert_eq!(program_ranges(&maps).collect::<Vec<_>>(), [(0x50_0000, 0x58_a000)]);
-    }
-
-    #[test]
-    fn the_program_goes_on_without_its_code() {
-        assert!(release_program_pages() >= 2, "the program and a library");
-        assert_eq!(std::hint::black_box(usage_of_much()), 499_500);
-    }
-
-    /// Something that is compiled in and called.
-    #[inline(never)]
-    fn usage_of_much() -> u64 {
-        (0..1000).map(std::hint::black_box).sum()
     }
 }

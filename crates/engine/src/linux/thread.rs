@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use job::{IoPriority, MemoryPolicy};
 use rustix::thread::{ClockId, CpuSet};
 
 use crate::thread::ThreadUsage;
@@ -83,12 +84,11 @@ pub fn set_nice(nice: i32) -> Result<(), ThreadError> {
     })
 }
 
-/// Sets the I/O priority of the calling thread: class 0 none, 1 realtime, 2 best effort, 3 idle; level 0 (first)
-/// to 7 (last).
-pub fn set_io_priority(class: u8, level: u8) -> Result<(), ThreadError> {
+/// Sets the I/O priority of the calling thread.
+pub fn set_io_priority(priority: IoPriority) -> Result<(), ThreadError> {
     const WHO_PROCESS: libc::c_long = 1;
     const THIS_THREAD: libc::c_long = 0;
-    const CLASS_SHIFT: u32 = 13;
+    let IoPriority { class, level, hint } = priority;
     let error = |option, value: u8, code, advice| ThreadError { option, value: value.to_string(), code, advice };
     if level > 7 {
         return Err(error("prio", level, libc::EINVAL, "levels are 0 (first) to 7 (last)"));
@@ -96,13 +96,77 @@ pub fn set_io_priority(class: u8, level: u8) -> Result<(), ThreadError> {
     if class > 3 {
         return Err(error("prioclass", class, libc::EINVAL, "classes are 0 none, 1 realtime, 2 best effort, 3 idle"));
     }
-    let priority = libc::c_long::from(class) << CLASS_SHIFT | libc::c_long::from(level);
+    let number = libc::c_long::from(priority.as_number());
     // SAFETY: the call takes three numbers and no memory.
-    match unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, THIS_THREAD, priority) } {
+    match unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, THIS_THREAD, number) } {
         0 => Ok(()),
         _ => {
-            let code = std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
+            let code = last_errno();
+            if code == libc::EINVAL && hint > 0 {
+                let advice = "hints need Linux 6.6 or later: leave the option out";
+                return Err(ThreadError { option: "priohint", value: hint.to_string(), code, advice });
+            }
             Err(error("prioclass", class, code, "class 1 (realtime) needs root or CAP_SYS_NICE"))
         }
     }
+}
+
+/// Names the calling thread, by the first 15 bytes.
+pub fn set_name(name: &str) -> Result<(), ThreadError> {
+    let error = |code| ThreadError { option: "comm", value: name.to_owned(), code, advice: "use another name" };
+    let bytes = std::ffi::CString::new(name).map_err(|_| error(libc::EINVAL))?;
+    rustix::thread::set_name(&bytes).map_err(|refusal| error(refusal.raw_os_error()))
+}
+
+/// Gives the calling thread alone another group, then another user, in all their forms. Other threads keep theirs: libc
+/// would change them all.
+pub fn become_user(user: Option<u32>, group: Option<u32>) -> Result<(), ThreadError> {
+    let change = |option, call, id: Option<u32>| {
+        let Some(id) = id else { return Ok(()) };
+        // SAFETY: the call takes three numbers and no memory.
+        match unsafe { libc::syscall(call, id, id, id) } {
+            0 => Ok(()),
+            _ => Err(ThreadError {
+                option,
+                value: id.to_string(),
+                code: last_errno(),
+                advice: "only root, or who has CAP_SETUID and CAP_SETGID, may become another: start fsdyno with sudo",
+            }),
+        }
+    };
+    change("gid", libc::SYS_setresgid, group)?;
+    change("uid", libc::SYS_setresuid, user)
+}
+
+/// Where the memory comes from that the calling thread uses from now on.
+pub fn set_memory_policy(policy: &MemoryPolicy) -> Result<(), ThreadError> {
+    let (word, mode) = match policy {
+        MemoryPolicy::Default => ("default", libc::MPOL_DEFAULT),
+        MemoryPolicy::Local => ("local", libc::MPOL_LOCAL),
+        MemoryPolicy::Prefer(_) => ("prefer", libc::MPOL_PREFERRED),
+        MemoryPolicy::Bind(_) => ("bind", libc::MPOL_BIND),
+        MemoryPolicy::Interleave(_) => ("interleave", libc::MPOL_INTERLEAVE),
+    };
+    const BITS: u32 = u64::BITS;
+    let mut mask = [0u64; 16];
+    for node in policy.nodes().iter().filter(|node| **node < BITS * 16) {
+        mask[(node / BITS) as usize] |= 1 << (node % BITS);
+    }
+    let (mask_at, bits) =
+        if policy.nodes().is_empty() { (std::ptr::null(), 0) } else { (mask.as_ptr(), 16 * BITS + 1) };
+    // SAFETY: the call reads the mask, which has so many bits and one that the kernel leaves out.
+    match unsafe { libc::syscall(libc::SYS_set_mempolicy, mode, mask_at, libc::c_ulong::from(bits)) } {
+        0 => Ok(()),
+        _ => {
+            let nodes: Vec<String> = policy.nodes().iter().map(u32::to_string).collect();
+            let value = [word.to_owned(), nodes.join(",")].join(if nodes.is_empty() { "" } else { ":" });
+            let advice = "use nodes that have memory and are allowed here (see Mems_allowed_list in /proc/self/status); a \
+                          kernel without NUMA has no policies";
+            Err(ThreadError { option: "numa_mem_policy", value, code: last_errno(), advice })
+        }
+    }
+}
+
+fn last_errno() -> i32 {
+    std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
 }

@@ -17,7 +17,8 @@ use rustix::io::ReadWriteFlags;
 use workload::{Op, OpKind};
 
 use super::control::{self, Target};
-use super::positioned::DONT_CACHE;
+use super::positioned::{self, DONT_CACHE};
+use super::priorities::Priorities;
 use crate::buffers::Arena;
 use crate::clock::{Clock, RealClock};
 use crate::completions::{append, spare_capacity};
@@ -43,7 +44,10 @@ pub(crate) struct Uring<'a> {
     file_names: Box<[RawFd]>,
     entry_flags: squeue::Flags,
     transfer: Transfer,
-    flags_rw: i32,
+    /// RWF flags of reads and of writes.
+    flags_rw: [i32; 2],
+    /// Of requests that differ from their thread.
+    priorities: Option<Box<Priorities>>,
     /// Every so many transfers one is sent to the kernel's workers; 0: none.
     force_async: u32,
     until_async: u32,
@@ -116,7 +120,8 @@ impl<'a> Uring<'a> {
             file_names: if registered { (0..descriptors.len() as RawFd).collect() } else { descriptors },
             entry_flags: if registered { squeue::Flags::FIXED_FILE } else { squeue::Flags::empty() },
             transfer,
-            flags_rw: flags_rw.bits() as i32,
+            flags_rw: [flags_rw, flags_rw | positioned::of_writes(options)].map(|flags| flags.bits().cast_signed()),
+            priorities: Priorities::new(options),
             force_async: options.force_async,
             until_async: options.force_async,
             arena: ManuallyDrop::new(arena),
@@ -141,25 +146,33 @@ impl<'a> Uring<'a> {
         let file = types::Fd(self.file_names[op.file as usize]);
         // SAFETY: `done` is at most the length of the place.
         let address = unsafe { self.arena.address(index).add(done as usize) };
-        let (length, offset, flags) = (op.length - done, op.offset + u64::from(done), self.flags_rw);
+        let priority = self.priorities.as_mut().map_or(0, |priorities| priorities.of(op));
+        let (length, offset, flags) =
+            (op.length - done, op.offset + u64::from(done), self.flags_rw[usize::from(!read)]);
         let entry = match (&mut self.transfer, read) {
-            (Transfer::Plain, true) => opcode::Read::new(file, address, length).offset(offset).rw_flags(flags).build(),
+            (Transfer::Plain, true) => {
+                opcode::Read::new(file, address, length).offset(offset).rw_flags(flags).ioprio(priority).build()
+            }
             (Transfer::Plain, false) => {
-                opcode::Write::new(file, address, length).offset(offset).rw_flags(flags).build()
+                opcode::Write::new(file, address, length).offset(offset).rw_flags(flags).ioprio(priority).build()
             }
-            (Transfer::Fixed, true) => {
-                opcode::ReadFixed::new(file, address, length, index as u16).offset(offset).rw_flags(flags).build()
-            }
-            (Transfer::Fixed, false) => {
-                opcode::WriteFixed::new(file, address, length, index as u16).offset(offset).rw_flags(flags).build()
-            }
+            (Transfer::Fixed, true) => opcode::ReadFixed::new(file, address, length, index as u16)
+                .offset(offset)
+                .rw_flags(flags)
+                .ioprio(priority)
+                .build(),
+            (Transfer::Fixed, false) => opcode::WriteFixed::new(file, address, length, index as u16)
+                .offset(offset)
+                .rw_flags(flags)
+                .ioprio(priority)
+                .build(),
             (Transfer::Vectored(vectors), read) => {
                 let vector = &mut vectors[index];
                 *vector = libc::iovec { iov_base: address.cast(), iov_len: length as usize };
                 if read {
-                    opcode::Readv::new(file, vector, 1).offset(offset).rw_flags(flags).build()
+                    opcode::Readv::new(file, vector, 1).offset(offset).rw_flags(flags).ioprio(priority).build()
                 } else {
-                    opcode::Writev::new(file, vector, 1).offset(offset).rw_flags(flags).build()
+                    opcode::Writev::new(file, vector, 1).offset(offset).rw_flags(flags).ioprio(priority).build()
                 }
             }
         };

@@ -11,6 +11,12 @@ pub(crate) fn monotonic_ns() -> u64 {
     ORIGIN.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
+/// Of the clocks with numbers there is the monotonic one.
+pub(crate) fn numbered_ns(number: u32) -> Option<u64> {
+    const MONOTONIC: u32 = 1;
+    (number == MONOTONIC).then(monotonic_ns)
+}
+
 /// Sleeps; the standard library has a timer of high resolution for it.
 #[expect(clippy::disallowed_methods, reason = "this is what others are to call instead")]
 pub(crate) fn sleep(duration: Duration) {

@@ -17,7 +17,7 @@ use windows_sys::Win32::Storage::FileSystem::{
     FILE_TYPE_DISK, FileAlignmentInfo, FileAllocationInfo, FileEndOfFileInfo, FileStorageInfo, FlushFileBuffers,
     GetFileInformationByHandleEx, GetFileType, OPEN_ALWAYS, OPEN_EXISTING, ReadFile, WriteFile,
 };
-use windows_sys::Win32::System::IO::{DeviceIoControl, OVERLAPPED, OVERLAPPED_0, OVERLAPPED_0_0};
+use windows_sys::Win32::System::IO::{OVERLAPPED, OVERLAPPED_0, OVERLAPPED_0_0};
 use windows_sys::Win32::System::Ioctl::{GET_LENGTH_INFORMATION, IOCTL_DISK_GET_LENGTH_INFO};
 
 use super::fd::{BorrowedFd, OwnedFd};
@@ -99,22 +99,9 @@ pub(crate) fn size(handle: BorrowedFd<'_>, kind: FileKind) -> Result<u64, i32> {
 }
 
 fn device_size(handle: BorrowedFd<'_>) -> Result<u64, i32> {
-    let (mut length, mut returned) = (GET_LENGTH_INFORMATION::default(), 0);
-    let bytes = size_of::<GET_LENGTH_INFORMATION>() as u32;
-    // SAFETY: the request takes nothing and fills the structure, whose size it is told; the handle waits for its calls.
-    let answer = unsafe {
-        DeviceIoControl(
-            handle.as_raw_handle(),
-            IOCTL_DISK_GET_LENGTH_INFO,
-            std::ptr::null(),
-            0,
-            (&raw mut length).cast(),
-            bytes,
-            &raw mut returned,
-            std::ptr::null_mut(),
-        )
-    };
-    if answer == 0 { Err(errno::last()) } else { Ok(length.Length as u64) }
+    let mut length = GET_LENGTH_INFORMATION::default();
+    native::ask(handle, IOCTL_DISK_GET_LENGTH_INFO, &(), &mut length)?;
+    Ok(length.Length as u64)
 }
 
 pub(crate) fn allocated(handle: BorrowedFd<'_>) -> Result<u64, i32> {
@@ -137,6 +124,11 @@ fn about<T: Copy + Default>(handle: BorrowedFd<'_>, class: FILE_INFO_BY_HANDLE_C
     // SAFETY: the call fills the structure of the class, whose size it is told.
     let answer = unsafe { GetFileInformationByHandleEx(handle.as_raw_handle(), class, (&raw mut found).cast(), bytes) };
     (answer != 0).then_some(found)
+}
+
+/// Windows has no such hints.
+pub(crate) fn hint_lifetime(_: BorrowedFd<'_>, _number: u8) -> Result<(), i32> {
+    Err(errno::EOPNOTSUPP)
 }
 
 /// Windows takes advice only when a file is opened, and drops no cached pages.

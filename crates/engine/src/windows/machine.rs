@@ -1,5 +1,9 @@
 //! What `probe` asks of Windows: calls that only look, made safe here.
 
+mod activity;
+mod disks;
+mod remote;
+
 use std::ffi::OsString;
 use std::mem::size_of;
 use std::os::windows::ffi::OsStringExt;
@@ -7,7 +11,7 @@ use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::path::{Path, PathBuf};
 
 use windows_sys::Wdk::System::SystemServices::RtlGetVersion;
-use windows_sys::Win32::Foundation::{ERROR_ACCESS_DENIED, WAIT_OBJECT_0};
+use windows_sys::Win32::Foundation::{ERROR_ACCESS_DENIED, ERROR_DIR_NOT_ROOT, WAIT_OBJECT_0};
 use windows_sys::Win32::Storage::FileSystem::{
     GetDiskFreeSpaceExW, GetDiskFreeSpaceW, GetDriveTypeW, GetVolumeInformationW, GetVolumeNameForVolumeMountPointW,
     GetVolumePathNameW, SYNCHRONIZE,
@@ -22,6 +26,10 @@ use windows_sys::Win32::System::WindowsProgramming::{
 
 use super::errno;
 use super::native::terminated;
+
+pub use activity::{power_plan, process_bytes, process_time, processor_times, service_runs, system_times};
+pub use disks::{Disk, DiskCounters, MountedVolume, WriteCache, disk, disk_counters, disks_of, volumes};
+pub use remote::{Protocol, device_of_drive, protocol_of};
 
 /// Longest path, in characters.
 const PATH_CHARACTERS: usize = 32_768;
@@ -71,6 +79,19 @@ pub fn volume_of(path: &Path) -> Result<Volume, i32> {
     if unsafe { GetVolumePathNameW(asked.as_ptr(), root.as_mut_ptr(), root.len() as u32) } == 0 {
         return Err(errno::last());
     }
+    match about(&root) {
+        // Something is mounted there that has no name of its own, as Wine says of all that is mounted on Linux: it counts
+        // as a folder of its drive.
+        Err(code) if code == ERROR_DIR_NOT_ROOT as i32 && root[1] == u16::from(b':') => {
+            root[3..].fill(0);
+            about(&root)
+        }
+        volume => volume,
+    }
+}
+
+/// The volume that is mounted here; the path ends with a zero.
+fn about(root: &[u16]) -> Result<Volume, i32> {
     let (mut filesystem, mut serial, mut flags) = ([0u16; 64], 0, 0);
     // SAFETY: the root ends with a zero, as the call before wrote it; a label is not asked for, and the other results are
     // numbers and a text of the length given.
@@ -102,7 +123,7 @@ pub fn volume_of(path: &Path) -> Result<Volume, i32> {
         _ => Drive::Unknown,
     };
     Ok(Volume {
-        mount_point: PathBuf::from(text(&root)),
+        mount_point: PathBuf::from(text(root)),
         name: named.then(|| text(&name).to_string_lossy().into_owned()),
         serial,
         filesystem: text(&filesystem).to_string_lossy().into_owned(),

@@ -36,12 +36,23 @@ pub(crate) fn huge_page_bytes() -> usize {
 /// Allocates `length` bytes of zeroed memory (a multiple of the page in use).
 pub(crate) fn map(length: usize, memory: &Memory) -> Result<NonNull<u8>, i32> {
     let kind = match memory {
-        Memory::Anonymous => MEM_RESERVE | MEM_COMMIT,
-        Memory::Huge => MEM_RESERVE | MEM_COMMIT | MEM_LARGE_PAGES,
+        Memory::Huge(_) => MEM_RESERVE | MEM_COMMIT | MEM_LARGE_PAGES,
+        // Others are refused when the job is planned.
+        _ => MEM_RESERVE | MEM_COMMIT,
     };
     // SAFETY: the system chooses the address, so no existing memory is replaced.
     let address = unsafe { VirtualAlloc(std::ptr::null(), length, kind, PAGE_READWRITE) };
     NonNull::new(address.cast()).ok_or_else(errno::last)
+}
+
+/// All pages of a file's mapping.
+pub(crate) fn file_page_bytes(_path: &std::path::Path) -> usize {
+    page_bytes()
+}
+
+/// Not built; it is refused when the job is planned.
+pub(crate) fn lock(_address: NonNull<u8>, _length: usize) -> Result<(), i32> {
+    Err(errno::EOPNOTSUPP)
 }
 
 /// Gives an allocation back.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use windows_sys::Wdk::Storage::FileSystem::{FILE_CREATE, FILE_OPEN, FILE_OVERWRITE_IF};
 use windows_sys::Win32::Storage::FileSystem::{
-    FILE_GENERIC_READ, FILE_GENERIC_WRITE, FILE_LIST_DIRECTORY, FILE_READ_ATTRIBUTES,
+    FILE_ADD_FILE, FILE_GENERIC_READ, FILE_GENERIC_WRITE, FILE_LIST_DIRECTORY, FILE_READ_ATTRIBUTES,
 };
 
 use super::fd::{AsFd, OwnedFd};
@@ -87,7 +87,8 @@ pub fn open(root: &Directory, name: &CStr) -> Result<Opened, i32> {
 
 /// Opens a directory, to be listed or synced.
 pub fn open_directory(root: &Directory, name: &CStr) -> Result<Opened, i32> {
-    let access = FILE_LIST_DIRECTORY | FILE_READ_ATTRIBUTES;
+    // Windows flushes what may be written: a directory in which files may be made.
+    let access = FILE_LIST_DIRECTORY | FILE_READ_ATTRIBUTES | FILE_ADD_FILE;
     opened(root, name, Opening { access, disposition: FILE_OPEN, kind: Kind::Directory, options: 0 })
 }
 
@@ -118,6 +119,9 @@ pub fn make_directory(root: &Directory, name: &CStr) -> Result<(), i32> {
 pub fn remove_directory(root: &Directory, name: &CStr) -> Result<(), i32> {
     beneath::delete(root.as_fd(), &native::wide(path(name)?), Kind::Directory)
 }
+
+/// Why no symbolic links are made.
+pub const LINKS_REFUSED: Option<&str> = Some("Windows makes symbolic links for administrators alone");
 
 /// Symbolic links need a privilege here that few have: none are made.
 pub fn link(_: &Directory, _target: &CStr, _name: &CStr) -> Result<(), i32> {

@@ -14,7 +14,7 @@ use windows_sys::Win32::Foundation::{HANDLE, INVALID_HANDLE_VALUE, OBJ_CASE_INSE
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_ATTRIBUTE_NORMAL, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, SYNCHRONIZE,
 };
-use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
+use windows_sys::Win32::System::IO::{DeviceIoControl, IO_STATUS_BLOCK};
 
 use super::errno;
 
@@ -103,4 +103,30 @@ pub(super) fn open(root: BorrowedHandle<'_>, name: &[u16], how: Opening) -> Resu
     }
     // SAFETY: the call succeeded, so this is a new handle, which nobody else has.
     Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
+}
+
+/// Asks a device or a filesystem a question that has a number: structures of plain numbers, each whole. How many bytes
+/// it has answered.
+pub(super) fn ask<Q: Copy, A: Copy>(
+    handle: BorrowedHandle<'_>,
+    question: u32,
+    with: &Q,
+    answer: &mut A,
+) -> Result<usize, i32> {
+    let mut returned = 0;
+    // SAFETY: the call reads the first structure and fills the second, whose sizes it is told; the handle waits for its
+    // calls, so that nothing is used after this one.
+    let answered = unsafe {
+        DeviceIoControl(
+            handle.as_raw_handle(),
+            question,
+            std::ptr::from_ref(with).cast(),
+            size_of::<Q>() as u32,
+            std::ptr::from_mut(answer).cast(),
+            size_of::<A>() as u32,
+            &raw mut returned,
+            std::ptr::null_mut(),
+        )
+    };
+    if answered == 0 { Err(errno::last()) } else { Ok(returned as usize) }
 }

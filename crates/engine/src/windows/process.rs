@@ -1,49 +1,165 @@
-//! A second process. Windows starts no copy of a process, so the one that was called does the work itself.
+//! A second process. Windows starts no copy of a process: the program is started once more with the same words, and told
+//! through its environment where the first one listens.
 
 use std::io;
+use std::mem::{size_of, zeroed};
+use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::os::windows::process::CommandExt;
-use std::process::Command;
-use std::time::Duration;
+use std::process::{Child, Command};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
+use windows_sys::Win32::Foundation::{CloseHandle, HANDLE_FLAG_INHERIT, SetHandleInformation};
+use windows_sys::Win32::System::Console::{
+    GetStdHandle, STD_ERROR_HANDLE, STD_INPUT_HANDLE, STD_OUTPUT_HANDLE, SetStdHandle,
+};
+use windows_sys::Win32::System::JobObjects::{
+    AssignProcessToJobObject, CreateJobObjectW, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
+    JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JobObjectExtendedLimitInformation, SetInformationJobObject,
+};
+use windows_sys::Win32::System::Pipes::PeekNamedPipe;
 use windows_sys::Win32::System::Threading::CREATE_NEW_PROCESS_GROUP;
 
+use super::held_signals::HeldSignals;
 use crate::files::Directory;
 use crate::process::{Ended, Side};
 
-/// There is no such call.
+/// The number of the pipe's handle, for the second process alone.
+const PIPE: &str = "FSDYNO_STATUS_PIPE";
+
+/// How often a pipe is looked at.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// The second process, and what ends it when the first one ends, however that happens.
+static SECOND: Mutex<Option<(Child, OwnedHandle)>> = Mutex::new(None);
+
+/// Starts this program a second time, or finds that this is it.
 ///
 /// # Errors
-/// Always.
-pub fn fork() -> io::Result<Side> {
-    Err(io::Error::new(io::ErrorKind::Unsupported, "Windows cannot fork a process"))
+/// When it cannot be started: the one process does the work.
+pub fn divide() -> io::Result<Side> {
+    if let Some(number) = std::env::var_os(PIPE) {
+        return begun(&number);
+    }
+    let (reader, writer) = io::pipe()?;
+    // SAFETY: the handle is open; the call takes numbers.
+    if unsafe { SetHandleInformation(writer.as_raw_handle(), HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT) } == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let job = ending_job()?;
+    let child = Command::new(std::env::current_exe()?)
+        .args(std::env::args_os().skip(1))
+        .env(PIPE, (writer.as_raw_handle().addr()).to_string())
+        .spawn()?;
+    // SAFETY: both handles are open. Where it is refused, the second process outlives a first one that is killed.
+    let _ = unsafe { AssignProcessToJobObject(job.as_raw_handle(), child.as_raw_handle()) };
+    let number = child.id();
+    *SECOND.lock().unwrap_or_else(PoisonError::into_inner) = Some((child, job));
+    Ok(Side::Old { child: number, held: HeldSignals::begin(), reader })
 }
 
-/// What the functions below are for has not begun: [`fork`] refuses.
-const NO_SECOND: &str = "there is no second process";
+/// This is the second process; the pipe is its own from now on, and not that of programs which it starts.
+fn begun(number: &std::ffi::OsStr) -> io::Result<Side> {
+    let number = number.to_str().and_then(|number| number.parse().ok()).ok_or(io::ErrorKind::InvalidInput)?;
+    let handle = std::ptr::without_provenance_mut(number);
+    // SAFETY: the call takes numbers; it fails for one that is no handle.
+    if unsafe { SetHandleInformation(handle, HANDLE_FLAG_INHERIT, 0) } == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: on Windows any thread may change the environment at any time.
+    unsafe { std::env::remove_var(PIPE) };
+    // SAFETY: the process that started this one has passed the handle on for this purpose, and nobody else has it.
+    let writer = unsafe { OwnedHandle::from_raw_handle(handle) };
+    Ok(Side::New { writer: writer.into() })
+}
 
-/// For the second process.
+/// What ends all processes in it with its last handle.
+fn ending_job() -> io::Result<OwnedHandle> {
+    // SAFETY: there are no security attributes and no name.
+    let job = unsafe { CreateJobObjectW(std::ptr::null(), std::ptr::null()) };
+    if job.is_null() {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call succeeded, so this is a new handle, which nobody else has.
+    let job = unsafe { OwnedHandle::from_raw_handle(job) };
+    // SAFETY: a structure of numbers, for which all zeroes is a value.
+    let mut limits: JOBOBJECT_EXTENDED_LIMIT_INFORMATION = unsafe { zeroed() };
+    limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
+    let bytes = size_of::<JOBOBJECT_EXTENDED_LIMIT_INFORMATION>() as u32;
+    // SAFETY: the call reads the structure of this class, which is whole and whose size it is told.
+    let answer = unsafe {
+        SetInformationJobObject(
+            job.as_raw_handle(),
+            JobObjectExtendedLimitInformation,
+            (&raw const limits).cast(),
+            bytes,
+        )
+    };
+    if answer == 0 { Err(io::Error::last_os_error()) } else { Ok(job) }
+}
+
+/// The job object sees to it.
 pub fn end_with_parent(_: &io::PipeWriter) -> bool {
-    unreachable!("{NO_SECOND}")
+    true
 }
 
-/// For the first process.
+/// The same.
+pub fn hear_end_of_parent(_: &io::PipeWriter) -> bool {
+    true
+}
+
+/// Waits until the second process has ended.
 pub fn wait_for(_child: u32) -> io::Result<Ended> {
-    unreachable!("{NO_SECOND}")
+    /// What the console's own answer to Ctrl-C, and an access to memory that is not there, leave behind.
+    const INTERRUPTED: u32 = 0xc000_013a;
+    const FAULTS: std::ops::RangeInclusive<u32> = 0xc000_0000..=0xcfff_ffff;
+    /// An end that a program has not chosen, by the number that other systems give it.
+    const INT: u8 = 2;
+    const ABORT: u8 = 6;
+    let second = SECOND.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let (mut child, _job) = second.ok_or(io::ErrorKind::NotFound)?;
+    let code = child.wait()?.code().unwrap_or_default() as u32;
+    Ok(match code {
+        INTERRUPTED => Ended::Signal(INT),
+        code if FAULTS.contains(&code) => Ended::Signal(ABORT),
+        code => Ended::Status(code as u8),
+    })
 }
 
-/// For the first process.
-pub fn closes_within(_: &io::PipeReader, _: Duration) -> bool {
-    unreachable!("{NO_SECOND}")
+/// Whether the other end of a pipe closes within this time: Windows does that when the process has ended.
+#[expect(clippy::disallowed_methods, reason = "the clock of runs has not begun, or has ended")]
+pub fn closes_within(pipe: &io::PipeReader, time: Duration) -> bool {
+    let begun = Instant::now();
+    loop {
+        let null = std::ptr::null_mut();
+        // SAFETY: the pipe is open, and no bytes are asked for.
+        if unsafe { PeekNamedPipe(pipe.as_raw_handle(), null, 0, null.cast(), null.cast(), null.cast()) } == 0 {
+            return true;
+        }
+        if begun.elapsed() >= time {
+            return false;
+        }
+        super::clock::sleep(LOOK);
+    }
 }
 
-/// For the second process.
+/// Puts nothing in the place of stdin, stdout and stderr: whoever reads them sees the end even if this process cannot
+/// end.
 pub fn close_standard_streams() {
-    unreachable!("{NO_SECOND}")
+    for stream in [STD_INPUT_HANDLE, STD_OUTPUT_HANDLE, STD_ERROR_HANDLE] {
+        // SAFETY: the calls take numbers, and the old handle is not used any more: the standard library asks anew each
+        // time, and takes the lack of one for a stream that goes nowhere.
+        unsafe {
+            let handle = GetStdHandle(stream);
+            SetStdHandle(stream, std::ptr::null_mut());
+            CloseHandle(handle);
+        }
+    }
 }
 
-/// For the first process.
+/// The console has told both processes.
 pub fn signal(_child: u32, _signal: i32) -> io::Result<()> {
-    unreachable!("{NO_SECOND}")
+    Ok(())
 }
 
 /// Programs are not ended by signals here.
@@ -61,10 +177,16 @@ pub fn begin_in(command: &mut Command, directory: &Directory) {
     command.current_dir(directory.current_path().unwrap_or_else(|| directory.path().to_owned()));
 }
 
+/// Ends a command.
+pub fn end_group(child: &mut Child) -> io::Result<()> {
+    child.kill()?;
+    child.wait().map(drop)
+}
+
 /// Has a command lead a group of its own: a Ctrl-C is then ours to pass on.
 pub fn lead_group(command: &mut Command) {
     command.creation_flags(CREATE_NEW_PROCESS_GROUP);
 }
 
-/// A command outlives the thread that starts it: whoever starts one waits for it.
+/// A command is in the job object of the process that starts it, and ends with it.
 pub fn end_with_this_thread(_: &mut Command) {}

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use job::IoPriority;
 use windows_sys::Win32::Foundation::FILETIME;
 use windows_sys::Win32::System::Threading::{
     GetCurrentThread, GetCurrentThreadId, GetThreadTimes, SetThreadAffinityMask,
@@ -69,6 +70,23 @@ pub fn set_affinity(processors: &[u32]) -> Result<(), ThreadError> {
     }
 }
 
+/// Not built: a name is for those who look at threads.
+pub fn set_name(_name: &str) -> Result<(), ThreadError> {
+    Ok(())
+}
+
+/// Refused when the job is planned.
+pub fn become_user(user: Option<u32>, _group: Option<u32>) -> Result<(), ThreadError> {
+    let advice = "Windows has no such users: leave uid and gid out";
+    Err(ThreadError { option: "uid", value: format!("{user:?}"), code: errno::EOPNOTSUPP, advice })
+}
+
+/// Refused when the job is planned.
+pub fn set_memory_policy(policy: &job::MemoryPolicy) -> Result<(), ThreadError> {
+    let advice = "Windows has no memory policies: leave the option out";
+    Err(ThreadError { option: "numa_mem_policy", value: format!("{policy:?}"), code: errno::EOPNOTSUPP, advice })
+}
+
 /// Windows has no nice values.
 pub fn set_nice(nice: i32) -> Result<(), ThreadError> {
     let advice = "Windows has no nice values: leave the option out";
@@ -76,7 +94,7 @@ pub fn set_nice(nice: i32) -> Result<(), ThreadError> {
 }
 
 /// Windows has no classes of I/O priority.
-pub fn set_io_priority(_class: u8, level: u8) -> Result<(), ThreadError> {
+pub fn set_io_priority(priority: IoPriority) -> Result<(), ThreadError> {
     let advice = "Windows has no such classes: leave prio and prioclass out";
-    Err(ThreadError { option: "prio", value: level.to_string(), code: errno::EOPNOTSUPP, advice })
+    Err(ThreadError { option: "prio", value: priority.level.to_string(), code: errno::EOPNOTSUPP, advice })
 }

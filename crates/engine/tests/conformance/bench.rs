@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use engine::clock::RealClock;
 use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
-use engine::{Completion, Engine, EngineSetup, EngineSetupError, EngineVisitor, Queued, Slot, Slots, with_engine};
+use engine::{
+    Completion, Engine, EngineSetup, EngineSetupError, EngineVisitor, Names, Queued, Slot, Slots, with_engine,
+};
 use job::{EngineName, EngineOptions, Memory};
 use workload::{Op, OpKind};
 
@@ -24,11 +26,24 @@ pub(crate) struct Spec {
     pub(crate) depth: u32,
     /// Buffered files do not serve (polled completions).
     pub(crate) direct: bool,
+    /// Threads make the calls.
+    pub(crate) offload: bool,
+    /// The engine of any Unix, and not that of this system.
+    #[cfg(all(unix, feature = "posix"))]
+    pub(crate) posix: bool,
 }
 
 impl Spec {
     pub(crate) fn new(name: EngineName, depth: u32) -> Spec {
-        Spec { name, options: EngineOptions::default(), depth, direct: false }
+        Spec {
+            name,
+            options: EngineOptions::default(),
+            depth,
+            direct: false,
+            offload: false,
+            #[cfg(all(unix, feature = "posix"))]
+            posix: false,
+        }
     }
 
     pub(crate) fn with(mut self, set: impl FnOnce(&mut EngineOptions)) -> Spec {
@@ -38,7 +53,7 @@ impl Spec {
 
     /// The engine keeps what is written (`null` and `sim` do not).
     pub(crate) fn stores(&self) -> bool {
-        !self.name.is_diskless()
+        self.name.moves_data()
     }
 }
 
@@ -75,11 +90,13 @@ impl TestFile {
         EngineSetup {
             name: spec.name,
             files: &self.files,
+            names: Names::NONE,
             depth: spec.depth,
             block_bytes_max: BLOCK,
             memory_align: 0,
             memory: Memory::Anonymous,
             sync_range_flags: 2,
+            offload: spec.offload,
             discards_alone: true,
             advice: Advice::Random,
             options: spec.options.clone(),
@@ -89,7 +106,12 @@ impl TestFile {
 
     /// Makes the engine; `Err` is a reason to skip (it is absent here), anything else a failure.
     pub(crate) fn with<V: EngineVisitor>(&self, spec: &Spec, visitor: V) -> Result<V::Output, String> {
-        with_engine(&self.setup(spec), visitor).map_err(|error| match error {
+        let setup = self.setup(spec);
+        #[cfg(all(unix, feature = "posix"))]
+        let made = if spec.posix { engine::unix::with_engine(&setup, visitor) } else { with_engine(&setup, visitor) };
+        #[cfg(not(all(unix, feature = "posix")))]
+        let made = with_engine(&setup, visitor);
+        made.map_err(|error| match error {
             EngineSetupError::Refused { .. } | EngineSetupError::Option { .. } => error.to_string(),
             error => panic!("{spec:?}: {error}"),
         })

@@ -135,8 +135,8 @@ fn process(end: &ProcessCounters, begin: &ProcessCounters) -> ProcessCounters {
 /// The devices behind the rows' storages; all devices of the ledger where the storages do not name theirs.
 fn queue(begin: &LedgerSample, end: &LedgerSample, rows: &[Row<'_>]) -> Option<Queue> {
     let (before, after) = (begin.devices.value()?, end.devices.value()?);
-    let known: BTreeSet<&str> =
-        rows.iter().filter_map(|row| row.storage?.devices.value()).flatten().flat_map(names).collect();
+    let mut known = BTreeSet::new();
+    known.extend(rows.iter().filter_map(|row| row.storage?.devices.value()).flatten().flat_map(names));
     let behind: Vec<&DeviceCounters> = after.iter().filter(|device| known.contains(device.name.as_str())).collect();
     let behind = if behind.is_empty() { after.iter().collect() } else { behind };
     let mut queue = Queue::default();

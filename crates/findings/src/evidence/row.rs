@@ -77,9 +77,9 @@ fn engine(worker: &JobRecord) -> Option<EngineName> {
     EngineName::named(&worker.setup.engine)
 }
 
-/// Engines without a storage.
+/// Engines that move no data to or from a storage.
 pub(crate) fn diskless(worker: &JobRecord) -> bool {
-    engine(worker).is_some_and(EngineName::is_diskless)
+    engine(worker).is_some_and(|engine| !engine.moves_data())
 }
 
 impl<'r> Row<'r> {
@@ -184,6 +184,12 @@ impl<'r> Row<'r> {
     /// Something limits the rate on purpose.
     pub(crate) fn paced(&self) -> bool {
         self.first().plan.paced || self.first().setup.latency_target_ns > 0
+    }
+
+    /// Threads of their own make the calls: by the options, and by what the engine did.
+    pub(crate) fn offloads(&self) -> bool {
+        let asked = |(name, mode): &(String, String)| name == "io_submit_mode" && mode == "offload";
+        self.first().options.iter().any(asked) || self.first().engine_ways.iter().any(|way| way == "offload-threads")
     }
 
     fn directions(&self) -> impl Iterator<Item = (Direction, &'r DirectionRecord)> {

@@ -6,7 +6,7 @@ use crate::evidence::{Flow, Row, Transfer};
 use results::evidence::NfsOperation;
 
 /// The link is the limit from this share of its speed on: headers and acknowledgements take the rest.
-const LINK_FILLED: f64 = 0.85;
+pub(super) const LINK_FILLED: f64 = 0.85;
 
 /// Requests wait in the client when that takes more than this share of what the wire and the server take.
 const QUEUED: f64 = 1.0;

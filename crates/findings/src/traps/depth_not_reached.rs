@@ -56,7 +56,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 /// What the options say.
 fn conflict(row: &Row<'_>) -> Option<Finding> {
     let depth = row.first().setup.depth;
-    let buffered_libaio = row.engine() == Some(EngineName::Libaio) && row.buffered();
+    let buffered_libaio = row.engine() == Some(EngineName::Libaio) && row.buffered() && !row.offloads();
     if depth <= 1 || !(row.first().plan.synchronous_engine || buffered_libaio) {
         return None;
     }
@@ -83,7 +83,12 @@ fn conflict(row: &Row<'_>) -> Option<Finding> {
 /// What the run showed.
 fn blocked(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let depth = f64::from(row.first().setup.depth);
-    if depth < 4.0 || row.first().plan.synchronous_engine || row.engine() != Some(EngineName::Libaio) || row.paced() {
+    if depth < 4.0
+        || row.first().plan.synchronous_engine
+        || row.engine() != Some(EngineName::Libaio)
+        || row.paced()
+        || row.offloads()
+    {
         return None;
     }
     let device = flow.device.as_ref()?;

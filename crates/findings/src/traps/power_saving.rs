@@ -16,15 +16,23 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     title: "CPUs saved power between requests",
     happens: "At a low rate CPUs clock down and sleep between requests, and waking up takes longer than a fast \
               device's answer. 300 requests per second can show a worse latency than 6,000.",
-    seen: "A power-saving frequency governor (powersave, ondemand, conservative, schedutil), fewer than 2,000 I/Os \
-           per second per I/O thread, and a mean latency below 0.5 ms: a caution. Most virtual machines show no \
-           governor and are not checked.",
+    seen: "A power-saving governor (powersave, ondemand, conservative, schedutil) or Windows power plan (Power saver, \
+           Balanced), fewer than 2,000 I/Os per second per I/O thread, a mean below 0.5 ms: a caution. Most virtual \
+           machines show no governor and are not checked.",
     advice: "Set the governor to performance for the test, or report that CPUs saved power.",
     documented: "linux Documentation/admin-guide/pm/cpufreq.rst; fio issue 1394",
 };
 
 /// Governors that lower the frequency.
-const SAVING: &[&str] = &["powersave", "ondemand", "conservative", "schedutil"];
+const SAVING: &[&str] = &[
+    "powersave",
+    "ondemand",
+    "conservative",
+    "schedutil",
+    // Plans of Windows.
+    "Power saver (power plan)",
+    "Balanced (power plan)",
+];
 /// A worker with fewer I/Os a second leaves its processor idle long enough to sleep.
 const LOW_RATE: f64 = 2_000.0;
 /// Waking up takes up to some 100 us: slower requests hide it.

@@ -15,7 +15,8 @@ use serde_json::{Map, Value, json};
 use entries::entries;
 
 use crate::calendar::moment;
-use crate::disks::{Below, disks_of};
+use crate::clients::{self, Client};
+use crate::disks::{Below, disks_of, listed};
 use crate::groups::Table;
 use crate::{Details, remarks};
 
@@ -43,38 +44,85 @@ pub fn document(run: &RunRecord, plus: bool, zone: &TimeZone) -> String {
 
 /// [`document`] with these extras.
 pub fn document_with(run: &RunRecord, extras: Extras, zone: &TimeZone) -> String {
-    let RunRecord { schema, version, taken_ms, global_options, nodes, notes, findings, .. } = run;
-    let table = Table::of(run);
+    let RunRecord { schema, version, taken_ms, global_options, nodes, together, notes, findings, .. } = run;
+    let clients = clients::clients(run);
     let mut document = Map::new();
     document.insert("fio version".into(), json!(version));
     document.insert("timestamp".into(), json!(taken_ms / 1000));
-    document.insert("timestamp_ms".into(), json!(taken_ms));
-    document.insert("time".into(), json!(moment(*taken_ms, zone)));
-    if !global_options.is_empty() {
-        document.insert("global options".into(), options(global_options));
+    if clients.is_none() {
+        document.insert("timestamp_ms".into(), json!(taken_ms));
     }
-    let rows = table.grouped_rows().map(|(row, group)| job::object(run, row, group, extras.bins)).collect();
-    document.insert("jobs".into(), Value::Array(rows));
-    let disks = disks_of(run);
-    if !disks.is_empty() {
-        document.insert("disk_util".into(), disks.into_iter().map(disk).collect());
+    document.insert("time".into(), json!(moment(*taken_ms, zone)));
+    match &clients {
+        Some(clients) => document.extend(of_clients(run, clients, extras.bins)),
+        None => {
+            if !global_options.is_empty() {
+                document.insert("global options".into(), options(global_options));
+            }
+            document.insert("jobs".into(), Value::Array(rows(run, &Table::of(run), extras.bins)));
+            let disks = disks_of(run);
+            if !disks.is_empty() {
+                document.insert("disk_util".into(), disks.into_iter().map(disk).collect());
+            }
+        }
     }
     if let Some(idleness) = run.only_node().and_then(|node| node.idleness.as_ref()) {
         document.insert("cpu_idleness".into(), idle_object(idleness));
     }
     if extras.evidence {
-        let own = json!({
+        let mut own = json!({
             "schema": schema,
             "trust": Trust::of(findings).word(),
             "findings": findings,
             "notes": notes,
             "nodes": nodes,
         });
+        if let Some(together) = together {
+            own["together"] = json!(together);
+        }
         document.insert("fsdyno".into(), own);
     } else if let Some(own) = remarks::object(run).filter(|_| extras.remarks) {
         document.insert("fsdyno".into(), own);
     }
     text::print(&Value::Object(document))
+}
+
+fn rows(run: &RunRecord, table: &Table, plus: bool) -> Vec<Value> {
+    table.grouped_rows().map(|(row, group)| job::object(run, row, group, plus)).collect()
+}
+
+/// What stands in a document of several clients where that of one machine has its jobs.
+fn of_clients(run: &RunRecord, clients: &[Client<'_>], plus: bool) -> Map<String, Value> {
+    let entries = |client: &Client<'_>, table: &Table| -> Vec<Value> {
+        let mut rows = rows(run, table, plus);
+        for row in &mut rows {
+            row.as_object_mut().into_iter().for_each(|row| row.retain(|key, _| key != "eta" && key != "elapsed"));
+            clients::name(row, client.node);
+        }
+        rows
+    };
+    let mut stats: Vec<Value> = clients.iter().flat_map(|client| entries(client, &client.table)).collect();
+    // The sum stands in the name of the last one.
+    if let (Some(all), Some(last)) = (clients::all(clients), clients.last()) {
+        stats.extend(entries(last, &all));
+    }
+    let given = |client: &Client<'_>| {
+        let mut given = clients::origin(client.node);
+        given.extend(entries::entries(options(&run.global_options)));
+        Value::Object(given)
+    };
+    let named_disk = |client: &Client<'_>, device: &DiskRecord| {
+        let mut object = disk(device);
+        clients::name(&mut object, client.node);
+        object
+    };
+    let disks =
+        clients.iter().flat_map(|client| listed(&client.node.disks).into_iter().map(move |disk| (client, disk)));
+    let mut part = Map::new();
+    part.insert("global options".into(), clients.iter().map(given).collect());
+    part.insert("client_stats".into(), Value::Array(stats));
+    part.insert("disk_util".into(), disks.map(|(client, disk)| named_disk(client, disk)).collect());
+    part
 }
 
 /// Options by name. One that was given twice keeps its last text: two equal keys are no proper JSON.

@@ -7,7 +7,7 @@ use results::{
     SurvivedErrors, SyncRecord,
 };
 
-use super::latency::{write_classes, write_moments, write_percentiles};
+use super::latency::{decimals, write_classes, write_moments, write_percentiles};
 use crate::calendar::moment;
 use crate::figures::{CALL_LABELS, Shares, error_code, error_text};
 use crate::groups::Group;
@@ -16,6 +16,41 @@ use crate::number::Style;
 
 /// A row without any transfer has no block.
 pub(super) fn write(out: &mut String, row: &JobRecord, group: &Group, taken_ms: u64, zone: &TimeZone) {
+    write_as(out, row, group, taken_ms, zone, Form::Row);
+}
+
+/// The same of the sum over all clients, which fio's client prints in a form of its own.
+pub(super) fn write_sum(out: &mut String, row: &JobRecord, group: &Group, taken_ms: u64, zone: &TimeZone) {
+    write_as(out, row, group, taken_ms, zone, Form::Sum);
+}
+
+/// What a block is of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Row,
+    /// Rates have no `B/s`, percentiles no decimals, and there is no target of latency.
+    Sum,
+}
+
+impl Form {
+    /// Digits behind the point of the percentages.
+    fn decimals(self, percentiles: &[f64]) -> usize {
+        match self {
+            Form::Row => decimals(percentiles),
+            Form::Sum => 0,
+        }
+    }
+
+    /// A rate as this form shows it.
+    fn rate(self, rate: &str) -> &str {
+        match self {
+            Form::Row => rate,
+            Form::Sum => rate.trim_end_matches("B/s"),
+        }
+    }
+}
+
+fn write_as(out: &mut String, row: &JobRecord, group: &Group, taken_ms: u64, zone: &TimeZone, form: Form) {
     let JobRecord { setup, directions, sync, .. } = row;
     if directions.iter().all(|(_, direction)| direction.bytes == 0 && direction.ios == 0) {
         return;
@@ -25,13 +60,13 @@ pub(super) fn write(out: &mut String, row: &JobRecord, group: &Group, taken_ms: 
         out.push_str(&format!("  Description  : [{}]\n", escape::line(description)));
     }
     for (lane, direction) in lanes(row) {
-        write_direction(out, setup, group, lane, &direction);
+        write_direction(out, setup, group, lane, &direction, form);
     }
     let shares = Shares::of(row);
     write_classes(out, "nsec", &shares.latency_ns);
     write_classes(out, "usec", &shares.latency_us);
     write_classes(out, "msec", &shares.latency_ms);
-    write_syncs(out, sync, &setup.percentiles);
+    write_syncs(out, sync, &setup.percentiles, form);
     let (user, system) = row.cpu_percent();
     out.push_str(&format!(
         "  cpu          : usr={user:.2}%, sys={system:.2}%, ctx={}, majf={}, minf={}\n",
@@ -42,7 +77,9 @@ pub(super) fn write(out: &mut String, row: &JobRecord, group: &Group, taken_ms: 
     write_distribution(out, "     complete  ", &CALL_LABELS, &shares.complete);
     write_issued(out, directions, sync.ios);
     write_survived(out, row.survived_errors.as_ref());
-    write_target(out, setup, row.latency_depth);
+    if form == Form::Row {
+        write_target(out, setup, row.latency_depth);
+    }
     if let Some(steady) = &row.steady_state {
         write_steady(out, steady, Style::of(setup));
     }
@@ -74,7 +111,14 @@ fn write_header(out: &mut String, row: &JobRecord, now: &str) {
     out.push_str(&format!("{name}: (groupid={group}, jobs={members}): err={code:2}{cause}: pid={pid}: {now}\n"));
 }
 
-fn write_direction(out: &mut String, setup: &JobSetup, group: &Group, lane: Lane, direction: &DirectionRecord) {
+fn write_direction(
+    out: &mut String,
+    setup: &JobSetup,
+    group: &Group,
+    lane: Lane,
+    direction: &DirectionRecord,
+    form: Form,
+) {
     let DirectionRecord { bytes, runtime_ms, slat, clat, lat, bandwidth_samples, iops_samples, .. } = direction;
     if *bytes == 0 {
         return;
@@ -85,8 +129,8 @@ fn write_direction(out: &mut String, setup: &JobSetup, group: &Group, lane: Lane
         "  {}: IOPS={}, BW={} ({})({}/{runtime_ms}msec)\n",
         lane.name(),
         style.count(direction.iops_whole()),
-        style.rate(bandwidth),
-        style.rate_other(bandwidth),
+        form.rate(&style.rate(bandwidth)),
+        form.rate(&style.rate_other(bandwidth)),
         style.bytes(*bytes),
     ));
     let latencies: [(&str, &Latency, bool); 3] = [
@@ -98,7 +142,8 @@ fn write_direction(out: &mut String, setup: &JobSetup, group: &Group, lane: Lane
         write_moments(out, label, &latency.moments);
     }
     for (label, latency, _) in latencies.into_iter().filter(|(_, _, shown)| *shown) {
-        write_percentiles(out, label, latency.histogram.as_ref(), &setup.percentiles);
+        let decimals = form.decimals(&setup.percentiles);
+        write_percentiles(out, label, latency.histogram.as_ref(), &setup.percentiles, decimals);
     }
     write_bandwidth_samples(out, style, bandwidth_samples, group.share_percent(lane, bandwidth_samples));
     write_iops_samples(out, iops_samples);
@@ -135,14 +180,14 @@ fn write_iops_samples(out: &mut String, samples: &Samples) {
     ));
 }
 
-fn write_syncs(out: &mut String, sync: &SyncRecord, percentiles: &[f64]) {
+fn write_syncs(out: &mut String, sync: &SyncRecord, percentiles: &[f64], form: Form) {
     let SyncRecord { ios: _, lat } = sync;
     if lat.moments.count == 0 {
         return;
     }
     out.push_str("  fsync/fdatasync/sync_file_range/syncfs:\n");
     write_moments(out, "sync", &lat.moments);
-    write_percentiles(out, "sync", lat.histogram.as_ref(), percentiles);
+    write_percentiles(out, "sync", lat.histogram.as_ref(), percentiles, form.decimals(percentiles));
 }
 
 fn write_distribution(out: &mut String, title: &str, labels: &[&str; 7], shares: &[f64; 7]) {

@@ -54,14 +54,19 @@ pub(super) fn write_moments(out: &mut String, label: &str, moments: &Moments) {
     ));
 }
 
-/// `    clat percentiles (usec):` and the lines below it; nothing without values.
-pub(super) fn write_percentiles(out: &mut String, label: &str, histogram: Option<&Histogram>, percentiles: &[f64]) {
+/// `    clat percentiles (usec):` and the lines below it, the percentages with so many decimals; nothing without values.
+pub(super) fn write_percentiles(
+    out: &mut String,
+    label: &str,
+    histogram: Option<&Histogram>,
+    percentiles: &[f64],
+    precision: usize,
+) {
     let Some(histogram) = histogram else { return };
     let values: Vec<u64> = percentiles.iter().filter_map(|percent| histogram.percentile(*percent)).collect();
     let (Some(&min), Some(&max)) = (values.iter().min(), values.iter().max()) else { return };
     let scale = Scale::of(min, max, f64::INFINITY);
     let value_width = decimal_width(max / scale.divisor()).max(5);
-    let precision = decimals(percentiles);
     let percent_width = precision + 3;
     let per_line = (73 / (precision + 10 + value_width)).max(1);
 
@@ -98,7 +103,7 @@ fn decimal_width(value: u64) -> usize {
 }
 
 /// Decimals that the percentages need, at most 9: `99.99` needs two.
-fn decimals(percentiles: &[f64]) -> usize {
+pub(super) fn decimals(percentiles: &[f64]) -> usize {
     let needed = |percent: &f64| {
         let text = format!("{percent:.9}");
         let digits = text.trim_end_matches('0');
@@ -121,7 +126,7 @@ mod tests {
     fn precision_follows_the_list() {
         let histogram = histogram(&[34_300, 202_000]);
         let mut out = String::new();
-        write_percentiles(&mut out, "clat", Some(&histogram), &[50.0, 90.0, 99.0, 99.9, 99.999, 100.0]);
+        write_percentiles(&mut out, "clat", Some(&histogram), &[50.0, 90.0, 99.0, 99.9, 99.999, 100.0], 3);
         assert_eq!(
             out,
             "    clat percentiles (usec):\n     \
@@ -129,14 +134,20 @@ mod tests {
              | 99.999th=[  202], 100.000th=[  202]\n"
         );
         out.clear();
-        write_percentiles(&mut out, "lat", Some(&histogram), &[50.0, 99.0]);
+        write_percentiles(&mut out, "lat", Some(&histogram), &[50.0, 99.0], decimals(&[50.0, 99.0]));
         assert_eq!(out, "    lat percentiles (usec):\n     |  50th=[   35],  99th=[  202]\n");
     }
 
     #[test]
     fn wide_values_leave_room_for_three() {
         let mut out = String::new();
-        write_percentiles(&mut out, "clat", Some(&histogram(&[1736, 8_028_160])), &[1.0, 5.0, 99.95, 99.99]);
+        write_percentiles(
+            &mut out,
+            "clat",
+            Some(&histogram(&[1736, 8_028_160])),
+            &[1.0, 5.0, 99.95, 99.99],
+            decimals(&[1.0, 99.95]),
+        );
         assert_eq!(
             out,
             "    clat percentiles (nsec):\n     \
@@ -149,8 +160,8 @@ mod tests {
     fn nothing_measured_prints_nothing() {
         let mut out = String::new();
         write_moments(&mut out, "clat", &Moments::default());
-        write_percentiles(&mut out, "clat", None, &[50.0]);
-        write_percentiles(&mut out, "clat", Some(&Histogram::new()), &[50.0]);
+        write_percentiles(&mut out, "clat", None, &[50.0], 0);
+        write_percentiles(&mut out, "clat", Some(&Histogram::new()), &[50.0], 0);
         write_classes(&mut out, "nsec", &[0.0; 10]);
         assert_eq!(out, "");
     }

@@ -7,9 +7,10 @@ mod summary;
 pub use summary::unit_work;
 
 use jiff::tz::TimeZone;
-use results::{JobRecord, JobSetup, PerDirection, RunRecord, escape};
+use results::{DiskRecord, JobRecord, JobSetup, Node, PerDirection, RunRecord, escape};
 
-use crate::disks::disks_of;
+use crate::clients::{self, Client};
+use crate::disks::{disks_of, listed};
 use crate::groups::Table;
 use crate::number::Style;
 
@@ -42,21 +43,46 @@ pub fn starting(threads: u32, processes: u32) -> String {
 
 /// The results: from the blank line before the first job to the disks. Times are shown in `zone`.
 pub fn results(run: &RunRecord, zone: &TimeZone) -> String {
-    let table = Table::of(run);
-    let mut out = String::from("\n");
-    for (row, group) in table.grouped_rows() {
-        job::write(&mut out, row, group, run.taken_ms, zone);
+    let mut out = String::new();
+    match clients::clients(run) {
+        Some(clients) => write_clients(&mut out, run, &clients, zone),
+        None => write_table(&mut out, run, &Table::of(run), &disks_of(run), zone),
     }
-    table.groups.iter().for_each(|group| summary::write_group(&mut out, group));
-    summary::write_disks(&mut out, &disks_of(run));
     if let Some(idleness) = run.only_node().and_then(|node| node.idleness.as_ref()) {
         summary::write_idleness(&mut out, idleness);
     }
     escape::terminal(&out).into_owned()
 }
 
+fn write_table(out: &mut String, run: &RunRecord, table: &Table, disks: &[&DiskRecord], zone: &TimeZone) {
+    out.push('\n');
+    for (row, group) in table.grouped_rows() {
+        job::write(out, row, group, run.taken_ms, zone);
+    }
+    table.groups.iter().for_each(|group| summary::write_group(out, group));
+    summary::write_disks(out, disks);
+}
+
+/// The report of each, as it would be alone, behind its name; then one block of all, if there are several.
+fn write_clients(out: &mut String, run: &RunRecord, clients: &[Client<'_>], zone: &TimeZone) {
+    for client in clients {
+        out.push_str(&before_lines_of(client.node));
+        write_table(out, run, &client.table, &listed(&client.node.disks), zone);
+    }
+    if let Some(all) = clients::all(clients) {
+        all.grouped_rows().for_each(|(row, group)| job::write_sum(out, row, group, run.taken_ms, zone));
+    }
+}
+
+fn before_lines_of(node: &Node) -> String {
+    format!("<{}> ", escape::line(&node.name))
+}
+
 /// All that a finished run prints, for a saved record: banners, version, start and results.
 pub fn full(run: &RunRecord, zone: &TimeZone) -> String {
+    if run.nodes.len() > 1 {
+        return announcements(run) + &results(run, zone);
+    }
     let first_clones = run.jobs.iter().filter(|job| job.clone == 0);
     let mut out: String = first_clones.map(|job| banner(&job.name, job.group, &job.setup)).collect();
     out.push_str(&escape::line(&run.version));
@@ -65,4 +91,20 @@ pub fn full(run: &RunRecord, zone: &TimeZone) -> String {
     out.push_str(&starting(count(true), count(false)));
     out.push_str(&results(run, zone));
     out
+}
+
+/// What the clients of a run print before its end, each line behind the name of one.
+fn announcements(run: &RunRecord) -> String {
+    let mut out = String::new();
+    for (index, node) in run.nodes.iter().enumerate() {
+        let jobs = || run.jobs.iter().filter(move |job| job.node == index);
+        let count = |thread: bool| jobs().filter(|job| job.setup.thread == thread).count() as u32;
+        let mut said: String =
+            jobs().filter(|job| job.clone == 0).map(|job| banner(&job.name, job.group, &job.setup)).collect();
+        said.push_str(&starting(count(true), count(false)));
+        for line in said.lines() {
+            out.push_str(&format!("{}{line}\n", before_lines_of(node)));
+        }
+    }
+    escape::terminal(&out).into_owned()
 }

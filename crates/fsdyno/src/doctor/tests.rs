@@ -35,6 +35,8 @@ fn healthy() -> Findings {
             aio_max_requests: Ok(65_536),
             aio_reserved_requests: Ok(128),
             io_uring_disabled: Ok(0),
+            other_identities: Ok([true, true]),
+            nodes: Ok(vec![(0, vec![0, 1])]),
             cgroup_memory_bytes: Ok(None),
         },
     }
@@ -67,6 +69,8 @@ fn walled_in() -> Findings {
             aio_max_requests: Ok(1024),
             aio_reserved_requests: Err(hidden()),
             io_uring_disabled: Err(hidden()),
+            other_identities: Err(hidden()),
+            nodes: Err(hidden()),
             cgroup_memory_bytes: Ok(Some(64 << 20)),
         },
         ..healthy()

@@ -9,8 +9,9 @@ use guide::store::Store;
 use guide::study::Caller;
 use guide::watch::Unwatched;
 use guide::{Problem, Watcher};
+use job::EngineName;
 use present::export::junit;
-use results::{Study, Verdict};
+use results::{NOT_SAVED, Note, Severity, Study, Verdict};
 use run::SignalWatch;
 
 use super::junit_file::JunitFile;
@@ -41,7 +42,7 @@ pub(crate) struct Shared {
     /// standard error).
     #[arg(long, value_name = "FILE")]
     pub(crate) live: Option<PathBuf>,
-    /// Save the record in this directory [default: $XDG_DATA_HOME/fsdyno].
+    /// Save the record in this directory [default: $XDG_DATA_HOME/fsdyno, on Windows %LOCALAPPDATA%\fsdyno].
     #[arg(long, value_name = "DIR", conflicts_with = "no_store")]
     pub(crate) store: Option<PathBuf>,
     /// Save no record.
@@ -112,9 +113,12 @@ fn try_answer(
     };
     live.clear();
     drop((signals, study_saver));
-    let study = study?;
+    let mut study = study?;
     // The record first: it holds everything, should the answer not get through.
     let kept = store.map(|store| store.save(&study));
+    if !shared.no_store && !matches!(kept, Some(Ok(_))) {
+        study.notes.push(Note::new(NOT_SAVED, Severity::Info, "this run could not be saved"));
+    }
     let shown = shown_as(shared.json, shared.markdown, shared.wide, &study);
     let printed = if shared.streams_to_stdout() {
         print_stderr(shown.trim_end());
@@ -198,6 +202,15 @@ impl FileOptions {
     }
 }
 
+/// Reads the name of an engine that moves data.
+pub(crate) fn engine(text: &str) -> Result<EngineName, String> {
+    let moves_data = |name: &EngineName| name.moves_data();
+    EngineName::named(text).filter(moves_data).ok_or_else(|| {
+        let names: Vec<&str> = EngineName::all().filter(moves_data).map(EngineName::name).collect();
+        format!("use one of {}", names.join(", "))
+    })
+}
+
 /// Reads a size such as `4g` or `100m`: powers of 1,024, as fio's sizes.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
@@ -220,7 +233,10 @@ fn status(study: &Study, signal: Option<i32>) -> u8 {
     }
     let run_failed = |row: &results::Row| {
         let jobs = row.run.iter().flat_map(|run| &run.jobs);
-        jobs.into_iter().any(|job| job.error.is_some()) || row.phase.as_ref().is_some_and(|phase| phase.error.is_some())
+        let mut ranks = row.run.iter().filter_map(|run| run.together.as_ref());
+        ranks.any(|together| !together.missing.is_empty())
+            || jobs.into_iter().any(|job| job.error.is_some())
+            || row.phase.as_ref().is_some_and(|phase| phase.error.is_some())
     };
     let given = |verdict| study.verdicts.iter().any(|row| row.verdict == verdict);
     match () {

@@ -7,6 +7,7 @@ use clap::Args;
 use guide::Problem;
 use guide::attribution::{Attributed, attribute};
 use guide::store::Store;
+use results::sort;
 use serde_json::{Value, json};
 
 use super::stored::{ended, printed};
@@ -23,7 +24,7 @@ pub(crate) struct Attribute {
     /// One JSON document.
     #[arg(long)]
     json: bool,
-    /// Where runs are kept [default: $XDG_DATA_HOME/fsdyno].
+    /// Where runs are kept [default: $XDG_DATA_HOME/fsdyno, on Windows %LOCALAPPDATA%\fsdyno].
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
 }
@@ -71,7 +72,7 @@ fn in_short(found: &[Attributed]) -> Option<String> {
             None => culprits.push((word, 1)),
         }
     }
-    culprits.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    sort::by_key(&mut culprits, |(_, count)| std::cmp::Reverse(*count));
     let parts = culprits.iter().map(|(word, count)| format!("{word} ({count} of {} patterns)", found.len()));
     let parts: Vec<String> = parts.collect();
     (!parts.is_empty()).then(|| format!("Most of the latency that the client adds comes from {}.", parts.join(", ")))

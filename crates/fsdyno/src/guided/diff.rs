@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use guide::Problem;
 use guide::store::Store;
 use present::export::junit::{Case, Outcome};
-use present::tables::Changes;
+use present::tables::{Changes, Next};
 use results::quantity::counted;
 use results::{Change, Measure, Significance, Study, changes, earlier, is_repeat, obstacles};
 
@@ -44,7 +44,7 @@ pub(crate) struct Diff {
     /// One JSON document.
     #[arg(long)]
     json: bool,
-    /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno].
+    /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno, on Windows %LOCALAPPDATA%\fsdyno].
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
 }
@@ -58,7 +58,7 @@ pub(crate) struct History {
     /// One JSON document: the medians of each figure, run by run.
     #[arg(long)]
     json: bool,
-    /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno].
+    /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno, on Windows %LOCALAPPDATA%\fsdyno].
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
 }
@@ -71,7 +71,7 @@ pub(crate) struct Baseline {
     /// One JSON document.
     #[arg(long, global = true)]
     json: bool,
-    /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno].
+    /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno, on Windows %LOCALAPPDATA%\fsdyno].
     #[arg(long, value_name = "DIR", global = true)]
     store: Option<PathBuf>,
 }
@@ -193,7 +193,7 @@ impl Diff {
             base: called(&base),
             new: called(&new),
             obstacles: &reasons,
-            more_rounds: Changes::more_rounds_of(&new),
+            next: Next::of(&new),
         };
         let status = if self.json { printed(&shown.json()) } else { printed_page(&shown.text(columns())) };
         let mut cases = Vec::new();

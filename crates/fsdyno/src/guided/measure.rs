@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{ArgPredicate, PossibleValue, PossibleValuesParser};
 use clap::{Args, value_parser};
 use guide::io_mode::Wanted;
-use guide::measure::{Effort, Options, measure, names};
+use guide::measure::{Effort, Like, Options, familiar_names, measure, names};
 use guide::store::Store;
 use guide::study::Place;
 use job::EngineName;
 use results::Question;
 
-use super::answer::{FileOptions, Shared, answer};
+use super::answer::{FileOptions, Shared, answer, engine};
 
 /// How fast is the storage: throughput, IOPS, latency, and the latency of a durable write.
 ///
@@ -27,19 +27,25 @@ pub(crate) struct Measure {
     #[arg(long)]
     quick: bool,
     /// The published command lines unchanged: 60 s each, files of 10 GiB (160 GiB in all for the last of them).
-    #[arg(long, conflicts_with_all = ["quick", "runs", "only", "runtime", "engine", "buffered"])]
+    #[arg(long, conflicts_with_all = ["quick", "runs", "only", "runtime", "engine", "buffered", "like"])]
     full: bool,
-    /// Measure everything so many times, each time on a new file; rates are then medians with intervals.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..=100))]
-    runs: u32,
-    /// Run only these tests.
-    #[arg(long, value_name = "TESTS", value_delimiter = ',', value_parser = PossibleValuesParser::new(names()))]
+    /// The tests of CrystalDiskMark and KDiskMark (cdm), or of diskspd, under their names and with their lengths.
+    #[arg(long, value_name = "TOOL", value_parser = PossibleValuesParser::new(Like::NAMED.map(|(name, _)| name)))]
+    like: Option<String>,
+    /// Measure everything so many times, each time on a new file; rates are then medians with intervals. With --like each
+    /// test runs so many times on the same file [default: 1; with --like=cdm 5].
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=100))]
+    runs: Option<u32>,
+    /// Run only these tests; with --like by the names of that tool.
+    // A configuration names the usual tests, which another tool does not have.
+    #[arg(long, value_name = "TESTS", value_delimiter = ',', value_parser = PossibleValuesParser::new(test_names()),
+        default_value_if("like", ArgPredicate::IsPresent, None))]
     only: Vec<String>,
     /// The engine of all tests but sync-latency, which has its own [default: libaio, else io_uring].
     #[arg(long, value_parser = engine)]
     engine: Option<EngineName>,
     /// Use the page cache instead of direct I/O.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "like")]
     buffered: bool,
     #[command(flatten)]
     file: FileOptions,
@@ -47,13 +53,9 @@ pub(crate) struct Measure {
     shared: Shared,
 }
 
-/// Reads the name of an engine that moves data.
-fn engine(text: &str) -> Result<EngineName, String> {
-    let moves_data = |name: &EngineName| !name.is_diskless();
-    EngineName::named(text).filter(moves_data).ok_or_else(|| {
-        let names: Vec<&str> = EngineName::all().filter(moves_data).map(EngineName::name).collect();
-        format!("use one of {}", names.join(", "))
-    })
+/// All tests by name; help and completions have the usual ones.
+fn test_names() -> Vec<PossibleValue> {
+    names().map(PossibleValue::new).chain(familiar_names().map(|name| PossibleValue::new(name).hide(true))).collect()
 }
 
 /// Bytes of the file in the last saved run of the same plan and place.
@@ -72,10 +74,11 @@ impl Measure {
         };
         let mut options = Options {
             effort,
+            like: self.like.as_deref().and_then(Like::named),
             size_bytes: self.file.size,
             size_before: None,
             expected: self.file.expect,
-            runs: self.runs,
+            runs: self.runs.unwrap_or(0),
             only: self.only,
             runtime_s: self.file.runtime,
             wanted: Wanted { engine: self.engine, buffered: self.buffered },

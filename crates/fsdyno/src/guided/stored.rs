@@ -25,7 +25,7 @@ pub(crate) struct Runs {
     /// One JSON document.
     #[arg(long)]
     json: bool,
-    /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno].
+    /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno, on Windows %LOCALAPPDATA%\fsdyno].
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Show {
     /// Print all figures of a comparison: IOPS, percentiles, CPU %, scatter.
     #[arg(long, conflicts_with_all = ["json", "markdown"])]
     wide: bool,
-    /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno].
+    /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno, on Windows %LOCALAPPDATA%\fsdyno].
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
 }

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use guide::io_mode::Wanted;
 use guide::requests::{access, block_size};
 use guide::study::Place;
 use guide::sweep::{Depths, Options, sweep};
+use job::EngineName;
 
-use super::answer::{FileOptions, Shared, answer};
+use super::answer::{FileOptions, Shared, answer, engine};
 
 /// Best queue depth and block size: one point per depth, and the knee beyond which only latency grows.
 ///
@@ -27,6 +29,9 @@ pub(crate) struct Sweep {
     /// Kinds of access, separated by commas: read, write, rw, randread, randwrite, randrw.
     #[arg(long, value_name = "WORDS", default_value = "randread", value_delimiter = ',', value_parser = access)]
     rw: Vec<String>,
+    /// The engine of all depths [default: libaio, else io_uring].
+    #[arg(long, value_parser = engine)]
+    engine: Option<EngineName>,
     #[command(flatten)]
     file: FileOptions,
     #[command(flatten)]
@@ -42,6 +47,7 @@ impl Sweep {
             runtime_s: self.file.runtime_s(),
             size_bytes: self.file.size,
             expected: self.file.expect,
+            wanted: Wanted { engine: self.engine, buffered: false },
         };
         let place = Place::at(&self.path);
         answer(&self.shared, place.in_command(&self.path, command), |caller| sweep(&place, &options, caller))

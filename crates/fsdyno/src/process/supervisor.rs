@@ -3,11 +3,23 @@
 
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::sync::Mutex;
+#[cfg(feature = "mpi")]
+use std::sync::{
+    Arc,
+    atomic::{AtomicI32, Ordering},
+};
 use std::time::Duration;
 
-use engine::process::{Ended, Side, close_standard_streams, closes_within, end_with_parent, fork, wait_for};
+use engine::process::{Ended, Side, close_standard_streams, closes_within, divide, end_with_parent, wait_for};
+
+#[cfg(feature = "mpi")]
+use engine::process::hear_end_of_parent;
+#[cfg(feature = "mpi")]
+use engine::signals::{Listener, SIGUSR1};
 
 use super::status::BY_SIGNAL;
+#[cfg(feature = "mpi")]
+use super::status::GOOD;
 use super::streams::print_stderr;
 
 /// A worker process that has given its status and is not gone after so long is stuck.
@@ -26,10 +38,14 @@ static STATUS_WRITER: Mutex<Option<PipeWriter>> = Mutex::new(None);
 
 /// Does the work in a process of its own; its exit status. `work` must begin before any thread does.
 pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
-    let divided = std::io::pipe().and_then(|pipe| Ok((pipe, fork()?)));
-    match divided {
-        Ok(((reader, writer), Side::New)) => {
-            drop(reader);
+    if status_writer().is_some() {
+        // A rank of a run on many nodes: its agent waits for this process.
+        let status = work();
+        report_end(status);
+        return status;
+    }
+    match divide() {
+        Ok(Side::New { writer }) => {
             if !end_with_parent(&writer) {
                 // Whoever asked for the work is gone, and nobody would end it.
                 return ORPHANED;
@@ -39,8 +55,7 @@ pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
             report_end(status);
             status
         }
-        Ok(((reader, writer), Side::Old { child, held })) => {
-            drop(writer);
+        Ok(Side::Old { child, held, reader }) => {
             let relay = run::SignalRelay::begin(child);
             drop(held);
             if let Err(error) = &relay {
@@ -54,6 +69,51 @@ pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
                                cannot end"
             ));
             work()
+        }
+    }
+}
+
+/// Does the work of a rank in a process of its own, beside its agent, which waits for it; the agent's exit status, in the
+/// other process that of the work.
+#[cfg(feature = "mpi")]
+pub(crate) fn accompanied(
+    work: impl FnOnce(PipeReader, PipeWriter) -> std::process::ExitCode,
+    agent: impl FnOnce(cluster::WorkerProcess, Arc<AtomicI32>) -> cluster::Ending,
+    lost: impl FnOnce(Option<Box<results::RunRecord>>) -> u8,
+) -> std::io::Result<std::process::ExitCode> {
+    let ((orders, to_worker), (reports, from_worker)) = (std::io::pipe()?, std::io::pipe()?);
+    match divide()? {
+        Side::New { writer } => {
+            drop((to_worker, reports));
+            if !hear_end_of_parent(&writer) {
+                return Ok(ORPHANED.into());
+            }
+            *status_writer() = Some(writer);
+            Ok(work(orders, from_worker))
+        }
+        Side::Old { child, held, reader } => {
+            drop((orders, from_worker));
+            let signal = Arc::new(AtomicI32::new(0));
+            let heard = Arc::clone(&signal);
+            let listener = Listener::begin("relay", move |signal| {
+                // A child that has ended needs no signal any more; the agent tells the others.
+                let _ = engine::process::signal(child, signal);
+                heard.store(if signal == SIGUSR1 { 0 } else { signal }, Ordering::Relaxed);
+            });
+            drop(held);
+            let ending = agent(cluster::WorkerProcess { process: child, orders: to_worker, reports }, signal);
+            drop(listener);
+            Ok(match ending {
+                cluster::Ending::Over => wait(child, reader).into(),
+                // What its worker met with is in the record, and in the first rank's status.
+                cluster::Ending::Followed => {
+                    if closes_within(&reader, super::patience::bounds().patience()) {
+                        let _ = wait_for(child);
+                    }
+                    GOOD.into()
+                }
+                cluster::Ending::Lost(record) => lost(record).into(),
+            })
         }
     }
 }
@@ -74,6 +134,8 @@ fn status_writer() -> std::sync::MutexGuard<'static, Option<PipeWriter>> {
 fn report_end(status: u8) {
     let Some(mut writer) = status_writer().take() else { return };
     let _ = std::io::stdout().flush();
+    #[cfg(feature = "mpi")]
+    super::link::leave();
     close_standard_streams();
     // Nobody waits if this fails.
     let _ = writer.write_all(&[status]);

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod browser;
+mod crowded;
 #[path = "../../../present/tests/sheet/fixture.rs"]
 mod fixture;
 #[path = "../../../present/tests/sheet/odd.rs"]

@@ -12,7 +12,8 @@ const FILE: &str = "data";
 
 const SIZES: &[&str] = &["32k", "64k", "64k", "128k", "100k", "50000", "66000", "256k"];
 const BLOCKS: &[&str] = &["4k", "4k", "4k", "4k", "8k", "16k", "512", "5000", "4k,8k", "8k,4k"];
-const ENGINES: &[&str] = &["null", "null", "psync", "psync", "sync", "pvsync2", "libaio", "libaio", "io_uring", "mmap"];
+const ENGINES: &[&str] =
+    &["null", "null", "psync", "psync", "sync", "pvsync2", "libaio", "libaio", "io_uring", "mmap", "splice"];
 
 /// What the bytes of an existing file are.
 const BEFORE: u8 = 0x5a;
@@ -53,6 +54,7 @@ impl Drawn {
         if drawn.value("verify").is_some() || drawn.value("verify_pattern").is_some() {
             drawn.push("verify_state_save", "0");
         }
+        drawn.hint(&mut random);
         drawn
     }
 
@@ -111,6 +113,13 @@ impl Drawn {
         self.push("zonesize", random.one_of(&["8k", "16k", "32k"]));
         self.push("zonerange", random.one_of(&["16k", "32k"]));
         self.push("zoneskip", random.one_of(&["0", "16k"]));
+    }
+
+    /// How long the data will live.
+    fn hint(&mut self, random: &mut Random) {
+        if random.percent(4) {
+            self.push("write_hint", random.one_of(&["none", "short", "extreme"]));
+        }
     }
 
     /// Random orders that both tools share have a generator by name and a seed of their own.
@@ -236,11 +245,10 @@ impl Drawn {
         let kind = self.value("verify").unwrap_or(of_pattern);
         let plain =
             ["offset", "io_size", "number_ios", "numjobs", "nrfiles", "filesize", "verify_only", "bsrange", "bssplit"];
-        // Reads of another size expect the offset of their own begin.
-        let of_offsets = self.value("verify_pattern").is_some_and(|pattern| pattern.contains("%o"));
+        // fio takes the size of a header for that of a read.
         let of_one_size = self.value("bs").is_none_or(|bs| !bs.contains(','));
         !["0", "pattern", "null", "sha512"].contains(&kind)
-            && (of_one_size || !of_offsets)
+            && of_one_size
             && self.value("rw") == Some("write")
             && self.value("filename").is_some()
             && !self.is_on("unlink")

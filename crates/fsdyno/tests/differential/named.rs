@@ -133,6 +133,14 @@ pub(crate) const NAMED: &[Named] = &[
     ),
     named(
         Spared::All,
+        |drawn| {
+            let stay_in_use = drawn.value("ioengine") == Some("mmap") || drawn.is_on("registerfiles");
+            drawn.is_on("unlink_each_loop") && stay_in_use
+        },
+        "the files that are mapped or registered would stay in use: the job is refused",
+    ),
+    named(
+        Spared::All,
         |drawn| drawn.value("ioengine") == Some("mmap") && drawn.syncs_or_is_direct() && !drawn.has_whole_pages(),
         "fio maps such blocks only where nothing is synced",
     ),
@@ -146,7 +154,20 @@ pub(crate) const NAMED: &[Named] = &[
         |drawn| !is_random(drawn) && is_mix(drawn) && drawn.keeps_requests_in_flight() && drawn.starts_over(),
         "what is left of a size that is no multiple of the block goes to either direction in the next pass",
     ),
-    named(Spared::All, |drawn| drawn.value("verify") == Some("pattern_hdr"), "3.42 added the word"),
+    named(
+        Spared::Counts,
+        |drawn| !is_random(drawn) && is_mix(drawn) && has_modifier(drawn) && drawn.value("offset").is_some(),
+        "where a mix skips and has an offset, fio ends a pass with the range of one direction; without one it begins again",
+    ),
+    named(
+        Spared::All,
+        |drawn| {
+            let commands = ["exec_prerun", "exec_postrun"].iter().any(|name| drawn.value(name).is_some());
+            commands && drawn.value("random_generator") == Some("lfsr")
+        },
+        "3.33 runs no command of a job whose shift register it cannot begin",
+    ),
+    named(Spared::All, |drawn| drawn.words.iter().any(|word| word == "--verify=pattern_hdr"), "3.42 added the word"),
     named(Spared::All, |drawn| drawn.value("fadvise_hint") == Some("noreuse"), "3.42 added the word"),
     named(
         Spared::Counts,

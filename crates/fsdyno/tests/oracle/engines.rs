@@ -24,6 +24,7 @@ cases! {
     null_deep: line("--name=a --ioengine=null --size=1m --rw=write --iodepth=16").counts().report().left(Depth::Names);
     depth_of_a_sync_engine: job("--ioengine=psync --rw=read --iodepth=8").verbatim().says("queue depth will be capped at 1");
     batches: job("--ioengine=libaio --rw=read --iodepth=16 --iodepth_batch=8 --iodepth_batch_complete_max=16").counts().report();
+    write_hint: job("--rw=write --write_hint=long").counts().left(Depth::Sizes);
     posixaio: job("--ioengine=posixaio --rw=randread --iodepth=8").counts();
     posixaio_writes: job("--ioengine=posixaio --rw=write --iodepth=4 --bs=16k --fsync=2").left(Depth::Sizes);
     dev_null_read: line("--name=a --filename=/dev/null --size=64k --rw=read");

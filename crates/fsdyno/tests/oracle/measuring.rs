@@ -25,7 +25,7 @@ cases! {
     unified_both: job("--rw=randrw --unified_rw_reporting=both");
     unified_by_number: job("--rw=randrw --unified_rw_reporting=1 --rwmixread=100").counts();
     continue_on_error: job("--continue_on_error=all").counts().report();
-    latency_target: job("--latency_target=10ms --latency_window=100ms --latency_percentile=99 --runtime=500ms --time_based --ioengine=libaio --iodepth=4").report();
+    latency_target: job("--latency_target=5s --latency_window=100ms --latency_percentile=99 --runtime=500ms --time_based --ioengine=libaio --iodepth=4").report();
     latency_target_of_one: job("--latency_target=10s --latency_window=50ms --latency_percentile=99 --runtime=5s --time_based").report();
     latency_target_that_nothing_keeps: job("--latency_target=1us --latency_window=50ms --ioengine=libaio --iodepth=4").says("exceeds specified max (1000 nsec)");
     latency_target_while_running: job("--latency_target=10s --latency_window=50ms --latency_percentile=50 --latency_run=1 --ioengine=libaio --iodepth=4 --runtime=500ms --time_based").report();

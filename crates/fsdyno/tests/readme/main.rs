@@ -14,6 +14,13 @@ fn pages() -> String {
     ["README.md", "docs/guide.md", "docs/fio.md"].map(text).concat()
 }
 
+/// The README in other languages.
+fn translations() -> String {
+    ["README.de.md", "README.ko.md", "README.zh.md"]
+        .map(|name| fs::read_to_string(testkit::workspace().join(name)).unwrap())
+        .concat()
+}
+
 /// The lines of the blocks marked `sh example`, without their remarks.
 fn examples(pages: &str) -> Vec<String> {
     let mut inside = false;
@@ -77,8 +84,13 @@ fn briefly(question: &str) -> &'static [&'static str] {
 #[test]
 fn every_example_runs() {
     let place = Place::with(&["data", "nfs"]);
-    let lines = examples(&pages());
+    let mut lines = examples(&pages());
     assert!(lines.len() >= 9, "examples are lost: {lines:?}");
+    for line in examples(&translations()) {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
     let here = |word: &str| word.replace("/data", &place.word("data")).replace("/mnt/nfs", &place.word("nfs"));
     let mut compared = Vec::new();
     for line in lines {
@@ -105,6 +117,29 @@ fn every_example_runs() {
     assert!(place.read("report.html").contains("</html>"));
 }
 
+/// What can be typed is the same in all languages.
+#[test]
+fn translations_have_the_same_commands() {
+    let all: Vec<_> = blocks(&translations()).into_iter().map(|(_, lines)| lines).collect();
+    let commands = |block: &[String]| -> Vec<String> {
+        block.iter().map(|line| line.split(" #").next().unwrap().trim().to_string()).collect()
+    };
+    let third = all.len() / 3;
+    assert_eq!((third, all.len()), (3, 9));
+    for (index, block) in all.iter().enumerate() {
+        assert_eq!(commands(block), commands(&all[index % third]));
+    }
+}
+
+/// Of the options README says what COMPAT.md does.
+#[test]
+fn the_options_are_counted() {
+    let text = |name: &str| fs::read_to_string(testkit::workspace().join(name)).unwrap();
+    let compat = text("COMPAT.md");
+    let counts = compat.lines().find(|line| line.contains(" options: ")).unwrap();
+    assert!(text("README.md").contains(counts.trim_end_matches('.')), "README.md does not say: {counts}");
+}
+
 #[test]
 fn every_fio_line_runs() {
     let place = Place::new();
@@ -121,8 +156,7 @@ fn every_fio_line_runs() {
             }
             // What builds it, and what it printed: the lab's test of the whole comparison writes the last of these.
             "" if begins(&block, "cargo run") || begins(&block, ".ci/run") => {}
-            "" if begins(&block, "invalid: ")
-                || ["$ fsdyno compare ", "fsdyno compare local="].iter().any(|words| begins(&block, words)) => {}
+            "" if begins(&block, "invalid: ") || begins(&block, "$ fsdyno compare ") => {}
             _ => panic!("no test knows this block: {block:?}"),
         }
     }

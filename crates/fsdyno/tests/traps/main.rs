@@ -8,6 +8,7 @@ mod complete;
 mod face;
 mod holes;
 mod memory;
+mod nodes;
 mod plans;
 mod reads;
 mod removed;

@@ -40,7 +40,7 @@ fn latencies(jobs: &[JobRecord]) -> Histogram {
 
 /// What `now` has more than `then`.
 fn difference(now: &Histogram, then: &Histogram) -> Histogram {
-    let earlier = then.counts().iter().copied().chain(std::iter::repeat(0));
+    let earlier = then.counts().into_iter().chain(std::iter::repeat(0));
     Histogram::from_counts(now.counts().iter().zip(earlier).map(|(now, then)| now.saturating_sub(then)).collect())
 }
 

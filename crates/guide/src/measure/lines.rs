@@ -14,7 +14,7 @@ pub(super) struct Test {
     pub(super) files: u64,
 }
 
-const fn test(pattern: &'static str, title: &'static str, words: &'static [&'static str]) -> Test {
+pub(super) const fn test(pattern: &'static str, title: &'static str, words: &'static [&'static str]) -> Test {
     Test { pattern, title, words, files: 1 }
 }
 
@@ -87,6 +87,8 @@ pub(super) struct Timing {
     pub(super) ramp_ms: u32,
     /// Longest measuring of each test, ms.
     pub(super) runtime_ms: u32,
+    /// What the storage rests before each test, s.
+    pub(super) interval_s: u32,
     /// When it may end earlier.
     pub(super) stop_rule: StopRule,
 }
@@ -111,6 +113,7 @@ impl Timing {
         fill_s: 2,
         ramp_ms: 200,
         runtime_ms: 1050,
+        interval_s: 0,
         stop_rule: StopRule::AsWritten,
     };
     pub(super) const NORMAL: Timing = Timing {
@@ -120,12 +123,18 @@ impl Timing {
         fill_s: 8,
         ramp_ms: 1000,
         runtime_ms: 6000,
+        interval_s: 0,
         stop_rule: StopRule::Settled { least_s: 3.0, windows: 6, tolerance: 0.05 },
     };
 
     /// The longest that a test runs before it syncs, ms.
     pub(super) fn own_ms(&self) -> u64 {
         u64::from(self.ramp_ms + self.runtime_ms)
+    }
+
+    /// What one of so many loops of a test takes, with its share of the rest before the first, ms.
+    pub(super) fn step_ms(&self, loops: u32) -> u64 {
+        self.own_ms() + u64::from(self.interval_s) * 1000 / u64::from(loops.max(1))
     }
 
     /// The measuring of each test at most, as its line says it.
@@ -145,7 +154,9 @@ pub(super) fn adapted(test: &Test, io_mode: &IoMode, file: &str, size_bytes: u64
     let mut words = common(test, io_mode, file, size_bytes);
     words.push("--time_based=1".to_string());
     words.push(format!("--runtime={}", timing.runtime()));
-    words.push(format!("--ramp_time={}ms", timing.ramp_ms));
+    if timing.ramp_ms > 0 {
+        words.push(format!("--ramp_time={}ms", timing.ramp_ms));
+    }
     words
 }
 
@@ -181,4 +192,16 @@ pub(super) fn full(test: &Test, directory: &str, size_bytes: Option<u64>) -> Vec
     ];
     words.extend(test.words.iter().map(|word| word.to_string()));
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_takes_its_share_of_the_rests() {
+        let timing = Timing { ramp_ms: 0, runtime_ms: 5000, interval_s: 5, ..Timing::NORMAL };
+        assert_eq!([1, 5].map(|loops| timing.step_ms(loops)), [10_000, 6_000]);
+        assert_eq!(Timing::NORMAL.step_ms(1), Timing::NORMAL.own_ms(), "nothing rests there");
+    }
 }

@@ -30,6 +30,18 @@ struct Measured {
     block_bytes: u32,
 }
 
+/// Random 4 KiB reads with many in flight, by whatever name.
+const DEEP_READS: [&str; 3] = [test_name::RAND_READ, test_name::CDM[2].read, test_name::DISKSPD[2].read];
+/// Random 4 KiB reads, one in flight.
+const SINGLE_READS: [&str; 3] = [test_name::READ_LATENCY, test_name::CDM[3].read, test_name::DISKSPD[3].read];
+/// Random 4 KiB writes, one in flight.
+const SINGLE_WRITES: [&str; 3] = [test_name::WRITE_LATENCY, test_name::CDM[3].write, test_name::DISKSPD[3].write];
+
+/// The first of these tests that has figures that count.
+fn measured_of(study: &Study, patterns: [&str; 3]) -> Option<Measured> {
+    patterns.into_iter().find_map(|pattern| measured(study, pattern))
+}
+
 /// The figures of the first run of a test; `None`: it has none that count.
 fn measured(study: &Study, pattern: &str) -> Option<Measured> {
     let row = study.rows.iter().find(|row| row.pattern == pattern && row.trust() < Trust::Invalid)?;
@@ -62,7 +74,7 @@ const GAIN: f64 = 1.05;
 
 /// IOPS = concurrency / mean latency.
 fn concurrency(study: &Study) -> Option<String> {
-    let deep = measured(study, test_name::RAND_READ)?;
+    let deep = measured_of(study, DEEP_READS)?;
     let possible = deep.depth * 1e9 / deep.mean_ns;
     let holds = deep.iops / possible * 100.0;
     let mut sentence = format!(
@@ -74,7 +86,7 @@ fn concurrency(study: &Study) -> Option<String> {
         holds,
         if holds < 95.0 { ": the rest of the time requests waited for submission" } else { "" }
     );
-    if let Some(single) = measured(study, test_name::READ_LATENCY) {
+    if let Some(single) = measured_of(study, SINGLE_READS) {
         let gain = deep.iops / single.iops;
         let one = number(single.iops);
         sentence.push_str(&if gain >= GAIN {
@@ -102,9 +114,8 @@ fn throughput(study: &Study) -> Option<String> {
 
 /// What the network's round trip explains of the latency.
 fn round_trip(study: &Study, server: Option<&ServerIdentity>) -> Option<String> {
-    let of = |what, pattern| Some((what, measured(study, pattern)?.p50_ns));
-    let (what, p50_ns) =
-        of("a 4k read", test_name::READ_LATENCY).or_else(|| of("a 4k write", test_name::WRITE_LATENCY))?;
+    let of = |what, patterns| Some((what, measured_of(study, patterns)?.p50_ns));
+    let (what, p50_ns) = of("a 4k read", SINGLE_READS).or_else(|| of("a 4k write", SINGLE_WRITES))?;
     let took = latency(p50_ns);
     let Some(server) = server else { return Some(without_server(study.targets.first()?, what, &took)) };
     let address = &server.address;
@@ -153,10 +164,14 @@ pub(super) fn io_mode(file_bytes: u64, io_mode: IoMode, timing: Timing) -> Strin
         }
     };
     format!(
-        "Measured with {} and {path} on a file of {} MiB, written first; each test ran {length} after {} s of warm-up.",
+        "Measured with {} and {path} on a file of {} MiB, written first; each test ran {length} after {}.",
         io_mode.engine,
         count(file_bytes >> 20),
-        seconds(timing.ramp_ms)
+        if timing.interval_s > 0 {
+            format!("{} s without I/O", timing.interval_s)
+        } else {
+            format!("{} s of warm-up", seconds(timing.ramp_ms))
+        }
     )
 }
 
@@ -180,8 +195,8 @@ pub(super) fn left_out(names: &[&str], total_s: u32) -> String {
 
 /// Where a request of the mount is, by the mount's own counters.
 fn nfs_request(study: &Study) -> Option<String> {
-    let named = |pattern| study.rows.iter().find(|row| row.pattern == pattern);
-    let row = named(test_name::READ_LATENCY).or_else(|| named(test_name::WRITE_LATENCY))?;
+    let one_of = |patterns: [&str; 3]| study.rows.iter().find(|row| patterns.contains(&row.pattern.as_str()));
+    let row = one_of(SINGLE_READS).or_else(|| one_of(SINGLE_WRITES))?;
     let times = findings::limits::nfs_times(row.run.as_ref()?)?;
     Some(format!(
         "NFS counters, {}: each request waits {} in the client and takes {} on the network and in the server.",

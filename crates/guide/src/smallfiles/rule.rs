@@ -79,6 +79,7 @@ fn answer(requirement: Requirement, phase: &PhaseRecord, applies: bool) -> Verdi
         reason,
         origin: if phase.name.starts_with("shell") { TestOrigin::Vendor } else { TestOrigin::Equivalent },
         caveats: Vec::new(),
+        cap_s: None,
         rows: Vec::new(),
         requirement,
     }

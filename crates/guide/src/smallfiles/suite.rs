@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::files::Directory;
+use engine::names::LINKS_REFUSED;
 use results::evidence::WireCounters;
 use results::quantity::count;
 use results::{PhaseRecord, Row, Severity};
@@ -33,6 +34,11 @@ pub(super) struct Suite {
     there: [Vec<u32>; Family::COUNT],
     /// Phases that were cut short: `rename after 17 of 1,001`.
     cuts: Vec<String>,
+}
+
+/// The record of a phase that cannot be run here, with the reason in the place of the state of the caches.
+fn did_not_run(phase: &Phase, reason: String) -> PhaseRecord {
+    PhaseRecord { name: phase.pattern.into(), cache: Some(reason), ..PhaseRecord::default() }
 }
 
 impl Suite {
@@ -93,6 +99,10 @@ impl Suite {
         step: &Step,
         row: &mut Row,
     ) -> Result<Option<Row>, Problem> {
+        if let (FileUse::Makes(Family::Link), Some(reason)) = (phase.acts, LINKS_REFUSED) {
+            row.phase = Some(did_not_run(phase, reason.to_owned()));
+            return Ok(None);
+        }
         let limit_ns = phase.limited.then_some(u64::from(self.options.limit_s) * 1_000_000_000);
         let planned = items.len();
         let (control, watcher) = (&study_run.control, &mut *study_run.watcher);
@@ -102,8 +112,7 @@ impl Suite {
         let cache = match arranged {
             Arranged::Ready(cache) => cache,
             Arranged::Impossible(reason) => {
-                row.phase =
-                    Some(PhaseRecord { name: phase.pattern.into(), cache: Some(reason), ..PhaseRecord::default() });
+                row.phase = Some(did_not_run(phase, reason));
                 return Ok(None);
             }
         };

@@ -95,15 +95,20 @@ fn description(points: &[Point]) -> String {
     }
 }
 
-/// The points in the rounds that all of them have.
 fn loads(points: &[Point]) -> Vec<LoadPoint> {
-    let has = |point: &Point, round: u32| point.found.runs.iter().any(|(of, _)| *of == round);
-    let in_all = |round: u32| points.iter().all(|point| has(point, round));
-    let load = |point: &Point| {
-        let mut runs: Vec<(u32, f64)> = point.found.runs.iter().copied().filter(|(round, _)| in_all(*round)).collect();
+    loads_of(&points.iter().map(|point| (point.depth, &point.found)).collect::<Vec<_>>())
+}
+
+/// The points in the rounds that all of them have, each with its load.
+pub(crate) fn loads_of(points: &[(u32, &SweepPoint)]) -> Vec<LoadPoint> {
+    let has = |found: &SweepPoint, round: u32| found.runs.iter().any(|(of, _)| *of == round);
+    let in_all = |round: u32| points.iter().all(|(_, found)| has(found, round));
+    let load = |(load, found): &(u32, &SweepPoint)| {
+        let mut runs: Vec<(u32, f64)> = found.runs.iter().copied().filter(|(round, _)| in_all(*round)).collect();
         sort::by_key(&mut runs, |(round, _)| *round);
         let throughputs = runs.into_iter().map(|(_, iops)| iops).collect();
-        LoadPoint { load: f64::from(point.depth), throughputs, latency: point.mean_ns }
+        let latency = found.latency.map_or(0.0, |latency| latency.mean_ns);
+        LoadPoint { load: f64::from(*load), throughputs, latency }
     };
     points.iter().map(load).collect()
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::files::{Directory, EntryKind, FileCause, Lock, remove_old_drafts, tree, try_lock};
+use results::sort;
 use run::Bounds;
 
 use super::marker::{self, Marker};
@@ -79,7 +80,7 @@ fn clean_below(path: &Path, options: CleanOptions, watcher: &mut dyn Watcher) ->
     let unreadable = |error: engine::files::FileError| Problem::new(error.to_string());
     let parent = Arc::new(Directory::open(path).map_err(unreadable)?);
     let mut names = parent.names().map_err(unreadable)?;
-    names.sort();
+    sort::by(&mut names, Ord::cmp);
     let mut left = Vec::new();
     for name in names.iter().filter_map(|name| name.to_str()).filter(|name| name.starts_with(PREFIX)) {
         if parent.look(name.as_ref()).is_ok_and(|entry| entry.kind == EntryKind::Directory) {

@@ -45,6 +45,12 @@ impl SpaceNeeds {
         SpaceNeeds { bytes, inodes: 0 }
     }
 
+    /// The same for each of so many ranks.
+    pub(super) fn times(self, ranks: u32) -> SpaceNeeds {
+        let times = |amount: u64| amount.saturating_mul(ranks.into());
+        SpaceNeeds { bytes: times(self.bytes), inodes: times(self.inodes) }
+    }
+
     fn plus(self, other: SpaceNeeds) -> SpaceNeeds {
         SpaceNeeds { bytes: self.bytes.saturating_add(other.bytes), inodes: self.inodes.saturating_add(other.inodes) }
     }

@@ -7,7 +7,6 @@ use crate::option::{Choice, Status, Status::*};
 use crate::typed::{CHOICES as BUILT_ENGINES, EngineName, Memory, SyncOpen};
 use crate::value::{Refusal, Word};
 
-const METADATA: Status = NotYet("tests of file operations are not built as engines");
 const NETWORK: Status = Rejected("it moves data between machines, not to a filesystem");
 const OBJECTS: Status = Rejected("it talks to a storage service by its own library, past every filesystem");
 const DEVICE: Status = Rejected("it drives a device past the filesystem");
@@ -23,16 +22,6 @@ const ENGINE_CHOICES: &[Choice] = &{
 };
 
 const MISSING_ENGINES: &[Choice] = &[
-    Choice::new("splice", "Moves pages through a pipe").status(NotYet("use psync or io_uring")),
-    Choice::new("filecreate", "Creates files").status(METADATA),
-    Choice::new("filestat", "Looks files up").status(METADATA),
-    Choice::new("filedelete", "Deletes files").status(METADATA),
-    Choice::new("filerename", "Renames files").status(METADATA),
-    Choice::new("dircreate", "Creates directories").status(METADATA),
-    Choice::new("dirstat", "Looks directories up").status(METADATA),
-    Choice::new("dirdelete", "Deletes directories").status(METADATA),
-    Choice::new("falloc", "fallocate as reads and writes").status(METADATA),
-    Choice::new("ftruncate", "ftruncate as writes").status(METADATA),
     Choice::new("e4defrag", "Defragments ext4 files").status(Rejected("it changes the layout of existing files")),
     Choice::new("io_uring_cmd", "NVMe commands through rings").status(DEVICE),
     Choice::new("sg", "SCSI generic commands").status(DEVICE),
@@ -76,29 +65,27 @@ const SYNCS: &[Choice] = &[
     Choice::new("dsync", "O_DSYNC: data before each write returns"),
 ];
 
-const ONE_KIND: &str = "buffers are anonymous pages in any case";
-
 const MEMORIES: &[Choice] = &[
     Choice::new("malloc", "Anonymous pages"),
-    Choice::new("shm", "Shared memory segments").status(Partial(ONE_KIND)),
-    Choice::new("shmhuge", "Shared memory of huge pages").status(NotYet("use mmaphuge")),
-    Choice::new("mmap", "Anonymous pages, or a file").tail("path").status(Partial("anonymous pages; no file")),
-    Choice::new("mmapshared", "A shared mapping").tail("path").status(Partial(ONE_KIND)),
-    Choice::new("mmaphuge", "Anonymous huge pages").tail("path"),
+    Choice::new("shm", "Shared memory segments"),
+    Choice::new("shmhuge", "Shared memory segments of huge pages"),
+    Choice::new("mmap", "Anonymous pages, or a private mapping of a file").tail("path"),
+    Choice::new("mmapshared", "A shared mapping, of a file if one is named").tail("path"),
+    Choice::new("mmaphuge", "Anonymous huge pages, or a shared mapping of a file on hugetlbfs").tail("path"),
     Choice::new("cudamalloc", "Memory of a GPU").status(NotYet("GPU memory is not supported")),
 ];
 
 const SUBMIT_MODES: &[Choice] = &[
     Choice::new("inline", "The worker submits its own I/O"),
-    Choice::new("offload", "Threads of their own submit it").status(NotYet("use numjobs for more submitting threads")),
+    Choice::new("offload", "Threads of their own make its calls, one for each request in flight"),
 ];
 
 const WRITE_HINTS: &[Choice] = &[
     Choice::new("none", "No hint"),
-    Choice::new("short", "Short-lived data").status(NotYet(HINTS)),
-    Choice::new("medium", "Data of medium life").status(NotYet(HINTS)),
-    Choice::new("long", "Long-lived data").status(NotYet(HINTS)),
-    Choice::new("extreme", "Data that stays").status(NotYet(HINTS)),
+    Choice::new("short", "Short-lived data"),
+    Choice::new("medium", "Data of medium life"),
+    Choice::new("long", "Long-lived data"),
+    Choice::new("extreme", "Data that stays"),
 ];
 
 const HINTS: &str = "hints to the device are not given";
@@ -126,8 +113,10 @@ pub(super) const ROWS: &[JobRow] = &[
     option("iodepth_low", integer(0, COUNT_MAX, |d, n| {
         d.job.submission.depth_low = (n > 0).then(|| count(n));
     })).tier(3).help("Fill the queue again only when it has fallen to this"),
-    option("io_submit_mode", word(SUBMIT_MODES, ignore_word))
-        .tier(3).default("inline").help("Who submits I/O").status(Partial("inline only")),
+    option("io_submit_mode", word(SUBMIT_MODES, |d, word| {
+        d.job.submission.offload = word.choice.word == "offload";
+        Ok(())
+    })).tier(3).default("inline").help("Who submits I/O"),
     option("serialize_overlap", boolean(|d, on| d.job.submission.serialize_overlap = on))
         .tier(3).default("0").help("Hold an I/O back while one in flight overlaps it, unless both read"),
     option("direct", boolean(|d, on| d.job.submission.direct = on))
@@ -136,10 +125,14 @@ pub(super) const ROWS: &[JobRow] = &[
         .tier(1).default("1").help("Through the page cache: the opposite of direct"),
     option("sync", word(SYNCS, set_sync))
         .default("none").help("O_SYNC or O_DSYNC when the file is opened"),
-    option("atomic", boolean(ignore))
-        .tier(4).default("0").help("Atomic writes of the device").status(NotYet("RWF_ATOMIC is not used")),
-    option("write_hint", word(WRITE_HINTS, ignore_word))
-        .tier(4).default("none").help("How long written data will live").status(Partial("none only")),
+    option("atomic", boolean(|d, on| d.job.submission.engine_options.atomic = on))
+        .tier(4).default("0").help("Writes that the device does whole or not at all (RWF_ATOMIC); direct=1 with it"),
+    option("write_hint", word(WRITE_HINTS, |d, word| {
+        // The kernel's number of "none" is 1.
+        let number = WRITE_HINTS.iter().position(|choice| choice.word == word.choice.word).map_or(0, |at| at + 1);
+        d.job.files.write_hint = Some(number as u8).filter(|number| *number > 1);
+        Ok(())
+    })).tier(4).default("none").help("How long written data will live"),
     option("dataplacement", word(PLACEMENTS, ignore_word))
         .tier(4).default("none").help("Where the device puts written data").status(Partial("none only")),
     option("fdp", boolean(ignore))
@@ -151,15 +144,14 @@ pub(super) const ROWS: &[JobRow] = &[
     option("dp_scheme", text(ignore_text))
         .tier(4).help("File that maps offsets to placements").status(NotYet(HINTS)),
     option("mem", word(MEMORIES, set_memory))
-        .aliases(&["iomem"]).default("malloc").help("What the buffers are made of")
-        .status(Partial("anonymous pages, plain or huge")),
+        .aliases(&["iomem"]).default("malloc").help("What the buffers are made of"),
     option("iomem_align", integer(0, COUNT_MAX, |d, n| d.job.submission.memory_align = count(n)))
         .tier(3).aliases(&["mem_align"]).default("0").help("Alignment of the buffers in bytes, a power of two"),
-    option("hugepage-size", size(0, ignore))
-        .tier(3).default("2m").help("Size of huge pages").status(NotYet("the system's own size is used")),
-    option("lockmem", size(0, ignore))
-        .tier(3).default("0").help("Lock so much memory, to take it from the page cache")
-        .status(NotYet("limit memory with a cgroup")),
+    // The default of fio stands for the size that the system itself prefers.
+    option("hugepage-size", size(0, |d, n| d.job.submission.huge_page_bytes = if n == 2 << 20 { 0 } else { n }))
+        .tier(3).default("2m").help("Size of the huge pages that mem asks for"),
+    option("lockmem", size(0, |d, bytes| d.job.submission.locked_bytes = bytes))
+        .tier(3).default("0").help("Each worker locks so much memory, to take it from the page cache"),
 ];
 
 fn set_engine(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
@@ -183,13 +175,13 @@ fn set_sync(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
 }
 
 fn set_memory(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
-    if word.tail.is_some() {
-        return Err(
-            Refusal::new("buffers in a file are not supported yet").advise(format!("write {}", word.choice.word))
-        );
-    }
+    let file = |shared| word.tail.as_ref().map(|path| Memory::File { path: path.into(), shared });
     draft.job.submission.memory = match word.choice.word {
-        "mmaphuge" => Memory::Huge,
+        "shm" => Memory::Segment,
+        "shmhuge" => Memory::HugeSegment(0),
+        "mmap" => file(false).unwrap_or(Memory::Anonymous),
+        "mmapshared" => file(true).unwrap_or(Memory::Shared),
+        "mmaphuge" => file(true).unwrap_or(Memory::Huge(0)),
         _ => Memory::Anonymous,
     };
     Ok(())

@@ -4,17 +4,50 @@ use super::JobRow;
 use super::build::*;
 use crate::draft::Draft;
 use crate::option::{Choice, Row, Status, Status::*};
-use crate::value;
+use crate::typed::{IoPriority, StatCall};
+use crate::value::{self, Reading, Refusal};
 
 const URINGS: &[&str] = &["io_uring", "io_uring_cmd"];
 const COMMAND: &[&str] = &["io_uring_cmd"];
 const ASYNCHRONOUS: &[&str] = &["io_uring", "io_uring_cmd", "libaio"];
 const SIM: &[&str] = &["sim"];
 
-const PRIORITY: Status = NotYet("I/O priorities are those of prio and prioclass, alike for all I/Os");
+const PRIORITY: Status =
+    Partial("requests have it; their latencies are reported together, and logs show prio of the job");
 const ABSENT: Status = Rejected("this build has no such engine");
 
+const STATS: &[Choice] = &[
+    Choice::new("stat", "stat: follows links"),
+    Choice::new("lstat", "lstat: looks at links themselves"),
+    Choice::new("statx", "statx: follows links"),
+];
+
 const COMMANDS: &[Choice] = &[Choice::new("nvme", "NVMe commands")];
+
+/// `cmdprio_bssplit=size/percent[/class/level[/hint]]:...[,the same for writes]`.
+fn set_priority_split(draft: &mut Draft, text: &str) -> Result<(), Refusal> {
+    let kb_base = draft.job.reporting.kb_base;
+    let lists = value::per_direction(text, |list| list.split(':').map(|item| priority_share(item, kb_base)).collect())?;
+    draft.written.command_priority.split = lists.map(Option::<Vec<_>>::unwrap_or_default);
+    Ok(())
+}
+
+fn priority_share(item: &str, kb_base: u32) -> Result<(u32, u32, Option<IoPriority>), Refusal> {
+    let form = || Refusal::new(format!("{item} is no share")).advise("write size/percent, or size/percent/class/level");
+    let parts: Vec<&str> = item.split('/').map(str::trim).collect();
+    let number = |at: usize, max: u16| match parts.get(at) {
+        None => Ok(0),
+        Some(text) => text.parse::<u16>().ok().filter(|number| *number <= max).ok_or_else(form),
+    };
+    let bytes = value::size(parts[0], &mut Reading::new(kb_base))?;
+    let bytes = u32::try_from(bytes).ok().filter(|bytes| *bytes > 0).ok_or_else(form)?;
+    let (percent, class, level, hint) = (number(1, 100)?, number(2, 3)?, number(3, 7)?, number(4, 1023)?);
+    if !matches!(parts.len(), 2 | 4 | 5) {
+        return Err(form());
+    }
+    let priority = IoPriority { class: class as u8, level: level as u8, hint };
+    Ok((bytes, percent.into(), (parts.len() > 2).then_some(priority)))
+}
 
 /// An option of an engine that this build does not have.
 const fn absent(name: &'static str, engines: &'static [&'static str], help: &'static str) -> Row<Draft> {
@@ -49,24 +82,31 @@ pub(super) const ROWS: &[JobRow] = &[
         .default("0").help("Fail with EAGAIN instead of waiting"),
     option("userspace_reap", flag(|d, on| d.job.submission.engine_options.userspace_reap = on))
         .tier(3).engines(&["libaio"]).help("Read completions from the ring without a system call"),
-    option("libaio_vectored", boolean(ignore))
-        .tier(3).engines(&["libaio"]).default("0").help("readv and writev requests")
-        .status(NotYet("requests have one buffer")),
-    option("cmdprio_percentage", numbers(0, 100, ignore))
-        .tier(3).engines(ASYNCHRONOUS).help("Percent of I/Os of high priority").status(PRIORITY),
-    option("cmdprio_class", numbers(1, 3, ignore))
-        .tier(3).engines(ASYNCHRONOUS).help("Class of those").status(PRIORITY),
-    option("cmdprio", numbers(0, 7, ignore))
+    option("libaio_vectored", boolean(|d, on| d.job.submission.engine_options.vectored = on))
+        .tier(3).engines(&["libaio"]).default("0").help("Requests of the kind that takes a list of buffers, of one here"),
+    option("cmdprio_percentage", numbers(0, 100, |d, list| d.written.command_priority.percent = list))
+        .tier(3).engines(ASYNCHRONOUS).help("Percent of reads and of writes with a priority of their own").status(PRIORITY),
+    option("cmdprio_class", numbers(0, 3, |d, list| d.written.command_priority.class = list))
+        .tier(3).engines(ASYNCHRONOUS).help("Class of those, 1 (real time) unless given").status(PRIORITY),
+    option("cmdprio", numbers(0, 7, |d, list| d.written.command_priority.level = list))
         .tier(3).engines(ASYNCHRONOUS).help("Level of those").status(PRIORITY),
-    option("cmdprio_hint", numbers(0, 1023, ignore))
+    option("cmdprio_hint", numbers(0, 1023, |d, list| d.written.command_priority.hint = list))
         .tier(4).engines(ASYNCHRONOUS).help("Hint of those").status(PRIORITY),
-    option("cmdprio_bssplit", text(ignore_text))
-        .tier(3).engines(ASYNCHRONOUS).help("Priorities by block size").status(PRIORITY),
+    option("cmdprio_bssplit", text(set_priority_split))
+        .tier(3).engines(ASYNCHRONOUS).help("The same by block size: size/percent/class/level/hint, separated by colons")
+        .status(PRIORITY),
     option("cmd_type", word(COMMANDS, ignore_word))
         .tier(4).engines(URINGS).default("nvme").help("Commands of io_uring_cmd"),
-    option("thp", integer(0, 1, ignore))
-        .tier(3).engines(&["mmap"]).default("0").help("Ask for huge pages of the mapping")
-        .status(NotYet("the system decides")),
+    option("thp", integer(0, COUNT_MAX, |d, n| d.job.submission.engine_options.huge_pages = n != 0))
+        .tier(3).engines(&["mmap"]).default("0").help("Ask for huge pages of the mapping"),
+    option("stat_type", word(STATS, |d, word| {
+        d.job.submission.engine_options.stat = match word.choice.word {
+            "lstat" => StatCall::Lstat,
+            "statx" => StatCall::Statx,
+            _ => StatCall::Stat,
+        };
+        Ok(())
+    })).tier(3).engines(&["filestat", "dirstat"]).default("stat").help("Which stat call"),
     option("no_completion_thread", boolean(ignore))
         .tier(3).engines(&["windowsaio"]).default("0").help("Take completions in the worker")
         .status(Partial("the worker always takes them, in builds for Windows")),
@@ -115,7 +155,6 @@ pub(super) const ROWS: &[JobRow] = &[
     absent("serverip", &["librpma_apm", "librpma_gpspm"], "Server address"),
     absent("direct_write_to_pmem", &["librpma_apm", "librpma_gpspm"], "The server's memory is persistent"),
     absent("busy_wait_polling", &["librpma_gpspm"], "Poll without sleeping"),
-    absent("stat_type", &["filestat", "dirstat"], "Which stat call"),
     absent("donorname", &["e4defrag"], "File whose blocks are given"),
     absent("inplace", &["e4defrag"], "When blocks are given"),
     absent("volume", &["gfapi", "gfapi_async"], "Gluster volume"),

@@ -5,7 +5,7 @@ use super::build::*;
 use super::skew;
 use crate::draft::Draft;
 use crate::option::{Choice, Kind, Offer::*, Status::*};
-use crate::typed::{Fadvise, Fallocate, FileService};
+use crate::typed::{Fadvise, Fallocate, FileService, LockFile};
 use crate::value::{self, Refusal, Word};
 
 /// How names are made unless `filename_format` says otherwise.
@@ -41,8 +41,8 @@ const FADVISE: &[Choice] = &[
 
 const LOCKS: &[Choice] = &[
     Choice::new("none", "No locks"),
-    Choice::new("exclusive", "One I/O at a time in a file").status(NotYet("files are not locked")),
-    Choice::new("readwrite", "Many readers or one writer").status(NotYet("files are not locked")),
+    Choice::new("exclusive", "One I/O at a time in a file"),
+    Choice::new("readwrite", "Many readers or one writer"),
 ];
 
 const FILE_TYPES: &[Choice] = &[
@@ -128,8 +128,14 @@ pub(super) const ROWS: &[JobRow] = &[
         d.job.files.device = ["block", "char"].contains(&word.choice.word);
         Ok(())
     })).tier(3).default("none").help("Treat the file as of this type"),
-    option("lockfile", word(LOCKS, ignore_word))
-        .tier(3).default("none").help("Lock files around each I/O").status(Partial("none only")),
+    option("lockfile", word(LOCKS, |d, word| {
+        d.job.files.lock = match word.choice.word {
+            "exclusive" => Some(LockFile::Exclusive),
+            "readwrite" => Some(LockFile::ReadWrite),
+            _ => None,
+        };
+        Ok(())
+    })).tier(3).default("none").help("Jobs of the run take turns at files that they share, I/O by I/O"),
     option("ioscheduler", text(ignore_text))
         .tier(4).help("I/O scheduler of the device")
         .status(Rejected("it changes the whole system: set it yourself in /sys/block/DEVICE/queue/scheduler")),

@@ -9,8 +9,6 @@ const POLICIES: &[Choice] =
     &[Choice::new("shared", "Every clone may use all of them"), Choice::new("split", "Each clone gets one")];
 
 const GROUPS: Status = Rejected("start the whole command in a cgroup instead: systemd-run --scope -p ...");
-const NODES: Status = NotYet("start the command under numactl");
-const PROGRAMS: Status = NotYet("run the command before or after fsdyno itself");
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[JobRow] = &[
@@ -23,26 +21,30 @@ pub(super) const ROWS: &[JobRow] = &[
     option("cpumask", integer(0, i64::MAX, |d, mask| {
         d.job.process.cpus_allowed = (0..63).filter(|bit| mask >> bit & 1 == 1).collect();
     })).tier(3).help("The same as a bit mask"),
-    option("numa_cpu_nodes", text(ignore_text)).tier(3).help("NUMA nodes whose CPUs are used").status(NODES),
-    option("numa_mem_policy", text(ignore_text)).tier(3).help("NUMA nodes whose memory is used").status(NODES),
+    option("numa_cpu_nodes", text(|d, text| { d.job.process.nodes = value::node_list(text)?; Ok(()) }))
+        .tier(3).help("NUMA nodes whose CPUs are used, such as 0,2-3"),
+    option("numa_mem_policy", text(|d, text| {
+        d.job.process.memory_policy = Some(value::memory_policy(text)?);
+        Ok(())
+    })).tier(3).help("NUMA nodes whose memory is used: default, local, prefer:NODE, bind:NODES, interleave:NODES"),
     option("nice", integer(-20, 19, |d, n| d.job.process.nice = i32::try_from(n).ok().filter(|n| *n != 0)))
         .tier(3).default("0").help("Nice value of the workers"),
     option("prio", integer(0, 7, |d, n| d.written.priority.1 = u8::try_from(n).ok()))
         .tier(3).help("Level of the I/O priority, 0 the highest"),
     option("prioclass", integer(0, 3, |d, n| d.written.priority.0 = u8::try_from(n).ok()))
         .tier(3).help("Class of the I/O priority: 1 real time, 2 best effort, 3 idle"),
-    option("priohint", integer(0, 1023, ignore))
-        .tier(4).default("0").help("Hint that goes with the I/O priority").status(NotYet("a new field of few devices")),
-    option("uid", integer(0, COUNT_MAX, ignore))
-        .tier(3).help("User that the job runs as").status(NotYet("start the command as that user")),
-    option("gid", integer(0, COUNT_MAX, ignore))
-        .tier(3).help("Group that the job runs as").status(NotYet("start the command with that group")),
-    option("comm", text(ignore_text))
-        .tier(4).help("Name of the process").status(NotYet("the workers are named after the job")),
+    option("priohint", integer(0, 1023, |d, n| d.written.priority_hint = u16::try_from(n).ok()))
+        .tier(4).default("0").help("Hint that goes with the I/O priority, for devices that know it"),
+    option("uid", integer(0, COUNT_MAX, |d, n| d.job.process.user = Some(count(n))))
+        .tier(3).help("User that the workers are, each for itself, once the files are laid out"),
+    option("gid", integer(0, COUNT_MAX, |d, n| d.job.process.group = Some(count(n))))
+        .tier(3).help("Group that the workers are in"),
+    option("comm", text(|d, text| { d.job.process.thread_name = Some(text.to_owned()); Ok(()) }))
+        .tier(4).help("Name of the workers' threads, of which the system keeps 15 bytes"),
     option("exec_prerun", text(|d, text| { d.job.process.exec_prerun = Some(text.to_owned()); Ok(()) }))
-        .tier(3).help("Command to run before the job").status(PROGRAMS),
+        .tier(3).help("Command that the shell runs before the job; its output goes to JOB.prerun.txt"),
     option("exec_postrun", text(|d, text| { d.job.process.exec_postrun = Some(text.to_owned()); Ok(()) }))
-        .tier(3).help("Command to run after the job").status(PROGRAMS),
+        .tier(3).help("Command that the shell runs after the job; its output goes to JOB.postrun.txt"),
     option("cgroup", text(ignore_text)).tier(4).help("cgroup to put the job into").status(GROUPS),
     option("cgroup_weight", integer(100, 1000, ignore)).tier(4).help("Weight of that cgroup").status(GROUPS),
     option("cgroup_nodelete", boolean(ignore)).tier(4).default("0").help("Leave that cgroup behind").status(GROUPS),

@@ -119,8 +119,8 @@ pub const ROWS: &[ProgramRow] = &[
     program("idle-prof", text(set_idle_profile))
         .tier(4).help("Measure how idle the CPUs are: system, percpu, or calibrate (and stop)")
         .offer(Words(&["system", "percpu", "calibrate"])),
-    program("inflate-log", text(ignore_text))
-        .tier(4).help("Print a compressed log").status(NotYet("logs are not compressed")),
+    program("inflate-log", text(|s, path| { s.action = Some(Action::InflateLog(path.into())); Ok(()) }))
+        .tier(4).help("Print the lines of a log that log_store_compressed=1 has written, and stop").offer(Files),
     program("latency-log", text(ignore_text))
         .tier(4).help("Once a switch for latency logs").status(Rejected("deprecated in fio: use write_lat_log")),
     program("trigger-file", text(ignore_text)).tier(4).help("Run the trigger when this file appears").status(TRIGGERS),

@@ -3,11 +3,9 @@
 use super::JobRow;
 use super::build::*;
 use crate::draft::Draft;
-use crate::option::{Choice, Kind, Status, Status::*};
+use crate::option::{Choice, Kind, Status::*};
 use crate::typed::{SteadyStateMetric, Unified, WindowValue};
 use crate::value::{self, Reading, Refusal, TimeUnit, Word};
-
-const HISTOGRAMS: Status = NotYet("histogram logs are not built");
 
 const UNIFIED: &[Choice] = &[
     Choice::new("none", "Each direction separately"),
@@ -100,7 +98,8 @@ pub(super) const ROWS: &[JobRow] = &[
     option("iopsavgtime", integer(1, COUNT_MAX, |d, n| d.written.iops_window_ms = Some(count(n))))
         .default("500").help("Milliseconds of one IOPS sample"),
     option("block_error_percentiles", boolean(ignore))
-        .tier(4).default("0").help("Histogram of errors per block of trims").status(NotYet("trims count errors like other I/O")),
+        .tier(4).default("0").help("Histogram of errors per block of trims")
+        .status(WithoutEffect("trims count errors like other I/O; fio 3.42 ends with an assertion")),
     option("continue_on_error", word(CONTINUE, set_continue))
         .default("none").help("Errors that are counted and survived"),
     option("ignore_error", text(|d, text| { d.job.errors.ignored = value::error_lists(text)?; Ok(()) }))
@@ -119,8 +118,10 @@ pub(super) const ROWS: &[JobRow] = &[
         d.job.reporting.logs.iops = Some(text.unwrap_or_default().to_owned());
         Ok(())
     })).help("Write IOPS over time into files of this name"),
-    option("write_hist_log", Kind::OptionalText(|_, _| Ok(())))
-        .help("Write latency histograms over time into files of this name").status(HISTOGRAMS),
+    option("write_hist_log", Kind::OptionalText(|d, text| {
+        d.job.reporting.logs.histograms = Some(text.unwrap_or_default().to_owned());
+        Ok(())
+    })).help("Write latency histograms over time into files of this name, one for each log_hist_msec"),
     option("log_avg_msec", integer(0, COUNT_MAX, |d, n| d.job.reporting.logs.window_ms = count(n)))
         .default("0").help("Average logs over so many milliseconds; 0 logs every I/O"),
     option("log_window_value", word(WINDOW_VALUES, set_window_value))
@@ -129,26 +130,30 @@ pub(super) const ROWS: &[JobRow] = &[
         .default("0").help("Add the offset to log lines"),
     option("log_prio", boolean(|d, on| d.job.reporting.logs.priority = on))
         .tier(3).default("0").help("Add the I/O priority to log lines"),
-    option("log_issue_time", boolean(ignore))
-        .tier(3).default("0").help("Add the time of issue to log lines").status(NotYet("the column is not built")),
+    option("log_issue_time", boolean(|d, on| d.job.reporting.logs.issue_time = on))
+        .tier(3).default("0").help("Add the time of issue to the lines of slat and clat"),
     option("per_job_logs", boolean(|d, on| d.job.reporting.logs.per_job = on))
         .default("1").help("One log file per clone"),
     option("log_entries", integer(1024, 1_048_576, ignore))
         .tier(3).default("1024").help("Log lines to reserve memory for").status(WithoutEffect("logs are written as the run goes")),
-    option("log_hist_msec", integer(0, COUNT_MAX, ignore))
-        .tier(3).default("0").help("Milliseconds between two logged histograms").status(HISTOGRAMS),
-    option("log_hist_coarseness", integer(0, 6, ignore))
-        .tier(3).default("0").help("Merge neighbouring buckets of logged histograms so many times").status(HISTOGRAMS),
-    option("log_alternate_epoch", boolean(|d, on| d.job.reporting.logs.unix_epoch = on))
-        .tier(3).aliases(&["log_unix_epoch"]).default("0").help("Count log times from the Unix epoch"),
-    option("log_alternate_epoch_clock_id", integer(0, COUNT_MAX, ignore))
-        .tier(3).default("0").help("Clock whose epoch log times count from").status(NotYet("only 0, the Unix epoch")),
-    option("log_compression", size(1024, ignore))
-        .tier(4).help("Compress logs in chunks of this size").status(NotYet("compress them afterwards")),
-    option("log_compression_cpus", text(ignore_text))
-        .tier(4).help("Processors that compress logs").status(NotYet("compress them afterwards")),
-    option("log_store_compressed", boolean(ignore))
-        .tier(4).default("0").help("Keep logs compressed").status(NotYet("compress them afterwards")),
+    option("log_hist_msec", integer(0, COUNT_MAX, |d, n| d.job.reporting.logs.histogram_window_ms = count(n)))
+        .tier(3).default("0").help("Milliseconds of one logged histogram; 0 logs none"),
+    option("log_hist_coarseness", integer(0, 6, |d, n| d.job.reporting.logs.histogram_coarseness = count(n)))
+        .tier(3).default("0").help("Merge neighbouring buckets of logged histograms so many times"),
+    option("log_alternate_epoch", boolean(|d, on| d.job.reporting.logs.alternate_epoch = on))
+        .tier(3).aliases(&["log_unix_epoch"]).default("0")
+        .help("Count log times from the epoch of a clock, that of Unix unless log_alternate_epoch_clock_id says otherwise"),
+    option("log_alternate_epoch_clock_id", integer(0, COUNT_MAX, |d, n| d.job.reporting.logs.epoch_clock = count(n)))
+        .tier(3).default("0").help("The system's number of the clock whose epoch log times count from"),
+    option("log_compression", size(1024, |d, bytes| d.job.reporting.logs.compressed_bytes = bytes))
+        .tier(4).help("With log_store_compressed: bytes that are compressed together, at least; logs take no memory that \
+                       compression could spare"),
+    option("log_compression_cpus", text(|d, text| {
+        d.job.reporting.logs.compression_cpus = value::cpu_list(text)?;
+        Ok(())
+    })).tier(4).help("Processors of the thread that writes logs"),
+    option("log_store_compressed", boolean(|d, on| d.job.reporting.logs.stored_compressed = on))
+        .tier(4).default("0").help("Keep logs compressed, in files named .fz that --inflate-log prints"),
     option("steadystate", word(STEADY_STATES, set_steady_state))
         .aliases(&["ss"]).default("iops_slope:0.01%").help("What must stay within which limit to call it steady"),
     option("steadystate_duration", seconds(|d, ns| d.written.steady_state.duration_ns = ns))

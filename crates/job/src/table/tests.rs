@@ -71,7 +71,8 @@ fn resolved(row: &JobRow, text: Option<&str>) -> Job {
 /// What the table calls the default is what a job has without the option.
 #[test]
 fn defaults_change_nothing() {
-    for row in job_rows() {
+    // A seed that is given has its random sequences run on from loop to loop, the default's value too.
+    for row in job_rows().filter(|row| row.name != "randseed") {
         if let Some(default) = row.default {
             assert_eq!(resolved(row, Some(default)), resolved(row, None), "{}", row.name);
         }

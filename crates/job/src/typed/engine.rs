@@ -29,6 +29,14 @@ enum Submits {
 enum Reach {
     /// Neither files nor a storage.
     Nothing,
+    /// Names that it makes itself.
+    NewNames,
+    /// Names of directories that it needs.
+    Directories,
+    /// Names of files that are laid out for it.
+    FileNames,
+    /// The space of open files, and no data.
+    Space,
     /// Open files.
     Files,
     /// Files that are mapped into memory.
@@ -91,7 +99,17 @@ engines! {
     IoUring "io_uring" [] "Linux asynchronous I/O through shared rings", AndReturns, Files, Linux;
     Posixaio "posixaio" [] "Asynchronous I/O on io_uring, or libaio where that is refused; fio: aio_read, aio_write",
         AndReturns, Files, Linux;
-    Mmap "mmap" [] "Copies from and to a mapping of the file", AndWaits, Mappings, Unix;
+    Splice "splice" [] "Moves pages through a pipe: splice, vmsplice", AndWaits, Files, Linux;
+    Falloc "falloc" [] "fallocate as reads, writes and trims", AndWaits, Space, Linux;
+    Ftruncate "ftruncate" [] "ftruncate as writes", AndWaits, Space, Linux;
+    Filecreate "filecreate" [] "Creates files", AndWaits, NewNames, Linux;
+    Filestat "filestat" [] "Looks files up", AndWaits, FileNames, Linux;
+    Filedelete "filedelete" [] "Deletes files", AndWaits, FileNames, Linux;
+    Filerename "filerename" [] "Renames files", AndWaits, FileNames, Linux;
+    Dircreate "dircreate" [] "Creates directories", AndWaits, NewNames, Linux;
+    Dirstat "dirstat" [] "Looks directories up", AndWaits, Directories, Linux;
+    Dirdelete "dirdelete" [] "Deletes directories", AndWaits, Directories, Linux;
+    Mmap "mmap" [] "Copies from and to a mapping of the file", AndWaits, Mappings, Any;
     Windowsaio "windowsaio" [] "Overlapped I/O and a completion port of Windows", AndReturns, Files, Windows;
     Null "null" [] "No I/O at all: what the generator itself costs", AsDeepAsAsked, Nothing, Any;
     Sim "sim" [] "A virtual device on a virtual clock (not in fio)", AndReturns, Nothing, Any;
@@ -126,7 +144,7 @@ impl EngineName {
         match self.row().system {
             System::Windows => "it needs a build for Windows; use libaio or io_uring",
             System::Linux => "it belongs to Linux; on Windows use windowsaio, or psync",
-            System::Any | System::Unix => "it is not built for Windows yet; use windowsaio, or psync",
+            System::Any | System::Unix => "Windows has no such calls; use windowsaio, or psync",
         }
     }
 
@@ -154,9 +172,59 @@ impl EngineName {
         }
     }
 
-    /// It touches neither files nor a storage.
+    /// Its writes can be such that the device does them whole or not at all.
+    pub fn writes_atomically(self) -> bool {
+        matches!(self, EngineName::Pvsync2 | EngineName::Libaio | EngineName::IoUring)
+    }
+
+    /// Any thread can make its calls: what they do depends on the request alone.
+    pub fn can_be_offloaded(self) -> bool {
+        self.row().reach == Reach::Files && self != EngineName::Splice
+    }
+
+    /// It touches neither files nor a storage, or their names alone: no file is open and no data moves.
     pub fn is_diskless(self) -> bool {
-        self.row().reach == Reach::Nothing
+        self.row().reach == Reach::Nothing || self.works_on_names()
+    }
+
+    /// Its requests are operations on names.
+    pub fn works_on_names(self) -> bool {
+        matches!(self.row().reach, Reach::NewNames | Reach::Directories | Reach::FileNames)
+    }
+
+    /// It touches files, open or by name: somebody has to look where they are.
+    pub fn has_paths(self) -> bool {
+        self.row().reach != Reach::Nothing
+    }
+
+    /// Its files are laid out where they are missing.
+    pub fn lays_out(self) -> bool {
+        !matches!(self.row().reach, Reach::Nothing | Reach::NewNames | Reach::Directories)
+    }
+
+    /// What stands at its names before it runs is removed by it, or stands elsewhere afterwards.
+    pub fn takes_names_away(self) -> bool {
+        matches!(self, EngineName::Filedelete | EngineName::Filerename | EngineName::Dirdelete)
+    }
+
+    /// It transfers data between buffers and files; others count bytes that never move.
+    pub fn moves_data(self) -> bool {
+        matches!(self.row().reach, Reach::Files | Reach::Mappings)
+    }
+
+    /// Its writes have content, even where that goes nowhere.
+    pub fn uses_buffers(self) -> bool {
+        self.moves_data() || !self.has_paths()
+    }
+
+    /// It changes what it works on, whatever the directions of its requests.
+    pub fn always_changes(self) -> bool {
+        self.changes_space() || self.works_on_names() && self != EngineName::Filestat
+    }
+
+    /// It changes the space of files, and no data.
+    pub fn changes_space(self) -> bool {
+        self.row().reach == Reach::Space
     }
 
     /// It maps its files: the page cache serves it, however they were opened.

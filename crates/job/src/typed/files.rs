@@ -20,6 +20,8 @@ pub struct Files {
     pub directories: Vec<PathBuf>,
     /// `filename_format`; `None` is `$jobname.$jobnum.$filenum`.
     pub name_format: Option<String>,
+    /// What generated names begin with, and `$clientuid` is: the node's name, where several run the same job.
+    pub client: Option<String>,
     /// Files per clone when names are generated (1 and up).
     pub count: u32,
     /// `filesize=`: smallest and largest size of each file in bytes.
@@ -60,16 +62,29 @@ pub struct Files {
     pub invalidate: bool,
     /// Advice to the kernel at open.
     pub fadvise: Fadvise,
+    /// `write_hint`, as the kernel counts them; `None`: nothing is said.
+    pub write_hint: Option<u8>,
     /// Run until the device is full; ENOSPC then ends the job without error.
     pub fill_device: bool,
     /// Begin at the end of the file.
     pub append: bool,
     /// A mounted block device may be written.
     pub allow_mounted_write: bool,
+    /// `lockfile`: the jobs of the run take turns at files that they share.
+    pub lock: Option<LockFile>,
     /// `filetype=block` or `char`: what is missing is no file to be made.
     pub device: bool,
     /// `opendir`: directories whose files are used as well.
     pub opened_directories: Vec<String>,
+}
+
+/// Who may use a file at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockFile {
+    /// One I/O.
+    Exclusive,
+    /// Any number of reads, or one other I/O.
+    ReadWrite,
 }
 
 impl Default for Files {
@@ -78,6 +93,7 @@ impl Default for Files {
             names: Vec::new(),
             directories: Vec::new(),
             name_format: None,
+            client: None,
             count: 1,
             file_size: None,
             size: None,
@@ -98,9 +114,11 @@ impl Default for Files {
             pre_read: false,
             invalidate: true,
             fadvise: Fadvise::ByPattern,
+            write_hint: None,
             fill_device: false,
             append: false,
             allow_mounted_write: false,
+            lock: None,
             device: false,
             opened_directories: Vec::new(),
         }

@@ -4,7 +4,7 @@ use crate::access::Access;
 use crate::direction::PerDirection;
 
 /// Seed of the repeatable sequences unless `randseed` says otherwise.
-pub(crate) const DEFAULT_SEED: u64 = 0x89;
+pub const DEFAULT_SEED: u64 = 0x89;
 
 /// Offsets, sizes and directions.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,7 +63,7 @@ impl Default for Pattern {
             sizes_by_sequence: false,
             read_percent: 50,
             random_percent: PerDirection::all(100),
-            seed: Seed::Fixed(DEFAULT_SEED),
+            seed: Seed::Repeated,
             random_map: true,
             generator: None,
             distribution: Distribution::Uniform,
@@ -118,7 +118,9 @@ impl BlockSize {
 /// Where random numbers start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seed {
-    /// Repeatable: `randseed`, 0x89 unless given.
+    /// [`DEFAULT_SEED`], from which each pass begins anew.
+    Repeated,
+    /// `randseed`: repeatable as a whole, while later passes go on with what follows.
     Fixed(u64),
     /// `randrepeat=0`: drawn from the system for each run.
     System,

@@ -143,6 +143,12 @@ pub struct Logs {
     pub latency: Option<String>,
     /// Stem of the log of I/Os per second.
     pub iops: Option<String>,
+    /// Stem of the log of histograms of completion latency.
+    pub histograms: Option<String>,
+    /// One histogram per direction and so many ms; 0: none.
+    pub histogram_window_ms: u32,
+    /// A logged bucket sums up this power of two of neighbouring buckets.
+    pub histogram_coarseness: u32,
     /// One line per direction and so many ms; 0: one line per I/O.
     pub window_ms: u32,
     /// What the line of a window says.
@@ -151,10 +157,20 @@ pub struct Logs {
     pub offset: bool,
     /// The last column is the I/O priority as a whole.
     pub priority: bool,
-    /// Times count from the Unix epoch.
-    pub unix_epoch: bool,
+    /// Add the column of issue times.
+    pub issue_time: bool,
+    /// Times count from the epoch of `epoch_clock`.
+    pub alternate_epoch: bool,
+    /// The system's number of a clock; 0: the wall clock.
+    pub epoch_clock: u32,
     /// One file per clone.
     pub per_job: bool,
+    /// Files hold compressed samples.
+    pub stored_compressed: bool,
+    /// Samples are compressed by so many bytes at least.
+    pub compressed_bytes: u64,
+    /// Processors of the thread that writes logs; empty: any.
+    pub compression_cpus: Vec<u32>,
 }
 
 impl Default for Logs {
@@ -163,12 +179,20 @@ impl Default for Logs {
             bandwidth: None,
             latency: None,
             iops: None,
+            histograms: None,
+            histogram_window_ms: 0,
+            histogram_coarseness: 0,
             window_ms: 0,
             window_value: WindowValue::Mean,
             offset: false,
             priority: false,
-            unix_epoch: false,
+            issue_time: false,
+            alternate_epoch: false,
+            epoch_clock: 0,
             per_job: true,
+            stored_compressed: false,
+            compressed_bytes: 0,
+            compression_cpus: Vec::new(),
         }
     }
 }
@@ -176,6 +200,11 @@ impl Default for Logs {
 impl Logs {
     /// Whether any log is written.
     pub fn any(&self) -> bool {
+        self.histograms.is_some() || self.of_requests()
+    }
+
+    /// Whether a log follows each I/O. Histograms are differences of counters that are kept anyway.
+    pub fn of_requests(&self) -> bool {
         self.bandwidth.is_some() || self.latency.is_some() || self.iops.is_some()
     }
 }

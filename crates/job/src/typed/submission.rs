@@ -1,6 +1,7 @@
 //! How requests reach the kernel: engine, depth, memory, options of engines.
 
-use super::EngineName;
+use super::{EngineName, IoPriority};
+use crate::direction::PerDirection;
 
 /// How requests reach the kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +18,8 @@ pub struct Submission {
     pub batch_complete_max: u32,
     /// Refill only after falling to this; `None`: at once.
     pub depth_low: Option<u32>,
+    /// `io_submit_mode=offload`.
+    pub offload: bool,
     /// A request that overlaps one in flight waits for it.
     pub serialize_overlap: bool,
     /// O_DIRECT.
@@ -27,6 +30,10 @@ pub struct Submission {
     pub memory_align: u32,
     /// What the memory is made of.
     pub memory: Memory,
+    /// Bytes of a huge page (`hugepage-size`); 0: the system's default.
+    pub huge_page_bytes: u64,
+    /// Bytes that the worker locks besides (`lockmem`).
+    pub locked_bytes: u64,
     /// Options of the engine.
     pub engine_options: EngineOptions,
 }
@@ -40,13 +47,33 @@ impl Default for Submission {
             batch_complete_min: 1,
             batch_complete_max: 0,
             depth_low: None,
+            offload: false,
             serialize_overlap: false,
             direct: false,
             sync_open: SyncOpen::None,
             memory_align: 0,
             memory: Memory::Anonymous,
+            huge_page_bytes: 0,
+            locked_bytes: 0,
             engine_options: EngineOptions::default(),
         }
+    }
+}
+
+impl Submission {
+    /// Threads of their own make the calls of the engine, one for each request in flight.
+    pub fn offloads(&self) -> bool {
+        self.offload && cfg!(target_os = "linux") && self.engine.can_be_offloaded()
+    }
+
+    /// A request is over when the call returns, and the worker makes it: one is in flight, whatever `iodepth` says.
+    pub fn is_synchronous(&self) -> bool {
+        self.engine.is_synchronous() && !self.offloads()
+    }
+
+    /// Likewise at the depth that is asked for.
+    pub fn waits_for_each(&self) -> bool {
+        self.engine.is_synchronous_at(self.depth) && !self.offloads()
     }
 }
 
@@ -66,8 +93,30 @@ pub enum SyncOpen {
 pub enum Memory {
     /// Anonymous pages (fio's malloc and mmap alike).
     Anonymous,
-    /// Anonymous huge pages (`mmaphuge`).
-    Huge,
+    /// Anonymous pages of a shared mapping (`mmapshared`).
+    Shared,
+    /// Anonymous huge pages (`mmaphuge`), of so many bytes; 0: of the system's default.
+    Huge(u64),
+    /// A segment of System V shared memory (`shm`).
+    Segment,
+    /// The same of huge pages (`shmhuge`).
+    HugeSegment(u64),
+    /// A file (`mmap:FILE`; `mmapshared:FILE` and `mmaphuge:FILE` are shared).
+    File {
+        /// Where it is.
+        path: std::path::PathBuf,
+        /// What is written to the buffers gets into the file.
+        shared: bool,
+    },
+}
+
+impl Memory {
+    /// `hugepage-size`, where huge pages are used.
+    pub(crate) fn set_huge_page_bytes(&mut self, bytes: u64) {
+        if let Memory::Huge(page_bytes) | Memory::HugeSegment(page_bytes) = self {
+            *page_bytes = bytes;
+        }
+    }
 }
 
 /// Options that belong to one engine. Unused ones keep their defaults.
@@ -93,10 +142,43 @@ pub struct EngineOptions {
     pub nowait: bool,
     /// libaio: read completions from the shared ring.
     pub userspace_reap: bool,
+    /// libaio: requests take a list of buffers.
+    pub vectored: bool,
+    /// libaio, io_uring, pvsync2: writes with RWF_ATOMIC.
+    pub atomic: bool,
+    /// libaio, io_uring: requests of another priority than the job's (`cmdprio_percentage` and its companions).
+    pub priority_shares: PerDirection<Vec<PriorityShare>>,
     /// io_uring, pvsync2: RWF_DONTCACHE.
     pub uncached: bool,
+    /// mmap: ask for huge pages (`thp`).
+    pub huge_pages: bool,
+    /// filestat, dirstat: the call.
+    pub stat: StatCall,
     /// sim: the device that is played.
     pub sim: SimDevice,
+}
+
+/// So many of the requests, of one size or of any, have this I/O priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PriorityShare {
+    /// Only those of this size.
+    pub block_bytes: Option<u32>,
+    /// 1 to 100.
+    pub percent: u32,
+    /// Theirs.
+    pub priority: IoPriority,
+}
+
+/// `stat_type=`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StatCall {
+    /// stat.
+    #[default]
+    Stat,
+    /// lstat.
+    Lstat,
+    /// statx.
+    Statx,
 }
 
 /// The virtual device of the `sim` engine. All times are virtual nanoseconds.

@@ -3,7 +3,7 @@
 use super::{Reading, Refusal, TimeUnit, number, time};
 use crate::direction::PerDirection;
 use crate::errno;
-use crate::typed::{SimFault, SimFaultKind};
+use crate::typed::{MemoryPolicy, SimFault, SimFaultKind};
 
 /// Reads `read[,write[,trim]]`. One item is for all three, two give the second to trims as well, an empty item
 /// leaves its direction as it was.
@@ -108,20 +108,54 @@ pub fn float_list(text: &str, min: f64, max: f64, count: usize) -> Result<Vec<f6
 
 /// Reads processors: `0-3,8`. Ascending, without repeats.
 pub fn cpu_list(text: &str) -> Result<Vec<u32>, Refusal> {
-    const MOST: u32 = 1 << 16;
-    let mut processors = Vec::new();
-    for item in text.split([',', ':']).map(str::trim) {
+    numbers(text, &[',', ':'], "CPU", 1 << 16)
+}
+
+/// Reads numbers and ranges of them, in order and once each.
+fn numbers(text: &str, between: &[char], what: &str, most: u32) -> Result<Vec<u32>, Refusal> {
+    let mut numbers = Vec::new();
+    for item in text.split(between).map(str::trim) {
         let (first, last) = range(item, true, |number| {
-            number.trim().parse::<u32>().map_err(|_| Refusal::new(format!("{item} is not a CPU number")))
+            number.trim().parse::<u32>().map_err(|_| Refusal::new(format!("{item} is not a {what} number")))
         })?;
-        if last >= MOST {
-            return Err(Refusal::new(format!("CPU {last} is out of range (below {MOST})")));
+        if last >= most {
+            return Err(Refusal::new(format!("{what} {last} is out of range (below {most})")));
         }
-        processors.extend(first..=last);
+        numbers.extend(first..=last);
     }
-    processors.sort_unstable();
-    processors.dedup();
-    Ok(processors)
+    numbers.sort_unstable();
+    numbers.dedup();
+    Ok(numbers)
+}
+
+/// Reads a list of NUMA nodes such as `0,2-3`, or `all`, which is an empty one.
+pub fn node_list(text: &str) -> Result<Vec<u32>, Refusal> {
+    if text.trim() == "all" { Ok(Vec::new()) } else { numbers(text, &[','], "NUMA node", NODES_MAX) }
+}
+
+/// Linux has no more.
+const NODES_MAX: u32 = 1024;
+
+/// Reads `numa_mem_policy`.
+pub fn memory_policy(text: &str) -> Result<MemoryPolicy, Refusal> {
+    let (word, nodes) = text.split_once(':').map_or((text, None), |(word, nodes)| (word, Some(nodes)));
+    let listed = || {
+        let missing = || Refusal::new(format!("{word} needs nodes")).advise(format!("write {word}:0, or another node"));
+        let nodes = node_list(nodes.filter(|nodes| !nodes.trim().is_empty()).ok_or_else(missing)?)?;
+        if nodes.is_empty() { Err(missing()) } else { Ok(nodes) }
+    };
+    match (word.trim(), nodes) {
+        ("default", None) => Ok(MemoryPolicy::Default),
+        ("local", None) => Ok(MemoryPolicy::Local),
+        ("prefer", None) => Ok(MemoryPolicy::Local),
+        ("prefer", Some(_)) => match listed()?[..] {
+            [node] => Ok(MemoryPolicy::Prefer(node)),
+            _ => Err(Refusal::new("prefer takes one node").advise("write interleave for several")),
+        },
+        ("bind", _) => listed().map(MemoryPolicy::Bind),
+        ("interleave", _) => listed().map(MemoryPolicy::Interleave),
+        _ => Err(Refusal::new("fio: memory policy should be: default, prefer, bind, interleave, local")),
+    }
 }
 
 /// Reads `ignore_error`: lists of error numbers or names separated by colons, for reads, writes and verify,

@@ -2,18 +2,20 @@
 
 use results::{DirectionRecord, Latency, Study, escape};
 
-use crate::headline::rounded;
+use crate::headline::{Headline, NodesOfTest, rounded};
 use crate::quantity::plain_seconds;
 use crate::summary::{Grid, Lane, Line, Metric, Repeat};
 
 /// The columns; units stand last in a name.
 const HEADER: &str = "study,target,path,pattern,round,direction,trust,findings,error,workers,depth,bytes,operations,\
     runtime_s,mb_per_s,iops,latency_us_count,latency_us_min,latency_us_mean,latency_us_p50,latency_us_p90,\
-    latency_us_p99,latency_us_p99_9,latency_us_p99_99,latency_us_max,last_sync_s,cpu_user_s,cpu_system_s,cpu_percent";
+    latency_us_p99,latency_us_p99_9,latency_us_p99_99,latency_us_max,last_sync_s,cpu_user_s,cpu_system_s,cpu_percent,\
+    nodes,node_iops_least,node_iops_median,node_iops_most,node_iops_imbalance";
 
 /// The study as CSV: a line for each round of each cell and direction, after a line of names.
 pub fn csv(study: &Study) -> String {
     let grid = Grid::of(study);
+    let headline = Headline::of_grid(&grid);
     let mut text = format!("{HEADER}\n");
     for (line, target, cell) in grid.cells() {
         let path = study.targets.get(target).map_or("", |target| target.path.as_str());
@@ -24,6 +26,7 @@ pub fn csv(study: &Study) -> String {
                 fields.extend(of_repeat(repeat, figures.name));
                 fields.extend(figures.fields());
                 fields.extend(cpu(repeat));
+                fields.extend(nodes(&headline, &line.pattern, &grid.targets[target]));
                 let fields: Vec<String> = fields.iter().map(|field| escape::csv(field)).collect();
                 text.push_str(&fields.join(","));
                 text.push('\n');
@@ -143,6 +146,15 @@ fn of_repeat(repeat: &Repeat<'_>, direction: &str) -> Vec<String> {
         workers.map(|workers| workers.to_string()).unwrap_or_default(),
         merged.map(|merged| merged.setup.depth.to_string()).unwrap_or_default(),
     ]
+}
+
+/// The nodes of the test, all of its rounds together; empty on one machine.
+fn nodes(headline: &Headline, test: &str, target: &str) -> Vec<String> {
+    let of_test = headline.nodes.iter().find(|nodes| nodes.test == test && nodes.target == target);
+    let Some(NodesOfTest { nodes, iops, .. }) = of_test else { return vec![String::new(); 5] };
+    let imbalance = iops.imbalance.map(|imbalance| imbalance.to_string()).unwrap_or_default();
+    let figures = [iops.least, iops.median, iops.most].map(|value| value.to_string());
+    std::iter::once(nodes.len().to_string()).chain(figures).chain([imbalance]).collect()
 }
 
 fn cpu(repeat: &Repeat<'_>) -> [String; 4] {

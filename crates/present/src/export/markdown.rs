@@ -29,6 +29,7 @@ pub fn markdown(study: &Study) -> String {
     }
     verdicts(&mut text, study);
     table(&mut text, &grid);
+    text.push_str(&crate::tables::nodes_in_markdown(&headline));
     findings(&mut text, &headline);
     if !study.command.is_empty() {
         let _ = writeln!(text, "\n```\n{}\n```", markdown_code(&command::of(study)));

@@ -1,6 +1,6 @@
 //! What was found against the figures: each kind once for each target, with its tests and the range of its figures.
 
-use results::{Finding, Severity};
+use results::{Finding, Severity, sort};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -99,6 +99,10 @@ pub(super) fn in_short<'a>(findings: impl Iterator<Item = &'a Found>) -> Vec<Str
         }
     }
     let sentence = |(first, tests): &(&Found, Vec<&str>)| {
+        // Of a single test it is clear which one is meant.
+        if first.of_tests == 1 {
+            return first.title.clone();
+        }
         let graver = if first.tests.len() < tests.len() {
             format!(", {} of them {}", first.tests.len(), first.word())
         } else {
@@ -111,7 +115,6 @@ pub(super) fn in_short<'a>(findings: impl Iterator<Item = &'a Found>) -> Vec<Str
 
 fn counted(tests: usize, of: usize) -> String {
     match (tests, of) {
-        (1, 1) => "the test".to_owned(),
         (2, 2) => "both tests".to_owned(),
         (tests, of) if tests == of => format!("all {of} tests"),
         _ => format!("{tests} of {of} tests"),
@@ -177,7 +180,7 @@ pub(super) fn all(grid: &Grid<'_>) -> Vec<Found> {
     }
     // The worst first, and of those what concerns most tests.
     let mut found: Vec<Found> = groups.into_iter().map(|group| finished(grid, group)).collect();
-    found.sort_by_key(|found| std::cmp::Reverse((found.severity, found.tests.len())));
+    sort::by_key(&mut found, |found| std::cmp::Reverse((found.severity, found.tests.len())));
     found
 }
 

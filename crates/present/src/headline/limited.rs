@@ -1,27 +1,84 @@
 //! What limits the tests, in a few words for each limit.
 
 use findings::limits::{Limited, of_study};
-use results::{Question, Study};
+use results::{Question, Study, sort};
+
+/// More tests than this are counted and not named.
+const NAMED: usize = 4;
 
 /// `the device (rand-read, rand-write)`; empty when nothing is visible.
 pub(super) fn of(study: &Study) -> Vec<String> {
     let names = study.target_names();
     let limits = of_study(study);
-    let visible = |limited: &Limited| Some((limited.target, limited.limiter.ok()?.word(), which(study, limited)));
-    let visible: Vec<(usize, &str, String)> = limits.iter().filter_map(visible).collect();
+    let word = if study.question == Question::Compare { "patterns" } else { "tests" };
+    let of_target = |target: usize| in_words(word, limits.iter().filter(|limited| limited.target == target).collect());
     if names.len() < 2 {
-        return visible.into_iter().map(|(_, word, tests)| format!("{word} ({tests})")).collect();
+        return of_target(0);
     }
     // Of several targets a line each.
-    let of_target = |(target, name): (usize, &String)| {
-        let own = visible.iter().filter(|(of, ..)| *of == target);
-        let limits: Vec<String> = own.map(|(_, word, tests)| format!("{word} ({tests})")).collect();
+    let named = |(target, name): (usize, &String)| {
+        let limits = of_target(target);
         (!limits.is_empty()).then(|| format!("{name}: {}", limits.join(", ")))
     };
-    names.iter().enumerate().filter_map(of_target).collect()
+    names.iter().enumerate().filter_map(named).collect()
 }
 
-fn which(study: &Study, limited: &Limited) -> String {
-    let word = if study.question == Question::Compare { "patterns" } else { "tests" };
-    limited.in_short(word).unwrap_or_else(|| limited.tests.join(", "))
+/// The limits of one target, as far as they are visible.
+fn in_words(word: &str, mut limits: Vec<&Limited>) -> Vec<String> {
+    // The few by their names, then all others; what is not visible stays at the end.
+    sort::by_key(&mut limits, |limited| (limited.limiter.is_err(), limited.tests.len()));
+    let in_words = |(index, limited): (usize, &&Limited)| {
+        let limiter = limited.limiter.ok()?.word();
+        // After all other tests have been told one by one.
+        let is_rest = index > 0 && index + 1 == limits.len() && limited.tests.len() > 1;
+        let tests = match limited.tests.len() {
+            _ if is_rest && limits[..index].iter().all(|earlier| is_exact(earlier, word)) => "all others".to_owned(),
+            _ if is_exact(limited, word) => limited.in_short(word).unwrap_or_else(|| limited.tests.join(", ")),
+            tests => format!("{tests} of {} {word}", tests + limited.others.len()),
+        };
+        Some(format!("{limiter} ({tests})"))
+    };
+    limits.iter().enumerate().filter_map(in_words).collect()
+}
+
+/// Whether it is told of each test whether it is one of them.
+fn is_exact(limited: &Limited, word: &str) -> bool {
+    limited.tests.len() <= NAMED || limited.in_short(word).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use findings::limits::Limiter;
+
+    use super::*;
+
+    const NAMES: [&str; 9] = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
+
+    /// So many tests with the first limit, so many with the second, of the rest nothing is visible.
+    fn told(device: usize, cpus: usize) -> Vec<String> {
+        let names = |tests: &[&str]| tests.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let limited = |from: usize, to: usize, limiter| Limited {
+            target: 0,
+            limiter,
+            tests: names(&NAMES[from..to]),
+            others: names(&[&NAMES[..from], &NAMES[to..]].concat()),
+            evidence: Vec::new(),
+        };
+        let limits = [
+            limited(0, device, Ok(Limiter::Device)),
+            limited(device, device + cpus, Ok(Limiter::ClientProcessor)),
+            limited(device + cpus, 9, Err("it is not visible")),
+        ];
+        in_words("tests", limits.iter().filter(|limited| !limited.tests.is_empty()).collect())
+    }
+
+    #[test]
+    fn the_last_limit_is_that_of_all_others_only_where_it_is() {
+        let words = |device, cpus| told(device, cpus).join("; ");
+        let (device, cpus) = (Limiter::Device.word(), Limiter::ClientProcessor.word());
+        assert_eq!(words(4, 5), format!("{device} (a, b, c, d); {cpus} (all others)"));
+        assert_eq!(words(9, 0), format!("{device} (all tests)"));
+        assert_eq!(words(8, 1), format!("{cpus} (i); {device} (all others)"));
+        assert_eq!(words(4, 4), format!("{device} (a, b, c, d); {cpus} (e, f, g, h)"), "one is not visible");
+    }
 }

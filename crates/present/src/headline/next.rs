@@ -2,7 +2,7 @@
 
 use results::evidence::StorageClass;
 use results::statistics::WINNER_ROUNDS;
-use results::{Question, Study, Verdict, test_name};
+use results::{NOT_SAVED, Question, Study, Verdict, test_name};
 
 use super::found::Found;
 use super::test::TestFigures;
@@ -15,6 +15,9 @@ const FULL: [i32; 2] = [28, 122];
 /// Options with which a check is not the vendor's test, each with whether it has a value.
 const SHORTER: [(&str, bool); 3] = [("--quick", false), ("--scale-runtime", true), ("--size-cap", true)];
 
+/// An interval of a mean is half as wide after four times as many runs.
+const MORE_TIMES: f64 = 4.0;
+
 pub(super) fn of(study: &Study, tests: &[TestFigures], findings: &[Found]) -> Vec<String> {
     if let [only] = tests
         && only.name == test_name::FILL
@@ -25,11 +28,15 @@ pub(super) fn of(study: &Study, tests: &[TestFigures], findings: &[Found]) -> Ve
         Question::Check if nothing_applies(study) => elsewhere(study),
         _ => gravest(findings).into_iter().chain(asked_next(study, tests)).collect(),
     };
-    let is_saved = !study.command.iter().any(|word| word == "--no-store");
-    if study.question != Question::Fio && is_saved {
+    if study.question != Question::Fio && is_saved(study) {
         next.push(format!("fsdyno report {} -o sheet.html: charts and all details", study.id));
     }
     next
+}
+
+/// Whether another command finds the study.
+fn is_saved(study: &Study) -> bool {
+    !study.command.iter().any(|word| word == "--no-store") && !study.notes.iter().any(|note| note.id == NOT_SAVED)
 }
 
 /// The gravest finding decides what is worth doing first.
@@ -63,13 +70,27 @@ fn asked_next(study: &Study, tests: &[TestFigures]) -> Vec<String> {
             let enough = command::with(study, "--rounds", WINNER_ROUNDS.0);
             next.push(format!("{enough}: enough rounds to tell who is faster"));
         }
+        Question::Scale => {
+            let measured = |path: &str| typed(&["fsdyno", "measure", path]);
+            next.extend(
+                study.targets.first().map(|target| format!("{}: all figures of one node", measured(&target.path))),
+            );
+        }
         Question::Check => {
             let whole = command::without(study, &SHORTER);
-            next.extend(whole.map(|whole| format!("{whole}: the tests as they were published")));
+            let repeated = || raised_cap(study).map(|again| format!("{again}: more runs may decide what is open"));
+            let whole = whole.map(|whole| format!("{whole}: the tests as they were published"));
+            next.extend(whole.or_else(repeated));
         }
         _ => {}
     }
     next
+}
+
+/// The same check with a cap that leaves room for [`MORE_TIMES`] as many runs; `None`: runs decide nothing here.
+fn raised_cap(study: &Study) -> Option<String> {
+    let cap_s = study.verdicts.iter().filter_map(|row| row.cap_s).reduce(f64::max)?;
+    Some(command::with(study, "--cap-seconds", (cap_s * MORE_TIMES).ceil() as u32))
 }
 
 /// Not even half of the figures count.

@@ -1,5 +1,7 @@
 //! Sentences that differ in their figures alone become one, each figure from its least to its greatest.
 
+use results::sort;
+
 /// A word with one number in it, and what stands around the number.
 struct Figure<'a> {
     before: &'a str,
@@ -74,7 +76,7 @@ fn range(all: &[Vec<&str>], index: usize, has_units: bool) -> String {
         .iter()
         .filter_map(|words| figure(words[index]).map(|figure| (figure.value * size(words), figure, words)))
         .collect();
-    figures.sort_by(|one, other| one.0.total_cmp(&other.0));
+    sort::by(&mut figures, |one, other| one.0.total_cmp(&other.0));
     let (Some((_, least, low)), Some((_, most, high))) = (figures.first(), figures.last()) else {
         return all[0][index].to_owned();
     };

@@ -3,6 +3,7 @@
 use results::quantity::counted;
 use results::{Question, Severity, Study, Verdict, test_name};
 
+use super::familiar::pairs;
 use super::figures::{rate, throughput, typical};
 use super::found::Found;
 use super::next::mostly_void;
@@ -31,7 +32,9 @@ pub(super) fn of(grid: &Grid<'_>, tests: &[TestFigures], findings: &[Found], sta
         Question::Sweep => {
             joined(&study.sentences.iter().map(|sentence| first_of(sentence).to_owned()).collect::<Vec<_>>())
         }
-        Question::Curve | Question::SmallFiles => study.sentences.first().map(|sentence| first_of(sentence).to_owned()),
+        Question::Curve | Question::Scale | Question::SmallFiles => {
+            study.sentences.first().map(|sentence| first_of(sentence).to_owned())
+        }
         Question::Fio => None,
     }
 }
@@ -111,8 +114,9 @@ fn measured(tests: &[TestFigures], findings: &[Found]) -> Option<String> {
     };
     let rates: Vec<String> = rates.into_iter().flatten().collect();
     let latencies: Vec<String> = latencies.enumerate().map(takes).collect();
-    let parts: Vec<String> =
-        [rates, latencies].into_iter().filter(|part| !part.is_empty()).map(|part| part.join(", ")).collect();
+    let familiar: Vec<String> = pairs(tests).iter().filter_map(|pair| pair.sentence()).collect();
+    let known = [rates, latencies].into_iter().filter(|part| !part.is_empty()).map(|part| part.join(", "));
+    let parts: Vec<String> = known.chain(familiar).collect();
     let others = untrusted(tests, findings, parts.is_empty());
     let all: Vec<String> = parts.into_iter().chain(others).collect();
     (!all.is_empty()).then(|| all.join("; "))

@@ -66,7 +66,8 @@ fn conclusion(grid: &Grid<'_>, ranking: &Ranking, lead: Option<(usize, usize, Op
     let of = if grid.targets.len() > 2 { format!(" {}", name(second)) } else { String::new() };
     match found.difference() {
         Difference::Shown if is_ahead(&found) => format!("{} wins ({}x{of})", name(first), times(found.value)),
-        Difference::TooFew => format!("too few rounds ({} {}x{of})", name(first), times(found.value)),
+        // Nobody wins, so that it need not be said against whom.
+        Difference::TooFew => format!("too few rounds ({} {}x)", name(first), times(found.value)),
         Difference::Shown | Difference::NotShown => match found.interval {
             Some(interval) => format!("no difference shown: {}", times_between(&interval)),
             None => "no difference shown".to_owned(),

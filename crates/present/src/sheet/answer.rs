@@ -18,6 +18,7 @@ pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Ma
             (glance::table(grid, headline))
             (verdicts::list(&headline.verdicts))
             (super::load::figure(grid, place))
+            (super::scaling::figure(grid, place))
             (short_lines(headline, study.question))
         }
     }
@@ -93,8 +94,12 @@ fn unbroken(step: &str) -> Markup {
 }
 
 fn because(headline: &Headline) -> String {
+    // The findings have them all.
     match &headline.trust.why[..] {
         [] => "nothing was found against the figures".to_owned(),
+        [first, second, third, more @ ..] if more.len() > 1 => {
+            format!("{first}; {second}; {third}; and {} more findings", more.len())
+        }
         why => why.join("; "),
     }
 }

@@ -85,8 +85,11 @@ fn over_time(lines: &[(usize, &Line<'_>)], grid: &Grid<'_>, place: &Place) -> Ma
     let reason = |recorded: bool, reason: &str| {
         let mine = left_out.iter().filter(|(_, _, series)| series.is_some() == recorded);
         let names: Vec<String> = mine.map(|(_, line, _)| shortened(&line.pattern, 40)).collect();
-        let names = if names.len() == lines.len() { vec!["all tests".to_owned()] } else { names };
-        (!names.is_empty()).then(|| format!("No chart of {}: {reason}.", listed(&names)))
+        match names.len() {
+            0 => None,
+            all if all == lines.len() => Some(format!("No charts: {reason}.")),
+            _ => Some(format!("No chart of {}: {reason}.", listed(&names))),
+        }
     };
     let missing =
         [reason(false, "no samples were recorded"), reason(true, "the rounds were too short for a chart over time")];

@@ -1,7 +1,7 @@
 //! The full tables: all figures of each test on each storage, the percentiles of its latency, its depth and CPU time.
 
 use maud::{Markup, html};
-use results::{Interval, JobRecord, Trust};
+use results::{Interval, JobRecord, Trust, sort};
 
 use super::chart::distribution::Curve;
 use super::place::{Place, badge, place_of, test};
@@ -245,7 +245,7 @@ fn depth_reached(merged: &JobRecord) -> Option<String> {
 fn median_repeat<'a, 'b>(cell: &'b Cell<'a>) -> Option<(&'b Repeat<'a>, &'b JobRecord)> {
     let mut repeats: Vec<&Repeat<'_>> = cell.repeats.iter().filter(|repeat| repeat.merged.is_some()).collect();
     let throughput = |repeat: &&Repeat<'_>| Metric::Throughput.of(repeat).unwrap_or(0.0);
-    repeats.sort_by(|first, second| throughput(first).total_cmp(&throughput(second)));
+    sort::by(&mut repeats, |first, second| throughput(first).total_cmp(&throughput(second)));
     let middle = repeats.get(repeats.len() / 2).copied()?;
     Some((middle, middle.merged.as_ref()?))
 }

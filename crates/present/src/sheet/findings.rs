@@ -7,20 +7,28 @@ use super::place::{Place, badge};
 use crate::headline::{Found, Headline};
 use crate::summary::Grid;
 
-/// More cards than this are folded away; paper shows them all.
+/// More cards than this are folded away; paper shows them too.
 const OPEN_MAX: usize = 3;
+
+/// Of findings beyond these, of one place and of several, paper has the names alone: the rest would take another sheet.
+const ON_PAPER_MAX: [usize; 2] = [4, 12];
 
 pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Markup {
     let several_targets = grid.targets.len() > 1;
-    let errors = grid.cells().filter_map(|(line, target, cell)| {
-        let place = if several_targets { format!("{} · ", grid.targets[target]) } else { String::new() };
-        Some(html! { li.finding.invalid {
-            p.finding-head { (badge(Trust::Invalid)) " " strong { (place) (line.title) } }
-            p { "Failed with an error: " (sentence(&cell.error()?)) }
-        } })
-    });
-    let found = headline.findings.iter().map(|found| card(found, several_targets, place));
-    let cards: Vec<Markup> = errors.chain(found).collect();
+    let errors: Vec<Markup> = grid
+        .cells()
+        .filter_map(|(line, target, cell)| {
+            let place = if several_targets { format!("{} · ", grid.targets[target]) } else { String::new() };
+            Some(html! { li.finding.invalid {
+                p.finding-head { (badge(Trust::Invalid)) " " strong { (place) (line.title) } }
+                p { "Failed with an error: " (sentence(&cell.error()?)) }
+            } })
+        })
+        .collect();
+    let in_full = ON_PAPER_MAX[usize::from(several_targets)].saturating_sub(errors.len());
+    let found = headline.findings.iter().enumerate();
+    let found = found.map(|(index, found)| card(found, index >= in_full, several_targets, place));
+    let cards: Vec<Markup> = errors.into_iter().chain(found).collect();
     // The line of trust has said so.
     if cards.is_empty() {
         return html! {};
@@ -37,6 +45,10 @@ pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Ma
                     ul.findings { @for card in more { (card) } }
                 }
             }
+            @if headline.findings.len() > in_full { p.on-paper.muted {
+                "Of some findings paper has the name alone: this file, opened in a browser, says what was seen, and "
+                code { "fsdyno explain NAME" } " what it means."
+            } }
         },
     )
 }
@@ -48,11 +60,13 @@ pub(super) fn anchor(place: &Place, target: usize, id: &str) -> String {
     place.id(&format!("finding-{target}-{plain}"))
 }
 
-fn card(found: &Found, several_targets: bool, place: &Place) -> Markup {
+/// `is_later`: paper has its name alone.
+fn card(found: &Found, is_later: bool, several_targets: bool, place: &Place) -> Markup {
     let trust = if found.severity == Severity::Invalid { Trust::Invalid } else { Trust::Caution };
+    let later = if is_later { " later" } else { "" };
     let class = if found.is_against() { trust.word() } else { "info" };
     html! {
-        li class=(format!("finding {class}")) id=(anchor(place, found.target_index, &found.id)) {
+        li class=(format!("finding {class}{later}")) id=(anchor(place, found.target_index, &found.id)) {
             p.finding-head {
                 @if found.is_against() { (badge(trust)) " " }
                 @if several_targets { strong { (found.target) } " · " }

@@ -44,8 +44,13 @@ pub(super) fn table(grid: &Grid<'_>, headline: &Headline) -> Markup {
     html! {
         p.key { @for target in 0..grid.targets.len() { span { (named(grid, target)) } } }
         (table.shown("small glance", ""))
-        @if headline.tests.iter().any(|test| test.trust > Trust::Ok) {
-            p.legend { (mark(Trust::Caution)) " caution  " (mark(Trust::Invalid)) " invalid: cannot win. The findings say why." }
+        @let is_used = |trust| headline.tests.iter().any(|test| test.trust == trust);
+        @if is_used(Trust::Caution) || is_used(Trust::Invalid) {
+            p.legend {
+                @if is_used(Trust::Caution) { (mark(Trust::Caution)) " caution  " }
+                @if is_used(Trust::Invalid) { (mark(Trust::Invalid)) " invalid: cannot win  " }
+                "The findings say why."
+            }
         }
     }
 }

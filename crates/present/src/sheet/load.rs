@@ -2,7 +2,7 @@
 //! due, against the offered load; the closed loops that found the capacity are no part of it.
 
 use maud::{Markup, html};
-use results::{JobRecord, Question};
+use results::{JobRecord, Question, sort};
 
 use super::chart::points::{self, Asked, Axis, Path, Point};
 use super::place::Place;
@@ -72,7 +72,7 @@ fn paths(grid: &Grid<'_>, word: &str, axis: Axis) -> Vec<Path> {
     }
     let mut paths: Vec<Path> = found.into_iter().map(|(_, _, path)| path).collect();
     paths.retain(|path| path.points.len() >= POINTS_MIN);
-    paths.iter_mut().for_each(|path| path.points.sort_by_key(|point| point.number));
+    paths.iter_mut().for_each(|path| sort::by_key(&mut path.points, |point| point.number));
     paths
 }
 

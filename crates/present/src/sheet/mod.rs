@@ -15,9 +15,11 @@ mod glance;
 mod identity;
 mod ledger;
 mod load;
+mod nodes;
 mod page;
 mod place;
 mod reproduce;
+mod scaling;
 mod series;
 mod table;
 mod tiles;
@@ -82,6 +84,7 @@ fn study(grid: &Grid<'_>, place: &Place) -> Markup {
         (charts::section(grid, place))
         (findings::section(grid, &headline, place))
         (answer::why(grid, &headline, place))
+        (nodes::section(&headline, place))
         (figures::section(grid, &headline, place))
         (verdicts::section(grid, place))
         (identity::section(grid, place))

@@ -1,7 +1,7 @@
 //! How it was done, the exact commands to do it again, and the numbers themselves.
 
 use maud::{Markup, html};
-use results::{Note, Severity, Trust};
+use results::{Note, Severity, Trust, sort};
 
 use super::place::{Place, badge, place_of, test};
 use crate::shell::as_typed;
@@ -50,7 +50,7 @@ fn notes<'a>(grid: &Grid<'a>) -> Vec<&'a Note> {
             notes.push(note);
         }
     }
-    notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
+    sort::by_key(&mut notes, |note| std::cmp::Reverse(note.severity));
     notes
 }
 

@@ -6,7 +6,7 @@ use results::{Question, Trust};
 use super::chart::time;
 use super::place::badge;
 use super::series::Series;
-use crate::headline::{Headline, Six, TestFigures, figures};
+use crate::headline::{Headline, Six, TestFigures, figures, pairs};
 use crate::quantity::{counted, shortened};
 use crate::summary::Grid;
 
@@ -31,7 +31,13 @@ pub(super) fn of(grid: &Grid<'_>, headline: &Headline) -> Markup {
     let tiles: Vec<Markup> = if grid.study.question == Question::Fio && headline.tests.len() <= JOBS_MAX {
         headline.tests.iter().map(|test| tile(&shortened(&test.title, 40), test, figures::compared, grid)).collect()
     } else {
-        known.into_iter().filter_map(|(name, test, figure)| Some(tile(name, test?, figure, grid))).collect()
+        let familiar = pairs(&headline.tests).into_iter().flat_map(|pair| [pair.read, pair.write]).flatten();
+        let familiar = familiar.map(|test| tile(&test.name, test, figures::throughput, grid));
+        known
+            .into_iter()
+            .filter_map(|(name, test, figure)| Some(tile(name, test?, figure, grid)))
+            .chain(familiar)
+            .collect()
     };
     html! {
         @if !tiles.is_empty() { ul.tiles { @for tile in tiles { (tile) } } }
@@ -49,7 +55,7 @@ fn tile(name: &str, test: &TestFigures, figure: Figure, grid: &Grid<'_>) -> Mark
             span.tile-name { (name) " " (badge(test.trust)) }
             span.tile-value { (value) @if !unit.is_empty() { "\u{a0}" small { (unit) } } }
             span.tile-more {
-                (test.name)
+                @if name != test.name { (test.name) } @else { (figures::compared(test).unwrap_or_default()) }
                 @if test.trust < Trust::Invalid { @if let Some(p99) = figures::p99(test) { " · p99\u{a0}" (p99.replace(' ', "\u{a0}")) } }
                 @if test.runs > 1 { " · " (counted(test.runs as u64, "run")) }
             }

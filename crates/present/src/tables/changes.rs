@@ -22,23 +22,34 @@ pub struct Changes<'a> {
     pub new: String,
     /// What speaks against comparing them.
     pub obstacles: &'a [String],
-    /// The command that measures as many rounds as a judgement needs; `None`: the question has none.
-    pub more_rounds: Option<String>,
+    /// What helps where nothing can be judged.
+    pub next: Next,
+}
+
+/// A command that leads to a judgement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Next {
+    /// It measures as many rounds as a judgement needs.
+    MoreRounds(String),
+    /// The question has no rounds: it lists the kept runs, which show how far they vary.
+    KeptRuns(String),
 }
 
 /// Rounds on each side that can show a change.
 const ROUNDS: u32 = 4;
 
-impl Changes<'_> {
-    /// The command that asks the study's question again with enough rounds.
-    pub fn more_rounds_of(study: &Study) -> Option<String> {
+impl Next {
+    /// What helps with runs of this study's question.
+    pub fn of(study: &Study) -> Next {
         match study.question {
-            Question::Measure => Some(command::with(study, "--runs", ROUNDS)),
-            Question::Compare => Some(command::with(study, "--rounds", ROUNDS)),
-            _ => None,
+            Question::Measure => Next::MoreRounds(command::with(study, "--runs", ROUNDS)),
+            Question::Compare => Next::MoreRounds(command::with(study, "--rounds", ROUNDS)),
+            _ => Next::KeptRuns(format!("fsdyno history {}", study.id)),
         }
     }
+}
 
+impl Changes<'_> {
     /// For a terminal of so many columns.
     pub fn text(&self, columns: usize) -> String {
         let form = Form::Text { columns };
@@ -55,10 +66,14 @@ impl Changes<'_> {
         let (_, _, judged) = counts(self.found);
         let mut lines = vec![("base", self.base.clone()), ("new", self.new.clone())];
         // Figures that nobody can judge are no answer: what would give one is.
-        let instead = self.more_rounds.as_ref().filter(|_| judged == 0);
-        lines.extend(instead.map(|command| ("next", format!("{command}: before the change, and after it"))));
+        let instead = matches!(self.next, Next::MoreRounds(_)) && judged == 0;
+        let next = match &self.next {
+            Next::MoreRounds(command) => format!("{command}: before the change, and after it"),
+            Next::KeptRuns(command) => format!("{command}: how far the kept runs of this command vary"),
+        };
+        lines.extend((judged == 0).then_some(("next", next)));
         let mut text = format!("{answer}\n{}", form.labelled(&lines));
-        if instead.is_none() {
+        if !instead {
             text.push_str(&format!("\n{}\n{}", table(self.found).shown(form), form.paragraph(&summary(self.found))));
         }
         for reason in self.obstacles {
@@ -80,7 +95,9 @@ impl Changes<'_> {
 }
 
 fn table(found: &[Change]) -> Table {
-    let mut table = Table::new(&["pattern", "<figure", "base", "new", "change", "interval", "±runs", "<"]);
+    let judged = found.iter().any(|change| change.interval.is_some());
+    let intervals: &[&str] = if judged { &["interval", "±runs"] } else { &[] };
+    let mut table = Table::new(&[&["pattern", "<figure", "base", "new", "change"], intervals, &["<"]].concat());
     let mut last = String::new();
     for change in found {
         let name = match &change.target {
@@ -89,18 +106,21 @@ fn table(found: &[Change]) -> Table {
         };
         let shown_name = if name == last { String::new() } else { name.clone() };
         last = name;
-        table.row(vec![
+        let mut row = vec![
             shown_name,
             title(change.measure).to_string(),
             figure(change.measure, change.base),
             figure(change.measure, change.new),
             format!("{} %", signed(change.percent())),
-            change.interval.map_or("-".to_string(), |interval| {
+        ];
+        if judged {
+            row.push(change.interval.map_or("-".to_string(), |interval| {
                 format!("{}..{} %", signed((interval.low - 1.0) * 100.0), signed((interval.high - 1.0) * 100.0))
-            }),
-            change.interval.map_or("-".to_string(), |_| scatter(change.scatter)),
-            meaning(change).to_string(),
-        ]);
+            }));
+            row.push(change.interval.map_or("-".to_string(), |_| scatter(change.scatter)));
+        }
+        row.push(meaning(change).to_string());
+        table.row(row);
     }
     table
 }
@@ -186,6 +206,9 @@ fn counts(found: &[Change]) -> (usize, usize, usize) {
 /// The answer in a sentence.
 fn outcome(found: &[Change]) -> String {
     match counts(found) {
+        (_, _, 0) if found.iter().all(|change| change.rounds == (1, 1)) => {
+            "No figure can be judged: one run does not show how far runs vary".to_owned()
+        }
         (_, _, 0) => "No figure can be judged: each side needs four rounds".to_owned(),
         (0, 0, _) => "No figure changed clearly".to_owned(),
         (worse, better, judged) => format!("{worse} worse and {better} better of {}", counted(judged as u64, "figure")),
@@ -207,9 +230,11 @@ fn summary(found: &[Change]) -> String {
         text.push_str(" base and new are medians of the rounds; change is the median ratio over all pairs of rounds.");
         text.push_str(&widened(found));
     }
-    if found.iter().any(|change| change.rounds == (1, 1)) {
-        text.push_str(" One run each: no change is shown, because the noise between runs is unknown.");
-    } else if judged < found.len() {
+    // Where nothing is judged, the answer has said why.
+    let single = found.iter().any(|change| change.rounds == (1, 1));
+    if single && judged > 0 {
+        text.push_str(" One run each shows no change: the noise between runs is unknown.");
+    } else if !single && judged < found.len() {
         text.push_str(" Fewer than four rounds on a side cannot separate a change from noise: run more rounds.");
     }
     text.trim_start().to_string()

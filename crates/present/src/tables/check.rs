@@ -1,7 +1,7 @@
 //! `check`: the answers, profile by profile; and the list of profiles.
 
 use results::quantity::{counted, number, published};
-use results::{Bound, Confidence, RequirementKind, Study, TestOrigin, Verdict, VerdictRow, escape};
+use results::{Bound, Confidence, Question, RequirementKind, Study, TestOrigin, Verdict, VerdictRow, escape};
 use serde_json::json;
 
 use super::table::{Form, Table, wrapped};
@@ -9,20 +9,22 @@ use crate::headline::verdict::{figure, told_once};
 use crate::headline::{Headline, VerdictLine};
 
 /// One line for each requirement: `etcd  FAIL  p99 of fdatasync: 11.7 ms, at most 10 ms (95 %: 10.2 – 12.9)`. Those that
-/// do not apply share a line where they share the reason.
-pub(super) fn lines(headline: &Headline, form: Form) -> String {
+/// do not apply share a line where they share the reason. Without the profile where nobody asked for one.
+pub(super) fn lines(headline: &Headline, question: Question, form: Form) -> String {
     let verdicts = &headline.verdicts;
+    let is_named = question == Question::Check;
     let widest = |columns: &mut dyn Iterator<Item = usize>| columns.max().unwrap_or(0);
     let profile_columns = widest(&mut verdicts.iter().map(|line| line.profile.chars().count()));
     let verdict_columns = widest(&mut verdicts.iter().map(|line| line.verdict.len()));
     let line = |(line, words): (&VerdictLine, String)| match form {
         Form::Text { .. } => {
-            let label = format!("{:<profile_columns$}  {:<verdict_columns$}", line.profile, line.verdict);
+            let verdict = format!("{:<verdict_columns$}", line.verdict);
+            let label = if is_named { format!("{:<profile_columns$}  {verdict}", line.profile) } else { verdict };
             form.labelled(&[(&escape::line(&label), words)])
         }
         Form::Markdown => {
-            let (profile, words) = (escape::markdown(&line.profile), escape::markdown_sentence(&words));
-            format!("- **{}** {profile}: {words}\n", line.verdict)
+            let profile = if is_named { format!(" {}:", escape::markdown(&line.profile)) } else { String::new() };
+            format!("- **{}**{profile} {}\n", line.verdict, escape::markdown_sentence(&words))
         }
     };
     told_once(verdicts).into_iter().map(line).collect()

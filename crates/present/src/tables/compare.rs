@@ -2,10 +2,10 @@
 //! down, targets across, the first target the baseline.
 
 use results::quantity::{Units, latency, number, rate_number, rate_unit};
-use results::{Severity, Study, Trust};
+use results::{Study, Trust};
 
 use super::table::{Form, Table};
-use crate::headline::{Headline, Standing, TestFigures, figures, found, metrics};
+use crate::headline::{Headline, Standing, TestFigures, figures, metrics};
 use crate::quantity::{times, times_between};
 use crate::summary::{Cell, Grid, Lane, Line, Metric, Ratio};
 
@@ -51,20 +51,15 @@ fn marked(test: &TestFigures) -> String {
     }
 }
 
-/// What the marks mean, and why they are there.
+/// What the marks mean; why they are there, the line of trust says.
 fn legend(headline: &Headline, form: Form) -> String {
-    let why = |severity: Severity| {
-        let kinds = found::by_kind(headline.findings.iter().filter(|found| found.severity == severity));
-        kinds.iter().map(|(found, targets)| format!("{} ({targets})", found.id)).collect::<Vec<_>>().join(", ")
-    };
-    let marks = [
-        (CAUTION, "caution", Severity::Caution, Trust::Caution),
-        (INVALID, "invalid, cannot win", Severity::Invalid, Trust::Invalid),
-    ];
+    let marks = [(CAUTION, "caution", Trust::Caution), (INVALID, "invalid, cannot win", Trust::Invalid)];
     let used = marks.into_iter().filter(|(.., trust)| headline.tests.iter().any(|test| test.trust == *trust));
-    let lines =
-        used.map(|(mark, meaning, severity, _)| form.paragraph(&format!("{mark} {meaning}: {}", why(severity))));
-    let text: String = lines.collect();
+    let meanings: Vec<String> = used.map(|(mark, meaning, _)| format!("{mark} {meaning}")).collect();
+    if meanings.is_empty() {
+        return String::new();
+    }
+    let text = form.paragraph(&meanings.join("\u{a0}\u{a0}\u{a0}"));
     // Without an empty line Markdown would take it for a part of the table.
     if matches!(form, Form::Markdown) { format!("\n{text}") } else { text }
 }

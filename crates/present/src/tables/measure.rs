@@ -3,8 +3,9 @@
 use results::Interval;
 use results::quantity::{latency, number, rate_number, rate_unit};
 
+use super::familiar;
 use super::table::{Form, Table};
-use crate::headline::{Headline, Six, TestFigures, figures};
+use crate::headline::{Headline, Six, TestFigures, figures, pairs};
 
 /// From so many columns on, what a test does stands beside its name.
 const WIDE: usize = 100;
@@ -12,6 +13,10 @@ const WIDE: usize = 100;
 /// The sentence, and the figures that it rests on.
 pub(super) fn answer(headline: &Headline, form: Form) -> String {
     let sentence = headline.headline.as_deref().map(|sentence| form.paragraph(sentence)).unwrap_or_default();
+    let pairs = pairs(&headline.tests);
+    if !pairs.is_empty() {
+        return format!("{sentence}\n{}", familiar::table(&pairs, form));
+    }
     let six = Six::of(&headline.tests);
     if !six.any() {
         return sentence;

@@ -10,7 +10,7 @@ use crate::quantity::listed;
 
 pub(super) fn tables(study: &Study, form: Form) -> String {
     let mut parts: Vec<String> = failed_filling(study, form).into_iter().collect();
-    for group in groups(study) {
+    for group in groups(study, "qd") {
         let rows = study.depths(group);
         parts.push(format!("{}{}", form.paragraph(title(&rows)), points(&rows, form)));
         parts.extend(chart(&rows, form));
@@ -19,9 +19,9 @@ pub(super) fn tables(study: &Study, form: Form) -> String {
 }
 
 /// The kinds of requests, in the order in which they ran.
-fn groups(study: &Study) -> Vec<&str> {
+pub(super) fn groups<'a>(study: &'a Study, word: &str) -> Vec<&'a str> {
     let mut groups = Vec::new();
-    for (group, _) in study.rows.iter().filter_map(|row| row.numbered("qd")) {
+    for (group, _) in study.rows.iter().filter_map(|row| row.numbered(word)) {
         if !groups.contains(&group) {
             groups.push(group);
         }
@@ -30,7 +30,7 @@ fn groups(study: &Study) -> Vec<&str> {
 }
 
 /// `4k random read` of `4k random read, depth 16`.
-fn title<'a>(points: &[(u32, Vec<&'a Row>)]) -> &'a str {
+pub(super) fn title<'a>(points: &[(u32, Vec<&'a Row>)]) -> &'a str {
     points
         .first()
         .and_then(|(_, rows)| rows.first())

@@ -88,7 +88,7 @@ fn forms(study: &Study) -> BTreeMap<&'static str, String> {
         base: study.id.clone(),
         new: study.version.clone(),
         obstacles: &study.sentences,
-        more_rounds: tables::Changes::more_rounds_of(study),
+        next: tables::Next::of(study),
     };
     let mut forms = BTreeMap::from([
         ("text", tables::text(study, 80)),

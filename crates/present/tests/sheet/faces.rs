@@ -278,3 +278,43 @@ fn the_latency_of_a_durable_write_is_that_of_its_sync_everywhere() {
     let step = present::tables::summary(&other);
     assert!(step.contains(&format!("sync p50 {p50}")), "{step}");
 }
+
+#[test]
+fn tests_of_another_tool_stand_side_by_side_under_its_names() {
+    let mut study = measured();
+    study.rows.truncate(4);
+    let [sequential, random] = [test_name::CDM[0], test_name::CDM[2]];
+    for (row, name) in study.rows.iter_mut().zip([sequential.read, sequential.write, random.read, random.write]) {
+        row.pattern = name.into();
+    }
+    let headline = Headline::of(&study);
+    let sentence = headline.headline.unwrap();
+    let [read, write, random_read, random_write] = &headline.tests[..] else { panic!("{sentence}") };
+    let moved = |test: &TestFigures| number(test.mb_per_s.unwrap());
+    let typical = |test: &TestFigures| test.latency_us.unwrap().p50.unwrap();
+    let requests =
+        |test: &TestFigures| format!("({} IOPS, {})", number(test.iops.unwrap()), latency(typical(test) * 1e3));
+    assert_eq!(
+        sentence,
+        format!(
+            "SEQ1M Q8T1 reads {} MB/s and writes {} MB/s; RND4K Q32T1 reads {} MB/s {} and writes {} MB/s {}",
+            moved(read),
+            moved(write),
+            moved(random_read),
+            requests(random_read),
+            moved(random_write),
+            requests(random_write),
+        )
+    );
+    let terminal = text(&study, 80);
+    let cells = |name: &str| -> Vec<String> {
+        let line = terminal.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_else(|| panic!("{terminal}"));
+        line.split_whitespace().map(str::to_owned).collect()
+    };
+    assert_eq!(cells("SEQ1M Q8T1  "), [moved(read), moved(write)]);
+    let both = |figure: &dyn Fn(&TestFigures) -> String| [figure(random_read), figure(random_write)];
+    let all = [both(&moved), both(&|test| number(test.iops.unwrap())), both(&|test| number(typical(test)))].concat();
+    assert_eq!(cells("RND4K Q32T1  "), all);
+    let sheet = present::sheet::html(std::slice::from_ref(&study), &Default::default());
+    assert_eq!(sheet.matches("class=\"tile-name\"").count(), 4, "a tile for each");
+}

@@ -166,7 +166,7 @@ fn server(address: &str, connect_ns: u64) -> Option<ServerIdentity> {
     })
 }
 
-fn nfs_mount() -> Storage {
+pub(crate) fn nfs_mount() -> Storage {
     Storage {
         asked_path: "/mnt/nfs".into(),
         resolved_path: Seen::Value("/mnt/nfs".into()),

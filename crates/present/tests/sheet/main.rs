@@ -6,6 +6,7 @@ mod document;
 mod exports;
 mod faces;
 mod fixture;
+mod nodes;
 mod odd;
 mod page;
 mod texts;

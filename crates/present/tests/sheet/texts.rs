@@ -1,14 +1,20 @@
 //! What the guided face prints, whole, at 80 columns: every word of it is looked at when it changes.
 
 use insta::assert_snapshot;
-use present::tables::{Changes, history, markdown, runs, text, wide_text};
+use present::tables::{Changes, Next, history, markdown, runs, text, wide_text};
 use results::{Question, Study};
 
 use crate::fixture;
 use crate::odd;
 
 fn changes<'a>(found: &'a [results::Change], base: &str, new: &str) -> Changes<'a> {
-    Changes { found, base: base.into(), new: new.into(), obstacles: &[], more_rounds: None }
+    Changes {
+        found,
+        base: base.into(),
+        new: new.into(),
+        obstacles: &[],
+        next: Next::KeptRuns("fsdyno history b".into()),
+    }
 }
 
 /// The comparison's first target alone, as `measure` asks.
@@ -56,7 +62,10 @@ fn an_invalid_cell_wins_nothing() {
     let printed = text(&fixture::comparison(), 80);
     assert!(!printed.contains("s3 wins"), "{printed}");
     let flowing = printed.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flowing.contains("× invalid, cannot win: fuse-cache (s3)"), "{printed}");
+    // What the marks mean, and in the line of trust alone why they are there.
+    assert!(flowing.contains("! caution × invalid, cannot win "), "{printed}");
+    assert_eq!(flowing.matches("A FUSE mount answered from its local cache (s3)").count(), 1, "{printed}");
+    assert!(!flowing.contains("fuse-cache (s3)"), "{printed}");
 }
 
 #[test]
@@ -77,11 +86,15 @@ fn what_changed() {
 fn runs_that_cannot_be_judged_end_with_the_command_that_can() {
     let (base, new) = (measurement(), measurement());
     let found = results::changes(&base, &new, &[]);
-    let more_rounds = Changes::more_rounds_of(&new);
-    assert!(more_rounds.as_ref().is_some_and(|command| command.ends_with(" --runs=4")), "{more_rounds:?}");
-    let shown = Changes { more_rounds, ..changes(&found, "a", "b") };
+    let next = Next::of(&new);
+    assert!(matches!(&next, Next::MoreRounds(command) if command.ends_with(" --runs=4")), "{next:?}");
+    let shown = Changes { next, ..changes(&found, "a", "b") };
     assert_snapshot!(shown.text(80));
     assert!(!shown.markdown().contains('|'), "{}", shown.markdown());
+    // The question has no rounds: the figures, and where the kept runs are.
+    let shown = changes(&found, "a", "b").text(80);
+    assert!(shown.contains("fsdyno history b: how far the kept runs") && shown.contains("one run each"), "{shown}");
+    assert!(!shown.contains("interval"), "{shown}");
 }
 
 #[test]

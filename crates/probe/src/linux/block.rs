@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Look, read_number, read_text};
 use results::evidence::{BlockDevice, DeviceNumber};
+use results::sort;
 
 /// Stacks deeper than this are cut; it only bounds the walk.
 const STACK_DEPTH_MAX: usize = 8;
@@ -68,7 +69,7 @@ fn slaves(disk: &Path, depth: usize) -> Vec<BlockDevice> {
 pub(super) fn links_in(directory: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten();
     let mut links: Vec<PathBuf> = entries.filter_map(|entry| entry.ok()?.path().canonicalize().ok()).collect();
-    links.sort();
+    sort::by(&mut links, Ord::cmp);
     links
 }
 

@@ -57,7 +57,10 @@ impl DiskWatch {
 /// The counters of every disk and partition by name. No line is trusted to be well formed.
 fn counters(diskstats: &Path) -> BTreeMap<String, DiskStat> {
     let text = super::read_text(diskstats).unwrap_or_default();
-    text.lines().filter_map(|line| DiskStat::from_line(line).ok()).map(|stat| (stat.name.clone(), stat)).collect()
+    let stats = text.lines().filter_map(|line| DiskStat::from_line(line).ok());
+    let mut counters = BTreeMap::new();
+    counters.extend(stats.map(|stat| (stat.name.clone(), stat)));
+    counters
 }
 
 fn watch(device: &BlockDevice, counters: &BTreeMap<String, DiskStat>) -> Option<Watched> {

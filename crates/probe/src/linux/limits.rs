@@ -3,8 +3,8 @@
 use rustix::process::{Resource, getrlimit};
 
 use super::cgroups::{self, Version};
-use super::{Look, read_number};
-use crate::{Fact, Limits};
+use super::{Look, read_number, read_text};
+use crate::{Fact, Limits, NotVisible};
 
 pub(super) fn limits(look: &Look) -> Limits {
     let open_files = getrlimit(Resource::Nofile);
@@ -15,8 +15,39 @@ pub(super) fn limits(look: &Look) -> Limits {
         aio_max_requests: read_number(&look.proc.join("sys/fs/aio-max-nr")),
         aio_reserved_requests: read_number(&look.proc.join("sys/fs/aio-nr")),
         io_uring_disabled: read_number(&look.proc.join("sys/kernel/io_uring_disabled")),
+        other_identities: other_identities(look),
+        nodes: nodes(look),
         cgroup_memory_bytes: cgroup_memory_bytes(look),
     }
+}
+
+fn other_identities(look: &Look) -> Fact<[bool; 2]> {
+    const SETGID: u32 = 6;
+    const SETUID: u32 = 7;
+    let path = look.proc.join("self/status");
+    let text = read_text(&path)?;
+    let line = text.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let held = line.and_then(|line| u64::from_str_radix(line.trim(), 16).ok());
+    let held = held.ok_or_else(|| NotVisible::new(path.display(), "it tells no capabilities"))?;
+    Ok([SETGID, SETUID].map(|bit| held >> bit & 1 == 1))
+}
+
+/// A kernel without NUMA has no folder of nodes.
+fn nodes(look: &Look) -> Fact<Vec<(u32, Vec<u32>)>> {
+    let folder = look.sys.join("devices/system/node");
+    let online = numbers(&read_text(&folder.join("online"))?);
+    let of_node = |node| Ok((node, numbers(&read_text(&folder.join(format!("node{node}/cpulist")))?)));
+    online.into_iter().map(of_node).collect()
+}
+
+/// The members of a list such as `0-3,8,10-11`; none of what is no such list.
+fn numbers(text: &str) -> Vec<u32> {
+    let range = |item: &str| {
+        let (first, last) = item.split_once('-').unwrap_or((item, item));
+        let (first, last) = (first.parse().ok()?, last.parse().ok()?);
+        Some(first..=last)
+    };
+    text.trim().split(',').filter_map(range).flatten().collect()
 }
 
 /// The tightest memory limit of this process's control group and the groups above it.

@@ -15,10 +15,13 @@ pub(super) fn host(look: &Look) -> results::Host {
     }
 }
 
+/// What the kernel calls a machine that nobody has named.
+const UNNAMED: &str = "(none)";
+
 /// What the machine calls itself.
 pub(crate) fn host_name() -> Option<String> {
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    (!name.is_empty()).then_some(name)
+    (!name.is_empty() && name != UNNAMED).then_some(name)
 }
 
 /// The user whose rights this process has.

@@ -3,6 +3,7 @@
 mod block;
 mod cgroups;
 mod counters;
+mod folders;
 mod identity;
 mod idle;
 mod ledger;
@@ -17,6 +18,7 @@ mod usage;
 mod waiting;
 
 pub use counters::DiskWatch;
+pub(crate) use folders::{configuration_folder, data_folder};
 pub use ledger::{Meters, wait_of_this_thread_ns};
 pub use look::Look;
 use look::{read_number, read_text};

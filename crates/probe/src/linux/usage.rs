@@ -8,6 +8,7 @@ use super::{Look, block, mounts, paths, read_text};
 use crate::signature::HEAD_BYTES;
 use crate::{DeviceUse, Fact, NotVisible, signature_of};
 use results::evidence::{DeviceNumber, Mount};
+use results::sort;
 
 /// Who uses the device, and what its first blocks say.
 pub(super) fn device_use(look: &Look, path: &Path, number: DeviceNumber) -> DeviceUse {
@@ -24,6 +25,7 @@ pub(super) fn known_use(look: &Look, number: DeviceNumber) -> DeviceUse {
         swap: swap_paths(&swaps).iter().any(|swap| paths::block_number(swap).is_some_and(|n| family.contains(&n))),
         holders: holders(look, &family),
         signature: Err(NotVisible::not_looked()),
+        unseen: None,
     }
 }
 
@@ -65,7 +67,7 @@ fn holders(look: &Look, family: &[DeviceNumber]) -> Vec<String> {
         .flat_map(|directory| block::links_in(&directory.join("holders")))
         .filter_map(|holder| block::name_of(&holder))
         .collect();
-    names.sort();
+    sort::by(&mut names, Ord::cmp);
     names.dedup();
     names
 }

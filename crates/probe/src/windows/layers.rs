@@ -1,26 +1,32 @@
-//! Counters of the layers below the application. None of them is read yet.
+//! Counters of the layers below the application: this process, its disks, the processors.
 
+use std::io::Error;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use engine::machine;
-use results::DiskRecord;
-use results::evidence::{MachineEvidence, Seen, StorageClass, SystemCounters};
+use engine::machine::{self, DiskCounters};
+use results::evidence::{
+    DeviceCounters, LayerCounters, MachineEvidence, ProcessCounters, Seen, StorageClass, SystemCounters,
+};
+use results::{DiskRecord, ReadWrite};
 
-use super::{Look, not_read, not_there, volumes};
-use crate::Reading;
+use super::{Look, disks, not_read, not_there, volumes};
+use crate::{Fact, NotVisible, Reading};
+
+/// Steps of 100 ns in a millisecond.
+const STEPS_PER_MS: u64 = 10_000;
 
 /// How long the calling thread has waited for a processor: Windows does not say.
 pub fn wait_of_this_thread_ns() -> Option<u64> {
     None
 }
 
-/// Watches the disks behind a set of files.
+/// Watches the disks behind a set of files: as with fio, reports of Windows have no lines of them.
 #[derive(Debug)]
 pub struct DiskWatch(());
 
 impl DiskWatch {
-    /// Finds none: disks are not read yet.
+    /// Finds none.
     pub fn begin(_look: &Look, _paths: impl IntoIterator<Item = PathBuf>) -> DiskWatch {
         DiskWatch(())
     }
@@ -35,27 +41,51 @@ impl DiskWatch {
 #[derive(Debug)]
 pub struct Meters {
     may_block: bool,
+    /// What the process had moved when the first look was taken.
+    process: Option<ProcessCounters>,
+    disks: Fact<Vec<Metered>>,
+}
+
+/// A disk and what it had done at the first look.
+#[derive(Debug)]
+struct Metered {
+    number: u32,
+    first: Option<DiskCounters>,
 }
 
 impl Meters {
     /// Finds what stands behind the files, which need not exist yet.
     pub fn begin(_look: Look, paths: &[PathBuf], _interfaces: &[String]) -> Meters {
         let local = |path: &PathBuf| matches!(volumes::class_of(path), StorageClass::Block | StorageClass::Memory);
-        Meters { may_block: !paths.iter().all(local) }
+        Meters { may_block: !paths.iter().all(local), process: None, disks: metered(paths) }
     }
 
     /// Reads everything once.
     pub fn read(&mut self) -> Reading {
         Reading {
-            process: Seen::NotVisible(not_read("I/O counters of the process").to_string()),
-            devices: Seen::NotVisible(not_read("performance counters of the disks").to_string()),
+            process: self.process().into(),
+            devices: self.devices().into(),
             stacked_devices: Vec::new(),
             wire: Seen::NotVisible(not_read("counters of the network interfaces and of SMB").to_string()),
-            system: SystemCounters {
-                available_bytes: machine::memory().map(|(_, available)| available),
-                ..SystemCounters::default()
-            },
+            system: system(),
         }
+    }
+
+    /// Windows counts what calls move, engines' included, and not what of that reached a disk: for unbuffered files that
+    /// is the same, for others the most that it can be.
+    fn process(&mut self) -> Fact<ProcessCounters> {
+        let bytes = machine::process_bytes().map_err(|code| hidden("I/O counters of the process", code))?;
+        let bytes = ReadWrite::from(bytes);
+        let cpu_ns = machine::process_time().map_or(0, |time| time.as_nanos() as u64);
+        let now = ProcessCounters { call_bytes: bytes, storage_bytes: bytes, cpu_ns };
+        let first = *self.process.get_or_insert(now);
+        let grown = now.call_bytes.since(first.call_bytes);
+        Ok(ProcessCounters { call_bytes: grown, storage_bytes: grown, cpu_ns: cpu_ns.saturating_sub(first.cpu_ns) })
+    }
+
+    fn devices(&mut self) -> Fact<Vec<DeviceCounters>> {
+        let disks = self.disks.as_mut().map_err(|reason| reason.clone())?;
+        disks.iter_mut().map(Metered::read).collect()
     }
 
     /// Control groups belong to Linux.
@@ -78,11 +108,62 @@ impl Meters {
     pub fn machine(&self) -> MachineEvidence {
         MachineEvidence {
             clock_source: None,
-            governor: None,
+            governor: machine::power_plan().map(|plan| format!("{plan} (power plan)")),
             generator_floor_ns: None,
             foreign_bytes_per_s: Seen::default(),
             memory_bytes: machine::memory().map(|(total, _)| total),
             cgroup_memory_bytes: Seen::NotVisible(not_there("control groups").to_string()),
         }
+    }
+}
+
+fn hidden(place: impl Into<String>, code: i32) -> NotVisible {
+    NotVisible::new(place.into(), Error::from_raw_os_error(code))
+}
+
+/// Each disk once. A file whose disks are hidden makes all of them not visible: a part would look like the whole.
+fn metered(paths: &[PathBuf]) -> Fact<Vec<Metered>> {
+    let mut numbers: Vec<u32> = Vec::new();
+    for path in paths {
+        let more = volumes::disks_behind(path)?;
+        numbers.extend(more.into_iter().filter(|number| !numbers.contains(number)).collect::<Vec<_>>());
+    }
+    Ok(numbers.into_iter().map(|number| Metered { number, first: None }).collect())
+}
+
+impl Metered {
+    fn read(&mut self) -> Fact<DeviceCounters> {
+        let name = disks::name(self.number);
+        let now = machine::disk_counters(self.number)
+            .map_err(|code| hidden(format!("performance counters of {name} (diskperf -y turns them on)"), code))?;
+        let first = *self.first.get_or_insert(now);
+        Ok(grown(name, &first, &now))
+    }
+}
+
+/// What a disk did between two looks.
+fn grown(name: String, first: &DiskCounters, now: &DiskCounters) -> DeviceCounters {
+    let since = |before: [u64; 2], after: [u64; 2]| ReadWrite::from(after).since(before.into());
+    let steps = since(first.time, now.time);
+    let elapsed = now.now.saturating_sub(first.now);
+    let operations = |index: usize| u64::from(now.operations[index].wrapping_sub(first.operations[index]));
+    DeviceCounters {
+        name,
+        done: LayerCounters { bytes: since(first.bytes, now.bytes), operations: [operations(0), operations(1)].into() },
+        request_ms: steps.map(|steps| steps / STEPS_PER_MS),
+        busy_ms: elapsed.saturating_sub(now.idle.saturating_sub(first.idle)) / STEPS_PER_MS,
+        weighted_ms: (steps.read + steps.write) / STEPS_PER_MS,
+        ..DeviceCounters::default()
+    }
+}
+
+fn system() -> SystemCounters {
+    let ms = |time: Duration| u64::try_from(time.as_millis()).ok();
+    let times = machine::system_times();
+    SystemCounters {
+        available_bytes: machine::memory().map(|(_, available)| available),
+        busy_ms: times.and_then(|(idle, all)| ms(all.saturating_sub(idle))),
+        total_ms: times.and_then(|(_, all)| ms(all)),
+        ..SystemCounters::default()
     }
 }

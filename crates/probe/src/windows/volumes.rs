@@ -3,19 +3,19 @@
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use engine::files::{FileKind as OpenKind, Reach};
+use engine::files::{FileAccess, FileKind as OpenKind, OpenFile, OpenMode, Reach};
 use engine::machine::{self, Drive, Volume};
-use results::evidence::{CgroupIdentity, DeviceNumber, DirectIo, Mount, Seen, Space, Storage, StorageClass};
+use results::evidence::{
+    CgroupIdentity, DeviceNumber, DirectIo, Mount, Seen, ServerIdentity, Space, Storage, StorageClass,
+};
 
-use super::{not_read, not_there};
+use super::{disks, not_read, not_there};
+use crate::drives::{self, Raw};
 use crate::{Fact, FileKind, NotVisible, PathFacts};
 
 /// Flags of GetVolumeInformation: nothing can be written, and all is compressed.
 const READ_ONLY_VOLUME: u32 = 0x0008_0000;
 const VOLUME_IS_COMPRESSED: u32 = 0x0000_8000;
-
-/// Names of raw disks and volumes begin so.
-const DEVICE_PREFIX: &str = r"\\.\";
 
 /// The path, or its nearest parent that exists.
 fn nearest_existing(path: &Path) -> PathBuf {
@@ -53,7 +53,7 @@ fn mount(volume: Volume) -> Mount {
 }
 
 pub(super) fn class_of(path: &Path) -> StorageClass {
-    if is_device(path) {
+    if raw(path).is_some() {
         return StorageClass::Device;
     }
     volume_of(path).map_or(StorageClass::Unknown, |volume| class(volume.drive))
@@ -68,8 +68,26 @@ fn class(drive: Drive) -> StorageClass {
     }
 }
 
-fn is_device(path: &Path) -> bool {
-    path.as_os_str().to_string_lossy().starts_with(DEVICE_PREFIX)
+/// What a name of a raw disk or volume names; `None`: it is a file's.
+fn raw(path: &Path) -> Option<Raw> {
+    drives::raw(&path.as_os_str().to_string_lossy())
+}
+
+/// The numbers of the disks behind a path; none for memory and servers.
+pub(super) fn disks_behind(path: &Path) -> Fact<Vec<u32>> {
+    let hidden = || NotVisible::new(path.display(), "Windows does not say on which disks it is");
+    match raw(path) {
+        Some(Raw::Disk(number)) => Ok(vec![number]),
+        Some(Raw::Volume(_)) => disks::numbers(&path.to_string_lossy()),
+        Some(Raw::Other) => Err(hidden()),
+        None => {
+            let volume = volume_of(path)?;
+            match class(volume.drive) {
+                StorageClass::Memory | StorageClass::Network => Ok(Vec::new()),
+                _ => disks::numbers(volume.name.as_deref().ok_or_else(hidden)?),
+            }
+        }
+    }
 }
 
 fn space(path: &Path) -> Fact<Space> {
@@ -91,8 +109,9 @@ fn direct_io(path: &Path) -> Fact<DirectIo> {
 
 pub(super) fn path_facts(path: &Path) -> PathFacts {
     let found = Reach::ByPath.look(path);
+    let raw = raw(path);
     let kind = match &found {
-        _ if is_device(path) => FileKind::BlockDevice,
+        _ if raw.is_some() => FileKind::BlockDevice,
         Ok(facts) => match facts.kind {
             None => FileKind::Directory,
             Some(OpenKind::Regular) => FileKind::Regular,
@@ -106,24 +125,66 @@ pub(super) fn path_facts(path: &Path) -> PathFacts {
     let regular = found.ok().filter(|_| kind == FileKind::Regular);
     PathFacts {
         kind,
-        size_bytes: regular.map(|facts| facts.size_bytes),
+        size_bytes: regular.map(|facts| facts.size_bytes).or_else(|| raw_size(path, raw.as_ref()?)),
         allocated_bytes: regular.map(|facts| facts.allocated_bytes),
         parent_exists: path.parent().is_none_or(|parent| parent.as_os_str().is_empty() || parent.is_dir()),
         mount: mount_of(path),
         space: space(path),
         direct_io: direct_io(path).ok(),
-        devices: Err(not_read("the disks behind a volume")),
-        device_use: None,
+        devices: disks_behind(path).and_then(|numbers| disks::devices(&numbers)),
+        device_use: raw.map(|raw| disks::device_use(path, &raw)),
     }
+}
+
+/// The capacity of a raw disk or volume. A disk tells it to anybody, a volume to those who may read it.
+fn raw_size(path: &Path, raw: &Raw) -> Option<u64> {
+    match raw {
+        Raw::Disk(number) => disks::disk(*number).ok()?.size_bytes,
+        _ => OpenFile::open(path, OpenMode::buffered(FileAccess::Read)).ok()?.size().ok(),
+    }
+}
+
+/// The server of a remote drive or path, with its share and protocol, and what cannot be seen of it.
+fn server_of(asked: &Path, place: &Path, remarks: &mut Vec<String>) -> Option<ServerIdentity> {
+    if class_of(asked) != StorageClass::Network {
+        return None;
+    }
+    let path = place.to_string_lossy().into_owned();
+    let device = path.get(..2).and_then(machine::device_of_drive).unwrap_or_default();
+    let (server, share) = drives::named_share(&path).or_else(|| drives::share(&device))?;
+    let protocol = machine::protocol_of(place).ok();
+    let protocol =
+        protocol.and_then(|found| found.name.map(|name| format!("{name} {}.{}", found.version[0], found.version[1])));
+    remarks.push(format!(
+        "share {share} of {server}, {}; counters of the client and leases, by which it may read from its own memory, are \
+         not visible: direct=1 goes past that memory",
+        protocol.as_deref().unwrap_or("by a protocol that is not visible")
+    ));
+    Some(ServerIdentity {
+        address: server.to_owned(),
+        connect_ns: Seen::NotVisible(not_read("connect times").to_string()),
+        interface: Seen::NotVisible(not_read("the interface towards the server").to_string()),
+        link_bits_per_s: Seen::NotVisible(not_read("the interface towards the server").to_string()),
+    })
 }
 
 pub(super) fn storage_of(asked: &Path) -> Storage {
     let place = nearest_existing(asked);
     let volume = volume_of(asked);
     let compressed = volume.as_ref().is_ok_and(|volume| volume.flags & VOLUME_IS_COMPRESSED != 0);
-    let mut remarks = Vec::new();
+    let numbers = disks_behind(asked);
+    let mut remarks = disks::remarks(numbers.as_deref().unwrap_or_default());
     if volume.as_ref().is_ok_and(|volume| volume.flags & READ_ONLY_VOLUME != 0) {
         remarks.push("the volume is read-only".to_string());
+    }
+    if machine::service_runs("WinDefend") == Some(true) {
+        remarks.push(
+            "Microsoft Defender runs and may scan the test files; whether this directory is excluded is not visible"
+                .to_string(),
+        );
+    }
+    if matches!(class_of(asked), StorageClass::Block) {
+        remarks.push("whether BitLocker encrypts the volume is not visible".to_string());
     }
     Storage {
         asked_path: asked.display().to_string(),
@@ -133,12 +194,12 @@ pub(super) fn storage_of(asked: &Path) -> Storage {
         mount: volume.map(mount).into(),
         space: space(asked).into(),
         direct_io: direct_io(asked).into(),
-        devices: Seen::NotVisible(not_read("the disks behind a volume").to_string()),
+        devices: numbers.and_then(|numbers| disks::devices(&numbers)).into(),
         stack: Vec::new(),
         compression: compressed.then(|| "the volume is compressed".to_string()),
         nfs: None,
         fuse: None,
-        server: None,
+        server: server_of(asked, &place, &mut remarks),
         cgroup: CgroupIdentity {
             memory_bytes: Seen::NotVisible(not_there("control groups").to_string()),
             cpus: Seen::NotVisible(not_there("control groups").to_string()),

@@ -102,9 +102,14 @@ impl Row {
 impl super::Study {
     /// The points of a kind of requests, ascending by depth, each with its runs.
     pub fn depths(&self, group: &str) -> Vec<(u32, Vec<&Row>)> {
+        self.numbered_points(group, "qd")
+    }
+
+    /// The points of a kind of requests, ascending by the number that stands behind this word in their patterns.
+    pub fn numbered_points(&self, group: &str, word: &str) -> Vec<(u32, Vec<&Row>)> {
         let mut points: Vec<(u32, Vec<&Row>)> = Vec::new();
         for row in &self.rows {
-            let Some((_, depth)) = row.numbered("qd").filter(|(of, _)| *of == group) else { continue };
+            let Some((_, depth)) = row.numbered(word).filter(|(of, _)| *of == group) else { continue };
             match points.iter_mut().find(|(known, _)| *known == depth) {
                 Some((_, rows)) => rows.push(row),
                 None => points.push((depth, vec![row])),

@@ -9,7 +9,7 @@ use crate::record::{Host, Note, RunRecord};
 use crate::saved::{SavedRecordError, reread, upgrade};
 
 /// Version of the study's format; grows whenever a field is added, removed or changes meaning.
-pub const STUDY_SCHEMA_VERSION: u32 = 3;
+pub const STUDY_SCHEMA_VERSION: u32 = 4;
 
 /// One question and its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -63,6 +63,8 @@ pub enum Question {
     Sweep,
     /// Response time against offered load.
     Curve,
+    /// How much do several nodes get together.
+    Scale,
     /// A fio command line.
     Fio,
 }
@@ -77,6 +79,7 @@ impl Question {
             Question::Compare => ("compare", "{}, compared"),
             Question::Sweep => ("sweep", "Which depth suits {}?"),
             Question::Curve => ("curve", "Response time of {} under load"),
+            Question::Scale => ("scale", "How much do several nodes get from {}?"),
             Question::Fio => ("fio", "{}"),
         }
     }

@@ -20,3 +20,42 @@ pub const READ_LATENCY: &str = "read-latency";
 pub const WRITE_LATENCY: &str = "write-latency";
 /// 4 KiB writes, each made durable by an fdatasync before the next; its latency is that of the fdatasync.
 pub const SYNC_LATENCY: &str = "sync-latency";
+
+/// A test of another tool under that tool's own name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Familiar {
+    /// What the tool calls it.
+    pub name: &'static str,
+    /// Random and small requests: their number counts, and their latency.
+    pub is_random: bool,
+    /// The test that reads.
+    pub read: &'static str,
+    /// The test that writes.
+    pub write: &'static str,
+}
+
+macro_rules! familiar {
+    ($name:literal, $is_random:literal) => {
+        Familiar { name: $name, is_random: $is_random, read: concat!($name, " read"), write: concat!($name, " write") }
+    };
+}
+
+/// The rows of CrystalDiskMark and KDiskMark.
+pub const CDM: [Familiar; 4] = [
+    familiar!("SEQ1M Q8T1", false),
+    familiar!("SEQ1M Q1T1", false),
+    familiar!("RND4K Q32T1", true),
+    familiar!("RND4K Q1T1", true),
+];
+/// The command lines of diskspd's documentation, by block size, order, `-o` and `-t`.
+pub const DISKSPD: [Familiar; 4] = [
+    familiar!("64K seq o2t1", false),
+    familiar!("8K rnd o128t4", true),
+    familiar!("4K rnd o32t8", true),
+    familiar!("4K rnd o1t1", true),
+];
+
+/// The tests of all other tools.
+pub fn familiar() -> impl Iterator<Item = &'static Familiar> {
+    CDM.iter().chain(&DISKSPD)
+}

@@ -7,3 +7,4 @@ mod rows;
 mod saved;
 mod statistics;
 mod statistics_properties;
+mod together;

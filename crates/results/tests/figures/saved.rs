@@ -99,3 +99,13 @@ fn a_record_of_format_3_is_read() {
     }
     assert_eq!(RunRecord::from_json(&before.to_string()).unwrap(), RunRecord::from_json(FORMAT_4).unwrap());
 }
+
+#[test]
+fn a_record_of_format_5_is_one_of_a_single_machine() {
+    let now = RunRecord::from_json(FORMAT_4).unwrap();
+    let mut before: Value = serde_json::from_str(&now.to_json()).unwrap();
+    // Format 6 only added what a run on one machine lacks.
+    assert!(before.get("together").is_none() && before["nodes"][0].get("part").is_none());
+    before["schema"] = json!(5);
+    assert_eq!(RunRecord::from_json(&before.to_string()).unwrap(), now);
+}

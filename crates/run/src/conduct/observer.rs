@@ -1,8 +1,8 @@
 //! The interface through which a face follows a run.
 
+use drive::WorkerCell;
 use results::{JobRecord, Note, RunRecord};
 
-use crate::control::WorkerCell;
 use crate::metadata;
 use crate::plan::Plan;
 

@@ -1,9 +1,9 @@
 //! Which workers start when, and which end with others: `wait_for`, `exitall`, and warm-ups that a group shares.
 
+use drive::WorkerState;
 use job::{ExitWhat, PerDirection};
 
 use super::Conductor;
-use crate::control::WorkerState;
 use crate::plan::WorkerPlan;
 use crate::stage_workers::StageWorkers;
 

@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 
+use drive::Interval;
 use results::JobRecord;
 
 use super::Conductor;
 use crate::plan::WorkerPlan;
-use crate::steady_state::{Interval, Sample, Window, sample_of};
+use crate::steady_state::{Sample, Window, sample_of};
 
 /// The judges of a run.
 #[derive(Debug, Default)]

@@ -9,6 +9,13 @@ const INTERVAL_NS: u64 = 1_000_000_000;
 /// Share of the time that a sample may cost: 0.05 % of a processor.
 const COST_PARTS: u64 = 2000;
 
+/// Slices that each of this many workers keeps: together an hour of one worker's. `None`: there are too many workers.
+pub(crate) fn slices_max(workers: usize) -> Option<usize> {
+    const SLICES_MAX: usize = 3600;
+    const SLICES_MIN: usize = 300;
+    (workers <= WORKERS_LOOKED_AT).then(|| (4 * SLICES_MAX / workers.max(1)).clamp(SLICES_MIN, SLICES_MAX))
+}
+
 /// When samples of one stage are due. All times are ns of the conductor's clock.
 #[derive(Clone, Debug)]
 pub(super) struct Schedule {

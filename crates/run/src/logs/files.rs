@@ -4,24 +4,10 @@ use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::path::PathBuf;
 
+use drive::{LogColumns, LogFile, Style, Subject, Targets, epoch_ms};
 use job::{Logs, WindowValue};
 
-use super::lines::Style;
-use super::rows::Subject;
 use crate::plan::{Plan, WorkerPlan};
-
-/// One open log file.
-pub(super) struct LogFile {
-    pub(super) path: PathBuf,
-    pub(super) file: File,
-}
-
-/// Where the rows of one worker go.
-pub(super) struct Targets {
-    /// Index of the file for each subject; `None`: not logged.
-    pub(super) files: [Option<usize>; Subject::ALL.len()],
-    pub(super) style: Style,
-}
 
 /// All files of a run.
 pub(super) struct LogFiles {
@@ -38,6 +24,13 @@ impl LogFiles {
         let mut by_path = HashMap::new();
         for worker in &plan.workers {
             let logs = &worker.job.reporting.logs;
+            if logs.any() && logs.alternate_epoch && epoch_ms(logs.epoch_clock).is_none() {
+                let id = logs.epoch_clock;
+                return Err(format!(
+                    "fio: log_alternate_epoch_clock_id={id}: this system cannot read such a clock\nNext step: use 0, the \
+                     wall clock, or 1, the monotonic clock"
+                ));
+            }
             let mut targets = Targets { files: [None; Subject::ALL.len()], style: style(worker) };
             for subject in Subject::ALL {
                 let Some(path) = path(worker, subject) else { continue };
@@ -45,7 +38,8 @@ impl LogFiles {
                     Some(index) => *index,
                     None => {
                         let file = open_one(&path, logs.per_job)?;
-                        opened.files.push(LogFile { path: path.clone(), file });
+                        let compressed_bytes = is_compressed(logs, subject).then_some(logs.compressed_bytes);
+                        opened.files.push(LogFile { path: path.clone(), file, compressed_bytes });
                         by_path.insert(path, opened.files.len() - 1);
                         opened.files.len() - 1
                     }
@@ -84,26 +78,30 @@ fn path(worker: &WorkerPlan, subject: Subject) -> Option<PathBuf> {
         Subject::Slat => latency(reporting.submission_latency),
         Subject::Clat => latency(reporting.completion_latency),
         Subject::Lat => latency(reporting.total_latency),
+        Subject::Histogram => logs.histograms.as_ref(),
     }?;
     let stem = if stem.is_empty() { worker.job.label(worker.clone) } else { stem };
     let suffix = subject.suffix();
+    let compressed = if is_compressed(logs, subject) { ".fz" } else { "" };
     Some(PathBuf::from(match logs.per_job {
-        true => format!("{stem}_{suffix}.{}.log", worker.thread_number),
-        false => format!("{stem}_{suffix}.log"),
+        true => format!("{stem}_{suffix}.{}.log{compressed}", worker.thread_number),
+        false => format!("{stem}_{suffix}.log{compressed}"),
     }))
 }
 
+/// A sample has no room for a histogram: fio stores addresses of its memory.
+fn is_compressed(logs: &Logs, subject: Subject) -> bool {
+    logs.stored_compressed && subject != Subject::Histogram
+}
+
 fn style(worker: &WorkerPlan) -> Style {
-    /// The class that goes before all others.
-    const REAL_TIME: u8 = 1;
     let logs: &Logs = &worker.job.reporting.logs;
-    let (class, level) = worker.job.process.priority.unwrap_or_default();
-    Style {
+    let value = if logs.window_ms > 0 { logs.window_value } else { WindowValue::Mean };
+    let columns = LogColumns {
         offset: logs.offset,
-        value: if logs.window_ms > 0 { logs.window_value } else { WindowValue::Mean },
-        priority: match logs.priority {
-            true => format!("0x{:04x}", u16::from(class) << 13 | u16::from(level)),
-            false => u8::from(class == REAL_TIME).to_string(),
-        },
-    }
+        both: value == WindowValue::Both,
+        whole_priority: logs.priority,
+        issue_time: logs.issue_time,
+    };
+    Style { columns, value, priority: worker.job.process.priority.unwrap_or_default().as_number() }
 }

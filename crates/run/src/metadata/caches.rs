@@ -2,15 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use drive::Control;
 use engine::caches::drop_all;
 use engine::clock::{Clock, RealClock};
+use engine::errno::reason;
 use engine::files::{Directory, FileAccess, FileError, OpenFile, OpenMode, page_cache_of};
 use engine::names;
 use results::evidence::Mount;
 
 use super::operations::Item;
-use crate::control::Control;
-use crate::sources::reason;
 
 /// An NFS client caches new attributes for 3 s by default (acregmin): those read within this time are still hot, ns.
 const WARM_NS_MAX: u64 = 2_000_000_000;

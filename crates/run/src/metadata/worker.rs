@@ -1,5 +1,6 @@
 //! One worker: its share of the items, one operation after the other.
 
+use drive::{Distributed, Published};
 use engine::clock::{Clock, RealClock};
 use engine::thread::{thread_id, usage};
 use job::PerDirection;
@@ -7,8 +8,6 @@ use results::Latency;
 
 use super::operations::{Item, Scratch};
 use super::{Event, Outcome, STAGE, Shared};
-use crate::control::Published;
-use crate::recorder::Distributed;
 
 /// Between two tellings of a percentile, ns: it costs some microseconds.
 const P99_NS: u64 = 500_000_000;
@@ -21,7 +20,7 @@ pub(super) fn run(shared: &Shared, number: usize) -> Outcome {
     cell.set_thread(thread_id());
     let clock = RealClock::shared();
     let mut scratch = Scratch::new(context);
-    let (mut latency, mut part) = (Distributed::new(), Distributed::new());
+    let (mut latency, mut part) = (Distributed::default(), Distributed::default());
     let mut outcome = Outcome { done: Vec::with_capacity(share.len()), ..Outcome::default() };
     shared.send(Event::Ready(number));
     if !shared.gate.wait(STAGE, cell) {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use engine::errno::{EINVAL, EISDIR, ENOENT, ENOTTY, EPERM};
-use job::{Amount, Fallocate, Job};
+use job::{Amount, EngineName, Fallocate, Job};
 use probe::{FileKind, HostFacts};
 use workload::{FileRange, FileSizes};
 
@@ -173,7 +173,10 @@ impl<'facts> Sizes<'facts> {
         index: u64,
         shares: &mut Shares<'_>,
     ) -> Result<(PlannedFile, Option<LayoutMethod>), Refusal> {
-        let without_disk = job.submission.engine.is_diskless();
+        let without_disk = !job.submission.engine.lays_out();
+        if job.submission.engine.has_paths() {
+            self.may_serve(job, path)?;
+        }
         let kind = if without_disk { FileKind::Missing } else { self.kind(path) };
         let size_now = if without_disk { 0 } else { self.size(path) };
         let start = self.start(job, clone, size_now);
@@ -188,7 +191,7 @@ impl<'facts> Sizes<'facts> {
                 Err(refuse(errno, "stat", path, &reason))
             }
             FileKind::Missing | FileKind::Regular | FileKind::CharacterDevice | FileKind::Other
-                if trims(job) && !without_disk =>
+                if trims(job) && job.submission.engine.moves_data() =>
             {
                 Err(refuse(
                     ENOTTY,
@@ -221,6 +224,29 @@ impl<'facts> Sizes<'facts> {
             }
             _ => Ok((file, None)),
         }
+    }
+
+    /// Whether an engine may do to what stands at this path what it does: it takes away only what the job itself may have
+    /// made, and reads of `ftruncate` are nothing.
+    fn may_serve(&self, job: &Job, path: &Path) -> Result<(), Refusal> {
+        let (engine, access) = (job.submission.engine, job.pattern.access);
+        if engine == EngineName::Ftruncate && (access.reads || access.trims) {
+            let message = format!("fio: {}: ftruncate only writes. Next step: --rw=write, or --rw=randwrite", job.name);
+            return Err(Refusal { code: EINVAL, function: "td_io_queue", message });
+        }
+        let named = !job.files.names.is_empty() || !job.files.opened_directories.is_empty();
+        let foreign = match self.kind(path) {
+            FileKind::Missing | FileKind::Unreachable(_) => false,
+            FileKind::Regular if engine != EngineName::Dirdelete => named && !self.planned.contains_key(path),
+            FileKind::Directory if engine == EngineName::Dirdelete => named,
+            _ => true,
+        };
+        if engine.takes_names_away() && foreign {
+            let reason = "was there before the run and is not the job's own: it is not taken away. Next step: leave out \
+                          filename and opendir, so that the job works on files that it makes";
+            return Err(refuse(EPERM, "setup_files", path, reason));
+        }
+        Ok(())
     }
 
     /// Whether a file that is missing or too short may be made anew.
@@ -347,7 +373,7 @@ fn amount_of_files(job: &Job, total: u64) -> u64 {
 
 /// Whether requests return before they are done: that decides in fio what ends a pass.
 fn keeps_requests_in_flight(job: &Job) -> bool {
-    !job.submission.engine.is_synchronous_at(job.submission.depth)
+    !job.submission.waits_for_each()
 }
 
 /// Bytes of a pass: the size, but random overwriting without a map goes on to `io_size`.

@@ -19,7 +19,9 @@ pub(super) fn refusal(workers: &[WorkerPlan], facts: &HostFacts) -> Option<Strin
     let mut stages: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     let with_buffers = |worker: &&WorkerPlan| worker.refused.is_none() && !worker.job.submission.engine.is_diskless();
     for worker in workers.iter().filter(with_buffers) {
-        let bytes = u64::from(worker.block_bytes_max).saturating_mul(worker.queueing.depth as u64);
+        let bytes = u64::from(worker.block_bytes_max)
+            .saturating_mul(worker.queueing.depth as u64)
+            .saturating_add(worker.job.submission.locked_bytes);
         let (buffers, others) = stages.entry(worker.stage).or_insert((0, PROGRAM_BYTES));
         *buffers = buffers.saturating_add(bytes);
         *others += WORKER_BYTES;
@@ -27,7 +29,7 @@ pub(super) fn refusal(workers: &[WorkerPlan], facts: &HostFacts) -> Option<Strin
     let (needed, others) = stages.into_values().max()?;
     let refused = |limit: String| {
         Some(format!(
-            "fio: buffers need {:.1} GiB (bs times iodepth, for all jobs that run together), but {limit}: lower bs, \
+            "fio: buffers need {:.1} GiB (bs times iodepth plus lockmem, for all jobs that run together), but {limit}: lower bs, \
              iodepth or numjobs",
             needed as f64 / GIB,
         ))

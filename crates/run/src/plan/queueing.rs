@@ -1,43 +1,21 @@
 //! Depth and batches as the engine will really use them.
 
+use drive::Queueing;
 use job::Job;
 use results::QueueingPlan;
 
-/// How requests are queued, in the engine's effective terms.
-#[derive(Clone, Copy, Debug)]
-pub struct Queueing {
-    /// In flight at most.
-    pub depth: usize,
-    /// Submit when so many are staged.
-    pub batch: usize,
-    /// Reap at least so many.
-    pub reap_min: usize,
-    /// Reap at most so many.
-    pub reap_max: usize,
-    /// Refill only after falling to this.
-    pub depth_low: usize,
-}
-
-impl Queueing {
-    /// Whether the engine hands over and waits in one call: where batches were asked for. One request at a time is handed
-    /// over by a call of its own, whose end is when it was issued.
-    pub(crate) fn joins<E: engine::Engine>(self, engine: &E) -> bool {
-        self.batch > 1 && engine.joins()
-    }
-
-    /// The same in the record.
-    pub(super) fn for_record(self) -> QueueingPlan {
-        let Queueing { depth, batch, reap_min, reap_max, depth_low } = self;
-        let [depth, batch, reap_min, reap_max, depth_low] =
-            [depth, batch, reap_min, reap_max, depth_low].map(|count| count as u64);
-        QueueingPlan { depth, batch, reap_min, reap_max, depth_low }
-    }
+/// In the words of the record.
+pub(super) fn for_record(queueing: Queueing) -> QueueingPlan {
+    let Queueing { depth, batch, reap_min, reap_max, depth_low } = queueing;
+    let [depth, batch, reap_min, reap_max, depth_low] =
+        [depth, batch, reap_min, reap_max, depth_low].map(|count| count as u64);
+    QueueingPlan { depth, batch, reap_min, reap_max, depth_low }
 }
 
 /// The effective queueing. That a synchronous engine caps the depth, the job language has said already.
 pub(super) fn effective(job: &Job) -> Queueing {
     let asked = job.submission.depth.max(1) as usize;
-    if job.submission.engine.is_synchronous() {
+    if job.submission.is_synchronous() {
         return Queueing { depth: 1, batch: 1, reap_min: 1, reap_max: 1, depth_low: 1 };
     }
     let submission = &job.submission;

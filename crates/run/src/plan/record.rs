@@ -4,6 +4,7 @@ use job::SyncOpen;
 use results::JobPlan;
 
 use super::WorkerPlan;
+use super::queueing::for_record;
 
 /// Paths kept of a worker's files.
 pub(crate) const FILES_KEPT: usize = 16;
@@ -35,7 +36,7 @@ impl WorkerPlan {
             time_based: extent.time_based,
             // A mapping is served by the page cache, however its file was opened.
             direct: has_files.then_some(job.submission.direct && !engine.maps_files()),
-            queueing: Some(self.queueing.for_record()),
+            queueing: Some(for_record(self.queueing)),
             synchronous: job.submission.sync_open != SyncOpen::None,
             sync_every_writes: [durability.fsync_every, durability.fdatasync_every]
                 .into_iter()
@@ -44,7 +45,7 @@ impl WorkerPlan {
                 .map_or(0, u64::from),
             end_sync: durability.end_fsync || durability.fsync_on_close || durability.end_syncfs,
             invalidated: has_files.then_some(job.files.invalidate && !job.files.pre_read),
-            synchronous_engine: engine.is_synchronous(),
+            synchronous_engine: job.submission.is_synchronous(),
             paced: job.pacing.is_paced(),
             compressible_percent: match job.content.zero {
                 true => Some(100),

@@ -1,7 +1,5 @@
 //! What jobs can ask for and Windows, or the part of it that is built, does not have. Compiled and tested everywhere.
 
-use std::path::{Path, PathBuf};
-
 use engine::errno::EOPNOTSUPP;
 use job::{Job, Memory};
 use results::{Note, Severity};
@@ -9,16 +7,29 @@ use results::{Note, Severity};
 use super::Refusal;
 
 /// The first thing that is missing, and what to do instead.
-pub(super) fn refusal(job: &Job, files: &[PathBuf]) -> Option<Refusal> {
+pub(super) fn refusal(job: &Job) -> Option<Refusal> {
     let refuse = |message: String| Some(Refusal { code: EOPNOTSUPP, function: "windows", message });
     if job.durability.sync_file_range.is_some() {
         return refuse("Windows has no sync_file_range. Next step: use --fsync or --fdatasync".to_owned());
     }
-    if job.submission.memory == Memory::Huge {
+    if matches!(job.submission.memory, Memory::Huge(_)) {
         return refuse(not_yet("--mem=mmaphuge needs a privilege whose use is", "leave --mem out"));
     }
-    let disk = files.iter().find(|file| is_device(file))?;
-    refuse(not_yet(&format!("{}: raw disks and volumes are", disk.display()), "use a file"))
+    if job.submission.memory != Memory::Anonymous {
+        return refuse("Windows has no such memory. Next step: leave --mem out".to_owned());
+    }
+    if job.submission.locked_bytes > 0 {
+        return refuse(not_yet("--lockmem is", "leave it out"));
+    }
+    let process = &job.process;
+    if process.user.is_some() || process.group.is_some() || process.memory_policy.is_some() || !process.nodes.is_empty()
+    {
+        return refuse("uid, gid and numa options belong to Linux. Next step: leave them out".to_owned());
+    }
+    if process.exec_prerun.is_some() || process.exec_postrun.is_some() {
+        return refuse("exec_prerun and exec_postrun need /bin/sh. Next step: run the commands yourself".to_owned());
+    }
+    None
 }
 
 /// Counters of a thread that Windows does not keep. Reports have a 0 in their places, so that they show this note, too.
@@ -31,13 +42,6 @@ fn not_yet(what: &str, next: &str) -> String {
     format!("{what} not built for Windows yet. Next step: {next}")
 }
 
-/// PhysicalDrive1, a volume: names of devices begin so, and those of files do not.
-fn is_device(path: &Path) -> bool {
-    path.as_os_str().to_string_lossy().starts_with(DEVICES)
-}
-
-const DEVICES: &str = r"\\.\";
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -45,7 +49,7 @@ mod tests {
     fn refused(change: impl FnOnce(&mut Job)) -> Option<String> {
         let mut job = Job::default();
         change(&mut job);
-        refusal(&job, &[]).map(|refusal| refusal.message)
+        refusal(&job).map(|refusal| refusal.message)
     }
 
     #[test]
@@ -53,19 +57,10 @@ mod tests {
         assert_eq!(refused(|_| {}), None);
         for (message, name) in [
             (refused(|job| job.durability.sync_file_range = Some((2, 8))), "sync_file_range"),
-            (refused(|job| job.submission.memory = Memory::Huge), "--mem=mmaphuge"),
+            (refused(|job| job.submission.memory = Memory::Huge(0)), "--mem=mmaphuge"),
         ] {
             let message = message.unwrap();
             assert!(message.contains(name) && message.contains("Next step: "), "{message}");
-        }
-    }
-
-    #[test]
-    fn disks_are_told_from_files_by_their_names() {
-        let refused = |path: &str| refusal(&Job::default(), &[path.into()]).map(|refusal| refusal.message);
-        assert!(refused(r"\\.\PhysicalDrive1").unwrap().contains("PhysicalDrive1"));
-        for path in [r"C:\data\file", r"\\server\share\file", "file"] {
-            assert_eq!(refused(path), None, "{path}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Workers and layouts that are stuck in the kernel: when they count as stuck, and the messages about them.
 
+use drive::{Control, Published, Silence, WorkerCell, WorkerEnd, WorkerState};
 use engine::errno::ETIMEDOUT;
 use job::PerDirection;
 use probe::Waiting;
@@ -7,10 +8,8 @@ use results::{DirectionRecord, JobError, JobRecord};
 
 use super::{Found, StallDetector};
 use crate::account::blank_record;
-use crate::bounds::Silence;
-use crate::control::{Control, Published, WorkerCell, WorkerState};
 use crate::plan::WorkerPlan;
-use crate::worker::{Refused, WorkerEnd};
+use crate::worker::Refused;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -152,7 +151,7 @@ pub(crate) fn abandoned(plan: &WorkerPlan, cell: &WorkerCell, ran_ms: u64, silen
 }
 
 /// What is known of a worker that never gave an interim record: how much, not how fast each.
-fn from_totals(plan: &WorkerPlan, totals: Published, ran_ms: u64) -> JobRecord {
+fn from_totals(plan: &WorkerPlan, totals: Published, ran_ms: u64) -> Box<JobRecord> {
     let mut record = blank_record(plan);
     record.directions = PerDirection::from_fn(|direction| DirectionRecord {
         bytes: totals.bytes[direction],
@@ -166,9 +165,10 @@ fn from_totals(plan: &WorkerPlan, totals: Published, ran_ms: u64) -> JobRecord {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::bounds::Bounds;
+    use drive::Bounds;
     use job::Outcome;
+
+    use super::*;
 
     const STEP_NS: u64 = 100_000_000;
 
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn one_that_is_to_end_has_thirty_seconds_and_more_for_large_requests() {
-        let (cell, control) = (WorkerCell::new(), Control::default());
+        let (cell, control) = (WorkerCell::default(), Control::default());
         cell.set_state(WorkerState::Running);
         let lost_after = |words: &str, control: &Control| seconds_until_lost(&plan(words), &cell, control);
         let small = "--name=a --ioengine=null --size=1m";
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_sync_has_much_time_until_somebody_gives_up_on_it() {
-        let (cell, control) = (WorkerCell::new(), Control::default());
+        let (cell, control) = (WorkerCell::default(), Control::default());
         let plan = plan("--name=a --ioengine=null --size=1m");
         cell.set_state(WorkerState::Syncing);
         control.stop();
@@ -221,7 +221,7 @@ mod tests {
     fn who_gets_ready_or_ends_is_told_of_and_given_up_in_the_end() {
         let plan = plan("--name=a --ioengine=null --size=1m");
         for (state, doing) in [(WorkerState::Created, "getting ready"), (WorkerState::Syncing, "done its I/O")] {
-            let (cell, control) = (WorkerCell::new(), Control::with_bounds(Bounds::of_seconds(2)));
+            let (cell, control) = (WorkerCell::default(), Control::with_bounds(Bounds::of_seconds(2)));
             cell.set_state(state);
             let mut watched = WorkerWatch::default();
             let mut look = |cell: &WorkerCell| watched.look(STEP_NS, &plan, cell, &control, 0);
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn silence_is_told_once_and_not_of_a_slow_schedule() {
-        let (cell, control) = (WorkerCell::new(), Control::default());
+        let (cell, control) = (WorkerCell::default(), Control::default());
         cell.set_state(WorkerState::Running);
         let reported = |words: &str| {
             let (plan, mut watched) = (plan(words), WorkerWatch::default());
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn what_is_known_of_a_lost_worker_is_kept() {
-        let (plan, cell) = (plan("--name=a --ioengine=null --size=1m"), WorkerCell::new());
+        let (plan, cell) = (plan("--name=a --ioengine=null --size=1m"), WorkerCell::default());
         let of_reads = |read| PerDirection { read, ..PerDirection::default() };
         cell.publish(Published { bytes: of_reads(8192), ios: of_reads(2), open_files: 1 });
         let end = abandoned(&plan, &cell, 1500, 31_000_000_000);

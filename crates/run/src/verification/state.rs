@@ -4,15 +4,14 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use engine::Engine;
-use engine::errno::EINVAL;
+use drive::Parts;
+use engine::errno::{EINVAL, reason};
 use engine::files::{Reach, Readers, write_whole};
 use results::{Note, Severity};
 use workload::{Generator, LastWrites, SavedState, Workload};
 
-use crate::drive::{Account, Drive};
 use crate::plan::WorkerPlan;
-use crate::sources::{SMALL_FILE_BYTES_MAX, read_at_most, reason};
+use crate::sources::{SMALL_FILE_BYTES_MAX, read_at_most};
 use crate::worker::Refused;
 
 /// fio's name of the file, in which jobs count from 0.
@@ -24,16 +23,16 @@ fn path(plan: &WorkerPlan) -> PathBuf {
 }
 
 /// How far the writes came that ended. `None`: nobody wants to know.
-pub(crate) fn of<E: Engine, A: Account>(plan: &WorkerPlan, drive: &mut Drive<'_, E, A>) -> Option<SavedState> {
+pub(crate) fn of(plan: &WorkerPlan, parts: &Parts<'_>) -> Option<SavedState> {
     let verify = plan.job.verify.as_ref()?;
     // A directory that is held has none but the files of its command.
     let saves = verify.state_save && plan.job.pattern.access.writes && !verify.only;
     if !saves || !matches!(plan.reach, Reach::ByPath) {
         return None;
     }
-    let failed = drive.failed_writes();
-    let completed = drive.writes_issued();
-    let content = drive.parts().content.as_ref()?;
+    let failed = parts.failed_writes();
+    let completed = parts.writes_issued();
+    let content = parts.content.as_ref()?;
     let prepared = content.writes_prepared()?;
     // Those that are lost have no place in the list; which they are is not known.
     let known = if prepared == completed { usize::MAX } else { 0 };

@@ -1,40 +1,37 @@
 //! What follows the I/O phase of a worker: syncs, the reading back, the record.
 
-use engine::Engine;
-use engine::clock::Clock;
+use drive::{
+    DepthSearch, Ended, Failure, Governor, LatencySeries, Loop, Lost, Parts, WorkerCell, WorkerEnd, WorkerState,
+};
 use engine::errno::ETIMEDOUT;
 use engine::files::OpenFile;
 
-use super::{WorkerEnd, sentences};
+use super::sentences;
 use crate::account::job_error;
-use crate::control::{WorkerCell, WorkerState};
-use crate::drive::{Account, DRAIN, DepthSearch, Drive, Ended, Failure, Lost, Parts};
-use crate::ledger::latency::LatencySeries;
 use crate::plan::WorkerPlan;
 use crate::verification::{self, state};
 
+/// Names the failure of requests that never completed.
+const DRAIN: &str = "drain";
+
 /// The syncs that belong to the I/O phase, the reading back of what was written, then the record.
-#[inline(never)]
-pub(super) fn finish<E: Engine, A: Account>(
-    plan: &WorkerPlan,
-    mut drive: Box<Drive<'_, E, A>>,
-    ended: Ended,
-    verifiable: Option<u64>,
-) -> WorkerEnd {
+pub(super) fn finish(plan: &WorkerPlan, work: &mut dyn Loop<'_>, ended: Ended, verifiable: Option<u64>) -> WorkerEnd {
     let came_to_end = matches!(ended, Ended::Finished | Ended::DeviceFull);
     let mut failure = failure_of(ended);
-    let mut lost = drive.take_lost();
-    let search = drive.take_search();
-    let state = state::of(plan, &mut drive);
-    let parts = drive.parts();
+    let mut lost = work.lost().cloned();
+    let parts = work.parts();
+    let search = parts.governor.as_mut().and_then(Governor::take_search);
+    let state = state::of(plan, parts);
     // What follows is no part of any interval.
     parts.intervals = None;
     parts.cell.set_state(WorkerState::Syncing);
-    let sync_began_ns = parts.engine.clock().now_ns();
+    let sync_began_ns = work.now_ns();
+    let parts = work.parts();
     // A sync would wait for what was lost too, and after an error there is none, as with fio.
     let due = failure.is_none() && lost.is_none() && plan.job.pattern.access.writes && ends_with_sync(plan);
     let syncs = if due { final_syncs(plan, parts, sync_began_ns) } else { Ok(0) };
-    let end_ns = parts.engine.clock().now_ns();
+    let end_ns = work.now_ns();
+    let parts = work.parts();
     let mut series = parts.series.take();
     if parts.phase.in_ramp() {
         parts.recorder.clear_latencies();
@@ -47,39 +44,32 @@ pub(super) fn finish<E: Engine, A: Account>(
     let (mut messages, mut notes) = (Vec::new(), Vec::new());
     if verification::reads_back(&plan.job) && failure.is_none() && lost.is_none() {
         if came_to_end {
-            let read_back = verification::read_back(plan, drive, elapsed_ms, verifiable);
-            (drive, failure, elapsed_ms) = (read_back.drive, failure_of(read_back.ended), read_back.elapsed_ms);
+            let read_back = verification::read_back(plan, work, elapsed_ms, verifiable);
+            (failure, elapsed_ms) = (failure_of(read_back.ended), read_back.elapsed_ms);
             notes = read_back.notes;
-            lost = drive.take_lost();
+            lost = work.lost().cloned();
         } else {
             let text = format!("{}: the writes did not finish: nothing was verified", plan.job.name);
             notes.push(verification::note(&plan.job.name, "nothing-verified", text));
         }
     }
-    if let Some(verification) = drive.take_verification() {
-        notes.extend(verification.notes(&plan.job.name, &plan.files));
+    let over_ns = work.now_ns();
+    let (synchronous, mut ways) = (work.is_synchronous(), work.ways());
+    let parts = work.parts();
+    if let Some(verification) = parts.governor.as_mut().and_then(Governor::take_verification) {
+        notes.extend(verification.notes(&plan.job.name, &plan.workload.files));
         messages.extend(verification.into_messages());
     }
-    let mut parts = drive.into_parts();
-    let over_ns = parts.engine.clock().now_ns();
-    match parts.log.take().map(|log| log.finish(&plan.job.name, over_ns)) {
+    match parts.log.take().map(|log| log.finish(&plan.job.name, over_ns, &parts.recorder)) {
         Some(Err(message)) => messages.push(message),
         Some(Ok(note)) => notes.extend(note),
         None => {}
     }
     let mut record = parts.account.job_record(&parts.recorder, elapsed_ms, parts.survival.counted);
     record.final_sync_ns = final_sync_ns;
-    let mut ways = parts.engine.ways();
-    if parts.queueing.joins(&parts.engine) {
-        ways.push("submit-and-wait");
-    }
     // Plain synchronous writes and governed jobs alone have two readings of the clock for each request.
-    if parts.time_all && (!E::SYNCHRONOUS || parts.governor.is_none() && plan.job.pattern.access.reads) {
+    if parts.time_all && (!synchronous || parts.governor.is_none() && plan.job.pattern.access.reads) {
         ways.push("shared-readings");
-    }
-    if lost.is_some() {
-        // Its end would wait for them once more; what it holds is the kernel's until the process ends.
-        std::mem::forget(parts.engine);
     }
     notes.extend(verifiable.map(|requests| state::note(&plan.job.name, requests)));
     record.engine_ways = ways.into_iter().map(str::to_owned).collect();
@@ -87,8 +77,7 @@ pub(super) fn finish<E: Engine, A: Account>(
     end_of(plan, end, (failure, lost.as_ref()), search, series)
 }
 
-/// The end, with what failed in the record and in sentences. One copy serves all engines.
-#[cold]
+/// The end, with what failed in the record and in sentences.
 fn end_of(
     plan: &WorkerPlan,
     mut end: WorkerEnd,
@@ -126,8 +115,7 @@ fn ends_with_sync(plan: &WorkerPlan) -> bool {
 
 /// `end_fsync`, `fsync_on_close` and `end_syncfs`; returns the number of syncs. One may never return: what is known is
 /// stored in the worker's cell before.
-#[cold]
-fn final_syncs<E: Engine, A: Account>(plan: &WorkerPlan, parts: &Parts<'_, E, A>, now_ns: u64) -> Result<u32, Failure> {
+fn final_syncs(plan: &WorkerPlan, parts: &Parts<'_>, now_ns: u64) -> Result<u32, Failure> {
     let elapsed_ms = parts.phase.elapsed_ms(now_ns);
     let record = parts.account.job_record(&parts.recorder, elapsed_ms, parts.survival.counted);
     let known = WorkerEnd { record, messages: Vec::new(), notes: Vec::new(), failed: None, lost: false, state: None };

@@ -1,11 +1,11 @@
 //! Messages about a worker's end, in fio's words where fio has any.
 
+use drive::{Failure, Lost};
 use engine::errno::ETIMEDOUT;
 use results::{LostRequest, LostRequests};
 use workload::{Op, OpKind};
 
 use crate::account::job_error;
-use crate::drive::{Failure, Lost};
 use crate::plan::WorkerPlan;
 
 fn kind_of(op: &Op) -> &'static str {

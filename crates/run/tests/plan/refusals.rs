@@ -199,3 +199,36 @@ fn a_block_is_trimmed_among_writes_only_where_none_comes_again() {
         assert!(refusal(&plan).contains("trim_backlog needs writes that come to each block once"), "{again}");
     }
 }
+
+#[test]
+fn only_what_a_job_makes_is_taken_away() {
+    for engine in ["filedelete", "filerename"] {
+        let named = format!("--name=a --ioengine={engine} --filename=f --size=4k");
+        let plan = World::new().file("f", 8192).plan(&named);
+        assert!(refusal(&plan).contains("f was there before the run"), "{engine}: {}", refusal(&plan));
+        assert!(plan.layouts.is_empty(), "{engine}");
+        let plan = World::new().plan(&named);
+        assert!(plan.workers[0].refused.is_none() && plan.layouts.len() == 1, "{engine}: it makes what is missing");
+        let generated = format!("--name=a --ioengine={engine} --nrfiles=2 --filesize=4k");
+        let plan = World::new().file("a.0.0", 4096).plan(&generated);
+        assert!(plan.workers[0].refused.is_none(), "{engine}: what an earlier run of the job left is the job's");
+        let plan = World::new().other("a.0.1", FileKind::CharacterDevice).plan(&generated);
+        assert!(refusal(&plan).contains("a.0.1 was there before"), "{engine}: {}", refusal(&plan));
+    }
+    let two =
+        "--name=w --filename=f --rw=write --size=4k --stonewall --name=d --filename=f --size=4k --ioengine=filedelete";
+    let plan = World::new().plan(two);
+    assert!(plan.workers.iter().all(|worker| worker.refused.is_none()), "an earlier job of the run makes it");
+    let directory = "--name=a --ioengine=dirdelete --filename=d --size=4k";
+    assert!(refusal(&World::new().other("d", FileKind::Directory).plan(directory)).contains("d was there before"));
+    assert!(World::new().plan(directory).workers[0].refused.is_none());
+}
+
+#[test]
+fn ftruncate_that_reads_makes_nothing() {
+    for rw in ["read", "randrw", "trim"] {
+        let plan = plan(&format!("--name=a --ioengine=ftruncate --filename=f --size=64k --rw={rw}"));
+        assert!(refusal(&plan).contains("ftruncate only writes"), "{rw}: {}", refusal(&plan));
+        assert!(plan.layouts.is_empty(), "{rw}");
+    }
+}

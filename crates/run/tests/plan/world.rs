@@ -95,7 +95,7 @@ impl World {
 }
 
 fn unused() -> DeviceUse {
-    DeviceUse { mounted_at: Vec::new(), swap: false, holders: Vec::new(), signature: Ok(None) }
+    DeviceUse { mounted_at: Vec::new(), swap: false, holders: Vec::new(), signature: Ok(None), unseen: None }
 }
 
 /// A plan on a machine without files.

@@ -142,6 +142,171 @@ fn priority_and_epoch() {
     assert_eq!([times[1] - times[0], times[2] - times[1]], [2, 2]);
 }
 
+/// The lines of a log of histograms: time, direction, bytes; and the counts.
+#[track_caller]
+fn histograms(log: &str) -> Vec<([u64; 3], Vec<u64>)> {
+    let numbers = |line: &str| line.split(", ").map(|field| field.parse().unwrap()).collect::<Vec<u64>>();
+    let lines = log.lines().map(numbers);
+    lines.map(|fields| ([fields[0], fields[1], fields[2]], fields[3..].to_vec())).collect()
+}
+
+/// Two seconds of reads of 100 us, eight in flight before one server.
+const HISTOGRAMS: &str = "--iodepth=8 --time_based --runtime=2s --write_hist_log=DIR/x --log_hist_msec=500";
+
+#[test]
+fn histograms_are_of_their_window_alone() {
+    let log = histograms(&logged(HISTOGRAMS, "x_clat_hist.1.log"));
+    let heads: Vec<_> = log.iter().map(|(head, _)| *head).collect();
+    let windows = [500, 1000, 1500, 2000].map(|at_ms| [at_ms, 0, 4096]);
+    assert_eq!(heads[..4], windows);
+    let bucket = |ns| results::bucket_of(ns);
+    // The first eight take 100, 200 ... 800 us, all others 800. The request that ends with the first window is counted in
+    // the second.
+    let first = &log[0].1;
+    assert_eq!(first.len(), 1856);
+    assert!((1..8).all(|hundreds| first[bucket(hundreds * 100_000)] == 1));
+    assert_eq!((first[bucket(800_000)], first.iter().sum()), (4992, 4999));
+    for (_, counts) in &log[1..4] {
+        assert_eq!((counts[bucket(800_000)], counts.iter().sum()), (5000, 5000));
+    }
+    // What is drained after the end of the runtime is in a last line: nothing is missing.
+    let all: u64 = log.iter().flat_map(|(_, counts)| counts).sum();
+    let ran = simulate("--iodepth=8 --time_based --runtime=2s");
+    assert_eq!(all, ran.record.jobs[0].directions.read.clat.moments.count);
+}
+
+#[test]
+fn a_histogram_sums_up_neighbours_and_has_a_line_for_each_direction() {
+    for coarseness in 0..=6 {
+        let words = "--rw=rw --bs=8k --size=80k --sim_service=1ms --write_hist_log=DIR/x --log_hist_msec=1000";
+        let log = histograms(&logged(&format!("{words} --log_hist_coarseness={coarseness}"), "x_clat_hist.1.log"));
+        assert_eq!(log.len(), 2, "an unfinished window is in the log");
+        let total: u64 = log.iter().flat_map(|(_, counts)| counts).sum();
+        assert_eq!(total, 10);
+        for (direction, (head, counts)) in (0..).zip(&log) {
+            assert_eq!(*head, [10, direction, 8192]);
+            assert_eq!(counts.len(), 1856 >> coarseness);
+            assert_eq!(counts[results::bucket_of(1_000_000) >> coarseness], counts.iter().sum::<u64>());
+        }
+    }
+}
+
+#[test]
+fn the_ramp_and_what_is_not_measured_are_in_no_histogram() {
+    let ramp = "--ramp_time=1s --time_based --runtime=1s --write_hist_log=DIR/x --log_hist_msec=500";
+    let log = histograms(&logged(ramp, "x_clat_hist.1.log"));
+    let total: u64 = log.iter().flat_map(|(_, counts)| counts).sum();
+    assert_eq!((log[0].0, log[1].0, total), ([500, 0, 4096], [1000, 0, 4096], 10_000));
+    for without in ["--disable_clat=1", "--gtod_reduce=1", "--log_hist_msec=0"] {
+        assert_eq!(logged(&format!("{HISTOGRAMS} {without}"), "x_clat_hist.1.log"), "", "{without}");
+    }
+}
+
+#[test]
+fn histograms_stand_beside_other_logs_and_change_none() {
+    let words = format!("{WINDOWS} --write_hist_log=DIR/x --log_hist_msec=300");
+    assert_eq!(logged(&words, "x_bw.1.log"), logged(WINDOWS, "x_bw.1.log"));
+    let beside = histograms(&logged(&words, "x_clat_hist.1.log"));
+    assert_eq!(beside.iter().map(|(head, _)| head[0]).take(6).collect::<Vec<_>>(), [300, 600, 900, 1200, 1500, 1800]);
+}
+
+#[test]
+fn issue_times_stand_in_the_logs_of_slat_and_clat() {
+    let lines = |issued: [u64; 3]| {
+        let [first, second, third] = issued;
+        format!(
+            "2, 2000000, 0, 4096, 0, 0, {first}\n4, 2000000, 0, 4096, 4096, 0, {second}\n\
+             6, 2000000, 0, 4096, 8192, 0, {third}\n"
+        )
+    };
+    let words = format!("{THREE} --log_issue_time=1");
+    assert_eq!(logged(&words, "x_clat.1.log"), lines([0, 2_000_000, 4_000_000]));
+    assert_eq!(logged(&words, "x_lat.1.log"), lines([0; 3]));
+    let slat = logged(&words, "x_slat.1.log");
+    assert!(slat.ends_with("6, 0, 0, 4096, 8192, 0, 4000000\n"), "{slat}");
+    // Of a request that waits before a full device: when the device took it.
+    let waits = "--rw=read --size=8k --iodepth=2 --sim_queue=1 --sim_service=1ms --write_lat_log=DIR/x --log_offset=1";
+    let slat = logged(&format!("{waits} --log_issue_time=1"), "x_slat.1.log");
+    assert_eq!(slat, "1, 0, 0, 4096, 0, 0, 0\n2, 1000000, 0, 4096, 4096, 0, 1000000\n");
+    let windows = logged(&format!("{THREE} --log_issue_time=1 --log_avg_msec=4"), "x_clat.1.log");
+    assert_eq!(windows, "4, 2000000, 0, 0, 0, 0, 0\n6, 2000000, 0, 0, 0, 0, 0\n");
+}
+
+/// The lines of a compressed log.
+fn inflated(words: &str, name: &str) -> String {
+    let directory = tempfile::tempdir().unwrap();
+    run_in(directory.path(), &words.replace("DIR", directory.path().to_str().unwrap()));
+    let mut lines = Vec::new();
+    let mut log = std::fs::File::open(directory.path().join(name)).unwrap();
+    run::inflate_log(&mut log, &mut lines).unwrap_or_else(|error| panic!("{name}: {error}"));
+    String::from_utf8(lines).unwrap()
+}
+
+#[test]
+fn compressed_logs_hold_the_same_lines() {
+    let many = "--size=40m --rw=randrw --write_lat_log=DIR/x --write_iops_log=DIR/x --write_bw_log=DIR/x";
+    let styles = [
+        "",
+        "--log_offset=1",
+        "--log_prio=1",
+        "--log_offset=1 --log_issue_time=1",
+        "--log_avg_msec=100",
+        "--log_avg_msec=100 --log_window_value=both --log_prio=1",
+        "--numjobs=2 --per_job_logs=1",
+    ];
+    for style in styles {
+        for chunk in ["", "--log_compression=1k", "--log_compression=512m"] {
+            for subject in ["clat", "iops", "bw"] {
+                let plain = logged(&format!("{many} {style}"), &format!("x_{subject}.1.log"));
+                let words = format!("{many} {style} --log_store_compressed=1 {chunk}");
+                assert!(inflated(&words, &format!("x_{subject}.1.log.fz")) == plain, "{words}: {subject}");
+            }
+        }
+    }
+    // Compression alone is about memory, of which a log takes none.
+    let three = format!("{THREE} --log_compression=4k --log_compression_cpus=0");
+    assert_eq!(logged(&three, "x_clat.1.log"), logged(THREE, "x_clat.1.log"));
+}
+
+#[test]
+fn compressed_files_of_several_jobs_and_runs_follow_each_other() {
+    let directory = tempfile::tempdir().unwrap();
+    let words = format!(
+        "{THREE} --numjobs=2 --per_job_logs=0 --log_store_compressed=1 --write_hist_log=DIR/x \
+                         --log_hist_msec=1000"
+    );
+    (0..2).for_each(|_| run_in(directory.path(), &words));
+    let mut lines = Vec::new();
+    let log = std::fs::read(directory.path().join("x_lat.log.fz")).unwrap();
+    run::inflate_log(&mut log.as_slice(), &mut lines).unwrap();
+    assert_eq!(String::from_utf8(lines).unwrap().lines().count(), 12);
+    assert_eq!(histograms(&read(directory.path(), "x_clat_hist.log")).len(), 4, "histograms are never compressed");
+    let cut = run::inflate_log(&mut &log[..log.len() - 3], &mut Vec::new());
+    assert!(matches!(cut, Err(run::InflateError::Damaged)));
+}
+
+#[test]
+fn times_count_from_the_epoch_of_any_clock() {
+    let first = |clock: u32| {
+        let words = format!("{THREE} --log_alternate_epoch=1 --log_alternate_epoch_clock_id={clock}");
+        let log = logged(&words, "x_iops.1.log");
+        let times: Vec<u64> = log.lines().map(|line| line.split(',').next().unwrap().parse().unwrap()).collect();
+        assert_eq!([times[1] - times[0], times[2] - times[1]], [2, 2]);
+        times[0]
+    };
+    const YEAR_MS: u64 = 365 * 86_400_000;
+    let (monotonic, boot) = (first(1), first(7));
+    assert!(first(0) > 50 * YEAR_MS && monotonic < 50 * YEAR_MS && boot >= monotonic);
+    assert!(first(1) >= monotonic, "the clock goes on");
+    let words = format!("{THREE} --log_alternate_epoch_clock_id=1");
+    assert!(logged(&words, "x_iops.1.log").starts_with("2, "), "without the switch no effect");
+    let directory = tempfile::tempdir().unwrap();
+    let words = THREE.replace("DIR", directory.path().to_str().unwrap());
+    let unknown = jobs(&format!("{words} --log_alternate_epoch=1 --log_alternate_epoch_clock_id=77"));
+    let sentence = run::claim_logs(&run::plan::plan(&unknown, &Default::default(), 0)).unwrap_err();
+    assert!(sentence.contains("log_alternate_epoch_clock_id=77") && sentence.contains("Next step"), "{sentence}");
+}
+
 #[test]
 fn a_log_that_cannot_be_written_keeps_the_jobs_from_running() {
     let directory = tempfile::tempdir().unwrap();

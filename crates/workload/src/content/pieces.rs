@@ -27,6 +27,41 @@ pub struct RepeatedBlocks {
     pub count: u64,
 }
 
+/// How the bytes of a block are stored.
+#[derive(Clone, Copy, Debug)]
+pub struct Stores {
+    /// Does what [`xor_with_key`] does.
+    pub xor: fn(to: &mut [u8], from: &[u8], key: u64),
+    /// Fills with zeros.
+    pub clear: fn(to: &mut [u8]),
+}
+
+impl Stores {
+    /// By words, as every processor can.
+    pub const WORDS: Stores = Stores { xor: xor_with_key, clear: |to| to.fill(0) };
+}
+
+/// Fills `to` with as many bytes of `from`, each word of 64 bits combined with this key. `from` is whole words, and not
+/// shorter.
+pub fn xor_with_key(to: &mut [u8], from: &[u8], key: u64) {
+    const WORD: usize = size_of::<u64>();
+    /// Words at a time: unrolled here, as loops of a build for size are not.
+    const WORDS: usize = 8;
+
+    let mixed = |word: &[u8; WORD]| (u64::from_le_bytes(*word) ^ key).to_le_bytes();
+    let (to_runs, to_rest) = to.as_chunks_mut::<{ WORDS * WORD }>();
+    let (from_runs, _) = from.as_chunks::<{ WORDS * WORD }>();
+    let done = to_runs.len() * WORDS * WORD;
+    for (to, from) in to_runs.iter_mut().zip(from_runs) {
+        for (to, from) in to.as_chunks_mut::<WORD>().0.iter_mut().zip(from.as_chunks::<WORD>().0) {
+            *to = mixed(from);
+        }
+    }
+    for (to, from) in to_rest.chunks_mut(WORD).zip(from[done..].as_chunks::<WORD>().0) {
+        to.copy_from_slice(&mixed(from)[..to.len()]);
+    }
+}
+
 /// Makes the blocks of one worker.
 #[derive(Clone, Debug)]
 pub(super) struct Pieces {
@@ -35,6 +70,7 @@ pub(super) struct Pieces {
     piece: usize,
     random: usize,
     rest: Vec<u8>,
+    pub(super) stores: Stores,
     seed: u64,
     /// Blocks made that differ from all before.
     number: u64,
@@ -62,6 +98,7 @@ impl Pieces {
             piece,
             random: 100 - percent.min(100) as usize,
             rest: content.pattern.clone().unwrap_or_default(),
+            stores: Stores::WORDS,
             seed,
             number: 0,
             repeat_percent: content.dedupe.map_or(0, |dedupe| dedupe.percent),
@@ -109,34 +146,33 @@ impl Pieces {
         ((u128::from(self.choices.next_u64()) * u128::from(limit)) >> 64) as u64
     }
 
+    /// How many bytes of a piece of this length are random.
+    fn random_bytes(&self, length: usize) -> usize {
+        (length as u64 * self.random as u64 / 100) as usize
+    }
+
     fn make_block(&self, block: &mut [u8], seed: u64, number: u64) {
         // Mixed before it is counted on: else the second piece of a block would be the first one of the next.
         let mut key = mix(seed.wrapping_add(number.wrapping_mul(STEP)));
+        let whole = self.piece.min(block.len());
+        let whole_random = self.random_bytes(whole);
         for piece in block.chunks_mut(self.piece) {
-            let random = (piece.len() as u64 * self.random as u64 / 100) as usize;
-            let (head, rest) = piece.split_at_mut(random);
-            for part in head.chunks_mut(POOL_BYTES) {
+            let random = if piece.len() == whole { whole_random } else { self.random_bytes(piece.len()) };
+            let (mut head, rest) = piece.split_at_mut(random);
+            while let Some(part) = head.split_off_mut(..POOL_BYTES) {
                 key = key.wrapping_add(STEP);
-                self.fill(part, mix(key));
+                (self.stores.xor)(part, self.pool.as_slice(), mix(key));
+            }
+            if !head.is_empty() {
+                key = key.wrapping_add(STEP);
+                (self.stores.xor)(head, self.pool.as_slice(), mix(key));
             }
             if self.rest.is_empty() {
-                rest.fill(0);
+                (self.stores.clear)(rest);
             } else {
                 super::repeat(&self.rest, rest);
             }
         }
-    }
-
-    /// The pool under this key, at most all of it.
-    #[inline]
-    fn fill(&self, part: &mut [u8], key: u64) {
-        let (words, rest) = part.as_chunks_mut::<8>();
-        let (pool, _) = self.pool.as_chunks::<8>();
-        for (word, random) in words.iter_mut().zip(pool) {
-            *word = (u64::from_le_bytes(*random) ^ key).to_le_bytes();
-        }
-        let last = (u64::from_le_bytes(pool[POOL_BYTES / 8 - 1]) ^ key).to_le_bytes();
-        rest.copy_from_slice(&last[..rest.len()]);
     }
 }
 

@@ -8,8 +8,11 @@ static CRC7: Crc<u8> = Crc::<u8>::new(&CRC_7_MMC);
 static CRC16: Crc<u16> = Crc::<u16>::new(&CRC_16_ARC);
 static CRC32: Crc<u32> = Crc::<u32>::new(&CRC_32_CKSUM);
 static CRC64: Crc<u64> = Crc::<u64>::new(&CRC_64_REDIS);
-/// Where the processor has no instruction for it: sixteen bytes at a time.
-static CRC32C: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISCSI);
+/// Where the processor has no instruction for it (`engine::checksum`).
+static CRC32C: Crc<u32, Crc32cTable> = Crc::<u32, Crc32cTable>::new(&CRC_32_ISCSI);
+
+/// Sixteen bytes at a time, except where it is hardly ever used: all of these processors have had the instruction for long.
+type Crc32cTable = Table<{ if cfg!(target_arch = "x86_64") { 1 } else { 16 } }>;
 
 /// The longest digest on disk, bytes.
 pub(super) const LONGEST: usize = 64;

@@ -1,6 +1,6 @@
 //! Workloads from fio's options, and sequences of requests as text.
 
-use job::{Amount, Machine, Outcome, Pattern, Seed, Sources};
+use job::{Amount, Machine, Outcome, Seed, Sources};
 use workload::{Block, FileRange, Generator, OpKind, Refill, Workload};
 
 /// A machine without job files.
@@ -31,7 +31,11 @@ pub(crate) fn workload(line: &str) -> Workload {
     let outcome = job::parse_command_line(&words.collect::<Vec<_>>(), &mut Bare);
     let Outcome::Run(mut request) = outcome else { panic!("{line}: {outcome:?}") };
     let job = request.jobs.remove(0);
-    let Seed::Fixed(seed) = job.pattern.seed else { panic!("{line}: no seed") };
+    let seed = match job.pattern.seed {
+        Seed::Repeated => job::DEFAULT_SEED,
+        Seed::Fixed(seed) => seed,
+        Seed::System => panic!("{line}: no seed"),
+    };
     let bytes = |amount: Amount| match amount {
         Amount::Bytes(bytes) => bytes,
         Amount::Percent(_) => panic!("{line}: a share of nothing"),
@@ -39,10 +43,8 @@ pub(crate) fn workload(line: &str) -> Workload {
     let size = bytes(job.files.size.expect("a size"));
     let (count, start) = (u64::from(job.files.count), bytes(job.files.offset));
     let file = |number| FileRange { start, length: size / count, name: format!("a.0.{number}") };
-    // fio 3.33 runs its streams on from loop to loop when a seed is given.
-    let goes_on = line.contains("--randseed=");
     Workload {
-        pattern: Pattern { seed: if goes_on { Seed::System } else { job.pattern.seed }, ..job.pattern },
+        pattern: job.pattern,
         service: job.files.service,
         files: (0..count).map(file).collect(),
         bytes: job.extent.io_size.map_or(size, bytes),

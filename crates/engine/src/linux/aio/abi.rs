@@ -9,6 +9,10 @@ use std::time::Duration;
 pub(super) const COMMAND_READ: u16 = 0;
 /// Write.
 pub(super) const COMMAND_WRITE: u16 = 1;
+/// Reads into a list of buffers.
+pub(super) const COMMAND_READ_LIST: u16 = 7;
+/// Writes from one.
+pub(super) const COMMAND_WRITE_LIST: u16 = 8;
 /// fsync.
 pub(super) const COMMAND_SYNC: u16 = 2;
 /// fdatasync.
@@ -42,6 +46,25 @@ impl Iocb {
     pub(super) fn of_slot(number: u64) -> Iocb {
         Iocb { data: number, ..Iocb::default() }
     }
+
+    /// Its I/O priority; 0: that of the thread that hands it over.
+    pub(super) fn set_priority(&mut self, priority: u16) {
+        const HAS_PRIORITY: u32 = 2;
+        self.priority = priority.cast_signed();
+        self.flags = if priority == 0 { 0 } else { HAS_PRIORITY };
+    }
+
+    pub(super) fn priority(&self) -> u16 {
+        self.priority.cast_unsigned()
+    }
+
+    /// Its transfer names its buffer in this list, which stays where it is until the transfer is over.
+    pub(super) fn name_list(&mut self, list: &mut libc::iovec) {
+        let base = std::ptr::with_exposed_provenance_mut(self.buffer as usize);
+        *list = libc::iovec { iov_base: base, iov_len: self.bytes as usize };
+        self.command = if self.command == COMMAND_READ { COMMAND_READ_LIST } else { COMMAND_WRITE_LIST };
+        (self.buffer, self.bytes) = (std::ptr::from_mut(list).expose_provenance() as u64, 1);
+    }
 }
 
 /// `struct io_event`: one completion.
@@ -55,6 +78,13 @@ pub(super) struct Event {
 }
 
 const _: () = assert!(std::mem::size_of::<Event>() == 32);
+
+impl Event {
+    /// What the kernel would say.
+    pub(super) fn of(request: &Iocb, result: i64) -> Event {
+        Event { data: request.data, result, ..Event::default() }
+    }
+}
 
 /// `struct aio_ring`: the head of the completion ring; the events follow it.
 #[repr(C)]
@@ -141,7 +171,7 @@ impl Context {
     /// io_getevents: waits for at least `min` completions and fills in as many as there is room for.
     pub(super) fn wait(&self, min: usize, events: &mut [Event], timeout: Option<Duration>) -> Result<usize, i32> {
         let timeout = timeout.map(|timeout| libc::timespec {
-            tv_sec: libc::time_t::try_from(timeout.as_secs()).unwrap_or(libc::time_t::MAX),
+            tv_sec: i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: timeout.subsec_nanos() as _,
         });
         let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);

@@ -11,6 +11,7 @@ pub(super) mod time;
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
+use results::sort;
 
 /// How many colours the style sheet has for targets.
 pub(super) const COLOURS: usize = 6;
@@ -112,7 +113,7 @@ impl Ends {
 /// where they belong, within `range`.
 fn spread(places: &mut [f64], gap: f64, range: (f64, f64)) {
     let mut order: Vec<usize> = (0..places.len()).collect();
-    order.sort_by(|a, b| places[*a].total_cmp(&places[*b]));
+    sort::by(&mut order, |a, b| places[*a].total_cmp(&places[*b]));
     let mut least = range.0;
     for index in &order {
         places[*index] = places[*index].max(least);

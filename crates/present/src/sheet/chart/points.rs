@@ -10,7 +10,7 @@ use crate::quantity::{duration, number, round, round_duration, shortened};
 const SIZE: (f64, f64) = (520.0, 270.0);
 const LEFT: f64 = 52.0;
 const RIGHT: f64 = 124.0;
-const TOP: f64 = 26.0;
+const TOP: f64 = 34.0;
 const BOTTOM: f64 = 42.0;
 
 /// What differs from point to point.
@@ -123,7 +123,7 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, asked: Asked, axis: Axis, p
             @if axis != Axis::Offered { (most_of_all(paths, axis, &x)) }
             @if axis == Axis::Offered && most > 100.0 {
                 (rule((x.at(100.0), TOP), (x.at(100.0), SIZE.1 - BOTTOM), "baseline"))
-                (label(x.at(100.0), TOP - 12.0, "axis middle", "capacity"))
+                (label(x.at(100.0), TOP - 20.0, "axis middle", "capacity"))
             }
             @for path in paths { (path_of(path, (asked, axis), &x, &y)) }
             (ends.shown())
@@ -134,7 +134,7 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, asked: Asked, axis: Axis, p
 fn axes(x: &Scale, y: &Scale, axis: Axis) -> Markup {
     let (bottom, end) = (SIZE.1 - BOTTOM, SIZE.0 - RIGHT);
     html! {
-        (label(0.0, TOP - 12.0, "axis", if axis == Axis::Offered { "response" } else { "latency" }))
+        (label(0.0, TOP - 20.0, "axis", if axis == Axis::Offered { "response" } else { "latency" }))
         @for ns in y.marks(7) {
             (rule((LEFT, y.at(ns)), (end, y.at(ns)), "grid"))
             (label(LEFT - 8.0, y.at(ns) + 4.0, "tick end", &round_duration(ns)))
@@ -154,7 +154,7 @@ fn most_of_all(paths: &[Path], axis: Axis, x: &Scale) -> Markup {
     let Some((of, most)) = points().max_by(|one, other| one.1.total_cmp(&other.1)) else { return html! {} };
     html! {
         (rule((x.at(most), TOP), (x.at(most), SIZE.1 - BOTTOM), &format!("figure {}", colour(of))))
-        (label(x.at(most), TOP - 6.0, &format!("name middle {}", colour(of)), &format!("most {}", axis.words(most))))
+        (label(x.at(most), TOP - 20.0, &format!("name middle {}", colour(of)), &format!("most {}", axis.words(most))))
     }
 }
 

@@ -31,6 +31,7 @@ fn row(requirement: Requirement, verdict: Verdict, measured: f64, reason: &str) 
         reason: reason.into(),
         origin: TestOrigin::Vendor,
         caveats: Vec::new(),
+        cap_s: None,
         rows: vec![0],
     }
 }
@@ -108,9 +109,22 @@ fn answers_on_a_terminal() {
     insta::assert_snapshot!(text);
 }
 
+/// Where more runs can decide, the next step gives them room; a shortened check is to be run whole first.
+#[test]
+fn an_open_answer_names_the_cap_to_raise() {
+    let mut study = study();
+    study.command = ["check", "etcd", "/data"].map(str::to_owned).to_vec();
+    let next = |study: &Study| crate::Headline::of(study).next.join("\n");
+    assert!(!next(&study).contains("--cap-seconds"), "{}", next(&study));
+    study.verdicts[1].cap_s = Some(30.5);
+    assert!(next(&study).contains("fsdyno check etcd /data --cap-seconds=122: "), "{}", next(&study));
+    study.command.push("--quick".to_owned());
+    assert!(!next(&study).contains("--cap-seconds"), "{}", next(&study));
+}
+
 #[test]
 fn what_does_not_apply_for_one_reason_shares_a_line() {
-    let lines = lines(&Headline::of(&study()), Form::Text { columns: 80 });
+    let lines = lines(&Headline::of(&study()), Question::Check, Form::Text { columns: 80 });
     assert_eq!(lines.matches("NOT APPLICABLE").count(), 1, "{lines}");
     assert!(lines.contains("NOT APPLICABLE  2 requirements: a condition before it is not met"), "{lines}");
     assert_eq!(lines.matches(" PASS ").count() + lines.matches(" FAIL ").count(), 3, "{lines}");

@@ -57,6 +57,7 @@ fn verdict(index: usize, verdict: Verdict, measured: f64, margin_percent: Option
         reason: reason.into(),
         origin: TestOrigin::Equivalent,
         caveats: Vec::new(),
+        cap_s: None,
         rows: vec![index],
     }
 }
@@ -107,12 +108,9 @@ fn the_text_of_a_slow_mount_that_fails_in_part() {
     insta::assert_snapshot!(text(&study(), 80), @r#"
     /mnt/git
 
-    gitlab-smallfiles  FAIL          1,001 files of 5 bytes: write: 176 s, at most
-                                     10 s
-    gitlab-smallfiles  INCONCLUSIVE  1,001 files of 5 bytes: write: 3.12 s, at most
-                                     10 s
-    gitlab-smallfiles  FAIL          1,001 files of 5 bytes: write: 176 s, at most
-                                     10 s
+    FAIL          1,001 files of 5 bytes: write: 176 s, at most 10 s
+    INCONCLUSIVE  1,001 files of 5 bytes: write: 3.12 s, at most 10 s
+    FAIL          1,001 files of 5 bytes: write: 176 s, at most 10 s
 
     1,001 files were written in 176 s.
 
@@ -147,9 +145,9 @@ fn the_same_in_markdown() {
     insta::assert_snapshot!(markdown(&study()), @r#"
     **/mnt/git**
 
-    - **FAIL** gitlab-smallfiles: 1,001 files of 5 bytes: write: 176 s, at most 10 s
-    - **INCONCLUSIVE** gitlab-smallfiles: 1,001 files of 5 bytes: write: 3.12 s, at most 10 s
-    - **FAIL** gitlab-smallfiles: 1,001 files of 5 bytes: write: 176 s, at most 10 s
+    - **FAIL** 1,001 files of 5 bytes: write: 176 s, at most 10 s
+    - **INCONCLUSIVE** 1,001 files of 5 bytes: write: 3.12 s, at most 10 s
+    - **FAIL** 1,001 files of 5 bytes: write: 176 s, at most 10 s
 
     1,001 files were written in 176 s.
 

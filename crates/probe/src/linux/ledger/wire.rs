@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use results::ReadWrite;
 use results::evidence::{NfsOperation, WireCounters};
+use results::{ReadWrite, sort};
 
 use super::growth::growth;
 use super::sockets::SocketMeter;
@@ -192,7 +192,7 @@ fn interface_bytes(look: &Look, towards: &[String]) -> Fact<(String, ReadWrite<u
             sum = sum.plus(ReadWrite { read: received, write: sent });
         }
     }
-    names.sort();
+    sort::by(&mut names, Ord::cmp);
     match &names[..] {
         [] => Err(NotVisible::new(directory.display(), NOTHING_CARRIED)),
         [name] => Ok((format!("interface {name}"), sum)),

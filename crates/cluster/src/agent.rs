@@ -1,0 +1,371 @@
+//! The process of a rank that speaks with the other ranks.
+
+mod comparison;
+mod progress;
+mod worker;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
+
+use engine::clock::{Clock, RealClock};
+use results::RunRecord;
+use run::Bounds;
+
+use crate::agreement::agreement;
+use crate::clocks::Offset;
+use crate::frames;
+use crate::joined;
+use crate::members::{self, Member};
+use crate::messages::{Body, Lost, Message, Order, Reached, Release, Round};
+use crate::tree;
+use comparison::Comparison;
+use progress::Progress;
+pub use worker::WorkerProcess;
+use worker::{Event, Worker};
+
+/// Between two looks at what has come. A look at MPI takes some microseconds, and a start is agreed on long before it.
+const LOOK: Duration = Duration::from_millis(4);
+
+/// From the agreement on a start to the start: time to tell all ranks of one level, ns.
+const START_NS: u64 = 150_000_000;
+
+/// SIGTERM: the signal of an end that nobody has asked for.
+const TERM: i32 = 15;
+
+/// The same for each level more, ns.
+const LEVEL_NS: u64 = 50_000_000;
+
+/// How messages get to other ranks: in order, and whole.
+pub trait Transport {
+    /// This rank.
+    fn rank(&self) -> usize;
+    /// How many there are.
+    fn ranks(&self) -> usize;
+    /// Sends a message.
+    fn send(&mut self, to: usize, bytes: &[u8]);
+    /// The next message that has come, and from whom.
+    fn receive(&mut self) -> Option<(usize, Vec<u8>)>;
+}
+
+/// How it ended.
+#[derive(Debug)]
+pub enum Ending {
+    /// This is the first rank, and its worker has done what it was asked for.
+    Over,
+    /// This is another rank.
+    Followed,
+    /// The first rank's worker was lost; the record of the others, if there is one.
+    Lost(Option<Box<RunRecord>>),
+}
+
+/// The agent of a rank.
+pub struct Agent<T> {
+    transport: T,
+    clock: RealClock,
+    worker: Worker,
+    /// Came while something else was waited for.
+    queue: VecDeque<(usize, Message)>,
+    signal: Arc<AtomicI32>,
+    passed_on: i32,
+    members: Vec<Member>,
+    /// Children that have said hello.
+    greeted: usize,
+    /// This clock against the first rank's.
+    offset: Offset,
+    comparison: Comparison,
+    progress: Progress,
+    /// The clocks of all ranks when they were compared last.
+    clocks_before: Vec<(u32, Offset)>,
+    /// The record of all, which waits for the clocks.
+    record: Option<Option<Box<RunRecord>>>,
+    over: bool,
+    left: Option<Box<RunRecord>>,
+}
+
+impl<T: Transport> Agent<T> {
+    /// The agent beside this worker. `version`: the program's; `bounds`: how long a worker may be silent; `signal`: where
+    /// one stands that has come.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn begin(
+        transport: T,
+        version: &str,
+        worker: WorkerProcess,
+        bounds: Bounds,
+        signal: Arc<AtomicI32>,
+    ) -> std::io::Result<Agent<T>> {
+        let rank = transport.rank();
+        let children = tree::children(rank, transport.ranks()).count();
+        Ok(Agent {
+            clock: RealClock::shared(),
+            worker: Worker::begin(worker, bounds)?,
+            queue: VecDeque::new(),
+            signal,
+            passed_on: 0,
+            members: vec![Member::here(rank as u32, version)],
+            greeted: 0,
+            offset: Offset::default(),
+            comparison: Comparison::default(),
+            progress: Progress::new(children),
+            clocks_before: Vec::new(),
+            record: None,
+            over: false,
+            left: None,
+            transport,
+        })
+    }
+
+    /// Serves until all is over.
+    pub fn run(mut self) -> Ending {
+        self.greet();
+        while !self.over {
+            match self.worker.events.recv_timeout(LOOK) {
+                Ok(Event::Said(message)) => self.hear_worker(message),
+                Ok(Event::Gone) => self.lose_worker(None),
+                Err(RecvTimeoutError::Timeout) => {}
+                // Its end was heard.
+                Err(RecvTimeoutError::Disconnected) => self.clock.sleep_until_ns(self.clock.now_ns() + 4_000_000),
+            }
+            while let Some((from, message)) = self.next() {
+                self.hear(from, message);
+            }
+            self.pass_on_signal();
+            if let Some(reason) = self.worker.silence(self.clock.now_ns()) {
+                self.lose_worker(Some(reason));
+            }
+        }
+        match (self.is_first(), &self.worker.lost) {
+            (false, _) => Ending::Followed,
+            (true, None) => Ending::Over,
+            (true, Some(_)) => Ending::Lost(self.left),
+        }
+    }
+
+    fn is_first(&self) -> bool {
+        self.transport.rank() == 0
+    }
+
+    fn children(&self) -> Vec<usize> {
+        tree::children(self.transport.rank(), self.transport.ranks()).collect()
+    }
+
+    fn send(&mut self, to: usize, message: &Message) {
+        self.transport.send(to, &frames::encoded(message));
+    }
+
+    fn send_up(&mut self, message: &Message) {
+        if let Some(parent) = tree::parent(self.transport.rank()) {
+            self.send(parent, message);
+        }
+    }
+
+    fn send_down(&mut self, message: &Message) {
+        let bytes = frames::encoded(message);
+        self.children().into_iter().for_each(|child| self.transport.send(child, &bytes));
+    }
+
+    /// A message that is none of ours is none: only our agents know of the communicator.
+    fn next(&mut self) -> Option<(usize, Message)> {
+        self.queue.pop_front().or_else(|| self.receive())
+    }
+
+    fn receive(&mut self) -> Option<(usize, Message)> {
+        let (from, bytes) = self.transport.receive()?;
+        Some((from, frames::decoded(&bytes).ok()?))
+    }
+
+    fn hear_worker(&mut self, message: Message) {
+        self.worker.heard_ns = self.clock.now_ns();
+        match message {
+            Message::Order(order) => self.order(order),
+            Message::Reached(reached) if self.worker.lost.is_none() => {
+                self.worker.waits_for = Some(reached.round);
+                self.reach(0, reached);
+            }
+            Message::Over if self.is_first() => self.end(),
+            _ => {}
+        }
+    }
+
+    fn hear(&mut self, from: usize, message: Message) {
+        match message {
+            Message::Hello(members) => {
+                self.members.extend(members);
+                self.greeted += 1;
+                self.greet();
+            }
+            Message::Welcome { members, problem, .. } => self.welcome(members, problem),
+            Message::Tick(parents) => self.tick(from, parents),
+            Message::Clocks(clocks) => self.add_clocks(clocks),
+            Message::Order(order) => self.order(order),
+            Message::Reached(reached) => {
+                let source = self.children().iter().position(|child| *child == from);
+                source.into_iter().for_each(|child| self.reach(child + 1, reached.clone()));
+            }
+            Message::Release(release) => self.release(release),
+            Message::Stop(signal) => self.stop(signal),
+            Message::Over => self.end(),
+            Message::Ping | Message::Pong(_) | Message::Ticked | Message::Alive => {}
+        }
+    }
+
+    /// All of the branch have started.
+    fn greet(&mut self) {
+        if self.greeted < self.children().len() {
+            return;
+        }
+        if !self.is_first() {
+            let members = self.members.clone();
+            return self.send_up(&Message::Hello(members));
+        }
+        self.members.sort_by_key(|member| member.rank);
+        let members = self.members.clone();
+        let problem = members::problem(&members);
+        self.welcome(members, problem);
+        self.compare_clocks();
+    }
+
+    fn welcome(&mut self, members: Vec<Member>, problem: Option<String>) {
+        self.members.clone_from(&members);
+        self.send_down(&Message::Welcome { rank: 0, members: members.clone(), problem: problem.clone() });
+        let rank = self.transport.rank() as u32;
+        self.worker.tell(&Message::Welcome { rank, members, problem });
+    }
+
+    /// A line for all. A worker that is lost has nothing to say to it.
+    fn order(&mut self, order: Box<Order>) {
+        let Order { number, ranks, .. } = *order;
+        self.progress.begin(number);
+        self.worker.begins(self.clock.now_ns());
+        let message = Message::Order(order);
+        self.send_down(&message);
+        if self.transport.rank() >= ranks as usize {
+            // It is silent meanwhile.
+            self.worker.is_idle();
+            return self.reach(0, Reached::new(number, Round::Recorded));
+        }
+        if !self.is_first() {
+            self.worker.tell(&message);
+        }
+        if let Some(reason) = self.worker.lost.clone() {
+            self.report_lost(number, reason);
+        }
+    }
+
+    fn report_lost(&mut self, order: u32, reason: String) {
+        let lost = vec![Lost { rank: self.transport.rank() as u32, reason }];
+        self.reach(0, Reached { lost, ..Reached::new(order, Round::Recorded) });
+    }
+
+    /// Its worker or a child's branch has reached a round.
+    fn reach(&mut self, source: usize, reached: Reached) {
+        let Some(reached) = self.progress.reach(source, reached) else { return };
+        if !self.is_first() {
+            return self.send_up(&Message::Reached(reached));
+        }
+        let Reached { order, round, seen, record, lost } = reached;
+        let body = match round {
+            Round::Agreed => Body::Agreement(agreement(&seen, &self.members)),
+            Round::LaidOut => Body::Go,
+            Round::Begins(_) => {
+                let levels = tree::levels(self.transport.ranks());
+                Body::At(self.clock.now_ns() + START_NS + LEVEL_NS * levels)
+            }
+            Round::Recorded => {
+                let mut record = record;
+                if let Some(record) = &mut record {
+                    joined::name_lost(record, &lost, &self.members);
+                    joined::count_machines_once(record);
+                }
+                self.record = Some(record);
+                // It is released when the clocks are known.
+                return self.compare_clocks();
+            }
+        };
+        self.release(Release { order, round, body });
+    }
+
+    /// The clocks are known: nothing is missing any more.
+    fn clocks_are_known(&mut self, clocks: Vec<(u32, Offset)>) {
+        let Some(mut record) = self.record.take() else {
+            self.clocks_before = clocks;
+            return;
+        };
+        record.iter_mut().for_each(|record| joined::set_clocks(record, &self.clocks_before, &clocks));
+        self.clocks_before = clocks;
+        self.release(Release { order: self.progress.order(), round: Round::Recorded, body: Body::Go });
+        if self.worker.lost.is_some() {
+            self.left = record;
+            return self.end();
+        }
+        let body = record.map_or(Body::Go, Body::Record);
+        self.worker.tell(&Message::Release(Release { order: self.progress.order(), round: Round::Recorded, body }));
+    }
+
+    fn release(&mut self, release: Release) {
+        let message = Message::Release(release);
+        self.send_down(&message);
+        let Message::Release(release) = message else { return };
+        let is_answer = !(self.is_first() && release.round == Round::Recorded);
+        self.worker.is_released(release.round, self.clock.now_ns());
+        if is_answer {
+            let body = match release.body {
+                Body::At(first_ns) => Body::At(self.offset.here(first_ns)),
+                body => body,
+            };
+            self.worker.tell(&Message::Release(Release { body, ..release }));
+        }
+    }
+
+    /// A signal that has come to this process goes on to all others.
+    fn pass_on_signal(&mut self) {
+        let signal = self.signal.load(Ordering::Relaxed);
+        if signal != 0 && self.passed_on == 0 {
+            self.stop_others(signal);
+        }
+    }
+
+    fn stop(&mut self, signal: i32) {
+        if self.passed_on == 0 {
+            self.worker.signal(signal);
+            self.stop_others(signal);
+        }
+    }
+
+    /// It comes back, and is known then.
+    fn stop_others(&mut self, signal: i32) {
+        self.passed_on = signal;
+        self.send_up(&Message::Stop(signal));
+        self.send_down(&Message::Stop(signal));
+    }
+
+    /// `silence`: it is still there, and says nothing.
+    fn lose_worker(&mut self, silence: Option<String>) {
+        if self.worker.lost.is_some() {
+            return;
+        }
+        let is_running = self.progress.is_running(0);
+        if self.is_first() && !is_running {
+            // It has done what it was asked for: whoever waits for it has its status.
+            return self.end();
+        }
+        let reason = self.worker.lose(silence);
+        if is_running {
+            self.report_lost(self.progress.order(), reason);
+        }
+        if self.is_first() {
+            // Nobody asks any more.
+            self.stop_others(TERM);
+        }
+    }
+
+    fn end(&mut self) {
+        self.over = true;
+        self.send_down(&Message::Over);
+        self.worker.tell(&Message::Over);
+    }
+}

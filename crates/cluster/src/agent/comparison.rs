@@ -1,0 +1,76 @@
+//! The clocks of all ranks against that of the first: each against its parent's, down the tree.
+
+use super::{Agent, Transport};
+use crate::clocks::{Offset, ROUND_TRIPS};
+use crate::messages::Message;
+
+/// What is known of the clocks of a branch.
+#[derive(Debug, Default)]
+pub(super) struct Comparison {
+    clocks: Vec<(u32, Offset)>,
+    /// Children that have told of their branches.
+    told: usize,
+}
+
+impl<T: Transport> Agent<T> {
+    /// This clock is known: those of the children follow, one after the other.
+    pub(super) fn compare_clocks(&mut self) {
+        let own = (self.transport.rank() as u32, self.offset);
+        self.comparison = Comparison { clocks: vec![own], told: 0 };
+        for child in self.children() {
+            self.send(child, &Message::Tick(self.offset));
+            self.answer(child);
+        }
+        self.add_clocks(Vec::new());
+    }
+
+    /// Answers a child until it has asked enough.
+    fn answer(&mut self, child: usize) {
+        loop {
+            match self.receive() {
+                Some((from, Message::Ping)) if from == child => {
+                    let now_ns = self.now_ns();
+                    self.send(child, &Message::Pong(now_ns));
+                }
+                Some((from, Message::Ticked)) if from == child => return,
+                other => self.queue.extend(other),
+            }
+        }
+    }
+
+    /// The parent answers now.
+    pub(super) fn tick(&mut self, parent: usize, parents: Offset) {
+        let mut least: Option<Offset> = None;
+        for _ in 0..ROUND_TRIPS {
+            let asked_ns = self.now_ns();
+            self.send(parent, &Message::Ping);
+            let other_ns = loop {
+                match self.receive() {
+                    Some((from, Message::Pong(ns))) if from == parent => break ns,
+                    other => self.queue.extend(other),
+                }
+            };
+            let offset = Offset::of_round_trip(asked_ns, other_ns, self.now_ns());
+            least = least.into_iter().chain([offset]).min_by_key(|offset| offset.error_ns);
+        }
+        self.send(parent, &Message::Ticked);
+        self.offset = least.unwrap_or_default().and(parents);
+        self.compare_clocks();
+    }
+
+    /// A child has told of its branch.
+    pub(super) fn add_clocks(&mut self, clocks: Vec<(u32, Offset)>) {
+        self.comparison.told += usize::from(!clocks.is_empty());
+        self.comparison.clocks.extend(clocks);
+        if self.comparison.told < self.children().len() {
+            return;
+        }
+        let clocks = std::mem::take(&mut self.comparison.clocks);
+        if self.is_first() { self.clocks_are_known(clocks) } else { self.send_up(&Message::Clocks(clocks)) }
+    }
+
+    fn now_ns(&self) -> u64 {
+        use engine::clock::Clock;
+        self.clock.now_ns()
+    }
+}

@@ -1,0 +1,102 @@
+//! How far a branch of the tree has come: its rank's worker (source 0), and the branches of its children.
+
+use results::RunRecord;
+
+use crate::joined::merged;
+use crate::messages::{Lost, Reached, Round, Seen};
+
+/// The rounds of the present order.
+#[derive(Debug)]
+pub(super) struct Progress {
+    order: u32,
+    /// The last round of each source.
+    reached: Vec<Option<Round>>,
+    /// What was told of last.
+    told: Option<Round>,
+    seen: Vec<Seen>,
+    records: Vec<RunRecord>,
+    lost: Vec<Lost>,
+}
+
+impl Progress {
+    /// Before the first order.
+    pub(super) fn new(children: usize) -> Progress {
+        let reached = vec![None; children + 1];
+        Progress { order: 0, reached, told: None, seen: Vec::new(), records: Vec::new(), lost: Vec::new() }
+    }
+
+    pub(super) fn begin(&mut self, order: u32) {
+        *self = Progress { order, ..Progress::new(self.reached.len() - 1) };
+    }
+
+    pub(super) fn order(&self) -> u32 {
+        self.order
+    }
+
+    /// An order has begun, and this source has not ended it.
+    pub(super) fn is_running(&self, source: usize) -> bool {
+        self.order > 0 && self.reached[source] != Some(Round::Recorded)
+    }
+
+    /// A source has reached a round. What the whole branch has reached, if that is news.
+    pub(super) fn reach(&mut self, source: usize, reached: Reached) -> Option<Reached> {
+        let Reached { order, round, seen, record, lost } = reached;
+        if order != self.order || self.reached[source] >= Some(round) {
+            return None;
+        }
+        self.reached[source] = Some(round);
+        self.seen.extend(seen);
+        self.records.extend(record.map(|record| *record));
+        self.lost.extend(lost);
+        let round = self.reached.iter().copied().min().flatten()?;
+        if self.told >= Some(round) {
+            return None;
+        }
+        self.told = Some(round);
+        let all = Reached { seen: std::mem::take(&mut self.seen), ..Reached::new(self.order, round) };
+        Some(if round == Round::Recorded { self.ended(all) } else { all })
+    }
+
+    fn ended(&mut self, all: Reached) -> Reached {
+        let mut lost = std::mem::take(&mut self.lost);
+        let record = match merged(std::mem::take(&mut self.records)) {
+            None => None,
+            Some(Ok(record)) => Some(Box::new(record)),
+            Some(Err(reason)) => {
+                // Records of one program and of nodes with names of their own: never seen.
+                lost.push(Lost { rank: 0, reason: format!("the records do not fit together: {reason}") });
+                None
+            }
+        };
+        Reached { record, lost, ..all }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(round: Round) -> Reached {
+        Reached::new(1, round)
+    }
+
+    fn round(reached: Option<Reached>) -> Option<Round> {
+        reached.map(|reached| reached.round)
+    }
+
+    #[test]
+    fn a_branch_is_where_its_last_is_and_who_leaves_a_round_out_is_past_it() {
+        let mut progress = Progress::new(2);
+        progress.begin(1);
+        assert_eq!(round(progress.reach(0, at(Round::Agreed))), None);
+        assert_eq!(round(progress.reach(1, at(Round::Recorded))), None, "it is lost");
+        assert_eq!(round(progress.reach(2, at(Round::Agreed))), Some(Round::Agreed));
+        assert_eq!(round(progress.reach(0, at(Round::Begins(0)))), None);
+        assert_eq!(round(progress.reach(0, at(Round::Begins(0)))), None, "no news");
+        assert_eq!(round(progress.reach(2, at(Round::Begins(1)))), Some(Round::Begins(0)));
+        assert!(progress.is_running(0) && !progress.is_running(1));
+        assert_eq!(round(progress.reach(2, at(Round::Recorded))), None);
+        assert_eq!(round(progress.reach(0, at(Round::Recorded))), Some(Round::Recorded));
+        assert_eq!(round(progress.reach(0, Reached::new(2, Round::Agreed))), None, "of another order");
+    }
+}

@@ -1,0 +1,113 @@
+//! The other process of a rank, as its agent sees it.
+
+use std::io::{PipeReader, PipeWriter};
+use std::sync::mpsc::{Receiver, channel};
+
+use engine::process::{Ended, wait_for};
+use run::Bounds;
+
+use crate::frames;
+use crate::messages::{Message, Round};
+
+/// SIGKILL: it can do nothing for itself any more.
+const KILL: i32 = 9;
+
+/// A worker and the pipes to it.
+#[derive(Debug)]
+pub struct WorkerProcess {
+    /// Its number.
+    pub process: u32,
+    /// Where it hears.
+    pub orders: PipeWriter,
+    /// Where it speaks.
+    pub reports: PipeReader,
+}
+
+pub(super) enum Event {
+    Said(Message),
+    /// Its end of the pipe is closed.
+    Gone,
+}
+
+pub(super) struct Worker {
+    process: u32,
+    orders: PipeWriter,
+    pub(super) events: Receiver<Event>,
+    /// Time without a word after which it is lost, ns.
+    silent_ns_max: u64,
+    pub(super) heard_ns: u64,
+    /// The round that it waits for, and is silent.
+    pub(super) waits_for: Option<Round>,
+    busy: bool,
+    /// Why it says nothing more.
+    pub(super) lost: Option<String>,
+}
+
+impl Worker {
+    pub(super) fn begin(worker: WorkerProcess, bounds: Bounds) -> std::io::Result<Worker> {
+        let WorkerProcess { process, orders, mut reports } = worker;
+        let (sender, events) = channel();
+        std::thread::Builder::new().name("worker".to_owned()).spawn(move || {
+            while let Ok(message) = frames::read(&mut reports) {
+                if sender.send(Event::Said(message)).is_err() {
+                    return;
+                }
+            }
+            // The agent may have ended.
+            let _ = sender.send(Event::Gone);
+        })?;
+        let silent_ns_max = bounds.answer().lost_ns.saturating_mul(2);
+        Ok(Worker { process, orders, events, silent_ns_max, heard_ns: 0, waits_for: None, busy: false, lost: None })
+    }
+
+    pub(super) fn tell(&mut self, message: &Message) {
+        if self.lost.is_none() {
+            // That it is gone is heard at the other pipe.
+            let _ = frames::write(&mut self.orders, message);
+        }
+    }
+
+    /// A line is to be run.
+    pub(super) fn begins(&mut self, now_ns: u64) {
+        (self.busy, self.heard_ns, self.waits_for) = (true, now_ns, None);
+    }
+
+    /// A line is run without it.
+    pub(super) fn is_idle(&mut self) {
+        self.busy = false;
+    }
+
+    /// It goes on after this round, if it waits for that.
+    pub(super) fn is_released(&mut self, round: Round, now_ns: u64) {
+        if self.waits_for == Some(round) {
+            (self.busy, self.heard_ns, self.waits_for) = (round != Round::Recorded, now_ns, None);
+        }
+    }
+
+    pub(super) fn signal(&self, signal: i32) {
+        if self.lost.is_none() {
+            // It may have ended.
+            let _ = engine::process::signal(self.process, signal);
+        }
+    }
+
+    /// Why it is lost, if it has not said anything for too long. While it waits for others it says nothing.
+    pub(super) fn silence(&self, now_ns: u64) -> Option<String> {
+        let waits = !self.busy || self.waits_for.is_some() || self.lost.is_some();
+        let silent_ns = now_ns.saturating_sub(self.heard_ns);
+        (!waits && silent_ns > self.silent_ns_max)
+            .then(|| format!("it did not answer within {} s", silent_ns / 1_000_000_000))
+    }
+
+    /// It says nothing more; why.
+    pub(super) fn lose(&mut self, silence: Option<String>) -> String {
+        let reason = silence.unwrap_or_else(|| match wait_for(self.process) {
+            Ok(Ended::Signal(signal)) => format!("it ended by signal {signal}"),
+            Ok(Ended::Status(status)) => format!("it ended with status {status}"),
+            Err(_) => "it ended".to_owned(),
+        });
+        self.signal(KILL);
+        self.lost = Some(reason.clone());
+        reason
+    }
+}

@@ -1,0 +1,123 @@
+//! Whether the ranks see the same before they run: kernel, filesystem, mount, server.
+
+use std::collections::BTreeMap;
+
+use results::evidence::Storage;
+use results::{Node, Note, Severity};
+
+use crate::members::{Member, seat};
+use crate::messages::Seen;
+
+/// Nodes that a sentence names.
+const NAMED_MAX: usize = 3;
+
+/// Notes of what differs between the ranks.
+///
+/// # Errors
+/// A sentence, where a rank cannot run, or is on another filesystem: then figures of all ranks would be of nothing.
+pub(crate) fn agreement(seen: &[Seen], members: &[Member]) -> Result<Vec<Note>, String> {
+    let mut nodes = Vec::new();
+    for Seen { rank, node } in seen {
+        let name = seat(members, *rank).name;
+        match node {
+            Ok(node) => nodes.push((name, node)),
+            Err(reason) => return Err(format!("fio: rank {rank} on {name} cannot run: {reason}")),
+        }
+    }
+    let places = |node: &Node| node.storages.iter().map(filesystem).collect::<Vec<_>>().join(", ");
+    if let Some(difference) = difference(&nodes, places) {
+        return Err(format!("fio: the ranks are not on the same filesystem: {difference}; mount it on all nodes"));
+    }
+    let notes = [
+        ("kernels-differ", "kernel", difference(&nodes, |node| node.host.kernel.clone().unwrap_or_default())),
+        ("servers-differ", "server", difference(&nodes, |node| texts(node, server))),
+        ("mounts-differ", "mount", difference(&nodes, |node| texts(node, options))),
+    ];
+    let note = |(id, what, difference): (&str, &str, Option<String>)| {
+        let text = format!("the ranks differ in their {what}: {}", difference?);
+        Some(Note::new(id, Severity::Caution, text))
+    };
+    Ok(notes.into_iter().filter_map(note).collect())
+}
+
+fn texts(node: &Node, of: impl Fn(&Storage) -> String) -> String {
+    node.storages.iter().map(of).collect::<Vec<_>>().join("; ")
+}
+
+/// Its type, and from where it comes if that is the same for all nodes.
+fn filesystem(storage: &Storage) -> String {
+    let Some(mount) = storage.mount.value() else { return "unknown".to_owned() };
+    match &storage.server {
+        Some(_) => format!("{} from {}", mount.fstype, mount.source),
+        None => mount.fstype.clone(),
+    }
+}
+
+fn server(storage: &Storage) -> String {
+    let Some(server) = &storage.server else { return "none".to_owned() };
+    server.address.clone()
+}
+
+/// Options, without the address of the client itself.
+fn options(storage: &Storage) -> String {
+    let Some(mount) = storage.mount.value() else { return "unknown".to_owned() };
+    let of_all = |option: &&String| !option.starts_with("clientaddr=");
+    mount.options.iter().filter(of_all).cloned().collect::<Vec<_>>().join(",")
+}
+
+/// `ext4 on a, b; nfs4 from s:/x on c`; `None`: all are the same.
+fn difference(nodes: &[(String, &Node)], of: impl Fn(&Node) -> String) -> Option<String> {
+    let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for (name, node) in nodes {
+        groups.entry(of(node)).or_default().push(name);
+    }
+    let shown = |(text, names): (&String, &Vec<&str>)| {
+        let named = names[..names.len().min(NAMED_MAX)].join(", ");
+        let more = names.len().saturating_sub(NAMED_MAX);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{text} on {named}{more}")
+    };
+    (groups.len() > 1).then(|| groups.iter().map(shown).collect::<Vec<_>>().join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use results::evidence::{Mount, Seen as Fact};
+
+    fn seen(rank: u32, kernel: &str, fstype: &str, options: &[&str]) -> Seen {
+        let options = options.iter().map(ToString::to_string).collect();
+        let mount = Mount { fstype: fstype.to_owned(), options, ..Mount::default() };
+        let storages = vec![Storage { mount: Fact::Value(mount), ..Storage::default() }];
+        let mut node = Node { storages, ..Node::default() };
+        node.host.kernel = Some(kernel.to_owned());
+        Seen { rank, node: Ok(node) }
+    }
+
+    fn members() -> Vec<Member> {
+        ["a", "b", "c"]
+            .iter()
+            .zip(0..)
+            .map(|(host, rank)| Member { rank, host: host.to_string(), ..Member::default() })
+            .collect()
+    }
+
+    #[test]
+    fn what_differs_is_named_with_the_nodes() {
+        let same = [seen(0, "6.1", "nfs4", &["rw"]), seen(1, "6.1", "nfs4", &["rw", "clientaddr=10.0.0.2"])];
+        assert_eq!(agreement(&same, &members()), Ok(Vec::new()));
+        let mixed = [seen(0, "6.1", "nfs4", &["rw"]), seen(1, "6.2", "nfs4", &["ro"]), seen(2, "6.1", "nfs4", &["rw"])];
+        let notes = agreement(&mixed, &members()).unwrap();
+        assert_eq!(notes.iter().map(|note| note.id.as_str()).collect::<Vec<_>>(), ["kernels-differ", "mounts-differ"]);
+        assert_eq!(notes[0].text, "the ranks differ in their kernel: 6.1 on a, c; 6.2 on b");
+    }
+
+    #[test]
+    fn another_filesystem_or_a_rank_that_cannot_run_ends_it() {
+        let missing = [seen(0, "6.1", "nfs4", &[]), seen(1, "6.1", "ext4", &[])];
+        let refused = agreement(&missing, &members()).unwrap_err();
+        assert!(refused.contains("ext4 on b; nfs4 on a"), "{refused}");
+        let refused = agreement(&[Seen { rank: 2, node: Err("no such file".to_owned()) }], &members()).unwrap_err();
+        assert_eq!(refused, "fio: rank 2 on c cannot run: no such file");
+    }
+}

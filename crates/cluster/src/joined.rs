@@ -1,0 +1,126 @@
+//! The records of ranks as one.
+
+use job::ReadWrite;
+use results::evidence::{Ledger, LedgerSample, Seen};
+use results::{ClockOffset, MissingRank, Part, RunRecord, Span};
+
+use crate::clocks::Offset;
+use crate::members::{Member, Seat, seat};
+use crate::messages::Lost;
+
+/// Makes a record that of a rank. `spans`: from the stages' beginnings, ramps included.
+pub(crate) fn take_part(record: &mut RunRecord, rank: u32, ranks: u32, seat: &Seat, spans: Vec<Span>) {
+    let spans = spans.into_iter().map(|span| without_ramp(record, span)).collect();
+    record.take_part(Part { rank, clock: None, spans }, ranks);
+    if let [node] = &mut record.nodes[..] {
+        node.name.clone_from(&seat.name);
+    }
+}
+
+fn without_ramp(record: &RunRecord, span: Span) -> Span {
+    let of_stage = record.jobs.iter().filter(|job| job.plan.stage == span.stage);
+    let ramp_ns = of_stage.map(|job| job.plan.ramp_ms as i64 * 1_000_000).max().unwrap_or(0);
+    Span { start_ns: (span.start_ns + ramp_ns).min(span.end_ns), ..span }
+}
+
+/// One ledger for each machine: what its ranks did themselves is added up, and what all of them saw is that of one.
+pub(crate) fn count_machines_once(record: &mut RunRecord) {
+    for index in 1..record.nodes.len() {
+        let (before, rest) = record.nodes.split_at_mut(index);
+        let machine = rest[0].machine();
+        let Some(first) = before.iter_mut().find(|node| node.ledger.is_some() && node.machine() == machine) else {
+            continue;
+        };
+        rest[0].disks.clear();
+        rest[0].idleness = None;
+        if let (Some(all), Some(own)) = (&mut first.ledger, rest[0].ledger.take()) {
+            all.samples.iter_mut().for_each(|sample| add(sample, &own));
+            all.files_left_out += own.files_left_out + own.files.len() as u64;
+            all.missed += own.missed;
+            all.cost_ns += own.cost_ns;
+        }
+    }
+}
+
+/// Adds what another rank of the machine had done by then.
+fn add(sample: &mut LedgerSample, other: &Ledger) {
+    let alike = other.samples.iter().filter(|other| (other.stage, other.moment) == (sample.stage, sample.moment));
+    let Some(other) = alike.min_by_key(|other| other.at_ms.abs_diff(sample.at_ms)) else { return };
+    let sum = |one: &mut ReadWrite<u64>, other: ReadWrite<u64>| {
+        one.read += other.read;
+        one.write += other.write;
+    };
+    sum(&mut sample.application.bytes, other.application.bytes);
+    sum(&mut sample.application.operations, other.application.operations);
+    if let (Seen::Value(all), Seen::Value(own)) = (&mut sample.process, &other.process) {
+        sum(&mut all.call_bytes, own.call_bytes);
+        sum(&mut all.storage_bytes, own.storage_bytes);
+        all.cpu_ns += own.cpu_ns;
+    }
+    if let (Seen::Value(all), Seen::Value(own)) = (&mut sample.cache, &other.cache) {
+        all.cached_bytes += own.cached_bytes;
+        all.dirty_bytes = all.dirty_bytes.zip(own.dirty_bytes).map(|(all, own)| all + own);
+        all.writeback_bytes = all.writeback_bytes.zip(own.writeback_bytes).map(|(all, own)| all + own);
+    }
+}
+
+/// Says of each node's clock how it was against that of the first rank's.
+pub(crate) fn set_clocks(record: &mut RunRecord, before: &[(u32, Offset)], after: &[(u32, Offset)]) {
+    let of =
+        |clocks: &[(u32, Offset)], rank| clocks.iter().find(|(known, _)| *known == rank).map(|(_, offset)| *offset);
+    for part in record.nodes.iter_mut().filter_map(|node| node.part.as_mut()) {
+        let after = of(after, part.rank);
+        part.clock = of(before, part.rank).map(|before| ClockOffset {
+            before_ns: before.ns,
+            after_ns: after.map(|after| after.ns),
+            error_ns: after.map_or(before.error_ns, |after| after.error_ns.max(before.error_ns)),
+        });
+    }
+}
+
+/// One record of several, or why not.
+pub(crate) fn merged(records: Vec<RunRecord>) -> Option<Result<RunRecord, String>> {
+    let mut records = records.into_iter();
+    let first = records.next()?;
+    Some(first.merge_all(records.collect()).map_err(|error| error.to_string()))
+}
+
+/// Says in the record which ranks have no results.
+pub(crate) fn name_lost(record: &mut RunRecord, lost: &[Lost], members: &[Member]) {
+    for Lost { rank, reason } in lost {
+        let name = seat(members, *rank).name;
+        record.lacks(MissingRank { rank: *rank, node: Some(name), reason: reason.clone() });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use results::evidence::{DeviceCounters, LayerCounters, Moment};
+    use results::{Node, Part};
+
+    fn node(name: &str, bytes: u64) -> Node {
+        let moved = LayerCounters { bytes: ReadWrite { read: bytes, write: 0 }, ..LayerCounters::default() };
+        let sample = LedgerSample {
+            moment: Moment::End,
+            application: moved,
+            devices: Seen::Value(vec![DeviceCounters { done: moved, ..DeviceCounters::default() }]),
+            ..LedgerSample::default()
+        };
+        let ledger = Some(Ledger { samples: vec![sample], ..Ledger::default() });
+        Node { name: name.to_owned(), ledger, part: Some(Part::default()), ..Node::default() }
+    }
+
+    #[test]
+    fn devices_count_once_for_a_machine_and_what_ranks_did_adds_up() {
+        let nodes = vec![node("a:0", 10), node("a:1", 20), node("b", 40)];
+        let mut record = RunRecord { nodes, ..RunRecord::default() };
+        count_machines_once(&mut record);
+        let ledger = |index: usize| record.nodes[index].ledger.as_ref().map(|ledger| &ledger.samples[0]);
+        let read = |sample: &LedgerSample| {
+            (sample.application.bytes.read, sample.devices.value().map(|devices| devices[0].done.bytes.read))
+        };
+        assert_eq!(ledger(0).map(read), Some((30, Some(10))));
+        assert_eq!((ledger(1).map(read), ledger(2).map(read)), (None, Some((40, Some(40)))));
+    }
+}

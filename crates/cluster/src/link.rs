@@ -1,0 +1,333 @@
+//! A worker's side: what it does together with the other ranks, through its agent.
+
+use std::io::{PipeReader, PipeWriter};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use engine::clock::{Clock, RealClock};
+use job::{Job, Outcome};
+use results::{Node, Note, RunRecord, Span};
+use run::{Company, JointRun};
+
+use crate::frames;
+use crate::joined;
+use crate::members::{Member, Seat, in_file_names, seat};
+use crate::messages::{Body, Lost, Message, Order, Reached, Release, Round, Seen};
+use crate::sources::Recorder;
+
+/// Between two signs of life, ns.
+const SIGN_NS: u64 = 500_000_000;
+
+/// The connection of a worker to its agent.
+#[derive(Debug)]
+pub struct Link {
+    rank: u32,
+    members: Vec<Member>,
+    seat: Seat,
+    reader: Mutex<PipeReader>,
+    writer: Mutex<PipeWriter>,
+    /// The present order, and how many ranks run it.
+    order: AtomicU32,
+    running: AtomicU32,
+    /// The files of the present order are shared by all ranks.
+    shared: AtomicBool,
+    /// Each rank reads what the next one wrote.
+    shift: AtomicBool,
+    /// The directory of the question that the present order is of.
+    directory: Mutex<Option<PathBuf>>,
+    /// When the first stage of the present order began, and the stages so far.
+    spans: Mutex<(Option<u64>, Vec<Span>)>,
+    /// What the ranks have agreed on, and for which order.
+    agreed: Mutex<(u32, Agreement)>,
+    /// The agent is gone, and with it the others.
+    alone: AtomicBool,
+    signed_ns: AtomicU64,
+}
+
+/// Notes of what differs between ranks, or why they cannot run together.
+type Agreement = Result<Vec<Note>, String>;
+
+/// Whether ranks meet in the same files: those that have names of their own.
+pub(crate) fn shares_files(jobs: &[Job]) -> bool {
+    jobs.iter().any(|job| job.submission.engine.has_paths() && !job.files.names.is_empty())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Link {
+    /// Waits until all ranks have started.
+    ///
+    /// # Errors
+    /// A sentence, if they cannot run together.
+    pub fn begin(mut reader: PipeReader, writer: PipeWriter) -> Result<Link, String> {
+        let (rank, members, problem) = match frames::read(&mut reader) {
+            Ok(Message::Welcome { rank, members, problem }) => (rank, members, problem),
+            Ok(_) | Err(_) => return Err("the launcher ended before all ranks had started".to_owned()),
+        };
+        problem.map_or(Ok(()), Err)?;
+        Ok(Link {
+            seat: seat(&members, rank),
+            reader: Mutex::new(reader),
+            writer: Mutex::new(writer),
+            order: AtomicU32::new(0),
+            running: AtomicU32::new(members.len() as u32),
+            shared: AtomicBool::new(false),
+            shift: AtomicBool::new(false),
+            directory: Mutex::new(None),
+            spans: Mutex::default(),
+            agreed: Mutex::new((0, Ok(Vec::new()))),
+            alone: AtomicBool::new(false),
+            signed_ns: AtomicU64::new(0),
+            rank,
+            members,
+        })
+    }
+
+    /// This rank.
+    pub fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// Generated names of files carry the node.
+    pub fn name_files(&self, jobs: &mut [Job]) {
+        for job in jobs {
+            job.files.client = Some(in_file_names(&self.seat.name));
+        }
+    }
+
+    /// From now on the first so many ranks run what is asked; all of them at most.
+    pub fn limit(&self, ranks: u32) {
+        self.running.store(ranks.clamp(1, self.ranks()), Ordering::Relaxed);
+    }
+
+    /// From now on each rank reads what the next one wrote, so that no client's cache can answer.
+    pub fn shift(&self) {
+        self.shift.store(true, Ordering::Relaxed);
+    }
+
+    /// The next line to run; `None`: there will be none.
+    pub(crate) fn next_order(&self) -> Option<Order> {
+        let order = loop {
+            match frames::read(&mut *lock(&self.reader)).ok()? {
+                Message::Order(order) => break *order,
+                Message::Over => return None,
+                _ => {}
+            }
+        };
+        self.order.store(order.number, Ordering::Relaxed);
+        self.running.store(order.ranks, Ordering::Relaxed);
+        self.shift.store(order.shift, Ordering::Relaxed);
+        *lock(&self.directory) = order.directory.as_ref().map(PathBuf::from);
+        *lock(&self.spans) = (None, Vec::new());
+        Some(order)
+    }
+
+    /// This rank cannot run the order.
+    pub(crate) fn refuse(&self, reason: String) {
+        // That they cannot run together then, the others hear.
+        let _ = self.agree_on(Err(reason.clone()));
+        let lost = vec![Lost { rank: self.rank, reason }];
+        self.meet(Reached { lost, ..self.at(Round::Recorded) });
+    }
+
+    /// There will be no more orders.
+    pub fn close(&self) {
+        self.say(&Message::Over);
+    }
+
+    pub(crate) fn at(&self, round: Round) -> Reached {
+        Reached::new(self.order.load(Ordering::Relaxed), round)
+    }
+
+    /// The files of the present order have names that all ranks use.
+    pub(crate) fn shares(&self, shared: bool) {
+        self.shared.store(shared, Ordering::Relaxed);
+    }
+
+    fn say(&self, message: &Message) {
+        if frames::write(&mut *lock(&self.writer), message).is_err() {
+            self.alone.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Waits for the others at a round; `None`: they are gone.
+    pub(crate) fn meet(&self, reached: Reached) -> Option<Body> {
+        let (order, round) = (reached.order, reached.round);
+        if self.alone.load(Ordering::Relaxed) {
+            return None;
+        }
+        self.say(&Message::Reached(reached));
+        let mut reader = lock(&self.reader);
+        loop {
+            match frames::read(&mut *reader) {
+                Ok(Message::Release(Release { order: of, round: at, body })) if (of, at) == (order, round) => {
+                    return Some(body);
+                }
+                Ok(Message::Over) | Err(_) => {
+                    self.alone.store(true, Ordering::Relaxed);
+                    return None;
+                }
+                Ok(_) => {}
+            }
+        }
+    }
+
+    /// What this rank sees, and what all agree on; asked once for an order.
+    fn agree_on(&self, node: Result<Node, String>) -> Agreement {
+        let reached = self.at(Round::Agreed);
+        let mut agreed = lock(&self.agreed);
+        if agreed.0 != reached.order {
+            let order = reached.order;
+            let seen = vec![Seen { rank: self.rank, node }];
+            *agreed = match self.meet(Reached { seen, ..reached }) {
+                Some(Body::Agreement(agreement)) => (order, agreement),
+                _ => (order, Ok(Vec::new())),
+            };
+        }
+        agreed.1.clone()
+    }
+
+    /// Tells all ranks what to run.
+    fn give_order(&self, run: &JointRun<'_>) -> Result<(), String> {
+        let mut recorder = Recorder::default();
+        let Outcome::Run(request) = job::parse_command_line(run.words, &mut recorder) else {
+            return Err("fio: the ranks cannot run this line: a job file from standard input is read once; name a \
+                        file that can be read again"
+                .to_owned());
+        };
+        self.shares(run.directory.is_none() && shares_files(&request.jobs));
+        let directory = run.directory.map(|path| path.to_str().map(str::to_owned).ok_or(path));
+        let directory = directory.transpose().map_err(|path| {
+            format!("fio: {} is not valid UTF-8, so that other ranks cannot be told of it", path.display())
+        })?;
+        *lock(&self.directory) = run.directory.map(Path::to_owned);
+        *lock(&self.spans) = (None, Vec::new());
+        let number = self.order.fetch_add(1, Ordering::Relaxed) + 1;
+        let shift = self.shift.load(Ordering::Relaxed);
+        let answers = recorder.into_answers();
+        let ranks = self.running.load(Ordering::Relaxed);
+        let order = Order { number, ranks, words: run.words.to_vec(), answers, seed: run.seed, shift, directory };
+        self.say(&Message::Order(Box::new(order)));
+        Ok(())
+    }
+}
+
+impl Company for Link {
+    fn ranks(&self) -> u32 {
+        self.members.len() as u32
+    }
+
+    fn agree(&self, run: &JointRun<'_>) -> Result<Vec<Note>, String> {
+        if self.rank == 0 {
+            self.give_order(run)?;
+        }
+        let agreed = self.agree_on(Ok(run.preflight.nodes.first().cloned().unwrap_or_default()));
+        // The first rank says it for all.
+        if self.rank == 0 { agreed } else { agreed.map(|_| Vec::new()).map_err(|_| String::new()) }
+    }
+
+    fn laid_out(&self) {
+        // With shared files the others have waited for it before they have planned.
+        let first_of_shared = self.rank == 0 && self.shared.load(Ordering::Relaxed);
+        if first_of_shared || self.shift.load(Ordering::Relaxed) {
+            self.meet(self.at(Round::LaidOut));
+        }
+    }
+
+    fn ready(&self, stage: u32) -> u64 {
+        let begin_ns = match self.meet(self.at(Round::Begins(stage))) {
+            Some(Body::At(ns)) => ns,
+            _ => RealClock::shared().now_ns(),
+        };
+        lock(&self.spans).0.get_or_insert(begin_ns);
+        begin_ns
+    }
+
+    fn ended(&self, stage: u32, began_ns: u64, ended_ns: u64) {
+        let (first_ns, spans) = &mut *lock(&self.spans);
+        let since_first = |ns: u64| ns.wrapping_sub(first_ns.unwrap_or(began_ns)) as i64;
+        spans.push(Span { stage, start_ns: since_first(began_ns), end_ns: since_first(ended_ns) });
+    }
+
+    fn read_from(&self, path: &Path) -> Option<PathBuf> {
+        if !self.shift.load(Ordering::Relaxed) {
+            return None;
+        }
+        let next = (self.rank + 1) % self.running.load(Ordering::Relaxed);
+        match &*lock(&self.directory) {
+            Some(base) => {
+                let below = path.strip_prefix(directory_of(base, self.rank)).ok()?;
+                Some(directory_of(base, next).join(below))
+            }
+            None => {
+                let own = format!("{}.", in_file_names(&self.seat.name));
+                let rest = path.file_name()?.to_str()?.strip_prefix(&own)?;
+                Some(path.with_file_name(format!("{}.{rest}", in_file_names(&seat(&self.members, next).name))))
+            }
+        }
+    }
+
+    fn gather(&self, mut own: RunRecord) -> RunRecord {
+        let spans = std::mem::take(&mut lock(&self.spans).1);
+        joined::take_part(&mut own, self.rank, self.running.load(Ordering::Relaxed), &self.seat, spans);
+        let record = Some(Box::new(own.clone()));
+        match self.meet(Reached { record, ..self.at(Round::Recorded) }) {
+            Some(Body::Record(all)) => *all,
+            Some(_) => own,
+            None => {
+                let reason = "the launcher ended the run, or its agent was lost".to_owned();
+                let others = (0..self.running.load(Ordering::Relaxed)).filter(|rank| *rank != self.rank);
+                let lost: Vec<Lost> = others.map(|rank| Lost { rank, reason: reason.clone() }).collect();
+                joined::name_lost(&mut own, &lost, &self.members);
+                own
+            }
+        }
+    }
+
+    fn alive(&self) {
+        let now_ns = RealClock::shared().now_ns();
+        if now_ns > self.signed_ns.load(Ordering::Relaxed) + SIGN_NS {
+            self.signed_ns.store(now_ns, Ordering::Relaxed);
+            self.say(&Message::Alive);
+        }
+    }
+}
+
+/// The directory of a rank in that of a question, which is the first rank's.
+pub(crate) fn directory_of(base: &Path, rank: u32) -> PathBuf {
+    if rank == 0 { base.to_owned() } else { base.join(format!("rank-{rank}")) }
+}
+
+/// Files below `base` stand below `own` instead.
+pub(crate) fn place(jobs: &mut [Job], base: &Path, own: &Path) {
+    for job in jobs {
+        for name in &mut job.files.names {
+            if let Ok(below) = Path::new(&*name).strip_prefix(base) {
+                *name = own.join(below).to_string_lossy().into_owned();
+            }
+        }
+        for directory in &mut job.files.directories {
+            if let Ok(below) = directory.strip_prefix(base) {
+                *directory = own.join(below);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_a_question_move_and_others_stay() {
+        let mut job = Job::default();
+        job.files.names = vec!["/data/asked/a".to_owned(), "/data/asked-too/b".to_owned(), "c".to_owned()];
+        job.files.directories = vec!["/data/asked".into(), "/other".into()];
+        place(std::slice::from_mut(&mut job), Path::new("/data/asked"), Path::new("/data/asked/rank-1"));
+        assert_eq!(job.files.names, ["/data/asked/rank-1/a", "/data/asked-too/b", "c"]);
+        assert_eq!(job.files.directories, [Path::new("/data/asked/rank-1/"), Path::new("/other")]);
+    }
+}

@@ -1,0 +1,97 @@
+//! The ranks and the machines that they run on.
+
+use serde::{Deserialize, Serialize};
+
+/// A rank.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// Counted from 0.
+    pub rank: u32,
+    /// Its machine's name.
+    pub host: String,
+    /// The start of its machine, which no other shares; empty: not visible.
+    pub boot: String,
+    /// The program's version.
+    pub version: String,
+}
+
+impl Member {
+    /// This rank.
+    pub fn here(rank: u32, version: &str) -> Member {
+        let host = probe::host_name().filter(|name| !name.is_empty()).unwrap_or_else(|| format!("rank-{rank}"));
+        Member { rank, host, boot: probe::kernel().boot.unwrap_or_default(), version: version.to_owned() }
+    }
+
+    fn is_beside(&self, other: &Member) -> bool {
+        self.host == other.host && self.boot == other.boot
+    }
+}
+
+/// The place of a rank among those of its machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Seat {
+    /// The name of its node: of the machine, and which of its ranks it is, if it has several.
+    pub(crate) name: String,
+    /// Counted from 0: the first takes the counters of the machine.
+    pub(crate) number: usize,
+}
+
+/// The seat of a rank. `members`: all, by rank.
+pub(crate) fn seat(members: &[Member], rank: u32) -> Seat {
+    let Some(own) = members.get(rank as usize) else {
+        return Seat { name: format!("rank-{rank}"), number: 0 };
+    };
+    let beside = members.iter().filter(|member| member.is_beside(own));
+    let number = beside.clone().filter(|member| member.rank < rank).count();
+    // Two machines of one name are told apart by their start.
+    let is_shared = members.iter().any(|member| member.host == own.host && member.boot != own.boot);
+    let host = match is_shared {
+        true => format!("{}-{}", own.host, own.boot.get(..8).unwrap_or(&own.boot)),
+        false => own.host.clone(),
+    };
+    let name = if beside.count() > 1 { format!("{host}:{number}") } else { host };
+    Seat { name, number }
+}
+
+/// A name as a part of a file's name.
+pub(crate) fn in_file_names(name: &str) -> String {
+    name.replace([':', '/'], "-")
+}
+
+/// Why these cannot run together: they are different programs.
+pub(crate) fn problem(members: &[Member]) -> Option<String> {
+    let first = members.first()?;
+    let other = members.iter().find(|member| member.version != first.version)?;
+    Some(format!(
+        "the ranks are different programs: rank 0 on {} is {}, rank {} on {} is {}; install the same on all nodes",
+        first.host, first.version, other.rank, other.host, other.version
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn member(rank: u32, host: &str, boot: &str) -> Member {
+        Member { rank, host: host.to_owned(), boot: boot.to_owned(), version: "1".to_owned() }
+    }
+
+    #[test]
+    fn a_machine_with_several_ranks_numbers_them() {
+        let members = [member(0, "a", "x"), member(1, "b", "y"), member(2, "a", "x"), member(3, "c", "z")];
+        let seats: Vec<Seat> = (0..4).map(|rank| seat(&members, rank)).collect();
+        assert_eq!(seats.iter().map(|seat| seat.name.as_str()).collect::<Vec<_>>(), ["a:0", "b", "a:1", "c"]);
+        assert_eq!(seats.iter().map(|seat| seat.number).collect::<Vec<_>>(), [0, 0, 1, 0]);
+        assert_eq!(in_file_names(&seats[2].name), "a-1");
+        let twins = [member(0, "node", "0123456789"), member(1, "node", "abcdefghij")];
+        assert_eq!([0, 1].map(|rank| seat(&twins, rank).name), ["node-01234567", "node-abcdefgh"]);
+    }
+
+    #[test]
+    fn different_programs_are_named_with_their_nodes() {
+        let mut members = [member(0, "a", ""), member(1, "b", "")];
+        assert_eq!(problem(&members), None);
+        members[1].version = "2".to_owned();
+        assert!(problem(&members).is_some_and(|text| text.contains("rank 1 on b is 2")));
+    }
+}

@@ -1,0 +1,125 @@
+//! What agents tell each other and their workers.
+
+use results::{Node, Note, RunRecord};
+use serde::{Deserialize, Serialize};
+
+use crate::clocks::Offset;
+use crate::members::Member;
+use crate::sources::Answers;
+
+/// A message.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Message {
+    /// Up: the ranks of a branch have started.
+    Hello(Vec<Member>),
+    /// Down, and to the worker: all have; or why they cannot run together.
+    Welcome { rank: u32, members: Vec<Member>, problem: Option<String> },
+    /// Down: the parent's clock against that of the first rank, and it answers now.
+    Tick(Offset),
+    /// Up: what does your clock say?
+    Ping,
+    /// Down: this, ns.
+    Pong(u64),
+    /// Up: the comparison is over.
+    Ticked,
+    /// Up: the clocks of a branch.
+    Clocks(Vec<(u32, Offset)>),
+    /// From the first rank's worker to all: run this.
+    Order(Box<Order>),
+    /// From a worker to its agent, and up: this round is reached.
+    Reached(Reached),
+    /// Down, and to the workers: it is over.
+    Release(Release),
+    /// To all: a signal ends the run.
+    Stop(i32),
+    /// From a worker to its agent: it is alive.
+    Alive,
+    /// Down, and to the workers: there will be no more orders. From the first rank's worker: the same.
+    Over,
+}
+
+/// A command line for all ranks, with all that its meaning depends on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Order {
+    /// Counted from 1.
+    pub(crate) number: u32,
+    /// The words.
+    pub(crate) words: Vec<String>,
+    /// Job files, variables and sizes that the words speak of, as the first rank has them.
+    pub(crate) answers: Answers,
+    /// The first so many ranks run it; the others wait.
+    pub(crate) ranks: u32,
+    /// Of what differs from run to run.
+    pub(crate) seed: u64,
+    /// Each rank reads what the next one wrote.
+    pub(crate) shift: bool,
+    /// The directory of a question; each rank but the first has one below it.
+    pub(crate) directory: Option<String>,
+}
+
+/// A round in the order of a run. A rank may leave some out; it is then past them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) enum Round {
+    /// It is planned, and nothing written.
+    Agreed,
+    /// The first rank has made the files that all share.
+    LaidOut,
+    /// The workers of this stage are ready.
+    Begins(u32),
+    /// It is over, and recorded.
+    Recorded,
+}
+
+/// A branch of the tree has reached a round.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Reached {
+    pub(crate) order: u32,
+    pub(crate) round: Round,
+    /// What the ranks see before the run.
+    pub(crate) seen: Vec<Seen>,
+    /// What they have measured, as one record; `None` until they have, or if all are lost.
+    pub(crate) record: Option<Box<RunRecord>>,
+    /// Ranks without a record.
+    pub(crate) lost: Vec<Lost>,
+}
+
+impl Reached {
+    pub(crate) fn new(order: u32, round: Round) -> Reached {
+        Reached { order, round, seen: Vec::new(), record: None, lost: Vec::new() }
+    }
+}
+
+/// Machine and storages of a rank before the run, or why it cannot run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Seen {
+    pub(crate) rank: u32,
+    pub(crate) node: Result<Node, String>,
+}
+
+/// A rank without a record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Lost {
+    pub(crate) rank: u32,
+    pub(crate) reason: String,
+}
+
+/// All ranks have reached a round, or are past it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Release {
+    pub(crate) order: u32,
+    pub(crate) round: Round,
+    pub(crate) body: Body,
+}
+
+/// What follows from a round.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Body {
+    /// Nothing more.
+    Go,
+    /// Of `Agreed`: they run, and this differs; or they do not.
+    Agreement(Result<Vec<Note>, String>),
+    /// Of `Begins`: at this time, ns by the clock of the first rank; for a worker by its own.
+    At(u64),
+    /// Of `Recorded`, for the first rank's worker: the record of all.
+    Record(Box<RunRecord>),
+}

@@ -1,0 +1,125 @@
+//! Timeouts of a run for calls that do not return. All follow from one number, so that no part waits longer than the
+//! others; docs/reliability.md lists them.
+
+use std::time::Duration;
+
+/// The bounds of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    patience_ns: u64,
+}
+
+/// How long something may make no progress before it is reported, and before it is abandoned, ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Silence {
+    /// It is reported.
+    pub reported_ns: u64,
+    /// It is abandoned.
+    pub lost_ns: u64,
+}
+
+impl Silence {
+    /// Never reported, never abandoned.
+    pub const ALLOWED: Silence = Silence { reported_ns: u64::MAX, lost_ns: u64::MAX };
+}
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Added for each MiB that can be in flight, or that a sync may have to write, ns.
+const PER_MIB_NS: u64 = SECOND_NS;
+
+/// Factor for a worker that opens its files, or that syncs and closes them: an open may wait for a server to come back,
+/// and a slow sync looks like one that never ends.
+const AT_REST_TIMES: u64 = 10;
+
+/// Factor for a metadata operation, counted from when it was reported.
+const OPERATION_TIMES: u64 = 2;
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds::of_seconds(30)
+    }
+}
+
+impl Bounds {
+    /// Bounds of this length; 0 counts as 1.
+    pub fn of_seconds(seconds: u64) -> Bounds {
+        Bounds { patience_ns: seconds.clamp(1, 86_400) * SECOND_NS }
+    }
+
+    /// The one number that all of them follow from.
+    pub fn patience(&self) -> Duration {
+        Duration::from_nanos(self.patience_ns)
+    }
+
+    /// The same, s.
+    pub fn seconds(&self) -> u64 {
+        self.patience_ns / SECOND_NS
+    }
+
+    /// A worker that was asked to end and has not is abandoned. `bytes`: what it can have in flight.
+    pub fn ending(&self, bytes: u64) -> Silence {
+        Silence { lost_ns: self.patience_ns.saturating_add(time_to_move_ns(bytes)), ..Silence::ALLOWED }
+    }
+
+    /// A worker whose I/O completes nothing is reported, and not abandoned.
+    pub fn at_work(&self) -> Silence {
+        Silence { reported_ns: self.patience_ns, ..Silence::ALLOWED }
+    }
+
+    /// A worker before or after its I/O whose system call does not return is reported, and abandoned much later.
+    /// `bytes`: what it has written, which a sync may have to write back.
+    pub fn at_rest(&self, bytes: u64) -> Silence {
+        Silence { lost_ns: self.patience_ns * AT_REST_TIMES + time_to_move_ns(bytes), ..self.at_work() }
+    }
+
+    /// A layout without progress is reported, and abandoned when the run is to end.
+    pub fn layout(&self, stopped: bool) -> Silence {
+        Silence { lost_ns: if stopped { self.patience_ns } else { u64::MAX }, ..self.at_work() }
+    }
+
+    /// A metadata operation that does not return is reported; its worker is abandoned later, or at once when the run is
+    /// to end. `more_ns`: what it may take longer because it moves or lists much.
+    pub fn operation(&self, more_ns: u64, stopped: bool) -> Silence {
+        let reported_ns = self.patience_ns.saturating_add(more_ns);
+        let later_ns = if stopped { 0 } else { self.patience_ns * OPERATION_TIMES };
+        Silence { reported_ns, lost_ns: reported_ns.saturating_add(later_ns) }
+    }
+
+    /// Calls outside of a run (the first look at a storage, a removal) are abandoned when they do not return.
+    pub fn answer(&self) -> Silence {
+        Silence { lost_ns: self.patience_ns, ..Silence::ALLOWED }
+    }
+
+    /// A first look that does not return after a signal is abandoned soon; what it has created is removed first.
+    pub fn after_signal(&self) -> Silence {
+        Silence { lost_ns: self.patience_ns.min(SECOND_NS), ..Silence::ALLOWED }
+    }
+
+    /// Requests that do not complete are given up after this time. It is shorter than the conductor's for the worker,
+    /// so that the worker can report which requests they are.
+    pub(crate) fn drain(&self) -> Duration {
+        Duration::from_nanos(self.patience_ns / 6 * 5)
+    }
+}
+
+fn time_to_move_ns(bytes: u64) -> u64 {
+    (bytes >> 20).saturating_mul(PER_MIB_NS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_bounds_follow_from_one_number() {
+        let bounds = Bounds::default();
+        assert_eq!((bounds.seconds(), bounds.drain()), (30, Duration::from_secs(25)));
+        assert_eq!(bounds.ending(16 << 20).lost_ns, 46 * SECOND_NS);
+        assert_eq!(bounds.at_rest(60 << 20), Silence { reported_ns: 30 * SECOND_NS, lost_ns: 360 * SECOND_NS });
+        let short = Bounds::of_seconds(0);
+        assert_eq!(short.at_rest(0), Silence { reported_ns: SECOND_NS, lost_ns: 10 * SECOND_NS });
+        assert_eq!(short.operation(0, false), Silence { reported_ns: SECOND_NS, lost_ns: 3 * SECOND_NS });
+        assert!(short.drain() < Duration::from_secs(1));
+    }
+}

@@ -1,0 +1,327 @@
+//! What a worker and the conductor exchange while I/O runs: the stop flag in one direction, totals in the other.
+//! A worker writes its own cell only, several times a second; nothing here is accessed per I/O.
+
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use job::{Direction, PerDirection};
+use results::JobRecord;
+
+use crate::bounds::Bounds;
+use crate::company::Company;
+use crate::end::WorkerEnd;
+
+/// What a worker is doing, with the letter that the progress line shows for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum WorkerState {
+    /// Not started.
+    Waiting,
+    /// Its thread exists.
+    Created,
+    /// Ready to begin.
+    Initialised,
+    /// Warm-up.
+    Ramp,
+    /// I/O runs.
+    Running,
+    /// Reads back what it wrote.
+    Verifying,
+    /// Syncs at the end.
+    Syncing,
+    /// Over, result not yet collected.
+    Exited,
+    /// Collected.
+    Reaped,
+    /// Over with an error.
+    Failed,
+}
+
+impl WorkerState {
+    const ALL: [WorkerState; 10] = [
+        WorkerState::Waiting,
+        WorkerState::Created,
+        WorkerState::Initialised,
+        WorkerState::Ramp,
+        WorkerState::Running,
+        WorkerState::Verifying,
+        WorkerState::Syncing,
+        WorkerState::Exited,
+        WorkerState::Reaped,
+        WorkerState::Failed,
+    ];
+}
+
+/// Orders from the conductor to all workers of a run.
+#[derive(Debug, Default)]
+pub struct Control {
+    stop: AtomicBool,
+    signal: AtomicI32,
+    /// A worker or a layout that is stuck in the kernel was abandoned.
+    abandoned: AtomicBool,
+    /// Grows with each request for an interim record.
+    snapshot_epoch: AtomicU32,
+    bounds: Bounds,
+    /// The orders of the study that this run is part of.
+    study: Option<Arc<Control>>,
+    /// The other ranks that run the same.
+    company: Option<Arc<dyn Company>>,
+}
+
+impl Control {
+    /// Orders of a run with these timeouts.
+    pub fn with_bounds(bounds: Bounds) -> Control {
+        Control { bounds, ..Control::default() }
+    }
+
+    /// The same for one of several ranks.
+    pub fn in_company(self, company: Option<Arc<dyn Company>>) -> Control {
+        Control { company, ..self }
+    }
+
+    /// The other ranks that run the same; `None`: it runs alone.
+    pub fn company(&self) -> Option<&dyn Company> {
+        self.company.as_deref()
+    }
+
+    /// How many ranks run the same.
+    pub fn ranks(&self) -> u32 {
+        self.company().map_or(1, Company::ranks)
+    }
+
+    /// Orders of one run of a study: it follows those of the study, and can end alone.
+    pub fn within(study: &Arc<Control>) -> Control {
+        let company = study.company.clone();
+        Control { bounds: study.bounds, study: Some(Arc::clone(study)), company, ..Control::default() }
+    }
+
+    /// Takes over a stop or signal of the study; the conductor calls it several times a second.
+    pub fn follow(&self) {
+        self.company().inspect(|company| company.alive());
+        let Some(study) = &self.study else { return };
+        match study.signal() {
+            Some(signal) => self.stop_by_signal(signal),
+            None if study.stopped() => self.stop(),
+            None => {}
+        }
+    }
+
+    /// The timeouts of the run.
+    pub fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    /// Asks every worker to drain and report.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Stops because of a signal; the first one is remembered.
+    pub fn stop_by_signal(&self, signal: i32) {
+        // A second signal must not hide the first; failure of the exchange is exactly that case.
+        let _ = self.signal.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
+        self.stop();
+    }
+
+    /// Whether the run is to end.
+    pub fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The flag itself, for the layout.
+    pub fn stop_flag(&self) -> &AtomicBool {
+        &self.stop
+    }
+
+    /// The signal that ended the run.
+    pub fn signal(&self) -> Option<i32> {
+        match self.signal.load(Ordering::Relaxed) {
+            0 => None,
+            signal => Some(signal),
+        }
+    }
+
+    /// A stuck worker or layout was abandoned: others on the same storage may get stuck as well, so the run ends.
+    pub fn abandon(&self) {
+        self.abandoned.store(true, Ordering::Relaxed);
+        self.stop();
+        self.study.iter().for_each(|study| study.abandon());
+    }
+
+    /// Whether a worker or a layout was abandoned.
+    pub fn abandoned(&self) -> bool {
+        self.abandoned.load(Ordering::Relaxed)
+    }
+
+    /// Asks the workers for interim records.
+    pub fn request_snapshots(&self) -> u32 {
+        self.snapshot_epoch.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// The latest of those requests.
+    pub fn snapshot_epoch(&self) -> u32 {
+        self.snapshot_epoch.load(Ordering::Relaxed)
+    }
+}
+
+/// Totals that a worker published last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Published {
+    /// Bytes by direction, since the worker began (the ramp included).
+    pub bytes: PerDirection<u64>,
+    /// I/Os by direction.
+    pub ios: PerDirection<u64>,
+    /// Files open.
+    pub open_files: u32,
+}
+
+/// One worker's side of the exchange, on cache lines of its own.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub struct WorkerCell {
+    /// [`WorkerState::Waiting`] at first.
+    state: AtomicU8,
+    stop: AtomicBool,
+    bytes: PerDirection<AtomicU64>,
+    ios: PerDirection<AtomicU64>,
+    open_files: AtomicU32,
+    /// The kernel's number of its thread; 0: it has none yet.
+    thread: AtomicU32,
+    /// Incremented with each step before the first and after the last I/O: a file opened, a part read, a file synced.
+    steps: AtomicU64,
+    /// The file of the latest step.
+    file: AtomicU32,
+    /// 99th percentile so far of a metadata worker, ns; 0: not known yet.
+    latency_ns_p99: AtomicU64,
+    /// The conductor has abandoned it: its end is recorded, and it must not begin anything.
+    abandoned: AtomicBool,
+    /// Its group has transferred what `ramp_size` asks for.
+    ramp_over: AtomicBool,
+    snapshot: Mutex<Option<(u32, Box<JobRecord>)>>,
+    /// Its end, as far as it is known, while the worker is in a call that may not return.
+    end: Mutex<Option<WorkerEnd>>,
+}
+
+impl WorkerCell {
+    /// What the worker is doing.
+    pub fn state(&self) -> WorkerState {
+        WorkerState::ALL[usize::from(self.state.load(Ordering::Relaxed))]
+    }
+
+    /// What it does from now on.
+    pub fn set_state(&self, state: WorkerState) {
+        self.state.store(state as u8, Ordering::Relaxed);
+    }
+
+    /// Sets the worker's thread to the calling one.
+    pub fn set_thread(&self, thread: u32) {
+        self.thread.store(thread, Ordering::Relaxed);
+    }
+
+    /// The kernel's number of the worker's thread, once it runs.
+    pub fn thread(&self) -> Option<u32> {
+        Some(self.thread.load(Ordering::Relaxed)).filter(|thread| *thread != 0)
+    }
+
+    /// Counts a step that is not an I/O of the job.
+    pub fn step(&self) {
+        self.steps.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The next step opens, syncs or closes this file of the worker.
+    pub fn turns_to(&self, file: usize) {
+        self.file.store(file as u32, Ordering::Relaxed);
+        self.step();
+    }
+
+    /// Steps so far.
+    pub fn steps(&self) -> u64 {
+        self.steps.load(Ordering::Relaxed)
+    }
+
+    /// The file of the latest step.
+    pub fn file(&self) -> usize {
+        self.file.load(Ordering::Relaxed) as usize
+    }
+
+    /// Abandons the worker, whatever it does.
+    pub fn abandon(&self) {
+        self.abandoned.store(true, Ordering::Relaxed);
+        self.stop();
+    }
+
+    /// It must not begin anything.
+    pub fn abandoned(&self) -> bool {
+        self.abandoned.load(Ordering::Relaxed)
+    }
+
+    /// Keeps the worker's end here while it is in a call that may not return.
+    pub fn keep_end(&self, end: WorkerEnd) {
+        *self.end.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(end);
+    }
+
+    /// Takes the end: the worker once its call has returned, or the conductor when it abandons the worker. The second
+    /// of the two gets `None`.
+    pub fn take_end(&self) -> Option<WorkerEnd> {
+        self.end.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take()
+    }
+
+    /// Ends the warm-up of a worker whose group decides when it is over.
+    pub fn end_ramp(&self) {
+        self.ramp_over.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether its group has ended the warm-up.
+    pub fn ramp_is_over(&self) -> bool {
+        self.ramp_over.load(Ordering::Relaxed)
+    }
+
+    /// Asks this worker alone to drain and report (`exitall`, a steady state).
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it is to end.
+    pub fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The totals last published.
+    pub fn published(&self) -> Published {
+        Published {
+            bytes: self.bytes.as_ref().map(|counter| counter.load(Ordering::Relaxed)),
+            ios: self.ios.as_ref().map(|counter| counter.load(Ordering::Relaxed)),
+            open_files: self.open_files.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Publishes its totals.
+    pub fn publish(&self, totals: Published) {
+        for direction in Direction::ALL {
+            self.bytes[direction].store(totals.bytes[direction], Ordering::Relaxed);
+            self.ios[direction].store(totals.ios[direction], Ordering::Relaxed);
+        }
+        self.open_files.store(totals.open_files, Ordering::Relaxed);
+    }
+
+    /// The 99th percentile as of now.
+    pub fn publish_p99(&self, latency_ns: Option<u64>) {
+        self.latency_ns_p99.store(latency_ns.unwrap_or(0), Ordering::Relaxed);
+    }
+
+    /// The 99th percentile last published.
+    pub fn latency_ns_p99(&self) -> Option<u64> {
+        Some(self.latency_ns_p99.load(Ordering::Relaxed)).filter(|latency_ns| *latency_ns > 0)
+    }
+
+    /// Answers a request for an interim record.
+    pub fn offer_snapshot(&self, epoch: u32, record: Box<JobRecord>) {
+        *self.snapshot.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some((epoch, record));
+    }
+
+    /// The interim record for this request or a later one, if the worker has made it.
+    pub fn snapshot_since(&self, epoch: u32) -> Option<Box<JobRecord>> {
+        let offered = self.snapshot.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        offered.as_ref().filter(|(made_for, _)| *made_for >= epoch).map(|(_, record)| record.clone())
+    }
+}

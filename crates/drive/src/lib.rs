@@ -1,0 +1,42 @@
+//! One worker's loop, and all that it touches: requests from the generator to the engine, time stamps to the recorder.
+//!
+//! A [`Worker`] is lent its engine by [`drive()`], says with what its [`Loop`] works ([`Parts`]), and runs it. The loop's
+//! types do not leave this crate, so that it is compiled here, for speed; what surrounds it is in `run`, and small.
+#![forbid(unsafe_code)]
+
+mod bounds;
+mod company;
+mod control;
+mod end;
+mod file_locks;
+mod flow;
+mod intervals;
+mod latency_series;
+mod logs;
+mod loops;
+mod phase;
+mod queueing;
+mod recorder;
+mod verification;
+mod wall;
+
+pub use bounds::{Bounds, Silence};
+pub use company::{Company, JointRun};
+pub use control::{Control, Published, WorkerCell, WorkerState};
+pub use end::WorkerEnd;
+pub use file_locks::{LockedFiles, file_locks};
+pub use flow::{FlowShare, Flows};
+pub use intervals::{Interval, IntervalMeter};
+pub use latency_series::LatencySeries;
+pub use logs::{
+    InflateError, LogBuffer, LogColumns, LogFile, LogSender, LogWriter, Style, Subject, Targets, epoch_ms, inflate_log,
+};
+pub use loops::{
+    Account, DepthSearch, Ended, Equipment, Failure, Governor, Holds, Loop, Lost, Parts, Progress, Renewal, Survival,
+    Worker, drive,
+};
+pub use phase::{Phase, RampEnd};
+pub use queueing::Queueing;
+pub use recorder::{Distributed, Recorder, RecorderOptions, ReportedFigures, TransferRecord};
+pub use verification::Verification;
+pub use wall::now_ms;

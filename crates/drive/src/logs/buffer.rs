@@ -1,0 +1,253 @@
+//! A worker's side of its logs: rows into a chunk, nothing else per I/O.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+use job::{Direction, Reporting};
+use results::{Note, Severity};
+use workload::Op;
+
+use super::histograms::Histograms;
+use super::rows::{Chunk, HistogramRow, Row};
+use super::windows::Windows;
+use super::writer::LogSender;
+use super::{CHUNK_HISTOGRAMS, CHUNK_ROWS, CHUNKS_MAX, WINDOW_CHUNK_ROWS, epoch_ms};
+use crate::control::Control;
+use crate::recorder::Recorder;
+
+/// Longest time until rows are handed over, ns.
+const HAND_OVER_NS: u64 = 1_000_000_000;
+
+/// Longest wait for a chunk before orders are read.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Waits after a stop before the rows are given up: the log's storage does not respond.
+const WAITS_AFTER_STOP: u32 = 100;
+
+/// What is logged of requests.
+enum Requests {
+    Nothing,
+    /// One row for each.
+    Each,
+    /// Rows for windows of them.
+    Windows(Box<Windows>),
+}
+
+/// The logs of one worker.
+pub struct LogBuffer {
+    worker: usize,
+    /// Rows not handed over yet.
+    chunk: Chunk,
+    /// Rows that a chunk takes.
+    chunk_rows: usize,
+    requests: Requests,
+    histograms: Option<Histograms>,
+    /// When the measured part began on the worker's clock; `None`: it has not.
+    origin_ns: Option<u64>,
+    /// The clock whose epoch times count from; `None`: they count from the beginning.
+    epoch_clock: Option<u32>,
+    /// What is added to each time, ms.
+    epoch_ms: u64,
+    handed_over_ns: u64,
+    sender: LogSender,
+    back: Sender<Chunk>,
+    returned: Receiver<Chunk>,
+    chunks: usize,
+    control: Arc<Control>,
+    waits: u64,
+    given_up: u64,
+}
+
+impl LogBuffer {
+    /// For a worker whose job has logs, counted from 0.
+    pub fn new(worker: usize, reporting: &Reporting, sender: LogSender, control: Arc<Control>) -> LogBuffer {
+        let logs = &reporting.logs;
+        let (back, returned) = channel();
+        let (chunk_rows, requests) = match logs.window_ms {
+            _ if !logs.of_requests() => (0, Requests::Nothing),
+            0 => (CHUNK_ROWS, Requests::Each),
+            _ => (WINDOW_CHUNK_ROWS, Requests::Windows(Box::new(Windows::new(reporting)))),
+        };
+        LogBuffer {
+            worker,
+            chunk: Chunk::of(chunk_rows),
+            chunk_rows,
+            requests,
+            histograms: Histograms::new(logs).filter(|_| reporting.completion_latency),
+            origin_ns: None,
+            epoch_clock: logs.alternate_epoch.then_some(logs.epoch_clock),
+            epoch_ms: 0,
+            handed_over_ns: 0,
+            sender,
+            back,
+            returned,
+            chunks: 1,
+            control,
+            waits: 0,
+            given_up: 0,
+        }
+    }
+
+    /// The measured part begins: the ramp is in no log.
+    pub fn begin(&mut self, now_ns: u64) {
+        self.origin_ns = Some(now_ns);
+        self.handed_over_ns = now_ns;
+        // That the clock can be read was seen when the files were opened.
+        self.epoch_ms = self.epoch_clock.and_then(epoch_ms).unwrap_or_default();
+    }
+
+    /// The recorder counts from 0 again.
+    pub(crate) fn recount(&mut self) {
+        if let Requests::Windows(windows) = &mut self.requests {
+            windows.recount();
+        }
+        self.histograms.iter_mut().for_each(Histograms::recount);
+    }
+
+    /// Adds a completed I/O.
+    #[inline]
+    pub(crate) fn note(&mut self, op: &Op, direction: Direction, slat_ns: u64, clat_ns: u64, end_ns: u64) {
+        let Some(origin_ns) = self.origin_ns else { return };
+        let at_ns = end_ns.saturating_sub(origin_ns);
+        match &mut self.requests {
+            Requests::Each => {
+                self.put(Row::Request { at_ns, offset: op.offset, slat_ns, clat_ns, length: op.length, direction });
+            }
+            Requests::Windows(windows) => {
+                if windows.note(direction, slat_ns, clat_ns, at_ns) {
+                    self.close_latencies(direction, at_ns);
+                }
+            }
+            Requests::Nothing => {}
+        }
+    }
+
+    /// When the next call is due, on the worker's clock.
+    pub(crate) fn due_ns(&self) -> u64 {
+        let Some(origin_ns) = self.origin_ns else { return u64::MAX };
+        let rates_ns = if let Requests::Windows(windows) = &self.requests { windows.due_ns() } else { u64::MAX };
+        let histograms_ns = self.histograms.as_ref().map_or(u64::MAX, Histograms::due_ns);
+        origin_ns.saturating_add(rates_ns.min(histograms_ns))
+    }
+
+    /// Called several times a second: closes the windows that are due, hands over old rows.
+    pub(crate) fn look(&mut self, now_ns: u64, recorder: &Recorder) {
+        if now_ns >= self.due_ns() {
+            self.close_rates(now_ns, recorder);
+            if self.histograms.as_ref().is_some_and(|histograms| now_ns >= self.at(histograms.due_ns())) {
+                self.close_histograms(now_ns, recorder);
+            }
+        }
+        if now_ns >= self.handed_over_ns + HAND_OVER_NS {
+            self.handed_over_ns = now_ns;
+            self.hand_over();
+        }
+    }
+
+    /// The worker ended at `now_ns`: closes the windows of latencies, as fio does, and of histograms, and hands over the
+    /// rest; a part of a window gives no rate. Returns a note if rows were delayed.
+    ///
+    /// # Errors
+    /// A sentence, if rows are missing.
+    pub fn finish(mut self, name: &str, now_ns: u64, recorder: &Recorder) -> Result<Option<Note>, String> {
+        let at_ns = self.origin_ns.map_or(0, |origin_ns| now_ns.saturating_sub(origin_ns));
+        Direction::ALL.into_iter().for_each(|direction| self.close_latencies(direction, at_ns));
+        self.close_histograms(now_ns, recorder);
+        self.chunk.epoch_ms = self.epoch_ms;
+        let last = std::mem::take(&mut self.chunk);
+        self.sender.send(self.worker, last, self.back.clone());
+        let waits = self.waits;
+        match self.given_up {
+            0 if waits == 0 => Ok(None),
+            0 => {
+                let text = format!(
+                    "{name}: writing its logs is slower than its I/O: it waited {waits} times. Next step: \
+                     log_avg_msec, or a faster directory for the logs"
+                );
+                Ok(Some(Note { job: Some(name.to_owned()), ..Note::new("logs-slow", Severity::Caution, text) }))
+            }
+            rows => Err(format!("fio: {name}: {rows} log rows are lost: the storage of the logs does not respond")),
+        }
+    }
+
+    /// A time since the beginning on the worker's clock.
+    fn at(&self, since_ns: u64) -> u64 {
+        self.origin_ns.map_or(u64::MAX, |origin_ns| origin_ns.saturating_add(since_ns))
+    }
+
+    #[cold]
+    fn close_latencies(&mut self, direction: Direction, at_ns: u64) {
+        let Requests::Windows(windows) = &mut self.requests else { return };
+        let mut closed = Vec::with_capacity(3);
+        windows.close_latencies(direction, at_ns, |row| closed.push(row));
+        closed.into_iter().for_each(|row| self.put(row));
+    }
+
+    #[cold]
+    fn close_rates(&mut self, now_ns: u64, recorder: &Recorder) {
+        let LogBuffer { requests: Requests::Windows(windows), origin_ns: Some(origin_ns), .. } = self else { return };
+        let mut closed = Vec::with_capacity(6);
+        windows.close_rates(now_ns.saturating_sub(*origin_ns), recorder, |row| closed.push(row));
+        closed.into_iter().for_each(|row| self.put(row));
+    }
+
+    #[cold]
+    fn close_histograms(&mut self, now_ns: u64, recorder: &Recorder) {
+        let LogBuffer { histograms: Some(histograms), origin_ns: Some(origin_ns), .. } = self else { return };
+        let mut closed: Vec<HistogramRow> = Vec::new();
+        histograms.close(now_ns.saturating_sub(*origin_ns), recorder, |row| closed.push(row));
+        self.chunk.histograms.append(&mut closed);
+        if self.chunk.histograms.len() >= CHUNK_HISTOGRAMS {
+            self.hand_over();
+        }
+    }
+
+    #[inline]
+    fn put(&mut self, row: Row) {
+        if self.chunk.rows.len() == self.chunk_rows {
+            self.hand_over();
+        }
+        self.chunk.rows.push(row);
+    }
+
+    /// Hands the rows to the writer, and takes an emptied chunk back.
+    #[cold]
+    fn hand_over(&mut self) {
+        if self.chunk.len() == 0 {
+            return;
+        }
+        self.chunk.epoch_ms = self.epoch_ms;
+        match self.empty_chunk() {
+            Some(empty) => {
+                let full = std::mem::replace(&mut self.chunk, empty);
+                self.sender.send(self.worker, full, self.back.clone());
+            }
+            None => {
+                self.given_up += self.chunk.len() as u64;
+                self.chunk.clear();
+            }
+        }
+    }
+
+    fn empty_chunk(&mut self) -> Option<Chunk> {
+        if let Ok(chunk) = self.returned.try_recv() {
+            return Some(chunk);
+        }
+        if self.chunks < CHUNKS_MAX {
+            self.chunks += 1;
+            return Some(Chunk::of(self.chunk_rows));
+        }
+        self.waits += 1;
+        let mut after_stop = 0;
+        loop {
+            match self.returned.recv_timeout(PATIENCE) {
+                Ok(chunk) => return Some(chunk),
+                Err(RecvTimeoutError::Timeout) if after_stop < WAITS_AFTER_STOP => {
+                    after_stop += u32::from(self.control.stopped());
+                }
+                Err(_) => return None,
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Histograms over time: what the recorder has counted since the last window, so that no I/O costs more for them.
+
+use job::{Direction, Logs, PerDirection};
+
+use super::rows::HistogramRow;
+use crate::recorder::Recorder;
+
+/// The counters of one direction when its window began.
+#[derive(Clone, Debug, Default)]
+struct Counted {
+    buckets: Vec<u64>,
+    bytes: u64,
+    ios: u64,
+}
+
+/// The windows of one worker. Times are ns since the beginning of what is measured.
+#[derive(Clone, Debug)]
+pub(super) struct Histograms {
+    length_ns: u64,
+    /// Neighbouring buckets that are one in the log.
+    merged: usize,
+    due_ns: u64,
+    then: PerDirection<Counted>,
+}
+
+impl Histograms {
+    /// `None`: the job logs none.
+    pub(super) fn new(logs: &Logs) -> Option<Histograms> {
+        let length_ns = u64::from(logs.histogram_window_ms) * 1_000_000;
+        let wanted = logs.histograms.is_some() && length_ns > 0;
+        let merged = 1 << logs.histogram_coarseness;
+        wanted.then(|| Histograms { length_ns, merged, due_ns: length_ns, then: PerDirection::default() })
+    }
+
+    /// When the next window is to be closed.
+    pub(super) fn due_ns(&self) -> u64 {
+        self.due_ns
+    }
+
+    /// The recorder is at 0 again.
+    pub(super) fn recount(&mut self) {
+        self.then = PerDirection::default();
+    }
+
+    /// Closes the window of each direction that has latencies in it.
+    pub(super) fn close(&mut self, at_ns: u64, recorder: &Recorder, mut put: impl FnMut(HistogramRow)) {
+        self.due_ns = at_ns - at_ns % self.length_ns + self.length_ns;
+        for direction in Direction::ALL {
+            let Some(buckets) = recorder.latency_buckets(direction) else { continue };
+            let now = Counted { buckets, bytes: recorder.bytes(direction), ios: recorder.completed(direction) };
+            let then = std::mem::replace(&mut self.then[direction], now);
+            let now = &self.then[direction];
+            if now.ios > then.ios {
+                let counts = now.buckets.chunks(self.merged).zip(sums(&then.buckets, self.merged));
+                let counts = counts.map(|(now, then)| now.iter().sum::<u64>() - then).collect();
+                let block_bytes = (now.bytes - then.bytes) / (now.ios - then.ios);
+                put(HistogramRow { at_ms: at_ns / 1_000_000, direction, block_bytes, counts });
+            }
+        }
+    }
+}
+
+/// Sums of so many neighbours each; 0 beyond the end.
+fn sums(buckets: &[u64], merged: usize) -> impl Iterator<Item = u64> {
+    buckets.chunks(merged).map(|neighbours| neighbours.iter().sum()).chain(std::iter::repeat(0))
+}

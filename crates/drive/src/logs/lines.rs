@@ -1,0 +1,192 @@
+//! Rows as lines: `time (ms), value[, largest], direction, bytes[, offset], priority[, issue time (ns)]`.
+
+use job::WindowValue;
+
+use super::rows::{HistogramRow, NO_SUBMISSION, Row, Subject};
+
+/// The columns that not every log has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Columns {
+    /// Where the request went.
+    pub offset: bool,
+    /// The largest value beside the mean.
+    pub both: bool,
+    /// The priority as a whole; else whether it goes before all others.
+    pub whole_priority: bool,
+    /// When it was issued.
+    pub issue_time: bool,
+}
+
+/// How the lines of a job look.
+#[derive(Clone, Debug)]
+pub struct Style {
+    /// Which columns they have.
+    pub columns: Columns,
+    /// What a window says.
+    pub value: WindowValue,
+    /// Class and level, as the kernel keeps them.
+    pub priority: u16,
+}
+
+/// What a row says in one log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) at_ms: u64,
+    pub(super) value: u64,
+    pub(super) largest: u64,
+    pub(super) direction: u32,
+    pub(super) priority: u16,
+    pub(super) length: u64,
+    pub(super) offset: u64,
+    pub(super) issue_ns: u64,
+}
+
+impl Entry {
+    /// Of `row` in the log of `subject`; `None`: it says nothing there.
+    #[inline]
+    pub(super) fn of(row: &Row, subject: Subject, style: &Style, epoch_ms: u64) -> Option<Entry> {
+        match *row {
+            Row::Request { at_ns, offset, slat_ns, clat_ns, length, direction } => {
+                if subject == Subject::Slat && slat_ns == NO_SUBMISSION {
+                    return None;
+                }
+                let issued = matches!(subject, Subject::Slat | Subject::Clat);
+                Some(Entry {
+                    at_ms: at_ns / 1_000_000 + epoch_ms,
+                    value: value_of_request(subject, length, slat_ns, clat_ns),
+                    largest: 0,
+                    direction: direction as u32,
+                    priority: style.priority,
+                    length: u64::from(length),
+                    offset,
+                    issue_ns: if issued { at_ns.saturating_sub(clat_ns) } else { 0 },
+                })
+            }
+            Row::Window { at_ms, value, largest, subject: of, direction } => {
+                let value = if style.value == WindowValue::Largest { largest } else { value };
+                let at_ms = at_ms + epoch_ms;
+                let direction = direction as u32;
+                (of == subject).then(|| Entry { at_ms, value, largest, direction, ..Entry::default() })
+            }
+        }
+    }
+}
+
+/// The value of one I/O in the log of `subject`.
+#[inline]
+fn value_of_request(subject: Subject, length: u32, slat_ns: u64, clat_ns: u64) -> u64 {
+    match subject {
+        // As fio has it: thousands of bytes per second, although a window is in KiB/s.
+        Subject::Bandwidth => u64::from(length) * 1_000_000 / clat_ns.max(1),
+        Subject::Iops => 1,
+        Subject::Slat => slat_ns,
+        Subject::Lat if slat_ns != NO_SUBMISSION => slat_ns.saturating_add(clat_ns),
+        Subject::Clat | Subject::Lat | Subject::Histogram => clat_ns,
+    }
+}
+
+/// Room for seven numbers of twenty digits, and what lies between.
+const LINE_BYTES: usize = 192;
+
+/// A line that is made from its end, as the digits of a number are.
+pub(super) struct Line {
+    bytes: [u8; LINE_BYTES],
+    start: usize,
+}
+
+impl Line {
+    pub(super) fn new() -> Line {
+        Line { bytes: [0; LINE_BYTES], start: LINE_BYTES }
+    }
+
+    /// The line of an entry.
+    #[inline]
+    pub(super) fn of(&mut self, entry: &Entry, columns: Columns) -> &[u8] {
+        /// The class that goes before all others.
+        const REAL_TIME: u16 = 1;
+        self.start = LINE_BYTES;
+        self.put(b"\n");
+        if columns.issue_time {
+            self.number(entry.issue_ns);
+            self.put(b", ");
+        }
+        if columns.whole_priority {
+            self.hexadecimal(entry.priority);
+        } else {
+            self.number(u64::from(entry.priority >> 13 == REAL_TIME));
+        }
+        self.put(b", ");
+        if columns.offset {
+            self.number(entry.offset);
+            self.put(b", ");
+        }
+        self.number(entry.length);
+        self.put(b", ");
+        self.number(u64::from(entry.direction));
+        self.put(b", ");
+        if columns.both {
+            self.number(entry.largest);
+            self.put(b", ");
+        }
+        self.number(entry.value);
+        self.put(b", ");
+        self.number(entry.at_ms);
+        &self.bytes[self.start..]
+    }
+
+    #[inline]
+    fn put<const N: usize>(&mut self, text: &[u8; N]) {
+        self.start -= N;
+        self.bytes[self.start..self.start + N].copy_from_slice(text);
+    }
+
+    #[inline]
+    fn number(&mut self, mut number: u64) {
+        loop {
+            self.put(&[b'0' + (number % 10) as u8]);
+            number /= 10;
+            if number == 0 {
+                return;
+            }
+        }
+    }
+
+    #[cold]
+    fn hexadecimal(&mut self, number: u16) {
+        for digit in 0..4 {
+            self.put(&[b"0123456789abcdef"[usize::from(number >> (digit * 4) & 15)]]);
+        }
+        self.put(b"0x");
+    }
+}
+
+/// Writes the line of a histogram: `time (ms), direction, bytes, counts`.
+pub(super) fn write_histogram(out: &mut Vec<u8>, row: &HistogramRow, epoch_ms: u64) {
+    let first = [row.at_ms + epoch_ms, row.direction as u64, row.block_bytes];
+    let numbers: Vec<String> = first.iter().chain(&row.counts).map(u64::to_string).collect();
+    out.extend_from_slice(numbers.join(", ").as_bytes());
+    out.push(b'\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_room_for_the_largest_numbers() {
+        let most = u64::MAX;
+        let entry = Entry {
+            at_ms: most,
+            value: most,
+            largest: most,
+            direction: u32::MAX,
+            priority: 0x4007,
+            length: most,
+            offset: most,
+            issue_ns: most,
+        };
+        let columns = Columns { offset: true, both: true, whole_priority: true, issue_time: true };
+        let line = String::from_utf8(Line::new().of(&entry, columns).to_vec()).expect("a line is text");
+        assert_eq!(line, format!("{most}, {most}, {most}, {}, {most}, {most}, 0x4007, {most}\n", u32::MAX));
+    }
+}

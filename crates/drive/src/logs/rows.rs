@@ -1,0 +1,86 @@
+//! The rows of log files.
+
+use job::Direction;
+
+/// Submission latency of the engines that have none: their slat log stays empty.
+pub(crate) const NO_SUBMISSION: u64 = u64::MAX;
+
+/// The figure that a log file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Subject {
+    /// KiB/s.
+    Bandwidth,
+    /// I/Os per second.
+    Iops,
+    /// Submission latency, ns.
+    Slat,
+    /// Completion latency, ns.
+    Clat,
+    /// Total latency, ns.
+    Lat,
+    /// Completion latencies by bucket.
+    Histogram,
+}
+
+impl Subject {
+    /// All, in the order of their numbers.
+    pub const ALL: [Subject; 6] =
+        [Subject::Bandwidth, Subject::Iops, Subject::Slat, Subject::Clat, Subject::Lat, Subject::Histogram];
+
+    /// How the file's name ends, before its number.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Subject::Bandwidth => "bw",
+            Subject::Iops => "iops",
+            Subject::Slat => "slat",
+            Subject::Clat => "clat",
+            Subject::Lat => "lat",
+            Subject::Histogram => "clat_hist",
+        }
+    }
+}
+
+/// What is logged of a request or of a window. Times count from the beginning of what is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Row {
+    /// One I/O: a line in each of the logs.
+    Request { at_ns: u64, offset: u64, slat_ns: u64, clat_ns: u64, length: u32, direction: Direction },
+    /// One window: a line in one log.
+    Window { at_ms: u64, value: u64, largest: u64, subject: Subject, direction: Direction },
+}
+
+/// The completion latencies of one direction in a window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct HistogramRow {
+    pub(super) at_ms: u64,
+    pub(super) direction: Direction,
+    /// Mean size of its I/Os.
+    pub(super) block_bytes: u64,
+    pub(super) counts: Vec<u64>,
+}
+
+/// What a worker hands over at once.
+#[derive(Debug, Default)]
+pub(super) struct Chunk {
+    /// What is added to each time, ms.
+    pub(super) epoch_ms: u64,
+    pub(super) rows: Vec<Row>,
+    pub(super) histograms: Vec<HistogramRow>,
+}
+
+impl Chunk {
+    pub(super) fn of(rows: usize) -> Chunk {
+        Chunk { rows: Vec::with_capacity(rows), ..Chunk::default() }
+    }
+
+    /// Rows of all kinds.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len() + self.histograms.len()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.rows.clear();
+        self.histograms.clear();
+    }
+}

@@ -1,0 +1,137 @@
+//! Averaged logs: one row for each direction that did something in a window.
+
+use job::{Direction, PerDirection, Reporting};
+
+use super::rows::{NO_SUBMISSION, Row, Subject};
+use crate::recorder::Recorder;
+
+/// Sum and largest of one latency in a window, ns.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    total_ns: u64,
+    largest_ns: u64,
+}
+
+impl Sum {
+    #[inline]
+    fn add(&mut self, latency_ns: u64) {
+        self.total_ns += latency_ns;
+        self.largest_ns = self.largest_ns.max(latency_ns);
+    }
+}
+
+/// The latencies of one direction in a window.
+#[derive(Clone, Copy, Debug, Default)]
+struct Latencies {
+    /// When the window closes, ns since the beginning.
+    due_ns: u64,
+    count: u64,
+    /// I/Os that have a submission latency.
+    submitted: u64,
+    slat: Sum,
+    clat: Sum,
+    lat: Sum,
+}
+
+/// A rate: what the counters were when the window began, and when that was.
+#[derive(Clone, Copy, Debug)]
+struct Rate {
+    subject: Subject,
+    length_ns: u64,
+    opened_ns: u64,
+    then: PerDirection<u64>,
+}
+
+impl Rate {
+    fn new(subject: Subject, length_ms: u32) -> Rate {
+        Rate { subject, length_ns: u64::from(length_ms) * 1_000_000, opened_ns: 0, then: PerDirection::default() }
+    }
+
+    fn close(&mut self, at_ns: u64, recorder: &Recorder, put: &mut impl FnMut(Row)) {
+        let at_ms = at_ns / 1_000_000;
+        let spent_ms = at_ns.saturating_sub(self.opened_ns) / 1_000_000;
+        self.opened_ns = at_ns;
+        for direction in Direction::ALL {
+            let (counter, unit) = match self.subject {
+                Subject::Bandwidth => (recorder.bytes(direction), 1024),
+                _ => (recorder.completed(direction), 1),
+            };
+            let done = counter - std::mem::replace(&mut self.then[direction], counter);
+            if done > 0 && spent_ms > 0 {
+                let value = done * 1000 / spent_ms / unit;
+                put(Row::Window { at_ms, value, largest: value, subject: self.subject, direction });
+            }
+        }
+    }
+}
+
+/// The windows of one worker. Times are ns since the beginning of what is measured.
+#[derive(Clone, Debug)]
+pub(super) struct Windows {
+    length_ns: u64,
+    latencies: PerDirection<Latencies>,
+    rates: [Rate; 2],
+}
+
+impl Windows {
+    /// As the job wants them. A rate has the windows of the report's samples where those are shorter, as with fio.
+    pub(super) fn new(reporting: &Reporting) -> Windows {
+        let length_ms = reporting.logs.window_ms;
+        let length_ns = u64::from(length_ms) * 1_000_000;
+        let first = Latencies { due_ns: length_ns, ..Latencies::default() };
+        let bandwidth = Rate::new(Subject::Bandwidth, length_ms.min(reporting.bandwidth_window_ms));
+        let iops = Rate::new(Subject::Iops, length_ms.min(reporting.iops_window_ms));
+        Windows { length_ns, latencies: PerDirection::all(first), rates: [bandwidth, iops] }
+    }
+
+    /// One I/O; whether the window of its direction is to be closed with it.
+    #[inline]
+    pub(super) fn note(&mut self, direction: Direction, slat_ns: u64, clat_ns: u64, at_ns: u64) -> bool {
+        let window = &mut self.latencies[direction];
+        window.count += 1;
+        window.clat.add(clat_ns);
+        if slat_ns == NO_SUBMISSION {
+            window.lat.add(clat_ns);
+        } else {
+            window.submitted += 1;
+            window.slat.add(slat_ns);
+            window.lat.add(slat_ns + clat_ns);
+        }
+        at_ns >= window.due_ns
+    }
+
+    /// Closes a direction's window of latencies. The next one ends where it would have ended had this one been closed
+    /// in time.
+    pub(super) fn close_latencies(&mut self, direction: Direction, at_ns: u64, mut put: impl FnMut(Row)) {
+        let window = &mut self.latencies[direction];
+        let sums = [
+            (Subject::Slat, window.submitted, window.slat),
+            (Subject::Clat, window.count, window.clat),
+            (Subject::Lat, window.count, window.lat),
+        ];
+        for (subject, count, sum) in sums.into_iter().filter(|(_, count, _)| *count > 0) {
+            let mean_ns = (sum.total_ns + count / 2) / count;
+            let at_ms = at_ns / 1_000_000;
+            put(Row::Window { at_ms, value: mean_ns, largest: sum.largest_ns, subject, direction });
+        }
+        let due_ns = at_ns - at_ns % self.length_ns + self.length_ns;
+        *window = Latencies { due_ns, ..Latencies::default() };
+    }
+
+    /// The recorder counts from 0 again.
+    pub(super) fn recount(&mut self) {
+        self.rates.iter_mut().for_each(|rate| rate.then = PerDirection::default());
+    }
+
+    /// When the next rate is to be closed.
+    pub(super) fn due_ns(&self) -> u64 {
+        self.rates.iter().map(|rate| rate.opened_ns + rate.length_ns).min().unwrap_or(u64::MAX)
+    }
+
+    /// Closes the windows of the rates that are due.
+    pub(super) fn close_rates(&mut self, at_ns: u64, recorder: &Recorder, mut put: impl FnMut(Row)) {
+        for rate in self.rates.iter_mut().filter(|rate| at_ns >= rate.opened_ns + rate.length_ns) {
+            rate.close(at_ns, recorder, &mut put);
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! Features that pace a job or check each I/O: intended starts, think time, latency limits, minimum rates, log files,
+//! verification. The loop of plain jobs is compiled without them.
+
+use engine::clock::Clock;
+use engine::errno::{EIO, ETIMEDOUT};
+use engine::{Engine, Slot};
+use job::{Direction, Job, Pacing, PerDirection};
+use workload::{Op, OpKind, UNNUMBERED, Workload};
+
+use super::hold::Holds;
+use super::{DepthSearch, Drive, Ended, Failure, PATIENCE, Parts, Step, UNTIMED};
+use crate::recorder::Recorder;
+use crate::verification::Verification;
+
+/// Minimum rates are not checked before this, as in fio, ns.
+const SETTLING_NS: u64 = 2_000_000_000;
+
+/// The beginning of a window of a minimum rate.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    since_ns: u64,
+    bytes: u64,
+    ios: u64,
+}
+
+/// The state of the governing features of one worker.
+#[derive(Debug)]
+pub struct Governor {
+    pub(super) pacing: Pacing,
+    /// Requests have intended starts, and nothing else is asked of them.
+    only_paces: bool,
+    /// Clock reading that intended starts count from.
+    origin_ns: u64,
+    pub(super) blocks_since_thought: u32,
+    /// What holds requests back besides rates and counted blocks; `None`: nothing.
+    pub(super) holds: Option<Box<Holds>>,
+    /// The block of a trim may still be on its way to the device: it comes first.
+    drains_before_trims: bool,
+    /// Blocks may be written again: what is read back comes before that.
+    drains_after_reads: bool,
+    /// The last request read back what was written.
+    reads_back: bool,
+    /// `serialize_overlap`: a request waits for those in flight that it overlaps.
+    serializes: bool,
+    /// When a minimum rate is checked next; `u64::MAX`: there is none.
+    minimum_due_ns: PerDirection<u64>,
+    /// Where the window of a minimum rate began.
+    windows: PerDirection<Option<Window>>,
+    /// Checks what is read.
+    pub(super) verification: Option<Verification>,
+}
+
+/// What is known of a request that completed.
+pub(super) struct Governed {
+    pub(super) lat_ns: u64,
+    /// Intended start, or [`UNTIMED`].
+    pub(super) intended_ns: u64,
+    pub(super) end_ns: u64,
+    /// Of the write that it read back, or [`UNNUMBERED`].
+    pub(super) number: u64,
+}
+
+impl Governor {
+    /// `None` when the job has nothing to govern.
+    pub fn for_job(
+        job: &Job,
+        workload: &Workload,
+        verification: Option<Verification>,
+        holds: Option<Box<Holds>>,
+        now_ns: u64,
+    ) -> Option<Governor> {
+        let mut pacing = job.pacing.clone();
+        // One value stands for all directions; those without I/O have no rate to keep.
+        for direction in Direction::ALL.into_iter().filter(|direction| !job.pattern.access.has(*direction)) {
+            pacing.rate_min[direction] = None;
+            pacing.rate_iops_min[direction] = None;
+        }
+        let watched = |d: Direction| {
+            pacing.rate_min[d].is_some() || pacing.rate_iops_min[d].is_some() || pacing.max_latency_ns[d] > 0
+        };
+        let watched = pacing.is_paced() || Direction::ALL.into_iter().any(watched);
+        let drains_before_trims = job.verify.as_ref().is_some_and(|verify| verify.trims.is_some());
+        let orders = drains_before_trims || workload.backlog.is_some();
+        let serializes = job.submission.serialize_overlap && job.pattern.access.modifies();
+        let checks = verification.is_some() || job.reporting.logs.of_requests();
+        let needed = watched || holds.is_some() || orders || serializes || checks;
+        needed.then(|| {
+            let ungoverned = Governor::of_verification(verification, now_ns);
+            let mut governor = Governor { pacing, holds, drains_before_trims, serializes, ..ungoverned };
+            governor.drains_after_reads = workload.backlog.is_some() && workload.writes_again();
+            let reads_back = workload.backlog.is_some();
+            governor.only_paces = governor.pacing.has_rate() && !reads_back && governor.asks_for_no_more(job);
+            governor.watch_minimum_rates(now_ns);
+            governor
+        })
+    }
+
+    /// Nothing but a rate: a request that is late may start without a look at all the rest.
+    fn asks_for_no_more(&self, job: &Job) -> bool {
+        let Pacing { rate_min, rate_iops_min, max_latency_ns, think_ns, .. } = &self.pacing;
+        let free = |d: Direction| rate_min[d].is_none() && rate_iops_min[d].is_none() && max_latency_ns[d] == 0;
+        let orders = self.drains_before_trims || self.drains_after_reads || self.serializes || self.holds.is_some();
+        let checks = self.verification.is_some() || job.reporting.logs.of_requests();
+        *think_ns == 0 && Direction::ALL.into_iter().all(free) && !orders && !checks
+    }
+
+    /// A governor without pacing, for the phase that reads back and verifies.
+    pub fn of_verification(verification: Option<Verification>, now_ns: u64) -> Governor {
+        Governor {
+            pacing: Pacing::default(),
+            only_paces: false,
+            origin_ns: now_ns,
+            blocks_since_thought: 0,
+            holds: None,
+            drains_before_trims: false,
+            drains_after_reads: false,
+            reads_back: false,
+            serializes: false,
+            minimum_due_ns: PerDirection::all(u64::MAX),
+            windows: PerDirection::default(),
+            verification,
+        }
+    }
+
+    /// The search for a depth, as it ended.
+    pub fn take_search(&mut self) -> Option<DepthSearch> {
+        self.holds.as_mut()?.search.take()
+    }
+
+    /// What was checked, to be told.
+    pub fn take_verification(&mut self) -> Option<Verification> {
+        self.verification.take()
+    }
+
+    /// A search begins with one request in flight.
+    pub(super) fn searches(&self) -> bool {
+        self.holds.as_ref().is_some_and(|holds| holds.search.is_some())
+    }
+
+    /// The ramp is over and the counters are at 0: a new window begins.
+    pub(super) fn begin_measuring(&mut self, now_ns: u64) {
+        self.origin_ns = now_ns;
+        self.watch_minimum_rates(now_ns);
+        if let Some(search) = self.holds.as_mut().and_then(|holds| holds.search.as_mut()) {
+            search.begin_window(now_ns);
+        }
+    }
+
+    /// Minimum rates count from now on, once things have settled.
+    fn watch_minimum_rates(&mut self, now_ns: u64) {
+        self.windows = PerDirection::default();
+        for direction in Direction::ALL {
+            let watched = self.pacing.rate_min[direction].is_some() || self.pacing.rate_iops_min[direction].is_some();
+            self.minimum_due_ns[direction] = if watched { now_ns.saturating_add(SETTLING_NS) } else { u64::MAX };
+        }
+    }
+
+    /// Fails the job when a window of `rate_cycle` stayed below a minimum. Windows end with a transfer, as in fio: a
+    /// job whose requests are farther apart than a window is judged by the time that they take.
+    #[cold]
+    fn check_minimum_rate(&mut self, direction: Direction, now_ns: u64, recorder: &Recorder) -> Step {
+        let cycle_ns = u64::from(self.pacing.rate_cycle_ms) * 1_000_000;
+        let (bytes, ios) = (recorder.bytes(direction), recorder.completed(direction));
+        let window = self.windows[direction].replace(Window { since_ns: now_ns, bytes, ios });
+        self.minimum_due_ns[direction] = now_ns.saturating_add(cycle_ns);
+        let Some(window) = window else { return Ok(()) };
+        let spent_ns = u128::from(now_ns.saturating_sub(window.since_ns).max(1));
+        let per_second = |now: u64, then: u64| (u128::from(now - then) * 1_000_000_000 / spent_ns) as u64;
+        let (rate, iops) = (per_second(bytes, window.bytes), per_second(ios, window.ios));
+        let missed = match (self.pacing.rate_min[direction], self.pacing.rate_iops_min[direction]) {
+            (Some(min), _) if rate < min => Some(format!("rate_min={min}B/s not met, got {rate}B/s")),
+            (None, Some(min)) if iops < u64::from(min) => Some(format!("rate_iops_min={min} not met, got {iops} IOPS")),
+            _ => None,
+        };
+        if missed.is_none() {
+            return Ok(());
+        }
+        Err(Box::new(Ended::Failed(Failure { code: EIO, function: "check_min_rate", op: None, detail: missed })))
+    }
+}
+
+impl<E: Engine> Drive<'_, E> {
+    #[inline]
+    pub(super) fn governor(&mut self) -> &mut Governor {
+        self.parts.governor.as_mut().expect("the governed loop has a governor")
+    }
+
+    /// Waits until the request may start; returns its intended start ([`UNTIMED`] when it has none).
+    #[inline]
+    pub(super) fn await_turn<const TIMED: bool>(&mut self, index: usize) -> Step<u64> {
+        let (think_ns, think_blocks) = (self.governor().pacing.think_ns, self.governor().pacing.think_blocks);
+        if think_ns > 0 && self.governor().blocks_since_thought >= think_blocks {
+            self.governor().blocks_since_thought = 0;
+            self.think::<TIMED>(think_ns, index)?;
+        }
+        if self.governor().holds.is_some() {
+            self.hold::<TIMED>(index)?;
+        }
+        if !E::SYNCHRONOUS && (self.governor().drains_before_trims || self.block.numbers.is_some()) {
+            self.drain_where_order_counts::<TIMED>(index)?;
+        }
+        if !E::SYNCHRONOUS && self.governor().serializes {
+            self.await_overlapping::<TIMED>(index)?;
+        }
+        if self.governor().pacing.think_on_issue && self.block.ops[index].kind.direction().is_some() {
+            self.governor().blocks_since_thought += 1;
+        }
+        if self.block.intended_ns.is_none() {
+            return Ok(UNTIMED);
+        }
+        let intended_ns = self.intended_start_ns(index);
+        // As in `late_start_ns`.
+        if !E::SYNCHRONOUS && intended_ns <= self.reaped_ns && self.reaped_ns < self.parts.phase.next_ns {
+            return Ok(intended_ns);
+        }
+        // Asked again while it waits: the end of the ramp begins the schedule anew.
+        self.wait_until::<TIMED>(|drive| drive.intended_start_ns(index))
+    }
+
+    /// The intended start of the block's next request, where only that could hold it back and it is late already: no need
+    /// to look at the clock.
+    #[inline(always)]
+    pub(super) fn late_start_ns(&self) -> Option<u64> {
+        if !self.parts.governor.as_ref().is_some_and(|governor| governor.only_paces) {
+            return None;
+        }
+        let intended_ns = self.intended_start_ns(self.cursor);
+        (intended_ns <= self.reaped_ns && self.reaped_ns < self.parts.phase.next_ns).then_some(intended_ns)
+    }
+
+    /// After a transfer that had an intended start and nothing else; `false`: more is asked of it.
+    #[inline(always)]
+    pub(super) fn only_paced(&mut self, direction: Direction, intended_ns: u64, end_ns: u64) -> bool {
+        let only_paces = self.governor().only_paces;
+        if only_paces {
+            self.parts.recorder.responded(direction, end_ns.saturating_sub(intended_ns));
+        }
+        only_paces
+    }
+
+    /// What was written must have arrived before it is trimmed or read back, and what is read back must have come before
+    /// it is written again.
+    fn drain_where_order_counts<const TIMED: bool>(&mut self, index: usize) -> Step {
+        let kind = self.block.ops[index].kind;
+        let number = self.block.numbers.as_ref().map_or(UNNUMBERED, |numbers| numbers[index]);
+        let governor = self.governor();
+        let reads_back = number != UNNUMBERED;
+        let drains = match kind {
+            OpKind::Trim => governor.drains_before_trims,
+            OpKind::Write => governor.drains_after_reads && governor.reads_back,
+            _ => reads_back && !governor.reads_back,
+        };
+        governor.reads_back = reads_back;
+        if drains { self.drain::<TIMED, true>() } else { Ok(()) }
+    }
+
+    /// Waits for the requests in flight that the block's request overlaps, unless all of them read.
+    #[cold]
+    fn await_overlapping<const TIMED: bool>(&mut self, index: usize) -> Step {
+        let op = self.block.ops[index];
+        while self.overlaps_one_in_flight(&op) {
+            self.submit::<TIMED, true>()?;
+            self.reap::<TIMED, true>(1, PATIENCE)?;
+        }
+        Ok(())
+    }
+
+    fn overlaps_one_in_flight(&self, op: &Op) -> bool {
+        let end = |op: &Op| op.offset + u64::from(op.length);
+        let overlaps = |other: &Op| {
+            let both_read = op.kind == OpKind::Read && other.kind == OpKind::Read;
+            op.file == other.file && !both_read && op.offset < end(other) && other.offset < end(op)
+        };
+        let free = self.slots.free();
+        let mut overlapping = (0..self.flights.len()).filter(|index| overlaps(&self.flights[*index].op));
+        overlapping.any(|index| free.iter().all(|slot| slot.index() != index))
+    }
+
+    #[inline]
+    fn intended_start_ns(&self, index: usize) -> u64 {
+        let origin_ns = self.parts.governor.as_ref().map_or(0, |governor| governor.origin_ns);
+        let intended_ns = self.block.intended_ns.as_ref().map_or(0, |starts| starts[index]);
+        origin_ns.saturating_add(intended_ns)
+    }
+
+    /// Waits until the moment that `due` names; meanwhile it reaps completions and runs the tick in time.
+    pub(super) fn wait_until<const TIMED: bool>(&mut self, due: impl Fn(&Self) -> u64) -> Step<u64> {
+        loop {
+            let now_ns = self.now_ns();
+            if now_ns >= self.parts.phase.next_ns {
+                self.poll_events(now_ns)?;
+            }
+            let due_ns = due(self);
+            if now_ns >= due_ns {
+                return Ok(due_ns);
+            }
+            let wake_ns = due_ns.min(self.parts.phase.next_ns);
+            if !E::SYNCHRONOUS && self.slots.in_flight() > 0 {
+                self.submit::<TIMED, true>()?;
+                let patience = std::time::Duration::from_nanos(wake_ns.saturating_sub(now_ns));
+                self.reap::<TIMED, true>(1, patience)?;
+            } else {
+                self.engine.clock().sleep_until_ns(wake_ns);
+            }
+        }
+    }
+
+    /// Drains, burns the spinning part, sleeps the rest. `index`: of the request that follows the pause.
+    fn think<const TIMED: bool>(&mut self, think_ns: u64, index: usize) -> Step {
+        if !E::SYNCHRONOUS {
+            self.drain::<TIMED, true>()?;
+        }
+        let begin_ns = self.now_ns();
+        let spin_ns = self.governor().pacing.think_spin_ns.min(think_ns);
+        self.engine.clock().spin_until_ns(begin_ns + spin_ns);
+        self.wait_until::<TIMED>(|_| begin_ns + think_ns)?;
+        let end_ns = self.now_ns();
+        if let Some(holds) = &mut self.governor().holds {
+            holds.await_think_time(end_ns);
+        }
+        if self.governor().pacing.ignore_think_time && self.block.intended_ns.is_some() {
+            // The schedule goes on from the end of the pause: what was to start during it is not caught up.
+            let waited_ns = self.intended_start_ns(index).saturating_sub(begin_ns);
+            let shift_ns = end_ns.saturating_sub(begin_ns).saturating_sub(waited_ns);
+            self.governor().origin_ns = self.governor().origin_ns.saturating_add(shift_ns);
+        }
+        Ok(())
+    }
+
+    /// Writes a completed transfer into the log files.
+    #[inline]
+    pub(super) fn log(&mut self, op: &Op, direction: Direction, slat_ns: u64, clat_ns: u64, end_ns: u64) {
+        if let Some(log) = &mut self.parts.log {
+            log.note(op, direction, slat_ns, clat_ns, end_ns);
+        }
+    }
+
+    /// After a transfer: its check, response time, think count, latency limit.
+    #[inline]
+    pub(super) fn governed(&mut self, slot: &Slot<E>, op: &Op, direction: Direction, stamps: Governed) -> Step {
+        let Governed { lat_ns, intended_ns, end_ns, number } = stamps;
+        if direction == Direction::Read && self.governor().verification.is_some() {
+            self.verify(slot, op, number)?;
+        }
+        if intended_ns != UNTIMED && number == UNNUMBERED {
+            self.parts.recorder.responded(direction, end_ns.saturating_sub(intended_ns));
+        }
+        let Parts { governor, recorder, phase, .. } = &mut self.parts;
+        let governor = governor.as_mut().expect("the governed loop has a governor");
+        if end_ns >= governor.minimum_due_ns[direction] && !phase.in_ramp() {
+            governor.check_minimum_rate(direction, end_ns, recorder)?;
+        }
+        if !governor.pacing.think_on_issue {
+            governor.blocks_since_thought += 1;
+        }
+        let limit_ns = governor.pacing.max_latency_ns[direction];
+        if limit_ns > 0 && lat_ns > limit_ns {
+            let detail = format!("latency of {lat_ns} nsec exceeds specified max ({limit_ns} nsec)");
+            return Err(Box::new(Ended::Failed(Failure {
+                code: ETIMEDOUT,
+                function: "max latency exceeded",
+                op: Some(*op),
+                detail: Some(detail),
+            })));
+        }
+        if governor.holds.is_some() { self.held_completes(op, lat_ns, end_ns) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,173 @@
+//! What holds requests back besides rates and think time: empty cycles, the other jobs of a flow, the search for a depth.
+
+use engine::Engine;
+use job::Pacing;
+use workload::Op;
+
+use super::{DepthSearch, Drive, Step};
+use crate::file_locks::LockedFiles;
+use crate::flow::FlowShare;
+
+/// Looks at a flow that follow each other at once, before the worker sleeps between them.
+const EAGER_LOOKS: u32 = 200;
+
+/// How long it sleeps then, ns.
+const SLEEP_NS: u64 = 20_000;
+
+/// What holds a worker's requests back.
+#[derive(Debug)]
+pub struct Holds {
+    /// Turns of an empty loop before each request.
+    cycles: u32,
+    flow: Option<FlowShare>,
+    /// `lockfile`: a request has the lock of its file.
+    pub(super) locks: Option<LockedFiles>,
+    /// Sleep so long when the flow holds it back, ns; 0: look again soon.
+    flow_sleep_ns: u64,
+    /// The depth that keeps a latency is being searched for.
+    pub(super) search: Option<DepthSearch>,
+    /// A pause so long after the one before, ns (`thinktime_iotime`); 0: blocks alone decide.
+    think_interval_ns: u64,
+    think_due_ns: u64,
+}
+
+impl Holds {
+    /// `None`: nothing of it holds the job back.
+    pub fn for_job(
+        pacing: &Pacing,
+        flow: Option<FlowShare>,
+        locks: Option<LockedFiles>,
+        search: Option<DepthSearch>,
+        now_ns: u64,
+    ) -> Option<Box<Holds>> {
+        let think_interval_ns = if pacing.think_ns > 0 { pacing.think_interval_ns } else { 0 };
+        let any =
+            flow.is_some() || locks.is_some() || search.is_some() || pacing.think_cycles > 0 || think_interval_ns > 0;
+        any.then(|| {
+            let flow_sleep_ns = pacing.flow.map_or(0, |flow| flow.sleep_ns);
+            let cycles = pacing.think_cycles;
+            let think_due_ns = u64::MAX;
+            let mut holds = Holds { cycles, flow, locks, flow_sleep_ns, search, think_interval_ns, think_due_ns };
+            holds.await_think_time(now_ns);
+            Box::new(holds)
+        })
+    }
+
+    /// A pause is over: the next one is due after `thinktime_iotime`.
+    pub(super) fn await_think_time(&mut self, now_ns: u64) {
+        if self.think_interval_ns > 0 {
+            self.think_due_ns = now_ns.saturating_add(self.think_interval_ns);
+        }
+    }
+}
+
+impl<E: Engine> Drive<'_, E> {
+    /// Before the request of this number: what holds it back.
+    #[inline(never)]
+    pub(super) fn hold<const TIMED: bool>(&mut self, index: usize) -> Step {
+        if self.search().is_some_and(|search| search.changes()) {
+            self.change_depth::<TIMED>()?;
+        }
+        if self.block.ops[index].kind.direction().is_none() {
+            return Ok(());
+        }
+        self.wait_until_granted::<TIMED>(index, |holds, _| holds.flow.as_mut().is_none_or(FlowShare::take))?;
+        if self.locks().is_some() {
+            self.lock_file::<TIMED>(index)?;
+        }
+        let cycles = self.governor().holds.as_ref().map_or(0, |holds| holds.cycles);
+        (0..cycles).for_each(|turn| {
+            std::hint::black_box(turn);
+        });
+        Ok(())
+    }
+
+    fn locks(&mut self) -> Option<&mut LockedFiles> {
+        self.governor().holds.as_mut()?.locks.as_mut()
+    }
+
+    /// Waits until the file is nobody else's, as far as this request needs it so.
+    #[cold]
+    fn lock_file<const TIMED: bool>(&mut self, index: usize) -> Step {
+        let op = self.block.ops[index];
+        if !E::SYNCHRONOUS && self.locks().is_some_and(|locks| locks.holds_against(&op)) {
+            self.drain::<TIMED, true>()?;
+        }
+        self.wait_until_granted::<TIMED>(index, |holds, op| holds.locks.as_mut().is_none_or(|locks| locks.take(op)))
+    }
+
+    /// Lets others go first until what holds the request back grants it.
+    #[inline(never)]
+    fn wait_until_granted<const TIMED: bool>(&mut self, index: usize, grants: fn(&mut Holds, &Op) -> bool) -> Step {
+        let op = self.block.ops[index];
+        let mut looks = 0;
+        while !self.governor().holds.as_mut().is_none_or(|holds| grants(holds, &op)) {
+            looks += 1;
+            self.let_others_go_first::<TIMED>(looks)?;
+        }
+        Ok(())
+    }
+
+    /// The flow holds the request back. What is in flight goes on meanwhile.
+    fn let_others_go_first<const TIMED: bool>(&mut self, looks: u32) -> Step {
+        let sleep_ns = self.governor().holds.as_ref().map_or(0, |holds| holds.flow_sleep_ns);
+        if sleep_ns > 0 && !E::SYNCHRONOUS {
+            self.drain::<TIMED, true>()?;
+        }
+        let eager = looks <= EAGER_LOOKS && self.slots.in_flight() == 0;
+        let pause_ns = match sleep_ns {
+            0 if eager => 0,
+            0 => SLEEP_NS,
+            sleep_ns => sleep_ns,
+        };
+        let until_ns = self.now_ns().saturating_add(pause_ns);
+        self.wait_until::<TIMED>(|_| until_ns).map(|_| ())
+    }
+
+    fn search(&mut self) -> Option<&mut DepthSearch> {
+        self.governor().holds.as_mut()?.search.as_mut()
+    }
+
+    /// After a transfer: a pause may be due by the clock, and a search has one latency more.
+    #[inline(never)]
+    pub(super) fn held_completes(&mut self, op: &Op, lat_ns: u64, end_ns: u64) -> Step {
+        let in_ramp = self.parts.phase.in_ramp();
+        let governor = self.governor();
+        let Some(holds) = &mut governor.holds else { return Ok(()) };
+        if let Some(locks) = &mut holds.locks {
+            locks.give_back(op);
+        }
+        if end_ns >= holds.think_due_ns {
+            governor.blocks_since_thought = governor.pacing.think_blocks;
+        }
+        match &mut holds.search {
+            Some(search) if !in_ramp => {
+                search.note(lat_ns, end_ns).map_err(|verdict| Box::new(verdict.ended(op, lat_ns)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The search goes on at another depth, or measures at the one that it has found: nothing may be in flight.
+    #[cold]
+    fn change_depth<const TIMED: bool>(&mut self) -> Step {
+        if !E::SYNCHRONOUS {
+            self.drain::<TIMED, true>()?;
+        }
+        let now_ns = self.now_ns();
+        let Some(search) = self.search() else { return Ok(()) };
+        let depth = search.depth() as usize;
+        let measures = search.measures();
+        if !measures {
+            search.begin_window(now_ns);
+        }
+        self.depth = depth;
+        if measures {
+            let Drive { parts, block, cursor, .. } = self;
+            let published = parts.totals();
+            parts.phase.begin_anew(now_ns, &mut parts.recorder);
+            parts.begin_measuring(now_ns, published, block, *cursor);
+        }
+        Ok(())
+    }
+}

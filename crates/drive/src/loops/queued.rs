@@ -1,0 +1,461 @@
+//! The loop for engines that keep several requests in flight.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use engine::clock::Clock;
+use engine::errno::{EAGAIN, ECANCELED};
+use engine::files::FileKind;
+use engine::{Completion, Engine, Queued};
+use job::Direction;
+use workload::{Op, OpKind, UNNUMBERED};
+
+use super::governor::Governed;
+use super::{Drive, Ended, Failure, Lost, PATIENCE, Step, UNTIMED};
+use crate::recorder::Stamps;
+
+impl<E: Engine> Drive<'_, E> {
+    pub(super) fn work_queued<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Step<Infallible> {
+        let queueing = self.parts.queueing;
+        // Batches form from all that has come back; a single request is replaced as soon as it is known, so that
+        // the depth stays what was asked for.
+        let replace_each = queueing.batch == 1 && queueing.depth_low >= queueing.depth;
+        self.next_block::<TIMED, GOVERNED>()?;
+        loop {
+            while self.slots.in_flight() < if GOVERNED { self.depth } else { queueing.depth } {
+                if self.cursor == self.block.len {
+                    self.next_block::<TIMED, GOVERNED>()?;
+                    if !TIMED {
+                        self.sample = self.sample_position();
+                        let now_ns = self.now_ns();
+                        if now_ns >= self.parts.phase.next_ns {
+                            self.poll_events(now_ns)?;
+                        }
+                    }
+                }
+                let intended_ns = if GOVERNED { self.await_turn::<TIMED>(self.cursor)? } else { 0 };
+                let slot = self.slots.take().expect("in flight is below the depth, so a slot is free");
+                self.issue_next::<TIMED, GOVERNED>(slot, intended_ns)?;
+            }
+            if !self.joined {
+                self.submit::<TIMED, GOVERNED>()?;
+            }
+            loop {
+                let Some(completion) = self.completions.pop() else {
+                    // A search may allow fewer in flight than are to be reaped at once.
+                    let reap_min = if GOVERNED { queueing.reap_min.min(self.depth) } else { queueing.reap_min };
+                    if self.joined && !self.staged.is_empty() {
+                        self.submit_and_reap::<TIMED, GOVERNED>(reap_min)?;
+                    } else {
+                        self.reap_more::<TIMED, GOVERNED>(reap_min, PATIENCE)?;
+                    }
+                    if self.is_due::<TIMED, GOVERNED>() {
+                        self.tick_after_reaping::<TIMED, GOVERNED>()?;
+                        break;
+                    }
+                    continue;
+                };
+                let Some(slot) = self.complete_inline::<TIMED, GOVERNED>(completion)? else {
+                    // A sync or a survived error: its slot is free. The rest of a short transfer is staged, and
+                    // would wait for ever behind requests that do not come.
+                    if self.slots.in_flight() < queueing.depth || !self.staged.is_empty() {
+                        break;
+                    }
+                    continue;
+                };
+                if replace_each && self.cursor < self.block.len {
+                    let intended_ns = if GOVERNED { self.late_start_ns() } else { Some(0) };
+                    if let Some(intended_ns) = intended_ns {
+                        self.issue_next::<TIMED, GOVERNED>(slot, intended_ns)?;
+                        continue;
+                    }
+                }
+                self.slots.put_back(slot);
+                if replace_each
+                    || self.slots.in_flight() <= queueing.depth_low.min(queueing.depth - 1)
+                        && self.completions.is_empty()
+                {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Whether the tick is due. Untimed workers read the clock once per block, and here only when nothing was reaped.
+    #[inline(always)]
+    fn is_due<const TIMED: bool, const GOVERNED: bool>(&self) -> bool {
+        (TIMED || GOVERNED || self.reaped_ns != UNTIMED) && self.reaped_ns >= self.parts.phase.next_ns
+    }
+
+    /// Runs the tick after reaping. Requests that completed during the ramp are recorded before the counters are
+    /// cleared.
+    #[cold]
+    fn tick_after_reaping<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Step {
+        let reaped_ns = self.reaped_ns;
+        if self.parts.phase.in_ramp() {
+            self.complete_all::<TIMED, GOVERNED>()?;
+        }
+        self.poll_events(reaped_ns)
+    }
+
+    /// Queues the block's next request, and submits when a batch is full.
+    #[inline(always)]
+    fn issue_next<const TIMED: bool, const GOVERNED: bool>(&mut self, slot: engine::Slot<E>, intended_ns: u64) -> Step {
+        let timed = TIMED || self.cursor == self.sample;
+        let Some(index) = self.queue_next::<TIMED, GOVERNED>(slot, intended_ns, timed)? else { return Ok(()) };
+        let batch = self.parts.queueing.batch;
+        if batch == 1 {
+            return self.submit_single::<TIMED, GOVERNED>(index, timed);
+        }
+        self.staged.push(index);
+        // The last batch before a wait is handed over by the call that waits.
+        let waits_next = self.joined && self.slots.in_flight() >= self.depth;
+        if self.staged.len() >= batch && !waits_next { self.submit::<TIMED, GOVERNED>() } else { Ok(()) }
+    }
+
+    /// Queues the block's next request; its slot's number if it now waits for the submission.
+    #[inline(always)]
+    fn queue_next<const TIMED: bool, const GOVERNED: bool>(
+        &mut self,
+        slot: engine::Slot<E>,
+        intended_ns: u64,
+        timed: bool,
+    ) -> Step<Option<u32>> {
+        let cursor = self.cursor;
+        self.cursor = cursor + 1;
+        let in_flight = self.slots.in_flight();
+        let index = slot.index();
+        let Drive { engine, parts, flights, block, .. } = self;
+        let flight = &mut flights[index];
+        // Copied whole, then used in its place: the loop needs no more than its kind.
+        flight.op = block.ops[cursor];
+        flight.done = 0;
+        if GOVERNED {
+            flight.intended_ns = intended_ns;
+            flight.number = block.numbers.as_ref().map_or(UNNUMBERED, |numbers| numbers[cursor]);
+        }
+        if flight.op.kind == OpKind::Write {
+            parts.prepare(engine, &slot, &flight.op);
+        }
+        let direction = flight.op.kind.direction();
+        flight.start_ns = if timed || direction.is_none() { engine.clock().now_ns() } else { UNTIMED };
+        match direction {
+            Some(direction) => parts.recorder.issued(direction, in_flight),
+            None => {
+                parts.recorder.sync_issued();
+                parts.recorder.sync_committed(in_flight);
+            }
+        }
+        match engine.queue(slot, &flight.op, 0) {
+            Queued::Staged => Ok(Some(index as u32)),
+            Queued::Done(completion) => self.done_at_once::<TIMED, GOVERNED>(completion).map(|()| None),
+            Queued::Full(slot) => {
+                let op = flight.op;
+                self.make_room::<TIMED, GOVERNED>(slot, op, 0).map(|()| None)
+            }
+        }
+    }
+
+    /// Submits the one request that is staged: the common case, without the list.
+    #[inline(always)]
+    fn submit_single<const TIMED: bool, const GOVERNED: bool>(&mut self, index: u32, timed: bool) -> Step {
+        let taken = self.engine.submit();
+        if !matches!(taken, Ok(1)) || !self.staged.is_empty() {
+            return self.submitted_unusual::<TIMED, GOVERNED>(index, taken);
+        }
+        self.parts.recorder.submitted(1);
+        if timed {
+            self.flights[index as usize].issue_ns = self.now_ns();
+        }
+        Ok(())
+    }
+
+    /// The general case: the kernel took nothing, or other requests were staged before.
+    #[cold]
+    fn submitted_unusual<const TIMED: bool, const GOVERNED: bool>(
+        &mut self,
+        index: u32,
+        taken: Result<usize, engine::EngineError>,
+    ) -> Step {
+        self.staged.push(index);
+        let taken = taken.map_err(|error| Failure::of_engine(&error))?;
+        self.note_submitted::<TIMED>(taken);
+        self.submit::<TIMED, GOVERNED>()
+    }
+
+    /// A request that the engine completed while queueing it (a sync or a discard that the kernel does not queue): it
+    /// was under way from its start.
+    #[cold]
+    fn done_at_once<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion<E>) -> Step {
+        let flight = &mut self.flights[completion.slot.index()];
+        flight.issue_ns = flight.start_ns;
+        if let Some(direction) = flight.op.kind.direction() {
+            self.parts.recorder.done_at_once(direction);
+        }
+        self.reaped_ns = self.now_ns();
+        self.complete::<TIMED, GOVERNED>(completion)
+    }
+
+    /// The engine's own queue is full: submit and reap until it takes the request.
+    #[cold]
+    fn make_room<const TIMED: bool, const GOVERNED: bool>(
+        &mut self,
+        refused: engine::Slot<E>,
+        op: Op,
+        done: u32,
+    ) -> Step {
+        let mut slot = refused;
+        loop {
+            let result = self.submit::<TIMED, GOVERNED>().and_then(|()| self.reap::<TIMED, GOVERNED>(1, PATIENCE));
+            if let Err(ended) = result {
+                // The request was never queued: its slot is free, and draining must not wait for it.
+                self.slots.put_back(slot);
+                return Err(ended);
+            }
+            let index = slot.index();
+            match self.engine.queue(slot, &op, done) {
+                Queued::Staged => {
+                    self.staged.push(index as u32);
+                    return Ok(());
+                }
+                Queued::Done(completion) => return self.done_at_once::<TIMED, GOVERNED>(completion),
+                Queued::Full(again) => slot = again,
+            }
+        }
+    }
+
+    /// Submits what is staged and stamps its issue, after the call as fio does.
+    #[inline]
+    pub(super) fn submit<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Step {
+        let mut refusals = 0;
+        while !self.staged.is_empty() {
+            let taken = self.engine.submit().map_err(|error| Failure::of_engine(&error))?;
+            self.note_submitted::<TIMED>(taken);
+            refusals = if taken == 0 { refusals + 1 } else { 0 };
+            if refusals > self.waits_max() {
+                let detail = Some("the kernel accepts no more requests, although none is in flight".to_string());
+                return Err(Box::new(Ended::Failed(Failure { code: EAGAIN, function: "submit", op: None, detail })));
+            }
+            if !self.staged.is_empty() {
+                self.reap::<TIMED, GOVERNED>(1, PATIENCE)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands over what is staged and waits for completions, in one call. The requests are issued when it begins: what it
+    /// takes to hand them over cannot be told from the wait.
+    fn submit_and_reap<const TIMED: bool, const GOVERNED: bool>(&mut self, min: usize) -> Step {
+        let max = self.parts.queueing.reap_max;
+        let begin_ns = self.now_ns();
+        let outcome = self.engine.submit_and_reap(min.min(max), max, Some(PATIENCE), &mut self.completions);
+        let (taken, reaped) = outcome.map_err(|error| Failure::of_engine(&error))?;
+        self.issued_at(taken, begin_ns);
+        self.reaped_ns = self.now_ns();
+        self.parts.recorder.reaped(reaped);
+        // The kernel did not take all, and has not waited.
+        if self.staged.is_empty() { Ok(()) } else { self.submit::<TIMED, GOVERNED>() }
+    }
+
+    /// Stamps the first `taken` of the staged requests and forgets them.
+    fn note_submitted<const TIMED: bool>(&mut self, taken: usize) {
+        let issued = &self.staged[..taken];
+        let stamp = TIMED || issued.iter().any(|index| self.flights[*index as usize].start_ns != UNTIMED);
+        let issue_ns = if stamp { self.now_ns() } else { 0 };
+        self.issued_at(taken, issue_ns);
+    }
+
+    fn issued_at(&mut self, taken: usize, issue_ns: u64) {
+        self.parts.recorder.submitted(taken);
+        for index in self.staged.drain(..taken) {
+            let flight = &mut self.flights[index as usize];
+            // The rest of a short transfer belongs to the request as it was first issued.
+            if flight.done == 0 {
+                flight.issue_ns = issue_ns;
+            }
+        }
+    }
+
+    /// Reaps completions, at least `min`, records them, and runs the tick when it is due.
+    pub(super) fn reap<const TIMED: bool, const GOVERNED: bool>(&mut self, min: usize, patience: Duration) -> Step {
+        self.complete_all::<TIMED, GOVERNED>()?;
+        self.reap_more::<TIMED, GOVERNED>(min, patience)?;
+        self.complete_all::<TIMED, GOVERNED>()?;
+        if self.is_due::<TIMED, GOVERNED>() { self.poll_events(self.reaped_ns) } else { Ok(()) }
+    }
+
+    fn complete_all<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Step {
+        while let Some(completion) = self.completions.pop() {
+            self.complete::<TIMED, GOVERNED>(completion)?;
+        }
+        Ok(())
+    }
+
+    /// Reaps, with one time stamp for all completions.
+    #[inline]
+    fn reap_more<const TIMED: bool, const GOVERNED: bool>(&mut self, min: usize, patience: Duration) -> Step {
+        let max = self.parts.queueing.reap_max;
+        let reaped = self.engine.reap(min.min(max), max, Some(patience), &mut self.completions);
+        let stamped = TIMED || GOVERNED || self.completions.is_empty();
+        self.reaped_ns = if stamped { self.now_ns() } else { UNTIMED };
+        let count = reaped.map_err(|error| Failure::of_engine(&error))?;
+        self.parts.recorder.reaped(count);
+        Ok(())
+    }
+
+    fn complete<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion<E>) -> Step {
+        if let Some(slot) = self.complete_inline::<TIMED, GOVERNED>(completion)? {
+            self.slots.put_back(slot);
+        }
+        Ok(())
+    }
+
+    /// Records a completed request; returns its slot, unless a short request is continued. Inlined into the loop;
+    /// elsewhere it is called as `complete`.
+    #[inline(always)]
+    fn complete_inline<const TIMED: bool, const GOVERNED: bool>(
+        &mut self,
+        completion: Completion<E>,
+    ) -> Step<Option<engine::Slot<E>>> {
+        let end_ns = self.reaped_ns;
+        let flight = &self.flights[completion.slot.index()];
+        let expected = i64::from(flight.op.length - flight.done);
+        let (Some(direction), true) = (flight.op.kind.direction(), completion.result == expected) else {
+            return self.complete_unusual::<TIMED, GOVERNED>(completion).map(|()| None);
+        };
+        self.parts.recorder.transferred(direction, u64::from(flight.op.length));
+        if TIMED || flight.start_ns != UNTIMED {
+            let end_ns = if TIMED || end_ns != UNTIMED { end_ns } else { self.engine.clock().now_ns() };
+            let stamps = Stamps { start_ns: flight.start_ns, issue_ns: flight.issue_ns, end_ns };
+            self.parts.recorder.timed(direction, stamps);
+        }
+        if GOVERNED {
+            let intended_ns = flight.intended_ns;
+            if self.only_paced(direction, intended_ns, end_ns) {
+                return Ok(Some(completion.slot));
+            }
+            let flight = self.flights[completion.slot.index()];
+            let lat_ns = end_ns.saturating_sub(flight.start_ns);
+            let slat_ns = flight.issue_ns.saturating_sub(flight.start_ns);
+            let clat_ns = end_ns.saturating_sub(flight.issue_ns);
+            self.log(&flight.op, direction, slat_ns, clat_ns, end_ns);
+            let stamps = Governed { lat_ns, intended_ns: flight.intended_ns, end_ns, number: flight.number };
+            if let Err(ended) = self.governed(&completion.slot, &flight.op, direction, stamps) {
+                self.slots.put_back(completion.slot);
+                return Err(ended);
+            }
+        }
+        Ok(Some(completion.slot))
+    }
+
+    /// Syncs, errors and short transfers.
+    #[cold]
+    fn complete_unusual<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion<E>) -> Step {
+        let end_ns = self.reaped_ns;
+        let index = completion.slot.index();
+        let flight = self.flights[index];
+        if completion.result < 0 {
+            self.slots.put_back(completion.slot);
+            if completion.result == -i64::from(ECANCELED) && self.parts.control.stopped() {
+                // Called back by `drain`: issued, but never carried out.
+                return Ok(());
+            }
+            return self.parts.failed(&flight.op, -completion.result as i32, "io_u error");
+        }
+        let Some(direction) = flight.op.kind.direction() else {
+            self.slots.put_back(completion.slot);
+            let end_ns = if end_ns != UNTIMED { end_ns } else { self.now_ns() };
+            self.parts.recorder.synced(end_ns.saturating_sub(flight.start_ns));
+            return Ok(());
+        };
+        if completion.result == 0 && direction == Direction::Trim {
+            let result = i64::from(flight.op.length - flight.done);
+            return self.complete::<TIMED, GOVERNED>(Completion { result, ..completion });
+        }
+        if completion.result == 0 {
+            self.slots.put_back(completion.slot);
+            let file = self.parts.files.get(flight.op.file as usize);
+            if file.is_some_and(|file| file.kind() == FileKind::CharacterDevice) {
+                // A read of /dev/null: it has nothing to give, and that is its answer.
+                self.parts.recorder.transferred(direction, 0);
+                if TIMED {
+                    let stamps = Stamps { start_ns: flight.start_ns, issue_ns: flight.issue_ns, end_ns };
+                    self.parts.recorder.timed(direction, stamps);
+                }
+                return Ok(());
+            }
+            return self.parts.failed(&flight.op, 5, "full resid");
+        }
+        self.parts.recorder.shortened(direction);
+        let done = flight.done + completion.result as u32;
+        self.flights[index].done = done;
+        match self.engine.queue(completion.slot, &flight.op, done) {
+            Queued::Staged => {
+                self.staged.push(index as u32);
+                Ok(())
+            }
+            Queued::Done(next) => self.complete::<TIMED, GOVERNED>(next),
+            Queued::Full(slot) => self.make_room::<TIMED, GOVERNED>(slot, flight.op, done),
+        }
+    }
+
+    /// Number of waits of [`PATIENCE`] in a row without a completion before requests are given up.
+    fn waits_max(&self) -> u128 {
+        self.parts.control.bounds().drain().as_nanos().div_ceil(PATIENCE.as_nanos())
+    }
+
+    /// The requests that are still in flight, to be given up.
+    #[cold]
+    fn given_up(&self, silent: Option<Duration>) -> Option<Lost> {
+        // What was never submitted is nobody's but the worker's.
+        let away = self.slots.in_flight_indices().filter(|index| !self.staged.contains(&(*index as u32)));
+        Lost::of(away.map(|index| self.flights[index]).collect(), silent)
+    }
+
+    /// Reaps everything in flight. The kernel owns the requests until they complete; the wait is bounded, and requests
+    /// that never complete are an error, not a hang.
+    pub(super) fn drain<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Step {
+        if E::SYNCHRONOUS {
+            return Ok(());
+        }
+        // The first failure is the one to report; the other requests must come back all the same.
+        let mut outcome = Ok(());
+        let mut takes_more = true;
+        let mut waits = 0;
+        loop {
+            let before = self.slots.in_flight();
+            while let Some(completion) = self.completions.pop() {
+                outcome = outcome.and(self.complete::<TIMED, GOVERNED>(completion));
+            }
+            // What the kernel does not take will not come back.
+            let untaken = if takes_more { 0 } else { self.staged.len() };
+            if self.slots.in_flight() <= untaken {
+                return outcome;
+            }
+            if takes_more {
+                match self.submit::<TIMED, GOVERNED>() {
+                    // A stop order or the end of the runtime does not end the draining.
+                    Ok(()) => {}
+                    Err(ended) if matches!(*ended, Ended::Stopped | Ended::TimeUp) => {}
+                    failed => {
+                        takes_more = false;
+                        outcome = outcome.and(failed);
+                    }
+                }
+            }
+            if let Err(failed) = self.reap_more::<TIMED, GOVERNED>(1, PATIENCE) {
+                self.lost = self.given_up(None);
+                return outcome.and(Err(failed));
+            }
+            waits = if self.slots.in_flight() < before || !self.completions.is_empty() { 0 } else { waits + 1 };
+            if waits == 1 && self.parts.control.stopped() {
+                // Best effort: an engine that cannot cancel lets its requests run out.
+                let _ = self.engine.cancel();
+            }
+            if waits > self.waits_max() {
+                self.lost = self.given_up(Some(self.parts.control.bounds().drain()));
+                return outcome;
+            }
+        }
+    }
+}

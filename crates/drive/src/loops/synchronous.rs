@@ -1,0 +1,257 @@
+//! The loop for engines whose calls return with the request done.
+
+use std::convert::Infallible;
+
+use engine::clock::Clock;
+use engine::errno::EIO;
+use engine::{Completion, Engine, OPERATION, Queued, Slot};
+use job::Direction;
+use workload::{BLOCK_OPS, Op, OpKind, UNNUMBERED};
+
+use super::governor::Governed;
+use super::{Drive, Ended, Failure, Step};
+use crate::logs::NO_SUBMISSION;
+
+/// Number of partial transfers after which a request counts as stuck.
+const PARTS_MAX: u32 = 1_000_000;
+
+/// What became of a request that was not over at once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Settled {
+    /// Everything was transferred.
+    Whole,
+    /// It moves nothing: an operation on a name came with it, or with one before it.
+    Operation,
+    /// It failed, and the job goes on.
+    Failed,
+}
+
+impl<E: Engine> Drive<'_, E> {
+    pub(super) fn work_synchronously<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Step<Infallible> {
+        let mut slot = self.slots.take().expect("a synchronous worker has one slot");
+        loop {
+            self.next_block::<TIMED, GOVERNED>()?;
+            if TIMED {
+                slot = self.block_part::<true, GOVERNED>(slot, self.block.len)?;
+            } else {
+                let sample = self.sample_position().min(self.block.len - 1);
+                slot = self.block_part::<false, GOVERNED>(slot, sample)?;
+                slot = self.block_part::<true, GOVERNED>(slot, sample + 1)?;
+                slot = self.block_part::<false, GOVERNED>(slot, self.block.len)?;
+                let now_ns = self.now_ns();
+                if now_ns >= self.parts.phase.next_ns {
+                    self.poll_events(now_ns)?;
+                }
+            }
+        }
+    }
+
+    /// The requests of the block up to `to`, their calls counted together.
+    fn block_part<const TIMED: bool, const GOVERNED: bool>(&mut self, slot: Slot<E>, to: usize) -> Step<Slot<E>> {
+        let outcome = self.each_of_part::<TIMED, GOVERNED>(slot, to);
+        self.count_calls();
+        outcome
+    }
+
+    /// Counts the calls of the block's requests that have not been counted yet.
+    pub(super) fn count_calls(&mut self) {
+        self.parts.recorder.single_calls((self.cursor - self.counted) as u64);
+        self.counted = self.cursor;
+    }
+
+    #[inline(always)]
+    fn each_of_part<const TIMED: bool, const GOVERNED: bool>(&mut self, mut slot: Slot<E>, to: usize) -> Step<Slot<E>> {
+        while self.cursor < to {
+            if TIMED && !GOVERNED {
+                slot = self.chain(slot, to)?;
+                if self.cursor == to {
+                    break;
+                }
+            }
+            let op = self.block.ops[self.cursor];
+            let intended_ns = if GOVERNED { self.await_turn::<TIMED>(self.cursor)? } else { 0 };
+            let numbers = if GOVERNED { self.block.numbers.as_ref() } else { None };
+            let number = numbers.map_or(UNNUMBERED, |numbers| numbers[self.cursor]);
+            self.cursor += 1;
+            let Some(direction) = op.kind.direction() else {
+                slot = self.sync_call(slot, &op)?;
+                continue;
+            };
+            if op.kind == OpKind::Write {
+                self.parts.prepare(&mut self.engine, &slot, &op);
+            }
+            let start_ns = if TIMED { self.now_ns() } else { 0 };
+            let Queued::Done(mut completion) = self.engine.queue(slot, &op, 0) else {
+                unreachable!("a synchronous engine is done when queue returns");
+            };
+            let mut settled = Settled::Whole;
+            if completion.result != i64::from(op.length) {
+                (completion, settled) = self.settle(completion, &op, direction)?;
+            }
+            slot = completion.slot;
+            if settled == Settled::Failed {
+                continue;
+            }
+            self.parts.recorder.transferred(direction, u64::from(op.length));
+            if TIMED {
+                let end_ns = self.now_ns();
+                let mut clat_ns = end_ns.saturating_sub(start_ns);
+                if settled == Settled::Operation {
+                    clat_ns = self.operated::<GOVERNED>(&op, end_ns);
+                } else {
+                    self.parts.recorder.timed_sync(direction, clat_ns);
+                }
+                if GOVERNED {
+                    if settled == Settled::Whole {
+                        self.log(&op, direction, NO_SUBMISSION, clat_ns, end_ns);
+                    }
+                    let stamps = Governed { lat_ns: clat_ns, intended_ns, end_ns, number };
+                    self.governed(&slot, &op, direction, stamps)?;
+                }
+                if end_ns >= self.parts.phase.next_ns {
+                    self.poll_events(end_ns)?;
+                }
+            }
+        }
+        Ok(slot)
+    }
+
+    /// Transfers one after the other, up to a sync, with one clock reading each: the reading that ends a request starts
+    /// the next one, as only taking it from the block lies between. They are recorded together afterwards, outside of
+    /// every request's time. A write starts with a reading of its own, since its buffer is filled before.
+    #[inline(always)]
+    fn chain(&mut self, mut slot: Slot<E>, to: usize) -> Step<Slot<E>> {
+        let from = self.cursor;
+        let mut now_ns = self.now_ns();
+        for at in from..to.min(BLOCK_OPS) {
+            // In its place: a copy is for requests that fail.
+            let Drive { engine, parts, block, latencies_ns, .. } = &mut *self;
+            let op = &block.ops[at];
+            let Some(direction) = op.kind.direction() else { break };
+            if op.kind == OpKind::Write {
+                parts.prepare(engine, &slot, op);
+                now_ns = engine.clock().now_ns();
+            }
+            let start_ns = now_ns;
+            let Queued::Done(completion) = engine.queue(slot, op, 0) else {
+                unreachable!("a synchronous engine is done when queue returns");
+            };
+            if completion.result != i64::from(op.length) {
+                let op = *op;
+                self.write_down(from);
+                return self.broken_link(completion, &op, direction, start_ns);
+            }
+            now_ns = engine.clock().now_ns();
+            slot = completion.slot;
+            latencies_ns[at] = now_ns.saturating_sub(start_ns);
+            self.cursor = at + 1;
+            if now_ns >= self.parts.phase.next_ns {
+                break;
+            }
+        }
+        self.write_down(from);
+        if now_ns >= self.parts.phase.next_ns {
+            self.poll_events(now_ns)?;
+        }
+        Ok(slot)
+    }
+
+    /// The chained transfers from `from` up to the cursor.
+    #[inline(always)]
+    fn write_down(&mut self, from: usize) {
+        let done = from..self.cursor;
+        self.parts.recorder.timed_syncs(&self.block.ops[done.clone()], &self.latencies_ns[done]);
+    }
+
+    /// A chained transfer that was short or failed.
+    #[cold]
+    fn broken_link(
+        &mut self,
+        completion: Completion<E>,
+        op: &Op,
+        direction: Direction,
+        start_ns: u64,
+    ) -> Step<Slot<E>> {
+        self.cursor += 1;
+        let (completion, settled) = self.settle(completion, op, direction)?;
+        let now_ns = self.now_ns();
+        if settled != Settled::Failed {
+            self.parts.recorder.transferred(direction, u64::from(op.length));
+        }
+        match settled {
+            Settled::Whole => self.parts.recorder.timed_sync(direction, now_ns.saturating_sub(start_ns)),
+            Settled::Operation => drop(self.operated::<false>(op, now_ns)),
+            Settled::Failed => {}
+        }
+        if now_ns >= self.parts.phase.next_ns {
+            self.poll_events(now_ns)?;
+        }
+        Ok(completion.slot)
+    }
+
+    /// The request came with an operation on a name, unless one before it in this pass did: its time, as the engine took it.
+    #[cold]
+    fn operated<const GOVERNED: bool>(&mut self, op: &Op, end_ns: u64) -> u64 {
+        let Some((direction, clat_ns)) = self.engine.operation() else { return 0 };
+        self.parts.recorder.timed_sync(direction, clat_ns);
+        if GOVERNED {
+            self.log(op, direction, NO_SUBMISSION, clat_ns, end_ns);
+        }
+        clat_ns
+    }
+
+    /// Continues a short transfer, or decides about an error that the job may survive.
+    #[cold]
+    fn settle(&mut self, first: Completion<E>, op: &Op, direction: Direction) -> Step<(Completion<E>, Settled)> {
+        let mut completion = first;
+        let mut done: u32 = 0;
+        for _ in 0..PARTS_MAX {
+            match completion.result {
+                OPERATION => return Ok((completion, Settled::Operation)),
+                error if error < 0 => {
+                    self.parts.failed(op, -error as i32, "io_u error")?;
+                    return Ok((completion, Settled::Failed));
+                }
+                0 => {
+                    self.parts.failed(op, 5, "full resid")?;
+                    return Ok((completion, Settled::Failed));
+                }
+                bytes => done += bytes as u32,
+            }
+            if done >= op.length {
+                return Ok((completion, Settled::Whole));
+            }
+            self.parts.recorder.shortened(direction);
+            let Queued::Done(next) = self.engine.queue(completion.slot, op, done) else {
+                unreachable!("a synchronous engine is done when queue returns");
+            };
+            completion = next;
+        }
+        Err(Box::new(Ended::Failed(Failure { code: EIO, function: "full resid", op: Some(*op), detail: None })))
+    }
+
+    /// fsync, fdatasync and sync_file_range: always timed.
+    #[cold]
+    fn sync_call(&mut self, slot: Slot<E>, op: &Op) -> Step<Slot<E>> {
+        // A sync may never come back: what was transferred before it is then known whole.
+        self.parts.publish();
+        let start_ns = self.now_ns();
+        self.parts.recorder.sync_issued();
+        let Queued::Done(completion) = self.engine.queue(slot, op, 0) else {
+            unreachable!("a synchronous engine is done when queue returns");
+        };
+        let end_ns = self.now_ns();
+        if completion.result < 0 {
+            self.parts.failed(op, -completion.result as i32, "sync")?;
+        } else {
+            self.parts.recorder.synced(end_ns.saturating_sub(start_ns));
+        }
+        if end_ns >= self.parts.phase.next_ns {
+            self.poll_events(end_ns)?;
+        }
+        Ok(completion.slot)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,189 @@
+//! What is in the latency of a request, to the nanosecond: an engine and a clock on which every reading, every call
+//! and every filling of a buffer takes a time of its own.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use engine::clock::Clock;
+use engine::files::OpenFile;
+use engine::{Completion, Engine, Queued, SelfContained, Slot, Slots};
+use job::{Access, Durability, FileService, Pacing, Pattern, PerDirection, Seed};
+use results::{JobRecord, JobSetup, Moments};
+use workload::{BLOCK_OPS, Content, FileRange, Generator, Op, Workload};
+
+use crate::control::{Control, WorkerCell};
+use crate::loops::{Account, Drive, Ended, Equipped, Loop, Parts, Progress, Survival};
+use crate::phase::Phase;
+use crate::queueing::Queueing;
+use crate::recorder::{Recorder, RecorderOptions};
+
+const CALL_NS: u64 = 1_000;
+const READING_NS: u64 = 10;
+const FILLING_NS: u64 = 100_000;
+const REQUESTS: u64 = 3 * BLOCK_OPS as u64;
+
+/// Time passes when it is asked for.
+#[derive(Clone, Default)]
+struct Costly {
+    now_ns: Rc<Cell<u64>>,
+    readings: Rc<Cell<u64>>,
+}
+
+impl Costly {
+    fn pass(&self, ns: u64) {
+        self.now_ns.set(self.now_ns.get() + ns);
+    }
+}
+
+impl Clock for Costly {
+    fn now_ns(&self) -> u64 {
+        self.readings.set(self.readings.get() + 1);
+        self.pass(READING_NS);
+        self.now_ns.get()
+    }
+
+    fn sleep_until_ns(&self, _: u64) {}
+}
+
+/// Takes a microsecond more for each 4 KiB of the offset, so that requests cannot be mistaken for each other.
+struct Slow {
+    clock: Costly,
+    buffer: Vec<u8>,
+    /// The call that brings only half.
+    short: Option<u64>,
+    calls: u64,
+}
+
+impl Engine for Slow {
+    const SYNCHRONOUS: bool = true;
+
+    type Clock = Costly;
+
+    fn clock(&self) -> &Costly {
+        &self.clock
+    }
+
+    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
+        self.clock.pass(CALL_NS + op.offset / 4096);
+        self.calls += 1;
+        let length = if self.short == Some(self.calls) { op.length / 2 } else { op.length - done };
+        Queued::Done(Completion { slot, result: i64::from(length) })
+    }
+
+    fn files(&self) -> &[OpenFile] {
+        &[]
+    }
+
+    fn buffer(&mut self, _: &Slot<Self>) -> &mut [u8] {
+        self.clock.pass(FILLING_NS);
+        &mut self.buffer
+    }
+}
+
+struct Nobody;
+
+impl Account for Nobody {
+    fn begin_measuring(&mut self) {}
+
+    fn job_record(&self, _: &Recorder, _: u64, _: results::SurvivedErrors) -> Box<JobRecord> {
+        Box::new(JobRecord::new("a", 1, JobSetup::default()))
+    }
+}
+
+fn workload(writes: bool) -> Workload {
+    Workload {
+        pattern: Pattern {
+            access: Access { reads: !writes, writes, ..Access::READ },
+            seed: Seed::Fixed(1),
+            ..job::draft::Draft::default().job.pattern
+        },
+        service: FileService::RoundRobin { per_file: 1 },
+        files: vec![FileRange { start: 0, length: REQUESTS * 4096, name: "file".into() }],
+        bytes: REQUESTS * 4096,
+        starts_over: false,
+        pass_bytes: None,
+        verified: false,
+        loops: 1,
+        time_based: false,
+        number_ios: 0,
+        backlog: None,
+        trims: None,
+        durability: Durability::default(),
+        pacing: Pacing::default(),
+        thread_number: 1,
+        seed: 1,
+    }
+}
+
+impl SelfContained for Slow {}
+
+/// The latencies' sums, and how often the clock was read.
+fn driven(writes: bool, short: Option<u64>) -> (Moments, u64) {
+    let clock = Costly::default();
+    let directions = PerDirection { read: !writes, write: writes, trim: false };
+    let (control, cell) = (Control::default(), WorkerCell::default());
+    let job = job::draft::Draft::default().job;
+    let parts = Parts {
+        files: &[],
+        used: &[],
+        generator: Generator::new(&workload(writes)).unwrap(),
+        content: writes.then(|| Content::new(&job.content, 1)),
+        queueing: Queueing { depth: 1, batch: 1, reap_min: 1, reap_max: 1, depth_low: 1 },
+        recorder: Recorder::new(directions, RecorderOptions::default(), 1),
+        phase: Phase::begin(0, 0, 0, 500, 500),
+        series: None,
+        survival: Survival { policy: job.errors.clone(), fill_device: false, counted: Default::default() },
+        governor: None,
+        log: None,
+        intervals: None,
+        time_all: true,
+        invalidate: false,
+        renewal: None,
+        account: Box::new(Nobody),
+        control: &control,
+        cell: &cell,
+        progress: Progress::default(),
+    };
+    let engine = Slow { clock: clock.clone(), buffer: vec![0; 4096], short, calls: 0 };
+    let mut drive = Drive::new(Equipped { engine, slots: Slots::of_self_contained(1) }, parts);
+    assert!(matches!(drive.run(), Ended::Finished));
+    let shown = crate::recorder::ReportedFigures {
+        clat: true,
+        slat: false,
+        lat: true,
+        classes: true,
+        bandwidth: false,
+        sampled: false,
+    };
+    let PerDirection { read, write, .. } = drive.parts().recorder.counted(1, shown).directions;
+    (if writes { write } else { read }.clat.moments, clock.readings.get())
+}
+
+/// Sum of what the calls themselves take.
+const CALLS_NS: u64 = REQUESTS * CALL_NS + REQUESTS * (REQUESTS - 1) / 2;
+
+#[test]
+fn a_read_takes_its_call_and_one_reading() {
+    let (latency, readings) = driven(false, None);
+    assert_eq!(latency.count, REQUESTS);
+    assert_eq!((latency.min, latency.max), (CALL_NS + READING_NS, CALL_NS + REQUESTS - 1 + READING_NS));
+    assert_eq!(latency.sum, u128::from(CALLS_NS + REQUESTS * READING_NS));
+    assert_eq!(readings, REQUESTS + 3, "one each, and one at the head of each block");
+}
+
+#[test]
+fn the_filling_of_a_buffer_is_in_no_latency() {
+    let (latency, readings) = driven(true, None);
+    assert_eq!(latency.max, CALL_NS + REQUESTS - 1 + READING_NS);
+    assert_eq!(latency.sum, u128::from(CALLS_NS + REQUESTS * READING_NS));
+    assert_eq!(readings, 2 * REQUESTS + 3);
+}
+
+#[test]
+fn a_short_read_is_timed_with_its_rest_and_the_next_one_without() {
+    let (latency, _) = driven(false, Some(70));
+    assert_eq!(latency.count, REQUESTS);
+    let whole = CALL_NS + 69;
+    assert_eq!(latency.max, 2 * whole + READING_NS);
+    assert_eq!(latency.sum, u128::from(CALLS_NS + whole + REQUESTS * READING_NS));
+}

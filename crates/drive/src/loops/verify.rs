@@ -1,0 +1,70 @@
+//! Verification in the loop: a block that was read is checked before its buffer is used again.
+
+use engine::errno::EILSEQ;
+use engine::files::FileError;
+use engine::{Engine, Slot};
+use workload::Op;
+
+use super::{Drive, Ended, Failure, Parts, Step};
+
+/// Failed writes whose places are remembered; more of them would be told as mismatches.
+const FAILED_MAX: usize = 1 << 20;
+
+impl<E: Engine> Drive<'_, E> {
+    /// Checks a block that was read. `number`: of the write that it reads back.
+    #[cold]
+    pub(super) fn verify(&mut self, slot: &Slot<E>, op: &Op, number: u64) -> Step {
+        if self.parts.progress.failed_writes.contains(&(op.file, op.offset)) {
+            return Ok(());
+        }
+        let Drive { engine, parts: Parts { governor, survival, used, .. }, .. } = self;
+        let Some(verification) = governor.as_mut().and_then(|governor| governor.verification.as_mut()) else {
+            return Ok(());
+        };
+        let buffer = &mut engine.buffer(slot)[..op.length as usize];
+        let Err(mismatch) = verification.check(buffer, op, number) else { return Ok(()) };
+        verification.note(&mismatch, buffer, op, used);
+        let listed = &survival.policy.ignored[2];
+        let survived = survival.policy.on_verify && (listed.is_empty() || listed.contains(&EILSEQ));
+        if survival.policy.on_verify {
+            survival.count(EILSEQ);
+        }
+        match (survived, verification.fatal) {
+            (true, false) => Ok(()),
+            (true, true) => Err(Box::new(Ended::Finished)),
+            (false, _) => {
+                let function = if E::SYNCHRONOUS { "io_u_sync_complete" } else { "io_u_queued_complete" };
+                Err(Box::new(Ended::Failed(Failure { code: EILSEQ, function, op: None, detail: None })))
+            }
+        }
+    }
+}
+
+impl Parts<'_> {
+    /// A write failed and the job goes on: what is at its place now is not known.
+    pub(super) fn note_failed_write(&mut self, op: &Op) {
+        if self.progress.failed_writes.len() < FAILED_MAX {
+            self.progress.failed_writes.push((op.file, op.offset));
+        }
+    }
+
+    /// File and offset of writes that failed.
+    pub fn failed_writes(&self) -> Vec<(u32, u64)> {
+        self.progress.failed_writes.clone()
+    }
+
+    /// Writes that ended one way or the other, the ramp's included.
+    pub fn writes_issued(&self) -> u64 {
+        self.totals().ios.write + self.progress.failed_writes.len() as u64
+    }
+
+    /// Has the files stored and their cached pages dropped, so that reads find what the storage kept.
+    pub fn sync_and_drop_caches(&self) -> Result<(), FileError> {
+        for (file, used) in self.files.iter().zip(self.used) {
+            file.sync()?;
+            // Advice: a cache that cannot be dropped answers for the storage, as with fio.
+            let _ = file.drop_cache(used.start, used.length);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,251 @@
+//! The times at which a worker's loop runs its tick: the end of the ramp, the end of a sample window, the end of the
+//! runtime, and regularly for orders and totals. The loop compares one number; everything else is here.
+
+use crate::recorder::Recorder;
+
+/// Orders are read and totals published so often, ns.
+const TICK_NS: u64 = 50_000_000;
+
+/// The same in a warm-up by bytes, which ends at one of these looks, ns.
+const RAMP_TICK_NS: u64 = 1_000_000;
+
+/// The last window of a runtime may be this part of it shorter.
+const SHORT: u64 = 10;
+
+/// A sample window.
+#[derive(Clone, Debug)]
+struct Timer {
+    length_ns: u64,
+    opened_ns: u64,
+}
+
+impl Timer {
+    fn new(length_ms: u32) -> Timer {
+        Timer { length_ns: u64::from(length_ms.max(1)) * 1_000_000, opened_ns: 0 }
+    }
+
+    fn due_ns(&self) -> u64 {
+        self.opened_ns.saturating_add(self.length_ns)
+    }
+}
+
+/// What the tick found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TickResult {
+    /// Go on.
+    Continue,
+    /// The ramp ended just now; the counters were cleared.
+    Measured,
+    /// The runtime is over.
+    TimeUp,
+}
+
+/// What ends the warm-up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RampEnd {
+    /// A time on the worker's clock, ns.
+    At(u64),
+    /// So many bytes of the worker.
+    Bytes(u64),
+    /// An order of the conductor, when the bytes of the worker's group are enough.
+    Order,
+}
+
+/// The clockwork of one worker. All times are ns on the worker's clock.
+#[derive(Clone, Debug)]
+pub struct Phase {
+    /// The loop calls [`Phase::turn`] once its clock reaches this.
+    pub(crate) next_ns: u64,
+    begin_ns: u64,
+    ramp_end: Option<RampEnd>,
+    runtime_ns: u64,
+    end_ns: Option<u64>,
+    bandwidth: Timer,
+    iops: Timer,
+}
+
+impl Phase {
+    /// Begins now. `runtime_ns` 0: no limit of time.
+    pub fn begin(now_ns: u64, ramp_ns: u64, runtime_ns: u64, bandwidth_window_ms: u32, iops_window_ms: u32) -> Phase {
+        let mut phase = Phase {
+            next_ns: 0,
+            begin_ns: now_ns,
+            ramp_end: (ramp_ns > 0).then_some(RampEnd::At(now_ns + ramp_ns)),
+            runtime_ns,
+            end_ns: None,
+            bandwidth: Timer::new(bandwidth_window_ms),
+            iops: Timer::new(iops_window_ms),
+        };
+        phase.start_measuring(now_ns);
+        phase
+    }
+
+    /// The same with another end of the warm-up.
+    pub fn with_ramp(mut self, ramp_end: Option<RampEnd>) -> Phase {
+        if ramp_end.is_some() {
+            self.ramp_end = ramp_end;
+            self.start_measuring(self.begin_ns);
+        }
+        self
+    }
+
+    /// Still warming up: what is counted now will not be reported.
+    pub fn in_ramp(&self) -> bool {
+        self.ramp_end.is_some()
+    }
+
+    /// The conductor says that the warm-up is over.
+    pub(crate) fn end_ramp(&mut self) {
+        if self.ramp_end == Some(RampEnd::Order) {
+            self.ramp_end = Some(RampEnd::At(0));
+        }
+    }
+
+    /// Measures anew from now on; the end of the runtime stays where it is.
+    pub(crate) fn begin_anew(&mut self, now_ns: u64, recorder: &mut Recorder) {
+        let end_ns = self.end_ns;
+        recorder.clear();
+        self.start_measuring(now_ns);
+        self.end_ns = end_ns;
+        self.plan_next(now_ns);
+    }
+
+    fn start_measuring(&mut self, now_ns: u64) {
+        self.begin_ns = now_ns;
+        self.bandwidth.opened_ns = now_ns;
+        self.iops.opened_ns = now_ns;
+        let limited = self.runtime_ns > 0 && !self.in_ramp();
+        self.end_ns = limited.then(|| now_ns.saturating_add(self.runtime_ns));
+        self.plan_next(now_ns);
+    }
+
+    fn plan_next(&mut self, now_ns: u64) {
+        // No window closes in the ramp: its samples are not reported.
+        let window_ns = if self.in_ramp() { u64::MAX } else { self.bandwidth.due_ns().min(self.iops.due_ns()) };
+        let (limit_ns, tick_ns) = match self.ramp_end {
+            Some(RampEnd::At(end_ns)) => (end_ns, TICK_NS),
+            Some(RampEnd::Bytes(_) | RampEnd::Order) => (u64::MAX, RAMP_TICK_NS),
+            None => (self.end_ns.unwrap_or(u64::MAX), TICK_NS),
+        };
+        let soonest = window_ns.min(limit_ns);
+        self.next_ns = soonest.min(now_ns.saturating_add(tick_ns));
+    }
+
+    /// Does what is due at `now_ns`.
+    pub(crate) fn tick(&mut self, now_ns: u64, recorder: &mut Recorder) -> TickResult {
+        if self.ramp_is_over(now_ns, recorder) {
+            self.ramp_end = None;
+            recorder.clear();
+            self.start_measuring(now_ns);
+            return TickResult::Measured;
+        }
+        let over = self.end_ns.is_some_and(|end| now_ns >= end);
+        if !self.in_ramp() {
+            self.close_windows(now_ns, over, recorder);
+        }
+        self.plan_next(now_ns);
+        if over { TickResult::TimeUp } else { TickResult::Continue }
+    }
+
+    fn ramp_is_over(&self, now_ns: u64, recorder: &Recorder) -> bool {
+        match self.ramp_end {
+            Some(RampEnd::At(end_ns)) => now_ns >= end_ns,
+            Some(RampEnd::Bytes(bytes)) => recorder.bytes_moved() >= bytes,
+            Some(RampEnd::Order) | None => false,
+        }
+    }
+
+    /// `over`: no tick comes any more. Each window closes a little late, so that the last one of a runtime is a little short:
+    /// it counts all the same.
+    fn close_windows(&mut self, now_ns: u64, over: bool, recorder: &mut Recorder) {
+        let at_ms = now_ns.saturating_sub(self.begin_ns) / 1_000_000;
+        let is_due = |timer: &Timer| now_ns >= timer.due_ns() - if over { timer.length_ns / SHORT } else { 0 };
+        let (bandwidth_due, iops_due) = (is_due(&self.bandwidth), is_due(&self.iops));
+        if bandwidth_due {
+            recorder.sample_bandwidth(now_ns.saturating_sub(self.bandwidth.opened_ns) / 1_000_000, at_ms);
+            self.bandwidth.opened_ns = now_ns;
+        }
+        if iops_due {
+            recorder.sample_iops(now_ns.saturating_sub(self.iops.opened_ns) / 1_000_000, at_ms);
+            self.iops.opened_ns = now_ns;
+        }
+    }
+
+    /// Length of the phase at `now_ns` in ms: whole microseconds, rounded up to ms, as fio does.
+    pub fn elapsed_ms(&self, now_ns: u64) -> u64 {
+        (now_ns.saturating_sub(self.begin_ns) / 1000).div_ceil(1000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use job::PerDirection;
+
+    use super::*;
+    use crate::recorder::RecorderOptions;
+
+    const MS: u64 = 1_000_000;
+
+    fn recorder() -> Recorder {
+        Recorder::new(PerDirection { read: true, write: false, trim: false }, RecorderOptions::default(), 1)
+    }
+
+    #[test]
+    fn ramp_then_runtime() {
+        let mut recorder = recorder();
+        let mut phase = Phase::begin(1000, 100 * MS, 200 * MS, 500, 500);
+        assert!(phase.in_ramp());
+        assert_eq!(phase.tick(1000 + 50 * MS, &mut recorder), TickResult::Continue);
+        recorder.transferred(job::Direction::Read, 4096);
+        assert_eq!(phase.tick(1000 + 100 * MS, &mut recorder), TickResult::Measured);
+        assert_eq!(recorder.bytes(job::Direction::Read), 0, "ramp traffic is not reported");
+        assert_eq!(phase.tick(1000 + 299 * MS, &mut recorder), TickResult::Continue);
+        assert_eq!(phase.tick(1000 + 300 * MS, &mut recorder), TickResult::TimeUp);
+        assert_eq!(phase.elapsed_ms(1000 + 300 * MS), 200);
+        assert_eq!(phase.elapsed_ms(1001 + 300 * MS + 999), 201, "a started ms counts");
+    }
+
+    #[test]
+    fn the_last_window_of_a_runtime_counts_unless_it_is_much_too_short() {
+        let samples = |runtime_ms: u64| {
+            let mut recorder = recorder();
+            let mut phase = Phase::begin(0, 0, runtime_ms * MS, 500, 500);
+            // Each window closes a millisecond late.
+            for now_ms in [501, 1002, runtime_ms] {
+                recorder.transferred(job::Direction::Read, 512_000);
+                phase.tick(now_ms * MS, &mut recorder);
+            }
+            let shown = crate::recorder::ReportedFigures {
+                clat: true,
+                slat: false,
+                lat: true,
+                classes: true,
+                bandwidth: true,
+                sampled: false,
+            };
+            recorder.counted(runtime_ms, shown).directions.read.bandwidth_samples.count
+        };
+        assert_eq!((samples(1500), samples(1400)), (3, 2));
+    }
+
+    #[test]
+    fn windows_close_when_due_and_the_last_part_is_dropped() {
+        let mut recorder = recorder();
+        let mut phase = Phase::begin(0, 0, 0, 500, 1000);
+        recorder.transferred(job::Direction::Read, 512_000);
+        phase.tick(500 * MS, &mut recorder);
+        phase.tick(900 * MS, &mut recorder);
+        let shown = crate::recorder::ReportedFigures {
+            clat: true,
+            slat: false,
+            lat: true,
+            classes: true,
+            bandwidth: true,
+            sampled: false,
+        };
+        let counted = recorder.counted(900, shown);
+        assert_eq!(counted.directions.read.bandwidth_samples.count, 1);
+        assert_eq!(counted.directions.read.bandwidth_samples.min, 1000, "512,000 B in 0.5 s are 1,000 KiB/s");
+        assert_eq!(counted.directions.read.iops_samples.count, 0);
+    }
+}

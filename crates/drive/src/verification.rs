@@ -1,0 +1,108 @@
+//! `verify=`: what a worker knows about the blocks it reads.
+
+mod dump;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use job::Verify;
+use results::{Note, Severity};
+use workload::{Expected, FileRange, Mismatch, Op, Seal, TRIMMED, UNNUMBERED};
+
+/// Mismatches of one worker that are listed in full.
+const LISTED_MAX: u64 = 100;
+
+/// What fio prints as flags of a read of its own list, and of another one.
+const FLAGS_READ_BACK: u32 = 88;
+const FLAGS_READ: u32 = 8;
+
+/// Checks the blocks of one worker.
+#[derive(Clone, Debug)]
+pub struct Verification {
+    seal: Seal,
+    /// The reads are of what the job wrote itself.
+    reads_back: bool,
+    /// Blocks must be of this run.
+    fresh: bool,
+    /// Whatever the job survives: the first mismatch is the last.
+    pub(crate) fatal: bool,
+    /// Where the blocks of mismatches are saved.
+    dumps: Option<PathBuf>,
+    /// What was found, in fio's words.
+    messages: Vec<String>,
+    unlisted: u64,
+    /// The run that wrote the first block seen of each file, and how many blocks of the file other runs wrote.
+    runs: BTreeMap<u32, (u64, u64)>,
+}
+
+impl Verification {
+    /// Checks blocks as `verify` asks for. `reads_back`: of what the job wrote itself.
+    pub fn new(seal: Seal, verify: &Verify, reads_back: bool) -> Verification {
+        Verification {
+            seal,
+            reads_back,
+            fresh: reads_back && verify.fresh && !verify.only,
+            fatal: verify.fatal,
+            dumps: verify.dump.then(|| verify.aux_path.clone().unwrap_or_default()),
+            messages: Vec::new(),
+            unlisted: 0,
+            runs: BTreeMap::new(),
+        }
+    }
+
+    /// Checks a block that was read. `number`: of the write that is read back.
+    pub(crate) fn check(&mut self, buffer: &mut [u8], op: &Op, number: u64) -> Result<(), Mismatch> {
+        if self.reads_back && number == UNNUMBERED {
+            return Ok(());
+        }
+        if !self.reads_back {
+            for run in self.seal.runs(buffer) {
+                let (first, others) = self.runs.entry(op.file).or_insert((run, 0));
+                *others += u64::from(run != *first);
+            }
+        }
+        let expected = match self.fresh && number != UNNUMBERED {
+            _ if number == TRIMMED => Expected::Zeroes,
+            true => Expected::WriteOfThisRun(number),
+            false => Expected::Anybody,
+        };
+        self.seal.check(buffer, op.offset, expected)
+    }
+
+    /// Records a mismatch of this buffer and its message.
+    pub(crate) fn note(&mut self, mismatch: &Mismatch, buffer: &[u8], op: &Op, used: &[FileRange]) {
+        if self.messages.len() as u64 >= LISTED_MAX {
+            self.unlisted += 1;
+            return;
+        }
+        let file = used.get(op.file as usize).map_or("-", |file| file.name.as_str());
+        let flags = if self.reads_back { FLAGS_READ_BACK } else { FLAGS_READ };
+        let mut message = mismatch.sentences(file, op, flags);
+        if let Some(directory) = &self.dumps {
+            message += &dump::dump(&self.seal, mismatch, buffer, op, file, directory);
+        }
+        self.messages.push(message);
+    }
+
+    /// Files that hold blocks of several runs.
+    pub fn notes(&self, job: &str, used: &[FileRange]) -> Vec<Note> {
+        let mixed = self.runs.iter().filter(|(_, (_, others))| *others > 0);
+        let notes = mixed.map(|(file, (_, others))| {
+            let file = used.get(*file as usize).map_or("-", |file| file.name.as_str());
+            let text = format!(
+                "verify: {file} has blocks of several runs: {others} are not of the run that wrote the first block. Each \
+                 block is intact, but may be outdated"
+            );
+            Note { job: Some(job.to_owned()), ..Note::new("blocks-of-several-runs", Severity::Caution, text) }
+        });
+        notes.collect()
+    }
+
+    /// What was found damaged.
+    pub fn into_messages(mut self) -> Vec<String> {
+        if self.unlisted > 0 {
+            self.messages.push(format!("fio: verify: {} further blocks are wrong", self.unlisted));
+        }
+        self.messages
+    }
+}

@@ -1,0 +1,30 @@
+//! `verify_dump`: the blocks of a mismatch in files, what was read and what should have been there.
+
+use std::path::Path;
+
+use engine::errno::reason;
+use engine::files::{Readers, write_whole};
+use workload::{Mismatch, Op, Seal};
+
+/// Saves the interval that did not pass, and says where, in lines for the end of its message. `buffer` is the request,
+/// as the check left it.
+#[cold]
+pub(super) fn dump(seal: &Seal, mismatch: &Mismatch, buffer: &[u8], op: &Op, file: &str, directory: &Path) -> String {
+    let from = (mismatch.offset - op.offset) as usize;
+    let Some(received) = buffer.get(from..from + mismatch.length as usize) else { return String::new() };
+    let as_read = seal.as_read(received, mismatch);
+    let save = |what: &str, bytes: &[u8]| {
+        let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
+        let path = directory.join(format!("{name}.{}.{what}", mismatch.offset));
+        match write_whole(&path, Readers::ByUmask, bytes) {
+            Ok(()) => format!("\n       {what} data dumped as {}", path.display()),
+            Err(error) => format!("\nopen verify buf file: {}", reason(&error)),
+        }
+    };
+    if mismatch.is_of_header() {
+        return save("hdr_fail", &as_read);
+    }
+    let expected = seal.expected(received, mismatch, op);
+    let expected = expected.map_or_else(String::new, |expected| save("expected", &expected));
+    save("received", &as_read) + &expected
+}

@@ -1,0 +1,74 @@
+//! `cmdprio_percentage` and its companions: some requests have another I/O priority than their thread.
+
+use job::{Direction, EngineOptions, PerDirection, PriorityShare};
+use workload::Op;
+
+/// Draws the priorities of requests.
+#[derive(Debug)]
+pub(crate) struct Priorities {
+    shares: PerDirection<Vec<PriorityShare>>,
+    drawn: u64,
+}
+
+impl Priorities {
+    /// `None`: all requests have that of their thread.
+    pub(crate) fn new(options: &EngineOptions) -> Option<Box<Priorities>> {
+        let shares = options.priority_shares.clone();
+        let any = Direction::ALL.into_iter().any(|direction| !shares[direction].is_empty());
+        any.then(|| Box::new(Priorities { shares, drawn: 0 }))
+    }
+
+    /// As the kernel has it; 0: that of the thread.
+    #[cold]
+    pub(crate) fn of(&mut self, op: &Op) -> u16 {
+        let Some(direction) = op.kind.direction() else { return 0 };
+        let mut drawn = self.percent();
+        for share in &self.shares[direction] {
+            if share.block_bytes.is_some_and(|bytes| bytes != op.length) {
+                continue;
+            }
+            if drawn < share.percent {
+                return share.priority.as_number();
+            }
+            drawn -= share.percent;
+        }
+        0
+    }
+
+    /// 0 to 99: steps of the golden ratio are spread evenly, and no pattern of requests has their period.
+    fn percent(&mut self) -> u32 {
+        self.drawn = self.drawn.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.drawn ^ (self.drawn >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        ((u128::from(mixed ^ (mixed >> 32)) * 100) >> 64) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use job::IoPriority;
+    use workload::OpKind;
+
+    use super::*;
+
+    #[test]
+    fn shares_are_kept_by_size_and_direction() {
+        let urgent = IoPriority { class: 1, level: 2, hint: 0 };
+        let idle = IoPriority { class: 3, level: 0, hint: 0 };
+        let share = |block_bytes, percent, priority| PriorityShare { block_bytes, percent, priority };
+        let mut options = EngineOptions::default();
+        assert!(Priorities::new(&options).is_none());
+        options.priority_shares.read = vec![share(Some(4096), 30, urgent), share(Some(4096), 20, idle)];
+        options.priority_shares.write = vec![share(None, 100, idle)];
+        let mut priorities = Priorities::new(&options).unwrap();
+        let mut count = |kind, length| {
+            let op = Op { offset: 0, length, file: 0, kind };
+            let drawn: Vec<u16> = (0..10_000).map(|_| priorities.of(&op)).collect();
+            [urgent, idle].map(|priority| drawn.iter().filter(|number| **number == priority.as_number()).count())
+        };
+        let [first, second] = count(OpKind::Read, 4096);
+        assert!((2800..3200).contains(&first) && (1800..2200).contains(&second), "{first} {second}");
+        assert_eq!(count(OpKind::Read, 8192), [0, 0]);
+        assert_eq!(count(OpKind::Write, 512), [0, 10_000]);
+        assert_eq!(count(OpKind::Trim, 512), [0, 0]);
+    }
+}

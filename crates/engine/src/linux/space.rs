@@ -1,0 +1,23 @@
+//! Space of files instead of data: `falloc`, `ftruncate`.
+
+use std::os::fd::BorrowedFd;
+
+use job::EngineName;
+use rustix::fs::FallocateFlags;
+use rustix::io::Errno;
+use workload::{Op, OpKind};
+
+use super::files::uninterrupted;
+
+/// Reserves or cuts, and answers the bytes of the range, none of which moves.
+#[cold]
+pub(crate) fn change(name: EngineName, fd: BorrowedFd<'_>, op: &Op, done: u32) -> Result<usize, Errno> {
+    let (offset, length) = (op.offset + u64::from(done), u64::from(op.length - done));
+    let flags = match (name, op.kind) {
+        (EngineName::Falloc, OpKind::Read) => FallocateFlags::KEEP_SIZE,
+        (EngineName::Falloc, _) => FallocateFlags::empty(),
+        (_, OpKind::Read) => return Err(Errno::INVAL),
+        _ => return uninterrupted(|| rustix::fs::ftruncate(fd, offset)).map(|()| length as usize),
+    };
+    uninterrupted(|| rustix::fs::fallocate(fd, flags, offset, length)).map(|()| length as usize)
+}

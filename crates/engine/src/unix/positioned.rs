@@ -1,0 +1,75 @@
+//! One call per transfer, at an offset of its own: `psync`, `sync`.
+
+use std::io::{Error, ErrorKind};
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::fs::FileExt;
+
+use workload::{Op, OpKind};
+
+use crate::buffers::{Arena, ArenaError};
+use crate::clock::RealClock;
+use crate::contract::{Completion, Engine, Queued};
+use crate::files::OpenFile;
+use crate::setup::EngineSetup;
+use crate::slot::Slot;
+use crate::system::fd::AsFd;
+
+/// A synchronous engine. `queue` blocks until the transfer is over.
+#[derive(Debug)]
+pub(super) struct Positioned<'a> {
+    files: &'a [OpenFile],
+    /// The same descriptors, with the calls of the standard library; whoever opened them closes them.
+    calls: Box<[ManuallyDrop<std::fs::File>]>,
+    arena: Arena,
+    clock: RealClock,
+}
+
+impl<'a> Positioned<'a> {
+    pub(super) fn new(setup: &EngineSetup<'a>) -> Result<Positioned<'a>, ArenaError> {
+        let calls = |file: &OpenFile| {
+            // SAFETY: the descriptor is open for as long as the file is borrowed, and is never closed by this one.
+            ManuallyDrop::new(unsafe { std::fs::File::from_raw_fd(AsFd::as_fd(file).as_raw_fd()) })
+        };
+        Ok(Positioned {
+            files: setup.files,
+            calls: setup.files.iter().map(calls).collect(),
+            arena: setup.arena()?,
+            clock: setup.clock,
+        })
+    }
+
+    #[inline]
+    fn perform(&mut self, slot: &Slot<Self>, op: &Op, done: u32) -> i64 {
+        let file = &self.calls[op.file as usize];
+        let offset = op.offset + u64::from(done);
+        let place = &mut self.arena.buffer(slot);
+        loop {
+            let outcome = match op.kind {
+                OpKind::Read => file.read_at(&mut place[done as usize..op.length as usize], offset),
+                OpKind::Write => file.write_at(&place[done as usize..op.length as usize], offset),
+                OpKind::Sync => file.sync_all().map(|()| 0),
+                // POSIX has no sync of a range: all of the data are more than was asked for.
+                OpKind::DataSync | OpKind::SyncRange => file.sync_data().map(|()| 0),
+                OpKind::Trim => Err(Error::from_raw_os_error(libc::EOPNOTSUPP)),
+            };
+            match outcome {
+                Ok(bytes) => return bytes as i64,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return -i64::from(error.raw_os_error().unwrap_or(libc::EIO)),
+            }
+        }
+    }
+}
+
+impl Engine for Positioned<'_> {
+    const SYNCHRONOUS: bool = true;
+
+    crate::contract::belongings!(RealClock);
+
+    #[inline]
+    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
+        let result = self.perform(&slot, op, done);
+        Queued::Done(Completion { slot, result })
+    }
+}

@@ -1,0 +1,55 @@
+//! Volumes of servers.
+
+use std::mem::size_of;
+use std::os::windows::io::{AsHandle, AsRawHandle};
+use std::path::Path;
+
+use windows_sys::Win32::Storage::FileSystem::{
+    FILE_REMOTE_PROTOCOL_INFO, FileRemoteProtocolInfo, GetFileInformationByHandleEx, QueryDosDeviceW,
+};
+
+use super::super::errno;
+use super::super::files;
+use super::super::native::terminated;
+use super::text;
+
+/// How a file of a server is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Protocol {
+    /// `SMB`, `NFS`; `None`: another.
+    pub name: Option<&'static str>,
+    /// `3.1`.
+    pub version: [u16; 2],
+}
+
+/// The protocol that a path is reached by.
+///
+/// # Errors
+/// The system's number: it is on no server.
+pub fn protocol_of(path: &Path) -> Result<Protocol, i32> {
+    const SMB: u32 = 0x0002_0000;
+    const NFS: u32 = 0x0042_0000;
+    let handle = files::open_directory(path, 0)?;
+    let mut found = FILE_REMOTE_PROTOCOL_INFO::default();
+    let bytes = size_of::<FILE_REMOTE_PROTOCOL_INFO>() as u32;
+    let raw = handle.as_handle().as_raw_handle();
+    // SAFETY: the call fills the structure, whose size it is told.
+    if unsafe { GetFileInformationByHandleEx(raw, FileRemoteProtocolInfo, (&raw mut found).cast(), bytes) } == 0 {
+        return Err(errno::last());
+    }
+    let name = match found.Protocol {
+        SMB => Some("SMB"),
+        NFS => Some("NFS"),
+        _ => None,
+    };
+    Ok(Protocol { name, version: [found.ProtocolMajorVersion, found.ProtocolMinorVersion] })
+}
+
+/// What the kernel has behind the letter of a drive: for one of a server its redirector, the server and the share.
+pub fn device_of_drive(drive: &str) -> Option<String> {
+    let name = terminated(drive.as_ref());
+    let mut target = vec![0u16; 4096];
+    // SAFETY: the name ends with a zero, and the call writes at most as many characters as there is room for.
+    let length = unsafe { QueryDosDeviceW(name.as_ptr(), target.as_mut_ptr(), target.len() as u32) };
+    (length > 0).then(|| text(&target).to_string_lossy().into_owned())
+}

@@ -1,0 +1,198 @@
+//! Engines that transfer nothing: operations on names, and the space of files.
+
+use std::path::{Path, PathBuf};
+
+use engine::errno::{EEXIST, ENOENT};
+use engine::{Engine, EngineSetup, EngineVisitor, Names, OPERATION, Slots, with_engine};
+use job::{Direction, EngineName, StatCall};
+use workload::{Op, OpKind};
+
+use super::bench::{BLOCK, BLOCKS, Spec, TestFile, Worker, op};
+
+/// Requests of file 0 unless another is named; `|` begins a new pass. Gives what each came to: its time is there, it is
+/// not, or the errno.
+struct Requests<'a>(&'a str);
+
+#[derive(Debug, PartialEq, Eq)]
+enum Outcome {
+    Operation,
+    Nothing,
+    Error(i32),
+}
+
+use Outcome::{Error, Nothing, Operation};
+
+impl EngineVisitor for Requests<'_> {
+    type Output = Vec<Outcome>;
+
+    fn visit<E: Engine>(self, engine: E, slots: Slots<E>) -> Vec<Outcome> {
+        assert!(E::SYNCHRONOUS);
+        let mut worker = Worker::new(engine, slots, 1);
+        let mut outcomes = Vec::new();
+        for word in self.0.chars() {
+            if word == '|' {
+                worker.engine.begin_pass();
+                continue;
+            }
+            let request = Op { file: word.to_digit(10).unwrap(), ..op(OpKind::Write, 0) };
+            outcomes.push(match (worker.perform(&request, 0), worker.engine.operation()) {
+                (OPERATION, Some((direction, _))) => {
+                    assert_eq!(direction, Direction::Write);
+                    Operation
+                }
+                (OPERATION, None) => Nothing,
+                (result, _) => Error(i32::try_from(-result).unwrap()),
+            });
+        }
+        assert_eq!(worker.perform(&op(OpKind::Sync, 0), 0), 0, "a name has nothing to sync");
+        outcomes
+    }
+}
+
+struct Place {
+    directory: tempfile::TempDir,
+    paths: [PathBuf; 2],
+}
+
+impl Place {
+    fn new() -> Place {
+        let directory = tempfile::tempdir().unwrap();
+        let paths = ["one", "two"].map(|name| directory.path().join(name));
+        Place { directory, paths }
+    }
+
+    fn with_files() -> Place {
+        let place = Place::new();
+        place.paths.iter().for_each(|path| std::fs::write(path, "content").unwrap());
+        place
+    }
+
+    fn run(&self, name: EngineName, requests: &str) -> Vec<Outcome> {
+        self.run_with(&Spec::new(name, 1), requests)
+    }
+
+    fn run_with(&self, spec: &Spec, requests: &str) -> Vec<Outcome> {
+        let nothing = TestFile::new(false).unwrap();
+        let paths: Vec<&Path> = self.paths.iter().map(PathBuf::as_path).collect();
+        let names = Names { paths, counted_as: Direction::Write };
+        with_engine(&EngineSetup { files: &[], names, ..nothing.setup(spec) }, Requests(requests)).unwrap()
+    }
+
+    fn left(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.directory.path()).unwrap();
+        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+#[test]
+fn files_are_created_once_a_pass_and_keep_what_they_hold() {
+    let place = Place::new();
+    std::fs::write(&place.paths[1], "held").unwrap();
+    assert_eq!(place.run(EngineName::Filecreate, "0011|0"), [Operation, Nothing, Operation, Nothing, Operation]);
+    assert_eq!(std::fs::metadata(&place.paths[0]).unwrap().len(), 0);
+    assert_eq!(std::fs::read(&place.paths[1]).unwrap(), b"held");
+}
+
+#[test]
+fn files_are_looked_up_by_every_call() {
+    for stat in [StatCall::Stat, StatCall::Lstat, StatCall::Statx] {
+        let spec = Spec::new(EngineName::Filestat, 1).with(|options| options.stat = stat);
+        assert_eq!(Place::with_files().run_with(&spec, "01|1"), [Operation, Operation, Operation]);
+        assert_eq!(Place::new().run_with(&spec, "00"), [Error(ENOENT), Error(ENOENT)]);
+    }
+}
+
+#[test]
+fn files_are_deleted_once() {
+    let place = Place::with_files();
+    assert_eq!(place.run(EngineName::Filedelete, "00|0"), [Operation, Nothing, Error(ENOENT)]);
+    assert_eq!(place.left(), ["two"]);
+}
+
+#[test]
+fn files_are_renamed_there_and_back_and_replace_nothing() {
+    let place = Place::with_files();
+    assert_eq!(place.run(EngineName::Filerename, "01"), [Operation, Operation]);
+    assert_eq!(place.left(), ["one.renamed", "two.renamed"]);
+    let place = Place::with_files();
+    assert_eq!(place.run(EngineName::Filerename, "0|0"), [Operation, Operation]);
+    assert_eq!(place.left(), ["one", "two"]);
+    std::fs::write(place.directory.path().join("one.renamed"), "of somebody").unwrap();
+    assert_eq!(place.run(EngineName::Filerename, "0"), [Error(EEXIST)]);
+    assert_eq!(std::fs::read(place.directory.path().join("one.renamed")).unwrap(), b"of somebody");
+}
+
+#[test]
+fn directories_are_made_looked_up_and_removed() {
+    let place = Place::new();
+    assert_eq!(place.run(EngineName::Dircreate, "01|0"), [Operation, Operation, Error(EEXIST)]);
+    assert_eq!(place.left(), ["one", "two"]);
+    std::fs::remove_dir(&place.paths[0]).unwrap();
+    assert_eq!(place.run(EngineName::Dirstat, "01"), [Operation, Operation]);
+    assert_eq!(place.left(), ["one", "two"], "it makes what is missing");
+    assert_eq!(place.run(EngineName::Dirdelete, "0"), [Operation]);
+    assert_eq!(place.left(), ["two"]);
+    std::fs::write(place.paths[1].join("held"), "content").unwrap();
+    assert!(matches!(place.run(EngineName::Dirdelete, "1")[..], [Error(_)]), "what holds something stays");
+    assert!(place.paths[1].join("held").exists());
+}
+
+/// A request, and the bytes that it came to.
+struct Change<'a>(&'a Op);
+
+impl EngineVisitor for Change<'_> {
+    type Output = i64;
+
+    fn visit<E: Engine>(self, engine: E, slots: Slots<E>) -> i64 {
+        Worker::new(engine, slots, 1).perform(self.0, 0)
+    }
+}
+
+fn change(name: EngineName, request: &Op) -> (i64, Vec<u8>) {
+    let ground = TestFile::new(false).unwrap();
+    let result = ground.with(&Spec::new(name, 1), Change(request)).unwrap();
+    (result, std::fs::read(&ground.path).unwrap())
+}
+
+#[test]
+fn space_is_reserved_punched_and_cut() {
+    let whole = TestFile::new(false).unwrap();
+    let before = std::fs::read(&whole.path).unwrap();
+    let bytes = i64::from(BLOCK);
+    let behind = op(OpKind::Read, BLOCKS + 4);
+    assert_eq!(change(EngineName::Falloc, &behind), (bytes, before.clone()), "reserved behind the end");
+    let (result, grown) = change(EngineName::Falloc, &Op { kind: OpKind::Write, ..behind });
+    assert_eq!((result, grown.len() as u64), (bytes, (BLOCKS + 5) * u64::from(BLOCK)));
+    assert!(grown.starts_with(&before));
+    let (result, punched) = change(EngineName::Falloc, &op(OpKind::Trim, 2));
+    assert_eq!((result, punched.len()), (bytes, before.len()));
+    assert!(punched[2 * BLOCK as usize..3 * BLOCK as usize].iter().all(|byte| *byte == 0));
+    let (result, cut) = change(EngineName::Ftruncate, &op(OpKind::Write, 3));
+    assert_eq!((result, cut), (bytes, before[..3 * BLOCK as usize].to_vec()));
+}
+
+#[test]
+fn a_file_that_takes_no_splice_leaves_the_pipe_empty() {
+    let ground = TestFile::new(false).unwrap();
+    let spec = Spec::new(EngineName::Splice, 1);
+    struct Twice;
+    impl EngineVisitor for Twice {
+        type Output = ();
+        fn visit<E: Engine>(self, engine: E, slots: Slots<E>) {
+            let mut worker = Worker::new(engine, slots, 1);
+            let slot = worker.slots.take().unwrap();
+            worker.engine.buffer(&slot).fill(0xaa);
+            let (slot, result) = worker.perform_in(slot, &Op { file: 1, ..op(OpKind::Write, 0) }, 0);
+            assert!(result < 0, "opened for reading alone");
+            worker.engine.buffer(&slot).fill(0x55);
+            let (slot, result) = worker.perform_in(slot, &op(OpKind::Write, 0), 0);
+            assert_eq!(result, i64::from(BLOCK));
+            worker.slots.put_back(slot);
+        }
+    }
+    ground.with(&spec, Twice).unwrap();
+    let content = std::fs::read(&ground.path).unwrap();
+    assert!(content[..BLOCK as usize].iter().all(|byte| *byte == 0x55), "nothing of the write that failed");
+}

@@ -1,0 +1,50 @@
+//! T39: a node's own CPU or link is the limit, and not the storage.
+
+use results::{Finding, RunRecord, Severity};
+
+use crate::evidence::Evidence;
+use crate::explanation::Explanation;
+use crate::limits::{Limit, Limiter, of_node};
+use crate::report::Report;
+
+pub(crate) const ID: &str = "node-limit";
+
+pub(crate) const EXPLANATION: Explanation = Explanation {
+    id: ID,
+    trap: "T39",
+    title: "A node's own CPU or link is the limit",
+    happens: "A node whose processors or network interface are fully used gets no more from any server. Its part of the \
+              total says what the node can do, not what the storage can.",
+    seen: "What limits each node, by its own counters: processors busy 90 % of the time, 85 % of its link's speed in use, or \
+           requests that wait in the client. A caution if that is so on at most half of the nodes; if it is so on more, the \
+           line `limited by` says it.",
+    advice: "Leave the node out, give it less to do, or use more nodes.",
+    documented: "proc(5), /proc/stat; linux Documentation/ABI/testing/sysfs-class-net, speed; nfsstat(8), mountstats",
+};
+
+pub(crate) fn find(record: &RunRecord) -> Vec<Finding> {
+    if record.nodes.len() < 2 {
+        return Vec::new();
+    }
+    let of_its_own =
+        |limit: &Limit| matches!(limit.limiter, Limiter::ClientProcessor | Limiter::Link | Limiter::ClientQueue);
+    let limited = Evidence::of(record).filter_map(|evidence| {
+        let limit = of_node(record, &evidence).ok().filter(of_its_own)?;
+        Some((evidence.node, limit))
+    });
+    let limited: Vec<_> = limited.collect();
+    if limited.len() * 2 > record.nodes.len() {
+        return Vec::new();
+    }
+    let found = limited.into_iter().map(|(node, limit)| {
+        let what = match limit.limiter {
+            Limiter::ClientProcessor => "its CPUs",
+            Limiter::ClientQueue => "its own queue of requests",
+            _ => "its own link",
+        };
+        let cause = format!("{} is limited by {what}: {}", node.name, limit.evidence);
+        let next = format!("leave {} out or give it less to do; the other nodes are not limited by this", node.name);
+        Finding { node: Some(node.name.clone()), ..Report::of_run(ID, Severity::Caution).says(cause, next) }
+    });
+    found.collect()
+}

@@ -1,0 +1,54 @@
+//! T37: one node is slower than the others.
+
+use results::{Finding, RunRecord, Severity};
+
+use crate::between::{Everywhere, jobs_everywhere};
+use crate::explanation::Explanation;
+use crate::report::Report;
+use crate::units::{number, percent};
+
+pub(crate) const ID: &str = "slow-node";
+
+pub(crate) const EXPLANATION: Explanation = Explanation {
+    id: ID,
+    trap: "T37",
+    title: "One node is slower than the others",
+    happens: "A node with a slow link, a busy CPU or another mount lags behind. The total is then not what equal nodes \
+              would get, and a job over all of them waits for the slowest.",
+    seen: "IOPS of each node beside those of the others, per job. A caution if a node is more than three median absolute \
+           deviations below the median and at least 20 % below it. Of two nodes, one with less than half the other's rate.",
+    advice: "Compare that node's table of mount, link and CPU with the others', and measure it alone.",
+    documented: "Leys et al., Detecting outliers, Journal of Experimental Social Psychology 49 (2013): three deviations; \
+                 IOR, stragglers",
+};
+
+/// A node with more than this share of the median is not slow.
+const NEAR: f64 = 0.8;
+
+/// Of two nodes the slower is slow below this share of the other.
+const OF_TWO: f64 = 0.5;
+
+pub(crate) fn find(record: &RunRecord) -> Vec<Finding> {
+    jobs_everywhere(record).iter().flat_map(|job| slow_nodes(record, job)).collect()
+}
+
+fn slow_nodes(record: &RunRecord, job: &Everywhere<'_>) -> Vec<Finding> {
+    let most = job.nodes.iter().map(|done| done.iops).fold(0.0, f64::max);
+    let (usual, least, others) = match job.usual_distance() {
+        Some(distance) => (job.median(), (job.median() - distance).min(job.median() * NEAR), "the median of all nodes"),
+        None => (most, most * OF_TWO, "the other node"),
+    };
+    let slow = job.nodes.iter().filter(|done| done.iops < least);
+    slow.map(|done| {
+        let name = &record.nodes[done.node].name;
+        let share = percent(done.iops / usual);
+        let cause =
+            format!("{name} does {} IOPS, {share} of what {others} does ({})", number(done.iops), number(usual));
+        let next = format!("measure {name} alone, and compare its mount, link and CPU with the others'");
+        let report = Report::new(ID, Severity::Caution, &job.first.name)
+            .number("IOPS of the node", done.iops, "1/s")
+            .number("IOPS of the others", usual, "1/s");
+        Finding { node: Some(name.clone()), ..report.says(cause, next) }
+    })
+    .collect()
+}

@@ -1,0 +1,60 @@
+//! `fsdyno scale`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+#[cfg(not(feature = "mpi"))]
+use guide::nodes::ThisMachine as Nodes;
+use guide::requests::{access, block_size};
+use guide::scale::{Options, Steps, scale};
+use guide::study::Place;
+
+use super::answer::{FileOptions, Shared, answer};
+#[cfg(feature = "mpi")]
+use crate::process::link::Ranks as Nodes;
+
+/// What several nodes get together, and from how many on it is no more.
+///
+/// Each node reads or writes a file of its own. Steps are repeated 4 to 12 times, alternating. More nodes than this
+/// machine need a build for MPI and its launcher: `mpirun -n 16 --hostfile HOSTS fsdyno scale DIR`.
+#[derive(Debug, Args)]
+pub(crate) struct Scale {
+    /// A directory on the storage, the same on all nodes.
+    #[arg(default_value = ".")]
+    path: PathBuf,
+    /// Nodes, a step for each number.
+    #[arg(long, value_name = "NUMBERS", default_value = "1,2,4,8,16")]
+    nodes: Steps,
+    /// Block sizes, separated by commas.
+    #[arg(long, value_name = "SIZES", default_value = "1m", value_delimiter = ',', value_parser = block_size)]
+    bs: Vec<String>,
+    /// Kinds of access, separated by commas: read, write, rw, randread, randwrite, randrw.
+    #[arg(long, value_name = "WORDS", default_value = "read", value_delimiter = ',', value_parser = access)]
+    rw: Vec<String>,
+    /// Requests in flight on each node.
+    #[arg(long, value_name = "DEPTH", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    iodepth: u32,
+    #[command(flatten)]
+    file: FileOptions,
+    #[command(flatten)]
+    shared: Shared,
+}
+
+impl Scale {
+    pub(crate) fn run(self, command: Vec<String>) -> ExitCode {
+        let options = Options {
+            nodes: self.nodes,
+            block_sizes: self.bs,
+            accesses: self.rw,
+            iodepth: self.iodepth,
+            runtime_s: self.file.runtime_s(),
+            size_bytes: self.file.size,
+            expected: self.file.expect,
+        };
+        let place = Place::at(&self.path);
+        answer(&self.shared, place.in_command(&self.path, command), |caller| {
+            scale(&place, &options, &mut Nodes, caller)
+        })
+    }
+}

@@ -1,0 +1,59 @@
+//! The connection of this process to the other ranks of a run on many nodes.
+
+use std::sync::{Arc, OnceLock};
+
+use cluster::Link;
+use guide::bench::{Conditions, run_line};
+use guide::nodes::Nodes;
+use guide::watch::Step;
+use guide::{Problem, Watcher};
+use job::Request;
+use results::RunRecord;
+use run::Company;
+
+static LINK: OnceLock<Arc<Link>> = OnceLock::new();
+
+/// Connects this process.
+pub(super) fn connect(link: Link) -> &'static Arc<Link> {
+    LINK.get_or_init(|| Arc::new(link))
+}
+
+/// The other ranks; `None`: this program runs alone.
+pub(super) fn company() -> Option<Arc<dyn Company>> {
+    LINK.get().map(|link| Arc::clone(link) as _)
+}
+
+/// Generated names of files carry the node.
+pub(crate) fn with_names(mut request: Request) -> Request {
+    LINK.get().inspect(|link| link.name_files(&mut request.jobs));
+    request
+}
+
+/// The work is over.
+pub(super) fn leave() {
+    LINK.get().filter(|link| link.rank() == 0).inspect(|link| link.close());
+}
+
+/// All ranks, or this machine alone; each is a node.
+#[derive(Debug)]
+pub(crate) struct Ranks;
+
+impl Nodes for Ranks {
+    fn count(&self) -> u32 {
+        LINK.get().map_or(1, |link| link.ranks())
+    }
+
+    fn run(
+        &mut self,
+        nodes: u32,
+        words: &[String],
+        conditions: Conditions<'_>,
+        step: &Step,
+        watcher: &mut dyn Watcher,
+    ) -> Result<RunRecord, Problem> {
+        LINK.get().inspect(|link| link.limit(nodes));
+        let record = run_line(words, conditions, step, watcher);
+        LINK.get().inspect(|link| link.limit(link.ranks()));
+        record
+    }
+}

@@ -1,0 +1,94 @@
+//! This program as one rank of a run on many nodes: the first runs what was asked for, the others follow it.
+
+use std::ffi::OsString;
+use std::io::{PipeReader, PipeWriter};
+use std::process::ExitCode;
+
+use cluster::{Agent, Ending, Link, OverMpi};
+use engine::clock::RealClock;
+use guide::Problem;
+use results::RunRecord;
+
+use super::launcher::Launched;
+use super::link;
+use super::patience::bounds;
+use super::status::{BY_SIGNAL, GOOD, UNUSABLE};
+use super::streams::{print_stderr, report_problem};
+use super::{VERSION, supervisor};
+
+/// Each rank reads what the next one wrote; stands before the command.
+const SHIFT: &str = "--shift";
+
+/// Commands that are about several nodes: the others would be answered by the first rank alone.
+const TOGETHER: [&str; 4] = ["scale", "measure", "sweep", "curve"];
+
+/// Commands that look at a storage or load it, but not from all ranks yet.
+const ALONE: [&str; 4] = ["check", "compare", "smallfiles", "attribute"];
+
+/// Runs as a rank. `face`: what the first one does with the words.
+pub(crate) fn run(launched: &Launched, words: &[OsString], face: impl FnOnce(&[OsString]) -> ExitCode) -> ExitCode {
+    let shifted = words.first().is_some_and(|word| word == SHIFT);
+    let words = &words[usize::from(shifted)..];
+    let asked = words.first().and_then(|word| word.to_str()).unwrap_or_default();
+    if ALONE.contains(&asked) {
+        return launched.refuse(asked, &TOGETHER);
+    }
+    // Both processes read the same clock with the same calibration.
+    RealClock::shared();
+    let ended = supervisor::accompanied(
+        |orders, reports| work(orders, reports, shifted, || face(words)),
+        |worker, signal| {
+            let mpi = OverMpi::begin().expect("MPI begins here alone");
+            match Agent::begin(mpi, VERSION, worker, bounds(), signal) {
+                Ok(agent) => agent.run(),
+                Err(error) => {
+                    print_stderr(&format!("fsdyno: a rank cannot begin: {error}"));
+                    Ending::Lost(None)
+                }
+            }
+        },
+        keep,
+    );
+    ended.unwrap_or_else(|error| {
+        report_problem(&Problem::new(format!("cannot start a second process as a rank of {launched}: {error}")));
+        ExitCode::from(UNUSABLE)
+    })
+}
+
+fn work(orders: PipeReader, reports: PipeWriter, shifted: bool, face: impl FnOnce() -> ExitCode) -> ExitCode {
+    let link = match Link::begin(orders, reports) {
+        Ok(link) => link::connect(link),
+        Err(sentence) => {
+            report_problem(&Problem::new(sentence));
+            return ExitCode::from(UNUSABLE);
+        }
+    };
+    if link.rank() == 0 {
+        if shifted {
+            link.shift();
+        }
+        return face();
+    }
+    cluster::follow(link, VERSION, bounds());
+    ExitCode::from(GOOD)
+}
+
+/// The first rank's worker was lost: the record of the others is kept beside the program's other files.
+fn keep(record: Option<Box<RunRecord>>) -> u8 {
+    let status = BY_SIGNAL;
+    let Some(record) = record else {
+        print_stderr("fsdyno: the process of rank 0 was lost, and no rank has results");
+        return status;
+    };
+    let name = format!("fsdyno-ranks-{}.json", record.started_ms);
+    let kept = engine::files::write_whole(
+        name.as_ref(),
+        engine::files::Readers::ByUmask,
+        format!("{}\n", record.to_json()).as_bytes(),
+    );
+    print_stderr(&match kept {
+        Ok(()) => format!("fsdyno: the process of rank 0 was lost; the record of the other ranks is in {name}"),
+        Err(error) => format!("fsdyno: the process of rank 0 was lost, and the record of the others with it: {error}"),
+    });
+    status
+}

@@ -1,0 +1,136 @@
+//! What becomes of a run when a rank, its launcher or its disk fails.
+
+use results::RunRecord;
+use testkit::{Place, Running, wait_until};
+
+use crate::launcher::{agent_and_worker, command, program, runs, signal};
+use crate::together::{on_own_filesystems, record};
+
+const LONG: &str = "--name=a --ioengine=null --size=1g --bs=4k --rw=read --rate_iops=500 --time_based --runtime=4 \
+                    --record=run.json --record-interval=0";
+
+/// Starts a run of three ranks, and waits until they work.
+#[track_caller]
+fn begun(place: &Place, words: &str) -> Option<Running> {
+    let running = Running::start(&mut command(&place.path(""), 3, program()?, words));
+    for rank in 0..3 {
+        agent_and_worker(running.id(), rank);
+    }
+    testkit::pause(1500);
+    Some(running)
+}
+
+fn missing(record: &RunRecord) -> Vec<(u32, &str)> {
+    let together = record.together.as_ref().expect("they ran together");
+    together.missing.iter().map(|missing| (missing.rank, missing.reason.as_str())).collect()
+}
+
+#[test]
+fn the_others_go_on_without_a_worker_that_is_killed() {
+    let place = Place::new();
+    let Some(running) = begun(&place, LONG) else { return };
+    let (_, worker) = agent_and_worker(running.id(), 2);
+    signal(worker, "KILL");
+    let ran = running.finish();
+    assert_ne!(ran.status, Some(0));
+    let record = record(&place);
+    assert_eq!(missing(&record), [(2, "it ended by signal 9")]);
+    assert_eq!(record.nodes.len(), 2);
+    assert!(record.complete && record.signal.is_none());
+}
+
+#[test]
+fn a_worker_that_hangs_is_left_behind() {
+    let place = Place::new();
+    let Some(program) = program() else { return };
+    let mut command = command(&place.path(""), 3, program, LONG);
+    let running = Running::start(command.env("FSDYNO_PATIENCE", "1"));
+    let (_, worker) = agent_and_worker(running.id(), 1);
+    testkit::pause(1500);
+    signal(worker, "STOP");
+    let ran = running.finish();
+    assert_ne!(ran.status, Some(0));
+    let record = record(&place);
+    let missing = missing(&record);
+    assert!(missing.len() == 1 && missing[0].0 == 1 && missing[0].1.starts_with("it did not answer"), "{missing:?}");
+}
+
+#[test]
+fn a_rank_that_is_killed_with_its_agent_leaves_the_record_of_the_first() {
+    let place = Place::new();
+    let Some(running) = begun(&place, LONG) else { return };
+    let (agent, worker) = agent_and_worker(running.id(), 1);
+    let (_, first) = agent_and_worker(running.id(), 0);
+    signal(agent, "KILL");
+    let ran = running.finish();
+    assert_ne!(ran.status, Some(0));
+    // The launcher has killed all agents; the workers have ended in order.
+    wait_until("end of the workers", || [worker, first].iter().all(|process| !runs(*process)));
+    let record = record(&place);
+    assert!(record.signal.is_some());
+    assert_eq!(missing(&record).iter().map(|(rank, _)| *rank).collect::<Vec<_>>(), [1, 2]);
+}
+
+#[test]
+fn the_first_worker_may_be_the_one_that_is_killed() {
+    let place = Place::new();
+    let Some(running) = begun(&place, LONG) else { return };
+    let (_, worker) = agent_and_worker(running.id(), 0);
+    signal(worker, "KILL");
+    let ran = running.finish();
+    assert_ne!(ran.status, Some(0));
+    let kept = place.names("").into_iter().find(|name| name.starts_with("fsdyno-ranks-")).expect("a record");
+    assert!(ran.stderr.contains(&kept), "{}", ran.stderr);
+    let text = std::fs::read_to_string(place.path(&kept)).unwrap();
+    let record = RunRecord::from_json(&text).unwrap();
+    assert_eq!(missing(&record), [(0, "it ended by signal 9")]);
+    assert_eq!(record.nodes.len(), 2);
+}
+
+#[test]
+fn a_signal_at_one_rank_ends_all_with_a_report() {
+    let place = Place::new();
+    let Some(running) = begun(&place, LONG) else { return };
+    let (agent, _) = agent_and_worker(running.id(), 2);
+    signal(agent, "TERM");
+    let ran = running.finish();
+    assert_ne!(ran.status, Some(0));
+    let record = record(&place);
+    assert_eq!((record.signal, record.nodes.len()), (Some(15), 3));
+    assert!(missing(&record).is_empty());
+}
+
+#[test]
+fn a_signal_at_the_launcher_leaves_a_record_and_no_files() {
+    for name in ["TERM", "INT"] {
+        let place = Place::new();
+        let words = "measure . --only=seq-read --runtime=30 --store=kept --record-interval=1 --size=4m";
+        let Some(running) = begun(&place, words) else { return };
+        let workers: Vec<u32> = (0..3).map(|rank| agent_and_worker(running.id(), rank).1).collect();
+        signal(running.id(), name);
+        let ran = running.finish();
+        assert_ne!(ran.status, Some(0), "{name}");
+        wait_until("end of the workers", || workers.iter().all(|process| !runs(*process)));
+        let left: Vec<String> = place.names("").into_iter().filter(|name| name.starts_with("fsdyno-work")).collect();
+        assert!(left.is_empty(), "{name}: {left:?}");
+        assert!(!place.names("kept").is_empty(), "{name}: a record is kept");
+    }
+}
+
+#[test]
+fn a_full_disk_at_one_rank_is_its_error_alone() {
+    let place = Place::new();
+    let words = "--name=a --rw=write --size=8m --bs=64k --fallocate=none --directory=data --record=run.json";
+    let Some(ran) = on_own_filesystems(&place, "tmpfs", [64, 2, 64], words) else { return };
+    assert_ne!(ran.status, Some(0));
+    let record = record(&place);
+    let failed: Vec<&str> =
+        record.jobs.iter().filter(|job| job.error.is_some()).map(|job| node(&record, job)).collect();
+    assert!(failed.len() == 1 && failed[0].ends_with(":1"), "{failed:?}");
+    let wrote = record.jobs.iter().filter(|job| job.directions.write.bytes == 8 << 20).count();
+    assert_eq!((wrote, record.nodes.len()), (2, 3));
+}
+
+fn node<'a>(record: &'a RunRecord, job: &results::JobRecord) -> &'a str {
+    &record.nodes[job.node].name
+}

@@ -1,0 +1,145 @@
+//! Ranks on several hosts: network namespaces, each with a name and an ssh server of its own.
+
+use std::process::{Child, Command, Stdio};
+
+use testkit::{Place, Running, is_root, shell, skip};
+
+use crate::launcher::program;
+use crate::together::record;
+
+/// Hosts `node1`, `node2` … on a network of their own.
+struct Hosts {
+    /// Begins the names of all that is made.
+    mark: String,
+    /// The third number of their addresses.
+    network: u32,
+    servers: Vec<Child>,
+    place: Place,
+}
+
+impl Hosts {
+    /// Sets up so many; `None`: it cannot be done here, which is said.
+    fn set_up(count: u32, network: u32) -> Option<Hosts> {
+        if !is_root("a network namespace for each host") {
+            return None;
+        }
+        for tool in ["ip", "sshd", "ssh-keygen"] {
+            let there = Command::new("sh").args(["-c", &format!("PATH=$PATH:/usr/sbin command -v {tool}")]).output();
+            if !there.is_ok_and(|ran| ran.status.success()) {
+                skip(&format!("{tool} is not installed (iproute2, openssh-server)"));
+                return None;
+            }
+        }
+        let mark = format!("fs{}{network}", std::process::id() % 100_000);
+        let mut hosts = Hosts { mark, network, servers: Vec::new(), place: Place::with(&["data"]) };
+        let Hosts { mark, place, .. } = &hosts;
+        let folder = place.word("");
+        shell(&format!(
+            "cd {folder} && mkdir -p /run/sshd && ssh-keygen -q -N '' -t ed25519 -f key && ssh-keygen -q -N '' -t \
+             ed25519 -f host && cp key.pub authorized && ip link add {mark}b type bridge && ip addr add \
+             198.18.{network}.254/24 dev {mark}b && ip link set {mark}b up"
+        ));
+        place.write(
+            "sshd.conf",
+            format!(
+                "HostKey {folder}/host\nAuthorizedKeysFile {folder}/authorized\nStrictModes no\nPermitRootLogin \
+                 prohibit-password\nUsePAM no\nPidFile none\n"
+            ),
+        );
+        place.write(
+            "ssh.conf",
+            format!(
+                "Host *\n IdentityFile {folder}/key\n StrictHostKeyChecking no\n UserKnownHostsFile /dev/null\n \
+                 LogLevel ERROR\n Port 2222\n"
+            ),
+        );
+        for host in 1..=count {
+            let server = hosts.begin(host);
+            hosts.servers.push(server);
+        }
+        Some(hosts)
+    }
+
+    fn begin(&self, host: u32) -> Child {
+        let Hosts { mark, network, place, .. } = self;
+        let folder = place.word("");
+        shell(&format!(
+            "ip netns add {mark}h{host} && ip link add {mark}v{host} type veth peer name eth0 netns {mark}h{host} && ip \
+             link set {mark}v{host} master {mark}b up && ip -n {mark}h{host} addr add 198.18.{network}.{host}/24 dev \
+             eth0 && ip -n {mark}h{host} link set eth0 up && ip -n {mark}h{host} link set lo up"
+        ));
+        let serve = format!(
+            "hostname node{host}; exec /usr/sbin/sshd -D -f {folder}/sshd.conf -o ListenAddress=198.18.{network}.{host} \
+             -o Port=2222"
+        );
+        let name = format!("{mark}h{host}");
+        let words = ["netns", "exec", &name, "unshare", "--uts", "bash", "-c", &serve];
+        Command::new("ip").args(words).stderr(Stdio::null()).spawn().expect("ip is there")
+    }
+
+    /// `--hosts` and what stands after it.
+    fn start(&self, words: &str) -> Option<Running> {
+        let network = self.network;
+        let hosts: Vec<String> = (1..=self.servers.len()).map(|host| format!("198.18.{network}.{host}:1")).collect();
+        let addresses = format!("198.18.{network}.0/24");
+        let mut command = Command::new(program()?);
+        command.args(["--hosts", &hosts.join(",")]).args(words.split_whitespace());
+        command.current_dir(self.place.path("data")).stdin(Stdio::null());
+        command.env("OMPI_MCA_plm_rsh_agent", format!("ssh -F {}", self.place.word("ssh.conf")));
+        command.env("OMPI_MCA_btl", "tcp,self");
+        command.env("OMPI_MCA_oob_tcp_if_include", &addresses).env("OMPI_MCA_btl_tcp_if_include", &addresses);
+        Some(Running::start(&mut command))
+    }
+}
+
+impl Drop for Hosts {
+    fn drop(&mut self) {
+        for server in &mut self.servers {
+            // One that has ended is no failure of the test.
+            let _ = server.kill();
+            let _ = server.wait();
+        }
+        let mark = &self.mark;
+        let namespaces = (1..=self.servers.len()).map(|host| format!("ip netns del {mark}h{host}; "));
+        let _ =
+            Command::new("sh").args(["-c", &format!("{}ip link del {mark}b", namespaces.collect::<String>())]).status();
+    }
+}
+
+/// Each host is a node with a clock and counters of its own.
+fn on_hosts(count: u32, network: u32) {
+    if program().is_none() {
+        return;
+    }
+    let Some(hosts) = Hosts::set_up(count, network) else { return };
+    let words = "--name=a --rw=write --size=4m --bs=64k --output-format=json --record=../run.json";
+    let Some(running) = hosts.start(words) else { return };
+    running.finish().good();
+    let record = record(&hosts.place);
+    let names: Vec<String> = (1..=count).map(|host| format!("node{host}")).collect();
+    assert_eq!(record.nodes.iter().map(|node| node.name.clone()).collect::<Vec<_>>(), names);
+    assert_eq!(record.together.as_ref().map(|together| together.ranks), Some(count));
+    assert_eq!(record.jobs.iter().map(|job| job.directions.write.bytes).sum::<u64>(), u64::from(count) * (4 << 20));
+    let files: Vec<String> = names.iter().map(|name| format!("{name}.a.0.0")).collect();
+    assert_eq!(hosts.place.names("data"), files);
+}
+
+#[test]
+fn two_hosts_over_ssh_are_two_nodes() {
+    on_hosts(2, 21);
+}
+
+#[test]
+fn four_hosts_over_ssh_are_four_nodes() {
+    on_hosts(4, 22);
+}
+
+#[test]
+fn a_dry_run_shows_the_call_of_the_launcher() {
+    let Some(program) = program() else { return };
+    let ran =
+        Running::start(Command::new(program).args(["--hosts", "a,b:2", "--dry-run", "measure", "/mnt/x y"])).finish();
+    let shown = ran.good().stdout;
+    assert!(shown.starts_with("mpirun ") && shown.contains(" --host a,b:2 "), "{shown}");
+    assert!(shown.trim_end().ends_with(" measure '/mnt/x y'"), "{shown}");
+}

@@ -1,0 +1,100 @@
+//! The program built with MPI, and the launcher that starts it several times.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use testkit::{Ran, Running, Words, skip, text, wait_until, workspace};
+
+/// The program with MPI; `None`: it cannot be built here, which is said.
+pub(crate) fn program() -> Option<&'static Path> {
+    static PROGRAM: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    match PROGRAM.get_or_init(build) {
+        Ok(program) => Some(program),
+        Err(reason) => {
+            skip(reason);
+            None
+        }
+    }
+}
+
+/// Builds it below the build, where the program without MPI stays what it is.
+fn build() -> Result<PathBuf, String> {
+    if let Some(program) = std::env::var_os("FSDYNO_MPI") {
+        return Ok(program.into());
+    }
+    for (tool, package) in [("mpirun", "openmpi-bin"), ("mpicc", "libopenmpi-dev")] {
+        let there = Command::new(tool).arg("--version").output().is_ok_and(|ran| ran.status.success());
+        there.then_some(()).ok_or(format!("{tool} is not installed ({package})"))?;
+    }
+    let folder = workspace().join("target/mpi");
+    let words = ["build", "--quiet", "-p=fsdyno", "--features=mpi", "--target-dir"];
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    cargo.args(words).arg(&folder).current_dir(workspace());
+    // The compiler's time is most of what these tests take.
+    let built = cargo.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0").output().map_err(|error| error.to_string())?;
+    match built.status.success() {
+        true => Ok(folder.join("debug/fsdyno")),
+        false => Err(format!("it cannot be built with MPI: {}", text(&built.stderr))),
+    }
+}
+
+/// A call of the launcher for this program.
+pub(crate) fn command<W: Words + ?Sized>(place: &Path, ranks: u32, program: &Path, words: &W) -> Command {
+    let mut command = launcher(place, ranks);
+    command.arg(program).args(words.list());
+    command
+}
+
+/// The launcher, without what it starts.
+pub(crate) fn launcher(place: &Path, ranks: u32) -> Command {
+    let mut command = Command::new("mpirun");
+    command.args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n"]).arg(ranks.to_string());
+    command.current_dir(place).env("HOME", place).env("XDG_DATA_HOME", place.join("home"));
+    command.stdin(std::process::Stdio::null());
+    command
+}
+
+/// Runs ranks of the program to their end; `None`: skipped.
+#[track_caller]
+pub(crate) fn ran<W: Words + ?Sized>(place: &Path, ranks: u32, words: &W) -> Option<Ran> {
+    Some(Running::start(&mut command(place, ranks, program()?, words)).finish())
+}
+
+/// The processes of a rank below a launcher: its agent, and the worker when it has begun.
+fn processes(launcher: u32, rank: u32) -> Vec<u32> {
+    let children = |process: u32| {
+        let list = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
+        list.split_whitespace().map(|child| child.parse().expect("a number")).collect::<Vec<u32>>()
+    };
+    let variable = format!("OMPI_COMM_WORLD_RANK={rank}");
+    let is_rank = |process: &u32| {
+        let environment = std::fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|word| word == variable.as_bytes())
+    };
+    let agent = children(launcher).into_iter().find(is_rank);
+    agent.into_iter().flat_map(|agent| std::iter::once(agent).chain(children(agent))).collect()
+}
+
+/// Waits for the agent and the worker of a rank.
+#[track_caller]
+pub(crate) fn agent_and_worker(launcher: u32, rank: u32) -> (u32, u32) {
+    let mut found = Vec::new();
+    wait_until("worker of the rank", || {
+        found = processes(launcher, rank);
+        found.len() == 2
+    });
+    (found[0], found[1])
+}
+
+/// Whether a process can still do anything: one that has ended may wait long for its parent to notice.
+pub(crate) fn runs(process: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with(['Z', 'X']))
+}
+
+/// Sends a signal.
+#[track_caller]
+pub(crate) fn signal(process: u32, name: &str) {
+    testkit::shell(&format!("kill -{name} {process}"));
+}

@@ -1,0 +1,6 @@
+//! Several ranks of the program, started by Open MPI's launcher.
+
+mod breaks;
+mod hosts;
+mod launcher;
+mod together;

@@ -1,0 +1,217 @@
+//! Ranks run one plan, from one start, into one record.
+
+use std::path::Path;
+use std::process::Command;
+
+use launcher::{command, program, ran};
+use results::{RunRecord, Study};
+use testkit::{Place, Ran, Running, has, is_root, text};
+
+use crate::launcher;
+
+/// The record that a run has left.
+#[track_caller]
+pub(crate) fn record(place: &Place) -> RunRecord {
+    RunRecord::from_json(&place.read("run.json")).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn bytes_read(record: &RunRecord) -> u64 {
+    record.jobs.iter().map(|job| job.directions.read.bytes).sum()
+}
+
+#[test]
+fn a_program_without_mpi_refuses_to_be_several() {
+    if !has("mpirun") {
+        return;
+    }
+    let place = Place::new();
+    let plain = testkit::program();
+    let calls = Command::new(&plain).args(["--hosts", "a", "--dry-run", "--version"]).output();
+    if calls.is_ok_and(|ran| text(&ran.stdout).starts_with("mpirun")) {
+        return testkit::skip("the program under test has MPI");
+    }
+    let words = ["--name=a", "--ioengine=null", "--size=1m"];
+    let ran = Running::start(&mut command(&place.path(""), 3, Path::new(&plain), &words)).finish();
+    assert_ne!(ran.status, Some(0));
+    assert_eq!(ran.stdout.matches("Starting 1").count(), 0, "{}", ran.stdout);
+    assert_eq!(ran.stderr.matches("has started 3 ranks, but this program was built without MPI").count(), 1);
+}
+
+#[test]
+fn one_document_has_the_sums_of_all_ranks() {
+    let place = Place::new();
+    let words = "--name=a --ioengine=null --size=64m --bs=4k --rw=read --output-format=json --record=run.json";
+    let Some(ran) = ran(&place.path(""), 4, words) else { return };
+    let ran = ran.good();
+    let stats = ran.document()["client_stats"].as_array().expect("clients").clone();
+    assert_eq!(stats.len(), 5, "each rank, and all of them");
+    let of = |index: usize| stats[index]["read"]["io_bytes"].as_u64().unwrap();
+    assert!((0..4).all(|index| of(index) == 64 << 20));
+    assert_eq!((stats[4]["jobname"].as_str(), of(4)), (Some("All clients"), 256 << 20));
+    let record = record(&place);
+    assert_eq!((record.jobs.len(), bytes_read(&record)), (4, 256 << 20));
+    let mut nodes: Vec<&str> = record.nodes.iter().map(|node| node.name.as_str()).collect();
+    nodes.dedup();
+    assert_eq!((nodes.len(), record.machines().len()), (4, 1), "{nodes:?}");
+    let together = record.together.expect("they ran together");
+    assert_eq!((together.ranks, together.missing.len(), together.windows.len()), (4, 0, 1));
+    for node in &record.nodes {
+        let part = node.part.as_ref().expect("a part");
+        let clock = part.clock.expect("its clock was compared");
+        assert_eq!((clock.before_ns == 0, clock.error_ns == 0), (part.rank == 0, part.rank == 0), "{clock:?}");
+        assert!(clock.after_ns.is_some() && part.spans.len() == 1);
+    }
+}
+
+#[test]
+fn sixty_four_ranks_are_one_record() {
+    let place = Place::new();
+    let words = "--name=a --ioengine=null --size=1m --bs=4k --rw=read --output-format=json --record=run.json";
+    let Some(ran) = ran(&place.path(""), 64, words) else { return };
+    ran.good();
+    let record = record(&place);
+    assert_eq!((record.nodes.len(), bytes_read(&record)), (64, 64 << 20));
+    assert_eq!(record.together.map(|together| together.windows[0].ranks), Some(64));
+}
+
+#[test]
+fn generated_names_carry_the_rank_and_written_ones_are_shared() {
+    let place = Place::new();
+    let words = "--name=own --rw=write --size=1m --bs=64k --record=run.json";
+    let Some(own) = ran(&place.path(""), 3, words) else { return };
+    own.good();
+    let made = place.names("");
+    let own: Vec<&String> = made.iter().filter(|name| name.ends_with(".own.0.0")).collect();
+    assert_eq!(own.len(), 3, "{made:?}");
+    let read = "--name=shared --filename=one --rw=read --size=1m --bs=64k --record=run.json";
+    ran(&place.path(""), 3, read).unwrap().good();
+    assert_eq!(bytes_read(&record(&place)), 3 << 20);
+    assert!(place.path("one").exists());
+    let laid_out = record(&place).jobs.iter().filter(|job| job.plan.laid_out).count();
+    assert_eq!(laid_out, 1, "one rank makes the file for all");
+}
+
+#[test]
+fn with_shift_each_rank_reads_what_another_has_written() {
+    let place = Place::new();
+    let words = "--shift --name=a --rw=read --size=1m --bs=64k --record=run.json";
+    let Some(ran) = ran(&place.path(""), 3, words) else { return };
+    ran.good();
+    let record = record(&place);
+    assert_eq!(bytes_read(&record), 3 << 20);
+    for job in &record.jobs {
+        let own = record.nodes[job.node].name.replace(':', "-");
+        assert!(!job.plan.files[0].contains(&own), "{own} read {}", job.plan.files[0]);
+    }
+}
+
+#[test]
+fn stages_are_barriers() {
+    let place = Place::new();
+    let words =
+        "--ioengine=null --bs=4k --rw=read --record=run.json --name=a --size=16m --name=b --size=16m --stonewall";
+    let Some(ran) = ran(&place.path(""), 3, words) else { return };
+    ran.good();
+    let together = record(&place).together.expect("they ran together");
+    let [first, second] = &together.windows[..] else { panic!("{together:?}") };
+    assert!(second.first_start_ns >= first.last_end_ns, "{together:?}");
+}
+
+#[test]
+fn a_machine_is_counted_once() {
+    let place = Place::new();
+    let words = "--name=a --rw=write --size=4m --bs=64k --end_fsync=1 --record=run.json";
+    let Some(ran) = ran(&place.path(""), 3, words) else { return };
+    ran.good();
+    let record = record(&place);
+    let counts = |node: &results::Node| {
+        let samples = node.ledger.iter().flat_map(|ledger| &ledger.samples);
+        samples.filter(|sample| sample.devices.value().is_some()).count() > 0
+    };
+    let counting: Vec<&str> = record.nodes.iter().filter(|node| counts(node)).map(|node| node.name.as_str()).collect();
+    assert!(counting.len() <= 1 && counting.iter().all(|name| name.ends_with(":0")), "{counting:?}");
+    let ledgers: Vec<_> = record.nodes.iter().filter_map(|node| node.ledger.as_ref()).collect();
+    let [ledger] = &ledgers[..] else { panic!("{} ledgers of one machine", ledgers.len()) };
+    let end = ledger.samples.last().expect("it was looked at");
+    assert_eq!(end.application.bytes.write, 3 * (4 << 20), "what each rank did is in it");
+}
+
+#[test]
+fn a_question_is_asked_from_all_ranks_and_leaves_nothing() {
+    let place = Place::new();
+    let words = "measure . --quick --only=seq-read,read-latency --quiet --json --no-store";
+    let Some(ran) = ran(&place.path(""), 3, words) else { return };
+    let study: Study = ran.good().study();
+    for row in &study.rows {
+        let run = row.run.as_ref().expect("a row of a run");
+        assert_eq!((run.nodes.len(), run.together.as_ref().map(|together| together.ranks)), (3, Some(3)));
+    }
+    assert!(!study.rows.is_empty());
+    let left: Vec<String> = place.names("").into_iter().filter(|name| name.starts_with("fsdyno-work")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_question_for_one_machine_is_refused() {
+    let place = Place::new();
+    let Some(ran) = ran(&place.path(""), 2, "smallfiles .") else { return };
+    assert_ne!(ran.status, Some(0));
+    assert_eq!(ran.stderr.matches("`smallfiles` runs on one").count(), 1, "{}", ran.stderr);
+}
+
+/// Each rank with a filesystem of its own on `data`, of so many MiB; 0: none. Needs root.
+#[track_caller]
+pub(crate) fn on_own_filesystems(place: &Place, fstype: &str, mebibytes: [u32; 3], words: &str) -> Option<Ran> {
+    let program = program()?;
+    if !is_root("a mount for each rank") {
+        return None;
+    }
+    std::fs::create_dir(place.path("data")).expect("a directory is made");
+    let sizes = mebibytes.map(|size| size.to_string()).join(" ");
+    let script = format!(
+        "set -- {sizes}; shift $OMPI_COMM_WORLD_RANK; [ $1 = 0 ] || mount -t {fstype} -o size=${{1}}m none data; \
+         exec {} {words}",
+        testkit::word(program)
+    );
+    let mut command = launcher::launcher(&place.path(""), 3);
+    command.args(["unshare", "--mount", "sh", "-c", &script]);
+    Some(Running::start(&mut command).finish())
+}
+
+#[test]
+fn another_filesystem_at_one_rank_is_named_before_the_first_byte() {
+    let place = Place::new();
+    let words = "--name=a --rw=write --size=1m --bs=64k --directory=data --record=run.json";
+    let Some(ran) = on_own_filesystems(&place, "ramfs", [0, 8, 0], words) else { return };
+    assert_ne!(ran.status, Some(0));
+    assert!(ran.stderr.contains("the ranks are not on the same filesystem: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("ramfs on "), "{}", ran.stderr);
+    assert_eq!(place.names("data"), [""; 0]);
+}
+
+#[test]
+fn scale_asks_more_ranks_at_each_step() {
+    let place = Place::new();
+    let words = "scale . --nodes 1,3 --size=16m --bs=64k --runtime=1 --quiet --json --no-store";
+    let Some(ran) = ran(&place.path(""), 3, words) else { return };
+    let study: Study = ran.good().study();
+    let steps = study.rows.iter().filter(|row| row.pattern.contains("-n"));
+    let asked: Vec<(bool, usize)> = steps
+        .map(|row| {
+            let run = row.run.as_ref().expect("a row of a run");
+            assert_eq!(run.together.as_ref().map_or(1, |together| together.ranks as usize), run.nodes.len());
+            (row.pattern.ends_with("-n3"), run.nodes.len())
+        })
+        .collect();
+    assert!(asked.contains(&(true, 3)) && asked.contains(&(false, 1)), "{asked:?}");
+    assert!(asked.iter().all(|(three, nodes)| *nodes == if *three { 3 } else { 1 }), "{asked:?}");
+    assert!(!study.sentences.is_empty());
+}
+
+#[test]
+fn scale_names_the_launcher_when_there_are_too_few() {
+    let place = Place::new();
+    let Some(ran) = ran(&place.path(""), 2, "scale . --nodes 1,4") else { return };
+    assert_ne!(ran.status, Some(0));
+    assert!(ran.stderr.contains("4 nodes are needed, and this run has 2 nodes"), "{}", ran.stderr);
+}

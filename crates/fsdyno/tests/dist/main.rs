@@ -1,0 +1,24 @@
+//! What `cargo xtask dist` makes, where it is used: in an empty root, in a clean Debian, in a container.
+
+mod alone;
+mod contained;
+mod deployed;
+mod emulated;
+mod packaged;
+mod release;
+
+use std::process::{Command, Stdio};
+
+use testkit::{Ran, text};
+
+/// Runs a command to its end.
+#[track_caller]
+fn run(command: &mut Command) -> Ran {
+    let ran = command.stdin(Stdio::null()).output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    Ran { status: ran.status.code(), stdout: text(&ran.stdout), stderr: text(&ran.stderr) }
+}
+
+/// Whether these programs are installed; the first that is not is told, and the test skipped.
+fn have(tools: &[&str]) -> bool {
+    tools.iter().all(|tool| testkit::has(tool))
+}

@@ -1,0 +1,158 @@
+//! Packages in the hands of the tools that install them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use testkit::{Ran, is_root, skip, workspace};
+
+use crate::{have, release, run};
+
+/// A Debian with nothing but what every Debian has, as an archive that is made once for all tests; why there is none.
+fn clean_debian() -> Result<PathBuf, String> {
+    static ARCHIVE: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    ARCHIVE.get_or_init(make_debian).clone()
+}
+
+fn make_debian() -> Result<PathBuf, String> {
+    let folder = workspace().join("target/debian");
+    let archive = folder.join("debian.tar");
+    if !archive.exists() {
+        std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+        let draft = folder.join(format!("debian-{}.tar", std::process::id()));
+        let ran = run(Command::new("mmdebstrap").args(["--quiet", "--variant=essential"]).arg(suite()).arg(&draft));
+        if ran.status != Some(0) {
+            let _ = std::fs::remove_file(&draft);
+            return Err(format!("mmdebstrap cannot make a Debian: {}", ran.stderr.lines().last().unwrap_or_default()));
+        }
+        std::fs::rename(draft, &archive).map_err(|error| error.to_string())?;
+    }
+    Ok(archive)
+}
+
+/// This machine's own, whose archive it reaches.
+fn suite() -> String {
+    let facts = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
+    let name = facts.lines().find_map(|line| line.strip_prefix("VERSION_CODENAME="));
+    name.unwrap_or("stable").to_owned()
+}
+
+/// A clean Debian with the packages in its /packages; `None`: none can be made here, which has been said.
+fn debian(packages: &[&Path]) -> Option<tempfile::TempDir> {
+    if !is_root("a root of Debian") || !have(&["mmdebstrap", "tar"]) {
+        return None;
+    }
+    let archive = clean_debian().map_err(|reason| skip(&reason)).ok()?;
+    let root = testkit::directory();
+    // What the test does not make needs no devices.
+    let words = ["--exclude=./dev/*", "-xf"];
+    run(Command::new("tar").args(words).arg(archive).arg("-C").arg(root.path())).good();
+    std::fs::create_dir(root.path().join("packages")).unwrap();
+    std::fs::write(root.path().join("dev/null"), "").unwrap();
+    for package in packages {
+        std::fs::copy(package, root.path().join("packages").join(package.file_name().unwrap())).unwrap();
+    }
+    Some(root)
+}
+
+fn within(root: &Path, line: &str) -> Ran {
+    let shell = Command::new("chroot")
+        .arg(root)
+        .args(["/bin/sh", "-c", line])
+        .env_clear()
+        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .output();
+    let shell = shell.expect("chroot is there");
+    Ran { status: shell.status.code(), stdout: testkit::text(&shell.stdout), stderr: testkit::text(&shell.stderr) }
+}
+
+fn architecture() -> &'static str {
+    if std::env::consts::ARCH == "aarch64" { "arm64" } else { "amd64" }
+}
+
+fn deb(release: &release::Release, revision: u32) -> Option<PathBuf> {
+    release.file(&format!("fsdyno_VERSION-{revision}_{}.deb", architecture()), "deb")
+}
+
+/// Everything that dpkg knows of the machine's files beside those of the package.
+fn files(root: &Path) -> String {
+    within(root, "find /usr /etc /opt /srv -xdev \\( -type f -o -type l \\) ! -path '*fsdyno*' | sort").good().stdout
+}
+
+#[test]
+fn a_debian_package_is_installed_run_upgraded_and_removed() {
+    let Some(release) = release::release() else { return };
+    let Some(first) = deb(release, 1) else { return };
+    let next = release::make("dist-tested-next", &["--revision=2"]).expect("the first was made");
+    let Some(second) = deb(&next, 2) else { return };
+    let Some(root) = debian(&[&first, &second]) else { return };
+    let root = root.path();
+    let before = files(root);
+    within(root, "dpkg -i /packages/fsdyno_*-1_*.deb").good();
+    assert!(within(root, "fsdyno --version").good().stdout.starts_with("fsdyno "));
+    within(root, "fsdyno --name=a --directory=/tmp --size=1m --rw=randrw --output-format=terse").good();
+    // Checksums of all its files, and documents where a Debian looks for them.
+    assert_eq!(within(root, "dpkg --verify fsdyno").good().stdout, "");
+    within(root, "test -s /usr/share/doc/fsdyno/copyright && test -s /usr/share/man/man1/fsdyno.1.gz").good();
+    within(root, "test -s /usr/share/zsh/vendor-completions/_fsdyno").good();
+
+    // A link called fio is the administrator's choice; an upgrade keeps it.
+    within(root, "test ! -e /usr/bin/fio").good();
+    within(root, "update-alternatives --install /usr/bin/fio fio /usr/bin/fsdyno 10").good();
+    assert!(within(root, "fio --version").good().stdout.starts_with("fio-3."));
+    within(root, "dpkg -i /packages/fsdyno_*-2_*.deb").good();
+    assert!(within(root, "dpkg -s fsdyno").good().stdout.contains("-2\n"));
+    assert!(within(root, "fio --version").good().stdout.starts_with("fio-3."));
+
+    within(root, "dpkg --purge fsdyno").good();
+    let changed = ["/usr/bin/fio", "/etc/alternatives/fio"];
+    assert!(changed.iter().all(|name| !root.join(&name[1..]).is_symlink()), "the link is left");
+    assert_eq!(files(root), before);
+    assert_eq!(
+        within(root, "find / -xdev -name '*fsdyno*' ! -path '/packages/*' ! -path '/var/log/*'").good().stdout,
+        ""
+    );
+}
+
+#[test]
+fn an_installed_fio_is_left_alone() {
+    let Some(release) = release::release() else { return };
+    let Some(package) = deb(release, 1) else { return };
+    let Some(root) = debian(&[&package]) else { return };
+    let root = root.path();
+    std::fs::write(root.join("usr/bin/fio"), "#!/bin/sh\necho theirs\n").unwrap();
+    within(root, "chmod 755 /usr/bin/fio; dpkg -i /packages/*.deb").good();
+    let _ = within(root, "update-alternatives --install /usr/bin/fio fio /usr/bin/fsdyno 10");
+    assert_eq!(within(root, "fio").good().stdout, "theirs\n");
+    within(root, "dpkg --purge fsdyno").good();
+    assert_eq!(within(root, "fio").good().stdout, "theirs\n");
+}
+
+#[test]
+fn an_rpm_is_whole_and_unpacks() {
+    let Some(release) = release::release() else { return };
+    let Some(package) = release.file(&format!("fsdyno-VERSION-1.{}.rpm", std::env::consts::ARCH), "rpm") else {
+        return;
+    };
+    // rpm2cpio comes with rpm, and knows no --version.
+    if !have(&["rpm", "cpio"]) {
+        return;
+    }
+    let rpm = |words: &[&str]| run(Command::new("rpm").args(words).arg(&package)).good().stdout;
+    assert!(rpm(&["-K", "--nosignature"]).contains("digests OK"));
+    assert_eq!(
+        rpm(&["-qp", "--qf", "%{NAME} %{LICENSE} %{ARCH}"]),
+        format!("fsdyno MIT OR Apache-2.0 {}", std::env::consts::ARCH)
+    );
+    let files = rpm(&["-qpl"]);
+    assert!(files.contains("/usr/bin/fsdyno\n") && !files.contains("/usr/bin/fio"), "{files}");
+    // Static: it asks for no library.
+    let asks = rpm(&["-qpR"]);
+    assert!(asks.lines().all(|line| line.starts_with("rpmlib(") || line == "/bin/sh"), "{asks}");
+    let place = testkit::directory();
+    let unpack = format!("rpm2cpio '{}' | cpio --quiet -idm", package.display());
+    run(Command::new("sh").args(["-c", &unpack]).current_dir(place.path())).good();
+    let said = run(Command::new(place.path().join("usr/bin/fsdyno")).arg("--version")).good().stdout;
+    assert!(said.starts_with("fsdyno "), "{said}");
+}

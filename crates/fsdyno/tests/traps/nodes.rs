@@ -1,0 +1,91 @@
+//! T35 to T41: runs on real storage, merged as those of several nodes; one of them is then made to lag, to come late, to
+//! be missing.
+
+use results::{ClockOffset, MissingRank, Part, RunRecord, Severity, Span};
+
+use crate::bench::{Bench, FILE_MIB};
+
+/// The same reads of a file on so many nodes, each from the start to the end of its run.
+fn nodes(bench: &Bench, names: &[&str]) -> Vec<RunRecord> {
+    let words = format!(
+        "--name=job --filename=file --rw=randread --bs=4k --direct=1 --time_based --runtime=1 --size={FILE_MIB}m \
+         --rate_iops=500"
+    );
+    let run = |(rank, name): (u32, &&str)| {
+        let mut record = bench.run(&words).record;
+        record.nodes[0].name = (*name).to_owned();
+        // Its rate is known, and not that of a disk that others use too.
+        record.jobs[0].plan.paced = false;
+        let spans = vec![Span { stage: 0, start_ns: 0, end_ns: 1_000_000_000 }];
+        let clock = Some(ClockOffset { before_ns: 0, after_ns: Some(0), error_ns: 1000 });
+        record.take_part(Part { rank, clock, spans }, names.len() as u32);
+        record
+    };
+    (0..).zip(names).map(run).collect()
+}
+
+fn merged(records: &[RunRecord]) -> RunRecord {
+    records[0].clone().merge_all(records[1..].to_vec()).expect("they fit")
+}
+
+/// Severity and node of the only finding of this kind.
+fn one(id: &str, record: &RunRecord) -> (Severity, Option<String>) {
+    let found = findings::between_nodes(record);
+    let mut of_kind = found.iter().filter(|finding| finding.id == id);
+    let finding = of_kind.next().unwrap_or_else(|| panic!("no {id} in {found:#?}"));
+    assert!(of_kind.next().is_none(), "{found:#?}");
+    (finding.severity, finding.node.clone())
+}
+
+#[test]
+fn nodes_that_did_the_same_are_spared_and_one_that_did_not_is_named() {
+    let Some(bench) = Bench::new() else { return };
+    bench.file("file");
+    let even = nodes(&bench, &["a", "b", "c"]);
+    let found = findings::between_nodes(&merged(&even));
+    let kinds =
+        ["ranks-missing", "ranks-apart", "slow-node", "client-cache", "node-limit", "mounts-differ", "clocks-drift"];
+    for finding in &found {
+        assert!(!kinds.contains(&finding.id.as_str()) || finding.id == "node-limit", "{found:#?}");
+    }
+    let caution = |node: &str| (Severity::Caution, Some(node.to_owned()));
+    let with = |change: fn(&mut RunRecord)| {
+        let mut changed = even.clone();
+        change(&mut changed[1]);
+        merged(&changed)
+    };
+    let slow = with(|record| record.jobs[0].directions.read.runtime_ms *= 3);
+    assert_eq!(one("slow-node", &slow), caution("b"));
+    let fast = with(|record| record.jobs[0].directions.read.ios *= 5);
+    assert_eq!(one("client-cache", &fast), caution("b"));
+    let clock = with(|record| {
+        record.nodes[0].part.as_mut().unwrap().clock.as_mut().unwrap().after_ns = Some(20_000_000);
+    });
+    assert_eq!(one("clocks-drift", &clock), caution("b"));
+    let apart = with(|record| {
+        let spans = vec![Span { stage: 0, start_ns: 500_000_000, end_ns: 1_500_000_000 }];
+        record.take_part(Part { rank: 1, clock: None, spans }, 3);
+    });
+    assert_eq!(one("ranks-apart", &apart), (Severity::Caution, None));
+    let mounted = with(|record| match &mut record.nodes[0].storages[0].mount {
+        results::evidence::Seen::Value(mount) => mount.options.push("sync".into()),
+        results::evidence::Seen::NotVisible(reason) => panic!("{reason}"),
+    });
+    assert_eq!(one("mounts-differ", &mounted), caution("b"));
+    // Its processors were busy all the time, for others, and it waited for them.
+    let busy = with(|record| {
+        let samples = &mut record.nodes[0].ledger.as_mut().unwrap().samples;
+        for sample in samples.iter_mut() {
+            sample.system.total_ms = Some(sample.at_ms * 8);
+            sample.system.busy_ms = sample.system.total_ms;
+            sample.devices = results::evidence::Seen::NotVisible("not its own".into());
+        }
+        record.jobs[0].user_ns = record.jobs[0].job_runtime_ms * 500_000;
+    });
+    assert!(findings::between_nodes(&busy).iter().any(|finding| {
+        finding.id == "node-limit" && finding.node.as_deref() == Some("b") && finding.cause.contains("its CPUs")
+    }));
+    let mut missing = merged(&even[..2]);
+    missing.lacks(MissingRank { rank: 2, node: Some("c".into()), reason: "it ended by signal 9".into() });
+    assert_eq!(one("ranks-missing", &missing), (Severity::Invalid, None));
+}

@@ -1,0 +1,139 @@
+//! Wine, and the program built for it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+use testkit::{skip, text, workspace};
+
+const TARGET: &str = "x86_64-pc-windows-gnu";
+const COMPILER: &str = "x86_64-w64-mingw32-gcc";
+
+/// What the standard library asks of a DLL that Wine 8 does not have.
+const RANDOM: &str = "\
+#include <windows.h>
+BOOLEAN NTAPI SystemFunction036(PVOID data, ULONG bytes);
+__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T bytes) { return SystemFunction036(data, (ULONG)bytes); }
+";
+
+/// Wine, and a folder where it keeps what it takes for a disk.
+pub(crate) struct Wine {
+    program: &'static str,
+    pub(crate) prefix: PathBuf,
+}
+
+impl Wine {
+    /// Sets it up below the build, once; why not.
+    fn set_up() -> Result<Wine, String> {
+        let answers = |program: &&&str| Command::new(program).arg("--version").output().is_ok();
+        let program = ["/usr/lib/wine/wine64", "wine64", "wine"].iter().find(answers).ok_or("wine is not installed")?;
+        answers(&&COMPILER).then_some(()).ok_or(format!("{COMPILER} is not installed"))?;
+        let targets = Command::new("rustup").args(["target", "list", "--installed"]).output();
+        let installed = targets.is_ok_and(|ran| text(&ran.stdout).lines().any(|line| line == TARGET));
+        installed.then_some(()).ok_or(format!("rustup has no target {TARGET}"))?;
+        let wine = Wine { program, prefix: workspace().join("target/windows/wine") };
+        let system = wine.prefix.join("drive_c/windows/system32");
+        if !system.join("bcryptprimitives.dll").exists() {
+            std::fs::create_dir_all(&wine.prefix).map_err(|error| error.to_string())?;
+            wine.run(Path::new("wineboot"), &["-i"]);
+            // Out of the box it says that it is Windows 7.
+            wine.run(Path::new("winecfg"), &["-v", "win10"]);
+            let place = tempfile::tempdir().map_err(|error| error.to_string())?;
+            std::fs::write(place.path().join("random.c"), RANDOM).map_err(|error| error.to_string())?;
+            let words = ["-shared", "random.c", "-ladvapi32", "-o"];
+            let library = system.join("bcryptprimitives.dll");
+            let made = Command::new(COMPILER).args(words).arg(library).current_dir(&place).output();
+            made.is_ok_and(|ran| ran.status.success()).then_some(()).ok_or("wine cannot be set up")?;
+        }
+        Ok(wine)
+    }
+
+    pub(crate) fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(self.program);
+        command.arg(program).env("WINEPREFIX", &self.prefix).env("WINEDEBUG", "-all").env_remove("DISPLAY");
+        command
+    }
+
+    pub(crate) fn run(&self, program: &Path, words: &[&str]) -> Output {
+        self.command(program).args(words).output().expect("it has answered before")
+    }
+
+    /// Runs fsdyno, however it ends.
+    pub(crate) fn try_fsdyno(&self, words: &[&str]) -> Output {
+        self.run(built("fsdyno", "fsdyno"), words)
+    }
+
+    /// Runs fsdyno; what it prints. Panics if it fails.
+    #[track_caller]
+    pub(crate) fn fsdyno(&self, words: &[&str]) -> String {
+        let ran = self.try_fsdyno(words);
+        assert!(ran.status.success(), "{}\n{}", text(&ran.stdout), text(&ran.stderr));
+        text(&ran.stdout)
+    }
+
+    /// Runs a job; its JSON.
+    #[track_caller]
+    pub(crate) fn job(&self, words: &[&str]) -> Value {
+        let printed = self.fsdyno(&[&["--output-format=json"], words].concat());
+        let document: Value = serde_json::from_str(&printed).expect("one document");
+        document["jobs"][0].clone()
+    }
+}
+
+/// The one that all tests share; `None`: there is none here, which has been said.
+pub(crate) fn wine() -> Option<&'static Wine> {
+    static WINE: OnceLock<Result<Wine, String>> = OnceLock::new();
+    WINE.get_or_init(Wine::set_up).as_ref().map_err(|reason| skip(reason)).ok()
+}
+
+/// A program for Windows, by the crate and the target that it is made of.
+#[track_caller]
+pub(crate) fn built(library: &str, target: &str) -> &'static Path {
+    static PROGRAMS: OnceLock<Vec<(String, String, PathBuf)>> = OnceLock::new();
+    let programs = PROGRAMS.get_or_init(build);
+    let program = programs.iter().find(|(package, name, _)| package.ends_with(library) && name == target);
+    &program.unwrap_or_else(|| panic!("no {target} of {library} in {programs:?}")).2
+}
+
+/// Builds all programs in one go: crate, target and place of each. The compiler's time is most of what these tests take.
+fn build() -> Vec<(String, String, PathBuf)> {
+    let packages = ["-p=fsdyno", "-p=fsdyno-engine", "-p=fsdyno-run"];
+    let targets = ["--bin=fsdyno", "--test=allocation", "--test=conformance"];
+    let ran = Command::new(env!("CARGO"))
+        .arg("build")
+        .args(packages)
+        .args(targets)
+        .args(["--target", TARGET, "--target-dir=target/windows", "--message-format=json"])
+        .env("CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER", COMPILER)
+        .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
+        .current_dir(workspace())
+        .output()
+        .expect("cargo is there");
+    assert!(ran.status.success(), "{}", text(&ran.stderr));
+    let said = text(&ran.stdout);
+    let messages = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let program = |message: Value| {
+        let folder = Path::new(message["manifest_path"].as_str()?).parent()?.to_str()?.to_owned();
+        let name = message["target"]["name"].as_str()?.to_owned();
+        Some((folder, name, PathBuf::from(message["executable"].as_str()?)))
+    };
+    messages.filter_map(program).collect()
+}
+
+/// A directory as a job file for Windows has it, its colon escaped.
+pub(crate) fn escaped(directory: &Path) -> String {
+    format!(r"--directory=Z\:{}", testkit::word(directory).replace('/', r"\"))
+}
+
+/// A path as Windows has it.
+pub(crate) fn windows(path: &Path) -> String {
+    format!("Z:{}", testkit::word(path)).replace('/', r"\")
+}
+
+/// A directory in memory where there is one: what is asked is nothing about a storage, and a full disk refuses.
+pub(crate) fn directory() -> tempfile::TempDir {
+    let memory = Path::new("/dev/shm");
+    let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+    tempfile::tempdir_in(place).expect("a directory can be made")
+}

@@ -1,0 +1,49 @@
+//! The nodes on which a question runs a line at the same time. This crate knows this machine; who starts processes on
+//! others implements [`Nodes`].
+
+use results::RunRecord;
+
+use crate::bench::{Conditions, run_line};
+use crate::watch::Step;
+use crate::{Problem, Watcher};
+
+/// Nodes that do the same at the same time.
+pub trait Nodes {
+    /// How many there are.
+    fn count(&self) -> u32;
+
+    /// Runs a line of jobs on the first so many nodes and merges their records. What the line names in the work directory
+    /// each node has in a directory of its own below it, the same one each time.
+    ///
+    /// # Errors
+    /// When the line cannot be run on a node; what happens to its jobs is in the record.
+    fn run(
+        &mut self,
+        nodes: u32,
+        words: &[String],
+        conditions: Conditions<'_>,
+        step: &Step,
+        watcher: &mut dyn Watcher,
+    ) -> Result<RunRecord, Problem>;
+}
+
+/// This machine alone.
+#[derive(Debug)]
+pub struct ThisMachine;
+
+impl Nodes for ThisMachine {
+    fn count(&self) -> u32 {
+        1
+    }
+
+    fn run(
+        &mut self,
+        _: u32,
+        words: &[String],
+        conditions: Conditions<'_>,
+        step: &Step,
+        watcher: &mut dyn Watcher,
+    ) -> Result<RunRecord, Problem> {
+        run_line(words, conditions, step, watcher)
+    }
+}

@@ -1,0 +1,168 @@
+//! `scale`: what several nodes get together, with more of them at each step. Each node does the same in a file of its own;
+//! steps are repeated in turns, so that variation between runs shows.
+
+use results::quantity::{counted, number};
+use results::statistics::order_of_round;
+use results::{Question, Severity, Study};
+use run::StopRule;
+
+use crate::Problem;
+use crate::fill;
+use crate::io_mode::{IoMode, Wanted};
+use crate::nodes::Nodes;
+use crate::requests::{Requests, Timing, duration};
+use crate::study::{Caller, Place, StudyRun, job_path, planned_row};
+use crate::sweep::{FILE_BYTES, FILL_S, check_blocks, groups, turns};
+use crate::work_directory::{SpaceNeeds, WorkDirectory};
+
+mod knee;
+mod steps;
+
+pub use steps::Steps;
+
+/// What was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Nodes, a step for each number.
+    pub nodes: Steps,
+    /// Block sizes in fio's words.
+    pub block_sizes: Vec<String>,
+    /// `rw` in fio's words.
+    pub accesses: Vec<String>,
+    /// Requests in flight on each node.
+    pub iodepth: u32,
+    /// Measuring of a step, all its turns together, s.
+    pub runtime_s: u32,
+    /// Bytes of each node's file; `None`: fitted to space, memory and speed.
+    pub size_bytes: Option<u64>,
+    /// The filesystem type that it must be.
+    pub expected: Option<String>,
+}
+
+/// Asks what so many nodes get from one place.
+///
+/// # Errors
+/// When there are fewer nodes, when the place cannot be used, or when the words make no job; nothing is left there then.
+pub fn scale(place: &Place, options: &Options, nodes: &mut dyn Nodes, caller: Caller<'_>) -> Result<Study, Problem> {
+    let most = options.nodes.most();
+    if most > nodes.count() {
+        return Err(too_few(place, options, nodes.count()));
+    }
+    let groups = groups(&options.accesses, &options.block_sizes)?;
+    let mut study_run = StudyRun::begin(Question::Scale, std::slice::from_ref(place), caller);
+    let size_bytes = fill::largest(&mut study_run, &place.path, options.size_bytes, FILE_BYTES);
+    check_blocks(&groups, size_bytes)?;
+    let need = SpaceNeeds::bytes(size_bytes);
+    let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
+    let io_mode = crate::io_mode::of_place(&mut study_run, 0, Wanted::default())?;
+    announce(&mut study_run, options, groups.len() * options.nodes.list().len());
+    let file = job_path(&work.file("scale.dat"))?;
+    let site = Site { io_mode: &io_mode, file: &file, work: &work };
+    let filled = fill_files(&mut study_run, options, nodes, site, size_bytes)?;
+    if filled > 0 {
+        check_blocks(&groups, filled)?;
+        take_steps(&mut study_run, options, &groups, nodes, (site, filled))?;
+    }
+    study_run.remove_work_directory(work);
+    if filled > 0 {
+        study_run.study.sentences = groups.iter().map(|group| knee::sentence(&study_run.study, group)).collect();
+    }
+    Ok(study_run.finish())
+}
+
+/// Where each node has its file.
+#[derive(Clone, Copy)]
+struct Site<'a> {
+    io_mode: &'a IoMode,
+    file: &'a str,
+    work: &'a WorkDirectory,
+}
+
+/// How to start as many as were asked for.
+fn too_few(place: &Place, options: &Options, started: u32) -> Problem {
+    let (most, steps) = (options.nodes.most(), &options.nodes);
+    let running = counted(u64::from(started), "node");
+    Problem::new(format!("{most} nodes are needed, and this run has {running}")).with_next(format!(
+        "start it on all of them, with a build for MPI: mpirun -n {most} --hostfile HOSTS fsdyno scale {} --nodes {steps}",
+        place.path.display()
+    ))
+}
+
+/// How long it takes, and how the steps are repeated.
+fn announce(study_run: &mut StudyRun<'_>, options: &Options, steps: usize) {
+    let (whole, turns) = (Timing::of_runtime(options.runtime_s), turns(options.runtime_s));
+    study_run.steps.1 = steps * turns as usize + 1;
+    let each = number(f64::from(whole.split(turns).runtime_ms) / 1e3);
+    let all = duration(whole.seconds(steps));
+    let outline = format!(
+        "{}, each {turns} times for {each} s, alternating: up to {all} after the files are written",
+        counted(steps as u64, "step")
+    );
+    study_run.watcher.outline(&outline);
+    let text = format!(
+        "each step ran {turns} times for {each} s, every second round in reverse order. Each node has a file of its own \
+         and {} in flight",
+        counted(u64::from(options.iodepth), "request")
+    );
+    study_run.note("turns", Severity::Info, text);
+}
+
+/// Each node writes its own file. Bytes that each may read from now on, 0 if one of them has none.
+fn fill_files(
+    study_run: &mut StudyRun<'_>,
+    options: &Options,
+    nodes: &mut dyn Nodes,
+    site: Site<'_>,
+    size_bytes: u64,
+) -> Result<u64, Problem> {
+    let limit_s = if options.size_bytes.is_some() { None } else { Some(FILL_S) };
+    let row = fill::row(site.io_mode, site.file, size_bytes, limit_s);
+    let row = study_run.run_row_on(nodes, options.nodes.most(), row, StopRule::AsWritten, site.work)?;
+    let record = study_run.study.rows[row].run.as_ref();
+    let jobs = || record.into_iter().flat_map(|run| &run.jobs);
+    if jobs().any(|job| job.error.is_some()) {
+        return Ok(0);
+    }
+    // All files have the length of the shortest, so that every step has the same work.
+    let least = jobs().map(|job| job.directions.write.bytes >> 20 << 20).min().unwrap_or(0);
+    if least < size_bytes && least > 0 {
+        let (done, wanted) = (least >> 20, size_bytes >> 20);
+        let text =
+            format!("each file has {done} MiB instead of {wanted} MiB: a node wrote no more in the first seconds");
+        study_run.note("size-adapted", Severity::Info, text);
+    }
+    Ok(least)
+}
+
+fn take_steps(
+    study_run: &mut StudyRun<'_>,
+    options: &Options,
+    groups: &[Requests],
+    nodes: &mut dyn Nodes,
+    (site, size_bytes): (Site<'_>, u64),
+) -> Result<(), Problem> {
+    let turns = turns(options.runtime_s);
+    let timing = Timing::of_runtime(options.runtime_s).split(turns);
+    let steps = options.nodes.list();
+    for group in groups {
+        for round in 0..turns {
+            for step in order_of_round(round, steps.len()) {
+                if study_run.stopped() {
+                    return Ok(());
+                }
+                let count = steps[step];
+                let pattern = format!("{}-n{count}", group.pattern());
+                let title = format!("{}, {}", group.title(), counted(u64::from(count), "node"));
+                let mut command = group.line(&pattern, site.io_mode, site.file, size_bytes, timing);
+                command.push(format!("--iodepth={}", options.iodepth));
+                let row = planned_row(0, &pattern, &title, round, command);
+                study_run.run_row_on(nodes, count, row, StopRule::AsWritten, site.work)?;
+            }
+        }
+    }
+    crate::sweep::judge_points_whole(&mut study_run.study);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

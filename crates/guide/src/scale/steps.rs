@@ -1,0 +1,43 @@
+//! How many nodes each step of `scale` has.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Numbers of nodes, ascending, each once; at least one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Steps(Vec<u32>);
+
+impl Steps {
+    /// The numbers.
+    pub fn list(&self) -> &[u32] {
+        &self.0
+    }
+
+    /// The largest.
+    pub fn most(&self) -> u32 {
+        self.0.last().copied().unwrap_or(1)
+    }
+}
+
+impl FromStr for Steps {
+    type Err = String;
+
+    /// Reads a list: `1,2,4`.
+    fn from_str(text: &str) -> Result<Steps, String> {
+        let count = |word: &str| match word.trim().parse::<u32>() {
+            Ok(count) if count > 0 => Ok(count),
+            _ => Err(format!("`{word}` is no number of nodes: write a list such as 1,2,4,8")),
+        };
+        let mut counts: Vec<u32> = text.split(',').map(count).collect::<Result<_, _>>()?;
+        counts.sort_unstable();
+        counts.dedup();
+        Ok(Steps(counts))
+    }
+}
+
+impl fmt::Display for Steps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words: Vec<String> = self.0.iter().map(u32::to_string).collect();
+        f.write_str(&words.join(","))
+    }
+}

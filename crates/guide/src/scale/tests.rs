@@ -1,0 +1,117 @@
+use std::sync::Arc;
+
+use results::{JobRecord, JobSetup, Latency, RunRecord};
+use run::Control;
+
+use super::*;
+use crate::Watcher;
+use crate::bench::Conditions;
+use crate::watch::{Step, Unwatched};
+
+/// Nodes that read so many MB/s each from a server that has so many for all.
+struct Simulated {
+    nodes: u32,
+    each: u64,
+    server: u64,
+    runs: Vec<u32>,
+}
+
+const MB: u64 = 1_000_000;
+
+impl Nodes for Simulated {
+    fn count(&self) -> u32 {
+        self.nodes
+    }
+
+    fn run(
+        &mut self,
+        nodes: u32,
+        words: &[String],
+        conditions: Conditions<'_>,
+        _: &Step,
+        _: &mut dyn Watcher,
+    ) -> Result<RunRecord, Problem> {
+        self.runs.push(nodes);
+        let fills = words.iter().any(|word| word == "--rw=write");
+        // Each round is a little other than the one before.
+        let scatter = 1000 + self.runs.len() as u64 % 3;
+        let rate = self.each.min(self.server / u64::from(nodes)) * MB * scatter / 1000;
+        let record = |number: u32| {
+            let mut run = RunRecord::new(conditions.version, 0);
+            run.nodes[0].name = format!("n{number}");
+            let mut job = JobRecord::new(words[0].trim_start_matches("--name="), 1, JobSetup::default());
+            let moved = if fills { &mut job.directions.write } else { &mut job.directions.read };
+            (moved.bytes, moved.ios, moved.runtime_ms) = (rate * 4, rate * 4 / MB, 4000);
+            moved.lat = Latency::with_histogram();
+            (0..2000).for_each(|_| moved.lat.record(8_000 * MB / (rate / MB)));
+            run.jobs = vec![job];
+            run
+        };
+        let others = (1..nodes).map(record).collect();
+        Ok(record(0).merge_all(others).expect("they fit"))
+    }
+}
+
+fn ask(steps: &str, nodes: &mut Simulated) -> Result<Study, Problem> {
+    let place = tempfile::tempdir().unwrap();
+    let options = Options {
+        nodes: steps.parse().unwrap(),
+        block_sizes: vec!["1m".into()],
+        accesses: vec!["read".into()],
+        iodepth: 8,
+        runtime_s: 1,
+        size_bytes: Some(16 << 20),
+        expected: None,
+    };
+    let (control, mut watcher) = (Arc::new(Control::default()), Unwatched);
+    let caller = Caller { version: "test", command: vec!["scale".into()], control, watcher: &mut watcher };
+    scale(&Place::at(place.path()), &options, nodes, caller)
+}
+
+fn simulated(each: u64, server: u64) -> Simulated {
+    Simulated { nodes: 16, each, server, runs: Vec::new() }
+}
+
+#[test]
+fn the_knee_is_where_the_rise_of_one_meets_what_the_server_has() {
+    let mut nodes = simulated(20, 112);
+    let study = ask("1,2,4,8,16", &mut nodes).unwrap();
+    assert_eq!((nodes.runs.len(), nodes.runs[0]), (21, 16), "each file once, then five steps four times");
+    // 112 / 20 = 5.6.
+    let sentence = &study.sentences[0];
+    assert!(sentence.starts_with("1m sequential read: saturates at 6 nodes (95 %: 6 to 6): 112 MB/s. "), "{sentence}");
+    assert!(sentence.contains("1 node gets 20.0 MB/s"), "{sentence}");
+    assert_eq!(study.rows[1].pattern, "read-1m-n1");
+    assert_eq!(
+        study.rows.last().unwrap().run.as_ref().unwrap().nodes.len(),
+        2,
+        "the fourth round ends with its second step"
+    );
+}
+
+#[test]
+fn more_nodes_that_get_more_have_no_knee() {
+    let study = ask("1,2,4,8", &mut simulated(20, 10_000)).unwrap();
+    assert!(study.sentences[0].contains("does not saturate up to 8 nodes: 160 MB/s"), "{:?}", study.sentences);
+}
+
+#[test]
+fn one_node_can_have_it_all() {
+    let study = ask("1,2,4", &mut simulated(500, 100)).unwrap();
+    assert!(study.sentences[0].contains("all that there is: 100 MB/s"), "{:?}", study.sentences);
+}
+
+#[test]
+fn too_few_nodes_are_refused_with_the_line_that_starts_more() {
+    let problem = ask("1,32", &mut simulated(20, 112)).unwrap_err();
+    assert_eq!(problem.what, "32 nodes are needed, and this run has 16 nodes");
+    let next = problem.next.unwrap();
+    assert!(next.contains("mpirun -n 32 --hostfile HOSTS fsdyno scale /") && next.ends_with("--nodes 1,32"), "{next}");
+}
+
+#[test]
+fn steps_are_a_list_of_numbers() {
+    let read = |text: &str| text.parse::<Steps>();
+    assert_eq!(read("4,1,4, 2").unwrap().to_string(), "1,2,4");
+    assert!(read("0").is_err() && read("1,x").is_err() && read("").is_err());
+}

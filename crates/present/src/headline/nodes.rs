@@ -1,0 +1,149 @@
+//! The nodes of a test on several, beside each other.
+
+use results::statistics::median;
+use results::{Figures, JobRecord, Window, sort};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::test::rounded;
+use crate::summary::{Cell, Grid, Repeat};
+
+/// What each node of a test did: of several runs the medians.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct NodesOfTest {
+    /// The test's name.
+    pub test: String,
+    /// The storage's name.
+    pub target: String,
+    /// Time in which all were active, s; of several runs the shortest. `None`: their starts are not known.
+    pub all_active_s: Option<f64>,
+    /// The share of their time outside it, percent; of several runs the largest.
+    pub outside_percent: Option<f64>,
+    /// Megabytes (10^6) per second.
+    pub mb_per_s: Spread,
+    /// I/Os per second.
+    pub iops: Spread,
+    /// 99th percentile of the latency, µs; `None`: too few requests.
+    pub p99_us: Option<Spread>,
+    /// Each node, by name.
+    pub nodes: Vec<NodeFigures>,
+}
+
+/// A figure over the nodes.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Spread {
+    /// The smallest.
+    pub least: f64,
+    /// The node that has it.
+    pub least_node: String,
+    /// The middle.
+    pub median: f64,
+    /// The largest.
+    pub most: f64,
+    /// The node that has it.
+    pub most_node: String,
+    /// The largest over the smallest: 1 is even. `None`: the smallest is 0.
+    pub imbalance: Option<f64>,
+}
+
+/// Figures of one node.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct NodeFigures {
+    /// Its name.
+    pub node: String,
+    /// Megabytes (10^6) per second.
+    pub mb_per_s: f64,
+    /// I/Os per second.
+    pub iops: f64,
+    /// 99th percentile of the latency, µs.
+    pub p99_us: Option<f64>,
+}
+
+/// The tests that ran on several nodes.
+pub(super) fn all(grid: &Grid<'_>) -> Vec<NodesOfTest> {
+    let tests = grid.tests().filter_map(|(line, target, cell)| {
+        let nodes = nodes(cell);
+        let figures = |figure: fn(&NodeFigures) -> Option<f64>| Spread::of(&nodes, figure);
+        let windows: Vec<Window> = cell.repeats.iter().filter_map(window).collect();
+        let outside = windows.iter().filter_map(Window::outside).reduce(f64::max);
+        Some(NodesOfTest {
+            test: line.pattern.clone(),
+            target: grid.targets[target].clone(),
+            all_active_s: windows.iter().map(Window::all_active_ns).min().map(|ns| rounded(ns as f64 / 1e9)),
+            outside_percent: outside.map(|share| rounded(share * 100.0)),
+            mb_per_s: figures(|node| Some(node.mb_per_s))?,
+            iops: figures(|node| Some(node.iops))?,
+            p99_us: figures(|node| node.p99_us),
+            nodes,
+        })
+    });
+    tests.collect()
+}
+
+/// When the ranks of the run's stage were active.
+fn window(repeat: &Repeat<'_>) -> Option<Window> {
+    let windows = &repeat.run()?.together.as_ref()?.windows;
+    windows.iter().find(|window| window.stage == repeat.stage()).copied()
+}
+
+/// Each node by name; none unless there are several.
+fn nodes(cell: &Cell<'_>) -> Vec<NodeFigures> {
+    let mut found: Vec<(&str, Figures)> = cell.repeats.iter().flat_map(of_repeat).collect();
+    sort::by(&mut found, |one, other| one.0.cmp(other.0));
+    let of_node = found.chunk_by(|one, other| one.0 == other.0).map(|runs| {
+        let middle = |of: fn(&Figures) -> Option<f64>| {
+            median(&runs.iter().filter_map(|(_, figures)| of(figures)).collect::<Vec<_>>()).map(rounded)
+        };
+        NodeFigures {
+            node: runs[0].0.to_owned(),
+            mb_per_s: middle(|figures| Some(figures.bytes_per_s() / 1e6)).unwrap_or(0.0),
+            iops: middle(|figures| Some(figures.iops())).unwrap_or(0.0),
+            p99_us: middle(|figures| Some(figures.total.latency?.p99_ns? as f64 / 1e3)),
+        }
+    });
+    let nodes: Vec<NodeFigures> = of_node.collect();
+    if nodes.len() > 1 { nodes } else { Vec::new() }
+}
+
+fn of_repeat<'a>(repeat: &Repeat<'a>) -> Vec<(&'a str, Figures)> {
+    let Some(run) = repeat.run().filter(|run| run.nodes.len() > 1) else { return Vec::new() };
+    let mut workers: Vec<&JobRecord> = repeat.workers.clone();
+    sort::by_key(&mut workers, |worker| worker.node);
+    let of_node = workers.chunk_by(|one, other| one.node == other.node).filter_map(|workers| {
+        let mut merged = workers[0].clone();
+        workers[1..].iter().for_each(|worker| merged.merge(worker));
+        Some((run.nodes.get(merged.node)?.name.as_str(), Figures::of_job(&merged)))
+    });
+    of_node.collect()
+}
+
+impl Spread {
+    fn of(nodes: &[NodeFigures], figure: fn(&NodeFigures) -> Option<f64>) -> Option<Spread> {
+        let mut known: Vec<(f64, &str)> =
+            nodes.iter().filter_map(|node| Some((figure(node)?, node.node.as_str()))).collect();
+        sort::by(&mut known, |one, other| one.0.total_cmp(&other.0));
+        let (&(least, least_node), &(most, most_node)) = (known.first()?, known.last()?);
+        (known.len() == nodes.len()).then(|| Spread {
+            least,
+            least_node: least_node.to_owned(),
+            median: rounded(median(&known.iter().map(|(value, _)| *value).collect::<Vec<_>>()).unwrap_or(least)),
+            most,
+            most_node: most_node.to_owned(),
+            imbalance: (least > 0.0).then(|| rounded(most / least)),
+        })
+    }
+}
+
+impl NodesOfTest {
+    /// `All 4 nodes were active together for 10.0 s; 2 % of their time lies outside.`
+    pub(crate) fn overlap(&self) -> Option<String> {
+        let (active_s, outside) = (self.all_active_s?, self.outside_percent?);
+        let time = results::quantity::latency(active_s * 1e9);
+        let outside = results::quantity::number(outside);
+        let count = self.nodes.len();
+        Some(format!(
+            "{}: all {count} nodes were active together for {time}; {outside} % of their time lies outside.",
+            self.test
+        ))
+    }
+}

@@ -1,0 +1,65 @@
+//! `scale`: for each kind of request a table, one line for each number of nodes, and throughput against nodes.
+
+use results::quantity::{bytes_per_s, latency, number, rate_number, rate_unit};
+use results::{Row, Study, SweepPoint, Trust};
+
+use super::plot::{Mark, Tick, plot};
+use super::sentence::first_error;
+use super::sweep::{failed_filling, groups, title};
+use super::table::{Form, Table};
+
+/// What stands before the number of nodes in the name of a test.
+const WORD: &str = "n";
+
+pub(super) fn tables(study: &Study, form: Form) -> String {
+    let mut parts: Vec<String> = failed_filling(study, form).into_iter().collect();
+    for group in groups(study, WORD) {
+        let steps = study.numbered_points(group, WORD);
+        parts.push(format!("{}{}", form.paragraph(title(&steps)), table(&steps, form)));
+        parts.extend(chart(&steps, form));
+    }
+    parts.join("\n")
+}
+
+fn table(steps: &[(u32, Vec<&Row>)], form: Form) -> String {
+    let mut table = Table::new(&["nodes", "runs", rate_unit(), "95 %", "per node", "IOPS", "mean", "p99", "<trust"])
+        .sparing(&["mean"]);
+    for (nodes, rows) in steps {
+        let cells = SweepPoint::of(rows).map(|point| measured(*nodes, rows, &point)).unwrap_or_else(|| {
+            let mut cells = vec!["-".to_owned(); 7];
+            let error = rows.iter().find_map(|row| first_error(row));
+            cells.push(error.map_or("invalid".to_owned(), |error| format!("failed: {error}")));
+            cells
+        });
+        table.row(std::iter::once(format!("{nodes:>5}")).chain(cells).collect());
+    }
+    table.shown(form)
+}
+
+fn measured(nodes: u32, rows: &[&Row], point: &SweepPoint) -> Vec<String> {
+    let farther = |low: f64, high: f64| (high / point.iops - 1.0).max(1.0 - low / point.iops) * 100.0;
+    let interval = point.interval.map_or("-".to_owned(), |found| format!("±{:.1} %", farther(found.low, found.high)));
+    let time = |ns: Option<f64>| ns.map_or("-".to_owned(), latency);
+    vec![
+        point.runs.len().to_string(),
+        rate_number(point.bytes_per_s),
+        interval,
+        rate_number(point.bytes_per_s / f64::from(nodes)),
+        number(point.iops),
+        time(point.latency.map(|found| found.mean_ns)),
+        time(point.latency.and_then(|found| found.p99_ns).map(|ns| ns as f64)),
+        rows.iter().map(|row| row.trust()).max().unwrap_or(Trust::Ok).word().to_owned(),
+    ]
+}
+
+fn chart(steps: &[(u32, Vec<&Row>)], form: Form) -> Option<String> {
+    let mark = |(nodes, rows): &(u32, Vec<&Row>)| {
+        Some(Mark { x: f64::from(*nodes), y: SweepPoint::of(rows)?.bytes_per_s, label: nodes.to_string() })
+    };
+    let marks: Vec<Mark> = steps.iter().filter_map(mark).collect();
+    let most = marks.iter().map(|mark| mark.x).fold(0.0, f64::max);
+    let ticks = [0.0, 0.5, 1.0].map(|share| Tick { x: most * share, label: number(most * share) });
+    let chart = plot(&marks, &ticks, bytes_per_s, form.columns())?;
+    let about = form.paragraph("Throughput (log scale) against nodes:");
+    Some(format!("{about}{}", form.verbatim(&chart)))
+}

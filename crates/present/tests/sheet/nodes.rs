@@ -1,0 +1,95 @@
+//! Runs on several nodes: the same figures of the nodes on each face.
+
+use present::export::{csv, markdown};
+use present::{Headline, sheet, tables};
+use results::{DirectionRecord, JobRecord, JobSetup, Latency, Part, Question, Row, RunRecord, Span, Study};
+use serde_json::Value;
+
+use crate::fixture;
+
+/// A node that reads for four seconds, each request of 1 MiB taking so long.
+fn node(number: u32, name: &str, ios: u64, latency_ns: u64) -> RunRecord {
+    let mut lat = Latency::with_histogram();
+    (0..2000).for_each(|_| lat.record(latency_ns));
+    let read = DirectionRecord { bytes: ios << 20, ios, runtime_ms: 4000, lat, ..DirectionRecord::default() };
+    let mut job = JobRecord::new("read-1m-n3", 1, JobSetup::default());
+    job.directions.read = read;
+    let mut run = RunRecord::new("fio-3.42", fixture::STARTED_MS);
+    run.nodes[0].name = name.into();
+    run.jobs = vec![job];
+    let start_ns = i64::from(number) * 100_000_000;
+    let spans = vec![Span { stage: 0, start_ns, end_ns: start_ns + 4_000_000_000 }];
+    run.take_part(Part { rank: number, clock: None, spans }, 3);
+    run
+}
+
+fn row(nodes: u32, record: RunRecord) -> Row {
+    Row {
+        pattern: format!("read-1m-n{nodes}"),
+        title: format!("1m sequential read, {nodes} nodes"),
+        run: Some(record),
+        ..Row::default()
+    }
+}
+
+fn study() -> Study {
+    let nodes = [(0, "a", 400, 1_000_000), (1, "slow<b>", 100, 8_000_000), (2, "c", 500, 900_000)];
+    let [first, second, third] = nodes.map(|(number, name, ios, ns)| node(number, name, ios, ns));
+    let one = node(0, "a", 450, 950_000);
+    let all = first.merge_all(vec![second, third]).unwrap();
+    let mut study = fixture::empty(Question::Scale);
+    study.targets = vec![fixture::target("/mnt/nfs", "/mnt/nfs", fixture::nfs_mount())];
+    study.rows = vec![row(1, one), row(3, all)];
+    study.sentences = vec!["1m sequential read: saturates at 2 nodes: 262 MB/s. 1 node gets 118 MB/s.".into()];
+    study
+}
+
+#[test]
+fn each_face_has_the_same_figures_of_the_nodes() {
+    let study = study();
+    let headline = Headline::of(&study);
+    assert_eq!(headline.headline.as_deref(), Some("1m sequential read: saturates at 2 nodes: 262 MB/s."));
+    assert!(
+        headline.next.iter().any(|step| step == "fsdyno measure /mnt/nfs: all figures of one node"),
+        "{headline:?}"
+    );
+    let [nodes] = &headline.nodes[..] else { panic!("{:?}", headline.nodes) };
+    assert_eq!((nodes.test.as_str(), nodes.nodes.len()), ("read-1m-n3", 3), "one node has no others beside it");
+    let iops = &nodes.iops;
+    assert_eq!((iops.least, iops.median, iops.most, iops.imbalance), (25.0, 100.0, 125.0, Some(5.0)));
+    assert_eq!((iops.least_node.as_str(), iops.most_node.as_str()), ("slow<b>", "c"));
+    // From 0.2 s to 4.0 s all three were active: 11.4 s of their 12 s.
+    assert_eq!((nodes.all_active_s, nodes.outside_percent), (Some(3.8), Some(5.0)));
+
+    let text = tables::text(&study, 120);
+    let line = text.lines().find(|line| line.contains("IOPS") && line.contains("slow<b>")).expect("a line of IOPS");
+    let words: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!(words, ["read-1m-n3", "3", "IOPS", "25.0", "slow<b>", "100", "125", "c", "5.00"], "{text}");
+    assert!(text.contains("all 3 nodes were active together for 3.80 s; 5.00 % of their time lies outside"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
+    let narrow = tables::text(&study, 80);
+    assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
+
+    assert!(markdown(&study).contains("25.0") && markdown(&study).contains("most/least"), "{}", markdown(&study));
+    let csv = csv(&study);
+    let last = csv.lines().last().unwrap();
+    assert!(last.ends_with(",3,25,100,125,5"), "{csv}");
+    assert!(csv.lines().nth(1).unwrap().ends_with(",,,,,"), "{csv}");
+    let document: Value = serde_json::from_str(&Headline::json(&study)).unwrap();
+    assert_eq!(document["summary"]["nodes"][0]["iops"]["imbalance"], 5.0);
+
+    let page = sheet::html(&[study], &sheet::SheetOptions::default());
+    assert!(page.contains("IOPS of the 3 nodes of read-1m-n3") && page.contains("slow&lt;b&gt;"), "the strip");
+    assert_eq!(page.matches("<rect class=\"bar c0\"").count(), 3);
+    // Three charts against the number of nodes.
+    for name in ["MB/s by nodes: 1: ", "IOPS by nodes: 1: 112; 3: 250", "p99 by nodes: 1: "] {
+        assert!(page.contains(name), "{name}");
+    }
+}
+
+#[test]
+fn a_study_of_one_machine_has_no_table_of_nodes() {
+    let study = fixture::comparison();
+    assert!(Headline::of(&study).nodes.is_empty());
+    assert!(!tables::text(&study, 120).contains("most/least"));
+}

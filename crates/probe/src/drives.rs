@@ -1,0 +1,171 @@
+//! What names and volumes of Windows mean: decisions without a system call, compiled for Windows and tested everywhere.
+
+use std::path::PathBuf;
+
+use crate::{DeviceUse, Fact, NotVisible};
+
+/// A name of a raw disk or volume.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Raw {
+    /// `\\.\PhysicalDrive1`
+    Disk(u32),
+    /// `\\.\D:`, `\\.\Volume{…}`: the volume as its other names begin.
+    Volume(String),
+    /// Anything else below `\\.\`.
+    Other,
+}
+
+/// Raw disks and volumes have names that begin so; `None`: it is a file's.
+pub(crate) fn raw(path: &str) -> Option<Raw> {
+    const DISK: &str = "physicaldrive";
+    let name = path.strip_prefix(r"\\.\")?;
+    let lower = name.to_ascii_lowercase();
+    if let Some(number) = lower.strip_prefix(DISK) {
+        return Some(number.parse().map_or(Raw::Other, Raw::Disk));
+    }
+    match lower.trim_end_matches('\\').as_bytes() {
+        [b'a'..=b'z', b':'] => Some(Raw::Volume(format!(r"{}:\", &name[..1].to_ascii_uppercase()))),
+        _ if lower.starts_with("volume{") => Some(Raw::Volume(format!(r"\\?\{}\", name.trim_end_matches('\\')))),
+        _ => Some(Raw::Other),
+    }
+}
+
+/// A volume of the machine.
+#[derive(Clone, Debug)]
+pub(crate) struct Lies {
+    /// `\\?\Volume{…}\`
+    pub(crate) name: String,
+    /// Drives and folders.
+    pub(crate) mounted_at: Vec<PathBuf>,
+    /// The numbers of the disks that it lies on.
+    pub(crate) disks: Fact<Vec<u32>>,
+}
+
+/// Who uses a raw disk or volume. A disk is in use by each volume on it, mounted or not; where a volume does not say on
+/// which disks it lies, it may be any.
+pub(crate) fn use_of(target: &Raw, volumes: Fact<Vec<Lies>>) -> DeviceUse {
+    let mut found = DeviceUse {
+        mounted_at: Vec::new(),
+        swap: false,
+        holders: Vec::new(),
+        signature: Err(NotVisible::not_looked()),
+        unseen: None,
+    };
+    let volumes = match volumes {
+        Ok(volumes) => volumes,
+        Err(reason) => return DeviceUse { unseen: Some(reason), ..found },
+    };
+    for volume in volumes {
+        match target {
+            Raw::Volume(name) => {
+                if volume.is_called(name) {
+                    found.mounted_at.extend(volume.mounted_at);
+                }
+            }
+            Raw::Disk(number) => match &volume.disks {
+                Ok(disks) if !disks.contains(number) => {}
+                Ok(_) if volume.mounted_at.is_empty() => found.holders.push(volume.name),
+                Ok(_) => found.mounted_at.extend(volume.mounted_at),
+                Err(reason) => found.unseen = Some(reason.clone()),
+            },
+            Raw::Other => {
+                found.unseen = Some(NotVisible::new("the use of this device", "its name is that of no disk or volume"));
+            }
+        }
+    }
+    found
+}
+
+impl Lies {
+    fn is_called(&self, name: &str) -> bool {
+        let same = |own: &str| own.eq_ignore_ascii_case(name);
+        same(&self.name) || self.mounted_at.iter().any(|point| same(&point.to_string_lossy()))
+    }
+}
+
+/// Server and share of a remote drive, from what the kernel has behind its letter:
+/// `\Device\LanmanRedirector\;Z:0000000000012345\server\share`.
+pub(crate) fn share(device: &str) -> Option<(&str, &str)> {
+    let (_, after) = device.split_once(r"\;")?;
+    let mut words = after.split('\\').skip(1);
+    words.next().zip(words.next()).filter(|(server, share)| !server.is_empty() && !share.is_empty())
+}
+
+/// Server and share of a path that names them: `\\server\share\…`.
+pub(crate) fn named_share(path: &str) -> Option<(&str, &str)> {
+    let mut words = path.strip_prefix(r"\\?\UNC\").or_else(|| path.strip_prefix(r"\\"))?.split('\\');
+    let (server, share) = words.next().zip(words.next())?;
+    (!["", ".", "?"].contains(&server) && !share.is_empty()).then_some((server, share))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_disks_and_volumes_are_told_from_those_of_files() {
+        assert_eq!(raw(r"\\.\PhysicalDrive12"), Some(Raw::Disk(12)));
+        assert_eq!(raw(r"\\.\PHYSICALDRIVE0"), Some(Raw::Disk(0)));
+        assert_eq!(raw(r"\\.\d:"), Some(Raw::Volume(r"D:\".into())));
+        assert_eq!(raw(r"\\.\D:\"), Some(Raw::Volume(r"D:\".into())));
+        assert_eq!(raw(r"\\.\Volume{1-2}"), Some(Raw::Volume(r"\\?\Volume{1-2}\".into())));
+        assert_eq!(raw(r"\\.\PhysicalDrive"), Some(Raw::Other));
+        assert_eq!(raw(r"\\.\Harddisk0Partition1"), Some(Raw::Other));
+        for file in [r"C:\data\file", r"\\server\share\file", "file", r"\\?\C:\file"] {
+            assert_eq!(raw(file), None, "{file}");
+        }
+    }
+
+    fn volumes() -> Fact<Vec<Lies>> {
+        let lies = |name: &str, mounted_at: &[&str], disks: &[u32]| Lies {
+            name: format!(r"\\?\Volume{{{name}}}\"),
+            mounted_at: mounted_at.iter().map(PathBuf::from).collect(),
+            disks: Ok(disks.to_vec()),
+        };
+        Ok(vec![
+            lies("system", &[r"C:\"], &[0]),
+            lies("recovery", &[], &[1]),
+            lies("span", &[r"D:\", r"C:\mnt\"], &[2, 3]),
+        ])
+    }
+
+    fn reason(path: &str) -> Option<String> {
+        use_of(&raw(path).unwrap(), volumes()).reason()
+    }
+
+    /// The guard: a plan that writes is refused where there is a reason.
+    #[test]
+    fn what_holds_a_volume_is_in_use() {
+        assert_eq!(reason(r"\\.\PhysicalDrive0").as_deref(), Some(r"is mounted at C:\"));
+        assert_eq!(reason(r"\\.\PhysicalDrive1").as_deref(), Some(r"is part of \\?\Volume{recovery}\"));
+        assert_eq!(reason(r"\\.\PhysicalDrive3").as_deref(), Some(r"is mounted at D:\"), "one of those that it spans");
+        assert_eq!(reason(r"\\.\PhysicalDrive4"), None, "nothing is on it");
+        assert_eq!(reason(r"\\.\c:").as_deref(), Some(r"is mounted at C:\"));
+        assert_eq!(reason(r"\\.\Volume{span}").as_deref(), Some(r"is mounted at D:\"));
+        assert_eq!(reason(r"\\.\Volume{recovery}"), None, "mounted nowhere; its signature tells what it holds");
+        assert!(reason(r"\\.\Harddisk0Partition1").unwrap().contains("may be in use"));
+    }
+
+    #[test]
+    fn what_cannot_be_seen_may_be_in_use() {
+        let hidden = || NotVisible::new("volumes", "Access denied");
+        let target = Raw::Disk(4);
+        let reason = |volumes| use_of(&target, volumes).reason().unwrap();
+        assert_eq!(reason(Err(hidden())), "may be in use (not visible: volumes: Access denied)");
+        let mut one_hides = volumes().unwrap();
+        one_hides[2].disks = Err(hidden());
+        assert!(reason(Ok(one_hides)).starts_with("may be in use"));
+    }
+
+    #[test]
+    fn servers_and_shares() {
+        let mapped = r"\Device\LanmanRedirector\;Z:0000000000012345\nas\data";
+        assert_eq!(share(mapped), Some(("nas", "data")));
+        assert_eq!(share(r"\Device\HarddiskVolume3"), None);
+        assert_eq!(named_share(r"\\nas\data\file"), Some(("nas", "data")));
+        assert_eq!(named_share(r"\\?\UNC\nas\data"), Some(("nas", "data")));
+        for path in [r"\\.\PhysicalDrive1", r"\\?\C:\x", r"C:\x", r"\\nas"] {
+            assert_eq!(named_share(path), None, "{path}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Counts by bucket in few bytes: for each bucket in use its distance from the one before and its count, seven bits a byte,
+//! the lowest first, all but the last byte with the highest bit set.
+
+pub(crate) fn pack(used: impl Iterator<Item = (usize, u64)>) -> Box<[u8]> {
+    let mut bytes = Vec::new();
+    let mut before = 0;
+    for (bucket, count) in used {
+        put(&mut bytes, (bucket - before) as u64);
+        put(&mut bytes, count);
+        before = bucket;
+    }
+    bytes.into_boxed_slice()
+}
+
+fn put(bytes: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+}
+
+/// What was packed.
+pub(crate) fn unpack(bytes: &[u8]) -> impl Iterator<Item = (usize, u64)> + '_ {
+    let mut rest = bytes.iter();
+    let mut bucket = 0;
+    std::iter::from_fn(move || {
+        bucket += take(&mut rest)? as usize;
+        Some((bucket, take(&mut rest)?))
+    })
+}
+
+fn take(rest: &mut std::slice::Iter<'_, u8>) -> Option<u64> {
+    let mut value = 0;
+    let mut shift = 0;
+    loop {
+        let byte = *rest.next()?;
+        value |= u64::from(byte & 0x7f) << shift;
+        shift += 7;
+        if byte < 0x80 {
+            return Some(value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use crate::{BUCKETS, Histogram};
+
+    proptest! {
+        #[test]
+        fn packed_counts_are_the_same_counts(
+            used in proptest::collection::btree_map(0..BUCKETS, 1..=u64::MAX, 0..50),
+            more in 0..BUCKETS,
+        ) {
+            let mut histogram = Histogram::new();
+            used.iter().for_each(|(bucket, count)| histogram.add(*bucket, *count / 100 + 1));
+            let mut packed = histogram.clone();
+            packed.pack();
+            prop_assert_eq!(&packed, &histogram);
+            prop_assert_eq!(packed.counts(), histogram.counts());
+            prop_assert_eq!(packed.percentile(50.0), histogram.percentile(50.0));
+            packed.add(more, 3);
+            histogram.add(more, 3);
+            prop_assert_eq!(&packed, &histogram);
+        }
+    }
+}

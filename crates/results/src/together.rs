@@ -1,0 +1,155 @@
+//! Ranks of one run on several nodes: when each was active by a common clock, and which are missing.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::sort;
+
+/// How the ranks of a run ran together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Together {
+    /// Ranks that were started.
+    pub ranks: u32,
+    /// Those without results, by rank.
+    pub missing: Vec<MissingRank>,
+    /// When the ranks were active, an entry for each stage, ascending.
+    pub windows: Vec<Window>,
+}
+
+/// A rank without results.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MissingRank {
+    /// Its number, counted from 0.
+    pub rank: u32,
+    /// The machine that it ran on; `None`: it never told.
+    pub node: Option<String>,
+    /// Why there are no results: `it ended by signal 9`, `it did not answer within 30 s`.
+    pub reason: String,
+}
+
+/// The part of one rank in a run of several.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Part {
+    /// Its number, counted from 0.
+    pub rank: u32,
+    /// Its clock against that of rank 0; `None`: they were not compared.
+    pub clock: Option<ClockOffset>,
+    /// When it was active, an entry for each stage, ascending.
+    pub spans: Vec<Span>,
+}
+
+/// A rank's clock minus that of rank 0, from the quickest of several round trips.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClockOffset {
+    /// Before the run, ns.
+    pub before_ns: i64,
+    /// After it, ns; `None`: not compared again.
+    pub after_ns: Option<i64>,
+    /// How far off both can be: half of the slower of the two round trips, ns.
+    pub error_ns: u64,
+}
+
+impl ClockOffset {
+    /// How far the clocks moved apart in the run, ns; `None`: they were compared once.
+    pub fn moved_ns(&self) -> Option<u64> {
+        self.after_ns.map(|after_ns| after_ns.abs_diff(self.before_ns))
+    }
+}
+
+/// When a rank was active in a stage, ns since the start that all had agreed on, by the clock of rank 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Span {
+    /// The stage.
+    pub stage: u32,
+    /// Its first measured I/O.
+    pub start_ns: i64,
+    /// Its last.
+    pub end_ns: i64,
+}
+
+/// When the ranks of a run were active in a stage. Times as those of [`Span`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Window {
+    /// The stage.
+    pub stage: u32,
+    /// Ranks that were active in it.
+    pub ranks: u32,
+    /// When the first began.
+    pub first_start_ns: i64,
+    /// When the last began: from here on all were active.
+    pub last_start_ns: i64,
+    /// When the first ended: until here all were active.
+    pub first_end_ns: i64,
+    /// When the last ended.
+    pub last_end_ns: i64,
+    /// Time in which ranks were active, summed over them, ns.
+    pub rank_time_ns: u64,
+}
+
+impl Window {
+    pub(crate) fn of(span: &Span) -> Window {
+        let Span { stage, start_ns, end_ns } = *span;
+        Window {
+            stage,
+            ranks: 1,
+            first_start_ns: start_ns,
+            last_start_ns: start_ns,
+            first_end_ns: end_ns,
+            last_end_ns: end_ns,
+            rank_time_ns: end_ns.saturating_sub(start_ns).try_into().unwrap_or(0),
+        }
+    }
+
+    fn merge(&mut self, other: &Window) {
+        let Window { stage: _, ranks, first_start_ns, last_start_ns, first_end_ns, last_end_ns, rank_time_ns } = self;
+        *ranks += other.ranks;
+        *first_start_ns = (*first_start_ns).min(other.first_start_ns);
+        *last_start_ns = (*last_start_ns).max(other.last_start_ns);
+        *first_end_ns = (*first_end_ns).min(other.first_end_ns);
+        *last_end_ns = (*last_end_ns).max(other.last_end_ns);
+        *rank_time_ns = rank_time_ns.saturating_add(other.rank_time_ns);
+    }
+
+    /// How long all ranks were active at once, ns; 0: they never were.
+    pub fn all_active_ns(&self) -> u64 {
+        self.first_end_ns.saturating_sub(self.last_start_ns).try_into().unwrap_or(0)
+    }
+
+    /// From the first start to the last end, ns.
+    pub fn whole_ns(&self) -> u64 {
+        self.last_end_ns.abs_diff(self.first_start_ns)
+    }
+
+    /// Between the first start and the last one, ns.
+    pub fn start_skew_ns(&self) -> u64 {
+        self.last_start_ns.abs_diff(self.first_start_ns)
+    }
+
+    /// Between the first end and the last one, ns.
+    pub fn end_skew_ns(&self) -> u64 {
+        self.last_end_ns.abs_diff(self.first_end_ns)
+    }
+
+    /// The share of the ranks' time in which not all of them were active, 0 to 1; `None`: no time passed.
+    pub fn outside(&self) -> Option<f64> {
+        let inside = self.all_active_ns() as f64 * f64::from(self.ranks);
+        (self.rank_time_ns > 0).then(|| (1.0 - inside / self.rank_time_ns as f64).clamp(0.0, 1.0))
+    }
+}
+
+impl Together {
+    /// Adds what another record has; neither order makes a difference.
+    pub(crate) fn merge(&mut self, other: Together) {
+        let Together { ranks, missing, windows } = self;
+        *ranks = (*ranks).max(other.ranks);
+        missing.extend(other.missing);
+        sort::by_key(missing, |missing| (missing.rank, missing.node.clone(), missing.reason.clone()));
+        missing.dedup();
+        for window in &other.windows {
+            match windows.binary_search_by_key(&window.stage, |known| known.stage) {
+                Ok(place) => windows[place].merge(window),
+                Err(place) => windows.insert(place, *window),
+            }
+        }
+    }
+}

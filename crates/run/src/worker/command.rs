@@ -1,0 +1,103 @@
+//! `exec_prerun` and `exec_postrun`: commands of the job's author, run by the shell before and after the job.
+
+use std::process::{Child, Command, Stdio};
+
+use engine::clock::{Clock, RealClock};
+use engine::errno::EIO;
+use engine::process::{end_with_this_thread, lead_group};
+
+use super::Refused;
+use crate::conduct::{Event, Shared};
+use crate::plan::WorkerPlan;
+
+/// Time between two looks at the command.
+const LOOK_NS: u64 = 5_000_000;
+
+/// When a command runs; its output goes to a file of that name.
+#[derive(Clone, Copy)]
+pub(super) enum When {
+    Before,
+    After,
+}
+
+impl When {
+    fn name(self) -> &'static str {
+        match self {
+            When::Before => "prerun",
+            When::After => "postrun",
+        }
+    }
+}
+
+/// Runs the job's command, if it has one for that time. One that was ended with the run is no failure of the job.
+pub(super) fn run(when: When, index: usize, shared: &Shared) -> Result<(), Refused> {
+    let plan = &shared.plan.workers[index];
+    let process = &plan.job.process;
+    let Some(command) = (match when {
+        When::Before => process.exec_prerun.as_ref(),
+        When::After => process.exec_postrun.as_ref(),
+    }) else {
+        return Ok(());
+    };
+    let (job, name) = (plan.job.label(plan.clone), when.name());
+    let output = format!("{job}.{name}.txt");
+    shared.send(Event::Line(format!("{job} : Saving output of {name} in {output}")));
+    let refused = |code, what: String| Refused {
+        code,
+        function: "exec",
+        message: format!("exec of cmd <{command}> failed: {job}: {name}: {what}"),
+    };
+    let mut shell = Command::new("/bin/sh");
+    // As with fio, the redirection belongs to the last command of several. What the others print goes to stderr: a
+    // document on stdout stays whole.
+    shell
+        .args(["-c", &format!("{command} > {} 2>&1", quoted(&output)), "sh"])
+        .stdin(Stdio::null())
+        .stdout(std::io::stderr());
+    // A Ctrl-C ends the run, which ends the command.
+    lead_group(&mut shell);
+    end_with_this_thread(&mut shell);
+    let mut child = shell.spawn().map_err(|error| refused(error.raw_os_error().unwrap_or(EIO), error.to_string()))?;
+    match wait(&mut child, plan, shared) {
+        Ok(None) => Ok(()),
+        Ok(Some(status)) if status.success() => Ok(()),
+        Ok(Some(status)) => Err(refused(EIO, format!("{status}"))),
+        Err(error) => Err(refused(EIO, error.to_string())),
+    }
+}
+
+/// `None`: it was ended, since the run is to end.
+fn wait(child: &mut Child, plan: &WorkerPlan, shared: &Shared) -> std::io::Result<Option<std::process::ExitStatus>> {
+    let cell = &shared.cells[plan.thread_number as usize - 1];
+    let clock = RealClock::shared();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if shared.control.stopped() || cell.stopped() {
+            engine::process::end_group(child)?;
+            return Ok(None);
+        }
+        // However long it takes, the worker is not stuck.
+        cell.step();
+        clock.sleep_until_ns(clock.now_ns() + LOOK_NS);
+    }
+}
+
+/// A word for the shell that means nothing but itself.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_word_whatever_it_holds() {
+        for name in ["plain", "two words", "$(touch x)", "a'b;c", "`x`"] {
+            let echoed = Command::new("/bin/sh").args(["-c", &format!("printf %s {}", quoted(name))]).output().unwrap();
+            assert_eq!(String::from_utf8(echoed.stdout).unwrap(), name);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What a worker's thread is before it does anything: its processors, its priority, its memory, its user.
+
+use engine::buffers::{ArenaError, LockedMemory};
+use engine::errno::{ENOMEM, EPERM};
+use engine::thread::{self, ThreadError};
+
+use super::Refused;
+use crate::plan::WorkerPlan;
+
+/// Makes the calling thread what the job asks for. Its user comes last, as a plain one may do less.
+pub(super) fn apply(plan: &WorkerPlan) -> Result<LockedMemory, Refused> {
+    let process = &plan.job.process;
+    if let Some(name) = &process.thread_name {
+        thread::set_name(name).map_err(refused)?;
+    }
+    if !process.cpus_allowed.is_empty() {
+        let allowed = &process.cpus_allowed;
+        let own = [allowed[plan.clone as usize % allowed.len()]];
+        thread::set_affinity(if process.cpus_split { &own } else { allowed }).map_err(refused)?;
+    }
+    if let Some(nice) = process.nice {
+        thread::set_nice(nice).map_err(refused)?;
+    }
+    if let Some(priority) = process.priority {
+        thread::set_io_priority(priority).map_err(refused)?;
+    }
+    if let Some(policy) = &process.memory_policy {
+        thread::set_memory_policy(policy).map_err(refused)?;
+    }
+    let locked = LockedMemory::new(plan.job.submission.locked_bytes).map_err(|error| {
+        let code = if let ArenaError::Locked { code: EPERM, .. } = error { EPERM } else { ENOMEM };
+        Refused { code, function: "mlock", message: format!("fio: {}: {error}", plan.job.name) }
+    })?;
+    if process.user.is_some() || process.group.is_some() {
+        thread::become_user(process.user, process.group).map_err(refused)?;
+    }
+    Ok(locked)
+}
+
+fn refused(error: ThreadError) -> Refused {
+    Refused { code: error.code, function: "thread attributes", message: error.to_string() }
+}

@@ -1,0 +1,115 @@
+//! `cargo xtask dist`: what a release consists of, made from the static programs: archives, Debian packages, RPMs, an OCI
+//! image, licences and components of everything in them, and their checksums.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it talks to a person at a terminal")]
+
+mod archives;
+mod components;
+mod image;
+mod licences;
+mod packages;
+mod platform;
+mod release;
+mod templates;
+mod tool;
+mod tree;
+
+use std::path::{Path, PathBuf};
+
+use crate::workspace::target_directory;
+use platform::{PLATFORMS, Platform};
+use release::{Made, Release, epoch};
+
+/// FSDYNO_RELEASE_URL names the address that the archives will have; SOURCE_DATE_EPOCH the time that all files bear
+/// instead of that of the last commit.
+#[derive(Debug, clap::Parser)]
+#[command(name = "cargo xtask dist")]
+struct Asked {
+    /// Only for x86_64-linux, aarch64-linux or x86_64-windows; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    platform: Vec<String>,
+    /// Only the programs, without anything around them.
+    #[arg(long)]
+    bare: bool,
+    /// Builds each program a second time, from a copy of the sources in another folder, and compares the bytes.
+    #[arg(long)]
+    twice: bool,
+    /// The number of the packages behind that of the version.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    revision: u32,
+    /// Where the release is put [default: dist in the folder of the build].
+    #[arg(long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+}
+
+/// Makes a release; `Ok(false)` says that a part of it was left out.
+pub(crate) fn run(arguments: &[String]) -> Result<bool, String> {
+    let Some(asked) = crate::words::asked::<Asked>(arguments)? else { return Ok(true) };
+    let platforms = crate::words::named(PLATFORMS, &asked.platform, |platform| platform.name)?;
+    let release = Release {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        revision: asked.revision,
+        epoch: epoch()?,
+        output: asked.output.clone().unwrap_or_else(|| target_directory().join("dist")),
+    };
+    let mut left_out = Vec::new();
+    let mut programs = Vec::new();
+    for platform in platforms {
+        match platform.is_ready() {
+            Ok(()) => programs.push((platform, platform.build(asked.twice, release.epoch)?)),
+            Err(reason) => left_out.push(format!("{}: {reason}", platform.name)),
+        }
+    }
+    for (platform, program) in &programs {
+        println!("{}: {} bytes, {}", platform.name, size(program)?, program.display());
+    }
+    if !asked.bare && !programs.is_empty() {
+        make(&release, &programs, &mut left_out)?;
+    }
+    left_out.iter().for_each(|line| println!("left out: {line}"));
+    let refused = programs.iter().filter(|(platform, program)| !platform.accepts(program)).count();
+    Ok(left_out.is_empty() && refused == 0)
+}
+
+/// Builds the static program of this machine and says where it is; why there is none.
+pub(crate) fn static_program() -> Result<PathBuf, String> {
+    let own = PLATFORMS.iter().find(|platform| platform.runs_here()).ok_or("no static program runs on this machine")?;
+    own.is_ready()?;
+    own.build(false, epoch()?)
+}
+
+/// Everything around the programs.
+fn make(release: &Release, programs: &[(&Platform, PathBuf)], left_out: &mut Vec<String>) -> Result<(), String> {
+    release.clear()?;
+    let place = release.output.join("trees");
+    let documents = tree::Documents::make(release, programs, &place.join("documents"))?;
+    let mut files = vec![release.write("fsdyno.cdx.json", &documents.components)?];
+    let mut take = |what: String, made: Made| match made {
+        Ok(made) => files.extend(made),
+        Err(reason) => left_out.push(format!("{what}: {reason}")),
+    };
+    for (platform, program) in programs {
+        let tree = documents.tree(release, platform, program, &place.join(platform.name))?;
+        take(format!("archive for {}", platform.name), archives::make(release, platform, &tree));
+        if platform.is_linux() {
+            take(format!("deb for {}", platform.name), packages::deb(release, platform, &tree));
+            take(format!("rpm for {}", platform.name), packages::rpm(release, platform, &tree));
+        }
+    }
+    take("image".to_owned(), image::make(release, programs, &place));
+    let address = std::env::var("FSDYNO_RELEASE_URL").ok();
+    for template in templates::TEMPLATES {
+        take(template.name.to_owned(), template.fill(release, address.as_deref()));
+    }
+    let sums = tool::sha256(&files)?;
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let lines: String = files.iter().zip(sums).map(|(file, sum)| format!("{sum}  {}\n", name(file))).collect();
+    files.push(release.write(release::SUMS, &lines)?);
+    std::fs::remove_dir_all(&place).map_err(tool::cannot("remove", &place))?;
+    files.iter().for_each(|file| println!("{}", file.display()));
+    Ok(())
+}
+
+fn size(program: &Path) -> Result<u64, String> {
+    Ok(std::fs::metadata(program).map_err(tool::cannot("find", program))?.len())
+}

@@ -1,0 +1,159 @@
+//! What a release has a program for, and how that is built: linked without anything of the machine that builds it, and
+//! with the same bytes wherever the sources lie.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::tool::{cannot, command, output};
+use crate::bench::program;
+use crate::workspace::{cargo_command, folder, target_directory};
+
+/// A system and a processor.
+#[derive(Debug)]
+pub(super) struct Platform {
+    /// As archives are called.
+    pub(super) name: &'static str,
+    /// As rustc calls it.
+    pub(super) target: &'static str,
+    /// The linker: that of Rust needs nothing else; Windows' libraries come with another.
+    linker: &'static str,
+    /// The processor as Rust, Debian and OCI call it.
+    pub(super) rust: &'static str,
+    pub(super) debian: &'static str,
+}
+
+pub(super) const PLATFORMS: &[Platform] = &[
+    Platform {
+        name: "x86_64-linux",
+        target: "x86_64-unknown-linux-musl",
+        linker: "rust-lld",
+        rust: "x86_64",
+        debian: "amd64",
+    },
+    Platform {
+        name: "aarch64-linux",
+        target: "aarch64-unknown-linux-musl",
+        linker: "rust-lld",
+        rust: "aarch64",
+        debian: "arm64",
+    },
+    Platform {
+        name: "x86_64-windows",
+        target: "x86_64-pc-windows-gnu",
+        linker: "x86_64-w64-mingw32-gcc",
+        rust: "x86_64",
+        debian: "",
+    },
+];
+
+/// The addresses that a position-independent program sets at its start are listed one bit each, and not 24 bytes: 0.18 MB
+/// less. Rust's musl reads such lists; only a new glibc does.
+const SHORT_ADDRESSES: &str = "-Clink-arg=--pack-dyn-relocs=relr";
+
+/// Programs of Windows hold the time of their linking otherwise.
+const NO_TIME: &str = "-Clink-arg=-Wl,--no-insert-timestamp";
+
+impl Platform {
+    pub(super) fn is_linux(&self) -> bool {
+        self.target.contains("linux")
+    }
+
+    /// Whether its program runs on this machine.
+    pub(super) fn runs_here(&self) -> bool {
+        self.is_linux() && cfg!(target_os = "linux") && self.rust == std::env::consts::ARCH
+    }
+
+    /// The program's name.
+    pub(super) fn program(&self) -> &'static str {
+        if self.is_linux() { "fsdyno" } else { "fsdyno.exe" }
+    }
+
+    /// Whether it can be built here; why not.
+    pub(super) fn is_ready(&self) -> Result<(), String> {
+        let folder = sysroot()?.join("lib/rustlib").join(self.target).join("lib");
+        if !folder.exists() {
+            return Err(format!("the target is not installed: rustup target add {}", self.target));
+        }
+        // Rust brings its own linker, which is in no PATH.
+        match self.linker {
+            "rust-lld" => Ok(()),
+            linker => output(command(linker).arg("--version")).map(drop),
+        }
+    }
+
+    /// Builds the program; where it is.
+    pub(super) fn build(&self, twice: bool, epoch: u64) -> Result<PathBuf, String> {
+        let program = self.compile(&folder(), &target_directory(), epoch)?;
+        if twice {
+            let copy = target_directory().join("dist-again");
+            let _ = std::fs::remove_dir_all(&copy);
+            copy_sources(&copy.join("sources"))?;
+            let again = self.compile(&copy.join("sources"), &copy.join("target"), epoch)?;
+            let read = |path: &Path| std::fs::read(path).map_err(cannot("read", path));
+            if read(&program)? != read(&again)? {
+                return Err(format!("two builds differ: {} and {}", program.display(), again.display()));
+            }
+            std::fs::remove_dir_all(&copy).map_err(cannot("remove", &copy))?;
+        }
+        Ok(program)
+    }
+
+    fn compile(&self, sources: &Path, target: &Path, epoch: u64) -> Result<PathBuf, String> {
+        let linker = format!("target.{}.linker='{}'", self.target, self.linker);
+        let mut cargo = cargo_command();
+        cargo.args(["rustc", "--release", "--locked", "--quiet", "-p=fsdyno", "--bin=fsdyno", "--target", self.target]);
+        cargo.args(["--config", &linker]).arg("--target-dir").arg(target).current_dir(sources);
+        cargo.env("CARGO_ENCODED_RUSTFLAGS", flags(sources)?.join("\x1f")).env("SOURCE_DATE_EPOCH", epoch.to_string());
+        cargo.args(["--", if self.is_linux() { SHORT_ADDRESSES } else { NO_TIME }]);
+        let built = cargo.status().map_err(|error| format!("cannot run cargo: {error}"))?;
+        if !built.success() {
+            return Err(format!("{} cannot be built for {}", self.program(), self.target));
+        }
+        Ok(target.join(self.target).join("release").join(self.program()))
+    }
+
+    /// Whether the program is one that is given away; what speaks against it is printed.
+    pub(super) fn accepts(&self, path: &Path) -> bool {
+        let mut objections = match std::fs::read(path) {
+            Ok(bytes) if self.is_linux() => program::static_objections(&bytes),
+            Ok(bytes) => program::objections(&bytes),
+            Err(_) => vec!["it cannot be read"],
+        };
+        if self.rust == "aarch64" && objections.contains(&program::FIXED) {
+            println!("{}: it has a fixed address: Rust links static programs for this target so", self.name);
+            objections.retain(|objection| *objection != program::FIXED);
+        }
+        objections.iter().for_each(|objection| eprintln!("missed: {}: {objection}", path.display()));
+        objections.is_empty()
+    }
+}
+
+/// Paths of the machine that builds are replaced in what messages quote of the sources: bytes then depend on the sources
+/// alone.
+fn flags(sources: &Path) -> Result<Vec<String>, String> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
+    let crates = home.ok_or("neither CARGO_HOME nor HOME is set")?;
+    let version = output(Command::new("rustc").arg("-vV"))?;
+    let commit = version.lines().find_map(|line| line.strip_prefix("commit-hash: ")).unwrap_or("unknown");
+    let pairs = [
+        (sources.display().to_string(), "/fsdyno".to_owned()),
+        (crates.display().to_string(), "/cargo".to_owned()),
+        (sysroot()?.join("lib/rustlib/src/rust").display().to_string(), format!("/rustc/{commit}")),
+    ];
+    Ok(pairs.into_iter().map(|(from, to)| format!("--remap-path-prefix={from}={to}")).collect())
+}
+
+/// Where rustc has its libraries.
+fn sysroot() -> Result<PathBuf, String> {
+    Ok(output(command("rustc").args(["--print", "sysroot"]))?.trim().into())
+}
+
+/// What git tracks, as it stands in the workspace.
+fn copy_sources(to: &Path) -> Result<(), String> {
+    let tracked = output(command("git").args(["ls-files", "-z"]))?;
+    for name in tracked.split('\0').filter(|name| !name.is_empty()) {
+        super::tool::copy(&folder().join(name), &to.join(name))?;
+    }
+    Ok(())
+}

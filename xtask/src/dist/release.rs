@@ -1,0 +1,77 @@
+//! What all steps of a release know.
+
+use std::path::PathBuf;
+
+use super::tool::{cannot, command, output};
+
+/// The file with all checksums.
+pub(super) const SUMS: &str = "SHA256SUMS";
+
+/// One release.
+pub(super) struct Release {
+    /// `0.1.0`.
+    pub(super) version: String,
+    /// That of the packages.
+    pub(super) revision: u32,
+    /// Seconds since 1970 that all files bear.
+    pub(super) epoch: u64,
+    /// Where everything is put.
+    pub(super) output: PathBuf,
+}
+
+/// One step's result: made, or why it is left out.
+pub(super) type Made = Result<Vec<PathBuf>, String>;
+
+impl Release {
+    /// Removes what an earlier release left, which would be taken for this one's, and nothing else: what is not named by
+    /// its checksums may be anybody's.
+    pub(super) fn clear(&self) -> Result<(), String> {
+        let folder = &self.output;
+        std::fs::create_dir_all(folder).map_err(cannot("make", folder))?;
+        let sums = std::fs::read_to_string(folder.join(SUMS)).unwrap_or_default();
+        let named = sums.lines().filter_map(|line| line.split_once("  ")).map(|(_, name)| name);
+        for name in named.filter(|name| !name.contains('/')).chain([SUMS]) {
+            let _ = std::fs::remove_file(folder.join(name));
+        }
+        match std::fs::read_dir(folder).map_err(cannot("read", folder))?.flatten().next() {
+            None => Ok(()),
+            Some(other) => Err(format!("{} is no file of an earlier release: remove it", other.path().display())),
+        }
+    }
+
+    /// Writes one of its files.
+    pub(super) fn write(&self, name: &str, text: &str) -> Result<PathBuf, String> {
+        let path = self.output.join(name);
+        std::fs::write(&path, text).map_err(cannot("write", &path))?;
+        Ok(path)
+    }
+}
+
+/// The time that all files of a release bear: that which SOURCE_DATE_EPOCH names, or that of the last commit.
+pub(super) fn epoch() -> Result<u64, String> {
+    let text = match std::env::var("SOURCE_DATE_EPOCH") {
+        Ok(text) => text,
+        Err(_) => output(command("git").args(["log", "-1", "--format=%ct"]))?,
+    };
+    text.trim().parse().map_err(|_| format!("SOURCE_DATE_EPOCH is no number of seconds: {text}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_earlier_release_is_removed_and_nothing_else() {
+        let place = crate::workspace::target_directory().join(format!("release-{}", std::process::id()));
+        let release = Release { version: "1".into(), revision: 1, epoch: 0, output: place.clone() };
+        release.clear().unwrap();
+        release.write("a.deb", "").unwrap();
+        release.write(SUMS, "00  a.deb\n00  ../b\n").unwrap();
+        release.clear().unwrap();
+        assert_eq!(std::fs::read_dir(&place).unwrap().count(), 0);
+        release.write("letter.txt", "").unwrap();
+        assert!(release.clear().unwrap_err().contains("letter.txt"));
+        assert!(place.join("letter.txt").exists());
+        std::fs::remove_dir_all(place).unwrap();
+    }
+}

@@ -1,0 +1,71 @@
+//! What other package managers read: templates of `deploy/`, filled with version, addresses and checksums.
+
+use super::release::{Made, Release};
+use super::tool::{cannot, sha256};
+use crate::workspace::folder;
+
+/// One of them.
+pub(super) struct Template {
+    path: &'static str,
+    /// The file made of it.
+    pub(super) name: &'static str,
+    /// The archives that it names.
+    archives: &'static [&'static str],
+}
+
+pub(super) const TEMPLATES: &[Template] = &[
+    Template {
+        path: "deploy/homebrew/fsdyno.rb.in",
+        name: "fsdyno.rb",
+        archives: &["x86_64-linux.tar.gz", "aarch64-linux.tar.gz"],
+    },
+    Template { path: "deploy/scoop/fsdyno.json.in", name: "fsdyno.json", archives: &["x86_64-windows.zip"] },
+];
+
+impl Template {
+    /// Fills it, if its archives are there and it is known where they will be.
+    pub(super) fn fill(&self, release: &Release, address: Option<&str>) -> Made {
+        let address = address.ok_or("FSDYNO_RELEASE_URL does not say where the archives will be")?;
+        let path = folder().join(self.path);
+        let mut text = std::fs::read_to_string(&path).map_err(cannot("read", &path))?;
+        for archive in self.archives {
+            let path = release.output.join(format!("fsdyno-{}-{archive}", release.version));
+            if !path.exists() {
+                return Err(format!("it names an archive that was not made: {}", path.display()));
+            }
+            text = text.replace(&format!("@sha256 {archive}@"), &sha256(&[path])?[0]);
+        }
+        let text = text.replace("@version@", &release.version).replace("@url@", address.trim_end_matches('/'));
+        Ok(vec![release.write(self.name, &text)?])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_have_the_sums_of_the_archives() {
+        let place = crate::workspace::target_directory().join(format!("templates-{}", std::process::id()));
+        std::fs::create_dir_all(&place).unwrap();
+        let release = Release { version: "1.2.3".into(), revision: 1, epoch: 0, output: place.clone() };
+        let fill = |template: &Template, address| template.fill(&release, address);
+        assert!(fill(&TEMPLATES[0], None).unwrap_err().contains("FSDYNO_RELEASE_URL"));
+        let address = Some("https://example.org/");
+        assert!(fill(&TEMPLATES[0], address).unwrap_err().contains("was not made"));
+        let archives: Vec<&str> = TEMPLATES.iter().flat_map(|template| template.archives).copied().collect();
+        for archive in &archives {
+            release.write(&format!("fsdyno-1.2.3-{archive}"), archive).unwrap();
+        }
+        let files: Vec<_> = TEMPLATES.iter().flat_map(|template| fill(template, address).unwrap()).collect();
+        let texts: String = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
+        for archive in archives {
+            assert!(texts.contains(&format!("https://example.org/fsdyno-1.2.3-{archive}")), "{archive}");
+            assert!(texts.contains(&sha256(&[place.join(format!("fsdyno-1.2.3-{archive}"))]).unwrap()[0]), "{archive}");
+        }
+        assert!(!texts.contains('@'), "{texts}");
+        let manifest = std::fs::read_to_string(&files[1]).unwrap();
+        assert!(serde_json::from_str::<serde_json::Value>(&manifest).is_ok(), "{manifest}");
+        std::fs::remove_dir_all(place).unwrap();
+    }
+}

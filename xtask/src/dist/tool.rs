@@ -1,0 +1,50 @@
+//! The programs that a release is made with.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::workspace::folder;
+
+/// A program, in the folder of the workspace.
+pub(super) fn command(program: &str) -> Command {
+    let mut command = Command::new(program);
+    // In a package, a file of the person who builds it would be one that only its group can write.
+    command.current_dir(folder()).env("LC_ALL", "C").env("TZ", "UTC");
+    command
+}
+
+/// Runs it; what it printed.
+pub(super) fn output(command: &mut Command) -> Result<String, String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let ran = command.output().map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => format!("{name} is not installed"),
+        _ => format!("{name} cannot be run: {error}"),
+    })?;
+    if !ran.status.success() {
+        return Err(format!("{name} failed: {}", String::from_utf8_lossy(&ran.stderr).trim()));
+    }
+    Ok(String::from_utf8_lossy(&ran.stdout).into_owned())
+}
+
+/// The checksums of files, in their order.
+pub(super) fn sha256(files: &[PathBuf]) -> Result<Vec<String>, String> {
+    let text = output(command("sha256sum").args(files))?;
+    Ok(text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect())
+}
+
+/// What is said of a file that cannot be used.
+pub(super) fn cannot<'path>(verb: &'static str, path: &'path Path) -> impl Fn(std::io::Error) -> String + 'path {
+    move |error| format!("cannot {verb} {}: {error}", path.display())
+}
+
+/// Writes a file, with the folders on its way.
+pub(super) fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), String> {
+    let folder = path.parent().unwrap_or(path);
+    std::fs::create_dir_all(folder).map_err(cannot("make", folder))?;
+    std::fs::write(path, bytes).map_err(cannot("write", path))
+}
+
+/// Copies a file, with the folders on its way.
+pub(super) fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    write(to, std::fs::read(from).map_err(cannot("read", from))?)
+}

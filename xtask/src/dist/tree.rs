@@ -1,0 +1,106 @@
+//! What is installed, as it lies below /usr or /usr/local. Archives and packages hold the same tree.
+
+use std::path::{Path, PathBuf};
+
+use super::platform::Platform;
+use super::release::Release;
+use super::tool::{cannot, command, copy, output, write};
+use super::{components, licences};
+use crate::workspace::folder;
+
+/// Each shell and where it looks for what completes the words of a program; two have no such place.
+const COMPLETIONS: &[(&str, &str)] = &[
+    ("bash", "bash-completion/completions/fsdyno"),
+    ("zsh", "zsh/site-functions/_fsdyno"),
+    ("fish", "fish/vendor_completions.d/fsdyno.fish"),
+    ("elvish", "fsdyno/completions/fsdyno.elv"),
+    ("powershell", "fsdyno/completions/fsdyno.ps1"),
+];
+
+/// What comes from the sources as it is: where it lies there, and where below the tree.
+const FILES: &[(&str, &str)] = &[
+    ("README.md", "share/doc/fsdyno/README.md"),
+    ("CHANGELOG.md", "share/doc/fsdyno/CHANGELOG.md"),
+    ("LICENSE-MIT", "share/doc/fsdyno/LICENSE-MIT"),
+    ("LICENSE-APACHE", "share/doc/fsdyno/LICENSE-APACHE"),
+    ("deploy/grafana/fsdyno.json", "share/fsdyno/grafana/fsdyno.json"),
+];
+
+/// What systemd reads, for programs of packages.
+pub(super) const UNITS: &[&str] = &["fsdyno-check@.service", "fsdyno-check@.timer"];
+
+/// Where they lie below a tree.
+pub(super) const UNITS_PLACE: &str = "lib/systemd/system";
+
+/// What of a tree is the same on all platforms.
+pub(super) struct Documents {
+    /// `share`, with man pages and completions.
+    folder: PathBuf,
+    /// The list of components.
+    pub(super) components: String,
+    licences: String,
+}
+
+impl Documents {
+    /// The program that runs here prints man pages and completions.
+    pub(super) fn make(
+        release: &Release,
+        programs: &[(&Platform, PathBuf)],
+        folder: &Path,
+    ) -> Result<Documents, String> {
+        let own = programs.iter().find(|(platform, _)| platform.runs_here());
+        let (_, program) = own.ok_or("man pages and completions come from a program that runs on this machine")?;
+        let program = program.to_str().ok_or("the program's path is no text")?;
+        let pages = folder.join("man/man1");
+        output(command(program).arg("man").arg("--output").arg(&pages))?;
+        for (shell, place) in COMPLETIONS {
+            write(&folder.join(place), output(command(program).args(["completions", shell]))?)?;
+        }
+        let targets: Vec<&str> = programs.iter().map(|(platform, _)| platform.target).collect();
+        let components = components::of_program(&targets)?;
+        Ok(Documents {
+            folder: folder.to_owned(),
+            components: components::cyclonedx(release, &components)?,
+            licences: licences::document(&components)?,
+        })
+    }
+
+    /// The whole tree of one platform.
+    pub(super) fn tree(
+        &self,
+        release: &Release,
+        platform: &Platform,
+        program: &Path,
+        place: &Path,
+    ) -> Result<PathBuf, String> {
+        let tree = place.join(format!("fsdyno-{}-{}", release.version, platform.name));
+        copy(program, &tree.join("bin").join(platform.program()))?;
+        output(command("cp").arg("-R").arg(&self.folder).arg(tree.join("share")))?;
+        for (from, to) in FILES {
+            copy(&folder().join(from), &tree.join(to))?;
+        }
+        for unit in UNITS.iter().filter(|_| platform.is_linux()) {
+            let path = folder().join("deploy/systemd").join(unit);
+            let text = std::fs::read_to_string(&path).map_err(cannot("read", &path))?;
+            // An archive is unpacked below /usr/local.
+            write(&tree.join(UNITS_PLACE).join(unit), text.replace("/usr/bin/", "/usr/local/bin/"))?;
+        }
+        let documents = tree.join("share/doc/fsdyno");
+        write(&documents.join("LICENCES-OF-DEPENDENCIES.txt"), &self.licences)?;
+        write(&documents.join("fsdyno.cdx.json"), &self.components)?;
+        settle(&tree, release.epoch)?;
+        Ok(tree)
+    }
+}
+
+/// Files as everybody may read them, programs as everybody may run them, and all of one time: what the person who builds
+/// has set for new files does not show.
+pub(super) fn settle(tree: &Path, epoch: u64) -> Result<(), String> {
+    output(command("chmod").args(["-R", "u=rwX,go=rX"]).arg(tree))?;
+    let programs = tree.join("bin");
+    for entry in std::fs::read_dir(&programs).map_err(cannot("read", &programs))?.flatten() {
+        output(command("chmod").arg("755").arg(entry.path()))?;
+    }
+    output(command("find").arg(tree).args(["-exec", "touch", "-h", &format!("--date=@{epoch}"), "{}", "+"]))?;
+    Ok(())
+}
