@@ -94,12 +94,43 @@ impl Step {
 
 /// Runs all of them and all tests, whatever fails on the way.
 pub(crate) fn run() -> Outcome {
+    let before = files()?;
     let failed_checks = failed(QUICK);
     let beside: Vec<&str> = COMPILING.iter().map(|step| step.name).collect();
     let mut counts = tests_step::run(&[], &beside).unwrap_or_else(|message| {
         println!("== test: FAILED: {message}");
         Counts { failed: 1 + failed(COMPILING), ..Counts::default() }
     });
-    counts.failed += failed_checks;
+    counts.failed += failed_checks + left(&before, &files()?);
     end(counts)
+}
+
+/// What git sees in the work tree beside what is committed; none where it is no work tree.
+fn files() -> Result<Vec<String>, String> {
+    let root = Workspace::load()?.root;
+    let seen = Command::new("git").args(["status", "--porcelain", "--untracked-files=all"]).current_dir(root).output();
+    Ok(seen
+        .map_or_else(|_| Vec::new(), |seen| String::from_utf8_lossy(&seen.stdout).lines().map(str::to_owned).collect()))
+}
+
+/// Tests use what they make in places of their own: 1 if they left or changed something in the work tree.
+fn left(before: &[String], after: &[String]) -> u64 {
+    let new: Vec<&str> = after.iter().filter(|line| !before.contains(line)).map(String::as_str).collect();
+    if new.is_empty() {
+        return 0;
+    }
+    println!("== files: FAILED: left in the work tree, or changed there:\n{}", new.join("\n"));
+    1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_tests_leave_is_one_failure() {
+        let lines = |words: &[&str]| -> Vec<String> { words.iter().map(|word| (*word).to_owned()).collect() };
+        assert_eq!(left(&lines(&[" M a"]), &lines(&[" M a"])), 0, "what was there before is somebody's work");
+        assert_eq!(left(&[], &lines(&["?? b", "?? c"])), 1);
+    }
 }

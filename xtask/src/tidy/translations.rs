@@ -1,28 +1,42 @@
 //! Translations of the README: which commit of it each follows, and whether it has changed since.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use super::{File, Finding};
 
-/// Each holds this line, with a commit in it.
+/// Each holds a line that begins so: the commit for those who read, the content for the check. A history may be written
+/// anew, and a clone may have only its end; the content stays what it is.
 const FOLLOWS: &str = "<!-- follows README.md of ";
 
-/// A translation that says no commit, or one that is not there.
+/// What a translation says that it follows.
+struct Followed<'text> {
+    commit: &'text str,
+    /// Git's name of the content, or its beginning.
+    blob: &'text str,
+}
+
+/// A translation that does not say what it follows, or whose commit has another content than it says.
 pub(super) fn check(files: &[File], root: &Path) -> Vec<Finding> {
-    let unknown = |file: &&File| follows(file).is_none_or(|commit| is_whole(root) && !is_known(root, commit));
-    let wrong = translations(files).filter(unknown);
-    wrong
-        .map(|file| Finding::new(&file.path, format!("says no commit that it follows: `{FOLLOWS}COMMIT -->`")))
-        .collect()
+    let form = format!("{FOLLOWS}COMMIT, blob HASH -->");
+    let wrong = |file: &File| match follows(file) {
+        None => {
+            Some(format!("does not say what it follows: `{form}`, the hash as of `git rev-parse COMMIT:README.md`"))
+        }
+        Some(Followed { commit, blob }) => {
+            let there = git(root, &["rev-parse", "--quiet", "--verify", &format!("{commit}:README.md")])?;
+            (!there.starts_with(blob)).then(|| format!("README.md of {commit} is not blob {blob} but {there}"))
+        }
+    };
+    translations(files).filter_map(|file| Some(Finding::new(&file.path, wrong(file)?))).collect()
 }
 
 /// Those that are behind, a sentence each: the next who knows the language brings them up to date.
 pub(super) fn behind(files: &[File], root: &Path) -> Vec<String> {
-    let changed = |commit: &str| !git(root, &["diff", "--quiet", commit, "--", "README.md"]);
+    let Some(now) = git(root, &["hash-object", "README.md"]) else { return Vec::new() };
     let late = translations(files).filter_map(|file| {
-        let commit = follows(file).filter(|commit| is_known(root, commit) && changed(commit))?;
-        Some(format!("{} is behind: README.md has changed since {commit}", file.path))
+        let Followed { commit, blob } = follows(file)?;
+        (!now.starts_with(blob)).then(|| format!("{} is behind: README.md has changed since {commit}", file.path))
     });
     late.collect()
 }
@@ -34,44 +48,57 @@ fn translations(files: &[File]) -> impl Iterator<Item = &File> {
     })
 }
 
-fn follows(file: &File) -> Option<&str> {
-    let commit = file.text.lines().find_map(|line| line.strip_prefix(FOLLOWS)?.strip_suffix(" -->"))?;
-    (commit.len() >= 7 && commit.chars().all(|letter| letter.is_ascii_hexdigit())).then_some(commit)
+fn follows(file: &File) -> Option<Followed<'_>> {
+    let said = file.text.lines().find_map(|line| line.strip_prefix(FOLLOWS)?.strip_suffix(" -->"))?;
+    let (commit, blob) = said.split_once(", blob ")?;
+    let is_hash = |word: &str| word.len() >= 7 && word.chars().all(|letter| letter.is_ascii_hexdigit());
+    (is_hash(commit) && is_hash(blob)).then_some(Followed { commit, blob })
 }
 
-fn is_known(root: &Path, commit: &str) -> bool {
-    git(root, &["cat-file", "-e", &format!("{commit}:README.md")])
-}
-
-/// A clone that has only the newest commits cannot say that an older one is not there.
-fn is_whole(root: &Path) -> bool {
-    !root.join(".git/shallow").exists()
-}
-
-fn git(root: &Path, words: &[&str]) -> bool {
-    let ran = Command::new("git").args(words).current_dir(root).stderr(std::process::Stdio::null()).status();
-    ran.is_ok_and(|status| status.success())
+/// What git prints; `None`: it cannot answer.
+fn git(root: &Path, words: &[&str]) -> Option<String> {
+    let ran = Command::new("git").args(words).current_dir(root).stderr(Stdio::null()).output().ok()?;
+    ran.status.success().then(|| String::from_utf8_lossy(&ran.stdout).trim().to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn translation(commit: &str, blob: &str) -> [File; 1] {
+        [File { path: "README.xx.md".to_owned(), text: format!("# A\n{FOLLOWS}{commit}, blob {blob} -->\n") }]
+    }
+
+    /// A history with two commits of a README.
+    fn history() -> (tempfile::TempDir, String) {
+        let place = tempfile::tempdir().unwrap();
+        let run = |words: &[&str]| git(place.path(), words).unwrap_or_else(|| panic!("git {words:?}"));
+        run(&["init", "--quiet"]);
+        let mut commits = ["old\n", "new\n"].map(|text| {
+            std::fs::write(place.path().join("README.md"), text).unwrap();
+            run(&["add", "README.md"]);
+            run(&["-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "--quiet", "--message=a"]);
+            run(&["rev-parse", "HEAD"])
+        });
+        (place, std::mem::take(&mut commits[1]))
+    }
+
     #[test]
-    fn a_translation_names_a_commit_and_is_held_against_it() {
-        let root = crate::workspace::folder();
-        let file =
-            |commit: &str| File { path: "README.xx.md".to_owned(), text: format!("# A\n{FOLLOWS}{commit} -->\n") };
-        assert_eq!(check(&[file("COMMIT")], &root).len(), 1);
-        let log =
-            Command::new("git").args(["log", "--format=%H", "--", "README.md"]).current_dir(&root).output().unwrap();
-        let log = String::from_utf8(log.stdout).unwrap();
-        let (newest, oldest) = (log.lines().next().unwrap(), log.lines().last().unwrap());
-        assert!(check(&[file(newest)], &root).is_empty());
-        if newest != oldest {
-            assert_eq!(behind(&[file(oldest)], &root).len(), 1);
-        }
-        let other = File { path: "README.md".to_owned(), text: "# A\n".to_owned() };
-        assert!(check(&[other], &root).is_empty());
+    fn a_translation_is_held_against_what_it_follows() {
+        let (place, newest) = history();
+        let root = place.path();
+        let blob = |text: &str| git(root, &["rev-parse", &format!("{text}:README.md")]).unwrap();
+        let (now, before) = (blob("HEAD"), blob("HEAD~1"));
+        let counts = |files: &[File]| (check(files, root).len(), behind(files, root).len());
+        assert_eq!(counts(&translation(&newest, &now[..10])), (0, 0));
+        assert_eq!(counts(&translation(&newest[..8], &before)), (1, 1), "the commit has another content");
+        assert_eq!(counts(&translation("HEAD~1", &before)), (1, 0), "no hash");
+        let older = git(root, &["rev-parse", "HEAD~1"]).unwrap();
+        assert_eq!(counts(&translation(&older, &before)), (0, 1));
+        // A history that was written anew, or of which only the end is here.
+        assert_eq!(counts(&translation("0123456789", &now)), (0, 0));
+        assert_eq!(counts(&translation("0123456789", &before)), (0, 1));
+        let other = [File { path: "README.md".to_owned(), text: "# A\n".to_owned() }];
+        assert_eq!(counts(&other), (0, 0));
     }
 }

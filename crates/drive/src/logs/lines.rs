@@ -92,16 +92,51 @@ const LINE_BYTES: usize = 192;
 pub(super) struct Line {
     bytes: [u8; LINE_BYTES],
     start: usize,
+    /// Where the part behind the value begins, and what it says: the next line mostly ends as this one.
+    end: Option<(usize, End)>,
+}
+
+/// What most lines of a log have in common.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct End {
+    direction: u32,
+    length: u64,
+    priority: u16,
+}
+
+impl End {
+    /// `None`: each line has another one.
+    #[inline]
+    fn of(entry: &Entry, columns: Columns) -> Option<End> {
+        let Entry { direction, length, priority, .. } = *entry;
+        let differs = columns.offset || columns.both || columns.issue_time || columns.whole_priority;
+        (!differs).then_some(End { direction, length, priority })
+    }
 }
 
 impl Line {
     pub(super) fn new() -> Line {
-        Line { bytes: [0; LINE_BYTES], start: LINE_BYTES }
+        Line { bytes: [0; LINE_BYTES], start: LINE_BYTES, end: None }
     }
 
     /// The line of an entry.
     #[inline]
     pub(super) fn of(&mut self, entry: &Entry, columns: Columns) -> &[u8] {
+        let end = End::of(entry, columns);
+        match self.end {
+            Some((start, last)) if end == Some(last) => self.start = start,
+            _ => {
+                self.behind_value(entry, columns);
+                self.end = end.map(|end| (self.start, end));
+            }
+        }
+        self.number(entry.value);
+        self.put(b", ");
+        self.number(entry.at_ms);
+        &self.bytes[self.start..]
+    }
+
+    fn behind_value(&mut self, entry: &Entry, columns: Columns) {
         /// The class that goes before all others.
         const REAL_TIME: u16 = 1;
         self.start = LINE_BYTES;
@@ -128,10 +163,6 @@ impl Line {
             self.number(entry.largest);
             self.put(b", ");
         }
-        self.number(entry.value);
-        self.put(b", ");
-        self.number(entry.at_ms);
-        &self.bytes[self.start..]
     }
 
     #[inline]
@@ -171,6 +202,23 @@ pub(super) fn write_histogram(out: &mut Vec<u8>, row: &HistogramRow, epoch_ms: u
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A line ends as its own entry says, whatever the one before said.
+    #[test]
+    fn lines_that_follow_one_another() {
+        let columns = Columns::default();
+        let mut line = Line::new();
+        let mut of = |value, direction, length, priority| {
+            let entry = Entry { at_ms: 7, value, direction, length, priority, ..Entry::default() };
+            String::from_utf8(line.of(&entry, columns).to_vec()).expect("a line is text")
+        };
+        assert_eq!(of(1_234, 0, 4_096, 0), "7, 1234, 0, 4096, 0\n");
+        assert_eq!(of(5, 0, 4_096, 0), "7, 5, 0, 4096, 0\n");
+        assert_eq!(of(5, 1, 4_096, 0), "7, 5, 1, 4096, 0\n");
+        assert_eq!(of(5, 1, 512, 0), "7, 5, 1, 512, 0\n");
+        assert_eq!(of(67_890, 1, 512, 0x2000), "7, 67890, 1, 512, 1\n");
+        assert_eq!(of(0, 1, 512, 0), "7, 0, 1, 512, 0\n");
+    }
 
     #[test]
     fn a_line_has_room_for_the_largest_numbers() {

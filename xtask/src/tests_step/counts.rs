@@ -1,0 +1,45 @@
+//! How many tests ended how.
+
+use std::fmt;
+
+/// How the tests ended.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// Ran to their end without a failure.
+    pub(crate) passed: u64,
+    /// Failed, or could not be built; checks that failed are among them.
+    pub(crate) failed: u64,
+    /// Ended early because something that they need is missing here; each has printed `skipped: REASON`.
+    pub(crate) skipped: u64,
+}
+
+impl Counts {
+    /// So many that failed have passed after all.
+    pub(super) fn correct(&mut self, passed: u64) {
+        self.failed -= passed;
+        self.passed += passed;
+    }
+
+    pub(super) fn add(&mut self, other: &Counts) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line() {
+        let counts = Counts { passed: 12, failed: 0, skipped: 3 };
+        assert_eq!(counts.to_string(), "12 passed, 0 failed, 3 skipped");
+    }
+}

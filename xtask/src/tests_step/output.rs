@@ -1,0 +1,182 @@
+//! What a program of tests printed: how many ended how, and which failed or were skipped.
+
+use super::counts::Counts;
+
+/// How one program of tests, or of checks, ended.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Ending {
+    pub(super) counts: Counts,
+    /// The names of the tests that failed; of checks none.
+    pub(super) failed: Vec<String>,
+    /// Each test that was skipped, with its reason.
+    pub(super) skipped: Vec<String>,
+    /// What is worth a look: all that failed said, and nothing of what passed.
+    pub(super) shown: String,
+}
+
+impl Ending {
+    /// Of what it printed and of whether its status was 0.
+    pub(super) fn read(stderr: &str, stdout: &str, success: bool) -> Ending {
+        let mut reader = Reader::default();
+        stdout.lines().for_each(|line| reader.line(line));
+        let mut ending = reader.ending;
+        ending.counts.skipped += ending.skipped.len() as u64;
+        ending.counts.passed = ending.counts.passed.saturating_sub(ending.skipped.len() as u64);
+        if !success && ending.counts.failed == 0 {
+            ending.counts.failed = 1;
+        }
+        if ending.counts.failed > 0 {
+            // The harness prints what passed first.
+            let failures = stdout.find("\nfailures:\n").map_or(stdout, |at| &stdout[at..]);
+            ending.shown = stderr.to_owned() + failures;
+        }
+        ending
+    }
+
+    /// It could not even begin.
+    pub(super) fn not_run(reason: &std::io::Error) -> Ending {
+        let shown = format!("it cannot be run: {reason}\n");
+        Ending { counts: Counts { failed: 1, ..Counts::default() }, shown, ..Ending::default() }
+    }
+}
+
+/// Reads the output line by line.
+#[derive(Default)]
+struct Reader {
+    ending: Ending,
+    /// The test whose output is being shown.
+    test: String,
+    /// That test has been counted as skipped: the harness knows no skipping and takes it as passed.
+    counted: bool,
+    /// The lines that follow name the tests that failed.
+    names: bool,
+}
+
+impl Reader {
+    fn line(&mut self, line: &str) {
+        let counts = &mut self.ending.counts;
+        if let Some(result) = line.strip_prefix("test result: ") {
+            counts.passed += number_before(result, " passed");
+            counts.failed += number_before(result, " failed");
+            counts.skipped += number_before(result, " ignored");
+            self.counted = false;
+            self.names = false;
+        } else if line.starts_with("== ") && line.contains(": FAILED") {
+            counts.failed += 1;
+        } else if let Some(section) = line.strip_prefix("---- ") {
+            section.split_whitespace().next().unwrap_or(section).clone_into(&mut self.test);
+            self.counted = false;
+            self.names = false;
+        } else if let Some(reason) = line.strip_prefix("skipped: ")
+            && !self.counted
+        {
+            self.ending.skipped.push(format!("{}: {reason}", self.test));
+            self.counted = true;
+        } else if line == "failures:" {
+            self.names = true;
+        } else if let Some(name) = line.strip_prefix("    ")
+            && self.names
+        {
+            self.ending.failed.push(name.to_owned());
+        }
+    }
+}
+
+/// The number that stands right before `word`; 0 if there is none.
+fn number_before(text: &str, word: &str) -> u64 {
+    let before = text.split(word).next().filter(|before| before.len() < text.len()).unwrap_or("");
+    before.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(output: &str, success: bool) -> Counts {
+        Ending::read("", output, success).counts
+    }
+
+    #[test]
+    fn results_of_all_crates_are_added() {
+        let output = "\
+running 3 tests
+test a ... ok
+test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+test result: FAILED. 10 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s
+";
+        assert_eq!(counts(output, false), Counts { passed: 13, failed: 2, skipped: 1 });
+    }
+
+    #[test]
+    fn a_skipped_test_counts_once_and_not_as_passed() {
+        let output = "\
+successes:
+
+---- one stdout ----
+skipped: fio is not installed
+skipped: nor is strace
+
+---- two stdout ----
+some text
+skipped: fio is not installed
+
+successes:
+    one
+    two
+
+test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+";
+        let ending = Ending::read("", output, true);
+        assert_eq!(ending.counts, Counts { passed: 3, failed: 0, skipped: 2 });
+        assert_eq!(ending.skipped, ["one: fio is not installed", "two: fio is not installed"]);
+        assert_eq!((ending.failed.len(), ending.shown.as_str()), (0, ""));
+    }
+
+    /// What passed is not shown; what failed is shown whole and named.
+    #[test]
+    fn failures_are_named_and_shown() {
+        let output = "\
+running 3 tests
+test a ... ok
+
+successes:
+
+---- a stdout ----
+nothing of interest
+
+successes:
+    a
+
+failures:
+
+---- m::b stdout ----
+    left: 1
+---- c stdout ----
+right: 2
+
+failures:
+    c
+    m::b
+
+test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+";
+        let ending = Ending::read("a warning\n", output, false);
+        assert_eq!(ending.failed, ["c", "m::b"]);
+        assert!(ending.shown.starts_with("a warning\n\nfailures:"), "{}", ending.shown);
+        assert!(ending.shown.contains("left: 1") && !ending.shown.contains("nothing of interest"));
+    }
+
+    #[test]
+    fn what_cannot_be_built_has_failed() {
+        assert_eq!(counts("", false), Counts { passed: 0, failed: 1, skipped: 0 });
+    }
+
+    #[test]
+    fn each_failed_check_counts_as_one() {
+        let output = "== clippy\n== clippy: FAILED\n== windows\n== windows: ok\n== gate\n== gate: FAILED: no binary\n";
+        let ending = Ending::read("", output, false);
+        assert_eq!(ending.counts, Counts { passed: 0, failed: 2, skipped: 0 });
+        assert!(ending.failed.is_empty(), "a check has no second try");
+        assert_eq!(ending.shown, output);
+    }
+}
