@@ -129,7 +129,7 @@ fn side_by_side(programs: Vec<Program>, lanes: usize) -> (Counts, Unsteady) {
 }
 
 fn tell(program: &Program, ending: &Ending) {
-    println!("{}== {}: {}", ending.shown, program.title, ending.counts);
+    println!("{}== {}: {} in {:.0} s", ending.shown, program.title, ending.counts, ending.took.as_secs_f64());
     ending.skipped.iter().for_each(|skipped| println!("   skipped: {skipped}"));
 }
 

@@ -11,7 +11,8 @@ pub(crate) fn file_paths(job: &Job, clone: u32) -> Vec<PathBuf> {
     let names: Vec<String> = if job.files.names.is_empty() {
         let format = job.files.name_format.as_deref().unwrap_or(DEFAULT_FORMAT);
         let client = job.files.client.as_deref();
-        let prefix = client.map_or_else(String::new, |client| format!("{client}."));
+        let before = client.filter(|_| job.files.unique);
+        let prefix = before.map_or_else(String::new, |client| format!("{client}."));
         let name = |file| prefix.clone() + &expand(format, &job.name, client.unwrap_or("localhost"), clone, file);
         (0..job.files.count).map(name).collect()
     } else {
@@ -66,6 +67,11 @@ mod tests {
         let mut job = Job { name: "r".to_owned(), ..Job::default() };
         job.files.client = Some("node-b".to_owned());
         assert_eq!(file_paths(&job, 0), [PathBuf::from("node-b.r.0.0")]);
+        job.files.unique = false;
+        assert_eq!(file_paths(&job, 0), [PathBuf::from("r.0.0")]);
+        job.files.name_format = Some("$clientuid-$jobname".to_owned());
+        assert_eq!(file_paths(&job, 0), [PathBuf::from("node-b-r")]);
+        job.files.unique = true;
         job.files.names = vec!["shared".to_owned()];
         assert_eq!(file_paths(&job, 0), [PathBuf::from("shared")]);
     }

@@ -1,5 +1,7 @@
 //! What a program of tests printed: how many ended how, and which failed or were skipped.
 
+use std::time::Duration;
+
 use super::counts::Counts;
 
 /// How one program of tests, or of checks, ended.
@@ -12,6 +14,7 @@ pub(super) struct Ending {
     pub(super) skipped: Vec<String>,
     /// What is worth a look: all that failed said, and nothing of what passed.
     pub(super) shown: String,
+    pub(super) took: Duration,
 }
 
 impl Ending {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use super::output::Ending;
 use crate::workspace::target_directory;
@@ -16,6 +17,7 @@ pub(crate) struct Program {
 impl Program {
     /// How it ended. All that it printed is kept in a file.
     pub(super) fn run(&mut self) -> Ending {
+        let begun = Instant::now();
         let output = match self.command.stdin(Stdio::null()).output() {
             Ok(output) => output,
             Err(error) => return Ending::not_run(&error),
@@ -26,7 +28,7 @@ impl Program {
         if let Err(error) = kept.and_then(|()| std::fs::write(&log, format!("{stderr}{stdout}"))) {
             println!("cannot keep the output of {} in {}: {error}", self.title, log.display());
         }
-        Ending::read(&stderr, &stdout, output.status.success())
+        Ending { took: begun.elapsed(), ..Ending::read(&stderr, &stdout, output.status.success()) }
     }
 
     /// From now on it runs these tests only, one after the other.

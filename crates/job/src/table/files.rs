@@ -67,9 +67,8 @@ pub(super) const ROWS: &[JobRow] = &[
         Ok(())
     }))
         .default(DEFAULT_FORMAT).help("How generated names are made"),
-    option("unique_filename", boolean(ignore))
-        .tier(3).default("1").help("Put the client's address before file names")
-        .status(WithoutEffect("there is no client mode")),
+    option("unique_filename", boolean(|d, on| d.job.files.unique = on))
+        .tier(3).default("1").help("Put the node's name before generated file names, where several nodes run"),
     option("opendir", text(|d, text| { d.job.files.opened_directories.push(text.to_owned()); Ok(()) }))
         .help("Use all regular files below this directory").offer(Directories),
     option("nrfiles", integer(0, COUNT_MAX, |d, n| d.job.files.count = count(n).max(1)))

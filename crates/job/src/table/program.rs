@@ -8,7 +8,8 @@ use crate::option::{Kind, Offer::*, Row, Status, Status::*};
 use crate::settings::{Action, Eta, Findings, IdleProfile, Settings};
 use crate::value::{self, Refusal, TimeUnit};
 
-const NETWORK: Status = Rejected("there is no server and no client; many nodes are planned over MPI");
+const NETWORK: Status =
+    Rejected("there is no server and no client: many nodes run over MPI (docs/scale.md), with --hosts or under mpirun");
 const TRIGGERS: Status = Rejected("it simulates power cuts through fio's server");
 const SELF_TEST: Status = Rejected("it tests fio itself");
 

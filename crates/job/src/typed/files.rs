@@ -22,6 +22,8 @@ pub struct Files {
     pub name_format: Option<String>,
     /// What generated names begin with, and `$clientuid` is: the node's name, where several run the same job.
     pub client: Option<String>,
+    /// Generated names begin with the client.
+    pub unique: bool,
     /// Files per clone when names are generated (1 and up).
     pub count: u32,
     /// `filesize=`: smallest and largest size of each file in bytes.
@@ -94,6 +96,7 @@ impl Default for Files {
             directories: Vec::new(),
             name_format: None,
             client: None,
+            unique: true,
             count: 1,
             file_size: None,
             size: None,
