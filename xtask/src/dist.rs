@@ -7,6 +7,7 @@ mod archives;
 mod components;
 mod image;
 mod licences;
+mod mpi_image;
 mod packages;
 mod platform;
 mod release;
@@ -31,6 +32,12 @@ struct Asked {
     /// Only the programs, without anything around them.
     #[arg(long)]
     bare: bool,
+    /// An image with Open MPI and sshd for many nodes too, of this machine's Debian.
+    #[arg(long)]
+    mpi_image: bool,
+    /// The program that it holds, which was built with MPI, instead of a new build.
+    #[arg(long, value_name = "FILE", requires = "mpi_image")]
+    mpi_program: Option<PathBuf>,
     /// Builds each program a second time, from a copy of the sources in another folder, and compares the bytes.
     #[arg(long)]
     twice: bool,
@@ -63,8 +70,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, String> {
     for (platform, program) in &programs {
         println!("{}: {} bytes, {}", platform.name, size(program)?, program.display());
     }
-    if !asked.bare && !programs.is_empty() {
-        make(&release, &programs, &mut left_out)?;
+    if (!asked.bare || asked.mpi_image) && !programs.is_empty() {
+        make(&release, &asked, &programs, &mut left_out)?;
     }
     left_out.iter().for_each(|line| println!("left out: {line}"));
     let refused = programs.iter().filter(|(platform, program)| !platform.accepts(program)).count();
@@ -78,16 +85,44 @@ pub(crate) fn static_program() -> Result<PathBuf, String> {
     own.build(false, epoch()?)
 }
 
-/// Everything around the programs.
-fn make(release: &Release, programs: &[(&Platform, PathBuf)], left_out: &mut Vec<String>) -> Result<(), String> {
+/// Everything that is asked for around the programs, and its checksums.
+fn make(
+    release: &Release,
+    asked: &Asked,
+    programs: &[(&Platform, PathBuf)],
+    left_out: &mut Vec<String>,
+) -> Result<(), String> {
     release.clear()?;
     let place = release.output.join("trees");
-    let documents = tree::Documents::make(release, programs, &place.join("documents"))?;
-    let mut files = vec![release.write("fsdyno.cdx.json", &documents.components)?];
+    let mut files = Vec::new();
     let mut take = |what: String, made: Made| match made {
         Ok(made) => files.extend(made),
         Err(reason) => left_out.push(format!("{what}: {reason}")),
     };
+    if !asked.bare {
+        wrap(release, programs, &place, &mut take)?;
+    }
+    if asked.mpi_image {
+        take("mpi-image".to_owned(), mpi_image::make(release, asked.mpi_program.as_deref(), &place));
+    }
+    let sums = tool::sha256(&files)?;
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let lines: String = files.iter().zip(sums).map(|(file, sum)| format!("{sum}  {}\n", name(file))).collect();
+    files.push(release.write(release::SUMS, &lines)?);
+    std::fs::remove_dir_all(&place).map_err(tool::cannot("remove", &place))?;
+    files.iter().for_each(|file| println!("{}", file.display()));
+    Ok(())
+}
+
+/// What each release has.
+fn wrap(
+    release: &Release,
+    programs: &[(&Platform, PathBuf)],
+    place: &Path,
+    take: &mut dyn FnMut(String, Made),
+) -> Result<(), String> {
+    let documents = tree::Documents::make(release, programs, &place.join("documents"))?;
+    take("components".to_owned(), Ok(vec![release.write("fsdyno.cdx.json", &documents.components)?]));
     for (platform, program) in programs {
         let tree = documents.tree(release, platform, program, &place.join(platform.name))?;
         take(format!("archive for {}", platform.name), archives::make(release, platform, &tree));
@@ -96,17 +131,11 @@ fn make(release: &Release, programs: &[(&Platform, PathBuf)], left_out: &mut Vec
             take(format!("rpm for {}", platform.name), packages::rpm(release, platform, &tree));
         }
     }
-    take("image".to_owned(), image::make(release, programs, &place));
+    take("image".to_owned(), image::make(release, programs, place));
     let address = std::env::var("FSDYNO_RELEASE_URL").ok();
     for template in templates::TEMPLATES {
         take(template.name.to_owned(), template.fill(release, address.as_deref()));
     }
-    let sums = tool::sha256(&files)?;
-    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let lines: String = files.iter().zip(sums).map(|(file, sum)| format!("{sum}  {}\n", name(file))).collect();
-    files.push(release.write(release::SUMS, &lines)?);
-    std::fs::remove_dir_all(&place).map_err(tool::cannot("remove", &place))?;
-    files.iter().for_each(|file| println!("{}", file.display()));
     Ok(())
 }
 

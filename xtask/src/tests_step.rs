@@ -37,7 +37,7 @@ const TIERS: &[Tier] = &[
     Tier { choice: &["nfs::", "s3fs::caches", "sockets::"], ..tier("mounts", &["lab"]) },
     tier("faults", &["faults"]),
     tier("wine", &["wine"]),
-    tier("dist", &["dist"]),
+    tier(DIST, &[DIST]),
     tier("oracle", &["oracle", "differential"]),
     tier("faces", &["faces", "installed"]),
     tier("attacker", &["attacker"]),
@@ -55,6 +55,12 @@ const UNITS: &str = "units";
 
 /// The tests with many ranks, and their target.
 const CLUSTER: &str = "cluster";
+
+/// The tests of a release.
+const DIST: &str = "dist";
+
+/// Those that start the program built with MPI.
+const WITH_MPI: &[&str] = &[CLUSTER, DIST];
 
 /// What only another Unix would use is compiled and tested here all the same.
 const FEATURES: &str = "--features=fsdyno-engine/posix,fsdyno-probe/posix";
@@ -153,7 +159,7 @@ fn choose(names: &[String]) -> Result<Vec<&'static Tier>, String> {
 pub(crate) fn build(names: &[String]) -> Result<Vec<Program>, String> {
     let chosen = choose(names)?;
     // First: what is built last is what stays under the program's name.
-    let with_mpi = chosen.iter().any(|tier| tier.name == CLUSTER).then(program_with_mpi).flatten();
+    let with_mpi = chosen.iter().any(|tier| WITH_MPI.contains(&tier.name)).then(program_with_mpi).flatten();
     let named: Vec<&str> = chosen.iter().flat_map(|tier| tier.targets).flat_map(|target| ["--test", target]).collect();
     let mut artifacts = if named.is_empty() { Vec::new() } else { artifacts(&named)? };
     // All that has not `test = false`; without this word the examples would be built too.

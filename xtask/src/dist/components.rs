@@ -31,12 +31,12 @@ pub(super) struct Component {
 /// By cargo's identifiers.
 pub(super) type Components = BTreeMap<String, Component>;
 
-/// All of them, for these targets together.
-pub(super) fn of_program(targets: &[&str]) -> Result<Components, String> {
+/// All of them, for these targets together, of a build with these features.
+pub(super) fn of_program(targets: &[&str], features: &str) -> Result<Components, String> {
     let lock = std::fs::read_to_string(folder().join("Cargo.lock")).map_err(|error| format!("Cargo.lock: {error}"))?;
     let mut found = Components::new();
     for target in targets {
-        let words = ["metadata", "--format-version=1", "--locked", "--filter-platform", target];
+        let words = ["metadata", "--format-version=1", "--locked", "--features", features, "--filter-platform", target];
         let text = output(cargo_command().args(words).current_dir(folder()))?;
         let metadata = serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))?;
         found.extend(reached(&metadata, &lock));
@@ -95,7 +95,7 @@ fn checksum(lock: &str, name: &str, version: &str) -> Option<String> {
 
 /// The list of them as a document of CycloneDX 1.5.
 pub(super) fn cyclonedx(release: &Release, components: &Components) -> Result<String, String> {
-    let time = output(command("date").args(["-u", &format!("-d@{}", release.epoch), "+%Y-%m-%dT%H:%M:%SZ"]))?;
+    let time = release.time()?;
     let rustc = output(command("rustc").arg("--version"))?;
     let library = |name: &str, version: &str, licence: &str| {
         json!({

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::platform::Platform;
 use super::release::{Made, Release};
-use super::tool::{cannot, command, copy, output, sha256, write};
+use super::tool::{self, cannot, command, copy, output, sha256, write};
 use super::tree;
 
 /// Where a volume is mounted: a directory that anybody may write to, as a new volume takes it over.
@@ -33,30 +33,32 @@ pub(super) fn make(release: &Release, programs: &[(&Platform, PathBuf)], place: 
         manifests.push(image(release, platform, &layout, &root)?);
     }
     add_index(release, &layout, &manifests)?;
-    let archive = release.output.join(format!("fsdyno-{}-image.oci.tar", release.version));
-    let mut tar = command("tar");
-    tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--format=gnu", "--mode=u=rwX,go=rX"]);
-    output(tar.arg(format!("--mtime=@{}", release.epoch)).arg("-cf").arg(&archive).arg("-C").arg(&layout).arg("."))?;
-    Ok(vec![archive])
+    Ok(vec![archive(release, &layout, "image")?])
+}
+
+/// A layout as the one file that is loaded and copied.
+pub(super) fn archive(release: &Release, layout: &Path, name: &str) -> Result<PathBuf, String> {
+    let archive = release.output.join(format!("fsdyno-{}-{name}.oci.tar", release.version));
+    tool::tar(release.epoch, layout, &archive)?;
+    Ok(archive)
 }
 
 /// The image of one processor, with a tag of its own; how an index names it.
 fn image(release: &Release, platform: &Platform, layout: &Path, root: &Path) -> Result<Value, String> {
     let tag = format!("{}-{}", release.version, platform.debian);
     let image = format!("{}:{tag}", layout.display());
-    let created = output(command("date").args(["-u", &format!("-d@{}", release.epoch), "+%Y-%m-%dT%H:%M:%SZ"]))?;
-    let created = created.trim();
+    let created = release.time()?;
     let umoci = |words: &[&str]| output(command("umoci").args(words)).map(drop);
     umoci(&["new", "--image", &image])?;
     let root = root.to_str().ok_or("the folder's path is no text")?;
-    umoci(&["insert", "--rootless", "--image", &image, "--history.created", created, root, "/"])?;
+    umoci(&["insert", "--rootless", "--image", &image, "--history.created", &created, root, "/"])?;
     umoci(&[
         "config",
         "--image",
         &image,
         "--no-history",
         "--created",
-        created,
+        &created,
         "--os",
         "linux",
         "--architecture",

@@ -66,7 +66,7 @@ fn own_texts(component: &Component) -> Result<Vec<String>, String> {
 mod tests {
     #[test]
     fn every_package_of_the_program_has_its_licence() {
-        let components = super::super::components::of_program(&["x86_64-unknown-linux-musl"]).unwrap();
+        let components = super::super::components::of_program(&["x86_64-unknown-linux-musl"], "").unwrap();
         let text = super::document(&components).unwrap();
         for component in components.values().filter(|component| !component.own) {
             assert!(text.contains(&format!("{} {}: {}\n", component.name, component.version, component.licence)));

@@ -46,12 +46,18 @@ pub(super) const PLATFORMS: &[Platform] = &[
     },
 ];
 
-/// The addresses that a position-independent program sets at its start are listed one bit each, and not 24 bytes: 0.18 MB
-/// less. Rust's musl reads such lists; only a new glibc does.
-const SHORT_ADDRESSES: &str = "-Clink-arg=--pack-dyn-relocs=relr";
+/// What makes a static program smaller. The addresses that a position-independent one sets at its start are listed one bit
+/// each, and not 24 bytes: 0.18 MB less. Rust's musl reads such lists; only a new glibc does. Functions and constants with the
+/// same bytes are there once, 0.09 MB less, as Rust links for Microsoft's systems: no code asks which of them it has.
+const SMALLER: &[&str] = &[
+    "-Clink-arg=--pack-dyn-relocs=relr",
+    "-Clink-arg=--icf=all",
+    "-Clink-arg=--ignore-data-address-equality",
+    "-Clink-arg=-O2",
+];
 
 /// Programs of Windows hold the time of their linking otherwise.
-const NO_TIME: &str = "-Clink-arg=-Wl,--no-insert-timestamp";
+const NO_TIME: &[&str] = &["-Clink-arg=-Wl,--no-insert-timestamp"];
 
 impl Platform {
     pub(super) fn is_linux(&self) -> bool {
@@ -104,7 +110,7 @@ impl Platform {
         cargo.args(["rustc", "--release", "--locked", "--quiet", "-p=fsdyno", "--bin=fsdyno", "--target", self.target]);
         cargo.args(["--config", &linker]).arg("--target-dir").arg(target).current_dir(sources);
         cargo.env("CARGO_ENCODED_RUSTFLAGS", flags(sources)?.join("\x1f")).env("SOURCE_DATE_EPOCH", epoch.to_string());
-        cargo.args(["--", if self.is_linux() { SHORT_ADDRESSES } else { NO_TIME }]);
+        cargo.arg("--").args(if self.is_linux() { SMALLER } else { NO_TIME });
         let built = cargo.status().map_err(|error| format!("cannot run cargo: {error}"))?;
         if !built.success() {
             return Err(format!("{} cannot be built for {}", self.program(), self.target));

@@ -39,6 +39,12 @@ impl Release {
         }
     }
 
+    /// The time that its documents and images bear, as they write it.
+    pub(super) fn time(&self) -> Result<String, String> {
+        let date = output(command("date").args(["-u", &format!("-d@{}", self.epoch), "+%Y-%m-%dT%H:%M:%SZ"]))?;
+        Ok(date.trim().to_owned())
+    }
+
     /// Writes one of its files.
     pub(super) fn write(&self, name: &str, text: &str) -> Result<PathBuf, String> {
         let path = self.output.join(name);

@@ -32,6 +32,13 @@ pub(super) fn sha256(files: &[PathBuf]) -> Result<Vec<String>, String> {
     Ok(text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect())
 }
 
+/// Packs a folder; the person and the time that make it do not show.
+pub(super) fn tar(epoch: u64, folder: &Path, to: &Path) -> Result<(), String> {
+    let mut tar = command("tar");
+    tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--format=gnu", "--mode=u=rwX,go=rX"]);
+    output(tar.arg(format!("--mtime=@{epoch}")).arg("-cf").arg(to).arg("-C").arg(folder).arg(".")).map(drop)
+}
+
 /// What is said of a file that cannot be used.
 pub(super) fn cannot<'path>(verb: &'static str, path: &'path Path) -> impl Fn(std::io::Error) -> String + 'path {
     move |error| format!("cannot {verb} {}: {error}", path.display())

@@ -57,7 +57,7 @@ impl Documents {
             write(&folder.join(place), output(command(program).args(["completions", shell]))?)?;
         }
         let targets: Vec<&str> = programs.iter().map(|(platform, _)| platform.target).collect();
-        let components = components::of_program(&targets)?;
+        let components = components::of_program(&targets, "")?;
         Ok(Documents {
             folder: folder.to_owned(),
             components: components::cyclonedx(release, &components)?,

@@ -23,8 +23,20 @@ fn bundle() -> Option<Bundle> {
     if !is_root("a container of runc") || !have(&["umoci"]) {
         return None;
     }
+    let runtime = runtime()?;
     let release = release::release()?;
     let image = release.file("fsdyno-VERSION-image.oci.tar", "image")?;
+    let place = testkit::directory();
+    let architecture = if std::env::consts::ARCH == "aarch64" { "arm64" } else { "amd64" };
+    unpack(&image, &format!("{}-{architecture}", env!("CARGO_PKG_VERSION")), place.path());
+    let volume = place.path().join("volume");
+    std::fs::create_dir(&volume).unwrap();
+    run(Command::new("chown").arg("65534:65534").arg(&volume)).good();
+    Some(Bundle { place, runtime })
+}
+
+/// What starts containers under the default profile; `None`: nothing here does, which has been said.
+pub(crate) fn runtime() -> Option<&'static str> {
     let answers = |program: &&&str| Command::new(program).arg("--version").output().is_ok();
     let Some(runtime) = ["runc", "crun"].iter().find(answers) else {
         skip("neither runc nor crun is installed");
@@ -34,17 +46,16 @@ fn bundle() -> Option<Bundle> {
         skip(&format!("there is no {PROFILE}"));
         return None;
     }
-    let place = testkit::directory();
-    let layout = place.path().join("layout");
+    Some(runtime)
+}
+
+/// Unpacks the image of this tag to `bundle` in a directory.
+pub(crate) fn unpack(image: &Path, tag: &str, place: &Path) {
+    let layout = place.join("layout");
     std::fs::create_dir(&layout).unwrap();
     run(Command::new("tar").arg("-xf").arg(image).arg("-C").arg(&layout)).good();
-    let architecture = if std::env::consts::ARCH == "aarch64" { "arm64" } else { "amd64" };
-    let name = format!("{}:{}-{architecture}", layout.display(), env!("CARGO_PKG_VERSION"));
-    run(Command::new("umoci").args(["unpack", "--image", &name]).arg(place.path().join("bundle"))).good();
-    let volume = place.path().join("volume");
-    std::fs::create_dir(&volume).unwrap();
-    run(Command::new("chown").arg("65534:65534").arg(&volume)).good();
-    Some(Bundle { place, runtime })
+    let name = format!("{}:{tag}", layout.display());
+    run(Command::new("umoci").args(["unpack", "--image", &name]).arg(place.join("bundle"))).good();
 }
 
 impl Bundle {
@@ -78,7 +89,7 @@ impl Bundle {
 
 /// The default profile as the runtime takes it: entries for capabilities that the container lacks, and for other
 /// processors, are left out.
-fn seccomp() -> Value {
+pub(crate) fn seccomp() -> Value {
     let profile: Value = serde_json::from_str(&std::fs::read_to_string(PROFILE).unwrap()).unwrap();
     let ours = if std::env::consts::ARCH == "aarch64" { "arm64" } else { "amd64" };
     let holds = |entry: &&Value| {

@@ -1,6 +1,7 @@
 //! What `cargo xtask dist` makes, where it is used: in an empty root, in a clean Debian, in a container.
 
 mod alone;
+mod clustered;
 mod contained;
 mod deployed;
 mod emulated;

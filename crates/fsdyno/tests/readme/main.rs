@@ -2,6 +2,7 @@
 //! the test; long questions are asked briefly.
 
 mod links;
+mod manual;
 mod picture;
 
 use std::fs;
