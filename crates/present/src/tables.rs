@@ -23,7 +23,7 @@ pub use sentence::summary;
 use results::evidence::StorageClass;
 use results::{Question, Severity, Study, escape};
 
-use crate::headline::Headline;
+use crate::headline::{Headline, told};
 use table::Form;
 
 /// The study for a terminal of so many columns.
@@ -128,13 +128,12 @@ fn sentences(headline: &Headline, study: &Study, form: Form) -> Option<String> {
     (!lines.is_empty()).then(|| lines.concat())
 }
 
-/// What was found against the figures, each kind once for each target; the table marks each row.
+/// What was found against the figures, each kind once; the table marks each row.
 fn findings(headline: &Headline, form: Form) -> Option<String> {
     let mut text = String::new();
-    for found in headline.findings.iter().filter(|found| found.is_against()) {
-        let of = if headline.has_several_targets() { format!("{}, ", found.target) } else { String::new() };
-        let sentences = found.sentences().join("; ");
-        text.push_str(&form.item(&format!("{}: {of}{sentences}", found.word()), Some(&found.next), &found.id));
+    for told in told::by_kind(&headline.findings).iter().filter(|told| told.first().is_against()) {
+        let (found, sentences) = (told.first(), told.sentences(headline.has_several_targets()).join("; "));
+        text.push_str(&form.item(&format!("{}: {sentences}", found.word()), Some(&told.next()), &found.id));
     }
     (!text.is_empty()).then_some(text)
 }
