@@ -89,6 +89,10 @@ fn answer(headline: &Headline, study: &Study, form: Form) -> String {
         // How many answers there are of each kind is what the lines show.
         Question::Check if !headline.verdicts.is_empty() => check::lines(headline, study.question, form),
         _ if headline.verdicts.is_empty() => sentence(),
+        // The lines have its figures.
+        Question::SmallFiles if headline.verdicts.iter().all(|line| line.measured.is_some()) => {
+            check::lines(headline, study.question, form)
+        }
         _ => format!("{}\n{}", check::lines(headline, study.question, form), sentence()),
     };
     let mut parts = vec![figures, form.labelled(&headline.lines(study))];
