@@ -74,7 +74,8 @@ fn kept(loads: &[Load]) -> String {
 
 /// Where the response time leaves its floor.
 fn floor(loads: &[Load]) -> Option<String> {
-    if loads.len() < 2 {
+    // Where none was served, response times are those of the queue.
+    if loads.len() < 2 || loads.iter().all(|load| load.served != Served::Yes) {
         return None;
     }
     // Too few requests for a percentile are no reason to leave a sentence: that load says nothing about the tail.
