@@ -99,7 +99,7 @@ fn waiting(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Shortage
     let waited_ns = row.workers.iter().map(|worker| worker.run_queue_wait_ns).sum::<Option<u64>>()?;
     let runtime_ms: u64 = row.workers.iter().map(|worker| worker.job_runtime_ms).sum();
     // Of one job there are no fewer.
-    let next = match stage.workers.iter().count() {
+    let next = match stage.workers.len() {
         1 => "stop what else runs on the job's CPU, and run again",
         _ => "use fewer jobs than the machine has CPUs, or stop other load",
     };
