@@ -5,7 +5,7 @@
 use results::statistics::{
     Difference, WINNER_CONFIDENCE, WINNER_HALF_WIDTH, WINNER_ROUNDS, order_of_round, paired_ratio,
 };
-use results::{Figures, Question, Severity, Study};
+use results::{Figures, JobRecord, Question, Severity, Study};
 use run::StopRule;
 
 use crate::Problem;
@@ -329,9 +329,7 @@ fn choose_size(by_speed: u64, usable: u64, before: Option<u64>) -> (u64, bool) {
 
 /// Bytes per second that were written and durable.
 fn durable_rate(record: &results::RunRecord) -> Option<f64> {
-    let mut jobs = record.jobs.iter();
-    let mut merged = jobs.next()?.clone();
-    jobs.for_each(|job| merged.merge(job));
+    let merged = JobRecord::merged(&record.jobs)?;
     Some(Figures::of_job(&merged).bytes_per_s()).filter(|rate| *rate > 0.0)
 }
 

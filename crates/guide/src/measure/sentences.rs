@@ -48,9 +48,7 @@ fn measured_of(study: &Study, patterns: [&str; 3]) -> Option<Measured> {
 fn measured(study: &Study, pattern: &str) -> Option<Measured> {
     let counts = |row: &&Row| row.pattern == pattern && row.trust() < Trust::Invalid;
     let jobs: Vec<JobRecord> = study.rows.iter().filter(counts).filter_map(only_job).collect();
-    let (first, others) = jobs.split_first()?;
-    let mut all = first.clone();
-    others.iter().for_each(|job| all.merge(job));
+    let all = JobRecord::merged(&jobs)?;
     let direction = if all.directions.read.ios > 0 { Direction::Read } else { Direction::Write };
     let of_runs = |figure: fn(&DirectionRecord) -> f64| {
         median(&jobs.iter().map(|job| figure(&job.directions[direction])).collect::<Vec<_>>())
@@ -62,16 +60,15 @@ fn measured(study: &Study, pattern: &str) -> Option<Measured> {
         bytes_per_s: of_runs(|run| run.bandwidth() as f64)?,
         mean_ns,
         p50_ns: merged.latency().and_then(LatencyFigures::of).map_or(mean_ns, |found| found.p50_ns as f64),
-        depth: f64::from(first.setup.depth),
-        block_bytes: first.setup.block_sizes[direction].0,
+        depth: f64::from(all.setup.depth),
+        block_bytes: all.setup.block_sizes[direction].0,
     })
 }
 
 /// The workers of a row as one; depths add up.
 fn only_job(row: &Row) -> Option<JobRecord> {
     let jobs = &row.run.as_ref()?.jobs;
-    let mut merged = jobs.first()?.clone();
-    jobs[1..].iter().for_each(|job| merged.merge(job));
+    let mut merged = JobRecord::merged(jobs)?;
     merged.setup.depth *= jobs.len() as u32;
     Some(merged)
 }
