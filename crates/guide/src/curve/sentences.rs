@@ -265,6 +265,8 @@ mod tests {
     fn nothing_is_said_about_a_single_load() {
         assert_eq!(floor(&[load(10, 4_000.0, 1, 1)]), None);
         assert_eq!(floor(&[]), None);
+        // Of a queue that only grows the times are those of the test.
+        assert_eq!(floor(&[load(10, 3.0, 1_200_000, 1_300_000), load(50, 9.0, 1_000_000, 1_100_000)]), None);
         assert_eq!(saturation(&[]), None);
     }
 }

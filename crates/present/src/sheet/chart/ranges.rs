@@ -81,3 +81,18 @@ fn range_of(range: &Range, x: &Scale, y: f64) -> Markup {
         (label(end + 9.0, y + 4.0, &format!("name {class}"), words.trim_start()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_few_operations_have_a_dot_with_their_median() {
+        let range = |p50, p99| Range { target: 0, name: String::new(), p50, p99, p999: None };
+        let group = |title: &str, range| Group { title: title.to_owned(), ranges: vec![range] };
+        let groups = [group("create", range(6e3, Some(41e3))), group("write+fsync", range(2_280e3, None))];
+        let drawn = chart("chart", "Latency", &groups).unwrap().into_string();
+        assert!(drawn.contains("p99 41.0") && drawn.contains("p50 2.28"), "{drawn}");
+        assert_eq!((drawn.matches("<circle").count(), drawn.matches("class=\"range ").count()), (2, 1), "{drawn}");
+    }
+}
