@@ -6,7 +6,7 @@ use results::{Bound, Row, Severity, TestOrigin, Trust, Verdict, VerdictRow};
 
 use crate::estimate::{Course, Estimate, RUNS_MIN, Spread, estimate};
 use crate::gate::Outcome;
-use crate::line;
+use crate::line::{self, Shortened};
 use crate::metric::Metric;
 use crate::profile::{Gate, Profile, Requirement, Scale, Source, Test};
 
@@ -55,8 +55,8 @@ pub(crate) struct TestRun<'a> {
     pub(crate) problem: Option<&'a str>,
     /// Which caches took part.
     pub(crate) reach: &'a str,
-    /// What was shortened, in words.
-    pub(crate) shortened: &'a [String],
+    /// What was shortened.
+    pub(crate) shortened: &'a [Shortened],
     /// Seconds after which it was not repeated any more.
     pub(crate) cap_s: f64,
 }
@@ -128,10 +128,12 @@ impl<'a> ResolvedRequirement<'a> {
 
     /// The answer.
     pub(crate) fn answer(&self, ran: &TestRun<'_>) -> VerdictRow {
-        let mut answer = self.unanswered(ran.test, ran.words, Verdict::Inconclusive, String::new());
+        let title = line::title(&ran.test.title, ran.shortened);
+        let mut answer = self.row_of(ran.test, &title, ran.words, Verdict::Inconclusive, String::new());
         answer.rows = ran.indices.to_vec();
         if !ran.shortened.is_empty() {
-            answer.caveats.push(format!("shortened, not the vendor's test: {}", ran.shortened.join(", ")));
+            let changes: Vec<String> = ran.shortened.iter().map(Shortened::to_string).collect();
+            answer.caveats.push(format!("shortened, not the vendor's test: {}", changes.join(", ")));
         }
         let rows = ran.of_test();
         if let Some(problem) = ran.problem {
@@ -154,10 +156,15 @@ impl<'a> ResolvedRequirement<'a> {
 
     /// A row without a figure.
     pub(crate) fn unanswered(&self, test: &Test, words: &[String], verdict: Verdict, reason: String) -> VerdictRow {
+        self.row_of(test, &test.title, words, verdict, reason)
+    }
+
+    /// The same of a test by its title as it is run.
+    fn row_of(&self, test: &Test, run: &str, words: &[String], verdict: Verdict, reason: String) -> VerdictRow {
         let Requirement { id, title, metric_name, bound, threshold, unit, source, tier, .. } = self.requirement;
         let sound = test.origin == TestOrigin::Sound;
         let tier = tier.as_ref().map(|tier| format!(" ({tier})")).unwrap_or_default();
-        let variant = if sound { format!("; {}", test.title) } else { String::new() };
+        let variant = if sound { format!("; {run}") } else { String::new() };
         let requirement = results::Requirement {
             id: if sound { format!("{id}/{}", test.id) } else { id.clone() },
             title: format!("{title}{tier}{variant}"),
@@ -213,8 +220,8 @@ impl<'a> ResolvedRequirement<'a> {
         answer.caveats.extend(fallen.map(|course| self.course_sentence(course)));
         answer.verdict = verdict;
         answer.reason = match verdict {
-            Verdict::Pass => format!("{basis}; all of the interval meets the limit{}", by_how_much(found)),
-            Verdict::Fail => format!("{basis}; nothing of the interval meets the limit{}", by_how_much(found)),
+            Verdict::Pass => format!("{basis}; the whole interval meets the limit{}", by_how_much(found)),
+            Verdict::Fail => format!("{basis}; the whole interval misses the limit{}", by_how_much(found)),
             _ => self.why_inconclusive(found, ran),
         };
         if verdict == Verdict::Inconclusive {
@@ -245,7 +252,7 @@ impl<'a> ResolvedRequirement<'a> {
         let why = match &found.spread {
             Spread::Known(_) if found.runs.count() < RUNS_MIN => {
                 let wide = published(found.runs.wide());
-                format!("fewer than {RUNS_MIN} runs, and the limit is not {wide} times as far as the interval")
+                format!("fewer than {RUNS_MIN} runs, and the limit is within a factor of {wide} of the interval")
             }
             Spread::Known(_) => "the limit lies inside the interval that is sure enough (99 %)".to_string(),
             Spread::Unknown(reason) => reason.clone(),
@@ -262,7 +269,8 @@ impl<'a> ResolvedRequirement<'a> {
 
 /// One or two runs do not show how runs differ: they decide by their distance.
 fn by_how_much(found: &Estimate) -> String {
-    if found.runs.count() < RUNS_MIN { format!(", {} times over", published(found.runs.wide())) } else { String::new() }
+    let few = found.runs.count() < RUNS_MIN;
+    if few { format!(", by a factor of {} or more", published(found.runs.wide())) } else { String::new() }
 }
 
 impl<'a> TestRun<'a> {

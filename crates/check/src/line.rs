@@ -1,6 +1,7 @@
 //! The command line of a test: checked when a profile is read; for a run, the place is filled in and options shorten it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use guide::Problem;
@@ -37,8 +38,42 @@ pub(crate) struct Line {
     pub(crate) files: BTreeMap<PathBuf, u64>,
     /// It reads nothing: a repeat must begin without its files, as the first run did.
     pub(crate) only_writes: bool,
-    /// What was shortened, in words.
-    pub(crate) shortened: Vec<String>,
+    /// What was shortened.
+    pub(crate) shortened: Vec<Shortened>,
+}
+
+/// A length or a size that is not the vendor's, in words.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Shortened {
+    /// As it is published; `None`: the test ends by its bytes.
+    from: Option<String>,
+    to: String,
+}
+
+impl fmt::Display for Shortened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.from {
+            Some(from) => write!(f, "{} instead of {from}", self.to),
+            None => write!(f, "at most {}", self.to),
+        }
+    }
+}
+
+/// The title of a test with the lengths and sizes that it runs with: `the same for 3 s` of `the same for 60 s`.
+pub(crate) fn title(title: &str, shortened: &[Shortened]) -> String {
+    let mut words: Vec<String> = title.split(' ').map(str::to_owned).collect();
+    for Shortened { from, to } in shortened {
+        let Some((count, unit)) = from.as_deref().and_then(|from| from.split_once(' ')) else { continue };
+        for at in 1..words.len() {
+            if words[at - 1] == count && words[at].trim_end_matches([',', ';', ':']) == unit {
+                let end = words[at][unit.len()..].to_owned();
+                let (count, unit) = to.split_once(' ').unwrap_or((to, ""));
+                words[at - 1] = count.to_owned();
+                words[at] = format!("{unit}{end}");
+            }
+        }
+    }
+    words.join(" ")
 }
 
 /// Windows of rates are at least so long, ms: shorter ones count chance.
@@ -157,7 +192,7 @@ fn files(job: &Job) -> Result<BTreeMap<PathBuf, u64>, Problem> {
 }
 
 /// Appends what shortens the job: the last of equal options counts.
-fn shorten(words: &mut Vec<String>, job: &Job, shortening: Shortening) -> Vec<String> {
+fn shorten(words: &mut Vec<String>, job: &Job, shortening: Shortening) -> Vec<Shortened> {
     let mut changes = Vec::new();
     let scale = shortening.runtime_scale.unwrap_or(1.0);
     let scaled_ms = |ns: u64| ((ns / 1_000_000) as f64 * scale).ceil() as u64;
@@ -169,10 +204,8 @@ fn shorten(words: &mut Vec<String>, job: &Job, shortening: Shortening) -> Vec<St
     };
     if let Some(wanted_ms) = wanted_ms.filter(|wanted_ms| *wanted_ms != runtime_ms) {
         words.push(format!("--runtime={wanted_ms}ms"));
-        changes.push(match runtime_ms {
-            0 => format!("at most {}", seconds_text(wanted_ms)),
-            _ => format!("{} instead of {}", seconds_text(wanted_ms), seconds_text(runtime_ms)),
-        });
+        let from = (runtime_ms > 0).then(|| seconds_text(runtime_ms));
+        changes.push(Shortened { from, to: seconds_text(wanted_ms) });
     }
     // A warm-up as long as a shortened run would be most of it.
     let wanted_ramp_ms = scaled_ms(job.extent.ramp_ns).min(most_ms / 10);
@@ -187,10 +220,20 @@ fn shorten(words: &mut Vec<String>, job: &Job, shortening: Shortening) -> Vec<St
         };
         if let Some((option, size)) = size {
             words.push(format!("--{option}={most}"));
-            changes.push(format!("{} MiB instead of {} MiB", most >> 20, size >> 20));
+            changes.push(Shortened { from: Some(size_text(size)), to: size_text(most) });
         }
     }
     changes
+}
+
+/// `64 MiB`, `4 GiB`, as profiles write them.
+fn size_text(bytes: u64) -> String {
+    let gib = 1 << 30;
+    if bytes >= gib && bytes.is_multiple_of(gib) {
+        format!("{} GiB", bytes / gib)
+    } else {
+        format!("{} MiB", bytes >> 20)
+    }
 }
 
 fn seconds_text(ms: u64) -> String {
@@ -209,6 +252,10 @@ mod tests {
         prepare(&words(line), Path::new("/d"), Path::new("/d/f"), shortening).unwrap()
     }
 
+    fn in_words(line: &Line) -> Vec<String> {
+        line.shortened.iter().map(Shortened::to_string).collect()
+    }
+
     const ETCD: &str = "--name=wal --directory={dir} --rw=write --ioengine=sync --fdatasync=1 --size=22m --bs=2300";
     const MIXED: &str =
         "--name=a --filename={file} --rw=randrw --bs=4k --size=4g --runtime=60 --time_based --ramp_time=5";
@@ -220,7 +267,7 @@ mod tests {
         assert_eq!(line.words[..expected.len()], expected);
         // What is added tells how rates are reported, and changes no I/O.
         assert_eq!(line.words[expected.len()..], ["--bwavgtime=50", "--iopsavgtime=50"]);
-        assert_eq!(line.shortened, [""; 0]);
+        assert!(line.shortened.is_empty());
         assert!(line.only_writes);
         assert_eq!(line.files, BTreeMap::from([(PathBuf::from("/d/wal.0.0"), 22 << 20)]));
         let long = prepared(MIXED, Shortening::default());
@@ -237,18 +284,28 @@ mod tests {
     #[test]
     fn quick_shortens_and_says_what() {
         let line = prepared(MIXED, Shortening::QUICK);
-        assert_eq!(line.shortened, ["3 s instead of 60 s", "64 MiB instead of 4096 MiB"]);
+        assert_eq!(in_words(&line), ["3 s instead of 60 s", "64 MiB instead of 4 GiB"]);
         assert_eq!(line.files[Path::new("/d/f")], 64 << 20);
         let job = one_job(&line.words).unwrap();
         assert_eq!((job.extent.runtime_ns, job.extent.ramp_ns), (3_000_000_000, 300_000_000));
         assert_eq!(job.reporting.iops_window_ms, 150);
-        assert_eq!(prepared(ETCD, Shortening::QUICK).shortened, ["at most 3 s"]);
+        assert_eq!(in_words(&prepared(ETCD, Shortening::QUICK)), ["at most 3 s"]);
+    }
+
+    #[test]
+    fn a_title_has_the_length_and_the_size_that_are_run() {
+        let line = prepared(MIXED, Shortening::QUICK);
+        let of = |words| title(words, &line.shortened);
+        assert_eq!(of("the same for 60 s"), "the same for 3 s");
+        assert_eq!(of("one file of 4 GiB, 1 job, 60 s, 160 s"), "one file of 64 MiB, 1 job, 3 s, 160 s");
+        assert_eq!(title("the same for 60 s", &prepared(ETCD, Shortening::QUICK).shortened), "the same for 60 s");
+        assert_eq!(title("the same for 60 s", &[]), "the same for 60 s");
     }
 
     #[test]
     fn runtimes_scale() {
         let line = prepared(MIXED, Shortening { runtime_scale: Some(0.1), ..Shortening::default() });
-        assert_eq!(line.shortened, ["6 s instead of 60 s"]);
+        assert_eq!(in_words(&line), ["6 s instead of 60 s"]);
         let job = one_job(&line.words).unwrap();
         assert_eq!((job.extent.runtime_ns, job.extent.ramp_ns), (6_000_000_000, 500_000_000));
     }

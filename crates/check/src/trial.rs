@@ -100,7 +100,7 @@ impl<'p> Trial<'p> {
             }
         }
         let pattern = format!("{}/{}", self.profile.name, self.test.id);
-        let title = format!("{}: {}", self.profile.name, self.test.title);
+        let title = format!("{}: {}", self.profile.name, line::title(&self.test.title, &line.shortened));
         let row = planned_row(0, &pattern, &title, self.rounds, line.words.clone());
         match study_run.run_row(row, StopRule::AsWritten, self.work) {
             Ok(index) => {

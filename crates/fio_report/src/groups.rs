@@ -13,28 +13,21 @@ pub(crate) struct Table {
 
 impl Table {
     pub(crate) fn of(run: &RunRecord) -> Table {
-        Table::with(run.report_rows(), run.jobs.iter())
+        Table::with(run.report_rows(), groups(run.jobs.iter()))
     }
 
     /// That of one client of several.
     pub(crate) fn of_node(run: &RunRecord, node: usize) -> Table {
-        Table::with(run.report_rows_of(node), run.jobs.iter().filter(|job| job.node == node))
+        Table::with(run.report_rows_of(node), groups(run.jobs.iter().filter(|job| job.node == node)))
     }
 
     /// A row that is a group of its own.
     pub(crate) fn of_row(row: JobRecord) -> Table {
-        let job = row.clone();
-        Table::with(vec![row], std::iter::once(&job))
+        let own = groups(std::iter::once(&row));
+        Table::with(vec![row], own)
     }
 
-    fn with<'r>(rows: Vec<JobRecord>, jobs: impl Iterator<Item = &'r JobRecord>) -> Table {
-        let mut groups: Vec<Group> = Vec::new();
-        // Every group has its status, also one whose jobs are all without results.
-        for job in jobs.filter(|job| job.setup.shown) {
-            if !groups.iter().any(|group| group.number == job.group) {
-                groups.push(Group::new(job));
-            }
-        }
+    fn with(rows: Vec<JobRecord>, mut groups: Vec<Group>) -> Table {
         for row in &rows {
             if let Some(group) = groups.iter_mut().find(|group| group.number == row.group) {
                 group.add(row);
@@ -47,6 +40,17 @@ impl Table {
     pub(crate) fn grouped_rows(&self) -> impl Iterator<Item = (&JobRecord, &Group)> {
         self.rows.iter().filter_map(|row| Some((row, self.groups.iter().find(|group| group.number == row.group)?)))
     }
+}
+
+/// The groups of these jobs. Every group has its status, also one whose jobs are all without results.
+fn groups<'r>(jobs: impl Iterator<Item = &'r JobRecord>) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for job in jobs.filter(|job| job.setup.shown) {
+        if !groups.iter().any(|group| group.number == job.group) {
+            groups.push(Group::new(job));
+        }
+    }
+    groups
 }
 
 /// Totals of one group.

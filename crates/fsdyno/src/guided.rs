@@ -192,13 +192,15 @@ pub(crate) fn welcome() -> ExitCode {
     ExitCode::from(UNUSABLE)
 }
 
+/// Narrow terminals, too, have it without a broken word.
 const WELCOME: &str = "\
-fsdyno measures how fast a filesystem is and says whether to trust the figures.
+fsdyno measures how fast a filesystem is, and says whether
+to trust the figures.
 
-  fsdyno measure .                             how fast is it? (about a minute)
-  fsdyno check etcd .                          is it fast enough for etcd?
-  fsdyno compare local=/data nfs=/mnt/nfs      which of the two is faster?
-  fsdyno --name=test --rw=randread --size=1g   a fio command line or job file
+  fsdyno measure .                    how fast is it?
+  fsdyno check etcd .                 fast enough for etcd?
+  fsdyno compare local=/x nfs=/y      which one is faster?
+  fsdyno --name=x --rw=read --size=1g a fio command line
 
 All commands: fsdyno help
 ";

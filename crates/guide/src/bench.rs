@@ -136,7 +136,8 @@ impl Observer for Relay<'_> {
     }
 
     fn message(&mut self, text: &str) {
-        self.watcher.message(text);
+        // A question has not the name of the other face.
+        self.watcher.message(text.strip_prefix("fio: ").unwrap_or(text));
     }
 
     fn job_failed(&mut self, record: &JobRecord) {

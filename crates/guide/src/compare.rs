@@ -5,7 +5,7 @@
 use results::statistics::{
     Difference, WINNER_CONFIDENCE, WINNER_HALF_WIDTH, WINNER_ROUNDS, order_of_round, paired_ratio,
 };
-use results::{Figures, Question, Severity, Study};
+use results::{Figures, JobRecord, Question, Severity, Study};
 use run::StopRule;
 
 use crate::Problem;
@@ -167,6 +167,9 @@ fn run_rounds(
     Ok(one_more.then(|| format!("{cap} rounds, one more than requested, so that each path goes first equally often")))
 }
 
+/// Half of an interval that is as wide as its figure.
+const NOTHING_KNOWN: f64 = 0.5;
+
 /// The most rounds that there will be.
 fn rounds_max(options: &Options) -> u32 {
     options.rounds.map_or(if options.literal { 1 } else { WINNER_ROUNDS.1 }, even)
@@ -242,7 +245,12 @@ fn stop(widest: Option<(f64, String)>, rounds: u32, cap: u32) -> Option<String> 
         ));
     }
     (rounds >= cap).then(|| {
-        if width.is_finite() {
+        if width.is_finite() && width > NOTHING_KNOWN {
+            format!(
+                "stopped at the maximum of {cap} rounds: {of} did not settle (its interval is wider than the figure \
+                 itself)"
+            )
+        } else if width.is_finite() {
             format!(
                 "stopped at the maximum of {cap} rounds: {of} did not stabilise (±{percent:.0} %, wanted \
                      ±{wanted:.0} %)"
@@ -321,9 +329,7 @@ fn choose_size(by_speed: u64, usable: u64, before: Option<u64>) -> (u64, bool) {
 
 /// Bytes per second that were written and durable.
 fn durable_rate(record: &results::RunRecord) -> Option<f64> {
-    let mut jobs = record.jobs.iter();
-    let mut merged = jobs.next()?.clone();
-    jobs.for_each(|job| merged.merge(job));
+    let merged = JobRecord::merged(&record.jobs)?;
     Some(Figures::of_job(&merged).bytes_per_s()).filter(|rate| *rate > 0.0)
 }
 
@@ -358,6 +364,8 @@ mod tests {
         assert!(stop(None, 8, 12).unwrap().contains("all differences from the baseline are clear"));
         let cap = stop(widest(0.3), 12, 12).unwrap();
         assert!(cap.contains("maximum of 12 rounds: read on nfs did not stabilise (±30 %"), "{cap}");
+        let unknown = stop(widest(4.08), 12, 12).unwrap();
+        assert!(unknown.contains("read on nfs did not settle") && !unknown.contains('±'), "{unknown}");
         assert!(stop(widest(f64::INFINITY), 12, 12).unwrap().contains("no confidence interval"));
     }
 

@@ -10,23 +10,19 @@ pub fn sentences(study: &Study) -> Vec<String> {
     of_study(study).iter().filter(told).map(|limited| sentence(study, limited)).collect()
 }
 
+/// Which tests a limit is of, the line of limits says: here are the figures that it rests on.
 fn sentence(study: &Study, limited: &Limited) -> String {
     // Of one target everything is said anyway.
     let of = if study.targets.len() > 1 { format!("{}: ", study.targets[limited.target].name) } else { String::new() };
-    let word = if study.question == Question::Measure { "tests" } else { "patterns" };
-    let in_short = limited.in_short(word);
-    // The name of a test is no word that a sentence could begin with a large letter.
-    let names_first = limited.limiter.is_ok() && in_short.is_none();
-    let which = in_short.unwrap_or_else(|| list(&limited.tests));
     let text = match limited.limiter {
-        Ok(limiter) => {
-            let are = if limited.tests.len() == 1 { "is" } else { "are" };
-            let shown = figures(&limited.tests, &limited.evidence);
-            format!("{which} {are} limited by {} ({shown}).", limiter.word())
+        Ok(limiter) => format!("{}: {}.", limiter.word(), figures(&limited.tests, &limited.evidence)),
+        Err(reason) => {
+            let word = if study.question == Question::Measure { "tests" } else { "patterns" };
+            let which = limited.in_short(word).unwrap_or_else(|| list(&limited.tests));
+            format!("what limits {which} is not visible from here ({reason}).")
         }
-        Err(reason) => format!("what limits {which} is not visible from here ({reason})."),
     };
-    if of.is_empty() && !names_first { capitalised(&text) } else { format!("{of}{text}") }
+    if of.is_empty() { capitalised(&text) } else { format!("{of}{text}") }
 }
 
 /// The figures of all tests, each from its least to its greatest; of the first one where the others need other words.

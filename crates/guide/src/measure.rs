@@ -2,6 +2,7 @@
 
 use engine::clock::{Clock, RealClock};
 use results::evidence::StorageClass;
+use results::quantity::count;
 use results::{Question, Row, Severity, Study, test_name};
 use run::StopRule;
 
@@ -110,7 +111,24 @@ impl Options {
         Err(Problem::new(format!("--only: `{other}` is not one of {tests}"))
             .with_next(format!("use one or more of {}", known.join(", "))))
     }
+
+    /// Refuses a file that has no offsets to choose from.
+    ///
+    /// # Errors
+    /// When a size was asked for and is too small.
+    fn check_size(&self) -> Result<(), Problem> {
+        match self.size_bytes {
+            Some(bytes) if bytes < LEAST_FILE_BYTES => {
+                Err(Problem::new(format!("a file of {} bytes has fewer than 4 blocks of 1 MiB", count(bytes)))
+                    .with_next("use a larger --size, such as 256m"))
+            }
+            _ => Ok(()),
+        }
+    }
 }
+
+/// Four of the largest blocks.
+const LEAST_FILE_BYTES: u64 = 4 << 20;
 
 /// Measures one place.
 ///
@@ -118,6 +136,7 @@ impl Options {
 /// When the place cannot be used; nothing is left there then.
 pub fn measure(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
     options.check_names()?;
+    options.check_size()?;
     let places = std::slice::from_ref(place);
     let mut study_run = StudyRun::begin(Question::Measure, places, caller);
     let done = match options.effort {
@@ -304,6 +323,15 @@ mod tests {
         let control = std::sync::Arc::default();
         let caller = Caller { version: "test", command: Vec::new(), control, watcher: &mut Unwatched };
         measure(place, options, caller).unwrap()
+    }
+
+    #[test]
+    fn a_file_without_offsets_to_choose_from_is_refused_with_an_option_that_there_is() {
+        let sized = |bytes| Options { size_bytes: Some(bytes), ..Options::default() }.check_size();
+        let refused = sized(1024).unwrap_err();
+        assert_eq!(refused.what, "a file of 1,024 bytes has fewer than 4 blocks of 1 MiB");
+        assert!(refused.next.unwrap().contains("--size") && sized(4 << 20).is_ok());
+        assert!(Options::default().check_size().is_ok());
     }
 
     #[test]

@@ -17,6 +17,13 @@ pub(crate) fn with(study: &Study, option: &str, value: u32) -> String {
     as_typed(&all)
 }
 
+/// The same command with one more option, which has no value.
+pub(crate) fn adding(study: &Study, option: &str) -> String {
+    let mut all = words(study);
+    all.push(option.to_owned());
+    as_typed(&all)
+}
+
 /// The same command without these options, each with whether it has a value; `None`: it has none of them.
 pub(crate) fn without(study: &Study, options: &[(&str, bool)]) -> Option<String> {
     let mut all = words(study);
@@ -66,5 +73,6 @@ mod tests {
         assert_eq!(without(&shortened, &shorter).as_deref(), Some("fsdyno measure /data"));
         assert_eq!(without(&study(&["measure", "/data"]), &shorter), None);
         assert_eq!(of(&study(&["measure", "/my data"])), "fsdyno measure '/my data'");
+        assert_eq!(adding(&study(&["measure", "/data"]), "--buffered"), "fsdyno measure /data --buffered");
     }
 }

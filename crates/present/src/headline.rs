@@ -12,6 +12,7 @@ mod ranged;
 mod sentence;
 mod standing;
 mod test;
+pub(crate) mod told;
 pub(crate) mod verdict;
 
 use results::{Question, Study, Trust};
@@ -168,10 +169,22 @@ fn trust(tests: &[TestFigures], findings: &[Found]) -> TrustLine {
     }
     let against = || findings.iter().filter(|found| found.is_against());
     if tests.iter().any(|test| test.target != tests[0].target) {
-        let kinds = found::by_kind(against());
-        why.extend(kinds.iter().map(|(found, targets)| format!("{} ({targets})", found.title)));
+        why.extend(titles(against()));
     } else {
         why.extend(found::in_short(against()));
     }
     TrustLine { trust, why }
+}
+
+/// `CPU contention (local, nfs)`: each kind once, however grave it is and whatever is to be done on each of the targets.
+fn titles<'a>(findings: impl Iterator<Item = &'a Found>) -> Vec<String> {
+    let mut kinds: Vec<(&Found, Vec<&str>)> = Vec::new();
+    for found in findings {
+        match kinds.iter_mut().find(|(first, _)| first.id == found.id) {
+            Some((_, targets)) if targets.contains(&found.target.as_str()) => {}
+            Some((_, targets)) => targets.push(&found.target),
+            None => kinds.push((found, vec![&found.target])),
+        }
+    }
+    kinds.iter().map(|(found, targets)| format!("{} ({})", found.title, targets.join(", "))).collect()
 }

@@ -81,6 +81,22 @@ pub(crate) fn times_between(interval: &results::Interval) -> String {
     format!("{}–{}", times(interval.low), times(interval.high))
 }
 
+/// Instead of an interval that is wider than its figure.
+pub(crate) const NOT_SETTLED: &str = "not settled";
+
+/// What [`NOT_SETTLED`] means, beneath a table.
+pub(crate) const NOT_SETTLED_MEANS: &str =
+    "not settled: the interval is wider than the figure itself, so that the figure says little.";
+
+/// `±3.1 %`: how far the interval reaches from its figure.
+pub(crate) fn reach(value: f64, interval: &results::Interval, decimals: usize) -> String {
+    if interval.is_wider_than(value) {
+        return NOT_SETTLED.to_owned();
+    }
+    let most = (interval.high - value).max(value - interval.low);
+    format!("±{:.decimals$} %", most / value * 100.0)
+}
+
 /// `2.88 %`.
 pub(crate) fn percent(value: f64) -> String {
     with_unit(value, "%")
@@ -113,7 +129,16 @@ pub(crate) fn shortened(text: &str, characters: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use results::Interval;
+
     use super::*;
+
+    #[test]
+    fn an_interval_that_is_wider_than_its_figure_has_no_percent() {
+        let of = |low, high| reach(100.0, &Interval { low, high, confidence: 0.95 }, 1);
+        assert_eq!([of(97.0, 102.0), of(60.0, 150.0)], ["±3.0 %", "±50.0 %"]);
+        assert_eq!([of(0.0, 101.0), of(-4900.0, 5143.0)], [NOT_SETTLED; 2]);
+    }
 
     #[test]
     fn units() {

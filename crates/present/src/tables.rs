@@ -23,7 +23,7 @@ pub use sentence::summary;
 use results::evidence::StorageClass;
 use results::{Question, Severity, Study, escape};
 
-use crate::headline::Headline;
+use crate::headline::{Headline, told};
 use table::Form;
 
 /// The study for a terminal of so many columns.
@@ -89,6 +89,10 @@ fn answer(headline: &Headline, study: &Study, form: Form) -> String {
         // How many answers there are of each kind is what the lines show.
         Question::Check if !headline.verdicts.is_empty() => check::lines(headline, study.question, form),
         _ if headline.verdicts.is_empty() => sentence(),
+        // The lines have its figures.
+        Question::SmallFiles if headline.verdicts.iter().all(|line| line.measured.is_some()) => {
+            check::lines(headline, study.question, form)
+        }
         _ => format!("{}\n{}", check::lines(headline, study.question, form), sentence()),
     };
     let mut parts = vec![figures, form.labelled(&headline.lines(study))];
@@ -128,13 +132,12 @@ fn sentences(headline: &Headline, study: &Study, form: Form) -> Option<String> {
     (!lines.is_empty()).then(|| lines.concat())
 }
 
-/// What was found against the figures, each kind once for each target; the table marks each row.
+/// What was found against the figures, each kind once; the table marks each row.
 fn findings(headline: &Headline, form: Form) -> Option<String> {
     let mut text = String::new();
-    for found in headline.findings.iter().filter(|found| found.is_against()) {
-        let of = if headline.has_several_targets() { format!("{}, ", found.target) } else { String::new() };
-        let sentences = found.sentences().join("; ");
-        text.push_str(&form.item(&format!("{}: {of}{sentences}", found.word()), Some(&found.next), &found.id));
+    for told in told::by_kind(&headline.findings).iter().filter(|told| told.first().is_against()) {
+        let (found, sentences) = (told.first(), told.sentences(headline.has_several_targets()).join("; "));
+        text.push_str(&form.item(&format!("{}: {sentences}", found.word()), Some(&told.next()), &found.id));
     }
     (!text.is_empty()).then_some(text)
 }

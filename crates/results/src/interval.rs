@@ -25,6 +25,11 @@ impl Interval {
         self.low <= other.high && other.low <= self.high
     }
 
+    /// Whether it is wider than the figure that it is of, which then says little more than its sign.
+    pub fn is_wider_than(&self, value: f64) -> bool {
+        self.high - self.low > value
+    }
+
     /// Whether the value lies within.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high

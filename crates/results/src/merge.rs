@@ -32,6 +32,15 @@ fn rows<'r>(jobs: impl Iterator<Item = &'r JobRecord>) -> Vec<JobRecord> {
 }
 
 impl JobRecord {
+    /// All of them as one; `None` of none. Here and not beside its callers, which would each compile a copy of what
+    /// clones a record.
+    pub fn merged(jobs: &[JobRecord]) -> Option<JobRecord> {
+        let (first, others) = jobs.split_first()?;
+        let mut merged = first.clone();
+        others.iter().for_each(|job| merged.merge(job));
+        Some(merged)
+    }
+
     /// Adds another worker of the same group. The row keeps the name, the pid and the setup of its first member, takes
     /// the options of its last and the first error that any of them had.
     #[expect(clippy::too_many_lines, reason = "it takes a whole record apart, so that no new field is forgotten")]

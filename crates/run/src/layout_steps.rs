@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use engine::errno::ENOSPC;
+use engine::files::FileCause;
 use results::{Note, Severity};
 
 use crate::conduct::Shared;
@@ -90,7 +91,15 @@ fn lay_out_step(shared: &Shared, step: &LayoutStep, news: &Sender<LayoutEvent>) 
         }
     }
     for error in unreserved {
-        let text = format!("{}: {error}; the run may fill the disk", step.job_name);
+        let text = match error.cause {
+            // Nothing is wrong, and nobody need have asked for it: it is the default.
+            FileCause::Unsupported => format!(
+                "{}: this file system cannot reserve space for {}; the run may fill the disk",
+                step.job_name,
+                error.path.display()
+            ),
+            _ => format!("{}: {error}; the run may fill the disk", step.job_name),
+        };
         let note = Note { job: Some(step.job_name.clone()), ..Note::new("not-reserved", Severity::Caution, text) };
         let _ = news.send(LayoutEvent::Note(note));
     }

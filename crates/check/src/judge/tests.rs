@@ -82,7 +82,10 @@ fn a_figure_within_its_limit_passes_in_the_vendors_unit() {
     assert_eq!(found.verdict, Verdict::Pass);
     assert!((found.measured.unwrap() - 2.0).abs() < 0.02, "{found:?}");
     assert!((found.margin_percent.unwrap() - 80.0).abs() < 0.2, "{found:?}");
-    assert_eq!(found.reason, "1,000 values, to the device; all of the interval meets the limit, 2 times over");
+    assert_eq!(
+        found.reason,
+        "1,000 values, to the device; the whole interval meets the limit, by a factor of 2 or more"
+    );
     assert_eq!((found.caveats.len(), found.rows.as_slice()), (0, &[0usize][..]));
     assert_eq!(found.requirement.threshold, 10.0);
 }
@@ -94,7 +97,7 @@ fn a_figure_beyond_its_limit_fails() {
     assert!((found.margin_percent.unwrap() + 150.0).abs() < 1.5, "{found:?}");
     let near = answer(&profile(P99), &[synced(1000, 15_000_000)], None);
     assert_eq!(near.verdict, Verdict::Inconclusive);
-    assert!(near.reason.starts_with("fewer than 3 runs, and the limit is not 2 times as far"), "{}", near.reason);
+    assert!(near.reason.starts_with("fewer than 3 runs, and the limit is within a factor of 2 of"), "{}", near.reason);
 }
 
 #[test]
@@ -261,7 +264,7 @@ fn variants_that_disagree_decide_nothing() {
             answer.reason.starts_with("the vendor's line says PASS with 1.00 ms, its sound variant FAIL"),
             "{answer:?}"
         );
-        assert!(answer.caveats[0].contains("of the interval meets the limit"), "{answer:?}");
+        assert!(answer.caveats[0].contains("the whole interval m"), "{answer:?}");
     }
     assert_eq!((answers[1].requirement.id.as_str(), answers[1].origin), ("it/wal-long", TestOrigin::Sound));
     let mut agreeing = vec![

@@ -65,7 +65,8 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let mut severity = Severity::Caution;
     let mut next = worst.next;
     if let Some(user) = worst.user {
-        cause += &format!("; {} used {:.1} of {} CPUs", user.name, user.seconds / flow.seconds, user.of_cpus);
+        let plural = if user.of_cpus == 1.0 { "" } else { "s" };
+        cause += &format!("; {} used {:.1} of {} CPU{plural}", user.name, user.seconds / flow.seconds, user.of_cpus);
         severity = if user.is_storage { Severity::Info } else { severity };
         next = user.next;
     }
@@ -97,13 +98,18 @@ fn throttled(flow: &Flow<'_>) -> Option<Shortage> {
 fn waiting(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Shortage> {
     let waited_ns = row.workers.iter().map(|worker| worker.run_queue_wait_ns).sum::<Option<u64>>()?;
     let runtime_ms: u64 = row.workers.iter().map(|worker| worker.job_runtime_ms).sum();
+    // Of one job there are no fewer.
+    let next = match stage.workers.len() {
+        1 => "stop what else runs on the job's CPU, and run again",
+        _ => "use fewer jobs than the machine has CPUs, or stop other load",
+    };
     Some(Shortage {
         name: "I/O threads waited for a CPU",
         share: (waited_ns as f64 / 1e6 / runtime_ms as f64).min(1.0),
         limit: WAITING,
         // Whoever had less than half of that time does not explain it: the workers may have been pinned together.
         user: largest_user(stage, flow).filter(|user| user.seconds >= waited_ns as f64 / 2e9),
-        next: "use fewer jobs than the machine has CPUs, or stop other load",
+        next,
     })
 }
 

@@ -63,7 +63,7 @@ fn as_text(first_line: &str, found: &[Attributed]) -> String {
     page.into_text()
 }
 
-/// Where most of the added latency comes from, in all patterns; `None`: of no pattern it is known.
+/// Where most of the client's latency comes from, in all patterns; `None`: of no pattern it is known.
 fn in_short(found: &[Attributed]) -> Option<String> {
     let mut culprits: Vec<(&str, usize)> = Vec::new();
     for word in found.iter().filter_map(|one| Some(one.outcome.as_ref().ok()?.culprit?.word())) {
@@ -75,7 +75,7 @@ fn in_short(found: &[Attributed]) -> Option<String> {
     sort::by_key(&mut culprits, |(_, count)| std::cmp::Reverse(*count));
     let parts = culprits.iter().map(|(word, count)| format!("{word} ({count} of {} patterns)", found.len()));
     let parts: Vec<String> = parts.collect();
-    (!parts.is_empty()).then(|| format!("Most of the latency that the client adds comes from {}.", parts.join(", ")))
+    (!parts.is_empty()).then(|| format!("Most of the latency on the client comes from {}.", parts.join(", ")))
 }
 
 fn as_json(attributed: &Attributed) -> Value {
@@ -129,7 +129,7 @@ mod tests {
             sentence: "A read takes 4 ms.".into(),
         };
         let found = [attributed(Ok(found)), attributed(Err("the plans differ".into()))];
-        let answer = "a\n\nMost of the latency that the client adds comes from the link (1 of 2 patterns).\n";
+        let answer = "a\n\nMost of the latency on the client comes from the link (1 of 2 patterns).\n";
         assert!(as_text("a", &found).starts_with(answer), "{}", as_text("a", &found));
         let json = as_json(&found[0]);
         assert_eq!((&json["limit"], &json["added_share"]), (&json!("the link"), &json!(0.75)));

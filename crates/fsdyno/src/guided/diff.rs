@@ -17,7 +17,7 @@ use super::junit_file::JunitFile;
 use super::step_summary::StepSummary;
 use super::stored::{ended, printed, printed_page};
 use crate::process::status::{FAILED, UNUSABLE};
-use crate::process::streams::{columns, print_stderr, report_problem};
+use crate::process::streams::{columns, print_stderr, print_stderr_fitted, report_problem};
 
 /// What changed between two saved runs, and whether the change is larger than the noise.
 #[derive(Debug, Args)]
@@ -203,12 +203,12 @@ impl Diff {
                 let (low, high) = change.confirmed_percent().unwrap_or_default();
                 let (pattern, percent) = (&change.pattern, change.percent());
                 let what = format!("{pattern} changed by {percent:+.1} % ({low:+.1} to {high:+.1} %)");
-                print_stderr(&format!("fails `{words}`: {what}"));
+                print_stderr_fitted(&format!("fails `{words}`: {what}"), 2);
                 failures.push(what);
             }
             let unjudged = condition.unjudged(&found);
             if let Some(reason) = &unjudged {
-                print_stderr(&format!("cannot judge `{words}` for {reason}"));
+                print_stderr_fitted(&format!("cannot judge `{words}` for {reason}"), 2);
             }
             let outcome = match unjudged {
                 _ if !failures.is_empty() => Outcome::Failed(failures.join("; ")),
@@ -272,7 +272,13 @@ impl Baseline {
                 store.set_baseline(name, &study.id)?;
                 Ok(self.shown(BTreeMap::from([(name.clone(), study.id)])))
             }
-            BaselineWhat::List => Ok(self.shown(store.baselines()?)),
+            BaselineWhat::List => {
+                let baselines = store.baselines()?;
+                if baselines.is_empty() {
+                    print_stderr("no baseline is set: `fsdyno baseline set NAME RUN` names a saved run");
+                }
+                Ok(self.shown(baselines))
+            }
         }
     }
 

@@ -23,6 +23,7 @@ pub(crate) struct Live {
     /// The first target, and whether there was another one.
     target: Option<(String, bool)>,
     estimate: Estimate,
+    last_message: String,
 }
 
 /// A new line at most so often, ms.
@@ -33,7 +34,8 @@ impl Live {
         // Without a cursor that moves, lines are left as on paper.
         let moves = std::env::var_os("TERM").is_none_or(|name| name != "dumb");
         let terminal = moves && std::io::stderr().is_terminal();
-        Live { quiet, terminal, shown: false, last_ms: None, began_ns: 0, target: None, estimate: Estimate::default() }
+        let (estimate, last_message) = (Estimate::default(), String::new());
+        Live { quiet, terminal, shown: false, last_ms: None, began_ns: 0, target: None, estimate, last_message }
     }
 
     /// Takes the line off the terminal.
@@ -100,6 +102,11 @@ impl guide::Watcher for Live {
     }
 
     fn message(&mut self, text: &str) {
+        // Steps that are alike have the same to say.
+        if self.last_message == text {
+            return;
+        }
+        self.last_message = text.to_owned();
         self.clear();
         print_stderr_fitted(text, 2);
     }

@@ -62,14 +62,14 @@ fn a_daemon_that_waits() {
             |words: &[&str]| study.sentences.iter().any(|sentence| words.iter().all(|word| sentence.contains(word)));
         let counts =
             |row: &&results::Row| row.pattern != results::test_name::FILL && row.trust() < results::Trust::Invalid;
+        let limits = present::Headline::of(&study).limits;
+        let unseen: Vec<&str> =
+            study.sentences.iter().filter_map(|text| Some(text.split_once(" is not visible")?.0)).collect();
         for row in study.rows.iter().filter(counts) {
-            // By its name, or as one of all but those that are named; an example stands in brackets.
-            let is_meant = |sentence: &&String| {
-                let meant = sentence.split(" (").next().unwrap_or_default();
-                meant.contains(&row.pattern) != meant.contains("ll tests")
-            };
-            let says = |word: &str| study.sentences.iter().filter(is_meant).any(|sentence| sentence.contains(word));
-            assert!(["limited by", "is not visible"].into_iter().any(says), "none for {}", row.pattern);
+            // By its name, or as one of all but those that are named.
+            let is_meant = |text: &str| text.contains(&row.pattern) != text.contains("all ");
+            let said = limits.iter().map(String::as_str).chain(unseen.iter().copied()).any(is_meant);
+            assert!(said, "none for {}: {limits:?} {unseen:?}", row.pattern);
         }
         assert!(with(&["read-latency", "a FUSE daemon does not report what its requests wait for"]));
     });

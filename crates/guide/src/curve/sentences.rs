@@ -74,7 +74,8 @@ fn kept(loads: &[Load]) -> String {
 
 /// Where the response time leaves its floor.
 fn floor(loads: &[Load]) -> Option<String> {
-    if loads.len() < 2 {
+    // Where none was served, response times are those of the queue.
+    if loads.len() < 2 || loads.iter().all(|load| load.served != Served::Yes) {
         return None;
     }
     // Too few requests for a percentile are no reason to leave a sentence: that load says nothing about the tail.
@@ -264,6 +265,8 @@ mod tests {
     fn nothing_is_said_about_a_single_load() {
         assert_eq!(floor(&[load(10, 4_000.0, 1, 1)]), None);
         assert_eq!(floor(&[]), None);
+        // Of a queue that only grows the times are those of the test.
+        assert_eq!(floor(&[load(10, 3.0, 1_200_000, 1_300_000), load(50, 9.0, 1_000_000, 1_100_000)]), None);
         assert_eq!(saturation(&[]), None);
     }
 }

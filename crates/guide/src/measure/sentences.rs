@@ -2,7 +2,8 @@
 
 use results::evidence::{ServerIdentity, StorageClass};
 use results::quantity::{bytes_per_s, count, latency, number, published};
-use results::{Direction, JobRecord, LatencyFigures, Row, Study, Target, Trust, test_name};
+use results::statistics::median;
+use results::{Direction, DirectionRecord, JobRecord, LatencyFigures, Row, Study, Target, Trust, test_name};
 use run::StopRule;
 
 use super::lines::Timing;
@@ -42,29 +43,32 @@ fn measured_of(study: &Study, patterns: [&str; 3]) -> Option<Measured> {
     patterns.into_iter().find_map(|pattern| measured(study, pattern))
 }
 
-/// The figures of the first run of a test; `None`: it has none that count.
+/// The figures of a test, as the answer has them: rates are medians of its runs, latencies over the requests of all.
+/// `None`: it has none that count.
 fn measured(study: &Study, pattern: &str) -> Option<Measured> {
-    let row = study.rows.iter().find(|row| row.pattern == pattern && row.trust() < Trust::Invalid)?;
-    let job = only_job(row)?;
-    let direction = if job.directions.read.ios > 0 { Direction::Read } else { Direction::Write };
-    let block_bytes = job.setup.block_sizes[direction].0;
-    let direction = &job.directions[direction];
-    let mean_ns = direction.lat.moments.mean()?;
-    (direction.ios > 0).then(|| Measured {
-        iops: direction.iops(),
-        bytes_per_s: direction.bandwidth() as f64,
+    let counts = |row: &&Row| row.pattern == pattern && row.trust() < Trust::Invalid;
+    let jobs: Vec<JobRecord> = study.rows.iter().filter(counts).filter_map(only_job).collect();
+    let all = JobRecord::merged(&jobs)?;
+    let direction = if all.directions.read.ios > 0 { Direction::Read } else { Direction::Write };
+    let of_runs = |figure: fn(&DirectionRecord) -> f64| {
+        median(&jobs.iter().map(|job| figure(&job.directions[direction])).collect::<Vec<_>>())
+    };
+    let merged = &all.directions[direction];
+    let mean_ns = merged.lat.moments.mean()?;
+    Some(Measured {
+        iops: of_runs(DirectionRecord::iops).filter(|iops| *iops > 0.0)?,
+        bytes_per_s: of_runs(|run| run.bandwidth() as f64)?,
         mean_ns,
-        p50_ns: direction.latency().and_then(LatencyFigures::of).map_or(mean_ns, |found| found.p50_ns as f64),
-        depth: f64::from(job.setup.depth),
-        block_bytes,
+        p50_ns: merged.latency().and_then(LatencyFigures::of).map_or(mean_ns, |found| found.p50_ns as f64),
+        depth: f64::from(all.setup.depth),
+        block_bytes: all.setup.block_sizes[direction].0,
     })
 }
 
 /// The workers of a row as one; depths add up.
 fn only_job(row: &Row) -> Option<JobRecord> {
     let jobs = &row.run.as_ref()?.jobs;
-    let mut merged = jobs.first()?.clone();
-    jobs[1..].iter().for_each(|job| merged.merge(job));
+    let mut merged = JobRecord::merged(jobs)?;
     merged.setup.depth *= jobs.len() as u32;
     Some(merged)
 }
@@ -125,10 +129,14 @@ fn round_trip(study: &Study, server: Option<&ServerIdentity>) -> Option<String> 
             "A TCP connect to {address} takes {}, longer than the {took} of {what}: a cache on this machine answered.",
             latency(connect_ns),
         ),
+        Some(connect_ns) if connect_ns > p50_ns => format!(
+            "A TCP connect to {address} takes {}, about as long as {what} ({took}): all of that is the round trip.",
+            latency(connect_ns),
+        ),
         Some(connect_ns) => format!(
             "A TCP connect to {address} takes {}, {:.0} % of the {took} of {what}: no answer of that server can be faster.",
             latency(connect_ns),
-            (connect_ns / p50_ns * 100.0).min(100.0),
+            connect_ns / p50_ns * 100.0,
         ),
         None => format!(
             "The share of the network round trip to {address} in the {took} of {what} is not visible: {}.",

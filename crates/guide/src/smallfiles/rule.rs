@@ -36,7 +36,7 @@ fn requirement(pattern: &str, title: &str, job: &str) -> Requirement {
         id: format!("{pattern}-elapsed"),
         profile: PROFILE.to_string(),
         profile_title: "GitLab: small files".to_string(),
-        title: format!("1,001 files of 5 bytes: {title}"),
+        title: format!("1,001 small files: {title}"),
         metric: "phase.elapsed".to_string(),
         bound: Bound::AtMost,
         threshold: LIMIT_S,

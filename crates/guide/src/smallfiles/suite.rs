@@ -21,6 +21,9 @@ use crate::study::{StudyRun, planned_row};
 use crate::watch::Step;
 use crate::work_directory::reason;
 
+/// Phases that were cut short are named, up to so many.
+const CUTS_NAMED: usize = 3;
+
 /// Listings of a readdir phase, at least.
 const LISTINGS: u32 = 100;
 
@@ -265,8 +268,12 @@ impl Suite {
     /// Notes which phases were cut short.
     pub(super) fn note_cuts(&self, study_run: &mut StudyRun<'_>) {
         if !self.cuts.is_empty() {
-            let list = self.cuts.join(", ");
-            let text = format!("stopped at the time limit of {} s each (--limit): {list}", self.options.limit_s);
+            // How far the others came, their rows say.
+            let named = &self.cuts[..self.cuts.len().min(CUTS_NAMED)];
+            let more = self.cuts.len() - named.len();
+            let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+            let list = named.join("; ");
+            let text = format!("stopped at the time limit of {} s each (--limit): {list}{more}", self.options.limit_s);
             study_run.note("phase-cut", Severity::Caution, text);
         }
     }

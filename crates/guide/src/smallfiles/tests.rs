@@ -220,7 +220,7 @@ fn the_published_rule_is_judged_and_nothing_stays() {
         assert_eq!(row.command[0], "bash");
         assert!(row.command[2].contains("{0..1000}"), "{:?}", row.command);
     }
-    assert!(study.sentences.iter().any(|sentence| sentence.contains("shell loops took")), "{:?}", study.sentences);
+    assert!(study.sentences.iter().any(|sentence| sentence.contains("Bash itself adds")), "{:?}", study.sentences);
 }
 
 #[test]

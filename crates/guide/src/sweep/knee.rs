@@ -177,13 +177,19 @@ fn blurred(earliest: &Point, latest: &Point, points: &[Point]) -> String {
         Some((interval.high / point.found.iops - 1.0).max(1.0 - interval.low / point.found.iops))
     });
     let percent = number(widest.fold(0.0, f64::max) * 100.0);
+    let wide = |point: &Point| point.found.interval.is_some_and(|interval| interval.is_wider_than(point.found.iops));
+    let why = if points.iter().any(wide) {
+        "because the figures have not settled (runs of one depth differ by more than their mean)".to_string()
+    } else {
+        format!("because runs vary too much (±{percent} %)")
+    };
     let runs = points.iter().map(|point| point.found.runs.len()).min().unwrap_or(0);
     let end = match points.last() {
         Some(last) if last.depth == latest.depth => format!("depth {} or beyond", last.depth),
         _ => format!("depth {}", latest.depth),
     };
     format!(
-        "the best depth cannot be told: anywhere from depth {} to {end}, because runs vary too much (±{percent} %). \
+        "the best depth cannot be told: anywhere from depth {} to {end}, {why}. \
          The {runs} runs per depth do not show gains of {} %: measure longer, with --runtime.",
         earliest.depth,
         GAIN * 100.0,

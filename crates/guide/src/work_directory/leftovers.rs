@@ -77,7 +77,11 @@ pub fn clean(path: &Path, options: CleanOptions, watcher: &mut dyn Watcher) -> R
 }
 
 fn clean_below(path: &Path, options: CleanOptions, watcher: &mut dyn Watcher) -> Result<Cleaned, Problem> {
-    let unreadable = |error: engine::files::FileError| Problem::new(error.to_string());
+    let unreadable = |error: engine::files::FileError| match error.cause {
+        FileCause::Missing => Problem::new(format!("{} is no directory", path.display()))
+            .with_next("name the directory that was measured"),
+        _ => Problem::new(error.to_string()),
+    };
     let parent = Arc::new(Directory::open(path).map_err(unreadable)?);
     let mut names = parent.names().map_err(unreadable)?;
     sort::by(&mut names, Ord::cmp);

@@ -8,7 +8,7 @@ use results::{Question, Study, Trust};
 
 use crate::command;
 use crate::headline::verdict::figure;
-use crate::headline::{Headline, metrics};
+use crate::headline::{Headline, metrics, told};
 use crate::quantity::{duration, megabytes_per_s, number, percent, ratio, shortened, times_between};
 use crate::summary::{Cell, Grid, Lane, Line, Metric};
 
@@ -136,15 +136,22 @@ fn trust(cell: &Cell<'_>) -> String {
 }
 
 fn findings(text: &mut String, headline: &Headline) {
-    for (index, found) in headline.findings.iter().filter(|found| found.is_against()).enumerate() {
-        let of = if headline.has_several_targets() { format!("{}, ", inline(&found.target)) } else { String::new() };
-        let sentences: Vec<String> = found.sentences().iter().map(|sentence| markdown_sentence(sentence)).collect();
+    let all = told::by_kind(&headline.findings);
+    for (index, told) in all.iter().filter(|told| told.first().is_against()).enumerate() {
+        let found = told.first();
+        let sentences = told.sentences(headline.has_several_targets());
+        let sentences: Vec<String> = sentences.iter().map(|sentence| markdown_sentence(&ended(sentence))).collect();
         let next =
-            if found.next.is_empty() { String::new() } else { format!(" Next: {}", markdown_sentence(&found.next)) };
+            if found.next.is_empty() { String::new() } else { format!(" Next: {}", markdown_sentence(&told.next())) };
         let gap = if index == 0 { "\n" } else { "" };
         let (word, id) = (found.word(), plain_id(&found.id));
-        let _ = writeln!(text, "{gap}- **{word}** {of}`{id}`: {}{next}", sentences.join(" "));
+        let _ = writeln!(text, "{gap}- **{word}** `{id}`: {}{next}", sentences.join(" "));
     }
+}
+
+/// With its full stop.
+fn ended(sentence: &str) -> String {
+    format!("{}.", sentence.trim_end_matches('.'))
 }
 
 /// A finding's name between backticks: names have no other characters than these.

@@ -42,6 +42,9 @@ pub struct Case {
     pub of_runs: usize,
     /// One sentence, each figure from its least to its greatest.
     pub cause: String,
+    /// The sentences of the runs: ranges have no range.
+    #[serde(skip)]
+    pub(super) causes: Vec<String>,
 }
 
 /// More tests than this are counted and not named.
@@ -53,34 +56,9 @@ impl Found {
         self.severity > Severity::Info
     }
 
-    /// The sentences with their tests: `4 of 9 tests (seq-read, …): CPU contention …`.
-    pub(crate) fn sentences(&self) -> Vec<String> {
-        let sentence = |case: &Case| {
-            let runs = if case.runs < case.of_runs {
-                format!(", {} of {} runs", case.runs, case.of_runs)
-            } else {
-                String::new()
-            };
-            format!("{}{runs}: {}", named(&case.tests, self.of_tests), case.cause)
-        };
-        self.cases.iter().map(sentence).collect()
-    }
-
     pub(crate) fn word(&self) -> &'static str {
         if self.severity == Severity::Invalid { "invalid" } else { "caution" }
     }
-}
-
-/// The kinds of what was found, each with its first finding and all targets that have it.
-pub(crate) fn by_kind<'a>(findings: impl Iterator<Item = &'a Found>) -> Vec<(&'a Found, String)> {
-    let mut kinds: Vec<(&Found, String)> = Vec::new();
-    for found in findings {
-        match kinds.iter_mut().find(|(first, _)| first.id == found.id) {
-            Some((_, targets)) => targets.push_str(&format!(", {}", found.target)),
-            None => kinds.push((found, found.target.clone())),
-        }
-    }
-    kinds
 }
 
 /// `4 of 9 tests: CPU contention: I/O threads waited for a CPU`: each kind once, and in how many of its tests it is graver.
@@ -113,7 +91,7 @@ pub(super) fn in_short<'a>(findings: impl Iterator<Item = &'a Found>) -> Vec<Str
     kinds.iter().map(sentence).collect()
 }
 
-fn counted(tests: usize, of: usize) -> String {
+pub(super) fn counted(tests: usize, of: usize) -> String {
     match (tests, of) {
         (2, 2) => "both tests".to_owned(),
         (tests, of) if tests == of => format!("all {of} tests"),
@@ -121,7 +99,8 @@ fn counted(tests: usize, of: usize) -> String {
     }
 }
 
-fn named(tests: &[String], of: usize) -> String {
+/// `4 of 9 tests (seq-read, …)`.
+pub(super) fn named(tests: &[String], of: usize) -> String {
     match tests {
         [only] => only.clone(),
         all if all.len() == of => counted(of, of),
@@ -198,6 +177,7 @@ fn finished(grid: &Grid<'_>, group: Group<'_>) -> Found {
         runs: case.causes.len().min(case.of_runs),
         of_runs: case.of_runs,
         cause: ranged::together(&case.causes),
+        causes: owned(&case.causes),
     });
     Found {
         id: id.clone(),

@@ -2,7 +2,7 @@
 
 use results::evidence::StorageClass;
 use results::statistics::WINNER_ROUNDS;
-use results::{NOT_SAVED, Question, Study, Verdict, test_name};
+use results::{JobError, NOT_SAVED, Question, Study, Verdict, test_name};
 
 use super::found::Found;
 use super::test::TestFigures;
@@ -11,6 +11,9 @@ use crate::shell::as_typed;
 
 /// No space, or none left of a quota.
 const FULL: [i32; 2] = [28, 122];
+
+/// open(2) has no other use for EINVAL: it refuses O_DIRECT.
+const NO_DIRECT: (i32, &str) = (22, "open");
 
 /// Options with which a check is not the vendor's test, each with whether it has a value.
 const SHORTER: [(&str, bool); 3] = [("--quick", false), ("--scale-runtime", true), ("--size-cap", true)];
@@ -123,8 +126,11 @@ fn unfilled(study: &Study) -> String {
     let path = study.targets.first().map_or("", |target| target.path.as_str());
     let inspect = typed(&["fsdyno", "inspect", path]);
     let errors = study.rows.iter().filter_map(|row| row.run.as_ref()).flat_map(|run| &run.jobs);
-    let is_full = errors.filter_map(|job| job.error.as_ref()).any(|error| FULL.contains(&error.code));
-    if is_full {
+    let errors: Vec<&JobError> = errors.filter_map(|job| job.error.as_ref()).collect();
+    if study.question == Question::Measure && errors.iter().any(|error| (error.code, &*error.function) == NO_DIRECT) {
+        return format!("{}: this filesystem refuses direct I/O", command::adding(study, "--buffered"));
+    }
+    if errors.iter().any(|error| FULL.contains(&error.code)) {
         format!("free some space, or use a smaller file with --size (space and mount: {inspect})")
     } else {
         format!("remove the cause of this error, then repeat the command (space and mount: {inspect})")

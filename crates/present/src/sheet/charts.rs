@@ -45,7 +45,7 @@ fn operations(grid: &Grid<'_>, place: &Place) -> Markup {
         let latency = cell.latency(Lane::Operation)?;
         let at = |percent| latency.shown(percent).map(|ns| ns as f64);
         let name = if grid.targets.len() > 1 { grid.targets[target].clone() } else { String::new() };
-        Some(Range { target, name, p50: at(50.0)?, p99: at(99.0)?, p999: at(99.9) })
+        Some(Range { target, name, p50: at(50.0)?, p99: at(99.0), p999: at(99.9) })
     };
     let group = |line: &Line<'_>| Group {
         title: line.title.clone(),
@@ -59,7 +59,8 @@ fn operations(grid: &Grid<'_>, place: &Place) -> Markup {
         "charts",
         "Latency of one operation",
         html! { figure.load { (chart)
-        figcaption { "Dot: p50, in the table. Bar: to p99, with its value. Tick: p99.9. The axis is logarithmic." } } },
+        figcaption { "Dot: p50, in the table. Bar: to p99, with its value; too few operations have none. Tick: p99.9. The axis is \
+            logarithmic." } } },
     )
 }
 

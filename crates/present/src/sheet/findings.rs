@@ -4,7 +4,8 @@ use maud::{Markup, html};
 use results::{Severity, Trust};
 
 use super::place::{Place, badge};
-use crate::headline::{Found, Headline};
+use crate::headline::Headline;
+use crate::headline::told::{self, Told};
 use crate::summary::Grid;
 
 /// More cards than this are folded away; paper shows them too.
@@ -26,8 +27,9 @@ pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Ma
         })
         .collect();
     let in_full = ON_PAPER_MAX[usize::from(several_targets)].saturating_sub(errors.len());
-    let found = headline.findings.iter().enumerate();
-    let found = found.map(|(index, found)| card(found, index >= in_full, several_targets, place));
+    let kinds = told::by_kind(&headline.findings);
+    let found = kinds.iter().enumerate();
+    let found = found.map(|(index, told)| card(told, index >= in_full, several_targets, place));
     let cards: Vec<Markup> = errors.into_iter().chain(found).collect();
     // The line of trust has said so.
     if cards.is_empty() {
@@ -45,7 +47,7 @@ pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Ma
                     ul.findings { @for card in more { (card) } }
                 }
             }
-            @if headline.findings.len() > in_full { p.on-paper.muted {
+            @if kinds.len() > in_full { p.on-paper.muted {
                 "Of some findings paper has the name alone: this file, opened in a browser, says what was seen, and "
                 code { "fsdyno explain NAME" } " what it means."
             } }
@@ -61,19 +63,22 @@ pub(super) fn anchor(place: &Place, target: usize, id: &str) -> String {
 }
 
 /// `is_later`: paper has its name alone.
-fn card(found: &Found, is_later: bool, several_targets: bool, place: &Place) -> Markup {
+fn card(told: &Told<'_>, is_later: bool, several_targets: bool, place: &Place) -> Markup {
+    let found = told.first();
     let trust = if found.severity == Severity::Invalid { Trust::Invalid } else { Trust::Caution };
     let later = if is_later { " later" } else { "" };
     let class = if found.is_against() { trust.word() } else { "info" };
+    let others = told.places.iter().skip(1);
     html! {
         li class=(format!("finding {class}{later}")) id=(anchor(place, found.target_index, &found.id)) {
             p.finding-head {
+                @for other in others { span id=(anchor(place, other.target_index, &other.id)) {} }
                 @if found.is_against() { (badge(trust)) " " }
-                @if several_targets { strong { (found.target) } " · " }
+                @if several_targets { strong { (told.targets()) } " · " }
                 strong { (found.title) } " " code.muted { (found.id) }
             }
-            @for cause in found.sentences() { p { (sentence(&cause)) } }
-            @if !found.next.trim().is_empty() { p.next { strong { "Next: " } (found.next) } }
+            @for cause in told.sentences(told.places.len() > 1) { p { (sentence(&cause)) } }
+            @if !found.next.trim().is_empty() { p.next { strong { "Next: " } (told.next()) } }
         }
     }
 }

@@ -288,7 +288,8 @@ pub fn history(studies: &[Study], columns: usize) -> String {
             // As many tests beside each other as there is room for.
             let fitting = (1..=rest.len()).rev().find(|count| course(studies, target, &rest[..*count]).fits(form));
             let (shown, others) = rest.split_at(fitting.unwrap_or(1));
-            text.push_str(&format!("\n{}", course(studies, target, shown).shown(form)));
+            let table = course(studies, target, shown);
+            text.push_str(&format!("\n{}", table.explained(form)));
             rest = others;
         }
     }

@@ -35,7 +35,7 @@ pub(super) fn tables(study: &Study, form: Form) -> String {
 fn of_loads(study: &Study, loads: &[(u32, &Row)], form: Form) -> String {
     let judged = study.loads();
     let headers = ["load", "offered/s", "achieved/s", "p50", "p99", "p99.9", "service p99", "<kept up", "<trust"];
-    let mut table = Table::new(&headers);
+    let mut table = Table::new(&headers).sparing(&["p99.9", "service p99"]);
     for (percent, row) in loads {
         let cells = match first_error(row) {
             Some(error) => failed(&error),

@@ -29,7 +29,7 @@ pub(super) fn table(pairs: &[Pair<'_>], form: Form) -> String {
     for line in &lines {
         table.row(used.iter().map(|column| line[*column].clone()).collect());
     }
-    table.shown(form)
+    table.explained(form)
 }
 
 /// The rate with how far the loops are from it, or why there is none.

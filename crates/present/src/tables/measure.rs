@@ -49,7 +49,7 @@ pub(super) fn answer(headline: &Headline, form: Form) -> String {
     for line in &lines {
         table.row(used.iter().map(|column| line[*column].clone()).collect());
     }
-    format!("{sentence}\n{}", table.shown(form))
+    format!("{sentence}\n{}", table.explained(form))
 }
 
 type Figure = fn(&TestFigures) -> String;
@@ -72,11 +72,8 @@ fn certain(test: &TestFigures, words: Option<String>, value: Option<f64>, interv
 
 /// ` ±3 %`: how far the interval reaches from the figure; empty where there is none.
 pub(super) fn reach(value: f64, interval: Option<Interval>) -> String {
-    let reach = interval.filter(|_| value > 0.0).map(|interval| {
-        let most = (interval.high - value).max(value - interval.low);
-        format!(" ±{:.0} %", most / value * 100.0)
-    });
-    reach.unwrap_or_default()
+    let interval = interval.filter(|_| value > 0.0);
+    interval.map(|interval| format!(" {}", crate::quantity::reach(value, &interval, 0))).unwrap_or_default()
 }
 
 /// One line for each test.

@@ -8,11 +8,12 @@ use results::quantity::counted;
 use results::{Study, Trust, escape};
 use serde_json::json;
 
+use super::sentence::first_error;
 use super::table::{Form, Table};
 
 /// One line per study, the oldest first. `baselines` maps a name to an id.
 pub fn runs(studies: &[Study], baselines: &BTreeMap<String, String>, columns: usize) -> String {
-    let mut table = Table::new(&["run", "<when (UTC)", "<of", "<trust"]);
+    let mut table = Table::new(&["run", "<when (UTC)", "<of", "<trust"]).sparing(&["when (UTC)"]);
     for study in studies {
         let mut id = study.id.clone();
         for (name, named) in baselines {
@@ -53,7 +54,7 @@ pub fn runs_json(studies: &[Study], baselines: &BTreeMap<String, String>) -> Str
 }
 
 /// Columns beside the places, without the name of a baseline.
-const OTHERS: usize = 54;
+const OTHERS: usize = 57;
 
 /// The least of a place that tells it from others, characters.
 const LEAST: usize = 12;
@@ -78,10 +79,13 @@ fn places(study: &Study) -> String {
     names.join(", ")
 }
 
-/// The worst of the rows; a study that was stopped says so.
+/// The worst of the rows; a study that was stopped says so, and one in which something failed.
 fn trust(study: &Study) -> &'static str {
     if !study.complete {
         return "stopped";
+    }
+    if study.rows.iter().any(|row| first_error(row).is_some()) {
+        return "failed";
     }
     study.rows.iter().map(results::Row::trust).max().unwrap_or(Trust::Ok).word()
 }

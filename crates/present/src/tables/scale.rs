@@ -7,6 +7,7 @@ use super::plot::{Mark, Tick, plot};
 use super::sentence::first_error;
 use super::sweep::{failed_filling, groups, title};
 use super::table::{Form, Table};
+use crate::quantity::reach;
 
 /// What stands before the number of nodes in the name of a test.
 const WORD: &str = "n";
@@ -33,12 +34,11 @@ fn table(steps: &[(u32, Vec<&Row>)], form: Form) -> String {
         });
         table.row(std::iter::once(format!("{nodes:>5}")).chain(cells).collect());
     }
-    table.shown(form)
+    table.explained(form)
 }
 
 fn measured(nodes: u32, rows: &[&Row], point: &SweepPoint) -> Vec<String> {
-    let farther = |low: f64, high: f64| (high / point.iops - 1.0).max(1.0 - low / point.iops) * 100.0;
-    let interval = point.interval.map_or("-".to_owned(), |found| format!("±{:.1} %", farther(found.low, found.high)));
+    let interval = point.interval.map_or("-".to_owned(), |found| reach(point.iops, &found, 1));
     let time = |ns: Option<f64>| ns.map_or("-".to_owned(), latency);
     vec![
         point.runs.len().to_string(),

@@ -27,10 +27,15 @@ fn reasons(study: &Study, form: Form) -> Option<String> {
     (!reasons.is_empty()).then(|| reasons.iter().map(line).collect())
 }
 
+/// Calls that are timed within another phase.
+const WITHIN: [&str; 3] = ["write-close", "fsync-file-only", "fsync-directory-only"];
+
 fn phases(study: &Study, form: Form) -> Option<String> {
     let mut table = Table::new(&["phase", "ops/s", "p50", "p99", "failed", "<cache"]);
+    // On a terminal those that count: the sheet, Markdown and CSV have the calls within.
+    let within = |row: &Row| matches!(form, Form::Text { .. }) && WITHIN.contains(&row.pattern.as_str());
     // The shell's loops stand above: they tell no latency.
-    for row in study.rows.iter().filter(|row| !row.pattern.starts_with("shell")) {
+    for row in study.rows.iter().filter(|row| !row.pattern.starts_with("shell") && !within(row)) {
         table.row(match (&row.phase, row.figures()) {
             (Some(phase), Some(figures)) => measured(row, phase, &figures),
             _ => cells(row, ["-", "-", "-", "-", "did not run"]),

@@ -6,7 +6,7 @@ use results::{LatencyFigures, Row, Study, SweepPoint, Trust};
 use super::plot::{Mark, Tick, plot};
 use super::sentence::first_error;
 use super::table::{Form, Table};
-use crate::quantity::listed;
+use crate::quantity::{listed, reach};
 
 pub(super) fn tables(study: &Study, form: Form) -> String {
     let mut parts: Vec<String> = failed_filling(study, form).into_iter().collect();
@@ -46,7 +46,8 @@ pub(super) fn failed_filling(study: &Study, form: Form) -> Option<String> {
 /// One line per depth; where none has figures that count, why.
 pub(super) fn points(points: &[(u32, Vec<&Row>)], form: Form) -> String {
     let mut table =
-        Table::new(&["depth", "runs", "IOPS", "95 %", rate_unit(), "mean", "p50", "p99", "in flight", "<trust"]);
+        Table::new(&["depth", "runs", "IOPS", "95 %", rate_unit(), "mean", "p50", "p99", "in flight", "<trust"])
+            .sparing(&["runs", rate_unit(), "in flight"]);
     let mut missing: Vec<(String, Vec<String>)> = Vec::new();
     for (depth, rows) in points {
         let cells = SweepPoint::of(rows).map(|point| measured(rows, &point)).unwrap_or_else(|| {
@@ -62,7 +63,7 @@ pub(super) fn points(points: &[(u32, Vec<&Row>)], form: Form) -> String {
         table.row(std::iter::once(format!("{depth:>5}")).chain(cells).collect());
     }
     if missing.iter().map(|(_, depths)| depths.len()).sum::<usize>() < points.len() {
-        return table.shown(form);
+        return table.explained(form);
     }
     let line =
         |(reason, depths): &(String, Vec<String>)| form.paragraph(&format!("depth {}: {reason}", listed(depths)));
@@ -84,8 +85,7 @@ fn measured(rows: &[&Row], point: &SweepPoint) -> Vec<String> {
     };
     // By Little's law: what really was under way at once.
     let in_flight = point.latency.map_or("-".to_string(), |found| number(point.iops * found.mean_ns / 1e9));
-    let farther = |low: f64, high: f64| (high / point.iops - 1.0).max(1.0 - low / point.iops) * 100.0;
-    let interval = point.interval.map_or("-".to_string(), |found| format!("±{:.1} %", farther(found.low, found.high)));
+    let interval = point.interval.map_or("-".to_string(), |found| reach(point.iops, &found, 1));
     let trust = rows.iter().map(|row| row.trust()).max().unwrap_or(Trust::Ok);
     vec![
         if point.runs.len() == rows.len() {

@@ -4,6 +4,8 @@ use comfy_table::presets::{ASCII_MARKDOWN, NOTHING};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Width};
 use results::escape;
 
+use crate::quantity::{NOT_SETTLED, NOT_SETTLED_MEANS};
+
 /// Blanks behind each column; behind the last they are cut off.
 const PADDING: usize = 1;
 
@@ -74,7 +76,8 @@ impl Form {
                 format!("{}{}", wrapped(sentence, columns, 2), next.unwrap_or_default())
             }
             Form::Markdown => {
-                let next = next.map(|next| format!(" Next: {}", escape::markdown_sentence(next)));
+                let next = next.map(|next| format!(". Next: {}", escape::markdown_sentence(next)));
+                let sentence = sentence.trim_end_matches('.');
                 format!("- {}{}\n", escape::markdown_sentence(sentence), next.unwrap_or_default())
             }
         }
@@ -208,6 +211,17 @@ impl Table {
         let mut least = self.least();
         least[0] = self.name_columns();
         fit(&least, columns)
+    }
+
+    /// The table; beneath it what words in place of an interval mean.
+    pub(crate) fn explained(&self, form: Form) -> String {
+        let text = self.shown(form);
+        if !self.rows.iter().flatten().any(|cell| cell.ends_with(NOT_SETTLED)) {
+            return text;
+        }
+        // Without an empty line Markdown would take it for a part of the table.
+        let gap = if matches!(form, Form::Markdown) { "\n" } else { "" };
+        format!("{text}{gap}{}", form.paragraph(NOT_SETTLED_MEANS))
     }
 
     /// The table, ending with a line feed.

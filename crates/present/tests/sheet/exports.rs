@@ -150,7 +150,7 @@ fn markdown_says_what_the_sheet_says() {
         "×0.21 baseline (0.20–0.21)",
         "**invalid**: fuse-cache",
         "not compared",
-        "- **caution** local, `speed-drop`: write: The speed fell by half",
+        "- **caution** `speed-drop`: local, write: The speed fell by half",
         "Next: mount it again without use\\_cache",
     ] {
         assert!(text.contains(words), "{words}\n{text}");

@@ -116,6 +116,51 @@ fn a_finding_stands_once_with_its_tests_and_the_range_of_its_figures() {
     }
 }
 
+/// Two places that have the same finding in other tests, with other figures and another next step.
+fn found_on_two_places() -> Study {
+    let mut study = fixture::comparison();
+    study.rows.iter_mut().for_each(|row| row.findings.clear());
+    for run in study.rows.iter_mut().filter_map(|row| row.run.as_mut()) {
+        run.findings.clear();
+    }
+    let of = |row: &Row| (row.target, row.pattern.clone());
+    for row in study.rows.iter_mut().filter(|row| row.round == 0) {
+        let (waited, next) = match of(row) {
+            (0, _) => (20, "stop the other processes"),
+            (1, pattern) if pattern == "randread" => (41, "use fewer jobs"),
+            _ => continue,
+        };
+        let cause = format!("CPU contention: I/O threads waited {waited} % of the time");
+        row.findings.push(Finding::new("cpu-starved", Severity::Caution, &cause, next));
+    }
+    study
+}
+
+#[test]
+fn a_finding_of_several_places_stands_once_with_the_places() {
+    let mut study = found_on_two_places();
+    let rounds = study.rows.iter().map(|row| row.round + 1).max().unwrap();
+    let seen = format!(
+        "local (all 5 tests), nfs (randread), 6 of {} runs: CPU contention: I/O threads waited 20 to 41 % of the time",
+        6 * rounds
+    );
+    let next = "local: stop the other processes; nfs: use fewer jobs";
+    let sheet = |study: &Study| present::sheet::html(std::slice::from_ref(study), &Default::default());
+    for face in [text(&study, 400), present::tables::markdown(&study), present::export::markdown(&study), sheet(&study)]
+    {
+        assert_eq!(face.matches(&seen).count(), 1, "{seen}: {face}");
+        assert_eq!((face.matches(next).count(), face.matches("I/O threads waited 41").count()), (1, 0), "{face}");
+    }
+    // Both places' marks lead to the one card.
+    let page = sheet(&study);
+    let ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|part| part.split('"').next()).collect();
+    for anchor in ["finding-0-cpu-starved", "finding-1-cpu-starved"] {
+        assert_eq!(ids.iter().filter(|id| id.ends_with(anchor)).count(), 1, "{anchor}: {ids:?}");
+    }
+    study.rows.iter_mut().flat_map(|row| &mut row.findings).for_each(|finding| finding.next = "stop it".into());
+    assert!(text(&study, 400).contains("next: stop it (more: "), "{}", text(&study, 400));
+}
+
 #[test]
 fn what_is_invalid_is_no_figure_of_the_answer() {
     let mut study = measured();

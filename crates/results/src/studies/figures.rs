@@ -92,10 +92,8 @@ impl Row {
             return Some(Figures { total, cpu_ns: phase.cpu_ns, cpu_percent, elapsed_s, ..Figures::default() });
         }
         let run = self.run.as_ref()?;
-        let mut jobs = run.jobs.iter();
-        let mut merged = jobs.next()?.clone();
         // The sampled latencies of gtod_reduce are judged elsewhere; here the group is what counts.
-        jobs.for_each(|job| merged.merge(job));
+        let merged = JobRecord::merged(&run.jobs)?;
         let mut figures = Figures::of_job(&merged);
         if self.pattern == test_name::SYNC_LATENCY {
             figures.total.latency = figures.sync;

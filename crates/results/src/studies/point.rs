@@ -2,7 +2,7 @@
 
 use super::{Figures, LatencyFigures, Row, Trust};
 use crate::interval::Interval;
-use crate::record::Latency;
+use crate::record::{JobRecord, Latency};
 use crate::samples::added_up;
 use crate::sort;
 use crate::statistics::{STUDENT_95, bootstrap_mean_interval, mean, median, percentile_interval};
@@ -82,10 +82,7 @@ fn p99_interval(latencies: &[Latency], all: &Latency) -> Option<Interval> {
 
 /// All requests of a run.
 fn latency(row: &Row) -> Option<Latency> {
-    let mut jobs = row.run.as_ref()?.jobs.iter();
-    let mut merged = jobs.next()?.clone();
-    jobs.for_each(|job| merged.merge(job));
-    merged.mixed().latency().cloned()
+    JobRecord::merged(&row.run.as_ref()?.jobs)?.mixed().latency().cloned()
 }
 
 impl Row {

@@ -68,6 +68,8 @@ fn runs_that_differ_hide_the_knee() {
     let text = description(&points(8.0, 0.2, 64));
     assert!(text.starts_with("the best depth cannot be told: anywhere from depth 8 to depth 64 or beyond"), "{text}");
     assert!(text.contains("The 8 runs per depth") && text.contains("vary too much (±20.0 %)"), "{text}");
+    let text = description(&points(8.0, 0.6, 64));
+    assert!(text.contains("because the figures have not settled") && !text.contains('±'), "{text}");
     let mut gentle = points(8.0, 0.02, 64);
     // Depth 4 is 9 % below the rest: that they gain more cannot be excluded.
     gentle[2].found.runs.iter_mut().for_each(|(_, iops)| *iops *= 1.82);

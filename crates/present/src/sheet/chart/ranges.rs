@@ -12,6 +12,8 @@ const LEFT: f64 = 186.0;
 const RIGHT: f64 = 120.0;
 const TOP: f64 = 12.0;
 const STEP: f64 = 15.0;
+/// So many labels stand beside each other without a touch.
+const MARKS: usize = 5;
 
 /// Operations of one kind.
 pub(in crate::sheet) struct Group {
@@ -24,7 +26,8 @@ pub(in crate::sheet) struct Range {
     pub(in crate::sheet) target: usize,
     pub(in crate::sheet) name: String,
     pub(in crate::sheet) p50: f64,
-    pub(in crate::sheet) p99: f64,
+    /// `None`: too few operations.
+    pub(in crate::sheet) p99: Option<f64>,
     /// `None`: too few operations.
     pub(in crate::sheet) p999: Option<f64>,
 }
@@ -33,10 +36,13 @@ pub(in crate::sheet) struct Range {
 pub(in crate::sheet) fn chart(id: &str, title: &str, groups: &[Group]) -> Option<Markup> {
     let ranges = || groups.iter().flat_map(|group| &group.ranges);
     let low = ranges().map(|range| range.p50).reduce(f64::min)?.max(1.0) / 1.4;
-    let high = ranges().map(|range| range.p999.unwrap_or(range.p99)).reduce(f64::max)? * 1.4;
+    let high = ranges().map(|range| range.p999.or(range.p99).unwrap_or(range.p50)).reduce(f64::max)? * 1.4;
     let x = Scale::logarithmic(low, high, LEFT, WIDTH - RIGHT);
     let (heights, bottom) = rows(groups.iter().map(|group| group.ranges.len()), TOP + 6.0, STEP, 6.0);
-    let describe = |range: &Range| format!("{} p50 {}, p99 {}", range.name, duration(range.p50), duration(range.p99));
+    let describe = |range: &Range| {
+        let p99 = range.p99.map(|p99| format!(", p99 {}", duration(p99))).unwrap_or_default();
+        format!("{} p50 {}{p99}", range.name, duration(range.p50))
+    };
     let description: Vec<String> = groups
         .iter()
         .map(|group| format!("{}: {}.", group.title, group.ranges.iter().map(describe).collect::<Vec<_>>().join("; ")))
@@ -45,7 +51,7 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, groups: &[Group]) -> Option
     Some(svg(
         &frame,
         html! {
-            @for ns in x.marks(8) {
+            @for ns in x.marks(MARKS) {
                 (rule((x.at(ns), TOP - 6.0), (x.at(ns), bottom), "grid"))
                 (label(x.at(ns), bottom + 17.0, "tick middle", &round_duration(ns)))
             }
@@ -60,16 +66,33 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, groups: &[Group]) -> Option
 
 fn range_of(range: &Range, x: &Scale, y: f64) -> Markup {
     let class = colour(range.target);
-    let (from, to) = (x.at(range.p50), x.at(range.p99));
+    let from = x.at(range.p50);
+    let to = range.p99.map_or(from, |p99| x.at(p99));
     let end = range.p999.map_or(to, |p999| x.at(p999));
     html! {
-        (rule((from, y), (to, y), &format!("range {class}")))
+        @if range.p99.is_some() { (rule((from, y), (to, y), &format!("range {class}"))) }
         @if range.p999.is_some() {
             (rule((to, y), (end, y), &format!("whisker {class}")))
             (rule((end, y - 5.0), (end, y + 5.0), &format!("whisker {class}")))
         }
         circle class=(format!("dot {class}")) cx=(px(from)) cy=(px(y)) r="4" {}
-        @let words = format!("{} p99 {}", shortened(&range.name, 8), duration(range.p99));
+        @let (percentile, ns) = range.p99.map_or(("p50", range.p50), |p99| ("p99", p99));
+        @let words = format!("{} {percentile} {}", shortened(&range.name, 8), duration(ns));
         (label(end + 9.0, y + 4.0, &format!("name {class}"), words.trim_start()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_few_operations_have_a_dot_with_their_median() {
+        let range = |p50, p99| Range { target: 0, name: String::new(), p50, p99, p999: None };
+        let group = |title: &str, range| Group { title: title.to_owned(), ranges: vec![range] };
+        let groups = [group("create", range(6e3, Some(41e3))), group("write+fsync", range(2_280e3, None))];
+        let drawn = chart("chart", "Latency", &groups).unwrap().into_string();
+        assert!(drawn.contains("p99 41.0") && drawn.contains("p50 2.28"), "{drawn}");
+        assert_eq!((drawn.matches("<circle").count(), drawn.matches("class=\"range ").count()), (2, 1), "{drawn}");
     }
 }

@@ -63,6 +63,22 @@ fn point(block: &str, depth: u32, round: u32) -> Row {
     row(&pattern, &title, served * (49_700 + u64::from(round) * 200), latencies(mean_ns))
 }
 
+#[test]
+fn a_depth_that_has_not_settled_says_so_in_words() {
+    let mut study = sweep();
+    for row in study.rows.iter_mut().filter(|row| row.pattern == "randread-4k-qd8" && row.round % 2 == 0) {
+        row.run.as_mut().unwrap().jobs[0].directions.read.ios /= 50;
+    }
+    for (printed, of) in [(text(&study, 80), " not settled "), (markdown(&study), " not settled |")] {
+        assert_eq!(printed.matches(of).count(), 1, "{printed}");
+        assert_eq!(printed.matches("not settled: the interval is wider than the figure").count(), 1, "{printed}");
+    }
+    // Narrow terminals go without what can be spared, and not without the lines.
+    let narrow = text(&study, 60);
+    assert!(narrow.contains("depth") && narrow.contains("\n    8 ") && !narrow.contains("in flight"), "{narrow}");
+    assert!(narrow.lines().all(|line| line.chars().count() <= 60), "{narrow}");
+}
+
 fn sweep() -> Study {
     let mut study = study(Question::Sweep);
     study.rows.push(row("fill", "writes the file: 1m sequential write, depth 16", 5_000, latencies(1_000_000)));

@@ -1,0 +1,105 @@
+//! What was found against the figures of several places, as people read it: each kind once, with the places.
+
+use super::found::{Case, Found, counted, named};
+use super::ranged;
+use crate::quantity::listed;
+
+/// More tests than this are counted and not named, where places stand beside each other.
+const NAMED: usize = 3;
+
+/// A kind of finding: the same of each place that has it.
+pub(crate) struct Told<'a> {
+    /// Of each place one; the first has the name and the severity of all.
+    pub(crate) places: Vec<&'a Found>,
+}
+
+/// A sentence that is alike on some of the places.
+struct Sentence<'a> {
+    of: Vec<(&'a Found, &'a Case)>,
+}
+
+/// The kinds, in the order in which they come first.
+pub(crate) fn by_kind(findings: &[Found]) -> Vec<Told<'_>> {
+    let mut kinds: Vec<Told<'_>> = Vec::new();
+    for found in findings {
+        let same = |kind: &&mut Told<'_>| {
+            let first = kind.first();
+            (&first.id, first.severity) == (&found.id, found.severity)
+        };
+        match kinds.iter_mut().find(same) {
+            Some(kind) => kind.places.push(found),
+            None => kinds.push(Told { places: vec![found] }),
+        }
+    }
+    kinds
+}
+
+impl<'a> Told<'a> {
+    pub(crate) fn first(&self) -> &'a Found {
+        self.places[0]
+    }
+
+    /// `local, nfs`.
+    pub(crate) fn targets(&self) -> String {
+        self.places.iter().map(|found| found.target.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What to do next, on each place by itself where that differs.
+    pub(crate) fn next(&self) -> String {
+        let first = &self.first().next;
+        if self.places.iter().all(|found| found.next == *first) {
+            return first.clone();
+        }
+        self.places.iter().map(|found| format!("{}: {}", found.target, found.next)).collect::<Vec<_>>().join("; ")
+    }
+
+    /// What was seen in which tests, with the places where they need a name.
+    pub(crate) fn sentences(&self, with_places: bool) -> Vec<String> {
+        let mut sentences: Vec<Sentence<'_>> = Vec::new();
+        for found in &self.places {
+            for case in &found.cases {
+                let alike = |sentence: &&mut Sentence<'_>| ranged::alike(&sentence.of[0].1.causes[0], &case.causes[0]);
+                match sentences.iter_mut().find(alike) {
+                    Some(sentence) => sentence.of.push((found, case)),
+                    None => sentences.push(Sentence { of: vec![(found, case)] }),
+                }
+            }
+        }
+        sentences.iter().map(|sentence| sentence.words(with_places)).collect()
+    }
+}
+
+impl Sentence<'_> {
+    /// `local (read, write), nfs (all 5 tests), 3 of 21 runs: CPU contention …`.
+    fn words(&self, with_places: bool) -> String {
+        let sum = |count: fn(&Case) -> usize| self.of.iter().map(|(_, case)| count(case)).sum::<usize>();
+        let (runs, of_runs) = (sum(|case| case.runs), sum(|case| case.of_runs));
+        let runs = if runs < of_runs { format!(", {runs} of {of_runs} runs") } else { String::new() };
+        let causes: Vec<&str> = self.of.iter().flat_map(|(_, case)| case.causes.iter().map(String::as_str)).collect();
+        format!("{}{runs}: {}", self.which(with_places), ranged::together(&causes))
+    }
+
+    /// The tests, and on which places.
+    fn which(&self, with_places: bool) -> String {
+        let tests = |(found, case): &(&Found, &Case)| named(&case.tests, found.of_tests);
+        match &self.of[..] {
+            [only] if with_places => format!("{}, {}", only.0.target, tests(only)),
+            [only] => tests(only),
+            several if several.iter().all(|one| tests(one) == tests(&several[0])) => {
+                let places: Vec<String> = several.iter().map(|(found, _)| found.target.clone()).collect();
+                format!("{}, {}", listed(&places), tests(&several[0]))
+            }
+            several => several.iter().map(in_brackets).collect::<Vec<_>>().join(", "),
+        }
+    }
+}
+
+/// `nfs (read, write)`.
+fn in_brackets((found, case): &(&Found, &Case)) -> String {
+    let tests = match case.tests.len() {
+        all if all == found.of_tests && all > 1 => counted(all, all),
+        some if some > NAMED => counted(some, found.of_tests),
+        _ => case.tests.join(", "),
+    };
+    format!("{} ({tests})", found.target)
+}
