@@ -42,18 +42,16 @@ fn rule(study: &Study) -> Option<String> {
 fn loops(study: &Study, shell_ns: Option<[u64; 2]>) -> Option<String> {
     let [write_ns, read_ns] = shell_ns?;
     let own = format!(
-        "about {} to the write and {} to the read on any storage, mostly to start cat {} times (measured here on \
-         /dev/null)",
+        "about {} to the write and {} to the read on any storage, {}",
         time(write_ns),
         time(read_ns),
-        count(shell::FILES.into())
+        shell::OWN_COST
     );
+    let [name, loops] = shell::TITLES;
     let took = |pattern| phase_of(study, pattern).map(|phase| time(phase.elapsed_ns));
     Some(match (took("shell-write"), took("shell-read")) {
-        (Some(write), Some(read)) => {
-            format!("The published shell loops took {write} and {read}. Bash itself adds {own}.")
-        }
-        _ => format!("The published shell loops would add {own}: --literal runs them."),
+        (Some(write), Some(read)) => format!("{loops} took {write} and {read}. {name} itself adds {own}."),
+        _ => format!("{loops} would add {own}: --literal runs them."),
     })
 }
 
