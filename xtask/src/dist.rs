@@ -41,6 +41,9 @@ struct Asked {
     /// Builds each program a second time, from a copy of the sources in another folder, and compares the bytes.
     #[arg(long)]
     twice: bool,
+    /// A program that is there already, for the one platform that is named: it is not judged.
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
     /// The number of the packages behind that of the version.
     #[arg(long, value_name = "N", default_value_t = 1)]
     revision: u32,
@@ -61,10 +64,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, String> {
     };
     let mut left_out = Vec::new();
     let mut programs = Vec::new();
-    for platform in platforms {
-        match platform.is_ready() {
-            Ok(()) => programs.push((platform, platform.build(asked.twice, release.epoch)?)),
-            Err(reason) => left_out.push(format!("{}: {reason}", platform.name)),
+    for platform in &platforms {
+        match (&asked.program, platform.is_ready()) {
+            (Some(program), _) if platforms.len() == 1 => programs.push((*platform, program.clone())),
+            (Some(_), _) => return Err("--program is for one platform: name it with --platform".to_owned()),
+            (None, Ok(())) => programs.push((*platform, platform.build(asked.twice, release.epoch)?)),
+            (None, Err(reason)) => left_out.push(format!("{}: {reason}", platform.name)),
         }
     }
     for (platform, program) in &programs {
@@ -74,7 +79,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, String> {
         make(&release, &asked, &programs, &mut left_out)?;
     }
     left_out.iter().for_each(|line| println!("left out: {line}"));
-    let refused = programs.iter().filter(|(platform, program)| !platform.accepts(program)).count();
+    let refused = |(platform, program): &(&Platform, PathBuf)| !platform.accepts(program);
+    let refused = if asked.program.is_some() { 0 } else { programs.iter().filter(|program| refused(program)).count() };
     Ok(left_out.is_empty() && refused == 0)
 }
 

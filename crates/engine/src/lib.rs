@@ -45,6 +45,11 @@ use windows as system;
 #[cfg(windows)]
 pub use windows::machine;
 
+// Text alone, tested here too.
+#[cfg(all(test, not(windows)))]
+#[path = "windows/spelling.rs"]
+mod spelling;
+
 // What another Unix would begin with (CONTRIBUTING.md, "The first day on a Mac").
 #[cfg(all(unix, any(feature = "posix", not(target_os = "linux"))))]
 pub mod unix;

@@ -7,6 +7,7 @@ pub(crate) mod caches;
 pub(crate) mod clock;
 pub(crate) mod control;
 pub(crate) mod errno;
+pub(crate) mod errors;
 pub(crate) mod extents;
 pub(crate) mod fd;
 pub(crate) mod files;

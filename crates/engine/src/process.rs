@@ -6,6 +6,9 @@ pub use crate::system::process::{
     ended_by_signal, hear_end_of_parent, lead_group, release_program_pages, signal, wait_for,
 };
 
+#[cfg(windows)]
+pub use crate::system::process::{Lifetime, lifetime};
+
 use std::io::{PipeReader, PipeWriter};
 
 use crate::system::held_signals::HeldSignals;

@@ -73,6 +73,12 @@ impl Job {
     pub fn label(&self, clone: u32) -> &str {
         self.display_name.as_deref().filter(|_| clone == 0).unwrap_or(&self.name)
     }
+
+    /// Whether anything of a device is discarded.
+    pub fn discards(&self) -> bool {
+        let trims = self.pattern.access.trims || self.verify.as_ref().is_some_and(|verify| verify.trims.is_some());
+        trims && self.submission.engine.moves_data()
+    }
 }
 
 impl Default for Job {

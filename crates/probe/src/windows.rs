@@ -113,7 +113,11 @@ impl Look {
     }
 
     pub(crate) fn kernel(&self) -> Kernel {
-        Kernel::default()
+        Kernel {
+            machine: machine::installation(),
+            boot: machine::boot().map(|time| time.to_string()),
+            ..Kernel::default()
+        }
     }
 
     pub(crate) fn runs(&self, pid: u32) -> Option<bool> {

@@ -1,6 +1,6 @@
 //! When a worker's requests end, and when its files start over.
 
-use crate::workload::{DirectionMix, Workload};
+use crate::workload::Workload;
 
 /// What was issued so far, and how much is still to come.
 #[derive(Clone, Debug)]
@@ -26,18 +26,16 @@ pub(crate) struct Extent {
 impl Extent {
     pub(crate) fn new(workload: &Workload) -> Self {
         let loops = workload.loops.max(1);
-        // A block that is trimmed and written counts once, its two requests are both issued.
-        let sides = if workload.direction_mix() == DirectionMix::TrimThenWrite { 2 } else { 1 };
         let ios = match workload.number_ios {
             0 => u64::MAX,
-            number => number.saturating_mul(loops.into()).saturating_mul(sides),
+            number => number.saturating_mul(loops.into()),
         };
         let largest_block = job::Direction::ALL.map(|direction| workload.pattern.block_size[direction].max());
         let pass_bytes = workload.pass_bytes.filter(|_| !workload.time_based);
         Extent {
-            pass_bytes: pass_bytes.map_or(u64::MAX, |bytes| bytes.saturating_mul(sides)),
+            pass_bytes: pass_bytes.unwrap_or(u64::MAX),
             bytes_of_loop: workload.bytes,
-            bytes: workload.bytes.saturating_mul(loops.into()).saturating_mul(sides),
+            bytes: workload.bytes.saturating_mul(loops.into()),
             ios,
             loops_left: loops - 1,
             starts_over: workload.starts_over,

@@ -215,7 +215,10 @@ impl General {
     }
 
     fn issue(&mut self, direction: Direction, op: Op) -> Op {
-        self.extent.issue(1, op.length.into());
+        // A block that is trimmed and written counts once, with its write: no trim is left without one.
+        if !(matches!(self.chooser, Chooser::TrimThenWrite) && op.kind == OpKind::Trim) {
+            self.extent.issue(1, op.length.into());
+        }
         self.chooser.issue(direction, op.length);
         if op.kind == OpKind::Write {
             self.syncs.wrote(&op);

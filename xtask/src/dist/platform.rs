@@ -134,6 +134,14 @@ impl Platform {
     }
 }
 
+/// The program as developers of this machine build it.
+pub(super) fn development() -> Result<PathBuf, String> {
+    let mut cargo = cargo_command();
+    let built = cargo.args(["build", "--quiet", "-p=fsdyno", "--bin=fsdyno"]).current_dir(folder()).status();
+    let built = built.map_err(|error| format!("cannot run cargo: {error}"))?;
+    built.success().then(|| target_directory().join("debug/fsdyno")).ok_or("fsdyno cannot be built".to_owned())
+}
+
 /// Paths of the machine that builds are replaced in what messages quote of the sources: bytes then depend on the sources
 /// alone.
 fn flags(sources: &Path) -> Result<Vec<String>, String> {

@@ -4,6 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::{DirectAlignment, FileAccess, OpenMode};
 use crate::errno;
+use crate::system::errors as system;
+
+/// What asks for nothing but the right to read.
+const READING: &str = "open for reading";
 
 /// A failed operation on a file.
 #[derive(Debug, thiserror::Error)]
@@ -50,14 +54,16 @@ impl FileError {
     /// A failure of anything but opening.
     pub(crate) fn of(operation: &'static str, path: &Path, code: i32) -> FileError {
         let (cause, advice) = cause_and_advice(code);
-        FileError { operation, path: path.to_owned(), code, cause, advice: advice.to_owned() }
+        let changes = cause == FileCause::Permission && operation != READING;
+        let protected = if changes { system::why_not_written(path) } else { None };
+        FileError { operation, path: path.to_owned(), code, cause, advice: protected.unwrap_or(advice).to_owned() }
     }
 
     /// A failure to open.
     pub(super) fn of_open(path: &Path, mode: OpenMode, code: i32) -> FileError {
         let operation = match (mode.create, mode.access) {
             (true, _) => "create or open",
-            (false, FileAccess::Read) => "open for reading",
+            (false, FileAccess::Read) => READING,
             (false, FileAccess::Write) => "open for writing",
             (false, FileAccess::ReadWrite) => "open for reading and writing",
         };
@@ -75,7 +81,9 @@ impl FileError {
                                 filename="
                     .to_owned();
             }
-            errno::EPERM | errno::EACCES if mode.access != FileAccess::Read => {
+            errno::EPERM | errno::EACCES
+                if mode.access != FileAccess::Read && system::why_not_written(path).is_none() =>
+            {
                 error.advice = format!("{}, or use a directory that you may write to", error.advice);
             }
             _ => {}
@@ -86,6 +94,12 @@ impl FileError {
 
 /// The cause behind an errno, and what to do about it. Names that are not listed speak for themselves.
 fn cause_and_advice(code: i32) -> (FileCause, &'static str) {
+    let (cause, advice) = cause_and_advice_of_unix(code);
+    (cause, system::advice(code).unwrap_or(advice))
+}
+
+/// With the commands of a Unix.
+fn cause_and_advice_of_unix(code: i32) -> (FileCause, &'static str) {
     match code {
         errno::ENOENT => {
             (FileCause::Missing, "; check the path, or let the job create the file (size=, allow_file_create=1)")

@@ -10,13 +10,12 @@ use std::time::Duration;
 use windows_sys::Wdk::Storage::FileSystem::{FILE_CREATE, FILE_OPEN, FileRenameInformation, NtSetInformationFile};
 use windows_sys::Win32::Storage::FileSystem::{
     BY_HANDLE_FILE_INFORMATION, DELETE, FILE_ATTRIBUTE_DEVICE, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_REPARSE_POINT,
-    FILE_DISPOSITION_FLAG_DELETE, FILE_DISPOSITION_FLAG_IGNORE_READONLY_ATTRIBUTE,
-    FILE_DISPOSITION_FLAG_POSIX_SEMANTICS, FILE_DISPOSITION_INFO, FILE_DISPOSITION_INFO_EX, FILE_GENERIC_READ,
-    FILE_GENERIC_WRITE, FILE_ID_BOTH_DIR_INFO, FILE_LIST_DIRECTORY, FILE_READ_ATTRIBUTES, FILE_RENAME_INFO,
-    FILE_RENAME_INFO_0, FILE_STANDARD_INFO, FILE_TRAVERSE, FileDispositionInfo, FileDispositionInfoEx,
-    FileIdBothDirectoryInfo, FileIdBothDirectoryRestartInfo, FileStandardInfo, GetFileInformationByHandle,
-    GetFileInformationByHandleEx, GetFinalPathNameByHandleW, LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY,
-    LockFileEx, SetFileInformationByHandle,
+    FILE_DISPOSITION_FLAG_DELETE, FILE_DISPOSITION_FLAG_POSIX_SEMANTICS, FILE_DISPOSITION_INFO,
+    FILE_DISPOSITION_INFO_EX, FILE_GENERIC_READ, FILE_GENERIC_WRITE, FILE_ID_BOTH_DIR_INFO, FILE_LIST_DIRECTORY,
+    FILE_READ_ATTRIBUTES, FILE_RENAME_INFO, FILE_RENAME_INFO_0, FILE_STANDARD_INFO, FILE_TRAVERSE, FileDispositionInfo,
+    FileDispositionInfoEx, FileIdBothDirectoryInfo, FileIdBothDirectoryRestartInfo, FileStandardInfo,
+    GetFileInformationByHandle, GetFileInformationByHandleEx, GetFinalPathNameByHandleW, LOCKFILE_EXCLUSIVE_LOCK,
+    LOCKFILE_FAIL_IMMEDIATELY, LockFileEx, SetFileInformationByHandle,
 };
 use windows_sys::Win32::System::IO::{IO_STATUS_BLOCK, OVERLAPPED, OVERLAPPED_0, OVERLAPPED_0_0};
 
@@ -245,15 +244,13 @@ pub(crate) fn remove_directory(root: BorrowedHandle<'_>, name: &Path) -> Result<
     delete(root, &name, Kind::Directory)
 }
 
-/// Removes a name at once where the filesystem can, else with its last handle.
+/// Removes a name at once where the filesystem can, else with its last handle. A read-only file stays: somebody has
+/// protected it.
 pub(super) fn delete(root: BorrowedHandle<'_>, name: &[u16], kind: Kind) -> Result<(), i32> {
     let how = Opening { access: DELETE, disposition: FILE_OPEN, kind, options: 0 };
     let handle = native::open(root, name, how)?;
-    let at_once = FILE_DISPOSITION_INFO_EX {
-        Flags: FILE_DISPOSITION_FLAG_DELETE
-            | FILE_DISPOSITION_FLAG_POSIX_SEMANTICS
-            | FILE_DISPOSITION_FLAG_IGNORE_READONLY_ATTRIBUTE,
-    };
+    let at_once =
+        FILE_DISPOSITION_INFO_EX { Flags: FILE_DISPOSITION_FLAG_DELETE | FILE_DISPOSITION_FLAG_POSIX_SEMANTICS };
     match set(handle.as_handle(), FileDispositionInfoEx, &at_once) {
         Err(errno::EINVAL | errno::EOPNOTSUPP | errno::ENOSYS) => {
             set(handle.as_handle(), FileDispositionInfo, &FILE_DISPOSITION_INFO { DeleteFile: true })

@@ -245,7 +245,11 @@ pub(crate) fn close(handle: OwnedFd) -> Result<(), i32> {
     Ok(())
 }
 
+/// The standard library would remove a read-only file as well.
 pub(crate) fn remove(path: &Path) -> Result<(), i32> {
+    if super::errors::why_not_written(path).is_some() {
+        return Err(errno::EACCES);
+    }
     std::fs::remove_file(path).map_err(|error| error.raw_os_error().unwrap_or(errno::EIO))
 }
 

@@ -2,6 +2,7 @@
 
 mod activity;
 mod disks;
+mod identity;
 mod remote;
 
 use std::ffi::OsString;
@@ -29,6 +30,7 @@ use super::native::terminated;
 
 pub use activity::{power_plan, process_bytes, process_time, processor_times, service_runs, system_times};
 pub use disks::{Disk, DiskCounters, MountedVolume, WriteCache, disk, disk_counters, disks_of, volumes};
+pub use identity::{boot, installation};
 pub use remote::{Protocol, device_of_drive, protocol_of};
 
 /// Longest path, in characters.
@@ -79,11 +81,15 @@ pub fn volume_of(path: &Path) -> Result<Volume, i32> {
     if unsafe { GetVolumePathNameW(asked.as_ptr(), root.as_mut_ptr(), root.len() as u32) } == 0 {
         return Err(errno::last());
     }
+    // A long path has a root that says so, too.
+    let plain = super::native::plain(Path::new(&text(&root)));
+    let mut root = terminated(&plain);
     match about(&root) {
         // Something is mounted there that has no name of its own, as Wine says of all that is mounted on Linux: it counts
         // as a folder of its drive.
-        Err(code) if code == ERROR_DIR_NOT_ROOT as i32 && root[1] == u16::from(b':') => {
-            root[3..].fill(0);
+        Err(code) if code == ERROR_DIR_NOT_ROOT as i32 && root.len() > 3 && root[1] == u16::from(b':') => {
+            root.truncate(3);
+            root.push(0);
             about(&root)
         }
         volume => volume,

@@ -1,9 +1,10 @@
 //! The kernel's own call that opens names relative to a directory that is held, which Win32 does not have.
 
+use std::ffi::OsStr;
 use std::mem::size_of;
 use std::os::windows::ffi::OsStrExt;
 use std::os::windows::io::{AsRawHandle, BorrowedHandle, FromRawHandle, OwnedHandle};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use windows_sys::Wdk::Foundation::OBJECT_ATTRIBUTES;
 use windows_sys::Wdk::Storage::FileSystem::{
@@ -16,7 +17,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 use windows_sys::Win32::System::IO::{DeviceIoControl, IO_STATUS_BLOCK};
 
-use super::errno;
+use super::{errno, spelling};
 
 /// Others may do with the file what they like, as on other systems.
 pub(super) const SHARED: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
@@ -54,9 +55,29 @@ pub(super) fn wide(name: &Path) -> Vec<u16> {
     text
 }
 
+/// From this length on the calls of Win32 refuse a path that does not say that it is long: 260 characters, and for
+/// directories twelve fewer.
+const LONG: usize = 248;
+
 /// A path as the calls of Win32 read it.
 pub(super) fn terminated(path: &Path) -> Vec<u16> {
-    path.as_os_str().encode_wide().chain([0]).collect()
+    characters(long(path).as_deref().unwrap_or(path).as_os_str())
+}
+
+/// A name as the calls of Win32 read it.
+pub(super) fn characters(name: &OsStr) -> Vec<u16> {
+    name.encode_wide().chain([0]).collect()
+}
+
+/// The spelling of a path that needs it to be found at all.
+fn long(path: &Path) -> Option<PathBuf> {
+    let whole = std::path::absolute(path).ok().filter(|whole| whole.as_os_str().len() >= LONG)?;
+    spelling::verbatim(whole.to_str()?).map(PathBuf::from)
+}
+
+/// The spelling that all programs know; a path that is no text has one.
+pub(super) fn plain(path: &Path) -> PathBuf {
+    path.to_str().map_or_else(|| path.to_owned(), |text| PathBuf::from(spelling::plain(text)))
 }
 
 /// Opens a name below a directory; a link for itself.

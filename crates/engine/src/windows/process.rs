@@ -9,7 +9,7 @@ use std::process::{Child, Command};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use windows_sys::Win32::Foundation::{CloseHandle, HANDLE_FLAG_INHERIT, SetHandleInformation};
+use windows_sys::Win32::Foundation::{CloseHandle, FILETIME, HANDLE_FLAG_INHERIT, SetHandleInformation};
 use windows_sys::Win32::System::Console::{
     GetStdHandle, STD_ERROR_HANDLE, STD_INPUT_HANDLE, STD_OUTPUT_HANDLE, SetStdHandle,
 };
@@ -18,9 +18,11 @@ use windows_sys::Win32::System::JobObjects::{
     JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JobObjectExtendedLimitInformation, SetInformationJobObject,
 };
 use windows_sys::Win32::System::Pipes::PeekNamedPipe;
-use windows_sys::Win32::System::Threading::CREATE_NEW_PROCESS_GROUP;
+use windows_sys::Win32::System::Threading::{CREATE_NEW_PROCESS_GROUP, GetProcessTimes};
 
 use super::held_signals::HeldSignals;
+use super::native;
+use super::thread::duration;
 use crate::files::Directory;
 use crate::process::{Ended, Side};
 
@@ -172,9 +174,37 @@ pub fn release_program_pages() -> usize {
     0
 }
 
-/// Has a command begin in a directory that is held.
+/// Has a command begin in a directory that is held. Programs know the drives by their letters: cmd goes elsewhere when it
+/// begins in `\\?\Z:\`.
 pub fn begin_in(command: &mut Command, directory: &Directory) {
-    command.current_dir(directory.current_path().unwrap_or_else(|| directory.path().to_owned()));
+    let place = directory.current_path().unwrap_or_else(|| directory.path().to_owned());
+    command.current_dir(native::plain(&place));
+}
+
+/// How long a process has lived, and the processor time that it took.
+#[derive(Clone, Copy, Debug)]
+pub struct Lifetime {
+    /// From its start to its end.
+    pub elapsed: Duration,
+    /// Of all its threads.
+    pub processor: Duration,
+}
+
+/// The times of a command that has ended.
+///
+/// # Errors
+/// As the system says.
+pub fn lifetime(child: &Child) -> io::Result<Lifetime> {
+    let [mut created, mut ended, mut kernel, mut user] = [FILETIME::default(); 4];
+    // SAFETY: the handle of the process is open as long as its command is held, and the call fills four structures.
+    let answer = unsafe {
+        GetProcessTimes(child.as_raw_handle(), &raw mut created, &raw mut ended, &raw mut kernel, &raw mut user)
+    };
+    if answer == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let elapsed = duration(ended).saturating_sub(duration(created));
+    Ok(Lifetime { elapsed, processor: duration(kernel) + duration(user) })
 }
 
 /// Ends a command.

@@ -33,9 +33,11 @@ type Hear = Box<dyn FnMut(i32) + Send>;
 struct Heard {
     hear: Option<Hear>,
     first: Option<Instant>,
+    /// The system knows the handler.
+    registered: bool,
 }
 
-static HEARD: Mutex<Heard> = Mutex::new(Heard { hear: None, first: None });
+static HEARD: Mutex<Heard> = Mutex::new(Heard { hear: None, first: None, registered: false });
 
 fn heard() -> MutexGuard<'static, Heard> {
     HEARD.lock().unwrap_or_else(PoisonError::into_inner)
@@ -54,19 +56,20 @@ impl Listener {
     /// Hears each order on a thread of the system's. A second Ctrl-C, a second later or more, ends the process at once:
     /// for a run that is stuck in the kernel.
     pub fn begin(_name: &str, hear: impl FnMut(i32) + Send + 'static) -> io::Result<Listener> {
-        *heard() = Heard { hear: Some(Box::new(hear)), first: None };
+        let mut heard = heard();
         // SAFETY: the handler is a function that may run on any thread at any time.
-        match unsafe { SetConsoleCtrlHandler(Some(on_order), 1) } {
-            0 => Err(io::Error::from_raw_os_error(errno::last())),
-            _ => Ok(Listener(())),
+        if !heard.registered && unsafe { SetConsoleCtrlHandler(Some(on_order), 1) } == 0 {
+            return Err(io::Error::from_raw_os_error(errno::last()));
         }
+        *heard = Heard { hear: Some(Box::new(hear)), first: None, registered: true };
+        Ok(Listener(()))
     }
 }
 
 impl Drop for Listener {
+    /// The handler stays: the system holds a lock while one runs, and this thread would wait for that of a closed
+    /// console, which does not return. While nobody listens it leaves orders to the system's own.
     fn drop(&mut self) {
-        // SAFETY: takes away what `begin` has set; the system's own handler is the one again.
-        unsafe { SetConsoleCtrlHandler(Some(on_order), 0) };
         heard().hear = None;
     }
 }
@@ -80,7 +83,9 @@ unsafe extern "system" fn on_order(event: u32) -> i32 {
         CTRL_LOGOFF_EVENT | CTRL_SHUTDOWN_EVENT => (SIGTERM, true),
         _ => return 0,
     };
-    tell(signal);
+    if !tell(signal) {
+        return 0;
+    }
     if ends {
         loop {
             std::thread::park();
@@ -89,9 +94,13 @@ unsafe extern "system" fn on_order(event: u32) -> i32 {
     1
 }
 
+/// Whether anybody listens.
 #[expect(clippy::exit, clippy::disallowed_methods, reason = "the run that would end is stuck")]
-fn tell(signal: i32) {
+fn tell(signal: i32) -> bool {
     let mut heard = heard();
+    if heard.hear.is_none() {
+        return false;
+    }
     match heard.first {
         Some(first) if signal == SIGINT && first.elapsed() > ECHO => std::process::exit(ENDED_BY_SIGINT),
         Some(_) => {}
@@ -100,4 +109,5 @@ fn tell(signal: i32) {
     if let Some(hear) = &mut heard.hear {
         hear(signal);
     }
+    true
 }

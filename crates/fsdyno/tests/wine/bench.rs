@@ -1,4 +1,4 @@
-//! Wine, and the program built for it.
+//! Wine, the program built for it, and small programs that do what only a program of Windows can.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -16,6 +16,10 @@ const RANDOM: &str = "\
 BOOLEAN NTAPI SystemFunction036(PVOID data, ULONG bytes);
 __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T bytes) { return SystemFunction036(data, (ULONG)bytes); }
 ";
+
+/// What starts a program and gives it an order of the console, and what keeps a file for itself.
+pub(crate) const ORDER: &str = "order";
+pub(crate) const HOLD: &str = "hold";
 
 /// Wine, and a folder where it keeps what it takes for a disk.
 pub(crate) struct Wine {
@@ -42,21 +46,31 @@ impl Wine {
             let place = tempfile::tempdir().map_err(|error| error.to_string())?;
             std::fs::write(place.path().join("random.c"), RANDOM).map_err(|error| error.to_string())?;
             let words = ["-shared", "random.c", "-ladvapi32", "-o"];
-            let library = system.join("bcryptprimitives.dll");
-            let made = Command::new(COMPILER).args(words).arg(library).current_dir(&place).output();
-            made.is_ok_and(|ran| ran.status.success()).then_some(()).ok_or("wine cannot be set up")?;
+            compile(&words, &system.join("bcryptprimitives.dll"), place.path())?;
+        }
+        let sources = workspace().join("crates/fsdyno/tests/wine");
+        for name in [ORDER, HOLD] {
+            compile(&["-Wall", "-Werror", &format!("{name}.c"), "-o"], &wine.helper(name), &sources)?;
         }
         Ok(wine)
     }
 
-    pub(crate) fn command(&self, program: &Path) -> Command {
+    /// Where a small program is.
+    pub(crate) fn helper(&self, name: &str) -> PathBuf {
+        self.prefix.with_file_name(format!("{name}.exe"))
+    }
+
+    /// A command that runs in this directory: what it leaves there is gone with it.
+    pub(crate) fn command(&self, program: &Path, place: &Path) -> Command {
         let mut command = Command::new(self.program);
         command.arg(program).env("WINEPREFIX", &self.prefix).env("WINEDEBUG", "-all").env_remove("DISPLAY");
+        command.current_dir(place);
         command
     }
 
     pub(crate) fn run(&self, program: &Path, words: &[&str]) -> Output {
-        self.command(program).args(words).output().expect("it has answered before")
+        let place = directory();
+        self.command(program, place.path()).args(words).output().expect("it has answered before")
     }
 
     /// Runs fsdyno, however it ends.
@@ -79,6 +93,13 @@ impl Wine {
         let document: Value = serde_json::from_str(&printed).expect("one document");
         document["jobs"][0].clone()
     }
+}
+
+/// Compiles a program or a library.
+fn compile(words: &[&str], to: &Path, from: &Path) -> Result<(), String> {
+    let ran =
+        Command::new(COMPILER).args(words).arg(to).current_dir(from).output().map_err(|error| error.to_string())?;
+    if ran.status.success() { Ok(()) } else { Err(format!("{} cannot be made: {}", to.display(), text(&ran.stderr))) }
 }
 
 /// The one that all tests share; `None`: there is none here, which has been said.

@@ -1,8 +1,11 @@
 //! The program built for Windows, run under Wine. This shows that calls are used as they should be and that data arrives;
 //! it shows nothing of costs, and nothing of alignment, which Wine does not ask for.
 
+mod archive;
 mod bench;
 mod guards;
+mod orders;
+mod paths;
 mod questions;
 mod reports;
 
@@ -57,6 +60,7 @@ fn what_is_not_built_is_refused_with_its_name_and_a_next_step() {
         (&["--ioengine=posixaio", "--rw=read"][..], "on Windows use windowsaio, or psync"),
         (&["--ioengine=io_uring", "--rw=read"][..], "on Windows use windowsaio, or psync"),
         (&["--ioengine=psync", "--rw=write", "--sync_file_range=write:8"][..], "Windows has no sync_file_range"),
+        (&["--ioengine=psync", "--rw=randtrim"][..], "trims are for block devices of Linux, as with fio"),
     ] {
         let place = testkit::directory();
         let ran = wine.run(fsdyno, &[&[escaped(place.path()).as_str(), "--name=a", "--size=1m"], words].concat());

@@ -77,7 +77,11 @@ fn answer(requirement: Requirement, phase: &PhaseRecord, applies: bool) -> Verdi
         interval,
         margin_percent: judged.then_some((limit - elapsed_s) / limit * 100.0),
         reason,
-        origin: if phase.name.starts_with("shell") { TestOrigin::Vendor } else { TestOrigin::Equivalent },
+        origin: if phase.name.starts_with("shell") && shell::IS_PUBLISHED {
+            TestOrigin::Vendor
+        } else {
+            TestOrigin::Equivalent
+        },
         caveats: Vec::new(),
         cap_s: None,
         rows: Vec::new(),

@@ -42,15 +42,16 @@ fn rule(study: &Study) -> Option<String> {
 fn loops(study: &Study, shell_ns: Option<[u64; 2]>) -> Option<String> {
     let [write_ns, read_ns] = shell_ns?;
     let own = format!(
-        "{} to the write and {} to the read on any storage, mostly to start cat {} times",
+        "{} to the write and {} to the read on any storage, {}",
         time(write_ns),
         time(read_ns),
-        count(shell::FILES.into())
+        shell::OWN_COST
     );
+    let [name, loops] = shell::TITLES;
     // What the loops took, the answers say.
     Some(match phase_of(study, "shell-write") {
-        Some(_) => format!("Bash itself adds about {own}."),
-        None => format!("The published shell loops (--literal) add about {own}."),
+        Some(_) => format!("{name} itself adds about {own}."),
+        None => format!("{loops} (--literal) add about {own}."),
     })
 }
 

@@ -1,8 +1,8 @@
-//! The published page's shell loops, run by bash as they stand: in the files' directory, or on /dev/null to see what
-//! bash and its processes cost on any storage.
+//! The published page's shell loops: in the files' directory, or without storage to see what the shell and its processes
+//! cost on any. Bash runs them as they stand; on Windows cmd runs its own loops of the same effect.
 
 use std::io::Read;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, ChildStderr, Stdio};
 
 use engine::clock::{Clock, RealClock};
 use engine::errno;
@@ -14,21 +14,24 @@ use run::Control;
 use crate::Problem;
 use crate::work_directory::reason;
 
-/// The page's loops.
-pub(super) const WRITE_LOOP: &str = "for i in {0..1000}; do echo 'test' > \"test${i}.txt\"; done";
-pub(super) const READ_LOOP: &str = "for i in {0..1000}; do cat \"test${i}.txt\" > /dev/null; done";
+#[cfg(not(windows))]
+mod bash;
+#[cfg(windows)]
+mod cmd;
+#[cfg(not(windows))]
+use bash as system;
+#[cfg(windows)]
+use cmd as system;
+
+pub(super) use system::{IS_PUBLISHED, OWN_COST, READ_LOOP, TITLES, WRITE_LOOP, words};
 
 /// Files of the loops.
 pub(super) const FILES: u32 = 1001;
 
-/// Bytes of each.
+/// Bytes of each by the rule.
 pub(super) const SIZE_BYTES: u64 = 5;
 
-/// The same loops without storage. Starting cat takes long and varies little: a part of the 1,001 is enough.
-const EMPTY_WRITE: (&str, u32) = ("for i in {0..1000}; do echo 'test' > /dev/null; done", FILES);
-const EMPTY_READ: (&str, u32) = ("for i in {1..50}; do cat /dev/null > /dev/null; done", 50);
-
-/// Interval of the checks whether bash has ended, ns.
+/// Interval of the checks whether the shell has ended, ns.
 const LOOK_NS: u64 = 20_000_000;
 
 /// How long to wait for a loop that was told to end, ns.
@@ -37,62 +40,58 @@ const FAREWELL_NS: u64 = 2_000_000_000;
 /// The result of a loop.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Looped {
-    /// By bash's own `time`, ns.
+    /// From its begin to its end, ns.
     pub(super) elapsed_ns: u64,
-    /// Of bash and its processes, ns.
+    /// Of the shell and its processes, ns.
     pub(super) cpu_ns: u64,
     /// Lines of complaint: one per iteration that failed.
     pub(super) complaints: Vec<String>,
 }
 
-/// The words that run a loop.
-pub(super) fn words(script: &str) -> Vec<String> {
-    ["bash", "-c", script].map(str::to_string).to_vec()
-}
-
-/// The time of bash and its processes in the page's loops without storage, ns: writing, and reading.
+/// The time of the shell and its processes in the loops without storage, ns: writing, and reading.
 pub(super) fn cost_ns(control: &Control) -> Result<[u64; 2], Problem> {
     let cost = |(script, iterations): (&str, u32)| {
         let looped = run(script, None, control)?;
         Ok(looped.elapsed_ns * u64::from(FILES) / u64::from(iterations))
     };
-    Ok([cost(EMPTY_WRITE)?, cost(EMPTY_READ)?])
+    Ok([cost(system::EMPTY_WRITE)?, cost(system::EMPTY_READ)?])
 }
 
 /// Runs a loop in a directory that is held, or where there are no files of anybody's.
 ///
 /// # Errors
-/// When there is no bash, or the loop was ended before its time.
+/// When there is no such shell, or the loop was ended before its time.
 pub(super) fn run(script: &str, directory: Option<&Directory>, control: &Control) -> Result<Looped, Problem> {
-    let mut bash = Command::new("bash");
-    bash.args(["-c", &format!("TIMEFORMAT='%R %U %S'; time {script}")])
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped());
+    let mut shell = system::command(script);
+    shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     match directory {
-        Some(held) => begin_in(&mut bash, held),
-        None => drop(bash.current_dir("/")),
+        Some(held) => {
+            system::check(held)?;
+            begin_in(&mut shell, held);
+        }
+        None => drop(shell.current_dir("/")),
     }
     // A Ctrl-C ends the loop and not one cat.
-    lead_group(&mut bash);
+    lead_group(&mut shell);
     // Nobody would end it after a kill: it would go on writing into what `clean` removes.
-    end_with_this_thread(&mut bash);
-    let mut child = bash.spawn().map_err(|error| {
-        Problem::new(format!("cannot run bash: {}", reason(&error)))
-            .with_next("install bash: the published loops need it")
+    end_with_this_thread(&mut shell);
+    let mut child = shell.spawn().map_err(|error| {
+        Problem::new(format!("cannot run {}: {}", system::NAME, reason(&error))).with_next(system::NEXT)
     })?;
     let complaints = child.stderr.take().map(listen);
     let ended = wait(&mut child, control);
     match ended {
-        Ok(true) => measured(&complaints.and_then(|thread| thread.join().ok()).unwrap_or_default()),
+        Ok(true) => {
+            let complaints = complaints.and_then(|thread| thread.join().ok()).unwrap_or_default();
+            system::measured(&complaints, &child)
+        }
         // It may be stuck in the kernel: nobody waits for its last words.
         Ok(false) => Err(Problem::new("the shell loop was stopped")),
-        Err(error) => Err(Problem::new(format!("cannot wait for bash: {}", reason(&error)))),
+        Err(error) => Err(Problem::new(format!("cannot wait for {}: {}", system::NAME, reason(&error)))),
     }
 }
 
-/// Reads to the end, so that bash never blocks on the pipe.
+/// Reads to the end, so that the shell never blocks on the pipe.
 fn listen(mut stderr: ChildStderr) -> std::thread::JoinHandle<String> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -121,17 +120,6 @@ fn wait(child: &mut Child, control: &Control) -> std::io::Result<bool> {
     }
 }
 
-/// Takes bash's times, its last line, from its complaints.
-fn measured(text: &str) -> Result<Looped, Problem> {
-    let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
-    let times: Vec<f64> = lines.pop().unwrap_or_default().split(' ').filter_map(|word| word.parse().ok()).collect();
-    let [real_s, user_s, system_s] = times[..] else {
-        return Err(Problem::new(format!("bash printed no times: {}", text.trim_end())));
-    };
-    let ns = |seconds: f64| (seconds * 1e9).round() as u64;
-    Ok(Looped { elapsed_ns: ns(real_s), cpu_ns: ns(user_s + system_s), complaints: lines })
-}
-
 /// A loop over the page's files as the record of a phase, of which so many went wrong.
 pub(super) fn record(name: &str, looped: Looped, failures: u32, cache: Option<&str>) -> PhaseRecord {
     let failed = failures.max(u32::try_from(looped.complaints.len()).unwrap_or(FILES)).min(FILES);
@@ -139,7 +127,7 @@ pub(super) fn record(name: &str, looped: Looped, failures: u32, cache: Option<&s
     let text = looped.complaints.first().cloned();
     let error = (failed > 0).then(|| JobError {
         code: errno::EIO,
-        function: "bash".to_string(),
+        function: system::NAME.to_string(),
         text: text.unwrap_or_else(|| format!("{failed} files are missing or have the wrong size")),
     });
     PhaseRecord {
@@ -148,7 +136,7 @@ pub(super) fn record(name: &str, looped: Looped, failures: u32, cache: Option<&s
         failures: u64::from(failed),
         error,
         threads: 1,
-        bytes: Some(done * SIZE_BYTES),
+        bytes: Some(done * system::FILE_BYTES),
         elapsed_ns: looped.elapsed_ns,
         cpu_ns: looped.cpu_ns,
         latency: Latency::default(),
@@ -160,7 +148,7 @@ pub(super) fn record(name: &str, looped: Looped, failures: u32, cache: Option<&s
 pub(super) fn missing(directory: &Directory) -> u32 {
     let right = |index: u32| {
         let entry = directory.look(format!("test{index}.txt").as_ref());
-        entry.is_ok_and(|entry| entry.kind == EntryKind::Regular && entry.size_bytes == SIZE_BYTES)
+        entry.is_ok_and(|entry| entry.kind == EntryKind::Regular && entry.size_bytes == system::FILE_BYTES)
     };
     (0..FILES).map(|index| u32::from(!right(index))).sum()
 }
@@ -189,14 +177,7 @@ mod tests {
     fn a_stopped_study_ends_the_loop() {
         let control = Control::default();
         control.stop();
-        let error = run("while :; do :; done", None, &control).unwrap_err();
+        let error = run(system::ENDLESS, None, &control).unwrap_err();
         assert!(error.what.contains("stopped"), "{error}");
-    }
-
-    #[test]
-    fn times_are_the_last_line() {
-        let looped = measured("bash: line 1: test3.txt: No space left on device\n1.250 0.500 0.250\n").unwrap();
-        assert_eq!((looped.elapsed_ns, looped.cpu_ns, looped.complaints.len()), (1_250_000_000, 750_000_000, 1));
-        assert!(measured("killed\n").is_err());
     }
 }

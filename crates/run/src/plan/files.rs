@@ -190,9 +190,7 @@ impl<'facts> Sizes<'facts> {
                 let reason = std::io::Error::from_raw_os_error(errno).to_string();
                 Err(refuse(errno, "stat", path, &reason))
             }
-            FileKind::Missing | FileKind::Regular | FileKind::CharacterDevice | FileKind::Other
-                if trims(job) && job.submission.engine.moves_data() =>
-            {
+            FileKind::Missing | FileKind::Regular | FileKind::CharacterDevice | FileKind::Other if job.discards() => {
                 Err(refuse(
                     ENOTTY,
                     "td_io_queue",
@@ -388,11 +386,6 @@ fn bytes_of(amount: Amount, whole: u64) -> u64 {
         Amount::Bytes(bytes) => bytes,
         Amount::Percent(percent) => (u128::from(whole) * u128::from(percent) / 100) as u64,
     }
-}
-
-/// Whether anything is discarded.
-fn trims(job: &Job) -> bool {
-    job.pattern.access.trims || job.verify.as_ref().is_some_and(|verify| verify.trims.is_some())
 }
 
 fn refuse(code: i32, function: &'static str, path: &Path, reason: &str) -> Refusal {

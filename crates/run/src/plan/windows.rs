@@ -12,6 +12,11 @@ pub(super) fn refusal(job: &Job) -> Option<Refusal> {
     if job.durability.sync_file_range.is_some() {
         return refuse("Windows has no sync_file_range. Next step: use --fsync or --fdatasync".to_owned());
     }
+    if job.discards() {
+        let text =
+            "trims are for block devices of Linux, as with fio. Next step: use --ioengine=null, or leave trims out";
+        return refuse(text.to_owned());
+    }
     if matches!(job.submission.memory, Memory::Huge(_)) {
         return refuse(not_yet("--mem=mmaphuge needs a privilege whose use is", "leave --mem out"));
     }
@@ -58,6 +63,7 @@ mod tests {
         for (message, name) in [
             (refused(|job| job.durability.sync_file_range = Some((2, 8))), "sync_file_range"),
             (refused(|job| job.submission.memory = Memory::Huge(0)), "--mem=mmaphuge"),
+            (refused(|job| job.pattern.access.trims = true), "trims"),
         ] {
             let message = message.unwrap();
             assert!(message.contains(name) && message.contains("Next step: "), "{message}");

@@ -16,7 +16,7 @@ use windows_sys::Win32::System::Threading::{
 use windows_sys::core::GUID;
 
 use super::super::errno;
-use super::super::native::terminated;
+use super::super::native::characters;
 use super::super::thread::duration;
 
 /// Bytes that calls of this process have read and written, its engines' included.
@@ -113,7 +113,7 @@ pub fn power_plan() -> Option<&'static str> {
 
 /// Whether a service of this name runs; `None`: there is none, or it is not visible.
 pub fn service_runs(name: &str) -> Option<bool> {
-    let name = terminated(name.as_ref());
+    let name = characters(name.as_ref());
     // SAFETY: this machine and its usual list of services are asked for.
     let manager = unsafe { OpenSCManagerW(std::ptr::null(), std::ptr::null(), SC_MANAGER_CONNECT) };
     if manager.is_null() {

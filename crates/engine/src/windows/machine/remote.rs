@@ -10,7 +10,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 
 use super::super::errno;
 use super::super::files;
-use super::super::native::terminated;
+use super::super::native::characters;
 use super::text;
 
 /// How a file of a server is reached.
@@ -47,7 +47,7 @@ pub fn protocol_of(path: &Path) -> Result<Protocol, i32> {
 
 /// What the kernel has behind the letter of a drive: for one of a server its redirector, the server and the share.
 pub fn device_of_drive(drive: &str) -> Option<String> {
-    let name = terminated(drive.as_ref());
+    let name = characters(drive.as_ref());
     let mut target = vec![0u16; 4096];
     // SAFETY: the name ends with a zero, and the call writes at most as many characters as there is room for.
     let length = unsafe { QueryDosDeviceW(name.as_ptr(), target.as_mut_ptr(), target.len() as u32) };
