@@ -11,6 +11,9 @@ use super::streams::{print, report_problem};
 /// From SIGTERM to SIGKILL when the launcher ends the ranks, s: time for a report and for the removal of files.
 const END_S: u32 = 60;
 
+/// Status of Open MPI's launcher itself, where a host has not answered.
+const NOT_STARTED: i32 = 255;
+
 /// Options before the command.
 #[derive(Debug, Default, PartialEq)]
 struct Hosts {
@@ -55,6 +58,13 @@ fn start(call: &[OsString]) -> std::io::Result<ExitCode> {
     // The launcher tells the ranks; without a listener it hears a terminal's Ctrl-C all the same.
     let _relay = run::SignalRelay::begin(child.id());
     let status = child.wait()?;
+    if status.code() == Some(NOT_STARTED) {
+        report_problem(
+            &Problem::new("mpirun ended with status 255, as it does when it cannot start a rank on each of the hosts")
+                .with_next("see above which host it was, and try `ssh HOST orted --version` with it"),
+        );
+        return Ok(ExitCode::from(UNUSABLE));
+    }
     let by_signal = || engine::process::ended_by_signal(status).map_or(1, |signal| 128 + signal);
     Ok(ExitCode::from(status.code().unwrap_or_else(by_signal) as u8))
 }

@@ -13,7 +13,7 @@ use crate::together::record;
 const LINK_MBIT: u64 = 80;
 
 /// Four clients of a server behind a link that two of them fill.
-const STACK: &str = "clients --clients 4 --rate-mbit 80 --delay-ms 22";
+const STACK: &str = "clients --clients 4 --rate-mbit 80 --delay-ms 19";
 
 /// Runs the program on the first clients, as from the first of them.
 #[track_caller]
