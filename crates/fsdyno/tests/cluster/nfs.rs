@@ -62,7 +62,7 @@ fn the_knee() {
 fn a_slow_client() {
     let place = Place::new();
     shell("tc qdisc add dev node3 root tbf rate 5mbit burst 64k latency 50ms");
-    let words = "--name=a --directory=/mnt/nfs --rw=randread --bs=16k --size=2m --direct=1 --time_based --runtime=3 \
+    let words = "--name=a --directory=/mnt/nfs --rw=randread --ioengine=libaio --iodepth=8 --bs=16k --size=2m --direct=1 --time_based --runtime=3 \
                  --record=run.json";
     ran(&place, 4, words).good();
     shell("tc qdisc del dev node3 root");
