@@ -190,5 +190,8 @@ class Clients(Knfsd):
         parser.add_argument("--clients", type=int, default=4, help="how many: node1, node2 ...")
 
     def variables(self, options) -> dict[str, str]:
-        # There is no mount but the clients'.
-        return super().variables(options) | {"LAB_CLIENTS": str(options.clients), "LAB_WIRE": "server"}
+        known = super().variables(options)
+        # The mounts are the clients' own: what everybody sees is the server's filesystem.
+        mount = known.pop("LAB_NFS")
+        own = {"LAB_TARGET": known["LAB_SERVER"], "LAB_CLIENTS": str(options.clients), "LAB_CLIENT_MOUNT": mount}
+        return known | own | {"LAB_WIRE": "server"}

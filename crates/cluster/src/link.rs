@@ -239,7 +239,9 @@ impl Company for Link {
     }
 
     fn layers(&self) -> u32 {
-        if self.shared.load(Ordering::Relaxed) { self.running.load(Ordering::Relaxed) } else { 1 }
+        // The others have filled their parts before they plan again: what is missing then is on disks of their own.
+        let begins = self.rank == 0 && self.shared.load(Ordering::Relaxed);
+        if begins { self.running.load(Ordering::Relaxed) } else { 1 }
     }
 
     fn made(&self, files: &[(PathBuf, u64)]) {
@@ -257,8 +259,11 @@ impl Company for Link {
 
     fn laid_out(&self) {
         // With shared files the others have waited for it before they have planned.
-        let shared = self.shared.load(Ordering::Relaxed);
-        if if shared { self.rank == 0 } else { self.shift.load(Ordering::Relaxed) } {
+        let waits = match self.shared.load(Ordering::Relaxed) {
+            true => self.rank == 0,
+            false => self.shift.load(Ordering::Relaxed),
+        };
+        if waits {
             self.meet(self.at(Round::LaidOut));
         }
     }

@@ -16,7 +16,7 @@ pub trait Company: Debug + Send + Sync {
     /// # Errors
     /// A sentence, where they cannot run together.
     fn agree(&self, run: &JointRun<'_>) -> Result<Vec<Note>, String>;
-    /// How many ranks lay out the files that all of them share, each a part; 1: the files are this rank's own.
+    /// How many ranks lay out the files that this one makes for all, each a part; 1: this rank lays its files out alone.
     fn layers(&self) -> u32;
     /// The first rank has made these files, of so many bytes; now each rank fills its part of them.
     fn made(&self, files: &[(PathBuf, u64)]);
