@@ -8,9 +8,6 @@ use guide::Problem;
 use super::status::UNUSABLE;
 use super::streams::{print, report_problem};
 
-/// From SIGTERM to SIGKILL when the launcher ends the ranks, s: time for a report and for the removal of files.
-const END_S: u32 = 60;
-
 /// Status of Open MPI's launcher itself, where a host has not answered.
 const NOT_STARTED: i32 = 255;
 
@@ -107,9 +104,9 @@ impl Hosts {
         if let Some(file) = &self.hostfile {
             call.extend(["--hostfile".into(), file.into()]);
         }
-        // A rank has threads, which belong on all processors; and others go on when one is lost.
-        call.extend(["--bind-to", "none", "--enable-recovery"].map(OsString::from));
-        call.extend(["--mca".into(), "odls_base_sigkill_timeout".into(), END_S.to_string().into()]);
+        // A rank has threads, which belong on all processors. Not with --enable-recovery: the launcher would then end with
+        // status 0 whatever becomes of the ranks.
+        call.extend(["--bind-to", "none"].map(OsString::from));
         call.push(program);
         call.extend(command.iter().cloned());
         call
@@ -133,8 +130,7 @@ mod tests {
             hosts.call(true, "fsdyno".into(), command).iter().map(|word| word.to_string_lossy().into_owned()).collect();
         assert_eq!(
             call.join(" "),
-            "mpirun --allow-run-as-root --host a,b:2 --bind-to none --enable-recovery --mca odls_base_sigkill_timeout \
-             60 fsdyno measure /mnt --quick"
+            "mpirun --allow-run-as-root --host a,b:2 --bind-to none fsdyno measure /mnt --quick"
         );
         assert!(read(&words("measure --hosts a")).is_none(), "it stands before the command");
         assert!(read(&words("--hostfile")).unwrap().is_err());

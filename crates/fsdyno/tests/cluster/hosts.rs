@@ -162,3 +162,15 @@ fn a_host_that_cannot_be_reached_ends_it_before_anything_runs() {
     );
     assert_eq!(place.names(""), [""; 0]);
 }
+
+#[test]
+fn what_fails_under_the_launcher_is_the_status_of_the_call() {
+    let Some(program) = program() else { return };
+    let place = Place::new();
+    let words = "--hosts localhost:2 --name=a --ioengine=sim --sim_channels=8 --sim_service=100us --bs=4k --rw=write \
+                 --size=1m --sim_faults=error:EIO@6 --record=run.json";
+    let mut command = Command::new(program);
+    let ran = Running::start(command.args(words.split_whitespace()).current_dir(place.path(""))).finish();
+    assert_eq!(ran.status, Some(2), "one for each failed job: {}", ran.stderr);
+    assert_eq!(record(&place).jobs.iter().filter(|job| job.error.is_some()).count(), 2);
+}
