@@ -3,7 +3,7 @@
 from .fuse import Bindfs, Fuse
 from .guest import Dm
 from .host_filesystems import Btrfs, Loop, Overlay, Tmpfs
-from .nfs import Knfsd, Nfs
+from .nfs import Clients, Knfsd, Nfs
 from .s3 import CaseC, S3fs
 from .throttle import Throttle
 
@@ -12,6 +12,7 @@ STACKS = {
     for stack in (
         Nfs(),
         Knfsd(),
+        Clients(),
         S3fs(),
         Loop("ext4"),
         Loop("xfs"),

@@ -162,9 +162,8 @@ class Knfsd(Stack):
     def why_not(self):
         return guest.why_not()
 
-    def stand(self, room, options):
-        disk = make_disk(room, "server.img", options.disk_mb)
-        variables = {
+    def variables(self, options) -> dict[str, str]:
+        return {
             "LAB_TARGET": "/mnt/nfs",
             "LAB_NFS": "/mnt/nfs",
             "LAB_SERVER": "/mnt/server",
@@ -174,6 +173,25 @@ class Knfsd(Stack):
             "LAB_NFS_OPTIONS": mount_options(options) + (",nolock" if options.vers == "3" else ""),
             **link_variables(options, crossings=2),
         }
-        place = Guest(room, options, "knfsd", variables, disks=(disk,))
+
+    def stand(self, room, options):
+        disk = make_disk(room, "server.img", options.disk_mb)
+        place = Guest(room, options, self.name, self.variables(options), disks=(disk,))
         place.wait_until_up()
         return place
+
+
+class Clients(Knfsd):
+    name = "clients"
+    summary = "NFS 4.x: the kernel's server behind a link, and several clients of it, all in one guest"
+
+    def add_options(self, parser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--clients", type=int, default=4, help="how many: node1, node2 ...")
+
+    def variables(self, options) -> dict[str, str]:
+        known = super().variables(options)
+        # The mounts are the clients' own: what everybody sees is the server's filesystem.
+        mount = known.pop("LAB_NFS")
+        own = {"LAB_TARGET": known["LAB_SERVER"], "LAB_CLIENTS": str(options.clients), "LAB_CLIENT_MOUNT": mount}
+        return known | own | {"LAB_WIRE": "server"}

@@ -267,9 +267,11 @@ impl<T: Transport> Agent<T> {
         if !self.is_first() {
             return self.send_up(&Message::Reached(reached));
         }
-        let Reached { order, round, seen, record, lost } = reached;
+        let Reached { order, round, seen, files, bytes, record, lost } = reached;
         let body = match round {
             Round::Agreed => Body::Agreement(agreement(&seen, &self.members)),
+            Round::Made => Body::Files(files),
+            Round::Filled => Body::Filled(bytes),
             Round::LaidOut => Body::Go,
             Round::Begins(_) => {
                 let levels = tree::levels(self.transport.ranks());

@@ -8,7 +8,7 @@ use job::Outcome;
 use run::{Bounds, Conditions, Control, Line, Observer, SignalWatch, StopRule};
 
 use crate::link::{Link, directory_of, place, shares_files};
-use crate::messages::{Order, Round};
+use crate::messages::Order;
 
 /// Runs the lines of the first rank until there are no more. `version`: of the records.
 pub fn follow(link: &Arc<Link>, version: &str, bounds: Bounds) {
@@ -68,16 +68,16 @@ fn carry_out(order: Order, link: &Arc<Link>, version: &str, study: &Arc<Control>
         }
         Ok::<_, String>(planned)
     };
+    let control = Arc::new(Control::within(study));
     let mut planned = plan()?;
     if shared {
-        // The first rank makes the files; until then they look as if this one had to.
+        // All make the files; until then they look as if this one had to alone.
         let ready = planned.identify_storages();
         // Whatever comes of it: the run asks again.
         let _ = ready.agree(link.as_ref());
-        link.meet(link.at(Round::LaidOut));
+        link.lay_out_part(&ready, &control);
         planned = plan()?;
     }
-    let control = Arc::new(Control::within(study));
     let conditions = Conditions { version, control, stop_rule: StopRule::AsWritten };
     planned.identify_storages().run(conditions, &mut Silent);
     Ok(())

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use engine::clock::{Clock, RealClock};
 use job::{Job, Outcome};
 use results::{Node, Note, RunRecord, Span};
-use run::{Company, JointRun};
+use run::{Company, Control, JointRun, Part, Ready};
 
 use crate::frames;
 use crate::joined;
@@ -138,6 +138,15 @@ impl Link {
         self.say(&Message::Over);
     }
 
+    /// Fills this rank's part of the files that the first one makes for all, and waits until they are complete.
+    pub(crate) fn lay_out_part(&self, ready: &Ready<'_>, control: &Control) {
+        let Some(Body::Files(files)) = self.meet(self.at(Round::Made)) else { return };
+        let part = Part { number: self.rank, of: self.running.load(Ordering::Relaxed) };
+        let bytes = ready.fill_part(&files, part, control);
+        self.meet(Reached { bytes, ..self.at(Round::Filled) });
+        self.meet(self.at(Round::LaidOut));
+    }
+
     pub(crate) fn at(&self, round: Round) -> Reached {
         Reached::new(self.order.load(Ordering::Relaxed), round)
     }
@@ -229,10 +238,32 @@ impl Company for Link {
         if self.rank == 0 { agreed } else { agreed.map(|_| Vec::new()).map_err(|_| String::new()) }
     }
 
+    fn layers(&self) -> u32 {
+        // The others have filled their parts before they plan again: what is missing then is on disks of their own.
+        let begins = self.rank == 0 && self.shared.load(Ordering::Relaxed);
+        if begins { self.running.load(Ordering::Relaxed) } else { 1 }
+    }
+
+    fn made(&self, files: &[(PathBuf, u64)]) {
+        // Others cannot be told of a name that is no text: its file stays the first rank's.
+        let files = files.iter().filter(|(path, _)| path.to_str().is_some()).cloned().collect();
+        self.meet(Reached { files, ..self.at(Round::Made) });
+    }
+
+    fn filled(&self) -> u64 {
+        match self.meet(self.at(Round::Filled)) {
+            Some(Body::Filled(bytes)) => bytes,
+            _ => 0,
+        }
+    }
+
     fn laid_out(&self) {
         // With shared files the others have waited for it before they have planned.
-        let first_of_shared = self.rank == 0 && self.shared.load(Ordering::Relaxed);
-        if first_of_shared || self.shift.load(Ordering::Relaxed) {
+        let waits = match self.shared.load(Ordering::Relaxed) {
+            true => self.rank == 0,
+            false => self.shift.load(Ordering::Relaxed),
+        };
+        if waits {
             self.meet(self.at(Round::LaidOut));
         }
     }

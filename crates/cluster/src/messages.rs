@@ -1,5 +1,7 @@
 //! What agents tell each other and their workers.
 
+use std::path::PathBuf;
+
 use results::{Node, Note, RunRecord};
 use serde::{Deserialize, Serialize};
 
@@ -62,7 +64,11 @@ pub(crate) struct Order {
 pub(crate) enum Round {
     /// It is planned, and nothing written.
     Agreed,
-    /// The first rank has made the files that all share.
+    /// The first rank has made the files that all share, with nothing in them.
+    Made,
+    /// Each rank has filled its part of them.
+    Filled,
+    /// They are complete.
     LaidOut,
     /// The workers of this stage are ready.
     Begins(u32),
@@ -77,6 +83,10 @@ pub(crate) struct Reached {
     pub(crate) round: Round,
     /// What the ranks see before the run.
     pub(crate) seen: Vec<Seen>,
+    /// Of `Made`: the files, with the bytes that each is to have.
+    pub(crate) files: Vec<(PathBuf, u64)>,
+    /// Of `Filled`: bytes that other ranks than the first have filled.
+    pub(crate) bytes: u64,
     /// What they have measured, as one record; `None` until they have, or if all are lost.
     pub(crate) record: Option<Box<RunRecord>>,
     /// Ranks without a record.
@@ -85,7 +95,8 @@ pub(crate) struct Reached {
 
 impl Reached {
     pub(crate) fn new(order: u32, round: Round) -> Reached {
-        Reached { order, round, seen: Vec::new(), record: None, lost: Vec::new() }
+        let (seen, files, lost) = (Vec::new(), Vec::new(), Vec::new());
+        Reached { order, round, seen, files, bytes: 0, record: None, lost }
     }
 }
 
@@ -118,6 +129,10 @@ pub(crate) enum Body {
     Go,
     /// Of `Agreed`: they run, and this differs; or they do not.
     Agreement(Result<Vec<Note>, String>),
+    /// Of `Made`.
+    Files(Vec<(PathBuf, u64)>),
+    /// Of `Filled`.
+    Filled(u64),
     /// Of `Begins`: at this time, ns by the clock of the first rank; for a worker by its own.
     At(u64),
     /// Of `Recorded`, for the first rank's worker: the record of all.

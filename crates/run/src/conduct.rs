@@ -268,9 +268,10 @@ impl<'run> Conductor<'run> {
         if let Some(sampler) = &mut self.sampler {
             sampler.begin_stage(stage);
         }
+        let looked_ns = self.clock.now_ns();
         agreed_ns.inspect(|agreed_ns| self.clock.sleep_until_ns(*agreed_ns));
         let began_ns = self.clock.now_ns();
-        self.sampler.iter_mut().for_each(|sampler| sampler.stage_runs(began_ns));
+        self.sampler.iter_mut().for_each(|sampler| sampler.stage_runs(began_ns, began_ns - looked_ns));
         let now_ns = self.elapsed_ns();
         let begun = (0..self.ended.len()).filter(|index| stage_workers.awaits(*index));
         for index in begun.chain(early.iter().map(|(index, _)| *index)) {

@@ -6,8 +6,10 @@
 //! is seen as too short and made again.
 
 mod meter;
+mod parts;
 mod write_behind;
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,6 +20,8 @@ use workload::{Content, RepeatedBlocks};
 
 use crate::plan::LayoutMethod;
 pub(crate) use meter::{Meter, Progress};
+pub use parts::Part;
+pub(crate) use parts::{fill_range, has_all_parts, make_empty, take_back};
 use write_behind::WriteBehind;
 
 /// Bytes made and written at a time, or a little less: whole blocks.
@@ -181,7 +185,8 @@ fn make(
     stop: &AtomicBool,
 ) -> Result<LaidOut, LayoutError> {
     let unreserved = if request.method == LayoutMethod::Fill {
-        fill(file, request, meter, stop)?;
+        reserve_for_filling(file, request)?;
+        fill(file, request, 0..request.bytes_needed, meter, stop)?;
         None
     } else {
         let unreserved = reserve_for_writer(file, request)?;
@@ -226,25 +231,32 @@ fn repeated(request: &LayoutRequest<'_>) -> Vec<RepeatedBlocks> {
     count.map(|count| RepeatedBlocks { seed: request.seed, count }).into_iter().collect()
 }
 
+/// Bytes of a chunk: whole blocks.
+fn chunk_bytes(request: &LayoutRequest<'_>) -> u64 {
+    let block_bytes = request.block_bytes.max(1) as usize;
+    ((CHUNK_BYTES / block_bytes).max(1) * block_bytes) as u64
+}
+
+/// Fills whole chunks, or those at the end of the file.
 fn fill(
     file: &OpenFile,
     request: &LayoutRequest<'_>,
+    range: Range<u64>,
     meter: &mut Meter<'_>,
     stop: &AtomicBool,
 ) -> Result<(), LayoutError> {
-    reserve_for_filling(file, request)?;
     let mut content = Content::new(request.content, request.seed)
         .repeating(&repeated(request), &workload::random_seeds(request.seed, 1))
         .made_by(engine::fill::stores());
     let block_bytes = request.block_bytes.max(1) as usize;
-    let mut buffer = vec![0; (CHUNK_BYTES / block_bytes).max(1) * block_bytes];
-    let mut behind = WriteBehind::new(request.create_fsync);
-    let mut offset = 0;
-    while offset < request.bytes_needed {
+    let mut buffer = vec![0; chunk_bytes(request) as usize];
+    let mut behind = WriteBehind::new(request.create_fsync, range.start);
+    let mut offset = range.start;
+    while offset < range.end {
         if stop.load(Ordering::Relaxed) {
             return Err(LayoutError::Interrupted { path: request.path.to_owned() });
         }
-        let length = (request.bytes_needed - offset).min(buffer.len() as u64);
+        let length = (range.end - offset).min(buffer.len() as u64);
         let chunk = &mut buffer[..length as usize];
         chunk.chunks_mut(block_bytes).for_each(|block| content.fill(block));
         let at = Some(offset);

@@ -1,6 +1,8 @@
 //! The plan's layouts, one after the other, with fio's messages about them. They run on a thread of their own, so that
 //! one that is stuck in the kernel delays neither a stop nor the report.
 
+pub(crate) mod together;
+
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -10,7 +12,7 @@ use results::{Note, Severity};
 
 use crate::conduct::Shared;
 use crate::layout::{LaidOut, LayoutError, LayoutRequest, Meter, Progress, lay_out};
-use crate::plan::LayoutStep;
+use crate::plan::{LayoutStep, Plan};
 use crate::worker::Refused;
 
 /// The thread's stack: the buffers are on the heap.
@@ -24,9 +26,11 @@ pub(crate) enum LayoutEvent {
         worker: usize,
         /// The kernel's number of the thread.
         thread: u32,
-        /// fio's line.
-        line: String,
+        /// fio's line, unless it was told.
+        line: Option<String>,
     },
+    /// Other ranks are waited for.
+    Waits,
     /// A chunk was made.
     Progress(Progress),
     /// To be read at once.
@@ -49,12 +53,13 @@ pub(crate) fn begin(shared: Arc<Shared>) -> std::io::Result<Receiver<LayoutEvent
 
 /// Whoever reads the news may have given up on this thread: then telling them fails, and nobody misses them.
 fn lay_out_all(shared: &Shared, news: &Sender<LayoutEvent>) {
-    let thread = engine::thread::thread_id();
+    let together = shared.control.company().filter(|company| company.layers() > 1);
+    together.inspect(|company| together::lay_out(shared, *company, news));
     for step in &shared.plan.layouts {
         if shared.control.stopped() {
             break;
         }
-        let _ = news.send(LayoutEvent::Begins { worker: step.worker, thread, line: line(step) });
+        begins(step, Some(line(step)).filter(|_| together.is_none()), news);
         let made = lay_out_step(shared, step, news);
         if let Err(error @ LayoutError::Interrupted { .. }) = &made {
             // The run was told to end: that is no failure of the job.
@@ -66,26 +71,36 @@ fn lay_out_all(shared: &Shared, news: &Sender<LayoutEvent>) {
     }
 }
 
-fn lay_out_step(shared: &Shared, step: &LayoutStep, news: &Sender<LayoutEvent>) -> Result<(), LayoutError> {
-    let worker = &shared.plan.workers[step.worker];
+fn begins(step: &LayoutStep, line: Option<String>, news: &Sender<LayoutEvent>) {
+    let _ = news.send(LayoutEvent::Begins { worker: step.worker, thread: engine::thread::thread_id(), line });
+}
+
+/// The request for a file of a step.
+fn request_of<'plan>(plan: &'plan Plan, step: &'plan LayoutStep, index: usize) -> LayoutRequest<'plan> {
+    let worker = &plan.workers[step.worker];
     let job = &worker.job;
+    let (path, bytes_needed, method) = &step.files[index];
+    LayoutRequest {
+        reach: &worker.reach,
+        path,
+        bytes_needed: *bytes_needed,
+        method: *method,
+        fallocate: job.files.fallocate,
+        content: &job.content,
+        block_bytes: job.pattern.block_size.write.min().max(1),
+        seed: worker.workload.seed ^ (u64::from(worker.thread_number) << 32) ^ index as u64,
+        create_fsync: job.files.create_fsync,
+    }
+}
+
+fn lay_out_step(shared: &Shared, step: &LayoutStep, news: &Sender<LayoutEvent>) -> Result<(), LayoutError> {
     let mut unreserved = Vec::new();
     let mut watcher = |progress: Progress| {
         let _ = news.send(LayoutEvent::Progress(progress));
     };
     let mut meter = Meter::new(step.bytes(), &mut watcher);
-    for (index, (path, bytes_needed, make)) in step.files.iter().enumerate() {
-        let request = LayoutRequest {
-            reach: &worker.reach,
-            path,
-            bytes_needed: *bytes_needed,
-            method: *make,
-            fallocate: job.files.fallocate,
-            content: &job.content,
-            block_bytes: job.pattern.block_size.write.min().max(1),
-            seed: worker.workload.seed ^ (u64::from(worker.thread_number) << 32) ^ index as u64,
-            create_fsync: job.files.create_fsync,
-        };
+    for index in 0..step.files.len() {
+        let request = request_of(&shared.plan, step, index);
         if let LaidOut::Made { unreserved: Some(error) } = lay_out(&request, &mut meter, shared.control.stop_flag())? {
             unreserved.push(error);
         }

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use probe::{Look, Meters};
-use results::evidence::{Ledger, MachineEvidence, Storage};
+use results::evidence::{Ledger, MachineEvidence, Moment, Storage};
 
 use crate::conduct::Shared;
 use crate::plan::Plan;
@@ -87,9 +87,12 @@ impl Sampler {
         self.need(Order::Begin(stage));
     }
 
-    /// The gate is open.
-    pub(crate) fn stage_runs(&mut self, now_ns: u64) {
+    /// The gate is open, so long after the first look: nothing has moved meanwhile, and rates count from here.
+    pub(crate) fn stage_runs(&mut self, now_ns: u64, waited_ns: u64) {
         self.schedule = Schedule::begin(now_ns);
+        let ledger = &mut *lock(&self.ledger);
+        let first = ledger.samples.last_mut().filter(|sample| sample.moment == Moment::Begin);
+        first.into_iter().for_each(|sample| sample.at_ms += waited_ns / 1_000_000);
     }
 
     /// Looks if a second is over; called often.
@@ -221,6 +224,17 @@ pub(crate) fn places(plan: &Plan) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use results::evidence::LedgerSample;
+
+    #[test]
+    fn rates_of_a_stage_count_from_its_start() {
+        let apart = Apart::begin(|_| 0, Duration::from_secs(1)).unwrap();
+        let samples = vec![LedgerSample { moment: Moment::Begin, at_ms: 3, ..LedgerSample::default() }];
+        let ledger = Arc::new(Mutex::new(Ledger { samples, ..Ledger::default() }));
+        let mut sampler = Sampler { place: Place::Apart(apart), schedule: Schedule::idle(), ledger };
+        sampler.stage_runs(0, 250_000_000);
+        assert_eq!(sampler.so_far().samples[0].at_ms, 253, "the ranks have waited for their common start");
+    }
 
     #[test]
     fn a_look_that_hangs_holds_up_nobody() {
@@ -236,7 +250,7 @@ mod tests {
         let apart = Apart::begin(follow, Duration::from_millis(20)).unwrap();
         let mut sampler = Sampler { place: Place::Apart(apart), schedule: Schedule::begin(0), ledger: Arc::default() };
         sampler.begin_stage(0);
-        sampler.stage_runs(0);
+        sampler.stage_runs(0, 0);
         sampler.watch(1_000_000_000, 0);
         sampler.watch(2_000_000_000, 0);
         assert_eq!(sampler.so_far().missed, 3, "the first look, and one each second");

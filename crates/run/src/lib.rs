@@ -29,6 +29,7 @@ pub use conduct::{LOGS_INCOMPLETE, Observer, View};
 pub use drive::{Bounds, Company, Control, JointRun, Published, Queueing, Silence, WorkerCell, WorkerState, now_ms};
 pub use drive::{InflateError, inflate_log};
 pub use idleness::{UnitWork, calibrate_unit_work};
+pub use layout::Part;
 pub use line::{Conditions, Line, PlannedLine, ProbedLine, Ready};
 pub use logs::claim_logs;
 pub use progress::seconds_left;

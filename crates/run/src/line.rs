@@ -1,7 +1,7 @@
 //! One command line from its words to its record: parse, look at the machine, plan, run, judge. The fio face, the
 //! questions and `doctor` call these steps, and do their own work in between.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use drive::{Company, Control, JointRun};
@@ -12,6 +12,8 @@ use results::{Host, Node, Note, RunRecord, Severity};
 
 use crate::account::blank_record;
 use crate::conduct::{Heading, Observer, conduct};
+use crate::layout::Part;
+use crate::layout_steps::together::fill_part;
 use crate::ledger::places;
 use crate::plan::{self, Plan};
 use crate::sources::MachineSources;
@@ -56,6 +58,14 @@ pub struct Conditions<'a> {
     /// When it ends.
     pub stop_rule: StopRule,
 }
+
+/// Of a rule that would have ended it earlier.
+const WHOLE_RUNTIME: &str =
+    "ran for its whole runtime: on several nodes it does not end when the rate has settled, as each sees its own alone";
+
+/// Of `steadystate`.
+const STEADY_STATE_OF_EACH: &str =
+    "steadystate is judged by each node for its own jobs, as by fio's servers: nodes may end at different times";
 
 impl Line {
     /// Reads the words of a run.
@@ -153,6 +163,11 @@ impl Ready<'_> {
         })
     }
 
+    /// Fills the part of this rank in files that the first one has made for all; bytes of it.
+    pub fn fill_part(&self, made: &[(PathBuf, u64)], part: Part, control: &Control) -> u64 {
+        fill_part(&self.planned.plan, made, part, control)
+    }
+
     /// Runs it to its end: the record, with what speaks against it.
     pub fn run(self, conditions: Conditions<'_>, observer: &mut dyn Observer) -> RunRecord {
         let agreed = conditions.control.company().map(|company| self.agree(company));
@@ -162,6 +177,12 @@ impl Ready<'_> {
         }
         // Where several ranks run, one of them does not end before the others.
         let stop_rule = if agreed.is_some() { StopRule::AsWritten } else { conditions.stop_rule };
+        if stop_rule != conditions.stop_rule {
+            plan.notes.push(Note::new("not-settled", Severity::Info, WHOLE_RUNTIME));
+        }
+        if agreed.is_some() && plan.workers.iter().any(|worker| worker.job.reporting.steady_state.is_some()) {
+            plan.notes.push(Note::new("steadystate-of-each", Severity::Info, STEADY_STATE_OF_EACH));
+        }
         match agreed {
             Some(Ok(notes)) => plan.notes.extend(notes),
             Some(Err(sentence)) => plan.refuse_all("ranks", &sentence),

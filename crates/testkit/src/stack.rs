@@ -25,6 +25,11 @@ const REPORT_PREFIX: &str = "| ";
 /// Stacks whose figures would be each other's stand alone.
 static STANDING: RwLock<()> = RwLock::new(());
 
+/// Whether this process runs inside a stack.
+pub fn is_inside() -> bool {
+    std::env::var_os(INSIDE).is_some()
+}
+
 /// Runs `body` inside the stack (`nfs --delay-ms 2`), where no other stack of this program's stands. `test` is the full
 /// name of the calling test.
 #[track_caller]
@@ -43,7 +48,7 @@ pub fn inside_beside_others(test: &str, stack: &str, body: impl FnOnce()) {
 /// The same beside any stack; the lines that the test showed, `None` inside and where the stack cannot stand.
 #[track_caller]
 pub fn reports_inside(test: &str, stack: &str, body: impl FnOnce()) -> Option<Vec<String>> {
-    if std::env::var_os(INSIDE).is_some() {
+    if is_inside() {
         body_in_guest(body);
         return None;
     }

@@ -1,5 +1,7 @@
 //! How far a branch of the tree has come: its rank's worker (source 0), and the branches of its children.
 
+use std::path::PathBuf;
+
 use results::RunRecord;
 
 use crate::joined::merged;
@@ -14,6 +16,8 @@ pub(super) struct Progress {
     /// What was told of last.
     told: Option<Round>,
     seen: Vec<Seen>,
+    files: Vec<(PathBuf, u64)>,
+    bytes: u64,
     records: Vec<RunRecord>,
     lost: Vec<Lost>,
 }
@@ -22,7 +26,8 @@ impl Progress {
     /// Before the first order.
     pub(super) fn new(children: usize) -> Progress {
         let reached = vec![None; children + 1];
-        Progress { order: 0, reached, told: None, seen: Vec::new(), records: Vec::new(), lost: Vec::new() }
+        let (seen, files, records, lost) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Progress { order: 0, reached, told: None, seen, files, bytes: 0, records, lost }
     }
 
     pub(super) fn begin(&mut self, order: u32) {
@@ -40,12 +45,14 @@ impl Progress {
 
     /// A source has reached a round. What the whole branch has reached, if that is news.
     pub(super) fn reach(&mut self, source: usize, reached: Reached) -> Option<Reached> {
-        let Reached { order, round, seen, record, lost } = reached;
+        let Reached { order, round, seen, files, bytes, record, lost } = reached;
         if order != self.order || self.reached[source] >= Some(round) {
             return None;
         }
         self.reached[source] = Some(round);
         self.seen.extend(seen);
+        self.files.extend(files);
+        self.bytes += bytes;
         self.records.extend(record.map(|record| *record));
         self.lost.extend(lost);
         let round = self.reached.iter().copied().min().flatten()?;
@@ -53,7 +60,12 @@ impl Progress {
             return None;
         }
         self.told = Some(round);
-        let all = Reached { seen: std::mem::take(&mut self.seen), ..Reached::new(self.order, round) };
+        let all = Reached {
+            seen: std::mem::take(&mut self.seen),
+            files: std::mem::take(&mut self.files),
+            bytes: std::mem::take(&mut self.bytes),
+            ..Reached::new(self.order, round)
+        };
         Some(if round == Round::Recorded { self.ended(all) } else { all })
     }
 

@@ -17,6 +17,8 @@ pub(crate) struct Flow<'r> {
     pub(crate) end: &'r LedgerSample,
     /// Wall time between the two.
     pub(crate) seconds: f64,
+    /// Of it, until the last worker had read all: the last look comes later, which matters to short stages.
+    pub(crate) reading_seconds: f64,
     /// What the workers read and wrote, the ramp included.
     pub(crate) application: LayerCounters,
     /// The devices behind the rows' files together; `None`: not visible, none, or not theirs alone.
@@ -75,10 +77,12 @@ impl<'r> Flow<'r> {
             StorageClass::Fuse => rows.iter().all(|row| row.fuse_backend(connected(end)) == FuseBackend::Server),
             _ => false,
         };
+        let seconds = end.at_ms.saturating_sub(begin.at_ms) as f64 / 1000.0;
         Some(Flow {
             begin,
             end,
-            seconds: end.at_ms.saturating_sub(begin.at_ms) as f64 / 1000.0,
+            seconds,
+            reading_seconds: reading_seconds(seconds, rows),
             application: layer(&end.application, &begin.application),
             device: if one_class && has_device { queue(begin, end, rows) } else { None },
             below_files: below_files(begin, end),
@@ -87,6 +91,16 @@ impl<'r> Flow<'r> {
             daemon: daemon(begin, end),
         })
     }
+}
+
+/// The rest is more than the time of a look: some worker waited, or began later.
+const LOOK_SECONDS_MAX: f64 = 0.5;
+
+fn reading_seconds(seconds: f64, rows: &[Row<'_>]) -> f64 {
+    let workers = rows.iter().flat_map(|row| &row.workers);
+    let longest_ms = workers.map(|worker| worker.plan.ramp_ms + worker.job_runtime_ms).max().unwrap_or(0);
+    let longest = longest_ms as f64 / 1000.0;
+    if (0.0..LOOK_SECONDS_MAX).contains(&(seconds - longest)) { longest } else { seconds }
 }
 
 impl<'r> Flow<'r> {

@@ -38,8 +38,12 @@ pub struct NfsTimes {
 pub(crate) fn link_rates(row: &Row<'_>, flow: &Flow<'_>) -> Option<(f64, f64)> {
     let speed = row.storage?.server.as_ref()?.link_bits_per_s.value().copied()? as f64 / 8.0;
     let wire = flow.wire.as_ref()?;
-    let busiest = wire.bytes.read.max(wire.bytes.write);
-    (flow.seconds > 0.0 && speed > 0.0).then(|| (busiest as f64 / flow.seconds, speed))
+    // What was written may cross when the workers have ended; what was read has come before.
+    let (busiest, seconds) = match wire.bytes.read >= wire.bytes.write {
+        true => (wire.bytes.read, flow.reading_seconds),
+        false => (wire.bytes.write, flow.seconds),
+    };
+    (seconds > 0.0 && speed > 0.0).then(|| (busiest as f64 / seconds, speed))
 }
 
 /// The link, if it tells its speed and that is in use.

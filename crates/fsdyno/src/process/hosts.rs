@@ -8,8 +8,8 @@ use guide::Problem;
 use super::status::UNUSABLE;
 use super::streams::{print, report_problem};
 
-/// From SIGTERM to SIGKILL when the launcher ends the ranks, s: time for a report and for the removal of files.
-const END_S: u32 = 60;
+/// Status of Open MPI's launcher itself, where a host has not answered.
+const NOT_STARTED: i32 = 255;
 
 /// Options before the command.
 #[derive(Debug, Default, PartialEq)]
@@ -55,6 +55,13 @@ fn start(call: &[OsString]) -> std::io::Result<ExitCode> {
     // The launcher tells the ranks; without a listener it hears a terminal's Ctrl-C all the same.
     let _relay = run::SignalRelay::begin(child.id());
     let status = child.wait()?;
+    if status.code() == Some(NOT_STARTED) {
+        report_problem(
+            &Problem::new("mpirun ended with status 255, as it does when it cannot start a rank on each of the hosts")
+                .with_next("see above which host it was, and try `ssh HOST orted --version` with it"),
+        );
+        return Ok(ExitCode::from(UNUSABLE));
+    }
     let by_signal = || engine::process::ended_by_signal(status).map_or(1, |signal| 128 + signal);
     Ok(ExitCode::from(status.code().unwrap_or_else(by_signal) as u8))
 }
@@ -97,9 +104,9 @@ impl Hosts {
         if let Some(file) = &self.hostfile {
             call.extend(["--hostfile".into(), file.into()]);
         }
-        // A rank has threads, which belong on all processors; and others go on when one is lost.
-        call.extend(["--bind-to", "none", "--enable-recovery"].map(OsString::from));
-        call.extend(["--mca".into(), "odls_base_sigkill_timeout".into(), END_S.to_string().into()]);
+        // A rank has threads, which belong on all processors. Not with --enable-recovery: the launcher would then end with
+        // status 0 whatever becomes of the ranks.
+        call.extend(["--bind-to", "none"].map(OsString::from));
         call.push(program);
         call.extend(command.iter().cloned());
         call
@@ -123,8 +130,7 @@ mod tests {
             hosts.call(true, "fsdyno".into(), command).iter().map(|word| word.to_string_lossy().into_owned()).collect();
         assert_eq!(
             call.join(" "),
-            "mpirun --allow-run-as-root --host a,b:2 --bind-to none --enable-recovery --mca odls_base_sigkill_timeout \
-             60 fsdyno measure /mnt --quick"
+            "mpirun --allow-run-as-root --host a,b:2 --bind-to none fsdyno measure /mnt --quick"
         );
         assert!(read(&words("measure --hosts a")).is_none(), "it stands before the command");
         assert!(read(&words("--hostfile")).unwrap().is_err());

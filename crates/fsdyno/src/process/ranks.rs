@@ -2,12 +2,14 @@
 
 use std::ffi::OsString;
 use std::io::{PipeReader, PipeWriter};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use cluster::{Agent, Ending, Link, OverMpi};
 use engine::clock::RealClock;
 use guide::Problem;
-use results::RunRecord;
+use guide::store::{Store, new_id};
+use results::{Question, RunRecord, Study};
 
 use super::launcher::Launched;
 use super::link;
@@ -47,7 +49,7 @@ pub(crate) fn run(launched: &Launched, words: &[OsString], face: impl FnOnce(&[O
                 }
             }
         },
-        keep,
+        |record| keep(record, words),
     );
     ended.unwrap_or_else(|error| {
         report_problem(&Problem::new(format!("cannot start a second process as a rank of {launched}: {error}")));
@@ -73,22 +75,41 @@ fn work(orders: PipeReader, reports: PipeWriter, shifted: bool, face: impl FnOnc
     ExitCode::from(GOOD)
 }
 
-/// The first rank's worker was lost: the record of the others is kept beside the program's other files.
-fn keep(record: Option<Box<RunRecord>>) -> u8 {
-    let status = BY_SIGNAL;
+/// The first rank's worker was lost: the record of the others is kept where the program keeps its runs. The directory
+/// where it runs may be on the storage that the worker was lost with; it is the last resort.
+fn keep(record: Option<Box<RunRecord>>, words: &[OsString]) -> u8 {
     let Some(record) = record else {
         print_stderr("fsdyno: the process of rank 0 was lost, and no rank has results");
-        return status;
+        return BY_SIGNAL;
     };
-    let name = format!("fsdyno-ranks-{}.json", record.started_ms);
-    let kept = engine::files::write_whole(
-        name.as_ref(),
-        engine::files::Readers::ByUmask,
-        format!("{}\n", record.to_json()).as_bytes(),
+    let begun_ms = record.started_ms;
+    let study = Study { id: new_id(Question::Fio, begun_ms), ..Study::of_run(*record) };
+    let stored = || {
+        let store =
+            Store::at(store_named(words).as_deref()).ok().filter(|_| !words.iter().any(|word| word == "--no-store"))?;
+        store.check_writable().and_then(|()| store.save(&study)).ok()
+    };
+    let kept = stored().map_or_else(
+        || {
+            let file = PathBuf::from(format!("fsdyno-ranks-{begun_ms}.json"));
+            let text = format!("{}\n", study.to_json());
+            engine::files::write_whole(&file, engine::files::Readers::ByUmask, text.as_bytes()).map(|()| file)
+        },
+        Ok,
     );
     print_stderr(&match kept {
-        Ok(()) => format!("fsdyno: the process of rank 0 was lost; the record of the other ranks is in {name}"),
+        Ok(file) => format!(
+            "fsdyno: the process of rank 0 was lost; the record of the other ranks is in {0}: fsdyno show {0}",
+            file.display()
+        ),
         Err(error) => format!("fsdyno: the process of rank 0 was lost, and the record of the others with it: {error}"),
     });
-    status
+    BY_SIGNAL
+}
+
+/// The directory that a question was to keep its runs in.
+fn store_named(words: &[OsString]) -> Option<PathBuf> {
+    let value = |word: &OsString| word.to_str()?.strip_prefix("--store=").map(PathBuf::from);
+    let beside = || words.iter().skip_while(|word| *word != "--store").nth(1).map(PathBuf::from);
+    words.iter().find_map(value).or_else(beside)
 }

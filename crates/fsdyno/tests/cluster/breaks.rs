@@ -1,7 +1,7 @@
 //! What becomes of a run when a rank, its launcher or its disk fails.
 
 use results::RunRecord;
-use testkit::{Place, Running, wait_until};
+use testkit::{Place, Running, shell, wait_until};
 
 use crate::launcher::{agent_and_worker, command, program, runs, signal};
 use crate::together::{on_own_filesystems, record};
@@ -79,12 +79,64 @@ fn the_first_worker_may_be_the_one_that_is_killed() {
     signal(worker, "KILL");
     let ran = running.finish();
     assert_ne!(ran.status, Some(0));
-    let kept = place.names("").into_iter().find(|name| name.starts_with("fsdyno-ranks-")).expect("a record");
-    assert!(ran.stderr.contains(&kept), "{}", ran.stderr);
-    let text = std::fs::read_to_string(place.path(&kept)).unwrap();
-    let record = RunRecord::from_json(&text).unwrap();
-    assert_eq!(missing(&record), [(0, "it ended by signal 9")]);
+    // Not beside the files that were measured: their storage may be what the worker was lost with.
+    let [study] = &place.studies("home/fsdyno")[..] else { panic!("{:?}", place.names("home")) };
+    assert!(ran.stderr.contains(&format!("fsdyno show {}", place.word("home/fsdyno"))), "{}", ran.stderr);
+    let record = study.rows[0].run.as_ref().expect("the record of the others");
+    assert_eq!(missing(record), [(0, "it ended by signal 9")]);
     assert_eq!(record.nodes.len(), 2);
+}
+
+/// Jobs that read a file of their own, some hundred times a second, until the time is over.
+const READ: &str = "--name=a --ioengine=psync --rw=randread --bs=4k --size=1m --direct=1 --rate_iops=200 \
+                    --time_based --runtime=4 --record=run.json --record-interval=0";
+
+/// Three ranks on a FUSE file system that does something wrong to one of them; what was recorded.
+fn with_a_fault(test: &str, fault: &'static str, check: impl FnOnce(&RunRecord)) {
+    let Some(program) = program() else { return };
+    testkit::stack::inside_beside_others(test, "fuse", || {
+        let place = Place::new();
+        shell("lab-fault direct-io 1");
+        let words = format!("{READ} --directory={}", testkit::word(&testkit::stack::place("LAB_FUSE")));
+        let mut command = command(&place.path(""), 3, program, &words[..]);
+        // Open MPI names what it makes by the number of its process, and each stack has the same numbers.
+        command.env("TMPDIR", place.path("")).env("OMPI_MCA_btl_vader_backing_directory", place.path(""));
+        let running = Running::start(command.env("FSDYNO_PATIENCE", "2"));
+        for rank in 0..3 {
+            agent_and_worker(running.id(), rank);
+        }
+        wait_until("reads", || !shell("lab-fault counts").contains("reads 0\n"));
+        shell(fault);
+        let ran = running.finish();
+        shell("lab-fault abort");
+        assert_ne!(ran.status, Some(0), "{}", ran.stderr);
+        check(&record(&place));
+    });
+}
+
+/// The errors of the jobs, with their nodes.
+fn errors(record: &RunRecord) -> Vec<(i32, &str)> {
+    let failed = record.jobs.iter().filter_map(|job| Some((job.error.as_ref()?.code, node(record, job))));
+    failed.collect()
+}
+
+#[test]
+fn a_mount_that_fails_under_one_rank_is_its_error_alone() {
+    with_a_fault("breaks::a_mount_that_fails_under_one_rank_is_its_error_alone", "lab-fault read-eio 1", |record| {
+        assert_eq!(errors(record).iter().map(|(code, _)| *code).collect::<Vec<_>>(), [5]);
+        assert!(record.nodes.len() == 3 && missing(record).is_empty());
+    });
+}
+
+#[test]
+fn a_mount_that_never_answers_again_keeps_nobody() {
+    with_a_fault("breaks::a_mount_that_never_answers_again_keeps_nobody", "lab-fault hang-forever 1", |record| {
+        let errors = errors(record);
+        assert!(errors.len() == 1 && errors[0].0 == 110, "{errors:?}");
+        assert_eq!((record.nodes.len(), missing(record)), (3, Vec::new()));
+        let whole = record.jobs.iter().filter(|job| job.error.is_none());
+        assert!(whole.clone().count() == 2 && whole.clone().all(|job| job.directions.read.ios > 500));
+    });
 }
 
 #[test]

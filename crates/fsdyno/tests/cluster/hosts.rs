@@ -143,3 +143,34 @@ fn a_dry_run_shows_the_call_of_the_launcher() {
     assert!(shown.starts_with("mpirun ") && shown.contains(" --host a,b:2 "), "{shown}");
     assert!(shown.trim_end().ends_with(" measure '/mnt/x y'"), "{shown}");
 }
+
+#[test]
+fn a_host_that_cannot_be_reached_ends_it_before_anything_runs() {
+    let Some(program) = program() else { return };
+    if !Command::new("ssh").arg("-V").output().is_ok_and(|ran| ran.status.success()) {
+        return skip("ssh is not installed (openssh-client)");
+    }
+    let place = Place::new();
+    let words = ["--hosts", "localhost,nobody.invalid", "--name=a", "--rw=write", "--size=1m", "--record=run.json"];
+    let ran =
+        Running::start(Command::new(program).args(words).current_dir(place.path("")).stdin(Stdio::null())).finish();
+    assert_eq!(ran.status, Some(2), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("hostname nobody") && ran.stderr.contains("cannot start a rank on each"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(place.names(""), [""; 0]);
+}
+
+#[test]
+fn what_fails_under_the_launcher_is_the_status_of_the_call() {
+    let Some(program) = program() else { return };
+    let place = Place::new();
+    let words = "--hosts localhost:2 --name=a --ioengine=sim --sim_channels=8 --sim_service=100us --bs=4k --rw=write \
+                 --size=1m --sim_faults=error:EIO@6 --record=run.json";
+    let mut command = Command::new(program);
+    let ran = Running::start(command.args(words.split_whitespace()).current_dir(place.path(""))).finish();
+    assert_eq!(ran.status, Some(2), "one for each failed job: {}", ran.stderr);
+    assert_eq!(record(&place).jobs.iter().filter(|job| job.error.is_some()).count(), 2);
+}

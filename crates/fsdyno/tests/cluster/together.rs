@@ -88,7 +88,32 @@ fn generated_names_carry_the_rank_and_written_ones_are_shared() {
     assert_eq!(bytes_read(&record(&place)), 3 << 20);
     assert!(place.path("one").exists());
     let laid_out = record(&place).jobs.iter().filter(|job| job.plan.laid_out).count();
-    assert_eq!(laid_out, 1, "one rank makes the file for all");
+    assert_eq!(laid_out, 1, "for the others it was there");
+}
+
+#[test]
+fn a_shared_file_is_laid_out_by_all_ranks() {
+    let place = Place::new();
+    let words = "--name=a --filename=one --rw=read --size=13000k --bs=64k --buffer_pattern=0x51ab --record=run.json";
+    let Some(ran) = ran(&place.path(""), 3, words) else { return };
+    ran.good();
+    let record = record(&place);
+    assert!(record.notes.iter().any(|note| note.id == "laid-out-together"), "{:?}", record.notes);
+    assert_eq!(bytes_read(&record), 3 * (13_000 << 10) / 65_536 * 65_536);
+    let data = std::fs::read(place.path("one")).unwrap();
+    assert_eq!(data.len(), 13_000 << 10);
+    assert!(data.chunks(2).all(|pair| pair == [0x51, 0xab]), "each part goes on where the one before ends");
+}
+
+#[test]
+fn a_shared_name_on_disks_of_their_own_is_laid_out_by_each_rank() {
+    let place = Place::new();
+    let words = "--name=a --filename=data/one --rw=read --size=4m --bs=64k --record=run.json";
+    let Some(ran) = on_own_filesystems(&place, "tmpfs", [64, 64, 64], words) else { return };
+    ran.good();
+    let record = record(&place);
+    assert_eq!(bytes_read(&record), 3 * (4 << 20));
+    assert!(record.notes.iter().all(|note| note.id != "laid-out-together"), "{:?}", record.notes);
 }
 
 #[test]

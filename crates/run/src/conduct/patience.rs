@@ -74,8 +74,10 @@ impl Conductor<'_> {
         match news {
             LayoutEvent::Begins { worker, thread, line } => {
                 *current = Some((worker, thread));
-                self.observer.layout(&line);
+                line.inspect(|line| self.observer.layout(line));
             }
+            // Nothing of this rank can be stuck.
+            LayoutEvent::Waits => *current = None,
             LayoutEvent::Progress(progress) => {
                 let seconds_left = progress.remaining.map(|remaining| remaining.as_secs());
                 self.observer.layout_progress(progress.bytes_done, progress.bytes_total, seconds_left);

@@ -257,3 +257,34 @@ fn a_pattern_begins_anew_with_each_block_whatever_its_size() {
         std::fs::remove_file(&path).unwrap();
     }
 }
+
+#[test]
+fn the_parts_of_all_ranks_are_the_file_when_the_rest_is_there() {
+    let directory = directory();
+    let path = directory.path().join("shared");
+    let content = content();
+    for bytes in [1, MIB, 3 * MIB + 100, 10 * MIB] {
+        let request = request(&path, bytes, &content);
+        let mut watcher = |_| ();
+        let mut meter = Meter::new(bytes, &mut watcher);
+        let mut fill = |range| fill_range(&request, range, &mut meter, &AtomicBool::new(false)).unwrap();
+        assert!(make_empty(&request).unwrap());
+        let mut end = 0;
+        for number in [0, 1, 2] {
+            let range = Part { number, of: 3 }.range(&request);
+            assert_eq!(std::mem::replace(&mut end, range.end), range.start);
+            fill(range);
+        }
+        assert!(path.metadata().unwrap().len() < bytes, "it is seen as incomplete");
+        assert!(has_all_parts(&request, end) && !has_all_parts(&request, end + 1));
+        let rest = Part { number: 0, of: 3 }.rest(&request);
+        assert_eq!((rest.start, rest.end), (end, bytes));
+        fill(rest);
+        assert!(!make_empty(&request).unwrap(), "it serves");
+        let data = std::fs::read(&path).unwrap();
+        let blocks: std::collections::HashSet<&[u8]> = data.chunks(4096).collect();
+        assert_eq!((data.len() as u64, blocks.len() as u64), (bytes, bytes.div_ceil(4096)), "no block is there twice");
+        take_back(&request);
+        assert!(!path.exists());
+    }
+}

@@ -21,12 +21,13 @@ pub(super) struct WriteBehind {
     enabled: bool,
     /// Everything below has been handed to the device.
     begun: u64,
+    from: u64,
 }
 
 impl WriteBehind {
-    /// Without a later fsync nobody asked for writes now.
-    pub(super) fn new(enabled: bool) -> WriteBehind {
-        WriteBehind { enabled, begun: 0 }
+    /// From this offset on. Without a later fsync nobody asked for writes now.
+    pub(super) fn new(enabled: bool, from: u64) -> WriteBehind {
+        WriteBehind { enabled, begun: from, from }
     }
 
     /// The file has been written up to `end`, a bit further than at the last call.
@@ -34,7 +35,9 @@ impl WriteBehind {
         while self.enabled && end - self.begun >= WINDOW_BYTES {
             self.range(file, self.begun, BEGIN)?;
             self.begun += WINDOW_BYTES;
-            if let Some(oldest) = self.begun.checked_sub(WINDOWS_MAX * WINDOW_BYTES) {
+            if let Some(oldest) =
+                self.begun.checked_sub(WINDOWS_MAX * WINDOW_BYTES).filter(|oldest| *oldest >= self.from)
+            {
                 self.range(file, oldest, FINISH)?;
                 // Clean now, and not to be read before the run. Advice: a refusal is no failure.
                 let _ = file.drop_cache(oldest, WINDOW_BYTES);

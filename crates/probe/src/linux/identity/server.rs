@@ -133,17 +133,19 @@ fn interface_towards(look: &Look, remote: Ipv4Addr) -> Fact<String> {
         .ok_or_else(|| NotVisible::new(file.display(), format!("no route to {remote} in the main table")))
 }
 
-/// What the driver says, else what the user says: most virtual interfaces do not know what they can carry.
+/// What the user says, else what the driver says: most virtual interfaces do not know what they can carry, and some, as
+/// those of containers, report the same speed whatever is below them.
 fn link_speed(look: &Look, interface: &str) -> Fact<u64> {
+    if let Some(configured) = configured_link_speed() {
+        return configured;
+    }
     let file = look.sys.join("class/net").join(interface).join("speed");
     let driver = match read_number::<i64>(&file) {
         Ok(megabits) if megabits > 0 => return Ok(megabits.unsigned_abs() * 1_000_000),
         Ok(unknown) => format!("the driver reports {unknown}"),
         Err(_) => "the driver reports no speed".to_owned(),
     };
-    configured_link_speed().unwrap_or_else(|| {
-        Err(NotVisible::new(file.display(), format!("{driver}; set {LINK_SPEED_VARIABLE}=1000 (Mbit/s)")))
-    })
+    Err(NotVisible::new(file.display(), format!("{driver}; set {LINK_SPEED_VARIABLE}=1000 (Mbit/s)")))
 }
 
 /// That the speed is the user's word.

@@ -1,0 +1,76 @@
+//! Several clients of one NFS server, each with a name, a network and a mount of its own: a stack of the lab.
+
+use std::process::Command;
+
+use results::{RunRecord, Study};
+use testkit::stack::{inside_beside_others, show};
+use testkit::{Place, Ran, Running, shell, word};
+
+use crate::launcher::program;
+use crate::together::record;
+
+/// The link of the server, Mbit/s, which the clients are told as their own.
+const LINK_MBIT: u64 = 80;
+
+/// Four clients of a server behind a link that two of them fill.
+const STACK: &str = "clients --clients 4 --rate-mbit 80 --delay-ms 19";
+
+/// Runs the program on the first clients, as from the first of them.
+#[track_caller]
+fn ran(place: &Place, clients: u32, words: &str) -> Ran {
+    started(place, clients, words).finish()
+}
+
+fn started(place: &Place, clients: u32, words: &str) -> Running {
+    let program = program().expect("it was built before the stack stood");
+    let hosts: Vec<String> = (1..=clients).map(|number| format!("node{number}")).collect();
+    let line = format!("{} --hosts {} {words}", word(program), hosts.join(","));
+    let mut command = Command::new("lab-node");
+    command.args(["node1", &line]).current_dir(place.path("")).env("HOME", place.path("")).env("TMPDIR", "/run");
+    command.env("XDG_DATA_HOME", place.path("home")).env("FSDYNO_LINK_MBIT", LINK_MBIT.to_string());
+    command.env("OMPI_MCA_plm_rsh_agent", "lab-node").env("OMPI_MCA_btl", "tcp,self");
+    command.env("OMPI_MCA_oob_tcp_if_include", "eth0").env("OMPI_MCA_btl_tcp_if_include", "eth0");
+    Running::start(&mut command)
+}
+
+#[test]
+fn the_knee_is_the_servers_link_and_a_slow_client_is_named() {
+    if program().is_none() {
+        return;
+    }
+    inside_beside_others("nfs::the_knee_is_the_servers_link_and_a_slow_client_is_named", STACK, || {
+        the_knee();
+        a_slow_client();
+    });
+}
+
+/// One client waits for the round trip half of the time; two fill the link; four get no more.
+fn the_knee() {
+    let place = Place::new();
+    let words = "scale /mnt/nfs --nodes 1,2,4 --rw=randread --bs=128k --iodepth=1 --size=8m --runtime=3 --quiet --json --no-store";
+    let ran = ran(&place, 4, words).good();
+    let study: Study = ran.study();
+    show(&study.sentences.join("\n"));
+    let [sentence] = &study.sentences[..] else { panic!("{:?}", study.sentences) };
+    assert!(sentence.contains("saturates at 2 nodes"), "{sentence}");
+    assert!(sentence.contains(", the server's link."), "{sentence}");
+    let left = shell("ls /mnt/server");
+    assert!(!left.contains("fsdyno-work"), "{left}");
+}
+
+/// The third client's own link carries a tenth of what the others' does.
+fn a_slow_client() {
+    let place = Place::new();
+    shell("tc qdisc add dev node3 root tbf rate 5mbit burst 64k latency 50ms");
+    let words = "--name=a --directory=/mnt/nfs --rw=randread --ioengine=libaio --iodepth=8 --bs=16k --size=2m --direct=1 --time_based --runtime=3 \
+                 --record=run.json";
+    ran(&place, 4, words).good();
+    shell("tc qdisc del dev node3 root");
+    let record = record(&place);
+    let slow: Vec<&str> = of_kind(&record, "slow-node");
+    assert_eq!(slow, ["node3"], "{:?}", record.findings);
+}
+
+fn of_kind<'a>(record: &'a RunRecord, id: &str) -> Vec<&'a str> {
+    record.findings.iter().filter(|found| found.id == id).filter_map(|found| found.node.as_deref()).collect()
+}

@@ -1,0 +1,83 @@
+//! The files that all ranks share, laid out by all of them. Whatever goes wrong here leaves nothing: the first rank then
+//! lays such a file out alone, and says what fails.
+
+use std::path::PathBuf;
+use std::sync::mpsc::Sender;
+
+use drive::{Company, Control};
+use results::{Note, Severity};
+
+use super::{LayoutEvent, request_of};
+use crate::conduct::Shared;
+use crate::layout::{LayoutRequest, Meter, Part, Progress, fill_range, has_all_parts, make_empty, take_back};
+use crate::plan::{LayoutMethod, LayoutStep, Plan};
+
+/// Files to be filled, each with its step.
+fn files(plan: &Plan) -> impl Iterator<Item = (&LayoutStep, LayoutRequest<'_>)> {
+    plan.layouts.iter().flat_map(move |step| {
+        let requests = (0..step.files.len()).map(move |index| request_of(plan, step, index));
+        requests.filter(|request| request.method == LayoutMethod::Fill).map(move |request| (step, request))
+    })
+}
+
+/// What the first rank does: makes the files, fills its part, and completes them when all others have filled theirs.
+pub(super) fn lay_out(shared: &Shared, company: &dyn Company, news: &Sender<LayoutEvent>) {
+    let part = Part { number: 0, of: company.layers() };
+    let mut made: Vec<(&LayoutStep, LayoutRequest<'_>)> = Vec::new();
+    for (step, request) in files(&shared.plan) {
+        let is_new = made.iter().all(|(_, other)| other.path != request.path);
+        if is_new && make_empty(&request).unwrap_or(false) {
+            made.push((step, request));
+        }
+    }
+    let names: Vec<_> = made.iter().map(|(_, request)| (request.path.to_owned(), request.bytes_needed)).collect();
+    // Nobody reads the news any more: then there is nobody to tell.
+    let _ = news.send(LayoutEvent::Waits);
+    company.made(&names);
+    let own = |request: &LayoutRequest<'_>| part.range(request).end - part.range(request).start;
+    let all = |request: &LayoutRequest<'_>| part.rest(request).start;
+    let total = made.iter().map(|(_, request)| request.bytes_needed - all(request) + own(request)).sum();
+    let mut watcher = |progress: Progress| {
+        let _ = news.send(LayoutEvent::Progress(progress));
+    };
+    let mut meter = Meter::new(total, &mut watcher);
+    let stop = shared.control.stop_flag();
+    let mut filled = true;
+    for (step, request) in &made {
+        super::begins(step, Some(super::line(step)), news);
+        filled &= fill_range(request, part.range(request), &mut meter, stop).is_ok();
+    }
+    let _ = news.send(LayoutEvent::Waits);
+    let expected: u64 = made.iter().map(|(_, request)| all(request) - own(request)).sum();
+    filled &= company.filled() == expected;
+    for (step, request) in &made {
+        super::begins(step, None, news);
+        let rest = part.rest(request);
+        filled = filled && has_all_parts(request, rest.start);
+        filled = filled && fill_range(request, rest, &mut meter, stop).is_ok();
+        if !filled {
+            take_back(request);
+        }
+    }
+    if filled && !made.is_empty() {
+        let text = format!("{} ranks laid out the files that they share, each a part", part.of);
+        let _ = news.send(LayoutEvent::Note(Note::new("laid-out-together", Severity::Info, text)));
+    }
+}
+
+/// What another rank does: fills its part of those of these files that it would lay out as well. Bytes that it filled.
+pub(crate) fn fill_part(plan: &Plan, made: &[(PathBuf, u64)], part: Part, control: &Control) -> u64 {
+    let mut filled = 0;
+    for (_, request) in files(plan) {
+        if !made.iter().any(|(path, bytes)| path == request.path && *bytes == request.bytes_needed) {
+            continue;
+        }
+        let range = part.range(&request);
+        let mut alive = |_| control.follow();
+        let mut meter = Meter::new(request.bytes_needed, &mut alive);
+        if fill_range(&request, range.clone(), &mut meter, control.stop_flag()).is_ok() {
+            filled += range.end - range.start;
+        }
+    }
+    filled
+}
