@@ -3,19 +3,28 @@
 
 use engine::caches::{SWITCH, may_be_dropped};
 use results::{PhaseRecord, Question, Row, Severity, Study};
+use serde::{Deserialize, Serialize};
 
 use crate::Problem;
+use crate::nodes::{Nodes, ThisMachine};
 use crate::study::{Caller, Place, StudyRun, planned_row};
 use crate::work_directory::{SpaceNeeds, WorkDirectory, reason};
 
+mod joint;
 mod phases;
 mod relay;
+mod rows;
 mod rule;
 mod sentences;
 mod shell;
+mod standing;
 mod suite;
 
-use suite::Suite;
+pub use joint::PhaseOrder;
+pub use phases::Phase;
+use rows::Rows;
+pub use standing::Standing;
+pub use suite::{Done, Suite};
 
 /// The largest tree: 1,024 directories at its end.
 pub const DEPTH_MAX: u32 = 10;
@@ -27,9 +36,9 @@ pub const THREADS_MAX: u32 = 256;
 pub const SIZE_BYTES_MAX: u64 = 1 << 30;
 
 /// What was asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Options {
-    /// Files, 1 to [`FILES_MAX`].
+    /// Files of each node, 1 to [`FILES_MAX`].
     pub files: u32,
     /// Bytes of each, 0 to [`SIZE_BYTES_MAX`].
     pub size_bytes: u64,
@@ -41,6 +50,8 @@ pub struct Options {
     pub limit_s: u32,
     /// Run the page's shell loops, too.
     pub literal: bool,
+    /// All nodes make their files in the same directories.
+    pub shared: bool,
     /// Drop the caches of the whole machine where a phase wants them cold.
     pub drop_caches: bool,
     /// The filesystem type that it must be.
@@ -57,6 +68,7 @@ impl Default for Options {
             threads: 1,
             limit_s: 3,
             literal: false,
+            shared: false,
             drop_caches: false,
             expected: None,
         }
@@ -86,22 +98,33 @@ impl Options {
     }
 }
 
-/// Asks one place.
+/// Asks one place, all nodes at once.
 ///
 /// # Errors
 /// When the place cannot be used, or an option asks for what this machine does not allow; nothing is left there then.
-pub fn smallfiles(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
+pub fn smallfiles(
+    place: &Place,
+    options: &Options,
+    nodes: &mut dyn Nodes,
+    caller: Caller<'_>,
+) -> Result<Study, Problem> {
     if options.drop_caches {
         check_drop()?;
+    }
+    let standing = nodes.standing();
+    if options.literal && standing.ranks > 1 {
+        return Err(Problem::new("--literal runs the loops of one shell, and several nodes are asked")
+            .with_next("leave out --literal, or ask one node without a launcher"));
     }
     let places = std::slice::from_ref(place);
     let mut study_run = StudyRun::begin(Question::SmallFiles, places, caller);
     let work =
         WorkDirectory::open(&place.path, options.expected.as_deref(), options.space_needs(), &study_run.control)?;
-    let mut suite = Suite::new(work.held(), 0, &mut study_run, options.clone())?;
+    let suite = make_suite(&work, options, standing, &mut study_run)?;
+    let mut phases = Rows::new(0, suite, nodes);
     let loops = if options.literal { 2 } else { 0 };
     study_run.steps.1 = 2 + loops + phases::METADATA.len();
-    let mut rows = vec![suite.run(&mut study_run, &phases::WRITE)?, suite.run(&mut study_run, &phases::READ)?];
+    let mut rows = vec![phases.run(&mut study_run, &phases::WRITE)?, phases.run(&mut study_run, &phases::READ)?];
     if options.literal {
         rows.extend(run_loops(&mut study_run, &work)?);
     }
@@ -110,15 +133,20 @@ pub fn smallfiles(place: &Place, options: &Options, caller: Caller<'_>) -> Resul
             break;
         }
         work.check()?;
-        suite.run(&mut study_run, phase)?;
+        phases.run(&mut study_run, phase)?;
     }
     work.check()?;
-    suite.note_cuts(&mut study_run);
-    rule::judge(&mut study_run.study, &rows, options.is_published());
-    let shell_ns = if options.is_published() { shell_cost(&mut study_run) } else { None };
+    phases.note_cuts(&mut study_run);
+    // The rule is about one client.
+    let published = options.is_published() && standing.ranks == 1;
+    rule::judge(&mut study_run.study, &rows, published);
+    let shell_ns = if published { shell_cost(&mut study_run) } else { None };
+    let suite = &phases.suite;
     study_run.study.sentences = sentences::of(&study_run.study, suite.mount(), shell_ns);
+    let of_nodes = sentences::of_nodes(&study_run.study, standing.ranks, suite.is_shared());
+    study_run.study.sentences.splice(0..0, of_nodes);
     // It holds its directory open, which Windows does not remove then.
-    drop(suite);
+    drop(phases);
     study_run.remove_work_directory(work);
     Ok(study_run.finish())
 }
@@ -143,11 +171,21 @@ pub fn write_and_read(
     target: usize,
     work: &WorkDirectory,
 ) -> Result<[usize; 2], Problem> {
-    let options = Options::default();
-    let mut suite = Suite::new(work.held(), target, study_run, options)?;
-    let rows = [suite.run(study_run, &phases::WRITE)?, suite.run(study_run, &phases::READ)?];
+    let suite = make_suite(work, &Options::default(), Standing::ALONE, study_run)?;
+    let mut nodes = ThisMachine;
+    let mut phases = Rows::new(target, suite, &mut nodes);
+    let rows = [phases.run(study_run, &phases::WRITE)?, phases.run(study_run, &phases::READ)?];
     work.check()?;
     Ok(rows)
+}
+
+fn make_suite(
+    work: &WorkDirectory,
+    options: &Options,
+    standing: Standing,
+    study_run: &mut StudyRun<'_>,
+) -> Result<Suite, Problem> {
+    Suite::new(work.held(), options.clone(), standing, &mut |path| study_run.watcher.looks(path))
 }
 
 /// The page's shell loops as they stand, in a directory of their own: their rows.

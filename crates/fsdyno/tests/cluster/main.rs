@@ -3,4 +3,5 @@
 mod breaks;
 mod hosts;
 mod launcher;
+mod questions;
 mod together;
