@@ -2,7 +2,8 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use engine::files::Directory;
@@ -51,15 +52,16 @@ fn remove_own(base: &Path, rank: u32, study: &Control) {
     let own = directory_of(base, rank);
     let Some(name) = own.file_name().map(Path::new) else { return };
     let Ok(own) = parent.enter(name) else { return };
-    let (gone, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
+    let gone = AtomicU64::new(0);
+    let (over, is_over) = channel();
     std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let _ = engine::files::tree::empty(&own, &[], &gone);
-            is_over.store(true, Ordering::Relaxed);
+        let gone = &gone;
+        scope.spawn(move || {
+            let _ = engine::files::tree::empty(&own, &[], gone);
+            let _ = over.send(());
         });
         let mut seen = 0;
-        while !is_over.load(Ordering::Relaxed) {
-            std::thread::sleep(LOOK);
+        while is_over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
             // As long as files go, this rank is alive.
             let now = gone.load(Ordering::Relaxed);
             if std::mem::replace(&mut seen, now) != now {
@@ -71,7 +73,7 @@ fn remove_own(base: &Path, rank: u32, study: &Control) {
 }
 
 /// Between two looks at how far a removal is.
-const LOOK: Duration = Duration::from_millis(5);
+const LOOK: Duration = Duration::from_millis(100);
 
 /// The small files of a question, and its directory.
 type Files = Option<(String, Suite)>;

@@ -164,3 +164,16 @@ fn small_files_of_a_rank_that_is_killed_are_removed_by_the_others() {
     let missing = run(row(&study, "write")).together.as_ref().map(|together| together.missing.clone());
     assert!(missing.is_some_and(|missing| missing.len() == 1 && missing[0].rank == 1), "{:?}", study.rows.len());
 }
+
+#[test]
+fn small_files_of_the_others_go_when_the_first_rank_is_lost() {
+    let place = Place::new();
+    let Some((running, workers)) = begun(&place) else { return };
+    signal(workers[0], "KILL");
+    let ran = running.finish();
+    assert_ne!(ran.status, Some(0));
+    wait_until("end of the workers", || workers.iter().all(|process| !runs(*process)));
+    // Its directory is for `fsdyno clean`, and has only what was its own.
+    let work = left(&place).pop().expect("a directory");
+    assert_eq!(place.names(&work).into_iter().filter(|name| name.starts_with("rank-")).collect::<Vec<_>>(), [""; 0]);
+}
