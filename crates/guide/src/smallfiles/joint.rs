@@ -7,7 +7,7 @@ use results::evidence::Storage;
 use results::{Host, JobRecord, JobSetup, Latency, Node, PhaseRecord, RunRecord, SurvivedErrors, Together};
 use serde::{Deserialize, Serialize};
 
-use super::Options;
+use super::options::Options;
 use super::phases::{FileUse, Phase, named};
 use super::standing::Standing;
 use super::suite::{Done, ROOT, Suite};

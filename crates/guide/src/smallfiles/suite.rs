@@ -14,7 +14,7 @@ use run::metadata::operations::{self, Item, OperationContext, Perform};
 use run::metadata::tree::{Family, Tree};
 use run::metadata::{Outcome, Task, perform};
 
-use super::Options;
+use super::options::Options;
 use super::phases::{FileUse, Phase};
 use super::relay::Relay;
 use super::standing::Standing;
