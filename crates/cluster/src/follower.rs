@@ -2,41 +2,110 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 use engine::files::Directory;
+use guide::Problem;
+use guide::smallfiles::{PhaseOrder, Suite};
+use guide::watch::{Step, Unwatched};
 use job::Outcome;
-use run::{Bounds, Conditions, Control, Line, Observer, SignalWatch, StopRule};
+use run::{Bounds, Company, Conditions, Control, Line, Observer, SignalWatch, StopRule};
 
 use crate::link::{Link, directory_of, place, shares_files};
-use crate::messages::Order;
+use crate::messages::{Order, Round, Task};
 
 /// Runs the lines of the first rank until there are no more. `version`: of the records.
 pub fn follow(link: &Arc<Link>, version: &str, bounds: Bounds) {
     let study = Arc::new(Control::with_bounds(bounds).in_company(Some(Arc::clone(link) as _)));
     // Without it, a signal ends this process at once, and its agent says so.
     let _signals = SignalWatch::begin(Arc::clone(&study));
-    let mut last_directory = None;
-    while let Some(order) = link.next_order() {
-        last_directory.clone_from(&order.directory);
-        if let Err(reason) = carry_out(order, link, version, &study) {
+    let mut directories: Vec<String> = Vec::new();
+    let mut files = None;
+    while let Some(mut order) = link.next_order() {
+        directories.extend(order.directory.clone().filter(|directory| !directories.contains(directory)));
+        let done = match (order.task.take(), &order.directory) {
+            (Some(Task::Phase(phase)), Some(base)) => take_phase(phase, base, link, version, &study, &mut files),
+            (Some(Task::Clear), Some(base)) => {
+                files = None;
+                remove_own(Path::new(base), link.rank(), &study);
+                link.meet(link.at(Round::Recorded));
+                Ok(())
+            }
+            _ => carry_out(order, link, version, &study),
+        };
+        if let Err(reason) = done {
             link.refuse(reason);
         }
     }
+    drop(files);
     // What the first rank has not removed, nobody else would.
-    if let Some(directory) = last_directory {
-        remove_own(Path::new(&directory), link.rank());
+    for directory in directories {
+        remove_own(Path::new(&directory), link.rank(), &study);
     }
 }
 
-fn remove_own(base: &Path, rank: u32) {
+/// Removes the directory of this rank. What is left is named by the first rank, or by `fsdyno clean`.
+fn remove_own(base: &Path, rank: u32, study: &Control) {
     let Ok(parent) = Directory::open(base) else { return };
     let own = directory_of(base, rank);
     let Some(name) = own.file_name().map(Path::new) else { return };
-    if let Ok(own) = parent.enter(name) {
-        // What is left is named by the first rank, or by `fsdyno clean`.
-        let _ = engine::files::tree::empty(&own, &[], &Default::default());
-        let _ = parent.remove_directory(name);
-    }
+    let Ok(own) = parent.enter(name) else { return };
+    let gone = AtomicU64::new(0);
+    let (over, is_over) = channel();
+    std::thread::scope(|scope| {
+        let gone = &gone;
+        scope.spawn(move || {
+            let _ = engine::files::tree::empty(&own, &[], gone);
+            let _ = over.send(());
+        });
+        let mut seen = 0;
+        while is_over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            // As long as files go, this rank is alive.
+            let now = gone.load(Ordering::Relaxed);
+            if std::mem::replace(&mut seen, now) != now {
+                study.follow();
+            }
+        }
+    });
+    let _ = parent.remove_directory(name);
+}
+
+/// Between two looks at how far a removal is.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// The small files of a question, and its directory.
+type Files = Option<(String, Suite)>;
+
+/// Takes part in a phase of operations on small files.
+///
+/// # Errors
+/// A sentence, if this rank cannot run it. Operations that fail are in its record.
+fn take_phase(
+    order: PhaseOrder,
+    base: &str,
+    link: &Arc<Link>,
+    version: &str,
+    study: &Arc<Control>,
+    files: &mut Files,
+) -> Result<(), String> {
+    let phase = order.phase().ok_or("it knows no such phase")?;
+    let sentence = |problem: Problem| problem.what;
+    let (_, suite) = match files.take().filter(|(known, _)| known == base) {
+        Some(known) => files.insert(known),
+        None => {
+            let place = make_own(Path::new(base), link.rank())?;
+            let suite = Suite::new(&place, order.options, link.standing(), &mut |_| ()).map_err(sentence)?;
+            files.insert((base.to_owned(), suite))
+        }
+    };
+    let node = suite.node();
+    // Why not, the first rank says.
+    link.agree_on(Ok(node.clone())).map_err(|_| String::new())?;
+    let done = suite.perform(phase, study, &Step::default(), &mut Unwatched).map_err(sentence)?;
+    link.gather(suite.as_run(phase, &done, node, version));
+    Ok(())
 }
 
 /// Nothing is shown: the first rank shows what the record says.

@@ -6,15 +6,19 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use engine::clock::{Clock, RealClock};
+use guide::nodes::Asking;
+use guide::smallfiles::{Done, Phase, Standing, Suite};
+use guide::watch::Step;
+use guide::{Problem, Watcher};
 use job::{Job, Outcome};
 use results::{Node, Note, RunRecord, Span};
 use run::{Company, Control, JointRun, Part, Ready};
 
 use crate::frames;
 use crate::joined;
-use crate::members::{Member, Seat, in_file_names, seat};
-use crate::messages::{Body, Lost, Message, Order, Reached, Release, Round, Seen};
-use crate::sources::Recorder;
+use crate::members::{Member, Seat, in_file_names, seat, strides};
+use crate::messages::{Body, Lost, Message, Order, Reached, Release, Round, Seen, Task};
+use crate::sources::{Answers, Recorder};
 
 /// Between two signs of life, ns.
 const SIGN_NS: u64 = 500_000_000;
@@ -185,7 +189,7 @@ impl Link {
     }
 
     /// What this rank sees, and what all agree on; asked once for an order.
-    fn agree_on(&self, node: Result<Node, String>) -> Agreement {
+    pub(crate) fn agree_on(&self, node: Result<Node, String>) -> Agreement {
         let reached = self.at(Round::Agreed);
         let mut agreed = lock(&self.agreed);
         if agreed.0 != reached.order {
@@ -209,18 +213,65 @@ impl Link {
         };
         self.shares(run.directory.is_none() && shares_files(&request.jobs));
         let directory = run.directory.map(|path| path.to_str().map(str::to_owned).ok_or(path));
-        let directory = directory.transpose().map_err(|path| {
-            format!("fio: {} is not valid UTF-8, so that other ranks cannot be told of it", path.display())
-        })?;
+        let directory = directory.transpose().map_err(not_told)?;
         *lock(&self.directory) = run.directory.map(Path::to_owned);
         *lock(&self.spans) = (None, Vec::new());
         let number = self.order.fetch_add(1, Ordering::Relaxed) + 1;
         let shift = self.shift.load(Ordering::Relaxed);
         let answers = recorder.into_answers();
         let ranks = self.running.load(Ordering::Relaxed);
-        let order = Order { number, ranks, words: run.words.to_vec(), answers, seed: run.seed, shift, directory };
+        let words = run.words.to_vec();
+        let order = Order { number, ranks, words, answers, seed: run.seed, shift, directory, task: None };
         self.say(&Message::Order(Box::new(order)));
         Ok(())
+    }
+
+    /// Gives all ranks a task in the directory of a question.
+    fn give_task(&self, directory: &Path, task: Task) -> Result<(), String> {
+        let shown = directory.to_str().map(str::to_owned).ok_or_else(|| not_told(directory))?;
+        self.shares(false);
+        *lock(&self.directory) = Some(directory.to_owned());
+        *lock(&self.spans) = (None, Vec::new());
+        let order = Order {
+            number: self.order.fetch_add(1, Ordering::Relaxed) + 1,
+            ranks: self.ranks(),
+            words: Vec::new(),
+            answers: Answers::default(),
+            seed: 0,
+            shift: self.shift.load(Ordering::Relaxed),
+            directory: Some(shown),
+            task: Some(task),
+        };
+        self.say(&Message::Order(Box::new(order)));
+        Ok(())
+    }
+
+    /// Runs a phase of operations on small files on all ranks.
+    ///
+    /// # Errors
+    /// When they cannot run together, or this one cannot run it.
+    pub fn phase(
+        &self,
+        suite: &mut Suite,
+        phase: &Phase,
+        asking: Asking<'_>,
+        step: &Step,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Done, Problem> {
+        self.give_task(suite.place(), Task::Phase(suite.order(phase))).map_err(Problem::new)?;
+        let node = suite.node();
+        let agreed = self.agree_on(Ok(node.clone()));
+        asking.notes.extend(agreed.map_err(|sentence| Problem::new(sentence.trim_start_matches("fio: ")))?);
+        let done = suite.perform(phase, asking.control, step, watcher)?;
+        let run = self.gather(suite.as_run(phase, &done, node, asking.version));
+        Ok(done.joined(phase, run))
+    }
+
+    /// Where this rank stands among the others for phases on small files.
+    pub fn standing(&self) -> Standing {
+        let (strides, elsewhere) = strides(&self.members);
+        let shift = self.shift.load(Ordering::Relaxed);
+        Standing { rank: self.rank, ranks: self.ranks(), strides, elsewhere, shift }
     }
 }
 
@@ -318,6 +369,13 @@ impl Company for Link {
         }
     }
 
+    fn clear(&self, directory: &Path) {
+        // What cannot be told to the others, the first one removes.
+        if self.ranks() > 1 && self.give_task(directory, Task::Clear).is_ok() {
+            self.meet(self.at(Round::Recorded));
+        }
+    }
+
     fn alive(&self) {
         let now_ns = RealClock::shared().now_ns();
         if now_ns > self.signed_ns.load(Ordering::Relaxed) + SIGN_NS {
@@ -327,9 +385,13 @@ impl Company for Link {
     }
 }
 
+fn not_told(path: &Path) -> String {
+    format!("fio: {} is not valid UTF-8, so that other ranks cannot be told of it", path.display())
+}
+
 /// The directory of a rank in that of a question, which is the first rank's.
 pub(crate) fn directory_of(base: &Path, rank: u32) -> PathBuf {
-    if rank == 0 { base.to_owned() } else { base.join(format!("rank-{rank}")) }
+    if rank == 0 { base.to_owned() } else { base.join(Standing::directory_of(rank)) }
 }
 
 /// Files below `base` stand below `own` instead.

@@ -53,6 +53,18 @@ pub(crate) fn seat(members: &[Member], rank: u32) -> Seat {
     Seat { name, number }
 }
 
+/// The two shortest ways from any rank to one on another machine, as numbers of ranks, and whether there are such: the
+/// files of a rank on the same machine may be in its caches.
+pub(crate) fn strides(members: &[Member]) -> ([u32; 2], bool) {
+    let count = members.len();
+    let is_elsewhere =
+        |stride: &usize| (0..count).all(|rank| !members[rank].is_beside(&members[(rank + stride) % count]));
+    let elsewhere: Vec<usize> = (1..count).filter(is_elsewhere).take(2).collect();
+    let others: Vec<usize> = if elsewhere.is_empty() { (1..count).take(2).collect() } else { elsewhere.clone() };
+    let first = others.first().map_or(0, |stride| *stride as u32);
+    ([first, others.get(1).map_or(first, |stride| *stride as u32)], !elsewhere.is_empty())
+}
+
 /// A name as a part of a file's name.
 pub(crate) fn in_file_names(name: &str) -> String {
     name.replace([':', '/'], "-")
@@ -85,6 +97,20 @@ mod tests {
         assert_eq!(in_file_names(&seats[2].name), "a-1");
         let twins = [member(0, "node", "0123456789"), member(1, "node", "abcdefghij")];
         assert_eq!([0, 1].map(|rank| seat(&twins, rank).name), ["node-01234567", "node-abcdefgh"]);
+    }
+
+    #[test]
+    fn the_next_rank_that_counts_is_on_another_machine() {
+        let on = |hosts: &str| {
+            let members: Vec<Member> =
+                hosts.chars().zip(0..).map(|(host, rank)| member(rank, &host.to_string(), "")).collect();
+            strides(&members)
+        };
+        assert_eq!(on("abcd"), ([1, 2], true));
+        assert_eq!(on("aabb"), ([2, 2], true), "two of each machine in turn");
+        assert_eq!(on("abab"), ([1, 3], true));
+        assert_eq!(on("aaa"), ([1, 2], false), "all beside each other");
+        assert_eq!((on("ab"), on("a")), (([1, 1], true), ([0, 0], false)));
     }
 
     #[test]

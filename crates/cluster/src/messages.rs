@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use guide::smallfiles::PhaseOrder;
 use results::{Node, Note, RunRecord};
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +58,17 @@ pub(crate) struct Order {
     pub(crate) shift: bool,
     /// The directory of a question; each rank but the first has one below it.
     pub(crate) directory: Option<String>,
+    /// What they do instead of running the words.
+    pub(crate) task: Option<Task>,
+}
+
+/// What is no line of jobs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Task {
+    /// A phase of operations on small files.
+    Phase(PhaseOrder),
+    /// Each removes what it has in the directory.
+    Clear,
 }
 
 /// A round in the order of a run. A rank may leave some out; it is then past them.

@@ -34,6 +34,8 @@ pub trait Company: Debug + Send + Sync {
     fn read_from(&self, path: &Path) -> Option<PathBuf>;
     /// One record of all ranks that have one; a rank other than the first gets back its own.
     fn gather(&self, own: RunRecord) -> RunRecord;
+    /// Each of the other ranks removes what it has made in the directory of a question, all at once.
+    fn clear(&self, directory: &Path);
     /// This rank is alive; called several times a second.
     fn alive(&self);
 }

@@ -15,7 +15,7 @@ const fn advice(id: &'static str, words: &'static str, option: Option<&'static s
 }
 
 /// The first line for a kind whose option the question has is its advice, or the last line without it.
-const ADVICE: [Advice; 19] = [
+const ADVICE: [Advice; 21] = [
     advice("above-link-speed", "use more data than this machine has memory", Some("--size")),
     advice("burst", "use the later figure, and measure for minutes", Some("--runtime=300")),
     advice("clock", "choose a faster clock source, where the system has one", None),
@@ -34,6 +34,12 @@ const ADVICE: [Advice; 19] = [
     advice("lazy-blocks", "use the later figure: blocks were fetched or allocated at first use", None),
     advice("nfs-data-cache", "use direct I/O, or more data than this machine has memory", Some("--size")),
     advice("page-cache", "use direct I/O for the storage's own number", None),
+    advice(
+        "ranks-apart",
+        "use more files, or a shorter --limit, so that the time ends all nodes' phases",
+        Some("--files=20000"),
+    ),
+    advice("ranks-apart", "measure for longer", Some("--runtime=60")),
     advice("request-size", "look at the file's extents (filefrag -v) and at the device's largest request", None),
     advice("shared-file", "give each job a file of its own", None),
     advice("too-short", "measure for longer", Some("--runtime=60")),
@@ -47,7 +53,8 @@ pub fn options(question: Question) -> &'static [&'static str] {
         Question::Measure => &["--size", "--runtime", "--engine"],
         Question::Compare | Question::Curve | Question::Scale => &["--size", "--runtime", "--iodepth"],
         Question::Sweep => &["--size", "--runtime", "--engine"],
-        Question::SmallFiles | Question::Check | Question::Fio => &[],
+        Question::SmallFiles => &["--files", "--limit"],
+        Question::Check | Question::Fio => &[],
     }
 }
 

@@ -197,7 +197,7 @@ fn take_turn(
     size_bytes: u64,
 ) -> Result<(), Problem> {
     if pattern.fresh_files {
-        site.work.empty()?;
+        study_run.empty(&site.work)?;
     }
     let directory = site.work.directory();
     let command = if options.literal {
@@ -274,7 +274,7 @@ fn fitting_size(
     sites: &[Site],
     options: &Options,
 ) -> Result<u64, Problem> {
-    let jobs = u64::from(options.numjobs.max(1));
+    let jobs = u64::from(options.numjobs.max(1)) * u64::from(study_run.control.ranks());
     let (mut usable, mut limit) = (FILE_BYTES_MAX, FILE_BYTES_MAX);
     let mut slowest = String::new();
     for (target, (place, site)) in places.iter().zip(sites).enumerate() {
@@ -289,7 +289,7 @@ fn fitting_size(
             work: &site.work,
         };
         let record = crate::bench::run_line(&command, conditions, &step, study_run.watcher)?;
-        site.work.empty()?;
+        study_run.empty(&site.work)?;
         let free = usable_bytes(&place.path).map(|bytes| bytes / 2 / jobs);
         let memory = memory_for_files(&study_run.study.targets[target].storage).map(|bytes| bytes / jobs);
         usable = [free, memory].into_iter().flatten().fold(usable, u64::min);

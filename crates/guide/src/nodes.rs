@@ -1,9 +1,13 @@
 //! The nodes on which a question runs a line at the same time. This crate knows this machine; who starts processes on
 //! others implements [`Nodes`].
 
-use results::RunRecord;
+use std::sync::Arc;
+
+use results::{Note, RunRecord};
+use run::Control;
 
 use crate::bench::{Conditions, run_line};
+use crate::smallfiles::{Done, Phase, Standing, Suite};
 use crate::watch::Step;
 use crate::{Problem, Watcher};
 
@@ -25,6 +29,36 @@ pub trait Nodes {
         step: &Step,
         watcher: &mut dyn Watcher,
     ) -> Result<RunRecord, Problem>;
+
+    /// Which of them this machine is.
+    fn standing(&self) -> Standing {
+        Standing::ALONE
+    }
+
+    /// Runs a phase of operations on small files on all of them, each on its own, and adds up what they did.
+    ///
+    /// # Errors
+    /// When it cannot be run on a node; operations that fail are in what was done.
+    fn phase(
+        &mut self,
+        suite: &mut Suite,
+        phase: &Phase,
+        asking: Asking<'_>,
+        step: &Step,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Done, Problem> {
+        suite.perform(phase, asking.control, step, watcher)
+    }
+}
+
+/// Who asks for a phase.
+pub struct Asking<'a> {
+    /// Version line for the records.
+    pub version: &'a str,
+    /// Stops the study, this phase included.
+    pub control: &'a Arc<Control>,
+    /// What differs between the nodes.
+    pub notes: &'a mut Vec<Note>,
 }
 
 /// This machine alone.

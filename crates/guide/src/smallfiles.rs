@@ -5,103 +5,55 @@ use engine::caches::{SWITCH, may_be_dropped};
 use results::{PhaseRecord, Question, Row, Severity, Study};
 
 use crate::Problem;
+use crate::nodes::{Nodes, ThisMachine};
 use crate::study::{Caller, Place, StudyRun, planned_row};
-use crate::work_directory::{SpaceNeeds, WorkDirectory, reason};
+use crate::work_directory::{WorkDirectory, reason};
 
+mod joint;
+mod options;
 mod phases;
 mod relay;
+mod rows;
 mod rule;
 mod sentences;
 mod shell;
+mod standing;
 mod suite;
 
-use suite::Suite;
+pub use joint::PhaseOrder;
+pub use options::{DEPTH_MAX, FILES_MAX, Options, SIZE_BYTES_MAX, THREADS_MAX};
+pub use phases::Phase;
+use rows::Rows;
+pub use standing::Standing;
+pub use suite::{Done, Suite};
 
-/// The largest tree: 1,024 directories at its end.
-pub const DEPTH_MAX: u32 = 10;
-/// More files take more memory for their names than a small machine has.
-pub const FILES_MAX: u32 = 1_000_000;
-/// Workers at once, at most.
-pub const THREADS_MAX: u32 = 256;
-/// Larger files are not small.
-pub const SIZE_BYTES_MAX: u64 = 1 << 30;
-
-/// What was asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Files, 1 to [`FILES_MAX`].
-    pub files: u32,
-    /// Bytes of each, 0 to [`SIZE_BYTES_MAX`].
-    pub size_bytes: u64,
-    /// Levels of directories that the files are spread in, 0 to [`DEPTH_MAX`].
-    pub depth: u32,
-    /// Workers at once, 1 to [`THREADS_MAX`].
-    pub threads: u32,
-    /// Longest time of each phase but the write and read of the rule, s.
-    pub limit_s: u32,
-    /// Run the page's shell loops, too.
-    pub literal: bool,
-    /// Drop the caches of the whole machine where a phase wants them cold.
-    pub drop_caches: bool,
-    /// The filesystem type that it must be.
-    pub expected: Option<String>,
-}
-
-impl Default for Options {
-    /// The published rule.
-    fn default() -> Self {
-        Options {
-            files: shell::FILES,
-            size_bytes: shell::SIZE_BYTES,
-            depth: 0,
-            threads: 1,
-            limit_s: 3,
-            literal: false,
-            drop_caches: false,
-            expected: None,
-        }
-    }
-}
-
-impl Options {
-    /// Whether the write and read are those that the rule is about.
-    fn is_published(&self) -> bool {
-        let published = Options::default();
-        (self.files, self.size_bytes, self.depth, self.threads)
-            == (published.files, published.size_bytes, published.depth, published.threads)
-    }
-
-    /// Space that the files may take: those of the rule and those that are synced, in whole blocks; each with its
-    /// directory and its link besides.
-    pub fn space_needs(&self) -> SpaceNeeds {
-        let block = 4096;
-        let file = self.size_bytes.div_ceil(block).max(1).saturating_mul(block);
-        let loops = if self.literal { u64::from(shell::FILES) } else { 0 };
-        // Files of the rule, moved, synced and entered ones, and directories or links: five families at a time.
-        let (names, directories) = (5 * u64::from(self.files), 2 << self.depth);
-        SpaceNeeds {
-            bytes: file.saturating_add(block).saturating_mul(2 * u64::from(self.files)).saturating_add(loops * block),
-            inodes: names + directories + loops,
-        }
-    }
-}
-
-/// Asks one place.
+/// Asks one place, all nodes at once.
 ///
 /// # Errors
 /// When the place cannot be used, or an option asks for what this machine does not allow; nothing is left there then.
-pub fn smallfiles(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
+pub fn smallfiles(
+    place: &Place,
+    options: &Options,
+    nodes: &mut dyn Nodes,
+    caller: Caller<'_>,
+) -> Result<Study, Problem> {
     if options.drop_caches {
         check_drop()?;
+    }
+    let standing = nodes.standing();
+    if options.literal && standing.ranks > 1 {
+        return Err(Problem::new("--literal runs the loops of one shell, and several nodes are asked")
+            .with_next("leave out --literal, or ask one node without a launcher"));
     }
     let places = std::slice::from_ref(place);
     let mut study_run = StudyRun::begin(Question::SmallFiles, places, caller);
     let work =
         WorkDirectory::open(&place.path, options.expected.as_deref(), options.space_needs(), &study_run.control)?;
-    let mut suite = Suite::new(work.held(), 0, &mut study_run, options.clone())?;
+    let suite = make_suite(&work, options, standing, &mut study_run)?;
+    let mut phases = Rows::new(0, suite, nodes);
     let loops = if options.literal { 2 } else { 0 };
     study_run.steps.1 = 2 + loops + phases::METADATA.len();
-    let mut rows = vec![suite.run(&mut study_run, &phases::WRITE)?, suite.run(&mut study_run, &phases::READ)?];
+    let mut rows = vec![phases.run(&mut study_run, &phases::WRITE)?, phases.run(&mut study_run, &phases::READ)?];
     if options.literal {
         rows.extend(run_loops(&mut study_run, &work)?);
     }
@@ -110,15 +62,20 @@ pub fn smallfiles(place: &Place, options: &Options, caller: Caller<'_>) -> Resul
             break;
         }
         work.check()?;
-        suite.run(&mut study_run, phase)?;
+        phases.run(&mut study_run, phase)?;
     }
     work.check()?;
-    suite.note_cuts(&mut study_run);
-    rule::judge(&mut study_run.study, &rows, options.is_published());
-    let shell_ns = if options.is_published() { shell_cost(&mut study_run) } else { None };
+    phases.note_cuts(&mut study_run);
+    // The rule is about one client.
+    let published = options.is_published() && standing.ranks == 1;
+    rule::judge(&mut study_run.study, &rows, published);
+    let shell_ns = if published { shell_cost(&mut study_run) } else { None };
+    let suite = &phases.suite;
     study_run.study.sentences = sentences::of(&study_run.study, suite.mount(), shell_ns);
+    let of_nodes = sentences::of_nodes(&study_run.study, standing.ranks, suite.is_shared());
+    study_run.study.sentences.splice(0..0, of_nodes);
     // It holds its directory open, which Windows does not remove then.
-    drop(suite);
+    drop(phases);
     study_run.remove_work_directory(work);
     Ok(study_run.finish())
 }
@@ -143,11 +100,21 @@ pub fn write_and_read(
     target: usize,
     work: &WorkDirectory,
 ) -> Result<[usize; 2], Problem> {
-    let options = Options::default();
-    let mut suite = Suite::new(work.held(), target, study_run, options)?;
-    let rows = [suite.run(study_run, &phases::WRITE)?, suite.run(study_run, &phases::READ)?];
+    let suite = make_suite(work, &Options::default(), Standing::ALONE, study_run)?;
+    let mut nodes = ThisMachine;
+    let mut phases = Rows::new(target, suite, &mut nodes);
+    let rows = [phases.run(study_run, &phases::WRITE)?, phases.run(study_run, &phases::READ)?];
     work.check()?;
     Ok(rows)
+}
+
+fn make_suite(
+    work: &WorkDirectory,
+    options: &Options,
+    standing: Standing,
+    study_run: &mut StudyRun<'_>,
+) -> Result<Suite, Problem> {
+    Suite::new(work.held(), options.clone(), standing, &mut |path| study_run.watcher.looks(path))
 }
 
 /// The page's shell loops as they stand, in a directory of their own: their rows.

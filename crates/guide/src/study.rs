@@ -181,6 +181,19 @@ impl<'a> StudyRun<'a> {
         Ok(self.study.rows.len() - 1)
     }
 
+    /// Removes everything in a work directory: a fresh start for the next round. Each rank removes its own.
+    ///
+    /// # Errors
+    /// When something cannot be removed.
+    pub fn empty(&self, work: &WorkDirectory) -> Result<(), Problem> {
+        self.clear_others(work);
+        work.empty()
+    }
+
+    fn clear_others(&self, work: &WorkDirectory) {
+        self.control.company().inspect(|company| company.clear(work.directory()));
+    }
+
     /// Adds a note about how the study was done.
     pub fn note(&mut self, id: &str, severity: Severity, text: impl Into<String>) {
         self.study.notes.push(Note::new(id, severity, text));
@@ -196,6 +209,7 @@ impl<'a> StudyRun<'a> {
             Err(Problem::new(format!("{} was not removed, because its storage does not respond", directory.display()))
                 .with_next(format!("run `fsdyno clean {parent}` when the storage responds again")))
         } else {
+            self.clear_others(&work);
             work.close()
         };
         if let Err(problem) = left {

@@ -22,6 +22,7 @@ use serde::Serialize;
 use crate::summary::Grid;
 
 pub use found::{Case, Found};
+pub(crate) use nodes::overlap_of_phases;
 pub use nodes::{NodeFigures, NodesOfTest, Spread};
 pub use standing::Standing;
 pub use test::{LatencyMicroseconds, Ranges, TestFigures};

@@ -64,8 +64,10 @@ pub struct Outcome {
     pub latency: Latency,
     /// Of the part that is timed by itself.
     pub part: Latency,
-    /// User and system time of the workers.
-    pub cpu_ns: u64,
+    /// User time of the workers.
+    pub user_ns: u64,
+    /// System time of the workers.
+    pub system_ns: u64,
     /// First operation's beginning and last one's end on the clock.
     span_ns: Option<(u64, u64)>,
     /// The time was over before the work was.
@@ -84,7 +86,8 @@ impl Outcome {
         self.error = self.error.take().or(other.error);
         merge_latency(&mut self.latency, &other.latency);
         merge_latency(&mut self.part, &other.part);
-        self.cpu_ns += other.cpu_ns;
+        self.user_ns += other.user_ns;
+        self.system_ns += other.system_ns;
         self.span_ns = match (self.span_ns, other.span_ns) {
             (Some((begin, end)), Some((other_begin, other_end))) => Some((begin.min(other_begin), end.max(other_end))),
             (one, two) => one.or(two),
@@ -149,7 +152,7 @@ impl Shared {
 }
 
 /// Does the task, and tells the observer how far it is. A worker that is left behind is the outcome's error, and stops
-/// the study.
+/// the study. Where several ranks do it, all begin at once.
 ///
 /// # Errors
 /// When the system gives no more threads: nothing has been done then.
@@ -178,6 +181,7 @@ pub fn perform(task: Task, observer: &mut dyn Observer) -> std::io::Result<Outco
     let mut detectors = vec![StallDetector::default(); threads];
     let mut whole = Outcome::default();
     while stage_workers.is_awaited() {
+        phase.shared.task.control.follow();
         match events.recv_timeout(LOOK) {
             Ok(Event::Ready(number)) => stage_workers.is_ready(number),
             Ok(Event::Ended(number, outcome)) if stage_workers.ends(number) => match outcome {
@@ -191,6 +195,9 @@ pub fn perform(task: Task, observer: &mut dyn Observer) -> std::io::Result<Outco
         if !stage_workers.is_any_starting() {
             phase.begin();
         }
+    }
+    if let (Some(company), Some((began_ns, ended_ns))) = (phase.shared.task.control.company(), whole.span_ns) {
+        company.ended(STAGE, began_ns, ended_ns);
     }
     Ok(whole)
 }
@@ -207,10 +214,15 @@ struct Phase<'run> {
 
 impl Phase<'_> {
     fn begin(&mut self) {
-        if self.began_ns.is_none() {
-            self.began_ns = Some(self.clock.now_ns());
-            self.shared.gate.open(STAGE);
+        if self.began_ns.is_some() {
+            return;
         }
+        if let Some(company) = self.shared.task.control.company() {
+            self.clock.sleep_until_ns(company.ready(STAGE));
+            self.looked_ns = self.clock.now_ns();
+        }
+        self.began_ns = Some(self.clock.now_ns());
+        self.shared.gate.open(STAGE);
     }
 
     /// Tells how far it is, and leaves those behind that do not answer.

@@ -4,10 +4,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, value_parser};
+#[cfg(not(feature = "mpi"))]
+use guide::nodes::ThisMachine as Nodes;
 use guide::smallfiles::{DEPTH_MAX, FILES_MAX, Options, SIZE_BYTES_MAX, THREADS_MAX, smallfiles};
 use guide::study::Place;
 
 use super::answer::{Shared, answer, size};
+#[cfg(feature = "mpi")]
+use crate::process::link::Ranks as Nodes;
 
 /// How fast are metadata and small files: the 10 s rule, create, stat, rename, fsync.
 ///
@@ -19,7 +23,7 @@ pub(crate) struct SmallFiles {
     /// A directory on the storage to be measured.
     #[arg(default_value = ".")]
     path: PathBuf,
-    /// Number of files.
+    /// Number of files; of each node, if several ask.
     #[arg(long, default_value_t = 1001, value_parser = value_parser!(u32).range(1..=i64::from(FILES_MAX)))]
     files: u32,
     /// Size of each file, such as 5 or 64k.
@@ -37,6 +41,9 @@ pub(crate) struct SmallFiles {
     /// Also run the published shell loops, and show both times.
     #[arg(long)]
     literal: bool,
+    /// With several nodes: all make their files in the same directories, instead of each in its own.
+    #[arg(long = "shared")]
+    one_place: bool,
     /// Drop the caches of the whole machine before phases with cold caches (root only; slows other programs for a while).
     #[arg(long)]
     drop_caches: bool,
@@ -63,10 +70,13 @@ impl SmallFiles {
             threads: self.threads,
             limit_s: self.limit,
             literal: self.literal,
+            shared: self.one_place,
             drop_caches: self.drop_caches,
             expected: self.expect,
         };
         let place = Place::at(&self.path);
-        answer(&self.shared, place.in_command(&self.path, command), |caller| smallfiles(&place, &options, caller))
+        answer(&self.shared, place.in_command(&self.path, command), |caller| {
+            smallfiles(&place, &options, &mut Nodes, caller)
+        })
     }
 }

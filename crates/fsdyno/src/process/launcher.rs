@@ -21,11 +21,11 @@ pub(crate) struct Launched {
 #[cfg(feature = "mpi")]
 impl Launched {
     /// A question that the ranks cannot answer together; said once.
-    pub(crate) fn refuse(&self, question: &str, others: &[&str]) -> std::process::ExitCode {
-        let what = format!("{self} has started {} ranks, but `{question}` runs on one", self.ranks);
+    pub(crate) fn refuse(&self, question: &str, reason: &str, others: &[&str]) -> std::process::ExitCode {
+        let what = format!("{self} has started {} ranks, but `{question}` runs on one: {reason}", self.ranks);
         if self.rank == 0 {
             super::streams::report_problem(&guide::Problem::new(what).with_next(format!(
-                "ask it without a launcher, or one of {} or a fio command line with it",
+                "run it without a launcher; {} and fio command lines run on all ranks",
                 others.join(", ")
             )));
         }

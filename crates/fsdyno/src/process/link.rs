@@ -4,7 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use cluster::Link;
 use guide::bench::{Conditions, run_line};
-use guide::nodes::Nodes;
+use guide::nodes::{Asking, Nodes};
+use guide::smallfiles::{Done, Phase, Standing, Suite};
 use guide::watch::Step;
 use guide::{Problem, Watcher};
 use job::Request;
@@ -39,6 +40,24 @@ pub(super) fn leave() {
 pub(crate) struct Ranks;
 
 impl Nodes for Ranks {
+    fn standing(&self) -> Standing {
+        LINK.get().map_or(Standing::ALONE, |link| link.standing())
+    }
+
+    fn phase(
+        &mut self,
+        suite: &mut Suite,
+        phase: &Phase,
+        asking: Asking<'_>,
+        step: &Step,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Done, Problem> {
+        match LINK.get() {
+            Some(link) => link.phase(suite, phase, asking, step, watcher),
+            None => suite.perform(phase, asking.control, step, watcher),
+        }
+    }
+
     fn count(&self) -> u32 {
         LINK.get().map_or(1, |link| link.ranks())
     }

@@ -22,18 +22,21 @@ use super::{VERSION, supervisor};
 const SHIFT: &str = "--shift";
 
 /// Commands that are about several nodes: the others would be answered by the first rank alone.
-const TOGETHER: [&str; 4] = ["scale", "measure", "sweep", "curve"];
+const TOGETHER: [&str; 6] = ["scale", "measure", "compare", "smallfiles", "sweep", "curve"];
 
-/// Commands that look at a storage or load it, but not from all ranks yet.
-const ALONE: [&str; 4] = ["check", "compare", "smallfiles", "attribute"];
+/// Commands about one node, and why.
+const ALONE: [(&str, &str); 2] = [
+    ("check", "published requirements are about one client, and sums of several would pass where each of them fails"),
+    ("attribute", "it compares two saved runs and loads no storage"),
+];
 
 /// Runs as a rank. `face`: what the first one does with the words.
 pub(crate) fn run(launched: &Launched, words: &[OsString], face: impl FnOnce(&[OsString]) -> ExitCode) -> ExitCode {
     let shifted = words.first().is_some_and(|word| word == SHIFT);
     let words = &words[usize::from(shifted)..];
     let asked = words.first().and_then(|word| word.to_str()).unwrap_or_default();
-    if ALONE.contains(&asked) {
-        return launched.refuse(asked, &TOGETHER);
+    if let Some((_, reason)) = ALONE.iter().find(|(command, _)| *command == asked) {
+        return launched.refuse(asked, reason, &TOGETHER);
     }
     // Both processes read the same clock with the same calibration.
     RealClock::shared();

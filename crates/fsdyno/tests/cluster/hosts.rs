@@ -2,6 +2,7 @@
 
 use std::process::{Child, Command, Stdio};
 
+use results::{JobRecord, Study};
 use testkit::{Place, Running, is_root, shell, skip};
 
 use crate::launcher::program;
@@ -122,6 +123,23 @@ fn on_hosts(count: u32, network: u32) {
     assert_eq!(record.jobs.iter().map(|job| job.directions.write.bytes).sum::<u64>(), u64::from(count) * (4 << 20));
     let files: Vec<String> = names.iter().map(|name| format!("{name}.a.0.0")).collect();
     assert_eq!(hosts.place.names("data"), files);
+}
+
+#[test]
+fn small_files_are_asked_for_by_a_host_that_has_not_seen_them() {
+    if program().is_none() {
+        return;
+    }
+    let Some(hosts) = Hosts::set_up(2, 23) else { return };
+    let Some(running) = hosts.start("smallfiles . --files=100 --quiet --json --no-store") else { return };
+    let study: Study = running.finish().good().study();
+    let row = study.rows.iter().find(|row| row.pattern == "stat-cold").expect("the phase");
+    let phase = row.phase.as_ref().expect("it ran");
+    assert_eq!((phase.operations, phase.failures, phase.cache.as_deref()), (200, 0, Some("another node's")));
+    let run = row.run.as_ref().expect("a record of each");
+    let of_other = |job: &JobRecord| job.plan.files[0].contains("/rank-1/") == (run.nodes[job.node].name == "node1");
+    assert!(run.jobs.iter().all(of_other), "{:?}", run.jobs.iter().map(|job| &job.plan.files).collect::<Vec<_>>());
+    assert_eq!(hosts.place.names("data"), [""; 0]);
 }
 
 #[test]

@@ -4,4 +4,5 @@ mod breaks;
 mod hosts;
 mod launcher;
 mod nfs;
+mod questions;
 mod together;

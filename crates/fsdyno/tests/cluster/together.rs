@@ -179,9 +179,9 @@ fn a_question_is_asked_from_all_ranks_and_leaves_nothing() {
 #[test]
 fn a_question_for_one_machine_is_refused() {
     let place = Place::new();
-    let Some(ran) = ran(&place.path(""), 2, "smallfiles .") else { return };
+    let Some(ran) = ran(&place.path(""), 2, "check etcd .") else { return };
     assert_ne!(ran.status, Some(0));
-    assert_eq!(ran.stderr.matches("`smallfiles` runs on one").count(), 1, "{}", ran.stderr);
+    assert_eq!(ran.stderr.matches("`check` runs on one: published requirements").count(), 1, "{}", ran.stderr);
 }
 
 /// Each rank with a filesystem of its own on `data`, of so many MiB; 0: none. Needs root.

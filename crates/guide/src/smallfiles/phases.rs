@@ -5,7 +5,7 @@ use run::metadata::operations::{self, Perform};
 use run::metadata::tree::Family;
 
 /// One phase.
-pub(super) struct Phase {
+pub struct Phase {
     pub(super) pattern: &'static str,
     /// For people.
     pub(super) title: &'static str,
@@ -36,7 +36,7 @@ const fn phase(pattern: &'static str, title: &'static str, acts: FileUse, perfor
 }
 
 /// The files of the published rule are written. Never cut short.
-pub(super) const WRITE: Phase = Phase {
+pub(super) static WRITE: Phase = Phase {
     part: Some(("write-close", "write: its close")),
     moves_data: true,
     limited: false,
@@ -44,14 +44,14 @@ pub(super) const WRITE: Phase = Phase {
 };
 
 /// They are read. Never cut short.
-pub(super) const READ: Phase = Phase {
+pub(super) static READ: Phase = Phase {
     moves_data: true,
     limited: false,
     ..phase("read", "read", FileUse::Uses(Family::Test), operations::read, Cache::Hot)
 };
 
 /// What a git server, a mail store or a build does besides.
-pub(super) const METADATA: [Phase; 13] = [
+pub(super) static METADATA: [Phase; 13] = [
     phase("stat-hot", "stat, hot", FileUse::Uses(Family::Test), operations::stat, Cache::HotNames),
     phase("stat-cold", "stat, cold", FileUse::Uses(Family::Test), operations::stat, Cache::ColdNames),
     Phase {
@@ -88,3 +88,8 @@ pub(super) const METADATA: [Phase; 13] = [
     phase("readlink", "readlink", FileUse::Uses(Family::Link), operations::read_link, Cache::Hot),
     phase("unlink", "unlink", FileUse::Removes(Family::Test), operations::unlink, Cache::Unconcerned),
 ];
+
+/// The phase of this name.
+pub(super) fn named(pattern: &str) -> Option<&'static Phase> {
+    [&WRITE, &READ].into_iter().chain(&METADATA).find(|phase| phase.pattern == pattern)
+}

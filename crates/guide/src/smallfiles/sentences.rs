@@ -78,6 +78,26 @@ fn durability(study: &Study, mount: Option<&Mount>) -> Option<String> {
     })
 }
 
+/// What several nodes do together; the cold phase asks for another's files.
+pub(super) fn of_nodes(study: &Study, ranks: u32, is_shared: bool) -> Option<String> {
+    let rate = |pattern, what: &str| {
+        let per_s = phase_of(study, pattern).and_then(PhaseRecord::rate_per_s)?;
+        Some(format!("{} {what}", number(per_s)))
+    };
+    let rates: Vec<String> = [
+        rate("create", "files created"),
+        rate("stat-cold", "of another's files asked for (stat)"),
+        rate("open-read", "of another's files read"),
+        rate("unlink", "removed"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let place = if is_shared { "in one directory" } else { "each in a directory of its own" };
+    (ranks > 1 && !rates.is_empty())
+        .then(|| format!("{ranks} nodes together, {place}, per second: {}.", rates.join(", ")))
+}
+
 /// Operations a second of mdtest on one client, as a vendor of one of the three published them: create, remove.
 const PUBLISHED: [(&str, &str, &str); 3] =
     [("s3fs", "5.7", "24"), ("JuiceFS", "1,410", "1,163"), ("EFS", "179", "217")];

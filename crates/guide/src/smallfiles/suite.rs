@@ -1,158 +1,201 @@
-//! Runs the phases one after the other in one directory, keeps track of the names in it, and makes a row of each.
+//! Runs the phases one after the other in one directory, and keeps track of the names in it.
 
+use std::ffi::CString;
 use std::path::Path;
 use std::sync::Arc;
 
 use engine::files::Directory;
 use engine::names::LINKS_REFUSED;
-use results::evidence::WireCounters;
-use results::quantity::count;
-use results::{PhaseRecord, Row, Severity};
+use results::evidence::{Mount, WireCounters};
+use results::{Finding, Latency, PhaseRecord, RunRecord};
+use run::Control;
 use run::metadata::caches::{Arranged, Cache, Caches};
 use run::metadata::operations::{self, Item, OperationContext, Perform};
 use run::metadata::tree::{Family, Tree};
 use run::metadata::{Outcome, Task, perform};
 
-use super::phases::{FileUse, Phase, READ, WRITE};
+use super::options::Options;
+use super::phases::{FileUse, Phase};
 use super::relay::Relay;
-use super::{Options, shell};
-use crate::Problem;
-use crate::study::{StudyRun, planned_row};
+use super::standing::Standing;
 use crate::watch::Step;
 use crate::work_directory::reason;
-
-/// Phases that were cut short are named, up to so many.
-const CUTS_NAMED: usize = 3;
+use crate::{Problem, Watcher};
 
 /// Listings of a readdir phase, at least.
 const LISTINGS: u32 = 100;
 
-pub(super) struct Suite {
-    target: usize,
+/// The directory of the files, below that of the question or of a rank.
+pub(super) const ROOT: &str = "files";
+
+/// The small files of one node.
+pub struct Suite {
+    /// The directory of the question.
+    place: Arc<Directory>,
     caches: Caches,
-    options: Options,
+    pub(super) options: Options,
+    pub(super) standing: Standing,
     tree: Tree,
-    context: Arc<OperationContext>,
+    pub(super) context: Arc<OperationContext>,
     /// Numbers of the names that are there, by family.
     there: [Vec<u32>; Family::COUNT],
-    /// Phases that were cut short: `rename after 17 of 1,001`.
-    cuts: Vec<String>,
+}
+
+/// What came of a phase.
+#[derive(Debug, Default)]
+pub struct Done {
+    pub(super) record: PhaseRecord,
+    /// Of the call that is timed by itself.
+    pub(super) part: Option<Latency>,
+    pub(super) findings: Vec<Finding>,
+    /// So much of the CPU time was the kernel's, ns.
+    pub(super) system_ns: u64,
+    /// Operations that the phase was to do.
+    pub(super) planned: u64,
+    /// Its time was over before.
+    pub(super) cut: bool,
+    /// The records of all nodes, where several ran it.
+    pub(super) run: Option<RunRecord>,
 }
 
 /// The record of a phase that cannot be run here, with the reason in the place of the state of the caches.
-fn did_not_run(phase: &Phase, reason: String) -> PhaseRecord {
-    PhaseRecord { name: phase.pattern.into(), cache: Some(reason), ..PhaseRecord::default() }
+fn did_not_run(phase: &Phase, reason: String) -> Done {
+    let record = PhaseRecord { name: phase.pattern.into(), cache: Some(reason), ..PhaseRecord::default() };
+    Done { record, ..Done::default() }
+}
+
+fn unusable(error: engine::files::FileError) -> Problem {
+    Problem::new(error.to_string())
 }
 
 impl Suite {
-    /// Makes the files' directories.
-    pub(super) fn new(
-        place: &Directory,
-        target: usize,
-        study_run: &mut StudyRun<'_>,
+    /// Makes the files' directories below that of a question; where ranks share one, the first makes them. `next` is told
+    /// which is looked for.
+    ///
+    /// # Errors
+    /// When one cannot be made.
+    pub fn new(
+        place: &Arc<Directory>,
         options: Options,
+        standing: Standing,
+        next: &mut dyn FnMut(&Path),
     ) -> Result<Suite, Problem> {
         let tree = Tree::new(options.depth, options.files);
-        let root = place.path().join("files");
-        study_run.watcher.looks(&root);
-        let directory = place.make("files").map_err(|error| Problem::new(error.to_string()))?;
-        tree.make(&directory, &mut |path| study_run.watcher.looks(path))
-            .map_err(|error| Problem::new(error.to_string()))?;
-        let caches = Caches { mount: probe::mount_of(&root).ok(), may_drop: options.drop_caches };
-        let context = Arc::new(OperationContext::new(directory, options.size_bytes));
-        Ok(Suite { target, caches, options, tree, context, there: Default::default(), cuts: Vec::new() })
+        let shares = options.shared && standing.ranks > 1;
+        let own = Standing::directory_of(if shares { 0 } else { standing.rank });
+        next(&place.path().join(&own).join(ROOT));
+        let root = if shares && standing.rank > 0 {
+            place.enter(ROOT.as_ref()).map_err(unusable)?
+        } else {
+            let of_rank = if own.as_os_str().is_empty() { None } else { Some(place.enter(&own).map_err(unusable)?) };
+            let root = of_rank.as_ref().unwrap_or(place).make(ROOT).map_err(unusable)?;
+            tree.make(&root, next).map_err(unusable)?;
+            root
+        };
+        let caches = Caches { mount: probe::mount_of(root.path()).ok(), may_drop: options.drop_caches };
+        let context = Arc::new(OperationContext::new(root, options.size_bytes));
+        let there = Default::default();
+        let tree = if shares { tree.of_rank(standing.rank) } else { tree };
+        Ok(Suite { place: Arc::clone(place), caches, options, standing, tree, context, there })
     }
 
-    pub(super) fn mount(&self) -> Option<&results::evidence::Mount> {
+    /// The directory of the question.
+    pub fn place(&self) -> &Path {
+        self.place.path()
+    }
+
+    pub(super) fn mount(&self) -> Option<&Mount> {
         self.caches.mount.as_ref()
     }
 
-    /// Runs a phase and keeps its row, and one for the part of it that is timed by itself: the index of the first.
-    pub(super) fn run(&mut self, study_run: &mut StudyRun<'_>, phase: &Phase) -> Result<usize, Problem> {
-        let items = self.items(phase.acts);
-        let title = match phase.acts {
-            // They differ, if at all, by one or two of each family.
-            FileUse::Lists => {
-                format!("readdir, {} names", count(items.iter().map(|item| item.expected).max().unwrap_or(0)))
-            }
-            _ => phase.title.to_string(),
-        };
-        let mut row = planned_row(self.target, phase.pattern, &title, 0, self.command(phase));
-        let step = study_run.begin_step(self.target, &title);
-        let mut part = None;
-        if items.is_empty() && !study_run.stopped() {
-            let text = format!("{} did not run: the files or directories that it needs could not be made", phase.title);
-            study_run.note("phase-without-files", Severity::Caution, text);
-        } else if !study_run.stopped() {
-            part = self.run_on(items, study_run, phase, &step, &mut row)?;
-        }
-        study_run.end_step(&step, row);
-        let index = study_run.study.rows.len() - 1;
-        // It ran with the other: it is no step of its own.
-        study_run.study.rows.extend(part);
-        Ok(index)
+    pub(super) fn is_shared(&self) -> bool {
+        self.options.shared && self.standing.ranks > 1
     }
 
-    /// Fills the row; the row of the part.
-    fn run_on(
+    /// Whether there is something for the phase to work on.
+    pub(super) fn has_work(&self, phase: &Phase) -> bool {
+        !self.items(phase).is_empty()
+    }
+
+    /// Names in the largest directory, as far as they are known here.
+    pub(super) fn names_listed(&self, phase: &Phase) -> u64 {
+        let most = self.items(phase).iter().map(|item| item.expected).max().unwrap_or(0);
+        if self.is_shared() { most * u64::from(self.standing.ranks) } else { most }
+    }
+
+    /// Runs a phase on this node.
+    ///
+    /// # Errors
+    /// When another's files are not there, or the system gives no more threads.
+    pub fn perform(
         &mut self,
-        mut items: Vec<Item>,
-        study_run: &mut StudyRun<'_>,
         phase: &Phase,
+        control: &Arc<Control>,
         step: &Step,
-        row: &mut Row,
-    ) -> Result<Option<Row>, Problem> {
+        watcher: &mut dyn Watcher,
+    ) -> Result<Done, Problem> {
         if let (FileUse::Makes(Family::Link), Some(reason)) = (phase.acts, LINKS_REFUSED) {
-            row.phase = Some(did_not_run(phase, reason.to_owned()));
-            return Ok(None);
+            return Ok(did_not_run(phase, reason.to_owned()));
         }
-        let limit_ns = phase.limited.then_some(u64::from(self.options.limit_s) * 1_000_000_000);
+        let mut items = self.items(phase);
         let planned = items.len();
-        let (control, watcher) = (&study_run.control, &mut *study_run.watcher);
-        let next = &mut |path: &Path| watcher.looks(path);
-        let arranged = self.caches.arrange(phase.cache, &self.context.root, &mut items, limit_ns, control, next);
-        study_run.watcher.looked();
+        let context = self.context_of(self.standing.owner(phase))?;
+        let limit_ns = phase.limited.then_some(u64::from(self.options.limit_s) * 1_000_000_000);
+        let next = &mut |path: &Path| {
+            // To other ranks this one is alive.
+            control.follow();
+            watcher.looks(path);
+        };
+        let arranged = match phase.cache {
+            Cache::ColdNames if self.standing.is_fresh() && !self.options.drop_caches => {
+                Arranged::Ready(Some("another node's".to_owned()))
+            }
+            wanted => self.caches.arrange(wanted, &context.root, &mut items, limit_ns, control, next),
+        };
+        watcher.looked();
         let cache = match arranged {
             Arranged::Ready(cache) => cache,
-            Arranged::Impossible(reason) => {
-                row.phase = Some(did_not_run(phase, reason));
-                return Ok(None);
-            }
+            Arranged::Impossible(reason) => return Ok(did_not_run(phase, reason)),
         };
+        let prepared = items.len();
         let task = Task {
             title: phase.title.to_string(),
-            context: Arc::clone(&self.context),
+            context,
             perform: self.perform_of(phase),
             has_part: phase.part.is_some(),
             threads: self.options.threads,
             more_ns: self.more_ns(phase, &items),
             items,
             limit_ns,
-            control: study_run.control.clone(),
+            control: Arc::clone(control),
         };
         let before = self.wire();
-        let prepared = task.items.len();
-        let outcome = perform(task, &mut Relay { step, watcher: &mut *study_run.watcher }).map_err(|error| {
+        let outcome = perform(task, &mut Relay { step, watcher }).map_err(|error| {
             Problem::new(format!("cannot start a thread: {}", reason(&error)))
                 .with_next("ask for fewer with --threads, or raise the limit of processes (ulimit -u)")
         })?;
-        // There may have been no time to make all of them cold.
-        if outcome.cut || (prepared < planned && !study_run.stopped()) {
-            let attempted = outcome.done.len() as u64 + outcome.failures;
-            self.cuts.push(format!("{} after {} of {}", phase.title, count(attempted), count(planned as u64)));
-        }
         let record = self.record(phase, &outcome, cache);
-        if let (Some(before), Some(after)) = (before, self.wire()) {
-            row.findings = findings::of_phase(&record, &before, &after);
-        }
-        let part = phase.part.map(|(pattern, title)| {
-            let latency = outcome.part.clone();
-            let phase = PhaseRecord { name: pattern.into(), latency, bytes: None, error: None, ..record.clone() };
-            Row { phase: Some(phase), ..planned_row(self.target, pattern, title, 0, Vec::new()) }
-        });
-        row.phase = Some(record);
+        let findings = match (before, self.wire()) {
+            (Some(before), Some(after)) => findings::of_phase(&record, &before, &after),
+            _ => Vec::new(),
+        };
+        // There may have been no time to make all of them cold.
+        let cut = outcome.cut || (prepared < planned && !control.stopped());
+        let part = phase.part.map(|_| outcome.part.clone());
+        let system_ns = outcome.system_ns;
         self.remember(phase.acts, outcome);
-        Ok(part)
+        Ok(Done { record, part, findings, system_ns, planned: planned as u64, cut, run: None })
+    }
+
+    /// Where the files of a rank are.
+    fn context_of(&self, owner: u32) -> Result<Arc<OperationContext>, Problem> {
+        if self.is_shared() || owner == self.standing.rank {
+            return Ok(Arc::clone(&self.context));
+        }
+        let own = Standing::directory_of(owner);
+        let of_rank = if own.as_os_str().is_empty() { None } else { Some(self.place.enter(&own).map_err(unusable)?) };
+        let root = of_rank.as_ref().unwrap_or(&self.place).enter(ROOT.as_ref()).map_err(unusable)?;
+        Ok(Arc::new(OperationContext::new(root, self.options.size_bytes)))
     }
 
     /// The operation: cold attributes are read past the kernel's cache where that is possible.
@@ -163,8 +206,11 @@ impl Suite {
 
     /// How much longer than a small one an operation may take: a second for each MiB, a millisecond for each name.
     fn more_ns(&self, phase: &Phase, items: &[Item]) -> u64 {
+        let ranks = if self.is_shared() { u64::from(self.standing.ranks) } else { 1 };
         match phase.acts {
-            FileUse::Lists => items.iter().map(|item| item.expected).max().unwrap_or(0).saturating_mul(1_000_000),
+            FileUse::Lists => {
+                items.iter().map(|item| item.expected).max().unwrap_or(0).saturating_mul(1_000_000 * ranks)
+            }
             _ => (self.options.size_bytes >> 20).saturating_mul(1_000_000_000),
         }
     }
@@ -179,42 +225,47 @@ impl Suite {
             threads: self.options.threads,
             bytes: phase.moves_data.then_some(operations * self.options.size_bytes),
             elapsed_ns: outcome.elapsed_ns(),
-            cpu_ns: outcome.cpu_ns,
+            cpu_ns: outcome.user_ns + outcome.system_ns,
             latency: outcome.latency.clone(),
             cache,
         }
     }
 
-    /// The shell loop that does the same, for the phases that have one.
-    fn command(&self, phase: &Phase) -> Vec<String> {
-        match phase.pattern {
-            _ if !self.options.is_published() => Vec::new(),
-            name if name == WRITE.pattern => shell::words(shell::WRITE_LOOP),
-            name if name == READ.pattern => shell::words(shell::READ_LOOP),
-            _ => Vec::new(),
-        }
-    }
-
     /// What the phase will work on.
-    fn items(&self, acts: FileUse) -> Vec<Item> {
-        let size_bytes = self.options.size_bytes;
-        let item = |family: Family, index: u32| Item {
-            index,
-            name: self.tree.name(family, index),
-            other: self.other(family, index),
-            expected: size_bytes,
-        };
-        match acts {
-            FileUse::Makes(family) => (0..self.options.files).map(|index| item(family, index)).collect(),
+    fn items(&self, phase: &Phase) -> Vec<Item> {
+        let owner = self.standing.owner(phase);
+        if owner != self.standing.rank {
+            return self.items_of_another(owner);
+        }
+        match phase.acts {
+            FileUse::Makes(family) => (0..self.options.files).map(|index| self.item(family, index)).collect(),
             FileUse::Uses(family) | FileUse::Removes(family) => {
-                self.there[family as usize].iter().map(|index| item(family, *index)).collect()
+                self.there[family as usize].iter().map(|index| self.item(family, *index)).collect()
             }
             FileUse::Turns(from, into) => {
-                let renamed = |index: &u32| Item { other: Some(self.tree.name(into, *index)), ..item(from, *index) };
+                let renamed =
+                    |index: &u32| Item { other: Some(self.tree.name(into, *index)), ..self.item(from, *index) };
                 self.there[from as usize].iter().map(renamed).collect()
             }
             FileUse::Lists => self.listings(),
         }
+    }
+
+    fn item(&self, family: Family, index: u32) -> Item {
+        let expected = self.options.size_bytes;
+        Item { index, name: self.tree.name(family, index), other: self.other(family, index), expected }
+    }
+
+    /// The files of the rule that another rank was to write; one that it could not write is a failure here too.
+    fn items_of_another(&self, owner: u32) -> Vec<Item> {
+        let tree = if self.is_shared() { self.tree.of_rank(owner) } else { self.tree };
+        let item = |index| Item {
+            index,
+            name: tree.name(Family::Test, index),
+            other: None,
+            expected: self.options.size_bytes,
+        };
+        (0..self.options.files).map(item).collect()
     }
 
     /// Each directory that holds files, again and again.
@@ -234,11 +285,11 @@ impl Suite {
     }
 
     /// The second name of an operation.
-    fn other(&self, family: Family, index: u32) -> Option<std::ffi::CString> {
+    fn other(&self, family: Family, index: u32) -> Option<CString> {
         match family {
             Family::Entered => Some(self.tree.directory(index)),
             // The file beside it.
-            Family::Link => Some(Tree::new(0, 1).name(Family::Test, index)),
+            Family::Link => Some(self.tree.beside().name(Family::Test, index)),
             _ => None,
         }
     }
@@ -263,18 +314,5 @@ impl Suite {
     fn wire(&self) -> Option<WireCounters> {
         let mount = self.caches.mount.as_ref().filter(|_| self.caches.is_nfs())?;
         probe::nfs_mount_statistics(&mount.mount_point).ok()
-    }
-
-    /// Notes which phases were cut short.
-    pub(super) fn note_cuts(&self, study_run: &mut StudyRun<'_>) {
-        if !self.cuts.is_empty() {
-            // How far the others came, their rows say.
-            let named = &self.cuts[..self.cuts.len().min(CUTS_NAMED)];
-            let more = self.cuts.len() - named.len();
-            let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-            let list = named.join("; ");
-            let text = format!("stopped at the time limit of {} s each (--limit): {list}{more}", self.options.limit_s);
-            study_run.note("phase-cut", Severity::Caution, text);
-        }
     }
 }

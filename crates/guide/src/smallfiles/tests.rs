@@ -21,23 +21,24 @@ fn few() -> Options {
 
 /// Runs phases in a directory, one at a time.
 struct Run<'a> {
-    suite: Suite,
+    rows: Rows<'a>,
     study_run: StudyRun<'a>,
 }
 
 impl<'a> Run<'a> {
-    fn new(place: &Path, options: Options, watcher: &'a mut Unwatched) -> Run<'a> {
+    fn new(place: &Path, options: Options, (watcher, nodes): &'a mut (Unwatched, ThisMachine)) -> Run<'a> {
         let control = Arc::new(Control::default());
         let place = Place { name: "here".into(), path: place.to_path_buf() };
         let places = std::slice::from_ref(&place);
         let caller = Caller { version: "v", command: Vec::new(), control, watcher };
-        let mut study_run = StudyRun::begin(Question::SmallFiles, places, caller);
-        let suite = Suite::new(&Directory::open(&place.path).unwrap(), 0, &mut study_run, options).unwrap();
-        Run { suite, study_run }
+        let study_run = StudyRun::begin(Question::SmallFiles, places, caller);
+        let held = Arc::new(Directory::open(&place.path).unwrap());
+        let suite = Suite::new(&held, options, Standing::ALONE, &mut |_| ()).unwrap();
+        Run { rows: Rows::new(0, suite, nodes), study_run }
     }
 
-    fn phase(&mut self, phase: &Phase) -> Row {
-        let index = self.suite.run(&mut self.study_run, phase).unwrap();
+    fn phase(&mut self, phase: &'static Phase) -> Row {
+        let index = self.rows.run(&mut self.study_run, phase).unwrap();
         self.study_run.study.rows[index].clone()
     }
 
@@ -83,7 +84,7 @@ fn expected(families: &[(&str, &str)]) -> BTreeSet<String> {
 
 #[test]
 fn the_rules_files_are_written_and_read() {
-    let (place, mut watcher) = (TempDir::new().unwrap(), Unwatched);
+    let (place, mut watcher) = (TempDir::new().unwrap(), (Unwatched, ThisMachine));
     let mut run = Run::new(place.path(), few(), &mut watcher);
     let write = run.phase(&WRITE);
     assert_eq!(counts(&write), (50, 0));
@@ -101,7 +102,7 @@ fn the_rules_files_are_written_and_read() {
 
 #[test]
 fn larger_files_have_their_size_and_no_pattern() {
-    let (place, mut watcher) = (TempDir::new().unwrap(), Unwatched);
+    let (place, mut watcher) = (TempDir::new().unwrap(), (Unwatched, ThisMachine));
     let size_bytes = (1 << 20) + 4321;
     let options = Options { files: 2, size_bytes, ..Options::default() };
     let mut run = Run::new(place.path(), options, &mut watcher);
@@ -115,7 +116,7 @@ fn larger_files_have_their_size_and_no_pattern() {
 
 #[test]
 fn each_phase_does_what_its_name_says() {
-    let (place, mut watcher) = (TempDir::new().unwrap(), Unwatched);
+    let (place, mut watcher) = (TempDir::new().unwrap(), (Unwatched, ThisMachine));
     let root = place.path().join("files");
     let mut run = Run::new(place.path(), few(), &mut watcher);
     run.phase(&WRITE);
@@ -149,7 +150,7 @@ fn each_phase_does_what_its_name_says() {
 
 #[test]
 fn an_operation_that_fails_is_counted_with_its_first_error_and_the_others_go_on() {
-    let (place, mut watcher) = (TempDir::new().unwrap(), Unwatched);
+    let (place, mut watcher) = (TempDir::new().unwrap(), (Unwatched, ThisMachine));
     let root = place.path().join("files");
     let mut run = Run::new(place.path(), few(), &mut watcher);
     run.phase(&WRITE);
@@ -173,7 +174,7 @@ fn an_operation_that_fails_is_counted_with_its_first_error_and_the_others_go_on(
 
 #[test]
 fn a_phase_without_anything_to_work_on_says_so() {
-    let (place, mut watcher) = (TempDir::new().unwrap(), Unwatched);
+    let (place, mut watcher) = (TempDir::new().unwrap(), (Unwatched, ThisMachine));
     let mut run = Run::new(place.path(), Options { depth: 0, ..few() }, &mut watcher);
     fs::remove_dir(place.path().join("files")).unwrap();
     let link = run.named("symlink");
@@ -200,7 +201,8 @@ fn asked(path: &Path, options: &Options, watcher: &mut dyn Watcher) -> Study {
 
 fn with_control(path: &Path, options: &Options, control: Arc<Control>, watcher: &mut dyn Watcher) -> Study {
     let place = Place { name: "here".into(), path: path.to_path_buf() };
-    smallfiles(&place, options, Caller { version: "v", command: Vec::new(), control, watcher }).unwrap()
+    smallfiles(&place, options, &mut ThisMachine, Caller { version: "v", command: Vec::new(), control, watcher })
+        .unwrap()
 }
 
 #[test]

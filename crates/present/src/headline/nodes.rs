@@ -1,7 +1,7 @@
 //! The nodes of a test on several, beside each other.
 
 use results::statistics::median;
-use results::{Figures, JobRecord, Window, sort};
+use results::{DirectionFigures, Figures, JobRecord, Node, Window, sort};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -27,6 +27,9 @@ pub struct NodesOfTest {
     pub p99_us: Option<Spread>,
     /// Each node, by name.
     pub nodes: Vec<NodeFigures>,
+    /// It is a phase of operations on names.
+    #[serde(skip)]
+    pub(crate) is_phase: bool,
 }
 
 /// A figure over the nodes.
@@ -75,6 +78,7 @@ pub(super) fn all(grid: &Grid<'_>) -> Vec<NodesOfTest> {
             iops: figures(|node| Some(node.iops))?,
             p99_us: figures(|node| node.p99_us),
             nodes,
+            is_phase: line.is_phase(),
         })
     });
     tests.collect()
@@ -106,15 +110,32 @@ fn nodes(cell: &Cell<'_>) -> Vec<NodeFigures> {
 }
 
 fn of_repeat<'a>(repeat: &Repeat<'a>) -> Vec<(&'a str, Figures)> {
-    let Some(run) = repeat.run().filter(|run| run.nodes.len() > 1) else { return Vec::new() };
-    let mut workers: Vec<&JobRecord> = repeat.workers.clone();
+    let did_not_run = repeat.phase.is_some_and(|phase| phase.operations == 0);
+    let Some(run) = repeat.run().filter(|run| run.nodes.len() > 1 && !did_not_run) else { return Vec::new() };
+    let mut workers: Vec<&JobRecord> =
+        if repeat.phase.is_some() { run.jobs.iter().collect() } else { repeat.workers.clone() };
     sort::by_key(&mut workers, |worker| worker.node);
     let of_node = workers.chunk_by(|one, other| one.node == other.node).filter_map(|workers| {
         let mut merged = workers[0].clone();
         workers[1..].iter().for_each(|worker| merged.merge(worker));
-        Some((run.nodes.get(merged.node)?.name.as_str(), Figures::of_job(&merged)))
+        let node = run.nodes.get(merged.node)?;
+        let mut figures = Figures::of_job(&merged);
+        if repeat.phase.is_some() {
+            by_span(&mut figures.total, node);
+        }
+        Some((node.name.as_str(), figures))
     });
     of_node.collect()
+}
+
+/// A phase may be over in less than the ms that runtimes are counted in.
+fn by_span(total: &mut DirectionFigures, node: &Node) {
+    let span = node.part.as_ref().and_then(|part| part.spans.first());
+    let seconds = span.map_or(0.0, |span| span.end_ns.saturating_sub(span.start_ns) as f64 / 1e9);
+    if seconds > 0.0 {
+        total.iops = total.operations as f64 / seconds;
+        total.bytes_per_s = total.bytes as f64 / seconds;
+    }
 }
 
 impl Spread {
@@ -134,10 +155,25 @@ impl Spread {
     }
 }
 
+/// How far the nodes of short phases ran together, in one sentence; `None`: there are none.
+pub(crate) fn overlap_of_phases(all: &[NodesOfTest]) -> Option<String> {
+    let phases = all.iter().filter(|of_test| of_test.is_phase);
+    let worst = phases.filter_map(|of_test| Some((of_test.outside_percent?, of_test)));
+    let (outside, of_test) = worst.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    let (outside, count) = (results::quantity::number(outside), of_test.nodes.len());
+    Some(format!(
+        "At most {outside} % of the {count} nodes' time lies outside the time in which all were active ({}).",
+        of_test.test
+    ))
+}
+
 impl NodesOfTest {
     /// `All 4 nodes were active together for 10.0 s; 2 % of their time lies outside.`
     pub(crate) fn overlap(&self) -> Option<String> {
         let (active_s, outside) = (self.all_active_s?, self.outside_percent?);
+        if self.is_phase {
+            return None;
+        }
         let time = results::quantity::latency(active_s * 1e9);
         let outside = results::quantity::number(outside);
         let count = self.nodes.len();

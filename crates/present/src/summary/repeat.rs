@@ -22,7 +22,9 @@ pub(crate) struct Repeat<'a> {
 impl<'a> Repeat<'a> {
     /// The repeats that a row stands for: one, but for a fio command line one per row of its report.
     pub(super) fn of_row(row: &'a Row, split: bool) -> Vec<Repeat<'a>> {
-        let groups = row.run.as_ref().map_or_else(Vec::new, |run| groups(run, split));
+        // A phase on several nodes has the records of each beside its own.
+        let run = row.run.as_ref().filter(|_| row.phase.is_none());
+        let groups = run.map_or_else(Vec::new, |run| groups(run, split));
         if groups.is_empty() {
             let (pattern, title) = (row.pattern.clone(), row.title.clone());
             return vec![Repeat { row, pattern, title, workers: Vec::new(), merged: None, phase: row.phase.as_ref() }];

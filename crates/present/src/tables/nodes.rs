@@ -3,7 +3,7 @@
 use results::quantity::{latency, number, rate_number, rate_unit};
 
 use super::table::{Form, Table};
-use crate::headline::{Headline, Spread};
+use crate::headline::{Headline, Spread, overlap_of_phases};
 
 /// A figure as it stands in a cell.
 type Words = fn(f64) -> String;
@@ -16,9 +16,12 @@ pub(super) fn table(headline: &Headline, form: Form) -> String {
     let mut table = Table::new(&["test", "nodes", "<figure", "least", "<on", "median", "most", "<on ", "most/least"])
         .sparing(&["on "]);
     for of_test in &headline.nodes {
+        let operations = if of_test.is_phase { "ops/s" } else { "IOPS" };
+        // Names have no bytes.
+        let moved = Some(&of_test.mb_per_s).filter(|rate| !of_test.is_phase || rate.most > 0.0);
         let lines: [(&str, Option<&Spread>, Words); 3] = [
-            (rate_unit(), Some(&of_test.mb_per_s), |rate| rate_number(rate * 1e6)),
-            ("IOPS", Some(&of_test.iops), number),
+            (rate_unit(), moved, |rate| rate_number(rate * 1e6)),
+            (operations, Some(&of_test.iops), number),
             ("p99", of_test.p99_us.as_ref(), |us| latency(us * 1e3)),
         ];
         for (figure, spread, words) in lines {
@@ -38,5 +41,6 @@ pub(super) fn table(headline: &Headline, form: Form) -> String {
     }
     let overlaps: String =
         headline.nodes.iter().filter_map(|of_test| Some(form.paragraph(&of_test.overlap()?))).collect();
-    format!("{}{overlaps}", table.shown(form))
+    let of_phases = overlap_of_phases(&headline.nodes).map(|text| form.paragraph(&text)).unwrap_or_default();
+    format!("{}{overlaps}{of_phases}", table.shown(form))
 }

@@ -65,7 +65,8 @@ fn measured(row: &Row, phase: &PhaseRecord, figures: &Figures) -> Vec<String> {
     };
     let rate = phase.rate_per_s().map_or("-".to_string(), number);
     let failed = count(phase.failures);
-    let mark = if row.trust() == Trust::Ok { String::new() } else { format!(", {}", row.trust().word()) };
+    let comma = if cache.is_empty() { "" } else { ", " };
+    let mark = if row.trust() == Trust::Ok { String::new() } else { format!("{comma}{}", row.trust().word()) };
     cells(
         row,
         [&rate, &time(|found| Some(found.p50_ns)), &time(|found| found.p99_ns), &failed, &format!("{cache}{mark}")],

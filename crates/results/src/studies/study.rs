@@ -119,9 +119,9 @@ pub struct Row {
     pub round: u32,
     /// A command line that does the same by itself; empty when there is none.
     pub command: Vec<String>,
-    /// A fio-style run.
+    /// A fio-style run; of a phase on several nodes what each of them did, a job for each.
     pub run: Option<RunRecord>,
-    /// A phase of operations.
+    /// A phase of operations, all nodes together.
     pub phase: Option<PhaseRecord>,
     /// What was found against it.
     pub findings: Vec<Finding>,

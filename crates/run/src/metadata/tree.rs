@@ -48,13 +48,25 @@ impl Family {
 pub struct Tree {
     depth: u32,
     leaves: u32,
+    /// Whose files they are, in the names; `None`: nobody else has any there.
+    rank: Option<u32>,
 }
 
 impl Tree {
     /// So deep, with no more ends than there are files.
     pub fn new(depth: u32, files: u32) -> Tree {
         let ends = 1u32.checked_shl(depth).unwrap_or(u32::MAX);
-        Tree { depth, leaves: ends.min(files).max(1) }
+        Tree { depth, leaves: ends.min(files).max(1), rank: None }
+    }
+
+    /// The same directories, with names of their own for the files of this rank.
+    pub fn of_rank(self, rank: u32) -> Tree {
+        Tree { rank: Some(rank), ..self }
+    }
+
+    /// The names as they are within the directory of a file.
+    pub fn beside(self) -> Tree {
+        Tree { depth: 0, leaves: 1, ..self }
     }
 
     /// Directories that hold files.
@@ -77,7 +89,8 @@ impl Tree {
     /// A name, relative to the root.
     pub fn name(&self, family: Family, index: u32) -> CString {
         let (before, after) = family.affixes();
-        text(format!("{}{before}{index}{after}", self.prefix(index)))
+        let rank = self.rank.map(|rank| format!("rank{rank}-")).unwrap_or_default();
+        text(format!("{}{rank}{before}{index}{after}", self.prefix(index)))
     }
 
     /// Makes the directories under `root`; `next` is told which is looked for.
@@ -108,6 +121,13 @@ mod tests {
         assert_eq!((tree.leaves(), tree.directory(5).as_c_str()), (1, c"."));
         assert_eq!(tree.name(Family::Test, 0).as_c_str(), c"test0.txt");
         assert_eq!(tree.name(Family::Test, 1000).as_c_str(), c"test1000.txt");
+    }
+
+    #[test]
+    fn ranks_in_the_same_directories_have_names_of_their_own() {
+        let tree = Tree::new(1, 10).of_rank(3);
+        assert_eq!(tree.name(Family::Test, 1).as_c_str(), c"d1/rank3-test1.txt");
+        assert_eq!(tree.directory(1), Tree::new(1, 10).directory(1));
     }
 
     #[test]

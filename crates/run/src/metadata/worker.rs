@@ -65,7 +65,8 @@ pub(super) fn run(shared: &Shared, number: usize) -> Outcome {
     }
     outcome.span_ns = Some((began_ns, ended_ns));
     let used = usage().since(&used);
-    outcome.cpu_ns = u64::try_from((used.user + used.system).as_nanos()).unwrap_or(u64::MAX);
+    let ns = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    (outcome.user_ns, outcome.system_ns) = (ns(used.user), ns(used.system));
     outcome.latency = counted(&latency);
     outcome.part = counted(&part);
     outcome

@@ -1,0 +1,132 @@
+//! A phase on several nodes: each makes a record of one job of what it did, as of any run, so that they are merged, and
+//! compared between nodes, like those.
+
+use std::path::PathBuf;
+
+use results::evidence::Storage;
+use results::{Host, JobRecord, JobSetup, Latency, Node, PhaseRecord, RunRecord, SurvivedErrors, Together};
+use serde::{Deserialize, Serialize};
+
+use super::options::Options;
+use super::phases::{FileUse, Phase, named};
+use super::standing::Standing;
+use super::suite::{Done, ROOT, Suite};
+
+/// A phase as the other nodes are told of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PhaseOrder {
+    /// What was asked.
+    pub options: Options,
+    /// Its name.
+    phase: String,
+}
+
+impl PhaseOrder {
+    /// The phase; `None`: another program wrote this.
+    pub fn phase(&self) -> Option<&'static Phase> {
+        named(&self.phase)
+    }
+}
+
+impl Suite {
+    /// What the other nodes are told.
+    pub fn order(&self, phase: &Phase) -> PhaseOrder {
+        PhaseOrder { options: self.options.clone(), phase: phase.pattern.to_owned() }
+    }
+
+    /// This machine, and the storage that the files are on.
+    pub fn node(&self) -> Node {
+        let storage: Storage = probe::storage_of(self.context.root.path());
+        let host: Host = probe::host();
+        Node { name: probe::host_name().unwrap_or_default(), host, storages: vec![storage], ..Node::default() }
+    }
+
+    /// Where the files of a rank are.
+    fn directory_of(&self, owner: u32) -> PathBuf {
+        let own = if self.is_shared() { PathBuf::new() } else { Standing::directory_of(owner) };
+        self.place().join(own).join(ROOT)
+    }
+
+    /// A phase of this node as the record of a run.
+    pub fn as_run(&self, phase: &Phase, done: &Done, node: Node, version: &str) -> RunRecord {
+        let PhaseRecord { operations, failures, error, bytes, elapsed_ns, cpu_ns, latency, cache, .. } = &done.record;
+        let setup = JobSetup { engine: "smallfiles".to_owned(), clones: self.options.threads, ..JobSetup::default() };
+        let mut job = JobRecord::new(phase.pattern, 1, setup);
+        let moved = if phase.changes() { &mut job.directions.write } else { &mut job.directions.read };
+        (moved.ios, moved.bytes, moved.lat) = (*operations, bytes.unwrap_or(0), latency.clone());
+        moved.runtime_ms = elapsed_ns.div_ceil(1_000_000);
+        job.job_runtime_ms = moved.runtime_ms * u64::from(self.options.threads);
+        (job.user_ns, job.system_ns) = (cpu_ns.saturating_sub(done.system_ns), done.system_ns);
+        if let Some(part) = &done.part {
+            (job.sync.ios, job.sync.lat) = (part.moments.count, part.clone());
+        }
+        let first = error.as_ref().map_or(0, |error| error.code);
+        job.survived_errors = Some(SurvivedErrors { total: *failures, first });
+        job.error.clone_from(error);
+        job.description.clone_from(cache);
+        job.plan.files = vec![self.directory_of(self.standing.owner(phase)).display().to_string()];
+        (job.plan.file_count, job.plan.synchronous_engine) = (done.planned, true);
+        // What was not over when the time was has less than was planned.
+        job.plan.runtime_ms = done.cut.then_some(u64::from(self.options.limit_s) * 1000);
+        let now_ms = run::now_ms();
+        let started_ms = now_ms.saturating_sub(moved_ms(&job));
+        job.started_ms = Some(started_ms);
+        let findings = done.findings.clone();
+        let taken_ms = now_ms;
+        let run = RunRecord::new(version, started_ms);
+        RunRecord { taken_ms, complete: true, nodes: vec![node], jobs: vec![job], findings, ..run }
+    }
+}
+
+fn moved_ms(job: &JobRecord) -> u64 {
+    job.directions.read.runtime_ms.max(job.directions.write.runtime_ms)
+}
+
+impl Done {
+    /// What all nodes did together. The time is that from the first operation of all to the last, as mdtest counts it.
+    pub fn joined(self, phase: &Phase, mut run: RunRecord) -> Done {
+        let mut all = Done { cut: false, planned: 0, part: None, run: None, ..self };
+        let mut record = PhaseRecord { name: all.record.name, ..PhaseRecord::default() };
+        let mut part = Latency::default();
+        for job in &mut run.jobs {
+            let moved = job.mixed();
+            record.operations += moved.ios;
+            record.failures += job.survived_errors.map_or(0, |errors| errors.total);
+            record.error = record.error.or_else(|| job.error.clone());
+            record.threads += job.setup.clones;
+            record.latency.merge(&moved.lat);
+            record.cpu_ns += job.user_ns + job.system_ns;
+            if phase.moves_data {
+                *record.bytes.get_or_insert_default() += moved.bytes;
+            }
+            part.merge(&std::mem::take(&mut job.sync).lat);
+            all.cut |= job.plan.runtime_ms.is_some();
+            all.planned += job.plan.file_count;
+        }
+        record.elapsed_ns = run.together.as_ref().map_or(0, elapsed_ns);
+        record.cache = cache(&run.jobs);
+        run.findings.splice(0..0, findings::between_nodes(&run));
+        all.findings.clone_from(&run.findings);
+        all.part = phase.part.map(|_| part);
+        (all.record, all.run) = (record, Some(run));
+        all
+    }
+}
+
+fn elapsed_ns(together: &Together) -> u64 {
+    together.windows.first().map_or(0, results::Window::whole_ns)
+}
+
+/// The state of the caches, and that it differs where it does.
+fn cache(jobs: &[JobRecord]) -> Option<String> {
+    let first = jobs.first()?.description.clone()?;
+    let same = jobs.iter().all(|job| job.description.as_ref() == Some(&first));
+    Some(if same { first } else { format!("{first}; other nodes differ") })
+}
+
+impl Phase {
+    /// Whether it makes, renames or removes something.
+    fn changes(&self) -> bool {
+        !matches!(self.acts, FileUse::Uses(_) | FileUse::Lists)
+    }
+}

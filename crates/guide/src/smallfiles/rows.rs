@@ -1,0 +1,99 @@
+//! The rows of the phases: each runs on all nodes, and one that has a part timed by itself makes two rows.
+
+use results::quantity::count;
+use results::{PhaseRecord, Row, Severity};
+
+use super::phases::{FileUse, Phase, READ, WRITE};
+use super::shell;
+use super::suite::{Done, Suite};
+use crate::Problem;
+use crate::nodes::Nodes;
+use crate::study::{StudyRun, planned_row};
+
+/// Phases that were cut short are named, up to so many.
+const CUTS_NAMED: usize = 3;
+
+/// Phases of one target, and those that were cut short.
+pub(super) struct Rows<'n> {
+    target: usize,
+    pub(super) suite: Suite,
+    nodes: &'n mut dyn Nodes,
+    /// `rename after 17 of 1,001`.
+    cuts: Vec<String>,
+}
+
+impl<'n> Rows<'n> {
+    pub(super) fn new(target: usize, suite: Suite, nodes: &'n mut dyn Nodes) -> Rows<'n> {
+        Rows { target, suite, nodes, cuts: Vec::new() }
+    }
+
+    /// Runs a phase and keeps its row, and one for the part of it that is timed by itself: the index of the first.
+    pub(super) fn run(&mut self, study_run: &mut StudyRun<'_>, phase: &'static Phase) -> Result<usize, Problem> {
+        let title = match phase.acts {
+            // They differ, if at all, by one or two of each family.
+            FileUse::Lists => format!("readdir, {} names", count(self.suite.names_listed(phase))),
+            _ => phase.title.to_string(),
+        };
+        let mut row = planned_row(self.target, phase.pattern, &title, 0, self.command(phase));
+        let step = study_run.begin_step(self.target, &title);
+        let mut part = None;
+        if !self.suite.has_work(phase) && !study_run.stopped() {
+            let text = format!("{} did not run: the files or directories that it needs could not be made", phase.title);
+            study_run.note("phase-without-files", Severity::Caution, text);
+        } else if !study_run.stopped() {
+            let StudyRun { version, control, watcher, study, .. } = &mut *study_run;
+            let mut notes = Vec::new();
+            let who = crate::nodes::Asking { version, control, notes: &mut notes };
+            let mut done = self.nodes.phase(&mut self.suite, phase, who, &step, *watcher)?;
+            // All phases have the same to say of the nodes.
+            notes.retain(|note| !study.notes.contains(note));
+            study.notes.extend(notes);
+            crate::advice::advise(&mut done.findings, study.question);
+            part = self.keep(&mut row, phase, done);
+        }
+        study_run.end_step(&step, row);
+        let index = study_run.study.rows.len() - 1;
+        // It ran with the other: it is no step of its own.
+        study_run.study.rows.extend(part);
+        Ok(index)
+    }
+
+    /// Fills the row; the row of the part.
+    fn keep(&mut self, row: &mut Row, phase: &Phase, done: Done) -> Option<Row> {
+        let Done { record, part, findings, planned, cut, run, .. } = done;
+        if cut {
+            let attempted = record.operations + record.failures;
+            self.cuts.push(format!("{} after {} of {}", phase.title, count(attempted), count(planned)));
+        }
+        let part = part.zip(phase.part).map(|(latency, (pattern, title))| {
+            let phase = PhaseRecord { name: pattern.into(), latency, bytes: None, error: None, ..record.clone() };
+            Row { phase: Some(phase), ..planned_row(self.target, pattern, title, 0, Vec::new()) }
+        });
+        (row.phase, row.run, row.findings) = (Some(record), run, findings);
+        part
+    }
+
+    /// The shell loop that does the same, for the phases that have one.
+    fn command(&self, phase: &Phase) -> Vec<String> {
+        match phase.pattern {
+            _ if !self.suite.options.is_published() || self.suite.standing.ranks > 1 => Vec::new(),
+            name if name == WRITE.pattern => shell::words(shell::WRITE_LOOP),
+            name if name == READ.pattern => shell::words(shell::READ_LOOP),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Notes which phases were cut short.
+    pub(super) fn note_cuts(&self, study_run: &mut StudyRun<'_>) {
+        if !self.cuts.is_empty() {
+            // How far the others came, their rows say.
+            let named = &self.cuts[..self.cuts.len().min(CUTS_NAMED)];
+            let more = self.cuts.len() - named.len();
+            let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+            let list = named.join("; ");
+            let text =
+                format!("stopped at the time limit of {} s each (--limit): {list}{more}", self.suite.options.limit_s);
+            study_run.note("phase-cut", Severity::Caution, text);
+        }
+    }
+}
