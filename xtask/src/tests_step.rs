@@ -82,37 +82,40 @@ const SECOND_TRIES: usize = 5;
 /// Programs of which tests failed, with their names.
 type Unsteady = Vec<(Program, Vec<String>)>;
 
+/// Where a text goes that is for whoever runs the tests.
+type Say = fn(&str);
+
 /// Runs the tests of these tiers, of all if none is named, with these checks beside them.
 pub(crate) fn run(names: &[String], checks: &[&str]) -> Result<Counts, String> {
     let (alone, beside): (Vec<Program>, Vec<Program>) = build(names)?.into_iter().partition(|program| program.alone);
     let checks = (!checks.is_empty()).then(|| checking(checks)).transpose()?;
-    Ok(to_the_end(alone, checks.into_iter().chain(beside).collect()))
+    Ok(to_the_end(alone, checks.into_iter().chain(beside).collect(), |text| print!("{text}")))
 }
 
-fn to_the_end(alone: Vec<Program>, beside: Vec<Program>) -> Counts {
-    let (mut total, mut unsteady) = side_by_side(alone, 1);
-    let (counts, others) = side_by_side(beside, LANES);
+fn to_the_end(alone: Vec<Program>, beside: Vec<Program>, say: Say) -> Counts {
+    let (mut total, mut unsteady) = side_by_side(alone, 1, say);
+    let (counts, others) = side_by_side(beside, LANES, say);
     total.add(&counts);
     unsteady.extend(others);
     if unsteady.iter().map(|(_, tests)| tests.len()).sum::<usize>() <= SECOND_TRIES {
-        unsteady.into_iter().for_each(|(program, tests)| total.correct(second_try(program, &tests)));
+        unsteady.into_iter().for_each(|(program, tests)| total.correct(second_try(program, &tests, say)));
     }
     total
 }
 
 /// How many of them passed when nothing ran beside them.
-fn second_try(program: Program, tests: &[String]) -> u64 {
+fn second_try(program: Program, tests: &[String], say: Say) -> u64 {
     let mut program = program.only(tests);
     let ending = program.run();
-    tell(&program, &ending);
+    say(&told(&program, &ending));
     let all_ran = ending.counts.passed + ending.counts.failed == tests.len() as u64;
     let passed: Vec<&String> = tests.iter().filter(|test| all_ran && !ending.failed.contains(test)).collect();
-    passed.iter().for_each(|test| println!("failed at first, passed alone: {test}"));
+    passed.iter().for_each(|test| say(&format!("failed at first, passed alone: {test}\n")));
     passed.len() as u64
 }
 
 /// Their counts, and those with named tests that failed. What is worth a look is shown when a program has ended.
-fn side_by_side(programs: Vec<Program>, lanes: usize) -> (Counts, Unsteady) {
+fn side_by_side(programs: Vec<Program>, lanes: usize, say: Say) -> (Counts, Unsteady) {
     let waiting = Mutex::new(programs.into_iter());
     let total = Mutex::new((Counts::default(), Unsteady::new()));
     std::thread::scope(|scope| {
@@ -122,7 +125,7 @@ fn side_by_side(programs: Vec<Program>, lanes: usize) -> (Counts, Unsteady) {
             while let Some(mut program) = next() {
                 let ending = program.run();
                 let mut total = lock(&total);
-                tell(&program, &ending);
+                say(&told(&program, &ending));
                 total.0.add(&ending.counts);
                 if !ending.failed.is_empty() {
                     total.1.push((program, ending.failed));
@@ -134,9 +137,11 @@ fn side_by_side(programs: Vec<Program>, lanes: usize) -> (Counts, Unsteady) {
     total.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn tell(program: &Program, ending: &Ending) {
-    println!("{}== {}: {} in {:.0} s", ending.shown, program.title, ending.counts, ending.took.as_secs_f64());
-    ending.skipped.iter().for_each(|skipped| println!("   skipped: {skipped}"));
+fn told(program: &Program, ending: &Ending) -> String {
+    let seconds = ending.took.as_secs_f64();
+    let mut text = format!("{}== {}: {} in {seconds:.0} s\n", ending.shown, program.title, ending.counts);
+    ending.skipped.iter().for_each(|skipped| text.push_str(&format!("   skipped: {skipped}\n")));
+    text
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -264,10 +269,11 @@ mod tests {
             "{ printf 'failures:\\n    m::a\\n\\ntest result: FAILED. 0 passed; 1 failed\\n'; exit 1; }",
         );
         let runs_none = failing("runs none", "echo 'test result: ok. 0 passed; 0 failed'");
-        let counts = to_the_end(vec![passes()], vec![fails, runs_none]);
+        // What is said would be read as the results of this program's own tests.
+        let counts = to_the_end(vec![passes()], vec![fails, runs_none], |_| ());
         assert_eq!(counts, Counts { passed: 13, failed: 2, skipped: 0 });
         let many = (0..=SECOND_TRIES).map(|_| passes()).collect();
-        assert_eq!(to_the_end(many, Vec::new()).failed, SECOND_TRIES as u64 + 1, "it was not the machine");
+        assert_eq!(to_the_end(many, Vec::new(), |_| ()).failed, SECOND_TRIES as u64 + 1, "it was not the machine");
     }
 
     /// Cargo names the same target as a library and as a test; only the test is of a tier.

@@ -1,6 +1,6 @@
 //! When a worker's requests end, and when its files start over.
 
-use crate::workload::Workload;
+use crate::workload::{DirectionMix, Workload};
 
 /// What was issued so far, and how much is still to come.
 #[derive(Clone, Debug)]
@@ -21,21 +21,25 @@ pub(crate) struct Extent {
     /// What was issued when this pass began: a pass that issues nothing is the last.
     bytes_before: u64,
     ios_before: u64,
+    /// The write of a block that was trimmed is still to come.
+    write_due: bool,
 }
 
 impl Extent {
     pub(crate) fn new(workload: &Workload) -> Self {
         let loops = workload.loops.max(1);
+        // A block that is trimmed and written counts once, its two requests are both issued.
+        let sides = if workload.direction_mix() == DirectionMix::TrimThenWrite { 2 } else { 1 };
         let ios = match workload.number_ios {
             0 => u64::MAX,
-            number => number.saturating_mul(loops.into()),
+            number => number.saturating_mul(loops.into()).saturating_mul(sides),
         };
         let largest_block = job::Direction::ALL.map(|direction| workload.pattern.block_size[direction].max());
         let pass_bytes = workload.pass_bytes.filter(|_| !workload.time_based);
         Extent {
-            pass_bytes: pass_bytes.unwrap_or(u64::MAX),
+            pass_bytes: pass_bytes.map_or(u64::MAX, |bytes| bytes.saturating_mul(sides)),
             bytes_of_loop: workload.bytes,
-            bytes: workload.bytes.saturating_mul(loops.into()),
+            bytes: workload.bytes.saturating_mul(loops.into()).saturating_mul(sides),
             ios,
             loops_left: loops - 1,
             starts_over: workload.starts_over,
@@ -45,6 +49,7 @@ impl Extent {
             issued_ios: 0,
             bytes_before: 0,
             ios_before: 0,
+            write_due: false,
         }
     }
 
@@ -55,7 +60,13 @@ impl Extent {
     /// No further request.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
-        !self.time_based && (self.issued_bytes >= self.bytes || self.issued_ios >= self.ios)
+        let bytes_are_over = self.issued_bytes >= self.bytes && !self.write_due;
+        !self.time_based && (bytes_are_over || self.issued_ios >= self.ios)
+    }
+
+    /// Of a block that is trimmed and written: the bytes do not end between the two.
+    pub(crate) fn pair(&mut self, is_trim: bool) {
+        self.write_due = is_trim;
     }
 
     /// No further request before the files start over.
@@ -117,6 +128,7 @@ mod tests {
             issued_ios: 0,
             bytes_before: 0,
             ios_before: 0,
+            write_due: false,
         }
     }
 

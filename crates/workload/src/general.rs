@@ -215,11 +215,11 @@ impl General {
     }
 
     fn issue(&mut self, direction: Direction, op: Op) -> Op {
-        // A block that is trimmed and written counts once, with its write: no trim is left without one.
-        if !(matches!(self.chooser, Chooser::TrimThenWrite) && op.kind == OpKind::Trim) {
-            self.extent.issue(1, op.length.into());
-        }
+        self.extent.issue(1, op.length.into());
         self.chooser.issue(direction, op.length);
+        if matches!(self.chooser, Chooser::TrimThenWrite) {
+            self.extent.pair(direction == Direction::Trim);
+        }
         if op.kind == OpKind::Write {
             self.syncs.wrote(&op);
         }

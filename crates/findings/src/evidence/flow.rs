@@ -98,7 +98,7 @@ const LOOK_SECONDS_MAX: f64 = 0.5;
 
 fn reading_seconds(seconds: f64, rows: &[Row<'_>]) -> f64 {
     let workers = rows.iter().flat_map(|row| &row.workers);
-    let longest_ms = workers.map(|worker| worker.plan.ramp_ms + worker.job_runtime_ms).max().unwrap_or(0);
+    let longest_ms = workers.map(|worker| worker.plan.ramp_ms.saturating_add(worker.job_runtime_ms)).max().unwrap_or(0);
     let longest = longest_ms as f64 / 1000.0;
     if (0.0..LOOK_SECONDS_MAX).contains(&(seconds - longest)) { longest } else { seconds }
 }

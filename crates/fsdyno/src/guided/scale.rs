@@ -17,7 +17,8 @@ use crate::process::link::Ranks as Nodes;
 /// What several nodes get together, and from how many on it is no more.
 ///
 /// Each node reads or writes a file of its own. Steps are repeated 4 to 12 times, alternating. More nodes than this
-/// machine need a build for MPI and its launcher: `mpirun -n 16 --hostfile HOSTS fsdyno scale DIR`.
+/// machine need a build for MPI: `fsdyno --hosts A,B,C scale DIR`, or its launcher's own call, such as
+/// `mpirun -n 16 --hostfile HOSTS fsdyno scale DIR`.
 #[derive(Debug, Args)]
 pub(crate) struct Scale {
     /// A directory on the storage, the same on all nodes.
