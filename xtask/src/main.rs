@@ -26,7 +26,7 @@ const USAGE: &str = "usage: cargo xtask CHORE
     fmt            formatting
     clippy         lints
     tidy           structure: imports, unsafe, calls of the system, names, lengths, banned words
-    deny           licences, sources and versions of the dependencies
+    deny           licences, sources, versions and advisories of the dependencies
     windows        all crates compile for Windows, where its target can be installed; `test wine` runs them under Wine
     docs           generated documents are fresh; --write makes them anew
     test [TIER]... the tests, of some tiers or of all, with the reasons of those that were skipped; test --no-run only

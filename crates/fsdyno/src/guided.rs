@@ -136,8 +136,8 @@ fn overview(command: &clap::Command, columns: usize) -> String {
     let mut page = wrapped(&format!("{}.", about(command)), columns).join("\n");
     page.push_str(
         "\n\nUsage: fsdyno COMMAND ...     help: `fsdyno help COMMAND`\n       fsdyno \
-         OPTIONS | FILE  as fio: `fsdyno fio --help`\n       fsdyno --hosts A,B COMMAND ...  on several nodes: \
-         `fsdyno help scale`\n",
+         OPTIONS | FILE  as fio: `fsdyno fio --help`\n       fsdyno --hosts A,B ... nodes: `fsdyno help \
+         scale`\n",
     );
     for (heading, names) in GROUPS {
         page.push_str(&format!("\n{}\n", wrapped(heading, columns).join("\n")));

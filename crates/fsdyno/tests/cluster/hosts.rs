@@ -1,9 +1,10 @@
 //! Ranks on several hosts: network namespaces, each with a name and an ssh server of its own.
 
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
 use results::{JobRecord, Study};
-use testkit::{Place, Running, is_root, shell, skip};
+use testkit::{Place, Running, is_root, shell, skip, wait_until};
 
 use crate::launcher::program;
 use crate::together::record;
@@ -57,6 +58,10 @@ impl Hosts {
         for host in 1..=count {
             let server = hosts.begin(host);
             hosts.servers.push(server);
+        }
+        for host in 1..=count {
+            let address = format!("198.18.{network}.{host}:2222");
+            wait_until(&format!("ssh server at {address}"), || TcpStream::connect(&address).is_ok());
         }
         Some(hosts)
     }

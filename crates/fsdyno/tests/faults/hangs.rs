@@ -27,8 +27,9 @@ fn moment(message: &str) -> String {
     let message = ["offset ", "after ", "process ", "of test"]
         .iter()
         .fold(message.to_owned(), |message, mark| replace_after(&message, mark, "N", |letter| letter.is_ascii_digit()));
-    let in_a_test = message.contains("measure.dat");
-    let message = if in_a_test { replace_after(&message, "fio: ", "TEST", |letter| letter != ':') } else { message };
+    // The name of the test stands first.
+    let in_a_test = message.contains("measure.dat").then(|| message.split_once(':')).flatten();
+    let message = in_a_test.map_or(message.clone(), |(_, rest)| format!("TEST:{rest}"));
     replace_after(&message, "measure.dat at offset N, ", "N", |letter| letter.is_ascii_digit())
         .replace("the oldest: write", "the oldest: read")
 }

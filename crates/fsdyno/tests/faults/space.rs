@@ -7,7 +7,7 @@ use testkit::wait_until;
 
 /// What depends on the size of a file system's tables, or on how fast the machine is.
 fn numbers(message: &str) -> String {
-    let marks = ["offset=", "only ", "between ", "and ", "second, "];
+    let marks = ["offset=", "only ", "a: ", "first ", "then ", "which is ", "loop", "(7:"];
     let message = marks.iter().fold(message.to_owned(), |message, mark| {
         replace_after(&message, mark, "N", |letter| letter.is_ascii_digit() || letter == '.')
     });
@@ -154,7 +154,7 @@ fn a_full_store() {
 fn a_throttle_set_during_the_run() {
     lab::inside("space::a_throttle_set_during_the_run", "throttle --size-mb 256", || {
         let place = lab::target();
-        let words = "--name=a --filename=data --rw=randread --bs=4k --size=64m --direct=1 --time_based --runtime=6";
+        let words = "--name=a --filename=data --rw=randread --bs=4k --size=64m --direct=1 --time_based --runtime=15";
         let mut running = fio(&place, &format!("{words} --eta=always --eta-interval=250ms"));
         running.wait_until("I/O", |running| running.output().contains("[r="));
         lab::run("sleep", "2");
@@ -162,10 +162,10 @@ fn a_throttle_set_during_the_run() {
         let ran = running.finish();
         assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
         vec![row(
-            "200 IOPS allowed from the 2nd second on",
+            "200 IOPS allowed from some second on",
             &format!("fio {words}"),
             &ran,
-            "too-noisy",
+            "[throttled]",
             "its file".into(),
         )]
     });

@@ -21,7 +21,7 @@ fn is_used(wine: &Wine, directory: &str) {
 #[track_caller]
 fn is_asked(wine: &Wine, there: &Path, name: &str) {
     let before = names(there);
-    let shape = ["--quick", "--size=1m", "--runtime=1", "--only=rand-read", "--no-store"];
+    let shape = ["--quick", "--size=4m", "--runtime=1", "--only=rand-read", "--no-store"];
     let measured = wine.fsdyno(&[&["measure", name], &shape[..]].concat());
     assert!(measured.contains("Measured with windowsaio"), "{name}: {measured}");
     assert_eq!(names(there), before, "{name}");
