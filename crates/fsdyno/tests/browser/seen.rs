@@ -221,7 +221,6 @@ fn takes_at_most(browser: &Path, most: usize, name: &str, study: Study) {
 /// What is wrong with the sheets of paper that a study takes: too many, or one but the last less than half full.
 fn wasted(browser: &Path, most: usize, name: &str, study: Study) -> Option<String> {
     let used = browser::paper(browser, &page(name, &[study]))?;
-    println!("{name}: {used:.2?}");
     let is_wasted = used.is_empty() || used.len() > most || used[..used.len() - 1].iter().any(|share| *share <= 0.5);
     is_wasted.then(|| format!("{name}: at most {most} sheets, full to {used:.2?}"))
 }

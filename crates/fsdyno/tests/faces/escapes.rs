@@ -55,7 +55,7 @@ fn a_job_whose_name_is_a_formula() {
 #[test]
 fn errors_that_quote_an_order() {
     let place = Place::new();
-    place.write("odd.fio", &format!("[{ORDERS}]\nrw={ORDERS}\n"));
+    place.write("odd.fio", format!("[{ORDERS}]\nrw={ORDERS}\n"));
     let missing = format!("{ORDERS}.fio");
     let option = format!("--{ORDERS}=1");
     for words in [

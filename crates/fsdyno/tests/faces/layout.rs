@@ -60,7 +60,7 @@ fn files_that_were_complete_stay_when_a_later_layout_is_interrupted() {
 #[test]
 fn a_file_that_serves_is_read_as_it_is() {
     let place = Place::new();
-    place.write("data", &"x".repeat(65536));
+    place.write("data", "x".repeat(65536));
     let ran = place.run("--name=a --filename=data --size=64k --rw=read");
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
     assert!(!ran.stdout.contains("Laying out"), "{}", ran.stdout);

@@ -102,7 +102,7 @@ fn a_newer_record_is_told() {
     live(&place, JOBS);
     let mut record: serde_json::Value = serde_json::from_str(&place.read("run.json")).expect("JSON");
     record["schema"] = 999.into();
-    place.write("run.json", &record.to_string());
+    place.write("run.json", record.to_string());
     let ran = place.run("report run.json");
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""));
     assert!(ran.stderr.contains("format 999") && ran.stderr.contains("newer"), "{}", ran.stderr);

@@ -103,7 +103,7 @@ impl Drop for MemoryGroup {
 fn of_a_control_group() {
     let group = match MemoryGroup::limited_to(256 << 20) {
         Ok(group) => group,
-        Err(reason) => return testkit::skip(&format!("{reason}")),
+        Err(reason) => return testkit::skip(&reason.to_string()),
     };
     let place = testkit::directory();
     let precious = Precious::put(place.path());
