@@ -61,7 +61,14 @@ impl Cover {
         loop {
             match self.draw(stream, blocks) {
                 Some(block) if block < blocks => return Some(block),
-                Some(_) => {}
+                Some(_) => {
+                    // A map says which is the next free one: from there to the end of the window there is none.
+                    let Cover::Map(map) = self else { continue };
+                    match map.free_from(0).filter(|block| *block < blocks) {
+                        Some(block) => return Some(block),
+                        None => map.clear(),
+                    }
+                }
                 None => self.restart(false),
             }
         }

@@ -240,3 +240,23 @@ fn a_backlog_is_read_back_among_the_writes() {
         assert_eq!(blocks(&workload(&format!("--verify=crc32c {words}"))), fio, "{words}");
     }
 }
+
+/// The last window is shorter than the others: each of its blocks comes once, then it begins anew, whatever keeps blocks
+/// apart.
+#[test]
+fn a_short_window_is_used_up_and_begins_anew() {
+    for generator in ["tausworthe", "tausworthe64", "lfsr"] {
+        let zones = "--zonemode=strided --zonesize=32k --zonerange=32k --zoneskip=16k";
+        let line = format!("--rw=randwrite --size=64k {zones} --io_size=128k --random_generator={generator}");
+        let made = sequence(&workload(&line), MOST);
+        let offset = |word: &String| word[1..].split('+').next().and_then(|offset| offset.parse::<u64>().ok());
+        let mut made: Vec<u64> = made.iter().filter_map(|word| Some(offset(word)? / 4096)).collect();
+        assert_eq!(made.len(), 32, "{generator}: {made:?}");
+        let mut stays = made.chunks_mut(4);
+        for (blocks, windows) in [(0..8, 2), (12..16, 1), (12..16, 1), (0..8, 2), (12..16, 1), (12..16, 1)] {
+            let mut stay: Vec<u64> = stays.by_ref().take(windows).flat_map(|part| part.to_vec()).collect();
+            stay.sort_unstable();
+            assert_eq!(stay, blocks.collect::<Vec<u64>>(), "{generator}");
+        }
+    }
+}
