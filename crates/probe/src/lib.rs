@@ -8,6 +8,7 @@
 mod drives;
 mod facts;
 mod fuse;
+mod interfaces;
 mod reading;
 mod signature;
 mod waiting;

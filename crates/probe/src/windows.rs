@@ -3,6 +3,7 @@
 mod disks;
 mod folders;
 mod layers;
+mod network;
 mod volumes;
 
 use std::io::Error;

@@ -18,7 +18,7 @@ const READ_ONLY_VOLUME: u32 = 0x0008_0000;
 const VOLUME_IS_COMPRESSED: u32 = 0x0000_8000;
 
 /// The path, or its nearest parent that exists.
-fn nearest_existing(path: &Path) -> PathBuf {
+pub(super) fn nearest_existing(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let existing = path.ancestors().find(|candidate| candidate.exists());
     existing.map_or_else(|| path.clone(), Path::to_owned)

@@ -1,0 +1,55 @@
+//! Layers of the ledger.
+
+use serde_json::Value;
+use testkit::skip;
+
+use crate::bench::{Wine, directory, windows, wine};
+
+/// The wire in each look of a run's record.
+fn wire(wine: &Wine, ground: &str) -> Vec<Value> {
+    let place = directory();
+    let record = place.path().join("record.json");
+    let shape = ["--name=a", "--rw=write", "--bs=64k", "--size=1m", "--time_based", "--runtime=2", "--ioengine=psync"];
+    let asked = [format!("--directory={}", ground.replace(':', r"\:")), format!("--record={}", windows(&record))];
+    let asked: Vec<&str> = asked.iter().map(String::as_str).chain(shape).collect();
+    wine.fsdyno(&asked);
+    let record: Value = serde_json::from_str(&std::fs::read_to_string(&record).unwrap()).expect("one record");
+    let samples = record["nodes"][0]["ledger"]["samples"].as_array().expect("samples").clone();
+    assert!(samples.len() >= 2, "one before and one after");
+    samples.into_iter().map(|sample| sample["wire"].clone()).collect()
+}
+
+/// What crosses the network for a drive of a server is counted by the interfaces, of which the machine's own is none.
+#[test]
+fn a_drive_of_a_server_has_the_counters_of_interfaces() {
+    let Some(wine) = wine() else { return };
+    let place = tempfile::tempdir_in(wine.remote()).expect("a directory can be made");
+    let name = testkit::word(place.path().file_name().expect("it has a name").as_ref()).to_owned();
+    let wire = wire(wine, &format!(r"N:\{name}"));
+    if wire[0]["not_visible"].as_str().is_some_and(|reason| reason.contains("no file is on a server")) {
+        return skip("Wine does not take N: for a drive of a server");
+    }
+    if let Some(reason) = wire[0]["not_visible"].as_str() {
+        assert!(reason.contains("network interfaces: no interface moved any bytes"), "{reason}");
+        return skip(reason);
+    }
+    let witness = wire[0]["value"]["witness"].as_str().expect("a name").to_owned();
+    let (_, names) = witness.split_once(' ').expect("a word before it");
+    let real = |name: &str| std::path::Path::new("/sys/class/net").join(name).is_dir() && name != "lo";
+    assert!(names.split(", ").all(real), "{witness}");
+    let bytes = |look: &Value| [0, 1].map(|at| look["value"]["bytes"][at].as_u64());
+    let counted: Vec<[Option<u64>; 2]> = wire.iter().map(bytes).collect();
+    assert_eq!(counted[0], [Some(0), Some(0)], "counted from the first look on");
+    let grows = |both: &[[Option<u64>; 2]]| (0..2).all(|at| both[1][at].is_some() && both[1][at] >= both[0][at]);
+    assert!(counted.windows(2).all(grows), "{counted:?}");
+    assert!(wire.iter().all(|look| look["value"]["exclusive"] == false), "others use them too");
+}
+
+#[test]
+fn files_of_this_machine_have_no_wire() {
+    let Some(wine) = wine() else { return };
+    let place = directory();
+    for look in wire(wine, &windows(place.path())) {
+        assert_eq!(look["not_visible"], "not visible: network: no file is on a server");
+    }
+}
