@@ -10,6 +10,7 @@ mod facts;
 mod fuse;
 mod interfaces;
 mod reading;
+mod server;
 mod signature;
 mod waiting;
 

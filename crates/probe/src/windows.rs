@@ -5,6 +5,7 @@ mod folders;
 mod layers;
 mod network;
 mod volumes;
+mod way;
 
 use std::io::Error;
 use std::path::{Path, PathBuf};

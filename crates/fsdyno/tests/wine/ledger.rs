@@ -1,9 +1,16 @@
 //! Layers of the ledger.
 
 use serde_json::Value;
-use testkit::skip;
+use testkit::{skip, text};
 
-use crate::bench::{Wine, directory, windows, wine};
+use crate::bench::{SHARE, Wine, built, directory, windows, wine};
+
+const NO_REMOTE_DRIVE: &str = "Wine does not take N: for a drive of a server";
+
+/// Whether Linux has an interface of this name that is not its own.
+fn is_interface(name: &str) -> bool {
+    std::path::Path::new("/sys/class/net").join(name).is_dir() && name != "lo"
+}
 
 /// The wire in each look of a run's record.
 fn wire(wine: &Wine, ground: &str) -> Vec<Value> {
@@ -27,7 +34,7 @@ fn a_drive_of_a_server_has_the_counters_of_interfaces() {
     let name = testkit::word(place.path().file_name().expect("it has a name").as_ref()).to_owned();
     let wire = wire(wine, &format!(r"N:\{name}"));
     if wire[0]["not_visible"].as_str().is_some_and(|reason| reason.contains("no file is on a server")) {
-        return skip("Wine does not take N: for a drive of a server");
+        return skip(NO_REMOTE_DRIVE);
     }
     if let Some(reason) = wire[0]["not_visible"].as_str() {
         assert!(reason.contains("network interfaces: no interface moved any bytes"), "{reason}");
@@ -35,8 +42,7 @@ fn a_drive_of_a_server_has_the_counters_of_interfaces() {
     }
     let witness = wire[0]["value"]["witness"].as_str().expect("a name").to_owned();
     let (_, names) = witness.split_once(' ').expect("a word before it");
-    let real = |name: &str| std::path::Path::new("/sys/class/net").join(name).is_dir() && name != "lo";
-    assert!(names.split(", ").all(real), "{witness}");
+    assert!(names.split(", ").all(is_interface), "{witness}");
     let bytes = |look: &Value| [0, 1].map(|at| look["value"]["bytes"][at].as_u64());
     let counted: Vec<[Option<u64>; 2]> = wire.iter().map(bytes).collect();
     assert_eq!(counted[0], [Some(0), Some(0)], "counted from the first look on");
@@ -52,4 +58,30 @@ fn files_of_this_machine_have_no_wire() {
     for look in wire(wine, &windows(place.path())) {
         assert_eq!(look["not_visible"], "not visible: network: no file is on a server");
     }
+}
+
+/// A mapped drive: the server is named, with the way to it or why that is not visible.
+#[test]
+fn a_mapped_drive_has_its_server() {
+    let Some(wine) = wine() else { return };
+    let inspect = format!(r"{} inspect N:\ --json", windows(built("fsdyno", "fsdyno")));
+    let target = r"\Device\LanmanRedirector\;N:0000000000012345\127.0.0.1\data";
+    let ran = wine.run(&wine.helper(SHARE), &[target, &inspect]);
+    assert!(ran.status.success(), "{}\n{}", text(&ran.stdout), text(&ran.stderr));
+    let inspected: Value = serde_json::from_str(&text(&ran.stdout)).expect("one document");
+    let storage = &inspected["storage"];
+    if storage["class"] != "network" {
+        return skip(NO_REMOTE_DRIVE);
+    }
+    assert!(storage["remarks"][0].as_str().unwrap().starts_with("share data of 127.0.0.1"), "{storage}");
+    let server = &storage["server"];
+    assert_eq!(server["address"], "127.0.0.1:445", "{storage}");
+    let refused = |reason: &Value| reason.as_str().is_some_and(|reason| reason.contains("connect 127.0.0.1:445"));
+    let connect = &server["connect_ns"];
+    assert!(connect["value"].as_u64().is_some_and(|ns| ns > 0) || refused(&connect["not_visible"]), "{server}");
+    // Wine says that packets to this machine leave by a card.
+    let interface = &server["interface"];
+    let hidden = interface["not_visible"].as_str().is_some_and(|reason| reason.contains("network interfaces: "));
+    assert!(hidden || interface["value"].as_str().is_some_and(is_interface), "{server}");
+    assert_eq!(hidden, server["link_bits_per_s"]["not_visible"] == interface["not_visible"], "{server}");
 }

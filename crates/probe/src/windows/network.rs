@@ -6,12 +6,10 @@ use std::path::{Path, PathBuf};
 use engine::machine;
 use results::evidence::{Seen, StorageClass, WireCounters};
 
+use super::way::PLACE;
 use super::{not_there, volumes};
 use crate::interfaces::{NOTHING_CARRIED, together};
 use crate::{Fact, NotVisible};
-
-/// Where Windows was asked.
-const PLACE: &str = "network interfaces";
 
 /// What the interfaces carried since the first reading.
 #[derive(Debug)]
