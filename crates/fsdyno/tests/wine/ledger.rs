@@ -32,7 +32,8 @@ fn a_drive_of_a_server_has_the_counters_of_interfaces() {
     let Some(wine) = wine() else { return };
     let place = tempfile::tempdir_in(wine.remote()).expect("a directory can be made");
     let name = testkit::word(place.path().file_name().expect("it has a name").as_ref()).to_owned();
-    let wire = wire(wine, &format!(r"N:\{name}"));
+    let ground = format!(r"N:\{name}");
+    let wire = wire(wine, &ground);
     if wire[0]["not_visible"].as_str().is_some_and(|reason| reason.contains("no file is on a server")) {
         return skip(NO_REMOTE_DRIVE);
     }
@@ -49,6 +50,14 @@ fn a_drive_of_a_server_has_the_counters_of_interfaces() {
     let grows = |both: &[[Option<u64>; 2]]| (0..2).all(|at| both[1][at].is_some() && both[1][at] >= both[0][at]);
     assert!(counted.windows(2).all(grows), "{counted:?}");
     assert!(wire.iter().all(|look| look["value"]["exclusive"] == false), "others use them too");
+    // What a card moves by RDMA is not among these bytes.
+    let card = r"HKLM\SYSTEM\CurrentControlSet\Control\Class\{4D36E972-E325-11CE-BFC1-08002BE10318}\0042";
+    let reg = |words: &[&str]| wine.run(std::path::Path::new("reg"), words);
+    assert!(reg(&["add", card, "/v", "*NetworkDirect", "/d", "1", "/f"]).status.success());
+    let uncounted = self::wire(wine, &ground);
+    assert!(reg(&["delete", card, "/f"]).status.success());
+    let said = |look: &Value| look["not_visible"].as_str().is_some_and(|reason| reason.contains("RDMA"));
+    assert!(uncounted.iter().all(said), "{uncounted:?}");
 }
 
 #[test]
