@@ -8,7 +8,9 @@
 mod drives;
 mod facts;
 mod fuse;
+mod interfaces;
 mod reading;
+mod server;
 mod signature;
 mod waiting;
 

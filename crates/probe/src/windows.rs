@@ -3,7 +3,9 @@
 mod disks;
 mod folders;
 mod layers;
+mod network;
 mod volumes;
+mod way;
 
 use std::io::Error;
 use std::path::{Path, PathBuf};

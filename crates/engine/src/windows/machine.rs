@@ -3,6 +3,7 @@
 mod activity;
 mod disks;
 mod identity;
+mod network;
 mod remote;
 
 use std::ffi::OsString;
@@ -31,6 +32,7 @@ use super::native::terminated;
 pub use activity::{power_plan, process_bytes, process_time, processor_times, service_runs, system_times};
 pub use disks::{Disk, DiskCounters, MountedVolume, WriteCache, disk, disk_counters, disks_of, volumes};
 pub use identity::{boot, installation};
+pub use network::{Interface, interface_towards, interfaces, rdma};
 pub use remote::{Protocol, device_of_drive, protocol_of};
 
 /// Longest path, in characters.

@@ -17,9 +17,10 @@ BOOLEAN NTAPI SystemFunction036(PVOID data, ULONG bytes);
 __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T bytes) { return SystemFunction036(data, (ULONG)bytes); }
 ";
 
-/// What starts a program and gives it an order of the console, and what keeps a file for itself.
+/// What starts a program and gives it an order of the console, what keeps a file for itself, and what maps a drive.
 pub(crate) const ORDER: &str = "order";
 pub(crate) const HOLD: &str = "hold";
+pub(crate) const SHARE: &str = "share";
 
 /// Wine, and a folder where it keeps what it takes for a disk.
 pub(crate) struct Wine {
@@ -48,11 +49,34 @@ impl Wine {
             let words = ["-shared", "random.c", "-ladvapi32", "-o"];
             compile(&words, &system.join("bcryptprimitives.dll"), place.path())?;
         }
+        wine.have_remote_drive().map_err(|error| error.to_string())?;
         let sources = workspace().join("crates/fsdyno/tests/wine");
-        for name in [ORDER, HOLD] {
-            compile(&["-Wall", "-Werror", &format!("{name}.c"), "-o"], &wine.helper(name), &sources)?;
+        for name in [ORDER, HOLD, SHARE] {
+            let words = ["-Wall", "-Werror", &format!("{name}.c"), "-lntdll", "-o"];
+            compile(&words, &wine.helper(name), &sources)?;
         }
         Ok(wine)
+    }
+
+    /// Makes the drive that Wine takes for one of a server. It reads its list of drives when its own server starts, so that
+    /// one which runs comes to its end before.
+    fn have_remote_drive(&self) -> std::io::Result<()> {
+        let letter = self.prefix.join("dosdevices/n:");
+        if letter.symlink_metadata().is_ok() {
+            return Ok(());
+        }
+        std::fs::create_dir_all(self.remote())?;
+        self.run(Path::new("reg"), &["add", r"HKLM\Software\Wine\Drives", "/v", "n:", "/d", "network", "/f"]);
+        let servers = ["wineserver64", "wineserver"].map(|name| Path::new(self.program).with_file_name(name));
+        let waits = |server: &PathBuf| Command::new(server).arg("-w").env("WINEPREFIX", &self.prefix).status().is_ok();
+        // Where there is none, the drive counts as one of this machine until that server ends by itself; tests say so.
+        servers.iter().any(waits);
+        std::os::unix::fs::symlink("../remote", letter)
+    }
+
+    /// What is on that drive, `N:`.
+    pub(crate) fn remote(&self) -> PathBuf {
+        self.prefix.join("remote")
     }
 
     /// Where a small program is.

@@ -4,6 +4,7 @@
 mod archive;
 mod bench;
 mod guards;
+mod ledger;
 mod orders;
 mod paths;
 mod questions;

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use engine::machine::{self, DiskCounters};
 use results::evidence::{
-    DeviceCounters, LayerCounters, MachineEvidence, ProcessCounters, Seen, StorageClass, SystemCounters,
+    DeviceCounters, LayerCounters, MachineEvidence, ProcessCounters, Seen, StorageClass, SystemCounters, WireCounters,
 };
 use results::{DiskRecord, ReadWrite};
 
+use super::network::WireMeter;
 use super::{Look, disks, not_read, not_there, volumes};
 use crate::{Fact, NotVisible, Reading};
 
@@ -44,6 +45,7 @@ pub struct Meters {
     /// What the process had moved when the first look was taken.
     process: Option<ProcessCounters>,
     disks: Fact<Vec<Metered>>,
+    wire: Fact<WireMeter>,
 }
 
 /// A disk and what it had done at the first look.
@@ -55,9 +57,15 @@ struct Metered {
 
 impl Meters {
     /// Finds what stands behind the files, which need not exist yet.
-    pub fn begin(_look: Look, paths: &[PathBuf], _interfaces: &[String]) -> Meters {
+    /// `interfaces`: those towards the servers of the files; none: nobody knows.
+    pub fn begin(_look: Look, paths: &[PathBuf], interfaces: &[String]) -> Meters {
         let local = |path: &PathBuf| matches!(volumes::class_of(path), StorageClass::Block | StorageClass::Memory);
-        Meters { may_block: !paths.iter().all(local), process: None, disks: metered(paths) }
+        Meters {
+            may_block: !paths.iter().all(local),
+            process: None,
+            disks: metered(paths),
+            wire: WireMeter::begin(paths, interfaces),
+        }
     }
 
     /// Reads everything once.
@@ -66,7 +74,7 @@ impl Meters {
             process: self.process().into(),
             devices: self.devices().into(),
             stacked_devices: Vec::new(),
-            wire: Seen::NotVisible(not_read("counters of the network interfaces and of SMB").to_string()),
+            wire: self.wire().into(),
             system: system(),
         }
     }
@@ -86,6 +94,10 @@ impl Meters {
     fn devices(&mut self) -> Fact<Vec<DeviceCounters>> {
         let disks = self.disks.as_mut().map_err(|reason| reason.clone())?;
         disks.iter_mut().map(Metered::read).collect()
+    }
+
+    fn wire(&mut self) -> Fact<WireCounters> {
+        self.wire.as_mut().map_err(|reason| reason.clone())?.read()
     }
 
     /// Control groups belong to Linux.

@@ -9,8 +9,9 @@ use results::evidence::{
     CgroupIdentity, DeviceNumber, DirectIo, Mount, Seen, ServerIdentity, Space, Storage, StorageClass,
 };
 
-use super::{disks, not_read, not_there};
+use super::{disks, not_there, way};
 use crate::drives::{self, Raw};
+use crate::server::{self, Endpoint};
 use crate::{Fact, FileKind, NotVisible, PathFacts};
 
 /// Flags of GetVolumeInformation: nothing can be written, and all is compressed.
@@ -18,7 +19,7 @@ const READ_ONLY_VOLUME: u32 = 0x0008_0000;
 const VOLUME_IS_COMPRESSED: u32 = 0x0000_8000;
 
 /// The path, or its nearest parent that exists.
-fn nearest_existing(path: &Path) -> PathBuf {
+pub(super) fn nearest_existing(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let existing = path.ancestors().find(|candidate| candidate.exists());
     existing.map_or_else(|| path.clone(), Path::to_owned)
@@ -153,6 +154,8 @@ fn server_of(asked: &Path, place: &Path, remarks: &mut Vec<String>) -> Option<Se
     let device = path.get(..2).and_then(machine::device_of_drive).unwrap_or_default();
     let (server, share) = drives::named_share(&path).or_else(|| drives::share(&device))?;
     let protocol = machine::protocol_of(place).ok();
+    let is_here = protocol.is_some_and(|protocol| protocol.is_here);
+    let port = if protocol.is_some_and(|protocol| protocol.name == Some("NFS")) { 2049 } else { 445 };
     let protocol =
         protocol.and_then(|found| found.name.map(|name| format!("{name} {}.{}", found.version[0], found.version[1])));
     remarks.push(format!(
@@ -160,12 +163,9 @@ fn server_of(asked: &Path, place: &Path, remarks: &mut Vec<String>) -> Option<Se
          not visible: direct=1 goes past that memory",
         protocol.as_deref().unwrap_or("by a protocol that is not visible")
     ));
-    Some(ServerIdentity {
-        address: server.to_owned(),
-        connect_ns: Seen::NotVisible(not_read("connect times").to_string()),
-        interface: Seen::NotVisible(not_read("the interface towards the server").to_string()),
-        link_bits_per_s: Seen::NotVisible(not_read("the interface towards the server").to_string()),
-    })
+    let server = way::server(&Endpoint { host: server.to_owned(), port }, is_here);
+    remarks.extend(server::remark(&server));
+    Some(server)
 }
 
 pub(super) fn storage_of(asked: &Path) -> Storage {

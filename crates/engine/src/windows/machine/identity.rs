@@ -1,7 +1,6 @@
 //! Which installation this is, and since when it runs.
 
 use std::mem::size_of;
-use std::os::windows::ffi::OsStrExt;
 
 use windows_sys::Wdk::System::SystemInformation::{NtQuerySystemInformation, SystemTimeOfDayInformation};
 use windows_sys::Win32::System::Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, RegGetValueW};
@@ -11,7 +10,12 @@ use super::text;
 
 /// The name that Windows gave itself when it was installed; `None`: not visible.
 pub fn installation() -> Option<String> {
-    let (key, value) = (characters(r"SOFTWARE\Microsoft\Cryptography".as_ref()), characters("MachineGuid".as_ref()));
+    registered(r"SOFTWARE\Microsoft\Cryptography", "MachineGuid")
+}
+
+/// A short text of the machine's registry; `None`: there is none, or it is not visible.
+pub(super) fn registered(key: &str, value: &str) -> Option<String> {
+    let (key, value) = (characters(key.as_ref()), characters(value.as_ref()));
     let mut found = [0u16; 64];
     let mut bytes = size_of::<[u16; 64]>() as u32;
     // SAFETY: both names end with a zero; the call writes at most as many bytes as it is told there is room for.
@@ -26,8 +30,8 @@ pub fn installation() -> Option<String> {
             &raw mut bytes,
         )
     };
-    let name = text(&found);
-    (answer == 0 && name.encode_wide().next().is_some()).then(|| name.to_string_lossy().into_owned())
+    let found = text(&found);
+    (answer == 0 && !found.is_empty()).then(|| found.to_string_lossy().into_owned())
 }
 
 /// Times as the kernel has them, in steps of 100 ns.

@@ -7,6 +7,7 @@ use std::path::Path;
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_REMOTE_PROTOCOL_INFO, FileRemoteProtocolInfo, GetFileInformationByHandleEx, QueryDosDeviceW,
 };
+use windows_sys::Win32::System::WindowsProgramming::REMOTE_PROTOCOL_INFO_FLAG_LOOPBACK;
 
 use super::super::errno;
 use super::super::files;
@@ -20,6 +21,8 @@ pub struct Protocol {
     pub name: Option<&'static str>,
     /// `3.1`.
     pub version: [u16; 2],
+    /// The server is this machine.
+    pub is_here: bool,
 }
 
 /// The protocol that a path is reached by.
@@ -42,7 +45,11 @@ pub fn protocol_of(path: &Path) -> Result<Protocol, i32> {
         NFS => Some("NFS"),
         _ => None,
     };
-    Ok(Protocol { name, version: [found.ProtocolMajorVersion, found.ProtocolMinorVersion] })
+    Ok(Protocol {
+        name,
+        version: [found.ProtocolMajorVersion, found.ProtocolMinorVersion],
+        is_here: found.Flags & REMOTE_PROTOCOL_INFO_FLAG_LOOPBACK != 0,
+    })
 }
 
 /// What the kernel has behind the letter of a drive: for one of a server its redirector, the server and the share.

@@ -5,6 +5,7 @@ use std::net::Ipv6Addr;
 use results::evidence::FuseIdentity;
 
 use super::fuse::value_of;
+use crate::server::Endpoint;
 use results::evidence::Mount;
 
 /// Ports where none is named, by URL scheme or filesystem type.
@@ -26,14 +27,6 @@ const PORTS: [(&str, u16); 16] = [
     ("mysql", 3306),
     ("postgres", 5432),
 ];
-
-/// Where a server listens.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Endpoint {
-    /// Name or address; that of IPv6 without brackets.
-    pub(super) host: String,
-    pub(super) port: u16,
-}
 
 /// The server that a mount names. `None`: none, or not in a way that is known here.
 pub(super) fn endpoint(mount: &Mount, fuse: Option<&FuseIdentity>) -> Option<Endpoint> {

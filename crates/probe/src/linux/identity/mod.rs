@@ -51,7 +51,7 @@ pub(super) fn storage(look: &Look, asked: &Path) -> Storage {
         Some(reason) => server::not_reached_from_here(&endpoint, &reason),
         None => server::identity(look, &endpoint, transport),
     });
-    remarks.extend(server.as_ref().and_then(server::remark));
+    remarks.extend(server.as_ref().and_then(crate::server::remark));
     Storage {
         asked_path: asked.display().to_string(),
         exists: seen(place.exists.clone()),

@@ -1,34 +1,19 @@
 //! The server behind a mount: its TCP connect time, and the network interface to it.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
-use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use procfs::FromRead;
 use procfs::net::{RouteEntries, RouteEntry};
 use results::evidence::ServerIdentity;
 
-use super::endpoint::Endpoint;
 use super::seen::seen;
 use crate::linux::{Look, read_number, read_text};
+use crate::server::{self, Endpoint};
 use crate::{Fact, NotVisible};
-
-/// Connects of which the shortest is shown: enough that a lost packet or a busy processor does not decide, few enough
-/// not to be a nuisance.
-const CONNECTS: usize = 5;
-
-/// A server that does not answer for so long is not measured.
-const CONNECT_TIMEOUT: Duration = Duration::from_millis(700);
-
-/// The environment variable in which the user tells the speed of links that do not tell it, Mbit/s.
-const LINK_SPEED_VARIABLE: &str = "FSDYNO_LINK_MBIT";
-
-/// The resolver may try for half a minute; this is as long as a person waits gladly.
-const NAME_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Looks at a server. `transport`: what the mount talks over, if it says so.
 pub(super) fn identity(look: &Look, endpoint: &Endpoint, transport: Option<&str>) -> ServerIdentity {
-    let address = resolve(endpoint);
+    let address = server::resolve(endpoint);
     let interface = address.clone().and_then(|address| interface(look, address.ip()));
     ServerIdentity {
         address: match &address {
@@ -51,43 +36,21 @@ pub(super) fn not_reached_from_here(endpoint: &Endpoint, reason: &NotVisible) ->
     }
 }
 
-fn resolve(endpoint: &Endpoint) -> Fact<SocketAddr> {
-    let Endpoint { host, port } = endpoint.clone();
-    let place = format!("name {host}");
-    let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
-        let found = (host.as_str(), port).to_socket_addrs().map(|mut addresses| addresses.next());
-        // Nobody waits any more if this fails.
-        let _ = sender.send(found);
-    });
-    match receiver.recv_timeout(NAME_TIMEOUT) {
-        Ok(Ok(Some(address))) => Ok(address),
-        Ok(Ok(None)) => Err(NotVisible::new(place, "has no address")),
-        Ok(Err(error)) => Err(NotVisible::new(place, error)),
-        Err(_) => Err(NotVisible::new(place, format!("no response within {} s", NAME_TIMEOUT.as_secs()))),
-    }
+fn link_speed(look: &Look, interface: &str) -> Fact<u64> {
+    let file = look.sys.join("class/net").join(interface).join("speed");
+    let driver = match read_number::<i64>(&file) {
+        Ok(megabits) if megabits > 0 => Ok(megabits.unsigned_abs() * 1_000_000),
+        Ok(unknown) => Err(format!("the driver reports {unknown}")),
+        Err(_) => Err("the driver reports no speed".to_owned()),
+    };
+    server::link_speed(file.display(), driver)
 }
 
-/// Shortest time of some TCP connects: what is above it is waiting, not the way.
 fn connect_ns(address: SocketAddr, transport: Option<&str>) -> Fact<u64> {
-    if let Some(other) = transport.filter(|name| !name.starts_with("tcp")) {
-        return Err(NotVisible::new("connect", format!("the mount uses {other}, not TCP")));
+    match transport.filter(|name| !name.starts_with("tcp")) {
+        Some(other) => Err(NotVisible::new("connect", format!("the mount uses {other}, not TCP"))),
+        None => server::connect_ns(address),
     }
-    let mut shortest = u64::MAX;
-    for _ in 0..CONNECTS {
-        let took_ns = one_connect_ns(address).map_err(|error| NotVisible::new(format!("connect {address}"), error))?;
-        shortest = shortest.min(took_ns);
-    }
-    Ok(shortest)
-}
-
-#[expect(clippy::disallowed_methods, reason = "a round trip of a network, once per look; no I/O is timed with it")]
-fn one_connect_ns(address: SocketAddr) -> std::io::Result<u64> {
-    let begin = Instant::now();
-    let stream = TcpStream::connect_timeout(&address, CONNECT_TIMEOUT)?;
-    let elapsed = begin.elapsed();
-    drop(stream);
-    Ok(u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX))
 }
 
 /// The interface that packets to `remote` leave by.
@@ -131,40 +94,6 @@ fn interface_towards(look: &Look, remote: Ipv4Addr) -> Fact<String> {
     let best = routes.iter().filter(leads).max_by_key(|route| (route.mask, std::cmp::Reverse(route.metrics)));
     best.map(|route| route.iface.clone())
         .ok_or_else(|| NotVisible::new(file.display(), format!("no route to {remote} in the main table")))
-}
-
-/// What the user says, else what the driver says: most virtual interfaces do not know what they can carry, and some, as
-/// those of containers, report the same speed whatever is below them.
-fn link_speed(look: &Look, interface: &str) -> Fact<u64> {
-    if let Some(configured) = configured_link_speed() {
-        return configured;
-    }
-    let file = look.sys.join("class/net").join(interface).join("speed");
-    let driver = match read_number::<i64>(&file) {
-        Ok(megabits) if megabits > 0 => return Ok(megabits.unsigned_abs() * 1_000_000),
-        Ok(unknown) => format!("the driver reports {unknown}"),
-        Err(_) => "the driver reports no speed".to_owned(),
-    };
-    Err(NotVisible::new(file.display(), format!("{driver}; set {LINK_SPEED_VARIABLE}=1000 (Mbit/s)")))
-}
-
-/// That the speed is the user's word.
-pub(super) fn remark(server: &ServerIdentity) -> Option<String> {
-    let configured = configured_link_speed()?.ok()?;
-    let interface = server.interface.value()?;
-    (server.link_bits_per_s.value() == Some(&configured))
-        .then(|| format!("speed of {interface} taken from {LINK_SPEED_VARIABLE}"))
-}
-
-/// The speed that the user has set; `None`: none.
-fn configured_link_speed() -> Option<Fact<u64>> {
-    parse_link_speed(&std::env::var(LINK_SPEED_VARIABLE).ok()?)
-}
-
-fn parse_link_speed(text: &str) -> Option<Fact<u64>> {
-    let megabits = text.trim().parse::<u64>().ok().filter(|megabits| (1..=100_000_000).contains(megabits));
-    let speed = megabits.map(|megabits| megabits * 1_000_000);
-    Some(speed.ok_or_else(|| NotVisible::new(LINK_SPEED_VARIABLE, format!("`{text}` is not a number of Mbit/s"))))
 }
 
 #[cfg(test)]
@@ -215,11 +144,6 @@ eth2\t0001000A\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0
         fs::write(directory.join("speed"), "-1\n").unwrap();
         assert!(link_speed(&tree.look, "eth0").unwrap_err().reason.contains("-1"));
         assert!(link_speed(&tree.look, "lo").is_err());
-        assert_eq!(parse_link_speed(" 1000\n"), Some(Ok(1_000_000_000)));
-        assert!(
-            parse_link_speed("1g").unwrap().unwrap_err().reason.contains("`1g`")
-                && parse_link_speed("0").unwrap().is_err()
-        );
     }
 
     #[test]

@@ -2,18 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use results::ReadWrite;
 use results::evidence::{NfsOperation, WireCounters};
-use results::{ReadWrite, sort};
 
 use super::growth::growth;
 use super::sockets::SocketMeter;
 use crate::fuse::{is_fuse, is_fuse_on_device};
+use crate::interfaces::{self, NOTHING_CARRIED};
 use crate::linux::{Look, identity, mounts, processes, read_number, read_text};
 use crate::{Fact, NotVisible};
 use results::evidence::Mount;
-
-/// Every interface is idle.
-const NOTHING_CARRIED: &str = "no interface moved any bytes";
 
 /// The network and FUSE mounts behind a set of files, and what crossed the wire since the first reading.
 #[derive(Debug)]
@@ -176,28 +174,16 @@ fn parse_processor_ticks(stat: &str) -> Option<u64> {
 fn interface_bytes(look: &Look, towards: &[String]) -> Fact<(String, ReadWrite<u64>)> {
     let directory = look.sys.join("class/net");
     let entries = std::fs::read_dir(&directory).map_err(|error| NotVisible::new(directory.display(), error))?;
-    let mut names = Vec::new();
-    let mut sum = ReadWrite::default();
-    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
-        let named = path.file_name().is_some_and(|name| towards.iter().any(|known| name == known.as_str()));
-        let wanted = if towards.is_empty() { !stands_on_another(&path) } else { named };
-        if !wanted {
-            continue;
+    let interface = |path: PathBuf| {
+        let name = path.file_name()?.to_string_lossy().into_owned();
+        if towards.is_empty() && stands_on_another(&path) {
+            return None;
         }
-        let counter = |name: &str| read_number::<u64>(&path.join("statistics").join(name));
-        let (Ok(received), Ok(sent)) = (counter("rx_bytes"), counter("tx_bytes")) else { continue };
-        // One that never carried anything is no witness, unless the traffic must take it.
-        if let (Some(name), true) = (path.file_name(), named || received + sent > 0) {
-            names.push(name.to_string_lossy().into_owned());
-            sum = sum.plus(ReadWrite { read: received, write: sent });
-        }
-    }
-    sort::by(&mut names, Ord::cmp);
-    match &names[..] {
-        [] => Err(NotVisible::new(directory.display(), NOTHING_CARRIED)),
-        [name] => Ok((format!("interface {name}"), sum)),
-        _ => Ok((format!("interfaces {}", names.join(", ")), sum)),
-    }
+        let counter = |name: &str| read_number::<u64>(&path.join("statistics").join(name)).ok();
+        Some((name, ReadWrite { read: counter("rx_bytes")?, write: counter("tx_bytes")? }))
+    };
+    interfaces::together(entries.filter_map(|entry| interface(entry.ok()?.path())), towards)
+        .ok_or_else(|| NotVisible::new(directory.display(), NOTHING_CARRIED))
 }
 
 /// `lower_eth0` in the directory of a bond, a bridge or a VLAN names what it stands on.

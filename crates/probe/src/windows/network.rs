@@ -1,0 +1,56 @@
+//! Network traffic of files on servers. Windows counts it by interface.
+
+use std::io::Error;
+use std::path::{Path, PathBuf};
+
+use engine::machine;
+use results::evidence::{Seen, StorageClass, WireCounters};
+
+use super::way::PLACE;
+use super::{not_there, volumes};
+use crate::interfaces::{NOTHING_CARRIED, together};
+use crate::{Fact, NotVisible};
+
+/// What the interfaces carried since the first reading.
+#[derive(Debug)]
+pub(super) struct WireMeter {
+    /// Those towards the servers; empty: nobody knows, and all count.
+    towards: Vec<String>,
+    first: Option<WireCounters>,
+}
+
+impl WireMeter {
+    /// Not visible where nothing has to cross a wire, and where a part of it crosses uncounted: what is missing would
+    /// look like the work of a cache.
+    pub(super) fn begin(paths: &[PathBuf], towards: &[String]) -> Fact<WireMeter> {
+        let mut remote = paths.iter().filter(|path| volumes::class_of(path) == StorageClass::Network).peekable();
+        if remote.peek().is_none() {
+            return Err(NotVisible::new("network", "no file is on a server"));
+        }
+        if remote.any(|path| is_here(path)) {
+            return Err(NotVisible::new(
+                PLACE,
+                "the server is this machine, and Windows does not count what stays in it",
+            ));
+        }
+        if machine::rdma() {
+            return Err(NotVisible::new(PLACE, "a card has RDMA turned on, by which SMB goes past its counters"));
+        }
+        Ok(WireMeter { towards: towards.to_vec(), first: None })
+    }
+
+    pub(super) fn read(&mut self) -> Fact<WireCounters> {
+        let all = machine::interfaces().map_err(|code| NotVisible::new(PLACE, Error::from_raw_os_error(code)))?;
+        let counted = all.into_iter().map(|interface| (interface.name, interface.bytes.into()));
+        let (witness, bytes) =
+            together(counted, &self.towards).ok_or_else(|| NotVisible::new(PLACE, NOTHING_CARRIED))?;
+        let daemon_sockets = Seen::NotVisible(not_there("a daemon between a drive and its server").to_string());
+        let now = WireCounters { witness, bytes, daemon_sockets, ..WireCounters::default() };
+        let first = self.first.get_or_insert_with(|| now.clone());
+        Ok(WireCounters { bytes: now.bytes.since(first.bytes), ..now })
+    }
+}
+
+fn is_here(path: &Path) -> bool {
+    machine::protocol_of(&volumes::nearest_existing(path)).is_ok_and(|protocol| protocol.is_here)
+}
