@@ -1,7 +1,9 @@
-//! `check`: the answers, profile by profile; and the list of profiles.
+//! `check`: a line for each answer, what it rests on profile by profile, and the list of profiles.
 
 use results::quantity::{counted, number, published};
-use results::{Bound, Confidence, Question, RequirementKind, Study, TestOrigin, Verdict, VerdictRow, escape};
+use results::{
+    Bound, Confidence, Question, Requirement, RequirementKind, Study, TestOrigin, Verdict, VerdictRow, escape,
+};
 use serde_json::json;
 
 use super::table::{Form, Table, wrapped};
@@ -30,7 +32,7 @@ pub(super) fn lines(headline: &Headline, question: Question, form: Form) -> Stri
     told_once(verdicts).into_iter().map(line).collect()
 }
 
-/// All answers.
+/// What stands below the lines, profile by profile; in Markdown all of it, in a table.
 pub(super) fn answers(study: &Study, form: Form) -> String {
     let mut profiles: Vec<&str> = Vec::new();
     for row in &study.verdicts {
@@ -55,32 +57,38 @@ fn overall(rows: &[&VerdictRow]) -> Verdict {
     order.into_iter().find(given).unwrap_or(Verdict::NotApplicable)
 }
 
-fn heading(rows: &[&VerdictRow]) -> (Verdict, String) {
-    let first = &rows[0].requirement;
-    let title = if first.profile_title.is_empty() { &first.profile } else { &first.profile_title };
-    (overall(rows), format!("{title} [{}]", first.profile))
+/// What the profile is about, with its name where the title does not begin with it.
+fn about(rows: &[&VerdictRow]) -> String {
+    let Requirement { profile, profile_title, .. } = &rows[0].requirement;
+    match profile_title.strip_prefix(profile.as_str()) {
+        _ if profile_title.is_empty() => profile.clone(),
+        Some(rest) if rest.starts_with(':') => profile_title.clone(),
+        _ => format!("{profile_title} [{profile}]"),
+    }
 }
 
 /// Space before what belongs to a row.
 const INDENT: usize = 4;
 
+/// What the lines have not said: margins, on what the answers rest, notes and sources.
 fn block(rows: &[&VerdictRow], columns: usize) -> String {
-    let (verdict, title) = heading(rows);
-    let mut text = wrapped(&format!("{}: {title}", verdict.word()), columns, INDENT);
+    let mut text = wrapped(&about(rows), columns, INDENT);
     let mut line = |indent: usize, sentence: &str| {
         text.push_str(&wrapped(&format!("{:indent$}{sentence}", ""), columns, indent + 2));
     };
     let sources = distinct(rows.iter().map(|row| source(row)));
-    let shared = shared_caveats(rows);
-    // Why the others do not apply, their lines have said.
-    for row in rows.iter().filter(|row| row.verdict != Verdict::NotApplicable) {
-        let mark = if sources.len() > 1 { format!(" [{}]", place(&sources, &source(row))) } else { String::new() };
-        line(2, &format!("{}{mark}", sentence(row)));
-        line(INDENT, &why(row));
-        let own = row.caveats.iter().filter(|caveat| !shared.contains(caveat));
-        own.for_each(|caveat| line(INDENT, &format!("note: {caveat}")));
+    let marked = |row: &VerdictRow| {
+        if sources.len() > 1 { format!(" [{}]", place(&sources, &source(row))) } else { String::new() }
+    };
+    // Of a row without a figure its line has said all.
+    let judged: Vec<&VerdictRow> = rows.iter().copied().filter(|row| row.measured.is_some()).collect();
+    let shared = shared_remarks(&judged);
+    for row in &judged {
+        line(2, &format!("{}{}", beside(row), marked(row)));
+        let own = remarks(row).into_iter().filter(|remark| !shared.contains(remark));
+        own.for_each(|remark| line(INDENT, &remark));
     }
-    shared.iter().for_each(|caveat| line(2, &format!("note: {caveat}")));
+    shared.iter().for_each(|remark| line(2, remark));
     match &sources[..] {
         [source] => line(2, &format!("source: {source}")),
         several => {
@@ -89,6 +97,27 @@ fn block(rows: &[&VerdictRow], columns: usize) -> String {
         }
     }
     text
+}
+
+/// The requirement with its margin, and what its limit is made of.
+fn beside(row: &VerdictRow) -> String {
+    let margin = margin(row).map(|margin| match row.verdict {
+        Verdict::Reference => format!("{margin} against what is published"),
+        _ => format!("margin {margin}"),
+    });
+    let from = row.requirement.derivation.as_ref().map(|from| format!("the limit is {from}"));
+    let more: Vec<String> = [margin, from].into_iter().flatten().collect();
+    if more.is_empty() {
+        row.requirement.title.clone()
+    } else {
+        format!("{}: {}", row.requirement.title, more.join("; "))
+    }
+}
+
+/// Why this answer, and what else is to be known of it.
+fn remarks(row: &VerdictRow) -> Vec<String> {
+    let notes = row.caveats.iter().map(|caveat| format!("note: {caveat}"));
+    std::iter::once(why(row)).chain(notes).collect()
 }
 
 /// Each text once, in the order of their first coming.
@@ -108,30 +137,14 @@ fn place(all: &[String], one: &str) -> usize {
 }
 
 /// Remarks about every figure of a block are printed once.
-fn shared_caveats<'a>(rows: &[&'a VerdictRow]) -> Vec<&'a String> {
-    let measured: Vec<&&VerdictRow> = rows.iter().filter(|row| row.measured.is_some()).collect();
-    match &measured[..] {
+fn shared_remarks(judged: &[&VerdictRow]) -> Vec<String> {
+    match judged {
         [] | [_] => Vec::new(),
         [first, others @ ..] => {
-            let everywhere = |caveat: &&String| others.iter().all(|row| row.caveats.contains(caveat));
-            first.caveats.iter().filter(everywhere).collect()
+            let everywhere = |remark: &String| others.iter().all(|row| remarks(row).contains(remark));
+            remarks(first).into_iter().filter(everywhere).collect()
         }
     }
-}
-
-/// Verdict, figure, limit and margin.
-fn sentence(row: &VerdictRow) -> String {
-    let requirement = &row.requirement;
-    let mut text = format!("{}: {}", row.verdict.word(), requirement.title);
-    let margin = margin(row).map(|margin| match row.verdict {
-        Verdict::Reference => margin,
-        _ => format!("margin {margin}"),
-    });
-    let figures: Vec<String> = [measured(row), limit(row), margin].into_iter().flatten().collect();
-    if !figures.is_empty() {
-        text.push_str(&format!(": {}", figures.join("; ")));
-    }
-    text
 }
 
 /// Why this answer, and whose test it rests on.
@@ -196,7 +209,7 @@ fn confidence(confidence: Confidence) -> &'static str {
 }
 
 fn markdown(rows: &[&VerdictRow]) -> String {
-    let (verdict, title) = heading(rows);
+    let (verdict, title) = (overall(rows), about(rows));
     let mut table = Table::new(&["<verdict", "<requirement", "<measured", "<limit", "margin", "<why", "<source"]);
     for row in rows {
         let why: Vec<String> = std::iter::once(why(row)).chain(row.caveats.iter().cloned()).collect();

@@ -130,6 +130,23 @@ fn what_does_not_apply_for_one_reason_shares_a_line() {
     assert_eq!(lines.matches(" PASS ").count() + lines.matches(" FAIL ").count(), 3, "{lines}");
 }
 
+/// What the lines say is not said again: no figure, interval, limit or verdict, and no reason twice.
+#[test]
+fn below_the_lines_is_only_what_they_have_not_said() {
+    let mut study = study();
+    let disagree = "the vendor's line says PASS with 8.50 ms, its sound variant FAIL with 9.90 ms";
+    (0..2).for_each(|index| study.verdicts[index].reason = disagree.into());
+    let form = Form::Text { columns: 200 };
+    let below = answers(&study, form);
+    for said in ["INCONCLUSIVE", "FAIL: ", "at most", "at least", "interval 9.40", "85,012 IOPS", "repositories need"] {
+        assert!(!below.contains(said), "{said}: {below}");
+    }
+    assert_eq!(below.matches(disagree).count(), 1, "{below}");
+    let lines = lines(&Headline::of(&study), Question::Check, form);
+    assert!(lines.contains("9.90 ms, at most 10 ms (95 %: 9.40 – 10.9)"), "{lines}");
+    assert!(lines.contains("this is nfs4: repositories need local storage"), "{lines}");
+}
+
 #[test]
 fn answers_in_a_ticket() {
     insta::assert_snapshot!(answers(&study(), Form::Markdown));
