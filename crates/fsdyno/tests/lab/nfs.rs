@@ -84,12 +84,12 @@ fn profiles_are_held_against_it() {
     };
     let (status, output, _) = check("gitlab-nfs-gate", &[]);
     assert!(
-        status == Some(1) && output.contains("FAIL: GitLab") && output.contains("this is nfs4"),
+        status == Some(1) && output.contains("gitlab-nfs-gate  FAIL  ") && output.contains("this is nfs4"),
         "{status:?}: {output}"
     );
     let (status, output, errors) = check("google-netapp-volumes", &["--scale-runtime=0.02", "--size-cap=16m"]);
     assert_eq!(status, Some(0), "it refers to figures and sets no limit: {output}\n{errors}");
-    assert!(output.contains("REFERENCE: writes at depth 1"), "{output}");
+    assert!(output.contains("google-netapp-volumes  REFERENCE  writes at depth 1"), "{output}");
 }
 
 /// The questions on the kernel's own server and its client, with the server's own filesystem to compare with.
@@ -124,7 +124,7 @@ fn questions_are_answered(local: &Path, nfs: &Path) {
 
     let gate = bench.run(&["check", "gitlab-nfs-gate", word(nfs), "--expect=nfs"]);
     assert_eq!(gate.status.code(), Some(1), "{}", text(&gate.stderr));
-    assert!(text(&gate.stdout).contains("FAIL: GitLab"), "{}", text(&gate.stdout));
+    assert!(text(&gate.stdout).contains("gitlab-nfs-gate  FAIL  "), "{}", text(&gate.stdout));
 
     let places = [format!("local={}", word(local)), format!("nfs={}", word(nfs))];
     let words = ["compare", &places[0], &places[1], "--rounds=1", "--size=8m", "--runtime=1", "--expect", "nfs=nfs"];

@@ -122,7 +122,8 @@ fn saturation(loads: &[Load]) -> Option<String> {
                 number(load.achieved_per_s),
                 count_per_s(load.offered_per_s)
             ),
-            None => "No load was clearly served.".to_string(),
+            // The first sentence has said that none was clearly served.
+            None => String::new(),
         },
         Some(behind) => format!(
             "At {} % load the storage falls behind: {} of the {} offered were served. From there on the queue grows: \
@@ -139,26 +140,33 @@ fn saturation(loads: &[Load]) -> Option<String> {
             " At {loads} it fell behind only for a while, since it served more at a heavier load: its rate varies."
         ));
     }
-    let open: Vec<String> = loads
-        .iter()
-        .filter(|load| load.served == Served::CannotTell)
-        .map(|load| {
-            format!(
-                "{} % ({} of the {} offered)",
-                load.percent,
-                number(load.achieved_per_s),
-                count_per_s(load.offered_per_s)
-            )
-        })
-        .collect();
+    let open: Vec<&Load> = loads.iter().filter(|load| load.served == Served::CannotTell).collect();
     if !open.is_empty() {
         text.push_str(&format!(
             " Not clear whether it serves {}: too few requests, or a rate that varies too much. Measure longer, with \
              --runtime.",
-            open.join(", ")
+            unclear(&open, loads.len())
         ));
     }
-    Some(text)
+    Some(text.trim_start().to_string())
+}
+
+/// A single load with its figures; of several the table has them.
+fn unclear(open: &[&Load], of_loads: usize) -> String {
+    match open {
+        [load] => format!(
+            "{} % ({} of the {} offered)",
+            load.percent,
+            number(load.achieved_per_s),
+            count_per_s(load.offered_per_s)
+        ),
+        all if all.len() == of_loads => format!("any of the {of_loads} loads"),
+        several => {
+            let percents: Vec<String> = several.iter().map(|load| load.percent.to_string()).collect();
+            let (last, others) = percents.split_last().expect("there are several");
+            format!("{} and {last} % load", others.join(", "))
+        }
+    }
 }
 
 /// More than the capacity was served: the closed loop has not found it.
@@ -258,6 +266,13 @@ mod tests {
         assert!(
             text.starts_with("50 % load was served: 20,000 of the 20,000 IOPS offered. Not clear whether it"),
             "{text}"
+        );
+        assert!(text.contains(" whether it serves 100 and 120 % load: too few requests, or a rate"), "{text}");
+        loads[0].served = Served::CannotTell;
+        assert_eq!(
+            saturation(&loads).unwrap(),
+            "Not clear whether it serves any of the 3 loads: too few requests, or a rate that varies too much. Measure \
+             longer, with --runtime."
         );
     }
 
