@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod curve;
 mod familiar;
+mod history;
 mod measure;
 mod nodes;
 mod plot;
@@ -15,8 +16,9 @@ mod smallfiles;
 mod sweep;
 mod table;
 
-pub use changes::{Changes, Next, history, history_json};
+pub use changes::{Changes, Next};
 pub use check::{ListedProfile, profiles, profiles_json};
+pub use history::{history, history_json};
 pub use runs::{runs, runs_json};
 pub use sentence::summary;
 

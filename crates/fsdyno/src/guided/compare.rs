@@ -85,7 +85,8 @@ impl Compare {
             && is_run(base)
             && is_run(new)
         {
-            return Diff::between(base, new, self.fail_if, self.force, &self.shared).run();
+            let shared = Shared { wide: self.wide, ..self.shared };
+            return Diff::between(base, new, self.fail_if, self.force, &shared).run();
         }
         if self.force || !self.fail_if.is_empty() {
             let problem = Problem::new("--fail-if and --force need two saved runs, but these are paths")

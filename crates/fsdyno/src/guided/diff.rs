@@ -41,6 +41,9 @@ pub(crate) struct Diff {
     /// Compare even if plan, version or machine differ; the output says so.
     #[arg(long)]
     force: bool,
+    /// All figures, even where nothing changed.
+    #[arg(long)]
+    wide: bool,
     /// One JSON document.
     #[arg(long)]
     json: bool,
@@ -160,8 +163,8 @@ impl Diff {
     /// The same for `compare RUN RUN`.
     pub(super) fn between(base: &str, new: &str, fail_if: Vec<String>, force: bool, shared: &Shared) -> Diff {
         let (base, new) = (base.to_string(), new.to_string());
-        let Shared { json, github, store, .. } = shared.clone();
-        Diff { base, new, fail_if, junit: None, github, force, json, store }
+        let Shared { json, github, store, wide, .. } = shared.clone();
+        Diff { base, new, fail_if, junit: None, github, force, wide, json, store }
     }
 
     pub(crate) fn run(self) -> ExitCode {
@@ -194,6 +197,7 @@ impl Diff {
             new: called(&new),
             obstacles: &reasons,
             next: Next::of(&new),
+            wide: self.wide,
         };
         let status = if self.json { printed(&shown.json()) } else { printed_page(&shown.text(columns())) };
         let mut cases = Vec::new();

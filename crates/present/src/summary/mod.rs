@@ -20,7 +20,7 @@ const PATTERNS: [&str; 5] = ["read", "write", "randread", "randwrite", "randrw"]
 const CANNOT_WIN: [&str; 2] = ["too-short", "not-visible"];
 
 /// Requests of fewer bytes are counted, those of more are weighed.
-const SMALL_BYTES: f64 = 65_536.0;
+pub(crate) const SMALL_BYTES: f64 = 65_536.0;
 
 /// All cells of a study.
 pub(crate) struct Grid<'a> {

@@ -1,15 +1,13 @@
-//! From one study to a later one, as a table; and the history of one figure.
+//! From one study to a later one: whether anything changed, and the table of the figures.
 
 use results::quantity::{counted, latency, number, rate_number, rate_unit};
-use results::statistics::{HISTORY_MIN, Scatter, median};
-use results::{Change, Measure, Question, Significance, Study, escape};
+use results::statistics::{HISTORY_MIN, Scatter};
+use results::{Change, Interval, Measure, Question, Significance, Study, Trust, escape};
 
 use serde_json::json;
 
-use super::measure::reach;
 use super::table::{Form, Table};
 use crate::command;
-use crate::summary::interval;
 
 /// The changes from one study to a later one, and what is to be said of them.
 #[derive(Clone, Debug)]
@@ -24,6 +22,8 @@ pub struct Changes<'a> {
     pub obstacles: &'a [String],
     /// What helps where nothing can be judged.
     pub next: Next,
+    /// All figures, even where nothing changed.
+    pub wide: bool,
 }
 
 /// A command that leads to a judgement.
@@ -67,13 +67,17 @@ impl Changes<'_> {
         let mut lines = vec![("base", self.base.clone()), ("new", self.new.clone())];
         // Figures that nobody can judge are no answer: what would give one is.
         let instead = matches!(self.next, Next::MoreRounds(_)) && judged == 0;
+        let unchanged = unchanged(self.found).is_some() && !self.wide && matches!(form, Form::Text { .. });
         let next = match &self.next {
             Next::MoreRounds(command) => format!("{command}: before the change, and after it"),
             Next::KeptRuns(command) => format!("{command}: how far the kept runs of this command vary"),
         };
         lines.extend((judged == 0).then_some(("next", next)));
         let mut text = format!("{answer}\n{}", form.labelled(&lines));
-        if !instead {
+        if unchanged {
+            let doubts = format!("{}{} --wide prints all figures.", widened(self.found, false), too_few(self.found));
+            text.push_str(&format!("\n{}", form.paragraph(doubts.trim_start())));
+        } else if !instead {
             text.push_str(&format!("\n{}\n{}", table(self.found).shown(form), form.paragraph(&summary(self.found))));
         }
         for reason in self.obstacles {
@@ -100,10 +104,7 @@ fn table(found: &[Change]) -> Table {
     let mut table = Table::new(&[&["pattern", "<figure", "base", "new", "change"], intervals, &["<"]].concat());
     let mut last = String::new();
     for change in found {
-        let name = match &change.target {
-            Some(target) => format!("{target} {}", change.pattern),
-            None => change.pattern.clone(),
-        };
+        let name = name(change);
         let shown_name = if name == last { String::new() } else { name.clone() };
         last = name;
         let mut row = vec![
@@ -114,9 +115,7 @@ fn table(found: &[Change]) -> Table {
             format!("{} %", signed(change.percent())),
         ];
         if judged {
-            row.push(change.interval.map_or("-".to_string(), |interval| {
-                format!("{}..{} %", signed((interval.low - 1.0) * 100.0), signed((interval.high - 1.0) * 100.0))
-            }));
+            row.push(change.interval.map_or("-".to_string(), range));
             row.push(change.interval.map_or("-".to_string(), |_| scatter(change.scatter)));
         }
         row.push(meaning(change).to_string());
@@ -131,7 +130,7 @@ fn signed(percent: f64) -> String {
 }
 
 /// How far runs lie from each other, as a deviation in percent; in brackets what is assumed.
-fn scatter(found: Scatter) -> String {
+pub(super) fn scatter(found: Scatter) -> String {
     let percent = percent(found.deviation());
     match found {
         Scatter::Assumed => format!("({percent:.0} %)"),
@@ -185,7 +184,7 @@ fn figure(measure: Measure, value: f64) -> String {
 }
 
 fn meaning(change: &Change) -> &'static str {
-    if change.trust == results::Trust::Invalid {
+    if change.trust == Trust::Invalid {
         return "invalid";
     }
     match change.shown {
@@ -210,8 +209,44 @@ fn outcome(found: &[Change]) -> String {
             "No figure can be judged: one run does not show how far runs vary".to_owned()
         }
         (_, _, 0) => "No figure can be judged: each side needs four rounds".to_owned(),
-        (0, 0, _) => "No figure changed clearly".to_owned(),
+        (0, 0, _) => unchanged(found).unwrap_or_else(|| "No figure can be judged: all are invalid".to_owned()),
         (worse, better, judged) => format!("{worse} worse and {better} better of {}", counted(judged as u64, "figure")),
+    }
+}
+
+/// `Nothing changed beyond the noise: the largest of 10 differences is seq-read p99 with +94.5 % (interval
+/// -72.9..+571 %), medians 6.92 ms and 11.1 ms`; `None`: something did, or there is nothing that counts.
+fn unchanged(found: &[Change]) -> Option<String> {
+    let (0, 0, 1..) = counts(found) else { return None };
+    let counts = |change: &&Change| change.shown == Significance::NotShown && change.trust != Trust::Invalid;
+    let judged: Vec<&Change> = found.iter().filter(counts).collect();
+    let distance = |change: &Change| change.ratio.ln().abs();
+    let most = *judged.iter().max_by(|one, other| distance(one).total_cmp(&distance(other)))?;
+    let which = match judged.len() {
+        1 => "the only difference".to_owned(),
+        several => format!("the largest of {several} differences"),
+    };
+    let interval = most.interval.map(|interval| format!(" (interval {})", range(interval))).unwrap_or_default();
+    Some(format!(
+        "Nothing changed beyond the noise: {which} is {} {} with {} %{interval}, medians {} and {}",
+        name(most),
+        title(most.measure),
+        signed(most.percent()),
+        figure(most.measure, most.base),
+        figure(most.measure, most.new)
+    ))
+}
+
+/// `-72.9..+571 %`.
+fn range(interval: Interval) -> String {
+    format!("{}..{} %", signed((interval.low - 1.0) * 100.0), signed((interval.high - 1.0) * 100.0))
+}
+
+/// The pattern, on which target where there are several.
+fn name(change: &Change) -> String {
+    match &change.target {
+        Some(target) => format!("{target} {}", change.pattern),
+        None => change.pattern.clone(),
     }
 }
 
@@ -228,20 +263,26 @@ fn summary(found: &[Change]) -> String {
     };
     if judged > 0 {
         text.push_str(" base and new are medians of the rounds; change is the median ratio over all pairs of rounds.");
-        text.push_str(&widened(found));
+        text.push_str(&widened(found, true));
     }
-    // Where nothing is judged, the answer has said why.
-    let single = found.iter().any(|change| change.rounds == (1, 1));
-    if single && judged > 0 {
-        text.push_str(" One run each shows no change: the noise between runs is unknown.");
-    } else if !single && judged < found.len() {
-        text.push_str(" Fewer than four rounds on a side cannot separate a change from noise: run more rounds.");
-    }
+    text.push_str(too_few(found));
     text.trim_start().to_string()
 }
 
+/// Why some figures are not judged; where none is, the answer has said it.
+fn too_few(found: &[Change]) -> &'static str {
+    let (_, _, judged) = counts(found);
+    match found.iter().any(|change| change.rounds == (1, 1)) {
+        true if judged > 0 => " One run each shows no change: the noise between runs is unknown.",
+        false if judged < found.len() => {
+            " Fewer than four rounds on a side cannot separate a change from noise: run more rounds."
+        }
+        _ => "",
+    }
+}
+
 /// What stands in the intervals beside the scatter of the rounds.
-fn widened(found: &[Change]) -> String {
+fn widened(found: &[Change], in_table: bool) -> String {
     let judged = || found.iter().filter(|change| change.shown != Significance::Unknown);
     let seen = |change: &Change| match change.scatter {
         Scatter::Assumed => None,
@@ -252,125 +293,22 @@ fn widened(found: &[Change]) -> String {
     if let (Some(fewest), Some(most)) = (fewest, most) {
         let runs = if fewest == most { most.to_string() } else { format!("{fewest} to {most}") };
         text.push_str(&format!(
-            " The interval includes the variation between runs (±runs, a standard deviation) of base and {runs} \
-             earlier runs of the same plan."
+            " The interval includes the variation between runs{} of base and {runs} earlier runs of the same plan.",
+            if in_table { " (±runs, a standard deviation)" } else { "" }
         ));
     }
     if judged().any(|change| change.scatter == Scatter::Assumed) {
         text.push_str(&format!(
-            " No history where ±runs is in brackets: fewer than {HISTORY_MIN} earlier runs of the same plan. The \
-             interval assumes ±{:.0} %, and changes below {:.0} % are not shown. A larger difference between days may \
-             look like a change.",
+            " No history{}: fewer than {HISTORY_MIN} earlier runs of the same plan. The interval assumes ±{:.0} %, and \
+             changes below {:.0} % are not shown. A larger difference between days may look like a change.",
+            match (in_table, judged().all(|change| change.scatter == Scatter::Assumed)) {
+                (true, _) => " where ±runs is in brackets",
+                (false, true) => "",
+                (false, false) => " of some figures",
+            },
             percent(Scatter::Assumed.deviation()),
             -percent(-Scatter::Assumed.reach())
         ));
     }
     text
-}
-
-/// One line per study: the course of the main figures of the patterns; a table per target.
-pub fn history(studies: &[Study], columns: usize) -> String {
-    let Some(first) = studies.first() else { return String::new() };
-    let form = Form::Text { columns };
-    let runs = counted(studies.len() as u64, "run");
-    let title = first.question.title(&first.target_names().join(", "));
-    let mut text = form.paragraph(&format!(
-        "{title} {runs}; IOPS (of writes until they are durable), medians of the rounds, ± the interval of the median \
-         from three rounds on:"
-    ));
-    for target in 0..first.targets.len().max(1) {
-        if first.targets.len() > 1 {
-            text.push_str(&format!("\n{} = {}\n", first.targets[target].name, first.targets[target].path));
-        }
-        let tests = first.tests();
-        let mut rest = &tests[..];
-        while !rest.is_empty() {
-            // As many tests beside each other as there is room for.
-            let fitting = (1..=rest.len()).rev().find(|count| course(studies, target, &rest[..*count]).fits(form));
-            let (shown, others) = rest.split_at(fitting.unwrap_or(1));
-            let table = course(studies, target, shown);
-            text.push_str(&format!("\n{}", table.explained(form)));
-            rest = others;
-        }
-    }
-    escape::terminal(&text).into_owned()
-}
-
-/// The same as one JSON document, with all figures: bytes per second, ns, percent of a CPU.
-pub fn history_json(studies: &[Study]) -> String {
-    let tests = |study: &Study| -> Vec<serde_json::Value> {
-        let each_target = study.targets.iter().enumerate();
-        let tests = each_target.flat_map(|(target, place)| {
-            study.tests().into_iter().map(move |pattern| {
-                let each = |of: &dyn Fn(&[f64]) -> serde_json::Value| -> serde_json::Map<String, serde_json::Value> {
-                    let figure = |measure: Measure| of(&by_round(study, target, pattern, measure));
-                    Measure::ALL.into_iter().map(|measure| (measure.word().to_owned(), figure(measure))).collect()
-                };
-                json!({
-                    "target": place.path,
-                    "pattern": pattern,
-                    "figures": each(&|values| median(values).into()),
-                    "intervals": each(&|values| json!(interval(values))),
-                    "rounds": study.repeats(target, pattern).count(),
-                    "trust": study.repeats(target, pattern).map(results::Row::trust).max().unwrap_or_default().word(),
-                })
-            })
-        });
-        tests.collect()
-    };
-    let runs = studies.iter().map(|study| {
-        json!({
-            "id": study.id,
-            "started_ms": study.started_ms,
-            "complete": study.complete,
-            "tests": tests(study),
-        })
-    });
-    let headline = format!("{} of the same plan", counted(studies.len() as u64, "run"));
-    crate::document(headline, json!({ "runs": runs.collect::<Vec<_>>() }))
-}
-
-/// The figure of each round that has it.
-fn by_round(study: &Study, target: usize, pattern: &str, measure: Measure) -> Vec<f64> {
-    study.repeats(target, pattern).filter_map(|row| measure.of(row)).collect()
-}
-
-/// The course of these tests on one target.
-fn course(studies: &[Study], target: usize, patterns: &[&str]) -> Table {
-    let headers: Vec<&str> = ["run"].into_iter().chain(patterns.iter().copied()).chain(["<trust"]).collect();
-    let mut table = Table::new(&headers);
-    for study in studies {
-        let mut cells = vec![study.id.clone()];
-        for pattern in patterns {
-            let values = by_round(study, target, pattern, Measure::Iops);
-            let shown = |median: f64| format!("{}{}", number(median), reach(median, interval(&values)));
-            cells.push(median(&values).map_or("-".to_string(), shown));
-        }
-        let rows = study.rows.iter().filter(|row| row.target == target && patterns.contains(&row.pattern.as_str()));
-        cells.push(rows.map(results::Row::trust).max().unwrap_or_default().word().to_string());
-        table.row(cells);
-    }
-    if let Some(cells) = scatter_row(studies, target, patterns) {
-        table.row(cells);
-    }
-    table
-}
-
-/// How far runs lie from each other: what `diff` widens its intervals by when the last of them is its base. `None`: too
-/// few runs.
-fn scatter_row(studies: &[Study], target: usize, patterns: &[&str]) -> Option<Vec<String>> {
-    let whole: Vec<&Study> = studies.iter().filter(|study| study.complete).collect();
-    let last = whole.last()?;
-    let of = |pattern: &&str| {
-        results::scatter(&whole, target, pattern, Measure::Iops, last.repeats(target, pattern).count())
-    };
-    let found: Vec<Scatter> = patterns.iter().map(of).collect();
-    if found.iter().all(|found| *found == Scatter::Assumed) {
-        return None;
-    }
-    let cell = |found: &Scatter| match found {
-        Scatter::Assumed => "-".to_string(),
-        seen => format!("±{}", scatter(*seen)),
-    };
-    Some(["run to run".to_string()].into_iter().chain(found.iter().map(cell)).chain([String::new()]).collect())
 }

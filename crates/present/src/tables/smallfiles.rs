@@ -28,7 +28,7 @@ fn reasons(study: &Study, form: Form) -> Option<String> {
 }
 
 /// Calls that are timed within another phase.
-const WITHIN: [&str; 3] = ["write-close", "fsync-file-only", "fsync-directory-only"];
+pub(super) const WITHIN: [&str; 3] = ["write-close", "fsync-file-only", "fsync-directory-only"];
 
 fn phases(study: &Study, form: Form) -> Option<String> {
     let mut table = Table::new(&["phase", "ops/s", "p50", "p99", "failed", "<cache"]);

@@ -89,6 +89,7 @@ fn forms(study: &Study) -> BTreeMap<&'static str, String> {
         new: study.version.clone(),
         obstacles: &study.sentences,
         next: tables::Next::of(study),
+        wide: true,
     };
     let mut forms = BTreeMap::from([
         ("text", tables::text(study, 80)),

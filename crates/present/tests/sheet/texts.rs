@@ -14,6 +14,7 @@ fn changes<'a>(found: &'a [results::Change], base: &str, new: &str) -> Changes<'
         new: new.into(),
         obstacles: &[],
         next: Next::KeptRuns("fsdyno history b".into()),
+        wide: false,
     }
 }
 
@@ -124,8 +125,38 @@ fn what_runs_differ_by_stands_beside_the_change_and_in_the_history() {
         .into_iter()
         .filter(|change| change.measure == results::Measure::Iops && change.pattern == "randread")
         .collect();
-    assert_snapshot!(changes(&iops, "20261103", "20261104").text(80));
+    let shown = changes(&iops, "20261103", "20261104");
+    assert_snapshot!(shown.text(80));
+    assert_snapshot!(Changes { wide: true, ..shown }.text(80));
     assert_snapshot!(history(&kept[..4], 80));
+}
+
+#[test]
+fn of_invalid_figures_nobody_can_say_that_nothing_changed() {
+    let (base, new) = (fixture::comparison(), fixture::comparison());
+    let mut found = results::changes(&base, &new, &[]);
+    found.retain(|change| change.trust == results::Trust::Invalid);
+    assert!(!found.is_empty());
+    let shown = changes(&found, "a", "b").text(80);
+    assert!(shown.starts_with("No figure can be judged: all are invalid.") && shown.contains("pattern"), "{shown}");
+}
+
+#[test]
+fn a_history_names_the_unit_of_each_figure_and_leaves_out_what_has_none() {
+    let mut study = fixture::comparison();
+    // Large requests: bytes are what counts.
+    for job in study.rows.iter_mut().filter(|row| row.pattern == "read").filter_map(|row| row.run.as_mut()) {
+        job.jobs.iter_mut().for_each(|job| job.directions.read.ios /= 256);
+    }
+    study.rows.iter_mut().filter(|row| row.pattern == "randrw").for_each(|row| row.run = None);
+    let shown = history(&[study.clone()], 120);
+    let lines: Vec<&str> = shown.lines().collect();
+    let heads = lines.iter().position(|line| line.starts_with("run ")).expect("a table");
+    assert!(lines[heads + 1].split_whitespace().eq(["MB/s", "IOPS", "IOPS", "IOPS"]), "{shown}");
+    assert!(!shown.contains("randrw"), "{shown}");
+    study.rows.iter_mut().for_each(|row| row.run = None);
+    let empty = history(&[study], 80);
+    assert_eq!(empty, "local, nfs, s3, compared: 1 run, without a figure: nothing was measured.\n");
 }
 
 #[test]

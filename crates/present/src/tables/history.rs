@@ -1,0 +1,162 @@
+//! The figures of a plan, run by run.
+
+use results::quantity::{counted, number, rate_number, rate_unit};
+use results::statistics::{Scatter, median};
+use results::{Measure, Study, escape};
+
+use serde_json::json;
+
+use super::changes::scatter;
+use super::measure::reach;
+use super::smallfiles::WITHIN;
+use super::table::{Form, Table};
+use crate::summary::{SMALL_BYTES, interval};
+
+/// A test and the figure that stands for it.
+struct Test<'a> {
+    pattern: &'a str,
+    measure: Measure,
+    unit: &'static str,
+}
+
+impl<'a> Test<'a> {
+    /// Bytes of large requests, the number of small ones; `None`: no run has a figure of it, or its rate is another's.
+    fn of(studies: &[Study], target: usize, pattern: &'a str) -> Option<Test<'a>> {
+        let row =
+            studies.iter().flat_map(|study| study.repeats(target, pattern)).find(|row| row.figures().is_some())?;
+        if row.phase.is_some() && WITHIN.contains(&pattern) {
+            return None;
+        }
+        let figures = row.figures()?;
+        let (measure, unit) = match &row.phase {
+            Some(_) => (Measure::Iops, "ops/s"),
+            None if figures.bytes_per_s() < figures.iops() * SMALL_BYTES => (Measure::Iops, "IOPS"),
+            None => (Measure::Rate, rate_unit()),
+        };
+        let has_value = |study: &Study| study.repeats(target, pattern).any(|row| measure.of(row).is_some());
+        studies.iter().any(has_value).then_some(Test { pattern, measure, unit })
+    }
+
+    fn shown(&self, value: f64) -> String {
+        if self.measure == Measure::Rate { rate_number(value) } else { number(value) }
+    }
+}
+
+/// One line per study: the course of the main figures of the patterns; a table per target.
+pub fn history(studies: &[Study], columns: usize) -> String {
+    let Some(first) = studies.first() else { return String::new() };
+    let form = Form::Text { columns };
+    let runs = counted(studies.len() as u64, "run");
+    let title = first.question.title(&first.target_names().join(", "));
+    let title = if title.ends_with('?') { format!("{title} {runs}") } else { format!("{title}: {runs}") };
+    let tests = |target: usize| -> Vec<Test<'_>> {
+        first.tests().into_iter().filter_map(|pattern| Test::of(studies, target, pattern)).collect()
+    };
+    if (0..first.targets.len().max(1)).all(|target| tests(target).is_empty()) {
+        return escape::terminal(&form.paragraph(&format!("{title}, without a figure: nothing was measured.")))
+            .into_owned();
+    }
+    // Only where there is something that it is about.
+    let repeated = studies.iter().flat_map(|study| &study.rows).any(|row| row.round > 0);
+    let medians =
+        if repeated { "; medians of the rounds, ± the interval of the median from three rounds on" } else { "" };
+    let mut text = form.paragraph(&format!("{title}{medians}; writes count until they are durable."));
+    for target in 0..first.targets.len().max(1) {
+        if first.targets.len() > 1 {
+            text.push_str(&format!("\n{} = {}\n", first.targets[target].name, first.targets[target].path));
+        }
+        let tests = tests(target);
+        let mut rest = &tests[..];
+        while !rest.is_empty() {
+            // As many tests beside each other as there is room for.
+            let fitting = (1..=rest.len()).rev().find(|count| course(studies, target, &rest[..*count]).fits(form));
+            let (shown, others) = rest.split_at(fitting.unwrap_or(1));
+            let table = course(studies, target, shown);
+            text.push_str(&format!("\n{}", table.explained(form)));
+            rest = others;
+        }
+    }
+    escape::terminal(&text).into_owned()
+}
+
+/// The same as one JSON document, with all figures: bytes per second, ns, percent of a CPU.
+pub fn history_json(studies: &[Study]) -> String {
+    let tests = |study: &Study| -> Vec<serde_json::Value> {
+        let each_target = study.targets.iter().enumerate();
+        let tests = each_target.flat_map(|(target, place)| {
+            study.tests().into_iter().map(move |pattern| {
+                let each = |of: &dyn Fn(&[f64]) -> serde_json::Value| -> serde_json::Map<String, serde_json::Value> {
+                    let figure = |measure: Measure| of(&by_round(study, target, pattern, measure));
+                    Measure::ALL.into_iter().map(|measure| (measure.word().to_owned(), figure(measure))).collect()
+                };
+                json!({
+                    "target": place.path,
+                    "pattern": pattern,
+                    "figures": each(&|values| median(values).into()),
+                    "intervals": each(&|values| json!(interval(values))),
+                    "rounds": study.repeats(target, pattern).count(),
+                    "trust": study.repeats(target, pattern).map(results::Row::trust).max().unwrap_or_default().word(),
+                })
+            })
+        });
+        tests.collect()
+    };
+    let runs = studies.iter().map(|study| {
+        json!({
+            "id": study.id,
+            "started_ms": study.started_ms,
+            "complete": study.complete,
+            "tests": tests(study),
+        })
+    });
+    let headline = format!("{} of the same plan", counted(studies.len() as u64, "run"));
+    crate::document(headline, json!({ "runs": runs.collect::<Vec<_>>() }))
+}
+
+/// The figure of each round that has it.
+fn by_round(study: &Study, target: usize, pattern: &str, measure: Measure) -> Vec<f64> {
+    study.repeats(target, pattern).filter_map(|row| measure.of(row)).collect()
+}
+
+/// The course of these tests on one target.
+fn course(studies: &[Study], target: usize, tests: &[Test<'_>]) -> Table {
+    let names = tests.iter().map(|test| test.pattern);
+    let headers: Vec<&str> = ["run"].into_iter().chain(names).chain(["<trust"]).collect();
+    let mut table = Table::new(&headers);
+    let units = tests.iter().map(|test| test.unit.to_owned());
+    table.row([String::new()].into_iter().chain(units).chain([String::new()]).collect());
+    for study in studies {
+        let mut cells = vec![study.id.clone()];
+        for test in tests {
+            let values = by_round(study, target, test.pattern, test.measure);
+            let shown = |median: f64| format!("{}{}", test.shown(median), reach(median, interval(&values)));
+            cells.push(median(&values).map_or("-".to_string(), shown));
+        }
+        let rows = tests.iter().flat_map(|test| study.repeats(target, test.pattern));
+        cells.push(rows.map(results::Row::trust).max().unwrap_or_default().word().to_string());
+        table.row(cells);
+    }
+    if let Some(cells) = scatter_row(studies, target, tests) {
+        table.row(cells);
+    }
+    table
+}
+
+/// How far runs lie from each other: what `diff` widens its intervals by when the last of them is its base. `None`: too
+/// few runs.
+fn scatter_row(studies: &[Study], target: usize, tests: &[Test<'_>]) -> Option<Vec<String>> {
+    let whole: Vec<&Study> = studies.iter().filter(|study| study.complete).collect();
+    let last = whole.last()?;
+    let of = |test: &Test<'_>| {
+        results::scatter(&whole, target, test.pattern, test.measure, last.repeats(target, test.pattern).count())
+    };
+    let found: Vec<Scatter> = tests.iter().map(of).collect();
+    if found.iter().all(|found| *found == Scatter::Assumed) {
+        return None;
+    }
+    let cell = |found: &Scatter| match found {
+        Scatter::Assumed => "-".to_string(),
+        seen => format!("±{}", scatter(*seen)),
+    };
+    Some(["run to run".to_string()].into_iter().chain(found.iter().map(cell)).chain([String::new()]).collect())
+}
