@@ -26,6 +26,8 @@ pub struct Extents {
     pub encoded_bytes: u64,
     /// Of the written: still in memory only, their place on the device not chosen.
     pub delayed_bytes: u64,
+    /// Of the written: within the metadata of the filesystem, cached as that is.
+    pub inline_bytes: u64,
     /// How many there are.
     pub count: u64,
     /// The list was read up to this offset; less than the length: there are more extents than were looked at.

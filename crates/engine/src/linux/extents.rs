@@ -19,6 +19,7 @@ const FLAG_SYNC: u32 = 1;
 const EXTENT_LAST: u32 = 0x1;
 const EXTENT_DELALLOC: u32 = 0x4;
 const EXTENT_ENCODED: u32 = 0x8;
+const EXTENT_INLINE: u32 = 0x200;
 const EXTENT_UNWRITTEN: u32 = 0x800;
 
 /// The kernel's `struct fiemap_extent`.
@@ -99,6 +100,9 @@ fn add(sums: &mut Extents, found: &[Extent], length: u64) {
         if extent.flags & EXTENT_DELALLOC != 0 {
             sums.delayed_bytes += bytes;
         }
+        if extent.flags & EXTENT_INLINE != 0 {
+            sums.inline_bytes += bytes;
+        }
     }
     // Nothing, or the last extent: the rest is a hole. A batch that is not full is the last one too.
     let last = found.last().is_none_or(|extent| extent.flags & EXTENT_LAST != 0);
@@ -124,7 +128,7 @@ mod tests {
             extent(MIB, MIB, EXTENT_UNWRITTEN),
             // A hole of 1 MiB.
             extent(3 * MIB, MIB, EXTENT_ENCODED),
-            extent(4 * MIB, MIB, EXTENT_DELALLOC),
+            extent(4 * MIB, MIB, EXTENT_DELALLOC | EXTENT_INLINE),
             // Reaches beyond the end, as preallocation does.
             extent(5 * MIB, 9 * MIB, EXTENT_UNWRITTEN | EXTENT_LAST),
         ];
@@ -135,6 +139,7 @@ mod tests {
             unwritten_bytes: 2 * MIB,
             encoded_bytes: MIB,
             delayed_bytes: MIB,
+            inline_bytes: MIB,
             count: 5,
             examined_bytes: 6 * MIB,
         };

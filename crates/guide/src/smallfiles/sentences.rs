@@ -3,13 +3,14 @@
 use results::evidence::Mount;
 use results::quantity::{count, counted, latency, number};
 use results::{LatencyFigures, PhaseRecord, Study, Verdict};
+use run::metadata::caches::HOT_INLINE;
 
 use super::rule::LIMIT_S;
 use super::{phase_of, shell};
 
 /// The sentences that the rows allow. `shell_ns`: what the page's loops cost without storage, writing and reading.
 pub(super) fn of(study: &Study, mount: Option<&Mount>, shell_ns: Option<[u64; 2]>) -> Vec<String> {
-    [rule(study), loops(study, shell_ns), durability(study, mount), orientation(study, mount)]
+    [rule(study), loops(study, shell_ns), inline(study), durability(study, mount), orientation(study, mount)]
         .into_iter()
         .flatten()
         .collect()
@@ -57,6 +58,16 @@ fn loops(study: &Study, shell_ns: Option<[u64; 2]>) -> Option<String> {
 
 fn p50_ns(phase: &PhaseRecord) -> Option<u64> {
     LatencyFigures::of(&phase.latency).map(|figures| figures.p50_ns)
+}
+
+/// Dropped pages do not make such files cold.
+fn inline(study: &Study) -> Option<String> {
+    let is_hot = phase_of(study, "open-read")?.cache.as_deref() == Some(HOT_INLINE);
+    is_hot.then(|| {
+        "open+read is not of the device: this filesystem keeps so small files within its metadata, which stays cached \
+         (--size=64k makes files that it reads from the device)."
+            .to_string()
+    })
 }
 
 /// A write that nobody waits for says little about the storage.

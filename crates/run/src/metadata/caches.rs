@@ -6,7 +6,7 @@ use drive::Control;
 use engine::caches::drop_all;
 use engine::clock::{Clock, RealClock};
 use engine::errno::reason;
-use engine::files::{Directory, FileAccess, FileError, OpenFile, OpenMode, page_cache_of};
+use engine::files::{Directory, FileAccess, FileError, OpenFile, OpenMode, extents_of, page_cache_of};
 use engine::names;
 use results::evidence::Mount;
 
@@ -14,6 +14,10 @@ use super::operations::Item;
 
 /// An NFS client caches new attributes for 3 s by default (acregmin): those read within this time are still hot, ns.
 const WARM_NS_MAX: u64 = 2_000_000_000;
+
+/// btrfs, and ext4 with `inline_data`, keep files of up to some 2 kB within their metadata. That stays cached when the
+/// pages of a file are dropped.
+pub const HOT_INLINE: &str = "data inline, hot";
 
 /// The mount that caches are prepared for, and which means are allowed.
 #[derive(Clone, Debug)]
@@ -154,11 +158,12 @@ impl Caches {
                 let _ = with_file(root, &path(item), |file| file.sync_range(0, 0, START));
             }
         }
-        let (mut done, mut kept, mut unseen) = (0, 0, 0);
+        let (mut done, mut kept, mut unseen, mut inline) = (0, 0, 0, 0);
         for item in items.iter().take_while(|_| !over()) {
             match with_file(root, &path(item), drop_pages) {
-                Ok(0) => {}
-                Ok(_) => kept += 1,
+                Ok(Left { cached_bytes: 1.., .. }) => kept += 1,
+                Ok(Left { is_inline: true, .. }) => inline += 1,
+                Ok(_) => {}
                 Err(_) => unseen += 1,
             }
             done += 1;
@@ -172,6 +177,7 @@ impl Caches {
             (0, _) if self.fstype() == "overlay" => "not visible".to_string(),
             (0, 0) if self.is_nfs() => "client data cold".to_string(),
             (0, 0) if probe::is_fuse(self.fstype()) => "kernel data cold".to_string(),
+            (0, 0) if inline > 0 => HOT_INLINE.to_string(),
             (0, 0) => "data cold, names hot".to_string(),
             (0, _) => "not visible".to_string(),
             (kept, _) => format!("{kept} files still cached"),
@@ -198,12 +204,21 @@ fn with_file<T>(
     Ok(outcome)
 }
 
-/// Writes the pages of a file back and drops them; returns the bytes that remain cached.
-fn drop_pages(file: &OpenFile) -> Result<u64, FileError> {
+/// What is left in memory of a file whose pages were dropped.
+struct Left {
+    cached_bytes: u64,
+    /// Its data is part of the metadata.
+    is_inline: bool,
+}
+
+/// Writes the pages of a file back and drops them.
+fn drop_pages(file: &OpenFile) -> Result<Left, FileError> {
     // Not every filesystem has it; whether the pages went is looked at below.
     let _ = file.sync_range(0, 0, FINISH);
     file.drop_cache(0, 0)?;
-    Ok(page_cache_of(file)?.cached_bytes)
+    // Where the first byte is, the others of so small a file are; where nobody can tell, the pages alone count.
+    let is_inline = extents_of(file, 1, false).is_ok_and(|extents| extents.inline_bytes > 0);
+    Ok(Left { cached_bytes: page_cache_of(file)?.cached_bytes, is_inline })
 }
 
 /// Drops page cache, names and attributes of the whole machine.
@@ -296,7 +311,11 @@ mod tests {
         };
         assert!(cached() > 0);
         let arranged = arrange(&caches, ColdData, place.path(), &mut items, &Control::default());
-        assert!(matches!(&arranged, Arranged::Ready(Some(text)) if text.contains("cold")), "{arranged:?}");
+        let root = Directory::open(place.path()).unwrap();
+        let inline = with_file(&root, &place.path().join("file0"), |file| extents_of(file, 1, false))
+            .is_ok_and(|extents| extents.inline_bytes > 0);
+        let expected = if inline { HOT_INLINE } else { "cold" };
+        assert!(matches!(&arranged, Arranged::Ready(Some(text)) if text.contains(expected)), "{arranged:?}");
         assert_eq!((cached(), items.len()), (0, 20));
     }
 }

@@ -67,3 +67,14 @@ fn of_other_files_on_object_storage() {
     let sentences = of(&study(&phases, false), Some(&mount("fuse.s3fs")), None);
     insta::assert_snapshot!(sentences.join("\n"));
 }
+
+#[test]
+fn files_within_the_metadata_are_not_called_cold() {
+    let phases = [("write", 1001, 23_000), ("read", 1001, 8_000), ("open-read", 1001, 3_000)];
+    let mut study = study(&phases, true);
+    let said =
+        |study: &Study| of(study, Some(&mount("btrfs")), None).concat().contains("open+read is not of the device");
+    assert!(!said(&study));
+    study.rows[2].phase.as_mut().unwrap().cache = Some(HOT_INLINE.into());
+    assert!(said(&study));
+}
