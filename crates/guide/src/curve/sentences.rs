@@ -53,6 +53,9 @@ pub(super) fn of(study: &Study, requests: &Requests) -> Vec<String> {
 
 /// What it keeps up with, and within which time: `keeps 9,000 IOPS with p99 within 2 ms.`
 fn kept(loads: &[Load]) -> String {
+    if loads.is_empty() {
+        return "which rate it keeps cannot be told: no load was measured.".to_string();
+    }
     let Some(most) = loads.iter().rfind(|load| load.served == Served::Yes) else {
         return "which rate it keeps cannot be told: no load was clearly served.".to_string();
     };
@@ -255,6 +258,7 @@ mod tests {
     fn what_cannot_be_told_is_said() {
         let mut loads = [load(50, 20_000.0, 1, 1), load(100, 39_500.0, 1, 1), load(120, 40_000.0, 1, 1)];
         assert_eq!(kept(&loads[2..]), "which rate it keeps cannot be told: no load was clearly served.");
+        assert_eq!(kept(&[]), "which rate it keeps cannot be told: no load was measured.");
         loads[0].response.p99_ns = None;
         assert_eq!(kept(&loads[..1]), "keeps 20,000 IOPS with a median of 1.00 µs, too few requests for p99.");
         loads[1].served = Served::CannotTell;
