@@ -28,7 +28,7 @@ const ADVICE: [Advice; 21] = [
     advice("depth-not-reached", "use fewer requests in flight: the storage holds no more", Some("--iodepth=8")),
     advice("drift", "measure longer, until the rate settles", Some("--runtime=300")),
     advice("fits-in-memory", "use four times the data, and check whether the rate falls", Some("--size")),
-    advice("fuse-cache", "remount without the daemon's cache, or read files that it has not seen", None),
+    advice("fuse-cache", "use more data than the daemon and this machine can cache", Some("--size")),
     advice("generator-bound", "one I/O thread is the limit: a machine with faster CPUs reads more", None),
     advice("host-cache", "use more data than the host or controller has memory", Some("--size")),
     advice("lazy-blocks", "use the later figure: blocks were fetched or allocated at first use", None),

@@ -22,8 +22,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
            interface too, the daemon's own connections are counted. That is a caution only, since short connections \
            are missed. Daemons without a server (bindfs, gocryptfs) have no network. For reads, what the daemon or \
            the devices below read is compared instead; for writes what the daemon wrote, if no device is visible.",
-    advice: "For reads use objects that this machine has not touched since the mount, or remount without the cache \
-             between writing and reading. For writes add --end_fsync=1, and include the close.",
+    advice: "For reads use objects that this machine has not touched since the mount, or mount without the cache: \
+             s3fs without the option use_cache, rclone with --vfs-cache-mode=off. For writes add --end_fsync=1, and \
+             include the close.",
     documented: "s3fs-fuse manual, use_cache; s3fs-fuse issues 1310, 2079, 829; JuiceFS performance evaluation guide",
 };
 
@@ -33,6 +34,10 @@ const CAUTION: f64 = 0.1;
 const INVALID: f64 = 0.5;
 /// Fewer bytes say nothing.
 const BYTES_MIN: u64 = 4 << 20;
+
+/// Daemons, the option that names their cache, and how they mount without it.
+const WITHOUT: [(&str, &str, &str); 2] =
+    [("s3fs", "use_cache", "without the option use_cache"), ("rclone", "vfs-cache-mode", "with vfs-cache-mode off")];
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let on_fuse = evidence.byte_flows().filter(|(stage, ..)| stage.class() == Some(StorageClass::Fuse));
@@ -134,12 +139,18 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: Transfer)
         stage.together()
     );
     let next = if direction == Transfer::Read {
-        "read objects that this machine has not touched, or remount without the cache before the read test"
+        match without_cache(row) {
+            Some(without) => format!("{without}, or read objects that this machine has not touched"),
+            None => {
+                "read objects that this machine has not touched, or more data than it can cache (--size)".to_owned()
+            }
+        }
     } else if row.first().plan.end_sync {
         "write fresh objects, each block once (--rw=write): a block that is overwritten before the sync is sent only \
          once"
+            .to_owned()
     } else {
-        "add --end_fsync=1"
+        "add --end_fsync=1".to_owned()
     };
     Some(
         Report::new(ID, severity, row.name)
@@ -148,6 +159,19 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: Transfer)
             .number("share from the cache", share, "ratio")
             .says(cause, next),
     )
+}
+
+/// How the mount is made again without the cache that the daemon's command line names; `None`: not known.
+fn without_cache(row: &Row<'_>) -> Option<String> {
+    let storage = row.storage?;
+    let fuse = storage.fuse.as_ref()?;
+    let named = |option: &str| {
+        fuse.cache.iter().any(|cache| cache.split(", ").any(|word| word.split('=').next() == Some(option)))
+    };
+    let known = |(kind, option, _): &&(&str, &str, &str)| fuse.kind.as_deref() == Some(*kind) && named(option);
+    let (kind, _, how) = WITHOUT.iter().find(known)?;
+    let place = storage.mount.value()?.mount_point.display();
+    Some(format!("unmount {place} and mount it by {kind} {how}"))
 }
 
 /// The daemon's connections, where its data come through them: daemons of other kinds have helpers (ssh) or other ways.

@@ -94,6 +94,15 @@ fn a_fuse_daemons_cache() {
     assert_eq!(found(&record), invalid("fuse-cache"));
     assert!(one(&record, "fuse-cache").cause.contains("the local cache of s3fs (use_cache=/var/cache/s3fs)"));
 
+    // Which option to leave out is known of this daemon, and of none whose cache the command line does not name.
+    let next = |record: &RunRecord| one(record, "fuse-cache").next;
+    let mount = results::evidence::Mount { mount_point: "/mnt/s3".into(), ..results::evidence::Mount::default() };
+    record.nodes[0].storages[0].mount = Seen::Value(mount);
+    assert!(next(&record).starts_with("unmount /mnt/s3 and mount it by s3fs without the option use_cache, or "));
+    let mut unnamed = record.clone();
+    unnamed.nodes[0].storages[0].fuse.as_mut().unwrap().cache = Some("kernel_cache".into());
+    assert!(next(&unnamed).ends_with("or more data than it can cache (--size)"), "{}", next(&unnamed));
+
     let mut honest = record.clone();
     if let Seen::Value(counters) = &mut last(&mut honest).wire {
         counters.bytes = [4 * GIB, 0].into();
