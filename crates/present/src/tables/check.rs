@@ -105,7 +105,8 @@ fn beside(row: &VerdictRow) -> String {
         Verdict::Reference => format!("{margin} against what is published"),
         _ => format!("margin {margin}"),
     });
-    let from = row.requirement.derivation.as_ref().map(|from| format!("the limit is {from}"));
+    let what = if row.verdict == Verdict::Reference { "that" } else { "the limit" };
+    let from = row.requirement.derivation.as_ref().map(|from| format!("{what} is {from}"));
     let more: Vec<String> = [margin, from].into_iter().flatten().collect();
     if more.is_empty() {
         row.requirement.title.clone()
