@@ -223,7 +223,7 @@ fn a_test_of_another_tool_is_chosen_repeated_and_compared() {
     like(&place, "cdm", &only).good();
     let kept = place.studies("store");
     let condition = format!("--fail-if={read}.iops < -99%");
-    let words = ["diff", &kept[0].id, &kept[1].id, "--store=store", &condition];
+    let words = ["diff", &kept[0].id, &kept[1].id, "--store=store", "--wide", &condition];
     let diff = place.run(&words);
     assert!(diff.stdout.contains(read) && diff.stdout.contains(write), "{}{}", diff.stdout, diff.stderr);
     let history = place.run("history --store store").stdout;

@@ -23,7 +23,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
            are missed. Daemons without a server (bindfs, gocryptfs) have no network. For reads, what the daemon or \
            the devices below read is compared instead; for writes what the daemon wrote, if no device is visible.",
     advice: "For reads use objects that this machine has not touched since the mount, or mount without the cache: \
-             s3fs without the option use_cache, rclone with --vfs-cache-mode=off. For writes add --end_fsync=1, and \
+             s3fs without the option use_cache, rclone with vfs-cache-mode off. For writes add --end_fsync=1, and \
              include the close.",
     documented: "s3fs-fuse manual, use_cache; s3fs-fuse issues 1310, 2079, 829; JuiceFS performance evaluation guide",
 };

@@ -219,7 +219,11 @@ fn outcome(found: &[Change]) -> String {
 fn unchanged(found: &[Change]) -> Option<String> {
     let (0, 0, 1..) = counts(found) else { return None };
     let counts = |change: &&Change| change.shown == Significance::NotShown && change.trust != Trust::Invalid;
-    let judged: Vec<&Change> = found.iter().filter(counts).collect();
+    let mut judged: Vec<&Change> = found.iter().filter(counts).collect();
+    // CPU time is no speed: it stands in the table.
+    if judged.iter().any(|change| change.measure != Measure::Cpu) {
+        judged.retain(|change| change.measure != Measure::Cpu);
+    }
     let distance = |change: &Change| change.ratio.ln().abs();
     let most = *judged.iter().max_by(|one, other| distance(one).total_cmp(&distance(other)))?;
     let which = match judged.len() {
