@@ -56,7 +56,10 @@ pub enum Ending {
     /// This is the first rank, and its worker has done what it was asked for.
     Over,
     /// This is another rank.
-    Followed,
+    Followed {
+        /// The one that has ended all.
+        signal: Option<u8>,
+    },
     /// The first rank's worker was lost; the record of the others, if there is one.
     Lost(Option<Box<RunRecord>>),
 }
@@ -119,6 +122,14 @@ impl<T: Transport> Agent<T> {
         })
     }
 
+    /// Tells a worker that the ranks cannot run together, and why: it ends.
+    pub fn refuse(mut worker: WorkerProcess, problem: String) -> Ending {
+        let welcome = Message::Welcome { rank: 0, members: Vec::new(), problem: Some(problem) };
+        // One that is gone has told its status.
+        let _ = frames::write(&mut worker.orders, &welcome);
+        Ending::Over
+    }
+
     /// Serves until all is over.
     pub fn run(mut self) -> Ending {
         self.greet();
@@ -139,7 +150,7 @@ impl<T: Transport> Agent<T> {
             }
         }
         match (self.is_first(), &self.worker.lost) {
-            (false, _) => Ending::Followed,
+            (false, _) => Ending::Followed { signal: u8::try_from(self.passed_on).ok().filter(|signal| *signal > 0) },
             (true, None) => Ending::Over,
             (true, Some(_)) => Ending::Lost(self.left),
         }

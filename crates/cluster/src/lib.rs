@@ -29,4 +29,4 @@ pub use follower::follow;
 pub use link::Link;
 pub use members::Member;
 #[cfg(feature = "mpi")]
-pub use over_mpi::OverMpi;
+pub use over_mpi::{OverMpi, library};

@@ -1,4 +1,4 @@
-//! `fsdyno --hosts a,b,c COMMAND`: the call of Open MPI's launcher, written and run.
+//! `fsdyno --hosts a,b,c COMMAND`: the call of the MPI library's launcher, written and run.
 
 use std::ffi::OsString;
 use std::process::{Command, ExitCode};
@@ -8,8 +8,42 @@ use guide::Problem;
 use super::status::UNUSABLE;
 use super::streams::{print, report_problem};
 
-/// Status of Open MPI's launcher itself, where a host has not answered.
+/// Status of a launcher itself, where a host has not answered.
 const NOT_STARTED: i32 = 255;
+
+/// The launcher of an MPI library, and how it is called.
+#[derive(Debug)]
+struct Launcher {
+    name: &'static str,
+    hosts: &'static str,
+    hostfile: &'static str,
+    /// What it wants of root.
+    as_root: Option<&'static str>,
+    always: &'static [&'static str],
+    /// What it starts on each host by ssh.
+    daemon: &'static str,
+}
+
+const OPEN_MPI: Launcher = Launcher {
+    name: "mpirun",
+    hosts: "--host",
+    hostfile: "--hostfile",
+    as_root: Some("--allow-run-as-root"),
+    // A rank has threads, which belong on all processors. Not with --enable-recovery: the launcher would then end with
+    // status 0 whatever becomes of the ranks.
+    always: &["--bind-to", "none"],
+    daemon: "orted",
+};
+
+/// That of MPICH and of libraries made from it, such as Intel's.
+const HYDRA: Launcher = Launcher {
+    name: "mpiexec.hydra",
+    hosts: "-hosts",
+    hostfile: "-f",
+    as_root: None,
+    always: &[],
+    daemon: "hydra_pmi_proxy",
+};
 
 /// Options before the command.
 #[derive(Debug, Default, PartialEq)]
@@ -31,34 +65,46 @@ pub(crate) fn run(words: &[OsString]) -> Option<ExitCode> {
             return Some(ExitCode::from(UNUSABLE));
         }
     };
+    let library = cluster::library();
+    let launcher = launcher_of(&library);
     let program = std::env::current_exe().map(OsString::from).unwrap_or_else(|_| "fsdyno".into());
-    let call = hosts.call(probe::user() == 0, program, command);
+    let call = hosts.call(launcher, probe::user() == 0, program, command);
     if hosts.dry_run {
         let words: Vec<String> = call.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         print(&format!("{}\n", present::shell::as_typed(&words)));
         return Some(ExitCode::SUCCESS);
     }
-    Some(match start(&call) {
+    Some(match start(launcher, &call) {
         Ok(status) => status,
         Err(error) => {
             report_problem(
-                &Problem::new(format!("cannot run mpirun: {error}"))
-                    .with_next("install Open MPI (on Debian: `apt-get install openmpi-bin`)"),
+                &Problem::new(format!("cannot run {}: {error}", launcher.name))
+                    .with_next(format!("install the programs of {library}, with which this program was built")),
             );
             ExitCode::from(UNUSABLE)
         }
     })
 }
 
-fn start(call: &[OsString]) -> std::io::Result<ExitCode> {
+fn launcher_of(library: &str) -> &'static Launcher {
+    if library.starts_with("Open MPI") { &OPEN_MPI } else { &HYDRA }
+}
+
+fn start(launcher: &Launcher, call: &[OsString]) -> std::io::Result<ExitCode> {
     let mut child = Command::new(&call[0]).args(&call[1..]).spawn()?;
     // The launcher tells the ranks; without a listener it hears a terminal's Ctrl-C all the same.
     let _relay = run::SignalRelay::begin(child.id());
     let status = child.wait()?;
     if status.code() == Some(NOT_STARTED) {
         report_problem(
-            &Problem::new("mpirun ended with status 255, as it does when it cannot start a rank on each of the hosts")
-                .with_next("see above which host it was, and try `ssh HOST orted --version` with it"),
+            &Problem::new(format!(
+                "{} ended with status 255, as it does when it cannot start a rank on each of the hosts",
+                launcher.name
+            ))
+            .with_next(format!(
+                "see above which host it was, and try `ssh HOST {} --version` with it",
+                launcher.daemon
+            )),
         );
         return Ok(ExitCode::from(UNUSABLE));
     }
@@ -93,20 +139,16 @@ fn read(words: &[OsString]) -> Option<Result<(Hosts, &[OsString]), Problem>> {
 }
 
 impl Hosts {
-    fn call(&self, as_root: bool, program: OsString, command: &[OsString]) -> Vec<OsString> {
-        let mut call: Vec<OsString> = vec!["mpirun".into()];
-        if as_root {
-            call.push("--allow-run-as-root".into());
-        }
+    fn call(&self, launcher: &Launcher, as_root: bool, program: OsString, command: &[OsString]) -> Vec<OsString> {
+        let mut call: Vec<OsString> = vec![launcher.name.into()];
+        call.extend(launcher.as_root.filter(|_| as_root).map(OsString::from));
         if let Some(hosts) = &self.hosts {
-            call.extend(["--host".into(), hosts.into()]);
+            call.extend([launcher.hosts.into(), hosts.into()]);
         }
         if let Some(file) = &self.hostfile {
-            call.extend(["--hostfile".into(), file.into()]);
+            call.extend([launcher.hostfile.into(), file.into()]);
         }
-        // A rank has threads, which belong on all processors. Not with --enable-recovery: the launcher would then end with
-        // status 0 whatever becomes of the ranks.
-        call.extend(["--bind-to", "none"].map(OsString::from));
+        call.extend(launcher.always.iter().map(OsString::from));
         call.push(program);
         call.extend(command.iter().cloned());
         call
@@ -115,6 +157,8 @@ impl Hosts {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+
     use super::*;
 
     fn words(line: &str) -> Vec<OsString> {
@@ -126,12 +170,15 @@ mod tests {
         let line = words("--hosts a,b:2 --dry-run measure /mnt --quick");
         let (hosts, command) = read(&line).unwrap().unwrap_or_else(|problem| panic!("{problem}"));
         assert!(hosts.dry_run);
-        let call: Vec<String> =
-            hosts.call(true, "fsdyno".into(), command).iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let call = |library| {
+            let call = hosts.call(launcher_of(library), true, "fsdyno".into(), command);
+            call.join(OsStr::new(" ")).into_string().unwrap()
+        };
         assert_eq!(
-            call.join(" "),
+            call("Open MPI"),
             "mpirun --allow-run-as-root --host a,b:2 --bind-to none fsdyno measure /mnt --quick"
         );
+        assert_eq!(call("MPICH"), "mpiexec.hydra -hosts a,b:2 fsdyno measure /mnt --quick");
         assert!(read(&words("measure --hosts a")).is_none(), "it stands before the command");
         assert!(read(&words("--hostfile")).unwrap().is_err());
     }

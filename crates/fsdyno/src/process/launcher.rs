@@ -1,10 +1,13 @@
 //! Whether a launcher of parallel programs (`mpirun`, `mpiexec`, `srun`) has started this program as one of several
 //! ranks, as its environment says.
 
+/// The number of ranks, as Open MPI's launcher says it.
+const OPEN_MPI: &str = "OMPI_COMM_WORLD_SIZE";
+
 /// What a launcher says in the environment: its name, how many ranks there are, and which one this is.
 const LAUNCHERS: [(&str, &str, &str); 3] = [
-    ("Open MPI's mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
-    ("a launcher with PMI, such as MPICH's mpiexec", "PMI_SIZE", "PMI_RANK"),
+    ("Open MPI's mpirun", OPEN_MPI, "OMPI_COMM_WORLD_RANK"),
+    ("a launcher with PMI (such as MPICH's mpiexec)", "PMI_SIZE", "PMI_RANK"),
     // Those of the step: a batch script is one process, however many tasks its job has.
     ("Slurm's srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"),
 ];
@@ -18,18 +21,45 @@ pub(crate) struct Launched {
     rank: u32,
 }
 
+impl Launched {
+    /// The one that says what all would say.
+    pub(crate) fn is_first(&self) -> bool {
+        self.rank == 0
+    }
+}
+
 #[cfg(feature = "mpi")]
 impl Launched {
     /// A question that the ranks cannot answer together; said once.
     pub(crate) fn refuse(&self, question: &str, reason: &str, others: &[&str]) -> std::process::ExitCode {
         let what = format!("{self} has started {} ranks, but `{question}` runs on one: {reason}", self.ranks);
-        if self.rank == 0 {
+        if self.is_first() {
             super::streams::report_problem(&guide::Problem::new(what).with_next(format!(
                 "run it without a launcher; {} and fio command lines run on all ranks",
                 others.join(", ")
             )));
         }
         super::status::UNUSABLE.into()
+    }
+
+    /// Why the ranks cannot run together: the MPI library knows nothing of the launcher, and each rank is alone. `library`:
+    /// what it is called.
+    pub(crate) fn strangers(&self, library: &str) -> String {
+        format!(
+            "{self} has started {} ranks, and this program's MPI ({library}) sees one; use that MPI's own mpiexec, \
+             or srun with the type of MPI that fits",
+            self.ranks
+        )
+    }
+
+    /// Open MPI ends all ranks at the first status that is not 0, and the first rank may still have to write: the others
+    /// keep the signal to themselves. Other launchers wait for all; MPICH's, when it was told to end, may give the status
+    /// of the rank that ended last.
+    pub(crate) fn ending(&self, ending: cluster::Ending) -> cluster::Ending {
+        match ending {
+            cluster::Ending::Followed { .. } if self.variable == OPEN_MPI => cluster::Ending::Followed { signal: None },
+            ending => ending,
+        }
     }
 }
 
@@ -84,8 +114,7 @@ pub(crate) mod without_mpi {
     impl Launched {
         /// Several copies would know nothing of each other, and each would take the storage's whole speed for itself.
         pub(crate) fn refuse(&self) -> ExitCode {
-            // The others would say the same.
-            if self.rank == 0 {
+            if self.is_first() {
                 report_problem(&self.problem());
             }
             ExitCode::from(UNUSABLE)
@@ -122,6 +151,59 @@ mod tests {
         assert_eq!((mpich.ranks, mpich.rank), (16, 3));
         let slurm = of(&[("SLURM_STEP_NUM_TASKS", "4"), ("SLURM_PROCID", "2")]).unwrap();
         assert_eq!((slurm.launcher, slurm.ranks, slurm.rank), ("Slurm's srun", 4, 2));
+    }
+
+    /// What Slurm sets: srun for each task of its step, sbatch and salloc for one shell, however many tasks the job has.
+    #[test]
+    fn tasks_of_srun_are_ranks_and_shells_of_slurm_are_none() {
+        let job = [("SLURM_JOB_ID", "7"), ("SLURM_NTASKS", "4"), ("SLURM_NPROCS", "4"), ("SLURM_NTASKS_PER_NODE", "2")];
+        let with =
+            |more: &[(&str, &str)]| of(&[&job[..], more].concat()).map(|seen| (seen.variable, seen.ranks, seen.rank));
+        let salloc = [("SLURM_JOB_NUM_NODES", "2"), ("SLURM_TASKS_PER_NODE", "2(x2)")];
+        assert_eq!(with(&salloc), None);
+        let batch = [("SLURM_PROCID", "0"), ("SLURM_LOCALID", "0"), ("SLURM_NODEID", "0"), ("ENVIRONMENT", "BATCH")];
+        assert_eq!(with(&batch), None);
+        let one = [("SLURM_STEP_ID", "0"), ("SLURM_STEP_NUM_TASKS", "1"), ("SLURM_PROCID", "0")];
+        assert_eq!(with(&one), None);
+
+        // Without an interface for MPI, and with that of PMIx, which says the rank and not how many there are.
+        let step = [("SLURM_STEP_ID", "0"), ("SLURM_STEP_NUM_TASKS", "4"), ("SLURM_PROCID", "3")];
+        let srun = Some(("SLURM_STEP_NUM_TASKS", 4, 3));
+        assert_eq!(with(&step), srun);
+        let pmix = [("PMIX_RANK", "3"), ("PMIX_NAMESPACE", "slurm.pmix.7.0")];
+        assert_eq!(with(&[&step[..], &pmix].concat()), srun);
+        let pmi2 = [("PMI_RANK", "3"), ("PMI_SIZE", "4"), ("PMI_FD", "12")];
+        assert_eq!(with(&[&step[..], &pmi2].concat()), Some(("PMI_SIZE", 4, 3)));
+        // In the shell of a step of one task, which has PMI2's; srun starts several from it, without.
+        assert_eq!(with(&[&step[..], &[("PMI_RANK", "0"), ("PMI_SIZE", "1")]].concat()), srun);
+        // A launcher's own processes are started by srun, one on each node: what it starts counts.
+        let proxies = [("SLURM_STEP_NUM_TASKS", "2"), ("SLURM_PROCID", "1"), ("PMI_SIZE", "16"), ("PMI_RANK", "9")];
+        assert_eq!(with(&proxies), Some(("PMI_SIZE", 16, 9)));
+    }
+
+    #[cfg(feature = "mpi")]
+    #[test]
+    fn ranks_that_do_not_see_each_other_are_told_of_launcher_and_library() {
+        let launched = of(&[("SLURM_STEP_NUM_TASKS", "1000"), ("SLURM_PROCID", "2")]).unwrap();
+        assert!(!launched.is_first());
+        let sentence = launched.strangers("Intel(R) MPI Library");
+        assert!(
+            sentence.starts_with("Slurm's srun has started 1000 ranks") && sentence.contains("(Intel"),
+            "{sentence}"
+        );
+        assert!(sentence.len() <= 200, "{}", sentence.len());
+    }
+
+    #[cfg(feature = "mpi")]
+    #[test]
+    fn only_launchers_that_wait_for_all_ranks_hear_of_their_signals() {
+        for (size, rank, heard) in [(OPEN_MPI, "OMPI_COMM_WORLD_RANK", None), ("PMI_SIZE", "PMI_RANK", Some(15))] {
+            let launched = of(&[(size, "2"), (rank, "1")]).unwrap();
+            match launched.ending(cluster::Ending::Followed { signal: Some(15) }) {
+                cluster::Ending::Followed { signal } => assert_eq!(signal, heard, "{size}"),
+                other => panic!("{other:?}"),
+            }
+        }
     }
 
     #[cfg(not(feature = "mpi"))]

@@ -5,7 +5,7 @@ use std::io::{PipeReader, PipeWriter};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use cluster::{Agent, Ending, Link, OverMpi};
+use cluster::{Agent, Ending, Link, OverMpi, Transport, library};
 use engine::clock::RealClock;
 use guide::Problem;
 use guide::store::{Store, new_id};
@@ -41,11 +41,14 @@ pub(crate) fn run(launched: &Launched, words: &[OsString], face: impl FnOnce(&[O
     // Both processes read the same clock with the same calibration.
     RealClock::shared();
     let ended = supervisor::accompanied(
-        |orders, reports| work(orders, reports, shifted, || face(words)),
+        |orders, reports| work(launched, orders, reports, shifted, || face(words)),
         |worker, signal| {
             let mpi = OverMpi::begin().expect("MPI begins here alone");
+            if mpi.ranks() == 1 {
+                return Agent::<OverMpi>::refuse(worker, launched.strangers(&library()));
+            }
             match Agent::begin(mpi, VERSION, worker, bounds(), signal) {
-                Ok(agent) => agent.run(),
+                Ok(agent) => launched.ending(agent.run()),
                 Err(error) => {
                     print_stderr(&format!("fsdyno: a rank cannot begin: {error}"));
                     Ending::Lost(None)
@@ -60,11 +63,20 @@ pub(crate) fn run(launched: &Launched, words: &[OsString], face: impl FnOnce(&[O
     })
 }
 
-fn work(orders: PipeReader, reports: PipeWriter, shifted: bool, face: impl FnOnce() -> ExitCode) -> ExitCode {
+fn work(
+    launched: &Launched,
+    orders: PipeReader,
+    reports: PipeWriter,
+    shifted: bool,
+    face: impl FnOnce() -> ExitCode,
+) -> ExitCode {
     let link = match Link::begin(orders, reports) {
         Ok(link) => link::connect(link),
         Err(sentence) => {
-            report_problem(&Problem::new(sentence));
+            // The others would say the same.
+            if launched.is_first() {
+                report_problem(&Problem::new(sentence));
+            }
             return ExitCode::from(UNUSABLE);
         }
     };

@@ -106,11 +106,11 @@ pub(crate) fn accompanied(
             Ok(match ending {
                 cluster::Ending::Over => wait(child, reader).into(),
                 // What its worker met with is in the record, and in the first rank's status.
-                cluster::Ending::Followed => {
+                cluster::Ending::Followed { signal } => {
                     if closes_within(&reader, super::patience::bounds().patience()) {
                         let _ = wait_for(child);
                     }
-                    GOOD.into()
+                    signal.map_or(GOOD, |signal| BY_SIGNAL.saturating_add(signal)).into()
                 }
                 cluster::Ending::Lost(record) => lost(record).into(),
             })

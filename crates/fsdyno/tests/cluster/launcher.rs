@@ -6,6 +6,20 @@ use std::sync::OnceLock;
 
 use testkit::{Ran, Running, Words, skip, text, wait_until, workspace};
 
+/// The program built with MPICH, which is to be tested instead: see docs/scale.md.
+pub(crate) fn with_mpich() -> Option<PathBuf> {
+    std::env::var_os("FSDYNO_MPICH").map(PathBuf::from)
+}
+
+/// Whether ranks on several hosts find each other: MPICH's launcher tells them this machine's name, which hosts of a test
+/// do not know, and waits for those that do not answer.
+pub(crate) fn hosts_are_found() -> bool {
+    if with_mpich().is_some() {
+        skip("MPICH's launcher is found by the name of its machine, which the hosts of a test do not know");
+    }
+    with_mpich().is_none()
+}
+
 /// The program with MPI; `None`: it cannot be built here, which is said.
 pub(crate) fn program() -> Option<&'static Path> {
     static PROGRAM: OnceLock<Result<PathBuf, String>> = OnceLock::new();
@@ -20,8 +34,8 @@ pub(crate) fn program() -> Option<&'static Path> {
 
 /// Builds it below the build, where the program without MPI stays what it is.
 fn build() -> Result<PathBuf, String> {
-    if let Some(program) = std::env::var_os("FSDYNO_MPI") {
-        return Ok(program.into());
+    if let Some(program) = with_mpich().or_else(|| std::env::var_os("FSDYNO_MPI").map(PathBuf::from)) {
+        return Ok(program);
     }
     for (tool, package) in [("mpirun", "openmpi-bin"), ("mpicc", "libopenmpi-dev")] {
         let there = Command::new(tool).arg("--version").output().is_ok_and(|ran| ran.status.success());
@@ -52,8 +66,11 @@ pub(crate) fn command<W: Words + ?Sized>(place: &Path, ranks: u32, program: &Pat
 
 /// The launcher, without what it starts.
 pub(crate) fn launcher(place: &Path, ranks: u32) -> Command {
-    let mut command = Command::new("mpirun");
-    command.args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n"]).arg(ranks.to_string());
+    let mut command = Command::new(if with_mpich().is_some() { "mpiexec.hydra" } else { "mpirun" });
+    if with_mpich().is_none() {
+        command.args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]);
+    }
+    command.arg("-n").arg(ranks.to_string());
     command.current_dir(place).env("HOME", place).env("XDG_DATA_HOME", place.join("home"));
     command.stdin(std::process::Stdio::null());
     command
@@ -71,12 +88,15 @@ fn processes(launcher: u32, rank: u32) -> Vec<u32> {
         let list = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
         list.split_whitespace().map(|child| child.parse().expect("a number")).collect::<Vec<u32>>()
     };
-    let variable = format!("OMPI_COMM_WORLD_RANK={rank}");
+    let variables = ["OMPI_COMM_WORLD_RANK", "PMI_RANK"].map(|name| format!("{name}={rank}"));
     let is_rank = |process: &u32| {
         let environment = std::fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|word| word == variable.as_bytes())
+        environment.split(|byte| *byte == 0).any(|word| variables.iter().any(|variable| word == variable.as_bytes()))
     };
-    let agent = children(launcher).into_iter().find(is_rank);
+    let below = children(launcher);
+    // MPICH's launcher starts them through a process for each host.
+    let further: Vec<u32> = below.iter().flat_map(|child| children(*child)).collect();
+    let agent = below.into_iter().chain(further).find(is_rank);
     agent.into_iter().flat_map(|agent| std::iter::once(agent).chain(children(agent))).collect()
 }
 

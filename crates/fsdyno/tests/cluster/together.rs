@@ -194,7 +194,7 @@ pub(crate) fn on_own_filesystems(place: &Place, fstype: &str, mebibytes: [u32; 3
     std::fs::create_dir(place.path("data")).expect("a directory is made");
     let sizes = mebibytes.map(|size| size.to_string()).join(" ");
     let script = format!(
-        "set -- {sizes}; shift $OMPI_COMM_WORLD_RANK; [ $1 = 0 ] || mount -t {fstype} -o size=${{1}}m none data; \
+        "set -- {sizes}; shift ${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}; [ $1 = 0 ] || mount -t {fstype} -o size=${{1}}m none data; \
          exec {} {words}",
         testkit::word(program)
     );
@@ -239,4 +239,23 @@ fn scale_names_the_launcher_when_there_are_too_few() {
     let Some(ran) = ran(&place.path(""), 2, "scale . --nodes 1,4") else { return };
     assert_ne!(ran.status, Some(0));
     assert!(ran.stderr.contains("4 nodes are needed, and this run has 2 nodes"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_launcher_that_the_library_does_not_know_is_named_and_nothing_runs() {
+    let Some(program) = program() else { return };
+    let place = Place::new();
+    let (variables, named) = match launcher::with_mpich() {
+        Some(_) => (["OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"], "this program's MPI (MPICH)"),
+        None => (["SLURM_STEP_NUM_TASKS", "SLURM_PROCID"], "this program's MPI (Open MPI)"),
+    };
+    for (rank, says) in [("0", true), ("1", false)] {
+        let mut command = Command::new(program);
+        command.args(["--name=a", "--rw=write", "--size=1m"]).current_dir(place.path(""));
+        let ran = Running::start(command.env(variables[0], "3").env(variables[1], rank)).finish();
+        assert_eq!(ran.status, Some(2), "{}", ran.stderr);
+        let is_said = ran.stderr.contains("has started 3 ranks") && ran.stderr.contains(named);
+        assert_eq!(is_said, says, "{}", ran.stderr);
+    }
+    assert_eq!(place.names(""), [""; 0]);
 }
