@@ -5,18 +5,23 @@ use std::time::Duration;
 use rustix::thread::ClockId;
 use rustix::time::Timespec;
 
-/// CLOCK_MONOTONIC in nanoseconds.
+/// CLOCK_MONOTONIC in nanoseconds. The C library finds the kernel's code for it in user space in a static program too,
+/// where rustix would make a system call of each reading.
 #[inline]
 pub(crate) fn monotonic_ns() -> u64 {
-    let now = rustix::time::clock_gettime(ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+    read(libc::CLOCK_MONOTONIC).expect("every Linux has this clock")
 }
 
 /// The clock of this number, ns; `None`: the kernel refuses to read it.
 pub(crate) fn numbered_ns(number: u32) -> Option<u64> {
+    read(number as libc::clockid_t)
+}
+
+#[inline]
+fn read(clock: libc::clockid_t) -> Option<u64> {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the call fills the structure that the pointer leads to.
-    let answer = unsafe { libc::clock_gettime(number as libc::clockid_t, &mut now) };
+    let answer = unsafe { libc::clock_gettime(clock, &mut now) };
     (answer == 0).then_some(now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64)
 }
 

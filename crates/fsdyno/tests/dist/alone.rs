@@ -4,9 +4,9 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use testkit::{Ran, is_root};
+use testkit::{Ran, is_root, skip};
 
-use crate::{release, run};
+use crate::{have, release, run};
 
 /// Runs a line in a root that holds the program and an empty directory.
 fn in_empty_root(root: &Path, line: &str) -> Ran {
@@ -81,4 +81,23 @@ fn engines_do_their_work() {
         let ios = |direction: &str| job[direction]["total_ios"].as_u64().unwrap();
         assert_eq!(ios("read") + ios("write"), 256, "{engine}");
     }
+}
+
+/// The kernel's code for the clock is found without a loader too: a reading is no system call.
+#[test]
+fn time_is_read_in_user_space() {
+    let source = std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    if !source.is_ok_and(|name| ["tsc", "kvm-clock", "arch_sys_counter"].contains(&name.trim())) {
+        return skip("the kernel's clock cannot be read in user space here");
+    }
+    let place = testkit::directory();
+    let Some(tree) = have(&["strace"]).then(|| release::unpacked(place.path())).flatten() else { return };
+    let calls = place.path().join("calls");
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-e", "trace=clock_gettime", "-o"]).arg(&calls).arg(tree.join("bin/fsdyno"));
+    strace.args(["--name=a", "--ioengine=null", "--size=1m", "--time_based", "--runtime=300ms"]).output().unwrap();
+    let calls = std::fs::read_to_string(calls).unwrap();
+    let of = |clock: &str| calls.lines().filter(|line| line.contains(clock)).count();
+    assert!(of("CLOCK_THREAD_CPUTIME_ID") > 0, "what has no other way is seen:\n{calls}");
+    assert_eq!(of("CLOCK_MONOTONIC"), 0, "{calls}");
 }
