@@ -18,20 +18,30 @@ pub(crate) const ROUND_TRIPS: f64 = 3.0;
 const SLOWEST_LINK: f64 = 1.25e6;
 
 /// Where the time of a request goes.
-const TIMES: &str = "a request takes {} on the network and in the server, a TCP connect {}";
+const TIMES: &str = "takes {} on the network and in the server, a TCP connect {}";
 
 /// Fewer requests may all have met the same accident.
 const REQUESTS_MIN: u64 = 4;
 
-/// What one NFS operation took on average.
+/// What one READ or WRITE took on average. A server may answer a WRITE from its memory and reach its disk for the COMMIT
+/// behind it: what COMMITs took is shared out among the WRITEs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NfsTimes {
     /// Waiting in the client, ns.
     pub queue_ns: f64,
     /// On the wire and in the server, ns.
     pub round_trip_ns: f64,
-    /// Requests.
+    /// READs or WRITEs.
     pub operations: u64,
+    /// COMMITs among the WRITEs.
+    pub commits: u64,
+}
+
+impl NfsTimes {
+    /// What is timed.
+    pub fn request(&self) -> &'static str {
+        if self.commits > 0 { "a WRITE with its share of COMMITs" } else { "a request" }
+    }
 }
 
 /// Bytes per second on the wire in the row's direction, and the link's speed in bytes per second.
@@ -62,23 +72,23 @@ pub(super) fn requests(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
     // A queue in front of a slow server or link is theirs: the client's own shows while the way is quick.
     let quick = connect_ns.is_none_or(|connect_ns| times.round_trip_ns <= ROUND_TRIPS * connect_ns);
     if quick && times.queue_ns > QUEUED * times.round_trip_ns {
-        let evidence = Phrase::new(
-            "a request waited {} in the client and {} on the network and in the server; more connections (nconnect) \
-             help",
-            [latency(times.queue_ns), latency(times.round_trip_ns)],
+        let words = format!(
+            "{} waited {{}} in the client and {{}} on the network and in the server; more connections (nconnect) help",
+            times.request()
         );
+        let evidence = Phrase::new(&words, [latency(times.queue_ns), latency(times.round_trip_ns)]);
         return Some(Limit { limiter: Limiter::ClientQueue, evidence });
     }
     let connect_ns = connect_ns?;
     let link_known = link_rates(row, flow).is_some();
     let rate = flow.wire.as_ref().map_or(0.0, |wire| wire.bytes.sum() as f64 / flow.seconds);
-    let times = [latency(times.round_trip_ns), latency(connect_ns)];
-    let most = |what: &str| Phrase::new(&format!("{TIMES}: most of it {what}"), times);
+    let (request, times) = (times.request(), [latency(times.round_trip_ns), latency(connect_ns)]);
+    let most = |what: &str| Phrase::new(&format!("{request} {TIMES}: most of it {what}"), times);
     Some(match () {
         () if quick => Limit { limiter: Limiter::RoundTrip, evidence: most("on the network") },
         () if link_known || rate < SLOWEST_LINK => Limit { limiter: Limiter::Server, evidence: most("in the server") },
         () => {
-            let words = format!("{TIMES}; {{}} crossed a link of unknown speed (set FSDYNO_LINK_MBIT)");
+            let words = format!("{request} {TIMES}; {{}} crossed a link of unknown speed (set FSDYNO_LINK_MBIT)");
             let [round_trip, connect] = times;
             Limit { limiter: Limiter::ServerOrLink, evidence: Phrase::new(&words, [round_trip, connect, per_s(rate)]) }
         }
@@ -87,16 +97,22 @@ pub(super) fn requests(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
 
 /// Times of the reads or writes of an NFS mount during the stage; `None`: no such mount, or no such request.
 pub(crate) fn nfs_times(row: &Row<'_>, flow: &Flow<'_>) -> Option<NfsTimes> {
-    let name = if direction(row) == Transfer::Read { "READ" } else { "WRITE" };
-    let (then, now) = (flow.begin.wire.value()?, flow.end.wire.value()?);
-    let of = |operations: &[NfsOperation]| operations.iter().find(|operation| operation.name == name).cloned();
-    let now = of(&now.nfs_operations)?;
-    let then = of(&then.nfs_operations).unwrap_or_default();
-    let operations = now.operations.saturating_sub(then.operations);
-    let each = |now: u64, then: u64| now.saturating_sub(then) as f64 * 1e6 / operations as f64;
+    let (begin, end) = (flow.begin.wire.value()?, flow.end.wire.value()?);
+    let during = |name: &str| {
+        let of =
+            |all: &[NfsOperation]| all.iter().find(|operation| operation.name == name).cloned().unwrap_or_default();
+        let (begin, end) = (of(&begin.nfs_operations), of(&end.nfs_operations));
+        let more = |of: fn(&NfsOperation) -> u64| of(&end).saturating_sub(of(&begin));
+        [more(|all| all.operations), more(|all| all.queue_ms), more(|all| all.round_trip_ms)]
+    };
+    let is_reading = direction(row) == Transfer::Read;
+    let [operations, queue_ms, round_trip_ms] = during(if is_reading { "READ" } else { "WRITE" });
+    let [commits, commits_queue_ms, commits_round_trip_ms] = if is_reading { [0; 3] } else { during("COMMIT") };
+    let each_ns = |ms: u64| ms as f64 * 1e6 / operations as f64;
     (operations > 0).then(|| NfsTimes {
-        queue_ns: each(now.queue_ms, then.queue_ms),
-        round_trip_ns: each(now.round_trip_ms, then.round_trip_ms),
+        queue_ns: each_ns(queue_ms + commits_queue_ms),
+        round_trip_ns: each_ns(round_trip_ms + commits_round_trip_ms),
         operations,
+        commits,
     })
 }

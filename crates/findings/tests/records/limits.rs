@@ -93,6 +93,35 @@ fn what_limits_requests_to_a_server() {
     );
 }
 
+/// A server may answer a write from its memory, and reach its disk when the client asks for a commit.
+#[test]
+fn a_slow_disk_shows_in_the_commits_of_writes() {
+    let mut record = reads(GIGABIT, 40, 0, 0);
+    let sides = &mut record.jobs[0].directions;
+    (sides.write, sides.read) = (sides.read.clone(), sides.write.clone());
+    record.jobs[0].setup.access = Access::named("randwrite").unwrap();
+    let operation = |name: &str, operations: u64, round_trip_ms: u64| NfsOperation {
+        name: name.into(),
+        operations,
+        round_trip_ms,
+        ..NfsOperation::default()
+    };
+    let mut with = |operations: Vec<NfsOperation>| {
+        if let Seen::Value(counters) = &mut last(&mut record).wire {
+            (counters.bytes, counters.nfs_operations) = ([0, 64 * MIB].into(), operations);
+        }
+        of_run(&record).unwrap()
+    };
+    assert_eq!(with(vec![operation("WRITE", 1_000, 300)]).limiter, Limiter::RoundTrip);
+    let limit = with(vec![operation("WRITE", 1_000, 300), operation("COMMIT", 500, 40_000)]);
+    assert_eq!(limit.limiter, Limiter::Server);
+    assert_eq!(
+        limit.evidence.to_string(),
+        "a WRITE with its share of COMMITs takes 40.3 ms on the network and in the server, a TCP connect 200 µs: most of \
+         it in the server"
+    );
+}
+
 /// A disk of 160 ms a request gives a short run a handful of them.
 #[test]
 fn a_few_requests_that_the_mount_timed_are_enough() {

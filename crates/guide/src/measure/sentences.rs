@@ -207,8 +207,9 @@ fn nfs_request(study: &Study) -> Option<String> {
     let row = one_of(SINGLE_READS).or_else(|| one_of(SINGLE_WRITES))?;
     let times = findings::limits::nfs_times(row.run.as_ref()?)?;
     Some(format!(
-        "NFS counters, {}: each request waits {} in the client and takes {} on the network and in the server.",
+        "NFS counters, {}: {} waits {} in the client and takes {} on the network and in the server.",
         row.title,
+        times.request(),
         latency(times.queue_ns),
         latency(times.round_trip_ns)
     ))
