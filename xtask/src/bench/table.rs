@@ -159,7 +159,7 @@ pub(super) fn document(machine: &[String], table: &str) -> String {
          is used once, and all latencies are recorded. fio runs with `thread=1`. Values are medians unless marked as means.\n\
          \"times better\" is the median ratio of the rounds: fio / fsdyno for a cost, fsdyno / fio for a rate.\n\
          \"must\" is the bound to be met, \"aim\" the goal.\n\n\
-         The static program of a release (musl) takes 0.99 to 1.02 times the CPU time of a glibc build for each I/O (null at\n\
+         The static program of a release (musl) takes 0.98 to 1.02 times the CPU time of a glibc build for each I/O (null at\n\
          depths 1 and 64, page-cached psync and libaio; 7 pairs on a busy machine), and 1 MiB less at its peak.\n\n\
          Position-independent code costs 0.19 MB of a program of 5.97 and 0.24 MiB of one job's peak memory, and nothing of\n\
          the start that could be measured (beside a build with `-C relocation-model=static`).\n\n\
