@@ -24,12 +24,15 @@ struct Tier {
     choice: &'static [&'static str],
     /// Nothing runs beside it: it judges how even the storage's figures are.
     alone: bool,
+    /// So many of its tests run at a time, where most of them wait; `None`: as many as there are processors.
+    at_a_time: Option<&'static str>,
 }
 
 /// Those that take longest first: they run side by side with those below. What compiles for another system begins early.
 const TIERS: &[Tier] = &[
     Tier {
         alone: true,
+        at_a_time: Some("4"),
         choice: &["--skip=nfs::", "--skip=s3fs::caches", "--skip=sockets::"],
         ..tier("disks", &["lab"])
     },
@@ -69,7 +72,7 @@ const FEATURES: &str = "--features=fsdyno-engine/posix,fsdyno-probe/posix";
 const DOC: &str = "doc";
 
 const fn tier(name: &'static str, targets: &'static [&'static str]) -> Tier {
-    Tier { name, targets, choice: &[], alone: false }
+    Tier { name, targets, choice: &[], alone: false, at_a_time: None }
 }
 
 /// So many programs run at a time: most tests wait for storage or for a clock, and leave the processors to others.
@@ -234,6 +237,7 @@ impl Tier {
         let folder = Path::new(artifact["manifest_path"].as_str()?).parent()?;
         let mut command = hearing_hangups(artifact["executable"].as_str()?);
         command.arg("--show-output").args(self.choice).current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
+        command.envs(self.at_a_time.map(|tests| ("RUST_TEST_THREADS", tests)));
         let (package, target) = (folder.file_name()?.to_string_lossy(), artifact["target"]["name"].as_str()?);
         Some(Program { title: format!("test {}: {target} of {package}", self.name), command, alone: self.alone })
     }

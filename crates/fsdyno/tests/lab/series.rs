@@ -86,8 +86,8 @@ fn a_burst() {
 /// A rate on its way, here upwards, as of a cache that fills.
 #[test]
 fn a_drift() {
-    inside_beside_others("series::a_drift", "throttle --size-mb 256 --read-bps 10000000", || {
-        let steps = "for step in $(seq 12); do sleep 1; lab-throttle read-bps=$((10000000 + step * 3000000)); done";
+    inside_beside_others("series::a_drift", "throttle --size-mb 256 --read-bps 16000000", || {
+        let steps = "for step in $(seq 12); do sleep 1; lab-throttle read-bps=$((16000000 + step * 1500000)); done";
         let run = Disk::new().reads("randread", 12, steps);
         let finding = run.caution("drift");
         assert!(finding.cause.contains("the rate rose by"), "{}", finding.cause);

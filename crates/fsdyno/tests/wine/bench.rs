@@ -1,7 +1,9 @@
 //! Wine, the program built for it, and small programs that do what only a program of Windows can.
 
+use std::fs::File;
+use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
 use serde_json::Value;
@@ -16,6 +18,9 @@ const RANDOM: &str = "\
 BOOLEAN NTAPI SystemFunction036(PVOID data, ULONG bytes);
 __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T bytes) { return SystemFunction036(data, (ULONG)bytes); }
 ";
+
+/// Wine's own server stays so many seconds after the last program: one that is just going refuses the next.
+const STAY: &str = "-p20";
 
 /// What starts a program and gives it an order of the console, what keeps a file for itself, and what maps a drive.
 pub(crate) const ORDER: &str = "order";
@@ -50,6 +55,8 @@ impl Wine {
             compile(&words, &system.join("bcryptprimitives.dll"), place.path())?;
         }
         wine.have_remote_drive().map_err(|error| error.to_string())?;
+        // Where it cannot be told, it goes when it wants to.
+        let _ = wine.server(STAY);
         let sources = workspace().join("crates/fsdyno/tests/wine");
         for name in [ORDER, HOLD, SHARE] {
             let words = ["-Wall", "-Werror", &format!("{name}.c"), "-lntdll", "-o"];
@@ -67,11 +74,16 @@ impl Wine {
         }
         std::fs::create_dir_all(self.remote())?;
         self.run(Path::new("reg"), &["add", r"HKLM\Software\Wine\Drives", "/v", "n:", "/d", "network", "/f"]);
-        let servers = ["wineserver64", "wineserver"].map(|name| Path::new(self.program).with_file_name(name));
-        let waits = |server: &PathBuf| Command::new(server).arg("-w").env("WINEPREFIX", &self.prefix).status().is_ok();
         // Where there is none, the drive counts as one of this machine until that server ends by itself; tests say so.
-        servers.iter().any(waits);
+        let _ = self.server("-w");
         std::os::unix::fs::symlink("../remote", letter)
+    }
+
+    /// Tells Wine's own server something.
+    fn server(&self, word: &str) -> std::io::Result<()> {
+        let servers = ["wineserver64", "wineserver"].map(|name| Path::new(self.program).with_file_name(name));
+        let told = |server: &PathBuf| Command::new(server).arg(word).env("WINEPREFIX", &self.prefix).status();
+        told(&servers[0]).or_else(|_| told(&servers[1])).map(drop)
     }
 
     /// What is on that drive, `N:`.
@@ -94,7 +106,7 @@ impl Wine {
 
     pub(crate) fn run(&self, program: &Path, words: &[&str]) -> Output {
         let place = directory();
-        self.command(program, place.path()).args(words).output().expect("it has answered before")
+        answer(self.command(program, place.path()).args(words))
     }
 
     /// Runs fsdyno, however it ends.
@@ -117,6 +129,20 @@ impl Wine {
         let document: Value = serde_json::from_str(&printed).expect("one document");
         document["jobs"][0].clone()
     }
+}
+
+/// Runs it; what it printed. Files take that: Wine's services, which the first program starts, would hold a pipe open.
+fn answer(command: &mut Command) -> Output {
+    let (mut stdout, mut stderr) = (tempfile::tempfile().expect("a file"), tempfile::tempfile().expect("a file"));
+    let handle = |file: &File| file.try_clone().expect("a handle of it");
+    command.stdin(Stdio::null()).stdout(handle(&stdout)).stderr(handle(&stderr));
+    let status = command.status().expect("it has answered before");
+    let printed = |file: &mut File| {
+        let mut bytes = Vec::new();
+        file.rewind().and_then(|()| file.read_to_end(&mut bytes)).expect("it was written here");
+        bytes
+    };
+    Output { status, stdout: printed(&mut stdout), stderr: printed(&mut stderr) }
 }
 
 /// Compiles a program or a library.
