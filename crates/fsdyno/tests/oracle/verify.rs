@@ -9,9 +9,9 @@ fn job(words: &str) -> Case {
     line("--name=a --filename=data --size=64k --verify_state_save=0").words(words)
 }
 
-/// Written, damaged in the third and the fifth block, then read.
+/// Written, damaged in the third and the fifth block, then read. Eight bytes: what was written there is random.
 const DAMAGED: &str = "\"$@\" --rw=write --do_verify=0 --output=written >/dev/null || exit 99
-for at in 9000 20000; do printf X | dd of=data bs=1 seek=$at conv=notrunc status=none; done
+for at in 9000 20000; do printf X-damage | dd of=data bs=1 seek=$at conv=notrunc status=none; done
 exec \"$@\" --rw=read";
 
 /// A block that nobody wrote.
@@ -85,7 +85,7 @@ fn of_a_file(words: &str, pattern: &str) -> Case {
 
 /// The same as [`DAMAGED`], with a directory for dumps.
 const DAMAGED_WITH_A_PLACE: &str = "mkdir dumps; \"$@\" --rw=write --do_verify=0 --output=written >/dev/null || exit 99
-printf X | dd of=data bs=1 seek=9000 conv=notrunc status=none; exec \"$@\" --rw=read";
+printf X-damage | dd of=data bs=1 seek=9000 conv=notrunc status=none; exec \"$@\" --rw=read";
 
 /// Writes with one tool and has the other check it, then damages it and has it checked again.
 #[track_caller]
