@@ -125,7 +125,7 @@ fn places_are_compared_from_all_ranks() {
 /// Starts small files of three ranks that last, and waits until there are some of each.
 #[track_caller]
 fn begun(place: &Place) -> Option<(testkit::Running, Vec<u32>)> {
-    let words = "smallfiles . --files=300000 --store=kept";
+    let words = "smallfiles . --files=100000 --store=kept";
     let running = testkit::Running::start(&mut command(&place.path(""), 3, program()?, words));
     let workers = (0..3).map(|rank| agent_and_worker(running.id(), rank).1).collect();
     wait_until("files of the last rank", || {

@@ -4,7 +4,8 @@
 //! every other run on this machine finds as an open, locked file. Free space is checked again between tests and several
 //! times a second while one writes, as other programs use it too.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -137,12 +138,19 @@ fn judge(space: SpaceLeft, need: SpaceNeeds, claimed: SpaceNeeds, shown: &Path) 
 
 /// What other runs on this filesystem have reserved and not used yet: those of this machine that this user can see.
 fn claims_of_others(directory: &Directory, own: Option<&Marker>) -> SpaceNeeds {
+    let markers = probe::open_and_locked(marker::NAME).into_iter().map(|(_, path)| path);
+    claims_of(markers, directory, own)
+}
+
+/// What the runs of these markers have reserved. Several processes hold the marker of one run open: it counts once.
+fn claims_of(markers: impl Iterator<Item = PathBuf>, directory: &Directory, own: Option<&Marker>) -> SpaceNeeds {
     let Ok(home) = directory.state() else { return SpaceNeeds::default() };
-    let mut sum = SpaceNeeds::default();
-    for (_, path) in probe::open_and_locked(marker::NAME) {
+    let (mut sum, mut seen) = (SpaceNeeds::default(), BTreeSet::new());
+    for path in markers {
         let Some(place) = path.parent().and_then(|place| Directory::open(place).ok()) else { continue };
-        let here = place.state().is_ok_and(|state| state.identity.device == home.identity.device);
-        let Some((file, _)) = place.open_regular(marker::NAME).ok().filter(|_| here) else { continue };
+        let Ok(identity) = place.state().map(|state| state.identity) else { continue };
+        let new = identity.device == home.identity.device && seen.insert(identity.inode);
+        let Some((file, _)) = place.open_regular(marker::NAME).ok().filter(|_| new) else { continue };
         let Some(marker) = Marker::read(&file) else { continue };
         if own.is_some_and(|own| !marker.is_before(own)) {
             continue;
@@ -240,6 +248,28 @@ mod tests {
             super::judge(space(1 << 40, 1 << 39, 0, 0), space_needs(1, 1 << 40), SpaceNeeds::default(), Path::new("/"))
                 .is_ok()
         );
+    }
+
+    /// The ranks of a run on one machine hold its marker open together.
+    #[test]
+    fn a_run_of_several_processes_claims_its_space_once() {
+        let parent = tempfile::tempdir().unwrap();
+        let directory = Directory::open(parent.path()).unwrap();
+        let need = SpaceNeeds { bytes: 8 << 20, inodes: 10 };
+        let mut paths = Vec::new();
+        let held = ["one", "two"].map(|name| {
+            std::fs::create_dir(parent.path().join(name)).unwrap();
+            let place = Directory::open(&parent.path().join(name)).unwrap();
+            paths.push(parent.path().join(name).join(marker::NAME));
+            marker::LockedMarker::make(&place, &Marker::of_this_process(need)).unwrap()
+        });
+        let marked = |paths: &[&PathBuf]| claims_of(paths.iter().copied().cloned(), &directory, None);
+        let [one, two] = &paths[..] else { unreachable!("there are two") };
+        let alone = marked(&[one]);
+        assert!(alone.bytes > 4 << 20 && alone.inodes > 0, "{alone:?}");
+        assert_eq!(marked(&[one, one, one]), alone);
+        assert_eq!(marked(&[one, two, one, two]), alone.plus(marked(&[two])));
+        drop(held);
     }
 
     #[test]
