@@ -197,6 +197,8 @@ impl<T: Transport> Agent<T> {
                 self.worker.waits_for = Some(reached.round);
                 self.reach(0, reached);
             }
+            // It was sent to the worker alone; or the worker has it from here.
+            Message::Stop(signal) if self.passed_on == 0 => self.stop_others(signal),
             Message::Over if self.is_first() => self.end(),
             _ => {}
         }

@@ -47,6 +47,8 @@ pub struct Link {
     /// The agent is gone, and with it the others.
     alone: AtomicBool,
     signed_ns: AtomicU64,
+    /// The agent knows of the signal that ends this worker.
+    signalled: AtomicBool,
 }
 
 /// Notes of what differs between ranks, or why they cannot run together.
@@ -85,6 +87,7 @@ impl Link {
             agreed: Mutex::new((0, Ok(Vec::new()))),
             alone: AtomicBool::new(false),
             signed_ns: AtomicU64::new(0),
+            signalled: AtomicBool::new(false),
             rank,
             members,
         })
@@ -373,6 +376,12 @@ impl Company for Link {
         // What cannot be told to the others, the first one removes.
         if self.ranks() > 1 && self.give_task(directory, Task::Clear).is_ok() {
             self.meet(self.at(Round::Recorded));
+        }
+    }
+
+    fn signalled(&self, signal: i32) {
+        if !self.signalled.swap(true, Ordering::Relaxed) {
+            self.say(&Message::Stop(signal));
         }
     }
 

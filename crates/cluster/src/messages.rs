@@ -33,7 +33,7 @@ pub(crate) enum Message {
     Reached(Reached),
     /// Down, and to the workers: it is over.
     Release(Release),
-    /// To all: a signal ends the run.
+    /// To all, and from a worker to its agent: a signal ends the run.
     Stop(i32),
     /// From a worker to its agent: it is alive.
     Alive,

@@ -38,6 +38,8 @@ pub trait Company: Debug + Send + Sync {
     fn clear(&self, directory: &Path);
     /// This rank is alive; called several times a second.
     fn alive(&self);
+    /// This signal has come to this rank, and ends what all do.
+    fn signalled(&self, signal: i32);
 }
 
 /// A run as the others need to know it.

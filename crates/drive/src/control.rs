@@ -116,11 +116,12 @@ impl Control {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Stops because of a signal; the first one is remembered.
+    /// Stops because of a signal; the first one is remembered, and the other ranks hear of it.
     pub fn stop_by_signal(&self, signal: i32) {
         // A second signal must not hide the first; failure of the exchange is exactly that case.
         let _ = self.signal.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
         self.stop();
+        self.company().inspect(|company| company.signalled(signal));
     }
 
     /// Whether the run is to end.

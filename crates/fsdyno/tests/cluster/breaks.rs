@@ -152,6 +152,20 @@ fn a_signal_at_one_rank_ends_all_with_a_report() {
     assert!(missing(&record).is_empty());
 }
 
+/// The process that a look at the busiest ones shows is not the one that the launcher knows.
+#[test]
+fn a_signal_at_a_worker_alone_ends_the_run_of_all() {
+    let place = Place::new();
+    let Some(running) = begun(&place, &LONG.replace("--runtime=4", "--runtime=600")) else { return };
+    let (_, worker) = agent_and_worker(running.id(), 2);
+    signal(worker, "TERM");
+    let ran = running.finish();
+    assert_ne!(ran.status, Some(0));
+    let record = record(&place);
+    assert_eq!((record.signal, record.nodes.len()), (Some(15), 3));
+    assert!(missing(&record).is_empty());
+}
+
 #[test]
 fn a_signal_at_the_launcher_leaves_a_record_and_no_files() {
     for name in ["TERM", "INT"] {
