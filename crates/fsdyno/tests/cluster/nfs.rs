@@ -10,10 +10,10 @@ use crate::launcher::{hosts_are_found, program};
 use crate::together::record;
 
 /// The link of the server, Mbit/s, which the clients are told as their own.
-const LINK_MBIT: u64 = 80;
+const LINK_MBIT: u64 = 40;
 
 /// Four clients of a server behind a link that two of them fill.
-const STACK: &str = "clients --clients 4 --rate-mbit 80 --delay-ms 19";
+const STACK: &str = "clients --clients 4 --rate-mbit 40 --delay-ms 38";
 
 /// Runs the program on the first clients, as from the first of them.
 #[track_caller]
@@ -47,7 +47,7 @@ fn the_knee_is_the_servers_link_and_a_slow_client_is_named() {
 /// One client waits for the round trip half of the time; two fill the link; four get no more.
 fn the_knee() {
     let place = Place::new();
-    let words = "scale /mnt/nfs --nodes 1,2,4 --rw=randread --bs=128k --iodepth=1 --size=8m --runtime=3 --quiet --json --no-store";
+    let words = "scale /mnt/nfs --nodes 1,2,4 --rw=randread --bs=128k --iodepth=1 --size=4m --runtime=3 --quiet --json --no-store";
     let ran = ran(&place, 4, words).good();
     let study: Study = ran.study();
     show(&study.sentences.join("\n"));

@@ -137,10 +137,11 @@ fn questions_are_answered(local: &Path, nfs: &Path) {
     assert_eq!(left, "", "nothing of the questions stays");
 }
 
-/// What the caches of a client make of a number, and how each says so. The link: 25 MB/s.
+/// What the caches of a client make of a number, and how each says so. The link: 10 MB/s, so that its limit is far below
+/// that of a busy machine's processors.
 #[test]
 fn caches_of_the_client() {
-    inside_beside_others("nfs::caches_of_the_client", "nfs --rate-mbit 200", || {
+    inside_beside_others("nfs::caches_of_the_client", "nfs --rate-mbit 80", || {
         writes_that_the_link_cannot_carry();
         reads_from_the_clients_memory();
         stat_calls_that_never_left();
@@ -150,13 +151,13 @@ fn caches_of_the_client() {
 /// T7: a buffered write claims more than the link carries; with the sync in its time it does not.
 fn writes_that_the_link_cannot_carry() {
     let nfs = place("LAB_NFS");
-    let line = format!("--directory={} --rw=write --bs=1m --size=32m", word(&nfs));
-    let bench = Bench::with_link_mbit(200);
+    let line = format!("--directory={} --rw=write --bs=1m --size=16m", word(&nfs));
+    let bench = Bench::with_link_mbit(80);
     let lost = bench.fio(&format!("--name=unsynced {line}"));
     let claimed = lost.record.jobs[0].directions.write.bandwidth();
-    assert!(claimed > 50_000_000, "the trap itself: {claimed} B/s over 25 MB/s");
+    assert!(claimed > 20_000_000, "the trap itself: {claimed} B/s over 10 MB/s");
     let above = lost.invalid("above-link-speed");
-    assert!(above.cause.contains("vec0 can carry (25.0 MB/s)"), "{}", above.cause);
+    assert!(above.cause.contains("vec0 can carry (10.0 MB/s)"), "{}", above.cause);
 
     let unknown = Bench::new().fio(&format!("--name=unknown {line}"));
     unknown.silent(&["above-link-speed"]);
@@ -166,7 +167,7 @@ fn writes_that_the_link_cannot_carry() {
     let honest = bench.fio(&format!("--name=synced {line} --end_fsync=1"));
     honest.silent(&["above-link-speed", "writes-in-memory"]);
     let durable = honest.record.jobs[0].directions.write.bandwidth();
-    assert!((15_000_000..=26_500_000).contains(&durable), "{durable} B/s over 25 MB/s");
+    assert!((6_000_000..=10_600_000).contains(&durable), "{durable} B/s over 10 MB/s");
 }
 
 /// T8: what this client has just written is read from its memory; direct reads ask the server.
