@@ -167,20 +167,11 @@ pub(crate) fn built(library: &str, target: &str) -> &'static Path {
     &program.unwrap_or_else(|| panic!("no {target} of {library} in {programs:?}")).2
 }
 
-/// Builds all programs in one go: crate, target and place of each. The compiler's time is most of what these tests take.
+/// Builds all programs in one go: crate, target and place of each. The compiler's time is most of what these tests take;
+/// the check that all crates compile finds it done.
 fn build() -> Vec<(String, String, PathBuf)> {
-    let packages = ["-p=fsdyno", "-p=fsdyno-engine", "-p=fsdyno-run"];
-    let targets = ["--bin=fsdyno", "--test=allocation", "--test=conformance"];
-    let ran = Command::new(env!("CARGO"))
-        .arg("build")
-        .args(packages)
-        .args(targets)
-        .args(["--target", TARGET, "--target-dir=target/windows", "--message-format=json"])
-        .env("CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER", COMPILER)
-        .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
-        .current_dir(workspace())
-        .output()
-        .expect("cargo is there");
+    let mut build = Command::new(env!("CARGO"));
+    let ran = build.args(["windows", "--message-format=json"]).current_dir(workspace()).output().expect("cargo is there");
     assert!(ran.status.success(), "{}", text(&ran.stderr));
     let said = text(&ran.stdout);
     let messages = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
