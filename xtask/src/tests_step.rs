@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) use counts::Counts;
 use output::Ending;
-use program::{Program, hearing_hangups};
+use program::{Beside, Program, hearing_hangups};
 use serde_json::Value;
 
 use crate::workspace::{cargo_command, target_directory};
@@ -22,8 +22,7 @@ struct Tier {
     targets: &'static [&'static str],
     /// Of their tests; none: all.
     choice: &'static [&'static str],
-    /// Nothing runs beside it: it judges how even the storage's figures are.
-    alone: bool,
+    beside: Beside,
     /// So many of its tests run at a time, where most of them wait; `None`: as many as there are processors.
     at_a_time: Option<&'static str>,
 }
@@ -31,12 +30,12 @@ struct Tier {
 /// Those that take longest first: they run side by side with those below. What compiles for another system begins early.
 const TIERS: &[Tier] = &[
     Tier {
-        alone: true,
+        beside: Beside::Compilers,
         at_a_time: Some("4"),
         choice: &["--skip=nfs::", "--skip=s3fs::caches", "--skip=sockets::"],
         ..tier("disks", &["lab"])
     },
-    Tier { alone: true, ..tier("traps", &["traps"]) },
+    Tier { beside: Beside::Nothing, ..tier("traps", &["traps"]) },
     Tier { choice: &["nfs::", "s3fs::caches", "sockets::"], ..tier("mounts", &["lab"]) },
     tier("faults", &["faults"]),
     tier("wine", &["wine"]),
@@ -72,7 +71,7 @@ const FEATURES: &str = "--features=fsdyno-engine/posix,fsdyno-probe/posix";
 const DOC: &str = "doc";
 
 const fn tier(name: &'static str, targets: &'static [&'static str]) -> Tier {
-    Tier { name, targets, choice: &[], alone: false, at_a_time: None }
+    Tier { name, targets, choice: &[], beside: Beside::Tests, at_a_time: None }
 }
 
 /// So many programs run at a time: most tests wait for storage or for a clock, and leave the processors to others.
@@ -85,21 +84,31 @@ const SECOND_TRIES: usize = 5;
 /// Programs of which tests failed, with their names.
 type Unsteady = Vec<(Program, Vec<String>)>;
 
+/// What all programs so far have counted.
+type Total = (Counts, Unsteady);
+
 /// Where a text goes that is for whoever runs the tests.
 type Say = fn(&str);
 
 /// Runs the tests of these tiers, of all if none is named, with these checks beside them.
 pub(crate) fn run(names: &[String], checks: &[&str]) -> Result<Counts, String> {
-    let (alone, beside): (Vec<Program>, Vec<Program>) = build(names)?.into_iter().partition(|program| program.alone);
+    let programs = build(names)?;
     let checks = (!checks.is_empty()).then(|| checking(checks)).transpose()?;
-    Ok(to_the_end(alone, checks.into_iter().chain(beside).collect(), |text| print!("{text}")))
+    Ok(to_the_end(programs, checks, |text| print!("{text}")))
 }
 
-fn to_the_end(alone: Vec<Program>, beside: Vec<Program>, say: Say) -> Counts {
-    let (mut total, mut unsteady) = side_by_side(alone, 1, say);
-    let (counts, others) = side_by_side(beside, LANES, say);
-    total.add(&counts);
-    unsteady.extend(others);
+fn to_the_end(programs: Vec<Program>, checks: Option<Program>, say: Say) -> Counts {
+    let total = Mutex::default();
+    let (quiet, others): (Vec<Program>, Vec<Program>) =
+        programs.into_iter().partition(|program| program.beside == Beside::Nothing);
+    let (waiting, others) = others.into_iter().partition(|program| program.beside == Beside::Compilers);
+    side_by_side(quiet, 1, &total, say);
+    std::thread::scope(|scope| {
+        scope.spawn(|| side_by_side(checks.into_iter().collect(), 1, &total, say));
+        side_by_side(waiting, 1, &total, say);
+        side_by_side(others, LANES, &total, say);
+    });
+    let (mut total, unsteady): Total = total.into_inner().unwrap_or_else(PoisonError::into_inner);
     if unsteady.iter().map(|(_, tests)| tests.len()).sum::<usize>() <= SECOND_TRIES {
         unsteady.into_iter().for_each(|(program, tests)| total.correct(second_try(program, &tests, say)));
     }
@@ -117,17 +126,16 @@ fn second_try(program: Program, tests: &[String], say: Say) -> u64 {
     passed.len() as u64
 }
 
-/// Their counts, and those with named tests that failed. What is worth a look is shown when a program has ended.
-fn side_by_side(programs: Vec<Program>, lanes: usize, say: Say) -> (Counts, Unsteady) {
+/// Adds their counts, and those with named tests that failed. What is worth a look is shown when a program has ended.
+fn side_by_side(programs: Vec<Program>, lanes: usize, total: &Mutex<Total>, say: Say) {
     let waiting = Mutex::new(programs.into_iter());
-    let total = Mutex::new((Counts::default(), Unsteady::new()));
     std::thread::scope(|scope| {
         let lane = || {
             // A function of its own: in the loop's head the lock would be held until the program has ended.
             let next = || lock(&waiting).next();
             while let Some(mut program) = next() {
                 let ending = program.run();
-                let mut total = lock(&total);
+                let mut total = lock(total);
                 say(&told(&program, &ending));
                 total.0.add(&ending.counts);
                 if !ending.failed.is_empty() {
@@ -137,7 +145,6 @@ fn side_by_side(programs: Vec<Program>, lanes: usize, say: Say) -> (Counts, Unst
         };
         (0..lanes).for_each(|_| drop(scope.spawn(lane)));
     });
-    total.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn told(program: &Program, ending: &Ending) -> String {
@@ -218,7 +225,7 @@ impl Tier {
         if self.name == DOC {
             let mut command = hearing_hangups(cargo_command().get_program());
             command.args(["test", "--workspace", FEATURES, "--doc", "--no-fail-fast", "--", "--show-output"]);
-            return vec![Program { title: format!("test {DOC}"), command, alone: self.alone }];
+            return vec![Program { title: format!("test {DOC}"), command, beside: self.beside }];
         }
         let tests = artifacts.iter().filter(|artifact| artifact["profile"]["test"] == true && self.has(artifact));
         tests.filter_map(|artifact| self.program(artifact)).collect()
@@ -239,16 +246,16 @@ impl Tier {
         command.arg("--show-output").args(self.choice).current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
         command.envs(self.at_a_time.map(|tests| ("RUST_TEST_THREADS", tests)));
         let (package, target) = (folder.file_name()?.to_string_lossy(), artifact["target"]["name"].as_str()?);
-        Some(Program { title: format!("test {}: {target} of {package}", self.name), command, alone: self.alone })
+        Some(Program { title: format!("test {}: {target} of {package}", self.name), command, beside: self.beside })
     }
 }
 
-/// Checks of this program's, in a process of their own. They compile, and leave the processors to the tests.
+/// Checks of this program's, in a process of their own. They compile, on processors that no test wants at the time.
 fn checking(names: &[&str]) -> Result<Program, String> {
     let this = std::env::current_exe().map_err(|error| format!("this program is nowhere: {error}"))?;
-    let mut command = Command::new("nice");
-    command.args(["-n", "19"]).arg(this).args(names);
-    Ok(Program { title: names.join(", "), command, alone: false })
+    let mut command = Command::new("chrt");
+    command.args(["--idle", "0"]).arg(this).args(names);
+    Ok(Program { title: names.join(", "), command, beside: Beside::Compilers })
 }
 
 #[cfg(test)]
@@ -262,7 +269,7 @@ mod tests {
             format!("if [ $# = 0 ]; then {first}; fi; [ \"$*\" = '--test-threads=1 --exact m::a' ] && {again}");
         let mut command = Command::new("sh");
         command.args(["-c", &script, "sh"]);
-        Program { title: format!("of xtask: {title}"), command, alone: false }
+        Program { title: format!("of xtask: {title}"), command, beside: Beside::Tests }
     }
 
     #[test]
@@ -274,10 +281,11 @@ mod tests {
         );
         let runs_none = failing("runs none", "echo 'test result: ok. 0 passed; 0 failed'");
         // What is said would be read as the results of this program's own tests.
-        let counts = to_the_end(vec![passes()], vec![fails, runs_none], |_| ());
+        let quiet = Program { beside: Beside::Nothing, ..passes() };
+        let counts = to_the_end(vec![fails, quiet], Some(runs_none), |_| ());
         assert_eq!(counts, Counts { passed: 13, failed: 2, skipped: 0 });
         let many = (0..=SECOND_TRIES).map(|_| passes()).collect();
-        assert_eq!(to_the_end(many, Vec::new(), |_| ()).failed, SECOND_TRIES as u64 + 1, "it was not the machine");
+        assert_eq!(to_the_end(many, None, |_| ()).failed, SECOND_TRIES as u64 + 1, "it was not the machine");
     }
 
     /// Cargo names the same target as a library and as a test; only the test is of a tier.

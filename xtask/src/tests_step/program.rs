@@ -10,8 +10,18 @@ use crate::workspace::target_directory;
 pub(crate) struct Program {
     pub(super) title: String,
     pub(super) command: Command,
-    /// Nothing runs beside it.
-    pub(super) alone: bool,
+    pub(super) beside: Beside,
+}
+
+/// What may run beside a program of tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Beside {
+    /// Nothing: it judges how even the machine's own storage is.
+    Nothing,
+    /// Compilers on processors that it leaves idle: it judges the limits of stacks, and waits for them most of the time.
+    Compilers,
+    /// Other tests.
+    Tests,
 }
 
 impl Program {

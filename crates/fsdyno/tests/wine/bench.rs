@@ -171,7 +171,8 @@ pub(crate) fn built(library: &str, target: &str) -> &'static Path {
 /// the check that all crates compile finds it done.
 fn build() -> Vec<(String, String, PathBuf)> {
     let mut build = Command::new(env!("CARGO"));
-    let ran = build.args(["windows", "--message-format=json"]).current_dir(workspace()).output().expect("cargo is there");
+    let ran =
+        build.args(["windows", "--message-format=json"]).current_dir(workspace()).output().expect("cargo is there");
     assert!(ran.status.success(), "{}", text(&ran.stderr));
     let said = text(&ran.stdout);
     let messages = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());

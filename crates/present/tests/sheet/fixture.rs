@@ -1,5 +1,7 @@
 //! Made-up studies that hold what real ones can hold. The same numbers each time: nothing here is random.
 
+use std::sync::OnceLock;
+
 use results::evidence::{
     BlockDevice, CacheCounters, DeviceCounters, DirectIo, FuseIdentity, LayerCounters, Ledger, LedgerSample, Moment,
     Mount, NfsIdentity, ProcessCounters, Seen, ServerIdentity, Space, Storage, StorageClass, SystemCounters,
@@ -44,8 +46,13 @@ impl Noise {
     }
 }
 
-/// Five patterns on a local disk, NFS and s3fs, eight rounds.
+/// Five patterns on a local disk, NFS and s3fs, eight rounds. Made once: most tests begin with it.
 pub(crate) fn comparison() -> Study {
+    static COMPARISON: OnceLock<Study> = OnceLock::new();
+    COMPARISON.get_or_init(compared).clone()
+}
+
+fn compared() -> Study {
     let mut study = empty(Question::Compare);
     study.targets = vec![
         target("local", "/data", local_disk()),
