@@ -23,11 +23,11 @@ const QUICK: &[Step] = &[
     Step { name: "docs", check: || docs::run(&[]) },
 ];
 
-/// Those that compile: they run beside the tests, most of which wait. First what tests wait for as well.
+/// Those that compile: they run beside the tests, most of which wait.
 const COMPILING: &[Step] = &[
-    Step { name: "gate", check: || bench::run(&["--gate".to_owned()]) },
     Step { name: "clippy", check: clippy },
     Step { name: "windows", check: windows::run },
+    Step { name: "gate", check: || bench::run(&["--gate".to_owned()]) },
 ];
 
 /// Lints. `--all-targets` leaves out the tests that the manifests keep apart.

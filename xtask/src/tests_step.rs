@@ -7,6 +7,7 @@ mod program;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::vec::IntoIter;
 
 pub(crate) use counts::Counts;
 use output::Ending;
@@ -29,13 +30,14 @@ struct Tier {
 
 /// Those that take longest first: they run side by side with those below. What compiles for another system begins early.
 const TIERS: &[Tier] = &[
+    Tier { beside: Beside::Nothing, at_a_time: Some("4"), choice: &["series::"], ..tier("series", &["lab"]) },
+    Tier { beside: Beside::Nothing, ..tier("traps", &["traps"]) },
     Tier {
         beside: Beside::Compilers,
         at_a_time: Some("4"),
-        choice: &["--skip=nfs::", "--skip=s3fs::caches", "--skip=sockets::"],
+        choice: &["--skip=series::", "--skip=nfs::", "--skip=s3fs::caches", "--skip=sockets::"],
         ..tier("disks", &["lab"])
     },
-    Tier { beside: Beside::Nothing, ..tier("traps", &["traps"]) },
     Tier { choice: &["nfs::", "s3fs::caches", "sockets::"], ..tier("mounts", &["lab"]) },
     tier("faults", &["faults"]),
     tier("wine", &["wine"]),
@@ -101,12 +103,19 @@ fn to_the_end(programs: Vec<Program>, checks: Option<Program>, say: Say) -> Coun
     let total = Mutex::default();
     let (quiet, others): (Vec<Program>, Vec<Program>) =
         programs.into_iter().partition(|program| program.beside == Beside::Nothing);
-    let (waiting, others) = others.into_iter().partition(|program| program.beside == Beside::Compilers);
-    side_by_side(quiet, 1, &total, say);
+    let (waiting, others): (Vec<Program>, Vec<Program>) =
+        others.into_iter().partition(|program| program.beside == Beside::Compilers);
+    let run = |program| run_one(program, &total, say);
+    quiet.into_iter().for_each(run);
+    let others = Mutex::new(others.into_iter());
     std::thread::scope(|scope| {
-        scope.spawn(|| side_by_side(checks.into_iter().collect(), 1, &total, say));
-        side_by_side(waiting, 1, &total, say);
-        side_by_side(others, LANES, &total, say);
+        let compiling = scope.spawn(|| checks.into_iter().for_each(run));
+        waiting.into_iter().for_each(run);
+        let lane = || in_turn(&others, run);
+        (1..LANES).for_each(|_| drop(scope.spawn(lane)));
+        // One lane is the compilers' until they are done.
+        compiling.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        lane();
     });
     let (mut total, unsteady): Total = total.into_inner().unwrap_or_else(PoisonError::into_inner);
     if unsteady.iter().map(|(_, tests)| tests.len()).sum::<usize>() <= SECOND_TRIES {
@@ -126,25 +135,24 @@ fn second_try(program: Program, tests: &[String], say: Say) -> u64 {
     passed.len() as u64
 }
 
-/// Adds their counts, and those with named tests that failed. What is worth a look is shown when a program has ended.
-fn side_by_side(programs: Vec<Program>, lanes: usize, total: &Mutex<Total>, say: Say) {
-    let waiting = Mutex::new(programs.into_iter());
-    std::thread::scope(|scope| {
-        let lane = || {
-            // A function of its own: in the loop's head the lock would be held until the program has ended.
-            let next = || lock(&waiting).next();
-            while let Some(mut program) = next() {
-                let ending = program.run();
-                let mut total = lock(total);
-                say(&told(&program, &ending));
-                total.0.add(&ending.counts);
-                if !ending.failed.is_empty() {
-                    total.1.push((program, ending.failed));
-                }
-            }
-        };
-        (0..lanes).for_each(|_| drop(scope.spawn(lane)));
-    });
+/// Runs what waits, one after the other, until nothing does.
+fn in_turn(waiting: &Mutex<IntoIter<Program>>, run: impl Fn(Program)) {
+    // A function of its own: in the loop's head the lock would be held until the program has ended.
+    let next = || lock(waiting).next();
+    while let Some(program) = next() {
+        run(program);
+    }
+}
+
+/// Adds its counts, and its tests that failed. What is worth a look is shown when it has ended.
+fn run_one(mut program: Program, total: &Mutex<Total>, say: Say) {
+    let ending = program.run();
+    let mut total = lock(total);
+    say(&told(&program, &ending));
+    total.0.add(&ending.counts);
+    if !ending.failed.is_empty() {
+        total.1.push((program, ending.failed));
+    }
 }
 
 fn told(program: &Program, ending: &Ending) -> String {
@@ -250,11 +258,11 @@ impl Tier {
     }
 }
 
-/// Checks of this program's, in a process of their own. They compile, on processors that no test wants at the time.
+/// Checks of this program's, in a process of their own. They compile, and leave the processors to the tests.
 fn checking(names: &[&str]) -> Result<Program, String> {
     let this = std::env::current_exe().map_err(|error| format!("this program is nowhere: {error}"))?;
-    let mut command = Command::new("chrt");
-    command.args(["--idle", "0"]).arg(this).args(names);
+    let mut command = Command::new("nice");
+    command.args(["-n", "19"]).arg(this).args(names);
     Ok(Program { title: names.join(", "), command, beside: Beside::Compilers })
 }
 

@@ -16,9 +16,9 @@ pub(crate) struct Program {
 /// What may run beside a program of tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beside {
-    /// Nothing: it judges how even the machine's own storage is.
+    /// Nothing: it judges how even a storage is.
     Nothing,
-    /// Compilers on processors that it leaves idle: it judges the limits of stacks, and waits for them most of the time.
+    /// Compilers, at the lowest priority: it judges the limits of stacks, and waits for them most of the time.
     Compilers,
     /// Other tests.
     Tests,
