@@ -30,12 +30,12 @@ struct Tier {
 
 /// Those that take longest first: they run side by side with those below. What compiles for another system begins early.
 const TIERS: &[Tier] = &[
-    Tier { beside: Beside::Nothing, at_a_time: Some("4"), choice: &["series::"], ..tier("series", &["lab"]) },
+    Tier { beside: Beside::Nothing, at_a_time: Some("4"), choice: &["series::", "trust::"], ..tier("trust", &["lab"]) },
     Tier { beside: Beside::Nothing, ..tier("traps", &["traps"]) },
     Tier {
         beside: Beside::Compilers,
         at_a_time: Some("4"),
-        choice: &["--skip=series::", "--skip=nfs::", "--skip=s3fs::caches", "--skip=sockets::"],
+        choice: &["--skip=series::", "--skip=trust::", "--skip=nfs::", "--skip=s3fs::caches", "--skip=sockets::"],
         ..tier("disks", &["lab"])
     },
     Tier { choice: &["nfs::", "s3fs::caches", "sockets::"], ..tier("mounts", &["lab"]) },
