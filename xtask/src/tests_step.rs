@@ -1,6 +1,7 @@
 //! Runs the tests in named tiers, shows what failed and what was skipped, and counts them.
 
 mod counts;
+mod hang;
 mod output;
 mod program;
 
@@ -282,17 +283,17 @@ mod tests {
 
     #[test]
     fn a_test_that_fails_has_a_second_try() {
-        let passes = || failing("passes", "echo 'test result: ok. 1 passed; 0 failed'");
+        let passes = |title: &str| failing(title, "echo 'test result: ok. 1 passed; 0 failed'");
         let fails = failing(
             "fails",
             "{ printf 'failures:\\n    m::a\\n\\ntest result: FAILED. 0 passed; 1 failed\\n'; exit 1; }",
         );
         let runs_none = failing("runs none", "echo 'test result: ok. 0 passed; 0 failed'");
         // What is said would be read as the results of this program's own tests.
-        let quiet = Program { beside: Beside::Nothing, ..passes() };
+        let quiet = Program { beside: Beside::Nothing, ..passes("passes") };
         let counts = to_the_end(vec![fails, quiet], Some(runs_none), |_| ());
         assert_eq!(counts, Counts { passed: 13, failed: 2, skipped: 0 });
-        let many = (0..=SECOND_TRIES).map(|_| passes()).collect();
+        let many = (0..=SECOND_TRIES).map(|number| passes(&format!("passes {number}"))).collect();
         assert_eq!(to_the_end(many, None, |_| ()).failed, SECOND_TRIES as u64 + 1, "it was not the machine");
     }
 

@@ -1,7 +1,9 @@
 //! A program that goes on.
 
 use std::fs::File;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use engine::clock::{Clock, RealClock};
 use tempfile::TempDir;
@@ -16,12 +18,44 @@ const PAUSE_NS: u64 = 2_000_000;
 
 /// Waits for something that another process does.
 #[track_caller]
-pub fn wait_until(what: &str, mut reached: impl FnMut() -> bool) {
+pub fn wait_until(what: &str, reached: impl FnMut() -> bool) {
+    assert!(is_reached_within(HANG_NS, reached), "no {what}");
+}
+
+fn is_reached_within(limit_ns: u64, mut reached: impl FnMut() -> bool) -> bool {
     let clock = RealClock::shared();
-    let end_ns = clock.now_ns() + HANG_NS;
+    let end_ns = clock.now_ns() + limit_ns;
     while !reached() {
-        assert!(clock.now_ns() < end_ns, "no {what}");
+        if clock.now_ns() >= end_ns {
+            return false;
+        }
         clock.sleep_until_ns(clock.now_ns() + PAUSE_NS);
+    }
+    true
+}
+
+/// Runs a command to its end in `directory`, which is its own. `None`: it hung, and was ended with all that works there.
+///
+/// A worker of fio's is in a session of its own: where it hangs it outlives its program, and a pipe that it holds open
+/// would be read forever.
+pub fn run_within(limit: Duration, command: &mut Command, directory: &Path) -> Option<Ran> {
+    let mut running = Running::start(command.current_dir(directory).stdin(Stdio::null()));
+    let limit_ns = u64::try_from(limit.as_nanos()).expect("a limit of minutes");
+    if is_reached_within(limit_ns, || running.is_over()) {
+        return Some(running.finish());
+    }
+    end_those_in(directory);
+    None
+}
+
+/// Ends the processes that work in a directory.
+fn end_those_in(directory: &Path) {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return };
+    for process in processes.flatten() {
+        let works_there = std::fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd == directory);
+        if let (true, Some(id)) = (works_there, process.file_name().to_str()) {
+            let _ = Command::new("kill").args(["-KILL", id]).status();
+        }
     }
 }
 

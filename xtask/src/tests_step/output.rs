@@ -36,6 +36,31 @@ impl Ending {
         ending
     }
 
+    /// It was ended after so long. The harness has named each test that ended, and those that took long.
+    pub(super) fn of_hang(stderr: &str, stdout: &str, limit: Duration) -> Ending {
+        let results = || {
+            let lines = stdout.lines().filter_map(|line| line.strip_prefix("test ")?.rsplit_once(" ... "));
+            lines.filter(|(_, result)| ["ok", "FAILED"].contains(result))
+        };
+        let ended = |name: &str| results().any(|(ended, _)| ended == name);
+        let long = stdout.lines().filter_map(|line| {
+            let (name, _) = line.strip_prefix("test ")?.split_once(" has been running for ")?;
+            // Where one runs at a time, its name stands before what is said of it.
+            Some(name.rsplit_once(" ... test ").map_or(name, |(_, name)| name))
+        });
+        let went_on: Vec<&str> = long.filter(|name| !ended(name)).collect();
+        let failed = results().filter(|(_, result)| *result == "FAILED").map(|(name, _)| name);
+        let failed: Vec<String> = failed.chain(went_on.iter().copied()).map(str::to_owned).collect();
+        let minutes = limit.as_secs() / 60;
+        let shown = format!("{stderr}it hung, and was ended after {minutes} min; still ran: {}\n", went_on.join(", "));
+        let counts = Counts {
+            passed: results().filter(|(_, result)| *result == "ok").count() as u64,
+            failed: (failed.len() as u64).max(1),
+            skipped: 0,
+        };
+        Ending { counts, failed, shown, ..Ending::default() }
+    }
+
     /// It could not even begin.
     pub(super) fn not_run(reason: &std::io::Error) -> Ending {
         let shown = format!("it cannot be run: {reason}\n");
@@ -94,6 +119,8 @@ fn number_before(text: &str, word: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const LIMIT: Duration = Duration::from_secs(1200);
 
     fn counts(output: &str, success: bool) -> Counts {
         Ending::read("", output, success).counts
@@ -172,6 +199,27 @@ test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; 
     #[test]
     fn what_cannot_be_built_has_failed() {
         assert_eq!(counts("", false), Counts { passed: 0, failed: 1, skipped: 0 });
+    }
+
+    /// What had not ended has failed, so that it has a second try.
+    #[test]
+    fn a_hang_is_a_failure_of_what_still_ran() {
+        let output = "\
+running 5 tests
+test a ... ok
+test b has been running for over 60 seconds
+test m::c has been running for over 60 seconds
+test d ... FAILED
+test b ... ok
+";
+        let ending = Ending::of_hang("a warning\n", output, LIMIT);
+        assert_eq!(ending.counts, Counts { passed: 2, failed: 2, skipped: 0 });
+        assert_eq!(ending.failed, ["d", "m::c"]);
+        assert_eq!(ending.shown, "a warning\nit hung, and was ended after 20 min; still ran: m::c\n");
+        let alone = "running 1 test\ntest m::c ... test m::c has been running for over 60 seconds\n";
+        assert_eq!(Ending::of_hang("", alone, LIMIT).failed, ["m::c"]);
+        // A program that is no harness, or hung before it named a test.
+        assert_eq!(Ending::of_hang("", "", LIMIT).counts.failed, 1);
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! One program of tests, or of checks, run to its end.
 
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
+use super::hang;
 use super::output::Ending;
 use crate::workspace::target_directory;
 
@@ -24,21 +26,35 @@ pub(super) enum Beside {
     Tests,
 }
 
+/// No program takes a third of it; one that takes longer has hung, and what else failed is still told.
+const TIME_MAX: Duration = Duration::from_secs(20 * 60);
+
 impl Program {
-    /// How it ended. All that it printed is kept in a file.
+    /// How it ended. All that it printed is kept in files, which no process that it left behind can keep open for us.
     pub(super) fn run(&mut self) -> Ending {
         let begun = Instant::now();
-        let output = match self.command.stdin(Stdio::null()).output() {
-            Ok(output) => output,
-            Err(error) => return Ending::not_run(&error),
-        };
-        let (stderr, stdout) = (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
         let log = self.log();
-        let kept = log.parent().map_or(Ok(()), std::fs::create_dir_all);
-        if let Err(error) = kept.and_then(|()| std::fs::write(&log, format!("{stderr}{stdout}"))) {
-            println!("cannot keep the output of {} in {}: {error}", self.title, log.display());
+        match self.run_into(&log) {
+            Err(error) => Ending::not_run(&error),
+            Ok(status) => {
+                let [stdout, stderr] = [&log, &stderr_beside(&log)]
+                    .map(|file| String::from_utf8_lossy(&std::fs::read(file).unwrap_or_default()).into_owned());
+                let read = match status {
+                    Some(status) => Ending::read(&stderr, &stdout, status.success()),
+                    None => Ending::of_hang(&stderr, &stdout, TIME_MAX),
+                };
+                Ending { took: begun.elapsed(), ..read }
+            }
         }
-        Ending { took: begun.elapsed(), ..Ending::read(&stderr, &stdout, output.status.success()) }
+    }
+
+    /// `None`: it hung, and was ended.
+    fn run_into(&mut self, log: &Path) -> std::io::Result<Option<ExitStatus>> {
+        log.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        let (stdout, stderr) = (File::create(log)?, File::create(stderr_beside(log))?);
+        self.command.stdin(Stdio::null()).stdout(stdout).stderr(stderr);
+        let mut child = hang::start(&mut self.command, &self.title)?;
+        hang::wait(&mut child, &self.title, TIME_MAX)
     }
 
     /// From now on it runs these tests only, one after the other.
@@ -53,6 +69,10 @@ impl Program {
             self.title.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '-' }).collect();
         target_directory().join("tests").join(name + ".log")
     }
+}
+
+fn stderr_beside(log: &Path) -> PathBuf {
+    log.with_extension("stderr")
 }
 
 /// A program with SIGHUP as it is by default: where it is ignored, as under nohup, the tests' programs would ignore it too,

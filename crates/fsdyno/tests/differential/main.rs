@@ -128,3 +128,17 @@ fn a_fio_that_dies_is_nothing_to_agree_with() {
     assert!(!outcome.compared);
     assert!(outcome.found.is_empty(), "{:?}", outcome.found);
 }
+
+/// A worker of fio's is in a session of its own, as this one.
+#[test]
+fn a_run_that_hangs_is_ended_with_its_workers() {
+    let directory = testkit::directory();
+    let hangs = "setsid sh -c 'echo $$ > worker; exec sleep 600' & until [ -s worker ]; do :; done; wait";
+    let mut command = std::process::Command::new("sh");
+    let limit = std::time::Duration::from_secs(1);
+    let ran = testkit::run_within(limit, command.args(["-c", hangs]), directory.path());
+    assert!(ran.is_none(), "{ran:?}");
+    let worker = std::fs::read_to_string(directory.path().join("worker")).expect("the worker has begun");
+    let command = format!("/proc/{}/cmdline", worker.trim());
+    testkit::wait_until("end of the worker", || std::fs::read(&command).unwrap_or_default().is_empty());
+}

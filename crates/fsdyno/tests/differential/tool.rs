@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::LazyLock;
+use std::time::Duration;
 
-/// Seconds after which a run is ended: a hang is a failure, not a wait.
-const SECONDS_MAX: &str = "20";
+/// After it a run is ended: a hang is a failure, not a wait.
+const TIME_MAX: Duration = Duration::from_secs(20);
 
 /// A program under comparison.
 pub(crate) struct Tool {
@@ -47,6 +48,7 @@ pub(crate) struct Done {
 
 /// What a run gave.
 pub(crate) struct Ran {
+    /// `None`: a signal ended it, or it hung.
     pub(crate) status: Option<i32>,
     pub(crate) stderr: String,
     /// Reads and writes of each job; `None` without a report.
@@ -68,40 +70,11 @@ pub(crate) fn run(tool: &Tool, words: &[String], files: &[(String, Vec<u8>)]) ->
 
 /// The same in a directory that is there.
 pub(crate) fn run_in(tool: &Tool, words: &[String], directory: tempfile::TempDir) -> Ran {
-    let mut command = Command::new("timeout");
-    command.args(["-s", "KILL", SECONDS_MAX]).arg(&tool.program).args(words).arg("--output-format=json");
-    // Files instead of pipes: a worker of fio that hangs outlives its program and would keep a pipe open.
-    let output = tempfile::tempdir().expect("a directory for the output");
-    let to = |name: &str| std::fs::File::create(output.path().join(name)).expect("a file for the output");
-    let text_of = |name: &str| {
-        let bytes = std::fs::read(output.path().join(name)).unwrap_or_default();
-        String::from_utf8_lossy(&bytes).into_owned()
-    };
-    command.current_dir(directory.path()).stdin(Stdio::null()).stdout(to("stdout")).stderr(to("stderr"));
-    let status = command.status().expect("timeout(1) runs").code();
-    if status.is_none_or(|status| status > 100) {
-        end_those_in(directory.path());
-    }
-    let stdout = text_of("stdout");
-    Ran {
-        // timeout(1) dies as its child did.
-        status: status.filter(|status| *status < 124),
-        stderr: text_of("stderr") + &messages(&stdout),
-        jobs: counts(&stdout),
-        files: files_in(directory.path()),
-        directory,
-    }
-}
-
-/// Ends the processes that a run left behind: they are those that work in its directory.
-fn end_those_in(directory: &Path) {
-    let Ok(processes) = std::fs::read_dir("/proc") else { return };
-    for process in processes.flatten() {
-        let works_there = std::fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd == directory);
-        if let (true, Some(id)) = (works_there, process.file_name().to_str()) {
-            let _ = Command::new("kill").args(["-9", id]).status();
-        }
-    }
+    let mut command = Command::new(&tool.program);
+    let ran = testkit::run_within(TIME_MAX, command.args(words).arg("--output-format=json"), directory.path());
+    let (status, stdout, stderr) = ran.map_or_else(<_>::default, |ran| (ran.status, ran.stdout, ran.stderr));
+    let stderr = stderr + &messages(&stdout);
+    Ran { status, stderr, jobs: counts(&stdout), files: files_in(directory.path()), directory }
 }
 
 /// What fio says before its document.

@@ -1,0 +1,91 @@
+//! A program that never ends is ended, with all that it started: a hang is a failure, not a wait.
+
+use std::fs::DirEntry;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+/// Between two looks at whether a program has ended.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// What a program starts inherits this, whatever session it makes its own.
+const MARK: &str = "FSDYNO_TESTS_OF";
+
+/// So often what is left is looked for: a process may start another one while it is.
+const ROUNDS: usize = 5;
+
+/// Starts a program that can be ended with all that it starts.
+pub(super) fn start(command: &mut Command, title: &str) -> std::io::Result<Child> {
+    command.env(MARK, mark(title)).spawn()
+}
+
+/// Of this program of tests alone, so that those beside it go on.
+fn mark(title: &str) -> String {
+    format!("{}: {title}", std::process::id())
+}
+
+/// Waits for its end. `None`: it hung, and was ended.
+pub(super) fn wait(child: &mut Child, title: &str, limit: Duration) -> std::io::Result<Option<ExitStatus>> {
+    let begun = Instant::now();
+    while begun.elapsed() < limit {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        std::thread::sleep(PAUSE);
+    }
+    end_all_of(title);
+    child.kill()?;
+    child.wait().map(|_| None)
+}
+
+/// Ends the processes that have the mark of a program in their environment.
+fn end_all_of(title: &str) {
+    let mark = format!("{MARK}={}\0", mark(title));
+    for _ in 0..ROUNDS {
+        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let marked: Vec<String> = processes.filter_map(|process| number_of(&process, mark.as_bytes())).collect();
+        if marked.is_empty() {
+            return;
+        }
+        let _ = Command::new("kill").arg("-KILL").args(marked).status();
+    }
+}
+
+/// Its number, if it has the mark.
+fn number_of(process: &DirEntry, mark: &[u8]) -> Option<String> {
+    let name = process.file_name().into_string().ok()?;
+    name.parse::<u32>().ok()?;
+    let environment = std::fs::read(Path::new("/proc").join(&name).join("environ")).ok()?;
+    environment.windows(mark.len()).any(|part| part == mark).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_hanging_program_started_ends_with_it() {
+        let title = "hangs";
+        let place = std::env::temp_dir().join(format!("fsdyno-hang-{}", std::process::id()));
+        let worker = "setsid sh -c 'echo $$ > \"$0\"; exec sleep 600' \"$0\" & until [ -s \"$0\" ]; do :; done; wait";
+        let mut child = start(Command::new("sh").args(["-c", worker]).arg(&place), title).unwrap();
+        while std::fs::read(&place).unwrap_or_default().is_empty() {
+            std::thread::sleep(PAUSE);
+        }
+        let number = std::fs::read_to_string(&place).unwrap();
+        std::fs::remove_file(&place).unwrap();
+        assert!(wait(&mut child, title, Duration::ZERO).unwrap().is_none(), "it was ended");
+        let command = Path::new("/proc").join(number.trim()).join("cmdline");
+        // A process that has ended has no command until its parent has heard of it.
+        while !std::fs::read(&command).unwrap_or_default().is_empty() {
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    #[test]
+    fn a_program_that_ends_has_its_status() {
+        let mut child = start(Command::new("sh").args(["-c", "exit 3"]), "ends").unwrap();
+        let status = wait(&mut child, "ends", Duration::from_secs(600)).unwrap();
+        assert_eq!(status.and_then(|status| status.code()), Some(3));
+    }
+}
