@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 /// Between two looks at whether a program has ended.
 const PAUSE: Duration = Duration::from_millis(20);
 
+/// A killed program ends within it, unless the kernel keeps it.
+const DYING: Duration = Duration::from_secs(60);
+
 /// What a program starts inherits this, whatever session it makes its own.
 const MARK: &str = "FSDYNO_TESTS_OF";
 
@@ -26,6 +29,16 @@ fn mark(title: &str) -> String {
 
 /// Waits for its end. `None`: it hung, and was ended.
 pub(super) fn wait(child: &mut Child, title: &str, limit: Duration) -> std::io::Result<Option<ExitStatus>> {
+    if let Some(status) = end_within(child, limit)? {
+        return Ok(Some(status));
+    }
+    end_all_of(title);
+    child.kill()?;
+    // One that is stuck in the kernel is not waited for.
+    end_within(child, DYING).map(|_| None)
+}
+
+fn end_within(child: &mut Child, limit: Duration) -> std::io::Result<Option<ExitStatus>> {
     let begun = Instant::now();
     while begun.elapsed() < limit {
         if let Some(status) = child.try_wait()? {
@@ -33,9 +46,7 @@ pub(super) fn wait(child: &mut Child, title: &str, limit: Duration) -> std::io::
         }
         std::thread::sleep(PAUSE);
     }
-    end_all_of(title);
-    child.kill()?;
-    child.wait().map(|_| None)
+    Ok(None)
 }
 
 /// Ends the processes that have the mark of a program in their environment.
@@ -77,9 +88,12 @@ mod tests {
         assert!(wait(&mut child, title, Duration::ZERO).unwrap().is_none(), "it was ended");
         let command = Path::new("/proc").join(number.trim()).join("cmdline");
         // A process that has ended has no command until its parent has heard of it.
-        while !std::fs::read(&command).unwrap_or_default().is_empty() {
+        let is_gone = || std::fs::read(&command).unwrap_or_default().is_empty();
+        let begun = Instant::now();
+        while !is_gone() && begun.elapsed() < DYING {
             std::thread::sleep(PAUSE);
         }
+        assert!(is_gone(), "the worker goes on");
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub(super) enum Beside {
     Tests,
 }
 
-/// No program takes a third of it; one that takes longer has hung, and what else failed is still told.
+/// No program takes half of it; one that takes longer has hung, and what else failed is still told.
 const TIME_MAX: Duration = Duration::from_secs(20 * 60);
 
 impl Program {

@@ -11,7 +11,7 @@ use crate::case::Case;
 const TIME_MAX: Duration = Duration::from_secs(60);
 
 /// So often fio is run where it hangs: with `log_store_compressed` a worker may wait forever for its compressing thread to
-/// begin, which has begun (`workqueue_init`; two of some thousand runs on busy processors).
+/// begin (`workqueue_init`), now and then on busy processors.
 const RUNS_OF_FIO_MAX: usize = 3;
 
 /// One of the two tools under comparison.
