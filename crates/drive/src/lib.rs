@@ -32,8 +32,8 @@ pub use logs::{
     InflateError, LogBuffer, LogColumns, LogFile, LogSender, LogWriter, Style, Subject, Targets, epoch_ms, inflate_log,
 };
 pub use loops::{
-    Account, DepthSearch, Ended, Equipment, Failure, Governor, Holds, Loop, Lost, Parts, Progress, Renewal, Survival,
-    Worker, drive,
+    Account, BetweenPasses, DepthSearch, Ended, Equipment, Failure, Governor, Holds, Loop, Lost, Parts, Progress,
+    Survival, Worker, drive,
 };
 pub use phase::{Phase, RampEnd};
 pub use queueing::Queueing;

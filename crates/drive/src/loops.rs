@@ -144,8 +144,8 @@ pub trait Account {
     fn writes_over(&mut self, _elapsed_ms: u64) {}
 }
 
-/// Removes the files of a worker and makes new ones, which take the place of the old ones in its engine.
-pub type Renewal<'run> = Box<dyn Fn() -> Result<(), Failure> + 'run>;
+/// What a worker does with its files when a pass is over and another one follows. Nothing is in flight then.
+pub type BetweenPasses<'run> = Box<dyn Fn() -> Result<(), Failure> + 'run>;
 
 /// What the loop works with, besides an engine and its slots.
 pub struct Parts<'run> {
@@ -177,8 +177,8 @@ pub struct Parts<'run> {
     pub time_all: bool,
     /// Drop the cache when a pass begins again.
     pub invalidate: bool,
-    /// `unlink_each_loop`: makes the files anew when a pass begins again.
-    pub renewal: Option<Renewal<'run>>,
+    /// Syncs the files or makes them anew, before a pass begins again.
+    pub between_passes: Option<BetweenPasses<'run>>,
     /// Makes the record.
     pub account: Box<dyn Account + 'run>,
     /// Orders to all workers.
@@ -327,8 +327,8 @@ impl<'run, E: Engine> Drive<'run, E> {
                 Refill::Ops => break,
                 Refill::Pass => {
                     self.engine.begin_pass();
-                    if self.parts.renewal.is_some() {
-                        self.renew_files::<TIMED, GOVERNED>()?;
+                    if self.parts.between_passes.is_some() {
+                        self.end_pass::<TIMED, GOVERNED>()?;
                     }
                     if self.parts.invalidate {
                         self.parts.drop_cache();
@@ -343,12 +343,24 @@ impl<'run, E: Engine> Drive<'run, E> {
         Ok(())
     }
 
+    /// What is still in flight belongs to the pass that is over.
     #[cold]
-    fn renew_files<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Step {
+    fn end_pass<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Step {
+        // The block is empty: all of its requests have been issued.
+        (self.cursor, self.counted) = (0, 0);
         if !E::SYNCHRONOUS {
             self.drain::<TIMED, GOVERNED>()?;
         }
-        self.parts.renewal.as_ref().map_or(Ok(()), |renew| renew()).map_err(|failure| Box::new(Ended::Failed(failure)))
+        if self.lost.is_some() {
+            // A sync would wait for what never came back.
+            return Err(Box::new(Ended::Stopped));
+        }
+        // A sync may never come back: what was transferred before it is then known whole.
+        self.parts.publish();
+        let outcome = self.parts.between_passes.as_ref().map_or(Ok(()), |end_pass| end_pass());
+        outcome.map_err(|failure| Box::new(Ended::Failed(failure)))?;
+        let now_ns = self.now_ns();
+        if now_ns >= self.parts.phase.next_ns { self.poll_events(now_ns) } else { Ok(()) }
     }
 
     /// Position of the timed I/O of this block in sampled timing. It moves, so that it does not follow a period of the
@@ -431,6 +443,9 @@ impl Parts<'_> {
     /// The counters are at 0 and count from now on. `published`: the totals before.
     fn begin_measuring(&mut self, now_ns: u64, published: Published, block: &mut Block, cursor: usize) {
         self.progress.before_measuring = published;
+        // An interim record of the warm-up would be taken for one of the measuring where the next one is late: the look
+        // that this is part of offers one anew.
+        self.progress.snapshots_made = 0;
         self.account.begin_measuring();
         if let Some(governor) = &mut self.governor {
             governor.begin_measuring(now_ns);

@@ -1,5 +1,6 @@
 //! One worker from its files to its record.
 
+mod between_passes;
 mod command;
 mod finish;
 mod process;
@@ -9,9 +10,9 @@ mod sentences;
 use std::sync::Arc;
 
 use drive::{
-    Control, DepthSearch, Ended, Equipment, Failure, FlowShare, Governor, Holds, IntervalMeter, LatencySeries,
-    LockedFiles, LogBuffer, Loop, Parts, Phase, RampEnd, Recorder, RecorderOptions, Renewal, Survival, Worker,
-    WorkerCell, WorkerEnd, WorkerState,
+    Control, DepthSearch, Ended, Equipment, FlowShare, Governor, Holds, IntervalMeter, LatencySeries, LockedFiles,
+    LogBuffer, Loop, Parts, Phase, RampEnd, Recorder, RecorderOptions, Survival, Worker, WorkerCell, WorkerEnd,
+    WorkerState,
 };
 use engine::clock::{Clock, RealClock};
 use engine::errno::{EINVAL, ENOMEM};
@@ -26,6 +27,7 @@ use crate::conduct::{Event, Shared};
 use crate::ledger::slices_max;
 use crate::plan::{PlannedFile, WorkerPlan};
 use crate::verification::{self, state};
+use between_passes::between_passes;
 use command::When;
 use finish::finish;
 pub(crate) use refused::Refused;
@@ -312,7 +314,7 @@ impl<'run> Task<'run> {
             governor: Governor::for_job(job, &plan.workload, verification, holds, began_ns),
             time_all: time_all(plan),
             invalidate: job.files.invalidate && !job.submission.direct,
-            renewal: renewal(plan, files, &shared.control, cell),
+            between_passes: between_passes(plan, files, &shared.control, cell),
             account: Box::new(ThreadAccount::begin(plan, RealClock::shared())),
             control: &shared.control,
             cell,
@@ -325,29 +327,6 @@ fn phase(plan: &WorkerPlan, began_ns: u64) -> Phase {
     let (extent, reporting) = (&plan.job.extent, &plan.job.reporting);
     let windows = (reporting.bandwidth_window_ms, reporting.iops_window_ms);
     Phase::begin(began_ns, extent.ramp_ns, extent.runtime_ns, windows.0, windows.1).with_ramp(ramp_by_bytes(plan))
-}
-
-/// `unlink_each_loop`. A job that reads finds nothing to open afterwards, which is its error, as with fio.
-fn renewal<'run>(
-    plan: &'run WorkerPlan,
-    files: &'run [OpenFile],
-    control: &'run Control,
-    cell: &'run WorkerCell,
-) -> Option<Renewal<'run>> {
-    if !plan.job.files.unlink_each_loop {
-        return None;
-    }
-    let failed = |code, function, detail| Failure { code, function, op: None, detail: Some(detail) };
-    Some(Box::new(move || {
-        for (file, planned) in files.iter().zip(&plan.files) {
-            let removed = plan.reach.remove(&planned.path);
-            removed.map_err(|error| failed(error.code, "unlink", error.to_string()))?;
-            let new = open(plan, planned, control, cell);
-            let new = new.map_err(|refused| failed(refused.code, refused.function, refused.message))?;
-            file.replace(new).map_err(|error| failed(error.code, "open", error.to_string()))?;
-        }
-        Ok(())
-    }))
 }
 
 fn content(plan: &WorkerPlan) -> Content {

@@ -152,7 +152,7 @@ impl Workload {
     }
 
     /// Whether files that are finished start over by themselves, before the others are finished.
-    pub(crate) fn serves_again(&self) -> bool {
+    pub fn serves_again(&self) -> bool {
         matches!(self.service, FileService::Zipf(..) | FileService::Pareto(..) | FileService::Normal(..))
     }
 

@@ -94,7 +94,8 @@ impl Run {
 
     #[track_caller]
     pub(crate) fn invalid(&self, id: &str) -> &Finding {
-        let finding = self.finding(id).unwrap_or_else(|| panic!("no {id}: {}", self.stderr));
+        let ledger = self.record.only_node().and_then(|node| node.ledger.as_ref());
+        let finding = self.finding(id).unwrap_or_else(|| panic!("no {id}: {}\n{ledger:#?}", self.stderr));
         assert_eq!(finding.severity, Severity::Invalid, "{finding:?}");
         finding
     }

@@ -1,6 +1,5 @@
 //! The five patterns of a comparison, and their command lines.
 
-use job::value::{Reading, size};
 use results::evidence::StorageClass;
 
 use super::Options;
@@ -83,6 +82,9 @@ impl Passes {
     }
 }
 
+/// So many that the runtime ends a turn.
+const LOOPS_ENDLESS: u32 = 1_000_000;
+
 /// A turn of so many seconds: a file that is done before is gone over again. Writes are durable within the time that
 /// counts.
 pub(super) fn line(
@@ -113,20 +115,13 @@ pub(super) fn line(
     if pattern.writes {
         words.push("--end_fsync=1".to_string());
     }
-    match (passes, blocks_of_a_pass(block_size, size_bytes)) {
-        (Passes::Alike, _) => words.push("--time_based=1".to_string()),
-        (Passes::Cached, Some(blocks)) if !pattern.reads => {
-            words.extend(["--time_based=1".to_string(), format!("--fsync={blocks}")]);
-        }
-        (Passes::Cached, _) => {}
+    match passes {
+        Passes::Alike => words.push("--time_based=1".to_string()),
+        // Each loop ends with the sync of the end. One among the writes would go along with those of the next pass.
+        Passes::Cached if !pattern.reads => words.push(format!("--loops={LOOPS_ENDLESS}")),
+        Passes::Cached => {}
     }
     words
-}
-
-/// Requests of one pass over a file; `None`: their sizes differ.
-fn blocks_of_a_pass(block_size: &str, size_bytes: u64) -> Option<u64> {
-    let block_bytes = size(block_size, &mut Reading::default()).ok().filter(|bytes| *bytes > 0)?;
-    Some(size_bytes.div_ceil(block_bytes).max(1))
 }
 
 fn window_ms(runtime_s: u32) -> u32 {
@@ -202,13 +197,14 @@ mod tests {
             let io_mode = IoMode { engine: "libaio", direct: passes == Passes::Alike };
             let words = line(pattern, (&io_mode, passes), "/data", &Options::default(), 64 << 20);
             let has = |word: &str| words.iter().any(|other| other == word);
-            (has("--time_based=1"), has("--runtime=3"), words.into_iter().find(|word| word.starts_with("--fsync=")))
+            (has("--time_based=1"), has("--runtime=3"), words.into_iter().find(|word| word.starts_with("--loops=")))
         };
         for pattern in &PATTERNS {
             assert_eq!(of(pattern.name, Passes::Alike), (true, true, None), "{}", pattern.name);
         }
-        assert_eq!(of("write", Passes::Cached), (true, true, Some("--fsync=64".into())));
-        assert_eq!(of("randwrite", Passes::Cached), (true, true, Some("--fsync=16384".into())));
+        for writes in ["write", "randwrite"] {
+            assert_eq!(of(writes, Passes::Cached), (false, true, Some("--loops=1000000".into())), "{writes}");
+        }
         for reads in ["read", "randread", "randrw"] {
             assert_eq!(of(reads, Passes::Cached), (false, true, None), "{reads}");
         }
@@ -216,6 +212,5 @@ mod tests {
         assert_eq!(Passes::of(StorageClass::Block, false), Passes::Cached);
         assert_eq!(Passes::of(StorageClass::Fuse, true), Passes::Cached, "a daemon keeps what was written");
         assert_eq!(Passes::of(StorageClass::Memory, false), Passes::Alike);
-        assert_eq!(blocks_of_a_pass("4k-64k", 64 << 20), None);
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn finish(plan: &WorkerPlan, work: &mut dyn Loop<'_>, ended: Ended, v
     let sync_began_ns = work.now_ns();
     let parts = work.parts();
     // A sync would wait for what was lost too, and after an error there is none, as with fio.
-    let due = failure.is_none() && lost.is_none() && plan.job.pattern.access.writes && ends_with_sync(plan);
+    let due = failure.is_none() && lost.is_none() && ends_with_sync(plan);
     let syncs = if due { final_syncs(plan, parts, sync_began_ns) } else { Ok(0) };
     let end_ns = work.now_ns();
     let parts = work.parts();
@@ -108,9 +108,10 @@ fn failure_of(ended: Ended) -> Option<Failure> {
     }
 }
 
-fn ends_with_sync(plan: &WorkerPlan) -> bool {
+/// Whether what it writes is synced at the end.
+pub(super) fn ends_with_sync(plan: &WorkerPlan) -> bool {
     let durability = &plan.job.durability;
-    durability.end_fsync || durability.fsync_on_close || durability.end_syncfs
+    plan.job.pattern.access.writes && (durability.end_fsync || durability.fsync_on_close || durability.end_syncfs)
 }
 
 /// `end_fsync`, `fsync_on_close` and `end_syncfs`; returns the number of syncs. One may never return: what is known is
@@ -126,7 +127,8 @@ fn final_syncs(plan: &WorkerPlan, parts: &Parts<'_>, now_ns: u64) -> Result<u32,
     synced
 }
 
-fn sync_all(plan: &WorkerPlan, files: &[OpenFile], cell: &WorkerCell) -> Result<u32, Failure> {
+/// Returns the number of syncs.
+pub(super) fn sync_all(plan: &WorkerPlan, files: &[OpenFile], cell: &WorkerCell) -> Result<u32, Failure> {
     let durability = &plan.job.durability;
     let mut count = 0;
     let fail = |error: engine::files::FileError, function| Failure {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use engine::clock::Clock;
 use engine::files::OpenFile;
 use engine::{Completion, Engine, Queued, SelfContained, Slot, Slots};
-use job::{Access, Durability, FileService, Pacing, Pattern, PerDirection, Seed};
+use job::{Access, Direction, Durability, FileService, Pacing, Pattern, PerDirection, Seed};
 use results::{JobRecord, JobSetup, Moments};
 use workload::{BLOCK_OPS, Content, FileRange, Generator, Op, Workload};
 
@@ -80,13 +80,16 @@ impl Engine for Slow {
     }
 }
 
-struct Nobody;
+/// Counts the reads.
+struct Reads;
 
-impl Account for Nobody {
+impl Account for Reads {
     fn begin_measuring(&mut self) {}
 
-    fn job_record(&self, _: &Recorder, _: u64, _: results::SurvivedErrors) -> Box<JobRecord> {
-        Box::new(JobRecord::new("a", 1, JobSetup::default()))
+    fn job_record(&self, recorder: &Recorder, _: u64, _: results::SurvivedErrors) -> Box<JobRecord> {
+        let mut record = JobRecord::new("a", 1, JobSetup::default());
+        record.directions.read.ios = recorder.completed(Direction::Read);
+        Box::new(record)
     }
 }
 
@@ -119,9 +122,19 @@ impl SelfContained for Slow {}
 
 /// The latencies' sums, and how often the clock was read.
 fn driven(writes: bool, short: Option<u64>) -> (Moments, u64) {
+    driven_after(0, writes, short, &Control::default(), &WorkerCell::default())
+}
+
+/// The same after a warm-up of so long.
+fn driven_after(
+    ramp_ns: u64,
+    writes: bool,
+    short: Option<u64>,
+    control: &Control,
+    cell: &WorkerCell,
+) -> (Moments, u64) {
     let clock = Costly::default();
     let directions = PerDirection { read: !writes, write: writes, trim: false };
-    let (control, cell) = (Control::default(), WorkerCell::default());
     let job = job::draft::Draft::default().job;
     let parts = Parts {
         files: &[],
@@ -130,7 +143,7 @@ fn driven(writes: bool, short: Option<u64>) -> (Moments, u64) {
         content: writes.then(|| Content::new(&job.content, 1)),
         queueing: Queueing { depth: 1, batch: 1, reap_min: 1, reap_max: 1, depth_low: 1 },
         recorder: Recorder::new(directions, RecorderOptions::default(), 1),
-        phase: Phase::begin(0, 0, 0, 500, 500),
+        phase: Phase::begin(0, ramp_ns, 0, 500, 500),
         series: None,
         survival: Survival { policy: job.errors.clone(), fill_device: false, counted: Default::default() },
         governor: None,
@@ -138,10 +151,10 @@ fn driven(writes: bool, short: Option<u64>) -> (Moments, u64) {
         intervals: None,
         time_all: true,
         invalidate: false,
-        renewal: None,
-        account: Box::new(Nobody),
-        control: &control,
-        cell: &cell,
+        between_passes: None,
+        account: Box::new(Reads),
+        control,
+        cell,
         progress: Progress::default(),
     };
     let engine = Slow { clock: clock.clone(), buffer: vec![0; 4096], short, calls: 0 };
@@ -186,4 +199,16 @@ fn a_short_read_is_timed_with_its_rest_and_the_next_one_without() {
     let whole = CALL_NS + 69;
     assert_eq!(latency.max, 2 * whole + READING_NS);
     assert_eq!(latency.sum, u128::from(CALLS_NS + whole + REQUESTS * READING_NS));
+}
+
+/// What a worker offered in its warm-up is not what it has measured, however long its next answer takes.
+#[test]
+fn an_interim_record_of_the_warm_up_does_not_outlive_it() {
+    let (control, cell) = (Control::default(), WorkerCell::default());
+    let mut warming_up = JobRecord::new("a", 1, JobSetup::default());
+    warming_up.directions.read.ios = 7;
+    cell.offer_snapshot(control.request_snapshots(), Box::new(warming_up));
+    let (latency, _) = driven_after(CALLS_NS / 2, false, None, &control, &cell);
+    assert!((1..REQUESTS).contains(&latency.count), "{} of {REQUESTS} were measured", latency.count);
+    assert_eq!(cell.snapshot_since(0).map(|record| record.directions.read.ios), Some(0));
 }
