@@ -3,7 +3,7 @@
 use present::{Page, binary_size};
 use probe::Fact;
 
-use super::findings::{EngineFinding, Findings, Floor};
+use super::findings::{Findings, Floor};
 use super::judgement;
 
 /// Where values begin.
@@ -11,9 +11,10 @@ const LABEL_WIDTH: usize = 34;
 
 /// The whole page, for a terminal of so many columns.
 pub(super) fn page(findings: &Findings, columns: usize) -> String {
-    let Findings { version, debug_build, floors, clock, engines, io_uring_features, .. } = findings;
+    let Findings { debug_build, floors, clock, io_uring_features, .. } = findings;
     let build = if *debug_build { "debug" } else { "release" };
-    let mut page = Page::new(format!("{version}, {build} build"), LABEL_WIDTH, columns);
+    let title = format!("fsdyno {}, {build} build", env!("CARGO_PKG_VERSION"));
+    let mut page = Page::new(title, LABEL_WIDTH, columns);
     page.gap();
     page.paragraph("", &judgement::verdict(findings));
     for warning in judgement::warnings(findings) {
@@ -33,7 +34,7 @@ pub(super) fn page(findings: &Findings, columns: usize) -> String {
         page.line("not the time stamp counter", reason);
     }
     page.heading("Engines");
-    engines.iter().for_each(|engine| page.line(engine.name.name(), availability(engine)));
+    engines(&mut page, findings);
     // Its own line says why.
     let features = io_uring_features
         .as_ref()
@@ -49,6 +50,18 @@ fn machine(page: &mut Page, findings: &Findings) {
     page.line("CPUs online", &shown(&findings.processors_online, u32::to_string));
     page.line("CPUs for this process", &shown(&findings.processors_usable, u32::to_string));
     page.line("memory", &shown(&findings.memory_bytes, |bytes| binary_size(*bytes)));
+}
+
+/// Those that can be used in one line, the others with their reasons.
+fn engines(page: &mut Page, findings: &Findings) {
+    let usable: Vec<&str> =
+        findings.engines.iter().filter(|engine| engine.available.is_ok()).map(|engine| engine.name.name()).collect();
+    page.line("available", &if usable.is_empty() { "none".to_owned() } else { usable.join(" ") });
+    for engine in &findings.engines {
+        if let Err(reason) = &engine.available {
+            page.line(engine.name.name(), reason);
+        }
+    }
 }
 
 fn limits(page: &mut Page, findings: &Findings) {
@@ -77,11 +90,4 @@ fn case(floor: &Floor) -> String {
 
 fn nanoseconds(fact: &Fact<f64>) -> String {
     shown(fact, |ns| format!("{ns:.1} ns"))
-}
-
-fn availability(engine: &EngineFinding) -> &str {
-    match &engine.available {
-        Ok(()) => "available",
-        Err(reason) => reason,
-    }
 }
