@@ -75,7 +75,7 @@ impl Store {
     pub fn save(&self, study: &Study) -> Result<PathBuf, Problem> {
         let path = self.path_of(&study.id);
         write_whole(&path, Readers::Owner, format!("{}\n", study.to_json()).as_bytes())
-            .map_err(|error| Problem::new(format!("cannot keep {}: {}", path.display(), reason(&error))))?;
+            .map_err(|error| Problem::new(format!("cannot save {}: {}", path.display(), reason(&error))))?;
         Ok(path)
     }
 

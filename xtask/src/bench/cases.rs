@@ -347,6 +347,17 @@ pub(super) const CASES: &[Case] = &[
             iops: FREE,
         },
     },
+    Case {
+        name: "cpu-sequential-64k-pages",
+        title: "page-cached file, psync, 64k sequential, buffers that begin with a page",
+        kind: Kind::Job {
+            source: Source::Cached,
+            words: "--ioengine=psync --rw=read --bs=64k --iomem_align=4k",
+            cpu: times(1.0, 1.05),
+            user: FREE,
+            iops: FREE,
+        },
+    },
     Case { name: "start", title: "start to exit, one job, one I/O", kind: Kind::Start },
     Case {
         name: "sixteen-jobs",

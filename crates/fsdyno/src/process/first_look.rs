@@ -137,7 +137,7 @@ fn give_up(face: Face, given_up: GivenUp, path: &Path, thread: u32, bounds: Boun
     let problem = match given_up {
         GivenUp::Silent => no_answer(path, &doing, bounds),
         GivenUp::Signal(signal) => {
-            Problem::new(format!("ended by signal {signal}, for {} does not answer", path.display()))
+            Problem::new(format!("ended by signal {signal}; {} does not answer", path.display()))
         }
     };
     let status = match (face, given_up) {

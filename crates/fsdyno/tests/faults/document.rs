@@ -19,7 +19,7 @@ pub(crate) struct Row {
     pub(crate) left: String,
 }
 
-const HEAD: &str = "| fault | asked | status | told | kept | left on the storage |\n|---|---|---|---|---|---|\n";
+const HEAD: &str = "| fault | command | status | message | record | left on the storage |\n|---|---|---|---|---|---|\n";
 
 impl Row {
     fn fields(&self) -> [&str; 6] {
