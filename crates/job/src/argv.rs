@@ -32,8 +32,8 @@ pub(crate) fn read(words: &[String], settings: Settings) -> CommandLine {
     let mut reader = Reader {
         words,
         next: 0,
-        engine: EngineName::DEFAULT,
-        global_engine: EngineName::DEFAULT,
+        engine: EngineName::DEFAULT.name(),
+        global_engine: EngineName::DEFAULT.name(),
         line: CommandLine {
             settings,
             jobs: vec![RawJob::new("global", true)],
@@ -57,9 +57,9 @@ struct Reader<'w> {
     words: &'w [String],
     next: usize,
     /// Engine of the job being written, whose options are known.
-    engine: EngineName,
+    engine: &'static str,
     /// Engine that new jobs begin with.
-    global_engine: EngineName,
+    global_engine: &'static str,
     line: CommandLine,
 }
 
@@ -134,7 +134,7 @@ impl Reader<'_> {
             .filter(move |row| row.name == whole || !table::OWN_OPTIONS.contains(&row.name))
             .map(|row| (row.name, Entry::Program(row)));
         let job =
-            table::rows_for(self.engine.name()).flat_map(|row| row.names().map(move |name| (name, Entry::Job(row))));
+            table::rows_for(self.engine).flat_map(|row| row.names().map(move |name| (name, Entry::Job(row))));
         program.chain(job)
     }
 
@@ -217,7 +217,7 @@ impl Reader<'_> {
         if row.name == "name" {
             self.begin_job(text.as_deref().unwrap_or_default());
         }
-        if let ("ioengine", Some(engine)) = (row.name, text.as_deref().and_then(EngineName::named)) {
+        if let ("ioengine", Some(engine)) = (row.name, text.as_deref().and_then(table::engine_named)) {
             self.engine = engine;
         }
         if let Some(job) = self.line.jobs.last_mut() {
@@ -227,7 +227,9 @@ impl Reader<'_> {
                     return;
                 }
             }
-            job.assignments.push(Assignment { row, text, origin });
+            if !table::ends_with_its_engine(row, self.engine) {
+                job.assignments.push(Assignment { row, text, origin });
+            }
         }
     }
 

@@ -11,7 +11,6 @@ use crate::diagnostic::{Diagnostic, Origin};
 use crate::lookup;
 use crate::raw::{Assignment, RawJob};
 use crate::table::{self, JobRow};
-use crate::typed::EngineName;
 
 /// Longest line, bytes.
 const LINE_MAX: usize = 8192;
@@ -37,7 +36,7 @@ struct Section {
 pub(crate) fn read(
     path: &str,
     index: usize,
-    engine: EngineName,
+    engine: &'static str,
     only: &[String],
     sources: &mut dyn Sources,
 ) -> (Vec<RawJob>, Vec<Diagnostic>) {
@@ -175,7 +174,7 @@ fn included_file(line: &str) -> Option<&str> {
 fn find_rows(
     sections: Vec<Section>,
     index: usize,
-    engine: EngineName,
+    engine: &'static str,
     only: &[String],
     errors: &mut Vec<Diagnostic>,
 ) -> Vec<RawJob> {
@@ -193,6 +192,7 @@ fn find_rows(
         let before = errors.len();
         for line in section.lines {
             match table::job_row(&line.name, engine) {
+                Some(row) if table::ends_with_its_engine(row, engine) => {}
                 Some(row) => job.assignments.push(Assignment { row, text: line.text, origin: line.origin }),
                 None => errors.push(bad_option(&line, engine)),
             }
@@ -209,9 +209,9 @@ fn find_rows(
     jobs
 }
 
-fn section_engine(section: &Section) -> Option<EngineName> {
+fn section_engine(section: &Section) -> Option<&'static str> {
     let named = section.lines.iter().rev().find(|line| line.name == "ioengine")?;
-    EngineName::named(named.text.as_deref()?.trim())
+    table::engine_named(named.text.as_deref()?.trim())
 }
 
 /// Options that others depend on come first in a section, file names last.
@@ -223,7 +223,7 @@ fn rank(row: &JobRow) -> u8 {
     }
 }
 
-fn bad_option(line: &Line, engine: EngineName) -> Diagnostic {
+fn bad_option(line: &Line, engine: &str) -> Diagnostic {
     let written = match &line.text {
         Some(text) => format!("{}={text}", line.name),
         None => line.name.clone(),
@@ -231,16 +231,15 @@ fn bad_option(line: &Line, engine: EngineName) -> Diagnostic {
     let error = Diagnostic::new(Some(line.origin.clone()), format!("Bad option <{written}>"));
     if let Some(row) = table::job_rows().find(|row| row.names().any(|known| known == line.name)) {
         return error.help(format!(
-            "{} is an option of {}, not of {}",
+            "{} is an option of {}, not of {engine}",
             row.name,
-            row.engines.join(", "),
-            engine.name()
+            row.engines.join(", ")
         ));
     }
     if table::PROGRAM.iter().any(|row| row.name == line.name) {
         return error.help(format!("--{} belongs on the command line, not in a job file", line.name));
     }
-    let names = table::rows_for(engine.name()).flat_map(|row| row.names());
+    let names = table::rows_for(engine).flat_map(|row| row.names());
     error.did_you_mean(lookup::nearest(&line.name, names))
 }
 

@@ -258,3 +258,22 @@ fn jobs_as_a_command_line() {
     assert!(lines[0].starts_with("fio --size=5k --ioengine=psync "), "{text}");
     assert_eq!(lines[1], "fio --name=\"b c\" --description=\"a \\\"q\\\" b\" ");
 }
+
+#[test]
+fn an_engine_that_is_refused_is_the_only_error_of_its_job() {
+    let said = errors("[global]\nioengine=cpuio\n[load]\ncpuload=50\ncpumode=noop\nsize=1m\n");
+    assert_eq!(said.matches("error:").count(), 1, "{said}");
+    assert!(said.contains("ioengine=cpuio is not supported: it does no storage I/O"), "{said}");
+    let said = errors("[a]\nioengine=rbd\nclientname=admin\npool=rbd\n[b]\nrw=read\nsize=1m\nrwmixread=200\n");
+    assert_eq!(said.matches("error:").count(), 2, "what is wrong in another job is named too: {said}");
+    // Of an engine that there is, as before.
+    assert!(errors("[a]\nioengine=psync\ncpuload=50\nsize=1m\n").contains("an option of cpuio, not of psync"));
+}
+
+#[test]
+fn rules_across_options_do_not_speak_of_refused_defaults() {
+    let mut sources = Fake::default().file("a.fio", "[global]\nzonemode=zbd\nzonesize=1m\n[a]\nsize=1m\n");
+    let Outcome::Rejected(rejection) = run("a.fio", &mut sources) else { panic!("zbd is not built") };
+    assert_eq!(rejection.errors.len(), 1, "{:?}", rejection.errors);
+    assert_eq!(rejection.warnings, [], "not that zonemode=none and zonesize contradict each other");
+}

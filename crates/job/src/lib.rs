@@ -105,7 +105,7 @@ pub fn parse_command_line(words: &[String], sources: &mut dyn Sources) -> Outcom
     // After an error on the command line, a "job file" is most often the value of a misspelt option.
     if errors.is_empty() {
         for (index, (path, origin)) in line.job_files.iter().enumerate() {
-            let engine = if index == 0 { command_line_engine(&raw_jobs) } else { EngineName::DEFAULT };
+            let engine = if index == 0 { command_line_engine(&raw_jobs) } else { EngineName::DEFAULT.name() };
             let (jobs, found) = jobfile::read(path, index, engine, &settings.sections, sources);
             raw_jobs.extend(jobs);
             errors.extend(found.into_iter().map(|error| {
@@ -161,10 +161,11 @@ fn open_directories(job: &mut Job, sources: &mut dyn Sources) -> Result<Vec<Warn
 }
 
 /// The engine that the command line's defaults name for the first job file.
-fn command_line_engine(jobs: &[raw::RawJob]) -> EngineName {
+fn command_line_engine(jobs: &[raw::RawJob]) -> &'static str {
     let mut defaults = jobs.iter().filter(|job| job.global).flat_map(|job| &job.assignments);
     let named = defaults.rfind(|assignment| assignment.row.name == "ioengine");
-    named.and_then(|assignment| EngineName::named(assignment.text.as_deref()?)).unwrap_or(EngineName::DEFAULT)
+    let engine = named.and_then(|assignment| table::engine_named(assignment.text.as_deref()?));
+    engine.unwrap_or(EngineName::DEFAULT.name())
 }
 
 fn no_jobs_advice(settings: &Settings, job_files: &[(String, Origin)]) -> String {

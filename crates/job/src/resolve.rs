@@ -27,13 +27,16 @@ pub fn resolve(raw_jobs: &[RawJob], settings: &Settings, sources: &mut dyn Sourc
     let mut resolved = Resolved::default();
     let mut defaults = Draft::default();
     let mut default_options: Vec<Assignment> = Vec::new();
+    // With defaults of which one was refused, rules across options would speak of what is not meant.
+    let mut defaults_whole = true;
     for raw in raw_jobs {
         if raw.resets_defaults {
             defaults = Draft::default();
             default_options.clear();
+            defaults_whole = true;
         }
         if raw.global {
-            apply_all(&mut defaults, raw, &mut resolved, sources);
+            defaults_whole &= apply_all(&mut defaults, raw, &mut resolved, sources);
             // Defaults name no job.
             defaults.job.display_name = None;
             default_options.extend(raw.assignments.iter().cloned());
@@ -44,7 +47,7 @@ pub fn resolve(raw_jobs: &[RawJob], settings: &Settings, sources: &mut dyn Sourc
         draft.job.starts_file = raw.starts_file;
         let whole = apply_all(&mut draft, raw, &mut resolved, sources);
         draft.job.options = written_options(&raw.assignments);
-        if whole {
+        if whole && defaults_whole {
             let assignments = default_options.iter().chain(&raw.assignments).cloned().collect();
             let rules = Rules { assignments, settings, resolved: &mut resolved, job: raw.name.clone() };
             if let Some(job) = draft.finish(rules) {

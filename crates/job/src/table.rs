@@ -68,8 +68,19 @@ pub fn rows_for(engine: &str) -> impl Iterator<Item = &'static JobRow> {
 }
 
 /// The row of this name or alias for a job with this engine.
-pub fn job_row(name: &str, engine: EngineName) -> Option<&'static JobRow> {
-    rows_for(engine.name()).find(|row| row.names().any(|known| known == name))
+pub fn job_row(name: &str, engine: &str) -> Option<&'static JobRow> {
+    rows_for(engine).find(|row| row.names().any(|known| known == name))
+}
+
+/// The engine that a value of `ioengine` names, also one that ends the run by name; `None`: there is no such engine.
+pub fn engine_named(text: &str) -> Option<&'static str> {
+    let missing = || engine::MISSING_ENGINES.iter().map(|choice| choice.word);
+    EngineName::named(text).map(EngineName::name).or_else(|| missing().find(|word| text.split(':').next() == Some(word)))
+}
+
+/// Whether a row needs no error of its own: it belongs to an engine that ends the run by name.
+pub fn ends_with_its_engine(row: &JobRow, engine: &str) -> bool {
+    !row.engines.is_empty() && EngineName::named(engine).is_none()
 }
 
 #[cfg(test)]

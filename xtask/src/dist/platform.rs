@@ -126,7 +126,7 @@ impl Platform {
             Err(_) => vec!["it cannot be read"],
         };
         if self.rust == "aarch64" && objections.contains(&program::FIXED) {
-            println!("{}: it has a fixed address: Rust links static programs for this target so", self.name);
+            println!("{}: it has a fixed address: Rust links static programs for this target without PIE", self.name);
             objections.retain(|objection| *objection != program::FIXED);
         }
         objections.iter().for_each(|objection| eprintln!("missed: {}: {objection}", path.display()));

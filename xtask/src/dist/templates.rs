@@ -25,7 +25,7 @@ pub(super) const TEMPLATES: &[Template] = &[
 impl Template {
     /// Fills it, if its archives are there and it is known where they will be.
     pub(super) fn fill(&self, release: &Release, address: Option<&str>) -> Made {
-        let address = address.ok_or("FSDYNO_RELEASE_URL does not say where the archives will be")?;
+        let address = address.ok_or("set FSDYNO_RELEASE_URL to the address that the archives will have")?;
         let path = folder().join(self.path);
         let mut text = std::fs::read_to_string(&path).map_err(cannot("read", &path))?;
         for archive in self.archives {

@@ -21,7 +21,7 @@ const ENGINE_CHOICES: &[Choice] = &{
     all
 };
 
-const MISSING_ENGINES: &[Choice] = &[
+pub(super) const MISSING_ENGINES: &[Choice] = &[
     Choice::new("e4defrag", "Defragments ext4 files").status(Rejected("it changes the layout of existing files")),
     Choice::new("io_uring_cmd", "NVMe commands through rings").status(DEVICE),
     Choice::new("sg", "SCSI generic commands").status(DEVICE),

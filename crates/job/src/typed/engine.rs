@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn the_option_takes_the_names_of_the_table_and_no_others() {
-        let row = crate::table::job_row("ioengine", EngineName::Psync).unwrap();
+        let row = crate::table::job_row("ioengine", "psync").unwrap();
         let Kind::Word { choices, .. } = &row.kind else { panic!("ioengine is a word") };
         let mut taken: Vec<&str> = choices
             .iter()
