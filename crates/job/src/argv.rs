@@ -133,8 +133,7 @@ impl Reader<'_> {
             .iter()
             .filter(move |row| row.name == whole || !table::OWN_OPTIONS.contains(&row.name))
             .map(|row| (row.name, Entry::Program(row)));
-        let job =
-            table::rows_for(self.engine).flat_map(|row| row.names().map(move |name| (name, Entry::Job(row))));
+        let job = table::rows_for(self.engine).flat_map(|row| row.names().map(move |name| (name, Entry::Job(row))));
         program.chain(job)
     }
 

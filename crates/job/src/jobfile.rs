@@ -230,11 +230,7 @@ fn bad_option(line: &Line, engine: &str) -> Diagnostic {
     };
     let error = Diagnostic::new(Some(line.origin.clone()), format!("Bad option <{written}>"));
     if let Some(row) = table::job_rows().find(|row| row.names().any(|known| known == line.name)) {
-        return error.help(format!(
-            "{} is an option of {}, not of {engine}",
-            row.name,
-            row.engines.join(", ")
-        ));
+        return error.help(format!("{} is an option of {}, not of {engine}", row.name, row.engines.join(", ")));
     }
     if table::PROGRAM.iter().any(|row| row.name == line.name) {
         return error.help(format!("--{} belongs on the command line, not in a job file", line.name));

@@ -462,5 +462,8 @@ fn atomic_writes_are_direct_and_of_some_engines() {
 fn options_of_a_refused_engine_have_no_errors_of_their_own() {
     let said = refused("--ioengine=cpuio --cpuload=50 --size=1m");
     assert!(said.contains("ioengine=cpuio is not supported") && !said.contains("cpuload"), "{said}");
-    assert!(refused("--cpuload=50 --size=1m").contains("cpuload is an option of cpuio"), "without its engine it is unknown");
+    assert!(
+        refused("--cpuload=50 --size=1m").contains("cpuload is an option of cpuio"),
+        "without its engine it is unknown"
+    );
 }

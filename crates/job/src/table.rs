@@ -75,7 +75,9 @@ pub fn job_row(name: &str, engine: &str) -> Option<&'static JobRow> {
 /// The engine that a value of `ioengine` names, also one that ends the run by name; `None`: there is no such engine.
 pub fn engine_named(text: &str) -> Option<&'static str> {
     let missing = || engine::MISSING_ENGINES.iter().map(|choice| choice.word);
-    EngineName::named(text).map(EngineName::name).or_else(|| missing().find(|word| text.split(':').next() == Some(word)))
+    EngineName::named(text)
+        .map(EngineName::name)
+        .or_else(|| missing().find(|word| text.split(':').next() == Some(word)))
 }
 
 /// Whether a row needs no error of its own: it belongs to an engine that ends the run by name.
