@@ -8,6 +8,7 @@
 mod around;
 mod governor;
 mod hold;
+mod pairs;
 mod queued;
 mod search;
 mod synchronous;
@@ -240,6 +241,8 @@ impl<'run, E: Engine> Loop<'run> for Drive<'run, E> {
             (true, false) => self.work::<true, false>(),
             (false, false) => self.work::<false, false>(),
         };
+        let now_ns = self.now_ns();
+        self.parts.close_windows(now_ns);
         self.parts.publish();
         ended
     }
@@ -311,10 +314,10 @@ impl<'run, E: Engine> Drive<'run, E> {
             self.work_queued::<TIMED, GOVERNED>()
         };
         let Err(ended) = worked;
-        if E::SYNCHRONOUS {
-            return *ended;
-        }
-        match self.drain::<TIMED, GOVERNED>() {
+        let drained = self.drain::<TIMED, GOVERNED>();
+        let pairs = self.parts.generator.trims_then_writes() && self.lost.is_none();
+        let written = if pairs { self.write_trimmed(&ended) } else { Ok(()) };
+        match drained.and(written) {
             Err(failed) if matches!(*failed, Ended::Failed(_)) && !matches!(*ended, Ended::Failed(_)) => *failed,
             Ok(()) | Err(_) => *ended,
         }
@@ -428,16 +431,26 @@ impl Parts<'_> {
             intervals.look(now_ns, recorder);
             phase.next_ns = phase.next_ns.min(intervals.due_ns());
         }
+        let stopped = self.control.stopped() || self.cell.stopped();
         if let Parts { log: Some(log), recorder, phase, .. } = self {
-            log.look(now_ns, recorder);
+            log.look(now_ns, recorder, stopped || tick == TickResult::TimeUp);
             phase.next_ns = phase.next_ns.min(log.due_ns());
         }
         self.publish();
         self.offer_snapshot(now_ns);
-        if self.control.stopped() || self.cell.stopped() {
+        if stopped {
             return Err(Box::new(Ended::Stopped));
         }
         if tick == TickResult::TimeUp { Err(Box::new(Ended::TimeUp)) } else { Ok(()) }
+    }
+
+    /// Nothing is in flight and nothing begins: the windows under way, of the samples and of the logs, end here.
+    fn close_windows(&mut self, now_ns: u64) {
+        let Parts { phase, recorder, log, .. } = self;
+        phase.close_last_windows(now_ns, recorder);
+        if let Some(log) = log {
+            log.close_windows(now_ns, recorder);
+        }
     }
 
     /// The counters are at 0 and count from now on. `published`: the totals before.

@@ -9,8 +9,8 @@ const TICK_NS: u64 = 50_000_000;
 /// The same in a warm-up by bytes, which ends at one of these looks, ns.
 const RAMP_TICK_NS: u64 = 1_000_000;
 
-/// The last window of a runtime may be this part of it shorter.
-const SHORT: u64 = 10;
+/// The last window may be so much shorter.
+const SHORT_PERCENT: u64 = 10;
 
 /// A sample window.
 #[derive(Clone, Debug)]
@@ -140,9 +140,7 @@ impl Phase {
             return TickResult::Measured;
         }
         let over = self.end_ns.is_some_and(|end| now_ns >= end);
-        if !self.in_ramp() {
-            self.close_windows(now_ns, over, recorder);
-        }
+        self.close_windows(now_ns, 0, recorder);
         self.plan_next(now_ns);
         if over { TickResult::TimeUp } else { TickResult::Continue }
     }
@@ -155,11 +153,19 @@ impl Phase {
         }
     }
 
-    /// `over`: no tick comes any more. Each window closes a little late, so that the last one of a runtime is a little short:
-    /// it counts all the same.
-    fn close_windows(&mut self, now_ns: u64, over: bool, recorder: &mut Recorder) {
+    /// The requests are over. Each window closes a little late, so that the last one of a runtime is a little short: it
+    /// counts all the same.
+    pub(crate) fn close_last_windows(&mut self, now_ns: u64, recorder: &mut Recorder) {
+        self.close_windows(now_ns, SHORT_PERCENT, recorder);
+    }
+
+    /// Closes the windows that are due, or that lack so many percent of their length at most.
+    fn close_windows(&mut self, now_ns: u64, short_percent: u64, recorder: &mut Recorder) {
+        if self.in_ramp() {
+            return;
+        }
         let at_ms = now_ns.saturating_sub(self.begin_ns) / 1_000_000;
-        let is_due = |timer: &Timer| now_ns >= timer.due_ns() - if over { timer.length_ns / SHORT } else { 0 };
+        let is_due = |timer: &Timer| now_ns >= timer.due_ns() - timer.length_ns / 100 * short_percent;
         let (bandwidth_due, iops_due) = (is_due(&self.bandwidth), is_due(&self.iops));
         if bandwidth_due {
             recorder.sample_bandwidth(now_ns.saturating_sub(self.bandwidth.opened_ns) / 1_000_000, at_ms);
@@ -206,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_window_of_a_runtime_counts_unless_it_is_much_too_short() {
+    fn the_last_window_counts_unless_it_is_much_too_short() {
         let samples = |runtime_ms: u64| {
             let mut recorder = recorder();
             let mut phase = Phase::begin(0, 0, runtime_ms * MS, 500, 500);
@@ -215,6 +221,7 @@ mod tests {
                 recorder.transferred(job::Direction::Read, 512_000);
                 phase.tick(now_ms * MS, &mut recorder);
             }
+            phase.close_last_windows(runtime_ms * MS, &mut recorder);
             let shown = crate::recorder::ReportedFigures {
                 clat: true,
                 slat: false,

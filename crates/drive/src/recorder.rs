@@ -202,6 +202,14 @@ impl Recorder {
         self.depths[in_flight] += 1;
     }
 
+    /// An I/O or a sync was not issued after all: the engine did not take it.
+    pub(crate) fn withdrawn(&mut self, direction: Option<Direction>) {
+        match direction {
+            Some(direction) => self.lanes[direction as usize].issued -= 1,
+            None => self.sync_issued -= 1,
+        }
+    }
+
     /// Requests of this direction are over when they are queued, whatever others do.
     pub(crate) fn done_at_once(&mut self, direction: Direction) {
         self.lanes[direction as usize].at_once = true;

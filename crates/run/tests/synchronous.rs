@@ -29,7 +29,7 @@ impl Observer for Listener {
 
     fn watch(&mut self, view: &View<'_>) {
         if self.stop_when_busy && view.cells[0].published().ios.iter().any(|(_, ios)| *ios > 0) {
-            self.control.stop();
+            self.control.stop_by_signal(15);
         }
     }
 }
@@ -211,5 +211,25 @@ fn a_stop_ends_the_job() {
         let (job, messages) = run_with(&format!("--filename=/dev/zero --time_based --runtime=1000d {words}"), listener);
         assert_eq!(job.error, None, "{messages:?}");
         assert_eq!(job.directions.read.bytes, job.directions.read.ios * 4096, "{words}");
+    }
+}
+
+#[test]
+fn a_block_that_was_trimmed_is_written_before_the_job_ends() {
+    let ended = |words: &str, stop_when_busy: bool| {
+        let words = format!("--ioengine=null --rw=randtrimwrite --size=1g {words}");
+        let (job, messages) = run_with(&words, Listener { stop_when_busy, ..Listener::default() });
+        assert_eq!(job.error, None, "{messages:?}");
+        (job.directions.trim.ios, job.directions.write.ios)
+    };
+    // The end comes while the job thinks between the trim and its write.
+    let thinks = "--thinktime=1d --thinktime_blocks=1";
+    assert_eq!(ended(&format!("{thinks} --time_based --runtime=50ms"), false), (1, 1));
+    assert_eq!(ended(thinks, true), (1, 1));
+    for words in ["", "--gtod_reduce=1", "--iodepth=4", "--nrfiles=3"] {
+        for stop in [false, true] {
+            let (trims, writes) = ended(&format!("{words} --time_based --runtime=20ms"), stop);
+            assert!(trims > 0 && trims == writes, "{words}: {trims} trims, {writes} writes");
+        }
     }
 }

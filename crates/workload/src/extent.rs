@@ -21,8 +21,6 @@ pub(crate) struct Extent {
     /// What was issued when this pass began: a pass that issues nothing is the last.
     bytes_before: u64,
     ios_before: u64,
-    /// The write of a block that was trimmed is still to come.
-    write_due: bool,
 }
 
 impl Extent {
@@ -49,7 +47,6 @@ impl Extent {
             issued_ios: 0,
             bytes_before: 0,
             ios_before: 0,
-            write_due: false,
         }
     }
 
@@ -60,13 +57,7 @@ impl Extent {
     /// No further request.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
-        let bytes_are_over = self.issued_bytes >= self.bytes && !self.write_due;
-        !self.time_based && (bytes_are_over || self.issued_ios >= self.ios)
-    }
-
-    /// Of a block that is trimmed and written: the bytes do not end between the two.
-    pub(crate) fn pair(&mut self, is_trim: bool) {
-        self.write_due = is_trim;
+        !self.time_based && (self.issued_bytes >= self.bytes || self.issued_ios >= self.ios)
     }
 
     /// No further request before the files start over.
@@ -128,7 +119,6 @@ mod tests {
             issued_ios: 0,
             bytes_before: 0,
             ios_before: 0,
-            write_due: false,
         }
     }
 

@@ -32,6 +32,8 @@ pub(crate) struct General {
     held: Option<(Op, u64)>,
     /// A range started over before the last request made.
     passed: bool,
+    /// The job is at its end: only writes of trimmed blocks are still to come.
+    ending: bool,
 }
 
 /// Which direction is next.
@@ -109,7 +111,18 @@ impl General {
             flushes: !workload.starts_over && !workload.time_based,
             held: None,
             passed: false,
+            ending: false,
         }
+    }
+
+    /// Whether each block is trimmed, then written.
+    pub(crate) fn trims_then_writes(&self) -> bool {
+        matches!(self.chooser, Chooser::TrimThenWrite)
+    }
+
+    /// From now on only writes of trimmed blocks come.
+    pub(crate) fn end(&mut self) {
+        self.ending = true;
     }
 
     pub(crate) fn refill(&mut self, block: &mut Block) -> Refill {
@@ -144,11 +157,15 @@ impl General {
     /// The next request, and the number of the write that it reads back; `None` at the end.
     fn step(&mut self) -> Option<(Op, u64)> {
         loop {
+            if self.ending {
+                return self.write_of_trimmed();
+            }
             if let Some(read) = self.extra() {
                 return Some(read);
             }
             if self.extent.is_over() {
-                return None;
+                self.end();
+                continue;
             }
             if let Some(sync) = self.syncs.due() {
                 return Some((sync, UNNUMBERED));
@@ -161,6 +178,9 @@ impl General {
             if let Some(read) = self.rest_of_pass() {
                 return Some(read);
             }
+            if let Some(write) = self.write_of_trimmed() {
+                return Some(write);
+            }
             if !self.extent.starts_over() {
                 return None;
             }
@@ -169,6 +189,14 @@ impl General {
             self.chooser.next_pass(self.repeats);
             self.service.start_over(self.repeats);
         }
+    }
+
+    /// The write of a block that is trimmed, of the first file that has one.
+    fn write_of_trimmed(&mut self) -> Option<(Op, u64)> {
+        let file = self.placement.files.iter().position(|file| file.trimmed && self.trims_then_writes())?;
+        let write = self.transfer(file, Direction::Write);
+        self.placement.files[file].trimmed = false;
+        write.map(|op| (op, UNNUMBERED))
     }
 
     /// What comes besides the requests of the pattern: reads of what was written, and trims.
@@ -203,23 +231,25 @@ impl General {
             let files = &self.placement.files;
             let file = self.service.choose(files.len(), |file| files[file].done)?;
             let direction = self.chooser.choose(&self.placement, file);
-            let Some(spot) = self.placement.place(file, direction) else {
-                let again = self.service.serves_again() && self.placement.serve_again(file);
-                self.placement.files[file].done = !again;
-                continue;
-            };
-            self.passed |= spot.wrapped;
-            let op = Op { offset: spot.offset, length: spot.length, file: file as u32, kind: kind_of(direction) };
-            return Some(self.issue(direction, op));
+            if let Some(op) = self.transfer(file, direction) {
+                return Some(op);
+            }
+            let again = self.service.serves_again() && self.placement.serve_again(file);
+            self.placement.files[file].done = !again;
         }
+    }
+
+    /// The next transfer of this direction in this file; `None` when nothing fits any more.
+    fn transfer(&mut self, file: usize, direction: Direction) -> Option<Op> {
+        let spot = self.placement.place(file, direction)?;
+        self.passed |= spot.wrapped;
+        let op = Op { offset: spot.offset, length: spot.length, file: file as u32, kind: kind_of(direction) };
+        Some(self.issue(direction, op))
     }
 
     fn issue(&mut self, direction: Direction, op: Op) -> Op {
         self.extent.issue(1, op.length.into());
         self.chooser.issue(direction, op.length);
-        if matches!(self.chooser, Chooser::TrimThenWrite) {
-            self.extent.pair(direction == Direction::Trim);
-        }
         if op.kind == OpKind::Write {
             self.syncs.wrote(&op);
         }

@@ -95,6 +95,18 @@ impl Generator {
         matches!(Newest::of(workload), Overwriting::TooMuch)
     }
 
+    /// Whether each block is trimmed, then written (`trimwrite`).
+    pub fn trims_then_writes(&self) -> bool {
+        matches!(&self.source, Source::General(general) if general.trims_then_writes())
+    }
+
+    /// The job is at its end: of a workload that trims, then writes, only the writes of trimmed blocks are still to come.
+    pub fn end(&mut self) {
+        if let Source::General(general) = &mut self.source {
+            general.end();
+        }
+    }
+
     /// Fills the block with up to 64 requests, never across the end of a pass.
     pub fn refill(&mut self, block: &mut Block) -> Refill {
         block.len = 0;

@@ -23,8 +23,8 @@ pub(crate) struct File {
     last_start: PerDirection<u64>,
     cover: Cover,
     ranks: Option<Ranks>,
-    /// `trimwrite`: the last request was a trim.
-    trimmed: bool,
+    /// `trimwrite`: the last request was a trim, whose write comes next.
+    pub(crate) trimmed: bool,
     /// No further request fits, until the files start over.
     pub(crate) done: bool,
 }

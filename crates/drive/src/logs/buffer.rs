@@ -9,8 +9,8 @@ use results::{Note, Severity};
 use workload::Op;
 
 use super::histograms::Histograms;
-use super::rows::{Chunk, HistogramRow, Row};
-use super::windows::Windows;
+use super::rows::{Chunk, Row};
+use super::windows::{Closing, Windows};
 use super::writer::LogSender;
 use super::{CHUNK_HISTOGRAMS, CHUNK_ROWS, CHUNKS_MAX, WINDOW_CHUNK_ROWS, epoch_ms};
 use crate::control::Control;
@@ -131,13 +131,11 @@ impl LogBuffer {
         origin_ns.saturating_add(rates_ns.min(histograms_ns))
     }
 
-    /// Called several times a second: closes the windows that are due, hands over old rows.
-    pub(crate) fn look(&mut self, now_ns: u64, recorder: &Recorder) {
+    /// Called several times a second: closes the windows that are due, hands over old rows. `over`: no request begins any
+    /// more.
+    pub(crate) fn look(&mut self, now_ns: u64, recorder: &Recorder, over: bool) {
         if now_ns >= self.due_ns() {
-            self.close_rates(now_ns, recorder);
-            if self.histograms.as_ref().is_some_and(|histograms| now_ns >= self.at(histograms.due_ns())) {
-                self.close_histograms(now_ns, recorder);
-            }
+            self.close_counted(if over { Closing::Overdue } else { Closing::Due }, now_ns, recorder);
         }
         if now_ns >= self.handed_over_ns + HAND_OVER_NS {
             self.handed_over_ns = now_ns;
@@ -145,15 +143,20 @@ impl LogBuffer {
         }
     }
 
-    /// The worker ended at `now_ns`: closes the windows of latencies, as fio does, and of histograms, and hands over the
-    /// rest; a part of a window gives no rate. Returns a note if rows were delayed.
+    /// The requests are over, whatever ended them: closes the windows of all kinds as they are, so that what is in them is
+    /// in the logs.
+    pub(crate) fn close_windows(&mut self, now_ns: u64, recorder: &Recorder) {
+        let Some(origin_ns) = self.origin_ns else { return };
+        let at_ns = now_ns.saturating_sub(origin_ns);
+        Direction::ALL.into_iter().for_each(|direction| self.close_latencies(direction, at_ns));
+        self.close_counted(Closing::All, now_ns, recorder);
+    }
+
+    /// The worker ended, and its windows are closed: hands over the rest. Returns a note if rows were delayed.
     ///
     /// # Errors
     /// A sentence, if rows are missing.
-    pub fn finish(mut self, name: &str, now_ns: u64, recorder: &Recorder) -> Result<Option<Note>, String> {
-        let at_ns = self.origin_ns.map_or(0, |origin_ns| now_ns.saturating_sub(origin_ns));
-        Direction::ALL.into_iter().for_each(|direction| self.close_latencies(direction, at_ns));
-        self.close_histograms(now_ns, recorder);
+    pub fn finish(mut self, name: &str) -> Result<Option<Note>, String> {
         self.chunk.epoch_ms = self.epoch_ms;
         let last = std::mem::take(&mut self.chunk);
         self.sender.send(self.worker, last, self.back.clone());
@@ -171,11 +174,6 @@ impl LogBuffer {
         }
     }
 
-    /// A time since the beginning on the worker's clock.
-    fn at(&self, since_ns: u64) -> u64 {
-        self.origin_ns.map_or(u64::MAX, |origin_ns| origin_ns.saturating_add(since_ns))
-    }
-
     #[cold]
     fn close_latencies(&mut self, direction: Direction, at_ns: u64) {
         let Requests::Windows(windows) = &mut self.requests else { return };
@@ -184,20 +182,18 @@ impl LogBuffer {
         closed.into_iter().for_each(|row| self.put(row));
     }
 
+    /// Closes the windows of what the recorder counts: rates and histograms.
     #[cold]
-    fn close_rates(&mut self, now_ns: u64, recorder: &Recorder) {
-        let LogBuffer { requests: Requests::Windows(windows), origin_ns: Some(origin_ns), .. } = self else { return };
-        let mut closed = Vec::with_capacity(6);
-        windows.close_rates(now_ns.saturating_sub(*origin_ns), recorder, |row| closed.push(row));
-        closed.into_iter().for_each(|row| self.put(row));
-    }
-
-    #[cold]
-    fn close_histograms(&mut self, now_ns: u64, recorder: &Recorder) {
-        let LogBuffer { histograms: Some(histograms), origin_ns: Some(origin_ns), .. } = self else { return };
-        let mut closed: Vec<HistogramRow> = Vec::new();
-        histograms.close(now_ns.saturating_sub(*origin_ns), recorder, |row| closed.push(row));
-        self.chunk.histograms.append(&mut closed);
+    fn close_counted(&mut self, closing: Closing, now_ns: u64, recorder: &Recorder) {
+        let Some(at_ns) = self.origin_ns.map(|origin_ns| now_ns.saturating_sub(origin_ns)) else { return };
+        let mut rates = Vec::with_capacity(6);
+        if let Requests::Windows(windows) = &mut self.requests {
+            windows.close_rates(closing, at_ns, recorder, |row| rates.push(row));
+        }
+        rates.into_iter().for_each(|row| self.put(row));
+        if let Some(histograms) = &mut self.histograms {
+            histograms.close(closing, at_ns, recorder, |row| self.chunk.histograms.push(row));
+        }
         if self.chunk.histograms.len() >= CHUNK_HISTOGRAMS {
             self.hand_over();
         }

@@ -3,6 +3,7 @@
 use job::{Direction, Logs, PerDirection};
 
 use super::rows::HistogramRow;
+use super::windows::{Closing, end_of_window};
 use crate::recorder::Recorder;
 
 /// The counters of one direction when its window began.
@@ -42,9 +43,18 @@ impl Histograms {
         self.then = PerDirection::default();
     }
 
-    /// Closes the window of each direction that has latencies in it.
-    pub(super) fn close(&mut self, at_ns: u64, recorder: &Recorder, mut put: impl FnMut(HistogramRow)) {
-        self.due_ns = at_ns - at_ns % self.length_ns + self.length_ns;
+    /// Closes the window: a row for each direction that has latencies in it.
+    pub(super) fn close(
+        &mut self,
+        closing: Closing,
+        at_ns: u64,
+        recorder: &Recorder,
+        mut put: impl FnMut(HistogramRow),
+    ) {
+        if !closing.closes(self.due_ns, self.length_ns, at_ns) {
+            return;
+        }
+        self.due_ns = end_of_window(at_ns, self.length_ns);
         for direction in Direction::ALL {
             let Some(buckets) = recorder.latency_buckets(direction) else { continue };
             let now = Counted { buckets, bytes: recorder.bytes(direction), ios: recorder.completed(direction) };

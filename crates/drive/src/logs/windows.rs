@@ -33,36 +33,70 @@ struct Latencies {
     lat: Sum,
 }
 
-/// A rate: what the counters were when the window began, and when that was.
+/// A rate: what the counters were when its window began, and when that was.
 #[derive(Clone, Copy, Debug)]
 struct Rate {
     subject: Subject,
     length_ns: u64,
-    opened_ns: u64,
+    /// When the window closes, ns since the beginning.
+    due_ns: u64,
+    /// The time in the line before.
+    opened_ms: u64,
     then: PerDirection<u64>,
 }
 
 impl Rate {
     fn new(subject: Subject, length_ms: u32) -> Rate {
-        Rate { subject, length_ns: u64::from(length_ms) * 1_000_000, opened_ns: 0, then: PerDirection::default() }
+        let length_ns = u64::from(length_ms) * 1_000_000;
+        Rate { subject, length_ns, due_ns: length_ns, opened_ms: 0, then: PerDirection::default() }
     }
 
+    /// Closes the window. The rate is over the time between its line and the line before: at least a millisecond, so that
+    /// nothing is lost of a last window that is shorter.
     fn close(&mut self, at_ns: u64, recorder: &Recorder, put: &mut impl FnMut(Row)) {
-        let at_ms = at_ns / 1_000_000;
-        let spent_ms = at_ns.saturating_sub(self.opened_ns) / 1_000_000;
-        self.opened_ns = at_ns;
+        let at_ms = (at_ns / 1_000_000).max(self.opened_ms + 1);
+        let spent_ms = at_ms - self.opened_ms;
+        self.opened_ms = at_ms;
+        self.due_ns = end_of_window(at_ns, self.length_ns);
         for direction in Direction::ALL {
             let (counter, unit) = match self.subject {
                 Subject::Bandwidth => (recorder.bytes(direction), 1024),
                 _ => (recorder.completed(direction), 1),
             };
             let done = counter - std::mem::replace(&mut self.then[direction], counter);
-            if done > 0 && spent_ms > 0 {
+            if done > 0 {
                 let value = done * 1000 / spent_ms / unit;
                 put(Row::Window { at_ms, value, largest: value, subject: self.subject, direction });
             }
         }
     }
+}
+
+/// Which windows are to be closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Closing {
+    /// Those that have ended.
+    Due,
+    /// No request begins any more: those that ended a while ago. What is still drained belongs to the last window.
+    Overdue,
+    /// Each as it is.
+    All,
+}
+
+impl Closing {
+    /// Whether a window of this length is to be closed.
+    pub(super) fn closes(self, due_ns: u64, length_ns: u64, at_ns: u64) -> bool {
+        match self {
+            Closing::Due => at_ns >= due_ns,
+            Closing::Overdue => at_ns >= due_ns + length_ns / 10,
+            Closing::All => true,
+        }
+    }
+}
+
+/// The end of the window in which `at_ns` lies. Windows keep to their grid, however late one of them closes.
+pub(super) fn end_of_window(at_ns: u64, length_ns: u64) -> u64 {
+    at_ns - at_ns % length_ns + length_ns
 }
 
 /// The windows of one worker. Times are ns since the beginning of what is measured.
@@ -100,8 +134,7 @@ impl Windows {
         at_ns >= window.due_ns
     }
 
-    /// Closes a direction's window of latencies. The next one ends where it would have ended had this one been closed
-    /// in time.
+    /// Closes a direction's window of latencies.
     pub(super) fn close_latencies(&mut self, direction: Direction, at_ns: u64, mut put: impl FnMut(Row)) {
         let window = &mut self.latencies[direction];
         let sums = [
@@ -114,7 +147,7 @@ impl Windows {
             let at_ms = at_ns / 1_000_000;
             put(Row::Window { at_ms, value: mean_ns, largest: sum.largest_ns, subject, direction });
         }
-        let due_ns = at_ns - at_ns % self.length_ns + self.length_ns;
+        let due_ns = end_of_window(at_ns, self.length_ns);
         *window = Latencies { due_ns, ..Latencies::default() };
     }
 
@@ -125,12 +158,12 @@ impl Windows {
 
     /// When the next rate is to be closed.
     pub(super) fn due_ns(&self) -> u64 {
-        self.rates.iter().map(|rate| rate.opened_ns + rate.length_ns).min().unwrap_or(u64::MAX)
+        self.rates.iter().map(|rate| rate.due_ns).min().unwrap_or(u64::MAX)
     }
 
-    /// Closes the windows of the rates that are due.
-    pub(super) fn close_rates(&mut self, at_ns: u64, recorder: &Recorder, mut put: impl FnMut(Row)) {
-        for rate in self.rates.iter_mut().filter(|rate| at_ns >= rate.opened_ns + rate.length_ns) {
+    /// Closes the windows of rates.
+    pub(super) fn close_rates(&mut self, closing: Closing, at_ns: u64, recorder: &Recorder, mut put: impl FnMut(Row)) {
+        for rate in self.rates.iter_mut().filter(|rate| closing.closes(rate.due_ns, rate.length_ns, at_ns)) {
             rate.close(at_ns, recorder, &mut put);
         }
     }

@@ -165,6 +165,7 @@ impl<E: Engine> Drive<'_, E> {
         if measures {
             let Drive { parts, block, cursor, .. } = self;
             let published = parts.totals();
+            parts.close_windows(now_ns);
             parts.phase.begin_anew(now_ns, &mut parts.recorder);
             parts.begin_measuring(now_ns, published, block, *cursor);
         }

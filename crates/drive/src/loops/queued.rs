@@ -100,7 +100,7 @@ impl<E: Engine> Drive<'_, E> {
 
     /// Queues the block's next request, and submits when a batch is full.
     #[inline(always)]
-    fn issue_next<const TIMED: bool, const GOVERNED: bool>(&mut self, slot: engine::Slot<E>, intended_ns: u64) -> Step {
+    pub(super) fn issue_next<const TIMED: bool, const GOVERNED: bool>(&mut self, slot: engine::Slot<E>, intended_ns: u64) -> Step {
         let timed = TIMED || self.cursor == self.sample;
         let Some(index) = self.queue_next::<TIMED, GOVERNED>(slot, intended_ns, timed)? else { return Ok(()) };
         let batch = self.parts.queueing.batch;
@@ -210,6 +210,10 @@ impl<E: Engine> Drive<'_, E> {
             if let Err(ended) = result {
                 // The request was never queued: its slot is free, and draining must not wait for it.
                 self.slots.put_back(slot);
+                if done == 0 {
+                    self.cursor -= 1;
+                    self.parts.recorder.withdrawn(op.kind.direction());
+                }
                 return Err(ended);
             }
             let index = slot.index();
@@ -448,7 +452,8 @@ impl<E: Engine> Drive<'_, E> {
                 return outcome.and(Err(failed));
             }
             waits = if self.slots.in_flight() < before || !self.completions.is_empty() { 0 } else { waits + 1 };
-            if waits == 1 && self.parts.control.stopped() {
+            // A write that follows its trim is not called back: the block would stay without data.
+            if waits == 1 && self.parts.control.stopped() && !self.parts.generator.trims_then_writes() {
                 // Best effort: an engine that cannot cancel lets its requests run out.
                 let _ = self.engine.cancel();
             }

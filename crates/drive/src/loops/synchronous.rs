@@ -17,7 +17,7 @@ const PARTS_MAX: u32 = 1_000_000;
 
 /// What became of a request that was not over at once.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Settled {
+pub(super) enum Settled {
     /// Everything was transferred.
     Whole,
     /// It moves nothing: an operation on a name came with it, or with one before it.
@@ -202,7 +202,7 @@ impl<E: Engine> Drive<'_, E> {
 
     /// Continues a short transfer, or decides about an error that the job may survive.
     #[cold]
-    fn settle(&mut self, first: Completion<E>, op: &Op, direction: Direction) -> Step<(Completion<E>, Settled)> {
+    pub(super) fn settle(&mut self, first: Completion<E>, op: &Op, direction: Direction) -> Step<(Completion<E>, Settled)> {
         let mut completion = first;
         let mut done: u32 = 0;
         for _ in 0..PARTS_MAX {

@@ -53,14 +53,13 @@ pub(super) fn finish(plan: &WorkerPlan, work: &mut dyn Loop<'_>, ended: Ended, v
             notes.push(verification::note(&plan.job.name, "nothing-verified", text));
         }
     }
-    let over_ns = work.now_ns();
     let (synchronous, mut ways) = (work.is_synchronous(), work.ways());
     let parts = work.parts();
     if let Some(verification) = parts.governor.as_mut().and_then(Governor::take_verification) {
         notes.extend(verification.notes(&plan.job.name, &plan.workload.files));
         messages.extend(verification.into_messages());
     }
-    match parts.log.take().map(|log| log.finish(&plan.job.name, over_ns, &parts.recorder)) {
+    match parts.log.take().map(|log| log.finish(&plan.job.name)) {
         Some(Err(message)) => messages.push(message),
         Some(Ok(note)) => notes.extend(note),
         None => {}

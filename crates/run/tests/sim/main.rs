@@ -9,6 +9,7 @@ mod accuracy;
 mod counts;
 mod ends;
 mod faults;
+mod last_windows;
 mod latency;
 mod logs;
 mod open_loop;

@@ -181,7 +181,7 @@ fn a_read_takes_its_call_and_one_reading() {
     assert_eq!(latency.count, REQUESTS);
     assert_eq!((latency.min, latency.max), (CALL_NS + READING_NS, CALL_NS + REQUESTS - 1 + READING_NS));
     assert_eq!(latency.sum, u128::from(CALLS_NS + REQUESTS * READING_NS));
-    assert_eq!(readings, REQUESTS + 3, "one each, and one at the head of each block");
+    assert_eq!(readings, REQUESTS + 4, "one each, one at the head of each block, and one at the end");
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn the_filling_of_a_buffer_is_in_no_latency() {
     let (latency, readings) = driven(true, None);
     assert_eq!(latency.max, CALL_NS + REQUESTS - 1 + READING_NS);
     assert_eq!(latency.sum, u128::from(CALLS_NS + REQUESTS * READING_NS));
-    assert_eq!(readings, 2 * REQUESTS + 3);
+    assert_eq!(readings, 2 * REQUESTS + 4);
 }
 
 #[test]

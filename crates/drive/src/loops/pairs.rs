@@ -1,0 +1,84 @@
+//! The end of a job that trims each block, then writes it: no block stays trimmed, whatever has ended the job.
+
+use engine::{Engine, Queued};
+use job::Direction;
+use workload::{Op, OpKind, Refill};
+
+use super::synchronous::Settled;
+use super::{Drive, Ended, Failure, Step, UNTIMED};
+use crate::logs::NO_SUBMISSION;
+
+impl<E: Engine> Drive<'_, E> {
+    /// Writes the blocks that are trimmed and not written yet: those whose write is the next request of their file. They
+    /// wait for no rate and no other job. Nothing is in flight.
+    #[cold]
+    pub(super) fn write_trimmed(&mut self, ended: &Ended) -> Step {
+        let mut settled: Vec<u32> = Vec::new();
+        // A trim that failed has left its block as it was. One that was too slow has not, which its detail tells.
+        if let Ended::Failed(Failure { op: Some(op), detail: None, .. }) = ended
+            && op.kind == OpKind::Trim
+        {
+            settled.push(op.file);
+        }
+        self.parts.generator.end();
+        let mut outcome = Ok(());
+        loop {
+            while self.cursor < self.block.len {
+                let op = self.block.ops[self.cursor];
+                let transfers = matches!(op.kind, OpKind::Trim | OpKind::Write);
+                if !transfers || settled.contains(&op.file) {
+                    self.cursor += 1;
+                    continue;
+                }
+                settled.push(op.file);
+                if op.kind == OpKind::Write {
+                    outcome = outcome.and(self.write_next(&op));
+                } else {
+                    self.cursor += 1;
+                }
+            }
+            (self.cursor, self.counted) = (0, 0);
+            if self.parts.generator.refill(&mut self.block) == Refill::Done {
+                return outcome;
+            }
+        }
+    }
+
+    /// Issues the block's next request, which is this write, and waits for it.
+    fn write_next(&mut self, op: &Op) -> Step {
+        let governed = self.parts.governor.is_some();
+        if E::SYNCHRONOUS {
+            self.cursor += 1;
+            return self.write_synchronously(op);
+        }
+        let Some(slot) = self.slots.take() else { return Ok(()) };
+        if governed {
+            self.issue_next::<true, true>(slot, UNTIMED)?;
+            self.drain::<true, true>()
+        } else {
+            self.issue_next::<true, false>(slot, UNTIMED)?;
+            self.drain::<true, false>()
+        }
+    }
+
+    fn write_synchronously(&mut self, op: &Op) -> Step {
+        // Its only one went with the request that ended the job.
+        self.slots.reclaim();
+        let slot = self.slots.take().expect("a synchronous worker has one slot");
+        self.parts.prepare(&mut self.engine, &slot, op);
+        let start_ns = self.now_ns();
+        let Queued::Done(completion) = self.engine.queue(slot, op, 0) else {
+            unreachable!("a synchronous engine is done when queue returns");
+        };
+        self.parts.recorder.single_calls(1);
+        let (_, settled) = self.settle(completion, op, Direction::Write)?;
+        if settled == Settled::Whole {
+            let end_ns = self.now_ns();
+            let clat_ns = end_ns.saturating_sub(start_ns);
+            self.parts.recorder.transferred(Direction::Write, u64::from(op.length));
+            self.parts.recorder.timed_sync(Direction::Write, clat_ns);
+            self.log(op, Direction::Write, NO_SUBMISSION, clat_ns, end_ns);
+        }
+        Ok(())
+    }
+}
