@@ -34,6 +34,8 @@ pub(crate) fn all(clients: &[Client<'_>]) -> Option<Table> {
         (all.members, all.pid, all.started_ms, all.error) = (count, 0, None, None);
         (all.description, all.steady_state) = (None, None);
         all.options.clear();
+        // It is no group: that of the last row is only its number.
+        all.group_reporting = false;
         // A sum has no depth that a search settled on.
         all.latency_depth = 0;
         Table::of_row(all)

@@ -41,8 +41,8 @@ impl JobRecord {
         Some(merged)
     }
 
-    /// Adds another worker of the same group. The row keeps the name, the pid and the setup of its first member, takes
-    /// the options of its last and the first error that any of them had.
+    /// Adds another worker of the same group. The row keeps the name, the pid and the setup of its first member, the
+    /// options that all members share, and the first error that any of them had.
     #[expect(clippy::too_many_lines, reason = "it takes a whole record apart, so that no new field is forgotten")]
     pub fn merge(&mut self, other: &JobRecord) {
         let JobRecord {
@@ -88,7 +88,7 @@ impl JobRecord {
             latency_series,
         } = self;
         *members += other.members;
-        options.clone_from(&other.options);
+        options.retain(|option| other.options.contains(option));
         *started_ms = earliest(*started_ms, other.started_ms);
         *error = error.take().or_else(|| other.error.clone());
         merge_lost(lost, other.lost.as_ref());

@@ -21,7 +21,8 @@ pub(super) fn object(run: &RunRecord, row: &JobRecord, group: &Group, plus: bool
         "eta": eta(run, row),
         "elapsed": run.elapsed_s,
     }));
-    if !row.options.is_empty() {
+    // The jobs of a group may share none, and readers look for the key all the same.
+    if !row.options.is_empty() || row.group_reporting && row.members > 1 {
         object.insert("job options".into(), options(&row.options));
     }
     let sync_percentiles = if setup.clat_percentiles || setup.lat_percentiles { &setup.percentiles[..] } else { &[] };

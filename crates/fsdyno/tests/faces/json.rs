@@ -210,3 +210,19 @@ fn the_page_of_a_ci_run_gets_the_answer() {
     assert_eq!((ran.status.code(), ran.stdout.len()), (Some(2), 0));
     assert!(testkit::text(&ran.stderr).contains("--github: cannot write no/page.md"), "{}", testkit::text(&ran.stderr));
 }
+
+#[test]
+fn the_options_of_a_group_are_those_that_its_jobs_share() {
+    let group = |ours: &str, others: &str| {
+        let place = Place::new();
+        let head = "[global]\nioengine=null\nsize=64k\ngroup_reporting\n";
+        place.write("jobs.fio", format!("{head}[writes]\n{ours}\n[reads]\n{others}\n"));
+        let document = place.run("--output-format=json jobs.fio").good().document();
+        assert_eq!(document["jobs"].as_array().map(Vec::len), Some(1));
+        (document["jobs"][0]["jobname"].clone(), document["jobs"][0]["job options"].clone())
+    };
+    let (name, options) = group("filename=a\nrw=write\nbs=8k\nnumjobs=2", "filename=b\nrw=read\nbs=8k\nnumjobs=2");
+    assert_eq!((name, options), ("writes".into(), serde_json::json!({ "bs": "8k", "numjobs": "2" })));
+    let (name, options) = group("rw=write", "rw=read");
+    assert_eq!((name, options), ("writes".into(), serde_json::json!({})), "the key stays for its readers");
+}

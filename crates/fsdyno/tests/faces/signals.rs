@@ -237,3 +237,38 @@ fn a_run_that_does_not_hear_of_its_terminal_goes_on_without_it() {
         );
     }
 }
+
+/// The sum of the lines of an averaged log times their windows, per second.
+fn lines_times_windows(log: &str) -> u64 {
+    let lines = log.lines().map(|line| line.split(", ").map(|field| field.parse().unwrap()).collect::<Vec<u64>>());
+    let mut before_ms = 0;
+    let of_line = |line: Vec<u64>| line[1] * (line[0] - std::mem::replace(&mut before_ms, line[0]));
+    lines.map(of_line).sum::<u64>() / 1000
+}
+
+#[test]
+fn the_averaged_logs_of_an_interrupted_run_hold_all_of_it() {
+    let logs = "--write_iops_log=l --write_bw_log=l --write_hist_log=l --write_lat_log=l --log_avg_msec=50 --log_hist_msec=50";
+    for end in ["INT", "TERM", ""] {
+        let place = Place::new();
+        let words = format!("--name=a --ioengine=null --size=1g --rw=write --rate_iops=20000 {logs} --output-format=json");
+        let length = if end.is_empty() { "--time_based --runtime=170ms" } else { "--time_based --runtime=600" };
+        let mut running = place.start(&format!("{words} {length}"));
+        if !end.is_empty() {
+            // A chunk of lines comes each second.
+            let log = place.path("l_iops.1.log");
+            running.wait_until("lines", |_| std::fs::metadata(&log).is_ok_and(|data| data.len() > 0));
+            running.signal(end);
+        }
+        let written = &running.finish().document()["jobs"][0]["write"];
+        let (ios, kib) = (written["total_ios"].as_u64().unwrap(), written["io_kbytes"].as_u64().unwrap());
+        for (subject, expected) in [("iops", ios), ("bw", kib)] {
+            let log = place.read(&format!("l_{subject}.1.log"));
+            let (sum, lines) = (lines_times_windows(&log), log.lines().count() as u64);
+            assert!(expected <= sum + lines, "{end} {subject}: {sum} of {expected}\n{log}");
+        }
+        let histograms = place.read("l_clat_hist.1.log");
+        let counts = |line: &str| line.split(", ").skip(3).map(|count| count.parse::<u64>().unwrap()).sum::<u64>();
+        assert_eq!(histograms.lines().map(counts).sum::<u64>(), ios, "{end}");
+    }
+}

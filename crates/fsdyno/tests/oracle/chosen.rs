@@ -34,5 +34,7 @@ cases! {
     eta_in_a_word_that_is_none: job("--eta=bogus").differs("--eta=bogus", 0);
     readonly_after_a_job: job("--rw=write --readonly").differs("--readonly after a job", 1);
     showcmd_of_the_command_line: job("--showcmd").differs("--showcmd with jobs", 0);
+    options_of_a_group: job_file("[global]\nioengine=null\nsize=64k\ngroup_reporting\n[a]\nrw=write\n[b]\nrw=read\n")
+        .differs("job options of a group", 0);
     option_that_is_not_built: job("--write_iolog=written").differs("options that are not built", 1);
 }

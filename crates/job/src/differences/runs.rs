@@ -451,6 +451,12 @@ pub(super) const RUNS: &[Difference] = &[
         "strict readers refuse repeated keys",
     ),
     difference(
+        "job options of a group (group_reporting), in the JSON document",
+        "those of its last job, beside the name of its first",
+        "those that all jobs of the group share",
+        "an option stands for all that the row adds up",
+    ),
+    difference(
         "fdatasync, in the JSON document of 3.33",
         "counted as short reads",
         "counted as syncs",

@@ -35,7 +35,7 @@ fn only_neighbours_of_one_group_that_ask_for_it_become_one_row() {
 fn a_row_adds_its_members() {
     let mut first = worker("first", 0, true);
     first.pid = 10;
-    first.options = vec![("rw".into(), "read".into())];
+    first.options = vec![("rw".into(), "read".into()), ("bs".into(), "4k".into()), ("direct".into(), "1".into())];
     first.started_ms = Some(500);
     first.directions.read.bytes = 4096;
     first.directions.read.ios = 1;
@@ -51,7 +51,7 @@ fn a_row_adds_its_members() {
     let mut second = first.clone();
     second.name = "second".into();
     second.pid = 11;
-    second.options = vec![("rw".into(), "write".into())];
+    second.options = vec![("bs".into(), "4k".into()), ("rw".into(), "write".into())];
     second.started_ms = Some(400);
     second.directions.read.runtime_ms = 300;
     second.error = Some(JobError { code: 28, function: "io_u error".into(), text: "No space left on device".into() });
@@ -60,7 +60,7 @@ fn a_row_adds_its_members() {
 
     let row = &run(vec![first, second]).report_rows()[0];
     assert_eq!((row.name.as_str(), row.pid, row.members), ("first", 10, 2));
-    assert_eq!(row.options, [("rw".to_owned(), "write".to_owned())]);
+    assert_eq!(row.options, [("bs".to_owned(), "4k".to_owned())], "what all of them were given");
     assert_eq!((row.directions.read.bytes, row.directions.read.ios, row.directions.read.runtime_ms), (8192, 2, 300));
     assert_eq!((row.directions.read.bandwidth_samples.min, row.directions.read.bandwidth_samples.count), (80, 2));
     assert_eq!(row.directions.read.clat.moments.count, 2);
