@@ -5,6 +5,7 @@ mod command;
 mod finish;
 mod process;
 mod refused;
+mod removal;
 mod sentences;
 
 use std::sync::Arc;
@@ -450,19 +451,19 @@ fn close(plan: &WorkerPlan, files: Vec<OpenFile>, cell: &WorkerCell) -> Closed {
     let mut closed = Closed::default();
     for (index, file) in files.into_iter().enumerate() {
         cell.turns_to(index);
-        let path = file.path().to_owned();
         if let Err(error) = file.close() {
             closed.messages.push(format!("fio: {error}"));
             closed.error = closed.error.or(Some(job_error(error.code, "close")));
         }
-        let removed = if plan.job.files.unlink { plan.reach.remove(&path) } else { Ok(()) };
-        if let Err(error) = removed {
-            closed.messages.push(format!("fio: {error}"));
-        }
     }
-    if plan.job.files.unlink && matches!(plan.job.submission.engine, EngineName::Filecreate | EngineName::Filestat) {
-        let removed = plan.files.iter().filter_map(|file| plan.reach.remove(&file.path).err());
-        closed.messages.extend(removed.map(|error| format!("fio: {error}")));
+    let engine = plan.job.submission.engine;
+    let touches_files = !engine.is_diskless() || matches!(engine, EngineName::Filecreate | EngineName::Filestat);
+    if plan.job.files.unlink && touches_files {
+        for (index, file) in plan.files.iter().enumerate() {
+            cell.turns_to(index);
+            let failed = removal::remove(plan, &file.path).err();
+            closed.messages.extend(failed.map(|error| format!("fio: {error}")));
+        }
     }
     closed.took_ns = clock.now_ns().saturating_sub(began_ns);
     closed

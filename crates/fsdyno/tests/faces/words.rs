@@ -130,6 +130,22 @@ fn a_section_runs_alone() {
 }
 
 #[test]
+fn jobs_that_share_a_file_unlink_it_in_silence() {
+    for words in [
+        "--name=a --filename=f --rw=write --numjobs=4 --unlink=1",
+        "--filename=f --unlink=1 --name=a --rw=write --name=b --rw=read --name=c --rw=randrw",
+        "--name=a --filename=f:f --rw=write --unlink=1",
+        "--name=a --filename=f --rw=write --numjobs=4 --loops=5 --unlink_each_loop=1 --unlink=1",
+        "--name=a --filename=f --ioengine=filecreate --filesize=4k --numjobs=2 --unlink=1",
+    ] {
+        let place = Place::new();
+        let ran = place.run(&format!("--size=64k {words}"));
+        assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""), "{words}: {}", ran.stdout);
+        assert_eq!(place.names(""), [""; 0], "{words}");
+    }
+}
+
+#[test]
 fn unlink_takes_the_file_away() {
     let place = Place::new();
     let ran = place.run("--name=a --size=64k --rw=write --unlink=1");

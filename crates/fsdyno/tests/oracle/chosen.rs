@@ -36,5 +36,6 @@ cases! {
     showcmd_of_the_command_line: job("--showcmd").differs("--showcmd with jobs", 0);
     options_of_a_group: job_file("[global]\nioengine=null\nsize=64k\ngroup_reporting\n[a]\nrw=write\n[b]\nrw=read\n")
         .differs("job options of a group", 0);
+    unlink_with_create_only: job("--create_only=1 --unlink=1").differs("unlink with create_only", 0);
     option_that_is_not_built: job("--write_iolog=written").differs("options that are not built", 1);
 }

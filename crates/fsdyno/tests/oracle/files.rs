@@ -36,6 +36,10 @@ cases! {
     buffer_pattern_number: job("--rw=write --buffer_pattern=66").left(Depth::Contents);
     refill_buffers: job("--rw=write --refill_buffers").counts().left(Depth::Sizes);
     unlink: job("--rw=write --unlink=1").counts().left(Depth::Sizes);
+    unlink_by_clones_that_share_a_file: job("--rw=write --filename=f --numjobs=2 --unlink=1").counts().report().left(Depth::Names);
+    unlink_of_a_file_named_twice: job("--rw=write --filename=f:f --unlink=1").counts().left(Depth::Names);
+    unlink_of_a_device: job("--rw=write --filename=device --unlink=1").shell("ln -s /dev/null device; \"$@\"").verbatim().left(Depth::Names);
+    unlink_of_a_link: job("--rw=write --filename=link --unlink=1").shell("truncate -s 64k f; ln -s f link; \"$@\"").counts().left(Depth::Names);
     create_only: job("--rw=read --create_only=1").counts().left(Depth::Sizes);
     create_on_open: job("--rw=write --create_on_open=1").counts().left(Depth::Sizes);
     create_on_open_of_a_reader: job("--rw=read --create_on_open=1").differs("create_on_open=1 with a job that reads", 1);
@@ -50,6 +54,8 @@ cases! {
     unlink_each_loop: job("--rw=write --loops=2 --unlink_each_loop=1").counts().left(Depth::Sizes);
     unlink_each_loop_and_at_the_end: job("--rw=write --loops=3 --unlink_each_loop=1 --unlink=1").counts().left(Depth::Sizes);
     unlink_each_loop_with_a_queue: job("--rw=randwrite --ioengine=libaio --iodepth=8 --loops=2 --unlink_each_loop=1").counts().left(Depth::Sizes);
+    unlink_each_loop_of_a_reader_for_a_time: job("--rw=read --time_based --runtime=1 --rate_iops=100 --unlink_each_loop=1").verbatim();
+    unlink_each_loop_of_a_mix_for_a_time: job("--rw=randrw --time_based --runtime=1 --rate_iops=100 --unlink_each_loop=1").verbatim();
     unlink_each_loop_of_a_reader: job("--rw=read --loops=2 --unlink_each_loop=1").left(Depth::Sizes);
     overwrite: job("--rw=write --overwrite=1 --number_ios=2").counts().left(Depth::Sizes);
     fallocate_none: job("--rw=write --fallocate=none --number_ios=2").counts().left(Depth::Sizes);

@@ -173,6 +173,12 @@ pub(super) const RUNS: &[Difference] = &[
         "no file can be trimmed",
     ),
     difference(
+        "unlink with create_only, or with ioengine=null",
+        "removes the file",
+        "leaves it",
+        "the file was made for a later job, or is not touched",
+    ),
+    difference(
         "rw=trimwrite with io_uring",
         "the write of a block may overtake its trim (3.42)",
         "the trim is over before its write begins",

@@ -4,7 +4,7 @@ use drive::{BetweenPasses, Control, Failure, WorkerCell, WorkerState};
 use engine::files::OpenFile;
 
 use super::finish::{ends_with_sync, sync_all};
-use super::open;
+use super::{open, removal};
 use crate::plan::WorkerPlan;
 
 /// `end_fsync`, `fsync_on_close` and `end_syncfs` end each loop and each pass of `io_size`, as in fio; `unlink_each_loop`
@@ -18,7 +18,7 @@ pub(super) fn between_passes<'run>(
     // A job that runs for a time, or serves its files again, is in its first loop until it ends.
     let in_one_loop = plan.workload.time_based || plan.workload.serves_again();
     let syncs = ends_with_sync(plan) && !in_one_loop;
-    let renews = plan.job.files.unlink_each_loop;
+    let renews = plan.job.files.unlink_each_loop && !in_one_loop;
     if !syncs && !renews {
         return None;
     }
@@ -38,7 +38,7 @@ pub(super) fn between_passes<'run>(
 fn renew(plan: &WorkerPlan, files: &[OpenFile], control: &Control, cell: &WorkerCell) -> Result<(), Failure> {
     let failed = |code, function, detail| Failure { code, function, op: None, detail: Some(detail) };
     for (file, planned) in files.iter().zip(&plan.files) {
-        let removed = plan.reach.remove(&planned.path);
+        let removed = removal::remove(plan, &planned.path);
         removed.map_err(|error| failed(error.code, "unlink", error.to_string()))?;
         let new = open(plan, planned, control, cell);
         let new = new.map_err(|refused| failed(refused.code, refused.function, refused.message))?;

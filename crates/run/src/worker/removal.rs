@@ -1,0 +1,20 @@
+//! Removes the files of a job: when it ends (`unlink`), before it goes over them again (`unlink_each_loop`).
+
+use std::path::Path;
+
+use engine::files::{FileCause, FileError, FileKind};
+
+use crate::plan::WorkerPlan;
+
+/// Removes a file. What another job that shares it has removed before is gone, as it should be; a device or a pipe stays,
+/// as with fio.
+pub(super) fn remove(plan: &WorkerPlan, path: &Path) -> Result<(), FileError> {
+    let removed = match plan.reach.look(path) {
+        Ok(looked) if looked.kind == Some(FileKind::Regular) => plan.reach.remove(path),
+        other => other.map(|_| ()),
+    };
+    match removed {
+        Err(error) if error.cause == FileCause::Missing => Ok(()),
+        removed => removed,
+    }
+}
