@@ -1,11 +1,12 @@
 //! What the reader must know beside fio's report: the last block of the normal report, and an object of the JSON document.
+//! A script that looks for a row of fio's report (`grep read:`) finds none of these lines.
 
 use results::{Finding, JobRecord, Latency, Note, RunRecord, Severity, Trust};
 use serde_json::{Value, json};
 
 /// The last block of the normal report, with a blank line before it; empty where there is nothing to say.
 pub(crate) fn block(run: &RunRecord) -> String {
-    let notes = notes(run).map(|note| format!("note: {}", note.text)).chain(sampled_latencies(run));
+    let notes = notes(run).map(note).chain(sampled_latencies(run));
     let lines: Vec<String> = findings(&grave(run)).into_iter().chain(notes).collect();
     if lines.is_empty() {
         return String::new();
@@ -39,12 +40,45 @@ pub fn findings(found: &[Finding]) -> Vec<String> {
             continue;
         }
         let jobs: Vec<&str> = found.iter().filter(alike).filter_map(|finding| finding.job.as_deref()).collect();
-        let who = if jobs.is_empty() { String::new() } else { format!("{}: ", jobs.join(", ")) };
         let severity = if finding.severity == Severity::Invalid { "invalid" } else { "caution" };
-        lines.push(format!("{severity}: {who}{} [{}]", finding.cause, finding.id));
-        lines.push(format!("  next: {}", finding.next));
+        lines.push(line(severity, &jobs.join(", "), &format!("{} [{}]", finding.cause, finding.id)));
+        lines.push(format!("  next: {}", unlike_rows(&finding.next)));
     }
     lines
+}
+
+/// One line for a note.
+pub fn note(note: &Note) -> String {
+    let job = note.job.as_deref().unwrap_or_default();
+    let text = note.text.strip_prefix(job).and_then(|text| text.strip_prefix(": ")).unwrap_or(&note.text);
+    line("note", job, text)
+}
+
+/// A line about jobs. No colon follows their names, for a job may be called seqread.
+fn line(kind: &str, jobs: &str, text: &str) -> String {
+    let text = unlike_rows(text);
+    if jobs.is_empty() { format!("{kind}: {text}") } else { format!("{kind} ({jobs}): {text}") }
+}
+
+/// The text without what the rows of fio's report begin with. Names of options and files stay as they are.
+fn unlike_rows(text: &str) -> String {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut out = String::with_capacity(text.len());
+    for piece in text.split_inclusive(|c| !is_word(c)) {
+        let (word, end) = piece.split_at(piece.trim_end_matches(|c| !is_word(c)).len());
+        let alone = (out.is_empty() || out.ends_with([' ', '('])) && !["/", "-"].contains(&end);
+        out.push_str(match word {
+            "IOPS" | "iops" if alone => "I/Os per second",
+            "BW" | "bw" if alone => "bandwidth",
+            "lat" if alone => "latency",
+            "clat" if alone => "completion latency",
+            "slat" if alone => "submission latency",
+            _ => word,
+        });
+        let row = ["read", "write", "trim", "lat"].iter().any(|row| word.to_lowercase().ends_with(row));
+        out.push_str(if row && end == ":" { " :" } else { end });
+    }
+    out
 }
 
 /// The latencies that `gtod_reduce` keeps out of the report, one line for each row.
@@ -56,12 +90,10 @@ fn sampled(job: &JobRecord) -> Option<String> {
     let latencies = job.sampled_latency.as_ref()?;
     let figures: Vec<String> = latencies.iter().filter_map(|(direction, one)| figures(direction.name(), one)).collect();
     (!figures.is_empty()).then(|| {
-        format!(
-            "note: {name}: gtod_reduce=1 leaves latency out of the report; one I/O in {every} was timed: {figures}",
-            name = job.name,
-            every = job.timed_one_in,
-            figures = figures.join("; ")
-        )
+        let (every, figures) = (job.timed_one_in, figures.join("; "));
+        let text =
+            format!("gtod_reduce=1 leaves latency out of the report; one I/O in {every} was timed: {figures}");
+        line("note", &job.name, &text)
     })
 }
 
@@ -69,7 +101,7 @@ fn figures(direction: &str, latency: &Latency) -> Option<String> {
     let histogram = latency.histogram.as_ref()?;
     let at = |percent| histogram.percentile(percent).map(|ns| ns as f64 / 1000.0);
     let (p50, p99) = (at(50.0)?, at(99.0)?);
-    Some(format!("{direction} clat p50={p50:.1}us p99={p99:.1}us ({count} samples)", count = latency.moments.count))
+    Some(format!("{direction} p50 {p50:.1} us, p99 {p99:.1} us ({count} samples)", count = latency.moments.count))
 }
 
 #[cfg(test)]
@@ -83,9 +115,39 @@ mod tests {
     #[test]
     fn one_cause_is_told_once_for_all_its_jobs() {
         let both = [finding("jobs-overlap", Some("a"), "together"), finding("jobs-overlap", Some("b"), "together")];
-        assert_eq!(findings(&both), ["caution: a, b: together [jobs-overlap]", "  next: add stonewall"]);
+        assert_eq!(findings(&both), ["caution (a, b): together [jobs-overlap]", "  next: add stonewall"]);
         let run = Finding { severity: Severity::Invalid, ..finding("clock", None, "drifts") };
         assert_eq!(findings(&[run])[0], "invalid: drifts [clock]");
+    }
+
+    /// What people look for in a report of fio.
+    const LOOKED_FOR: [&str; 22] = [
+        "read:", "write:", "trim:", "READ:", "WRITE:", "TRIM:", "iops", "IOPS", "IOPS=", "BW=", "bw=", "bw (", "lat (",
+        "clat", "slat", "lat:", "runt=", "util=", "err=", "cpu  ", "issued", "percentiles",
+    ];
+
+    #[test]
+    fn no_line_is_found_by_who_looks_for_a_row_of_fio() {
+        let mut run = RunRecord::new("", 0);
+        for job in ["seqread", "randwrite", "trim", "lat", "READ"] {
+            let cause = "the median read: 5,000 IOPS (BW 3 MB/s), clat and slat (lat (ns)) of WRITE: more, iops=1";
+            run.findings.push(finding(&format!("of-{job}"), Some(job), cause));
+            let text = format!("{job}: the writes did not finish: /data/{job}: nothing was verified");
+            run.notes.push(Note { job: Some(job.to_owned()), ..Note::new("nothing", Severity::Caution, text) });
+            let mut row = JobRecord::new(job, 1, results::JobSetup::default());
+            let mut sampled = results::PerDirection::<Latency>::default();
+            sampled.read = Latency::with_histogram();
+            (0..2000).for_each(|_| sampled.read.record(5000));
+            row.sampled_latency = Some(Box::new(sampled));
+            run.jobs.push(row);
+        }
+        let block = block(&run);
+        assert_eq!(block.lines().filter(|line| line.contains("seqread")).count(), 3, "{block}");
+        for looked_for in LOOKED_FOR {
+            assert!(!block.contains(looked_for), "{looked_for} is in\n{block}");
+        }
+        assert!(block.contains("  caution (seqread): the median read : 5,000 I/Os per second (bandwidth 3 MB/s)"), "{block}");
+        assert!(block.contains("  note (lat): the writes did not finish: /data/lat : nothing was verified"), "{block}");
     }
 
     #[test]

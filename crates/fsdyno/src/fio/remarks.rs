@@ -49,7 +49,7 @@ impl Remarks {
             return;
         }
         for note in planned.notes.iter().filter(|note| note.severity > Severity::Info) {
-            print_stderr(&format!("note: {}", note.text));
+            print_stderr(&remarks::note(note));
         }
         let mut found = findings::of_plan(planned);
         // The job language itself says that a synchronous engine has no depth, in fio's words.

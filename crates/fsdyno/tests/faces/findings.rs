@@ -34,6 +34,18 @@ fn the_normal_report_ends_with_them() {
 }
 
 #[test]
+fn who_looks_for_rows_of_fio_finds_none_of_them() {
+    let globals = CAUTIONS.replace("--name=a", "");
+    let words = format!("{globals} --name=seqread --numjobs=2 --name=randwrite --rw=randwrite");
+    let (_, ran) = run(&words);
+    let (_, block) = ran.stdout.split_once(BLOCK).unwrap_or_else(|| panic!("no block: {}", ran.stdout));
+    assert!(block.contains("seqread") && block.contains("randwrite"), "{block}");
+    for row in ["read:", "write:", "iops", "IOPS", "BW=", "bw=", "lat (", "clat", "slat", "runt=", "READ:", "WRITE:"] {
+        assert!(!block.contains(row), "{row} is in {block}");
+    }
+}
+
+#[test]
 fn a_document_has_an_object_where_there_is_a_caution() {
     let (_, ran) = run(&format!("{CAUTIONS} --output-format=json"));
     assert_eq!(ran.stderr, "");

@@ -10,6 +10,7 @@ use crate::value::{Refusal, Word};
 const NETWORK: Status = Rejected("it moves data between machines, not to a filesystem");
 const OBJECTS: Status = Rejected("it talks to a storage service by its own library, past every filesystem");
 const DEVICE: Status = Rejected("it drives a device past the filesystem");
+const ATTRIBUTES: Status = NotYet("extended attributes are not built");
 const NO_STORAGE: Status = Rejected("it does no storage I/O");
 
 /// Every engine of fio's: those of [`EngineName`], then those that end the run by name.
@@ -30,6 +31,7 @@ pub(super) const MISSING_ENGINES: &[Choice] = &[
     Choice::new("xnvme", "NVMe by library").status(DEVICE),
     Choice::new("libblkio", "Block devices by library").status(DEVICE),
     Choice::new("libcufile", "GPU direct storage").status(DEVICE),
+    Choice::new("libhipfile", "GPU direct storage of AMD").status(DEVICE),
     Choice::new("pmemblk", "Persistent memory blocks by library").status(DEVICE),
     Choice::new("dev-dax", "Persistent memory devices").status(DEVICE),
     Choice::new("libpmem", "Persistent memory files by library").status(DEVICE),
@@ -37,6 +39,7 @@ pub(super) const MISSING_ENGINES: &[Choice] = &[
     Choice::new("rados", "Ceph objects").status(OBJECTS),
     Choice::new("http", "WebDAV, S3 and Swift objects").status(OBJECTS),
     Choice::new("nbd", "Network block devices").status(OBJECTS),
+    Choice::new("libiscsi", "iSCSI disks by library").status(OBJECTS),
     Choice::new("nfs", "NFS by library, without a mount").status(OBJECTS),
     Choice::new("dfs", "DAOS files by library").status(OBJECTS),
     Choice::new("gfapi", "Gluster files by library").status(OBJECTS),
@@ -52,6 +55,9 @@ pub(super) const MISSING_ENGINES: &[Choice] = &[
     Choice::new("librpma_gpspm", "RDMA to persistent memory").status(NETWORK),
     Choice::new("cpuio", "Burns CPU time").status(NO_STORAGE),
     Choice::new("exec", "Runs a program").status(NO_STORAGE),
+    Choice::new("page_fault", "Touches pages of memory").status(NO_STORAGE),
+    Choice::new("filesetxattr", "Sets extended attributes of files").status(ATTRIBUTES),
+    Choice::new("filelistxattr", "Lists extended attributes of files").status(ATTRIBUTES),
     Choice::new("external", "An engine from a shared object")
         .tail("path")
         .status(Rejected("fio's plug-in interface is C code compiled against fio")),
