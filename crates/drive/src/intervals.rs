@@ -34,6 +34,10 @@ impl Interval {
     }
 }
 
+/// So long after an interval the worker looks for the answer to it, ns: it may be an order to stop, which would else wait
+/// for the next tick.
+const ANSWER_NS: u64 = 5_000_000;
+
 /// A worker's side: measures intervals in the tick of its loop and sends each to the conductor.
 pub struct IntervalMeter {
     send: Box<dyn Fn(Interval)>,
@@ -41,6 +45,8 @@ pub struct IntervalMeter {
     ramp_ns: u64,
     /// When the interval ends; before the first one, when that begins.
     due_ns: u64,
+    /// When the answer to the last interval is looked for.
+    answer_ns: u64,
     began: Option<Interval>,
 }
 
@@ -48,7 +54,7 @@ impl IntervalMeter {
     /// `send` hands an interval over.
     pub fn new(steady: &SteadyState, send: Box<dyn Fn(Interval)>) -> IntervalMeter {
         let (interval_ns, ramp_ns) = (steady.interval_ns, steady.ramp_ns);
-        IntervalMeter { send, interval_ns, ramp_ns, due_ns: u64::MAX, began: None }
+        IntervalMeter { send, interval_ns, ramp_ns, due_ns: u64::MAX, answer_ns: u64::MAX, began: None }
     }
 
     /// Measuring begins; `steadystate_ramp_time` counts from here.
@@ -59,11 +65,14 @@ impl IntervalMeter {
 
     /// When the next look must come.
     pub(crate) fn due_ns(&self) -> u64 {
-        self.due_ns
+        self.due_ns.min(self.answer_ns)
     }
 
     /// Closes the interval that has ended, if one has. One that a stall made longer is judged by its own length.
     pub(crate) fn look(&mut self, now_ns: u64, recorder: &Recorder) {
+        if now_ns >= self.answer_ns {
+            self.answer_ns = u64::MAX;
+        }
         if now_ns < self.due_ns {
             return;
         }
@@ -71,6 +80,7 @@ impl IntervalMeter {
         let now = Interval { elapsed_ns: now_ns, ios, bytes, clat };
         if let Some(began) = self.began.replace(now) {
             (self.send)(now.since(began));
+            self.answer_ns = now_ns.saturating_add(ANSWER_NS);
         }
         self.due_ns = self.due_ns.saturating_add(self.interval_ns).max(now_ns.saturating_add(self.interval_ns / 2));
     }

@@ -91,8 +91,7 @@ fn sampled(job: &JobRecord) -> Option<String> {
     let figures: Vec<String> = latencies.iter().filter_map(|(direction, one)| figures(direction.name(), one)).collect();
     (!figures.is_empty()).then(|| {
         let (every, figures) = (job.timed_one_in, figures.join("; "));
-        let text =
-            format!("gtod_reduce=1 leaves latency out of the report; one I/O in {every} was timed: {figures}");
+        let text = format!("gtod_reduce=1 leaves latency out of the report; one I/O in {every} was timed: {figures}");
         line("note", &job.name, &text)
     })
 }
@@ -122,8 +121,28 @@ mod tests {
 
     /// What people look for in a report of fio.
     const LOOKED_FOR: [&str; 22] = [
-        "read:", "write:", "trim:", "READ:", "WRITE:", "TRIM:", "iops", "IOPS", "IOPS=", "BW=", "bw=", "bw (", "lat (",
-        "clat", "slat", "lat:", "runt=", "util=", "err=", "cpu  ", "issued", "percentiles",
+        "read:",
+        "write:",
+        "trim:",
+        "READ:",
+        "WRITE:",
+        "TRIM:",
+        "iops",
+        "IOPS",
+        "IOPS=",
+        "BW=",
+        "bw=",
+        "bw (",
+        "lat (",
+        "clat",
+        "slat",
+        "lat:",
+        "runt=",
+        "util=",
+        "err=",
+        "cpu  ",
+        "issued",
+        "percentiles",
     ];
 
     #[test]
@@ -146,7 +165,10 @@ mod tests {
         for looked_for in LOOKED_FOR {
             assert!(!block.contains(looked_for), "{looked_for} is in\n{block}");
         }
-        assert!(block.contains("  caution (seqread): the median read : 5,000 I/Os per second (bandwidth 3 MB/s)"), "{block}");
+        assert!(
+            block.contains("  caution (seqread): the median read : 5,000 I/Os per second (bandwidth 3 MB/s)"),
+            "{block}"
+        );
         assert!(block.contains("  note (lat): the writes did not finish: /data/lat : nothing was verified"), "{block}");
     }
 

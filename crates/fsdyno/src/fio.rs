@@ -182,7 +182,7 @@ fn run_line(line: &Line) -> Result<u8, u8> {
     // One that came before there was anything to watch.
     screen.report_signal();
     let lost = screen.state.output_failure.take();
-    let log_failed = screen.bandwidth_log.take().and_then(BandwidthLog::into_failure);
+    let log_failed = screen.bandwidth_log.take().and_then(BandwidthLog::finish);
     drop(screen);
     let status = conclude(&record, &formats, &mut output, record_file.as_deref(), lost)?;
     remarks.after_run(&record);

@@ -100,7 +100,11 @@ impl<E: Engine> Drive<'_, E> {
 
     /// Queues the block's next request, and submits when a batch is full.
     #[inline(always)]
-    pub(super) fn issue_next<const TIMED: bool, const GOVERNED: bool>(&mut self, slot: engine::Slot<E>, intended_ns: u64) -> Step {
+    pub(super) fn issue_next<const TIMED: bool, const GOVERNED: bool>(
+        &mut self,
+        slot: engine::Slot<E>,
+        intended_ns: u64,
+    ) -> Step {
         let timed = TIMED || self.cursor == self.sample;
         let Some(index) = self.queue_next::<TIMED, GOVERNED>(slot, intended_ns, timed)? else { return Ok(()) };
         let batch = self.parts.queueing.batch;

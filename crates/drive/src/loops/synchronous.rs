@@ -202,7 +202,12 @@ impl<E: Engine> Drive<'_, E> {
 
     /// Continues a short transfer, or decides about an error that the job may survive.
     #[cold]
-    pub(super) fn settle(&mut self, first: Completion<E>, op: &Op, direction: Direction) -> Step<(Completion<E>, Settled)> {
+    pub(super) fn settle(
+        &mut self,
+        first: Completion<E>,
+        op: &Op,
+        direction: Direction,
+    ) -> Step<(Completion<E>, Settled)> {
         let mut completion = first;
         let mut done: u32 = 0;
         for _ in 0..PARTS_MAX {

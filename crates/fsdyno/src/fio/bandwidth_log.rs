@@ -14,6 +14,8 @@ pub(super) struct BandwidthLog {
     files: PerDirection<File>,
     opened_ns: u64,
     bytes_then: PerDirection<u64>,
+    /// What had been done at the last look, and when that was, ns.
+    last: (u64, PerDirection<u64>),
     failed: Option<io::Error>,
 }
 
@@ -26,7 +28,13 @@ impl BandwidthLog {
         };
         let PerDirection { read, write, trim } = PerDirection::from_fn(create);
         let files = PerDirection { read: read?, write: write?, trim: trim? };
-        Ok(BandwidthLog { files, opened_ns: 0, bytes_then: PerDirection::default(), failed: None })
+        Ok(BandwidthLog {
+            files,
+            opened_ns: 0,
+            bytes_then: PerDirection::default(),
+            last: Default::default(),
+            failed: None,
+        })
     }
 
     /// Closes a window when it is long enough; a direction without traffic has its line, too.
@@ -37,23 +45,33 @@ impl BandwidthLog {
     }
 
     fn look(&mut self, elapsed_ns: u64, bytes: PerDirection<u64>) {
-        if elapsed_ns < self.opened_ns + WINDOW_NS || self.failed.is_some() {
-            return;
+        self.last = (elapsed_ns, bytes);
+        if elapsed_ns >= self.opened_ns + WINDOW_NS {
+            self.close();
         }
-        let spent_ms = (elapsed_ns - self.opened_ns) / 1_000_000;
+    }
+
+    /// A line for each direction, up to the last look.
+    fn close(&mut self) {
+        let (elapsed_ns, bytes) = self.last;
+        let spent_ms = ((elapsed_ns - self.opened_ns) / 1_000_000).max(1);
         let at_ms = elapsed_ns / 1_000_000;
         for (direction, mut file) in self.files.iter() {
             let done = bytes[direction].saturating_sub(self.bytes_then[direction]);
             let line = format!("{at_ms}, {}, {}, 0, 0\n", done * 1000 / spent_ms / 1024, direction as u8);
-            if let Err(error) = file.write_all(line.as_bytes()) {
-                self.failed.get_or_insert(error);
+            // After the first failure nothing more is written, so that the log has no gap.
+            if self.failed.is_none() {
+                self.failed = file.write_all(line.as_bytes()).err();
             }
         }
         (self.opened_ns, self.bytes_then) = (elapsed_ns, bytes);
     }
 
-    /// Why it is not whole.
-    pub(super) fn into_failure(self) -> Option<String> {
+    /// The run is over: closes the last window if anything was done in it. Why the log is not whole.
+    pub(super) fn finish(mut self) -> Option<String> {
+        if self.last.1 != self.bytes_then {
+            self.close();
+        }
         self.failed.map(|error| format!("fio: the log of --bandwidth-log is not whole: {error}"))
     }
 }
@@ -71,11 +89,12 @@ mod tests {
         log.look(400_000_000, bytes(1 << 20, 0));
         log.look(512_000_000, bytes(1 << 20, 0));
         log.look(1_536_000_000, bytes(3 << 20, 4096 * 1024));
-        assert!(log.into_failure().is_none());
+        log.look(1_664_000_000, bytes(4 << 20, 4096 * 1024));
+        assert!(log.finish().is_none());
         let text = |name: &str| std::fs::read_to_string(format!("{stem}-{name}_bw.log")).unwrap();
-        assert_eq!(text("read"), "512, 2000, 0, 0, 0\n1536, 2000, 0, 0, 0\n");
-        assert_eq!(text("write"), "512, 0, 1, 0, 0\n1536, 4000, 1, 0, 0\n");
-        assert_eq!(text("trim"), "512, 0, 2, 0, 0\n1536, 0, 2, 0, 0\n");
+        assert_eq!(text("read"), "512, 2000, 0, 0, 0\n1536, 2000, 0, 0, 0\n1664, 8000, 0, 0, 0\n");
+        assert_eq!(text("write"), "512, 0, 1, 0, 0\n1536, 4000, 1, 0, 0\n1664, 0, 1, 0, 0\n");
+        assert_eq!(text("trim"), "512, 0, 2, 0, 0\n1536, 0, 2, 0, 0\n1664, 0, 2, 0, 0\n");
         assert!(BandwidthLog::create(&format!("{stem}/missing")).is_err());
     }
 }

@@ -248,10 +248,12 @@ fn lines_times_windows(log: &str) -> u64 {
 
 #[test]
 fn the_averaged_logs_of_an_interrupted_run_hold_all_of_it() {
-    let logs = "--write_iops_log=l --write_bw_log=l --write_hist_log=l --write_lat_log=l --log_avg_msec=50 --log_hist_msec=50";
+    let logs =
+        "--write_iops_log=l --write_bw_log=l --write_hist_log=l --write_lat_log=l --log_avg_msec=50 --log_hist_msec=50";
     for end in ["INT", "TERM", ""] {
         let place = Place::new();
-        let words = format!("--name=a --ioengine=null --size=1g --rw=write --rate_iops=20000 {logs} --output-format=json");
+        let words =
+            format!("--name=a --ioengine=null --size=1g --rw=write --rate_iops=20000 {logs} --output-format=json");
         let length = if end.is_empty() { "--time_based --runtime=170ms" } else { "--time_based --runtime=600" };
         let mut running = place.start(&format!("{words} {length}"));
         if !end.is_empty() {
