@@ -154,10 +154,9 @@ mod tests {
             let text = format!("{job}: the writes did not finish: /data/{job}: nothing was verified");
             run.notes.push(Note { job: Some(job.to_owned()), ..Note::new("nothing", Severity::Caution, text) });
             let mut row = JobRecord::new(job, 1, results::JobSetup::default());
-            let mut sampled = results::PerDirection::<Latency>::default();
-            sampled.read = Latency::with_histogram();
-            (0..2000).for_each(|_| sampled.read.record(5000));
-            row.sampled_latency = Some(Box::new(sampled));
+            let mut read = Latency::with_histogram();
+            (0..2000).for_each(|_| read.record(5000));
+            row.sampled_latency = Some(Box::new(results::PerDirection { read, ..Default::default() }));
             run.jobs.push(row);
         }
         let block = block(&run);
