@@ -32,6 +32,8 @@ pub(crate) struct General {
     held: Option<(Op, u64)>,
     /// A range started over before the last request made.
     passed: bool,
+    /// Each block is trimmed, then written: not where writes have other sizes than trims and go their own way.
+    pairs: bool,
     /// The job is at its end: only writes of trimmed blocks are still to come.
     ending: bool,
 }
@@ -99,6 +101,7 @@ pub(crate) fn kind_of(direction: Direction) -> OpKind {
 impl General {
     pub(crate) fn new(workload: &Workload, seeds: Seeds) -> Self {
         let wide = workload.pattern.generator == Some(job::RandomGenerator::Tausworthe64);
+        let sizes = &workload.pattern.block_size;
         General {
             placement: Placement::new(workload, seeds),
             service: Service::new(workload.service, workload.files.len(), &seeds, wide),
@@ -111,13 +114,15 @@ impl General {
             flushes: !workload.starts_over && !workload.time_based,
             held: None,
             passed: false,
+            pairs: workload.direction_mix() == DirectionMix::TrimThenWrite
+                && (workload.pattern.access.random || sizes[Direction::Trim] == sizes[Direction::Write]),
             ending: false,
         }
     }
 
     /// Whether each block is trimmed, then written.
     pub(crate) fn trims_then_writes(&self) -> bool {
-        matches!(self.chooser, Chooser::TrimThenWrite)
+        self.pairs
     }
 
     /// From now on only writes of trimmed blocks come.
@@ -193,7 +198,7 @@ impl General {
 
     /// The write of a block that is trimmed, of the first file that has one.
     fn write_of_trimmed(&mut self) -> Option<(Op, u64)> {
-        let file = self.placement.files.iter().position(|file| file.trimmed && self.trims_then_writes())?;
+        let file = self.placement.files.iter().position(|file| file.trimmed && self.pairs)?;
         let write = self.transfer(file, Direction::Write);
         self.placement.files[file].trimmed = false;
         write.map(|op| (op, UNNUMBERED))
