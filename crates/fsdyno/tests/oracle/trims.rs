@@ -87,6 +87,16 @@ fn every_engine_trims_what_it_says() {
 }
 
 #[test]
+fn a_trimmed_block_is_written_when_the_runtime_ends_before_its_write() {
+    // The job thinks for a day between the two.
+    let words = "--rw=randtrimwrite --thinktime=1d --thinktime_blocks=1 --time_based --runtime=100ms";
+    for engine in ["psync", "libaio --iodepth=4", "io_uring --iodepth=4"] {
+        let Some(counts) = issued(&device(&format!("{words} --ioengine={engine}")), 0) else { return };
+        assert_eq!(counts, "0,1,1,0", "{engine}");
+    }
+}
+
+#[test]
 fn a_device_that_holds_a_filesystem_is_not_trimmed() {
     const FORMATTED: &str = r#"truncate -s 4M image; mkfs.ext4 -q image || exit 0; cp image before
 device=$(losetup --find --show image) || exit 99; cp --archive "$device" device
