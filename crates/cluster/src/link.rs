@@ -10,7 +10,7 @@ use guide::nodes::Asking;
 use guide::smallfiles::{Done, Phase, Standing, Suite};
 use guide::watch::Step;
 use guide::{Problem, Watcher};
-use job::{Job, Outcome};
+use job::{Job, Memory, Outcome};
 use results::{Node, Note, RunRecord, Span};
 use run::{Company, Control, JointRun, Part, Ready};
 
@@ -29,6 +29,8 @@ pub struct Link {
     rank: u32,
     members: Vec<Member>,
     seat: Seat,
+    /// What stands for this rank in names of files.
+    file_name: String,
     reader: Mutex<PipeReader>,
     writer: Mutex<PipeWriter>,
     /// The present order, and how many ranks run it.
@@ -76,6 +78,7 @@ impl Link {
         problem.map_or(Ok(()), Err)?;
         Ok(Link {
             seat: seat(&members, rank),
+            file_name: in_file_names(&members, rank),
             reader: Mutex::new(reader),
             writer: Mutex::new(writer),
             order: AtomicU32::new(0),
@@ -98,10 +101,15 @@ impl Link {
         self.rank
     }
 
-    /// Generated names of files carry the node.
+    /// What the ranks write by generated names carries the node: data files, logs, states, dumps, buffers in files.
     pub fn name_files(&self, jobs: &mut [Job]) {
         for job in jobs {
-            job.files.client = Some(in_file_names(&self.seat.name));
+            job.files.client = Some(self.file_name.clone());
+            let Memory::File { path, .. } = &mut job.submission.memory else { continue };
+            // The memory of a device has one name.
+            if !path.starts_with("/sys") && (path.is_file() || !path.exists()) {
+                path.as_mut_os_string().push(format!(".{}", self.file_name));
+            }
         }
     }
 
@@ -348,9 +356,9 @@ impl Company for Link {
                 Some(directory_of(base, next).join(below))
             }
             None => {
-                let own = format!("{}.", in_file_names(&self.seat.name));
+                let own = format!("{}.", self.file_name);
                 let rest = path.file_name()?.to_str()?.strip_prefix(&own)?;
-                Some(path.with_file_name(format!("{}.{rest}", in_file_names(&seat(&self.members, next).name))))
+                Some(path.with_file_name(format!("{}.{rest}", in_file_names(&self.members, next))))
             }
         }
     }

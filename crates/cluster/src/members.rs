@@ -65,9 +65,16 @@ pub(crate) fn strides(members: &[Member]) -> ([u32; 2], bool) {
     ([first, others.get(1).map_or(first, |stride| *stride as u32)], !elsewhere.is_empty())
 }
 
-/// A name as a part of a file's name.
-pub(crate) fn in_file_names(name: &str) -> String {
-    name.replace([':', '/'], "-")
+/// The name of a rank's node as a part of file names. No two ranks have the same: what one writes, no other overwrites.
+pub(crate) fn in_file_names(members: &[Member], rank: u32) -> String {
+    let name = seat(members, rank).name;
+    let plain = |name: &str, between: &str| name.replace(':', between).replace('/', "-");
+    let mut between = "-".to_owned();
+    // A machine may have the name of another one's rank: `a-1` beside the second rank of `a`.
+    while name.contains(':') && members.iter().any(|other| plain(&other.host, "-") == plain(&name, &between)) {
+        between.push('-');
+    }
+    plain(&name, &between)
 }
 
 /// Why these cannot run together: they are different programs.
@@ -94,9 +101,16 @@ mod tests {
         let seats: Vec<Seat> = (0..4).map(|rank| seat(&members, rank)).collect();
         assert_eq!(seats.iter().map(|seat| seat.name.as_str()).collect::<Vec<_>>(), ["a:0", "b", "a:1", "c"]);
         assert_eq!(seats.iter().map(|seat| seat.number).collect::<Vec<_>>(), [0, 0, 1, 0]);
-        assert_eq!(in_file_names(&seats[2].name), "a-1");
+        assert_eq!(in_file_names(&members, 2), "a-1");
         let twins = [member(0, "node", "0123456789"), member(1, "node", "abcdefghij")];
         assert_eq!([0, 1].map(|rank| seat(&twins, rank).name), ["node-01234567", "node-abcdefgh"]);
+    }
+
+    #[test]
+    fn a_machine_called_like_a_rank_of_another_has_files_of_its_own() {
+        let members = [member(0, "a", "x"), member(1, "a", "x"), member(2, "a-1", "y"), member(3, "a-2", "z")];
+        let names = [0, 1, 2, 3].map(|rank| in_file_names(&members, rank));
+        assert_eq!(names, ["a-0", "a--1", "a-1", "a-2"]);
     }
 
     #[test]

@@ -3,9 +3,9 @@
 mod dump;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use job::Verify;
+use job::{Job, Verify};
 use results::{Note, Severity};
 use workload::{Expected, FileRange, Mismatch, Op, Seal, TRIMMED, UNNUMBERED};
 
@@ -26,8 +26,8 @@ pub struct Verification {
     fresh: bool,
     /// Whatever the job survives: the first mismatch is the last.
     pub(crate) fatal: bool,
-    /// Where the blocks of mismatches are saved.
-    dumps: Option<PathBuf>,
+    /// Where the blocks of mismatches are saved, and what their names end with.
+    dumps: Option<(PathBuf, String)>,
     /// What was found, in fio's words.
     messages: Vec<String>,
     unlisted: u64,
@@ -36,14 +36,15 @@ pub struct Verification {
 }
 
 impl Verification {
-    /// Checks blocks as `verify` asks for. `reads_back`: of what the job wrote itself.
-    pub fn new(seal: Seal, verify: &Verify, reads_back: bool) -> Verification {
+    /// Checks blocks as the job's `verify` asks for. `reads_back`: of what the job wrote itself.
+    pub fn new(seal: Seal, job: &Job, verify: &Verify, reads_back: bool) -> Verification {
+        let dumps = || (verify.aux_path.clone().unwrap_or_default(), job.name_on_node(String::new()));
         Verification {
             seal,
             reads_back,
             fresh: reads_back && verify.fresh && !verify.only,
             fatal: verify.fatal,
-            dumps: verify.dump.then(|| verify.aux_path.clone().unwrap_or_default()),
+            dumps: verify.dump.then(dumps),
             messages: Vec::new(),
             unlisted: 0,
             runs: BTreeMap::new(),
@@ -78,8 +79,9 @@ impl Verification {
         let file = used.get(op.file as usize).map_or("-", |file| file.name.as_str());
         let flags = if self.reads_back { FLAGS_READ_BACK } else { FLAGS_READ };
         let mut message = mismatch.sentences(file, op, flags);
-        if let Some(directory) = &self.dumps {
-            message += &dump::dump(&self.seal, mismatch, buffer, op, file, directory);
+        if let Some((directory, ending)) = &self.dumps {
+            let place = directory.join(Path::new(file).file_name().unwrap_or_default());
+            message += &dump::dump(&self.seal, mismatch, buffer, op, &place, ending);
         }
         self.messages.push(message);
     }

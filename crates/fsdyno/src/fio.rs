@@ -207,8 +207,7 @@ fn conclude(
         return Err(output_lost(&error));
     }
     output.write(&formats.report(record)).map_err(|error| output_lost(&error))?;
-    let missing = record.together.as_ref().map_or(0, |together| together.missing.len());
-    let failed = record.jobs.iter().filter(|job| job.error.is_some()).count() + missing;
+    let failed = record.jobs.iter().filter(|job| job.error.is_some()).count() + record.missing_ranks().len();
     let saved = saved && record.notes.iter().all(|note| note.id != run::LOGS_INCOMPLETE);
     // fio's exit status is the number of failed jobs, as far as eight bits go.
     let status = (failed + usize::from(record.signal.is_some()) * usize::from(BY_SIGNAL)) as u8;

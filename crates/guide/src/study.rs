@@ -220,10 +220,10 @@ impl<'a> StudyRun<'a> {
         }
     }
 
-    /// The study as it stands, complete unless it was stopped.
+    /// The study as it stands, complete unless it was stopped or ranks were lost.
     pub fn finish(mut self) -> Study {
         self.watcher.looked();
-        self.study.complete = !self.stopped();
+        self.study.complete = !self.stopped() && !self.study.lacks_ranks();
         self.study.ended_ms = run::now_ms();
         self.study
     }

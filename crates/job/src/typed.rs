@@ -74,6 +74,15 @@ impl Job {
         self.display_name.as_deref().filter(|_| clone == 0).unwrap_or(&self.name)
     }
 
+    /// The name of a file that this job writes beside its data, in a directory that other nodes may write to: the node's
+    /// name stands behind it, as in the logs that fio's client gets.
+    pub fn name_on_node(&self, name: String) -> String {
+        match &self.files.client {
+            Some(client) => format!("{name}.{client}"),
+            None => name,
+        }
+    }
+
     /// Whether anything of a device is discarded.
     pub fn discards(&self) -> bool {
         let trims = self.pattern.access.trims || self.verify.as_ref().is_some_and(|verify| verify.trims.is_some());

@@ -20,6 +20,7 @@ pub use changes::{Changes, Next};
 pub use check::{ListedProfile, profiles, profiles_json};
 pub use history::{history, history_json};
 pub use runs::{runs, runs_json};
+pub(crate) use sentence::incomplete;
 pub use sentence::summary;
 
 use results::evidence::StorageClass;
@@ -64,9 +65,7 @@ fn shown(study: &Study, form: Form, wide: bool) -> String {
     parts.extend(sentences(&headline, study, form));
     parts.extend(findings(&headline, form));
     parts.extend(notes(study, form));
-    if !study.complete {
-        parts.push("Stopped early: these are the results until then.\n".to_string());
-    }
+    parts.extend(sentence::incomplete(study).map(|[what, figures]| format!("{what}: {figures}.\n")));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }

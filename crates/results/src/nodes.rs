@@ -104,10 +104,16 @@ impl RunRecord {
         }
     }
 
-    /// Names a rank from which no results came.
+    /// Names a rank from which no results came: the record is not complete.
     pub fn lacks(&mut self, rank: MissingRank) {
         let together = self.together.get_or_insert_default();
         together.merge(Together { missing: vec![rank], ..Together::default() });
+        self.complete = false;
+    }
+
+    /// The ranks from which no results came.
+    pub fn missing_ranks(&self) -> &[MissingRank] {
+        self.together.as_ref().map_or(&[], |together| &together.missing)
     }
 
     /// The machine that each rank ran on is one; several ranks of one machine share its name up to the last colon.

@@ -31,7 +31,7 @@ pub struct RunRecord {
     pub taken_ms: u64,
     /// Whole seconds since the run began, as fio counts them (at least 1).
     pub elapsed_s: u64,
-    /// False for an interim record (`--status-interval`, SIGUSR1).
+    /// False for an interim record (`--status-interval`, SIGUSR1), and where ranks sent no results.
     pub complete: bool,
     /// The words of the command line.
     pub command: Vec<String>,

@@ -34,7 +34,7 @@ fn of_blocks(plan: &WorkerPlan, reads_back: bool) -> Option<Verification> {
         return None;
     }
     let verify = plan.job.verify.as_ref()?;
-    Some(Verification::new(seal(plan)?, verify, reads_back))
+    Some(Verification::new(seal(plan)?, &plan.job, verify, reads_back))
 }
 
 /// What the worker's blocks carry; `None` without `verify`.

@@ -7,17 +7,16 @@ use engine::files::{Readers, write_whole};
 use workload::{Mismatch, Op, Seal};
 
 /// Saves the interval that did not pass, and says where, in lines for the end of its message. `buffer` is the request,
-/// as the check left it.
+/// as the check left it; `place` and `ending` are what the names of the files begin and end with.
 #[cold]
-pub(super) fn dump(seal: &Seal, mismatch: &Mismatch, buffer: &[u8], op: &Op, file: &str, directory: &Path) -> String {
+pub(super) fn dump(seal: &Seal, mismatch: &Mismatch, buffer: &[u8], op: &Op, place: &Path, ending: &str) -> String {
     let from = (mismatch.offset - op.offset) as usize;
     let Some(received) = buffer.get(from..from + mismatch.length as usize) else { return String::new() };
     let as_read = seal.as_read(received, mismatch);
     let save = |what: &str, bytes: &[u8]| {
-        let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
-        let path = directory.join(format!("{name}.{}.{what}", mismatch.offset));
-        match write_whole(&path, Readers::ByUmask, bytes) {
-            Ok(()) => format!("\n       {what} data dumped as {}", path.display()),
+        let path = format!("{}.{}.{what}{ending}", place.display(), mismatch.offset);
+        match write_whole(Path::new(&path), Readers::ByUmask, bytes) {
+            Ok(()) => format!("\n       {what} data dumped as {path}"),
             Err(error) => format!("\nopen verify buf file: {}", reason(&error)),
         }
     };

@@ -77,7 +77,8 @@ fn eta(run: &RunRecord, row: &JobRecord) -> u64 {
     if run.elapsed_s < 3 {
         return UNKNOWN;
     }
-    row.eta_s.unwrap_or(if run.complete { 0 } else { UNKNOWN })
+    let is_over = run.complete || !run.missing_ranks().is_empty();
+    row.eta_s.unwrap_or(if is_over { 0 } else { UNKNOWN })
 }
 
 fn insert_shares(object: &mut Map<String, Value>, shares: &Shares) {

@@ -233,8 +233,7 @@ fn status(study: &Study, signal: Option<i32>) -> u8 {
     }
     let run_failed = |row: &results::Row| {
         let jobs = row.run.iter().flat_map(|run| &run.jobs);
-        let mut ranks = row.run.iter().filter_map(|run| run.together.as_ref());
-        ranks.any(|together| !together.missing.is_empty())
+        row.lacks_ranks()
             || jobs.into_iter().any(|job| job.error.is_some())
             || row.phase.as_ref().is_some_and(|phase| phase.error.is_some())
     };

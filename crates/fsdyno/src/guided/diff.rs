@@ -10,7 +10,7 @@ use guide::store::Store;
 use present::export::junit::{Case, Outcome};
 use present::tables::{Changes, Next};
 use results::quantity::counted;
-use results::{Change, Measure, Significance, Study, changes, earlier, is_repeat, obstacles};
+use results::{Change, Measure, Significance, Study, Trust, changes, earlier, is_repeat, obstacles};
 
 use super::answer::Shared;
 use super::junit_file::JunitFile;
@@ -145,12 +145,16 @@ impl Condition {
 
     /// Why changes that it is about cannot be judged; `None`: all can be.
     fn unjudged(&self, found: &[Change]) -> Option<String> {
-        let mut open = found.iter().filter(|change| self.is_about(change) && change.shown == Significance::Unknown);
+        let cannot = |change: &&Change| change.shown == Significance::Unknown || change.trust == Trust::Invalid;
+        let mut open = found.iter().filter(|change| self.is_about(change)).filter(cannot);
         let first = open.next()?;
         let others = match open.count() {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
+        if first.trust == Trust::Invalid {
+            return Some(format!("{}{others}: a round that is invalid shows no change", first.pattern));
+        }
         let rounds = match first.rounds {
             (1, 1) => "one run each".to_string(),
             (before, after) => format!("{before} and {after} rounds"),
@@ -300,7 +304,7 @@ impl Baseline {
 mod tests {
     use super::*;
     use results::statistics::Scatter;
-    use results::{Interval, Trust};
+    use results::Interval;
 
     fn change(measure: Measure, (low, high): (f64, f64), shown: Significance) -> Change {
         let ratio = (low + high) / 2.0;
@@ -348,7 +352,11 @@ mod tests {
             "randread and 1 more: one run each cannot separate a change from noise; each side needs \
                             four"
         );
-        assert_eq!(condition.unjudged(&[change(Measure::Iops, (0.9, 1.1), Significance::NotShown)]), None);
+        let sound = change(Measure::Iops, (0.9, 1.1), Significance::NotShown);
+        assert_eq!(condition.unjudged(std::slice::from_ref(&sound)), None);
+        // Such as the total of ranks of which one sent no results.
+        let invalid = Change { trust: Trust::Invalid, ..sound };
+        assert_eq!(condition.unjudged(&[invalid]).unwrap(), "randread: a round that is invalid shows no change");
     }
 
     #[test]

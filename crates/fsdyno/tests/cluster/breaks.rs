@@ -36,7 +36,18 @@ fn the_others_go_on_without_a_worker_that_is_killed() {
     let record = record(&place);
     assert_eq!(missing(&record), [(2, "it ended by signal 9")]);
     assert_eq!(record.nodes.len(), 2);
-    assert!(record.complete && record.signal.is_none());
+    assert!(!record.complete && record.signal.is_none());
+    let faces = |words: &str| place.run(words);
+    assert_eq!(faces("show run.json --json").document()["complete"].as_bool(), Some(false));
+    assert!(faces("show run.json").stdout.contains("Incomplete: some ranks sent no results"));
+    for (form, says) in [
+        ("openmetrics", "fsdyno_complete 0\n"),
+        ("html", "<strong>Incomplete</strong>: some ranks"),
+        ("markdown", "**Incomplete.**"),
+    ] {
+        let shown = faces(&format!("report run.json --as {form}")).stdout;
+        assert!(shown.contains(says), "{form}: {shown}");
+    }
 }
 
 #[test]

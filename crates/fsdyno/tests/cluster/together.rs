@@ -91,6 +91,60 @@ fn generated_names_carry_the_rank_and_written_ones_are_shared() {
     assert_eq!(laid_out, 1, "for the others it was there");
 }
 
+/// The node of each file that begins and ends like this around a node's name.
+fn nodes_of(names: &[String], begin: &str, end: &str) -> Vec<String> {
+    let node = |name: &String| Some(name.strip_prefix(begin)?.strip_suffix(end)?.to_owned());
+    names.iter().filter_map(node).collect()
+}
+
+#[test]
+fn what_a_rank_writes_by_name_no_other_overwrites() {
+    let place = Place::new();
+    let job = "--name=a --bs=4k --size=1m --verify=crc32c";
+    let logs = "--write_lat_log=L --write_bw_log=L --write_iops_log=L --write_hist_log=L --log_hist_msec=1000";
+    let commands = "--exec_prerun=pwd --exec_postrun=pwd --mem=mmapshared:memory --record=run.json";
+    let words = format!("{job} --rw=randwrite --do_verify=0 {logs} {commands}");
+    let Some(wrote) = ran(&place.path(""), 4, &words[..]) else { return };
+    wrote.good();
+    let record = record(&place);
+    let mut nodes: Vec<String> = record.nodes.iter().map(|node| node.name.replace(':', "-")).collect();
+    nodes.sort();
+    let names = place.names("");
+    for kind in ["bw", "iops", "slat", "clat", "lat", "clat_hist"] {
+        assert_eq!(nodes_of(&names, &format!("L_{kind}.1.log."), ""), nodes, "{kind}: {names:?}");
+    }
+    for (begin, end) in [("a.prerun.txt.", ""), ("a.postrun.txt.", ""), ("", "-a-0-verify.state")] {
+        assert_eq!(nodes_of(&names, begin, end), nodes, "{begin}{end}: {names:?}");
+    }
+    let all_name_their_rank = names.iter().filter(|name| *name != "run.json" && *name != "home");
+    assert!(all_name_their_rank.clone().all(|name| nodes.iter().any(|node| name.contains(node))), "{names:?}");
+    for node in &nodes {
+        let log = place.read(&format!("L_lat.1.log.{node}"));
+        assert_eq!(log.lines().count(), 256, "each I/O of the rank {node}");
+        assert!(log.lines().all(|line| line.split(", ").count() == 5), "{log}");
+    }
+
+    let read = format!("{job} --rw=randread --verify_state_load=1 --record=run.json");
+    ran(&place.path(""), 4, &read[..]).unwrap().good();
+    let notes = self::record(&place).notes;
+    let verified = notes.iter().filter(|note| note.id == "verified-to-saved-state").count();
+    assert_eq!(verified, 4, "each rank finds the state that it saved: {notes:?}");
+}
+
+#[test]
+fn each_rank_dumps_what_it_read_of_a_damaged_file() {
+    let place = Place::new();
+    let job = "--name=a --filename=one --bs=4k --size=64k --verify=crc32c --verify_dump=1";
+    let Some(wrote) = ran(&place.path(""), 2, &format!("{job} --rw=write --do_verify=0")[..]) else { return };
+    wrote.good();
+    let mut data = std::fs::read(place.path("one")).unwrap();
+    data[8192 + 100] ^= 1;
+    std::fs::write(place.path("one"), data).unwrap();
+    assert_ne!(ran(&place.path(""), 2, &format!("{job} --rw=read")[..]).unwrap().status, Some(0));
+    let names = place.names("");
+    assert_eq!(nodes_of(&names, "one.8192.received.", "").len(), 2, "{names:?}");
+}
+
 #[test]
 fn a_shared_file_is_laid_out_by_all_ranks() {
     let place = Place::new();

@@ -24,8 +24,8 @@ pub fn markdown(study: &Study) -> String {
     for sentence in study.sentences.iter().filter_map(|sentence| headline.beyond(study, sentence)) {
         let _ = writeln!(text, "{}\n", markdown_sentence(sentence));
     }
-    if !study.complete {
-        let _ = writeln!(text, "**Stopped early.**\n");
+    if let Some([what, _]) = crate::tables::incomplete(study) {
+        let _ = writeln!(text, "**{what}.**\n");
     }
     verdicts(&mut text, study);
     table(&mut text, &grid);

@@ -134,8 +134,8 @@ fn when_and_where(grid: &Grid<'_>, zone: &TimeZone) -> Markup {
     .collect();
     html! {
         p.facts { (facts.join(" · ")) }
-        @if !study.complete {
-            p.alarm { strong { "Stopped early. " } "These are the results until then." }
+        @if let Some([what, figures]) = crate::tables::incomplete(study) {
+            p.alarm { strong { (what) } ": " (figures) "." }
         }
     }
 }

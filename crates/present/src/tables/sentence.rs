@@ -1,7 +1,7 @@
 //! A row in a few words.
 
 use results::quantity::{bytes_per_s, count, count_per_s, latency, number};
-use results::{LatencyFigures, PhaseRecord, Row, Trust, test_name};
+use results::{LatencyFigures, PhaseRecord, Row, Study, Trust, test_name};
 
 /// What a row found, on part of a line: rate, latency, trust; or the error.
 pub fn summary(row: &Row) -> String {
@@ -48,6 +48,15 @@ fn percentiles(found: &LatencyFigures) -> String {
 fn doubt(row: &Row) -> Option<String> {
     let trust = row.trust();
     (trust != Trust::Ok).then(|| trust.word().to_string())
+}
+
+/// Why the study is not complete, and what its figures are then; `None`: it is complete.
+pub(crate) fn incomplete(study: &Study) -> Option<[&'static str; 2]> {
+    match () {
+        () if study.complete => None,
+        () if study.lacks_ranks() => Some(["Incomplete", "some ranks sent no results; these are those of the others"]),
+        () => Some(["Stopped early", "these are the results until then"]),
+    }
 }
 
 /// The first error of the row, in words.

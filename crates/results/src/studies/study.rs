@@ -29,7 +29,7 @@ pub struct Study {
     pub started_ms: u64,
     /// When its last run ended, ms since the epoch.
     pub ended_ms: u64,
-    /// False when it was stopped before its end.
+    /// False when it was stopped before its end, or ranks sent no results.
     pub complete: bool,
     /// Machine and clock.
     pub host: Host,
@@ -128,6 +128,11 @@ pub struct Row {
 }
 
 impl Row {
+    /// Whether ranks sent no results.
+    pub fn lacks_ranks(&self) -> bool {
+        self.run.as_ref().is_some_and(|run| !run.missing_ranks().is_empty())
+    }
+
     /// How far the row can be trusted.
     pub fn trust(&self) -> Trust {
         Trust::of(&self.findings)
@@ -164,12 +169,23 @@ impl Study {
             study_schema: Option<u32>,
         }
         let Header { study_schema } = serde_json::from_str(text)?;
-        match study_schema {
-            None => Ok(Study::of_run(RunRecord::from_json(text)?)),
-            Some(found) if found > STUDY_SCHEMA_VERSION => Err(SavedRecordError::Newer { found }),
-            Some(STUDY_SCHEMA_VERSION) => Ok(serde_json::from_str(text)?),
-            Some(_) => Ok(reread(&upgraded(serde_json::from_str(text)?))?),
+        let mut study: Study = match study_schema {
+            None => Study::of_run(RunRecord::from_json(text)?),
+            Some(found) if found > STUDY_SCHEMA_VERSION => return Err(SavedRecordError::Newer { found }),
+            Some(STUDY_SCHEMA_VERSION) => serde_json::from_str(text)?,
+            Some(_) => reread(&upgraded(serde_json::from_str(text)?))?,
+        };
+        // Older versions called it complete.
+        for row in study.rows.iter_mut().filter(|row| row.lacks_ranks()) {
+            row.run.iter_mut().for_each(|run| run.complete = false);
+            study.complete = false;
         }
+        Ok(study)
+    }
+
+    /// Whether ranks sent no results.
+    pub fn lacks_ranks(&self) -> bool {
+        self.rows.iter().any(Row::lacks_ranks)
     }
 
     /// A fio run as a study: one row per run, whose jobs are told apart in its record.

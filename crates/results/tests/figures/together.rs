@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use results::{
-    ClockOffset, JobRecord, JobSetup, Latency, MissingRank, Part, RunRecord, Samples, Span, Together, Window,
+    ClockOffset, JobRecord, JobSetup, Latency, MissingRank, Part, RunRecord, Samples, Span, Study, Together, Window,
 };
 
 /// A rank that was active from here to there in the first stage, ms.
@@ -45,8 +45,26 @@ fn a_missing_rank_is_named_once() {
     let (mut one, mut other) = (rank(0, 0, 1000, 3), rank(2, 0, 1000, 3));
     one.lacks(missing());
     other.lacks(missing());
-    let together = one.merge(other).unwrap().together.unwrap();
-    assert_eq!((together.ranks, together.missing), (3, vec![missing()]));
+    let merged = one.merge(other).unwrap();
+    assert!(!merged.complete && merged.missing_ranks() == [missing()]);
+    assert_eq!(merged.together.unwrap().ranks, 3);
+}
+
+#[test]
+fn a_saved_run_that_lacks_a_rank_is_not_complete_whatever_its_file_says() {
+    let mut run = rank(0, 0, 1000, 2);
+    run.complete = true;
+    let read = |run: &RunRecord, complete: bool| {
+        let study = Study { complete, ..Study::of_run(run.clone()) };
+        let study = Study::from_json(&study.to_json()).unwrap();
+        (study.complete, study.rows[0].run.as_ref().unwrap().complete)
+    };
+    assert_eq!((read(&run, true), read(&run, false)), ((true, true), (false, true)));
+    run.lacks(MissingRank { rank: 1, node: None, reason: "it ended by signal 9".into() });
+    assert!(!run.complete && !Study::of_run(run.clone()).complete);
+    // As older versions wrote it.
+    run.complete = true;
+    assert_eq!(read(&run, true), (false, false));
 }
 
 #[test]

@@ -83,10 +83,10 @@ fn path(worker: &WorkerPlan, subject: Subject) -> Option<PathBuf> {
     let stem = if stem.is_empty() { worker.job.label(worker.clone) } else { stem };
     let suffix = subject.suffix();
     let compressed = if is_compressed(logs, subject) { ".fz" } else { "" };
-    Some(PathBuf::from(match logs.per_job {
+    Some(PathBuf::from(worker.job.name_on_node(match logs.per_job {
         true => format!("{stem}_{suffix}.{}.log{compressed}", worker.thread_number),
         false => format!("{stem}_{suffix}.log{compressed}"),
-    }))
+    })))
 }
 
 /// A sample has no room for a histogram: fio stores addresses of its memory.

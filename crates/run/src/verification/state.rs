@@ -14,10 +14,11 @@ use crate::plan::WorkerPlan;
 use crate::sources::{SMALL_FILE_BYTES_MAX, read_at_most};
 use crate::worker::Refused;
 
-/// fio's name of the file, in which jobs count from 0.
+/// fio's name of the file, in which jobs count from 0. On one of several nodes it begins with the node's name.
 fn path(plan: &WorkerPlan) -> PathBuf {
     let job = plan.job.name.replace('/', ".");
-    let name = format!("local-{job}-{}-verify.state", plan.thread_number - 1);
+    let node = plan.job.files.client.as_deref().unwrap_or("local");
+    let name = format!("{node}-{job}-{}-verify.state", plan.thread_number - 1);
     let directory = plan.job.verify.as_ref().and_then(|verify| verify.aux_path.clone());
     directory.unwrap_or_default().join(name)
 }

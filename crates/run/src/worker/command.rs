@@ -40,7 +40,7 @@ pub(super) fn run(when: When, index: usize, shared: &Shared) -> Result<(), Refus
         return Ok(());
     };
     let (job, name) = (plan.job.label(plan.clone), when.name());
-    let output = format!("{job}.{name}.txt");
+    let output = plan.job.name_on_node(format!("{job}.{name}.txt"));
     shared.send(Event::Line(format!("{job} : Saving output of {name} in {output}")));
     let refused = |code, what: String| Refused {
         code,
