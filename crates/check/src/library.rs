@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use engine::files::{SMALL_FILE_BYTES_MAX, read_text};
 use guide::Problem;
 use guide::work_directory::reason;
 use results::sort;
@@ -61,7 +62,7 @@ impl Library {
         }
         sort::by(&mut paths, Ord::cmp);
         for path in paths {
-            let text = fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
+            let text = read_text(&path, SMALL_FILE_BYTES_MAX).map_err(|error| unreadable(&path, &error))?;
             let profile = Profile::read(&path.display().to_string(), &text)?;
             self.add(profile, text, Some(path));
         }

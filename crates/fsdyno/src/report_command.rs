@@ -14,7 +14,7 @@ use jiff::tz::TimeZone;
 use present::{export, sheet};
 use results::{RunRecord, Study};
 
-use crate::process::streams::{print, print_stderr, refused};
+use crate::process::streams::{print, print_stderr, refused, report_problem};
 
 /// Show saved runs again: as the dyno sheet (HTML), a table, CSV, or fio's formats.
 #[derive(Debug, Args)]
@@ -112,7 +112,11 @@ impl Report {
     /// The study that a word of the command line means.
     fn load_study(&self, word: &str) -> Result<Study, Problem> {
         let path = Path::new(word);
-        if path.exists() { guide::store::read(path) } else { Store::at(self.store.as_deref())?.find(word) }
+        if path.exists() {
+            guide::store::read(path)
+        } else {
+            Store::at(self.store.as_deref())?.warning(report_problem).find(word)
+        }
     }
 
     fn form(&self, studies: &[Study]) -> Result<Form, Problem> {

@@ -1,20 +1,38 @@
 //! Saved studies: one JSON file each, written whole or not at all, in one directory.
 
-use std::fs;
+mod index;
+mod list;
+
+use std::cell::OnceCell;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use engine::errno::reason;
 use engine::files::{
-    Directory, Readers, WholeFile, make_private_directories, remove_old_drafts, unguessable, write_whole,
+    Directory, Readers, SMALL_FILE_BYTES_MAX, WholeFile, make_private_directories, read_text, remove_old_drafts,
+    unguessable, write_whole,
 };
-use results::{Question, Study, sort};
+use results::{Digest, Question, Study, sort};
 
 use crate::Problem;
-use crate::work_directory::reason;
+
+/// Most bytes of a saved run: one of fifty thousand jobs has fewer.
+const RUN_BYTES_MAX: u64 = 512 << 20;
+
+/// Ids that a sentence names.
+const NAMED_MAX: usize = 8;
+
+/// So many of the latest runs are looked into for one that can be gone by.
+const LATEST_MAX: usize = 32;
 
 /// A directory of studies.
 #[derive(Clone, Debug)]
 pub struct Store {
     directory: PathBuf,
+    /// Hears of files in it that are no studies.
+    warn: fn(&Problem),
+    /// What lies in it, once it has been looked at: the files' names and the runs in brief, the oldest first.
+    list: OnceCell<(Vec<String>, Vec<Digest>)>,
 }
 
 /// A unique name for a study that begins now, sortable by time.
@@ -38,7 +56,12 @@ impl Store {
             Problem::new(format!("no directory for saved runs: neither {} is set", folder.variables))
                 .with_next("choose one with --store DIR, or save nothing with --no-store")
         })?;
-        Ok(Store { directory })
+        Ok(Store { directory, warn: |_| (), list: OnceCell::new() })
+    }
+
+    /// With somebody who hears of files in it that are no saved runs; each costs a line, and nothing else.
+    pub fn warning(self, warn: fn(&Problem)) -> Store {
+        Store { warn, ..self }
     }
 
     /// Where it is.
@@ -83,45 +106,41 @@ impl Store {
         self.directory.join(format!("{id}.json"))
     }
 
-    /// All studies, the oldest first, with the files that are none.
-    ///
-    /// # Errors
-    /// When the directory is there but cannot be read.
-    pub fn studies(&self) -> Result<(Vec<Study>, Vec<Problem>), Problem> {
-        let entries = match fs::read_dir(&self.directory) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok((Vec::new(), Vec::new())),
-            Err(error) => {
-                return Err(Problem::new(format!("cannot read {}: {}", self.directory.display(), reason(&error))));
-            }
-        };
-        let (mut studies, mut problems) = (Vec::new(), Vec::new());
-        for path in entries.flatten().map(|entry| entry.path()) {
-            if path.extension().is_none_or(|extension| extension != "json") {
-                continue;
-            }
-            match read(&path) {
-                Ok(study) => studies.push(study),
-                Err(problem) => problems.push(problem),
-            }
+    fn list(&self) -> Result<&(Vec<String>, Vec<Digest>), Problem> {
+        if self.list.get().is_none() {
+            let listed = list::read(&self.directory, self.warn)?;
+            let _ = self.list.set(listed.into_iter().map(|entry| (entry.name, entry.digest)).unzip());
         }
-        sort::by(&mut studies, |one, other| (one.started_ms, &one.id).cmp(&(other.started_ms, &other.id)));
-        Ok((studies, problems))
+        Ok(self.list.get_or_init(Default::default))
     }
 
-    /// The latest whole study of a question for which this holds. Files that cannot be read are passed over.
-    pub fn latest(&self, question: Question, holds: impl Fn(&Study) -> bool) -> Option<Study> {
-        let word = format!("-{}-", question.word());
-        let entries = fs::read_dir(&self.directory).ok()?.flatten().map(|entry| entry.path());
-        let named = |path: &PathBuf| {
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            name.ends_with(".json") && name.contains(&word)
+    /// All studies in brief, the oldest first. The directory is looked at once.
+    ///
+    /// # Errors
+    /// When it is there but cannot be read.
+    pub fn digests(&self) -> Result<&[Digest], Problem> {
+        Ok(&self.list()?.1)
+    }
+
+    /// The same, to be kept.
+    ///
+    /// # Errors
+    /// See [`Store::digests`].
+    pub fn into_digests(mut self) -> Result<Vec<Digest>, Problem> {
+        self.list()?;
+        Ok(self.list.take().unwrap_or_default().1)
+    }
+
+    /// The latest whole study of a question about these paths for which this holds. Files that cannot be read are passed
+    /// over.
+    pub fn latest(&self, question: Question, paths: &[String], holds: impl Fn(&Study) -> bool) -> Option<Study> {
+        let (names, digests) = self.list().ok()?;
+        let fits = |study: &Digest| {
+            let about = study.targets.iter().map(|target| &target.path).eq(paths);
+            study.complete && study.question == question && about
         };
-        let mut paths: Vec<PathBuf> = entries.filter(named).collect();
-        // Names begin with the time.
-        sort::by(&mut paths, Ord::cmp);
-        let whole = |study: &Study| study.complete && study.question == question;
-        paths.iter().rev().filter_map(|path| read(path).ok()).find(|study| whole(study) && holds(study))
+        let fitting = names.iter().zip(digests).rev().filter(|(_, study)| fits(study)).take(LATEST_MAX);
+        fitting.filter_map(|(name, _)| read(&self.directory.join(name)).ok()).find(holds)
     }
 
     /// The study of a name: a file, an id, the beginning of one, a baseline's name, or `last`.
@@ -130,30 +149,42 @@ impl Store {
     /// When nothing or several things match.
     pub fn find(&self, word: &str) -> Result<Study, Problem> {
         let path = Path::new(word);
-        if path.is_file() {
+        if path.metadata().is_ok_and(|metadata| !metadata.is_dir()) {
             return read(path);
         }
-        let exact = self.path_of(word);
-        if !word.contains('/') && exact.is_file() {
-            return read(&exact);
+        if !word.contains('/') && self.path_of(word).exists() {
+            return read(&self.path_of(word));
         }
-        if let Some(id) = self.baselines()?.get(word) {
-            return read(&self.path_of(id));
+        let name = match self.known_baselines().get(word) {
+            Some(id) => self.named(id)?,
+            None if word == "last" => self.list()?.0.last().cloned(),
+            None => self.named(word)?,
+        };
+        read(&self.directory.join(name.ok_or_else(|| self.nothing(word))?))
+    }
+
+    /// The name of the file that is called so or begins with this, or whose run's id does; `None`: there is none.
+    fn named(&self, word: &str) -> Result<Option<String>, Problem> {
+        if self.path_of(word).exists() {
+            return Ok(Some(format!("{word}.json")));
         }
-        let (mut studies, _) = self.studies()?;
-        if word == "last" {
-            return studies.pop().ok_or_else(|| self.nothing(word));
+        let names = list::names(&self.directory)?.into_iter().filter_map(|name| name.into_string().ok());
+        let mut named: Vec<String> = names.filter(|name| name.starts_with(word)).collect();
+        if named.is_empty() {
+            // A file that was copied here has a name of its own.
+            let (names, digests) = self.list()?;
+            let begins = names.iter().zip(digests).filter(|(_, study)| study.id.starts_with(word));
+            named.extend(begins.map(|(name, _)| name.clone()));
         }
-        studies.retain(|study| study.id.starts_with(word));
-        match studies.len() {
-            1 => Ok(studies.remove(0)),
-            0 => Err(self.nothing(word)),
-            _ => {
-                let ids: Vec<&str> = studies.iter().map(|study| study.id.as_str()).collect();
-                Err(Problem::new(format!("{word} matches several runs: {}", ids.join(", ")))
-                    .with_next("write more of the name"))
-            }
+        if named.len() <= 1 {
+            return Ok(named.pop());
         }
+        sort::by(&mut named, Ord::cmp);
+        let ids: Vec<&str> = named.iter().take(NAMED_MAX).map(|name| name.trim_end_matches(".json")).collect();
+        let more = named.len() - ids.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        Err(Problem::new(format!("{word} matches several runs: {}{more}", ids.join(", ")))
+            .with_next("write more of the name"))
     }
 
     fn nothing(&self, word: &str) -> Problem {
@@ -177,12 +208,17 @@ impl Store {
     /// When the list is there but cannot be read.
     pub fn baselines(&self) -> Result<std::collections::BTreeMap<String, String>, Problem> {
         let path = self.baselines_file();
-        match fs::read_to_string(&path) {
+        match read_text(&path, SMALL_FILE_BYTES_MAX) {
             Ok(text) => serde_json::from_str(&text)
                 .map_err(|error| Problem::new(format!("{} is damaged: {error}", path.display()))),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Default::default()),
-            Err(error) => Err(Problem::new(format!("cannot read {}: {}", path.display(), reason(&error)))),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Default::default()),
+            Err(error) => Err(unreadable(&path, &error)),
         }
+    }
+
+    /// The same, where a list that cannot be read costs a warning.
+    pub fn known_baselines(&self) -> std::collections::BTreeMap<String, String> {
+        self.baselines().inspect_err(self.warn).unwrap_or_default()
     }
 
     /// Gives a study a name.
@@ -203,75 +239,13 @@ impl Store {
 /// # Errors
 /// When it cannot be read or is neither.
 pub fn read(path: &Path) -> Result<Study, Problem> {
-    let text = fs::read_to_string(path)
-        .map_err(|error| Problem::new(format!("cannot read {}: {}", path.display(), reason(&error))))?;
+    let text = read_text(path, RUN_BYTES_MAX).map_err(|error| unreadable(path, &error))?;
     Study::from_json(&text).map_err(|error| Problem::new(format!("{}: {error}", path.display())))
 }
 
-#[cfg(test)]
-mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
-    use super::*;
-
-    fn study(id: &str, started_ms: u64) -> Study {
-        let mut study = Study::of_run(results::RunRecord::new("fio-3.42-test", started_ms));
-        study.id = id.to_string();
-        study
-    }
-
-    #[test]
-    fn what_is_kept_is_found_by_id_beginning_file_name_and_age() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::at(Some(&folder.path().join("new/store"))).unwrap();
-        store.check_writable().unwrap();
-        assert_eq!(store.find("last").unwrap_err().next.as_deref(), Some("fsdyno measure ."));
-        let path = store.save(&study("20261101-a", 1)).unwrap();
-        store.save(&study("20261102-b", 2)).unwrap();
-        store.set_baseline("good", "20261101-a").unwrap();
-        for word in ["20261101-a", "20261101", path.to_str().unwrap(), "good"] {
-            assert_eq!(store.find(word).unwrap().id, "20261101-a", "{word}");
-        }
-        assert_eq!(store.find("last").unwrap().id, "20261102-b");
-        assert!(store.find("202611").unwrap_err().what.contains("matches several runs: 20261101-a, 20261102-b"));
-        assert!(store.find("x").unwrap_err().what.contains("no saved run x"));
-        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!([mode(store.directory()), mode(&folder.path().join("new")), mode(&path)], [0o700, 0o700, 0o600]);
-        assert_eq!(mode(&store.baselines_file()), 0o600);
-        let left: Vec<_> = fs::read_dir(store.directory()).unwrap().collect();
-        assert_eq!(left.len(), 3, "no draft and no probe is left");
-    }
-
-    #[test]
-    fn the_latest_of_a_question_is_the_latest_that_was_finished() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::at(Some(folder.path())).unwrap();
-        assert!(store.latest(Question::Compare, |_| true).is_none());
-        for (id, complete) in [("2026-compare-1", true), ("2027-compare-2", true), ("2028-compare-3", false)] {
-            let mut study = study(id, 1);
-            (study.question, study.complete) = (Question::Compare, complete);
-            store.save(&study).unwrap();
-        }
-        fs::write(folder.path().join("2029-compare-4.json"), "{").unwrap();
-        assert_eq!(store.latest(Question::Compare, |_| true).unwrap().id, "2027-compare-2");
-        assert_eq!(store.latest(Question::Compare, |study| study.id.starts_with("2026")).unwrap().id, "2026-compare-1");
-        assert!(store.latest(Question::Measure, |_| true).is_none());
-    }
-
-    #[test]
-    fn a_damaged_file_hides_no_other() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::at(Some(folder.path())).unwrap();
-        store.save(&study("good", 1)).unwrap();
-        fs::write(folder.path().join("bad.json"), "{").unwrap();
-        let (studies, problems) = store.studies().unwrap();
-        assert_eq!((studies.len(), problems.len()), (1, 1));
-    }
-
-    #[test]
-    fn ids_sort_by_time() {
-        let id = new_id(Question::Measure, 1_763_726_400_000);
-        assert!(id.starts_with("20251121-120000-measure-"), "{id}");
-        assert_eq!(id.len(), "20251121-120000-measure-ffff".len());
-    }
+fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
+    Problem::new(format!("cannot read {}: {}", path.display(), reason(error)))
 }
+
+#[cfg(test)]
+mod tests;

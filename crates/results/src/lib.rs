@@ -11,7 +11,7 @@ mod interval;
 mod merge;
 mod moments;
 mod nodes;
-mod packed;
+pub mod packed;
 pub mod quantity;
 mod record;
 mod samples;

@@ -1,5 +1,6 @@
-//! Counts by bucket in few bytes: for each bucket in use its distance from the one before and its count, seven bits a byte,
-//! the lowest first, all but the last byte with the highest bit set.
+//! Numbers and texts in few bytes. A number has seven bits a byte, the lowest first, all but the last byte with the highest
+//! bit set; a text stands behind its length; counts by bucket are, for each bucket in use, its distance from the one before
+//! and its count.
 
 pub(crate) fn pack(used: impl Iterator<Item = (usize, u64)>) -> Box<[u8]> {
     let mut bytes = Vec::new();
@@ -12,7 +13,8 @@ pub(crate) fn pack(used: impl Iterator<Item = (usize, u64)>) -> Box<[u8]> {
     bytes.into_boxed_slice()
 }
 
-fn put(bytes: &mut Vec<u8>, mut value: u64) {
+/// Appends a number.
+pub fn put(bytes: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         bytes.push(value as u8 | 0x80);
         value >>= 7;
@@ -30,17 +32,37 @@ pub(crate) fn unpack(bytes: &[u8]) -> impl Iterator<Item = (usize, u64)> + '_ {
     })
 }
 
-fn take(rest: &mut std::slice::Iter<'_, u8>) -> Option<u64> {
+/// Takes a number; `None`: there is none.
+pub fn take(rest: &mut std::slice::Iter<'_, u8>) -> Option<u64> {
     let mut value = 0;
     let mut shift = 0;
     loop {
         let byte = *rest.next()?;
-        value |= u64::from(byte & 0x7f) << shift;
+        value |= u64::from(byte & 0x7f).checked_shl(shift)?;
         shift += 7;
         if byte < 0x80 {
             return Some(value);
         }
     }
+}
+
+/// Appends a text.
+pub fn put_text(bytes: &mut Vec<u8>, text: &str) {
+    put(bytes, text.len() as u64);
+    bytes.extend(text.as_bytes());
+}
+
+/// Takes a text; `None`: there is none.
+pub fn take_text(rest: &mut std::slice::Iter<'_, u8>) -> Option<String> {
+    let length = take(rest)?.try_into().ok()?;
+    Some(str::from_utf8(take_bytes(rest, length)?).ok()?.to_owned())
+}
+
+/// Takes so many bytes; `None`: there are fewer.
+pub(crate) fn take_bytes<'a>(rest: &mut std::slice::Iter<'a, u8>, length: usize) -> Option<&'a [u8]> {
+    let (taken, after) = rest.as_slice().split_at_checked(length)?;
+    *rest = after.iter();
+    Some(taken)
 }
 
 #[cfg(test)]

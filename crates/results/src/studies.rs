@@ -1,6 +1,7 @@
 //! The record of a question: its runs, the requirements that they are judged by, and the answer in sentences.
 
 mod change;
+mod digest;
 mod figures;
 mod finding;
 mod load;
@@ -11,6 +12,7 @@ pub mod test_name;
 mod verdict;
 
 pub use change::{Change, Measure, Significance, changes, earlier, is_repeat, obstacles, scatter};
+pub use digest::{Digest, DigestTarget, DigestTest};
 pub use figures::{DirectionFigures, Figures, LatencyFigures};
 pub use finding::{Finding, Number, Trust};
 pub use load::Load;

@@ -22,6 +22,9 @@ const BANNED: &[(&str, &str)] = &[
 /// Words of code that calls the system, or names one. Its crates (rustix, libc) are not among the others' dependencies.
 const SYSTEM_WORDS: &[&str] = &["std::os::", "os::fd", "os::unix"];
 
+/// Words of code that reads a file to an end that it may not have.
+const READING_WORDS: &[&str] = &["fs::read(", "fs::read_to_string("];
+
 /// Where the files are that the kernel makes up. A sentence that names one has blanks.
 const KERNEL_PATHS: &[&str] = &["/proc", "/sys/"];
 
@@ -80,6 +83,10 @@ fn calls(file: &File) -> Vec<Finding> {
         if let Some(word) = SYSTEM_WORDS.iter().find(|word| code.iter().any(|(_, code)| code.contains(*word))) {
             findings.push(Finding::at(&file.path, line, format!("`{word}` calls the system: {instead}")));
         }
+        if let Some(word) = READING_WORDS.iter().find(|word| code.iter().any(|(_, code)| code.contains(*word))) {
+            let text = format!("`{word}` waits for pipes and reads what has no end: use engine::files::read_whole");
+            findings.push(Finding::at(&file.path, line, text));
+        }
         let of_the_kernel = |literal: &str| KERNEL_PATHS.iter().any(|path| literal.starts_with(path));
         for (_, literal) in literals.iter().filter(|(_, text)| of_the_kernel(text) && !text.contains(' ')) {
             findings.push(Finding::at(&file.path, line, format!("{literal} is the kernel's: {instead}")));
@@ -119,11 +126,12 @@ use std::os::fd::AsFd;
 use std::{fs, os::unix::fs::FileExt};
 fn h() { read(\"/proc/meminfo\"); }
 fn i() { read(&format!(r\"/sys/block/{name}\")); }
+fn j() { std::fs::read_to_string(path); }
 ";
 
     #[test]
     fn calls_of_the_system_have_two_rooms() {
-        let lines: Vec<String> = (1..=4).map(|line| format!("crates/run/src/a.rs:{line}")).collect();
+        let lines: Vec<String> = (1..=5).map(|line| format!("crates/run/src/a.rs:{line}")).collect();
         assert_eq!(found("crates/run/src/a.rs", CALLS), lines);
         for free in ["crates/engine/src/a.rs", "crates/probe/src/linux/a.rs", "crates/run/tests/a.rs", "xtask/src/a.rs"]
         {

@@ -7,7 +7,7 @@ use job::{Fallocate, SyncOpen};
 use rustix::fs::{AtFlags, FallocateFlags, FileType, Mode, OFlags, SeekFrom, StatxFlags};
 use rustix::io::Errno;
 
-use crate::files::{Advice, DirectAlignment, FileAccess, FileFacts, FileKind, OpenMode};
+use crate::files::{Advice, DirectAlignment, FileAccess, FileFacts, FileKind, OpenMode, Stamp};
 
 /// How often a call is repeated that a signal interrupted.
 pub(crate) const INTERRUPTIONS_MAX: u32 = 100;
@@ -229,6 +229,14 @@ pub(crate) fn private_directories() -> std::fs::DirBuilder {
     let mut builder = std::fs::DirBuilder::new();
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder
+}
+
+/// What changes with the content of a file.
+pub(crate) fn stamp(metadata: &std::fs::Metadata) -> Stamp {
+    use std::os::unix::fs::MetadataExt;
+    let ns = |seconds: i64, ns: i64| seconds.wrapping_mul(1_000_000_000).wrapping_add(ns).cast_unsigned();
+    let (written, changed) = ((metadata.mtime(), metadata.mtime_nsec()), (metadata.ctime(), metadata.ctime_nsec()));
+    [metadata.len(), ns(written.0, written.1), ns(changed.0, changed.1), metadata.ino()]
 }
 
 /// What stands behind a path, links followed.

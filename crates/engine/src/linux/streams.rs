@@ -1,4 +1,4 @@
-//! Files that a program writes as they grow: a pipe, a terminal, a file to be appended to.
+//! Files that a program writes as they grow, a pipe, a terminal, a file to be appended to; and files that it reads.
 
 use std::fs::{File, FileType, OpenOptions};
 use std::io;
@@ -15,6 +15,11 @@ pub(crate) fn open_file(path: &Path) -> io::Result<File> {
 /// Opens whatever is there, to append to it. Until [`wait_from_now_on`] nothing waits.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK).open(path)
+}
+
+/// Opens a file to read it; a pipe that stands there in its place is not waited for.
+pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK).open(path)
 }
 
 /// Writes to it wait for their reader.

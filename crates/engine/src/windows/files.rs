@@ -23,7 +23,7 @@ use windows_sys::Win32::System::Ioctl::{GET_LENGTH_INFORMATION, IOCTL_DISK_GET_L
 use super::fd::{BorrowedFd, OwnedFd};
 use super::native::{self, Kind, Opening, SHARED};
 use super::{beneath, errno};
-use crate::files::{Advice, DirectAlignment, FileAccess, FileFacts, FileKind, OpenMode};
+use crate::files::{Advice, DirectAlignment, FileAccess, FileFacts, FileKind, OpenMode, Stamp};
 
 pub(crate) fn open(path: &Path, mode: OpenMode) -> Result<OwnedFd, i32> {
     let disposition = if mode.create { OPEN_ALWAYS } else { OPEN_EXISTING };
@@ -256,6 +256,11 @@ pub(crate) fn remove(path: &Path) -> Result<(), i32> {
 /// Directories have the rights that the one above passes on; below the user's own profile that is this user alone.
 pub(crate) fn private_directories() -> std::fs::DirBuilder {
     std::fs::DirBuilder::new()
+}
+
+/// What changes with the content of a file. A file that replaces another takes over the time when that was made.
+pub(crate) fn stamp(metadata: &std::fs::Metadata) -> Stamp {
+    [metadata.file_size(), metadata.last_write_time(), metadata.creation_time(), 0]
 }
 
 /// What stands behind a path, links followed.

@@ -1,4 +1,4 @@
-//! Files that a program writes as they grow: a pipe, a console, a file to be appended to.
+//! Files that a program writes as they grow, a pipe, a console, a file to be appended to; and files that it reads.
 
 use std::fs::{File, FileType, OpenOptions};
 use std::io;
@@ -15,6 +15,11 @@ pub(crate) fn open_file(path: &Path) -> io::Result<File> {
 /// Opens whatever is there, to append to it.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).open(path)
+}
+
+/// Opens a file to read it.
+pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
+    File::open(path)
 }
 
 /// Opening a pipe without a reader fails here; nothing has to be changed.

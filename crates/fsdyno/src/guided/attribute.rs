@@ -6,11 +6,10 @@ use std::process::ExitCode;
 use clap::Args;
 use guide::Problem;
 use guide::attribution::{Attributed, attribute};
-use guide::store::Store;
 use results::sort;
 use serde_json::{Value, json};
 
-use super::stored::{ended, printed};
+use super::stored::{ended, opened, printed};
 use crate::process::streams::columns;
 
 /// Server, link or client: where the latency of a network mount comes from. The same question asked on the server's own
@@ -35,7 +34,7 @@ impl Attribute {
     }
 
     fn answer(self) -> Result<ExitCode, Problem> {
-        let store = Store::at(self.store.as_deref())?;
+        let store = opened(self.store.as_deref())?;
         let (server, client) = (store.find(&self.server)?, store.find(&self.client)?);
         let found = attribute(&server, &client)?;
         let first_line = format!("{} on the server, {} on the client", server.id, client.id);

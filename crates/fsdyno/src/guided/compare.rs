@@ -7,12 +7,12 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use guide::Problem;
 use guide::compare::{Options, compare, expectation, names};
-use guide::store::Store;
 use guide::study::Place;
-use results::{Question, Study};
+use results::Question;
 
 use super::answer::{Shared, answer, size};
 use super::diff::Diff;
+use super::stored::opened;
 use crate::process::streams::refused;
 
 /// Which of several storages is faster: five patterns on each, in rounds that take turns.
@@ -70,12 +70,9 @@ fn is_run(word: &str) -> bool {
 
 /// Bytes of each job's file in the last kept comparison of these places.
 fn size_before(shared: &Shared, places: &[Place]) -> Option<u64> {
-    let store = Store::at(shared.store.as_deref()).ok().filter(|_| !shared.no_store)?;
-    let of_these = |study: &Study| {
-        study.targets.len() == places.len()
-            && study.targets.iter().zip(places).all(|(target, place)| target.path == place.path.display().to_string())
-    };
-    let study = store.latest(Question::Compare, of_these)?;
+    let store = opened(shared.store.as_deref()).ok().filter(|_| !shared.no_store)?;
+    let paths: Vec<String> = places.iter().map(|place| place.path.display().to_string()).collect();
+    let study = store.latest(Question::Compare, &paths, |_| true)?;
     study.rows.first()?.option("size")?.parse().ok()
 }
 

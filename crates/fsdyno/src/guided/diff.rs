@@ -6,16 +6,15 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use guide::Problem;
-use guide::store::Store;
 use present::export::junit::{Case, Outcome};
 use present::tables::{Changes, Next};
 use results::quantity::counted;
-use results::{Change, Measure, Significance, Study, Trust, changes, earlier, is_repeat, obstacles};
+use results::{Change, Digest, Measure, Significance, Study, Trust, changes, earlier, is_repeat, obstacles};
 
 use super::answer::Shared;
 use super::junit_file::JunitFile;
 use super::step_summary::StepSummary;
-use super::stored::{ended, printed, printed_page};
+use super::stored::{ended, opened, printed, printed_page};
 use crate::process::status::{FAILED, UNUSABLE};
 use crate::process::streams::{columns, print_stderr, print_stderr_fitted, report_problem};
 
@@ -178,7 +177,7 @@ impl Diff {
     fn compare(self) -> Result<ExitCode, Problem> {
         let junit = self.junit.as_deref().map(JunitFile::claim).transpose()?;
         let step_summary = if self.github { Some(StepSummary::open()?) } else { None };
-        let store = Store::at(self.store.as_deref())?;
+        let store = opened(self.store.as_deref())?;
         let (base, new) = (store.find(&self.base)?, store.find(&self.new)?);
         let reasons = obstacles(&base, &new);
         if !reasons.is_empty() && !self.force {
@@ -188,8 +187,7 @@ impl Diff {
                      compare anyway with --force",
                 ));
         }
-        let (kept, _) = store.studies()?;
-        let found = changes(&base, &new, &earlier(&base, &new, &kept));
+        let found = changes(&base, &new, &earlier(&Digest::of(&base), &Digest::of(&new), store.digests()?));
         if found.is_empty() {
             return Err(Problem::new(format!("{} and {} have no figure in common", base.id, new.id)));
         }
@@ -252,14 +250,14 @@ impl History {
     }
 
     fn list(self) -> Result<ExitCode, Problem> {
-        let store = Store::at(self.store.as_deref())?;
-        let run = store.find(&self.run)?;
-        let (mut studies, _) = store.studies()?;
-        studies.retain(|study| is_repeat(study, &run));
+        let store = opened(self.store.as_deref())?;
+        let run = Digest::of(&store.find(&self.run)?);
+        let mut runs = store.into_digests()?;
+        runs.retain(|other| is_repeat(other, &run));
         Ok(if self.json {
-            printed(&present::tables::history_json(&studies))
+            printed(&present::tables::history_json(&runs))
         } else {
-            printed_page(&present::tables::history(&studies, columns()))
+            printed_page(&present::tables::history(&runs, columns()))
         })
     }
 }
@@ -270,7 +268,7 @@ impl Baseline {
     }
 
     fn act(self) -> Result<ExitCode, Problem> {
-        let store = Store::at(self.store.as_deref())?;
+        let store = opened(self.store.as_deref())?;
         match &self.what {
             BaselineWhat::Set { name, run } => {
                 if *name == "last" || name.contains('/') {
@@ -303,8 +301,8 @@ impl Baseline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use results::statistics::Scatter;
     use results::Interval;
+    use results::statistics::Scatter;
 
     fn change(measure: Measure, (low, high): (f64, f64), shown: Significance) -> Change {
         let ratio = (low + high) / 2.0;

@@ -7,12 +7,12 @@ use clap::builder::{ArgPredicate, PossibleValue, PossibleValuesParser};
 use clap::{Args, value_parser};
 use guide::io_mode::Wanted;
 use guide::measure::{Effort, Like, Options, familiar_names, measure, names};
-use guide::store::Store;
 use guide::study::Place;
 use job::EngineName;
 use results::Question;
 
 use super::answer::{FileOptions, Shared, answer, engine};
+use super::stored::opened;
 
 /// How fast is the storage: throughput, IOPS, latency, and the latency of a durable write.
 ///
@@ -60,8 +60,9 @@ fn test_names() -> Vec<PossibleValue> {
 
 /// Bytes of the file in the last saved run of the same plan and place.
 fn size_before(shared: &Shared, place: &Place, options: &Options) -> Option<u64> {
-    let store = Store::at(shared.store.as_deref()).ok().filter(|_| !shared.no_store)?;
-    let study = store.latest(Question::Measure, |study| options.size_in(place, study).is_some())?;
+    let store = opened(shared.store.as_deref()).ok().filter(|_| !shared.no_store)?;
+    let paths = [place.path.display().to_string()];
+    let study = store.latest(Question::Measure, &paths, |study| options.size_in(place, study).is_some())?;
     options.size_in(place, &study)
 }
 

@@ -1,6 +1,6 @@
 //! Saved studies, and work directories of killed runs: `runs`, `show`, `clean`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -68,6 +68,11 @@ pub(crate) struct Clean {
     json: bool,
 }
 
+/// The store; files in it that are no saved runs are told of.
+pub(super) fn opened(directory: Option<&Path>) -> Result<Store, Problem> {
+    Ok(Store::at(directory)?.warning(report_problem))
+}
+
 /// Reports the problem, if there is one, and ends.
 pub(super) fn ended(result: Result<ExitCode, Problem>) -> ExitCode {
     result.unwrap_or_else(|problem| ExitCode::from(refused(&problem)))
@@ -89,23 +94,21 @@ impl Runs {
     }
 
     fn list(self) -> Result<ExitCode, Problem> {
-        let store = Store::at(self.store.as_deref())?;
-        let (studies, problems) = store.studies()?;
-        problems.iter().for_each(report_problem);
-        let baselines = store.baselines()?;
+        let store = opened(self.store.as_deref())?;
+        let (runs, baselines) = (store.digests()?, store.known_baselines());
         if self.json {
-            return Ok(printed(&present::tables::runs_json(&studies, &baselines)));
+            return Ok(printed(&present::tables::runs_json(runs, &baselines)));
         }
-        if studies.is_empty() {
+        if runs.is_empty() {
             print_stderr(&format!("no runs are saved in {} yet", store.directory().display()));
         }
-        Ok(printed_page(&present::tables::runs(&studies, &baselines, columns())))
+        Ok(printed_page(&present::tables::runs(runs, &baselines, columns())))
     }
 }
 
 impl Show {
     pub(crate) fn run(self) -> ExitCode {
-        let found = Store::at(self.store.as_deref()).and_then(|store| store.find(&self.run));
+        let found = opened(self.store.as_deref()).and_then(|store| store.find(&self.run));
         ended(found.map(|study| {
             let shown = shown_as(self.json, self.markdown, self.wide, &study);
             if self.json || self.markdown { printed(&shown) } else { printed_page(&shown) }

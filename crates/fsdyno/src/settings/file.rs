@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use clap::Command;
+use engine::files::{SMALL_FILE_BYTES_MAX, read_text};
 use guide::Problem;
 use job::lookup::nearest;
 use toml::{Spanned, Value};
@@ -18,7 +19,7 @@ pub(super) fn path() -> Option<PathBuf> {
 
 /// What it sets; nothing where there is none.
 pub(super) fn read(path: &Path, command: &Command) -> Result<Vec<Setting>, Problem> {
-    match std::fs::read_to_string(path) {
+    match read_text(path, SMALL_FILE_BYTES_MAX) {
         Ok(text) => parsed(path, &text, command),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(Problem::new(format!("cannot read the configuration {}: {error}", path.display()))),

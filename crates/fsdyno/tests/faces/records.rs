@@ -116,3 +116,108 @@ fn a_record_that_cannot_be_saved_is_told_before_the_run() {
     assert!(ran.stderr.contains("--record=no/such/place.json"), "{}", ran.stderr);
     assert_eq!(place.names(""), [""; 0], "nothing was run");
 }
+
+/// A store with two runs of one plan, a and b, and the id of the later one.
+fn two_kept_runs(place: &Place) -> String {
+    for name in ["a", "b"] {
+        let words = format!("--name=a --ioengine=null --rw=read --size=1m --record=store/{name}.json");
+        place.run(&words[..]).good();
+        testkit::pause(2);
+    }
+    place.run("show store/b.json --json").document()["id"].as_str().expect("an id").to_owned()
+}
+
+#[test]
+fn an_odd_file_in_the_store_costs_a_line_of_warning_and_nothing_else() {
+    let place = Place::with(&["store"]);
+    let last = two_kept_runs(&place);
+    let lists = ["runs", "runs --json", "history", "history --json", "diff a b --force", "diff a last --json --force"];
+    let one = format!("show {last}");
+    let others = ["show a", &one, "show last", "report a --as csv", "baseline set good b", "report good --as json"];
+    let run = |words: &str| place.run(&format!("{words} --store store")[..]);
+    run("baseline set good b").good();
+    let before: Vec<_> = lists.iter().chain(&others).map(|words| run(words).good()).collect();
+    testkit::shell(&format!(
+        "cd {} && mkfifo fifo.json && ln -s /dev/zero zero.json && truncate -s 3G sparse.json && ln -s fifo.json link.json",
+        place.word("store")
+    ));
+    for (words, before) in lists.iter().chain(&others).zip(before) {
+        let after = run(words).good();
+        assert_eq!(after.stdout, before.stdout, "{words}");
+        let warnings: Vec<&str> = after.stderr.lines().filter(|line| !before.stderr.contains(line)).collect();
+        // An id that is no file's name is looked for in all of them.
+        let by_id = words.contains("last") || words.starts_with("report good") || **words == one;
+        let looks_at_all = lists.contains(words) || by_id;
+        assert_eq!(warnings.len(), if looks_at_all { 4 } else { 0 }, "{words}: {warnings:?}");
+        assert!(warnings.iter().all(|line| line.starts_with("fsdyno: cannot read store/")), "{warnings:?}");
+    }
+}
+
+#[test]
+fn a_run_is_shown_without_a_look_into_others_and_a_list_reads_none_again() {
+    if !testkit::has("strace") {
+        return;
+    }
+    let place = Place::with(&["store"]);
+    two_kept_runs(&place);
+    // Enough for an index.
+    let run = place.read("store/b.json").trim_end().to_owned() + &" ".repeat(1 << 16);
+    for number in 0..40 {
+        place.write(&format!("store/2026{number:02}.json"), &run);
+    }
+    let opened = |words: &str| {
+        let mut strace = std::process::Command::new("strace");
+        strace.args(["-f", "-e", "trace=open,openat,openat2", "-o", "calls", &testkit::program()]);
+        strace.args(words.split(' ')).args(["--store", "store"]).current_dir(place.path(""));
+        assert!(strace.output().expect("strace runs").status.success(), "{words}");
+        place.read("calls").lines().filter(|call| call.contains(".json")).count()
+    };
+    assert_eq!(["show a", "show 202607", "show store/b.json", "report a --as csv"].map(opened), [1; 4]);
+    assert_eq!([opened("runs"), opened("runs"), opened("history a"), opened("show last")], [42, 0, 1, 1]);
+    place.write("store/202607.json", &run);
+    assert_eq!(opened("runs --json"), 1, "the one that has changed");
+}
+
+#[test]
+fn no_file_that_is_read_keeps_a_command_waiting() {
+    let place = Place::with(&["xdg/fsdyno/profiles", "store"]);
+    let folder = place.path("xdg");
+    let run = |words: &str| {
+        let mut command = place.command(words);
+        testkit::Running::start(command.env("XDG_CONFIG_HOME", &folder)).finish()
+    };
+    let fifo = |name: &str| testkit::shell(&format!("mkfifo {}", place.word(name)));
+    fifo("store/baselines");
+    let listed = run("runs --store store").good();
+    assert!(listed.stderr.starts_with("fsdyno: cannot read store/baselines: it is not a regular file\n"));
+    run("baseline list --store store").refused("cannot read store/baselines: it is not a regular file");
+    fifo("xdg/fsdyno/profiles/x.toml");
+    run("check --list").refused("it is not a regular file");
+    fifo("xdg/fsdyno/config.toml");
+    run("runs --store store").refused("it is not a regular file");
+    let ran = place.run("report store/baselines");
+    ran.refused("cannot read store/baselines: it is not a regular file");
+    fifo("local-a-0-verify.state");
+    let words = "--name=a --filename=f --size=4k --rw=read --verify=crc32c --verify_state_load=1";
+    let ran = place.run(words);
+    assert!(ran.status != Some(0) && ran.stderr.contains("it is not a regular file"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_job_file_may_be_a_pipe_and_has_an_end() {
+    let place = Place::new();
+    place.write("job.fio", "[a]\nioengine=null\nsize=1m\nrw=read\n");
+    let ran = |line: &str| {
+        let mut shell = std::process::Command::new("bash");
+        let line = line.replace("fsdyno", &testkit::program());
+        testkit::Running::start(shell.args(["-c", &line]).current_dir(place.path(""))).finish()
+    };
+    for line in ["fsdyno fio <(cat job.fio)", "cat job.fio | fsdyno fio -", "mkfifo p; cat job.fio > p & fsdyno fio p"]
+    {
+        assert!(ran(line).good().stdout.contains("total=256,0,0,0"), "{line}");
+    }
+    for line in ["fsdyno fio /dev/zero", "fsdyno fio - < /dev/zero"] {
+        let ran = ran(line);
+        assert!(ran.status == Some(1) && ran.stderr.contains("it holds more than 67108864 bytes"), "{}", ran.stderr);
+    }
+}

@@ -2,7 +2,7 @@
 
 use results::quantity::{counted, number, rate_number, rate_unit};
 use results::statistics::{Scatter, median};
-use results::{Measure, Study, escape};
+use results::{Digest, DigestTest, Measure, Trust, escape};
 
 use serde_json::json;
 
@@ -21,20 +21,19 @@ struct Test<'a> {
 
 impl<'a> Test<'a> {
     /// Bytes of large requests, the number of small ones; `None`: no run has a figure of it, or its rate is another's.
-    fn of(studies: &[Study], target: usize, pattern: &'a str) -> Option<Test<'a>> {
-        let row =
-            studies.iter().flat_map(|study| study.repeats(target, pattern)).find(|row| row.figures().is_some())?;
-        if row.phase.is_some() && WITHIN.contains(&pattern) {
+    fn of(studies: &[Digest], target: usize, pattern: &'a str) -> Option<Test<'a>> {
+        let measured = |test: &&DigestTest| !test.values(Measure::Iops).is_empty();
+        let test = studies.iter().filter_map(|study| study.test(target, pattern)).find(measured)?;
+        if test.is_phase && WITHIN.contains(&pattern) {
             return None;
         }
-        let figures = row.figures()?;
-        let (measure, unit) = match &row.phase {
-            Some(_) => (Measure::Iops, "ops/s"),
-            None if figures.bytes_per_s() < figures.iops() * SMALL_BYTES => (Measure::Iops, "IOPS"),
-            None => (Measure::Rate, rate_unit()),
+        let first = |measure| test.values(measure).first().copied().unwrap_or_default();
+        let (measure, unit) = match test.is_phase {
+            true => (Measure::Iops, "ops/s"),
+            false if first(Measure::Rate) < first(Measure::Iops) * SMALL_BYTES => (Measure::Iops, "IOPS"),
+            false => (Measure::Rate, rate_unit()),
         };
-        let has_value = |study: &Study| study.repeats(target, pattern).any(|row| measure.of(row).is_some());
-        studies.iter().any(has_value).then_some(Test { pattern, measure, unit })
+        Some(Test { pattern, measure, unit })
     }
 
     fn shown(&self, value: f64) -> String {
@@ -43,21 +42,22 @@ impl<'a> Test<'a> {
 }
 
 /// One line per study: the course of the main figures of the patterns; a table per target.
-pub fn history(studies: &[Study], columns: usize) -> String {
+pub fn history(studies: &[Digest], columns: usize) -> String {
     let Some(first) = studies.first() else { return String::new() };
     let form = Form::Text { columns };
     let runs = counted(studies.len() as u64, "run");
-    let title = first.question.title(&first.target_names().join(", "));
+    let names: Vec<&str> = first.targets.iter().map(|target| target.name.as_str()).collect();
+    let title = first.question.title(&names.join(", "));
     let title = if title.ends_with('?') { format!("{title} {runs}") } else { format!("{title}: {runs}") };
     let tests = |target: usize| -> Vec<Test<'_>> {
-        first.tests().into_iter().filter_map(|pattern| Test::of(studies, target, pattern)).collect()
+        first.patterns().into_iter().filter_map(|pattern| Test::of(studies, target, pattern)).collect()
     };
     if (0..first.targets.len().max(1)).all(|target| tests(target).is_empty()) {
         return escape::terminal(&form.paragraph(&format!("{title}, without a figure: nothing was measured.")))
             .into_owned();
     }
     // Only where there is something that it is about.
-    let repeated = studies.iter().flat_map(|study| &study.rows).any(|row| row.round > 0);
+    let repeated = studies.iter().flat_map(|study| &study.tests).any(|test| test.rounds.len() > 1);
     let medians =
         if repeated { "; medians of the rounds, ± the interval of the median from three rounds on" } else { "" };
     let mut text = form.paragraph(&format!("{title}{medians}; writes count until they are durable."));
@@ -80,11 +80,12 @@ pub fn history(studies: &[Study], columns: usize) -> String {
 }
 
 /// The same as one JSON document, with all figures: bytes per second, ns, percent of a CPU.
-pub fn history_json(studies: &[Study]) -> String {
-    let tests = |study: &Study| -> Vec<serde_json::Value> {
+pub fn history_json(studies: &[Digest]) -> String {
+    let tests = |study: &Digest| -> Vec<serde_json::Value> {
         let each_target = study.targets.iter().enumerate();
         let tests = each_target.flat_map(|(target, place)| {
-            study.tests().into_iter().map(move |pattern| {
+            study.patterns().into_iter().map(move |pattern| {
+                let test = study.test(target, pattern);
                 let each = |of: &dyn Fn(&[f64]) -> serde_json::Value| -> serde_json::Map<String, serde_json::Value> {
                     let figure = |measure: Measure| of(&by_round(study, target, pattern, measure));
                     Measure::ALL.into_iter().map(|measure| (measure.word().to_owned(), figure(measure))).collect()
@@ -94,8 +95,8 @@ pub fn history_json(studies: &[Study]) -> String {
                     "pattern": pattern,
                     "figures": each(&|values| median(values).into()),
                     "intervals": each(&|values| json!(interval(values))),
-                    "rounds": study.repeats(target, pattern).count(),
-                    "trust": study.repeats(target, pattern).map(results::Row::trust).max().unwrap_or_default().word(),
+                    "rounds": test.map_or(0, |test| test.rounds.len()),
+                    "trust": test.map(|test| test.trust).unwrap_or_default().word(),
                 })
             })
         });
@@ -114,12 +115,12 @@ pub fn history_json(studies: &[Study]) -> String {
 }
 
 /// The figure of each round that has it.
-fn by_round(study: &Study, target: usize, pattern: &str, measure: Measure) -> Vec<f64> {
-    study.repeats(target, pattern).filter_map(|row| measure.of(row)).collect()
+fn by_round(study: &Digest, target: usize, pattern: &str, measure: Measure) -> Vec<f64> {
+    study.test(target, pattern).map(|test| test.values(measure)).unwrap_or_default()
 }
 
 /// The course of these tests on one target.
-fn course(studies: &[Study], target: usize, tests: &[Test<'_>]) -> Table {
+fn course(studies: &[Digest], target: usize, tests: &[Test<'_>]) -> Table {
     let names = tests.iter().map(|test| test.pattern);
     let headers: Vec<&str> = ["run"].into_iter().chain(names).chain(["<trust"]).collect();
     let mut table = Table::new(&headers);
@@ -132,8 +133,8 @@ fn course(studies: &[Study], target: usize, tests: &[Test<'_>]) -> Table {
             let shown = |median: f64| format!("{}{}", test.shown(median), reach(median, interval(&values)));
             cells.push(median(&values).map_or("-".to_string(), shown));
         }
-        let rows = tests.iter().flat_map(|test| study.repeats(target, test.pattern));
-        cells.push(rows.map(results::Row::trust).max().unwrap_or_default().word().to_string());
+        let shown = tests.iter().filter_map(|test| study.test(target, test.pattern));
+        cells.push(shown.map(|test| test.trust).max().unwrap_or(Trust::Ok).word().to_string());
         table.row(cells);
     }
     if let Some(cells) = scatter_row(studies, target, tests) {
@@ -144,11 +145,17 @@ fn course(studies: &[Study], target: usize, tests: &[Test<'_>]) -> Table {
 
 /// How far runs lie from each other: what `diff` widens its intervals by when the last of them is its base. `None`: too
 /// few runs.
-fn scatter_row(studies: &[Study], target: usize, tests: &[Test<'_>]) -> Option<Vec<String>> {
-    let whole: Vec<&Study> = studies.iter().filter(|study| study.complete).collect();
+fn scatter_row(studies: &[Digest], target: usize, tests: &[Test<'_>]) -> Option<Vec<String>> {
+    let whole: Vec<&Digest> = studies.iter().filter(|study| study.complete).collect();
     let last = whole.last()?;
     let of = |test: &Test<'_>| {
-        results::scatter(&whole, target, test.pattern, test.measure, last.repeats(target, test.pattern).count())
+        results::scatter(
+            &whole,
+            target,
+            test.pattern,
+            test.measure,
+            last.test(target, test.pattern).map_or(0, |test| test.rounds.len()),
+        )
     };
     let found: Vec<Scatter> = tests.iter().map(of).collect();
     if found.iter().all(|found| *found == Scatter::Assumed) {

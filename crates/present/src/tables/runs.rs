@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use results::quantity::counted;
-use results::{Study, Trust, escape};
+use results::{Digest, escape};
 use serde_json::json;
 
-use super::sentence::first_error;
 use super::table::{Form, Table};
 
 /// One line per study, the oldest first. `baselines` maps a name to an id.
-pub fn runs(studies: &[Study], baselines: &BTreeMap<String, String>, columns: usize) -> String {
+pub fn runs(studies: &[Digest], baselines: &BTreeMap<String, String>, columns: usize) -> String {
     let mut table = Table::new(&["run", "<when (UTC)", "<of", "<trust"]).sparing(&["when (UTC)"]);
     for study in studies {
         let mut id = study.id.clone();
@@ -32,7 +31,7 @@ pub fn runs(studies: &[Study], baselines: &BTreeMap<String, String>, columns: us
 }
 
 /// The same as one JSON document.
-pub fn runs_json(studies: &[Study], baselines: &BTreeMap<String, String>) -> String {
+pub fn runs_json(studies: &[Digest], baselines: &BTreeMap<String, String>) -> String {
     let listed: Vec<_> = studies
         .iter()
         .map(|study| {
@@ -44,7 +43,7 @@ pub fn runs_json(studies: &[Study], baselines: &BTreeMap<String, String>) -> Str
                 "started_ms": study.started_ms,
                 "complete": study.complete,
                 "targets": study.targets.iter().map(|target| &target.path).collect::<Vec<_>>(),
-                "rows": study.rows.len(),
+                "rows": study.rows,
                 "trust": trust(study),
                 "baselines": names,
             })
@@ -69,23 +68,22 @@ fn ending(text: &str, columns: usize) -> String {
     }
 }
 
-fn when(study: &Study) -> String {
+fn when(study: &Digest) -> String {
     let moment = i64::try_from(study.started_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
     moment.map_or("?".to_string(), |moment| moment.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M").to_string())
 }
 
-fn places(study: &Study) -> String {
+fn places(study: &Digest) -> String {
     let names: Vec<&str> = study.targets.iter().map(|target| target.name.as_str()).collect();
     names.join(", ")
 }
 
-/// The worst of the rows; a study that was stopped says so, and one in which something failed.
-fn trust(study: &Study) -> &'static str {
-    if !study.complete {
-        return "stopped";
+/// The worst of the rows; a study that is not complete says so, and one in which something failed.
+fn trust(study: &Digest) -> &'static str {
+    match () {
+        () if study.lacks_ranks => "incomplete",
+        () if !study.complete => "stopped",
+        () if study.failed => "failed",
+        () => study.trust.word(),
     }
-    if study.rows.iter().any(|row| first_error(row).is_some()) {
-        return "failed";
-    }
-    study.rows.iter().map(results::Row::trust).max().unwrap_or(Trust::Ok).word()
 }

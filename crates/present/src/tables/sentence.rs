@@ -61,7 +61,6 @@ pub(crate) fn incomplete(study: &Study) -> Option<[&'static str; 2]> {
 
 /// The first error of the row, in words.
 pub(crate) fn first_error(row: &Row) -> Option<String> {
-    let of_job = row.run.iter().flat_map(|run| &run.jobs).find_map(|job| job.error.as_ref());
-    let error = of_job.or(row.phase.as_ref().and_then(|phase| phase.error.as_ref()))?;
+    let error = row.first_error()?;
     Some(format!("{}: {}", error.function, error.text))
 }

@@ -83,6 +83,7 @@ fn forms(study: &Study) -> BTreeMap<&'static str, String> {
     let names = BTreeMap::from([(study.sentences.concat(), study.id.clone())]);
     let studies = std::slice::from_ref(study);
     let found = changes(study, study, &[]);
+    let listed: Vec<results::Digest> = studies.iter().map(results::Digest::of).collect();
     let shown = tables::Changes {
         found: &found,
         base: study.id.clone(),
@@ -99,9 +100,10 @@ fn forms(study: &Study) -> BTreeMap<&'static str, String> {
         ("openmetrics", export::openmetrics(study)),
         ("html", sheet::html(studies, &sheet::SheetOptions::default())),
         ("study", study.to_json()),
-        ("runs", tables::runs(studies, &names, 80)),
-        ("runs as json", tables::runs_json(studies, &names)),
-        ("history", tables::history(studies, 80)),
+        ("runs", tables::runs(&listed, &names, 80)),
+        ("runs as json", tables::runs_json(&listed, &names)),
+        ("history", tables::history(&listed, 80)),
+        ("history as json", tables::history_json(&listed)),
         ("changes", shown.text(80)),
         ("changes in Markdown", shown.markdown()),
         ("changes as json", shown.json()),

@@ -176,7 +176,7 @@ fn degenerate_studies_have_pages_too() {
     }
     let failed = sheet(odd::failed_job());
     check(&failed);
-    assert!(failed.contains("No space left on device") && failed.contains("Stopped early."));
+    assert!(failed.contains("No space left on device") && failed.contains("<strong>Stopped early</strong>: these"));
     let mut beyond = fixture::comparison();
     beyond.rows.truncate(3);
     beyond.rows[0].target = usize::MAX / 2;

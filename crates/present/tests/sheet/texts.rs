@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use present::tables::{Changes, Next, history, markdown, runs, text, wide_text};
-use results::{Question, Study};
+use results::{Digest, Question, Study};
 
 use crate::fixture;
 use crate::odd;
@@ -101,9 +101,9 @@ fn runs_that_cannot_be_judged_end_with_the_command_that_can() {
 #[test]
 fn the_list_of_runs_and_their_history() {
     let names = [("good".to_string(), fixture::comparison().id)].into_iter().collect();
-    let studies = [fixture::comparison(), measurement()];
+    let studies = [Digest::of(&fixture::comparison()), Digest::of(&measurement())];
     assert_snapshot!(runs(&studies, &names, 80));
-    assert_snapshot!(history(&[fixture::comparison()], 80));
+    assert_snapshot!(history(&studies[..1], 80));
 }
 
 #[test]
@@ -120,7 +120,8 @@ fn what_runs_differ_by_stands_beside_the_change_and_in_the_history() {
         })
         .collect();
     let (base, new) = (&kept[3], &kept[4]);
-    let found = results::changes(base, new, &results::earlier(base, new, &kept));
+    let listed: Vec<Digest> = kept.iter().map(Digest::of).collect();
+    let found = results::changes(base, new, &results::earlier(&listed[3], &listed[4], &listed));
     let iops: Vec<_> = found
         .into_iter()
         .filter(|change| change.measure == results::Measure::Iops && change.pattern == "randread")
@@ -128,7 +129,7 @@ fn what_runs_differ_by_stands_beside_the_change_and_in_the_history() {
     let shown = changes(&iops, "20261103", "20261104");
     assert_snapshot!(shown.text(80));
     assert_snapshot!(Changes { wide: true, ..shown }.text(80));
-    assert_snapshot!(history(&kept[..4], 80));
+    assert_snapshot!(history(&listed[..4], 80));
 }
 
 #[test]
@@ -149,13 +150,13 @@ fn a_history_names_the_unit_of_each_figure_and_leaves_out_what_has_none() {
         job.jobs.iter_mut().for_each(|job| job.directions.read.ios /= 256);
     }
     study.rows.iter_mut().filter(|row| row.pattern == "randrw").for_each(|row| row.run = None);
-    let shown = history(&[study.clone()], 120);
+    let shown = history(&[Digest::of(&study)], 120);
     let lines: Vec<&str> = shown.lines().collect();
     let heads = lines.iter().position(|line| line.starts_with("run ")).expect("a table");
     assert!(lines[heads + 1].split_whitespace().eq(["MB/s", "IOPS", "IOPS", "IOPS"]), "{shown}");
     assert!(!shown.contains("randrw"), "{shown}");
     study.rows.iter_mut().for_each(|row| row.run = None);
-    let empty = history(&[study], 80);
+    let empty = history(&[Digest::of(&study)], 80);
     assert_eq!(empty, "local, nfs, s3, compared: 1 run, without a figure: nothing was measured.\n");
 }
 

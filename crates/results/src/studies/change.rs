@@ -1,6 +1,6 @@
 //! Compares a study with a later one: what became faster or slower, and whether the rounds show it.
 
-use super::{LatencyFigures, Row, Study, Target, Trust};
+use super::{Digest, Figures, LatencyFigures, Row, Study, Trust};
 use crate::interval::Interval;
 use crate::statistics::{CHANGE_CONFIDENCE, Difference, Estimate, Scatter, mann_whitney, median};
 
@@ -45,7 +45,16 @@ impl Measure {
 
     /// Its value in a row: bytes per second, 1/s, ns or percent.
     pub fn of(self, row: &Row) -> Option<f64> {
-        let figures = row.figures()?;
+        self.among(&row.figures()?)
+    }
+
+    /// All of them in a row.
+    pub(super) fn all_of(row: &Row) -> [Option<f64>; Measure::ALL.len()] {
+        let figures = row.figures();
+        Measure::ALL.map(|measure| measure.among(figures.as_ref()?))
+    }
+
+    fn among(self, figures: &Figures) -> Option<f64> {
         let latencies = figures.total.latency.as_ref();
         let latency = |pick: fn(&LatencyFigures) -> Option<u64>| latencies.and_then(pick).map(|ns| ns as f64);
         match self {
@@ -122,6 +131,14 @@ impl Change {
 
 /// Why two studies should not be compared: each reason a sentence. Empty: they can be.
 pub fn obstacles(base: &Study, new: &Study) -> Vec<String> {
+    differences(&Digest::of(base), &Digest::of(new), |pattern| {
+        let (plan, other) = (plan_of(base, pattern), plan_of(new, pattern));
+        format!("`{}` became `{}` in the plan of", beyond(&plan, &other), beyond(&other, &plan))
+    })
+}
+
+/// The same of digests. `plans`: a sentence about what differs in the plans of a pattern.
+fn differences(base: &Digest, new: &Digest, plans: impl Fn(&str) -> String) -> Vec<String> {
     let mut reasons = Vec::new();
     if base.question != new.question {
         reasons.push(format!("one is from {}, the other from {}", base.question.word(), new.question.word()));
@@ -135,22 +152,20 @@ pub fn obstacles(base: &Study, new: &Study) -> Vec<String> {
     // Other places are for the one who asks to know; the same place with another filesystem is one that was not
     // mounted.
     for (one, other) in base.targets.iter().zip(&new.targets).filter(|(one, other)| one.path == other.path) {
-        let fstype = |target: &Target| target.storage.mount.value().map(|mount| mount.fstype.clone());
-        if let (Some(before), Some(after)) = (fstype(one), fstype(other))
+        if let (Some(before), Some(after)) = (&one.fstype, &other.fstype)
             && before != after
         {
-            reasons.push(format!("{} was {before}, {} is {after}", named(one), named(other)));
+            reasons.push(format!("{} was {before}, {} is {after}", one.name, other.name));
         }
     }
+    let plan =
+        |study: &Digest, pattern: &str| study.tests.iter().find(|test| test.pattern == pattern).map(|test| test.plan);
     let mut differences: Vec<(String, Vec<&str>)> = Vec::new();
     // How far the file was filled is in the plans of the tests that use it.
-    for pattern in base.tests() {
-        let Some(plan) = plan_of(base, pattern) else { continue };
-        let difference = match plan_of(new, pattern) {
+    for pattern in base.patterns() {
+        let difference = match plan(new, pattern) {
             None => "only one of them has".to_string(),
-            Some(other) if other != plan => {
-                format!("`{}` became `{}` in the plan of", beyond(&plan, &other), beyond(&other, &plan))
-            }
+            other if other != plan(base, pattern) => plans(pattern),
             Some(_) => continue,
         };
         match differences.iter_mut().find(|(known, _)| *known == difference) {
@@ -160,8 +175,8 @@ pub fn obstacles(base: &Study, new: &Study) -> Vec<String> {
     }
     reasons.extend(differences.iter().map(|(difference, patterns)| format!("{difference} {}", patterns.join(", "))));
     for (what, one, other) in [
-        ("kernel", &base.host.kernel, &new.host.kernel),
-        ("number of CPUs", &base.host.cpus.map(|n| n.to_string()), &new.host.cpus.map(|n| n.to_string())),
+        ("kernel", &base.kernel, &new.kernel),
+        ("number of CPUs", &base.cpus.map(|n| n.to_string()), &new.cpus.map(|n| n.to_string())),
     ] {
         if let (Some(one), Some(other)) = (one, other)
             && one != other
@@ -172,18 +187,9 @@ pub fn obstacles(base: &Study, new: &Study) -> Vec<String> {
     reasons
 }
 
-fn named(target: &Target) -> &str {
-    if target.name.is_empty() { &target.path } else { &target.name }
-}
-
-/// What was asked for in a pattern: the words of its line without those that name places.
-fn plan_of<'a>(study: &'a Study, pattern: &str) -> Option<Vec<&'a str>> {
-    let row = study.rows.iter().find(|row| row.pattern == pattern)?;
-    let names_a_place = |word: &&String| {
-        let key = word.trim_start_matches('-').split('=').next().unwrap_or_default();
-        matches!(key, "filename" | "directory" | "name")
-    };
-    Some(row.command.iter().filter(|word| !names_a_place(word)).map(String::as_str).collect())
+/// What was asked for in a pattern.
+fn plan_of<'a>(study: &'a Study, pattern: &str) -> Vec<&'a str> {
+    study.rows.iter().find(|row| row.pattern == pattern).map(|row| row.plan().collect()).unwrap_or_default()
 }
 
 /// The words of a plan that another does not have.
@@ -193,8 +199,9 @@ fn beyond(plan: &[&str], other: &[&str]) -> String {
 
 /// The changes of every figure that both studies have, by pattern and target. The [`earlier`] studies show how far one
 /// lies from another although nothing has changed.
-pub fn changes(base: &Study, new: &Study, earlier: &[&Study]) -> Vec<Change> {
-    let history: Vec<&Study> = earlier.iter().copied().chain([base]).collect();
+pub fn changes(base: &Study, new: &Study, earlier: &[&Digest]) -> Vec<Change> {
+    let last = Digest::of(base);
+    let history: Vec<&Digest> = earlier.iter().copied().chain([&last]).collect();
     let mut found = Vec::new();
     for pattern in base.tests() {
         for target in 0..base.targets.len().min(new.targets.len()) {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Finding, PhaseRecord, Trust, VerdictRow, test_name};
 use crate::evidence::Storage;
-use crate::record::{Host, Note, RunRecord};
+use crate::record::{Host, JobError, Note, RunRecord};
 use crate::saved::{SavedRecordError, reread, upgrade};
 
 /// Version of the study's format; grows whenever a field is added, removed or changes meaning.
@@ -70,6 +70,18 @@ pub enum Question {
 }
 
 impl Question {
+    /// All of them.
+    pub const ALL: [Question; Question::Fio as usize + 1] = [
+        Question::Measure,
+        Question::SmallFiles,
+        Question::Check,
+        Question::Compare,
+        Question::Sweep,
+        Question::Curve,
+        Question::Scale,
+        Question::Fio,
+    ];
+
     /// The subcommand's name, and the question in words; `{}` stands for what it is asked of.
     fn row(self) -> (&'static str, &'static str) {
         match self {
@@ -128,6 +140,21 @@ pub struct Row {
 }
 
 impl Row {
+    /// The first error of a job or an operation.
+    pub fn first_error(&self) -> Option<&JobError> {
+        let of_job = self.run.iter().flat_map(|run| &run.jobs).find_map(|job| job.error.as_ref());
+        of_job.or_else(|| self.phase.as_ref()?.error.as_ref())
+    }
+
+    /// What was asked for: the words of its line without those that name places.
+    pub(super) fn plan(&self) -> impl Iterator<Item = &str> {
+        let names_a_place = |word: &&String| {
+            let key = word.trim_start_matches('-').split('=').next().unwrap_or_default();
+            matches!(key, "filename" | "directory" | "name")
+        };
+        self.command.iter().filter(move |word| !names_a_place(word)).map(String::as_str)
+    }
+
     /// Whether ranks sent no results.
     pub fn lacks_ranks(&self) -> bool {
         self.run.as_ref().is_some_and(|run| !run.missing_ranks().is_empty())

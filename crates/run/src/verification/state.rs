@@ -6,12 +6,11 @@ use std::path::PathBuf;
 
 use drive::Parts;
 use engine::errno::{EINVAL, reason};
-use engine::files::{Reach, Readers, write_whole};
+use engine::files::{Reach, Readers, SMALL_FILE_BYTES_MAX, read_whole, write_whole};
 use results::{Note, Severity};
 use workload::{Generator, LastWrites, SavedState, Workload};
 
 use crate::plan::WorkerPlan;
-use crate::sources::{SMALL_FILE_BYTES_MAX, read_at_most};
 use crate::worker::Refused;
 
 /// fio's name of the file, in which jobs count from 0. On one of several nodes it begins with the node's name.
@@ -65,7 +64,7 @@ pub(crate) fn verifiable(plan: &WorkerPlan) -> Result<Option<u64>, Refused> {
     }
     let path = path(plan);
     let refused = |message| Refused { code: EINVAL, function: "verify_state_load", message };
-    let bytes = read_at_most(&path, SMALL_FILE_BYTES_MAX).map_err(|error| {
+    let bytes = read_whole(&path, SMALL_FILE_BYTES_MAX).map_err(|error| {
         let text =
             format!("fio: open state file: {}\nfio: state file: {} (for_write=0)", reason(&error), path.display());
         Refused { code: error.raw_os_error().unwrap_or(EINVAL), function: "verify_state_load", message: text }

@@ -146,7 +146,7 @@ fn another_filesystem_at_the_same_place_is_an_obstacle() {
         let mut study = study(&STEADY);
         let identity = Mount { fstype: fstype.into(), ..Mount::default() };
         let storage = Storage { mount: Seen::Value(identity), ..Storage::default() };
-        study.targets = vec![Target { name: "nfs".into(), path: path.into(), storage }];
+        study.targets = vec![crate::Target { name: "nfs".into(), path: path.into(), storage }];
         study
     };
     assert_eq!(obstacles(&at("/mnt", "nfs4"), &at("/mnt", "ext4")), ["nfs was nfs4, nfs is ext4"]);
@@ -179,6 +179,16 @@ fn kept(levels: &[u64]) -> Vec<Study> {
     levels.iter().enumerate().map(of).collect()
 }
 
+fn digests(studies: &[Study]) -> Vec<Digest> {
+    studies.iter().map(Digest::of).collect()
+}
+
+/// The change in IOPS, judged by what was kept before.
+fn found_after(kept: &[Study], base: &Study, new: &Study) -> Change {
+    let kept = digests(kept);
+    find(&changes(base, new, &earlier(&Digest::of(base), &Digest::of(new), &kept)), Measure::Iops).clone()
+}
+
 /// The base and a study that is a tenth slower, after all that is kept.
 fn a_tenth_slower() -> (Study, Study) {
     let slower: Vec<(u64, u64)> = STEADY.iter().map(|(reads, ns)| (reads * 9 / 10, *ns)).collect();
@@ -188,10 +198,7 @@ fn a_tenth_slower() -> (Study, Study) {
 #[test]
 fn what_scatters_from_study_to_study_hides_a_change() {
     let (base, new) = a_tenth_slower();
-    let with = |levels: &[u64]| {
-        let kept = kept(levels);
-        find(&changes(&base, &new, &earlier(&base, &new, &kept)), Measure::Iops).clone()
-    };
+    let with = |levels: &[u64]| found_after(&kept(levels), &base, &new);
     let (quiet, wild) = (with(&[100, 101, 99, 100]), with(&[100, 110, 92, 105]));
     assert_eq!((quiet.shown, wild.shown), (Significance::Worse, Significance::NotShown), "{quiet:?} {wild:?}");
     assert!(matches!(quiet.scatter, Scatter::Seen { studies: 5, .. }), "four and the base: {quiet:?}");
@@ -214,7 +221,11 @@ fn without_a_history_a_small_change_is_not_shown() {
 #[test]
 fn a_history_is_of_whole_sound_studies_of_the_same_thing_before_both() {
     let (base, new) = a_tenth_slower();
-    let ids = |kept: &[Study]| earlier(&base, &new, kept).iter().map(|study| study.started_ms).collect::<Vec<_>>();
+    let ids = |kept: &[Study]| {
+        let kept = digests(kept);
+        let found = earlier(&Digest::of(&base), &Digest::of(&new), &kept);
+        found.iter().map(|study| study.started_ms).collect::<Vec<_>>()
+    };
     let mut kept = kept(&[100; 6]);
     assert_eq!(ids(&kept), [0, 1, 2, 3, 4, 5]);
     kept[0].complete = false;
@@ -231,7 +242,7 @@ fn a_history_is_of_whole_sound_studies_of_the_same_thing_before_both() {
 fn invalid_rounds_and_longer_studies_tell_no_scatter() {
     let (base, new) = a_tenth_slower();
     let mut kept = kept(&[100, 102, 98, 101]);
-    let seen = |kept: &[Study]| match find(&changes(&base, &new, &earlier(&base, &new, kept)), Measure::Iops).scatter {
+    let seen = |kept: &[Study]| match found_after(kept, &base, &new).scatter {
         Scatter::Seen { studies, .. } => studies,
         Scatter::Assumed => 0,
     };

@@ -1,0 +1,148 @@
+//! What lists, histories and comparisons need of a saved study. A directory of many runs keeps it beside them, so that a
+//! list reads no run.
+
+mod bytes;
+
+use super::{Measure, Question, Row, Study, Target, Trust, test_name};
+
+/// A study in brief. Its figures are those of the rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Digest {
+    /// As the study's, like the next five.
+    pub id: String,
+    /// What was asked.
+    pub question: Question,
+    /// Version line of the writer.
+    pub version: String,
+    /// When it began, ms since the epoch.
+    pub started_ms: u64,
+    /// False when it was stopped before its end, or ranks sent no results.
+    pub complete: bool,
+    /// Name of the machine, as it calls itself.
+    pub host_name: Option<String>,
+    /// Ranks sent no results.
+    pub lacks_ranks: bool,
+    /// A job or an operation failed.
+    pub failed: bool,
+    /// The worst of all rows.
+    pub trust: Trust,
+    /// uname -sr.
+    pub kernel: Option<String>,
+    /// Processors online.
+    pub cpus: Option<u32>,
+    /// The storages asked about.
+    pub targets: Vec<DigestTarget>,
+    /// How many rows there are.
+    pub rows: usize,
+    /// What was measured, by target, in the order in which it first ran.
+    pub tests: Vec<DigestTest>,
+}
+
+/// A storage that was asked about.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DigestTarget {
+    /// What it is called: see [`Study::target_names`].
+    pub name: String,
+    /// The path.
+    pub path: String,
+    /// Its filesystem's type; `None`: not known.
+    pub fstype: Option<String>,
+}
+
+/// All rows of one pattern on one target.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DigestTest {
+    /// Index into the targets.
+    pub target: usize,
+    /// What was run.
+    pub pattern: String,
+    /// Differs where the words of the command lines differ, those aside that name places.
+    pub plan: u64,
+    /// The worst of the rows.
+    pub trust: Trust,
+    /// Operations on names, not transfers.
+    pub is_phase: bool,
+    /// For each row the figures in the order of [`Measure::ALL`].
+    pub rounds: Vec<[Option<f64>; Measure::ALL.len()]>,
+}
+
+impl Digest {
+    /// Of a study.
+    pub fn of(study: &Study) -> Digest {
+        let named = study.target_names().into_iter().zip(&study.targets);
+        let mut tests: Vec<DigestTest> = Vec::new();
+        for row in study.rows.iter().filter(|row| row.pattern != test_name::FILL) {
+            let known = tests.iter().position(|test| (test.target, &test.pattern) == (row.target, &row.pattern));
+            let known = known.unwrap_or_else(|| {
+                tests.push(DigestTest { target: row.target, ..DigestTest::of(row) });
+                tests.len() - 1
+            });
+            tests[known].add(row);
+        }
+        Digest {
+            id: study.id.clone(),
+            question: study.question,
+            version: study.version.clone(),
+            started_ms: study.started_ms,
+            complete: study.complete,
+            host_name: study.host_name.clone(),
+            lacks_ranks: study.lacks_ranks(),
+            failed: study.rows.iter().any(|row| row.first_error().is_some()),
+            trust: study.rows.iter().map(Row::trust).max().unwrap_or_default(),
+            kernel: study.host.kernel.clone(),
+            cpus: study.host.cpus,
+            targets: named.map(|(name, target)| DigestTarget::of(name, target)).collect(),
+            rows: study.rows.len(),
+            tests,
+        }
+    }
+
+    /// The patterns, in the order in which they first ran.
+    pub fn patterns(&self) -> Vec<&str> {
+        let mut patterns: Vec<&str> = Vec::new();
+        for test in &self.tests {
+            if !patterns.contains(&test.pattern.as_str()) {
+                patterns.push(&test.pattern);
+            }
+        }
+        patterns
+    }
+
+    /// The rows of one pattern on one target; `None`: there are none.
+    pub fn test(&self, target: usize, pattern: &str) -> Option<&DigestTest> {
+        self.tests.iter().find(|test| test.target == target && test.pattern == pattern)
+    }
+}
+
+impl DigestTarget {
+    fn of(name: String, target: &Target) -> DigestTarget {
+        let fstype = target.storage.mount.value().map(|mount| mount.fstype.clone());
+        DigestTarget { name, path: target.path.clone(), fstype }
+    }
+}
+
+impl DigestTest {
+    fn of(row: &Row) -> DigestTest {
+        let plan = fingerprint(row.plan());
+        DigestTest { pattern: row.pattern.clone(), plan, is_phase: row.phase.is_some(), ..DigestTest::default() }
+    }
+
+    fn add(&mut self, row: &Row) {
+        self.trust = self.trust.max(row.trust());
+        self.rounds.push(Measure::all_of(row));
+    }
+
+    /// A figure of the rows that have it.
+    pub fn values(&self, measure: Measure) -> Vec<f64> {
+        self.rounds.iter().filter_map(|figures| figures[measure as usize]).collect()
+    }
+}
+
+/// The hash FNV-1a: the same in every version of the program.
+fn fingerprint<'a>(words: impl Iterator<Item = &'a str>) -> u64 {
+    let bytes = words.flat_map(|word| word.bytes().chain([0]));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests;
