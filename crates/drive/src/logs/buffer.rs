@@ -143,13 +143,14 @@ impl LogBuffer {
         }
     }
 
-    /// The requests are over, whatever ended them: closes the windows of all kinds as they are, so that what is in them is
-    /// in the logs.
+    /// The requests are over, whatever ended them: closes the windows of all kinds as they are, and hands the rows over, as a
+    /// sync that follows may never come back.
     pub(crate) fn close_windows(&mut self, now_ns: u64, recorder: &Recorder) {
         let Some(origin_ns) = self.origin_ns else { return };
         let at_ns = now_ns.saturating_sub(origin_ns);
         Direction::ALL.into_iter().for_each(|direction| self.close_latencies(direction, at_ns));
         self.close_counted(Closing::All, now_ns, recorder);
+        self.hand_over();
     }
 
     /// The worker ended, and its windows are closed: hands over the rest. Returns a note if rows were delayed.

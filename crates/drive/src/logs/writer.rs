@@ -188,3 +188,31 @@ impl Scribe {
 fn entries(chunk: &Chunk, subject: Subject, style: &Style) -> impl Iterator<Item = Entry> {
     chunk.rows.iter().filter_map(move |row| Entry::of(row, subject, style, chunk.epoch_ms))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use job::{Direction, Logs, PerDirection, Reporting};
+    use workload::{Op, OpKind};
+
+    use super::*;
+    use crate::logs::LogBuffer;
+    use crate::recorder::{Recorder, RecorderOptions};
+
+    #[test]
+    fn the_rows_of_a_worker_are_handed_over_before_its_last_sync() {
+        let (sender, messages) = channel();
+        let logs = Logs { iops: Some("log".into()), window_ms: 100, ..Logs::default() };
+        let reporting = Reporting { logs, ..Reporting::default() };
+        let mut buffer = LogBuffer::new(0, &reporting, LogSender(sender), Arc::default());
+        let mut recorder = Recorder::new(PerDirection::all(true), RecorderOptions::default(), 1);
+        buffer.begin(0);
+        recorder.transferred(Direction::Read, 4096);
+        let op = Op { kind: OpKind::Read, offset: 0, length: 4096, file: 0 };
+        buffer.note(&op, Direction::Read, 0, 5000, 50_000_000);
+        buffer.close_windows(50_000_000, &recorder);
+        let Ok(Message::Rows { chunk, .. }) = messages.try_recv() else { panic!("a sync may never come back") };
+        assert_eq!(chunk.rows.len(), 5, "three latencies and two rates");
+    }
+}

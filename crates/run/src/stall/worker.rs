@@ -141,8 +141,9 @@ pub(crate) fn abandoned(plan: &WorkerPlan, cell: &WorkerCell, ran_ms: u64, silen
         _ if whole => (" after its I/O", "its figures are whole"),
         _ => (" after it was to end", "its figures are those of its last sign of life"),
     };
+    let logs = if !whole && plan.job.reporting.logs.any() { "; its logs may lack the last second" } else { "" };
     messages.push(format!(
-        "fio: {}: worker {} is stuck {}: no answer for {seconds} s{when} (errno {ETIMEDOUT}). It is left behind; {figures}",
+        "fio: {}: worker {} is stuck {}: no answer for {seconds} s{when} (errno {ETIMEDOUT}). It is left behind; {figures}{logs}",
         plan.job.name,
         plan.thread_number,
         place(waiting.as_ref()),
@@ -258,5 +259,13 @@ mod tests {
         let error = end.record.error.unwrap();
         assert_eq!((error.code, error.text.as_str()), (ETIMEDOUT, "no answer for 31 s"));
         assert!(end.lost && end.messages[0].contains("worker 1 is stuck"), "{:?}", end.messages);
+        assert!(end.messages[0].ends_with("last sign of life"), "{:?}", end.messages);
+    }
+
+    #[test]
+    fn the_logs_of_a_lost_worker_may_lack_its_last_second() {
+        let plan = plan("--name=a --ioengine=null --size=1m --write_bw_log=x");
+        let end = abandoned(&plan, &WorkerCell::default(), 1500, 31_000_000_000);
+        assert!(end.messages[0].ends_with("; its logs may lack the last second"), "{:?}", end.messages);
     }
 }
