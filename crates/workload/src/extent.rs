@@ -60,6 +60,11 @@ impl Extent {
         !self.time_based && (self.issued_bytes >= self.bytes || self.issued_ios >= self.ios)
     }
 
+    /// No further request from now on.
+    pub(crate) fn end(&mut self) {
+        (self.time_based, self.ios) = (false, 0);
+    }
+
     /// No further request before the files start over.
     pub(crate) fn pass_is_over(&self) -> bool {
         self.issued_bytes - self.bytes_before >= self.pass_bytes

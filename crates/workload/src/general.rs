@@ -34,8 +34,6 @@ pub(crate) struct General {
     passed: bool,
     /// Each block is trimmed, then written: not where writes have other sizes than trims and go their own way.
     pairs: bool,
-    /// The job is at its end: only writes of trimmed blocks are still to come.
-    ending: bool,
 }
 
 /// Which direction is next.
@@ -116,7 +114,6 @@ impl General {
             passed: false,
             pairs: workload.direction_mix() == DirectionMix::TrimThenWrite
                 && (workload.pattern.access.random || sizes[Direction::Trim] == sizes[Direction::Write]),
-            ending: false,
         }
     }
 
@@ -127,7 +124,7 @@ impl General {
 
     /// From now on only writes of trimmed blocks come.
     pub(crate) fn end(&mut self) {
-        self.ending = true;
+        self.extent.end();
     }
 
     pub(crate) fn refill(&mut self, block: &mut Block) -> Refill {
@@ -162,15 +159,11 @@ impl General {
     /// The next request, and the number of the write that it reads back; `None` at the end.
     fn step(&mut self) -> Option<(Op, u64)> {
         loop {
-            if self.ending {
-                return self.write_of_trimmed();
-            }
             if let Some(read) = self.extra() {
                 return Some(read);
             }
             if self.extent.is_over() {
-                self.end();
-                continue;
+                return self.write_of_trimmed();
             }
             if let Some(sync) = self.syncs.due() {
                 return Some((sync, UNNUMBERED));

@@ -32,8 +32,8 @@ pub(super) struct Screen<'run> {
     pub(super) progress: Option<ProgressRules>,
     /// Notes of ours are shown on stderr; otherwise the report alone has them.
     pub(super) notes_shown: bool,
-    /// `--status-interval`, ns.
-    pub(super) status_interval_ns: Option<u64>,
+    /// `--status-interval`.
+    pub(super) status: Every,
     pub(super) control: Arc<Control>,
     pub(super) signals: SignalWatch,
     /// Saves interim records, so that nothing is lost if the run is cut short.
@@ -42,12 +42,33 @@ pub(super) struct Screen<'run> {
     pub(super) state: ScreenState,
 }
 
+/// Tells when the next interval is over. Intervals keep to their grid: one that each look made longer would be missing at
+/// the end of the run.
+pub(super) struct Every {
+    /// 0: never.
+    interval_ns: u64,
+    last_ns: u64,
+}
+
+impl Every {
+    pub(super) fn ms(interval_ms: u64) -> Every {
+        Every { interval_ns: interval_ms * 1_000_000, last_ns: 0 }
+    }
+
+    fn is_over(&mut self, elapsed_ns: u64) -> bool {
+        let over = self.interval_ns > 0 && elapsed_ns >= self.last_ns + self.interval_ns;
+        if over {
+            self.last_ns = elapsed_ns - elapsed_ns % self.interval_ns;
+        }
+        over
+    }
+}
+
 /// The saved record while the run goes on.
 pub(super) struct GrowingRecord {
     saver: Saver<RunRecord>,
-    /// Between two savings, ns; 0: only at the end.
-    interval_ns: u64,
-    saved_ns: u64,
+    /// Between two savings; never: only at the end.
+    every: Every,
 }
 
 impl GrowingRecord {
@@ -62,15 +83,7 @@ impl GrowingRecord {
             }
             reported |= saved.is_err();
         });
-        GrowingRecord { saver, interval_ns: interval_ms * 1_000_000, saved_ns: 0 }
-    }
-
-    fn due(&mut self, elapsed_ns: u64) -> bool {
-        let due = self.interval_ns > 0 && elapsed_ns >= self.saved_ns + self.interval_ns;
-        if due {
-            self.saved_ns = elapsed_ns;
-        }
-        due
+        GrowingRecord { saver, every: Every::ms(interval_ms) }
     }
 }
 
@@ -81,7 +94,6 @@ pub(super) struct ScreenState {
     meter: ProgressMeter,
     last_line_ns: u64,
     last_newline_ns: u64,
-    last_status_ns: u64,
     last_layout_percent: Option<u64>,
     layout_announced: bool,
     signal_reported: bool,
@@ -188,12 +200,8 @@ impl Observer for Screen<'_> {
     }
 
     fn wants_interim(&mut self, view: &View<'_>) -> bool {
-        let due = self.status_interval_ns.is_some_and(|every| view.elapsed_ns >= self.state.last_status_ns + every);
-        if due {
-            self.state.last_status_ns = view.elapsed_ns;
-        }
-        self.state.report_due = due || self.signals.interim_asked();
-        let save_due = self.record.as_mut().is_some_and(|record| record.due(view.elapsed_ns));
+        self.state.report_due = self.status.is_over(view.elapsed_ns) | self.signals.interim_asked();
+        let save_due = self.record.as_mut().is_some_and(|record| record.every.is_over(view.elapsed_ns));
         self.state.report_due || save_due
     }
 
@@ -205,5 +213,19 @@ impl Observer for Screen<'_> {
             let text = self.formats.interim(record);
             self.print(&text);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Every;
+
+    #[test]
+    fn as_many_intervals_are_over_as_a_run_has() {
+        let mut every = Every::ms(1000);
+        // Each look comes late; the last one comes when a run of 3 s is over.
+        let over = [400, 999, 1040, 1900, 2090, 2990, 3001].map(|ms| every.is_over(ms * 1_000_000));
+        assert_eq!(over, [false, false, true, false, true, false, true]);
+        assert!(!Every::ms(0).is_over(u64::MAX));
     }
 }
