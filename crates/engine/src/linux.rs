@@ -12,6 +12,7 @@ pub(crate) mod extents;
 pub(crate) mod fd;
 pub(crate) mod files;
 pub(crate) mod held_signals;
+pub(crate) mod loops;
 pub(crate) mod mapper;
 pub(crate) mod memory;
 pub(crate) mod mmap;

@@ -10,3 +10,27 @@ use crate::system;
 pub fn targets(control: &Path, major: u32, minor: u32) -> io::Result<Vec<String>> {
     system::mapper::targets(control, major, minor)
 }
+
+/// What a loop device lies on, in the numbers of stat(2).
+#[cfg(target_os = "linux")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoopBacking {
+    /// A file: the device of its filesystem, and its inode.
+    File {
+        /// Of the filesystem.
+        device: u64,
+        /// Of the file.
+        inode: u64,
+    },
+    /// A block device of this number.
+    Device(u64),
+}
+
+/// What an open loop device lies on.
+///
+/// # Errors
+/// As the kernel says, also where it lies on nothing.
+#[cfg(target_os = "linux")]
+pub fn loop_backing(device: &std::fs::File) -> io::Result<LoopBacking> {
+    system::loops::backing(device)
+}

@@ -15,10 +15,18 @@ pub(crate) enum Raw {
     Other,
 }
 
-/// Raw disks and volumes have names that begin so; `None`: it is a file's.
+/// What a name of a raw disk or volume names, in each of its spellings: `\\.\`, `//./`, `\\?\`, `\??\`. `None`: it is a
+/// file's.
 pub(crate) fn raw(path: &str) -> Option<Raw> {
     const DISK: &str = "physicaldrive";
-    let name = path.strip_prefix(r"\\.\")?;
+    let path = path.replace('/', r"\");
+    let plain = path.strip_prefix(r"\\?\").or_else(|| path.strip_prefix(r"\??\"));
+    // Without a path behind it the name is that of the device itself.
+    let name = match plain {
+        Some(name) if name.contains('\\') && !name.to_ascii_lowercase().starts_with("globalroot") => return None,
+        Some(name) => name,
+        None => path.strip_prefix(r"\\.\")?,
+    };
     let lower = name.to_ascii_lowercase();
     if let Some(number) = lower.strip_prefix(DISK) {
         return Some(number.parse().map_or(Raw::Other, Raw::Disk));
@@ -44,17 +52,14 @@ pub(crate) struct Lies {
 /// Who uses a raw disk or volume. A disk is in use by each volume on it, mounted or not; where a volume does not say on
 /// which disks it lies, it may be any.
 pub(crate) fn use_of(target: &Raw, volumes: Fact<Vec<Lies>>) -> DeviceUse {
-    let mut found = DeviceUse {
-        mounted_at: Vec::new(),
-        swap: false,
-        holders: Vec::new(),
-        signature: Err(NotVisible::not_looked()),
-        unseen: None,
-    };
+    let mut found = DeviceUse::default();
     let volumes = match volumes {
         Ok(volumes) => volumes,
         Err(reason) => return DeviceUse { unseen: Some(reason), ..found },
     };
+    if *target == Raw::Other {
+        found.unseen = Some(NotVisible::new("the use of this device", "its name is that of no disk or volume"));
+    }
     for volume in volumes {
         match target {
             Raw::Volume(name) => {
@@ -68,9 +73,7 @@ pub(crate) fn use_of(target: &Raw, volumes: Fact<Vec<Lies>>) -> DeviceUse {
                 Ok(_) => found.mounted_at.extend(volume.mounted_at),
                 Err(reason) => found.unseen = Some(reason.clone()),
             },
-            Raw::Other => {
-                found.unseen = Some(NotVisible::new("the use of this device", "its name is that of no disk or volume"));
-            }
+            Raw::Other => {}
         }
     }
     found
@@ -111,7 +114,16 @@ mod tests {
         assert_eq!(raw(r"\\.\Volume{1-2}"), Some(Raw::Volume(r"\\?\Volume{1-2}\".into())));
         assert_eq!(raw(r"\\.\PhysicalDrive"), Some(Raw::Other));
         assert_eq!(raw(r"\\.\Harddisk0Partition1"), Some(Raw::Other));
-        for file in [r"C:\data\file", r"\\server\share\file", "file", r"\\?\C:\file"] {
+        for disk in ["//./PhysicalDrive3", r"\\?\PhysicalDrive3", r"\??\physicaldrive3"] {
+            assert_eq!(raw(disk), Some(Raw::Disk(3)), "{disk}");
+        }
+        assert_eq!(raw(r"\\?\c:"), Some(Raw::Volume(r"C:\".into())));
+        assert_eq!(raw(r"\\?\Volume{1-2}"), Some(Raw::Volume(r"\\?\Volume{1-2}\".into())));
+        for device in [r"\\?\GLOBALROOT\Device\Harddisk0\Partition0", r"\\?\scsi#disk&ven_x#{53f56307}"] {
+            assert_eq!(raw(device), Some(Raw::Other), "{device}");
+        }
+        let files = [r"C:\data\file", r"\\server\share\file", "file", r"\\?\C:\file", r"\\?\UNC\nas\x", r"\\?\Volume{1}\"];
+        for file in files {
             assert_eq!(raw(file), None, "{file}");
         }
     }
@@ -144,6 +156,7 @@ mod tests {
         assert_eq!(reason(r"\\.\Volume{span}").as_deref(), Some(r"is mounted at D:\"));
         assert_eq!(reason(r"\\.\Volume{recovery}"), None, "mounted nowhere; its signature tells what it holds");
         assert!(reason(r"\\.\Harddisk0Partition1").unwrap().contains("may be in use"));
+        assert!(use_of(&Raw::Other, Ok(Vec::new())).reason().is_some(), "without a volume too");
     }
 
     #[test]

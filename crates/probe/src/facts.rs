@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::DeviceUse;
 use results::evidence::{BlockDevice, DirectIo, Mount, Space};
 
 /// A fact that was looked for: its value, or why it cannot be seen.
@@ -102,7 +103,7 @@ pub struct PathFacts {
     pub direct_io: Option<DirectIo>,
     /// The whole disks behind it; none for memory and network filesystems.
     pub devices: Fact<Vec<BlockDevice>>,
-    /// Who uses the device; `None` unless the path is a block device.
+    /// Who uses what stands there; `None`: nobody asked, as no job is to change it.
     pub device_use: Option<DeviceUse>,
 }
 
@@ -161,40 +162,6 @@ pub struct FuseDaemon {
     pub command_line: Vec<String>,
 }
 
-/// Who uses a block device.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeviceUse {
-    /// Mount points of the device and of its partitions.
-    pub mounted_at: Vec<PathBuf>,
-    /// Swap space of this system.
-    pub swap: bool,
-    /// Devices built on it (dm, md).
-    pub holders: Vec<String>,
-    /// What the first blocks say it holds: a filesystem, a volume, a partition table.
-    pub signature: Fact<Option<&'static str>>,
-    /// Why some of those who may use it cannot be seen.
-    pub unseen: Option<NotVisible>,
-}
-
-impl DeviceUse {
-    /// Something lives on the device, as the end of a sentence that begins with its name. `None`: nothing seen.
-    pub fn reason(&self) -> Option<String> {
-        if let Some(place) = self.mounted_at.first() {
-            return Some(format!("is mounted at {}", place.display()));
-        }
-        if self.swap {
-            return Some("is swap space in use".to_string());
-        }
-        if !self.holders.is_empty() {
-            return Some(format!("is part of {}", self.holders.join(", ")));
-        }
-        match &self.signature {
-            Ok(Some(name)) => Some(format!("holds {name}")),
-            _ => self.unseen.as_ref().map(|reason| format!("may be in use ({reason})")),
-        }
-    }
-}
-
 /// What the system allows this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -232,21 +199,6 @@ impl Default for Limits {
             nodes: Err(NotVisible::not_looked()),
             cgroup_memory_bytes: Err(NotVisible::not_looked()),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_use_is_named() {
-        let nothing = DeviceUse { mounted_at: vec![], swap: false, holders: vec![], signature: Ok(None), unseen: None };
-        assert_eq!(nothing.reason(), None);
-        let held = DeviceUse { holders: vec!["dm-0".into(), "md1".into()], ..nothing.clone() };
-        assert_eq!(held.reason().as_deref(), Some("is part of dm-0, md1"));
-        let signed = DeviceUse { signature: Ok(Some("an xfs filesystem")), ..nothing };
-        assert_eq!(signed.reason().as_deref(), Some("holds an xfs filesystem"));
     }
 }
 

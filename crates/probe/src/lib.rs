@@ -4,6 +4,7 @@
 //! on a real machine. What cannot be seen is a [`NotVisible`] with its reason, or `None`, and never 0.
 #![forbid(unsafe_code)]
 
+mod device_use;
 #[cfg(any(windows, test))]
 mod drives;
 mod facts;
@@ -29,10 +30,10 @@ use windows as system;
 #[cfg(all(unix, any(feature = "posix", not(target_os = "linux"))))]
 pub mod unix;
 
+pub use device_use::DeviceUse;
 pub use facts::*;
 pub use fuse::is_fuse;
 pub use reading::Reading;
-pub use signature::{HEAD_BYTES, signature_of};
 pub use system::{DiskWatch, Look, Meters, wait_of_this_thread_ns};
 pub use waiting::Waiting;
 
@@ -162,6 +163,15 @@ impl HostFacts {
             host: look.host(),
             page_bytes: look.page_bytes(),
             limits: look.limits(),
+        }
+    }
+
+    /// Asks who uses what stands at these paths, which must be among those of the facts: a job is to change it.
+    pub fn ask_use(&mut self, look: &Look, paths: impl IntoIterator<Item = PathBuf>) {
+        for path in paths {
+            if let Some(facts) = self.paths.get_mut(&path).filter(|facts| facts.exists()) {
+                facts.device_use = Some(look.device_use(&path));
+            }
         }
     }
 }

@@ -1,119 +1,86 @@
-//! Signatures in the first blocks of a device: the filesystem or volume on it.
+//! What a device holds, by the signatures in its first and last bytes: a filesystem, a volume, a partition table.
 
-/// A mark at a fixed place.
-struct Mark {
-    offset: usize,
-    bytes: &'static [u8],
-    name: &'static str,
+mod checks;
+mod marks;
+
+use std::io::{Read, Result, Seek, SeekFrom};
+
+use checks::CHECKS;
+use marks::{MARKS, Mark};
+
+/// Signatures stand in so many bytes from the start: the last one is that of VMFS, at 2 MiB.
+const HEAD_BYTES: u64 = (2 << 20) + 4096;
+/// Signatures stand in so many bytes before the end: those of ZFS, which counts in 256 KiB, are the first.
+const TAIL_BYTES: u64 = 768 << 10;
+
+/// The first and the last bytes of a device.
+#[derive(Default)]
+pub(crate) struct Ends {
+    /// Bytes of the device; 0: not known, and there is no tail.
+    size: u64,
+    head: Vec<u8>,
+    tail: Vec<u8>,
+    /// Where the tail begins.
+    tail_offset: u64,
 }
 
-const fn mark(offset: usize, bytes: &'static [u8], name: &'static str) -> Mark {
-    Mark { offset, bytes, name }
-}
+impl Ends {
+    /// Reads them; where the size is not known, the head alone.
+    pub(crate) fn read(mut device: impl Read + Seek, size: Option<u64>) -> Result<Ends> {
+        let size = size.unwrap_or(0);
+        let mut ends = Ends { size, head: read_up_to(&mut device, HEAD_BYTES)?, ..Ends::default() };
+        if size > HEAD_BYTES {
+            ends.tail_offset = size.saturating_sub(TAIL_BYTES).max(HEAD_BYTES);
+            device.seek(SeekFrom::Start(ends.tail_offset))?;
+            ends.tail = read_up_to(&mut device, size - ends.tail_offset)?;
+        }
+        Ok(ends)
+    }
 
-/// Marks long enough that chance does not write them.
-const MARKS: &[Mark] = &[
-    mark(0, b"XFSB", "an xfs filesystem"),
-    mark(65_600, b"_BHRfS_M", "a btrfs filesystem"),
-    mark(0, b"LUKS\xba\xbe", "an encrypted volume (LUKS)"),
-    mark(24, b"LVM2 001", "an LVM physical volume"),
-    mark(536, b"LVM2 001", "an LVM physical volume"),
-    mark(1048, b"LVM2 001", "an LVM physical volume"),
-    mark(1560, b"LVM2 001", "an LVM physical volume"),
-    // Swap's mark ends the first page, which is 4, 16 or 64 KiB.
-    mark(4_086, b"SWAPSPACE2", "swap space"),
-    mark(16_374, b"SWAPSPACE2", "swap space"),
-    mark(65_526, b"SWAPSPACE2", "swap space"),
-    mark(4_096, b"\xfc\x4e\x2b\xa9", "a RAID member (md)"),
-    mark(0, b"\xfc\x4e\x2b\xa9", "a RAID member (md)"),
-    mark(1_024, b"\x10\x20\xf5\xf2", "an f2fs filesystem"),
-    mark(1_024, b"\xe2\xe1\xf5\xe0", "an erofs filesystem"),
-    mark(0, b"hsqs", "a squashfs filesystem"),
-    mark(32_769, b"CD001", "an ISO 9660 filesystem"),
-    mark(3, b"NTFS    ", "an NTFS filesystem"),
-    mark(3, b"EXFAT   ", "an exFAT filesystem"),
-    mark(82, b"FAT32   ", "a FAT filesystem"),
-    mark(54, b"FAT16   ", "a FAT filesystem"),
-    mark(54, b"FAT12   ", "a FAT filesystem"),
-    mark(0, b"bluestore block device", "a Ceph OSD (BlueStore)"),
-    mark(512, b"EFI PART", "a partition table (GPT)"),
-    mark(4_096, b"EFI PART", "a partition table (GPT)"),
-];
+    /// So many bytes at an offset, if they were read.
+    fn at(&self, offset: u64, length: usize) -> Option<&[u8]> {
+        let (bytes, start) = if offset < self.tail_offset || self.tail.is_empty() {
+            (&self.head, offset)
+        } else {
+            (&self.tail, offset - self.tail_offset)
+        };
+        let start = usize::try_from(start).ok()?;
+        bytes.get(start..start.checked_add(length)?)
+    }
 
-/// Bytes from the start of a device that [`signature_of`] wants to see.
-pub const HEAD_BYTES: usize = 68 * 1024;
+    fn has(&self, offset: u64, mark: &[u8]) -> bool {
+        self.at(offset, mark.len()) == Some(mark)
+    }
 
-/// Names what the first bytes of a device announce, best effort: marks at the end of the device are not seen.
-pub fn signature_of(head: &[u8]) -> Option<&'static str> {
-    let found = MARKS.iter().find(|mark| {
-        let place = mark.offset..mark.offset + mark.bytes.len();
-        head.get(place) == Some(mark.bytes)
-    });
-    match found {
-        Some(mark) => Some(mark.name),
-        None if is_ext(head) => Some("an ext2/3/4 filesystem"),
-        None if is_mbr(head) => Some("a partition table (MBR)"),
-        None => None,
+    fn holds(&self, mark: &Mark) -> bool {
+        let offset = if mark.from_end { self.size.checked_sub(mark.offset.into()) } else { Some(mark.offset.into()) };
+        offset.is_some_and(|offset| self.has(offset, mark.bytes))
     }
 }
 
-/// The mark has two bytes only, so the block size must be possible too.
-fn is_ext(head: &[u8]) -> bool {
-    let block_size_exponent = head.get(1048..1052).map(little_endian);
-    head.get(1080..1082) == Some(b"\x53\xef") && block_size_exponent.is_some_and(|exponent| exponent <= 6)
+/// So many bytes, fewer where the device ends.
+fn read_up_to(device: &mut impl Read, length: u64) -> Result<Vec<u8>> {
+    // One buffer of whole sectors: raw disks of Windows are read in no other way.
+    let mut bytes = vec![0; length as usize];
+    let mut done = 0;
+    while done < bytes.len() {
+        match device.read(&mut bytes[done..]) {
+            Ok(0) => break,
+            Ok(count) => done += count,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    bytes.truncate(done);
+    Ok(bytes)
 }
 
-/// The mark has two bytes only, so the four entries must be possible too.
-fn is_mbr(head: &[u8]) -> bool {
-    let Some(entries) = head.get(446..510) else { return false };
-    let entries = entries.chunks_exact(16);
-    let possible = entries.clone().all(|entry| entry[0] & 0x7f == 0);
-    let used = entries.clone().any(|entry| entry[4] != 0);
-    head.get(510..512) == Some(b"\x55\xaa") && possible && used
-}
-
-fn little_endian(bytes: &[u8]) -> u32 {
-    bytes.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte))
+/// What these bytes announce; `None`: nothing that is known here.
+pub(crate) fn signature_of(ends: &Ends) -> Option<&'static str> {
+    let marked = || MARKS.iter().find(|mark| ends.holds(mark)).map(|mark| mark.name);
+    let checked = || CHECKS.iter().find(|(is_held, _)| is_held(ends)).map(|(_, name)| *name);
+    marked().or_else(checked)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_mark_is_seen_at_its_place() {
-        for mark in MARKS {
-            let mut head = vec![0; HEAD_BYTES];
-            head[mark.offset..mark.offset + mark.bytes.len()].copy_from_slice(mark.bytes);
-            assert_eq!(signature_of(&head), Some(mark.name));
-        }
-    }
-
-    #[test]
-    fn zeroes_and_short_heads_hold_nothing() {
-        assert_eq!(signature_of(&vec![0; HEAD_BYTES]), None);
-        assert_eq!(signature_of(&[]), None);
-        assert_eq!(signature_of(b"XF"), None);
-    }
-
-    #[test]
-    fn ext_needs_a_possible_block_size() {
-        let mut head = vec![0; HEAD_BYTES];
-        head[1080..1082].copy_from_slice(b"\x53\xef");
-        head[1048] = 2;
-        assert_eq!(signature_of(&head), Some("an ext2/3/4 filesystem"));
-        head[1050] = 1;
-        assert_eq!(signature_of(&head), None);
-    }
-
-    #[test]
-    fn mbr_needs_a_possible_table() {
-        let mut head = vec![0; HEAD_BYTES];
-        head[510..512].copy_from_slice(b"\x55\xaa");
-        assert_eq!(signature_of(&head), None, "no entry is used");
-        head[450] = 0x83;
-        assert_eq!(signature_of(&head), Some("a partition table (MBR)"));
-        head[446] = 0x12;
-        assert_eq!(signature_of(&head), None, "no such status byte");
-    }
-}
+mod tests;

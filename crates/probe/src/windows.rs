@@ -10,10 +10,11 @@ mod way;
 use std::io::Error;
 use std::path::{Path, PathBuf};
 
+use engine::files::OpenFile;
 use engine::machine;
 use results::evidence::{Mount, Storage, WireCounters};
 
-use crate::{Fact, Kernel, Limits, NotVisible, PathFacts, ProcessorTime, Waiting};
+use crate::{DeviceUse, Fact, Kernel, Limits, NotVisible, PathFacts, ProcessorTime, Waiting};
 
 pub(crate) use folders::{configuration_folder, data_folder};
 pub use layers::{DiskWatch, Meters, wait_of_this_thread_ns};
@@ -75,6 +76,16 @@ impl Look {
     /// Everything about one path.
     pub fn path_facts(&self, path: &Path) -> PathFacts {
         volumes::path_facts(path)
+    }
+
+    /// Who uses what stands at a path.
+    pub fn device_use(&self, path: &Path) -> DeviceUse {
+        volumes::device_use(path)
+    }
+
+    /// Who uses what a job has open for writing: disks and volumes are opened by fixed names here, which nobody swaps.
+    pub fn device_use_of_open(&self, file: &OpenFile) -> DeviceUse {
+        volumes::device_use(file.path())
     }
 
     pub(crate) fn host(&self) -> results::Host {

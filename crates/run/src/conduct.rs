@@ -20,6 +20,7 @@ use results::evidence::MachineEvidence;
 use results::{ClockFacts, Host, JobRecord, Node, Note, RunRecord, SCHEMA_VERSION, Severity, sort};
 
 use crate::account::blank_record;
+use crate::guard::Guard;
 use crate::idleness::IdleMeter;
 use crate::ledger::Sampler;
 use crate::ledger::foreign::ForeignLook;
@@ -86,7 +87,8 @@ pub(crate) fn conduct(
         plan.workers.iter().map(|worker| (worker.job.files.lock, worker.files.iter().map(|file| file.path.as_path()))),
     ));
     let gate = StartGate::default();
-    let shared = Arc::new(Shared { plan, cells, control, gate, flows, locks, logs, events: Mutex::new(sender) });
+    let guard = Guard::default();
+    let shared = Arc::new(Shared { plan, cells, control, gate, guard, flows, locks, logs, events: Mutex::new(sender) });
     let mut conductor = Conductor::new(shared, heading, events, observer);
     conductor.logs = writer;
     conductor.run()

@@ -138,7 +138,7 @@ pub(crate) fn lay_out(
 /// Reserves space behind what a file has, which stays.
 fn extend(request: &LayoutRequest<'_>, meter: &mut Meter<'_>) -> Result<LaidOut, LayoutError> {
     let mode = OpenMode::buffered(FileAccess::Write);
-    let file = request.reach.open(request.path, mode).map_err(in_call("open"))?;
+    let file = request.reach.open_regular(request.path, mode).map_err(in_call("open"))?;
     let unreserved = reserve_for_writer(&file, request)?;
     meter.add(request.bytes_needed);
     file.close().map_err(in_call("close")).map(|()| LaidOut::Made { unreserved })
@@ -164,7 +164,7 @@ fn begin(request: &LayoutRequest<'_>) -> Result<OpenFile, LayoutError> {
         }
     }
     let mode = OpenMode { create: true, ..OpenMode::buffered(FileAccess::Write) };
-    let file = reach.open(path, mode).map_err(in_call("open"))?;
+    let file = reach.open_regular(path, mode).map_err(in_call("open"))?;
     file.truncate(0).map_err(in_call("ftruncate"))?;
     Ok(file)
 }

@@ -6,6 +6,7 @@
 
 mod account;
 mod conduct;
+mod guard;
 mod idleness;
 mod layout;
 mod layout_steps;

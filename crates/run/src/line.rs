@@ -89,7 +89,8 @@ impl Line {
         engine::process::release_program_pages();
         let look = Look::new();
         let paths = plan::paths(&self.request.jobs).into_iter().inspect(|path| next(path));
-        let facts = HostFacts::gather(&look, paths);
+        let mut facts = HostFacts::gather(&look, paths);
+        facts.ask_use(&look, plan::changed_paths(&self.request.jobs));
         ProbedLine { line: self, look, facts }
     }
 }

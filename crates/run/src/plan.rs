@@ -13,7 +13,7 @@ mod windows;
 use std::sync::Arc;
 
 use drive::{Company, Queueing};
-use engine::errno::{EBUSY, EIO};
+use engine::errno::EIO;
 use engine::files::{Directory, Reach};
 use job::{Direction, EngineName, Job, PerDirection, Seed, Unified};
 use probe::{FileKind, HostFacts};
@@ -23,6 +23,7 @@ use workload::{FileSizes, RepeatedBlocks, Workload};
 pub use files::{LayoutMethod, LayoutStep, PlannedFile};
 pub(crate) use record::FILES_KEPT;
 
+use crate::guard;
 use crate::names::file_paths;
 
 /// Everything that will run, in order.
@@ -117,16 +118,27 @@ pub fn plan(jobs: &[Job], facts: &HostFacts, system_seed: u64) -> Plan {
 
 /// Paths whose facts [`plan`] needs.
 pub fn paths(jobs: &[Job]) -> Vec<std::path::PathBuf> {
-    let mut paths = Vec::new();
+    let mut paths = changed_paths(jobs);
     for job in jobs.iter().filter(|job| job.submission.engine.has_paths()) {
         paths.extend(job.files.directories.iter().cloned());
-        for clone in 0..job.clones {
-            paths.extend(file_paths(job, clone));
-        }
+        paths.extend(paths_of(job));
     }
     sort::by(&mut paths, Ord::cmp);
     paths.dedup();
     paths
+}
+
+/// Those of them that jobs change, and that must not be in use.
+pub fn changed_paths(jobs: &[Job]) -> Vec<std::path::PathBuf> {
+    let files = jobs.iter().filter(|job| guard::is_asked(job)).flat_map(paths_of);
+    let mut paths: Vec<_> = files.chain(jobs.iter().filter_map(guard::memory_path).map(Into::into)).collect();
+    sort::by(&mut paths, Ord::cmp);
+    paths.dedup();
+    paths
+}
+
+fn paths_of(job: &Job) -> impl Iterator<Item = std::path::PathBuf> {
+    (0..job.clones).flat_map(|clone| file_paths(job, clone))
 }
 
 impl Plan {
@@ -337,19 +349,10 @@ impl Planning<'_> {
 
     /// A device in use is changed only when the user says so.
     fn refuse_device(&self, job: &Job, files: &[PlannedFile]) -> Option<Refusal> {
-        let access = job.pattern.access;
-        if !access.modifies() || job.files.allow_mounted_write || job.submission.engine.is_diskless() {
-            return None;
-        }
-        files.iter().find_map(|file| {
-            let reason = self.facts.path(&file.path)?.device_use.as_ref()?.reason()?;
-            let (change, changes) = if access.writes { ("write to", "writes") } else { ("trim", "trims") };
-            let message = format!(
-                "fio: {path} {reason}; refusing to {change} it. Next step: unmount it or use another file; \
-                 --allow_mounted_write=1 {changes} anyway",
-                path = file.path.display()
-            );
-            Some(Refusal { code: EBUSY, function: "mounted device", message })
+        let files = files.iter().map(|file| file.path.as_path()).filter(|_| guard::is_asked(job));
+        files.chain(guard::memory_path(job)).find_map(|path| {
+            let reason = self.facts.path(path)?.device_use.as_ref()?.reason()?;
+            Some(guard::refusal(job, path, &reason))
         })
     }
 

@@ -43,7 +43,7 @@ pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> Option<WorkerEnd> {
         let locked = process::apply(plan)?;
         let failed = |refused: Refused| Refused { message: format!("fio: {}", refused.message), ..refused };
         command::run(When::Before, index, shared).map_err(failed)?;
-        prepare(plan, &shared.control, cell).map(|files| (files, verifiable, locked))
+        prepare(plan, shared, cell).map(|files| (files, verifiable, locked))
     });
     let (files, verifiable, _locked) = match prepared {
         Ok(prepared) => prepared,
@@ -116,18 +116,19 @@ fn setup_code(error: &engine::EngineSetupError) -> i32 {
 }
 
 /// Open files.
-fn prepare(plan: &WorkerPlan, control: &Control, cell: &WorkerCell) -> Result<Vec<OpenFile>, Refused> {
+fn prepare(plan: &WorkerPlan, shared: &Shared, cell: &WorkerCell) -> Result<Vec<OpenFile>, Refused> {
+    shared.guard.judge_memory(plan)?;
     if plan.job.submission.engine.is_diskless() {
         return Ok(Vec::new());
     }
     let open = |(index, file)| {
         cell.turns_to(index);
-        open(plan, file, control, cell)
+        open(plan, file, shared, cell)
     };
     plan.files.iter().enumerate().map(open).collect()
 }
 
-fn open(plan: &WorkerPlan, file: &PlannedFile, control: &Control, cell: &WorkerCell) -> Result<OpenFile, Refused> {
+fn open(plan: &WorkerPlan, file: &PlannedFile, shared: &Shared, cell: &WorkerCell) -> Result<OpenFile, Refused> {
     let job = &plan.job;
     let access = job.pattern.access;
     // Reading with falloc reserves space.
@@ -143,6 +144,7 @@ fn open(plan: &WorkerPlan, file: &PlannedFile, control: &Control, cell: &WorkerC
         function: "open",
         message: format!("fio: {error}"),
     })?;
+    shared.guard.judge(plan, &opened)?;
     if let Some(number) = job.files.write_hint.filter(|_| access.writes) {
         opened.hint_lifetime(number).map_err(|error| Refused {
             code: error.code,
@@ -159,7 +161,7 @@ fn open(plan: &WorkerPlan, file: &PlannedFile, control: &Control, cell: &WorkerC
         let _ = opened.advise(advice, file.start, file.length);
     }
     if job.files.pre_read {
-        pre_read(&opened, file, control, cell)?;
+        pre_read(&opened, file, &shared.control, cell)?;
     }
     Ok(opened)
 }
@@ -315,7 +317,7 @@ impl<'run> Task<'run> {
             governor: Governor::for_job(job, &plan.workload, verification, holds, began_ns),
             time_all: time_all(plan),
             invalidate: job.files.invalidate && !job.submission.direct,
-            between_passes: between_passes(plan, files, &shared.control, cell),
+            between_passes: between_passes(plan, files, shared, cell),
             account: Box::new(ThreadAccount::begin(plan, RealClock::shared())),
             control: &shared.control,
             cell,

@@ -36,6 +36,18 @@ impl Reach {
         }
     }
 
+    /// Opens what must be a file with bytes of its own, and nothing that came to stand in its place.
+    ///
+    /// # Errors
+    /// As [`OpenFile::open`], and for anything else.
+    pub fn open_regular(&self, path: &Path, mode: OpenMode) -> Result<OpenFile, FileError> {
+        let file = self.open(path, mode)?;
+        match file.kind() {
+            FileKind::Regular => Ok(file),
+            _ => Err(FileError::of("fill", path, errno::EEXIST)),
+        }
+    }
+
     /// Removes a file; below a directory of ours a link and not what it leads to.
     ///
     /// # Errors

@@ -19,6 +19,11 @@ pub(super) fn directory(look: &Look, number: DeviceNumber) -> Option<PathBuf> {
     look.sys.join("dev/block").join(number.to_string()).canonicalize().ok()
 }
 
+/// The number of the device that a directory of /sys is about.
+pub(super) fn number_in(directory: &Path) -> Option<DeviceNumber> {
+    read_text(&directory.join("dev")).ok()?.trim().parse().ok()
+}
+
 /// The directory of the whole disk: a partition's parent.
 pub(super) fn disk_directory(directory: &Path) -> &Path {
     match directory.parent() {

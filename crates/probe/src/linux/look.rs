@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use results::evidence::{BlockDevice, DeviceNumber, Mount};
 
-use crate::{Fact, NotVisible};
+use super::usage::{LoopDevice, Writer};
+use crate::{DeviceUse, Fact, NotVisible};
 
 /// One look at the machine through the kernel's two views. Mounts, control groups and disks are read once per look and
 /// shared by its copies, so that ten thousand files cost little more than one, and all that a run asks is answered from
@@ -17,6 +18,10 @@ pub struct Look {
     pub(super) sys: PathBuf,
     /// Where the device mapper is asked.
     pub(super) mapper: PathBuf,
+    /// The nodes of devices.
+    pub(super) dev: PathBuf,
+    /// What udev knows of devices.
+    pub(super) udev: PathBuf,
     pub(super) seen: Arc<Seen>,
 }
 
@@ -27,6 +32,10 @@ pub(super) struct Seen {
     /// The text that names the control groups of this process.
     pub(super) groups: OnceLock<Fact<String>>,
     pub(super) devices: Mutex<HashMap<DeviceNumber, Fact<Vec<BlockDevice>>>>,
+    /// Block devices that a job is to change.
+    uses: Mutex<HashMap<DeviceNumber, DeviceUse>>,
+    pub(super) loops: OnceLock<Vec<LoopDevice>>,
+    pub(super) writers: OnceLock<Vec<Writer>>,
 }
 
 impl Default for Look {
@@ -38,16 +47,26 @@ impl Default for Look {
 impl Look {
     /// A new look at this machine; nothing is read yet.
     pub fn new() -> Look {
-        Look { mapper: "/dev/mapper/control".into(), ..Look::at("/proc".into(), "/sys".into()) }
+        Look {
+            mapper: "/dev/mapper/control".into(),
+            dev: "/dev".into(),
+            udev: "/run/udev/data".into(),
+            ..Look::at("/proc".into(), "/sys".into())
+        }
     }
 
-    /// Without a device mapper.
+    /// Without a device mapper, nodes of devices, and udev.
     pub(super) fn at(proc: PathBuf, sys: PathBuf) -> Look {
-        Look { proc, sys, mapper: PathBuf::new(), seen: Arc::default() }
+        let nowhere = PathBuf::new;
+        Look { proc, sys, mapper: nowhere(), dev: nowhere(), udev: nowhere(), seen: Arc::default() }
     }
 
     pub(super) fn devices(&self) -> MutexGuard<'_, HashMap<DeviceNumber, Fact<Vec<BlockDevice>>>> {
         self.seen.devices.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn uses(&self) -> MutexGuard<'_, HashMap<DeviceNumber, DeviceUse>> {
+        self.seen.uses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

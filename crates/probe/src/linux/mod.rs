@@ -23,11 +23,13 @@ pub use ledger::{Meters, wait_of_this_thread_ns};
 pub use look::Look;
 use look::{read_number, read_text};
 
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
+use engine::files::OpenFile;
 use results::evidence::{Storage, WireCounters};
 
-use crate::{Fact, Kernel, Limits, PathFacts, ProcessorTime, Waiting};
+use crate::{DeviceUse, Fact, Kernel, Limits, PathFacts, ProcessorTime, Waiting};
 use results::evidence::Mount;
 
 impl Look {
@@ -51,6 +53,16 @@ impl Look {
     /// Everything about one path.
     pub fn path_facts(&self, path: &Path) -> PathFacts {
         paths::path_facts(self, path)
+    }
+
+    /// Who uses what stands at a path.
+    pub fn device_use(&self, path: &Path) -> DeviceUse {
+        usage::of_path(self, path)
+    }
+
+    /// Who uses what a job has open for writing.
+    pub fn device_use_of_open(&self, file: &OpenFile) -> DeviceUse {
+        usage::of_open(self, file.as_fd())
     }
 
     pub(crate) fn host(&self) -> results::Host {

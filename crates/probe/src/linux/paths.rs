@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, StatxFlags};
 
-use super::{Look, block, identity, mounts, processes, usage};
+use super::{Look, block, identity, mounts, processes};
 use crate::fuse::{is_fuse, is_fuse_on_device};
 use crate::{Fact, FileKind, NotVisible, PathFacts};
 use results::evidence::{BlockDevice, DeviceNumber, DirectIo, Mount, Space};
@@ -34,7 +34,7 @@ pub(super) fn path_facts(look: &Look, path: &Path) -> PathFacts {
         },
         direct_io: direct_io(path),
         devices: devices_of(look, path),
-        device_use: device.map(|number| usage::device_use(look, path, number)),
+        device_use: None,
     }
 }
 
@@ -98,8 +98,7 @@ fn devices_of_source(look: &Look, source: &str) -> Vec<BlockDevice> {
     let members = btrfs_members(look, &directory).unwrap_or_else(|| vec![directory]);
     let mut devices: Vec<BlockDevice> = Vec::new();
     for member in members {
-        let number = super::read_text(&member.join("dev")).ok().and_then(|text| text.trim().parse().ok());
-        let Some(device) = number.and_then(|number| block::device(look, number)) else { continue };
+        let Some(device) = block::number_in(&member).and_then(|number| block::device(look, number)) else { continue };
         if devices.iter().all(|other| other.name != device.name) {
             devices.push(device);
         }
@@ -108,7 +107,7 @@ fn devices_of_source(look: &Look, source: &str) -> Vec<BlockDevice> {
 }
 
 /// The directories of all devices of the btrfs filesystem that `directory` is part of.
-fn btrfs_members(look: &Look, directory: &Path) -> Option<Vec<std::path::PathBuf>> {
+pub(super) fn btrfs_members(look: &Look, directory: &Path) -> Option<Vec<std::path::PathBuf>> {
     let filesystems = std::fs::read_dir(look.sys.join("fs/btrfs")).ok()?;
     filesystems
         .filter_map(|entry| Some(block::links_in(&entry.ok()?.path().join("devices"))))

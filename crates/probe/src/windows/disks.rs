@@ -1,15 +1,15 @@
 //! The disks behind a volume.
 
 use std::fs::File;
-use std::io::{Error, Read};
+use std::io::Error;
 use std::path::Path;
 
 use engine::machine::{self, Disk};
 use results::evidence::BlockDevice;
 
 use crate::drives::{Lies, Raw, use_of};
-use crate::signature::HEAD_BYTES;
-use crate::{DeviceUse, Fact, NotVisible, signature_of};
+use crate::signature::{Ends, signature_of};
+use crate::{DeviceUse, Fact, NotVisible};
 
 /// The numbers of the disks that a volume lies on.
 pub(super) fn numbers(volume: &str) -> Fact<Vec<u32>> {
@@ -72,8 +72,9 @@ pub(super) fn remarks(numbers: &[u32]) -> Vec<String> {
     remarks
 }
 
-/// Who uses a raw disk or volume, and what its first blocks say.
-pub(super) fn device_use(path: &Path, raw: &Raw) -> DeviceUse {
+/// Who uses a raw disk or volume of so many bytes, and what it holds. What cannot be read is left to the job, whose own
+/// open tells why.
+pub(super) fn device_use(path: &Path, raw: &Raw, size: Option<u64>) -> DeviceUse {
     let lies = |volume: machine::MountedVolume| Lies {
         disks: numbers(&volume.name),
         name: volume.name,
@@ -82,13 +83,7 @@ pub(super) fn device_use(path: &Path, raw: &Raw) -> DeviceUse {
     let volumes = machine::volumes()
         .map(|all| all.into_iter().map(lies).collect())
         .map_err(|code| NotVisible::new("the volumes of this machine", Error::from_raw_os_error(code)));
-    DeviceUse { signature: signature(path), ..use_of(raw, volumes) }
-}
-
-fn signature(path: &Path) -> Fact<Option<&'static str>> {
-    let mut head = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(HEAD_BYTES as u64).read_to_end(&mut head))
-        .map(|_| signature_of(&head))
-        .map_err(|error| NotVisible::new(format!("the first blocks of {}", path.display()), error))
+    let ends = File::open(path).and_then(|device| Ends::read(device, size));
+    let holds = ends.ok().and_then(|ends| signature_of(&ends)).map(str::to_owned);
+    DeviceUse { holds, ..use_of(raw, volumes) }
 }

@@ -12,7 +12,7 @@ use results::evidence::{
 use super::{disks, not_there, way};
 use crate::drives::{self, Raw};
 use crate::server::{self, Endpoint};
-use crate::{Fact, FileKind, NotVisible, PathFacts};
+use crate::{DeviceUse, Fact, FileKind, NotVisible, PathFacts};
 
 /// Flags of GetVolumeInformation: nothing can be written, and all is compressed.
 const READ_ONLY_VOLUME: u32 = 0x0008_0000;
@@ -133,8 +133,14 @@ pub(super) fn path_facts(path: &Path) -> PathFacts {
         space: space(path),
         direct_io: direct_io(path).ok(),
         devices: disks_behind(path).and_then(|numbers| disks::devices(&numbers)),
-        device_use: raw.map(|raw| disks::device_use(path, &raw)),
+        device_use: None,
     }
+}
+
+/// Who uses a raw disk or volume; a file is used by nobody else.
+pub(super) fn device_use(path: &Path) -> DeviceUse {
+    let Some(raw) = raw(path) else { return DeviceUse::default() };
+    disks::device_use(path, &raw, raw_size(path, &raw))
 }
 
 /// The capacity of a raw disk or volume. A disk tells it to anybody, a volume to those who may read it.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use drive::{Control, Flows, Interval, LockedFiles, LogSender, WorkerCell, WorkerEnd};
 
+use crate::guard::Guard;
 use crate::plan::Plan;
 use crate::stage_workers::StartGate;
 
@@ -26,6 +27,8 @@ pub(crate) struct Shared {
     pub(crate) cells: Vec<WorkerCell>,
     pub(crate) control: Arc<Control>,
     pub(crate) gate: StartGate,
+    /// Keeps devices in use from being changed.
+    pub(crate) guard: Guard,
     /// The flows that its jobs share.
     pub(crate) flows: Flows,
     /// What each worker takes of `lockfile`.

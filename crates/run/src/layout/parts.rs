@@ -56,7 +56,7 @@ pub(crate) fn fill_range(
     stop: &AtomicBool,
 ) -> Result<(), LayoutError> {
     let mode = OpenMode::buffered(FileAccess::Write);
-    let file = request.reach.open(request.path, mode).map_err(in_call("open"))?;
+    let file = request.reach.open_regular(request.path, mode).map_err(in_call("open"))?;
     let own = LayoutRequest { seed: request.seed ^ range.start.rotate_left(17), ..request.clone() };
     fill(&file, &own, range.clone(), meter, stop)?;
     // Advice; a file system that does not take it is no failure.
@@ -67,13 +67,13 @@ pub(crate) fn fill_range(
 /// Whether the parts of all ranks are in this file: others may have one of the same name on a disk of their own.
 pub(crate) fn has_all_parts(request: &LayoutRequest<'_>, end: u64) -> bool {
     // A server is asked anew for the size when a file is opened.
-    let open = request.reach.open(request.path, OpenMode::buffered(FileAccess::Write));
+    let open = request.reach.open_regular(request.path, OpenMode::buffered(FileAccess::Write));
     open.is_ok() && request.reach.look(request.path).is_ok_and(|facts| facts.size_bytes == end)
 }
 
 /// Takes back what was made of a file that will not be complete.
 pub(crate) fn take_back(request: &LayoutRequest<'_>) {
-    if let Ok(file) = request.reach.open(request.path, OpenMode::buffered(FileAccess::Write)) {
+    if let Ok(file) = request.reach.open_regular(request.path, OpenMode::buffered(FileAccess::Write)) {
         discard(request.reach, file);
     }
 }

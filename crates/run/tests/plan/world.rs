@@ -54,12 +54,12 @@ impl World {
     /// A block device of so many bytes that nobody uses, or that is mounted somewhere.
     pub(crate) fn device(self, path: &str, bytes: u64, mounted_at: Option<&str>) -> World {
         let mounted_at = mounted_at.into_iter().map(PathBuf::from).collect();
-        self.device_with(path, bytes, DeviceUse { mounted_at, ..unused() })
+        self.device_with(path, bytes, DeviceUse { mounted_at, ..DeviceUse::default() })
     }
 
     /// A block device that nobody uses, with something on it.
-    pub(crate) fn signed_device(self, path: &str, bytes: u64, holds: &'static str) -> World {
-        self.device_with(path, bytes, DeviceUse { signature: Ok(Some(holds)), ..unused() })
+    pub(crate) fn signed_device(self, path: &str, bytes: u64, holds: &str) -> World {
+        self.device_with(path, bytes, DeviceUse { holds: Some(holds.to_owned()), ..DeviceUse::default() })
     }
 
     fn device_with(self, path: &str, bytes: u64, device_use: DeviceUse) -> World {
@@ -92,10 +92,6 @@ impl World {
         let jobs = self.jobs(words);
         run::plan::plan(&jobs, &self.facts, 1)
     }
-}
-
-fn unused() -> DeviceUse {
-    DeviceUse { mounted_at: Vec::new(), swap: false, holders: Vec::new(), signature: Ok(None), unseen: None }
 }
 
 /// A plan on a machine without files.

@@ -1,0 +1,83 @@
+//! Who uses what a job is to change, and what it holds.
+
+use std::path::PathBuf;
+
+use crate::NotVisible;
+
+/// What speaks against changing a device, or a file that a device lies on. Empty: nothing was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeviceUse {
+    /// Mount points of the device and of its partitions.
+    pub mounted_at: Vec<PathBuf>,
+    /// Swap space of this system.
+    pub swap: bool,
+    /// Devices built on it (dm, md).
+    pub holders: Vec<String>,
+    /// It is in use as a part of something else: the end of a sentence that begins with its name.
+    pub through: Option<String>,
+    /// The kernel refuses to open it exclusively: somebody has claimed it.
+    pub claimed: bool,
+    /// Other programs that have it open for writing.
+    pub writers: Vec<String>,
+    /// What its first and last bytes say that it holds: a filesystem, a volume, a partition table.
+    pub holds: Option<String>,
+    /// Why it cannot be told who uses it.
+    pub unseen: Option<NotVisible>,
+}
+
+impl DeviceUse {
+    /// Why it must not be changed unasked, as the end of a sentence that begins with its name; the surest reason comes
+    /// first. `None`: nothing was found.
+    pub fn reason(&self) -> Option<String> {
+        if let Some(place) = self.mounted_at.first() {
+            return Some(format!("is mounted at {}", place.display()));
+        }
+        if self.swap {
+            return Some("is swap space in use".to_owned());
+        }
+        if !self.holders.is_empty() {
+            return Some(format!("is part of {}", self.holders.join(", ")));
+        }
+        if let Some(reason) = &self.through {
+            return Some(reason.clone());
+        }
+        if self.claimed {
+            let text = "is in use: the kernel refuses to open it exclusively (EBUSY); by whom is not visible here";
+            return Some(text.to_owned());
+        }
+        if !self.writers.is_empty() {
+            return Some(format!("is open for writing by {}", self.writers.join(", ")));
+        }
+        if let Some(name) = &self.holds {
+            return Some(format!("holds {name}"));
+        }
+        self.unseen.as_ref().map(|reason| format!("may be in use ({reason})"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_use_is_a_reason_and_the_surest_comes_first() {
+        assert_eq!(DeviceUse::default().reason(), None);
+        let mut found = DeviceUse { unseen: Some(NotVisible::new("/dev/x", "EIO")), ..DeviceUse::default() };
+        let says = |found: &DeviceUse, words: &str| assert!(found.reason().unwrap().starts_with(words), "{words}");
+        says(&found, "may be in use (not visible: /dev/x: EIO)");
+        found.holds = Some("an xfs filesystem".to_owned());
+        says(&found, "holds an xfs filesystem");
+        found.writers = vec!["qemu (process 7)".to_owned()];
+        says(&found, "is open for writing by qemu (process 7)");
+        found.claimed = true;
+        says(&found, "is in use: the kernel refuses");
+        found.through = Some("backs loop0, which is mounted at /mnt".to_owned());
+        says(&found, "backs loop0, which is mounted at /mnt");
+        found.holders = vec!["dm-0".to_owned(), "md1".to_owned()];
+        says(&found, "is part of dm-0, md1");
+        found.swap = true;
+        says(&found, "is swap space in use");
+        found.mounted_at = vec!["/data".into(), "/home".into()];
+        says(&found, "is mounted at /data");
+    }
+}

@@ -1,0 +1,23 @@
+//! Devices that this kernel serves to other machines over NVMe: it does not claim them.
+
+use results::evidence::DeviceNumber;
+
+use super::super::{Look, paths, read_text};
+
+/// Who exports one of these devices, as the end of a sentence.
+pub(super) fn of_device(look: &Look, family: &[DeviceNumber]) -> Option<String> {
+    let subsystems = entries(&look.sys.join("kernel/config/nvmet/subsystems"));
+    subsystems.into_iter().find_map(|subsystem| {
+        let exported = entries(&subsystem.join("namespaces")).into_iter().any(|namespace| {
+            let enabled = read_text(&namespace.join("enable")).is_ok_and(|text| text == "1");
+            let device = read_text(&namespace.join("device_path")).ok().filter(|_| enabled);
+            device.and_then(|path| paths::block_number(path.as_ref())).is_some_and(|number| family.contains(&number))
+        });
+        let name = subsystem.file_name().filter(|_| exported)?.to_string_lossy().into_owned();
+        Some(format!("is served to other machines as NVMe subsystem {name}"))
+    })
+}
+
+fn entries(directory: &std::path::Path) -> Vec<std::path::PathBuf> {
+    std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+}

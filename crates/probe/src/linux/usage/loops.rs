@@ -1,0 +1,70 @@
+//! Loop devices do not claim what they lie on: whoever mounts one uses a file, or a part of another device.
+
+use std::fs::File;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+
+use super::super::paths::number_of;
+use super::super::{Look, block, read_text};
+use super::{LOOPS_MAX, node, of_number};
+use crate::DeviceUse;
+use engine::mapper::LoopBacking;
+use results::evidence::DeviceNumber;
+
+/// A loop device with what it lies on.
+#[derive(Debug)]
+pub(in crate::linux) struct LoopDevice {
+    name: String,
+    number: DeviceNumber,
+    backing: LoopBacking,
+}
+
+/// Who uses a file by the loop devices that lie on it.
+pub(super) fn over_file(look: &Look, (device, inode): (u64, u64)) -> DeviceUse {
+    let through = used(look, LOOPS_MAX, |backing| *backing == LoopBacking::File { device, inode });
+    DeviceUse { through, ..DeviceUse::default() }
+}
+
+/// The use of a loop device that lies on one of these devices, as the end of a sentence.
+pub(super) fn over_device(look: &Look, family: &[DeviceNumber], loops: u32) -> Option<String> {
+    used(look, loops, |backing| match backing {
+        LoopBacking::Device(device) => family.contains(&number_of(*device)),
+        LoopBacking::File { .. } => false,
+    })
+}
+
+fn used(look: &Look, loops: u32, lies_there: impl Fn(&LoopBacking) -> bool) -> Option<String> {
+    let loops = loops.checked_sub(1)?;
+    let all = look.seen.loops.get_or_init(|| all(look));
+    all.iter().filter(|device| lies_there(&device.backing)).find_map(|device| {
+        let reason = of_number(look, device.number, loops).reason()?;
+        Some(format!("backs {}, which {reason}", device.name))
+    })
+}
+
+fn all(look: &Look) -> Vec<LoopDevice> {
+    let devices = std::fs::read_dir(look.sys.join("block")).into_iter().flatten().flatten();
+    devices.filter_map(|entry| loop_device(look, &entry.path())).collect()
+}
+
+/// `None`: it is no loop device, or lies on nothing.
+fn loop_device(look: &Look, directory: &Path) -> Option<LoopDevice> {
+    let backing_file = read_text(&directory.join("loop/backing_file")).ok()?;
+    let number = block::number_in(directory)?;
+    // The kernel knows the file itself. Where the device cannot be opened, the file's name must do.
+    let asked = node(look, number).and_then(|node| {
+        let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&node));
+        engine::mapper::loop_backing(&File::open(path).ok()?).ok()
+    });
+    let backing = asked.or_else(|| named(Path::new(&backing_file)))?;
+    Some(LoopDevice { name: block::name_of(directory)?, number, backing })
+}
+
+fn named(path: &Path) -> Option<LoopBacking> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some(if metadata.file_type().is_block_device() {
+        LoopBacking::Device(metadata.rdev())
+    } else {
+        LoopBacking::File { device: metadata.dev(), inode: metadata.ino() }
+    })
+}

@@ -1,0 +1,73 @@
+//! A device in use is changed only when the user says so. It is asked of each name when the job is planned, and once more
+//! of what a worker has opened: by then the name may lead elsewhere, and somebody may have mounted the device.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use engine::errno::EBUSY;
+use engine::files::OpenFile;
+use job::{Job, Memory};
+use probe::Look;
+
+use crate::plan::{Refusal, WorkerPlan};
+use crate::worker::Refused;
+
+/// Judges what the workers of a run have opened.
+#[derive(Debug, Default)]
+pub(crate) struct Guard {
+    /// The look at the machine of the stage that runs: devices that its workers share are judged once.
+    look: Mutex<Option<(u32, Look)>>,
+}
+
+impl Guard {
+    /// Whether the worker may change this file.
+    pub(crate) fn judge(&self, plan: &WorkerPlan, file: &OpenFile) -> Result<(), Refused> {
+        if !is_asked(&plan.job) {
+            return Ok(());
+        }
+        let reason = self.look_of(plan.stage).device_use_of_open(file).reason();
+        reason.map_or(Ok(()), |reason| Err(refusal(&plan.job, file.path(), &reason).into()))
+    }
+
+    /// Whether the worker's buffers may lie where they are to, in a file or on a device that they share.
+    pub(crate) fn judge_memory(&self, plan: &WorkerPlan) -> Result<(), Refused> {
+        let Some(path) = memory_path(&plan.job) else { return Ok(()) };
+        let reason = self.look_of(plan.stage).device_use(path).reason();
+        reason.map_or(Ok(()), |reason| Err(refusal(&plan.job, path, &reason).into()))
+    }
+
+    fn look_of(&self, stage: u32) -> Look {
+        let mut kept = self.look.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*kept {
+            Some((of, look)) if *of == stage => look.clone(),
+            _ => kept.insert((stage, Look::new())).1.clone(),
+        }
+    }
+}
+
+/// Whether the job changes its files, and was not told that they may be in use.
+pub(crate) fn is_asked(job: &Job) -> bool {
+    let engine = job.submission.engine;
+    let changes = job.pattern.access.modifies() || engine.changes_space();
+    changes && !engine.is_diskless() && !job.files.allow_mounted_write
+}
+
+/// The file or device that the job's buffers are part of, and that is written with them.
+pub(crate) fn memory_path(job: &Job) -> Option<&Path> {
+    match &job.submission.memory {
+        Memory::File { path, shared: true } if !job.files.allow_mounted_write => Some(path),
+        _ => None,
+    }
+}
+
+/// The sentence about a device in use.
+pub(crate) fn refusal(job: &Job, path: &Path, reason: &str) -> Refusal {
+    let trims = job.pattern.access.trims && !job.pattern.access.writes;
+    let (change, changes) = if trims { ("trim", "trims") } else { ("write to", "writes") };
+    let message = format!(
+        "fio: {path} {reason}; refusing to {change} it. Next step: use another one, or free this one first; \
+         --allow_mounted_write=1 {changes} anyway",
+        path = path.display()
+    );
+    Refusal { code: EBUSY, function: "mounted device", message }
+}
