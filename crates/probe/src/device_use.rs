@@ -42,8 +42,7 @@ impl DeviceUse {
             return Some(reason.clone());
         }
         if self.claimed {
-            let text = "is in use: the kernel refuses to open it exclusively (EBUSY); by whom is not visible here";
-            return Some(text.to_owned());
+            return Some("is in use: by whom is not visible, but the kernel refuses an exclusive open (EBUSY)".to_owned());
         }
         if !self.writers.is_empty() {
             return Some(format!("is open for writing by {}", self.writers.join(", ")));
@@ -70,7 +69,7 @@ mod tests {
         found.writers = vec!["qemu (process 7)".to_owned()];
         says(&found, "is open for writing by qemu (process 7)");
         found.claimed = true;
-        says(&found, "is in use: the kernel refuses");
+        says(&found, "is in use: by whom is not visible");
         found.through = Some("backs loop0, which is mounted at /mnt".to_owned());
         says(&found, "backs loop0, which is mounted at /mnt");
         found.holders = vec!["dm-0".to_owned(), "md1".to_owned()];

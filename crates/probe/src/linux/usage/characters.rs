@@ -43,3 +43,52 @@ fn disks_of(look: &Look, directory: &Path) -> Vec<PathBuf> {
     disks.retain(|disk| read_text(&disk.join("dev")).is_ok());
     disks
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::block::fixture;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    /// A character device of this number, whose directory is made by `fill`.
+    fn reason(name: &str, number: (u32, u32), fill: impl Fn(&Path, &Path)) -> Option<String> {
+        let tree = fixture::tree();
+        fs::write(tree.look.proc.join("self/mountinfo"), "27 1 8:1 / /data rw - ext4 /dev/none rw\n").unwrap();
+        let (sys, directory) = (&tree.look.sys, tree.look.sys.join("devices").join(name));
+        fs::create_dir_all(&directory).unwrap();
+        fill(sys, &directory);
+        let number = DeviceNumber { major: number.0, minor: number.1 };
+        fs::create_dir_all(sys.join("dev/char")).unwrap();
+        symlink(&directory, sys.join("dev/char").join(number.to_string())).unwrap();
+        device_use(&tree.look, number).reason()
+    }
+
+    fn over(disk: &'static str) -> impl Fn(&Path, &Path) {
+        move |sys, directory| {
+            fs::create_dir_all(directory.join("device/block")).unwrap();
+            symlink(sys.join("devices").join(disk), directory.join("device/block").join(disk)).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_way_past_the_block_device_is_as_the_disk() {
+        assert_eq!(reason("sg0", (21, 0), over("sda")).as_deref(), Some("leads to sda, which is mounted at /data"));
+        assert_eq!(reason("sg1", (21, 1), over("dm-0")), None, "nobody uses that");
+        let namespace = |sys: &Path, _: &Path| {
+            fs::create_dir_all(sys.join("class/block")).unwrap();
+            symlink(sys.join("devices/sdb"), sys.join("class/block/nvme0n1")).unwrap();
+        };
+        let found = reason("ng0n1", (237, 0), namespace);
+        assert_eq!(found.as_deref(), Some("leads to nvme0n1, which is part of md0"));
+    }
+
+    #[test]
+    fn what_leads_nowhere_may_be_anything() {
+        assert!(reason("nst0", (9, 128), |_, _| {}).unwrap().starts_with("may be in use (not visible: a character device"));
+        for harmless in [(1, 3), (1, 5), (5, 0), (136, 7)] {
+            assert_eq!(reason("x", harmless, |_, _| {}), None, "{harmless:?}");
+        }
+        assert!(reason("mem", (1, 1), |_, _| {}).is_some());
+    }
+}

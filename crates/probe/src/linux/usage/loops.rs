@@ -1,12 +1,14 @@
 //! Loop devices do not claim what they lie on: whoever mounts one uses a file, or a part of another device.
 
-use std::fs::File;
+use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
+use rustix::fs::OFlags;
+
 use super::super::paths::number_of;
 use super::super::{Look, block, read_text};
-use super::{LOOPS_MAX, node, of_number};
+use super::{LOOPS_MAX, claim, node, of_number};
 use crate::DeviceUse;
 use engine::mapper::LoopBacking;
 use results::evidence::DeviceNumber;
@@ -53,8 +55,7 @@ fn loop_device(look: &Look, directory: &Path) -> Option<LoopDevice> {
     let number = block::number_in(directory)?;
     // The kernel knows the file itself. Where the device cannot be opened, the file's name must do.
     let asked = node(look, number).and_then(|node| {
-        let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&node));
-        engine::mapper::loop_backing(&File::open(path).ok()?).ok()
+        engine::mapper::loop_backing(&claim::once_more(node.as_fd(), OFlags::empty()).ok()?).ok()
     });
     let backing = asked.or_else(|| named(Path::new(&backing_file)))?;
     Some(LoopDevice { name: block::name_of(directory)?, number, backing })

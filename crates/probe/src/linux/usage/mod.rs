@@ -41,7 +41,7 @@ pub(super) fn of_path(look: &Look, path: &Path) -> DeviceUse {
 /// The same of what is open for writing already: whatever its name leads to by now.
 pub(super) fn of_open(look: &Look, file: BorrowedFd<'_>) -> DeviceUse {
     look_at(look, file).unwrap_or_else(|error| {
-        let unseen = NotVisible::new("opening it exclusively", std::io::Error::from(error));
+        let unseen = NotVisible::new("opening it once more", std::io::Error::from(error));
         DeviceUse { unseen: Some(unseen), ..DeviceUse::default() }
     })
 }
@@ -76,11 +76,11 @@ fn of_block_device(look: &Look, device: BorrowedFd<'_>, number: DeviceNumber, lo
     if found.reason().is_some() {
         return Ok(found);
     }
-    let Some(claimed) = claim::exclusively(device)? else {
+    if claim::is_taken(device)? {
         return Ok(DeviceUse { claimed: true, ..found });
-    };
+    }
     found.writers = writers::of_device(look, &family);
-    match contents::held(look, &claimed, number) {
+    match contents::held(look, &claim::once_more(device, OFlags::empty())?, number) {
         Ok(name) => found.holds = name,
         Err(error) => found.unseen = Some(NotVisible::new("its first and last bytes", error)),
     }
