@@ -42,7 +42,9 @@ impl DeviceUse {
             return Some(reason.clone());
         }
         if self.claimed {
-            return Some("is in use: by whom is not visible, but the kernel refuses an exclusive open (EBUSY)".to_owned());
+            return Some(
+                "is in use: by whom is not visible, but the kernel refuses an exclusive open (EBUSY)".to_owned(),
+            );
         }
         if !self.writers.is_empty() {
             return Some(format!("is open for writing by {}", self.writers.join(", ")));

@@ -122,7 +122,8 @@ mod tests {
         for device in [r"\\?\GLOBALROOT\Device\Harddisk0\Partition0", r"\\?\scsi#disk&ven_x#{53f56307}"] {
             assert_eq!(raw(device), Some(Raw::Other), "{device}");
         }
-        let files = [r"C:\data\file", r"\\server\share\file", "file", r"\\?\C:\file", r"\\?\UNC\nas\x", r"\\?\Volume{1}\"];
+        let files =
+            [r"C:\data\file", r"\\server\share\file", "file", r"\\?\C:\file", r"\\?\UNC\nas\x", r"\\?\Volume{1}\"];
         for file in files {
             assert_eq!(raw(file), None, "{file}");
         }

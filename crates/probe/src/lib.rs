@@ -168,8 +168,13 @@ impl HostFacts {
 
     /// Asks who uses what stands at these paths, which must be among those of the facts: a job is to change it.
     pub fn ask_use(&mut self, look: &Look, paths: impl IntoIterator<Item = PathBuf>) {
+        // Files are in use through loop devices alone: most machines have none, and nothing is asked.
+        let asked = |facts: &PathFacts| match facts.kind {
+            FileKind::Regular => look.has_loop_devices(),
+            _ => facts.exists(),
+        };
         for path in paths {
-            if let Some(facts) = self.paths.get_mut(&path).filter(|facts| facts.exists()) {
+            if let Some(facts) = self.paths.get_mut(&path).filter(|facts| asked(facts)) {
                 facts.device_use = Some(look.device_use(&path));
             }
         }

@@ -83,6 +83,11 @@ impl Look {
         volumes::device_use(path)
     }
 
+    /// None: an image that is mounted is held by the system itself, and cannot be opened for writing.
+    pub(crate) fn has_loop_devices(&self) -> bool {
+        false
+    }
+
     /// Who uses what a job has open for writing: disks and volumes are opened by fixed names here, which nobody swaps.
     pub fn device_use_of_open(&self, file: &OpenFile) -> DeviceUse {
         volumes::device_use(file.path())

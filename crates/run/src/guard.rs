@@ -15,9 +15,12 @@ use crate::worker::Refused;
 /// Judges what the workers of a run have opened.
 #[derive(Debug, Default)]
 pub(crate) struct Guard {
-    /// The look at the machine of the stage that runs: devices that its workers share are judged once.
-    look: Mutex<Option<(u32, Look)>>,
+    /// The look at the machine of the workers that begin together: a device that they share is judged once.
+    look: Mutex<Option<(Beginning, Look)>>,
 }
+
+/// When a worker begins: its stage, and the workers that end before.
+type Beginning = (u32, Vec<usize>);
 
 impl Guard {
     /// Whether the worker may change this file.
@@ -25,22 +28,22 @@ impl Guard {
         if !is_asked(&plan.job) {
             return Ok(());
         }
-        let reason = self.look_of(plan.stage).device_use_of_open(file).reason();
+        let reason = self.look_of(plan).device_use_of_open(file).reason();
         reason.map_or(Ok(()), |reason| Err(refusal(&plan.job, file.path(), &reason).into()))
     }
 
     /// Whether the worker's buffers may lie where they are to, in a file or on a device that they share.
     pub(crate) fn judge_memory(&self, plan: &WorkerPlan) -> Result<(), Refused> {
         let Some(path) = memory_path(&plan.job) else { return Ok(()) };
-        let reason = self.look_of(plan.stage).device_use(path).reason();
+        let reason = self.look_of(plan).device_use(path).reason();
         reason.map_or(Ok(()), |reason| Err(refusal(&plan.job, path, &reason).into()))
     }
 
-    fn look_of(&self, stage: u32) -> Look {
+    fn look_of(&self, plan: &WorkerPlan) -> Look {
         let mut kept = self.look.lock().unwrap_or_else(PoisonError::into_inner);
         match &*kept {
-            Some((of, look)) if *of == stage => look.clone(),
-            _ => kept.insert((stage, Look::new())).1.clone(),
+            Some(((stage, after), look)) if *stage == plan.stage && *after == plan.waits_for => look.clone(),
+            _ => kept.insert(((plan.stage, plan.waits_for.clone()), Look::new())).1.clone(),
         }
     }
 }

@@ -241,6 +241,17 @@ fn the_node_of_a_device_is_not_removed() {
     }
 }
 
+#[test]
+fn a_log_is_not_written_to_a_disk() {
+    let Some(bench) = Bench::new() else { return };
+    let disk = bench.disk("disk", 64);
+    bench.shell(&format!("cp --archive {} a_bw.1.log", disk.device));
+    let ran = bench.job("file", "--write_bw_log=a");
+    let said = ran.stdout + &ran.stderr;
+    assert!(ran.status != Some(0) && said.contains("a_bw.1.log is a block device"), "{said}");
+    bench.shell("cmp --bytes=64M disk /dev/zero");
+}
+
 fn name(disk: &Disk) -> &str {
     disk.device.trim_start_matches("/dev/")
 }

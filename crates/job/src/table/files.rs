@@ -110,7 +110,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("allow_file_create", boolean(|d, on| d.job.files.allow_create = on))
         .default("1").help("Off: a missing file is an error"),
     option("allow_mounted_write", boolean(|d, on| d.job.files.allow_mounted_write = on))
-        .tier(3).default("0").help("Let a mounted block device be written"),
+        .tier(3).default("0").help("Let a device be changed that is in use or holds something"),
     option("overwrite", boolean(|d, on| d.job.files.overwrite = on))
         .default("0").help("Lay the files out for write jobs too"),
     option("unlink", boolean(|d, on| d.job.files.unlink = on))

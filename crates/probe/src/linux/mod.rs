@@ -60,6 +60,10 @@ impl Look {
         usage::of_path(self, path)
     }
 
+    pub(crate) fn has_loop_devices(&self) -> bool {
+        usage::has_loop_devices(self)
+    }
+
     /// Who uses what a job has open for writing.
     pub fn device_use_of_open(&self, file: &OpenFile) -> DeviceUse {
         usage::of_open(self, file.as_fd())

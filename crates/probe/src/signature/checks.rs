@@ -3,7 +3,10 @@
 
 use super::Ends;
 
-pub(super) const CHECKS: &[(fn(&Ends) -> bool, &str)] = &[
+/// Whether something is held.
+type IsHeld = fn(&Ends) -> bool;
+
+pub(super) const CHECKS: &[(IsHeld, &str)] = &[
     (is_ext, "an ext2/3/4 filesystem"),
     (is_swap, "swap space"),
     (is_md_at_the_end, "a RAID member (md)"),

@@ -5,6 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::path::PathBuf;
 
 use drive::{LogColumns, LogFile, Style, Subject, Targets, epoch_ms};
+use engine::files::{FileKind, Reach};
 use job::{Logs, WindowValue};
 
 use crate::plan::{Plan, WorkerPlan};
@@ -53,6 +54,12 @@ impl LogFiles {
 }
 
 fn open_one(path: &PathBuf, alone: bool) -> Result<File, String> {
+    if Reach::ByPath.look(path).is_ok_and(|found| found.kind == Some(FileKind::BlockDevice)) {
+        let shown = path.display();
+        return Err(format!(
+            "fio: {shown} is a block device, and no log is written to it\nNext step: choose another name"
+        ));
+    }
     let mut options = OpenOptions::new();
     options.create(true);
     if alone {

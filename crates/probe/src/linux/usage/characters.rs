@@ -85,7 +85,9 @@ mod tests {
 
     #[test]
     fn what_leads_nowhere_may_be_anything() {
-        assert!(reason("nst0", (9, 128), |_, _| {}).unwrap().starts_with("may be in use (not visible: a character device"));
+        assert!(
+            reason("nst0", (9, 128), |_, _| {}).unwrap().starts_with("may be in use (not visible: a character device")
+        );
         for harmless in [(1, 3), (1, 5), (5, 0), (136, 7)] {
             assert_eq!(reason("x", harmless, |_, _| {}), None, "{harmless:?}");
         }

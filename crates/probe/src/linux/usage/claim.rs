@@ -3,28 +3,33 @@
 
 use std::fs::File;
 use std::os::fd::{AsRawFd, BorrowedFd};
-use std::time::Duration;
 
+use engine::clock::{Clock, RealClock};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-/// Others ask in the same way: tools that make filesystems, and runs that begin at the same time. A claim of that kind is
-/// soon gone.
+/// Tools that make filesystems or look for a free device, and runs that begin at the same time, hold a device for a moment.
 const TRIES: u32 = 10;
-const PAUSE: Duration = Duration::from_millis(20);
+const PAUSE_NS: u64 = 20_000_000;
+
+/// What is still found after a while; `None`: it was nothing, or is gone.
+pub(super) fn lasting<T>(mut found: impl FnMut() -> Option<T>) -> Option<T> {
+    let clock = RealClock::shared();
+    for _ in 1..TRIES {
+        found()?;
+        clock.sleep_until_ns(clock.now_ns() + PAUSE_NS);
+    }
+    found()
+}
 
 /// Whether somebody has claimed the device of this descriptor. It is opened exclusively for that, and closed at once: as
 /// long as it is open, nobody else can claim it.
 pub(super) fn is_taken(device: BorrowedFd<'_>) -> Result<bool, Errno> {
-    for attempt in 1..=TRIES {
-        match once_more(device, OFlags::EXCL) {
-            Ok(_) => return Ok(false),
-            Err(Errno::BUSY) if attempt < TRIES => std::thread::sleep(PAUSE),
-            Err(Errno::BUSY) => {}
-            Err(error) => return Err(error),
-        }
+    match lasting(|| once_more(device, OFlags::EXCL).err()) {
+        None => Ok(false),
+        Some(Errno::BUSY) => Ok(true),
+        Some(error) => Err(error),
     }
-    Ok(true)
 }
 
 /// Opens the device of a descriptor for reading: whatever its name leads to by now.

@@ -33,9 +33,10 @@ mod tests {
         let tree = fixture::tree();
         let namespace = tree.look.sys.join("kernel/config/nvmet/subsystems/nqn.x/namespaces/1");
         fs::create_dir_all(&namespace).unwrap();
-        let Some(device) = ["/dev/loop0", "/dev/vda", "/dev/sda", "/dev/nvme0n1"].into_iter().find(|path| {
-            paths::block_number(path.as_ref()).is_some()
-        }) else {
+        let Some(device) = ["/dev/loop0", "/dev/vda", "/dev/sda", "/dev/nvme0n1"]
+            .into_iter()
+            .find(|path| paths::block_number(path.as_ref()).is_some())
+        else {
             return;
         };
         let number = paths::block_number(device.as_ref()).unwrap();

@@ -37,16 +37,18 @@ pub(super) fn over_device(look: &Look, family: &[DeviceNumber], loops: u32) -> O
 
 fn used(look: &Look, loops: u32, lies_there: impl Fn(&LoopBacking) -> bool) -> Option<String> {
     let loops = loops.checked_sub(1)?;
-    let all = look.seen.loops.get_or_init(|| all(look));
-    all.iter().filter(|device| lies_there(&device.backing)).find_map(|device| {
+    all(look).iter().filter(|device| lies_there(&device.backing)).find_map(|device| {
         let reason = of_number(look, device.number, loops).reason()?;
         Some(format!("backs {}, which {reason}", device.name))
     })
 }
 
-fn all(look: &Look) -> Vec<LoopDevice> {
-    let devices = std::fs::read_dir(look.sys.join("block")).into_iter().flatten().flatten();
-    devices.filter_map(|entry| loop_device(look, &entry.path())).collect()
+/// Those that lie on something.
+pub(super) fn all(look: &Look) -> &[LoopDevice] {
+    look.seen.loops.get_or_init(|| {
+        let devices = std::fs::read_dir(look.sys.join("block")).into_iter().flatten().flatten();
+        devices.filter_map(|entry| loop_device(look, &entry.path())).collect()
+    })
 }
 
 /// `None`: it is no loop device, or lies on nothing.
@@ -54,9 +56,8 @@ fn loop_device(look: &Look, directory: &Path) -> Option<LoopDevice> {
     let backing_file = read_text(&directory.join("loop/backing_file")).ok()?;
     let number = block::number_in(directory)?;
     // The kernel knows the file itself. Where the device cannot be opened, the file's name must do.
-    let asked = node(look, number).and_then(|node| {
-        engine::mapper::loop_backing(&claim::once_more(node.as_fd(), OFlags::empty()).ok()?).ok()
-    });
+    let asked = node(look, number)
+        .and_then(|node| engine::mapper::loop_backing(&claim::once_more(node.as_fd(), OFlags::empty()).ok()?).ok());
     let backing = asked.or_else(|| named(Path::new(&backing_file)))?;
     Some(LoopDevice { name: block::name_of(directory)?, number, backing })
 }

@@ -26,16 +26,18 @@ pub(super) use writers::Writer;
 /// Loop devices over loop devices are followed so far; it only bounds the walk.
 const LOOPS_MAX: u32 = 8;
 
+/// Whether files can be in use, which loop devices lie on.
+pub(super) fn has_loop_devices(look: &Look) -> bool {
+    !loops::all(look).is_empty()
+}
+
 /// Who uses what stands at a path, which is not opened for it unless it is a block device. One that cannot be opened is
 /// left to the job, whose own open tells why.
 pub(super) fn of_path(look: &Look, path: &Path) -> DeviceUse {
     let Ok(found) = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) else {
         return DeviceUse::default();
     };
-    match look_at(look, found.as_fd()) {
-        Ok(found) => found,
-        Err(_) => DeviceUse::default(),
-    }
+    look_at(look, found.as_fd()).unwrap_or_default()
 }
 
 /// The same of what is open for writing already: whatever its name leads to by now.

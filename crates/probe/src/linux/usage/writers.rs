@@ -6,18 +6,24 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
 
 use super::super::{Look, read_text};
+use super::claim;
 use results::evidence::DeviceNumber;
 
 /// A device, and the program that may write it.
 pub(in crate::linux) type Writer = (DeviceNumber, String);
 
-/// Who else has one of these devices open for writing, as far as it is visible to this user.
+/// Who else has one of these devices open for writing, and keeps it, as far as that is visible to this user.
 pub(super) fn of_device(look: &Look, family: &[DeviceNumber]) -> Vec<String> {
-    let all = look.seen.writers.get_or_init(|| all(look));
-    let mut names: Vec<String> =
-        all.iter().filter(|(number, _)| family.contains(number)).map(|(_, name)| name.clone()).collect();
-    names.dedup();
-    names
+    let of_family = |all: &[Writer]| {
+        let names = all.iter().filter(|(number, _)| family.contains(number)).map(|(_, name)| name.clone());
+        let mut names: Vec<String> = names.collect();
+        names.dedup();
+        (!names.is_empty()).then_some(names)
+    };
+    if of_family(look.seen.writers.get_or_init(|| all(look))).is_none() {
+        return Vec::new();
+    }
+    claim::lasting(|| of_family(&all(look))).unwrap_or_default()
 }
 
 /// Processes of the program that this one is do not count: they are parts of one run, or runs that were started side by
