@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use engine::errno::EBUSY;
-use engine::files::OpenFile;
+use engine::files::{OpenFile, Reach};
 use job::{Job, Memory};
-use probe::Look;
+use probe::{DeviceUse, Look};
 
 use crate::plan::{Refusal, WorkerPlan};
 use crate::worker::Refused;
@@ -23,20 +23,18 @@ pub(crate) struct Guard {
 type Beginning = (u32, Vec<usize>);
 
 impl Guard {
-    /// Whether the worker may change this file.
+    /// Whether the worker may change this file. What lies below a directory of ours is ours.
     pub(crate) fn judge(&self, plan: &WorkerPlan, file: &OpenFile) -> Result<(), Refused> {
-        if !is_asked(&plan.job) {
+        if !is_asked(&plan.job) || matches!(plan.reach, Reach::Beneath(_)) {
             return Ok(());
         }
-        let reason = self.look_of(plan).device_use_of_open(file).reason();
-        reason.map_or(Ok(()), |reason| Err(refusal(&plan.job, file.path(), &reason).into()))
+        judged(plan, file.path(), &self.look_of(plan).device_use_of_open(file))
     }
 
     /// Whether the worker's buffers may lie where they are to, in a file or on a device that they share.
     pub(crate) fn judge_memory(&self, plan: &WorkerPlan) -> Result<(), Refused> {
         let Some(path) = memory_path(&plan.job) else { return Ok(()) };
-        let reason = self.look_of(plan).device_use(path).reason();
-        reason.map_or(Ok(()), |reason| Err(refusal(&plan.job, path, &reason).into()))
+        judged(plan, path, &self.look_of(plan).device_use(path))
     }
 
     fn look_of(&self, plan: &WorkerPlan) -> Look {
@@ -46,6 +44,12 @@ impl Guard {
             _ => kept.insert(((plan.stage, plan.waits_for.clone()), Look::new())).1.clone(),
         }
     }
+}
+
+fn judged(plan: &WorkerPlan, path: &Path, found: &DeviceUse) -> Result<(), Refused> {
+    let Some(reason) = found.reason() else { return Ok(()) };
+    let Refusal { code, function, message } = refusal(&plan.job, path, &reason);
+    Err(Refused { code, function, message })
 }
 
 /// Whether the job changes its files, and was not told that they may be in use.

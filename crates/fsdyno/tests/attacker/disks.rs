@@ -29,6 +29,7 @@ const FORMATS: &[(&str, &str)] = &[
     ("mkfs.nilfs2 -q DISK", "a nilfs2 filesystem"),
     ("mkfs.udf DISK", "a UDF filesystem"),
     ("mkfs.gfs2 -qO -p lock_nolock DISK", "a gfs or gfs2 filesystem"),
+    ("mkfs.ocfs2 -q -M local DISK", "an ocfs2 filesystem"),
     ("mkfs.hfsplus DISK", "an HFS+ filesystem"),
     ("make-bcache -B DISK", "a bcache device"),
     ("pvcreate -qy DISK", "an LVM physical volume"),
@@ -161,7 +162,31 @@ fn a_partition_in_use_is_its_disk_and_not_its_neighbour() {
     bench.is_refused(&disk.device, "", "is mounted at ");
     bench.is_written(&format!("{}p2", disk.device), "");
     drop(mounted);
-    bench.shell(&format!("delpart {0} 1 && delpart {0} 2", disk.device));
+}
+
+#[test]
+fn a_member_of_a_raid_set_is_not_written() {
+    let Some(bench) = Bench::new() else { return };
+    if !Path::new("/proc/mdstat").exists() {
+        return skip("this kernel has no md");
+    }
+    for (number, metadata) in [(91, "0.90"), (92, "1.0"), (93, "1.1"), (94, "1.2")] {
+        let (one, other) = (bench.disk("one", 64), bench.disk("other", 64));
+        let set = format!("/dev/md{number}");
+        let make = format!(
+            "mdadm --create {set} --run --metadata={metadata} --level=1 --raid-devices=2 {} {}",
+            one.device, other.device
+        );
+        if let Err(reason) = bench.try_shell(&make) {
+            return skip(&format!("mdadm makes no RAID set: {reason}"));
+        }
+        let refused = bench.job(&one.device, "");
+        bench.shell(&format!("mdadm --stop {set}"));
+        assert!((refused.stdout + &refused.stderr).contains(&format!("is part of md{number}; refusing")), "{metadata}");
+        bench.is_refused(&one.device, "", "holds a RAID member (md)");
+        drop((one, other));
+        bench.shell("rm one other");
+    }
 }
 
 #[test]

@@ -96,7 +96,9 @@ impl Bench {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        let _ = Command::new("losetup").args(["--detach", &self.device]).status();
+        // Partitions outlive the disk, and would be those of the next one.
+        let line = "for part in $0p*; do test -b $part && delpart $0 ${part##*p}; done; losetup --detach $0";
+        let _ = Command::new("bash").args(["-c", line, &self.device]).status();
     }
 }
 

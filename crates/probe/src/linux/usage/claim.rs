@@ -25,11 +25,16 @@ pub(super) fn lasting<T>(mut found: impl FnMut() -> Option<T>) -> Option<T> {
 /// Whether somebody has claimed the device of this descriptor. It is opened exclusively for that, and closed at once: as
 /// long as it is open, nobody else can claim it.
 pub(super) fn is_taken(device: BorrowedFd<'_>) -> Result<bool, Errno> {
-    match lasting(|| once_more(device, OFlags::EXCL).err()) {
-        None => Ok(false),
-        Some(Errno::BUSY) => Ok(true),
-        Some(error) => Err(error),
-    }
+    let mut other = None;
+    let taken = lasting(|| match once_more(device, OFlags::EXCL) {
+        Err(Errno::BUSY) => Some(()),
+        Err(error) => {
+            other = Some(error);
+            None
+        }
+        Ok(_) => None,
+    });
+    other.map_or(Ok(taken.is_some()), Err)
 }
 
 /// Opens the device of a descriptor for reading: whatever its name leads to by now.

@@ -8,18 +8,11 @@ use rustix::fs::OFlags;
 
 use super::super::paths::number_of;
 use super::super::{Look, block, read_text};
+use super::found::LoopDevice;
 use super::{LOOPS_MAX, claim, node, of_number};
 use crate::DeviceUse;
 use engine::mapper::LoopBacking;
 use results::evidence::DeviceNumber;
-
-/// A loop device with what it lies on.
-#[derive(Debug)]
-pub(in crate::linux) struct LoopDevice {
-    name: String,
-    number: DeviceNumber,
-    backing: LoopBacking,
-}
 
 /// Who uses a file by the loop devices that lie on it.
 pub(super) fn over_file(look: &Look, (device, inode): (u64, u64)) -> DeviceUse {

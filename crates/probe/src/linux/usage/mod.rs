@@ -4,6 +4,7 @@ mod characters;
 mod claim;
 mod contents;
 mod exports;
+mod found;
 mod known;
 mod loops;
 mod writers;
@@ -19,9 +20,8 @@ use super::{Look, block};
 use crate::{DeviceUse, NotVisible};
 use results::evidence::DeviceNumber;
 
+pub(super) use found::{LoopDevice, Writer};
 pub(super) use known::known_use;
-pub(super) use loops::LoopDevice;
-pub(super) use writers::Writer;
 
 /// Loop devices over loop devices are followed so far; it only bounds the walk.
 const LOOPS_MAX: u32 = 8;

@@ -1,0 +1,15 @@
+//! What a look at the machine keeps of the users of devices.
+
+use engine::mapper::LoopBacking;
+use results::evidence::DeviceNumber;
+
+/// A loop device with what it lies on.
+#[derive(Debug)]
+pub(in crate::linux) struct LoopDevice {
+    pub(super) name: String,
+    pub(super) number: DeviceNumber,
+    pub(super) backing: LoopBacking,
+}
+
+/// A device, and a program that may write it.
+pub(in crate::linux) type Writer = (DeviceNumber, String);
