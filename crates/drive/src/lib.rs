@@ -14,6 +14,7 @@ mod intervals;
 mod latency_series;
 mod logs;
 mod loops;
+mod open_files;
 mod phase;
 mod queueing;
 mod recorder;
@@ -35,6 +36,7 @@ pub use loops::{
     Account, BetweenPasses, DepthSearch, Ended, Equipment, Failure, Governor, Holds, Loop, Lost, Parts, Progress,
     Survival, Worker, drive,
 };
+pub use open_files::{OpenFiles, Opener};
 pub use phase::{Phase, RampEnd};
 pub use queueing::Queueing;
 pub use recorder::{Distributed, Recorder, RecorderOptions, ReportedFigures, TransferRecord};

@@ -16,7 +16,6 @@ mod verify;
 
 use engine::clock::Clock;
 use engine::errno::{EILSEQ, EIO, ENOSPC};
-use engine::files::OpenFile;
 use engine::{Completion, Engine, Slot, Slots};
 use job::Direction;
 use results::{JobRecord, LostRequests, sort};
@@ -32,6 +31,7 @@ use crate::control::{Control, Published, WorkerCell, WorkerState};
 use crate::intervals::IntervalMeter;
 use crate::latency_series::LatencySeries;
 use crate::logs::LogBuffer;
+use crate::open_files::OpenFiles;
 use crate::phase::{Phase, TickResult};
 use crate::queueing::Queueing;
 use crate::recorder::Recorder;
@@ -107,6 +107,12 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// Something about a file, besides the requests.
+    #[cold]
+    pub fn of_file(function: &'static str, error: &engine::files::FileError) -> Failure {
+        Failure { code: error.code, function, op: None, detail: Some(error.to_string()) }
+    }
+
     #[cold]
     fn of_engine(error: &engine::EngineError) -> Ended {
         Ended::Failed(Failure { code: error.code, function: error.call, op: None, detail: Some(error.to_string()) })
@@ -146,12 +152,12 @@ pub trait Account {
 }
 
 /// What a worker does with its files when a pass is over and another one follows. Nothing is in flight then.
-pub type BetweenPasses<'run> = Box<dyn Fn() -> Result<(), Failure> + 'run>;
+pub type BetweenPasses<'run> = Box<dyn Fn(&mut OpenFiles<'run>) -> Result<(), Failure> + 'run>;
 
 /// What the loop works with, besides an engine and its slots.
 pub struct Parts<'run> {
-    /// Open files.
-    pub files: &'run [OpenFile],
+    /// Its files.
+    pub files: OpenFiles<'run>,
     /// The range that is used of each.
     pub used: &'run [FileRange],
     /// Makes the requests.
@@ -334,7 +340,7 @@ impl<'run, E: Engine> Drive<'run, E> {
                         self.end_pass::<TIMED, GOVERNED>()?;
                     }
                     if self.parts.invalidate {
-                        self.parts.drop_cache();
+                        self.parts.files.drop_cache(self.parts.used);
                     }
                 }
                 Refill::Done => return Err(Box::new(Ended::Finished)),
@@ -360,7 +366,8 @@ impl<'run, E: Engine> Drive<'run, E> {
         }
         // A sync may never come back: what was transferred before it is then known whole.
         self.parts.publish();
-        let outcome = self.parts.between_passes.as_ref().map_or(Ok(()), |end_pass| end_pass());
+        let Parts { between_passes, files, .. } = &mut self.parts;
+        let outcome = between_passes.as_ref().map_or(Ok(()), |end_pass| end_pass(files));
         outcome.map_err(|failure| Box::new(Ended::Failed(failure)))?;
         let now_ns = self.now_ns();
         if now_ns >= self.parts.phase.next_ns { self.poll_events(now_ns) } else { Ok(()) }
@@ -393,14 +400,6 @@ impl Parts<'_> {
     fn prepare<E: Engine>(&mut self, engine: &mut E, slot: &Slot<E>, op: &Op) {
         if let Some(content) = &mut self.content {
             content.prepare(&mut engine.buffer(slot)[..op.length as usize], op);
-        }
-    }
-
-    #[cold]
-    fn drop_cache(&mut self) {
-        for (file, used) in self.files.iter().zip(self.used) {
-            // Advice only: what cannot be dropped stays, as with fio.
-            let _ = file.drop_cache(used.start, used.length);
         }
     }
 
@@ -489,8 +488,7 @@ impl Parts<'_> {
             totals.bytes[direction] += self.recorder.bytes(direction);
             totals.ios[direction] += self.recorder.completed(direction);
         }
-        // The files of the engines that touch none count as open, as with fio.
-        totals.open_files = self.used.len() as u32;
+        totals.open_files = self.files.count_open(self.used.len()) as u32;
         totals
     }
 

@@ -7,6 +7,7 @@ use job::Direction;
 use workload::Op;
 
 use crate::files::OpenFile;
+use crate::setup::EngineSetupError;
 use crate::slot::Slot;
 
 /// The result of a request of an engine that works on names: it moves nothing, and [`Engine::operation`] has the time of
@@ -110,6 +111,13 @@ pub trait Engine: Sized {
     /// The files, in the order of `Op::file`: for cache advice and syncs between the requests. The worker that made
     /// the [`crate::EngineSetup`] still owns them and closes them when the engine is gone.
     fn files(&self) -> &[OpenFile];
+
+    /// The descriptor at this place of the files has been given to another file ([`OpenFile::replace`]), and requests
+    /// name that by `file` ([`Op::file`]). Nothing of the file that it led to before is in flight, and no request names
+    /// that before it has a place again.
+    fn reassign(&mut self, _place: usize, _file: u32) -> Result<(), EngineSetupError> {
+        Err(EngineSetupError::Fixed)
+    }
 
     /// The requests of a new pass over the files follow.
     fn begin_pass(&mut self) {}

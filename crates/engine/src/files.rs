@@ -13,6 +13,7 @@ mod read;
 pub mod tree;
 mod whole;
 
+use std::cell::{Cell, Ref, RefCell};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -113,9 +114,10 @@ pub enum Advice {
 #[derive(Debug)]
 pub struct OpenFile {
     fd: OwnedFd,
-    path: PathBuf,
     mode: OpenMode,
-    kind: FileKind,
+    // Both are another file's after [`OpenFile::replace`].
+    path: RefCell<PathBuf>,
+    kind: Cell<FileKind>,
 }
 
 impl OpenFile {
@@ -124,7 +126,7 @@ impl OpenFile {
         let fail = |code| FileError::of_open(path, mode, code);
         let fd = system::open(path, mode).map_err(fail)?;
         let kind = system::kind(fd.as_fd()).map_err(fail)?;
-        Ok(OpenFile { fd, path: path.to_owned(), mode, kind })
+        Ok(OpenFile { fd, mode, path: path.to_owned().into(), kind: kind.into() })
     }
 
     /// Opens a file below a directory that is held; `path` is its whole path.
@@ -132,12 +134,12 @@ impl OpenFile {
         let fail = |code| FileError::of_open(path, mode, code);
         let fd = system::open_beneath(root.as_fd(), name, mode).map_err(fail)?;
         let kind = system::kind(fd.as_fd()).map_err(fail)?;
-        Ok(OpenFile { fd, path: path.to_owned(), mode, kind })
+        Ok(OpenFile { fd, mode, path: path.to_owned().into(), kind: kind.into() })
     }
 
     /// Where it was found.
-    pub fn path(&self) -> &Path {
-        &self.path
+    pub fn path(&self) -> Ref<'_, Path> {
+        Ref::map(self.path.borrow(), PathBuf::as_path)
     }
 
     /// How it was opened.
@@ -147,17 +149,17 @@ impl OpenFile {
 
     /// What it is.
     pub fn kind(&self) -> FileKind {
-        self.kind
+        self.kind.get()
     }
 
     /// Bytes of the file or of the device.
     pub fn size(&self) -> Result<u64, FileError> {
-        self.checked("find the size of", system::size(self.as_fd(), self.kind))
+        self.checked("find the size of", system::size(self.as_fd(), self.kind()))
     }
 
     /// Bytes that the file system has allocated for it; a device has all of its bytes.
     pub fn allocated(&self) -> Result<u64, FileError> {
-        match self.kind {
+        match self.kind() {
             FileKind::BlockDevice => self.size(),
             _ => self.checked("find the allocated size of", system::allocated(self.as_fd())),
         }
@@ -216,7 +218,7 @@ impl OpenFile {
     /// Drops the cached pages of a range; length 0 reaches to the end. Pages that are dirty or in use stay: sync
     /// first when the file was just written. A block device drops all of its pages.
     pub fn drop_cache(&self, offset: u64, length: u64) -> Result<(), FileError> {
-        let outcome = match self.kind {
+        let outcome = match self.kind() {
             FileKind::BlockDevice => system::flush_device_cache(self.as_fd()),
             _ => system::advise(self.as_fd(), Advice::DontNeed, offset, length),
         };
@@ -235,13 +237,22 @@ impl OpenFile {
 
     /// Puts another file in the place of this one, for whoever knows this one by its descriptor. Nothing may be in flight.
     pub fn replace(&self, other: OpenFile) -> Result<(), FileError> {
-        self.checked("replace", system::replace(self.as_fd(), other.fd))
+        let OpenFile { fd, path, kind, .. } = other;
+        self.checked("replace", system::replace(self.as_fd(), fd))?;
+        self.path.swap(&path);
+        self.kind.swap(&kind);
+        Ok(())
+    }
+
+    /// What a close would tell, while it stays open: a descriptor of the same file is closed.
+    pub fn try_close(&self) -> Result<(), FileError> {
+        self.checked("close", system::duplicate(self.as_fd()).and_then(system::close))
     }
 
     /// Closes it. A deferred write error (NFS, FUSE, quotas) shows up here and nowhere else.
     pub fn close(self) -> Result<(), FileError> {
         let OpenFile { fd, path, .. } = self;
-        system::close(fd).map_err(|code| FileError::of("close", &path, code))
+        system::close(fd).map_err(|code| FileError::of("close", &path.borrow(), code))
     }
 
     /// As `checked`, for looks that may fail without harm: there is no advice to give.
@@ -250,7 +261,7 @@ impl OpenFile {
     }
 
     fn checked<T>(&self, operation: &'static str, outcome: Result<T, i32>) -> Result<T, FileError> {
-        outcome.map_err(|code| FileError::of(operation, &self.path, code))
+        outcome.map_err(|code| FileError::of(operation, &self.path(), code))
     }
 }
 

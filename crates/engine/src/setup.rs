@@ -6,6 +6,7 @@ use job::{Direction, EngineName, EngineOptions, Memory};
 
 use crate::buffers::{Arena, ArenaError, ArenaShape};
 use crate::clock::RealClock;
+use crate::errno;
 use crate::files::{Advice, FileError, OpenFile};
 
 /// What an engine is made from. The engine borrows the files: they outlive it and are closed by their owner.
@@ -13,7 +14,8 @@ use crate::files::{Advice, FileError, OpenFile};
 pub struct EngineSetup<'a> {
     /// Which one.
     pub name: EngineName,
-    /// The files that [`workload::Op::file`] counts. May be empty for `null` and `sim`.
+    /// The files that [`workload::Op::file`] counts, or the first of them ([`crate::Engine::reassign`]). May be empty for
+    /// `null` and `sim`.
     pub files: &'a [OpenFile],
     /// What an engine that works on names has instead.
     pub names: Names<'a>,
@@ -65,6 +67,18 @@ impl EngineSetup<'_> {
     }
 }
 
+impl EngineSetupError {
+    /// errno.
+    pub fn code(&self) -> i32 {
+        match self {
+            EngineSetupError::Buffers(_) => errno::ENOMEM,
+            EngineSetupError::File(error) => error.code,
+            EngineSetupError::Refused { code, .. } => *code,
+            EngineSetupError::Option { .. } | EngineSetupError::Fixed => errno::EINVAL,
+        }
+    }
+}
+
 /// Why an engine could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineSetupError {
@@ -74,6 +88,9 @@ pub enum EngineSetupError {
     /// A file cannot serve.
     #[error(transparent)]
     File(#[from] FileError),
+    /// The engine works with the files that it was made with, and with no others.
+    #[error("this engine keeps all files open: leave openfiles out")]
+    Fixed,
     /// The system refuses the engine as a whole.
     #[error(
         "ioengine={engine}: {call}: {text}; {advice}",

@@ -173,8 +173,8 @@ fn begin(request: &LayoutRequest<'_>) -> Result<OpenFile, LayoutError> {
 /// The failure that led here is the one to tell; another one on the way out adds nothing.
 fn discard(reach: &Reach, file: OpenFile) {
     let _ = file.truncate(0);
-    if !reach.follows_link(file.path()) {
-        let _ = reach.remove(file.path());
+    if !reach.follows_link(&file.path()) {
+        let _ = reach.remove(&file.path());
     }
 }
 

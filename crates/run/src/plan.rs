@@ -187,6 +187,14 @@ impl WorkerPlan {
         workload::random_seeds(self.workload.seed, self.thread_number)
     }
 
+    /// How many of its files are open at a time.
+    pub(crate) fn open_files(&self) -> usize {
+        let all = self.files.len();
+        // Windows has no limit of them, and a handle keeps its file.
+        let most = self.job.files.open.filter(|_| !cfg!(windows));
+        most.map_or(all, |most| all.min(most as usize))
+    }
+
     /// Where the content of its writes begins.
     pub(crate) fn content_seed(&self) -> u64 {
         self.workload.seed ^ u64::from(self.thread_number)
@@ -308,6 +316,7 @@ impl Planning<'_> {
         let workload = Workload {
             pattern: job.pattern.clone(),
             service: job.files.service,
+            open_files: job.files.open,
             files: planned.files.iter().map(PlannedFile::range).collect(),
             bytes: planned.bytes,
             starts_over: job.extent.io_size.is_some(),

@@ -5,9 +5,9 @@
 
 pub(crate) mod state;
 
-use drive::{Ended, Failure, Governor, Loop, Parts, Phase, Verification, WorkerState};
+use drive::{Ended, Failure, Governor, Holds, Loop, Parts, Phase, Verification, WorkerState};
 use engine::errno::EINVAL;
-use job::{BlockSize, Direction, Job};
+use job::{BlockSize, Direction, Job, Pacing};
 use results::{Note, Severity};
 use workload::{Generator, Seal, WorkloadError};
 
@@ -108,8 +108,8 @@ pub(crate) fn read_back(
         Ok(reads) => reads,
         Err(error) => return failed(EINVAL, "workload", error.to_string()),
     };
-    if let Err(error) = parts.sync_and_drop_caches() {
-        return failed(error.code, "fsync", error.to_string());
+    if let Err(failure) = parts.sync_and_drop_caches() {
+        return ReadBack { ended: Ended::Failed(failure), elapsed_ms: writes_ms, notes: Vec::new() };
     }
     let earlier = parts.governor.as_mut().and_then(Governor::take_verification);
     let verification = earlier.or_else(|| of_blocks(plan, true));
@@ -143,7 +143,8 @@ fn begin_reading(
     parts.recorder.open_windows();
     parts.generator = generator;
     parts.content = None;
-    parts.governor = Some(Governor::of_verification(verification, now_ns));
+    let holds = Holds::for_job(&Pacing::default(), None, None, None, parts.files.take_turns(), now_ns);
+    parts.governor = Some(Governor::of_verification(verification, holds, now_ns));
     parts.cell.set_state(WorkerState::Verifying);
     work.next_phase();
 }

@@ -3,6 +3,7 @@
 mod between_passes;
 mod command;
 mod finish;
+mod in_turn;
 mod process;
 mod refused;
 mod removal;
@@ -16,8 +17,8 @@ use drive::{
     WorkerState,
 };
 use engine::clock::{Clock, RealClock};
-use engine::errno::{EINVAL, ENOMEM};
-use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
+use engine::errno::EINVAL;
+use engine::files::{Advice, FileAccess, FileCause, OpenFile, OpenMode};
 use engine::{EngineSetup, Names};
 use job::{Direction, EngineName, Fadvise, PerDirection};
 use results::JobError;
@@ -67,7 +68,7 @@ fn work(index: usize, shared: &Arc<Shared>, files: Vec<OpenFile>, verifiable: Op
     let mut task = Task { index, shared, plan, files: &files, verifiable, end: None };
     if let Err(error) = drive::drive(&setup, &mut task) {
         let message = format!("fio: {}: {error}", plan.job.name);
-        task.end = Some(refused_end(plan, Refused { code: setup_code(&error), function: "engine", message }));
+        task.end = Some(refused_end(plan, Refused { code: error.code(), function: "engine", message }));
     }
     let Some(mut end) = task.end else {
         // Closing might wait once more for what it was stuck in.
@@ -106,29 +107,30 @@ pub(crate) fn refused_end(plan: &WorkerPlan, refused: Refused) -> WorkerEnd {
     WorkerEnd { record, messages: vec![refused.message], notes: Vec::new(), failed: None, lost: false, state: None }
 }
 
-fn setup_code(error: &engine::EngineSetupError) -> i32 {
-    match error {
-        engine::EngineSetupError::Buffers(_) => ENOMEM,
-        engine::EngineSetupError::File(error) => error.code,
-        engine::EngineSetupError::Refused { code, .. } => *code,
-        engine::EngineSetupError::Option { .. } => EINVAL,
-    }
-}
-
-/// Open files.
+/// Opens all files, or as many as may be open.
 fn prepare(plan: &WorkerPlan, shared: &Shared, cell: &WorkerCell) -> Result<Vec<OpenFile>, Refused> {
     shared.guard.judge_memory(plan)?;
     if plan.job.submission.engine.is_diskless() {
         return Ok(Vec::new());
     }
-    let open = |(index, file)| {
+    let mut files = Vec::new();
+    for (index, file) in plan.files.iter().enumerate() {
+        if index >= plan.open_files() && !plan.job.files.pre_read {
+            break;
+        }
         cell.turns_to(index);
-        open(plan, file, shared, cell)
-    };
-    plan.files.iter().enumerate().map(open).collect()
+        let opened = open(plan, file, shared)?;
+        if plan.job.files.pre_read {
+            pre_read(&opened, file, &shared.control, cell)?;
+        }
+        if index < plan.open_files() {
+            files.push(opened);
+        }
+    }
+    Ok(files)
 }
 
-fn open(plan: &WorkerPlan, file: &PlannedFile, shared: &Shared, cell: &WorkerCell) -> Result<OpenFile, Refused> {
+fn open(plan: &WorkerPlan, file: &PlannedFile, shared: &Shared) -> Result<OpenFile, Refused> {
     let job = &plan.job;
     let access = job.pattern.access;
     // Reading with falloc reserves space.
@@ -159,9 +161,6 @@ fn open(plan: &WorkerPlan, file: &PlannedFile, shared: &Shared, cell: &WorkerCel
     if let Some(advice) = advice(plan) {
         // Advice only, as above.
         let _ = opened.advise(advice, file.start, file.length);
-    }
-    if job.files.pre_read {
-        pre_read(&opened, file, &shared.control, cell)?;
     }
     Ok(opened)
 }
@@ -296,10 +295,11 @@ impl<'run> Task<'run> {
         let began_ns = engine.now_ns();
         let phase = phase(plan, began_ns);
         cell.set_state(if phase.in_ramp() { WorkerState::Ramp } else { WorkerState::Running });
-        let holds = holds(plan, flow, shared.take_locks(index), began_ns);
+        let open_files = in_turn::open_files(plan, shared, files);
+        let holds = holds(plan, flow, shared.take_locks(index), open_files.take_turns(), began_ns);
         let verification = verification::of_reads(plan).or_else(|| verification::of_backlog(plan));
         Box::new(Parts {
-            files,
+            files: open_files,
             used: &plan.workload.files,
             generator,
             content,
@@ -317,7 +317,7 @@ impl<'run> Task<'run> {
             governor: Governor::for_job(job, &plan.workload, verification, holds, began_ns),
             time_all: time_all(plan),
             invalidate: job.files.invalidate && !job.submission.direct,
-            between_passes: between_passes(plan, files, shared, cell),
+            between_passes: between_passes(plan, shared, cell),
             account: Box::new(ThreadAccount::begin(plan, RealClock::shared())),
             control: &shared.control,
             cell,
@@ -358,11 +358,17 @@ fn ramp_by_bytes(plan: &WorkerPlan) -> Option<RampEnd> {
 }
 
 /// What holds the worker's requests back, besides rates and think time.
-fn holds(plan: &WorkerPlan, flow: Option<FlowShare>, locks: Option<LockedFiles>, began_ns: u64) -> Option<Box<Holds>> {
+fn holds(
+    plan: &WorkerPlan,
+    flow: Option<FlowShare>,
+    locks: Option<LockedFiles>,
+    opens: bool,
+    began_ns: u64,
+) -> Option<Box<Holds>> {
     let pacing = &plan.job.pacing;
     let depth_max = plan.queueing.depth as u32;
     let search = pacing.latency_target.map(|target| DepthSearch::new(target, depth_max, began_ns));
-    Holds::for_job(pacing, flow, locks, search, began_ns)
+    Holds::for_job(pacing, flow, locks, search, opens, began_ns)
 }
 
 /// What a steady state is judged by.

@@ -102,7 +102,7 @@ impl General {
         let sizes = &workload.pattern.block_size;
         General {
             placement: Placement::new(workload, seeds),
-            service: Service::new(workload.service, workload.files.len(), &seeds, wide),
+            service: Service::new(workload, &seeds, wide),
             chooser: Chooser::new(workload, &seeds),
             syncs: Syncs::new(&workload.durability, workload.files.len()),
             extent: Extent::new(workload),
@@ -149,6 +149,16 @@ impl General {
             block.len += 1;
         }
         Refill::Ops
+    }
+
+    /// Whether requests go on to this file.
+    pub(crate) fn serves(&self, file: usize) -> bool {
+        self.service.holds(file)
+    }
+
+    /// A file that is done.
+    pub(crate) fn next_finished(&mut self) -> Option<u32> {
+        self.service.next_finished()
     }
 
     /// What is left of the backlog.
@@ -234,6 +244,7 @@ impl General {
             }
             let again = self.service.serves_again() && self.placement.serve_again(file);
             self.placement.files[file].done = !again;
+            self.service.finish(file);
         }
     }
 

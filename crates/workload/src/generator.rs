@@ -122,6 +122,23 @@ impl Generator {
         refill
     }
 
+    /// With [`Workload::open_files`]: the file that has been done for longest of those that were not asked for yet, which
+    /// the latest block may still name. `None`: there is none, or none is known.
+    pub fn next_finished(&mut self) -> Option<u32> {
+        match &mut self.source {
+            Source::General(general) => general.next_finished(),
+            Source::Plain(_) | Source::Replay(_) | Source::Unverified(_) => None,
+        }
+    }
+
+    /// Whether requests go on to this file, after those of the latest block.
+    pub fn serves(&self, file: u32) -> bool {
+        match &self.source {
+            Source::General(general) => general.serves(file as usize),
+            Source::Plain(_) | Source::Replay(_) | Source::Unverified(_) => true,
+        }
+    }
+
     /// The ramp is over: intended times count from now on. The requests of `block` from number `next` on, not yet
     /// started, are stamped anew.
     pub fn restart_pacing(&mut self, block: &mut Block, next: usize) {

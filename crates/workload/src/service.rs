@@ -1,12 +1,18 @@
 //! Which file the next request goes to.
 
+use std::collections::VecDeque;
+
 use job::{Distribution, FileService};
 
 use crate::random::{Seeds, Slot, Stream};
 use crate::spread::Ranks;
+use crate::workload::Workload;
 
 /// Draws of an uneven choice per file: its curve goes over so many ranges.
 const RANGES_PER_FILE: u64 = 1 << 10;
+
+/// So many finished files are remembered.
+const FINISHED_MAX: usize = 1 << 12;
 
 /// The choice among the files that are not done.
 #[derive(Clone, Debug)]
@@ -21,10 +27,67 @@ pub(crate) struct Service {
     current: Option<usize>,
     left: u32,
     next: usize,
+    /// `openfiles`; `None`: all files are open.
+    window: Option<Window>,
+}
+
+/// The files that are open, of which there may be so many. One that is done makes room for another, as in fio.
+#[derive(Clone, Debug)]
+struct Window {
+    /// In order.
+    open: Vec<usize>,
+    max: usize,
+    /// Done, and not asked about yet.
+    finished: VecDeque<u32>,
+}
+
+impl Window {
+    fn is_full(&self) -> bool {
+        self.open.len() >= self.max
+    }
+
+    fn holds(&self, file: usize) -> bool {
+        self.open.binary_search(&file).is_ok()
+    }
+
+    fn admits(&self, file: usize) -> bool {
+        !self.is_full() || self.holds(file)
+    }
+
+    fn open(&mut self, file: usize) {
+        if let Err(at) = self.open.binary_search(&file) {
+            self.open.insert(at, file);
+        }
+    }
+
+    fn close(&mut self, file: usize) {
+        self.open.retain(|open| *open != file);
+        self.finish(file);
+    }
+
+    fn finish(&mut self, file: usize) {
+        if self.finished.len() >= FINISHED_MAX {
+            // Nobody asks.
+            self.finished.pop_front();
+        }
+        self.finished.push_back(file as u32);
+    }
+
+    fn close_all(&mut self) {
+        for file in std::mem::take(&mut self.open) {
+            self.finish(file);
+        }
+    }
+
+    /// The first open file from `next` on, then from the first file on.
+    fn in_turn(&self, next: usize) -> Option<usize> {
+        self.open.get(self.open.partition_point(|open| *open < next)).or(self.open.first()).copied()
+    }
 }
 
 impl Service {
-    pub(crate) fn new(kind: FileService, files: usize, seeds: &Seeds, wide: bool) -> Self {
+    pub(crate) fn new(workload: &Workload, seeds: &Seeds, wide: bool) -> Self {
+        let (kind, files) = (workload.service, workload.files.len());
         let curve = match kind {
             FileService::Zipf(theta, centre) => Some(Distribution::Zipf(theta, centre)),
             FileService::Pareto(h, centre) => Some(Distribution::Pareto(h, centre)),
@@ -33,7 +96,9 @@ impl Service {
         };
         let seed = seeds.of(Slot::File);
         let ranks = curve.and_then(|curve| Ranks::in_order(&curve, files as u64 * RANGES_PER_FILE, seed));
-        Service { kind, stream: Stream::new(seed, wide), seed, wide, ranks, current: None, left: 0, next: 0 }
+        let max = workload.open_files.map_or(files, |max| max as usize);
+        let window = (max < files).then(|| Window { open: Vec::new(), max, finished: VecDeque::new() });
+        Service { kind, stream: Stream::new(seed, wide), seed, wide, ranks, current: None, left: 0, next: 0, window }
     }
 
     /// Whether a file that is finished starts over by itself: an uneven choice would not keep its shares otherwise.
@@ -48,10 +113,48 @@ impl Service {
         if repeats {
             self.stream = Stream::new(self.seed, self.wide);
         }
+        if let Some(window) = &mut self.window {
+            window.close_all();
+        }
+    }
+
+    /// This file came to its end.
+    pub(crate) fn finish(&mut self, file: usize) {
+        if let Some(window) = &mut self.window {
+            window.close(file);
+        }
+    }
+
+    /// The file that has been done for longest of those that nobody has asked about. Requests made so far may name it, and
+    /// later passes.
+    pub(crate) fn next_finished(&mut self) -> Option<u32> {
+        self.window.as_mut()?.finished.pop_front()
+    }
+
+    /// Whether requests may go to this file without another one being finished first.
+    pub(crate) fn holds(&self, file: usize) -> bool {
+        self.window.as_ref().is_none_or(|window| window.holds(file))
     }
 
     /// The next of `count` files; `None` when `is_done` holds for all of them.
     pub(crate) fn choose(&mut self, count: usize, is_done: impl Fn(usize) -> bool) -> Option<usize> {
+        let Some(mut window) = self.window.take() else { return self.choose_among(count, is_done) };
+        let chosen = match self.kind {
+            // Nobody looks through all that are closed.
+            FileService::RoundRobin { .. } if window.is_full() && self.left == 0 => {
+                self.next = window.in_turn(self.next).unwrap_or(self.next);
+                self.choose_among(count, is_done)
+            }
+            _ => self.choose_among(count, |file| is_done(file) || !window.admits(file)),
+        };
+        if let Some(file) = chosen {
+            window.open(file);
+        }
+        self.window = Some(window);
+        chosen
+    }
+
+    fn choose_among(&mut self, count: usize, is_done: impl Fn(usize) -> bool) -> Option<usize> {
         if let Some(file) = self.current.filter(|&file| !is_done(file)) {
             if self.kind == FileService::Sequential {
                 return Some(file);

@@ -38,6 +38,8 @@ pub struct Workload {
     pub pattern: Pattern,
     /// Which file the next request goes to.
     pub service: FileService,
+    /// How many files are open at a time; `None`: all.
+    pub open_files: Option<u32>,
     /// The files, 1 and up; [`Op::file`](crate::Op::file) counts them from 0.
     pub files: Vec<FileRange>,
     /// Bytes of one loop: `size`, or `io_size` when that is given.

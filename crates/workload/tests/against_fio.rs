@@ -147,7 +147,16 @@ const ROWS: [&[&str]; 5] = [
     ],
     &["--size=64k", "--size=90k", "--size=256k"],
     &["--bs=4k", "--bs=1k", "--bsrange=1k-8k", "--bsrange=2k-16k --bs_unaligned", "--bssplit=1k/20:4k/50:8k/30"],
-    &["", "--nrfiles=3", "--nrfiles=2 --file_service_type=random:3", "--nrfiles=4 --file_service_type=sequential"],
+    &[
+        "",
+        "--nrfiles=3",
+        "--nrfiles=2 --file_service_type=random:3",
+        "--nrfiles=4 --file_service_type=sequential",
+        "--nrfiles=5 --openfiles=2",
+        "--nrfiles=5 --openfiles=3 --file_service_type=random",
+        "--nrfiles=4 --openfiles=2 --file_service_type=roundrobin:2",
+        "--nrfiles=6 --openfiles=2 --file_service_type=zipf:1.2",
+    ],
     &["", "--loops=2", "--io_size=150k", "--io_size=40k", "--number_ios=7"],
 ];
 

@@ -18,6 +18,7 @@ fn workload(start: u64, length: u64) -> Workload {
     Workload {
         pattern: Pattern { access: access(true, true, false), ..job::draft::Draft::default().job.pattern },
         service: FileService::RoundRobin { per_file: 1 },
+        open_files: None,
         files: vec![FileRange { start, length, name: "file".into() }],
         bytes: length,
         starts_over: false,
@@ -115,6 +116,11 @@ fn any_service() -> impl Strategy<Value = FileService> {
     ]
 }
 
+/// Fewer open files than there are take their turns, and miss nothing.
+fn any_open_files() -> impl Strategy<Value = Option<u32>> {
+    prop_oneof![Just(None), (1..4_u32).prop_map(Some)]
+}
+
 prop_compose! {
     fn any_files()(lengths in prop::collection::vec(0..200_000_u64, 1..4), start in 0..100_u64) -> Vec<FileRange> {
         let file = |(number, length)| FileRange { start: start * 4096, length, name: format!("file.{number}") };
@@ -128,7 +134,7 @@ prop_compose! {
         (read, write) in (any_sizes(), any_sizes()),
         (random_map, generator, random_percent) in (any::<bool>(), any_generator(), prop_oneof![Just(100), 0..=100_u32]),
         (modifier, identical) in (prop::option::of(-20_000..20_000_i64), any::<bool>()),
-        (service, files) in (any_service(), any_files()),
+        (service, open_files, files) in (any_service(), any_open_files(), any_files()),
         (loops, starts_over, bytes, number_ios) in (1..4_u32, any::<bool>(), 0..400_000_u64, prop_oneof![Just(0), 1..60_u64]),
         (seed, fsync_every) in (any::<u64>(), prop_oneof![Just(0), 1..5_u32]),
         (sizes_by_sequence, unaligned_sizes) in (any::<bool>(), any::<bool>()),
@@ -144,7 +150,7 @@ prop_compose! {
         workload.pattern.sizes_by_sequence = sizes_by_sequence;
         workload.pattern.unaligned_sizes = unaligned_sizes;
         Workload {
-            service, loops, starts_over, number_ios, seed,
+            service, open_files, loops, starts_over, number_ios, seed,
             bytes: if starts_over { bytes } else { files.iter().map(|file| file.length).sum() },
             files,
             durability: Durability { fsync_every, ..Durability::default() },
@@ -204,14 +210,16 @@ proptest! {
         mixed in any::<bool>(),
         generator in prop_oneof![Just(None), Just(Some(RandomGenerator::Tausworthe)), Just(Some(RandomGenerator::Tausworthe64))],
         files in any_files(),
-        service in any_service(),
+        (service, open_files) in (any_service(), any_open_files()),
         seed in any::<u64>(),
     ) {
         let mut workload = workload(0, 0);
         workload.pattern.access = access(true, true, mixed);
         workload.pattern.generator = generator;
         workload.pattern.block_size = PerDirection { read: read.clone(), write: write.clone(), trim: read.clone() };
-        let workload = Workload { files, service, seed, bytes: u64::MAX, loops: 2, starts_over: true, ..workload };
+        let workload = Workload {
+            files, service, open_files, seed, bytes: u64::MAX, loops: 2, starts_over: true, ..workload
+        };
         let unit = u64::from(if mixed { read.min().min(write.min()) } else { read.min() });
         let Ok(_) = Generator::new(&workload) else { return Ok(()) };
         let passes = passes(&workload, 3);

@@ -85,8 +85,8 @@ impl Governor {
         let checks = verification.is_some() || job.reporting.logs.of_requests();
         let needed = watched || holds.is_some() || orders || serializes || checks;
         needed.then(|| {
-            let ungoverned = Governor::of_verification(verification, now_ns);
-            let mut governor = Governor { pacing, holds, drains_before_trims, serializes, ..ungoverned };
+            let ungoverned = Governor::of_verification(verification, holds, now_ns);
+            let mut governor = Governor { pacing, drains_before_trims, serializes, ..ungoverned };
             governor.drains_after_reads = workload.backlog.is_some() && workload.writes_again();
             let reads_back = workload.backlog.is_some();
             governor.only_paces = governor.pacing.has_rate() && !reads_back && governor.asks_for_no_more(job);
@@ -105,13 +105,17 @@ impl Governor {
     }
 
     /// A governor without pacing, for the phase that reads back and verifies.
-    pub fn of_verification(verification: Option<Verification>, now_ns: u64) -> Governor {
+    pub fn of_verification(
+        verification: Option<Verification>,
+        holds: Option<Box<Holds>>,
+        now_ns: u64,
+    ) -> Governor {
         Governor {
             pacing: Pacing::default(),
             only_paces: false,
             origin_ns: now_ns,
             blocks_since_thought: 0,
-            holds: None,
+            holds,
             drains_before_trims: false,
             drains_after_reads: false,
             reads_back: false,

@@ -1,10 +1,11 @@
-//! What holds requests back besides rates and think time: empty cycles, the other jobs of a flow, the search for a depth.
+//! What holds requests back besides rates and think time: empty cycles, the other jobs of a flow, the search for a depth,
+//! a file that is closed.
 
 use engine::Engine;
 use job::Pacing;
 use workload::Op;
 
-use super::{DepthSearch, Drive, Step};
+use super::{DepthSearch, Drive, Ended, Failure, PATIENCE, Parts, Step};
 use crate::file_locks::LockedFiles;
 use crate::flow::FlowShare;
 
@@ -20,6 +21,8 @@ pub struct Holds {
     /// Turns of an empty loop before each request.
     cycles: u32,
     flow: Option<FlowShare>,
+    /// `openfiles`: the file of a request may have to be opened.
+    opens: bool,
     /// `lockfile`: a request has the lock of its file.
     pub(super) locks: Option<LockedFiles>,
     /// Sleep so long when the flow holds it back, ns; 0: look again soon.
@@ -38,16 +41,17 @@ impl Holds {
         flow: Option<FlowShare>,
         locks: Option<LockedFiles>,
         search: Option<DepthSearch>,
+        opens: bool,
         now_ns: u64,
     ) -> Option<Box<Holds>> {
         let think_interval_ns = if pacing.think_ns > 0 { pacing.think_interval_ns } else { 0 };
-        let any =
-            flow.is_some() || locks.is_some() || search.is_some() || pacing.think_cycles > 0 || think_interval_ns > 0;
+        let any = flow.is_some() || locks.is_some() || search.is_some() || opens;
+        let any = any || pacing.think_cycles > 0 || think_interval_ns > 0;
         any.then(|| {
             let flow_sleep_ns = pacing.flow.map_or(0, |flow| flow.sleep_ns);
             let cycles = pacing.think_cycles;
             let think_due_ns = u64::MAX;
-            let mut holds = Holds { cycles, flow, locks, flow_sleep_ns, search, think_interval_ns, think_due_ns };
+            let mut holds = Holds { cycles, flow, opens, locks, flow_sleep_ns, search, think_interval_ns, think_due_ns };
             holds.await_think_time(now_ns);
             Box::new(holds)
         })
@@ -68,6 +72,10 @@ impl<E: Engine> Drive<'_, E> {
         if self.search().is_some_and(|search| search.changes()) {
             self.change_depth::<TIMED>()?;
         }
+        let opens = self.governor().holds.as_ref().is_some_and(|holds| holds.opens);
+        if opens && !self.parts.files.is_asked_for(self.block.ops[index].file) {
+            self.open_file::<TIMED>(index)?;
+        }
         if self.block.ops[index].kind.direction().is_none() {
             return Ok(());
         }
@@ -80,6 +88,30 @@ impl<E: Engine> Drive<'_, E> {
             std::hint::black_box(turn);
         });
         Ok(())
+    }
+
+    /// Opens the file of this request in the place of another one, when all of that one's requests have come back.
+    #[cold]
+    fn open_file<const TIMED: bool>(&mut self, index: usize) -> Step {
+        let Drive { parts: Parts { files, generator, .. }, block, .. } = self;
+        let (place, other) = files.to_close(&block.ops[index..block.len], generator);
+        while !E::SYNCHRONOUS && other.is_some_and(|other| self.has_in_flight(other)) {
+            self.submit::<TIMED, true>()?;
+            self.reap::<TIMED, true>(1, PATIENCE)?;
+        }
+        let file = self.block.ops[index].file;
+        self.parts.files.open(file, place).map_err(|failure| Box::new(Ended::Failed(failure)))?;
+        self.engine.reassign(place, file).map_err(|error| {
+            let detail = Some(error.to_string());
+            Box::new(Ended::Failed(Failure { code: error.code(), function: "open", op: None, detail }))
+        })
+    }
+
+    /// Whether a request of this file is in flight.
+    fn has_in_flight(&mut self, file: u32) -> bool {
+        // What a free slot carried last is over: no file has this number.
+        self.slots.free().iter().for_each(|slot| self.flights[slot.index()].op.file = u32::MAX);
+        self.flights.iter().any(|flight| flight.op.file == file)
     }
 
     fn locks(&mut self) -> Option<&mut LockedFiles> {

@@ -382,7 +382,7 @@ impl<E: Engine> Drive<'_, E> {
         }
         if completion.result == 0 {
             self.slots.put_back(completion.slot);
-            let file = self.parts.files.get(flight.op.file as usize);
+            let file = self.parts.files.get(flight.op.file);
             if file.is_some_and(|file| file.kind() == FileKind::CharacterDevice) {
                 // A read of /dev/null: it has nothing to give, and that is its answer.
                 self.parts.recorder.transferred(direction, 0);

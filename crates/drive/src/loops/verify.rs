@@ -1,7 +1,6 @@
 //! Verification in the loop: a block that was read is checked before its buffer is used again.
 
 use engine::errno::EILSEQ;
-use engine::files::FileError;
 use engine::{Engine, Slot};
 use workload::Op;
 
@@ -59,12 +58,14 @@ impl Parts<'_> {
     }
 
     /// Has the files stored and their cached pages dropped, so that reads find what the storage kept.
-    pub fn sync_and_drop_caches(&self) -> Result<(), FileError> {
-        for (file, used) in self.files.iter().zip(self.used) {
-            file.sync()?;
-            // Advice: a cache that cannot be dropped answers for the storage, as with fio.
-            let _ = file.drop_cache(used.start, used.length);
-        }
-        Ok(())
+    pub fn sync_and_drop_caches(&self) -> Result<(), Failure> {
+        self.files.each(&mut |number, file| {
+            file.sync().map_err(|error| Failure::of_file("fsync", &error))?;
+            if let Some(used) = self.used.get(number) {
+                // Advice: a cache that cannot be dropped answers for the storage, as with fio.
+                let _ = file.drop_cache(used.start, used.length);
+            }
+            Ok(())
+        })
     }
 }

@@ -277,6 +277,11 @@ impl Engine for Aio<'_> {
 
     crate::contract::belongings!(RealClock);
 
+    fn reassign(&mut self, place: usize, file: u32) -> Result<(), EngineSetupError> {
+        Target::reassign(&mut self.targets, file, &self.files[place]);
+        Ok(())
+    }
+
     #[inline]
     fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
         let command = match op.kind {

@@ -35,11 +35,17 @@ impl BusErrorWatch {
     pub(super) fn begin(ranges: impl Iterator<Item = (usize, usize)>) -> BusErrorWatch {
         static INSTALLED: Once = Once::new();
         INSTALLED.call_once(install);
-        let page = memory::page_bytes();
-        let ranges = ranges.map(|(start, bytes)| Range { start, bytes: bytes.next_multiple_of(page) }).collect();
-        let watch = BusErrorWatch { ranges };
-        WATCHED.set((watch.ranges.as_ptr(), watch.ranges.len()));
+        let mut watch = BusErrorWatch { ranges: Box::default() };
+        watch.watch(ranges);
         watch
+    }
+
+    /// Watches these instead. What was watched before may be gone already, as nothing accesses it.
+    pub(super) fn watch(&mut self, ranges: impl Iterator<Item = (usize, usize)>) {
+        let page = memory::page_bytes();
+        WATCHED.set((std::ptr::null(), 0));
+        self.ranges = ranges.map(|(start, bytes)| Range { start, bytes: bytes.next_multiple_of(page) }).collect();
+        WATCHED.set((self.ranges.as_ptr(), self.ranges.len()));
     }
 
     /// Whether an access of this thread since the last call was in vain.

@@ -17,8 +17,28 @@ pub(crate) struct Target<'a> {
 impl<'a> Target<'a> {
     /// The files of a worker, as an engine sees them.
     pub(crate) fn all(files: &'a [OpenFile]) -> Box<[Target<'a>]> {
-        files.iter().map(|file| Target { fd: file.as_fd(), kind: file.kind() }).collect()
+        files.iter().map(Target::of).collect()
     }
+
+    fn of(file: &'a OpenFile) -> Target<'a> {
+        Target { fd: file.as_fd(), kind: file.kind() }
+    }
+
+    /// Requests that name `number` go to this file from now on.
+    #[cold]
+    pub(crate) fn reassign(targets: &mut Box<[Target<'a>]>, number: u32, file: &'a OpenFile) {
+        set_grown(targets, number as usize, Target::of(file));
+    }
+}
+
+/// Sets an entry of a table that becomes longer for it; the entries between are never asked for before they are set.
+pub(crate) fn set_grown<T: Copy>(table: &mut Box<[T]>, index: usize, entry: T) {
+    if index >= table.len() {
+        let mut longer = std::mem::take(table).into_vec();
+        longer.resize((index + 1).next_power_of_two(), entry);
+        *table = longer.into_boxed_slice();
+    }
+    table[index] = entry;
 }
 
 /// Carries out a sync or a discard. Answers bytes (0 for the syncs) or the negated errno.

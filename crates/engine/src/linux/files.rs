@@ -211,6 +211,11 @@ pub(crate) fn replace(old: BorrowedFd<'_>, new: OwnedFd) -> Result<(), i32> {
     }
 }
 
+/// Another descriptor of the same file.
+pub(crate) fn duplicate(fd: BorrowedFd<'_>) -> Result<OwnedFd, i32> {
+    rustix::io::fcntl_dupfd_cloexec(fd, 0).map_err(errno)
+}
+
 pub(crate) fn close(fd: OwnedFd) -> Result<(), i32> {
     // SAFETY: ownership was given up one line ago, so nobody uses or closes this descriptor again.
     match checked(unsafe { libc::close(fd.into_raw_fd()) }) {

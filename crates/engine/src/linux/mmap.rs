@@ -28,15 +28,19 @@ pub(crate) struct Mmap<'a> {
     targets: Box<[Target<'a>]>,
     /// Goes before the mappings do.
     watch: BusErrorWatch,
-    maps: Box<[Map]>,
+    maps: Vec<Map>,
+    advice: Advice,
+    huge_pages: bool,
     arena: Arena,
     clock: RealClock,
 }
 
-/// One mapped file.
+/// One mapped file, or none: a mapping of no bytes.
 #[derive(Debug)]
 struct Map {
     mapped: Mapped,
+    /// Which of the open files it is.
+    place: usize,
     /// Opened with direct=1: each transfer writes its pages back and gives them up, which is as near as a mapping
     /// comes to it (the page cache still serves it).
     direct: bool,
@@ -46,13 +50,23 @@ struct Map {
 
 impl Drop for Map {
     fn drop(&mut self) {
-        // SAFETY: address and length are those of the mapping; every transfer ended before its `queue` returned.
-        unsafe { memory::unmap(self.mapped.base, self.mapped.length as usize) }
+        if self.mapped.length > 0 {
+            // SAFETY: address and length are those of the mapping; every transfer ended before its `queue` returned.
+            unsafe { memory::unmap(self.mapped.base, self.mapped.length as usize) }
+        }
     }
 }
 
 impl Map {
-    fn new(file: &OpenFile, advice: Advice) -> Result<Map, EngineSetupError> {
+    const NONE: Map = Map {
+        mapped: Mapped { base: NonNull::dangling(), length: 0, writable: false },
+        place: usize::MAX,
+        direct: false,
+        torn: false,
+    };
+
+    fn new(files: &[OpenFile], place: usize, advice: Advice, huge_pages: bool) -> Result<Map, EngineSetupError> {
+        let file = &files[place];
         let refused = |code, advice: &str| EngineSetupError::Refused {
             engine: EngineName::Mmap,
             call: "mmap",
@@ -85,8 +99,11 @@ impl Map {
         let base = NonNull::new(address.cast()).expect("mmap never maps address 0 unasked");
         let direct = mode.direct;
         let mapped = Mapped { base, length, writable: mode.access == FileAccess::ReadWrite };
-        let map = Map { mapped, direct, torn: false };
+        let map = Map { mapped, place, direct, torn: false };
         map.advise(advice);
+        if huge_pages {
+            map.ask_for_huge_pages()?;
+        }
         Ok(map)
     }
 
@@ -177,18 +194,16 @@ impl Map {
 
 impl<'a> Mmap<'a> {
     pub(crate) fn new(setup: &EngineSetup<'a>) -> Result<Mmap<'a>, EngineSetupError> {
-        let maps: Result<Box<[Map]>, _> = setup.files.iter().map(|file| Map::new(file, setup.advice)).collect();
-        let maps = maps?;
-        if setup.options.huge_pages {
-            maps.iter().try_for_each(Map::ask_for_huge_pages)?;
-        }
+        let (advice, huge_pages) = (setup.advice, setup.options.huge_pages);
+        let map = |place| Map::new(setup.files, place, advice, huge_pages);
+        let maps: Vec<Map> = (0..setup.files.len()).map(map).collect::<Result<_, _>>()?;
         Ok(Mmap {
             files: setup.files,
             targets: Target::all(setup.files),
-            watch: BusErrorWatch::begin(
-                maps.iter().map(|map| (map.mapped.base.as_ptr().addr(), map.mapped.length as usize)),
-            ),
+            watch: BusErrorWatch::begin(ranges(&maps)),
             maps,
+            advice,
+            huge_pages,
             arena: setup.arena()?,
             clock: setup.clock,
         })
@@ -203,8 +218,8 @@ impl<'a> Mmap<'a> {
                 let (offset, bytes, read) = (op.offset + u64::from(done), place.len() as u64, op.kind == OpKind::Read);
                 let result = map.transfer(place, offset, read);
                 if self.watch.take_bus_error() {
-                    let file = &self.files[op.file as usize];
-                    return -i64::from(self.maps[op.file as usize].mend(file, offset, bytes, read));
+                    let map = &mut self.maps[op.file as usize];
+                    return -i64::from(map.mend(&self.files[map.place], offset, bytes, read));
                 }
                 return result;
             }
@@ -217,10 +232,28 @@ impl<'a> Mmap<'a> {
     }
 }
 
+/// Address and length of each mapping.
+fn ranges(maps: &[Map]) -> impl Iterator<Item = (usize, usize)> {
+    let mapped = maps.iter().filter(|map| map.mapped.length > 0);
+    mapped.map(|map| (map.mapped.base.as_ptr().addr(), map.mapped.length as usize))
+}
+
 impl Engine for Mmap<'_> {
     const SYNCHRONOUS: bool = true;
 
     crate::contract::belongings!(RealClock);
+
+    fn reassign(&mut self, place: usize, file: u32) -> Result<(), EngineSetupError> {
+        if let Some(before) = self.maps.iter_mut().find(|map| map.place == place) {
+            *before = Map::NONE;
+        }
+        let file_max = self.maps.len().max(file as usize + 1);
+        self.maps.resize_with(file_max, || Map::NONE);
+        self.maps[file as usize] = Map::new(self.files, place, self.advice, self.huge_pages)?;
+        self.watch.watch(ranges(&self.maps));
+        Target::reassign(&mut self.targets, file, &self.files[place]);
+        Ok(())
+    }
 
     #[inline]
     fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {

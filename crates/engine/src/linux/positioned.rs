@@ -223,6 +223,14 @@ impl Engine for Positioned<'_> {
 
     crate::contract::belongings!(RealClock);
 
+    fn reassign(&mut self, place: usize, file: u32) -> Result<(), EngineSetupError> {
+        Target::reassign(&mut self.targets, file, &self.files[place]);
+        if let Call::Seeking { positions, .. } = &mut self.call {
+            control::set_grown(positions, file as usize, POSITION_UNKNOWN);
+        }
+        Ok(())
+    }
+
     #[inline]
     fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
         let result = self.perform(&slot, op, done);

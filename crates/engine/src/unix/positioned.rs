@@ -20,17 +20,13 @@ use crate::system::fd::AsFd;
 pub(super) struct Positioned<'a> {
     files: &'a [OpenFile],
     /// The same descriptors, with the calls of the standard library; whoever opened them closes them.
-    calls: Box<[ManuallyDrop<std::fs::File>]>,
+    calls: Vec<ManuallyDrop<std::fs::File>>,
     arena: Arena,
     clock: RealClock,
 }
 
 impl<'a> Positioned<'a> {
     pub(super) fn new(setup: &EngineSetup<'a>) -> Result<Positioned<'a>, ArenaError> {
-        let calls = |file: &OpenFile| {
-            // SAFETY: the descriptor is open for as long as the file is borrowed, and is never closed by this one.
-            ManuallyDrop::new(unsafe { std::fs::File::from_raw_fd(AsFd::as_fd(file).as_raw_fd()) })
-        };
         Ok(Positioned {
             files: setup.files,
             calls: setup.files.iter().map(calls).collect(),
@@ -62,10 +58,24 @@ impl<'a> Positioned<'a> {
     }
 }
 
+fn calls(file: &OpenFile) -> ManuallyDrop<std::fs::File> {
+    // SAFETY: the descriptor is open for as long as the engine borrows the file, and is never closed by this one.
+    ManuallyDrop::new(unsafe { std::fs::File::from_raw_fd(AsFd::as_fd(file).as_raw_fd()) })
+}
+
 impl Engine for Positioned<'_> {
     const SYNCHRONOUS: bool = true;
 
     crate::contract::belongings!(RealClock);
+
+    fn reassign(&mut self, place: usize, file: u32) -> Result<(), EngineSetupError> {
+        while self.calls.len() <= file as usize {
+            // Never asked for before it is set.
+            self.calls.push(calls(&self.files[place]));
+        }
+        self.calls[file as usize] = calls(&self.files[place]);
+        Ok(())
+    }
 
     #[inline]
     fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {

@@ -152,6 +152,11 @@ pub(crate) fn replace(_old: BorrowedFd<'_>, _new: OwnedFd) -> Result<(), i32> {
     Err(errno::EOPNOTSUPP)
 }
 
+/// Handles of files are not taken in turn here.
+pub(crate) fn duplicate(_fd: BorrowedFd<'_>) -> Result<OwnedFd, i32> {
+    Err(errno::EOPNOTSUPP)
+}
+
 pub(crate) fn truncate(handle: BorrowedFd<'_>, length: u64) -> Result<(), i32> {
     let end = i64::try_from(length).map_err(|_| errno::EFBIG)?;
     beneath::set(handle, FileEndOfFileInfo, &FILE_END_OF_FILE_INFO { EndOfFile: end })

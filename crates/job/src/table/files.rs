@@ -73,9 +73,8 @@ pub(super) const ROWS: &[JobRow] = &[
         .help("Use all regular files below this directory").offer(Directories),
     option("nrfiles", integer(0, COUNT_MAX, |d, n| d.job.files.count = count(n).max(1)))
         .aliases(&["nr_files"]).default("1").help("Files per clone when names are generated; the size is divided"),
-    option("openfiles", integer(0, COUNT_MAX, ignore))
-        .help("Files open at the same time")
-        .status(WithoutEffect("all files of a job stay open, which is also the default of fio")),
+    option("openfiles", integer(0, COUNT_MAX, |d, n| d.job.files.open = Some(count(n)).filter(|n| *n > 0)))
+        .help("Files open at the same time; another one is opened when one of them is done"),
     option("file_service_type", word(SERVICES, set_service))
         .default("roundrobin").help("Which file the next I/O goes to"),
     option("filesize", Kind::SizeRange { min: 1, set: |d, low, high| d.job.files.file_size = Some((low, high)) })

@@ -26,6 +26,8 @@ pub struct Files {
     pub unique: bool,
     /// Files per clone when names are generated (1 and up).
     pub count: u32,
+    /// `openfiles`: how many of them are open at a time (1 and up); `None`: all.
+    pub open: Option<u32>,
     /// `filesize=`: smallest and largest size of each file in bytes.
     pub file_size: Option<(u64, u64)>,
     /// `size=`: bytes per clone over all its files. `None`: what exists.
@@ -98,6 +100,7 @@ impl Default for Files {
             client: None,
             unique: true,
             count: 1,
+            open: None,
             file_size: None,
             size: None,
             offset: Amount::Bytes(0),

@@ -1,18 +1,16 @@
 //! What a worker does with its files before it goes over them again.
 
-use drive::{BetweenPasses, Failure, WorkerCell, WorkerState};
-use engine::files::OpenFile;
+use drive::{BetweenPasses, Failure, OpenFiles, WorkerCell, WorkerState};
 
 use super::finish::{ends_with_sync, sync_all};
-use super::{open, removal};
+use super::{Refused, open, pre_read, removal};
 use crate::conduct::Shared;
-use crate::plan::WorkerPlan;
+use crate::plan::{PlannedFile, WorkerPlan};
 
 /// `end_fsync`, `fsync_on_close` and `end_syncfs` end each loop and each pass of `io_size`, as in fio; `unlink_each_loop`
 /// makes the files anew. `None`: nothing of this was asked for.
 pub(super) fn between_passes<'run>(
     plan: &'run WorkerPlan,
-    files: &'run [OpenFile],
     shared: &'run Shared,
     cell: &'run WorkerCell,
 ) -> Option<BetweenPasses<'run>> {
@@ -23,7 +21,7 @@ pub(super) fn between_passes<'run>(
     if !syncs && !renews {
         return None;
     }
-    Some(Box::new(move || {
+    Some(Box::new(move |files| {
         if syncs {
             let working = cell.state();
             cell.set_state(WorkerState::Syncing);
@@ -36,14 +34,18 @@ pub(super) fn between_passes<'run>(
 }
 
 /// A job that reads finds nothing to open afterwards, which is its error, as with fio.
-fn renew(plan: &WorkerPlan, files: &[OpenFile], shared: &Shared, cell: &WorkerCell) -> Result<(), Failure> {
-    let failed = |code, function, detail| Failure { code, function, op: None, detail: Some(detail) };
-    for (file, planned) in files.iter().zip(&plan.files) {
-        let removed = removal::remove(plan, &planned.path);
-        removed.map_err(|error| failed(error.code, "unlink", error.to_string()))?;
-        let new = open(plan, planned, shared, cell);
-        let new = new.map_err(|refused| failed(refused.code, refused.function, refused.message))?;
-        file.replace(new).map_err(|error| failed(error.code, "open", error.to_string()))?;
+fn renew(plan: &WorkerPlan, files: &mut OpenFiles<'_>, shared: &Shared, cell: &WorkerCell) -> Result<(), Failure> {
+    let refused = |Refused { code, function, message }| Failure { code, function, op: None, detail: Some(message) };
+    let renewed = |planned: &PlannedFile| {
+        let new = open(plan, planned, shared).map_err(refused)?;
+        if plan.job.files.pre_read {
+            pre_read(&new, planned, &shared.control, cell).map_err(refused)?;
+        }
+        Ok(new)
+    };
+    for (index, planned) in plan.files.iter().enumerate() {
+        removal::remove(plan, &planned.path).map_err(|error| Failure::of_file("unlink", &error))?;
+        files.renew(index, &|| renewed(planned))?;
     }
     Ok(())
 }

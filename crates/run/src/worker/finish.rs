@@ -1,10 +1,12 @@
 //! What follows the I/O phase of a worker: syncs, the reading back, the record.
 
 use drive::{
-    DepthSearch, Ended, Failure, Governor, LatencySeries, Loop, Lost, Parts, WorkerCell, WorkerEnd, WorkerState,
+    DepthSearch, Ended, Failure, Governor, LatencySeries, Loop, Lost, OpenFiles, Parts, WorkerCell, WorkerEnd,
+    WorkerState,
 };
 use engine::errno::ETIMEDOUT;
-use engine::files::OpenFile;
+
+use workload::Op;
 
 use super::sentences;
 use crate::account::job_error;
@@ -73,7 +75,10 @@ pub(super) fn finish(plan: &WorkerPlan, work: &mut dyn Loop<'_>, ended: Ended, v
     notes.extend(verifiable.map(|requests| state::note(&plan.job.name, requests)));
     record.engine_ways = ways.into_iter().map(str::to_owned).collect();
     let end = WorkerEnd { record, messages, notes, failed: None, lost: lost.is_some(), state };
-    end_of(plan, end, (failure, lost.as_ref()), search, series)
+    let mut end = end_of(plan, end, (failure, lost.as_ref()), search, series);
+    // Where the engine has its file.
+    end.failed = end.failed.map(|(op, code)| (Op { file: work.parts().files.place_of(op.file).unwrap_or(0), ..op }, code));
+    end
 }
 
 /// The end, with what failed in the record and in sentences.
@@ -120,33 +125,28 @@ fn final_syncs(plan: &WorkerPlan, parts: &Parts<'_>, now_ns: u64) -> Result<u32,
     let record = parts.account.job_record(&parts.recorder, elapsed_ms, parts.survival.counted);
     let known = WorkerEnd { record, messages: Vec::new(), notes: Vec::new(), failed: None, lost: false, state: None };
     parts.cell.keep_end(known);
-    let synced = sync_all(plan, parts.files, parts.cell);
+    let synced = sync_all(plan, &parts.files, parts.cell);
     // Whoever has taken it in the meantime has given this worker up, and looks at nothing of it any more.
     drop(parts.cell.take_end());
     synced
 }
 
 /// Returns the number of syncs.
-pub(super) fn sync_all(plan: &WorkerPlan, files: &[OpenFile], cell: &WorkerCell) -> Result<u32, Failure> {
+pub(super) fn sync_all(plan: &WorkerPlan, files: &OpenFiles<'_>, cell: &WorkerCell) -> Result<u32, Failure> {
     let durability = &plan.job.durability;
     let mut count = 0;
-    let fail = |error: engine::files::FileError, function| Failure {
-        code: error.code,
-        function,
-        op: None,
-        detail: Some(error.to_string()),
-    };
-    for (index, file) in files.iter().enumerate() {
+    files.each(&mut |index, file| {
         cell.turns_to(index);
         if durability.end_fsync || durability.fsync_on_close {
-            file.sync().map_err(|error| fail(error, "fsync"))?;
+            file.sync().map_err(|error| Failure::of_file("fsync", &error))?;
             count += 1;
         }
         if durability.end_syncfs {
-            file.sync_filesystem().map_err(|error| fail(error, "syncfs"))?;
+            file.sync_filesystem().map_err(|error| Failure::of_file("syncfs", &error))?;
             cell.step();
             count += 1;
         }
-    }
+        Ok(())
+    })?;
     Ok(count)
 }

@@ -46,6 +46,7 @@ pub(crate) fn workload(line: &str) -> Workload {
     Workload {
         pattern: job.pattern,
         service: job.files.service,
+        open_files: job.files.open,
         files: (0..count).map(file).collect(),
         bytes: job.extent.io_size.map_or(size, bytes),
         starts_over: job.extent.io_size.is_some(),

@@ -101,6 +101,7 @@ fn workload(writes: bool) -> Workload {
             ..job::draft::Draft::default().job.pattern
         },
         service: FileService::RoundRobin { per_file: 1 },
+        open_files: None,
         files: vec![FileRange { start: 0, length: REQUESTS * 4096, name: "file".into() }],
         bytes: REQUESTS * 4096,
         starts_over: false,
