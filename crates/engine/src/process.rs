@@ -3,7 +3,7 @@
 
 pub use crate::system::process::{
     begin_in, close_standard_streams, closes_within, divide, end_group, end_with_parent, end_with_this_thread,
-    ended_by_signal, hear_end_of_parent, lead_group, release_program_pages, signal, wait_for,
+    ended_by_signal, hear_end_of_parent, lead_group, raise_open_files, release_program_pages, signal, wait_for,
 };
 
 #[cfg(windows)]

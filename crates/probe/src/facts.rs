@@ -169,6 +169,8 @@ pub struct Limits {
     pub open_files: Fact<Option<u64>>,
     /// What the soft limit of open files may be raised to; `Ok(None)`: no limit.
     pub open_files_hard: Fact<Option<u64>>,
+    /// Descriptors that are open now, those of files and all others.
+    pub descriptors: Fact<u64>,
     /// Bytes of locked memory (RLIMIT_MEMLOCK, soft); `Ok(None)`: no limit.
     pub locked_memory_bytes: Fact<Option<u64>>,
     /// Requests of libaio that the system allows in all (fs.aio-max-nr).
@@ -191,6 +193,7 @@ impl Default for Limits {
         Limits {
             open_files: Err(NotVisible::not_looked()),
             open_files_hard: Err(NotVisible::not_looked()),
+            descriptors: Err(NotVisible::not_looked()),
             locked_memory_bytes: Err(NotVisible::not_looked()),
             aio_max_requests: Err(NotVisible::not_looked()),
             aio_reserved_requests: Err(NotVisible::not_looked()),

@@ -111,6 +111,7 @@ impl Look {
             // A process may have some sixteen million handles.
             open_files: Ok(None),
             open_files_hard: Ok(None),
+            descriptors: Err(not_there("descriptors")),
             locked_memory_bytes: Err(not_read("limits of the working set")),
             aio_max_requests: Err(not_there("fs.aio-max-nr")),
             aio_reserved_requests: Err(not_there("fs.aio-nr")),

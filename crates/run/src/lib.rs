@@ -6,6 +6,7 @@
 
 mod account;
 mod conduct;
+mod descriptors;
 mod guard;
 mod idleness;
 mod layout;

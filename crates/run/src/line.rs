@@ -12,6 +12,7 @@ use results::{Host, Node, Note, RunRecord, Severity};
 
 use crate::account::blank_record;
 use crate::conduct::{Heading, Observer, conduct};
+use crate::descriptors;
 use crate::layout::Part;
 use crate::layout_steps::together::fill_part;
 use crate::ledger::places;
@@ -102,8 +103,12 @@ impl<'line> ProbedLine<'line> {
     /// Sentences about what cannot be run.
     pub fn plan(self, system_seed: u64) -> Result<PlannedLine<'line>, Vec<String>> {
         let ProbedLine { line, look, facts } = self;
-        let plan = plan::plan(&line.request.jobs, &facts, system_seed);
+        let mut plan = plan::plan(&line.request.jobs, &facts, system_seed);
+        plan.rejections.extend(descriptors::refusal(&plan, &facts.limits));
+        plan.watched_max = descriptors::watched_max(&plan, &facts.limits);
         if plan.rejections.is_empty() {
+            // Its log files are opened next.
+            descriptors::allow(&plan, &facts.limits);
             Ok(PlannedLine { line, look, host: facts.host, plan })
         } else {
             Err(plan.rejections)

@@ -2,6 +2,9 @@
 
 mod files;
 
+use std::collections::HashSet;
+use std::path::PathBuf;
+
 use drive::LogWriter;
 
 use crate::plan::Plan;
@@ -10,6 +13,11 @@ use crate::plan::Plan;
 /// sentence.
 pub fn claim_logs(plan: &Plan) -> Result<(), String> {
     files::LogFiles::open(plan).map(drop)
+}
+
+/// The log files of the plan.
+pub(crate) fn paths(plan: &Plan) -> HashSet<PathBuf> {
+    files::paths(plan).collect()
 }
 
 /// Opens the files and begins to write them; `None`: the plan has no logs. The error is a sentence.

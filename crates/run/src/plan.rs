@@ -26,6 +26,9 @@ pub(crate) use record::FILES_KEPT;
 use crate::guard;
 use crate::names::file_paths;
 
+/// Most files that the ledger holds open, over all workers.
+pub(crate) const WATCHED_MAX: usize = 64;
+
 /// Everything that will run, in order.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -35,6 +38,8 @@ pub struct Plan {
     pub layouts: Vec<LayoutStep>,
     /// What will be other than asked for.
     pub notes: Vec<Note>,
+    /// How many files the ledger may watch, over all workers.
+    pub watched_max: usize,
     /// Sentences about what fio refuses before it starts any job: then nothing runs.
     pub rejections: Vec<String>,
 }
@@ -143,7 +148,13 @@ fn paths_of(job: &Job) -> impl Iterator<Item = std::path::PathBuf> {
 
 impl Plan {
     fn empty() -> Plan {
-        Plan { workers: Vec::new(), layouts: Vec::new(), notes: Vec::new(), rejections: Vec::new() }
+        Plan {
+            workers: Vec::new(),
+            layouts: Vec::new(),
+            notes: Vec::new(),
+            watched_max: WATCHED_MAX,
+            rejections: Vec::new(),
+        }
     }
 
     /// All files are reached below this directory, whatever stands at their paths by now.

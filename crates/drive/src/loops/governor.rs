@@ -105,11 +105,7 @@ impl Governor {
     }
 
     /// A governor without pacing, for the phase that reads back and verifies.
-    pub fn of_verification(
-        verification: Option<Verification>,
-        holds: Option<Box<Holds>>,
-        now_ns: u64,
-    ) -> Governor {
+    pub fn of_verification(verification: Option<Verification>, holds: Option<Box<Holds>>, now_ns: u64) -> Governor {
         Governor {
             pacing: Pacing::default(),
             only_paces: false,

@@ -51,7 +51,8 @@ impl Holds {
             let flow_sleep_ns = pacing.flow.map_or(0, |flow| flow.sleep_ns);
             let cycles = pacing.think_cycles;
             let think_due_ns = u64::MAX;
-            let mut holds = Holds { cycles, flow, opens, locks, flow_sleep_ns, search, think_interval_ns, think_due_ns };
+            let mut holds =
+                Holds { cycles, flow, opens, locks, flow_sleep_ns, search, think_interval_ns, think_due_ns };
             holds.await_think_time(now_ns);
             Box::new(holds)
         })

@@ -113,9 +113,10 @@ fn cause_and_advice_of_unix(code: i32) -> (FileCause, &'static str) {
         errno::ENOSPC => (FileCause::NoSpace, "; free space there or lower size= (df -h and df -i show what is left)"),
         errno::EDQUOT => (FileCause::NoSpace, "; the disk quota is used up: free space or lower size="),
         errno::EFBIG => (FileCause::NoSpace, "; larger than the file system or `ulimit -f` allows: lower size="),
-        errno::EMFILE => {
-            (FileCause::TooManyOpen, "; set openfiles, raise the limit of this process with `ulimit -n`, or lower numjobs")
-        }
+        errno::EMFILE => (
+            FileCause::TooManyOpen,
+            "; set openfiles, raise the limit of this process with `ulimit -n`, or lower numjobs",
+        ),
         errno::ENFILE => {
             (FileCause::TooManyOpen, "; raise the limit of the system, fs.file-max, or lower nrfiles or numjobs")
         }

@@ -149,6 +149,12 @@ pub(crate) fn warn_before_processor_limit() {
     }
 }
 
+/// Lets this process have as many open files as its hard limit says. Programs that it starts have that limit too.
+pub fn raise_open_files() -> io::Result<()> {
+    let limit = getrlimit(Resource::Nofile);
+    Ok(setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit })?)
+}
+
 /// Two seconds of all processors before the end, but not before half of it.
 fn warning_s(hard_s: u64, processors: u64) -> u64 {
     hard_s - (2 * processors).min(hard_s / 2)

@@ -54,7 +54,9 @@ pub(super) fn warnings(findings: &Findings) -> Vec<String> {
         ));
     }
     warnings.extend(aio_warning(findings));
-    warnings.extend(below(&limits.open_files, OPEN_FILES_MIN).map(|allowed| {
+    // A run raises its soft limit to the hard one.
+    let open_files = if limits.open_files_hard.is_ok() { &limits.open_files_hard } else { &limits.open_files };
+    warnings.extend(below(open_files, OPEN_FILES_MIN).map(|allowed| {
         format!("this process may open {allowed} files; jobs with many clones or files need more: ulimit -n {OPEN_FILES_MIN}")
     }));
     warnings.extend(below(&limits.locked_memory_bytes, LOCKED_MEMORY_BYTES_MIN).map(|bytes| {

@@ -31,6 +31,7 @@ fn healthy() -> Findings {
         limits: Limits {
             open_files: Ok(Some(1024)),
             open_files_hard: Ok(None),
+            descriptors: Ok(4),
             locked_memory_bytes: Ok(Some(8 << 20)),
             aio_max_requests: Ok(65_536),
             aio_reserved_requests: Ok(128),
@@ -65,6 +66,7 @@ fn walled_in() -> Findings {
         limits: Limits {
             open_files: Ok(Some(256)),
             open_files_hard: Err(hidden()),
+            descriptors: Err(hidden()),
             locked_memory_bytes: Ok(Some(64 << 10)),
             aio_max_requests: Ok(1024),
             aio_reserved_requests: Err(hidden()),

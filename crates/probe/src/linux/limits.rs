@@ -11,6 +11,7 @@ pub(super) fn limits(look: &Look) -> Limits {
     Limits {
         open_files: Ok(open_files.current),
         open_files_hard: Ok(open_files.maximum),
+        descriptors: descriptors(look),
         locked_memory_bytes: Ok(getrlimit(Resource::Memlock).current),
         aio_max_requests: read_number(&look.proc.join("sys/fs/aio-max-nr")),
         aio_reserved_requests: read_number(&look.proc.join("sys/fs/aio-nr")),
@@ -19,6 +20,13 @@ pub(super) fn limits(look: &Look) -> Limits {
         nodes: nodes(look),
         cgroup_memory_bytes: cgroup_memory_bytes(look),
     }
+}
+
+/// Less the one that looks.
+fn descriptors(look: &Look) -> Fact<u64> {
+    let path = look.proc.join("self/fd");
+    let entries = std::fs::read_dir(&path).map_err(|error| NotVisible::new(path.display(), error))?;
+    Ok((entries.count() as u64).saturating_sub(1))
 }
 
 fn other_identities(look: &Look) -> Fact<[bool; 2]> {

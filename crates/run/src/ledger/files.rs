@@ -12,9 +12,6 @@ use results::evidence::{CacheCounters, FileEvidence, FileState, Seen};
 
 use crate::plan::{FILES_KEPT, Plan, WorkerPlan};
 
-/// Most files that are sampled, over all workers.
-const FILES_MAX: usize = 64;
-
 /// Extents of a file with more dirty bytes are not read: flushing it would delay the run.
 const FLUSHED_BYTES_MAX: u64 = 64 << 20;
 
@@ -59,7 +56,7 @@ impl Files {
         for index in 0..FILES_KEPT {
             for worker in workers() {
                 let Some(file) = worker.files.get(index) else { continue };
-                let below_limit = looked.len() < FILES_MAX;
+                let below_limit = looked.len() < plan.watched_max;
                 match looked.iter_mut().find(|known| known.path == file.path) {
                     Some(known) if known.stages.contains(&worker.stage) => {}
                     Some(known) => known.stages.push(worker.stage),

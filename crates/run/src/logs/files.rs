@@ -53,6 +53,11 @@ impl LogFiles {
     }
 }
 
+/// Of each worker.
+pub(super) fn paths(plan: &Plan) -> impl Iterator<Item = PathBuf> {
+    plan.workers.iter().flat_map(|worker| Subject::ALL.into_iter().filter_map(|subject| path(worker, subject)))
+}
+
 fn open_one(path: &PathBuf, alone: bool) -> Result<File, String> {
     if Reach::ByPath.look(path).is_ok_and(|found| found.kind == Some(FileKind::BlockDevice)) {
         let shown = path.display();

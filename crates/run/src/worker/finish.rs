@@ -77,7 +77,8 @@ pub(super) fn finish(plan: &WorkerPlan, work: &mut dyn Loop<'_>, ended: Ended, v
     let end = WorkerEnd { record, messages, notes, failed: None, lost: lost.is_some(), state };
     let mut end = end_of(plan, end, (failure, lost.as_ref()), search, series);
     // Where the engine has its file.
-    end.failed = end.failed.map(|(op, code)| (Op { file: work.parts().files.place_of(op.file).unwrap_or(0), ..op }, code));
+    end.failed =
+        end.failed.map(|(op, code)| (Op { file: work.parts().files.place_of(op.file).unwrap_or(0), ..op }, code));
     end
 }
 

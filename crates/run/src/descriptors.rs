@@ -1,0 +1,100 @@
+//! How many descriptors the jobs need at a time, and whether this process may have so many.
+
+use std::collections::BTreeMap;
+
+use job::EngineName;
+use probe::Limits;
+
+use crate::plan::{Plan, WATCHED_MAX, WorkerPlan};
+
+/// Descriptors that the run needs for a short time: to look at the machine, to open one file in the place of another.
+const BRIEF: u64 = 8;
+
+/// What the workers of one stage need.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stage {
+    /// Of those that begin together, and of all.
+    at_once: u64,
+    all: u64,
+    /// What `all` has besides the files.
+    besides: u64,
+    workers: u64,
+}
+
+/// What a worker needs besides its files.
+fn besides(worker: &WorkerPlan) -> u64 {
+    let submission = &worker.job.submission;
+    let ring = matches!(submission.engine, EngineName::IoUring | EngineName::Posixaio);
+    match submission.engine {
+        EngineName::Splice => 2,
+        _ if ring && submission.offloads() => worker.queueing.depth as u64,
+        _ if ring => 1,
+        _ => 0,
+    }
+}
+
+/// Whether the worker opens files itself.
+fn opens(worker: &WorkerPlan) -> bool {
+    worker.refused.is_none() && !worker.job.submission.engine.is_diskless()
+}
+
+/// By stage, with the log files of all.
+fn stages(plan: &Plan) -> BTreeMap<u32, Stage> {
+    let logs = crate::logs::paths(plan).len() as u64;
+    let mut stages: BTreeMap<u32, Stage> = BTreeMap::new();
+    for worker in plan.workers.iter().filter(|worker| opens(worker)) {
+        let first = Stage { at_once: logs, all: logs, besides: logs, ..Stage::default() };
+        let stage = stages.entry(worker.stage).or_insert(first);
+        let (files, besides) = (worker.open_files() as u64, besides(worker));
+        stage.at_once += if worker.waits_for.is_empty() { files + besides } else { 0 };
+        stage.all += files + besides;
+        stage.besides += besides;
+        stage.workers += 1;
+    }
+    stages
+}
+
+/// What this process may have besides what it has now; `None`: no limit is known.
+fn left(limit: &probe::Fact<Option<u64>>, limits: &Limits) -> Option<u64> {
+    let limit = (*limit.as_ref().ok()?)?;
+    Some(limit.saturating_sub(limits.descriptors.clone().unwrap_or(0) + BRIEF))
+}
+
+/// A sentence if the jobs that begin together need more than may be open at the same time.
+pub(crate) fn refusal(plan: &Plan, limits: &Limits) -> Option<String> {
+    let left = left(&limits.open_files_hard, limits)?;
+    let stage = stages(plan).into_values().max_by_key(|stage| stage.at_once)?;
+    if stage.at_once <= left {
+        return None;
+    }
+    let limit = limits.open_files_hard.clone().ok().flatten()?;
+    let each = left.saturating_sub(stage.besides) / stage.workers.max(1);
+    let next = match each.saturating_sub(1) {
+        0 => "lower numjobs".to_owned(),
+        each => format!("use --openfiles={each}, the number of files that each job has open"),
+    };
+    Some(format!(
+        "fio: the jobs open {} files at the same time, and this process may open {left} more: its limit is {limit} \
+         (ulimit -Hn)\nNext step: {next}, or raise the limit",
+        stage.at_once
+    ))
+}
+
+/// How many files the ledger may hold open: it takes nothing that a worker needs later.
+pub(crate) fn watched_max(plan: &Plan, limits: &Limits) -> usize {
+    let left = left(&limits.open_files_hard, limits).map(|left| left.saturating_sub(most(plan)));
+    left.map_or(WATCHED_MAX, |left| WATCHED_MAX.min(left as usize))
+}
+
+/// What the stage that needs most of them has open.
+fn most(plan: &Plan) -> u64 {
+    stages(plan).into_values().map(|stage| stage.all).max().unwrap_or(0)
+}
+
+/// Lets the process open what the plan needs, as far as it may: the soft limit is raised to the hard one.
+pub(crate) fn allow(plan: &Plan, limits: &Limits) {
+    if left(&limits.open_files, limits).is_some_and(|left| most(plan) + WATCHED_MAX as u64 > left) {
+        // What it may not, the opening of a file tells.
+        let _ = engine::process::raise_open_files();
+    }
+}
