@@ -1,6 +1,7 @@
 //! Runs a plan: layouts first, then stage after stage, watching, collecting, ending in one record.
 
 mod clock_watch;
+mod layouts;
 mod observer;
 mod order;
 mod patience;

@@ -1,6 +1,8 @@
-//! The plan's layouts, one after the other, with fio's messages about them. They run on a thread of their own, so that
-//! one that is stuck in the kernel delays neither a stop nor the report.
+//! The plan's layouts, with fio's messages about them: one job after the other, then those of `create_serialize=0`, all
+//! at the same time. They run on threads of their own, so that one that is stuck in the kernel delays neither a stop nor
+//! the report.
 
+mod lanes;
 pub(crate) mod together;
 
 use std::sync::Arc;
@@ -29,10 +31,10 @@ pub(crate) enum LayoutEvent {
         /// fio's line, unless it was told.
         line: Option<String>,
     },
-    /// Other ranks are waited for.
-    Waits,
-    /// A chunk was made.
-    Progress(Progress),
+    /// The layouts of a thread are over, or it waits for other ranks.
+    Pauses(u32),
+    /// A thread has made a chunk.
+    Progress(u32, Progress),
     /// To be read at once.
     Message(String),
     /// For the record.
@@ -55,11 +57,26 @@ pub(crate) fn begin(shared: Arc<Shared>) -> std::io::Result<Receiver<LayoutEvent
 fn lay_out_all(shared: &Shared, news: &Sender<LayoutEvent>) {
     let together = shared.control.company().filter(|company| company.layers() > 1);
     together.inspect(|company| together::lay_out(shared, *company, news));
-    for step in &shared.plan.layouts {
+    let is_told = together.is_some();
+    let one_by_one = |step: &&LayoutStep| shared.plan.workers[step.worker].job.files.create_serialize;
+    lay_out_steps(shared, shared.plan.layouts.iter().filter(one_by_one), is_told, news);
+    let (at_once, later) = lanes::of(shared.plan.layouts.iter().filter(|step| !one_by_one(step)));
+    lanes::at_once(&at_once, &|step| lay_out_steps(shared, std::iter::once(step), is_told, news));
+    lay_out_steps(shared, later.into_iter(), is_told, news);
+}
+
+/// One after the other, on the calling thread.
+fn lay_out_steps<'plan>(
+    shared: &Shared,
+    steps: impl Iterator<Item = &'plan LayoutStep>,
+    is_told: bool,
+    news: &Sender<LayoutEvent>,
+) {
+    for step in steps {
         if shared.control.stopped() {
             break;
         }
-        begins(step, Some(line(step)).filter(|_| together.is_none()), news);
+        begins(step, Some(line(step)).filter(|_| !is_told), news);
         let made = lay_out_step(shared, step, news);
         if let Err(error @ LayoutError::Interrupted { .. }) = &made {
             // The run was told to end: that is no failure of the job.
@@ -68,7 +85,13 @@ fn lay_out_all(shared: &Shared, news: &Sender<LayoutEvent>) {
             let refused = Refused { code: error.code(), function: error.function(), message: message(&error) };
             let _ = news.send(LayoutEvent::Failed(step.worker, refused));
         }
+        pauses(news);
     }
+}
+
+/// Nothing of the calling thread can be stuck for now.
+fn pauses(news: &Sender<LayoutEvent>) {
+    let _ = news.send(LayoutEvent::Pauses(engine::thread::thread_id()));
 }
 
 fn begins(step: &LayoutStep, line: Option<String>, news: &Sender<LayoutEvent>) {
@@ -95,8 +118,9 @@ fn request_of<'plan>(plan: &'plan Plan, step: &'plan LayoutStep, index: usize) -
 
 fn lay_out_step(shared: &Shared, step: &LayoutStep, news: &Sender<LayoutEvent>) -> Result<(), LayoutError> {
     let mut unreserved = Vec::new();
+    let thread = engine::thread::thread_id();
     let mut watcher = |progress: Progress| {
-        let _ = news.send(LayoutEvent::Progress(progress));
+        let _ = news.send(LayoutEvent::Progress(thread, progress));
     };
     let mut meter = Meter::new(step.bytes(), &mut watcher);
     for index in 0..step.files.len() {

@@ -98,8 +98,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("fallocate", word(FALLOCATE, set_fallocate))
         .tier(1).default("native").help("How the space of a new file is reserved"),
     option("create_serialize", boolean(|d, on| d.job.files.create_serialize = on))
-        .default("1").help("Lay out the files of one job after those of the other")
-        .status(WithoutEffect("files are always laid out before the run, one job after the other")),
+        .default("1").help("Lay out the files of one job after those of the other"),
     option("create_fsync", boolean(|d, on| d.job.files.create_fsync = on))
         .default("1").help("fsync each file after layout"),
     option("create_on_open", boolean(|d, on| d.job.files.create_on_open = on))

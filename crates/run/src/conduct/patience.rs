@@ -7,10 +7,11 @@ use engine::clock::Clock;
 use engine::errno::EAGAIN;
 use results::{Note, Severity};
 
+use super::layouts::Lanes;
 use super::{Conductor, WATCH};
 use crate::layout_steps::{self, LayoutEvent};
 use crate::stage_workers::StageWorkers;
-use crate::stall::{Found, StallDetector, worker as stalled};
+use crate::stall::{Found, worker as stalled};
 use crate::worker::{self, Refused};
 
 impl Conductor<'_> {
@@ -22,24 +23,22 @@ impl Conductor<'_> {
             Ok(news) => news,
             Err(error) => return self.refuse_layouts(&error),
         };
-        let mut detector = StallDetector::default();
-        let (mut reports, mut current) = (0u64, None);
+        let mut lanes = Lanes::default();
         loop {
             self.shared.control.follow();
             match news.recv_timeout(WATCH) {
-                Ok(news) => {
-                    reports += 1;
-                    self.report_layout(news, &mut current);
-                }
-                Err(RecvTimeoutError::Timeout) => {
-                    self.observer.idle();
-                    let limits = self.shared.control.bounds().layout(self.shared.control.stopped());
-                    let found = detector.look(self.step_ns(), reports, limits);
-                    if current.is_some_and(|(index, thread)| self.layout_is_lost(found, index, thread)) {
-                        return;
-                    }
-                }
+                Ok(news) => self.report_layout(news, &mut lanes),
+                Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
+            }
+            // One may be stuck while others tell of chunk after chunk.
+            if self.clock.now_ns() >= self.looked_ns + WATCH.as_nanos() as u64 {
+                self.observer.idle();
+                let limits = self.shared.control.bounds().layout(self.shared.control.stopped());
+                let stuck = lanes.look(self.step_ns(), limits);
+                if stuck.into_iter().any(|(worker, thread, found)| self.layout_is_lost(found, worker, thread)) {
+                    return;
+                }
             }
         }
     }
@@ -70,15 +69,15 @@ impl Conductor<'_> {
         }
     }
 
-    fn report_layout(&mut self, news: LayoutEvent, current: &mut Option<(usize, u32)>) {
+    fn report_layout(&mut self, news: LayoutEvent, lanes: &mut Lanes) {
         match news {
             LayoutEvent::Begins { worker, thread, line } => {
-                *current = Some((worker, thread));
+                lanes.begins(worker, thread);
                 line.inspect(|line| self.observer.layout(line));
             }
-            // Nothing of this rank can be stuck.
-            LayoutEvent::Waits => *current = None,
-            LayoutEvent::Progress(progress) => {
+            LayoutEvent::Pauses(thread) => lanes.pauses(thread),
+            LayoutEvent::Progress(thread, progress) => {
+                let progress = lanes.progresses(thread, progress);
                 let seconds_left = progress.remaining.map(|remaining| remaining.as_secs());
                 self.observer.layout_progress(progress.bytes_done, progress.bytes_total, seconds_left);
             }

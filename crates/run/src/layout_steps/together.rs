@@ -31,14 +31,14 @@ pub(super) fn lay_out(shared: &Shared, company: &dyn Company, news: &Sender<Layo
         }
     }
     let names: Vec<_> = made.iter().map(|(_, request)| (request.path.to_owned(), request.bytes_needed)).collect();
-    // Nobody reads the news any more: then there is nobody to tell.
-    let _ = news.send(LayoutEvent::Waits);
+    super::pauses(news);
     company.made(&names);
     let own = |request: &LayoutRequest<'_>| part.range(request).end - part.range(request).start;
     let all = |request: &LayoutRequest<'_>| part.rest(request).start;
     let total = made.iter().map(|(_, request)| request.bytes_needed - all(request) + own(request)).sum();
+    let thread = engine::thread::thread_id();
     let mut watcher = |progress: Progress| {
-        let _ = news.send(LayoutEvent::Progress(progress));
+        let _ = news.send(LayoutEvent::Progress(thread, progress));
     };
     let mut meter = Meter::new(total, &mut watcher);
     let stop = shared.control.stop_flag();
@@ -47,7 +47,7 @@ pub(super) fn lay_out(shared: &Shared, company: &dyn Company, news: &Sender<Layo
         super::begins(step, Some(super::line(step)), news);
         filled &= fill_range(request, part.range(request), &mut meter, stop).is_ok();
     }
-    let _ = news.send(LayoutEvent::Waits);
+    super::pauses(news);
     let expected: u64 = made.iter().map(|(_, request)| all(request) - own(request)).sum();
     filled &= company.filled() == expected;
     for (step, request) in &made {
