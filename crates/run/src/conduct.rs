@@ -176,7 +176,7 @@ impl<'run> Conductor<'run> {
         self.shared.control.follow();
         self.refuse_planned();
         let foreign_look = ForeignLook::begin(&self.heading.look, &self.shared.plan, self.clock);
-        self.lay_out();
+        self.lay_out(0);
         if let Some(look) = foreign_look {
             self.machine.foreign_bytes_per_s = look.end();
         }
@@ -195,6 +195,9 @@ impl<'run> Conductor<'run> {
         }
         let stages = self.shared.plan.workers.iter().map(|worker| worker.stage).max().map_or(0, |last| last + 1);
         for stage in 0..stages {
+            if stage > 0 && !self.shared.control.stopped() {
+                self.lay_out(stage);
+            }
             if self.shared.control.stopped() {
                 break;
             }

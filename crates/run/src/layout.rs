@@ -145,7 +145,7 @@ fn extend(request: &LayoutRequest<'_>, meter: &mut Meter<'_>) -> Result<LaidOut,
 }
 
 /// Long enough, or nothing that could be made anew: a device, a pipe.
-fn serves(request: &LayoutRequest<'_>) -> bool {
+pub(crate) fn serves(request: &LayoutRequest<'_>) -> bool {
     match request.reach.look(request.path).map(|looked| (looked.kind, looked.size_bytes)) {
         Ok((Some(FileKind::Regular), size_bytes)) => size_bytes >= request.bytes_needed,
         Ok((kind, _)) => kind.is_some(),

@@ -1,5 +1,5 @@
-//! The plan's layouts, with fio's messages about them: one job after the other, then those of `create_serialize=0`, all
-//! at the same time. They run on threads of their own, so that one that is stuck in the kernel delays neither a stop nor
+//! The plan's layouts, with fio's messages about them: before the first stage one job after the other, and before each
+//! stage those of its jobs with `create_serialize=0`, all at the same time. They run on threads of their own, so that one that is stuck in the kernel delays neither a stop nor
 //! the report.
 
 mod lanes;
@@ -13,7 +13,7 @@ use engine::files::FileCause;
 use results::{Note, Severity};
 
 use crate::conduct::Shared;
-use crate::layout::{LaidOut, LayoutError, LayoutRequest, Meter, Progress, lay_out};
+use crate::layout::{LaidOut, LayoutError, LayoutRequest, Meter, Progress, lay_out, serves};
 use crate::plan::{LayoutStep, Plan};
 use crate::worker::Refused;
 
@@ -43,13 +43,25 @@ pub(crate) enum LayoutEvent {
     Failed(usize, Refused),
 }
 
-/// Begins to make all files of the plan; the channel closes when that is over.
-pub(crate) fn begin(shared: Arc<Shared>) -> std::io::Result<Receiver<LayoutEvent>> {
+/// Begins to make the files of the plan that are due before a stage: all but those of later stages that are made at the
+/// same time. The channel closes when that is over. `None`: there is nothing to do.
+pub(crate) fn begin(shared: Arc<Shared>, stage: u32) -> Option<std::io::Result<Receiver<LayoutEvent>>> {
+    // Other ranks take part in all that is made before the first stage.
+    let any = if stage == 0 { !shared.plan.layouts.is_empty() } else { due(&shared.plan, stage).next().is_some() };
+    any.then(|| begin_thread(shared, stage))
+}
+
+/// The steps before a stage.
+pub(crate) fn due(plan: &Plan, stage: u32) -> impl Iterator<Item = &LayoutStep> {
+    let one_by_one = (stage == 0).then(|| steps(plan, None));
+    one_by_one.into_iter().flatten().chain(steps(plan, Some(stage)))
+}
+
+fn begin_thread(shared: Arc<Shared>, stage: u32) -> std::io::Result<Receiver<LayoutEvent>> {
     let (news, reader) = channel();
-    std::thread::Builder::new()
-        .name("layout".to_owned())
-        .stack_size(STACK_BYTES)
-        .spawn(move || lay_out_all(&shared, &news))?;
+    std::thread::Builder::new().name("layout".to_owned()).stack_size(STACK_BYTES).spawn(move || {
+        if stage == 0 { lay_out_all(&shared, &news) } else { lay_out_stage(&shared, stage, false, &news) }
+    })?;
     Ok(reader)
 }
 
@@ -58,9 +70,23 @@ fn lay_out_all(shared: &Shared, news: &Sender<LayoutEvent>) {
     let together = shared.control.company().filter(|company| company.layers() > 1);
     together.inspect(|company| together::lay_out(shared, *company, news));
     let is_told = together.is_some();
-    let one_by_one = |step: &&LayoutStep| shared.plan.workers[step.worker].job.files.create_serialize;
-    lay_out_steps(shared, shared.plan.layouts.iter().filter(one_by_one), is_told, news);
-    let (at_once, later) = lanes::of(shared.plan.layouts.iter().filter(|step| !one_by_one(step)));
+    lay_out_steps(shared, steps(&shared.plan, None), is_told, news);
+    lay_out_stage(shared, 0, is_told, news);
+}
+
+/// The steps of one job after the other, or of the jobs of a stage that make their files at the same time.
+fn steps(plan: &Plan, at_once: Option<u32>) -> impl Iterator<Item = &LayoutStep> {
+    plan.layouts.iter().filter(move |step| {
+        let worker = &plan.workers[step.worker];
+        match at_once {
+            None => worker.job.files.create_serialize,
+            Some(stage) => !worker.job.files.create_serialize && worker.stage == stage,
+        }
+    })
+}
+
+fn lay_out_stage(shared: &Shared, stage: u32, is_told: bool, news: &Sender<LayoutEvent>) {
+    let (at_once, later) = lanes::of(steps(&shared.plan, Some(stage)));
     lanes::at_once(&at_once, &|step| lay_out_steps(shared, std::iter::once(step), is_told, news));
     lay_out_steps(shared, later.into_iter(), is_told, news);
 }
@@ -75,6 +101,10 @@ fn lay_out_steps<'plan>(
     for step in steps {
         if shared.control.stopped() {
             break;
+        }
+        // Another job may have made them meanwhile.
+        if step.files.iter().enumerate().all(|(index, _)| serves(&request_of(&shared.plan, step, index))) {
+            continue;
         }
         begins(step, Some(line(step)).filter(|_| !is_told), news);
         let made = lay_out_step(shared, step, news);

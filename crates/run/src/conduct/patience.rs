@@ -15,13 +15,12 @@ use crate::stall::{Found, worker as stalled};
 use crate::worker::{self, Refused};
 
 impl Conductor<'_> {
-    pub(super) fn lay_out(&mut self) {
-        if self.shared.plan.layouts.is_empty() {
-            return;
-        }
-        let news = match layout_steps::begin(Arc::clone(&self.shared)) {
-            Ok(news) => news,
-            Err(error) => return self.refuse_layouts(&error),
+    /// Makes the files that are due before this stage.
+    pub(super) fn lay_out(&mut self, stage: u32) {
+        let news = match layout_steps::begin(Arc::clone(&self.shared), stage) {
+            None => return,
+            Some(Ok(news)) => news,
+            Some(Err(error)) => return self.refuse_layouts(stage, &error),
         };
         let mut lanes = Lanes::default();
         loop {
@@ -60,8 +59,8 @@ impl Conductor<'_> {
         }
     }
 
-    fn refuse_layouts(&mut self, error: &std::io::Error) {
-        let workers: Vec<usize> = self.shared.plan.layouts.iter().map(|step| step.worker).collect();
+    fn refuse_layouts(&mut self, stage: u32, error: &std::io::Error) {
+        let workers: Vec<usize> = layout_steps::due(&self.shared.plan, stage).map(|step| step.worker).collect();
         for index in workers {
             let message = format!("fio: cannot start a thread for the layout: {error}");
             let refused = Refused { code: error.raw_os_error().unwrap_or(EAGAIN), function: "thread", message };

@@ -71,11 +71,13 @@ pub(super) struct Sizes<'facts> {
     planned: HashMap<PathBuf, u64>,
     /// Files that a job before writes.
     written: HashSet<PathBuf>,
+    /// Files that a job before removes at its end.
+    removed: HashSet<PathBuf>,
 }
 
 impl<'facts> Sizes<'facts> {
     pub(super) fn new(facts: &'facts HostFacts) -> Sizes<'facts> {
-        Sizes { facts, planned: HashMap::new(), written: HashSet::new() }
+        Sizes { facts, planned: HashMap::new(), written: HashSet::new(), removed: HashSet::new() }
     }
 
     fn kind(&self, path: &Path) -> FileKind {
@@ -117,6 +119,9 @@ impl<'facts> Sizes<'facts> {
             let made = |file: &PlannedFile| self.planned.contains_key(&file.path);
             if job.pattern.access.writes {
                 self.written.extend(planned.files.iter().map(|file| file.path.clone()));
+            }
+            if job.files.unlink {
+                self.removed.extend(planned.files.iter().map(|file| file.path.clone()));
             }
             planned.laid_out = !planned.layout.is_empty() || planned.files.iter().any(made);
         }
@@ -214,11 +219,12 @@ impl<'facts> Sizes<'facts> {
                 "is no device: there is nothing. Next step: name a device, or leave out filetype",
             )),
             FileKind::Missing | FileKind::Regular if !without_disk => {
-                let make = self.make(job, path, start.saturating_add(length), size_now, kind);
-                if make.is_some() && length > 0 {
-                    self.may_lay_out(job, path, start.saturating_add(length), size_now, kind)?;
+                let needed = start.saturating_add(length);
+                let make = self.make(job, path, needed, size_now, kind).filter(|_| length > 0);
+                if make.is_some() {
+                    self.may_lay_out(job, path, needed, size_now, kind)?;
                 }
-                Ok((file, make.filter(|_| length > 0)))
+                Ok((file, make.or_else(|| self.make_again(job, path, needed))))
             }
             _ => Ok((file, None)),
         }
@@ -301,10 +307,23 @@ impl<'facts> Sizes<'facts> {
         if job.files.append && kind == FileKind::Regular {
             return Some(LayoutMethod::Extend);
         }
-        // A mapping cannot grow its file, and a reader needs data.
-        let fill = job.pattern.access.reads || job.files.overwrite || job.submission.engine.maps_files();
-        Some(if fill { LayoutMethod::Fill } else { LayoutMethod::Reserve })
+        Some(method(job))
     }
+
+    /// A job with `create_serialize=0` has its files laid out when its stage begins: one that is gone by then is made again.
+    fn make_again(&self, job: &Job, path: &Path, needed: u64) -> Option<LayoutMethod> {
+        let gone = !job.files.create_serialize && self.removed.contains(path);
+        let made_elsewhere = job.files.create_on_open || job.files.fill_device || job.files.append;
+        let may = gone && !made_elsewhere && self.may_lay_out(job, path, needed, 0, FileKind::Missing).is_ok();
+        may.then(|| method(job))
+    }
+}
+
+/// How a file is made anew.
+fn method(job: &Job) -> LayoutMethod {
+    // A mapping cannot grow its file, and a reader needs data.
+    let fill = job.pattern.access.reads || job.files.overwrite || job.submission.engine.maps_files();
+    if fill { LayoutMethod::Fill } else { LayoutMethod::Reserve }
 }
 
 /// How much of each file a worker uses.
