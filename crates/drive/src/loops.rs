@@ -42,6 +42,9 @@ const UNTIMED: u64 = u64::MAX;
 /// Longest wait in the engine before orders are read again.
 const PATIENCE: std::time::Duration = std::time::Duration::from_millis(100);
 
+/// Survived errors of one worker that are listed.
+const LISTED_MAX: usize = 100;
+
 /// Requests that were still in flight when the worker gave them up; recorded whatever ended the job.
 #[derive(Clone, Debug)]
 pub struct Lost {
@@ -128,6 +131,10 @@ pub struct Survival {
     pub fill_device: bool,
     /// Counted so far, with the first errno.
     pub counted: results::SurvivedErrors,
+    /// `error_dump`: the first requests that failed, and how many more there were.
+    pub listed: Vec<(Op, i32)>,
+    /// See `listed`.
+    pub unlisted: u64,
 }
 
 impl Survival {
@@ -137,6 +144,15 @@ impl Survival {
             self.counted.first = code;
         }
         self.counted.total += 1;
+    }
+
+    /// The job goes on after this request.
+    fn list(&mut self, op: &Op, code: i32) {
+        match self.listed.len() < LISTED_MAX {
+            _ if !self.policy.dump => {}
+            true => self.listed.push((*op, code)),
+            false => self.unlisted += 1,
+        }
     }
 }
 
@@ -538,6 +554,7 @@ impl Parts<'_> {
             survival.count(code);
         }
         if goes_on && survivable {
+            survival.list(op, code);
             return Ok(());
         }
         Err(Box::new(Ended::Failed(Failure { code, function, op: Some(*op), detail: None })))

@@ -213,6 +213,8 @@ pub struct ErrorPolicy {
     pub on_write: bool,
     /// Go on after verify errors.
     pub on_verify: bool,
+    /// Print those that the job survives.
+    pub dump: bool,
     /// Errnos to ignore for reads, writes and verify.
     pub ignored: [Vec<i32>; 3],
 }

@@ -133,7 +133,7 @@ pub struct JobRecord {
     pub setup: JobSetup,
     /// Options written for this job, canonical names, texts as typed.
     pub options: Vec<(String, String)>,
-    /// When it started, ms since the epoch; `None`: it never did.
+    /// When it started, ms since the epoch, or of the clock of `job_start_clock_id`; `None`: it never did.
     pub started_ms: Option<u64>,
     /// The first error.
     pub error: Option<JobError>,

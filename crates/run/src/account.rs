@@ -19,7 +19,7 @@ pub(crate) struct ThreadAccount<'plan> {
     usage_then: ThreadUsage,
     waited_then_ns: Option<u64>,
     began_ns: u64,
-    started_ms: u64,
+    started_ms: Option<u64>,
     /// Length of the phase before the one that reads back what was written.
     writes_ms: Option<u64>,
 }
@@ -33,7 +33,7 @@ impl<'plan> ThreadAccount<'plan> {
             clock,
             usage_then: thread::usage(),
             waited_then_ns: wait_of_this_thread_ns(),
-            started_ms: drive::now_ms(),
+            started_ms: drive::epoch_ms(plan.job.reporting.start_clock),
             writes_ms: None,
         }
     }
@@ -69,7 +69,7 @@ impl Account for ThreadAccount<'_> {
         let used = thread::usage().since(&self.usage_then);
         let mut record = blank_record(self.plan);
         record.pid = thread::thread_id();
-        record.started_ms = Some(self.started_ms);
+        record.started_ms = self.started_ms;
         record.latency_depth = self.plan.job.submission.depth;
         record.directions = counted.directions;
         if let Some(writes_ms) = self.writes_ms {

@@ -313,6 +313,8 @@ impl<'run> Task<'run> {
                 policy: job.errors.clone(),
                 fill_device: job.files.fill_device,
                 counted: Default::default(),
+                listed: Vec::new(),
+                unlisted: 0,
             },
             governor: Governor::for_job(job, &plan.workload, verification, holds, began_ns),
             time_all: time_all(plan),

@@ -79,7 +79,11 @@ fn overlapped(first: &JobRecord, other: &JobRecord) -> bool {
         let started = job.started_ms?;
         Some((started, started.saturating_add(job.job_runtime_ms)))
     };
+    let clock = |job: &JobRecord| job.options.iter().find(|(name, _)| name == "job_start_clock_id").cloned();
     let (Some((from, to)), Some((other_from, other_to))) = (span(first), span(other)) else { return false };
+    if clock(first) != clock(other) {
+        return false;
+    }
     let shared = to.min(other_to).saturating_sub(from.max(other_from)) as f64;
     let shorter = (to - from).min(other_to - other_from) as f64;
     shorter > 0.0 && shared >= shorter * OVERLAP

@@ -67,7 +67,6 @@ pub(super) const ROWS: &[JobRow] = &[
     option("gtod_cpu", integer(0, COUNT_MAX, ignore))
         .tier(3).help("A CPU that only reads the clock")
         .status(WithoutEffect("reading the clock is fast enough without its own CPU")),
-    option("job_start_clock_id", integer(0, COUNT_MAX, ignore))
-        .tier(3).default("0").help("Clock of the job_start field in JSON")
-        .status(WithoutEffect("job_start is the wall clock")),
+    option("job_start_clock_id", integer(0, COUNT_MAX, |d, n| d.job.reporting.start_clock = count(n)))
+        .tier(3).default("0").help("Clock of the job_start field in JSON, as clock_gettime numbers them"),
 ];

@@ -104,8 +104,8 @@ pub(super) const ROWS: &[JobRow] = &[
         .default("none").help("Errors that are counted and survived"),
     option("ignore_error", text(|d, text| { d.job.errors.ignored = value::error_lists(text)?; Ok(()) }))
         .tier(3).help("Errors that count as success: lists with colons, for read,write,verify"),
-    option("error_dump", boolean(ignore))
-        .tier(3).default("0").help("Print each error as it comes").status(WithoutEffect("errors are always printed")),
+    option("error_dump", boolean(|d, on| d.job.errors.dump = on))
+        .tier(3).default("0").help("Print the errors that the job survives, up to 100 of them"),
     option("write_bw_log", Kind::OptionalText(|d, text| {
         d.job.reporting.logs.bandwidth = Some(text.unwrap_or_default().to_owned());
         Ok(())

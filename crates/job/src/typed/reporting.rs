@@ -12,6 +12,8 @@ const DEFAULT_PERCENTILES: [f64; 17] =
 pub struct Reporting {
     /// One block for the group.
     pub group: bool,
+    /// `job_start_clock_id`: the clock that tells when the job began, as the system numbers them.
+    pub start_clock: u32,
     /// `gtod_reduce`: time one I/O in 64 only.
     pub sampled_clock: bool,
     /// Completion latency is kept.
@@ -56,6 +58,7 @@ impl Default for Reporting {
     fn default() -> Reporting {
         Reporting {
             group: false,
+            start_clock: 0,
             sampled_clock: false,
             completion_latency: true,
             submission_latency: true,

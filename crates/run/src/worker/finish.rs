@@ -43,7 +43,7 @@ pub(super) fn finish(plan: &WorkerPlan, work: &mut dyn Loop<'_>, ended: Ended, v
     let mut elapsed_ms = parts.phase.elapsed_ms(end_ns);
     let final_sync_ns = syncs.as_ref().is_ok_and(|count| *count > 0).then(|| end_ns.saturating_sub(sync_began_ns));
     failure = failure.or(syncs.err());
-    let (mut messages, mut notes) = (Vec::new(), Vec::new());
+    let mut notes = Vec::new();
     if verification::reads_back(&plan.job) && failure.is_none() && lost.is_none() {
         if came_to_end {
             let read_back = verification::read_back(plan, work, elapsed_ms, verifiable);
@@ -57,6 +57,7 @@ pub(super) fn finish(plan: &WorkerPlan, work: &mut dyn Loop<'_>, ended: Ended, v
     }
     let (synchronous, mut ways) = (work.is_synchronous(), work.ways());
     let parts = work.parts();
+    let mut messages = sentences::of_survived(plan, &parts.survival);
     if let Some(verification) = parts.governor.as_mut().and_then(Governor::take_verification) {
         notes.extend(verification.notes(&plan.job.name, &plan.workload.files));
         messages.extend(verification.into_messages());

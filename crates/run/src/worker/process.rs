@@ -1,7 +1,7 @@
 //! What a worker's thread is before it does anything: its processors, its priority, its memory, its user.
 
 use engine::buffers::{ArenaError, LockedMemory};
-use engine::errno::{ENOMEM, EPERM};
+use engine::errno::{EINVAL, ENOMEM, EPERM};
 use engine::thread::{self, ThreadError};
 
 use super::Refused;
@@ -10,6 +10,12 @@ use crate::plan::WorkerPlan;
 /// Makes the calling thread what the job asks for. Its user comes last, as a plain one may do less.
 pub(super) fn apply(plan: &WorkerPlan) -> Result<LockedMemory, Refused> {
     let process = &plan.job.process;
+    let start_clock = plan.job.reporting.start_clock;
+    if drive::epoch_ms(start_clock).is_none() {
+        let text = "this system cannot read such a clock. Next step: use 0, the wall clock, or 1, the monotonic clock";
+        let message = format!("fio: {}: job_start_clock_id={start_clock}: {text}", plan.job.name);
+        return Err(Refused { code: EINVAL, function: "clock_gettime", message });
+    }
     if let Some(name) = &process.thread_name {
         thread::set_name(name).map_err(refused)?;
     }

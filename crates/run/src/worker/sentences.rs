@@ -1,6 +1,6 @@
 //! Messages about a worker's end, in fio's words where fio has any.
 
-use drive::{Failure, Lost};
+use drive::{Failure, Lost, Survival};
 use engine::errno::ETIMEDOUT;
 use results::{LostRequest, LostRequests};
 use workload::{Op, OpKind};
@@ -38,6 +38,18 @@ pub(super) fn of_failure(plan: &WorkerPlan, failure: &Failure) -> Vec<String> {
         }
     } else if let Some(detail) = &failure.detail {
         lines.push(format!("{}: {detail}", plan.job.name));
+    }
+    lines
+}
+
+/// `error_dump`: the errors that the job survived.
+pub(super) fn of_survived(plan: &WorkerPlan, survival: &Survival) -> Vec<String> {
+    let failure = |(op, code): &(Op, i32)| {
+        of_failure(plan, &Failure { code: *code, function: "io_u error", op: Some(*op), detail: None })
+    };
+    let mut lines: Vec<String> = survival.listed.iter().flat_map(failure).collect();
+    if survival.unlisted > 0 {
+        lines.push(format!("fio: {}: {} further errors", plan.job.name, survival.unlisted));
     }
     lines
 }
