@@ -20,8 +20,9 @@ const COMPAT_HEAD: &str = "\
 # Compatibility with fio 3.42
 
 Every option of fio 3.42 and what becomes of it here. **full**: as in fio. **partial**: as far as the text says.
-**accepted without effect**: read, checked and noted, and nothing depends on it. **not yet**: ends the run by name
-before the first byte. **rejected**: likewise, for good. Nothing is ignored in silence.
+**accepted without effect**: read, checked and noted; the text says why a job that fio runs can neither fail nor take
+longer here. **not yet**: ends the run by name before the first byte. **rejected**: likewise, for good. Nothing is
+ignored in silence.
 
 Made from the option table by `cargo xtask docs --write`; do not edit.
 ";

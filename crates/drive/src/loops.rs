@@ -138,6 +138,11 @@ pub struct Survival {
 }
 
 impl Survival {
+    /// Nothing has failed yet.
+    pub fn new(policy: job::ErrorPolicy, fill_device: bool) -> Survival {
+        Survival { policy, fill_device, counted: Default::default(), listed: Vec::new(), unlisted: 0 }
+    }
+
     /// One more error that the job may survive.
     fn count(&mut self, code: i32) {
         if self.counted.total == 0 {
@@ -263,6 +268,7 @@ impl<'run, E: Engine> Loop<'run> for Drive<'run, E> {
             (true, false) => self.work::<true, false>(),
             (false, false) => self.work::<false, false>(),
         };
+        let ended = self.parts.await_checks(ended, E::SYNCHRONOUS);
         let now_ns = self.now_ns();
         self.parts.close_windows(now_ns);
         self.parts.publish();

@@ -1,5 +1,6 @@
 //! `verify=`: what a worker knows about the blocks it reads.
 
+mod checkers;
 mod dump;
 
 use std::collections::BTreeMap;
@@ -7,7 +8,10 @@ use std::path::{Path, PathBuf};
 
 use job::{Job, Verify};
 use results::{Note, Severity};
-use workload::{Expected, FileRange, Mismatch, Op, Seal, TRIMMED, UNNUMBERED};
+use workload::{Expected, FileRange, Op, Seal, TRIMMED, UNNUMBERED};
+
+use checkers::Checkers;
+pub(crate) use checkers::Found;
 
 /// Mismatches of one worker that are listed in full.
 const LISTED_MAX: u64 = 100;
@@ -17,9 +21,11 @@ const FLAGS_READ_BACK: u32 = 88;
 const FLAGS_READ: u32 = 8;
 
 /// Checks the blocks of one worker.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Verification {
     seal: Seal,
+    /// Other threads check.
+    checkers: Option<Checkers>,
     /// The reads are of what the job wrote itself.
     reads_back: bool,
     /// Blocks must be of this run.
@@ -40,6 +46,7 @@ impl Verification {
     pub fn new(seal: Seal, job: &Job, verify: &Verify, reads_back: bool) -> Verification {
         let dumps = || (verify.aux_path.clone().unwrap_or_default(), job.name_on_node(String::new()));
         Verification {
+            checkers: Checkers::start(&seal, verify.threads, &verify.thread_processors),
             seal,
             reads_back,
             fresh: reads_back && verify.fresh && !verify.only,
@@ -51,10 +58,11 @@ impl Verification {
         }
     }
 
-    /// Checks a block that was read. `number`: of the write that is read back.
-    pub(crate) fn check(&mut self, buffer: &mut [u8], op: &Op, number: u64) -> Result<(), Mismatch> {
+    /// Checks a block that was read, and says what is wrong with it; where other threads check, with those before it.
+    /// `number`: of the write that is read back.
+    pub(crate) fn check(&mut self, buffer: &mut [u8], op: &Op, number: u64) -> Vec<Found> {
         if self.reads_back && number == UNNUMBERED {
-            return Ok(());
+            return Vec::new();
         }
         if !self.reads_back {
             for run in self.seal.runs(buffer) {
@@ -67,11 +75,21 @@ impl Verification {
             true => Expected::WriteOfThisRun(number),
             false => Expected::Anybody,
         };
-        self.seal.check(buffer, op.offset, expected)
+        if let Some(checkers) = &self.checkers {
+            return checkers.hand_over(buffer, op, expected);
+        }
+        let Err(mismatch) = self.seal.check(buffer, op.offset, expected) else { return Vec::new() };
+        vec![Found { mismatch, buffer: buffer.to_vec(), op: *op }]
     }
 
-    /// Records a mismatch of this buffer and its message.
-    pub(crate) fn note(&mut self, mismatch: &Mismatch, buffer: &[u8], op: &Op, used: &[FileRange]) {
+    /// What is wrong with the blocks that other threads still check.
+    pub(crate) fn await_all(&self) -> Vec<Found> {
+        self.checkers.as_ref().map(Checkers::await_all).unwrap_or_default()
+    }
+
+    /// Records a mismatch and its message.
+    pub(crate) fn note(&mut self, found: &Found, used: &[FileRange]) {
+        let Found { mismatch, buffer, op } = found;
         if self.messages.len() as u64 >= LISTED_MAX {
             self.unlisted += 1;
             return;

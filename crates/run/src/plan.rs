@@ -296,7 +296,8 @@ impl Planning<'_> {
     fn check_processors(&mut self, job: &Job) {
         let Some(count) = self.facts.host.cpus else { return };
         let logs = ("log_compression_cpus", &job.reporting.logs.compression_cpus);
-        for (option, allowed) in [("cpus_allowed", &job.process.cpus_allowed), logs] {
+        let verify = job.verify.iter().map(|verify| ("verify_async_cpus", &verify.thread_processors));
+        for (option, allowed) in [("cpus_allowed", &job.process.cpus_allowed), logs].into_iter().chain(verify) {
             if let Some(cpu) = allowed.iter().find(|cpu| **cpu >= count) {
                 self.plan.rejections.push(format!(
                     "fio: CPU {cpu} too large (max={max})\nfio: failed parsing {option}\nNext step: use CPUs 0 to {max}",
@@ -324,7 +325,7 @@ impl Planning<'_> {
                 files: planned.layout,
             });
         }
-        let workload = Workload {
+        let mut workload = Workload {
             pattern: job.pattern.clone(),
             service: job.files.service,
             open_files: job.files.open,
@@ -343,6 +344,14 @@ impl Planning<'_> {
             thread_number,
             seed,
         };
+        if job.pattern.soft_random_map && workload.map_is_too_large() {
+            workload.pattern.random_map = false;
+            if clone == 0 {
+                let text = "softrandommap: the random map would take too much memory, so that blocks may come again before \
+                            all have come";
+                self.note("no-random-map", Severity::Caution, job, text.to_owned());
+            }
+        }
         if refused.is_none() {
             refused = self.refuse_device(job, &planned.files).or_else(|| verify::refuse_trims(job, &workload));
         }

@@ -193,6 +193,11 @@ impl Workload {
         self.pattern.generator == Some(RandomGenerator::Tausworthe64) || blocks_max > u64::from(u32::MAX)
     }
 
+    /// Whether remembering the used blocks would take too much memory.
+    pub fn map_is_too_large(&self) -> bool {
+        matches!(self.check(), Err(WorkloadError::MapTooLarge { .. }))
+    }
+
     pub(crate) fn check(&self) -> Result<(), WorkloadError> {
         let longest = self.files.iter().map(|file| file.length).max().ok_or(WorkloadError::NoFiles)?;
         let mut smallest = u32::MAX;

@@ -5,6 +5,7 @@ use engine::{Engine, Slot};
 use workload::Op;
 
 use super::{Drive, Ended, Failure, Parts, Step};
+use crate::verification::{Found, Verification};
 
 /// Failed writes whose places are remembered; more of them would be told as mismatches.
 const FAILED_MAX: usize = 1 << 20;
@@ -16,30 +17,52 @@ impl<E: Engine> Drive<'_, E> {
         if self.parts.progress.failed_writes.contains(&(op.file, op.offset)) {
             return Ok(());
         }
-        let Drive { engine, parts: Parts { governor, survival, used, .. }, .. } = self;
+        let Drive { engine, parts: Parts { governor, .. }, .. } = self;
         let Some(verification) = governor.as_mut().and_then(|governor| governor.verification.as_mut()) else {
             return Ok(());
         };
-        let buffer = &mut engine.buffer(slot)[..op.length as usize];
-        let Err(mismatch) = verification.check(buffer, op, number) else { return Ok(()) };
-        verification.note(&mismatch, buffer, op, used);
-        let listed = &survival.policy.ignored[2];
-        let survived = survival.policy.on_verify && (listed.is_empty() || listed.contains(&EILSEQ));
-        if survival.policy.on_verify {
-            survival.count(EILSEQ);
-        }
-        match (survived, verification.fatal) {
-            (true, false) => Ok(()),
-            (true, true) => Err(Box::new(Ended::Finished)),
-            (false, _) => {
-                let function = if E::SYNCHRONOUS { "io_u_sync_complete" } else { "io_u_queued_complete" };
-                Err(Box::new(Ended::Failed(Failure { code: EILSEQ, function, op: None, detail: None })))
-            }
-        }
+        let found = verification.check(&mut engine.buffer(slot)[..op.length as usize], op, number);
+        if found.is_empty() { Ok(()) } else { self.parts.mismatched(&found, E::SYNCHRONOUS) }
     }
 }
 
 impl Parts<'_> {
+    /// Decides about blocks that are not what they should be: `Ok` when the job goes on.
+    #[cold]
+    fn mismatched(&mut self, found: &[Found], synchronous: bool) -> Step {
+        let Parts { governor, survival, used, .. } = self;
+        let Some(verification) = governor.as_mut().and_then(|governor| governor.verification.as_mut()) else {
+            return Ok(());
+        };
+        for found in found {
+            verification.note(found, used);
+            let listed = &survival.policy.ignored[2];
+            let survived = survival.policy.on_verify && (listed.is_empty() || listed.contains(&EILSEQ));
+            if survival.policy.on_verify {
+                survival.count(EILSEQ);
+            }
+            match (survived, verification.fatal) {
+                (true, false) => {}
+                (true, true) => return Err(Box::new(Ended::Finished)),
+                (false, _) => {
+                    let function = if synchronous { "io_u_sync_complete" } else { "io_u_queued_complete" };
+                    return Err(Box::new(Ended::Failed(Failure { code: EILSEQ, function, op: None, detail: None })));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The phase is over when all of its blocks have been checked.
+    pub(super) fn await_checks(&mut self, ended: Ended, synchronous: bool) -> Ended {
+        let verification = self.governor.as_ref().and_then(|governor| governor.verification.as_ref());
+        let found = verification.map(Verification::await_all).unwrap_or_default();
+        match self.mismatched(&found, synchronous) {
+            Err(failed) if !matches!(ended, Ended::Failed(_)) => *failed,
+            _ => ended,
+        }
+    }
+
     /// A write failed and the job goes on: what is at its place now is not known.
     pub(super) fn note_failed_write(&mut self, op: &Op) {
         if self.progress.failed_writes.len() < FAILED_MAX {

@@ -2,6 +2,7 @@
 
 use engine::clock::Clock;
 use engine::errno::{EACCES, EBADF, ECANCELED, EOPNOTSUPP};
+use engine::files::OpenFile;
 use engine::{Engine, EngineVisitor, Slot, Slots};
 use workload::{Op, OpKind};
 
@@ -24,11 +25,12 @@ pub(crate) enum Check {
     Cancel,
     DroppedInFlight,
     RandomTraffic,
+    AnotherFile,
     Clocks,
 }
 
 impl Check {
-    pub(crate) const ALL: [Check; 15] = [
+    pub(crate) const ALL: [Check; 16] = [
         Check::WhatIsWrittenIsRead,
         Check::EndOfFile,
         Check::RestOfATransfer,
@@ -43,6 +45,7 @@ impl Check {
         Check::Cancel,
         Check::DroppedInFlight,
         Check::RandomTraffic,
+        Check::AnotherFile,
         Check::Clocks,
     ];
 }
@@ -78,6 +81,7 @@ impl EngineVisitor for Run<'_> {
             Check::Cancel => cancel(worker, spec),
             Check::DroppedInFlight => dropped_in_flight(worker, spec),
             Check::RandomTraffic => random_traffic(worker, spec),
+            Check::AnotherFile => another_file(worker, spec, test_file),
             Check::Clocks => clocks(worker),
         }
     }
@@ -389,6 +393,37 @@ fn random_traffic<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
             worker.slots.put_back(slot);
         }
     }
+}
+
+/// A descriptor leads to another file: requests that name it find that one, and it alone.
+fn another_file<E: Engine>(mut worker: Worker<E>, spec: &Spec, test_file: &TestFile) {
+    // A handle of Windows keeps its file.
+    if !spec.stores() || cfg!(windows) {
+        return;
+    }
+    const FILE: u32 = 5;
+    let before = std::fs::read(&test_file.path).unwrap();
+    let other = test_file.path.with_extension("other");
+    std::fs::write(&other, vec![0; before.len()]).unwrap();
+    // In use before: whoever remembers a position must not take it for that of the other file.
+    assert_eq!(worker.perform(&op(OpKind::Read, 1), 0), i64::from(BLOCK));
+    let place = &test_file.files[0];
+    place.replace(OpenFile::open(&other, place.mode()).unwrap()).unwrap();
+    worker.engine.reassign(0, FILE).unwrap();
+    let slot = worker.slots.take().unwrap();
+    worker.engine.buffer(&slot).fill(0x77);
+    let (slot, result) = worker.perform_in(slot, &Op { file: FILE, ..op(OpKind::Write, 2) }, 0);
+    assert_eq!(result, i64::from(BLOCK));
+    let (slot, result) = worker.perform_in(slot, &Op { file: FILE, ..op(OpKind::Read, 2) }, 0);
+    assert_eq!((result, worker.engine.buffer(&slot)[0]), (i64::from(BLOCK), 0x77));
+    let (_, result) = worker.perform_in(slot, &Op { file: FILE, ..op(OpKind::Sync, 0) }, 0);
+    assert_eq!(result, 0);
+    assert!(std::fs::read(&test_file.path).unwrap() == before, "{:?} wrote to the file before", spec.name);
+    let written = std::fs::read(&other).unwrap();
+    let place = 2 * BLOCK as usize..3 * BLOCK as usize;
+    assert!(
+        written[place].iter().all(|byte| *byte == 0x77) && written[..2 * BLOCK as usize].iter().all(|byte| *byte == 0)
+    );
 }
 
 fn clocks<E: Engine>(worker: Worker<E>) {

@@ -45,7 +45,13 @@ impl<'request> Lines<'request> {
         if std::mem::replace(&mut self.begun, true) {
             return String::new();
         }
-        self.request.settings.debug.iter().map(|channel| format!("fio: set debug option {channel}\n")).collect()
+        let said = |channel: &String| {
+            let prints = job::debug::PRINTING.contains(&channel.as_str()) || channel == "all";
+            let nothing =
+                if prints { String::new() } else { format!("fio: debug option {channel} prints nothing here\n") };
+            format!("fio: set debug option {channel}\n{nothing}")
+        };
+        self.request.settings.debug.iter().map(said).collect()
     }
 
     fn next_of_parse(&mut self) -> String {

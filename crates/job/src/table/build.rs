@@ -60,6 +60,9 @@ pub(super) const fn floats<T>(min: f64, max: f64, count: usize, set: fn(&mut T, 
 /// Stores nothing: the row's status says why.
 pub(super) fn ignore<T, V>(_: &mut T, _: V) {}
 
+/// Why such an option may be accepted.
+pub(super) const DEPRECATED: &str = "fio says that it is deprecated, and does nothing with it";
+
 /// Stores no floats.
 pub(super) fn ignore_floats<T>(_: &mut T, _: &[f64]) {}
 

@@ -17,8 +17,8 @@ const CLOCKS: &[Choice] = &[
     Choice::new("cpu", "The time stamp counter"),
 ];
 
-const OWN_CLOCK: &str = "the clock is chosen by measurement: the time stamp counter where it is invariant, else \
-                         clock_gettime; every record names it";
+const OWN_CLOCK: &str = "the quickest clock that is exact is taken whichever is asked for: the time stamp counter where it \
+                         is invariant, else clock_gettime; every record names it";
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[JobRow] = &[
@@ -66,7 +66,8 @@ pub(super) const ROWS: &[JobRow] = &[
         .tier(3).help("Where times come from").status(WithoutEffect(OWN_CLOCK)),
     option("gtod_cpu", integer(0, COUNT_MAX, ignore))
         .tier(3).help("A CPU that only reads the clock")
-        .status(WithoutEffect("reading the clock is fast enough without its own CPU")),
+        .status(WithoutEffect("a reading of the clock takes some 10 ns, and the CPU stays free for jobs; where doctor says that readings are slow, \
+                               gtod_reduce=1 makes fewer")),
     option("job_start_clock_id", integer(0, COUNT_MAX, |d, n| d.job.reporting.start_clock = count(n)))
         .tier(3).default("0").help("Clock of the job_start field in JSON, as clock_gettime numbers them"),
 ];

@@ -71,5 +71,5 @@ pub(super) const ROWS: &[JobRow] = &[
     option("flow_sleep", integer(0, COUNT_MAX, |d, n| d.written.flow.sleep_ns = n.unsigned_abs() * 1000))
         .tier(3).default("0").help("Microseconds to sleep when the flow holds a job back"),
     option("flow_watermark", integer(0, COUNT_MAX, ignore))
-        .tier(4).help("Once the slack of a flow").status(WithoutEffect("deprecated in fio")),
+        .tier(4).help("Once the slack of a flow").status(WithoutEffect(DEPRECATED)),
 ];

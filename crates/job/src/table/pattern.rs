@@ -82,9 +82,8 @@ pub(super) const ROWS: &[JobRow] = &[
         .default("0x89").help("Where the random sequence starts; outranks randrepeat"),
     option("norandommap", flag(|d, off| d.job.pattern.random_map = !off))
         .help("Let random I/O hit a block again before all were hit"),
-    option("softrandommap", boolean(ignore))
-        .tier(3).default("0").help("Continue without the random map if there is no memory for it")
-        .status(WithoutEffect("the random map takes no memory")),
+    option("softrandommap", boolean(|d, on| d.job.pattern.soft_random_map = on))
+        .tier(3).default("0").help("Continue without the random map where it would take too much memory"),
     option("random_generator", word(GENERATORS, set_generator))
         .help("Where random offsets come from; not written, each block comes once per pass in constant memory"),
     option("random_distribution", word(DISTRIBUTIONS, set_distribution))

@@ -5,8 +5,12 @@ use super::JobRow;
 use super::build::*;
 use crate::option::{Status, Status::*};
 
-const TIOBENCH: Status = WithoutEffect("it belongs to fio's profile tiobench");
-const ACT: Status = WithoutEffect("it belongs to fio's profile act");
+const TIOBENCH: Status = WithoutEffect(
+    "fio reads it with --profile=tiobench alone, which is refused here; without that, fio does nothing with it",
+);
+const ACT: Status = WithoutEffect(
+    "fio reads it with --profile=act alone, which is refused here; without that, fio does nothing with it",
+);
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[JobRow] = &[

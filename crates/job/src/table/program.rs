@@ -101,7 +101,7 @@ pub const ROWS: &[ProgramRow] = &[
     program("warnings-fatal", Kind::Switch(|s| s.warnings_fatal = true))
         .tier(3).help("Treat warnings about jobs as errors"),
     program("max-jobs", text(ignore_text))
-        .help("Once the largest number of jobs").status(WithoutEffect("there is no such limit; fio ignores it too")),
+        .help("Once the largest number of jobs").status(WithoutEffect("as many jobs run as are written; fio ignores it too")),
     program("cmdhelp", Kind::OptionalText(|s, name| { s.action = Some(help::command_help(name)); Ok(()) }))
         .help("Help on an option, or on \"all\""),
     program("enghelp", Kind::OptionalText(|s, name| { s.action = Some(help::engine_help(name)); Ok(()) }))
@@ -114,7 +114,7 @@ pub const ROWS: &[ProgramRow] = &[
         .tier(3).help("Print what the program does: parse (the options), random (the seeds); help lists the channels")
         .status(Partial("parse, and the seeds of random; the other channels print nothing")),
     program("alloc-size", text(ignore_text))
-        .tier(4).help("Size of fio's memory pool").status(WithoutEffect("there is no such pool")),
+        .tier(4).help("Size of fio's memory pool").status(WithoutEffect("memory comes from the system when it is needed: no pool can be too small")),
     program("aux-path", text(|s, path| { s.aux_path = Some(path.into()); Ok(()) }))
         .tier(4).help("Directory for what verification saves: states and dumped blocks").offer(Files),
     program("idle-prof", text(set_idle_profile))

@@ -99,7 +99,7 @@ pub(super) const ROWS: &[JobRow] = &[
         .default("500").help("Milliseconds of one IOPS sample"),
     option("block_error_percentiles", boolean(ignore))
         .tier(4).default("0").help("Histogram of errors per block of trims")
-        .status(WithoutEffect("trims count errors like other I/O; fio 3.42 ends with an assertion")),
+        .status(WithoutEffect("no job runs with it in fio 3.42, which ends with an assertion; errors of trims are counted like all others")),
     option("continue_on_error", word(CONTINUE, set_continue))
         .default("none").help("Errors that are counted and survived"),
     option("ignore_error", text(|d, text| { d.job.errors.ignored = value::error_lists(text)?; Ok(()) }))
@@ -135,7 +135,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("per_job_logs", boolean(|d, on| d.job.reporting.logs.per_job = on))
         .default("1").help("One log file per clone"),
     option("log_entries", integer(1024, 1_048_576, ignore))
-        .tier(3).default("1024").help("Log lines to reserve memory for").status(WithoutEffect("logs are written as the run goes")),
+        .tier(3).default("1024").help("Log lines to reserve memory for").status(WithoutEffect("lines are written as the run goes: their memory does not grow, and none has to be reserved")),
     option("log_hist_msec", integer(0, COUNT_MAX, |d, n| d.job.reporting.logs.histogram_window_ms = count(n)))
         .tier(3).default("0").help("Milliseconds of one logged histogram; 0 logs none"),
     option("log_hist_coarseness", integer(0, 6, |d, n| d.job.reporting.logs.histogram_coarseness = count(n)))

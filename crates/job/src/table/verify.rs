@@ -3,11 +3,9 @@
 use super::JobRow;
 use super::build::*;
 use crate::draft::Draft;
-use crate::option::{Choice, Status, Status::*};
+use crate::option::{Choice, Status::*};
 use crate::typed::VerifyKind;
 use crate::value::{self, Refusal, Word};
-
-const OWN_THREAD: Status = WithoutEffect("the job's own thread checks");
 
 const KINDS: &[Choice] = &[
     Choice::new("0", "No check"),
@@ -58,10 +56,12 @@ pub(super) const ROWS: &[JobRow] = &[
         .default("0").help("The first mismatch ends the job, whatever continue_on_error says"),
     option("verify_dump", boolean(|d, on| d.written.verify.dump = on))
         .tier(3).default("0").help("Save the expected and the received block in files, in --aux-path"),
-    option("verify_async", integer(0, COUNT_MAX, ignore))
-        .default("0").help("Threads that check").status(OWN_THREAD),
-    option("verify_async_cpus", text(ignore_text))
-        .tier(3).help("Processors of those threads").status(OWN_THREAD),
+    option("verify_async", integer(0, COUNT_MAX, |d, n| d.written.verify.threads = count(n)))
+        .default("0").help("Threads that check, of each clone; 0: the clone itself checks"),
+    option("verify_async_cpus", text(|d, text| {
+        d.written.verify.thread_processors = value::cpu_list(text)?;
+        Ok(())
+    })).tier(3).help("Processors of those threads"),
     option("verify_backlog", size(0, |d, n| d.written.verify.backlog.writes = n))
         .default("0").help("Check after every N writes; 0: after all"),
     option("verify_backlog_batch", size(0, |d, n| d.written.verify.backlog.batch = n))
@@ -81,11 +81,12 @@ pub(super) const ROWS: &[JobRow] = &[
         Ok(())
     })).tier(3).default("completed").help("What is checked: completed writes, or fsynced: those before the last fsync"),
     option("experimental_verify", boolean(ignore))
-        .tier(3).default("0").help("Check by replaying the sequence").status(WithoutEffect("that is always so")),
+        .tier(3).default("0").help("Check by replaying the sequence")
+        .status(WithoutEffect("it is always so: the sequence of the writes is made again, from the seed, and takes no memory")),
     option("verifysort", boolean(ignore))
-        .tier(4).help("Once whether checks go in order").status(WithoutEffect("deprecated in fio")),
+        .tier(4).help("Once whether checks go in order").status(WithoutEffect(DEPRECATED)),
     option("verifysort_nr", integer(0, COUNT_MAX, ignore))
-        .tier(4).help("Once how many checks are sorted").status(WithoutEffect("deprecated in fio")),
+        .tier(4).help("Once how many checks are sorted").status(WithoutEffect(DEPRECATED)),
     option("trim_percentage", integer(0, 100, |d, n| d.written.trims.percent = count(n)))
         .tier(4).default("0").help("Percent of the written blocks to trim, with trim_backlog"),
     option("trim_verify_zero", boolean(|d, on| d.written.trims.read_as_zeroes = on))

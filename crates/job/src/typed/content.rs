@@ -72,6 +72,10 @@ pub struct Verify {
     pub pattern: Option<BytePattern>,
     /// The pattern begins anew after so many bytes of a block; 0: with each block.
     pub pattern_interval: u32,
+    /// `verify_async`: how many threads check; 0: the worker does.
+    pub threads: u32,
+    /// Their processors; empty: those of the worker.
+    pub thread_processors: Vec<u32>,
     /// The first mismatch ends the job.
     pub fatal: bool,
     /// Write the expected and the received block into files.

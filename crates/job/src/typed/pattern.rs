@@ -32,6 +32,8 @@ pub struct Pattern {
     pub seed: Seed,
     /// Each block once per pass (off with `norandommap`).
     pub random_map: bool,
+    /// Leave that out where it would take too much memory.
+    pub soft_random_map: bool,
     /// `random_generator` when written; `None`: our O(1) permutation.
     pub generator: Option<RandomGenerator>,
     /// How offsets are spread.
@@ -65,6 +67,7 @@ impl Default for Pattern {
             random_percent: PerDirection::all(100),
             seed: Seed::Repeated,
             random_map: true,
+            soft_random_map: false,
             generator: None,
             distribution: Distribution::Uniform,
             strided: None,

@@ -13,6 +13,7 @@ use workload::{BLOCK_OPS, Content, FileRange, Generator, Op, Workload};
 
 use crate::control::{Control, WorkerCell};
 use crate::loops::{Account, Drive, Ended, Equipped, Loop, Parts, Progress, Survival};
+use crate::open_files::OpenFiles;
 use crate::phase::Phase;
 use crate::queueing::Queueing;
 use crate::recorder::{Recorder, RecorderOptions};
@@ -138,7 +139,7 @@ fn driven_after(
     let directions = PerDirection { read: !writes, write: writes, trim: false };
     let job = job::draft::Draft::default().job;
     let parts = Parts {
-        files: &[],
+        files: OpenFiles::all(&[]),
         used: &[],
         generator: Generator::new(&workload(writes)).unwrap(),
         content: writes.then(|| Content::new(&job.content, 1)),
@@ -146,7 +147,7 @@ fn driven_after(
         recorder: Recorder::new(directions, RecorderOptions::default(), 1),
         phase: Phase::begin(0, ramp_ns, 0, 500, 500),
         series: None,
-        survival: Survival { policy: job.errors.clone(), fill_device: false, counted: Default::default() },
+        survival: Survival::new(job.errors.clone(), false),
         governor: None,
         log: None,
         intervals: None,

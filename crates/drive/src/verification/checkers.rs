@@ -1,0 +1,144 @@
+//! `verify_async`: threads that check what was read, while the worker goes on reading.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use workload::{Expected, Mismatch, Op, Seal};
+
+/// A thread checks and nothing else.
+const STACK_BYTES: usize = 128 * 1024;
+
+/// Blocks of each thread that wait, at most: a worker that is further ahead waits.
+const BLOCKS_MAX: usize = 4;
+
+/// A block that is not what it should be.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) mismatch: Mismatch,
+    /// As the check left it.
+    pub(crate) buffer: Vec<u8>,
+    pub(crate) op: Op,
+}
+
+/// The threads of one worker.
+#[derive(Debug)]
+pub(super) struct Checkers {
+    desk: Arc<Desk>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// Where blocks and findings change hands.
+#[derive(Debug, Default)]
+struct Desk {
+    lists: Mutex<Lists>,
+    /// There is a block, or the end.
+    asked: Condvar,
+    /// A block has been checked.
+    answered: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Lists {
+    blocks: VecDeque<(Vec<u8>, Op, Expected)>,
+    /// Taken by a thread.
+    at_work: usize,
+    found: Vec<Found>,
+    /// Buffers to be used again.
+    spare: Vec<Vec<u8>>,
+    ended: bool,
+}
+
+impl Desk {
+    fn lists(&self) -> MutexGuard<'_, Lists> {
+        // One that panicked has said so already; the lists are whole between any two statements.
+        self.lists.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait_while(&self, condition: impl Fn(&Lists) -> bool) -> MutexGuard<'_, Lists> {
+        let waited = self.answered.wait_while(self.lists(), |lists| condition(lists));
+        waited.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Checks block after block until the end.
+    fn check(&self, seal: &mut Seal) {
+        let mut lists = self.lists();
+        loop {
+            let Some((mut buffer, op, expected)) = lists.blocks.pop_front() else {
+                if lists.ended {
+                    return;
+                }
+                lists = self.asked.wait(lists).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            lists.at_work += 1;
+            drop(lists);
+            let checked = seal.check(&mut buffer, op.offset, expected);
+            lists = self.lists();
+            lists.at_work -= 1;
+            match checked {
+                Ok(()) => lists.spare.push(buffer),
+                Err(mismatch) => lists.found.push(Found { mismatch, buffer, op }),
+            }
+            self.answered.notify_one();
+        }
+    }
+}
+
+impl Checkers {
+    /// Starts the threads, as many of them as there can be. `None`: the worker checks itself.
+    pub(super) fn start(seal: &Seal, count: u32, processors: &[u32]) -> Option<Checkers> {
+        let mut checkers = Checkers { desk: Arc::default(), threads: Vec::new() };
+        for _ in 0..count {
+            let (desk, mut seal, processors) = (Arc::clone(&checkers.desk), seal.clone(), processors.to_vec());
+            let thread = std::thread::Builder::new().name("verify".to_owned()).stack_size(STACK_BYTES);
+            let started = thread.spawn(move || {
+                if !processors.is_empty() {
+                    // Those that there are not were refused; where it is forbidden, any will do.
+                    let _ = engine::thread::set_affinity(&processors);
+                }
+                desk.check(&mut seal);
+            });
+            match started {
+                Ok(thread) => checkers.threads.push(thread),
+                Err(_) => break,
+            }
+        }
+        Some(checkers).filter(|checkers| !checkers.threads.is_empty())
+    }
+
+    /// Has a copy of the block checked; what was found until now.
+    pub(super) fn hand_over(&self, block: &[u8], op: &Op, expected: Expected) -> Vec<Found> {
+        let waiting_max = self.threads.len() * BLOCKS_MAX;
+        let mut buffer =
+            self.desk.wait_while(|lists| lists.blocks.len() >= waiting_max).spare.pop().unwrap_or_default();
+        buffer.clear();
+        buffer.extend_from_slice(block);
+        let mut lists = self.desk.lists();
+        lists.blocks.push_back((buffer, *op, expected));
+        let found = std::mem::take(&mut lists.found);
+        drop(lists);
+        self.desk.asked.notify_one();
+        found
+    }
+
+    /// What was found until all is checked.
+    pub(super) fn await_all(&self) -> Vec<Found> {
+        let mut lists = self.desk.wait_while(|lists| lists.at_work > 0 || !lists.blocks.is_empty());
+        std::mem::take(&mut lists.found)
+    }
+}
+
+impl Drop for Checkers {
+    fn drop(&mut self) {
+        let mut lists = self.desk.lists();
+        lists.ended = true;
+        // Nobody waits for what is left.
+        lists.blocks.clear();
+        drop(lists);
+        self.desk.asked.notify_all();
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
