@@ -28,6 +28,8 @@ struct Window<'run> {
     place_of: Box<[u32]>,
     /// Requests so far.
     requests: u64,
+    /// The generator is done with it.
+    finished: Option<u32>,
 }
 
 /// The file in a place.
@@ -51,7 +53,10 @@ impl<'run> OpenFiles<'run> {
     pub fn in_turn(places: &'run [OpenFile], count: usize, opener: Box<dyn Opener + 'run>) -> OpenFiles<'run> {
         let held = (0..places.len() as u32).map(|file| Held { file, used: 0 }).collect();
         let place_of = (0..count as u32).map(|file| if (file as usize) < places.len() { file } else { CLOSED });
-        OpenFiles { places, window: Some(Window { opener, held, place_of: place_of.collect(), requests: 0 }) }
+        OpenFiles {
+            places,
+            window: Some(Window { opener, held, place_of: place_of.collect(), requests: 0, finished: None }),
+        }
     }
 
     /// They take turns: not all can be open.
@@ -94,18 +99,31 @@ impl<'run> OpenFiles<'run> {
         true
     }
 
-    /// The place that another file may take, and the file in it: one that is done, else the one that has not been asked for
-    /// for longest. `rest`: the requests to come.
-    pub(crate) fn to_close(&self, rest: &[Op], generator: &mut Generator) -> (usize, Option<u32>) {
-        while let Some(file) = generator.next_finished() {
-            let comes_again = generator.serves(file) || rest.iter().any(|op| op.file == file);
-            if let Some(place) = self.place_of(file).filter(|_| !comes_again) {
+    /// The place that another file may take, and the file in it: one that is done, else one that the requests to come,
+    /// `rest`, do not name, and that has not been asked for for longest.
+    pub(crate) fn to_close(&mut self, rest: &[Op], generator: &mut Generator) -> (usize, Option<u32>) {
+        let Some(window) = &mut self.window else { return (0, None) };
+        let comes = |file: u32| rest.iter().any(|op| op.file == file);
+        while let Some(file) = window.finished.take().or_else(|| generator.next_finished()) {
+            if comes(file) {
+                // It is done later on in the block.
+                window.finished = Some(file);
+                break;
+            }
+            let place = window.place_of[file as usize];
+            if place != CLOSED && !generator.serves(file) {
                 return (place as usize, Some(file));
             }
         }
-        let held = self.window.iter().flat_map(|window| &window.held).enumerate();
-        let unused = held.min_by_key(|(_, held)| (held.file != CLOSED, held.used));
-        unused.map_or((0, None), |(place, held)| (place, Some(held.file).filter(|file| *file != CLOSED)))
+        let is_open = |held: &Held| held.file != CLOSED;
+        let used = |(_, held): &(usize, &Held)| (is_open(held), held.used);
+        let mut unused = window.held.iter().enumerate().min_by_key(used).expect("there is a place");
+        if is_open(unused.1) && comes(unused.1.file) {
+            let others = window.held.iter().enumerate().filter(|(_, held)| !comes(held.file));
+            unused = others.min_by_key(used).unwrap_or(unused);
+        }
+        let (place, held) = unused;
+        (place, Some(held.file).filter(|file| *file != CLOSED))
     }
 
     /// Opens this file in the place of another one, of which nothing is in flight.
@@ -164,6 +182,93 @@ impl<'run> OpenFiles<'run> {
                 // Advice only: what cannot be dropped stays, as with fio.
                 let _ = file.drop_cache(range.start, range.length);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::path::Path;
+
+    use engine::files::{FileAccess, OpenMode};
+    use job::{Durability, FileService, Pacing};
+    use workload::{Block, Refill, Workload};
+
+    use super::*;
+
+    fn open() -> OpenFile {
+        OpenFile::open(Path::new("/dev/null"), OpenMode::buffered(FileAccess::Read)).unwrap()
+    }
+
+    /// Which files were opened, in order.
+    struct Opened<'test>(&'test RefCell<Vec<usize>>);
+
+    impl Opener for Opened<'_> {
+        fn open(&self, file: usize) -> Result<OpenFile, Failure> {
+            self.0.borrow_mut().push(file);
+            Ok(open())
+        }
+
+        fn leave(&self, _: &OpenFile) -> Result<(), Failure> {
+            Ok(())
+        }
+    }
+
+    /// The files that are opened by the requests of a job with eight files of forty blocks, three of which are open.
+    fn opened(service: FileService, loops: u32) -> Vec<usize> {
+        let (places, opened) = ([open(), open(), open()], RefCell::default());
+        let mut files = OpenFiles::in_turn(&places, 8, Box::new(Opened(&opened)));
+        let file = |number| FileRange { start: 0, length: 40 * 4096, name: format!("{number}") };
+        let workload = Workload {
+            pattern: job::draft::Draft::default().job.pattern,
+            service,
+            open_files: Some(3),
+            files: (0..8).map(file).collect(),
+            bytes: u64::MAX,
+            starts_over: false,
+            pass_bytes: None,
+            verified: false,
+            backlog: None,
+            trims: None,
+            loops,
+            time_based: false,
+            number_ios: 0,
+            durability: Durability::default(),
+            pacing: Pacing::default(),
+            thread_number: 1,
+            seed: 1,
+        };
+        let mut generator = Generator::new(&workload).unwrap();
+        let mut block = Block::new();
+        let mut requests = 0;
+        while generator.refill(&mut block) != Refill::Done {
+            for index in 0..block.len {
+                let file = block.ops[index].file;
+                if !files.is_asked_for(file) {
+                    let (place, other) = files.to_close(&block.ops[index..block.len], &mut generator);
+                    files.open(file, place).unwrap();
+                    assert!(other.is_none_or(|other| files.place_of(other).is_none()), "it is closed");
+                }
+                assert!(files.place_of(file).is_some() && files.count_open(8) == 3);
+                requests += 1;
+            }
+        }
+        assert_eq!(requests, 8 * 40 * loops);
+        opened.take()
+    }
+
+    #[test]
+    fn a_file_is_opened_once_and_closed_when_it_is_done() {
+        assert_eq!(opened(FileService::Sequential, 1), [3, 4, 5, 6, 7]);
+        assert_eq!(opened(FileService::RoundRobin { per_file: 1 }, 1), [3, 4, 5, 6, 7]);
+        assert_eq!(opened(FileService::RoundRobin { per_file: 2 }, 2).len(), 5 + 8);
+        for per_file in 1..4 {
+            let mut opened = opened(FileService::Random { per_file }, 1);
+            let count = opened.len();
+            opened.sort_unstable();
+            opened.dedup();
+            assert_eq!(opened.len(), count, "none is opened twice");
         }
     }
 }

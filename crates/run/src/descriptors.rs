@@ -25,12 +25,14 @@ struct Stage {
 fn besides(worker: &WorkerPlan) -> u64 {
     let submission = &worker.job.submission;
     let ring = matches!(submission.engine, EngineName::IoUring | EngineName::Posixaio);
-    match submission.engine {
+    let engine = match submission.engine {
         EngineName::Splice => 2,
         _ if ring && submission.offloads() => worker.queueing.depth as u64,
         _ if ring => 1,
         _ => 0,
-    }
+    };
+    // Where files take turns, one is opened before the other is closed.
+    engine + u64::from(worker.open_files() < worker.files.len())
 }
 
 /// Whether the worker opens files itself.
@@ -69,6 +71,7 @@ pub(crate) fn refusal(plan: &Plan, limits: &Limits) -> Option<String> {
     }
     let limit = limits.open_files_hard.clone().ok().flatten()?;
     let each = left.saturating_sub(stage.besides) / stage.workers.max(1);
+    // Without `openfiles` nobody has counted the one that is opened before another is closed.
     let next = match each.saturating_sub(1) {
         0 => "lower numjobs".to_owned(),
         each => format!("use --openfiles={each}, the number of files that each job has open"),
@@ -96,5 +99,64 @@ pub(crate) fn allow(plan: &Plan, limits: &Limits) {
     if left(&limits.open_files, limits).is_some_and(|left| most(plan) + WATCHED_MAX as u64 > left) {
         // What it may not, the opening of a file tells.
         let _ = engine::process::raise_open_files();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan_of(words: &str) -> Plan {
+        let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+        let job::Outcome::Run(request) = job::parse_command_line(&words, &mut crate::MachineSources) else {
+            panic!("{words:?} is a job")
+        };
+        crate::plan::plan(&request.jobs, &probe::HostFacts::default(), 0)
+    }
+
+    fn limits(hard: u64) -> Limits {
+        Limits { open_files_hard: Ok(Some(hard)), descriptors: Ok(6), ..Limits::default() }
+    }
+
+    fn needs(words: &str) -> (u64, u64) {
+        let stages = stages(&plan_of(words)).into_values();
+        stages.map(|stage| (stage.at_once, stage.all)).max().unwrap_or_default()
+    }
+
+    #[test]
+    fn what_is_open_at_the_same_time_is_counted() {
+        let job = "--name=a --rw=write --size=1m --nrfiles=10";
+        assert_eq!(needs(job), (10, 10));
+        assert_eq!(needs(&format!("{job} --openfiles=3 --numjobs=2")), (8, 8), "and one of each that is opened");
+        assert_eq!(needs(&format!("{job} --openfiles=30")), (10, 10));
+        assert_eq!(needs(&format!("{job} --ioengine=io_uring")), (11, 11));
+        assert_eq!(needs(&format!("{job} --ioengine=splice")), (12, 12));
+        assert_eq!(needs(&format!("{job} --write_bw_log=x --write_lat_log=x")), (14, 14), "bw, slat, clat, lat");
+        assert_eq!(needs(&format!("{job} --ioengine=null")), (0, 0));
+        assert_eq!(needs(&format!("{job} --ioengine=filecreate")), (0, 0), "by name, one after the other");
+        assert_eq!(needs(&format!("{job} --name=b --stonewall --rw=write --size=1m")), (10, 10), "one after the other");
+        assert_eq!(needs(&format!("{job} --name=b --wait_for=a --rw=write --size=1m")), (10, 11));
+    }
+
+    #[test]
+    fn the_number_that_is_advised_is_enough() {
+        let job = "--name=a --rw=write --size=1m --nrfiles=100 --numjobs=2";
+        let text = refusal(&plan_of(job), &limits(64)).unwrap();
+        assert!(text.contains("open 200 files") && text.contains("may open 50 more: its limit is 64"), "{text}");
+        assert!(text.contains("--openfiles=24,"), "{text}");
+        assert_eq!(refusal(&plan_of(&format!("{job} --openfiles=24")), &limits(64)), None);
+        assert_eq!(refusal(&plan_of(job), &limits(300)), None);
+        assert_eq!(refusal(&plan_of(job), &Limits::default()), None, "no limit is known");
+        let many = "--name=a --rw=write --size=1m --numjobs=100";
+        assert!(refusal(&plan_of(many), &limits(64)).unwrap().contains("Next step: lower numjobs, or"));
+    }
+
+    #[test]
+    fn the_ledger_takes_nothing_that_jobs_need() {
+        let plan = plan_of("--name=a --rw=write --size=1m --nrfiles=100 --openfiles=20");
+        assert_eq!(watched_max(&plan, &limits(64)), 29);
+        assert_eq!(watched_max(&plan, &limits(34)), 0);
+        assert_eq!(watched_max(&plan, &limits(1024)), WATCHED_MAX);
+        assert_eq!(watched_max(&plan, &Limits::default()), WATCHED_MAX);
     }
 }

@@ -142,3 +142,38 @@ impl Drop for Checkers {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workload::OpKind;
+
+    const BLOCK: usize = 512;
+
+    fn seal() -> Seal {
+        let verify = job::Verify { kind: job::VerifyKind::Crc32c, ..job::Verify::default() };
+        Seal::new(&verify, &job::Job::default().content, None, 1, 7)
+    }
+
+    fn op(number: u64) -> Op {
+        Op { offset: number * BLOCK as u64, length: BLOCK as u32, file: 0, kind: OpKind::Read }
+    }
+
+    #[test]
+    fn each_damaged_block_is_found_and_no_other() {
+        let checkers = Checkers::start(&seal(), 3, &[]).unwrap();
+        let mut found = Vec::new();
+        for number in 0..100 {
+            let mut block = [number as u8; BLOCK];
+            seal().seal(&mut block, op(number).offset, number);
+            block[BLOCK - 1] ^= u8::from(number % 10 == 3);
+            found.extend(checkers.hand_over(&block, &op(number), Expected::WriteOfThisRun(number)));
+        }
+        found.extend(checkers.await_all());
+        let mut damaged: Vec<u64> = found.iter().map(|found| found.op.offset / BLOCK as u64).collect();
+        damaged.sort_unstable();
+        assert_eq!(damaged, (0..100).filter(|number| number % 10 == 3).collect::<Vec<_>>());
+        assert!(found.iter().all(|found| found.buffer.len() == BLOCK && found.mismatch.offset == found.op.offset));
+        assert!(checkers.await_all().is_empty(), "each is told once");
+    }
+}

@@ -21,7 +21,7 @@ fn row(fault: &str, words: &str, ran: &Ran, message: &str, left: String) -> Row 
         fault: fault.to_owned(),
         asked: format!("`fio {words}`"),
         status: ran.status.to_string(),
-        message: ["this machine has ", "a.0."].iter().fold(ran.message(message), |message, mark| {
+        message: ["this machine has ", "may open ", "a.0."].iter().fold(ran.message(message), |message, mark| {
             replace_after(&message, mark, "N", |letter| letter.is_ascii_digit() || letter == '.')
         }),
         kept: ran.kept(),
@@ -45,7 +45,7 @@ fn of_a_process() {
     let cases = [
         ("buffers beyond the machine's memory", large, "exec", "GiB of memory"),
         ("buffers beyond `ulimit -v`", limited, "ulimit -v 3000000; exec", "Cannot allocate memory"),
-        ("more files than `ulimit -n`", files, "ulimit -n 64; exec", "Too many open files"),
+        ("more files than `ulimit -n`", files, "ulimit -n 64; exec", "its limit is 64"),
         ("a file beyond `ulimit -f`", large_file, "ulimit -f 128; exec", "File too large"),
         ("processor time (`ulimit -t`) runs out", endless, "ulimit -t 3; exec", "terminating on signal"),
         ("io_uring is refused (seccomp)", refused, refuse.as_str(), "io_uring_setup"),
@@ -67,6 +67,49 @@ fn of_a_process() {
         rows.push(row(fault, words, &ran, message, left.to_owned()));
     }
     document::hold("limits::of_a_process", rows);
+}
+
+/// How many files `sh` leaves in its place, of those that the job `a` makes.
+fn files_of_a(place: &Path) -> usize {
+    let entries = std::fs::read_dir(place).expect("the place is readable").flatten();
+    entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("a.0.")).count()
+}
+
+#[test]
+fn openfiles_keeps_a_job_within_its_limit() {
+    for engine in ["psync", "sync", "libaio --iodepth=8", "io_uring --iodepth=8 --direct=1", "mmap"] {
+        let place = testkit::directory();
+        let job = format!("--name=a --nrfiles=120 --filesize=12k --bs=4k --openfiles=5 --ioengine={engine}");
+        // Laid out, written in another order than it is read back, checked; then laid out anew and read.
+        for words in
+            ["--rw=randwrite --overwrite=1 --verify=crc32c --file_service_type=random", "--rw=randread --unlink=1"]
+        {
+            let ran = behind(place.path(), "ulimit -n 40; exec", &format!("{job} {words}"));
+            if ran.stderr.contains("ioengine=") {
+                testkit::skip(&format!("{engine}: {}", ran.stderr));
+                break;
+            }
+            assert_eq!(ran.status, 0, "{engine}: {}{}", ran.stdout, ran.stderr);
+            let left = if words.contains("unlink") { 0 } else { 120 };
+            assert_eq!(files_of_a(place.path()), left, "{engine}: {words}");
+        }
+    }
+}
+
+#[test]
+fn more_files_than_the_limit_are_refused_before_the_first_and_a_soft_limit_is_raised() {
+    let place = testkit::directory();
+    let job = "--name=a --rw=write --nrfiles=120 --filesize=4k --bs=4k";
+    let ran = behind(place.path(), "ulimit -n 64; exec", job);
+    assert_eq!((ran.status, files_of_a(place.path())), (1, 0), "{}{}", ran.stdout, ran.stderr);
+    for part in ["the jobs open 120 files at the same time", "its limit is 64", "--openfiles="] {
+        assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
+    }
+    let advice = ran.stderr.split_once("use ").and_then(|(_, rest)| rest.split_once(',')).expect("the next step").0;
+    let ran = behind(place.path(), "ulimit -n 64; exec", &format!("{job} {advice}"));
+    assert_eq!((ran.status, files_of_a(place.path())), (0, 120), "{advice} is no help: {}", ran.stderr);
+    let ran = behind(place.path(), "ulimit -Sn 64; exec", job);
+    assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
 }
 
 /// A control group below this process's own, with a limit of memory; removed when dropped.

@@ -43,6 +43,7 @@ cases! {
     clones_own_files: line("--name=a --size=16k --rw=write --numjobs=4").counts().left(Depth::Sizes);
     clones_reported_as_a_group: line("--name=a --size=16k --rw=randread --numjobs=4 --group_reporting --thread").counts().report();
     clones_reported_each: line("--name=a --size=16k --rw=randread --numjobs=3 --thread").counts().report().terse(3);
+    softrandommap_of_a_map_that_is_too_large: line("--name=a --ioengine=null --rw=randread --bsrange=512-1k --size=100t --number_ios=100 --softrandommap=1");
     norandommap: job("--rw=randread --norandommap").counts();
     percentage_random: job("--rw=randread --percentage_random=50 --size=256k").counts();
     hexadecimal_and_suffixes: job("--rw=read --bs=0x2000 --size=64K").counts();

@@ -29,6 +29,9 @@ cases! {
     an_error_ends_one_job_of_two: fifth_write_fails("--name=b --size=16k --rw=write --filename=other").counts();
     errors_are_counted: fifth_write_fails("--continue_on_error=io").counts().report().terse(3);
     many_errors_are_counted: fifth_write_fails("--continue_on_error=all").shell(EVERY_THIRD_WRITE_FAILS).counts().report();
+    errors_are_dumped: fifth_write_fails("--continue_on_error=all --error_dump=1").shell(EVERY_THIRD_WRITE_FAILS).counts().report()
+        .says("fio: io_u error on file data: Input/output error: write offset=16384, buflen=4096")
+        .says("fio: io_u error on file data: Input/output error: write offset=53248, buflen=4096");
     errors_of_reads_only: fifth_write_fails("--continue_on_error=read").counts();
     a_full_disk_is_not_survived: fifth_write_fails("--continue_on_error=all").shell(DISK_IS_FULL).counts();
     a_full_disk_ends_the_filling: fifth_write_fails("--fill_device=1").shell(DISK_IS_FULL).counts();

@@ -1,6 +1,6 @@
 //! Which files are made, how large, with what inside, and which remain.
 
-use crate::case::{Case, cases, line};
+use crate::case::{Case, cases, job_file, line};
 use crate::left_behind::Depth;
 
 /// A job of 64 KiB without a file name.
@@ -26,6 +26,19 @@ cases! {
     nrfiles_with_a_rest: job("--rw=write --nrfiles=3").counts().left(Depth::Sizes);
     nrfiles_of_random_reads: job("--rw=randread --nrfiles=4").counts();
     nrfiles_and_openfiles: job("--rw=read --nrfiles=8 --openfiles=2").counts();
+    openfiles_of_a_writer: job("--rw=write --nrfiles=8 --openfiles=2").counts().left(Depth::Sizes).report();
+    openfiles_at_random: job("--rw=randwrite --nrfiles=5 --openfiles=2 --file_service_type=random").counts().left(Depth::Sizes);
+    openfiles_with_a_queue: job("--rw=randread --nrfiles=8 --openfiles=2 --ioengine=libaio --iodepth=8 --direct=1").counts();
+    openfiles_are_all_that_a_job_without_a_map_uses: job("--rw=randwrite --nrfiles=4 --openfiles=2 --norandommap --fallocate=truncate")
+        .words("--buffer_pattern=66 --random_generator=tausworthe --randrepeat=0 --randseed=7").counts().left(Depth::Contents);
+    openfiles_mapped: job("--rw=randrw --nrfiles=6 --openfiles=2 --ioengine=mmap").counts();
+    openfiles_with_syncs: job("--rw=write --nrfiles=5 --openfiles=2 --fsync=3 --end_fsync=1 --fsync_on_close=1").counts();
+    openfiles_are_removed: job("--rw=write --nrfiles=5 --openfiles=2 --unlink=1 --loops=2 --unlink_each_loop=1").counts().left(Depth::Sizes);
+    openfiles_are_verified: job("--rw=randwrite --nrfiles=5 --openfiles=2 --verify=crc32c --verify_state_save=0").counts();
+    openfiles_keep_a_writer_within_its_limit: line("--name=a --rw=write --bs=4k --nrfiles=600 --filesize=4k --openfiles=16")
+        .shell("ulimit -n 128; exec \"$@\"").counts().left(Depth::Sizes);
+    openfiles_keep_a_reader_within_its_limit: line("--name=a --rw=read --bs=4k --nrfiles=300 --filesize=4k --openfiles=8")
+        .shell("ulimit -n 100; exec \"$@\"").counts().left(Depth::Sizes);
     files_in_sequence: job("--rw=write --nrfiles=4 --file_service_type=sequential").counts().left(Depth::Sizes);
     files_at_random: job("--rw=write --nrfiles=4 --file_service_type=random").counts();
     filesize: line("--name=a --rw=write --nrfiles=3 --filesize=16k").counts().left(Depth::Sizes);
@@ -41,6 +54,9 @@ cases! {
     unlink_of_a_device: job("--rw=write --filename=device --unlink=1").shell("ln -s /dev/null device; \"$@\"").verbatim().left(Depth::Names);
     unlink_of_a_link: job("--rw=write --filename=link --unlink=1").shell("truncate -s 64k f; ln -s f link; \"$@\"").counts().left(Depth::Names);
     create_only: job("--rw=read --create_only=1").counts().left(Depth::Sizes);
+    created_at_the_same_time: job("--rw=read --numjobs=3 --create_serialize=0").counts().left(Depth::Sizes).report();
+    created_when_the_stage_begins: job_file("[global]\nsize=64k\nfilename=x\n[a]\nrw=write\nunlink=1\n[b]\nstonewall\nrw=read\ncreate_serialize=0\n")
+        .counts().left(Depth::Sizes).report();
     create_on_open: job("--rw=write --create_on_open=1").counts().left(Depth::Sizes);
     create_on_open_of_a_reader: job("--rw=read --create_on_open=1").differs("create_on_open=1 with a job that reads", 1);
     file_append: job("--rw=write --file_append=1 --filename=f").file("f", vec![0x5a; 24576]).counts().left(Depth::Sizes);

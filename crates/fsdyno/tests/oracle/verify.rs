@@ -42,6 +42,10 @@ cases! {
     read_and_checked: job("--rw=read --verify=crc32c").file("data", WITHOUT_HEADERS).counts().report().says("verify: bad magic header 0, wanted acca at file data offset 0, length 4096 (requested block: offset=0, length=4096)");
     damage_ends_the_job: job("--verify=crc32c").shell(DAMAGED).counts().says(THIRD_BLOCK).says("       Expected CRC: ").says("       Received CRC: ");
     damage_is_counted: job("--verify=crc32c --continue_on_error=verify").shell(DAMAGED).counts().says(THIRD_BLOCK);
+    checked_by_threads: job("--rw=randwrite --verify=md5 --verify_async=2").counts().report();
+    damage_that_threads_find_ends_the_job: job("--verify=crc32c --verify_async=2").shell(DAMAGED);
+    damage_that_threads_find_is_counted: job("--verify=crc32c --verify_async=2 --continue_on_error=verify").shell(DAMAGED).counts()
+        .says("verify failed at file data offset 8192, length 4096").says("verify failed at file data offset 16384, length 4096");
     damage_is_fatal: job("--verify=crc32c --continue_on_error=verify --verify_fatal=1").shell(DAMAGED).counts();
     damage_in_a_pattern: job("--verify=pattern --verify_pattern=0xab").shell(DAMAGED).counts().says("fio: got pattern '58', wanted 'ab'. Bad bits 6").says("fio: bad pattern block offset 808");
     an_interval_that_is_too_small: job("--rw=write --verify=crc32c --verify_interval=40");

@@ -29,6 +29,14 @@ const MADE: &[Made] = &[
     (0, "--filename=f --size=64k --name=b --filename=f --size=128k",
         &[(0, "f", 65_536, Fill), (1, "f", 131_072, Fill)]),
     (0, "--filename=f --rw=write --size=64k --name=b --stonewall --filename=f --size=64k", &[(0, "f", 65_536, Reserve)]),
+    // What an earlier job removes is made anew for one whose files are made when its stage begins.
+    (0, "--filename=f --rw=write --size=64k --unlink=1 --name=b --stonewall --filename=f --size=64k --create_serialize=0",
+        &[(0, "f", 65_536, Reserve), (1, "f", 65_536, Fill)]),
+    (400_000, "--filename=f --rw=write --size=8k --unlink=1 --name=b --stonewall --filename=f --size=8k --create_serialize=0",
+        &[(1, "f", 8192, Fill)]),
+    (0, "--filename=f --rw=write --size=64k --unlink=1 --name=b --stonewall --filename=f --size=64k", &[(0, "f", 65_536, Reserve)]),
+    (0, "--filename=f --rw=write --size=64k --name=b --stonewall --filename=f --size=64k --create_serialize=0",
+        &[(0, "f", 65_536, Reserve)]),
     // A reservation that sets no size does not serve the next job.
     (0, "--fallocate=none --filename=f --rw=write --size=64k --name=b --fallocate=none --filename=f --size=64k",
         &[(0, "f", 65_536, Reserve), (1, "f", 65_536, Fill)]),
