@@ -34,6 +34,24 @@ fn verdicts_are_tests_of_a_ci_system() {
     assert_eq!(place.names(""), ["ci.xml", "data"]);
 }
 
+#[test]
+fn job_start_is_told_by_the_clock_that_was_asked_for() {
+    let place = Place::new();
+    let job = "--name=a --ioengine=null --size=4k --output-format=json";
+    let start = |words: &str| {
+        let document = place.run(&format!("{job} {words}")).good().document();
+        document["jobs"][0]["job_start"].as_u64().expect("a number")
+    };
+    // Since the machine was started, and since 1970.
+    let (monotonic_ms, wall_ms) = (start("--job_start_clock_id=1"), start("--job_start_clock_id=0"));
+    let up = std::fs::read_to_string("/proc/uptime").expect("Linux tells it");
+    let up_s: f64 = up.split(' ').next().and_then(|text| text.parse().ok()).expect("seconds");
+    assert!(monotonic_ms as f64 <= up_s * 1000.0 + 10.0 && wall_ms > 1_600_000_000_000, "{monotonic_ms} {wall_ms}");
+    let unknown = place.run(&format!("{job} --job_start_clock_id=77"));
+    assert_eq!(unknown.status, Some(1));
+    assert!(unknown.stderr.contains("job_start_clock_id=77: this system cannot read"), "{}", unknown.stderr);
+}
+
 /// A saved fio run of this format's predecessor.
 fn saved() -> String {
     testkit::workspace().join("crates/results/tests/saved/format-4.json").display().to_string()

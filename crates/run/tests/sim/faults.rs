@@ -47,6 +47,17 @@ fn survived_errors_are_counted_and_not_transferred() {
 }
 
 #[test]
+fn survived_errors_are_dumped_up_to_a_hundred_and_the_others_counted() {
+    let faults: Vec<String> = (1..=103).map(|number| format!("error:EIO@{number}")).collect();
+    let words = format!("--continue_on_error=io --sim_faults={}", faults.join(","));
+    assert!(simulate(&words).messages.is_empty(), "nobody asked for them");
+    let messages = simulate(&format!("{words} --error_dump=1")).messages;
+    assert_eq!(messages.len(), 101);
+    assert!(messages[..100].iter().all(|line| line.contains("Input/output error: read offset=")), "{messages:?}");
+    assert!(messages[100].ends_with(": 3 further errors"), "{}", messages[100]);
+}
+
+#[test]
 fn an_error_that_is_not_on_the_list_is_counted_and_ends_the_job() {
     let ran = simulate("--continue_on_error=io --sim_faults=error:EIO@5,error:ENOSPC@7");
     let job = ran.job();
