@@ -18,7 +18,7 @@ use drive::{
 };
 use engine::clock::{Clock, RealClock};
 use engine::errno::EINVAL;
-use engine::files::{Advice, FileAccess, FileCause, OpenFile, OpenMode};
+use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
 use engine::{EngineSetup, Names};
 use job::{Direction, EngineName, Fadvise, PerDirection};
 use results::JobError;

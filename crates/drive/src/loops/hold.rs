@@ -74,8 +74,8 @@ impl<E: Engine> Drive<'_, E> {
             self.change_depth::<TIMED>()?;
         }
         let opens = self.governor().holds.as_ref().is_some_and(|holds| holds.opens);
-        if opens && !self.parts.files.is_asked_for(self.block.ops[index].file) {
-            self.open_file::<TIMED>(index)?;
+        if opens {
+            self.see_to_file::<TIMED>(index)?;
         }
         if self.block.ops[index].kind.direction().is_none() {
             return Ok(());
@@ -89,6 +89,14 @@ impl<E: Engine> Drive<'_, E> {
             std::hint::black_box(turn);
         });
         Ok(())
+    }
+
+    /// Has the file of this request open.
+    pub(super) fn see_to_file<const TIMED: bool>(&mut self, index: usize) -> Step {
+        match self.parts.files.is_asked_for(self.block.ops[index].file) {
+            true => Ok(()),
+            false => self.open_file::<TIMED>(index),
+        }
     }
 
     /// Opens the file of this request in the place of another one, when all of that one's requests have come back.

@@ -47,6 +47,7 @@ impl<E: Engine> Drive<'_, E> {
     /// Issues the block's next request, which is this write, and waits for it.
     fn write_next(&mut self, op: &Op) -> Step {
         let governed = self.parts.governor.is_some();
+        self.see_to_file::<true>(self.cursor)?;
         if E::SYNCHRONOUS {
             self.cursor += 1;
             return self.write_synchronously(op);

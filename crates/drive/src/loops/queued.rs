@@ -150,6 +150,7 @@ impl<E: Engine> Drive<'_, E> {
                 parts.recorder.sync_committed(in_flight);
             }
         }
+        debug_assert!(parts.files.place_of(flight.op.file).is_some(), "a request to a file that is closed");
         match engine.queue(slot, &flight.op, 0) {
             Queued::Staged => Ok(Some(index as u32)),
             Queued::Done(completion) => self.done_at_once::<TIMED, GOVERNED>(completion).map(|()| None),

@@ -80,6 +80,7 @@ impl<E: Engine> Drive<'_, E> {
             if op.kind == OpKind::Write {
                 self.parts.prepare(&mut self.engine, &slot, &op);
             }
+            debug_assert!(self.parts.files.place_of(op.file).is_some(), "a request to a file that is closed");
             let start_ns = if TIMED { self.now_ns() } else { 0 };
             let Queued::Done(mut completion) = self.engine.queue(slot, &op, 0) else {
                 unreachable!("a synchronous engine is done when queue returns");
