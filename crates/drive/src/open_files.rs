@@ -101,7 +101,7 @@ impl<'run> OpenFiles<'run> {
 
     /// The place that another file may take, and the file in it: one that is done, else one that the requests to come,
     /// `rest`, do not name, and that has not been asked for for longest.
-    pub(crate) fn to_close(&mut self, rest: &[Op], generator: &mut Generator) -> (usize, Option<u32>) {
+    pub(crate) fn one_to_close(&mut self, rest: &[Op], generator: &mut Generator) -> (usize, Option<u32>) {
         let Some(window) = &mut self.window else { return (0, None) };
         let comes = |file: u32| rest.iter().any(|op| op.file == file);
         while let Some(file) = window.finished.take().or_else(|| generator.next_finished()) {
@@ -246,7 +246,7 @@ mod tests {
             for index in 0..block.len {
                 let file = block.ops[index].file;
                 if !files.is_asked_for(file) {
-                    let (place, other) = files.to_close(&block.ops[index..block.len], &mut generator);
+                    let (place, other) = files.one_to_close(&block.ops[index..block.len], &mut generator);
                     files.open(file, place).unwrap();
                     assert!(other.is_none_or(|other| files.place_of(other).is_none()), "it is closed");
                 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use job::Direction;
 use workload::Op;
 
+use crate::errno;
 use crate::files::OpenFile;
-use crate::setup::EngineSetupError;
 use crate::slot::Slot;
 
 /// The result of a request of an engine that works on names: it moves nothing, and [`Engine::operation`] has the time of
@@ -115,8 +115,8 @@ pub trait Engine: Sized {
     /// The descriptor at this place of the files has been given to another file ([`OpenFile::replace`]), and requests
     /// name that by `file` ([`Op::file`]). Nothing of the file that it led to before is in flight, and no request names
     /// that before it has a place again.
-    fn reassign(&mut self, _place: usize, _file: u32) -> Result<(), EngineSetupError> {
-        Err(EngineSetupError::Fixed)
+    fn reassign(&mut self, _place: usize, _file: u32) -> Result<(), EngineError> {
+        Err(EngineError { call: "openfiles", code: errno::EOPNOTSUPP })
     }
 
     /// The requests of a new pass over the files follow.

@@ -74,7 +74,7 @@ impl EngineSetupError {
             EngineSetupError::Buffers(_) => errno::ENOMEM,
             EngineSetupError::File(error) => error.code,
             EngineSetupError::Refused { code, .. } => *code,
-            EngineSetupError::Option { .. } | EngineSetupError::Fixed => errno::EINVAL,
+            EngineSetupError::Option { .. } => errno::EINVAL,
         }
     }
 }
@@ -88,9 +88,6 @@ pub enum EngineSetupError {
     /// A file cannot serve.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The engine works with the files that it was made with, and with no others.
-    #[error("this engine keeps all files open: leave openfiles out")]
-    Fixed,
     /// The system refuses the engine as a whole.
     #[error(
         "ioengine={engine}: {call}: {text}; {advice}",

@@ -64,14 +64,14 @@ fn a_page_that_is_gone_is_an_error_of_its_transfer() {
     let path = directory.path().join("file");
     std::fs::write(&path, vec![7; 8 * PAGE as usize]).unwrap();
     let open = || OpenFile::open(&path, OpenMode::buffered(FileAccess::ReadWrite)).unwrap();
-    let (files, file) = ([open()], open());
-    let transfers = || with_engine(&setup(&files), Shorten { file: &file }).unwrap();
+    let transfers = || with_engine(&setup(&[open()]), Shorten { file: &open() }).unwrap();
     // Each thread watches its own.
     std::thread::scope(|scope| {
         scope.spawn(transfers).join().unwrap();
         scope.spawn(transfers).join().unwrap();
     });
-    file.truncate(PAGE).unwrap();
+    let files = [open()];
+    files[0].truncate(PAGE).unwrap();
     let message = explain(&setup(&files), &op(OpKind::Read, 5), EIO as i32).unwrap();
     assert!(message.contains("has 4096 bytes now: another program shortened it"), "{message}");
 }

@@ -103,17 +103,14 @@ impl<E: Engine> Drive<'_, E> {
     #[cold]
     fn open_file<const TIMED: bool>(&mut self, index: usize) -> Step {
         let Drive { parts: Parts { files, generator, .. }, block, .. } = self;
-        let (place, other) = files.to_close(&block.ops[index..block.len], generator);
+        let (place, other) = files.one_to_close(&block.ops[index..block.len], generator);
         while !E::SYNCHRONOUS && other.is_some_and(|other| self.has_in_flight(other)) {
             self.submit::<TIMED, true>()?;
             self.reap::<TIMED, true>(1, PATIENCE)?;
         }
         let file = self.block.ops[index].file;
         self.parts.files.open(file, place).map_err(|failure| Box::new(Ended::Failed(failure)))?;
-        self.engine.reassign(place, file).map_err(|error| {
-            let detail = Some(error.to_string());
-            Box::new(Ended::Failed(Failure { code: error.code(), function: "open", op: None, detail }))
-        })
+        self.engine.reassign(place, file).map_err(|error| Box::new(Failure::of_engine(&error)))
     }
 
     /// Whether a request of this file is in flight.

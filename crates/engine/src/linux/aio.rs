@@ -277,7 +277,7 @@ impl Engine for Aio<'_> {
 
     crate::contract::belongings!(RealClock);
 
-    fn reassign(&mut self, place: usize, file: u32) -> Result<(), EngineSetupError> {
+    fn reassign(&mut self, place: usize, file: u32) -> Result<(), EngineError> {
         Target::reassign(&mut self.targets, file, &self.files[place]);
         Ok(())
     }

@@ -15,7 +15,7 @@ use super::control::{self, Target};
 use super::memory;
 use crate::buffers::Arena;
 use crate::clock::RealClock;
-use crate::contract::{Completion, Engine, Queued};
+use crate::contract::{Completion, Engine, EngineError, Queued};
 use crate::files::{Advice, FileAccess, OpenFile};
 use crate::setup::{EngineSetup, EngineSetupError};
 use crate::shared::Mapped;
@@ -243,13 +243,14 @@ impl Engine for Mmap<'_> {
 
     crate::contract::belongings!(RealClock);
 
-    fn reassign(&mut self, place: usize, file: u32) -> Result<(), EngineSetupError> {
+    fn reassign(&mut self, place: usize, file: u32) -> Result<(), EngineError> {
         if let Some(before) = self.maps.iter_mut().find(|map| map.place == place) {
             *before = Map::NONE;
         }
         let file_max = self.maps.len().max(file as usize + 1);
         self.maps.resize_with(file_max, || Map::NONE);
-        self.maps[file as usize] = Map::new(self.files, place, self.advice, self.huge_pages)?;
+        let map = Map::new(self.files, place, self.advice, self.huge_pages);
+        self.maps[file as usize] = map.map_err(|error| EngineError { call: "mmap", code: error.code() })?;
         self.watch.watch(ranges(&self.maps));
         Target::reassign(&mut self.targets, file, &self.files[place]);
         Ok(())

@@ -16,7 +16,7 @@ use super::space;
 use super::spliced::Pipe;
 use crate::buffers::Arena;
 use crate::clock::RealClock;
-use crate::contract::{Completion, Engine, Queued};
+use crate::contract::{Completion, Engine, EngineError, Queued};
 use crate::files::OpenFile;
 use crate::setup::{EngineSetup, EngineSetupError};
 use crate::slot::Slot;
@@ -223,7 +223,7 @@ impl Engine for Positioned<'_> {
 
     crate::contract::belongings!(RealClock);
 
-    fn reassign(&mut self, place: usize, file: u32) -> Result<(), EngineSetupError> {
+    fn reassign(&mut self, place: usize, file: u32) -> Result<(), EngineError> {
         Target::reassign(&mut self.targets, file, &self.files[place]);
         if let Call::Seeking { positions, .. } = &mut self.call {
             control::set_grown(positions, file as usize, POSITION_UNKNOWN);

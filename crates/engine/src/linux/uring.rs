@@ -348,14 +348,15 @@ impl Engine for Uring<'_> {
 
     crate::contract::belongings!(RealClock);
 
-    fn reassign(&mut self, place: usize, file: u32) -> Result<(), EngineSetupError> {
+    fn reassign(&mut self, place: usize, file: u32) -> Result<(), EngineError> {
         Target::reassign(&mut self.targets, file, &self.files[place]);
         let descriptor = self.targets[file as usize].fd.as_raw_fd();
         let mut name = descriptor;
         if self.entry_flags.contains(squeue::Flags::FIXED_FILE) {
             // What is registered is the file, not its descriptor.
             let updated = self.ring.submitter().register_files_update(place as u32, &[descriptor]);
-            updated.map_err(|error| registration_refused(&error, "registerfiles", "leave openfiles out"))?;
+            let code = |error: std::io::Error| error.raw_os_error().unwrap_or(libc::EIO);
+            updated.map_err(|error| EngineError { call: "io_uring_register", code: code(error) })?;
             name = place as RawFd;
         }
         control::set_grown(&mut self.file_names, file as usize, name);

@@ -9,7 +9,7 @@ use workload::{Op, OpKind};
 
 use crate::buffers::{Arena, ArenaError};
 use crate::clock::RealClock;
-use crate::contract::{Completion, Engine, Queued};
+use crate::contract::{Completion, Engine, EngineError, Queued};
 use crate::files::OpenFile;
 use crate::setup::EngineSetup;
 use crate::slot::Slot;
@@ -68,7 +68,7 @@ impl Engine for Positioned<'_> {
 
     crate::contract::belongings!(RealClock);
 
-    fn reassign(&mut self, place: usize, file: u32) -> Result<(), EngineSetupError> {
+    fn reassign(&mut self, place: usize, file: u32) -> Result<(), EngineError> {
         while self.calls.len() <= file as usize {
             // Never asked for before it is set.
             self.calls.push(calls(&self.files[place]));
