@@ -28,7 +28,7 @@ impl Guard {
         if !is_asked(&plan.job) || matches!(plan.reach, Reach::Beneath(_)) {
             return Ok(());
         }
-        judged(plan, file.path(), &self.look_of(plan).device_use_of_open(file))
+        judged(plan, &file.path(), &self.look_of(plan).device_use_of_open(file))
     }
 
     /// Whether the worker's buffers may lie where they are to, in a file or on a device that they share.
