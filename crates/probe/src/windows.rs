@@ -90,7 +90,7 @@ impl Look {
 
     /// Who uses what a job has open for writing: disks and volumes are opened by fixed names here, which nobody swaps.
     pub fn device_use_of_open(&self, file: &OpenFile) -> DeviceUse {
-        volumes::device_use(file.path())
+        volumes::device_use(&file.path())
     }
 
     pub(crate) fn host(&self) -> results::Host {

@@ -99,7 +99,7 @@ pub(super) const ROWS: &[JobRow] = &[
         .default("500").help("Milliseconds of one IOPS sample"),
     option("block_error_percentiles", boolean(ignore))
         .tier(4).default("0").help("Histogram of errors per block of trims")
-        .status(WithoutEffect("no job runs with it in fio 3.42, which ends with an assertion; errors of trims are counted like all others")),
+        .status(WithoutEffect("it is about errors of trims, which are counted like all others; with it a job that trims ends fio 3.42 with an assertion")),
     option("continue_on_error", word(CONTINUE, set_continue))
         .default("none").help("Errors that are counted and survived"),
     option("ignore_error", text(|d, text| { d.job.errors.ignored = value::error_lists(text)?; Ok(()) }))
