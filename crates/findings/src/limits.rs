@@ -1,4 +1,4 @@
-//! What limited a run: link, round trip, server, device, this machine's processors, a cache, or memory. A limit is
+//! What limited a run: a control group, link, round trip, server, device, this machine's processors, a cache, or memory. A limit is
 //! named only if counters of that layer show it; where they are not visible, none is.
 
 mod between;
@@ -11,6 +11,7 @@ use results::evidence::StorageClass;
 use results::{JobRecord, Moments, RunRecord, Severity};
 
 use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
+use crate::traps::{cpu_starved, throttled};
 use crate::units::counted;
 
 pub use between::{Attribution, Culprit, between};
@@ -19,13 +20,17 @@ pub use nodes::of_run;
 pub use phrase::Phrase;
 pub use study::{Limited, of_study};
 
-use phrase::{latency, number, percent};
+use phrase::{latency, number, percent, rate};
 
 /// What limited a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Limiter {
     /// The bytes came from or stayed in a cache: the storage was not at work.
     Cache,
+    /// The processor time that the control group allows (cpu.max).
+    CpuQuota,
+    /// The bytes or I/Os per second that the control group allows (io.max).
+    IoThrottle,
     /// The network's rate.
     Link,
     /// The network's round trip.
@@ -51,6 +56,8 @@ impl Limiter {
     pub fn word(self) -> &'static str {
         match self {
             Limiter::Cache => "a cache",
+            Limiter::CpuQuota => "the control group's CPU limit",
+            Limiter::IoThrottle => "the control group's I/O limit",
             Limiter::Link => "the link",
             Limiter::RoundTrip => "the network's round trip",
             Limiter::ServerLink => "the server's link",
@@ -120,6 +127,10 @@ pub(crate) fn of_node(record: &RunRecord, evidence: &Evidence<'_>) -> Result<Lim
         // The mount times each of its requests: a few slow ones are enough.
         return network::requests(row, flow).filter(|_| row.ended_well()).ok_or("the run did too little I/O");
     }
+    // What a control group holds back leaves every layer below it idle, or busy for others.
+    if let Some(limit) = control_group(evidence, stage, row, flow) {
+        return Ok(limit);
+    }
     let limit = match row.class() {
         StorageClass::Network | StorageClass::Fuse => network::link(row, flow)
             .or_else(|| processors(stage, row, flow))
@@ -144,6 +155,25 @@ pub fn nfs_times(record: &RunRecord) -> Option<NfsTimes> {
     let evidence = Evidence::of_first_job(record)?;
     let stage = evidence.stages.first()?;
     network::nfs_times(stage.rows.first()?, stage.flow.as_ref()?)
+}
+
+/// A limit that somebody set on the group of this process.
+fn control_group<'r>(
+    evidence: &Evidence<'r>,
+    stage: &Stage<'r>,
+    row: &Row<'r>,
+    flow: &Flow<'r>,
+) -> Option<Limit> {
+    if let Some((line, limit)) = throttled::of_control_group(evidence, stage, row) {
+        let (reached, unit) =
+            if limit.by_bytes { (rate(limit.reached), "") } else { (number(limit.reached), " I/Os per second") };
+        let words = format!("{{}}{unit}, {{}} of what it allows ({line})");
+        let evidence = Phrase::new(&words, [reached, percent(limit.reached / limit.value)]);
+        return Some(Limit { limiter: Limiter::IoThrottle, evidence });
+    }
+    let quota = cpu_starved::Quota::that_held(row, flow)?;
+    let words = format!("it throttled the run {{}} of the time; {}", quota.limit);
+    Some(Limit { limiter: Limiter::CpuQuota, evidence: Phrase::new(&words, [percent(quota.share)]) })
 }
 
 /// The machine's processors, or the workers' own.

@@ -5,7 +5,7 @@ use results::{Finding, Severity};
 use crate::evidence::{Evidence, Flow, Row, Stage};
 use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::units::percent;
+use crate::units::{number, percent};
 
 pub(crate) const ID: &str = "cpu-starved";
 
@@ -17,8 +17,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
               other processes are busy, or there are more jobs than CPUs. Throughput falls and latencies grow, but \
               not because of the storage. If the storage's own work uses the CPUs (a FUSE daemon, kernel threads of \
               io_uring), the rate is what this machine gets, and the row stays ok.",
-    seen: "Steal time of the machine from 10 % on. CPU throttling by the control group from 5 % of the time on. I/O \
-           threads that waited for a CPU for 20 % of their time or more, and who used at least half of that CPU time. \
+    seen: "Steal time of the machine from 10 % on. CPU throttling by the control group from 5 % of the time on: it is \
+           named before all others, since a thread that it holds waits for a CPU, too. I/O threads that waited for a \
+           CPU for 20 % of their time or more, and who used at least half of that CPU time. \
            A caution; information if the storage's own work used the CPUs.",
     advice: "Run on an idle machine, with no more jobs than CPUs and without a CPU limit.",
     documented: "proc(5), /proc/stat and schedstat; linux Documentation/admin-guide/cgroup-v2.rst, cpu.stat",
@@ -28,6 +29,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
 const STEAL: f64 = 0.1;
 /// Share of the time in which the control group throttled the run.
 const THROTTLED: f64 = 0.05;
+const QUOTA: &str = "the control group throttled the run";
+/// Where the limit stands, in both versions of control groups.
+const FILES: &str = "cpu.max, or cpu.cfs_quota_us of version 1";
 /// Share of the workers' time spent runnable and not running.
 const WAITING: f64 = 0.2;
 
@@ -57,13 +61,25 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
-    let all = [steal(flow), throttled(flow), waiting(stage, row, flow)].into_iter().flatten();
-    let over = all.filter(|shortage| shortage.share.is_finite() && shortage.share >= shortage.limit);
-    let worst = over.max_by(|one, other| (one.share / one.limit).total_cmp(&(other.share / other.limit)))?;
+    let over = |shortage: &Shortage| shortage.share.is_finite() && shortage.share >= shortage.limit;
+    // A thread that its group's limit holds waits for a CPU, too: the limit says why.
+    let quota = Quota::of(row, flow);
+    let worst = quota.as_ref().map(Quota::shortage).filter(over).or_else(|| {
+        let all = [steal(flow), waiting(stage, row, flow)].into_iter().flatten().filter(over);
+        all.max_by(|one, other| (one.share / one.limit).total_cmp(&(other.share / other.limit)))
+    })?;
     let (share, limit) = (percent(worst.share), percent(worst.limit));
     let mut cause = format!("CPU contention: {} {share} of the time (results suffer from {limit} on)", worst.name);
     let mut severity = Severity::Caution;
     let mut next = worst.next;
+    match quota {
+        Some(quota) if worst.name == QUOTA => cause += &format!("; {}", quota.limit),
+        Some(quota) if quota.times > 0.0 => {
+            let (times, share) = (number(quota.times), percent(quota.share));
+            cause += &format!("; {QUOTA} {times} times ({share} of the time; {})", quota.limit);
+        }
+        _ => {}
+    }
     if let Some(user) = worst.user {
         let plural = if user.of_cpus == 1.0 { "" } else { "s" };
         cause += &format!("; {} used {:.1} of {} CPU{plural}", user.name, user.seconds / flow.seconds, user.of_cpus);
@@ -80,17 +96,37 @@ fn steal(flow: &Flow<'_>) -> Option<Shortage> {
     Some(Shortage { name, share, limit: STEAL, user: None, next: "run again when the host is idle" })
 }
 
-fn throttled(flow: &Flow<'_>) -> Option<Shortage> {
-    let share = grown(flow.end.system.throttled_us, flow.begin.system.throttled_us)? / 1e6 / flow.seconds;
-    let name = "the control group throttled the run";
-    Some(Shortage {
-        name,
-        share,
-        limit: THROTTLED,
-        user: None,
-        next: "raise the CPU limit of the control group \
-                                                                      (cpu.max)",
-    })
+/// What the control group's CPU limit did to the run.
+pub(crate) struct Quota {
+    /// The limit with the files that set it.
+    pub(crate) limit: String,
+    times: f64,
+    /// Of the run's time.
+    pub(crate) share: f64,
+}
+
+impl Quota {
+    /// `None`: no limit is visible.
+    fn of(row: &Row<'_>, flow: &Flow<'_>) -> Option<Quota> {
+        let (begin, end) = (&flow.begin.system, &flow.end.system);
+        let share = grown(end.throttled_us, begin.throttled_us)? / 1e6 / flow.seconds;
+        let cpus = row.storage.and_then(|storage| storage.cgroup.cpus.value().copied().flatten());
+        let limit = match cpus {
+            Some(cpus) => format!("its limit is {} CPUs ({FILES})", number(cpus)),
+            None => format!("its limit stands in {FILES}"),
+        };
+        Some(Quota { limit, times: grown(end.throttled_count, begin.throttled_count).unwrap_or(0.0), share })
+    }
+
+    /// It held the run for so long that the limit is what was measured.
+    pub(crate) fn that_held(row: &Row<'_>, flow: &Flow<'_>) -> Option<Quota> {
+        Quota::of(row, flow).filter(|quota| quota.share.is_finite() && quota.share >= THROTTLED)
+    }
+
+    fn shortage(&self) -> Shortage {
+        let next = "raise the CPU limit of the control group (cpu.max), or run outside it";
+        Shortage { name: QUOTA, share: self.share, limit: THROTTLED, user: None, next }
+    }
 }
 
 /// The workers' own waiting. Threads that work for them (the kernel's for io_uring) are not asked: many of them wait in

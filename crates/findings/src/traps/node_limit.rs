@@ -16,7 +16,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     happens: "A node whose processors or network interface are fully used gets no more from any server. Its part of the \
               total says what the node can do, not what the storage can.",
     seen: "What limits each node, by its own counters: processors busy 90 % of the time, 85 % of its link's speed in use, or \
-           requests that wait in the client. A caution if that is so on at most half of the nodes; if it is so on more, the \
+           requests that wait in the client, and what its control group allows. A caution if that is so on at most half of the nodes; if it is so on more, the \
            line `limited by` says it.",
     advice: "Leave the node out, give it less to do, or use more nodes.",
     documented: "proc(5), /proc/stat; linux Documentation/ABI/testing/sysfs-class-net, speed; nfsstat(8), mountstats",
@@ -26,8 +26,9 @@ pub(crate) fn find(record: &RunRecord) -> Vec<Finding> {
     if record.nodes.len() < 2 {
         return Vec::new();
     }
+    use Limiter::{ClientProcessor, ClientQueue, CpuQuota, IoThrottle, Link};
     let of_its_own =
-        |limit: &Limit| matches!(limit.limiter, Limiter::ClientProcessor | Limiter::Link | Limiter::ClientQueue);
+        |limit: &Limit| matches!(limit.limiter, CpuQuota | IoThrottle | ClientProcessor | Link | ClientQueue);
     let limited = Evidence::of(record).filter_map(|evidence| {
         let limit = of_node(record, &evidence).ok().filter(of_its_own)?;
         Some((evidence.node, limit))
@@ -38,8 +39,10 @@ pub(crate) fn find(record: &RunRecord) -> Vec<Finding> {
     }
     let found = limited.into_iter().map(|(node, limit)| {
         let what = match limit.limiter {
-            Limiter::ClientProcessor => "its CPUs",
-            Limiter::ClientQueue => "its own queue of requests",
+            CpuQuota => "the CPU limit of its control group",
+            IoThrottle => "the I/O limit of its control group",
+            ClientProcessor => "its CPUs",
+            ClientQueue => "its own queue of requests",
             _ => "its own link",
         };
         let cause = format!("{} is limited by {what}: {}", node.name, limit.evidence);

@@ -45,10 +45,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 
 /// A limit that stands in a control group and that the stage reached.
 pub(super) fn limited(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
-    let limits = row.storage?.cgroup.io.value()?;
-    let sum = |part: fn(Done) -> f64, direction: Transfer| stage.rows.iter().map(|row| part(row.done(direction))).sum();
-    let (line, limit) =
-        reached(limits, |direction| (sum(Done::bytes_per_s, direction), sum(Done::ios_per_s, direction)))?;
+    let (line, limit) = standing(stage, row)?;
     let cause = format!(
         "{} is {} of the control group's limit ({line}): the limit is the number",
         limit.shown(),
@@ -59,15 +56,8 @@ pub(super) fn limited(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
 
 /// A limit that was set while the run went on: the rate fell to it.
 pub(super) fn limited_later(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
-    let limits = evidence.ledger()?.io_limits_after.value()?;
-    let [_] = &stage.rows[..] else { return None };
     let (before, after, seconds) = fall(row)?;
-    let done = ReadWrite { read: row.done(Transfer::Read), write: row.done(Transfer::Write) };
-    let all = done.read.bytes.saturating_add(done.write.bytes).max(1) as f64;
-    let (line, limit) = reached(limits, |direction| {
-        let bytes_per_s = after * done[direction].bytes as f64 / all;
-        (bytes_per_s, bytes_per_s * done[direction].ios as f64 / done[direction].bytes.max(1) as f64)
-    })?;
+    let (line, limit) = set_later(evidence, stage, row, after)?;
     let cause = format!(
         "{} for the first {seconds} s, then {}, which is {} of a control group limit set during the run ({line})",
         rate(before),
@@ -77,11 +67,47 @@ pub(super) fn limited_later(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Ro
     Some(limit.report(row).says(cause, "run again with the limit unchanged, or without it"))
 }
 
+/// The limit of a control group that held the row, from its start or later, and the line that sets it.
+pub(crate) fn of_control_group<'r>(
+    evidence: &Evidence<'r>,
+    stage: &Stage<'r>,
+    row: &Row<'r>,
+) -> Option<(&'r str, Limit)> {
+    standing(stage, row).or_else(|| {
+        let (_, after, _) = fall(row)?;
+        set_later(evidence, stage, row, after)
+    })
+}
+
+fn standing<'r>(stage: &Stage<'r>, row: &Row<'r>) -> Option<(&'r str, Limit)> {
+    let limits = row.storage?.cgroup.io.value()?;
+    let sum = |part: fn(Done) -> f64, direction: Transfer| stage.rows.iter().map(|row| part(row.done(direction))).sum();
+    reached(limits, |direction| (sum(Done::bytes_per_s, direction), sum(Done::ios_per_s, direction)))
+}
+
+/// `after`: bytes per second since the rate fell.
+fn set_later<'r>(
+    evidence: &Evidence<'r>,
+    stage: &Stage<'r>,
+    row: &Row<'r>,
+    after: f64,
+) -> Option<(&'r str, Limit)> {
+    let limits = evidence.ledger()?.io_limits_after.value()?;
+    let [_] = &stage.rows[..] else { return None };
+    let done = ReadWrite { read: row.done(Transfer::Read), write: row.done(Transfer::Write) };
+    let all = done.read.bytes.saturating_add(done.write.bytes).max(1) as f64;
+    reached(limits, |direction| {
+        let bytes_per_s = after * done[direction].bytes as f64 / all;
+        (bytes_per_s, bytes_per_s * done[direction].ios as f64 / done[direction].bytes.max(1) as f64)
+    })
+}
+
 /// A limit and how much of it there was.
-struct Limit {
-    value: f64,
-    reached: f64,
-    by_bytes: bool,
+pub(crate) struct Limit {
+    pub(crate) value: f64,
+    pub(crate) reached: f64,
+    /// Bytes per second; else I/Os per second.
+    pub(crate) by_bytes: bool,
 }
 
 impl Limit {

@@ -68,6 +68,42 @@ fn a_device_whose_queue_is_full() {
     );
 }
 
+/// The device is as busy below them as without: somebody else may use it, or the group's I/Os are all that it gets.
+#[test]
+fn a_limit_of_the_control_group_goes_before_the_layers_below() {
+    let run = || {
+        let mut record = on_disk(vec![direct(latencies(queued(reader("job"), "libaio", 32), 2_000, 300_000))]);
+        look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
+        vda(&mut record).weighted_ms = 320_000;
+        record
+    };
+    let mut record = run();
+    let group = |record: &mut RunRecord, limit: &str| {
+        record.nodes[0].storages[0].cgroup.io = Seen::Value(vec![limit.into()]);
+    };
+    group(&mut record, "vda (254:0) riops=104000");
+    let limit = of_run(&record).unwrap();
+    assert_eq!(limit.limiter, Limiter::IoThrottle);
+    let evidence = "104,858 I/Os per second, 101 % of what it allows (vda (254:0) riops=104000)";
+    assert_eq!(limit.evidence.to_string(), evidence);
+    group(&mut record, "vda (254:0) riops=300000");
+    assert_eq!(limiter(&record), Some(Limiter::Device), "far from it");
+    record.nodes[0].ledger.as_mut().unwrap().io_limits_after = Seen::Value(vec!["vda (254:0) rbps=421000000".into()]);
+    assert_eq!(limiter(&record), Some(Limiter::Device), "the rate did not fall to it");
+
+    let mut held = busy(run(), 100);
+    assert_eq!(limiter(&held), Some(Limiter::Device));
+    held.nodes[0].storages[0].cgroup.cpus = Seen::Value(Some(0.2));
+    held.nodes[0].ledger.as_mut().unwrap().samples[0].system.throttled_us = Some(0);
+    last(&mut held).system.throttled_us = Some(400_000);
+    assert_eq!(limiter(&held), Some(Limiter::Device), "4 % of the time");
+    last(&mut held).system.throttled_us = Some(8_000_000);
+    let limit = of_run(&held).unwrap();
+    assert_eq!(limit.limiter, Limiter::CpuQuota);
+    let evidence = "it throttled the run 80 % of the time; its limit is 0.2 CPUs (cpu.max, or cpu.cfs_quota_us of version 1)";
+    assert_eq!(limit.evidence.to_string(), evidence);
+}
+
 #[test]
 fn what_limits_requests_to_a_server() {
     assert_eq!(limiter(&reads(FILLED, 40, 0, 40)), Some(Limiter::Link));

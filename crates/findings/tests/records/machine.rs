@@ -42,6 +42,21 @@ fn no_processor_to_run_on() {
     last(&mut throttled).system.throttled_us = Some(4_000_000);
     assert_eq!(found(&throttled), caution("cpu-starved"));
     assert!(one(&throttled, "cpu-starved").cause.contains("40 % of the time"));
+    // Threads that the group's limit holds wait, and others have the CPUs meanwhile.
+    let begin = &mut throttled.nodes[0].ledger.as_mut().unwrap().samples[0].system;
+    (begin.busy_ms, begin.throttled_count) = (Some(0), Some(0));
+    let end = &mut last(&mut throttled).system;
+    (end.busy_ms, end.throttled_count) = (Some(20_000), Some(9));
+    throttled.jobs[0].run_queue_wait_ns = Some(10_000_000_000);
+    throttled.nodes[0].storages[0].cgroup.cpus = Seen::Value(Some(0.2));
+    last(&mut throttled).system.throttled_us = Some(600_000);
+    let cause = one(&throttled, "cpu-starved").cause;
+    assert!(cause.contains("the control group throttled the run 6 % of the time"), "{cause}");
+    assert!(cause.ends_with("; its limit is 0.2 CPUs (cpu.max, or cpu.cfs_quota_us of version 1)"), "{cause}");
+    last(&mut throttled).system.throttled_us = Some(300_000);
+    let cause = one(&throttled, "cpu-starved").cause;
+    let (group, others) = (cause.find("throttled the run 9 times (3 %"), cause.find("other processes"));
+    assert!(group.is_some() && group < others, "{cause}");
     let mut waiting = run();
     waiting.jobs[0].run_queue_wait_ns = Some(1_900_000_000);
     assert_eq!(findings::of_run(&waiting), [], "19 % of ten seconds");
