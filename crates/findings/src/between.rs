@@ -10,6 +10,7 @@ pub(crate) struct Done {
     pub(crate) node: usize,
     /// I/Os per second.
     pub(crate) iops: f64,
+    ios: u64,
 }
 
 /// A job that ran on several nodes.
@@ -18,16 +19,14 @@ pub(crate) struct Everywhere<'r> {
     pub(crate) nodes: Vec<Done>,
 }
 
-/// Fewer I/Os of a node, or less time, tell nothing of its rate.
+/// A node with fewer I/Os is not taken for a quick one. It may be a slow one: then it has few.
 const IOS_MIN: u64 = 64;
-/// See `IOS_MIN`.
+/// Less time of a node tells nothing of its rate.
 const RUNTIME_MS_MIN: u64 = 200;
 
-/// The jobs that ran on several nodes, each with the rate of every node that did enough; jobs with a rate limit set their
-/// own pace and are left out.
+/// The jobs that ran on several nodes, each with the rate of every node that ran long enough.
 pub(crate) fn jobs_everywhere(record: &RunRecord) -> Vec<Everywhere<'_>> {
-    let mut workers: Vec<&JobRecord> =
-        record.jobs.iter().filter(|job| !job.plan.paced && job.error.is_none()).collect();
+    let mut workers: Vec<&JobRecord> = record.jobs.iter().filter(|job| job.error.is_none()).collect();
     sort::by(&mut workers, |one, other| key(one).cmp(&key(other)).then(one.node.cmp(&other.node)));
     let of_job = workers.chunk_by(|one, other| key(one) == key(other));
     let everywhere = of_job.map(|workers| {
@@ -44,9 +43,20 @@ fn key(job: &JobRecord) -> (u32, &str) {
 fn done(workers: &[&JobRecord]) -> Option<Done> {
     let moved = || workers.iter().flat_map(|worker| worker.directions.iter().map(|(_, moved)| moved));
     let ios = moved().fold(0u64, |sum, moved| sum.saturating_add(moved.ios));
-    let runtime_ms = moved().map(|moved| moved.runtime_ms).max()?;
-    let enough = ios >= IOS_MIN && runtime_ms >= RUNTIME_MS_MIN;
-    enough.then(|| Done { node: workers[0].node, iops: ios as f64 * 1e3 / runtime_ms as f64 })
+    let runtime_ms = moved().map(|moved| moved.runtime_ms).max().filter(|_| ios > 0);
+    // Without any I/O no direction has a time.
+    let runtime_ms = runtime_ms.or_else(|| workers.iter().map(|worker| worker.job_runtime_ms).max())?;
+    let long = runtime_ms >= RUNTIME_MS_MIN;
+    long.then(|| Done { node: workers[0].node, iops: ios as f64 * 1e3 / runtime_ms as f64, ios })
+}
+
+impl Done {
+    /// Whether its rate is below this one and not by chance: of few I/Os, a few more or less say nothing.
+    pub(crate) fn is_below(&self, iops: f64) -> bool {
+        let ios = self.ios as f64;
+        let by_chance = if self.ios == 0 { 0.0 } else { DEVIATIONS * (ios + 1.0).sqrt() / ios };
+        self.iops * (1.0 + by_chance) < iops
+    }
 }
 
 /// So many deviations from the median are no chance.
@@ -56,6 +66,12 @@ const DEVIATIONS: f64 = 3.0;
 const SCALE: f64 = 1.4826;
 
 impl Everywhere<'_> {
+    /// Without the nodes that did few I/Os; `None`: the job has a pace, so that no node is quicker than it was told.
+    pub(crate) fn at_full_speed(mut self) -> Option<Self> {
+        self.nodes.retain(|done| done.ios >= IOS_MIN);
+        (!self.first.plan.paced).then_some(self)
+    }
+
     pub(crate) fn median(&self) -> f64 {
         median(&self.rates()).unwrap_or(0.0)
     }

@@ -158,16 +158,11 @@ pub fn nfs_times(record: &RunRecord) -> Option<NfsTimes> {
 }
 
 /// A limit that somebody set on the group of this process.
-fn control_group<'r>(
-    evidence: &Evidence<'r>,
-    stage: &Stage<'r>,
-    row: &Row<'r>,
-    flow: &Flow<'r>,
-) -> Option<Limit> {
+fn control_group<'r>(evidence: &Evidence<'r>, stage: &Stage<'r>, row: &Row<'r>, flow: &Flow<'r>) -> Option<Limit> {
     if let Some((line, limit)) = throttled::of_control_group(evidence, stage, row) {
         let (reached, unit) =
             if limit.by_bytes { (rate(limit.reached), "") } else { (number(limit.reached), " I/Os per second") };
-        let words = format!("{{}}{unit}, {{}} of what it allows ({line})");
+        let words = format!("{{}}{unit}, {{}} of what it allows ({line} in {})", throttled::FILES);
         let evidence = Phrase::new(&words, [reached, percent(limit.reached / limit.value)]);
         return Some(Limit { limiter: Limiter::IoThrottle, evidence });
     }

@@ -35,8 +35,7 @@ fn of_nodes(record: &RunRecord) -> Result<Limit, &'static str> {
         }
     }
     use Limiter::{Cache, ClientProcessor, CpuQuota, IoThrottle, Link};
-    let of_its_own =
-        |limit: &&Limit| matches!(limit.limiter, Cache | CpuQuota | IoThrottle | Link | ClientProcessor);
+    let of_its_own = |limit: &&Limit| matches!(limit.limiter, Cache | CpuQuota | IoThrottle | Link | ClientProcessor);
     let limited_alone = limits.iter().filter(of_its_own).count();
     if counted > 1 && speed > 0.0 && moved >= LINK_FILLED * speed && limited_alone * 2 < record.nodes.len() {
         let evidence = Phrase::new(

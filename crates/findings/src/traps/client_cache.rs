@@ -30,8 +30,8 @@ pub(crate) fn find(record: &RunRecord) -> Vec<Finding> {
         let moved = &job.first.directions;
         moved.read.ios > 0 && moved.write.ios == 0
     };
-    let jobs = jobs_everywhere(record);
-    jobs.iter().filter(|job| only_reads(job)).flat_map(|job| fast_nodes(record, job)).collect()
+    let jobs = jobs_everywhere(record).into_iter().filter_map(Everywhere::at_full_speed);
+    jobs.filter(only_reads).flat_map(|job| fast_nodes(record, &job)).collect()
 }
 
 fn fast_nodes(record: &RunRecord, job: &Everywhere<'_>) -> Vec<Finding> {

@@ -5,7 +5,7 @@ use results::{Finding, Severity};
 use crate::evidence::{Evidence, Flow, Row, Stage};
 use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::units::{number, percent};
+use crate::units::{count, number, percent};
 
 pub(crate) const ID: &str = "cpu-starved";
 
@@ -75,7 +75,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     match quota {
         Some(quota) if worst.name == QUOTA => cause += &format!("; {}", quota.limit),
         Some(quota) if quota.times > 0.0 => {
-            let (times, share) = (number(quota.times), percent(quota.share));
+            let (times, share) = (count(quota.times as u64), percent(quota.share));
             cause += &format!("; {QUOTA} {times} times ({share} of the time; {})", quota.limit);
         }
         _ => {}

@@ -49,7 +49,8 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = preflight(evidence);
     // A control group's limit holds requests above the device: then the limit is the cause, and is said.
     let held = |stage: &Stage<'_>, row: &Row<'_>| row.direct() == Some(true) && limited(stage, row).is_some();
-    let flows = evidence.flows().filter(|(stage, row, flow)| !held(stage, row) && Quota::that_held(row, flow).is_none());
+    let flows =
+        evidence.flows().filter(|(stage, row, flow)| !held(stage, row) && Quota::that_held(row, flow).is_none());
     found.extend(flows.filter_map(|(_, row, flow)| blocked(row, flow)));
     found
 }

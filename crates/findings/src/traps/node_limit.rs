@@ -15,9 +15,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     title: "A node's own CPU or link is the limit",
     happens: "A node whose processors or network interface are fully used gets no more from any server. Its part of the \
               total says what the node can do, not what the storage can.",
-    seen: "What limits each node, by its own counters: processors busy 90 % of the time, 85 % of its link's speed in use, or \
-           requests that wait in the client, and what its control group allows. A caution if that is so on at most half of the nodes; if it is so on more, the \
-           line `limited by` says it.",
+    seen: "What limits each node, by its own counters: processors busy 90 % of the time, 85 % of its link's speed in use, \
+           requests that wait in the client, or what its control group allows. A caution if that is so on at most half of \
+           the nodes; if it is so on more, the line `limited by` says it.",
     advice: "Leave the node out, give it less to do, or use more nodes.",
     documented: "proc(5), /proc/stat; linux Documentation/ABI/testing/sysfs-class-net, speed; nfsstat(8), mountstats",
 };

@@ -16,7 +16,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     happens: "A node with a slow link, a busy CPU or another mount lags behind. The total is then not what equal nodes \
               would get, and a job over all of them waits for the slowest.",
     seen: "IOPS of each node beside those of the others, per job. A caution if a node is more than three median absolute \
-           deviations below the median and at least 20 % below it. Of two nodes, one with less than half the other's rate.",
+           deviations below the median and at least 20 % below it. Of two nodes, one with less than half the other's rate. However few I/Os it made, \
+           unless so few more are chance; and in jobs with a rate limit or think time, too.",
     advice: "Compare that node's table of mount, link and CPU with the others', and measure it alone.",
     documented: "Leys et al., Detecting outliers, Journal of Experimental Social Psychology 49 (2013): three deviations; \
                  IOR, stragglers",
@@ -38,12 +39,13 @@ fn slow_nodes(record: &RunRecord, job: &Everywhere<'_>) -> Vec<Finding> {
         Some(distance) => (job.median(), (job.median() - distance).min(job.median() * NEAR), "the median of all nodes"),
         None => (most, most * OF_TWO, "the other node"),
     };
-    let slow = job.nodes.iter().filter(|done| done.iops < least);
+    let slow = job.nodes.iter().filter(|done| done.is_below(least));
     slow.map(|done| {
         let name = &record.nodes[done.node].name;
         let share = percent(done.iops / usual);
-        let cause =
-            format!("{name} does {} IOPS, {share} of what {others} does ({})", number(done.iops), number(usual));
+        let behind = if job.first.plan.paced { ": it falls behind the pace of the job" } else { "" };
+        let (iops, usual_iops) = (number(done.iops), number(usual));
+        let cause = format!("{name} does {iops} IOPS, {share} of what {others} does ({usual_iops}){behind}");
         let next = format!("measure {name} alone, and compare its mount, link and CPU with the others'");
         let report = Report::new(ID, Severity::Caution, &job.first.name)
             .number("IOPS of the node", done.iops, "1/s")

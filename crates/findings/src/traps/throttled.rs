@@ -27,6 +27,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "linux Documentation/admin-guide/cgroup-v2.rst, io.max; Documentation/admin-guide/cgroup-v1/blkio-controller.rst",
 };
 
+/// Where the limit stands, in both versions of control groups.
+pub(crate) const FILES: &str = "io.max, or blkio.throttle of version 1";
 /// The share of the limit from which on the limit is the number.
 const REACHED: f64 = 0.9;
 /// Above the limit by more than this: the limit is not what held it.
@@ -47,7 +49,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 pub(super) fn limited(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     let (line, limit) = standing(stage, row)?;
     let cause = format!(
-        "{} is {} of the control group's limit ({line}): the limit is the number",
+        "{} is {} of the control group's limit ({line} in {FILES}): the limit is the number",
         limit.shown(),
         percent(limit.reached / limit.value)
     );
@@ -59,7 +61,7 @@ pub(super) fn limited_later(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Ro
     let (before, after, seconds) = fall(row)?;
     let (line, limit) = set_later(evidence, stage, row, after)?;
     let cause = format!(
-        "{} for the first {seconds} s, then {}, which is {} of a control group limit set during the run ({line})",
+        "{} for the first {seconds} s, then {}, which is {} of a control group limit set during the run ({line} in {FILES})",
         rate(before),
         rate(after),
         percent(limit.reached / limit.value)
@@ -86,12 +88,7 @@ fn standing<'r>(stage: &Stage<'r>, row: &Row<'r>) -> Option<(&'r str, Limit)> {
 }
 
 /// `after`: bytes per second since the rate fell.
-fn set_later<'r>(
-    evidence: &Evidence<'r>,
-    stage: &Stage<'r>,
-    row: &Row<'r>,
-    after: f64,
-) -> Option<(&'r str, Limit)> {
+fn set_later<'r>(evidence: &Evidence<'r>, stage: &Stage<'r>, row: &Row<'r>, after: f64) -> Option<(&'r str, Limit)> {
     let limits = evidence.ledger()?.io_limits_after.value()?;
     let [_] = &stage.rows[..] else { return None };
     let done = ReadWrite { read: row.done(Transfer::Read), write: row.done(Transfer::Write) };

@@ -74,12 +74,45 @@ fn a_slow_node_is_named_and_even_ones_are_not() {
     assert!(named(&together(vec![node("a", 1000), node("b", 550)]), "slow-node").is_empty());
 }
 
+/// The slower a node is, the fewer I/Os it makes.
 #[test]
-fn a_job_with_a_rate_limit_sets_its_own_pace() {
-    let mut paced = together(vec![node("a", 1000), node("b", 100)]);
-    assert_eq!(named(&paced, "slow-node"), ["b"]);
-    paced.jobs.iter_mut().for_each(|job| job.plan.paced = true);
-    assert!(named(&paced, "slow-node").is_empty());
+fn the_slowest_node_is_named_however_few_its_ios() {
+    let with = |ios: u64| {
+        let mut slow = node("d", 0);
+        slow.jobs[0].directions.read.ios = ios;
+        if ios == 0 {
+            slow.jobs[0].directions.read.runtime_ms = 0;
+        }
+        together(vec![node("a", 350), node("b", 355), node("c", 345), slow])
+    };
+    for ios in [63, 29, 1, 0] {
+        assert_eq!(named(&with(ios), "slow-node"), ["d"], "{ios} I/Os in ten seconds");
+        assert!(named(&with(ios), "client-cache").is_empty());
+    }
+    // Ten requests of a second each, or seven: that is chance.
+    let few = |name: &str, ios: u64| {
+        let mut record = node(name, 0);
+        record.jobs[0].directions.read.ios = ios;
+        record
+    };
+    assert!(named(&together(vec![few("a", 10), few("b", 10), few("c", 7)]), "slow-node").is_empty());
+    assert!(named(&together(vec![few("a", 10), few("b", 4)]), "slow-node").is_empty());
+    assert!(named(&together(vec![few("a", 2), few("b", 2), few("c", 60)]), "client-cache").is_empty());
+}
+
+#[test]
+fn a_node_that_falls_behind_the_pace_is_named() {
+    let paced = |rates: &[(&str, u64)]| {
+        let mut record = together(rates.iter().map(|(name, iops)| node(name, *iops)).collect());
+        record.jobs.iter_mut().for_each(|job| job.plan.paced = true);
+        record
+    };
+    let behind = paced(&[("a", 1000), ("b", 1000), ("c", 700)]);
+    assert_eq!(named(&behind, "slow-node"), ["c"]);
+    assert!(of_kind(&behind, "slow-node")[0].cause.ends_with("(1,000): it falls behind the pace of the job"));
+    assert!(named(&paced(&[("a", 1000), ("b", 1000), ("c", 995)]), "slow-node").is_empty(), "all keep it");
+    let quick = paced(&[("a", 1000), ("b", 1000), ("c", 1000), ("d", 9000)]);
+    assert!(named(&quick, "client-cache").is_empty(), "each pace is what the job says");
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn a_limit_of_the_control_group_goes_before_the_layers_below() {
     group(&mut record, "vda (254:0) riops=104000");
     let limit = of_run(&record).unwrap();
     assert_eq!(limit.limiter, Limiter::IoThrottle);
-    let evidence = "104,858 I/Os per second, 101 % of what it allows (vda (254:0) riops=104000)";
+    let evidence = "104,858 I/Os per second, 101 % of what it allows (vda (254:0) riops=104000 in io.max, or blkio.throttle of version 1)";
     assert_eq!(limit.evidence.to_string(), evidence);
     group(&mut record, "vda (254:0) riops=300000");
     assert_eq!(limiter(&record), Some(Limiter::Device), "far from it");
@@ -100,7 +100,8 @@ fn a_limit_of_the_control_group_goes_before_the_layers_below() {
     last(&mut held).system.throttled_us = Some(8_000_000);
     let limit = of_run(&held).unwrap();
     assert_eq!(limit.limiter, Limiter::CpuQuota);
-    let evidence = "it throttled the run 80 % of the time; its limit is 0.2 CPUs (cpu.max, or cpu.cfs_quota_us of version 1)";
+    let evidence =
+        "it throttled the run 80 % of the time; its limit is 0.200 CPUs (cpu.max, or cpu.cfs_quota_us of version 1)";
     assert_eq!(limit.evidence.to_string(), evidence);
 }
 

@@ -52,7 +52,7 @@ fn no_processor_to_run_on() {
     last(&mut throttled).system.throttled_us = Some(600_000);
     let cause = one(&throttled, "cpu-starved").cause;
     assert!(cause.contains("the control group throttled the run 6 % of the time"), "{cause}");
-    assert!(cause.ends_with("; its limit is 0.2 CPUs (cpu.max, or cpu.cfs_quota_us of version 1)"), "{cause}");
+    assert!(cause.ends_with("; its limit is 0.200 CPUs (cpu.max, or cpu.cfs_quota_us of version 1)"), "{cause}");
     last(&mut throttled).system.throttled_us = Some(300_000);
     let cause = one(&throttled, "cpu-starved").cause;
     let (group, others) = (cause.find("throttled the run 9 times (3 %"), cause.find("other processes"));
