@@ -1,4 +1,5 @@
-//! Runs a plan: layouts first, then stage after stage, watching, collecting, ending in one record.
+//! Runs a plan: layouts first, then stage after stage, some after layouts of their own; watching, collecting, ending in
+//! one record.
 
 mod clock_watch;
 mod layouts;

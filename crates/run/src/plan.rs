@@ -34,7 +34,7 @@ pub(crate) const WATCHED_MAX: usize = 64;
 pub struct Plan {
     /// Workers by thread number, which counts from 1.
     pub workers: Vec<WorkerPlan>,
-    /// Files to make before anything starts, in order.
+    /// Files to make before anything starts, in order, or when the stage of their worker begins (`create_serialize=0`).
     pub layouts: Vec<LayoutStep>,
     /// What will be other than asked for.
     pub notes: Vec<Note>,

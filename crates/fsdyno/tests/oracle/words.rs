@@ -11,7 +11,25 @@ fn ended_with(what: &str) -> String {
     )
 }
 
+/// Every option that is accepted without effect: fio does the same with it as without.
+const WITHOUT_EFFECT: &str = "--max-jobs=1 --alloc-size=1024 --clocksource=clock_gettime --gtod_cpu=0 --flow_watermark=5 \
+    --experimental_verify=1 --verifysort=0 --verifysort_nr=3 --block_error_percentiles=1 --log_entries=2048 --block=8k \
+    --numruns=2 --dir=nowhere --threads=3 --device-names=x --load=2 --test-duration=1 --threads-per-queue=2 \
+    --read-req-num-512-blocks=1 --large-block-op-kbytes=4 --prep";
+
+#[test]
+fn each_option_without_effect_is_held_against_fio() {
+    let table = job::compat::markdown();
+    let rows = table.lines().filter(|line| line.contains("| accepted without effect |"));
+    let names = rows.map(|line| line.split('`').nth(1).expect("a row names its option"));
+    let missing: Vec<&str> = names.filter(|name| !WITHOUT_EFFECT.contains(&format!("--{name}"))).collect();
+    assert!(missing.is_empty(), "put them into WITHOUT_EFFECT: {missing:?}");
+}
+
 cases! {
+    options_without_effect: line("--name=a --size=64k --rw=randrw --numjobs=2").words(WITHOUT_EFFECT).counts().left(Depth::Sizes);
+    options_without_effect_beside_verify: line("--name=a --size=64k --rw=randwrite --verify=md5 --verify_state_save=0")
+        .words(WITHOUT_EFFECT).counts();
     single_dashes: line("-name=a -filename=data -rw=read -size=64k").counts();
     value_in_the_next_word: line("--name a --filename data --rw read --size 64k").counts();
     mixed_dashes: line("-name a --filename=data -rw read --size 64k -bs=8k").counts();
