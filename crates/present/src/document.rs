@@ -8,6 +8,18 @@ pub fn document(headline: impl Into<Value>, rest: Value) -> String {
     summarised(json!({"headline": headline.into()}), rest)
 }
 
+/// The same with one list, of which one item at a time is held: it may be of tens of thousands.
+pub(crate) fn list_document(headline: String, name: &str, items: impl Iterator<Item = Value>) -> String {
+    let mut listed = String::new();
+    for item in items {
+        listed.push_str(if listed.is_empty() { "\n    " } else { ",\n    " });
+        listed.push_str(&format!("{item:#}").replace('\n', "\n    "));
+    }
+    let end = if listed.is_empty() { "]" } else { "\n  ]" };
+    let around = document(headline, json!({ name: [] }));
+    format!("{}[{}{end}\n}}\n", around.trim_end_matches("[]\n}\n"), escape::json(&listed))
+}
+
 /// What cannot be answered, and the next step: a document without a summary.
 pub fn refusal(what: &str, next: Option<&str>) -> String {
     summarised(Value::Null, json!({"error": {"what": what, "next": next}}))
@@ -15,7 +27,10 @@ pub fn refusal(what: &str, next: Option<&str>) -> String {
 
 fn summarised(summary: Value, rest: Value) -> String {
     let mut members = Map::from_iter([("summary".to_owned(), summary)]);
-    members.extend(rest.as_object().cloned().unwrap_or_default());
+    // Moved: it may be the largest part of what the program holds.
+    if let Value::Object(rest) = rest {
+        members.extend(rest);
+    }
     format!("{}\n", escape::json(&format!("{:#}", Value::Object(members))))
 }
 
@@ -30,6 +45,13 @@ mod tests {
             text,
             "{\n  \"summary\": {\n    \"headline\": \"one \\u202e run\"\n  },\n  \"runs\": [\n    1\n  ]\n}\n"
         );
+        for count in 0..3 {
+            let items = vec![json!({"id": "a\nb", "none": [], "some": [count]}); count];
+            assert_eq!(
+                list_document("[] no {}".into(), "runs", items.clone().into_iter()),
+                document("[] no {}", json!({ "runs": items }))
+            );
+        }
         let refused: Value = serde_json::from_str(&refusal("no such run", None)).unwrap();
         assert_eq!(refused, json!({"summary": null, "error": {"what": "no such run", "next": null}}));
     }

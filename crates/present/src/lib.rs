@@ -16,6 +16,7 @@ pub mod shell;
 mod summary;
 pub mod tables;
 
+pub(crate) use document::list_document;
 pub use document::{document, refusal};
 pub use headline::{
     Case, Document, Found, Headline, LatencyMicroseconds, NodeFigures, NodesOfTest, Ranges, Spread, Standing,

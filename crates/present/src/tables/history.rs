@@ -66,14 +66,15 @@ pub fn history(studies: &[Digest], columns: usize) -> String {
             text.push_str(&format!("\n{} = {}\n", first.targets[target].name, first.targets[target].path));
         }
         let tests = tests(target);
-        let mut rest = &tests[..];
-        while !rest.is_empty() {
+        let all = course(studies, target, &tests);
+        let mut from = 0;
+        while from < tests.len() {
             // As many tests beside each other as there is room for.
-            let fitting = (1..=rest.len()).rev().find(|count| course(studies, target, &rest[..*count]).fits(form));
-            let (shown, others) = rest.split_at(fitting.unwrap_or(1));
-            let table = course(studies, target, shown);
+            let shown = from..from + all.fitting(1 + from, form).max(1);
+            let mut table = all.with_columns(1 + shown.start..1 + shown.end);
+            from = shown.end;
+            table.set_last(studies.iter().map(|study| trust(study, target, &tests[shown.clone()])));
             text.push_str(&format!("\n{}", table.explained(form)));
-            rest = others;
         }
     }
     escape::terminal(&text).into_owned()
@@ -111,12 +112,18 @@ pub fn history_json(studies: &[Digest]) -> String {
         })
     });
     let headline = format!("{} of the same plan", counted(studies.len() as u64, "run"));
-    crate::document(headline, json!({ "runs": runs.collect::<Vec<_>>() }))
+    crate::list_document(headline, "runs", runs)
 }
 
 /// The figure of each round that has it.
 fn by_round(study: &Digest, target: usize, pattern: &str, measure: Measure) -> Vec<f64> {
     study.test(target, pattern).map(|test| test.values(measure)).unwrap_or_default()
+}
+
+/// How far these tests of a study can be trusted.
+fn trust(study: &Digest, target: usize, tests: &[Test<'_>]) -> String {
+    let shown = tests.iter().filter_map(|test| study.test(target, test.pattern));
+    shown.map(|test| test.trust).max().unwrap_or(Trust::Ok).word().to_string()
 }
 
 /// The course of these tests on one target.
@@ -133,8 +140,7 @@ fn course(studies: &[Digest], target: usize, tests: &[Test<'_>]) -> Table {
             let shown = |median: f64| format!("{}{}", test.shown(median), reach(median, interval(&values)));
             cells.push(median(&values).map_or("-".to_string(), shown));
         }
-        let shown = tests.iter().filter_map(|test| study.test(target, test.pattern));
-        cells.push(shown.map(|test| test.trust).max().unwrap_or(Trust::Ok).word().to_string());
+        cells.push(trust(study, target, tests));
         table.row(cells);
     }
     if let Some(cells) = scatter_row(studies, target, tests) {

@@ -32,24 +32,20 @@ pub fn runs(studies: &[Digest], baselines: &BTreeMap<String, String>, columns: u
 
 /// The same as one JSON document.
 pub fn runs_json(studies: &[Digest], baselines: &BTreeMap<String, String>) -> String {
-    let listed: Vec<_> = studies
-        .iter()
-        .map(|study| {
-            let names: Vec<&String> =
-                baselines.iter().filter(|(_, id)| **id == study.id).map(|(name, _)| name).collect();
-            json!({
-                "id": study.id,
-                "question": study.question.word(),
-                "started_ms": study.started_ms,
-                "complete": study.complete,
-                "targets": study.targets.iter().map(|target| &target.path).collect::<Vec<_>>(),
-                "rows": study.rows,
-                "trust": trust(study),
-                "baselines": names,
-            })
+    let listed = studies.iter().map(|study| {
+        let names: Vec<&String> = baselines.iter().filter(|(_, id)| **id == study.id).map(|(name, _)| name).collect();
+        json!({
+            "id": study.id,
+            "question": study.question.word(),
+            "started_ms": study.started_ms,
+            "complete": study.complete,
+            "targets": study.targets.iter().map(|target| &target.path).collect::<Vec<_>>(),
+            "rows": study.rows,
+            "trust": trust(study),
+            "baselines": names,
         })
-        .collect();
-    crate::document(counted(listed.len() as u64, "saved run"), json!({ "runs": listed }))
+    });
+    crate::list_document(counted(studies.len() as u64, "saved run"), "runs", listed)
 }
 
 /// Columns beside the places, without the name of a baseline.

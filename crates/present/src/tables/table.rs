@@ -148,10 +148,15 @@ impl Table {
     fn narrower(&self) -> Option<Table> {
         let keep: Vec<usize> =
             (0..self.headers.len()).filter(|index| !self.spare.contains(&self.headers[*index])).collect();
+        (keep.len() < self.headers.len()).then(|| self.part(&keep))
+    }
+
+    /// The table with these columns alone.
+    fn part(&self, keep: &[usize]) -> Table {
         let of = |cells: &[String]| keep.iter().filter_map(|index| cells.get(*index).cloned()).collect();
         let left = keep.iter().map(|index| self.left[*index]).collect();
         let rows = self.rows.iter().map(|row| of(row)).collect();
-        (keep.len() < self.headers.len()).then(|| Table { headers: of(&self.headers), left, rows, spare: Vec::new() })
+        Table { headers: of(&self.headers), left, rows, spare: Vec::new() }
     }
 
     pub(crate) fn row(&mut self, cells: Vec<String>) {
@@ -203,6 +208,31 @@ impl Table {
 
     fn least(&self) -> Vec<usize> {
         (0..self.headers.len()).map(|index| self.least_columns(index)).collect()
+    }
+
+    /// How many of the columns from this one on have room between the first and the last, each row on a line of its own.
+    pub(crate) fn fitting(&self, from: usize, form: Form) -> usize {
+        let last = self.headers.len() - 1;
+        let Form::Text { columns } = form else { return last - from };
+        let least = self.least();
+        let fits = |to: &usize| {
+            let between = &least[from..*to];
+            fit(&[&[self.name_columns(), least[last]], between].concat(), columns)
+        };
+        (from..=last).rev().find(fits).map_or(0, |to| to - from)
+    }
+
+    /// The table without the columns between the first and the last that are not these.
+    pub(crate) fn with_columns(&self, kept: std::ops::Range<usize>) -> Table {
+        let last = self.headers.len() - 1;
+        self.part(&[0].into_iter().chain(kept).chain([last]).collect::<Vec<_>>())
+    }
+
+    /// Other cells in the last column, from the top row below the units on.
+    pub(crate) fn set_last(&mut self, cells: impl Iterator<Item = String>) {
+        for (row, cell) in self.rows.iter_mut().skip(1).zip(cells) {
+            row.last_mut().into_iter().for_each(|last| last.clone_from(&cell));
+        }
     }
 
     /// Whether each row has a line of its own, with its name whole.
