@@ -37,6 +37,9 @@ pub(crate) enum Outcome {
     Unknown(String),
 }
 
+/// The group that is not of types alone: any filesystem may lie in memory.
+const MEMORY: &str = "memory";
+
 /// Groups of filesystem types.
 const GROUPS: &[(&str, &[&str])] = &[
     (
@@ -62,7 +65,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "davfs",
         ],
     ),
-    ("memory", &["tmpfs", "ramfs"]),
+    (MEMORY, &["tmpfs", "ramfs"]),
 ];
 
 /// Whether a type is one of a list of types and groups: `network`, `fuse`, `memory`, `nfs`, `ext4`.
@@ -73,12 +76,15 @@ pub(crate) fn is_one_of(fstype: &str, listed: &[String]) -> bool {
     })
 }
 
-/// Looks at a condition that needs no file. `None`: it needs one.
-pub(crate) fn look(condition: &Condition, facts: &PathFacts) -> Option<Outcome> {
+/// Looks at a condition that needs no file. `None`: it needs one. `in_memory`: what lies below the filesystem is.
+pub(crate) fn look(condition: &Condition, facts: &PathFacts, in_memory: bool) -> Option<Outcome> {
     match condition {
         Condition::NotOn(types) => Some(match &facts.mount {
             Err(unseen) => Outcome::Unknown(format!("the type of the filesystem is {unseen}")),
             Ok(mount) if is_one_of(&mount.fstype, types) => Outcome::Broken(format!("this is {}", mount.fstype)),
+            Ok(mount) if in_memory && types.iter().any(|word| word == MEMORY) => {
+                Outcome::Broken(format!("this is {} in memory", mount.fstype))
+            }
             Ok(mount) => Outcome::Holds(format!("this is {}", mount.fstype)),
         }),
         Condition::FreeBytes(least) => Some(match &facts.space {
@@ -146,26 +152,29 @@ mod tests {
     fn groups_and_types_are_matched() {
         let local = not_on(&["network", "fuse"]);
         for fstype in ["nfs4", "cifs", "9p", "fuse.s3fs", "ceph", "fuse.glusterfs", "virtiofs"] {
-            assert_eq!(look(&local, &facts(fstype)), Some(Outcome::Broken(format!("this is {fstype}"))));
+            assert_eq!(look(&local, &facts(fstype), false), Some(Outcome::Broken(format!("this is {fstype}"))));
         }
         for fstype in ["ext4", "xfs", "btrfs", "tmpfs", "fuseblk", "overlay", "zfs"] {
-            assert_eq!(look(&local, &facts(fstype)), Some(Outcome::Holds(format!("this is {fstype}"))));
+            assert_eq!(look(&local, &facts(fstype), false), Some(Outcome::Holds(format!("this is {fstype}"))));
         }
-        assert!(matches!(look(&not_on(&["memory"]), &facts("tmpfs")), Some(Outcome::Broken(_))));
+        assert!(matches!(look(&not_on(&["memory"]), &facts("tmpfs"), false), Some(Outcome::Broken(_))));
+        let zram = look(&not_on(&["memory"]), &facts("ext4"), true);
+        assert_eq!(zram, Some(Outcome::Broken("this is ext4 in memory".into())));
+        assert!(matches!(look(&local, &facts("ext4"), true), Some(Outcome::Holds(_))));
     }
 
     #[test]
     fn a_type_that_cannot_be_seen_is_unknown() {
         let unseen = PathFacts { mount: Err(NotVisible::not_looked()), ..PathFacts::default() };
-        assert!(matches!(look(&not_on(&["nfs"]), &unseen), Some(Outcome::Unknown(_))));
-        assert!(matches!(look(&Condition::FreeBytes(1), &PathFacts::default()), Some(Outcome::Unknown(_))));
+        assert!(matches!(look(&not_on(&["nfs"]), &unseen, false), Some(Outcome::Unknown(_))));
+        assert!(matches!(look(&Condition::FreeBytes(1), &PathFacts::default(), false), Some(Outcome::Unknown(_))));
     }
 
     #[test]
     fn free_space_is_what_anyone_may_use() {
-        assert!(matches!(look(&Condition::FreeBytes(4_900_000_000), &facts("ext4")), Some(Outcome::Holds(_))));
+        assert!(matches!(look(&Condition::FreeBytes(4_900_000_000), &facts("ext4"), false), Some(Outcome::Holds(_))));
         assert_eq!(
-            look(&Condition::FreeBytes(5_000_000_000), &facts("ext4")),
+            look(&Condition::FreeBytes(5_000_000_000), &facts("ext4"), false),
             Some(Outcome::Broken("4.9 GB are free".to_string()))
         );
     }
@@ -174,7 +183,7 @@ mod tests {
     fn locks_are_tried() {
         let folder = tempfile::tempdir().unwrap();
         let work = WorkDirectory::open(folder.path(), None, SpaceNeeds::default(), &Default::default()).unwrap();
-        assert_eq!(look(&Condition::Lock(Lock::Flock), &facts("ext4")), None);
+        assert_eq!(look(&Condition::Lock(Lock::Flock), &facts("ext4"), false), None);
         assert!(matches!(try_lock(Lock::Flock, &work), Outcome::Holds(_)));
         assert!(matches!(try_lock(Lock::Fcntl, &work), Outcome::Holds(_)));
         let gone = std::sync::Arc::clone(work.held());

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use guide::Problem;
 use guide::study::{Caller, Place, StudyRun};
 use guide::work_directory::{SpaceNeeds, WorkDirectory};
-use results::evidence::{Space, StorageClass};
+use results::evidence::Space;
 use results::{Question, Severity, Study, sort};
 
 mod estimate;
@@ -85,17 +85,10 @@ pub fn check(place: &Place, options: &Options, library: &Library, caller: Caller
     Ok(study_run.finish())
 }
 
-/// What concerns every figure.
+/// What concerns every figure. Asked for, it may still have left all as it was: small files are never fewer. Each figure
+/// that it concerns says so.
 fn note_conditions(study_run: &mut StudyRun<'_>, shortened: bool) {
-    if study_run.study.rows.is_empty() {
-        return;
-    }
-    if study_run.study.targets[0].storage.class == StorageClass::Memory {
-        let text = "this storage is memory: the figures are of no disk, and nothing of it survives a restart";
-        study_run.note("memory-storage", Severity::Caution, text);
-    }
-    // Asked for, it may still have left all as it was: small files are never fewer. Each figure that it concerns says so.
-    if shortened {
+    if shortened && !study_run.study.rows.is_empty() {
         let text = "runs or files were made shorter than the profiles say: these are not the vendors' tests";
         study_run.note("shortened", Severity::Info, text);
     }
@@ -127,7 +120,7 @@ fn check_tier(profiles: &[&Profile], tier: Option<&str>) -> Result<(), Problem> 
 
 fn factors(study: &Study) -> Factors {
     let space = study.targets.first().and_then(|target| target.storage.space.value());
-    let in_memory = study.targets.first().is_some_and(|target| target.storage.class == StorageClass::Memory);
+    let in_memory = study.targets.first().is_some_and(|target| target.storage.in_memory().is_some());
     Factors {
         in_memory,
         vcpus: study.host.cpus,

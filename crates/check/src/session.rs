@@ -45,7 +45,9 @@ impl<'s, 'a> Session<'s, 'a> {
             let answers: Vec<VerdictRow> = profile
                 .gates
                 .iter()
-                .filter_map(|gate| Some(judge::gate_row(profile, gate, &gate::look(&gate.condition, &facts)?)))
+                .filter_map(|gate| {
+                    Some(judge::gate_row(profile, gate, &gate::look(&gate.condition, &facts, self.factors.in_memory)?))
+                })
                 .collect();
             let broken = answers.iter().any(|answer| answer.verdict == Verdict::Fail);
             self.study_run.study.verdicts.extend(answers);

@@ -55,7 +55,7 @@ impl<'p> Trial<'p> {
         let (words, line, reach) = match &test.work {
             Work::Line(words) => {
                 let line = line::prepare(words, work.directory(), &shared_file(work.directory()), shortening)?;
-                let reach = reach::of(&line.job, study_run.study.targets[0].storage.class);
+                let reach = reach::of(&line.job, &study_run.study.targets[0].storage);
                 (line.words.clone(), Some(line), reach)
             }
             Work::SmallFiles => (test.work.words(), None, "as a program does it, caches included".to_string()),

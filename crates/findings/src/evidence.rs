@@ -11,7 +11,7 @@ use results::{JobRecord, Node, RunRecord};
 pub(crate) use results::Transfer;
 
 pub(crate) use flow::{Flow, connected};
-pub(crate) use row::{Done, FuseBackend, Row, diskless};
+pub(crate) use row::{Done, FilesOn, FuseBackend, Row, diskless};
 
 /// The evidence of one node.
 pub(crate) struct Evidence<'r> {
@@ -104,7 +104,7 @@ impl<'r> Stage<'r> {
         let mut rows: Vec<Row<'r>> = Vec::new();
         for worker in workers.iter().copied().filter(|worker| !diskless(worker)) {
             match rows.iter_mut().find(|row| row.name == worker.name) {
-                Some(row) => row.workers.push(worker),
+                Some(row) => row.add(worker),
                 None => rows.push(Row::new(node, worker)),
             }
         }
@@ -140,9 +140,9 @@ impl<'r> Stage<'r> {
         self.rows.iter().all(|row| row.reads() || row.done(Transfer::Read).bytes == 0)
     }
 
-    /// The class of storage that all rows are on; `None`: several.
+    /// The class of storage that all files of all rows lie on; `None`: several.
     pub(crate) fn class(&self) -> Option<StorageClass> {
         let class = self.rows.first()?.class();
-        self.rows.iter().all(|row| row.class() == class).then_some(class)
+        self.rows.iter().all(|row| row.class() == class && !row.is_mixed()).then_some(class)
     }
 }

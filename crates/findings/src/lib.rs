@@ -13,7 +13,7 @@ mod settle;
 mod traps;
 mod units;
 
-use results::evidence::WireCounters;
+use results::evidence::{Storage, WireCounters};
 use results::{Finding, PhaseRecord, RunRecord, sort};
 
 pub use document::markdown;
@@ -68,4 +68,10 @@ fn without_storage(record: &RunRecord) -> bool {
 /// the mount's counters before and after it.
 pub fn of_phase(phase: &PhaseRecord, begin: &WireCounters, end: &WireCounters) -> Vec<Finding> {
     traps::attribute_cache::of_phase(phase, begin, end).into_iter().collect()
+}
+
+/// What is to be said of a phase of operations on names for the storage that they are on alone: it is memory. `syncs`: the
+/// phase makes things durable.
+pub fn of_storage(storage: &Storage, syncs: bool) -> Option<Finding> {
+    traps::memory_storage::of_phase(storage, syncs)
 }

@@ -7,7 +7,7 @@ mod nodes;
 mod phrase;
 mod study;
 
-use results::evidence::StorageClass;
+use results::evidence::{InMemory, StorageClass};
 use results::{JobRecord, Moments, RunRecord, Severity};
 
 use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
@@ -132,12 +132,12 @@ pub(crate) fn of_node(record: &RunRecord, evidence: &Evidence<'_>) -> Result<Lim
         return Ok(limit);
     }
     let limit = match row.class() {
+        _ if in_memory(row) => Some(memory(row)),
         StorageClass::Network | StorageClass::Fuse => network::link(row, flow)
             .or_else(|| processors(stage, row, flow))
             .or_else(|| network::requests(row, flow))
             // Of a daemon without a server.
             .or_else(|| device(row, flow)),
-        StorageClass::Memory => Some(memory()),
         _ => device(row, flow).or_else(|| processors(stage, row, flow)),
     };
     limit.ok_or(match row.class() {
@@ -200,8 +200,20 @@ pub(crate) fn machine_busy(flow: &Flow<'_>) -> Option<f64> {
     (total > 0.0).then(|| busy / total)
 }
 
-fn memory() -> Limit {
-    Limit { limiter: Limiter::Memory, evidence: Phrase::new("there is no device below", []) }
+/// A daemon's own work counts more than where its files are.
+fn in_memory(row: &Row<'_>) -> bool {
+    row.class() != StorageClass::Fuse
+        && row.parts().iter().all(|part| part.storage.in_memory() == Some(InMemory::All))
+        && row.storage.is_some()
+}
+
+fn memory(row: &Row<'_>) -> Limit {
+    let way = row.storage.filter(|storage| storage.class != StorageClass::Memory);
+    let words = match way.and_then(|storage| storage.way_to_memory()) {
+        Some(way) => format!("{way} is memory"),
+        None => "there is no device below".to_owned(),
+    };
+    Limit { limiter: Limiter::Memory, evidence: Phrase::new(&words, []) }
 }
 
 fn device(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {

@@ -20,6 +20,7 @@ pub(crate) mod host_cache;
 pub(crate) mod jobs_overlap;
 pub(crate) mod latency_off;
 pub(crate) mod lazy_blocks;
+pub(crate) mod memory_storage;
 pub(crate) mod mounts_differ;
 pub(crate) mod nfs_data_cache;
 pub(crate) mod node_limit;
@@ -100,6 +101,7 @@ pub(crate) const ALL: &[Trap] = &[
     seen(&sync_ignored::EXPLANATION, sync_ignored::find),
     seen(&not_visible::EXPLANATION, not_visible::find),
     seen(&stalled::EXPLANATION, stalled::find),
+    with_preflight(&memory_storage::EXPLANATION, memory_storage::find, memory_storage::find),
 ];
 
 /// A trap that only nodes beside each other show.

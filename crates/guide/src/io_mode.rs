@@ -87,10 +87,8 @@ fn available(name: &str) -> Result<(), String> {
     engine::availability(name).map_err(|reason| reason.to_string())
 }
 
-/// Bytes that files may take on a filesystem in memory: a quarter of what is available. `None`: not in memory.
+/// Bytes that files may take where what lies below is memory: a quarter of what is available. `None`: it is not.
 pub fn memory_for_files(storage: &Storage) -> Option<u64> {
-    if storage.class != StorageClass::Memory {
-        return None;
-    }
+    storage.in_memory()?;
     Some(probe::available_memory_bytes()? / 4)
 }

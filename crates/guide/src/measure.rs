@@ -182,7 +182,7 @@ fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
     let need = SpaceNeeds::bytes(size_bytes);
     let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
     let io_mode = crate::io_mode::of_place(study_run, 0, options.wanted)?;
-    let in_memory = study_run.study.targets[0].storage.class == StorageClass::Memory;
+    let in_memory = study_run.study.targets[0].storage.in_memory().is_some();
     let tests: Vec<&Test> = options
         .tests()
         .iter()

@@ -1,8 +1,8 @@
 //! What a storage is, for people and for programs.
 
 use results::evidence::{
-    BlockDevice, CgroupIdentity, DirectIo, FuseIdentity, Mount, NfsIdentity, Seen, ServerIdentity, Space, Storage,
-    StorageClass,
+    BlockDevice, CgroupIdentity, DirectIo, FuseIdentity, Layer, Mount, NfsIdentity, Seen, ServerIdentity, Space,
+    Storage, StorageClass,
 };
 use results::{Host, quantity};
 use serde_json::json;
@@ -86,7 +86,7 @@ fn kind(class: StorageClass) -> &'static str {
 }
 
 fn about_place(page: &mut Page, storage: &Storage) {
-    let Storage { asked_path, resolved_path, mount, class, space, direct_io, stack, compression, .. } = storage;
+    let Storage { asked_path, resolved_path, mount, class, space, direct_io, layers, compression, .. } = storage;
     page.heading("Place");
     if resolved_path.value() != Some(asked_path) {
         page.line("path", &shown(resolved_path, String::clone));
@@ -103,7 +103,9 @@ fn about_place(page: &mut Page, storage: &Storage) {
         Seen::NotVisible(_) if *class == StorageClass::Device => {}
         unseen => page.line("mounted at", &shown(unseen, |mount| mount.mount_point.display().to_string())),
     }
-    stack.iter().for_each(|line| page.line("below", line));
+    for (index, (branch, layer)) in tree(layers).iter().enumerate() {
+        page.branch(if index == 0 { "layers" } else { "" }, branch, layer);
+    }
     if let Some(says) = compression {
         page.line("compression", says);
     }
@@ -114,6 +116,24 @@ fn about_place(page: &mut Page, storage: &Storage) {
         page.line("space", &shown(space, space_text));
     }
     page.line("direct I/O", &shown(direct_io, direct_io_text));
+}
+
+/// The layers from top to bottom: what leads to each, and what it is.
+pub fn tree(layers: &[Layer]) -> Vec<(String, String)> {
+    let mut lines = Vec::new();
+    layers.iter().for_each(|layer| grow(layer, ["", ""], &mut lines));
+    lines
+}
+
+/// `before`: what stands before a layer, and before those below it.
+fn grow(layer: &Layer, before: [&str; 2], lines: &mut Vec<(String, String)>) {
+    let aside = if layer.aside { " (other files)" } else { "" };
+    lines.push((before[0].to_owned(), format!("{layer}{aside}")));
+    for (index, below) in layer.below.iter().enumerate() {
+        let [branch, rest] = if index + 1 == layer.below.len() { ["└ ", "  "] } else { ["├ ", "│ "] };
+        let before = [format!("{}{branch}", before[1]), format!("{}{rest}", before[1])];
+        grow(below, [&before[0], &before[1]], lines);
+    }
 }
 
 fn space_text(space: &Space) -> String {
@@ -223,8 +243,6 @@ fn about_device(page: &mut Page, device: &BlockDevice) {
         logical_block_bytes,
         physical_block_bytes,
         write_cache,
-        // Among the lines of what lies below.
-        backing_file: _,
         slaves: _,
     } = device;
     if let Some(model) = model {

@@ -29,8 +29,13 @@ impl Page {
 
     /// A label and its value.
     pub fn line(&mut self, label: &str, value: &str) {
+        self.branch(label, "", value);
+    }
+
+    /// A line of a tree: its value begins behind the branch that leads to it.
+    pub fn branch(&mut self, label: &str, branch: &str, value: &str) {
         let width = self.label_columns.saturating_sub(INDENT);
-        self.paragraph(&format!("{:INDENT$}{label:<width$}", ""), value);
+        self.paragraph(&format!("{:INDENT$}{label:<width$}{branch}", ""), value);
     }
 
     /// Words, broken into lines that begin where the first one's words begin.

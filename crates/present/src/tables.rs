@@ -23,7 +23,7 @@ pub use runs::{runs, runs_json};
 pub(crate) use sentence::incomplete;
 pub use sentence::summary;
 
-use results::evidence::StorageClass;
+use results::evidence::{InMemory, Storage, StorageClass};
 use results::{Question, Severity, Study, escape};
 
 use crate::headline::{Headline, told};
@@ -110,7 +110,7 @@ fn heading(study: &Study, form: Form) -> String {
         let on = mount.map(|mount| match target.storage.class {
             // What it is mounted from is a word of nobody's.
             StorageClass::Memory => format!(": {}, in memory", mount.fstype),
-            _ => format!(": {} on {}", mount.fstype, mount.source),
+            _ => format!(": {} on {}{}", mount.fstype, mount.source, in_memory(&target.storage)),
         });
         let on = on.unwrap_or_default();
         let named = if target.name == target.path { String::new() } else { format!("{} = ", target.name) };
@@ -124,6 +124,15 @@ fn heading(study: &Study, form: Form) -> String {
         text.push_str(&line);
     }
     text
+}
+
+/// What is to be said where the layers below are memory.
+fn in_memory(storage: &Storage) -> String {
+    match (storage.in_memory(), storage.way_to_memory()) {
+        (Some(InMemory::All), Some(way)) => format!(", in memory ({way})"),
+        (Some(InMemory::Part), Some(way)) => format!(", partly in memory ({way})"),
+        _ => String::new(),
+    }
 }
 
 /// What the answer has not said yet.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::DeviceUse;
-use results::evidence::{BlockDevice, DirectIo, Mount, Space};
+use results::evidence::{BlockDevice, DeviceNumber, DirectIo, Mount, Space};
 
 /// A fact that was looked for: its value, or why it cannot be seen.
 pub type Fact<T> = Result<T, NotVisible>;
@@ -84,9 +84,23 @@ pub enum FileKind {
     Unreachable(i32),
 }
 
+/// Where the data of a path lie. Links are followed: two paths with the same place have the same storage.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DataPlace {
+    /// The kernel's number of the mount; `None`: a device, or not visible.
+    pub mount: Option<u64>,
+    /// Device number that the file shows, or of a device its own. Files of an overlay show which of its filesystems has
+    /// them.
+    pub device: DeviceNumber,
+    /// The branch of a mergerfs that has the file.
+    pub branch: Option<PathBuf>,
+}
+
 /// Facts of one path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathFacts {
+    /// Where its data lie, or would lie; `None`: the system does not tell.
+    pub place: Option<DataPlace>,
     /// What stands there.
     pub kind: FileKind,
     /// Length of a regular file, capacity of a block device, in bytes.
@@ -111,6 +125,7 @@ impl Default for PathFacts {
     /// A missing file in an existing directory, about which nothing else is known.
     fn default() -> Self {
         PathFacts {
+            place: None,
             kind: FileKind::Missing,
             size_bytes: None,
             allocated_bytes: None,

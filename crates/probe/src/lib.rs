@@ -111,7 +111,7 @@ pub fn host_name() -> Option<String> {
 /// what is unknown says why. It does no I/O on the storage, and comes back within some seconds even if a server or
 /// daemon does not.
 pub fn storage_of(path: &Path) -> Storage {
-    Look::new().storage_of(path)
+    Look::new().storage_of(path, false)
 }
 
 /// What the NFS mount at `mount_point` has exchanged with its server since it was mounted, and per operation; the

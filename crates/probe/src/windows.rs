@@ -123,7 +123,7 @@ impl Look {
     }
 
     /// The storage behind a path: see [`storage_of`](crate::storage_of).
-    pub fn storage_of(&self, path: &Path) -> Storage {
+    pub fn storage_of(&self, path: &Path, _writes: bool) -> Storage {
         volumes::storage_of(path)
     }
 

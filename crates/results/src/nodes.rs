@@ -19,7 +19,7 @@ pub struct Node {
     pub name: String,
     /// Machine and clock.
     pub host: Host,
-    /// The storages that the files of its jobs are on, one per mount.
+    /// The storages that the files of its jobs lie on: jobs name them by their index.
     pub storages: Vec<Storage>,
     /// Block devices behind those files.
     pub disks: Vec<DiskRecord>,

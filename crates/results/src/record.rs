@@ -15,7 +15,7 @@ use crate::studies::Finding;
 use crate::together::Together;
 
 /// Version of the record's format.
-pub const SCHEMA_VERSION: u32 = 6;
+pub const SCHEMA_VERSION: u32 = 7;
 
 /// One run of one or more jobs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -250,6 +250,9 @@ pub struct JobPlan {
     pub files: Vec<String>,
     /// How many files there are.
     pub file_count: u64,
+    /// What part of them lies on which storage; empty: an older record, or there are none.
+    #[serde(default)]
+    pub parts: Vec<FilesPart>,
     /// First byte of each file that it may touch.
     pub offset_bytes: u64,
     /// Bytes that it may touch, all files.
@@ -285,6 +288,17 @@ pub struct JobPlan {
     pub uniform_data: bool,
     /// The files were made by this run.
     pub laid_out: bool,
+}
+
+/// Files of a worker that lie on one storage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FilesPart {
+    /// Index into the storages of the job's node.
+    pub storage: usize,
+    /// How many files.
+    pub files: u64,
+    /// Bytes of them that the worker may touch; 0 of files whose length is not known before they are filled.
+    pub bytes: u64,
 }
 
 /// How requests are queued, in the engine's effective terms.

@@ -66,10 +66,25 @@ pub(crate) fn upgrade(record: &mut Value) {
     let Some(record) = record.as_object_mut() else { return };
     let before = record.insert("schema".into(), json!(SCHEMA_VERSION));
     // Format 6 adds how ranks ran together, which records of one machine lack.
-    if before.and_then(|schema| schema.as_u64()) >= Some(5) {
-        return;
+    if before.and_then(|schema| schema.as_u64()) < Some(5) {
+        upgrade_nodes(record);
     }
-    // Until format 4 a record was of one machine, and its facts stood in the record itself.
+    for node in record.get_mut("nodes").and_then(Value::as_array_mut).into_iter().flatten() {
+        let storages = node.get_mut("storages").and_then(Value::as_array_mut);
+        storages.into_iter().flatten().for_each(upgrade_storage);
+    }
+}
+
+/// Until format 6 what lies below a storage was told in sentences.
+pub(crate) fn upgrade_storage(storage: &mut Value) {
+    let Some(storage) = storage.as_object_mut() else { return };
+    let Some(Value::Array(sentences)) = storage.remove("stack") else { return };
+    let layers = sentences.into_iter().map(|sentence| json!({"kind": "unknown", "name": sentence})).collect();
+    storage.insert("layers".into(), Value::Array(layers));
+}
+
+/// Until format 4 a record was of one machine, and its facts stood in the record itself.
+fn upgrade_nodes(record: &mut Map<String, Value>) {
     let mut node = Map::from_iter([("name".into(), json!("")), ("storages".into(), json!([]))]);
     for key in ["host", "storages", "disks", "ledger"] {
         node.extend(record.remove_entry(key));

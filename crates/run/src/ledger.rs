@@ -8,7 +8,6 @@ pub(crate) mod foreign;
 mod probes;
 mod schedule;
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -20,8 +19,8 @@ use results::evidence::{Ledger, MachineEvidence, Moment, Storage};
 use crate::conduct::Shared;
 use crate::plan::Plan;
 use probes::Probes;
+use schedule::Schedule;
 pub(crate) use schedule::slices_max;
-use schedule::{Schedule, WORKERS_LOOKED_AT};
 
 /// So long the conductor waits for a look that it needs.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -203,22 +202,9 @@ fn lock(ledger: &Mutex<Ledger>) -> MutexGuard<'_, Ledger> {
     ledger.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Places that stand for all files of the run: the first files, and one for each other directory.
+/// A file on each storage of the run.
 pub(crate) fn places(plan: &Plan) -> Vec<PathBuf> {
-    let files = plan
-        .workers
-        .iter()
-        .filter(|worker| worker.refused.is_none() && !worker.job.submission.engine.is_diskless())
-        .flat_map(|worker| &worker.files);
-    let mut places: Vec<PathBuf> = Vec::new();
-    let mut directories = HashSet::new();
-    for file in files {
-        let new_directory = directories.insert(file.path.parent());
-        if new_directory || places.len() < WORKERS_LOOKED_AT && !places.contains(&file.path) {
-            places.push(file.path.clone());
-        }
-    }
-    places
+    plan.storages.iter().map(|storage| storage.path.clone()).collect()
 }
 
 #[cfg(test)]

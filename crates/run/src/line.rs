@@ -7,7 +7,7 @@ use std::sync::Arc;
 use drive::{Company, Control, JointRun};
 use engine::files::Reach;
 use job::{Outcome, Request, Warning, WarningCode};
-use probe::{FileKind, HostFacts, Look};
+use probe::{HostFacts, Look};
 use results::{Host, Node, Note, RunRecord, Severity};
 
 use crate::account::blank_record;
@@ -15,7 +15,6 @@ use crate::conduct::{Heading, Observer, conduct};
 use crate::descriptors;
 use crate::layout::Part;
 use crate::layout_steps::together::fill_part;
-use crate::ledger::places;
 use crate::plan::{self, Plan};
 use crate::sources::MachineSources;
 use crate::stop_rule::StopRule;
@@ -117,22 +116,12 @@ impl<'line> ProbedLine<'line> {
 }
 
 impl<'line> PlannedLine<'line> {
-    /// Looks at the storages that the files are on, one per mount or device. Servers are connected to, so that this may
+    /// Looks at the storages that the files lie on. Servers are connected to, so that this may
     /// take some seconds where one does not answer; no file is opened.
     pub fn identify_storages(self) -> Ready<'line> {
         // The plan is made.
         engine::process::release_program_pages();
-        let mut known = Vec::new();
-        let mut storages = Vec::new();
-        for place in places(&self.plan) {
-            let is_device = self.look.path_facts(&place).kind == FileKind::BlockDevice;
-            let mount = self.look.mount_of(&place).ok().filter(|_| !is_device).map(|mount| mount.mount_point);
-            let identity = mount.unwrap_or_else(|| place.clone());
-            if !known.contains(&identity) {
-                storages.push(self.look.storage_of(&place));
-                known.push(identity);
-            }
-        }
+        let storages = self.plan.storages.iter().map(|place| self.look.storage_of(&place.path, place.writes)).collect();
         let host = self.host.clone();
         let node = Node { name: probe::host_name().unwrap_or_default(), host, storages, ..Node::default() };
         Ready { planned: self, node }

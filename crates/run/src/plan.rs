@@ -5,6 +5,7 @@ mod files;
 mod groups;
 mod machine;
 mod memory;
+mod places;
 mod queueing;
 mod record;
 mod verify;
@@ -17,14 +18,16 @@ use engine::errno::EIO;
 use engine::files::{Directory, Reach};
 use job::{Direction, EngineName, Job, PerDirection, Seed, Unified};
 use probe::{FileKind, HostFacts};
-use results::{JobSetup, Note, Severity, UnifiedReporting, sort};
+use results::{FilesPart, JobSetup, Note, Severity, UnifiedReporting, sort};
 use workload::{FileSizes, RepeatedBlocks, Workload};
 
 pub use files::{LayoutMethod, LayoutStep, PlannedFile};
+pub use places::StoragePlace;
 pub(crate) use record::FILES_KEPT;
 
 use crate::guard;
 use crate::names::file_paths;
+use places::Places;
 
 /// Most files that the ledger holds open, over all workers.
 pub(crate) const WATCHED_MAX: usize = 64;
@@ -34,6 +37,8 @@ pub(crate) const WATCHED_MAX: usize = 64;
 pub struct Plan {
     /// Workers by thread number, which counts from 1.
     pub workers: Vec<WorkerPlan>,
+    /// The storages that the files lie on.
+    pub storages: Vec<StoragePlace>,
     /// Files to make before anything starts, in order, or when the stage of their worker begins (`create_serialize=0`).
     pub layouts: Vec<LayoutStep>,
     /// What will be other than asked for.
@@ -61,6 +66,8 @@ pub struct WorkerPlan {
     pub waits_for: Vec<usize>,
     /// Its files.
     pub files: Vec<PlannedFile>,
+    /// What part of them lies on which of the plan's storages.
+    pub parts: Vec<FilesPart>,
     /// The layout makes them, for this worker or for one before it.
     pub laid_out: bool,
     /// What it will do.
@@ -94,7 +101,13 @@ pub struct Refusal {
 
 /// Makes the plan. `system_seed` serves the jobs with `randrepeat=0`.
 pub fn plan(jobs: &[Job], facts: &HostFacts, system_seed: u64) -> Plan {
-    let mut planning = Planning { facts, system_seed, sizes: files::Sizes::new(facts), plan: Plan::empty() };
+    let mut planning = Planning {
+        facts,
+        system_seed,
+        sizes: files::Sizes::new(facts),
+        places: Places::default(),
+        plan: Plan::empty(),
+    };
     let (mut group, mut stage) = (0, 0);
     for (index, job) in jobs.iter().enumerate() {
         let waits = job.stonewall || job.starts_file;
@@ -118,7 +131,7 @@ pub fn plan(jobs: &[Job], facts: &HostFacts, system_seed: u64) -> Plan {
     if cfg!(windows) {
         planning.plan.notes.push(windows::note_of_usage());
     }
-    planning.plan
+    Plan { storages: planning.places.found, ..planning.plan }
 }
 
 /// Paths whose facts [`plan`] needs.
@@ -150,6 +163,7 @@ impl Plan {
     fn empty() -> Plan {
         Plan {
             workers: Vec::new(),
+            storages: Vec::new(),
             layouts: Vec::new(),
             notes: Vec::new(),
             watched_max: WATCHED_MAX,
@@ -216,6 +230,7 @@ struct Planning<'facts> {
     facts: &'facts HostFacts,
     system_seed: u64,
     sizes: files::Sizes<'facts>,
+    places: Places,
     plan: Plan,
 }
 
@@ -356,6 +371,9 @@ impl Planning<'_> {
             refused = self.refuse_device(job, &planned.files).or_else(|| verify::refuse_trims(job, &workload));
         }
         let waits_for = groups::waits_for(job, &self.plan.workers);
+        let has_parts = refused.is_none() && !job.submission.engine.is_diskless();
+        let files = planned.files.iter().filter(|_| has_parts).map(|file| (file.path.as_path(), file.length));
+        let parts = self.places.parts(self.facts, files, job.pattern.access.modifies());
         self.plan.workers.push(WorkerPlan {
             waits_for,
             job: Arc::clone(job),
@@ -364,6 +382,7 @@ impl Planning<'_> {
             group,
             stage,
             files: planned.files,
+            parts,
             laid_out: planned.laid_out,
             workload,
             queueing,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use results::ReadWrite;
 use results::evidence::{
-    BlockDevice, DeviceCounters, DevicePlace, LayerCounters, Ledger, LedgerSample, NfsOperation, ProcessCounters,
+    BlockDevice, DeviceCounters, Layer, LayerCounters, Ledger, LedgerSample, NfsOperation, ProcessCounters,
     SocketCounters, StorageClass,
 };
 
@@ -23,8 +23,6 @@ pub(crate) struct Flow<'r> {
     pub(crate) application: LayerCounters,
     /// The devices behind the rows' files together; `None`: not visible, none, or not theirs alone.
     pub(crate) device: Option<Queue>,
-    /// Bytes that the devices below the files of loop devices moved; `None`: there are none.
-    pub(crate) below_files: Option<ReadWrite<u64>>,
     pub(crate) process: Option<ProcessCounters>,
     /// What crossed the network to the server; `None`: not visible, or there is no server.
     pub(crate) wire: Option<Wire<'r>>,
@@ -85,7 +83,6 @@ impl<'r> Flow<'r> {
             reading_seconds: reading_seconds(seconds, rows),
             application: layer(&end.application, &begin.application),
             device: if one_class && has_device { queue(begin, end, rows) } else { None },
-            below_files: below_files(begin, end),
             process: begin.process.value().zip(end.process.value()).map(|(begin, end)| process(end, begin)),
             wire: if one_class && has_wire { wire(begin, end) } else { None },
             daemon: daemon(begin, end),
@@ -104,6 +101,25 @@ fn reading_seconds(seconds: f64, rows: &[Row<'_>]) -> f64 {
 }
 
 impl<'r> Flow<'r> {
+    /// What a device moved, wherever it stands in the stack; `None`: not visible.
+    pub(crate) fn moved(&self, device: &str) -> Option<ReadWrite<u64>> {
+        let bytes = |sample: &LedgerSample| {
+            let leaves = sample.devices.value().map_or(&[][..], Vec::as_slice);
+            let all = leaves.iter().chain(&sample.stacked_devices);
+            all.into_iter().find(|known| known.name == device).map(|known| known.done.bytes)
+        };
+        Some(bytes(self.end)?.since(bytes(self.begin)?))
+    }
+
+    /// What the devices below the file of a loop device moved; `None`: there are none, or one is not visible.
+    pub(crate) fn below_image(&self, device: &Layer) -> Option<ReadWrite<u64>> {
+        let devices = device.devices_below();
+        let moved: Option<Vec<_>> = devices.iter().map(|below| self.moved(&below.name)).collect();
+        moved
+            .filter(|moved| !moved.is_empty())
+            .map(|moved| moved.into_iter().fold(ReadWrite::default(), ReadWrite::plus))
+    }
+
     /// With the application's bytes counted by these rows alone: the ramp, which their reports leave out, is missing.
     pub(super) fn of_rows(self, rows: &[Row<'_>]) -> Flow<'r> {
         let sum = |part: fn(Done) -> u64| {
@@ -150,7 +166,8 @@ fn process(end: &ProcessCounters, begin: &ProcessCounters) -> ProcessCounters {
 fn queue(begin: &LedgerSample, end: &LedgerSample, rows: &[Row<'_>]) -> Option<Queue> {
     let (before, after) = (begin.devices.value()?, end.devices.value()?);
     let mut known = BTreeSet::new();
-    known.extend(rows.iter().filter_map(|row| row.storage?.devices.value()).flatten().flat_map(names));
+    let storages = rows.iter().flat_map(Row::parts).map(|part| part.storage);
+    known.extend(storages.filter_map(|storage| storage.devices.value()).flatten().flat_map(names));
     let behind: Vec<&DeviceCounters> = after.iter().filter(|device| known.contains(device.name.as_str())).collect();
     let behind = if behind.is_empty() { after.iter().collect() } else { behind };
     let mut queue = Queue::default();
@@ -165,15 +182,6 @@ fn queue(begin: &LedgerSample, end: &LedgerSample, rows: &[Row<'_>]) -> Option<Q
             if queue.name.is_empty() { device.name.clone() } else { format!("{}+{}", queue.name, device.name) };
     }
     (!queue.name.is_empty()).then_some(queue)
-}
-
-fn below_files(begin: &LedgerSample, end: &LedgerSample) -> Option<ReadWrite<u64>> {
-    let below = end.stacked_devices.iter().filter(|device| device.place == DevicePlace::BelowFile);
-    below.fold(None, |sum, device| {
-        let then = begin.stacked_devices.iter().find(|then| then.name == device.name)?;
-        let sum: ReadWrite<u64> = sum.unwrap_or_default();
-        Some(sum.plus(device.done.bytes.since(then.done.bytes)))
-    })
 }
 
 /// The device's name and those below it.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use job::EngineName;
-use results::evidence::{Storage, StorageClass};
+use results::evidence::{DirectIo, InMemory, Storage, StorageClass};
 use results::{Access, Direction, DirectionRecord, JobRecord, Latency, Node, Transfer};
 
 /// A run shorter than this cannot be judged by its counters: a sampler's look is some ms off.
@@ -20,7 +20,19 @@ const VALUES_MAX: usize = 400;
 pub(crate) struct Row<'r> {
     pub(crate) name: &'r str,
     pub(crate) workers: Vec<&'r JobRecord>,
+    /// The storage that most of its bytes lie on.
     pub(crate) storage: Option<&'r Storage>,
+    node: &'r Node,
+    parts: Vec<FilesOn<'r>>,
+}
+
+/// Files of a row that lie on one storage.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FilesOn<'r> {
+    pub(crate) storage: &'r Storage,
+    pub(crate) files: u64,
+    /// Bytes of them that the row may touch; what several workers share counts for each.
+    pub(crate) bytes: u64,
 }
 
 /// Where the data of a FUSE mount come from.
@@ -88,7 +100,42 @@ impl<'r> Row<'r> {
             [only] => Some(only),
             _ => None,
         });
-        Row { name: &worker.name, workers: vec![worker], storage }
+        let mut row = Row { name: &worker.name, workers: Vec::new(), storage, node, parts: Vec::new() };
+        row.add(worker);
+        row
+    }
+
+    /// Another worker of the same job.
+    pub(super) fn add(&mut self, worker: &'r JobRecord) {
+        self.workers.push(worker);
+        for part in &worker.plan.parts {
+            // A damaged record may name any.
+            let Some(storage) = self.node.storages.get(part.storage) else { continue };
+            match self.parts.iter_mut().find(|known| std::ptr::eq(known.storage, storage)) {
+                Some(known) => {
+                    known.files = known.files.saturating_add(part.files);
+                    known.bytes = known.bytes.saturating_add(part.bytes);
+                }
+                None => self.parts.push(FilesOn { storage, files: part.files, bytes: part.bytes }),
+            }
+        }
+        let largest = self.parts.iter().reduce(|one, other| if other.bytes > one.bytes { other } else { one });
+        self.storage = largest.map(|part| part.storage).or(self.storage);
+    }
+
+    /// Its files by storage. Older records know one storage for all.
+    pub(crate) fn parts(&self) -> Vec<FilesOn<'r>> {
+        let whole = || {
+            let files = self.workers.iter().fold(0u64, |sum, worker| sum.saturating_add(worker.plan.file_count));
+            self.storage.map(|storage| FilesOn { storage, files, bytes: self.span_bytes().unwrap_or(0) })
+        };
+        if self.parts.is_empty() { whole().into_iter().collect() } else { self.parts.clone() }
+    }
+
+    /// Its files lie on storages of different kinds: no layer saw the bytes of all of them.
+    pub(crate) fn is_mixed(&self) -> bool {
+        let kind = |part: &FilesOn<'_>| (part.storage.class, part.storage.in_memory() == Some(InMemory::All));
+        self.parts.iter().any(|part| kind(part) != kind(&self.parts[0]))
     }
 
     /// The first worker: plan and setup are the same for all, but for the files.
@@ -146,6 +193,11 @@ impl<'r> Row<'r> {
     /// O_DIRECT; `None`: not known.
     pub(crate) fn direct(&self) -> Option<bool> {
         self.first().plan.direct
+    }
+
+    /// Its filesystem has no direct I/O: nobody can follow advice to use it.
+    pub(crate) fn cannot_be_direct(&self) -> bool {
+        self.storage.is_some_and(|storage| storage.direct_io.value() == Some(&DirectIo::Refused))
     }
 
     /// Through the page cache, as far as is known.

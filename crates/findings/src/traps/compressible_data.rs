@@ -19,7 +19,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
               compresses or deduplicates. The number then counts bytes that were never stored.",
     seen: "Before the run, from the buffer options, a caution: zeros, one repeated pattern, or buffers of which half \
            or more compresses away. After the run, for 4 MiB or more: compressed extents in the extent map, and the \
-           bytes that the device moved. It is not checked where a cache can have kept bytes from the device. Reported \
+           bytes that the device moved; of squashfs and erofs, which compress all they hold, the latter alone. It is not \
+           checked where a cache can have kept bytes from the device. Reported \
            when a tenth is saved; invalid when the device moved less than half.",
     advice: "Keep the default random data: no zero_buffers, buffer_pattern or buffer_compress_percentage. Add \
              --refill_buffers=1 where the storage deduplicates. If you compress on purpose, report the ratio.",
@@ -87,7 +88,9 @@ fn stored(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, states: &[&FileStat
     let sum = |part: fn(&FileState) -> Option<u64>| {
         states.iter().try_fold(0u64, |sum, state| Some(sum.saturating_add(part(state)?)))
     };
-    let (bytes, encoded) = (sum(|state| Some(state.size_bytes))?, sum(|state| state.encoded_bytes)?);
+    let bytes = sum(|state| Some(state.size_bytes))?;
+    // Not each of the two lists its extents, or says of them that they are compressed.
+    let encoded = if holds_compressed(row) { bytes } else { sum(|state| state.encoded_bytes)? };
     let direction = if row.reads() { Transfer::Read } else { Transfer::Write };
     let (asked, moved) = (flow.application.bytes[direction], flow.device.as_ref()?.done.bytes[direction]);
     let ratio = moved as f64 / asked.max(1) as f64;
@@ -114,15 +117,22 @@ fn stored(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, states: &[&FileStat
             .bytes("bytes stored in another form", encoded)
             .bytes("bytes moved by the job", asked)
             .bytes("bytes moved by the device", moved)
-            .says(
-                cause,
-                format!("use random data (the default), or report the ratio: {} of the bytes moved", percent(ratio)),
-            ),
+            .says(cause, next(row, ratio)),
     )
 }
 
+/// A filesystem that is made at once, and compresses what it is made of.
+fn holds_compressed(row: &Row<'_>) -> bool {
+    row.storage.is_some_and(|storage| matches!(storage.compression.as_deref(), Some("squashfs" | "erofs")))
+}
+
+fn next(row: &Row<'_>, ratio: f64) -> String {
+    let data = if holds_compressed(row) { "read files that do not compress" } else { "use random data (the default)" };
+    format!("{data}, or report the ratio: {} of the bytes moved", percent(ratio))
+}
+
 /// Nothing else keeps bytes from the device: no page cache that was warm or is read again, no write left in memory.
-fn only_by_encoding(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> bool {
+pub(super) fn only_by_encoding(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> bool {
     if !row.reads() {
         return !without_sync(row);
     }

@@ -3,7 +3,7 @@
 use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
-use super::thin_blocks::{sparse_image, thin_layer, unknown_layer};
+use super::thin_blocks::has_gaps;
 use crate::evidence::{Evidence, Flow, Row, Stage};
 use crate::explanation::Explanation;
 use crate::report::Report;
@@ -42,9 +42,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
             && !row.maps_files()
             && stage.rows.iter().all(|row| row.direct() == Some(true))
             // Nobody delivers what was never written there: no cache answered.
-            && thin_layer(row).is_none()
-            && sparse_image(row).is_none()
-            && unknown_layer(row).is_none()
+            && !has_gaps(row)
             && stage.class().is_some_and(|class| class != StorageClass::Memory)
     });
     direct.filter_map(|(stage, row, flow)| undelivered(stage, row, flow).or_else(|| cached(stage, row, flow))).collect()

@@ -3,6 +3,7 @@
 use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
+use super::page_cache::READ_ONCE;
 use crate::evidence::{Evidence, Row, Stage};
 use crate::explanation::Explanation;
 use crate::report::Report;
@@ -63,7 +64,10 @@ fn witnessed(stage: &Stage<'_>, row: &Row<'_>) -> bool {
 fn conflict(evidence: &Evidence<'_>, row: &Row<'_>) -> Option<Finding> {
     let plan = &row.first().plan;
     let (memory, span) = (evidence.memory_bytes()?, row.span_bytes()?);
-    if !row.buffered() || matches!(row.class(), StorageClass::Memory | StorageClass::Unknown) || span < SPAN_MIN {
+    if !row.buffered()
+        || matches!(row.class(), StorageClass::Memory | StorageClass::Kernel | StorageClass::Unknown)
+        || span < SPAN_MIN
+    {
         return None;
     }
     let each = plan.span_bytes?;
@@ -76,7 +80,7 @@ fn conflict(evidence: &Evidence<'_>, row: &Row<'_>) -> Option<Finding> {
                 size(span),
                 size(memory)
             ),
-            "add --direct=1",
+            if row.cannot_be_direct() { READ_ONCE } else { "add --direct=1" },
         )
     } else if row.writes() && !row.reads() && unsynced && (span as f64) < memory as f64 * DIRTY_SHARE {
         (

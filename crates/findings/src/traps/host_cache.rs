@@ -1,10 +1,9 @@
 //! T12: a cache below the devices of this machine.
 
-use results::evidence::{BlockDevice, StorageClass};
+use results::evidence::{BlockDevice, Layer, LayerKind, StorageClass};
 use results::statistics::{ChangePoint, Sensitivity, change_point};
 use results::{Finding, ReadWrite, Severity};
 
-use super::thin_blocks::sparse_image;
 use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
@@ -18,8 +17,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     title: "A cache below the device (host, controller, array)",
     happens: "A virtual disk may be a file in the host's page cache. A RAID controller or an array has memory of its \
               own. The device counters of this machine then show every request as delivered, although memory answered.",
-    seen: "Loop device: the device below its file moved half or less of what the loop device moved, in reads or in \
-           writes, of 4 MiB or more. That is invalid. Where the lower layer is not visible there are two signs, \
+    seen: "Loop device, at any level of the stack: the device below its file moved half or less of what the loop device \
+           moved, in reads or in writes, of 4 MiB or more. That is invalid. Where the lower layer is not visible there are two signs, \
            neither is proof, and both are a caution. First: with direct I/O, nine tenths delivered by the device, the \
            rate rises by half or more when every byte of the run's own files was read once. Second: a disk with \
            platters answers random reads within 1 ms, over 1 GiB or more.",
@@ -45,7 +44,7 @@ const PLATTER_SPAN: u64 = 1 << 30;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> =
-        evidence.byte_flows().filter_map(|(stage, row, flow)| below_loop(stage, row, flow)).collect();
+        evidence.byte_flows().filter_map(|(stage, row, flow)| below_loops(stage, row, flow)).collect();
     for (stage, row, flow) in evidence.flows() {
         if !delivered_directly(stage, row, flow) {
             continue;
@@ -89,19 +88,31 @@ fn faster_again(row: &Row<'_>, change: ChangePoint) -> Finding {
         .says(cause, "use a --size larger than the memory of the host or controller; the first pass is the lower bound")
 }
 
-/// A loop device's file in the page cache below. Reads are looked at first: a row that does both has one finding.
-fn below_loop(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
-    let (device, below) = (flow.device.as_ref()?, flow.below_files?);
-    if !matches!(stage.class(), Some(StorageClass::Block | StorageClass::Device)) || sparse_image(row).is_some() {
+/// A loop device's file in the page cache below, at the first level where it is.
+fn below_loops(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+    if !matches!(stage.class(), Some(StorageClass::Block | StorageClass::Device)) {
         return None;
     }
-    let does = ReadWrite { read: row.reads(), write: row.writes() };
+    let mut loops: Vec<&Layer> = Vec::new();
+    for part in row.parts() {
+        part.storage.each_layer(&mut |layer| loops.extend((layer.kind == LayerKind::Loop).then_some(layer)));
+    }
+    loops.into_iter().find_map(|device| below_loop(stage, row, flow, device))
+}
+
+/// Reads are looked at first: a row that does both has one finding.
+fn below_loop(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, device: &Layer) -> Option<Finding> {
+    let (moved, below) = (flow.moved(&device.name)?, flow.below_image(device)?);
+    // What nobody wrote into the image of a raw device is in no page cache either.
+    let whole =
+        stage.class() == Some(StorageClass::Block) || device.image.as_ref().is_none_or(|image| image.gap().is_none());
+    let does = ReadWrite { read: row.reads() && whole, write: row.writes() };
     let cached = |direction: &Transfer| {
-        let moved = device.done.bytes[*direction];
+        let moved = moved[*direction];
         does[*direction] && moved >= BYTES_MIN && below[*direction] as f64 <= moved as f64 * BELOW
     };
     let direction = Transfer::BOTH.into_iter().find(cached)?;
-    let (moved, below) = (device.done.bytes[direction], below[direction]);
+    let (moved, below) = (moved[direction], below[direction]);
     let (verb, passed, rest) = if direction == Transfer::Read {
         ("delivered", "read", "came from the page cache of that file")
     } else {
@@ -117,7 +128,10 @@ fn below_loop(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Findi
     let report = Report::new(ID, Severity::Invalid, row.name)
         .bytes("bytes moved by the loop device", moved)
         .bytes("bytes moved below it", below);
-    Some(report.says(cause, "attach the loop device with direct I/O (losetup, option direct-io)"))
+    Some(
+        report
+            .says(cause, format!("losetup --direct-io=on /dev/{}: its file then bypasses the page cache", device.name)),
+    )
 }
 
 /// Random reads faster than a platter turns. Virtual disks say "platters" for want of knowing better.

@@ -3,6 +3,7 @@
 use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
+use super::compressible_data::only_by_encoding;
 use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
@@ -29,6 +30,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
 const CAUTION: f64 = 0.1;
 /// The share from which on most of the number is memory's.
 const INVALID: f64 = 0.5;
+/// Where direct I/O is refused.
+pub(super) const READ_ONCE: &str =
+    "this filesystem has no direct I/O: read each byte once, without time_based, loops or invalidate=0";
 /// Fewer bytes read say nothing: one readahead window more or less.
 const BYTES_MIN: u64 = 4 << 20;
 
@@ -54,6 +58,11 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     if asked.min(buffered) < BYTES_MIN || share < CAUTION {
         return None;
     }
+    // Fewer bytes are stored than are read: the device delivered them all, and no page was there before.
+    let compressed = row.storage.is_some_and(|storage| storage.compression.is_some());
+    if compressed && only_by_encoding(stage, row, flow) {
+        return None;
+    }
     let severity = if share >= INVALID { Severity::Invalid } else { Severity::Caution };
     let cause = format!(
         "{} read by the job, {} by {}: {} came from the page cache{}",
@@ -75,7 +84,9 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
 /// The step that the options given leave open.
 fn next(row: &Row<'_>) -> &'static str {
     let plan = &row.first().plan;
-    if row.maps_files() {
+    if row.cannot_be_direct() {
+        READ_ONCE
+    } else if row.maps_files() {
         "use --ioengine=psync --direct=1 for the storage's number: mmap always uses the page cache"
     } else if plan.invalidated == Some(false) {
         "add --direct=1, or remove --invalidate=0 and read each byte once"

@@ -1,6 +1,6 @@
 //! T13: blocks of a device that were never written.
 
-use results::evidence::StorageClass;
+use results::evidence::{Gap, Image, Layer, LayerKind, StorageClass};
 use results::{Finding, Severity};
 
 use crate::evidence::{Evidence, Row, Stage};
@@ -16,8 +16,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     title: "Likely thin or deallocated blocks of a raw device",
     happens: "Blocks of a thin volume that were never written do not exist: a read returns zeros without any disk. \
               The same is true of trimmed blocks of an SSD; on some drives such reads are even slower than real ones.",
-    seen: "A raw device with a thin volume below it, or a loop device whose file has holes, was read by a run that \
-           wrote nothing to it. The devices below delivered less than nine tenths, or are not visible. The device \
+    seen: "A raw device with a thin volume below it, or a loop device whose file has holes or allocated ranges that were \
+           never written, was read by a run that wrote nothing to it. The devices below delivered less than nine tenths, or are not visible. The device \
            mapper shows thin volumes to root only, LVM to everybody; others are reported as of unknown kind. Always a \
            caution: likely, not certain.",
     advice: "Write the whole device once before reading it, or test a file on a filesystem there.",
@@ -34,25 +34,22 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 fn judge(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
-    // A thin volume answers for itself, whatever lies below its pool.
-    let thin = thin_layer(row);
-    let image = sparse_image(row).filter(|_| thin.is_none());
-    let unknown = unknown_layer(row).filter(|_| thin.or(image).is_none());
-    let layer = thin.or(image).or(unknown)?;
+    let (layer, gap) = layer_with_gaps(row)?;
     let moved = stage.flow.as_ref().and_then(|flow| {
         let (asked, device) = (flow.application.bytes.read, flow.device.as_ref()?.done.bytes.read);
-        let below = flow.below_files.map(|bytes| bytes.read);
-        // The loop device delivers holes as well: what the disk below its file did counts.
-        Some((asked, device, if image.is_some() { below? } else { device }))
+        // A loop device delivers holes as well: what the disk below its file did counts.
+        let delivered = if matches!(gap, Gaps::Image(_)) { flow.below_image(layer)?.read } else { device };
+        Some((asked, device, delivered))
     });
     let report = Report::new(ID, Severity::Caution, row.name);
     let next = "write the whole device once before the read test (this destroys its data)";
-    let what = match () {
-        () if image.is_some() => "an image with holes",
-        () if unknown.is_some() => "a volume that may be thin",
-        () => "a thin volume",
+    let what = match gap {
+        Gaps::Image(Gap::Holes) => "an image with holes",
+        Gaps::Image(Gap::Unwritten) => "an image that is allocated but not written",
+        Gaps::Thin => "a thin volume",
+        Gaps::Perhaps => "a volume that may be thin",
     };
-    if unknown.is_some() && moved.is_none() {
+    if gap == Gaps::Perhaps && moved.is_none() {
         return None;
     }
     let Some((asked, passed, delivered)) = moved else {
@@ -73,22 +70,34 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     Some(report.says(cause, next))
 }
 
-/// What the stack of a raw device says of thin volumes.
-pub(super) fn thin_layer<'r>(row: &Row<'r>) -> Option<&'r str> {
-    layer(row, ": thin volume")
+/// Why blocks of a device need not exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gaps {
+    /// It is thin, whatever lies below its pool.
+    Thin,
+    /// The file behind it lacks data.
+    Image(Gap),
+    /// Nobody sees whether it is thin.
+    Perhaps,
 }
 
-/// What the stack of a raw device says of a volume that may be thin as well as not.
-pub(super) fn unknown_layer<'r>(row: &Row<'r>) -> Option<&'r str> {
-    layer(row, ", of a kind that is not visible (")
+/// Whether a raw device may have blocks that nobody wrote: then no cache answered for what the devices did not deliver.
+pub(super) fn has_gaps(row: &Row<'_>) -> bool {
+    layer_with_gaps(row).is_some()
 }
 
-fn layer<'r>(row: &Row<'r>, words: &str) -> Option<&'r str> {
+/// The layer of a raw device that may lack blocks: a thin volume before all others.
+fn layer_with_gaps<'r>(row: &Row<'r>) -> Option<(&'r Layer, Gaps)> {
     let storage = row.storage.filter(|storage| storage.class == StorageClass::Device)?;
-    storage.stack.iter().map(String::as_str).find(|layer| layer.contains(words))
-}
-
-/// What the stack of a raw device says of an image file with holes.
-pub(super) fn sparse_image<'r>(row: &Row<'r>) -> Option<&'r str> {
-    layer(row, ": sparse file ")
+    let mut found: Vec<(&Layer, Gaps)> = Vec::new();
+    storage.each_layer(&mut |layer| {
+        found.extend(match layer.kind {
+            LayerKind::Thin => Some((layer, Gaps::Thin)),
+            LayerKind::MaybeThin => Some((layer, Gaps::Perhaps)),
+            _ => layer.image.as_ref().and_then(Image::gap).map(|gap| (layer, Gaps::Image(gap))),
+        });
+    });
+    let of = |wanted: fn(&Gaps) -> bool| found.iter().find(|(_, gap)| wanted(gap));
+    let first = of(|gap| *gap == Gaps::Thin).or_else(|| of(|gap| matches!(gap, Gaps::Image(_))));
+    first.or_else(|| of(|gap| *gap == Gaps::Perhaps)).copied()
 }

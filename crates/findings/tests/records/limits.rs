@@ -53,6 +53,17 @@ const GIGABIT: Option<u64> = Some(1_000_000_000);
 const FILLED: Option<u64> = Some(60_000_000);
 
 #[test]
+fn a_device_that_is_memory() {
+    let mut record = on_disk(vec![direct(latencies(queued(reader("job"), "libaio", 32), 2_000, 300_000))]);
+    let layer = |name: &str, memory, below| Layer { name: name.into(), memory, below, ..Layer::default() };
+    record.nodes[0].storages[0].layers = vec![layer("ext4", false, vec![layer("zram0", true, vec![])])];
+    look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
+    vda(&mut record).weighted_ms = 320_000;
+    let limit = of_run(&record).unwrap();
+    assert_eq!((limit.limiter, limit.evidence.to_string().as_str()), (Limiter::Memory, "ext4 on zram0 is memory"));
+}
+
+#[test]
 fn a_device_whose_queue_is_full() {
     let mut record = on_disk(vec![direct(latencies(queued(reader("job"), "libaio", 32), 2_000, 300_000))]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);

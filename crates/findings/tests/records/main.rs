@@ -5,6 +5,7 @@ mod between;
 mod explanations;
 mod limits;
 mod machine;
+mod memory;
 mod network;
 mod nodes;
 mod plans;

@@ -1,7 +1,7 @@
 //! Conflicts that are known before the run.
 
 use results::Severity;
-use results::evidence::{DeviceNumber, Seen, StorageClass};
+use results::evidence::{DeviceNumber, DirectIo, Seen, StorageClass};
 
 use crate::scene::*;
 
@@ -13,7 +13,7 @@ fn a_depth_that_cannot_be() {
     let buffered = queued(reader("job"), "libaio", 32);
     assert_eq!(preflight(&on_disk(vec![buffered])), caution("depth-not-reached"));
     let in_memory = on(StorageClass::Memory, vec![queued(reader("job"), "libaio", 32)]);
-    assert_eq!(preflight(&in_memory), []);
+    assert_eq!(preflight(&in_memory), caution("memory-storage"));
     assert_eq!(one(&in_memory, "depth-not-reached").severity, Severity::Info);
     for honest in [direct(queued(reader("job"), "libaio", 32)), queued(reader("job"), "io_uring", 32), reader("job")] {
         assert_eq!(findings::of_plan(&on_disk(vec![honest])), []);
@@ -71,7 +71,9 @@ fn files_that_fit_in_memory() {
     for honest in [reader("read once"), direct(again.clone()), large, synced, direct(writer("job"))] {
         assert_eq!(preflight(&on_disk(vec![honest])), []);
     }
-    assert_eq!(preflight(&on(StorageClass::Memory, vec![again.clone()])), []);
+    assert_eq!(preflight(&on(StorageClass::Memory, vec![again.clone()])), caution("memory-storage"));
+    let made_up = on(StorageClass::Kernel, vec![again.clone()]);
+    assert_eq!(preflight(&made_up), caution("memory-storage"), "/dev/zero is no file that fits in memory");
 
     // After the run the ledger knows: memory did not answer, or it did.
     let mut record = on_disk(vec![again.clone()]);
@@ -81,7 +83,11 @@ fn files_that_fit_in_memory() {
     look(&mut record, 0, [40 * GIB, 0], [4 * GIB, 0]);
     assert_eq!(found(&record), invalid("page-cache"));
     // Nobody looked: what the plan says still stands.
-    assert_eq!(found(&on_disk(vec![again])), caution("fits-in-memory"));
+    let mut unwatched = on_disk(vec![again]);
+    assert_eq!(found(&unwatched), caution("fits-in-memory"));
+    assert_eq!(one(&unwatched, "fits-in-memory").next, "add --direct=1");
+    unwatched.nodes[0].storages[0].direct_io = Seen::Value(DirectIo::Refused);
+    assert!(one(&unwatched, "fits-in-memory").next.contains("read each byte once"), "what can be followed");
 }
 
 #[test]
@@ -101,7 +107,7 @@ fn uniform_buffers() {
     half.plan.compressible_percent = Some(50);
     for job in [zeros, half] {
         assert_eq!(preflight(&on_disk(vec![job.clone()])), caution("compressible-data"));
-        assert_eq!(preflight(&on(StorageClass::Memory, vec![job])), []);
+        assert_eq!(preflight(&on(StorageClass::Memory, vec![job])), caution("memory-storage"));
     }
     let mut reads = direct(reader("job"));
     reads.plan.uniform_data = true;

@@ -1,6 +1,6 @@
 //! Requests that arrived in another shape, and blocks that nobody wrote.
 
-use results::evidence::{DeviceCounters, DevicePlace, LayerCounters, StorageClass};
+use results::evidence::{DeviceCounters, DevicePlace, Image, Layer, LayerCounters, LayerKind, StorageClass};
 use results::{JobRecord, Severity};
 
 use crate::scene::*;
@@ -23,11 +23,50 @@ fn requests_cut_on_the_way() {
     assert_eq!(found(&record), caution("request-size"));
 }
 
+fn layer(kind: LayerKind, name: &str, what: &str) -> Layer {
+    Layer { kind, name: name.into(), what: (!what.is_empty()).then(|| what.into()), ..Layer::default() }
+}
+
+/// A loop device over a file on a filesystem on sda.
+fn looped(name: &str, image: Option<Image>) -> Layer {
+    let file_system =
+        Layer { below: vec![layer(LayerKind::Disk, "sda", "")], ..layer(LayerKind::Filesystem, "ext4", "") };
+    Layer { image, below: vec![file_system], ..layer(LayerKind::Loop, name, "") }
+}
+
+/// A loop device with direct I/O on a filesystem on a loop device whose file is in the page cache.
+#[test]
+fn a_page_cache_two_levels_down() {
+    let read = |upper: u64, lower: u64, disk: u64| {
+        let mut record = on(StorageClass::Device, vec![direct(reader("job"))]);
+        let file_system = Layer { below: vec![looped("loop0", None)], ..layer(LayerKind::Filesystem, "ext4", "") };
+        record.nodes[0].storages[0].layers =
+            vec![Layer { below: vec![file_system], ..layer(LayerKind::Loop, "vda", "") }];
+        look(&mut record, 0, [4 * GIB, 0], [upper, 0]);
+        for (sample, counts) in record.nodes[0].ledger.as_mut().unwrap().samples.iter_mut().zip([false, true]) {
+            let counters = |name: &str, read: u64| DeviceCounters {
+                name: name.into(),
+                place: DevicePlace::BelowFile,
+                done: LayerCounters { bytes: [if counts { read } else { 0 }, 0].into(), ..LayerCounters::default() },
+                ..DeviceCounters::default()
+            };
+            sample.stacked_devices = vec![counters("loop0", lower), counters("sda", disk)];
+        }
+        record
+    };
+    assert_eq!(found(&read(4 * GIB, 4 * GIB, 4 * GIB)), []);
+    assert_eq!(found(&read(4 * GIB, 4 * GIB, MIB)), invalid("host-cache"));
+    let cause = one(&read(4 * GIB, 4 * GIB, MIB), "host-cache").cause;
+    assert!(cause.starts_with("loop0 delivered 4.0 GiB, of which the device below its file read 1.0 MiB"), "{cause}");
+    assert!(one(&read(4 * GIB, MIB, MIB), "host-cache").cause.starts_with("vda delivered"));
+}
+
 #[test]
 fn a_loop_devices_file_in_memory() {
     let below = |job: JobRecord, bytes: u64| {
         let moved = [job.directions.read.bytes, job.directions.write.bytes];
         let mut record = on_disk(vec![job]);
+        record.nodes[0].storages[0].layers = vec![looped("vda", None)];
         look(&mut record, 0, moved, moved);
         let counters = |bytes: u64| DeviceCounters {
             name: "sda".into(),
@@ -55,9 +94,16 @@ fn a_loop_devices_file_in_memory() {
 
 #[test]
 fn an_image_with_holes() {
-    let below = |stack: &str, bytes: u64| {
+    let image = |allocated: u64, written: Option<u64>| Image {
+        path: "/x".into(),
+        size_bytes: Some(4 * GIB),
+        allocated_bytes: Some(allocated),
+        written_bytes: written,
+        direct: None,
+    };
+    let below = |image: Image, bytes: u64| {
         let mut record = on(StorageClass::Device, vec![reader("job")]);
-        record.nodes[0].storages[0].stack = vec![stack.into()];
+        record.nodes[0].storages[0].layers = vec![looped("vda", Some(image))];
         look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
         for (sample, read) in record.nodes[0].ledger.as_mut().unwrap().samples.iter_mut().zip([0, bytes]) {
             sample.stacked_devices = vec![DeviceCounters {
@@ -69,11 +115,16 @@ fn an_image_with_holes() {
         }
         record
     };
-    let holes = below("loop0: sparse file /x on ext4 (/dev/sda)", 0);
+    let holes = below(image(MIB, Some(MIB)), 0);
     assert_eq!(found(&holes), caution("thin-blocks"));
-    assert!(one(&holes, "thin-blocks").cause.starts_with("4.0 GiB read of an image with holes (loop0: sparse file /x"));
-    assert_eq!(found(&below("loop0: sparse file /x", 4 * GIB)), [], "the part that was written");
-    assert_eq!(found(&below("loop0: file /x", 0)), invalid("host-cache"));
+    let cause = one(&holes, "thin-blocks").cause;
+    assert!(cause.starts_with("4.0 GiB read of an image with holes (vda: file /x, sparse)"), "{cause}");
+    let unwritten = below(image(4 * GIB, Some(MIB)), 0);
+    assert_eq!(found(&unwritten), caution("thin-blocks"), "and no page cache that has what nobody wrote");
+    assert!(one(&unwritten, "thin-blocks").cause.contains("allocated but not written"));
+    assert_eq!(found(&below(image(MIB, None), 4 * GIB)), [], "the part that was written");
+    assert_eq!(found(&below(image(4 * GIB, Some(4 * GIB)), 0)), invalid("host-cache"));
+    assert_eq!(found(&below(image(4 * GIB, None), 0)), invalid("host-cache"), "not visible is not unwritten");
 }
 
 #[test]
@@ -87,29 +138,35 @@ fn readahead_of_random_readers() {
 #[test]
 fn a_thin_volume_that_was_only_read() {
     let mut record = on(StorageClass::Device, vec![direct(reader("job"))]);
-    record.nodes[0].storages[0].stack = vec!["dm-3: thin volume data".into()];
+    record.nodes[0].storages[0].layers = vec![layer(LayerKind::Thin, "dm-3", "thin volume data")];
     assert_eq!(found(&record), caution("thin-blocks"));
     assert!(one(&record, "thin-blocks").cause.contains("likely"));
-    let watched = |stack: &str, delivered: u64| {
+    let watched = |kind: LayerKind, what: &str, delivered: u64| {
         let mut record = on(StorageClass::Device, vec![direct(reader("job"))]);
-        record.nodes[0].storages[0].stack = vec![stack.into()];
+        record.nodes[0].storages[0].layers = vec![layer(kind, "dm-3", what)];
         record.nodes[0].storages[0].devices = disk_storage().devices;
         look(&mut record, 0, [4 * GIB, 0], [delivered, 0]);
         record
     };
-    let missing = watched("dm-3: thin volume data", GIB);
+    let missing = watched(LayerKind::Thin, "thin volume data", GIB);
     assert_eq!(found(&missing), caution("thin-blocks"), "and no cache that direct I/O did not bypass");
     assert!(one(&missing, "thin-blocks").cause.contains("only 1.0 GiB delivered"), "{:?}", found(&missing));
-    assert_eq!(found(&watched("dm-3: thin volume data", 4 * GIB)), [], "it is all there");
+    assert_eq!(found(&watched(LayerKind::Thin, "thin volume data", 4 * GIB)), [], "it is all there");
     assert_eq!(
-        found(&watched("dm-3: logical volume (LVM) vg-thinkpad", GIB)),
+        found(&watched(LayerKind::Mapped, "logical volume (LVM) vg-thinkpad", GIB)),
         invalid("direct-not-honoured"),
         "a name makes no thin volume"
     );
-    let unknown = "dm-3: device mapper data, of a kind that is not visible (Permission denied)";
-    assert_eq!(found(&watched(unknown, GIB)), caution("thin-blocks"));
-    assert!(one(&watched(unknown, GIB), "thin-blocks").cause.contains("may be thin"));
-    assert_eq!(found(&watched(unknown, 4 * GIB)), []);
-    record.nodes[0].storages[0].stack = vec!["dm-3: logical volume (LVM) vg-thinkpad".into()];
+    let unknown = |delivered| {
+        watched(
+            LayerKind::MaybeThin,
+            "device mapper data, of a kind that is not visible (Permission denied)",
+            delivered,
+        )
+    };
+    assert_eq!(found(&unknown(GIB)), caution("thin-blocks"));
+    assert!(one(&unknown(GIB), "thin-blocks").cause.contains("may be thin"));
+    assert_eq!(found(&unknown(4 * GIB)), []);
+    record.nodes[0].storages[0].layers = vec![layer(LayerKind::Mapped, "dm-3", "logical volume (LVM) vg-thinkpad")];
     assert_eq!(findings::of_run(&record), []);
 }

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod attribution;
+mod below;
 mod bench;
 mod case_c;
 mod filesystems;

@@ -2,6 +2,7 @@
 //! twin is not.
 #![forbid(unsafe_code)]
 
+mod below;
 mod bench;
 
 mod complete;

@@ -48,8 +48,13 @@ impl<'n> Rows<'n> {
             // All phases have the same to say of the nodes.
             notes.retain(|note| !study.notes.contains(note));
             study.notes.extend(notes);
+            let storage = study.targets.get(self.target).map(|target| &target.storage);
+            let memory = storage.and_then(|storage| findings::of_storage(storage, phase.syncs()));
             crate::advice::advise(&mut done.findings, study.question);
             part = self.keep(&mut row, phase, done);
+            for row in std::iter::once(&mut row).chain(&mut part) {
+                row.findings.extend(memory.clone());
+            }
         }
         study_run.end_step(&step, row);
         let index = study_run.study.rows.len() - 1;

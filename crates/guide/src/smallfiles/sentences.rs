@@ -1,6 +1,6 @@
 //! The answer in sentences.
 
-use results::evidence::Mount;
+use results::evidence::{InMemory, Mount};
 use results::quantity::{count, counted, latency, number};
 use results::{LatencyFigures, PhaseRecord, Study, Verdict};
 use run::metadata::caches::HOT_INLINE;
@@ -10,7 +10,7 @@ use super::{phase_of, shell};
 
 /// The sentences that the rows allow. `shell_ns`: what the page's loops cost without storage, writing and reading.
 pub(super) fn of(study: &Study, mount: Option<&Mount>, shell_ns: Option<[u64; 2]>) -> Vec<String> {
-    [rule(study), loops(study, shell_ns), inline(study), durability(study, mount), orientation(study, mount)]
+    [rule(study), loops(study, shell_ns), inline(study), durability(study), orientation(study, mount)]
         .into_iter()
         .flatten()
         .collect()
@@ -71,8 +71,8 @@ fn inline(study: &Study) -> Option<String> {
 }
 
 /// A write that nobody waits for says little about the storage.
-fn durability(study: &Study, mount: Option<&Mount>) -> Option<String> {
-    if mount.is_some_and(|mount| matches!(mount.fstype.as_str(), "tmpfs" | "ramfs")) {
+fn durability(study: &Study) -> Option<String> {
+    if study.targets.first().is_some_and(|target| target.storage.in_memory() == Some(InMemory::All)) {
         return Some("These files stayed in memory: this filesystem has no storage below it.".to_string());
     }
     let (write_ns, synced_ns) = (p50_ns(phase_of(study, "write")?)?, p50_ns(phase_of(study, "fsync-file")?)?);

@@ -1,6 +1,5 @@
 //! What to do next, after an answer.
 
-use results::evidence::StorageClass;
 use results::statistics::WINNER_ROUNDS;
 use results::{JobError, NOT_SAVED, Question, Study, Verdict, test_name};
 
@@ -62,7 +61,7 @@ fn asked_next(study: &Study, tests: &[TestFigures]) -> Vec<String> {
             if study.rows.iter().all(|row| row.round == 0) {
                 next.push(format!("{}: how far the figures vary", command::with(study, "--runs", 5)));
             }
-            let durable = study.targets.first().filter(|target| target.storage.class != StorageClass::Memory);
+            let durable = study.targets.first().filter(|target| target.storage.in_memory().is_none());
             next.extend(
                 durable.map(|target| {
                     format!("{}: good enough for etcd?", typed(&["fsdyno", "check", "etcd", &target.path]))

@@ -1,6 +1,7 @@
 //! Pages of storages that were written by hand.
 
 use super::*;
+use results::evidence::{Image, LayerKind};
 
 fn host() -> Host {
     Host { kernel: Some("Linux 6.9.0".into()), cpus: Some(8), memory_bytes: Some(8_270_110_720), clock: None }
@@ -123,6 +124,41 @@ fn s3fs() -> Storage {
     }
 }
 
+fn layer(kind: LayerKind, name: &str) -> Layer {
+    Layer { kind, name: name.into(), ..Layer::default() }
+}
+
+fn in_memory() -> Layer {
+    Layer { memory: true, what: Some("memory at /dev/shm".into()), ..layer(LayerKind::Filesystem, "tmpfs") }
+}
+
+/// An overlay whose upper directory is hidden, and whose lower one is on an image in memory.
+fn overlaid() -> Layer {
+    let upper = Layer {
+        role: Some("upper directory /o/upper".into()),
+        unseen: Some("not visible to this process".into()),
+        ..Layer::default()
+    };
+    let image = Image {
+        path: "/dev/shm/a directory with a long name/of the image".into(),
+        direct: Some(false),
+        ..Image::default()
+    };
+    let device = Layer { image: Some(image), below: vec![in_memory()], ..layer(LayerKind::Loop, "loop0") };
+    let lower = Layer {
+        role: Some("lower directory /l/A".into()),
+        aside: true,
+        below: vec![device],
+        ..layer(LayerKind::Filesystem, "ext4")
+    };
+    Layer { what: Some("at /".into()), below: vec![upper, lower], ..layer(LayerKind::Filesystem, "overlay") }
+}
+
+fn raid() -> Layer {
+    let below = ["sda", "sdb"].map(|name| layer(LayerKind::Disk, name)).into();
+    Layer { what: Some("raid1".into()), below, ..layer(LayerKind::Array, "md0") }
+}
+
 fn overlay() -> Storage {
     Storage {
         resolved_path: Seen::Value("/data".into()),
@@ -131,7 +167,7 @@ fn overlay() -> Storage {
         space: space(1 << 30, 2 << 30),
         direct_io: Seen::Value(DirectIo::Refused),
         devices: Seen::NotVisible("/o/upper: the overlay's upper directory is not visible to this process".into()),
-        stack: vec!["overlay: upper /o/upper, not visible to this process".into()],
+        layers: vec![overlaid()],
         cgroup: CgroupIdentity {
             memory_bytes: Seen::Value(Some(2 << 30)),
             cpus: Seen::Value(Some(1.5)),
@@ -157,7 +193,11 @@ fn btrfs() -> Storage {
             "statx: the kernel reports it for files only, and no file is in this directory".into(),
         ),
         devices: Seen::Value(vec![array]),
-        stack: vec!["subvolume /@data".into(), "md0: raid1".into()],
+        layers: vec![Layer {
+            what: Some("/dev/md0 at /data, subvolume /@data".into()),
+            below: vec![raid()],
+            ..layer(LayerKind::Filesystem, "btrfs")
+        }],
         compression: Some("compress=zstd:3".into()),
         cgroup: CgroupIdentity { io: Seen::Value(vec!["sda (8:0) rbps=1048576".into()]), ..no_limits() },
         ..place("/data")
@@ -170,7 +210,8 @@ fn tmpfs() -> Storage {
         class: StorageClass::Memory,
         space: space(4 << 30, 4 << 30),
         direct_io: Seen::NotVisible("statx: tmpfs does not report it, or the kernel is older than 6.1".into()),
-        remarks: vec!["files are in memory: the figures are those of memory, not of a disk".into()],
+        remarks: vec!["the data are in memory (tmpfs): the figures are those of memory, not of a disk".into()],
+        layers: vec![in_memory()],
         ..place("/dev/shm")
     }
 }

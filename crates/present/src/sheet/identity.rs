@@ -14,6 +14,8 @@ use crate::summary::Grid;
 enum Fact {
     Known(&'static str, String),
     NotVisible(&'static str, String),
+    /// What the data lie on.
+    Tree(String),
 }
 
 pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
@@ -101,6 +103,7 @@ fn list(facts: &[Fact]) -> Markup {
             @for fact in facts {
                 @match fact {
                     Fact::Known(name, text) => div { dt { (name) } dd { (text) } },
+                    Fact::Tree(lines) => div { dt { "Layers" } dd.tree { (lines) } },
                     Fact::NotVisible(name, reason) => div { dt { (name) } dd.muted { "not visible: " (reason) } },
                 }
             }
@@ -141,8 +144,10 @@ fn facts(storage: &Storage) -> Vec<Fact> {
         Seen::Value(devices) if devices.is_empty() => Fact::Known("Device", "none on this machine".to_owned()),
         Seen::Value(devices) => Fact::Known("Device", devices.iter().map(device).collect::<Vec<_>>().join("; ")),
     });
-    if !storage.stack.is_empty() {
-        facts.push(Fact::Known("Stack", storage.stack.join(" → ")));
+    if !storage.layers.is_empty() {
+        let lines: Vec<String> =
+            crate::inspect::tree(&storage.layers).into_iter().map(|(branch, layer)| branch + &layer).collect();
+        facts.push(Fact::Tree(lines.join("\n")));
     }
     facts.extend(storage.compression.clone().map(|option| Fact::Known("Compression", option)));
     facts.extend(storage.nfs.as_ref().map(|nfs| Fact::Known("NFS", self::nfs(nfs))));

@@ -1,6 +1,6 @@
 //! Studies that are not a comparison, and those at the edge of what can be.
 
-use results::evidence::Storage;
+use results::evidence::{Layer, Storage};
 use results::{
     Access, Bound, Confidence, Finding, JobError, JobRecord, JobSetup, PhaseRecord, Question, Requirement,
     RequirementKind, Row, RunRecord, Severity, Study, Verdict, VerdictRow, test_name,
@@ -53,7 +53,7 @@ pub(crate) fn hostile() -> Study {
     study.command.push(bad());
     for target in &mut study.targets {
         target.name = bad();
-        target.storage.stack.push(bad());
+        target.storage.layers.push(Layer { name: bad(), ..Layer::default() });
         target.storage.remarks.push(bad());
     }
     for row in &mut study.rows {

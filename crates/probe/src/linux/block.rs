@@ -1,9 +1,10 @@
 //! Block devices, from /sys/dev/block and /sys/block.
 
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::{Look, read_number, read_text};
-use results::evidence::{BlockDevice, DeviceNumber};
+use results::evidence::{BlockDevice, DeviceNumber, Mount};
 use results::sort;
 
 /// Stacks deeper than this are cut; it only bounds the walk.
@@ -50,7 +51,6 @@ fn device_in(directory: &Path, depth: usize) -> Option<BlockDevice> {
             .map(|text| text.trim().to_string())
             .filter(|model| !model.is_empty()),
         max_request_bytes: read_number::<u64>(&queue.join("max_sectors_kb")).ok().and_then(|kib| kib.checked_mul(1024)),
-        backing_file: read_text(&disk.join("loop/backing_file")).ok(),
         slaves: slaves(disk, depth),
     })
 }
@@ -88,6 +88,40 @@ pub(super) fn size_bytes(directory: &Path) -> Option<u64> {
     read_number::<u64>(&directory.join("size")).ok()?.checked_mul(512)
 }
 
+/// The device number that files of this filesystem show.
+pub(super) fn device_number(path: &Path) -> Option<DeviceNumber> {
+    Some(number_of(std::fs::metadata(path).ok()?.dev()))
+}
+
+/// The directories in /sys of the devices that a mount names, such as `/dev/sdb2`; btrfs may span more than the one that
+/// it was mounted by, and bcachefs names all of its own.
+pub(super) fn devices_of_source(look: &Look, mount: &Mount) -> Vec<PathBuf> {
+    let names = mount.source.split(':').filter(|name| name.starts_with('/'));
+    let numbers = names.filter_map(|name| block_number(Path::new(name)));
+    let directories: Vec<PathBuf> = numbers.filter_map(|number| directory(look, number)).collect();
+    let members = directories.first().and_then(|directory| btrfs_members(look, directory));
+    members.unwrap_or(directories)
+}
+
+/// The directories of all devices of the btrfs filesystem that `directory` is part of.
+pub(super) fn btrfs_members(look: &Look, directory: &Path) -> Option<Vec<PathBuf>> {
+    let filesystems = std::fs::read_dir(look.sys.join("fs/btrfs")).ok()?;
+    filesystems
+        .filter_map(|entry| Some(links_in(&entry.ok()?.path().join("devices"))))
+        .find(|members| members.iter().any(|member| member == directory))
+}
+
+/// The number of a block device; `None` for anything else.
+pub(super) fn block_number(path: &Path) -> Option<DeviceNumber> {
+    let metadata = std::fs::metadata(path).ok()?;
+    metadata.file_type().is_block_device().then(|| number_of(metadata.rdev()))
+}
+
+/// A device number in its two parts.
+pub(super) fn number_of(device: u64) -> DeviceNumber {
+    DeviceNumber { major: rustix::fs::major(device), minor: rustix::fs::minor(device) }
+}
+
 /// `none [mq-deadline] kyber` lists all and brackets the active one.
 fn active_scheduler(text: &str) -> String {
     let bracketed = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
@@ -99,7 +133,6 @@ pub(super) mod fixture {
     //! A tree like /sys: disks sda (with sda1 and sda2) and sdb, md0 over sda2 and sdb, dm-0 over md0, loop0.
 
     use super::*;
-    use results::evidence::Mount;
     use std::fs;
     use std::os::unix::fs::symlink;
 
@@ -231,13 +264,6 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_device_names_its_file() {
-        let tree = fixture::tree();
-        let found = device(&tree.look, number(7, 0)).unwrap();
-        assert_eq!(found.backing_file.as_deref(), Some("/images/disk one"));
-    }
-
-    #[test]
     fn no_device_behind_an_anonymous_number() {
         assert_eq!(device(&fixture::tree().look, number(0, 44)), None);
     }
@@ -246,5 +272,20 @@ mod tests {
     fn schedulers() {
         assert_eq!(active_scheduler("[none] mq-deadline"), "none");
         assert_eq!(active_scheduler("none"), "none");
+    }
+
+    #[test]
+    fn all_members_of_a_btrfs_are_found() {
+        let tree = fixture::tree();
+        let devices = tree.look.sys.join("fs/btrfs/0b7c-uuid/devices");
+        std::fs::create_dir_all(&devices).unwrap();
+        std::fs::create_dir_all(tree.look.sys.join("fs/btrfs/features")).unwrap();
+        for (link, target) in [("sda1", "devices/sda/sda1"), ("sdb", "devices/sdb")] {
+            std::os::unix::fs::symlink(tree.look.sys.join(target), devices.join(link)).unwrap();
+        }
+        let sdb = tree.look.sys.join("devices/sdb");
+        assert_eq!(btrfs_members(&tree.look, &sdb).unwrap().len(), 2);
+        let loop0 = tree.look.sys.join("devices/loop0");
+        assert_eq!(btrfs_members(&tree.look, &loop0), None, "not part of any");
     }
 }

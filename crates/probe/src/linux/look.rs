@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use results::evidence::{BlockDevice, DeviceNumber, Mount};
 
 use super::usage::{LoopDevice, Writer};
-use crate::{DeviceUse, Fact, NotVisible};
+use crate::{DataPlace, DeviceUse, Fact, NotVisible};
 
 /// One look at the machine through the kernel's two views. Mounts, control groups and disks are read once per look and
 /// shared by its copies, so that ten thousand files cost little more than one, and all that a run asks is answered from
@@ -31,7 +31,7 @@ pub(super) struct Seen {
     pub(super) mounts: OnceLock<Fact<Vec<Mount>>>,
     /// The text that names the control groups of this process.
     pub(super) groups: OnceLock<Fact<String>>,
-    pub(super) devices: Mutex<HashMap<DeviceNumber, Fact<Vec<BlockDevice>>>>,
+    pub(super) devices: Mutex<HashMap<DataPlace, Fact<Vec<BlockDevice>>>>,
     /// Block devices that a job is to change.
     uses: Mutex<HashMap<DeviceNumber, DeviceUse>>,
     pub(super) loops: OnceLock<Vec<LoopDevice>>,
@@ -61,7 +61,7 @@ impl Look {
         Look { proc, sys, mapper: nowhere(), dev: nowhere(), udev: nowhere(), seen: Arc::default() }
     }
 
-    pub(super) fn devices(&self) -> MutexGuard<'_, HashMap<DeviceNumber, Fact<Vec<BlockDevice>>>> {
+    pub(super) fn devices(&self) -> MutexGuard<'_, HashMap<DataPlace, Fact<Vec<BlockDevice>>>> {
         self.seen.devices.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -2,10 +2,12 @@
 
 mod block;
 mod cgroups;
+mod class;
 mod counters;
 mod folders;
 mod identity;
 mod idle;
+mod layers;
 mod ledger;
 mod limits;
 mod look;
@@ -14,6 +16,7 @@ pub(crate) use machine::{host_name, user};
 mod mounts;
 mod paths;
 mod processes;
+mod secrets;
 mod usage;
 mod waiting;
 
@@ -86,9 +89,9 @@ impl Look {
         idle::processor_times(self)
     }
 
-    /// The storage behind a path: see [`storage_of`](crate::storage_of).
-    pub fn storage_of(&self, path: &Path) -> Storage {
-        identity::storage(self, path)
+    /// The storage behind a path: see [`storage_of`](crate::storage_of). `writes`: what is there will be written.
+    pub fn storage_of(&self, path: &Path, writes: bool) -> Storage {
+        identity::storage(self, path, writes)
     }
 
     pub(crate) fn nfs_mount_statistics(&self, mount_point: &Path) -> Fact<WireCounters> {

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, StatxFlags};
 
-use super::{Look, block, identity, mounts, processes};
-use crate::fuse::{is_fuse, is_fuse_on_device};
-use crate::{Fact, FileKind, NotVisible, PathFacts};
-use results::evidence::{BlockDevice, DeviceNumber, DirectIo, Mount, Space};
+use super::layers::{self, Asked};
+use super::{Look, block, mounts};
+use crate::{DataPlace, Fact, FileKind, NotVisible, PathFacts};
+use results::evidence::{BlockDevice, DirectIo, Mount, Space};
 
 pub(super) fn path_facts(look: &Look, path: &Path) -> PathFacts {
     let metadata = std::fs::metadata(path);
@@ -18,8 +18,14 @@ pub(super) fn path_facts(look: &Look, path: &Path) -> PathFacts {
         Err(error) => FileKind::Unreachable(error.raw_os_error().unwrap_or(0)),
     };
     let regular = metadata.as_ref().ok().filter(|_| kind == FileKind::Regular);
-    let device = metadata.as_ref().ok().filter(|_| kind == FileKind::BlockDevice).map(|m| number_of(m.rdev()));
+    let device = metadata.as_ref().ok().filter(|_| kind == FileKind::BlockDevice).map(|m| block::number_of(m.rdev()));
+    let existing = mounts::nearest_existing(path);
+    let mount = mounts::mount_of(look, &existing);
+    let place = data_place(&existing, mount.as_ref().ok());
     PathFacts {
+        devices: place.clone().and_then(|place| devices_at(look, &existing, place)),
+        place: place.ok(),
+        mount,
         kind,
         size_bytes: match device {
             Some(number) => block::directory(look, number).and_then(|directory| block::size_bytes(&directory)),
@@ -27,102 +33,41 @@ pub(super) fn path_facts(look: &Look, path: &Path) -> PathFacts {
         },
         allocated_bytes: regular.map(|metadata| metadata.blocks() * 512),
         parent_exists: parent_exists(path),
-        mount: mounts::mount_of(look, path),
         space: match kind {
             FileKind::BlockDevice | FileKind::CharacterDevice => Err(NotVisible::new(path.display(), "is a device")),
             _ => space(path),
         },
         direct_io: direct_io(path),
-        devices: devices_of(look, path),
         device_use: None,
     }
 }
 
 /// The whole disks behind a path.
 pub(super) fn devices_of(look: &Look, path: &Path) -> Fact<Vec<BlockDevice>> {
-    let known = look.sys.join("dev/block");
-    if !known.is_dir() {
-        return Err(NotVisible::new(known.display(), "no such directory"));
-    }
     let existing = mounts::nearest_existing(path);
-    let metadata =
-        std::fs::metadata(&existing).map_err(|error| NotVisible::new(format!("stat {}", existing.display()), error))?;
-    let is_device = metadata.file_type().is_block_device();
-    let number = number_of(if is_device { metadata.rdev() } else { metadata.dev() });
-    if let Some(known) = look.devices().get(&number) {
+    let place = data_place(&existing, mounts::mount_of(look, &existing).ok().as_ref())?;
+    devices_at(look, &existing, place)
+}
+
+fn devices_at(look: &Look, existing: &Path, place: DataPlace) -> Fact<Vec<BlockDevice>> {
+    if let Some(known) = look.devices().get(&place) {
         return known.clone();
     }
-    let devices = match block::device(look, number) {
-        Some(device) => Ok(vec![device]),
-        None if is_device => Ok(Vec::new()),
-        None => mounts::mount_of(look, &existing).and_then(|mount| devices_of_mount(look, &mount)),
-    };
-    look.devices().insert(number, devices.clone());
+    let layers = layers::of_path(look, Asked { path: existing, writes: false });
+    let devices = layers::devices(look, &layers);
+    look.devices().insert(place, devices.clone());
     devices
 }
 
-/// For filesystems whose files show an anonymous device number, and where no file answers.
-pub(super) fn devices_of_mount(look: &Look, mount: &Mount) -> Fact<Vec<BlockDevice>> {
-    match (mount.fstype.as_str(), mount.option("upperdir")) {
-        // New data goes to the upper directory, which a container may not see.
-        ("overlay", Some(upper)) if Path::new(upper).exists() => devices_of(look, Path::new(upper)),
-        ("overlay", Some(upper)) => Err(NotVisible::new(
-            upper,
-            "the overlay's upper directory is not visible to this \
-                                                                process",
-        )),
-        // The folder that a local daemon (bindfs, gocryptfs) serves is the mount's source.
-        (fstype, _) if is_fuse(fstype) && !is_fuse_on_device(fstype) && Path::new(&mount.source).is_absolute() => {
-            let own = devices_of_source(look, &mount.source);
-            let served = || served_folder(look, mount).and_then(|folder| devices_of(look, folder).ok());
-            Ok(if own.is_empty() { served().unwrap_or_default() } else { own })
-        }
-        _ => Ok(devices_of_source(look, &mount.source)),
+/// Where the data of an existing path lie.
+fn data_place(existing: &Path, mount: Option<&Mount>) -> Fact<DataPlace> {
+    let metadata =
+        std::fs::metadata(existing).map_err(|error| NotVisible::new(format!("stat {}", existing.display()), error))?;
+    if metadata.file_type().is_block_device() {
+        return Ok(DataPlace { mount: None, device: block::number_of(metadata.rdev()), branch: None });
     }
-}
-
-/// The folder that a FUSE mount names as its source, where its daemon sees the same files as this process.
-fn served_folder<'m>(look: &Look, mount: &'m Mount) -> Option<&'m Path> {
-    let daemon = identity::fuse_daemon_at(look, &mount.mount_point).ok()?;
-    let folder = Path::new(&mount.source);
-    let same_files = processes::shares_namespace(look, daemon.pid, "mnt") == Ok(true);
-    // Not on the mount itself, which would ask for itself for ever.
-    let apart = mounts::mount_of(look, folder).is_ok_and(|below| below.device != mount.device);
-    (same_files && apart && folder.is_dir()).then_some(folder)
-}
-
-/// Sources such as `/dev/sdb2`; btrfs may span more devices than the one it was mounted by.
-fn devices_of_source(look: &Look, source: &str) -> Vec<BlockDevice> {
-    let Some(number) = block_number(Path::new(source)) else { return Vec::new() };
-    let Some(directory) = block::directory(look, number) else { return Vec::new() };
-    let members = btrfs_members(look, &directory).unwrap_or_else(|| vec![directory]);
-    let mut devices: Vec<BlockDevice> = Vec::new();
-    for member in members {
-        let Some(device) = block::number_in(&member).and_then(|number| block::device(look, number)) else { continue };
-        if devices.iter().all(|other| other.name != device.name) {
-            devices.push(device);
-        }
-    }
-    devices
-}
-
-/// The directories of all devices of the btrfs filesystem that `directory` is part of.
-pub(super) fn btrfs_members(look: &Look, directory: &Path) -> Option<Vec<std::path::PathBuf>> {
-    let filesystems = std::fs::read_dir(look.sys.join("fs/btrfs")).ok()?;
-    filesystems
-        .filter_map(|entry| Some(block::links_in(&entry.ok()?.path().join("devices"))))
-        .find(|members| members.iter().any(|member| member == directory))
-}
-
-/// The number of a block device; `None` for anything else.
-pub(super) fn block_number(path: &Path) -> Option<DeviceNumber> {
-    let metadata = std::fs::metadata(path).ok()?;
-    metadata.file_type().is_block_device().then(|| number_of(metadata.rdev()))
-}
-
-/// A device number in its two parts.
-pub(super) fn number_of(device: u64) -> DeviceNumber {
-    DeviceNumber { major: rustix::fs::major(device), minor: rustix::fs::minor(device) }
+    let branch = mount.and_then(|mount| layers::branch_of(mount, existing));
+    Ok(DataPlace { mount: mount.and_then(|mount| mount.id), device: block::number_of(metadata.dev()), branch })
 }
 
 /// What stands at a path, links followed.
@@ -172,35 +117,7 @@ pub(super) fn direct_io(path: &Path) -> Option<DirectIo> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linux::block::fixture;
     use std::fs;
-
-    #[test]
-    fn all_members_of_a_btrfs_are_found() {
-        let tree = fixture::tree();
-        let devices = tree.look.sys.join("fs/btrfs/0b7c-uuid/devices");
-        fs::create_dir_all(&devices).unwrap();
-        fs::create_dir_all(tree.look.sys.join("fs/btrfs/features")).unwrap();
-        for (link, target) in [("sda1", "devices/sda/sda1"), ("sdb", "devices/sdb")] {
-            std::os::unix::fs::symlink(tree.look.sys.join(target), devices.join(link)).unwrap();
-        }
-        let sdb = tree.look.sys.join("devices/sdb");
-        assert_eq!(btrfs_members(&tree.look, &sdb).unwrap().len(), 2);
-        let loop0 = tree.look.sys.join("devices/loop0");
-        assert_eq!(btrfs_members(&tree.look, &loop0), None, "not part of any");
-    }
-
-    #[test]
-    fn an_overlay_whose_upper_directory_is_hidden_is_not_visible() {
-        let tree = fixture::tree();
-        let mut mount = mounts::mount_of(&Look::new(), Path::new("/proc")).unwrap();
-        mount.fstype = "overlay".into();
-        mount.options = vec!["rw".into(), "upperdir=/no/such/place".into()];
-        assert!(devices_of_mount(&tree.look, &mount).is_err());
-        mount.fstype = "nfs4".into();
-        mount.source = "server:/export".into();
-        assert_eq!(devices_of_mount(&tree.look, &mount), Ok(vec![]));
-    }
 
     #[test]
     fn without_sys_the_disks_are_not_visible() {

@@ -125,6 +125,7 @@ pub(super) fn path_facts(path: &Path) -> PathFacts {
     };
     let regular = found.ok().filter(|_| kind == FileKind::Regular);
     PathFacts {
+        place: None,
         kind,
         size_bytes: regular.map(|facts| facts.size_bytes).or_else(|| raw_size(path, raw.as_ref()?)),
         allocated_bytes: regular.map(|facts| facts.allocated_bytes),
@@ -201,7 +202,7 @@ pub(super) fn storage_of(asked: &Path) -> Storage {
         space: space(asked).into(),
         direct_io: direct_io(asked).into(),
         devices: numbers.and_then(|numbers| disks::devices(&numbers)).into(),
-        stack: Vec::new(),
+        layers: Vec::new(),
         compression: compressed.then(|| "the volume is compressed".to_string()),
         nfs: None,
         fuse: None,

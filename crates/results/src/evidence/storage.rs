@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Mount, Seen};
+use super::{Layer, Mount, Seen};
 
 /// The storage behind a path, as seen from this machine without any I/O.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,12 +21,14 @@ pub struct Storage {
     pub class: StorageClass,
     /// Space of the filesystem.
     pub space: Seen<Space>,
-    /// Direct I/O on files there: asked of the kernel, not tried.
+    /// Direct I/O on files there: asked of the kernel, not tried beyond opening a file.
     pub direct_io: Seen<DirectIo>,
     /// Block devices behind it; empty for memory and network filesystems.
     pub devices: Seen<Vec<BlockDevice>>,
-    /// What lies below, top first: `overlay: upper /x on ext4`, `loop0: file /x`, `md0: raid1`.
-    pub stack: Vec<String>,
+    /// What the data lie on: the filesystem or the device itself, with all that is below. Records before format 7 have
+    /// sentences instead, each as a layer of its own.
+    #[serde(default)]
+    pub layers: Vec<Layer>,
     /// The filesystem compresses data: what says so, e.g. `compress=zstd:3`. `None`: nothing says so.
     pub compression: Option<String>,
     /// NFS mounts only.
@@ -113,9 +115,6 @@ pub struct BlockDevice {
     pub physical_block_bytes: Option<u32>,
     /// `write back` or `write through`.
     pub write_cache: Option<String>,
-    /// File behind a loop device.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub backing_file: Option<String>,
     /// Devices below (dm, md).
     pub slaves: Vec<BlockDevice>,
 }

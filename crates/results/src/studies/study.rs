@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use super::{Finding, PhaseRecord, Trust, VerdictRow, test_name};
 use crate::evidence::Storage;
 use crate::record::{Host, JobError, Note, RunRecord};
-use crate::saved::{SavedRecordError, reread, upgrade};
+use crate::saved::{SavedRecordError, reread, upgrade, upgrade_storage};
 
 /// Version of the study's format; grows whenever a field is added, removed or changes meaning.
-pub const STUDY_SCHEMA_VERSION: u32 = 4;
+pub const STUDY_SCHEMA_VERSION: u32 = 5;
 
 /// One question and its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -295,9 +295,12 @@ impl Study {
     }
 }
 
-/// An older study as one of this format: its runs have one of their own.
+/// An older study as one of this format: its runs have one of their own, and so do its storages.
 fn upgraded(mut study: serde_json::Value) -> serde_json::Value {
     study["study_schema"] = STUDY_SCHEMA_VERSION.into();
+    for target in study["targets"].as_array_mut().into_iter().flatten() {
+        target.get_mut("storage").into_iter().for_each(upgrade_storage);
+    }
     for row in study["rows"].as_array_mut().into_iter().flatten() {
         if let Some(run) = row.get_mut("run") {
             upgrade(run);

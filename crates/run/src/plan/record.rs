@@ -26,6 +26,7 @@ impl WorkerPlan {
             stage: self.stage,
             files: named.clone().take(FILES_KEPT).map(|file| file.path.to_string_lossy().into_owned()).collect(),
             file_count: named.count() as u64,
+            parts: self.parts.clone(),
             offset_bytes: self.files.first().map_or(0, |file| file.start),
             // A device of endless length is filled until it is full.
             span_bytes: (!job.files.fill_device)

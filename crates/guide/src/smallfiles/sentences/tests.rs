@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use results::{Histogram, Latency, Moments, Question};
+use results::evidence::{Storage, StorageClass};
+use results::{Histogram, Latency, Moments, Question, Target};
 
 use super::super::rule;
 use super::*;
@@ -56,7 +57,9 @@ fn of_the_literal_loops() {
         ("shell-write", 1001, 40_000),
         ("shell-read", 1001, 3_300_000),
     ];
-    let sentences = of(&study(&phases, true), Some(&mount("tmpfs")), Some([17_000_000, 3_260_000_000]));
+    let storage = Storage { class: StorageClass::Memory, ..Storage::default() };
+    let study = Study { targets: vec![Target { storage, ..Target::default() }], ..study(&phases, true) };
+    let sentences = of(&study, Some(&mount("tmpfs")), Some([17_000_000, 3_260_000_000]));
     insta::assert_snapshot!(sentences.join("\n"));
 }
 

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::secrets;
-use crate::linux::{Look, mounts};
+use crate::linux::{Look, mounts, secrets};
 use crate::{Fact, FuseDaemon, NotVisible, is_fuse};
 use results::evidence::{DeviceNumber, Mount};
 use results::sort;

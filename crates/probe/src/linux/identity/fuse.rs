@@ -3,10 +3,9 @@
 use results::evidence::{FuseIdentity, Seen};
 
 use super::daemon::{daemon_of, file_name};
-use super::secrets;
 use super::seen::seen;
 use crate::NotVisible;
-use crate::linux::{Look, processes};
+use crate::linux::{Look, processes, secrets};
 use results::evidence::Mount;
 
 /// A FUSE mount and its daemon.
@@ -63,7 +62,7 @@ fn cache(words: &[String]) -> Option<String> {
 
 /// The value of an option, as `-o name=value,…`, `-oname=value`, `--name=value` or `--name value`; empty for one
 /// without a value. The last one counts.
-pub(super) fn value_of(words: &[String], name: &str) -> Option<String> {
+pub(in crate::linux) fn value_of(words: &[String], name: &str) -> Option<String> {
     let mut found = None;
     let mut words = words.iter().skip(1).peekable();
     while let Some(word) = words.next() {

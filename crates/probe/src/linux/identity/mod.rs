@@ -3,7 +3,7 @@
 //! Nothing is read from or written to the storage; a TCP connection to a server is opened and closed.
 
 mod cgroups;
-mod class;
+mod compression;
 mod daemon;
 mod endpoint;
 mod fstab;
@@ -12,20 +12,19 @@ mod mountstats;
 mod nfs;
 mod place;
 mod remarks;
-mod secrets;
 mod seen;
 mod server;
-mod stack;
 
 pub(super) use cgroups::io as io_limits;
 pub(super) use daemon::daemon_at as fuse_daemon_at;
+pub(super) use fuse::value_of as fuse_option;
 pub(super) use mountstats::wire_counters as nfs_mount_statistics;
 
 use std::path::Path;
 
 use results::evidence::{BlockDevice, FuseIdentity, Mount, NfsIdentity, Space, Storage, StorageClass};
 
-use super::Look;
+use super::{Look, class, secrets};
 use crate::{Fact, FileKind, NotVisible};
 use place::Place;
 use seen::seen;
@@ -33,12 +32,12 @@ use seen::seen;
 /// More than any storage has: the answer of a filesystem that cannot know its size.
 const CLAIM_BYTES_MIN: u64 = 1 << 60;
 
-/// The storage behind a path.
-pub(super) fn storage(look: &Look, asked: &Path) -> Storage {
-    let place = place::place(look, asked);
+/// The storage behind a path. `writes`: what stands there will be written.
+pub(super) fn storage(look: &Look, asked: &Path, writes: bool) -> Storage {
+    let place = place::place(look, asked, writes);
     let mount = place.mount.as_ref().ok();
     let found: &[BlockDevice] = place.devices.as_ref().map_or(&[], Vec::as_slice);
-    let class = class_of(look, &place, found);
+    let class = class_of(&place, found);
     let nfs = mount.filter(|mount| nfs::is_nfs(&mount.fstype)).map(|mount| nfs::identity(look, mount));
     let fuse = mount.filter(|mount| crate::is_fuse(&mount.fstype)).map(|mount| fuse::identity(look, mount));
     let endpoint = mount.and_then(|mount| endpoint::endpoint(mount, fuse.as_ref()));
@@ -52,7 +51,7 @@ pub(super) fn storage(look: &Look, asked: &Path) -> Storage {
         None => server::identity(look, &endpoint, transport),
     });
     remarks.extend(server.as_ref().and_then(crate::server::remark));
-    Storage {
+    let mut storage = Storage {
         asked_path: asked.display().to_string(),
         exists: seen(place.exists.clone()),
         resolved_path: seen(place.resolved.as_ref().map(|path| path.display().to_string())),
@@ -61,21 +60,25 @@ pub(super) fn storage(look: &Look, asked: &Path) -> Storage {
         space: seen(place.space.clone().and_then(|space| believable(space, fuse.as_ref()))),
         direct_io: seen(place.direct_io.clone()),
         devices: seen(device_list(&place, class).map(<[BlockDevice]>::to_vec)),
-        stack: stack::stack(look, mount, found),
-        compression: stack::compression(look, mount, place.attributes),
+        compression: compression::compression(place.data_mount.as_ref().or(mount), place.attributes),
+        layers: place.layers.clone(),
         server,
         nfs,
         fuse,
         cgroup: cgroups::identity(look, found),
-        remarks,
-    }
+        remarks: Vec::new(),
+    };
+    // What speaks against all figures comes first.
+    storage.remarks = remarks::about_memory(&storage).into_iter().chain(remarks).collect();
+    storage
 }
 
-fn class_of(look: &Look, place: &Place, devices: &[BlockDevice]) -> StorageClass {
+fn class_of(place: &Place, devices: &[BlockDevice]) -> StorageClass {
     match (&place.mount, place.kind) {
         (_, FileKind::BlockDevice) => StorageClass::Device,
         (_, FileKind::CharacterDevice) => StorageClass::Kernel,
-        (Ok(mount), _) => class::class(look, mount, !devices.is_empty()),
+        // What is there decides.
+        (Ok(mount), _) => class::class(place.data_mount.as_ref().unwrap_or(mount), !devices.is_empty()),
         (Err(_), _) => StorageClass::Unknown,
     }
 }
@@ -117,7 +120,7 @@ mod tests {
     #[test]
     fn this_machine() {
         let directory = tempfile::tempdir_in(".").unwrap();
-        let storage = storage(&Look::new(), directory.path());
+        let storage = storage(&Look::new(), directory.path(), false);
         let resolved = directory.path().canonicalize().unwrap();
         assert_eq!(storage.resolved_path, Seen::Value(resolved.display().to_string()));
         assert_eq!(storage.exists, Seen::Value(true));
@@ -129,7 +132,7 @@ mod tests {
 
     #[test]
     fn the_kernels_own_files() {
-        let storage = storage(&Look::new(), Path::new("/proc/self/status"));
+        let storage = storage(&Look::new(), Path::new("/proc/self/status"), false);
         assert_eq!(storage.class, StorageClass::Kernel);
         assert_eq!(storage.devices, Seen::Value(vec![]));
         assert!(storage.remarks.iter().any(|remark| remark.contains("no storage")));
@@ -137,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_missing_path_is_about_its_parent() {
-        let storage = storage(&Look::new(), Path::new("/proc/self/no/such"));
+        let storage = storage(&Look::new(), Path::new("/proc/self/no/such"), false);
         assert_eq!(storage.exists, Seen::Value(false));
         assert_eq!(storage.class, StorageClass::Kernel);
         assert!(storage.remarks[0].contains("does not exist"), "{:?}", storage.remarks);

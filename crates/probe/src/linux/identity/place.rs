@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
 
-use super::class;
-use crate::linux::{Look, mounts, paths};
+use crate::linux::layers::{self, Asked};
+use crate::linux::{Look, block, class, mounts, paths};
 use crate::{Fact, FileKind, NotVisible};
-use results::evidence::{BlockDevice, DeviceNumber, DirectIo, Mount, Space};
+use results::evidence::{BlockDevice, DeviceNumber, DirectIo, Layer, Mount, Space};
 
 /// A path that says nothing for so long counts as one that does not answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -33,6 +33,10 @@ pub(super) struct Place {
     pub(super) mount: Fact<Mount>,
     pub(super) space: Fact<Space>,
     pub(super) direct_io: Fact<DirectIo>,
+    /// The mount that holds the data of an overlay.
+    pub(super) data_mount: Option<Mount>,
+    /// What the data lie on.
+    pub(super) layers: Vec<Layer>,
     /// The whole disks behind it.
     pub(super) devices: Fact<Vec<BlockDevice>>,
     /// The device's number, if it is one.
@@ -41,22 +45,23 @@ pub(super) struct Place {
 }
 
 /// Asks, and gives up on a path that does not answer.
-pub(super) fn place(look: &Look, path: &Path) -> Place {
+pub(super) fn place(look: &Look, path: &Path, writes: bool) -> Place {
     let own = look.clone();
     let (sender, receiver) = mpsc::channel();
     let asked = path.to_path_buf();
     std::thread::spawn(move || {
         // Nobody waits any more if this fails.
-        let _ = sender.send(ask(&own, &asked));
+        let _ = sender.send(ask(&own, Asked { path: &asked, writes }));
     });
     receiver.recv_timeout(ANSWER_TIMEOUT).unwrap_or_else(|_| {
         silent(look, path, &NotVisible::new("stat", format!("no response within {} s", ANSWER_TIMEOUT.as_secs())))
     })
 }
 
-fn ask(look: &Look, path: &Path) -> Place {
+fn ask(look: &Look, asked: Asked<'_>) -> Place {
+    let path = asked.path;
     let errno = match std::fs::metadata(path) {
-        Ok(metadata) => return answering(look, path, true, &metadata),
+        Ok(metadata) => return answering(look, asked, true, &metadata),
         // No number: the name was refused before the kernel saw it.
         Err(error) => error.raw_os_error().map_or(Errno::INVAL, Errno::from_raw_os_error),
     };
@@ -66,7 +71,7 @@ fn ask(look: &Look, path: &Path) -> Place {
         Errno::NOENT => {
             let parent = mounts::nearest_existing(path);
             match std::fs::metadata(&parent) {
-                Ok(metadata) => answering(look, &parent, false, &metadata),
+                Ok(metadata) => answering(look, Asked { path: &parent, writes: true }, false, &metadata),
                 Err(_) => silent(look, path, &silence(errno)),
             }
         }
@@ -80,7 +85,8 @@ fn impossible(errno: Errno) -> Place {
 }
 
 /// A path that exists and answers.
-fn answering(look: &Look, path: &Path, is_asked_for: bool, metadata: &Metadata) -> Place {
+fn answering(look: &Look, asked: Asked<'_>, is_asked_for: bool, metadata: &Metadata) -> Place {
+    let path = asked.path;
     // Attributes may come from a cache that outlives the daemon or the server; the space does not.
     if let Err(errno @ (Errno::NOTCONN | Errno::STALE)) = rustix::fs::statvfs(path) {
         return silent(look, path, &silence(errno));
@@ -90,14 +96,18 @@ fn answering(look: &Look, path: &Path, is_asked_for: bool, metadata: &Metadata) 
     let is_device = matches!(kind, FileKind::BlockDevice | FileKind::CharacterDevice);
     let device_instead = || NotVisible::new(path.display(), "is a device, not on a filesystem");
     let mount = if is_device { Err(device_instead()) } else { mounts::mount_of(look, path) };
+    let asked = Asked { path: &resolved, ..asked };
+    let layers = if kind == FileKind::CharacterDevice { Vec::new() } else { layers::of_path(look, asked) };
     Place {
         exists: Ok(is_asked_for),
         kind,
         direct_io: direct_io(&resolved, kind, mount.as_ref().ok()),
         space: if is_device { Err(device_instead()) } else { paths::space(path) },
+        data_mount: mount.as_ref().ok().and_then(|mount| layers::data_mount(look, mount, asked)),
         mount,
-        devices: paths::devices_of(look, path),
-        device: (kind == FileKind::BlockDevice).then(|| paths::number_of(metadata.rdev())),
+        devices: layers::devices(look, &layers),
+        layers,
+        device: (kind == FileKind::BlockDevice).then(|| block::number_of(metadata.rdev())),
         attributes: attributes(&resolved),
         resolved: Ok(resolved),
     }
@@ -106,8 +116,10 @@ fn answering(look: &Look, path: &Path, is_asked_for: bool, metadata: &Metadata) 
 /// A path that does not answer: what the kernel's tables say about its name.
 fn silent(look: &Look, path: &Path, reason: &NotVisible) -> Place {
     let mount = mounts::mount_by_name(look, path);
+    let layers = mount.as_ref().map_or_else(|_| Vec::new(), |mount| layers::of_mount(look, mount));
     Place {
-        devices: mount.as_ref().map_err(NotVisible::clone).and_then(|mount| paths::devices_of_mount(look, mount)),
+        devices: mount.as_ref().map_err(NotVisible::clone).and_then(|_| layers::devices(look, &layers)),
+        layers,
         mount,
         ..unknown(reason)
     }
@@ -132,6 +144,8 @@ fn unknown(reason: &NotVisible) -> Place {
         mount: Err(without_path.clone()),
         space: Err(without_path.clone()),
         direct_io: Err(without_path.clone()),
+        data_mount: None,
+        layers: Vec::new(),
         devices: Err(without_path),
         device: None,
         attributes: StatxAttributes::empty(),
@@ -155,7 +169,15 @@ fn direct_io(path: &Path, kind: FileKind, mount: Option<&Mount>) -> Fact<DirectI
         Some(mount) => unknown(&format!("{} does not report it, or the kernel is older than 6.1", mount.fstype)),
         None => unknown("the driver does not report it, or the kernel is older than 6.1"),
     };
-    paths::direct_io(&file).ok_or_else(silent)
+    let told = paths::direct_io(&file);
+    told.or_else(|| is_refused(&file, mount).then_some(DirectIo::Refused)).ok_or_else(silent)
+}
+
+/// Some filesystems refuse direct I/O and do not tell: squashfs. Opening a file of a local one shows it, and does no I/O.
+fn is_refused(file: &Path, mount: Option<&Mount>) -> bool {
+    let is_local = mount.is_some_and(|mount| class::by_type(mount).is_none());
+    let flags = OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    is_local && file.is_file() && rustix::fs::open(file, flags, Mode::empty()).is_err_and(|error| error == Errno::INVAL)
 }
 
 /// In a directory without files one above it serves as well, on the same mount.
@@ -181,7 +203,7 @@ mod tests {
     use std::fs;
 
     fn of(path: &Path) -> Place {
-        place(&Look::new(), path)
+        place(&Look::new(), path, false)
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use results::evidence::{NfsIdentity, StorageClass};
+use results::evidence::{InMemory, NfsIdentity, Storage, StorageClass};
 use rustix::fs::StatxAttributes;
 
 use super::fstab;
@@ -10,6 +10,15 @@ use super::place::Place;
 use crate::FileKind;
 use crate::linux::{Look, read_text, usage};
 use results::evidence::Mount;
+
+/// What is below is memory.
+pub(super) fn about_memory(storage: &Storage) -> Option<String> {
+    let way = storage.way_to_memory()?;
+    Some(match storage.in_memory()? {
+        InMemory::All => format!("the data are in memory ({way}): the figures are those of memory, not of a disk"),
+        InMemory::Part => format!("a part of the data is in memory ({way}), and the figures with it"),
+    })
+}
 
 /// Options of filesystems that change what figures mean, and the sentence. The third part: the value, if one is
 /// needed.
@@ -99,10 +108,10 @@ fn about_mount(mount: &Mount, class: StorageClass) -> Vec<String> {
 
 fn about_class(class: StorageClass) -> Option<&'static str> {
     match class {
-        StorageClass::Memory => Some("files are in memory: the figures are those of memory, not of a disk"),
         StorageClass::Kernel => Some("a kernel filesystem: no storage"),
         StorageClass::HostShare => Some("files belong to the machine that hosts this one, and its caches take part"),
-        StorageClass::Block
+        StorageClass::Memory
+        | StorageClass::Block
         | StorageClass::Network
         | StorageClass::Fuse
         | StorageClass::Device
@@ -141,7 +150,6 @@ mod tests {
 
     #[test]
     fn places_that_are_no_disk() {
-        assert!(about_class(StorageClass::Memory).unwrap().contains("memory"));
         assert!(about_class(StorageClass::Kernel).unwrap().contains("no storage"));
         assert_eq!(about_class(StorageClass::Block), None);
     }

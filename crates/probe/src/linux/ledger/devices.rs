@@ -7,15 +7,13 @@ use results::evidence::{DeviceCounters, DevicePlace, LayerCounters};
 
 use super::growth::growth;
 use crate::linux::counters::delta;
-use crate::linux::{Look, paths, read_text};
+use crate::linux::layers::{self, Asked};
+use crate::linux::{Look, mounts, read_text};
 use crate::{Fact, NotVisible};
-use results::evidence::BlockDevice;
+use results::evidence::Layer;
 
 /// The kernel counts in sectors of this many bytes, whatever the device's own block is.
 const SECTOR_BYTES: u64 = 512;
-
-/// Loop devices on files on loop devices: deeper stacks are cut; it only bounds the walk.
-const LOOPS_MAX: usize = 4;
 
 /// Devices behind a set of files, and what they did since the first reading.
 #[derive(Debug, Default)]
@@ -50,30 +48,30 @@ impl DeviceMeter {
         }
         let mut meter = DeviceMeter::default();
         for path in paths {
-            for device in paths::devices_of(look, path)? {
-                meter.add(look, &device, None, LOOPS_MAX);
-            }
+            let existing = mounts::nearest_existing(path);
+            let layers = layers::of_path(look, Asked { path: &existing, writes: false });
+            layers::devices(look, &layers)?;
+            layers.iter().for_each(|layer| meter.add(look, layer, false));
         }
         Ok(meter)
     }
 
-    /// Adds a device and what is below it. `below_file`: it stands below the file of a loop device.
-    fn add(&mut self, look: &Look, device: &BlockDevice, below_file: Option<DevicePlace>, loops: usize) {
-        let own = if device.slaves.is_empty() { DevicePlace::Leaf } else { DevicePlace::Above };
-        let place = below_file.unwrap_or(own);
-        if self.devices.iter().any(|known| known.grown.name == device.name) {
-            return;
+    /// Adds the devices among a layer and those below it. `below_file`: it stands below the file of a device.
+    fn add(&mut self, look: &Look, layer: &Layer, below_file: bool) {
+        let is_known = |name: &str| self.devices.iter().any(|known| known.grown.name == name);
+        if layer.is_device() && !is_known(&layer.name) {
+            let place = match () {
+                () if below_file => DevicePlace::BelowFile,
+                () if layer.holding().any(Layer::is_device) => DevicePlace::Above,
+                () => DevicePlace::Leaf,
+            };
+            let stat = look.sys.join("block").join(layer.name.replace('/', "!")).join("stat");
+            let grown = DeviceCounters { name: layer.name.clone(), place, ..DeviceCounters::default() };
+            self.devices.push(Metered { stat, last: None, grown });
         }
-        let stat = look.sys.join("block").join(device.name.replace('/', "!")).join("stat");
-        let grown = DeviceCounters { name: device.name.clone(), place, ..DeviceCounters::default() };
-        self.devices.push(Metered { stat, last: None, grown });
-        for slave in &device.slaves {
-            self.add(look, slave, below_file, loops);
-        }
-        let Some(file) = device.backing_file.as_ref().filter(|_| loops > 0) else { return };
-        // The file may be on a filesystem that this process does not see; the loop device itself is seen.
-        for below in paths::devices_of(look, Path::new(file)).unwrap_or_default() {
-            self.add(look, &below, Some(DevicePlace::BelowFile), loops - 1);
+        // What is below a device and no device itself is the filesystem of a file that stands behind it.
+        for below in layer.holding() {
+            self.add(look, below, below_file || layer.is_device() && !below.is_device());
         }
     }
 
@@ -129,6 +127,7 @@ fn parse(text: &str) -> Option<Raw> {
 mod tests {
     use super::*;
     use crate::linux::block::fixture::{Tree, tree};
+    use results::evidence::LayerKind;
     use std::fs;
 
     fn stat(tree: &Tree, name: &str, text: &str) {
@@ -137,20 +136,20 @@ mod tests {
         fs::write(directory.join("stat"), text).unwrap();
     }
 
-    fn device(tree: &Tree, major: u32, minor: u32) -> BlockDevice {
-        crate::linux::block::device(&tree.look, results::evidence::DeviceNumber { major, minor }).unwrap()
+    fn layer(tree: &Tree, name: &str) -> Layer {
+        layers::of_directory(&tree.look, &tree.look.sys.join("devices").join(name)).unwrap()
     }
 
-    fn meter(tree: &Tree, device: &BlockDevice) -> DeviceMeter {
+    fn meter(tree: &Tree, name: &str) -> DeviceMeter {
         let mut meter = DeviceMeter::default();
-        meter.add(&tree.look, device, None, LOOPS_MAX);
+        meter.add(&tree.look, &layer(tree, name), false);
         meter
     }
 
     #[test]
     fn a_device_counts_from_its_first_reading_and_over_a_wrap() {
         let tree = tree();
-        let mut meter = meter(&tree, &device(&tree, 8, 16));
+        let mut meter = meter(&tree, "sdb");
         stat(&tree, "sdb", "100 1 8000 70 50 2 4000 4294967290 0 500 600 0 0 0 0 9 3\n");
         let first = meter.read(&tree.look).unwrap();
         assert_eq!(first[0].done, LayerCounters::default());
@@ -177,7 +176,7 @@ mod tests {
     #[test]
     fn a_stack_has_its_leaves_and_the_rest_stands_above() {
         let tree = tree();
-        let meter = meter(&tree, &device(&tree, 253, 0));
+        let meter = meter(&tree, "dm-0");
         let places: Vec<_> =
             meter.devices.iter().map(|device| (device.grown.name.as_str(), device.grown.place)).collect();
         use DevicePlace::{Above, Leaf};
@@ -187,9 +186,10 @@ mod tests {
     #[test]
     fn a_loop_device_is_the_leaf_and_its_files_disk_is_below() {
         let tree = tree();
-        let lower = device(&tree, 8, 16);
-        let mut meter = meter(&tree, &device(&tree, 7, 0));
-        meter.add(&tree.look, &lower, Some(DevicePlace::BelowFile), 0);
+        let file_system = Layer { name: "ext4".into(), kind: LayerKind::Filesystem, ..Layer::default() };
+        let upper = Layer { below: vec![layer(&tree, "sdb")], ..file_system };
+        let mut meter = DeviceMeter::default();
+        meter.add(&tree.look, &Layer { below: vec![upper], ..layer(&tree, "loop0") }, false);
         let places: Vec<_> =
             meter.devices.iter().map(|device| (device.grown.name.as_str(), device.grown.place)).collect();
         assert_eq!(places, [("loop0", DevicePlace::Leaf), ("sdb", DevicePlace::BelowFile)]);
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn a_device_that_went_away_hides_the_layer() {
         let tree = tree();
-        let mut meter = meter(&tree, &device(&tree, 8, 16));
+        let mut meter = meter(&tree, "sdb");
         let reason = meter.read(&tree.look).unwrap_err();
         assert!(reason.place.ends_with("block/sdb/stat"), "{reason}");
     }

@@ -2,7 +2,7 @@
 
 use results::evidence::DeviceNumber;
 
-use super::super::{Look, paths, read_text};
+use super::super::{Look, block, read_text};
 
 /// Who exports one of these devices, as the end of a sentence.
 pub(super) fn of_device(look: &Look, family: &[DeviceNumber]) -> Option<String> {
@@ -11,7 +11,7 @@ pub(super) fn of_device(look: &Look, family: &[DeviceNumber]) -> Option<String> 
         let exported = entries(&subsystem.join("namespaces")).into_iter().any(|namespace| {
             let enabled = read_text(&namespace.join("enable")).is_ok_and(|text| text == "1");
             let device = read_text(&namespace.join("device_path")).ok().filter(|_| enabled);
-            device.and_then(|path| paths::block_number(path.as_ref())).is_some_and(|number| family.contains(&number))
+            device.and_then(|path| block::block_number(path.as_ref())).is_some_and(|number| family.contains(&number))
         });
         let name = subsystem.file_name().filter(|_| exported)?.to_string_lossy().into_owned();
         Some(format!("is served to other machines as NVMe subsystem {name}"))
@@ -35,11 +35,11 @@ mod tests {
         fs::create_dir_all(&namespace).unwrap();
         let Some(device) = ["/dev/loop0", "/dev/vda", "/dev/sda", "/dev/nvme0n1"]
             .into_iter()
-            .find(|path| paths::block_number(path.as_ref()).is_some())
+            .find(|path| block::block_number(path.as_ref()).is_some())
         else {
             return;
         };
-        let number = paths::block_number(device.as_ref()).unwrap();
+        let number = block::block_number(device.as_ref()).unwrap();
         fs::write(namespace.join("device_path"), format!("{device}\n")).unwrap();
         let served = |enabled: &str| {
             fs::write(namespace.join("enable"), enabled).unwrap();

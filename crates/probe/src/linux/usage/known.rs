@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::super::{Look, block, mounts, paths, read_number, read_text};
+use super::super::{Look, block, mounts, read_number, read_text};
 use crate::DeviceUse;
 use results::evidence::{DeviceNumber, Mount};
 use results::sort;
@@ -17,7 +17,7 @@ pub(in crate::linux) fn known_use(look: &Look, number: DeviceNumber) -> DeviceUs
     let swaps = read_text(&look.proc.join("swaps")).unwrap_or_default();
     DeviceUse {
         mounted_at: mounted_at(look, &family),
-        swap: swap_paths(&swaps).iter().any(|swap| paths::block_number(swap).is_some_and(|n| family.contains(&n))),
+        swap: swap_paths(&swaps).iter().any(|swap| block::block_number(swap).is_some_and(|n| family.contains(&n))),
         holders: holders(look, &family),
         ..DeviceUse::default()
     }
@@ -55,7 +55,7 @@ fn overlap(one: &Path, other: &Path) -> bool {
 
 fn mounted_at(look: &Look, family: &[DeviceNumber]) -> Vec<PathBuf> {
     let mounts = mounts::mounts(look).unwrap_or_default();
-    let is_of_family = |path: &str| paths::block_number(Path::new(path)).is_some_and(|number| family.contains(&number));
+    let is_of_family = |path: &str| block::block_number(Path::new(path)).is_some_and(|number| family.contains(&number));
     let uses = |mount: &&Mount| {
         family.contains(&mount.device)
             || is_of_family(&mount.source)
@@ -67,8 +67,8 @@ fn mounted_at(look: &Look, family: &[DeviceNumber]) -> Vec<PathBuf> {
 
 /// The files of btrfs show an anonymous number, and its source is one of several devices.
 fn btrfs_devices(look: &Look, mount: &Mount) -> impl Iterator<Item = DeviceNumber> {
-    let source = paths::block_number(Path::new(&mount.source)).and_then(|number| block::directory(look, number));
-    let members = source.and_then(|source| paths::btrfs_members(look, &source)).unwrap_or_default();
+    let source = block::block_number(Path::new(&mount.source)).and_then(|number| block::directory(look, number));
+    let members = source.and_then(|source| block::btrfs_members(look, &source)).unwrap_or_default();
     members.into_iter().filter_map(|member| block::number_in(&member))
 }
 

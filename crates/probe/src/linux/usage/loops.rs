@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-use super::super::paths::number_of;
+use super::super::block::number_of;
 use super::super::{Look, block, read_text};
 use super::found::LoopDevice;
 use super::{LOOPS_MAX, claim, node, of_number};

@@ -15,7 +15,7 @@ use std::path::Path;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::paths::number_of;
+use super::block::number_of;
 use super::{Look, block};
 use crate::{DeviceUse, NotVisible};
 use results::evidence::DeviceNumber;

@@ -10,7 +10,7 @@ const SECRET_PARTS: [&str; 8] = ["pass", "secret", "token", "credential", "acces
 const PLACE_ENDINGS: [&str; 5] = ["file", "path", "dir", "command", "stdin"];
 
 /// A command line without its secrets.
-pub(super) fn blank_words(words: &[String]) -> Vec<String> {
+pub(in crate::linux) fn blank_words(words: &[String]) -> Vec<String> {
     let mut blanked = Vec::with_capacity(words.len());
     let mut value_follows = false;
     for word in words {
@@ -23,7 +23,7 @@ pub(super) fn blank_words(words: &[String]) -> Vec<String> {
 }
 
 /// A word without its secrets: a URL, an option, or several with commas between.
-pub(super) fn blank_word(word: &str) -> String {
+pub(in crate::linux) fn blank_word(word: &str) -> String {
     // A comma may be part of a URL that stands alone; in a list of options it ends one.
     let scheme = word.find("://").filter(|end| word[..*end].chars().all(|letter| letter.is_ascii_alphanumeric()));
     if scheme.is_some() {

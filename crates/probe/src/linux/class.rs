@@ -1,11 +1,7 @@
-//! The storage class of a mount.
+//! The storage class of a mount, by the type of its filesystem.
 
-use results::evidence::StorageClass;
-
-use super::stack;
 use crate::is_fuse;
-use crate::linux::Look;
-use results::evidence::Mount;
+use results::evidence::{Mount, StorageClass};
 
 /// Their files are made up by the kernel.
 const KERNEL: [&str; 22] = [
@@ -57,29 +53,9 @@ const HOST_SHARE: [&str; 5] = ["virtiofs", "hostfs", "vboxsf", "vmhgfs", "drvfs"
 /// On disks, though their files show an anonymous device number.
 const MANY_DISKS: [&str; 5] = ["btrfs", "zfs", "bcachefs", "ubifs", "jffs2"];
 
-/// The kind of place. `has_devices`: block devices were found behind it.
-pub(super) fn class(look: &Look, mount: &Mount, has_devices: bool) -> StorageClass {
-    let fstype = mount.fstype.as_str();
-    if fstype == "overlay" {
-        // New data goes to the upper directory; what is there decides.
-        let below = stack::mount_below(look, mount);
-        return below.map_or(StorageClass::Unknown, |below| class(look, &below, has_devices));
-    }
-    match remote(mount) {
-        Some(class) => class,
-        None if KERNEL.contains(&fstype) => StorageClass::Kernel,
-        None if MEMORY.contains(&fstype) => StorageClass::Memory,
-        None if MANY_DISKS.contains(&fstype) || mount.device.major != 0 || has_devices => StorageClass::Block,
-        None => StorageClass::Unknown,
-    }
-}
-
-/// Somebody else than this kernel answers.
-pub(super) fn is_remote(mount: &Mount) -> bool {
-    remote(mount).is_some()
-}
-
-fn remote(mount: &Mount) -> Option<StorageClass> {
+/// The kind of place, where the type alone tells it. `None`: it is on devices of this machine, on other filesystems, or
+/// not known.
+pub(super) fn by_type(mount: &Mount) -> Option<StorageClass> {
     let fstype = mount.fstype.as_str();
     match fstype {
         "fuse.vmhgfs-fuse" => Some(StorageClass::HostShare),
@@ -88,8 +64,22 @@ fn remote(mount: &Mount) -> Option<StorageClass> {
         _ if is_fuse(fstype) => Some(StorageClass::Fuse),
         _ if NETWORK.contains(&fstype) => Some(StorageClass::Network),
         _ if HOST_SHARE.contains(&fstype) => Some(StorageClass::HostShare),
+        _ if KERNEL.contains(&fstype) => Some(StorageClass::Kernel),
+        _ if MEMORY.contains(&fstype) => Some(StorageClass::Memory),
         _ => None,
     }
+}
+
+/// The kind of place that the mount is which holds the data. `has_devices`: block devices were found behind it.
+pub(super) fn class(mount: &Mount, has_devices: bool) -> StorageClass {
+    let on_disks = MANY_DISKS.contains(&mount.fstype.as_str()) || mount.device.major != 0 || has_devices;
+    by_type(mount).unwrap_or(if on_disks { StorageClass::Block } else { StorageClass::Unknown })
+}
+
+/// Somebody else than this kernel answers.
+pub(super) fn is_remote(mount: &Mount) -> bool {
+    use StorageClass::{Fuse, HostShare, Network};
+    matches!(by_type(mount), Some(Fuse | HostShare | Network))
 }
 
 #[cfg(test)]
@@ -101,7 +91,7 @@ mod tests {
     fn of(fstype: &str, major: u32, options: &str) -> StorageClass {
         let device = DeviceNumber { major, minor: 1 };
         let mount = Mount { device, ..fixture::mount(fstype, "/mnt", "source", options) };
-        class(&Look::new(), &mount, false)
+        class(&mount, false)
     }
 
     #[test]
@@ -117,11 +107,5 @@ mod tests {
         assert_eq!(of("9p", 0, "rw,trans=virtio"), StorageClass::HostShare);
         assert_eq!(of("9p", 0, "rw,trans=tcp"), StorageClass::Network);
         assert_eq!(of("newfs", 0, "rw"), StorageClass::Unknown);
-    }
-
-    #[test]
-    fn an_overlay_is_what_is_below_it() {
-        assert_eq!(of("overlay", 0, "rw,lowerdir=/a,upperdir=/proc/self,workdir=/w"), StorageClass::Kernel);
-        assert_eq!(of("overlay", 0, "rw,lowerdir=/a,upperdir=/no/such/place"), StorageClass::Unknown);
     }
 }

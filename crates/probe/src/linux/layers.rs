@@ -1,0 +1,383 @@
+//! What data lie on, followed from a path or a device to the lowest layer that this process sees.
+//!
+//! The walk ends: no layer stands below itself, and there are not more than [`LAYERS_MAX`]. It looks at names and asks the
+//! kernel; a path on a dead server can hold it up, as any look at that path.
+
+mod branches;
+mod device;
+mod image;
+mod nbd;
+mod overlay;
+
+use std::path::{Path, PathBuf};
+
+pub(super) use branches::branch_of;
+
+use super::{Look, block, class, mounts, secrets};
+use crate::{Fact, NotVisible};
+use results::evidence::{BlockDevice, DeviceNumber, Layer, LayerKind, Mount, StorageClass};
+
+/// More layers are not followed.
+const LAYERS_MAX: usize = 64;
+
+/// What is asked about.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    /// The path, which exists.
+    pub(super) path: &'a Path,
+    /// It will be written: an overlay then takes it to its upper directory.
+    pub(super) writes: bool,
+}
+
+/// A directory or file that holds what a layer shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Part {
+    /// `upper directory /x`.
+    role: String,
+    path: PathBuf,
+    /// It holds other data than those asked about.
+    aside: bool,
+}
+
+/// A process or the kernel of this machine, where it serves a device that looks like one of another machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Server {
+    /// `served by nbdkit (pid 12) on this machine`.
+    what: String,
+    /// What it serves is in its memory.
+    memory: bool,
+    /// What it serves.
+    files: Vec<PathBuf>,
+}
+
+/// The layers of an existing path, or of a device that stands there.
+pub(super) fn of_path(look: &Look, asked: Asked<'_>) -> Vec<Layer> {
+    Walk::new(look).path(asked).into_iter().collect()
+}
+
+/// Those of the device in a directory of /sys.
+#[cfg(test)]
+pub(super) fn of_directory(look: &Look, directory: &Path) -> Option<Layer> {
+    Walk::new(look).device(directory)
+}
+
+/// Those of a mount by its line in the kernel's table alone, for one that does not answer.
+pub(super) fn of_mount(look: &Look, mount: &Mount) -> Vec<Layer> {
+    let device = block::directory(look, mount.device);
+    let below = device.and_then(|directory| Walk::new(look).device(&directory)).into_iter().collect();
+    vec![Layer { below, ..file_system(mount) }]
+}
+
+/// The mount that holds the data of an overlay, as far as this process sees it; of overlays on overlays the lowest.
+pub(super) fn data_mount(look: &Look, mount: &Mount, asked: Asked<'_>) -> Option<Mount> {
+    let (mut found, mut asked_path) = (None::<Mount>, asked.path.to_owned());
+    for _ in 0..LAYERS_MAX {
+        let above = found.as_ref().unwrap_or(mount);
+        if above.fstype != "overlay" {
+            break;
+        }
+        let part = overlay::parts(above, Asked { path: &asked_path, ..asked }).into_iter().find(|part| !part.aside)?;
+        found = Some(holding_mount(look, above, &part.path)?);
+        asked_path = part.path;
+    }
+    found
+}
+
+/// The mount of a directory that is not on `above` itself: a name that leads there means one of another namespace.
+fn holding_mount(look: &Look, above: &Mount, path: &Path) -> Option<Mount> {
+    let below = mounts::mount_of(look, path).ok()?;
+    (path.exists() && below.id != above.id && below.device != above.device).then_some(below)
+}
+
+/// The highest devices among the layers: what an application's bytes reach first.
+pub(super) fn devices(look: &Look, layers: &[Layer]) -> Fact<Vec<BlockDevice>> {
+    if !look.sys.join("dev/block").is_dir() {
+        return Err(NotVisible::new(look.sys.join("dev/block").display(), "no such directory"));
+    }
+    let (mut found, mut unseen) = (Vec::new(), None);
+    layers.iter().for_each(|layer| collect(look, layer, &mut found, &mut unseen));
+    match unseen {
+        Some(reason) if found.is_empty() => Err(reason),
+        _ => Ok(found),
+    }
+}
+
+fn collect(look: &Look, layer: &Layer, found: &mut Vec<BlockDevice>, unseen: &mut Option<NotVisible>) {
+    if layer.is_device() {
+        let device = layer.device.and_then(|number| block::device(look, number));
+        // Two partitions of one disk are one disk.
+        found.extend(device.filter(|device| found.iter().all(|known| known.name != device.name)));
+        return;
+    }
+    if let Some(reason) = &layer.unseen {
+        *unseen = Some(NotVisible::new(layer.role.as_deref().unwrap_or(&layer.name), reason));
+    }
+    layer.holding().for_each(|below| collect(look, below, found, unseen));
+}
+
+/// Types of filesystems that have no device of this machine below them.
+fn is_lowest(mount: &Mount) -> bool {
+    use StorageClass::{HostShare, Kernel, Memory, Network};
+    matches!(class::by_type(mount), Some(Memory | Kernel | Network | HostShare))
+}
+
+/// The layer of a mount, without what is below.
+fn file_system(mount: &Mount) -> Layer {
+    let memory = class::by_type(mount) == Some(StorageClass::Memory);
+    let at = format!("at {}", mount.mount_point.display());
+    let source = secrets::blank_word(&mount.source);
+    let nameless = source == "none" || mount.fstype.ends_with(&source) || memory;
+    let mut what = match (memory, nameless) {
+        (true, _) => format!("memory {at}"),
+        (false, true) => at,
+        (false, false) => format!("{source} {at}"),
+    };
+    if let Some(root) = mount.root.as_deref().filter(|root| *root != Path::new("/")) {
+        let is_subvolume =
+            mount.fstype == "btrfs" && mount.option("subvol").is_some_and(|name| Path::new(name) == root);
+        let word = if is_subvolume { "subvolume" } else { "a part of it:" };
+        what.push_str(&format!(", {word} {}", root.display()));
+    }
+    let (kind, name) = (LayerKind::Filesystem, mount.fstype.clone());
+    Layer { kind, name, memory, device: Some(mount.device), what: Some(what), ..Layer::default() }
+}
+
+/// Stands on the way from the top.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Above {
+    Mount(Option<u64>, DeviceNumber),
+    Device(DeviceNumber),
+}
+
+struct Walk<'l> {
+    look: &'l Look,
+    /// So many layers may still be added.
+    left: usize,
+    above: Vec<Above>,
+}
+
+impl<'l> Walk<'l> {
+    fn new(look: &'l Look) -> Walk<'l> {
+        Walk { look, left: LAYERS_MAX, above: Vec::new() }
+    }
+
+    /// Adds a layer and what is below it, unless it is one of those above itself.
+    fn enter(&mut self, at: Above, layer: Layer, below: impl FnOnce(&mut Self, &mut Layer)) -> Layer {
+        let mut layer = layer;
+        match self.left.checked_sub(1) {
+            None => layer.unseen = Some(format!("more than {LAYERS_MAX} layers")),
+            Some(_) if self.above.contains(&at) => layer.unseen = Some("it stands above itself".to_owned()),
+            Some(left) => {
+                self.left = left;
+                self.above.push(at);
+                below(self, &mut layer);
+                self.above.pop();
+            }
+        }
+        layer
+    }
+
+    fn path(&mut self, asked: Asked<'_>) -> Option<Layer> {
+        let look = self.look;
+        if let Some(number) = block::block_number(asked.path) {
+            return block::directory(look, number).and_then(|directory| self.device(&directory));
+        }
+        mounts::mount_of(look, asked.path).ok().map(|mount| self.mount(&mount, Some(asked)))
+    }
+
+    fn mount(&mut self, mount: &Mount, asked: Option<Asked<'_>>) -> Layer {
+        self.enter(Above::Mount(mount.id, mount.device), file_system(mount), |walk, layer| {
+            layer.below = match mount.fstype.as_str() {
+                _ if is_lowest(mount) => Vec::new(),
+                "overlay" => {
+                    let asked = asked.unwrap_or(Asked { path: &mount.mount_point, writes: true });
+                    walk.parts(mount, overlay::parts(mount, asked))
+                }
+                _ => walk.below_mount(mount, asked),
+            };
+        })
+    }
+
+    /// The device whose number the files show, those that the mount names, or the folders that a daemon serves.
+    fn below_mount(&mut self, mount: &Mount, asked: Option<Asked<'_>>) -> Vec<Layer> {
+        let look = self.look;
+        let shown = asked.and_then(|asked| block::device_number(asked.path));
+        let own = shown.into_iter().chain([mount.device]).find_map(|number| block::directory(look, number));
+        let directories = own.map_or_else(|| block::devices_of_source(look, mount), |directory| vec![directory]);
+        let devices = self.devices(directories);
+        if !devices.is_empty() {
+            return devices;
+        }
+        let parts = branches::parts(look, mount, asked.map(|asked| asked.path));
+        self.parts(mount, parts)
+    }
+
+    /// One layer for each part on another filesystem than those before it.
+    fn parts(&mut self, above: &Mount, parts: Vec<Part>) -> Vec<Layer> {
+        let mut layers: Vec<Layer> = Vec::new();
+        for Part { role, path, aside } in parts {
+            let layer = match holding_mount(self.look, above, &path) {
+                Some(_) => self.path(Asked { path: &path, writes: false }).unwrap_or_default(),
+                None => Layer { unseen: Some("not visible to this process".to_owned()), ..Layer::default() },
+            };
+            let layer = Layer { role: Some(role), aside, ..layer };
+            let same = |known: &Layer| known.device == layer.device && known.name == layer.name;
+            if !aside || !layers.iter().any(same) {
+                layers.push(layer);
+            }
+        }
+        layers
+    }
+
+    /// Two partitions of one disk are one disk.
+    fn devices(&mut self, directories: Vec<PathBuf>) -> Vec<Layer> {
+        let mut layers: Vec<Layer> = Vec::new();
+        for directory in directories {
+            let layer = self.device(&directory);
+            layers.extend(layer.filter(|layer| layers.iter().all(|known| known.name != layer.name)));
+        }
+        layers
+    }
+
+    /// The device of a directory in /sys.
+    fn device(&mut self, directory: &Path) -> Option<Layer> {
+        let disk = block::disk_directory(directory);
+        let name = block::name_of(disk)?;
+        let number = block::number_in(directory)?;
+        let layer = Layer {
+            partition: if disk == directory { None } else { block::name_of(directory) },
+            device: Some(number),
+            name,
+            ..device::describe(self.look, disk)
+        };
+        Some(self.enter(Above::Device(number), layer, |walk, layer| walk.below_device(disk, layer)))
+    }
+
+    fn below_device(&mut self, disk: &Path, layer: &mut Layer) {
+        match layer.kind {
+            LayerKind::Loop => self.below_loop(disk, layer),
+            LayerKind::Remote => {
+                let server = if layer.name.starts_with("nbd") {
+                    nbd::server(self.look, disk)
+                } else {
+                    device::target_here(self.look, disk)
+                };
+                let Some(server) = server else { return };
+                layer.memory = server.memory;
+                layer.what = Some(format!("{}, {}", layer.what.take().unwrap_or_default(), server.what));
+                let served = server.files.iter().map(|path| (path, self.path(Asked { path, writes: true })));
+                let role = |path: &Path| Some(format!("served from {}", path.display()));
+                layer.below = served.filter_map(|(path, below)| Some(Layer { role: role(path), ..below? })).collect();
+            }
+            _ => layer.below = self.devices(block::links_in(&disk.join("slaves"))),
+        }
+    }
+
+    fn below_loop(&mut self, disk: &Path, layer: &mut Layer) {
+        let found = image::of(self.look, disk);
+        layer.image = Some(found.image);
+        match found.place {
+            image::Place::Path(path) => layer.below.extend(self.path(Asked { path: &path, writes: true })),
+            image::Place::Mount(mount) => layer.below.push(self.mount(&mount, None)),
+            image::Place::Device(directory) => layer.below.extend(self.device(&directory)),
+            image::Place::Unseen(reason) => layer.unseen = Some(reason),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::block::fixture::tree;
+    use std::fs;
+
+    /// A line for each layer, by depth.
+    fn lines(layer: &Layer) -> Vec<String> {
+        let below = layer.below.iter().flat_map(lines).map(|line| format!(" {line}"));
+        std::iter::once(layer.to_string()).chain(below).collect()
+    }
+
+    #[test]
+    fn a_volume_on_an_array_of_disks() {
+        let tree = tree();
+        let devices = tree.look.sys.join("devices");
+        for (file, text) in
+            [("dm-0/dm/uuid", "LVM-abcdef\n"), ("dm-0/dm/name", "vg-data\n"), ("md0/md/level", "raid1\n")]
+        {
+            fs::create_dir_all(devices.join(file).parent().unwrap()).unwrap();
+            fs::write(devices.join(file), text).unwrap();
+        }
+        let volume = of_directory(&tree.look, &devices.join("dm-0")).unwrap();
+        let expected = ["dm-0: logical volume (LVM) vg-data", " md0: raid1", "  sda2 of sda", "  sdb"];
+        assert_eq!(lines(&volume), expected);
+        let below: Vec<&str> = volume.devices_below().iter().map(|layer| layer.name.as_str()).collect();
+        assert_eq!(below, ["md0"]);
+        let highest: Vec<String> =
+            super::devices(&tree.look, &[volume]).unwrap().into_iter().map(|one| one.name).collect();
+        assert_eq!(highest, ["dm-0"]);
+    }
+
+    #[test]
+    fn a_loop_device_names_its_file_and_how_it_is_read() {
+        let tree = tree();
+        fs::write(tree.look.sys.join("devices/loop0/loop/dio"), "0\n").unwrap();
+        let device = of_directory(&tree.look, &tree.look.sys.join("devices/loop0")).unwrap();
+        let text = "loop0: file /images/disk one, through the page cache, what lies below is not visible (its file is not \
+                    visible to this process)";
+        assert_eq!(device.to_string(), text);
+        fs::write(tree.look.sys.join("devices/loop0/loop/backing_file"), "/proc/self/image (deleted)\n").unwrap();
+        let proc = Look { sys: tree.look.sys.clone(), ..Look::new() };
+        let removed =
+            of_directory(&Look { dev: PathBuf::new(), ..proc }, &tree.look.sys.join("devices/loop0")).unwrap();
+        assert_eq!(removed.below[0].name, "proc", "its filesystem is where it was");
+    }
+
+    #[test]
+    fn a_ring_of_devices_ends() {
+        let tree = tree();
+        let devices = tree.look.sys.join("devices");
+        std::os::unix::fs::symlink(devices.join("dm-0"), devices.join("md0/slaves/dm-0")).unwrap();
+        let ring = of_directory(&tree.look, &devices.join("dm-0")).unwrap();
+        let again = ring.below[0].below.iter().find(|layer| layer.name == "dm-0").unwrap();
+        assert!(again.unseen.as_ref().is_some_and(|reason| reason.contains("above itself")), "{again:?}");
+    }
+
+    #[test]
+    fn very_many_layers_are_cut() {
+        let tree = tree();
+        let devices = tree.look.sys.join("devices");
+        for number in 0..100 {
+            let disk = devices.join(format!("md{}", number + 1));
+            fs::create_dir_all(disk.join("slaves")).unwrap();
+            fs::write(disk.join("dev"), format!("9:{}\n", number + 1)).unwrap();
+            let below = devices.join(format!("md{number}"));
+            std::os::unix::fs::symlink(&below, disk.join("slaves/below")).unwrap();
+        }
+        let all = lines(&of_directory(&tree.look, &devices.join("md100")).unwrap());
+        assert_eq!(all.len(), LAYERS_MAX + 1);
+        assert!(all[LAYERS_MAX].ends_with("(more than 64 layers)"), "{all:?}");
+    }
+
+    #[test]
+    fn hidden_directories_of_an_overlay_hide_its_devices() {
+        let tree = tree();
+        let mount = crate::linux::block::fixture::mount("overlay", "/", "overlay", "upperdir=/no/such/place");
+        let layer = Walk::new(&tree.look).mount(&mount, None);
+        assert!(super::devices(&tree.look, &[layer]).unwrap_err().place.contains("/no/such/place"));
+        let server = crate::linux::block::fixture::mount("nfs4", "/m", "server:/export", "");
+        assert_eq!(super::devices(&tree.look, &[Walk::new(&tree.look).mount(&server, None)]), Ok(vec![]));
+    }
+
+    #[test]
+    fn filesystems_in_words() {
+        let words = |fstype: &str, source: &str, root: &str, options: &str| {
+            let mount = crate::linux::block::fixture::mount(fstype, "/mnt", source, options);
+            file_system(&Mount { root: Some(root.into()), ..mount }).to_string()
+        };
+        assert_eq!(words("ext4", "/dev/sda1", "/", ""), "ext4: /dev/sda1 at /mnt");
+        assert_eq!(words("ext4", "/dev/sda1", "/srv", ""), "ext4: /dev/sda1 at /mnt, a part of it: /srv");
+        assert_eq!(words("btrfs", "/dev/sda1", "/@s", "subvol=/@s"), "btrfs: /dev/sda1 at /mnt, subvolume /@s");
+        assert_eq!(words("tmpfs", "anything", "/", ""), "tmpfs: memory at /mnt");
+        assert_eq!(words("fuse.x", "u://me:word@h/", "/", ""), "fuse.x: u://***@h/ at /mnt", "without the secret");
+    }
+}

@@ -1,0 +1,134 @@
+//! Folders and files of this machine that a daemon or a stacked filesystem serves: the source of its mount, the branches
+//! of mergerfs and unionfs.
+
+use std::path::{Path, PathBuf};
+
+use super::Part;
+use crate::is_fuse;
+use crate::linux::{Look, identity, processes};
+use results::evidence::Mount;
+
+/// Filesystems of the kernel whose source is a folder or a file.
+const STACKED: [&str; 3] = ["ecryptfs", "wrapfs", "erofs"];
+
+/// Daemons whose folders stand in their command line, with colons between and `=RW` behind each.
+const UNIONS: [&str; 4] = [MERGERFS, "unionfs", "unionfs-fuse", "mhddfs"];
+
+/// It tells its branches itself.
+const MERGERFS: &str = "mergerfs";
+
+/// Daemons whose folder is the first of their command line's words that is one.
+const SINGLE: [&str; 5] = ["encfs", "gocryptfs", "cryfs", "securefs", "bindfs"];
+
+/// The longest answer that mergerfs is asked for.
+const ANSWER_BYTES: usize = 16 << 10;
+
+/// What a mount serves, as far as that is this machine's. `path`: an existing path below it.
+pub(super) fn parts(look: &Look, mount: &Mount, path: Option<&Path>) -> Vec<Part> {
+    let source = Path::new(&mount.source);
+    let folder = || named(source, "source").filter(|part| part.path.exists());
+    if STACKED.contains(&mount.fstype.as_str()) {
+        return folder().into_iter().collect();
+    }
+    let kind = mount.fstype.strip_prefix("fuse.").unwrap_or_default();
+    let known = UNIONS.contains(&kind) || SINGLE.contains(&kind) || kind == "fuse-overlayfs" || source.is_absolute();
+    if !is_fuse(&mount.fstype) || !known {
+        return Vec::new();
+    }
+    // The names are those of the daemon's files, which must be this process's too.
+    let Ok(daemon) = identity::fuse_daemon_at(look, &mount.mount_point) else { return Vec::new() };
+    if processes::shares_namespace(look, daemon.pid, "mnt") != Ok(true) {
+        return Vec::new();
+    }
+    let words = &daemon.command_line;
+    match kind {
+        MERGERFS => {
+            let branches = attribute(&mount.mount_point.join(".mergerfs"), "user.mergerfs.branches");
+            let list = branches.map_or_else(|| of_words(words, mount), |branches| of_list(&branches));
+            branches_of(list, path.and_then(|path| branch_of(mount, path)).as_deref())
+        }
+        _ if UNIONS.contains(&kind) => branches_of(of_words(words, mount), None),
+        "fuse-overlayfs" => {
+            let upper = identity::fuse_option(words, "upperdir").unwrap_or_default();
+            named(Path::new(&upper), "upper directory").into_iter().collect()
+        }
+        _ => folder().or_else(|| named(of_words(words, mount).first()?, "source")).into_iter().collect(),
+    }
+}
+
+/// The branch of a mergerfs that has a file.
+pub(in crate::linux) fn branch_of(mount: &Mount, file: &Path) -> Option<PathBuf> {
+    let asks = mount.fstype.strip_prefix("fuse.") == Some(MERGERFS) && file.is_file();
+    asks.then(|| attribute(file, "user.mergerfs.basepath")).flatten().map(PathBuf::from)
+}
+
+fn named(path: &Path, role: &str) -> Option<Part> {
+    let part = || Part { role: format!("{role} {}", path.display()), path: path.to_owned(), aside: false };
+    path.is_absolute().then(part)
+}
+
+/// All branches; those that do not have the file lie aside.
+fn branches_of(list: Vec<PathBuf>, own: Option<&Path>) -> Vec<Part> {
+    let aside = |path: &Path| own.is_some_and(|own| own != path);
+    let parts = list.iter().filter_map(|path| Some(Part { aside: aside(path), ..named(path, "branch")? }));
+    let mut parts: Vec<Part> = parts.collect();
+    parts.sort_by_key(|part| part.aside);
+    parts
+}
+
+/// `/a=RW:/b=NC,1G`.
+fn of_list(text: &str) -> Vec<PathBuf> {
+    let names = text.split([':', ';']).map(|one| one.split('=').next().unwrap_or_default());
+    names.filter(|name| name.starts_with('/')).map(PathBuf::from).collect()
+}
+
+/// The first word of a command line that lists folders, and is no mount point.
+fn of_words(words: &[String], mount: &Mount) -> Vec<PathBuf> {
+    let lists = words.iter().skip(1).map(|word| of_list(word));
+    let is_list = |list: &Vec<PathBuf>| list.iter().any(|path| *path != mount.mount_point && path.exists());
+    lists.into_iter().find(is_list).unwrap_or_default()
+}
+
+/// An extended attribute that is text.
+fn attribute(path: &Path, name: &str) -> Option<String> {
+    let mut buffer = vec![0u8; ANSWER_BYTES];
+    let length = rustix::fs::getxattr(path, name, &mut buffer[..]).ok()?;
+    buffer.truncate(length);
+    String::from_utf8(buffer).ok().map(|text| text.trim_end_matches('\0').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::block::fixture;
+
+    #[test]
+    fn branches_and_the_one_that_has_the_file() {
+        let list = of_list("/disk1=RW:/disk2=NC,1G");
+        assert_eq!(list, [PathBuf::from("/disk1"), PathBuf::from("/disk2")]);
+        let parts = branches_of(list.clone(), Some(Path::new("/disk2")));
+        let told: Vec<_> = parts.iter().map(|part| (part.role.as_str(), part.aside)).collect();
+        assert_eq!(told, [("branch /disk2", false), ("branch /disk1", true)]);
+        assert!(branches_of(list, None).iter().all(|part| !part.aside), "a new file may go to any of them");
+    }
+
+    #[test]
+    fn folders_in_a_command_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().display();
+        let mount = fixture::mount("fuse.unionfs", "/m", "unionfs", "");
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let line = words(&format!("unionfs -o cow {path}=RW:/lower=RO /m"));
+        assert_eq!(of_words(&line, &mount), [folder.path().to_owned(), PathBuf::from("/lower")]);
+        assert_eq!(of_words(&words("encfs /m"), &mount), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn what_another_filesystem_serves_is_its_own_matter() {
+        let of = |fstype: &str, source: &str| parts(&Look::new(), &fixture::mount(fstype, "/m", source, ""), None);
+        assert_eq!(of("ecryptfs", "/proc")[0].role, "source /proc");
+        assert_eq!(of("ecryptfs", "/no/such/place"), []);
+        assert_eq!(of("fuse.s3fs", "s3fs"), []);
+        assert_eq!(of("btrfs", "/proc"), []);
+    }
+}

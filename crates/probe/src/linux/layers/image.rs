@@ -1,0 +1,133 @@
+//! The file behind a loop device.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use engine::files::{Reach, extents_of, page_cache_of};
+use engine::mapper::LoopBacking;
+
+use crate::linux::{Look, block, class, mounts, read_text};
+use results::evidence::{Image, Mount};
+
+/// What a loop device's file is, and where it lies.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Found {
+    pub(super) image: Image,
+    pub(super) place: Place,
+}
+
+/// Where an image lies.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Place {
+    /// At a path of this process.
+    Path(PathBuf),
+    /// On a mount, without a path there: it was removed, or is below another root.
+    Mount(Mount),
+    /// On a device that is not mounted here: its directory in /sys.
+    Device(PathBuf),
+    Unseen(String),
+}
+
+/// What the kernel appends to the path of a file that was removed.
+const REMOVED: &str = " (deleted)";
+
+/// Of the loop device in this directory of /sys.
+pub(super) fn of(look: &Look, disk: &Path) -> Found {
+    let path = read_text(&disk.join("loop/backing_file")).unwrap_or_default();
+    let direct = read_text(&disk.join("loop/dio")).ok().map(|flag| flag == "1");
+    let node = look.dev.join(block::name_of(disk).unwrap_or_default());
+    // A container's nodes may be others.
+    let is_it = block::block_number(&node).is_some_and(|number| block::number_in(disk) == Some(number));
+    let node = is_it.then(|| std::fs::File::open(node).ok()).flatten();
+    let known = node.and_then(|node| engine::mapper::loop_backing(&node).ok());
+    let place = place(look, &path, known);
+    let image = Image { path, direct, ..Image::default() };
+    match &place {
+        Place::Path(path) => Found { image: content(look, path, image), place },
+        _ => Found { image, place },
+    }
+}
+
+/// `known`: what the kernel says of the file, which is surer than its path.
+fn place(look: &Look, path: &str, known: Option<LoopBacking>) -> Place {
+    let here = std::fs::metadata(path).ok();
+    let is_it = |device, inode| here.as_ref().is_some_and(|here| (here.dev(), here.ino()) == (device, inode));
+    match known {
+        Some(LoopBacking::File { device, inode }) if is_it(device, inode) => Place::Path(path.into()),
+        None if here.is_some() => Place::Path(path.into()),
+        Some(LoopBacking::Device(device)) => {
+            let directory = block::directory(look, block::number_of(device));
+            directory.map_or_else(|| Place::Unseen("its device is not visible".to_owned()), Place::Device)
+        }
+        Some(LoopBacking::File { device, .. }) => {
+            let number = block::number_of(device);
+            let mount = mounts::mounts(look).unwrap_or_default().iter().find(|mount| mount.device == number);
+            let device = || block::directory(look, number).map(Place::Device);
+            let nowhere = || Place::Unseen(format!("the filesystem of its file ({number}) is not mounted here"));
+            mount.cloned().map(Place::Mount).or_else(device).unwrap_or_else(nowhere)
+        }
+        // Where it was, its filesystem still is.
+        None => match path.strip_suffix(REMOVED).map(|path| mounts::mount_by_name(look, Path::new(path))) {
+            Some(Ok(mount)) => Place::Mount(mount),
+            _ => Place::Unseen("its file is not visible to this process".to_owned()),
+        },
+    }
+}
+
+/// Length, allocation, and how much of it was written. The latter is asked of local filesystems only, which answer at
+/// once, and not while pages are dirty: nobody knows yet which extents they will have.
+fn content(look: &Look, path: &Path, image: Image) -> Image {
+    let Some(stat) = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file) else { return image };
+    let (size, allocated) = (stat.len(), stat.blocks().saturating_mul(512));
+    let is_local = mounts::mount_of(look, path).is_ok_and(|mount| class::by_type(&mount).is_none());
+    let written = is_local.then(|| written_bytes(path, size)).flatten();
+    Image { size_bytes: Some(size), allocated_bytes: Some(allocated), written_bytes: written, ..image }
+}
+
+fn written_bytes(path: &Path, size: u64) -> Option<u64> {
+    let file = Reach::ByPath.open_to_look(path).ok()?;
+    let pages = page_cache_of(&file).ok()?;
+    let clean = pages.dirty_bytes? == 0 && pages.writeback_bytes? == 0;
+    let extents = clean.then(|| extents_of(&file, size, false).ok()).flatten()?;
+    (extents.examined_bytes >= size).then_some(extents.written_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::block::fixture::tree;
+
+    #[test]
+    fn a_path_of_another_namespace_is_not_believed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("image");
+        std::fs::write(&path, "x").unwrap();
+        let stat = std::fs::metadata(&path).unwrap();
+        let (text, here) = (path.to_str().unwrap(), Place::Path(path.clone()));
+        let look = Look::new();
+        let file = |device, inode| Some(LoopBacking::File { device, inode });
+        assert_eq!(place(&look, text, file(stat.dev(), stat.ino())), here);
+        assert_eq!(place(&look, text, None), here, "nobody says otherwise");
+        let other = place(&look, text, file(stat.dev(), stat.ino() + 1));
+        assert!(!matches!(other, Place::Path(_)), "another file of that name: {other:?}");
+        let unmounted = place(&tree().look, text, file(0xf_ffff, 1));
+        assert!(matches!(unmounted, Place::Unseen(_)), "{unmounted:?}");
+    }
+
+    #[test]
+    fn a_removed_image_is_on_the_filesystem_that_it_was_on() {
+        let gone = place(&Look::new(), "/proc/self/no/such/image (deleted)", None);
+        assert!(matches!(gone, Place::Mount(mount) if mount.fstype == "proc"));
+        assert!(matches!(place(&Look::new(), "/no/such/image", None), Place::Unseen(_)));
+    }
+
+    #[test]
+    fn what_was_written_of_an_image() {
+        let folder = tempfile::tempdir_in(".").unwrap();
+        let path = folder.path().join("image");
+        let file = std::fs::File::create(&path).unwrap();
+        file.set_len(1 << 20).unwrap();
+        let found = content(&Look::new(), &path, Image::default());
+        assert_eq!((found.size_bytes, found.gap()), (Some(1 << 20), Some(results::evidence::Gap::Holes)));
+    }
+}

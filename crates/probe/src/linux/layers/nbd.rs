@@ -1,0 +1,178 @@
+//! The server of a network block device, where it is a process of this machine. The kernel names the client alone; its
+//! socket leads to the other end.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use super::Server;
+use crate::linux::{Look, read_text};
+
+/// Words of nbdkit's plugins that keep what they serve in memory, or make it up.
+const IN_MEMORY: [&str; 5] = ["memory", "data", "pattern", "zero", "null"];
+
+/// The state of a listening socket in /proc/net/unix.
+const LISTENS: &str = "00010000";
+
+/// `None`: nobody on this machine is seen to serve it.
+pub(super) fn server(look: &Look, disk: &Path) -> Option<Server> {
+    let client = read_text(&disk.join("pid")).ok()?;
+    let client = look.proc.join(client.trim());
+    let sockets = sockets(&client);
+    let table = |name: &str| read_text(&client.join("net").join(name)).unwrap_or_default();
+    let tcp = [table("tcp"), table("tcp6")].join("\n");
+    let other_end = other_end(&tcp, &sockets).or_else(|| {
+        let words = std::fs::read(client.join("cmdline")).ok()?;
+        let words = String::from_utf8_lossy(&words).into_owned();
+        listening(&table("unix"), words.split('\0'))
+    })?;
+    let processes = std::fs::read_dir(&look.proc).ok()?.flatten().map(|entry| entry.path());
+    let mut processes = processes.filter(|process| process.join("fd").is_dir() && *process != client);
+    processes.find(|process| self::sockets(process).contains(&other_end)).map(|process| describe(&process))
+}
+
+/// The inodes of a process's sockets: `socket:[123]`.
+fn sockets(process: &Path) -> Vec<u64> {
+    let inode = |link: &PathBuf| link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok();
+    open(process).iter().filter_map(inode).collect()
+}
+
+/// What a process has open.
+fn open(process: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.path().read_link().ok()).collect()
+}
+
+/// A line of /proc/net/tcp: its two ends, and the inode of the socket.
+fn connection(line: &str) -> Option<(SocketAddr, SocketAddr, u64)> {
+    let mut words = line.split_whitespace().skip(1);
+    let (local, remote) = (address(words.next()?)?, address(words.next()?)?);
+    Some((local, remote, words.nth(6)?.parse().ok()?))
+}
+
+/// `0100007F:2766` is 127.0.0.1:10086: words of the machine's byte order.
+fn address(text: &str) -> Option<SocketAddr> {
+    let (address, port) = text.split_once(':')?;
+    let word = |at: usize| u32::from_str_radix(address.get(at..at + 8)?, 16).ok().map(u32::to_ne_bytes);
+    let ip = match address.len() {
+        8 => IpAddr::V4(Ipv4Addr::from(word(0)?)),
+        32 => {
+            let words = [word(0)?, word(8)?, word(16)?, word(24)?];
+            let bytes: [u8; 16] = words.concat().try_into().ok()?;
+            IpAddr::V6(Ipv6Addr::from(bytes)).to_canonical()
+        }
+        _ => return None,
+    };
+    Some(SocketAddr::new(ip, u16::from_str_radix(port, 16).ok()?))
+}
+
+/// The socket at the other end of one of these: the table has it only if that is on this machine.
+fn other_end(table: &str, sockets: &[u64]) -> Option<u64> {
+    let all: Vec<_> = table.lines().filter_map(connection).collect();
+    let own = all.iter().filter(|(_, _, inode)| sockets.contains(inode));
+    own.filter_map(|(local, remote, _)| all.iter().find(|(from, to, _)| (from, to) == (remote, local)))
+        .map(|(_, _, inode)| *inode)
+        .next()
+}
+
+/// The socket that listens at a path that one of these words names.
+fn listening<'w>(table: &str, words: impl Iterator<Item = &'w str>) -> Option<u64> {
+    let paths: Vec<&str> = words.filter(|word| word.starts_with('/')).collect();
+    // `Num RefCount Protocol Flags Type St Inode Path`
+    let socket = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, _, _, flags, _, _, inode, path] = words[..] else { return None };
+        (flags == LISTENS && paths.contains(&path)).then(|| inode.parse().ok())?
+    };
+    table.lines().find_map(socket)
+}
+
+/// What a server says of itself by its command line and the files that it has open.
+fn describe(process: &Path) -> Server {
+    let line = std::fs::read(process.join("cmdline")).unwrap_or_default();
+    let line = String::from_utf8_lossy(&line).into_owned();
+    let mut words = line.split('\0');
+    let program = words.next().and_then(|word| word.rsplit('/').next()).unwrap_or("a process").to_owned();
+    let memory = program == "nbdkit" && words.any(|word| IN_MEMORY.contains(&word));
+    let holds_data = |path: &PathBuf| {
+        let kind = path.metadata().map(|file| file.file_type());
+        kind.is_ok_and(|kind| kind.is_file() || kind.is_block_device())
+    };
+    let mut files: Vec<PathBuf> = open(process).into_iter().filter(holds_data).collect();
+    files.sort_unstable();
+    files.dedup();
+    let pid = process.file_name().unwrap_or_default().to_string_lossy();
+    let files = if memory { Vec::new() } else { files };
+    Server { what: format!("served by {program} (pid {pid}) on this machine"), memory, files }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    const TCP: &str = "\
+  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 00000000:2A3D 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 500 1 0 100 0 0 10 0
+   1: 0100007F:2A3D 0100007F:9C40 01 00000000:00000000 00:00000000 00000000     0        0 501 1 0 20 4 30 10 -1
+   2: 0100007F:9C40 0100007F:2A3D 01 00000000:00000000 00:00000000 00000000     0        0 700 1 0 20 4 30 10 -1
+   3: 0A00020F:9C41 0A000201:2A3D 01 00000000:00000000 00:00000000 00000000     0        0 701 1 0 20 4 30 10 -1";
+
+    const UNIX: &str = "Num       RefCount Protocol Flags    Type St Inode Path
+0000000000000000: 00000002 00000000 00010000 0001 01 800 /run/nbd.sock
+0000000000000000: 00000003 00000000 00000000 0001 03 801 /run/nbd.sock";
+
+    /// A process with these words, and links to what it has open.
+    fn process(proc: &Path, pid: &str, words: &str, open: &[&str]) {
+        let folder = proc.join(pid);
+        fs::create_dir_all(folder.join("fd")).unwrap();
+        fs::create_dir_all(folder.join("net")).unwrap();
+        fs::write(folder.join("net/tcp"), TCP).unwrap();
+        fs::write(folder.join("net/unix"), UNIX).unwrap();
+        fs::write(folder.join("cmdline"), words.replace(' ', "\0")).unwrap();
+        for (number, target) in open.iter().enumerate() {
+            symlink(target, folder.join("fd").join(number.to_string())).unwrap();
+        }
+    }
+
+    /// The server of a device whose client has this open, and these words.
+    fn found(client: &[&str], words: &str, server_words: &str, server_open: &[&str]) -> Option<Server> {
+        let root = tempfile::tempdir().unwrap();
+        let (proc, disk) = (root.path().join("proc"), root.path().join("nbd0"));
+        process(&proc, "40", words, client);
+        process(&proc, "41", server_words, server_open);
+        fs::create_dir(&disk).unwrap();
+        fs::write(disk.join("pid"), "40\n").unwrap();
+        server(&Look::at(proc, root.path().into()), &disk)
+    }
+
+    #[test]
+    fn both_ends_on_this_machine() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = file.path().to_str().unwrap();
+        let client = "nbd-client 127.0.0.1 10813 /dev/nbd0";
+        let served =
+            found(&["socket:[700]"], client, "/usr/bin/qemu-nbd -t disk", &["socket:[501]", path, "/dev/null"]);
+        let what = "served by qemu-nbd (pid 41) on this machine".to_owned();
+        assert_eq!(served, Some(Server { what, memory: false, files: vec![path.into()] }));
+        let memory = found(&["socket:[700]"], client, "nbdkit memory 1G", &["socket:[501]"]).unwrap();
+        assert!(memory.memory && memory.files.is_empty(), "{memory:?}");
+        let unix = found(&["socket:[900]"], "nbd-client -unix /run/nbd.sock", "nbd-server", &["socket:[800]"]);
+        assert!(unix.is_some_and(|server| server.what.contains("nbd-server")));
+    }
+
+    #[test]
+    fn a_server_elsewhere_is_not_here() {
+        assert_eq!(found(&["socket:[701]"], "nbd-client 10.0.2.1", "nbdkit memory 1G", &["socket:[501]"]), None);
+        assert_eq!(found(&[], "nbd-client", "nbdkit memory 1G", &["socket:[501]"]), None);
+    }
+
+    #[test]
+    fn addresses_of_the_kernels_table() {
+        assert_eq!(address("0100007F:2A3D"), "127.0.0.1:10813".parse().ok());
+        assert_eq!(address("00000000000000000000000001000000:0050"), "[::1]:80".parse().ok());
+        assert_eq!(address("0000000000000000FFFF00000100007F:0050"), "127.0.0.1:80".parse().ok());
+        assert_eq!(address("what"), None);
+    }
+}

@@ -1,0 +1,104 @@
+//! The directories of an overlay, and which of them has the data of a path.
+
+use std::path::{Path, PathBuf};
+
+use super::{Asked, Part};
+use results::evidence::Mount;
+
+/// The directories, the one that holds the data first. A relative name belongs to the folder of whoever mounted it, and
+/// cannot be found.
+pub(super) fn parts(mount: &Mount, asked: Asked<'_>) -> Vec<Part> {
+    let upper = mount.option("upperdir").map(PathBuf::from);
+    let lower = lower(mount);
+    let inner = inner(mount, asked.path);
+    let is_file = asked.path.is_file();
+    let has = |directory: &&PathBuf| is_file && directory.join(&inner).symlink_metadata().is_ok();
+    let holding = match &upper {
+        Some(upper) if asked.writes || !is_file || has(&upper) => Some(upper),
+        _ => lower.iter().find(has).or(upper.as_ref()),
+    };
+    // Of a directory that cannot be written nobody knows which file will be read.
+    let part = |word: &str, directory: &PathBuf| Part {
+        role: format!("{word} directory {}", directory.display()),
+        path: if Some(directory) == holding && has(&directory) { directory.join(&inner) } else { directory.clone() },
+        aside: holding.is_some_and(|holding| holding != directory),
+    };
+    let all = upper.iter().map(|upper| part("upper", upper)).chain(lower.iter().map(|lower| part("lower", lower)));
+    let (holding, mut aside): (Vec<Part>, Vec<Part>) = all.partition(|part| !part.aside);
+    let mut parts = holding;
+    parts.append(&mut aside);
+    parts
+}
+
+/// Topmost first.
+fn lower(mount: &Mount) -> Vec<PathBuf> {
+    let options = mount.options.iter().filter_map(|option| option.split_once('='));
+    let named = options.filter(|(name, _)| matches!(*name, "lowerdir" | "lowerdir+"));
+    let all = named.flat_map(|(name, value)| if name == "lowerdir" { split(value) } else { vec![value.to_owned()] });
+    all.map(PathBuf::from).collect()
+}
+
+/// Names with colons between; a colon in a name has a backslash before it. Two colons lead to data alone.
+fn split(value: &str) -> Vec<String> {
+    let mut names = vec![String::new()];
+    let mut letters = value.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, names.last_mut()) {
+            ('\\', Some(name)) => name.extend(letters.next()),
+            (':', _) => names.push(String::new()),
+            (letter, Some(name)) => name.push(letter),
+            (_, None) => {}
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+/// The path from the overlay's root.
+fn inner(mount: &Mount, path: &Path) -> PathBuf {
+    let root = mount.root.as_deref().unwrap_or(Path::new("/"));
+    let whole = root.join(path.strip_prefix(&mount.mount_point).unwrap_or(Path::new("")));
+    whole.strip_prefix("/").map_or(whole.clone(), Path::to_path_buf)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::block::fixture;
+
+    #[test]
+    fn names_of_lower_directories() {
+        let of = |options: &str| lower(&fixture::mount("overlay", "/m", "overlay", options));
+        let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
+        assert_eq!(of("lowerdir=/a:/b\\:c::/d"), paths(&["/a", "/b:c", "/d"]));
+        assert_eq!(of("lowerdir+=/a:b,lowerdir+=/c,upperdir=/u"), paths(&["/a:b", "/c"]));
+    }
+
+    #[test]
+    fn the_directory_that_has_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["mount/sub", "upper/sub", "one/sub", "two/sub"] {
+            std::fs::create_dir_all(at(name)).unwrap();
+        }
+        for name in ["mount/sub/low", "two/sub/low", "mount/sub/up", "upper/sub/up", "one/sub/up"] {
+            std::fs::write(at(name), "x").unwrap();
+        }
+        let root = folder.path().display();
+        let options = format!("lowerdir={root}/one:{root}/two,upperdir={root}/upper");
+        let mount = fixture::mount("overlay", &format!("{root}/mount"), "overlay", &options);
+        let holding = |name: &str, writes: bool| {
+            let parts = parts(&mount, Asked { path: &at(name), writes });
+            assert_eq!((parts.len(), parts.iter().filter(|part| part.aside).count()), (3, 2), "{parts:?}");
+            parts[0].path.clone()
+        };
+        assert_eq!(holding("mount/sub/low", false), at("two/sub/low"));
+        assert_eq!(holding("mount/sub/low", true), at("upper"), "it is copied up");
+        assert_eq!(holding("mount/sub/up", false), at("upper/sub/up"));
+        assert_eq!(holding("mount/sub", false), at("upper"), "new files go there");
+        let only_read =
+            fixture::mount("overlay", &format!("{root}/mount"), "overlay", &format!("lowerdir={root}/one:/b"));
+        let of_directory = parts(&only_read, Asked { path: &at("mount/sub"), writes: false });
+        assert!(of_directory.iter().all(|part| !part.aside), "{of_directory:?}");
+    }
+}

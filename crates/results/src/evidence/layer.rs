@@ -1,0 +1,297 @@
+//! The layers that data lie on: a filesystem, what holds it, and so on to the lowest one that is visible.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{DeviceNumber, Storage, StorageClass};
+
+/// One layer, with those below it. What is not known is left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Layer {
+    /// What kind of layer.
+    pub kind: LayerKind,
+    /// Type of the filesystem, or the kernel's name of the device: `ext4`, `loop0`.
+    pub name: String,
+    /// The partition of the device that is used, if it is one: `sda2`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition: Option<String>,
+    /// Device number of the partition or device; of a filesystem the one that its files show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<DeviceNumber>,
+    /// What the layer above has it for: `upper directory /x`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// What it is, in words: `/dev/vda at /mnt`, `raid1`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub what: Option<String>,
+    /// Its data are in the memory of this machine.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub memory: bool,
+    /// Other data of the layer above lie here, and not those of the path: the lower directories of an overlay, where
+    /// the upper one has the file.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub aside: bool,
+    /// The file behind a loop device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<Image>,
+    /// Why no more is known about what lies below.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unseen: Option<String>,
+    /// What it lies on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub below: Vec<Layer>,
+}
+
+/// What a layer is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LayerKind {
+    /// Of a record that has a sentence only.
+    #[default]
+    Unknown,
+    /// A mounted filesystem.
+    Filesystem,
+    /// A block device that is none of those below.
+    Disk,
+    /// A block device in memory: zram, brd.
+    MemoryDisk,
+    /// A loop device.
+    Loop,
+    /// md.
+    Array,
+    /// Device mapper, but for the next two.
+    Mapped,
+    /// A thin volume of the device mapper.
+    Thin,
+    /// A volume of the device mapper of which nobody knows whether it is thin.
+    MaybeThin,
+    /// A cache of blocks in front of a slower device: bcache.
+    BlockCache,
+    /// A block device over a network: nbd, rbd, iSCSI, NVMe over fabrics.
+    Remote,
+}
+
+/// A file that holds a disk.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Image {
+    /// Its path, as the kernel tells it.
+    pub path: String,
+    /// Length, bytes; this and all else is `None` where the file is not visible.
+    pub size_bytes: Option<u64>,
+    /// Bytes that its filesystem has allocated.
+    pub allocated_bytes: Option<u64>,
+    /// Bytes in extents that were written. The rest reads as zeros without a disk.
+    pub written_bytes: Option<u64>,
+    /// The loop device reads and writes it with direct I/O; false: through the page cache.
+    pub direct: Option<bool>,
+}
+
+/// Why reading an image may ask no disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gap {
+    /// It has holes.
+    Holes,
+    /// It has allocated ranges that nobody has written.
+    Unwritten,
+}
+
+impl Image {
+    /// With this share of its length, an image is whole: formatting leaves small gaps.
+    const WHOLE: f64 = 0.9;
+
+    /// What much of the image lacks; `None`: nothing that is known.
+    pub fn gap(&self) -> Option<Gap> {
+        let whole = self.size_bytes? as f64 * Image::WHOLE;
+        let less = |bytes: Option<u64>| bytes.is_some_and(|bytes| (bytes as f64) < whole);
+        match () {
+            () if less(self.allocated_bytes) => Some(Gap::Holes),
+            () if less(self.written_bytes) => Some(Gap::Unwritten),
+            () => None,
+        }
+    }
+}
+
+impl fmt::Display for Image {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "file {}", self.path)?;
+        f.write_str(match self.gap() {
+            Some(Gap::Holes) => ", sparse",
+            Some(Gap::Unwritten) => ", allocated but not written",
+            None => "",
+        })?;
+        f.write_str(match self.direct {
+            Some(true) => ", direct I/O",
+            Some(false) => ", through the page cache",
+            None => "",
+        })
+    }
+}
+
+/// How much of what lies at a place is in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InMemory {
+    /// All.
+    All,
+    /// Some of the devices or directories that it consists of; how many of its bytes is not visible.
+    Part,
+}
+
+impl Layer {
+    /// It is a block device.
+    pub fn is_device(&self) -> bool {
+        !matches!(self.kind, LayerKind::Unknown | LayerKind::Filesystem)
+    }
+
+    /// What the data lie on, one level down.
+    pub fn holding(&self) -> impl Iterator<Item = &Layer> {
+        self.below.iter().filter(|layer| !layer.aside)
+    }
+
+    /// This layer and all below it that hold the data.
+    pub fn each<'l>(&'l self, visit: &mut dyn FnMut(&'l Layer)) {
+        visit(self);
+        self.holding().for_each(|layer| layer.each(visit));
+    }
+
+    /// The highest devices below it.
+    pub fn devices_below(&self) -> Vec<&Layer> {
+        let below = |layer| if Layer::is_device(layer) { vec![layer] } else { layer.devices_below() };
+        self.holding().flat_map(below).collect()
+    }
+
+    /// How much of it is in memory; `None`: nothing that is visible.
+    pub fn in_memory(&self) -> Option<InMemory> {
+        if self.memory {
+            return Some(InMemory::All);
+        }
+        in_memory(self.holding())
+    }
+
+    /// From this layer to the first one in memory.
+    fn way_to_memory(&self) -> Option<String> {
+        if self.memory {
+            return Some(self.name.clone());
+        }
+        let below = self.holding().find_map(Layer::way_to_memory)?;
+        Some(format!("{} on {below}", self.name))
+    }
+}
+
+fn in_memory<'l>(layers: impl Iterator<Item = &'l Layer>) -> Option<InMemory> {
+    let mut found: Vec<Option<InMemory>> = layers.map(Layer::in_memory).collect();
+    found.dedup();
+    match found[..] {
+        [] => None,
+        [same] => same,
+        _ => Some(InMemory::Part),
+    }
+}
+
+/// Without what lies below.
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(role) = &self.role {
+            write!(f, "{role}{}", if self.name.is_empty() { "" } else { " on " })?;
+        }
+        if let Some(partition) = &self.partition {
+            write!(f, "{partition} of ")?;
+        }
+        f.write_str(&self.name)?;
+        let words = [self.image.as_ref().map(Image::to_string), self.what.clone()];
+        let reason = self.unseen.as_ref().map(|reason| match self.name.is_empty() {
+            true => reason.clone(),
+            false => format!("what lies below is not visible ({reason})"),
+        });
+        let words: Vec<String> = words.into_iter().chain([reason]).flatten().collect();
+        if words.is_empty() { Ok(()) } else { write!(f, ": {}", words.join(", ")) }
+    }
+}
+
+impl Storage {
+    /// How much of it is in memory; `None`: nothing that is visible.
+    pub fn in_memory(&self) -> Option<InMemory> {
+        if self.class == StorageClass::Memory {
+            return Some(InMemory::All);
+        }
+        in_memory(self.layers.iter())
+    }
+
+    /// `ext4 on loop0 on tmpfs`; `None`: nothing of it is in memory.
+    pub fn way_to_memory(&self) -> Option<String> {
+        let named = self.layers.iter().find_map(Layer::way_to_memory);
+        named.or_else(|| {
+            let mount = self.mount.value().filter(|_| self.class == StorageClass::Memory);
+            mount.map(|mount| mount.fstype.clone())
+        })
+    }
+
+    /// All layers that hold its data.
+    pub fn each_layer<'l>(&'l self, visit: &mut dyn FnMut(&'l Layer)) {
+        self.layers.iter().for_each(|layer| layer.each(visit));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layer(kind: LayerKind, name: &str, below: Vec<Layer>) -> Layer {
+        Layer { kind, name: name.into(), below, ..Layer::default() }
+    }
+
+    fn tmpfs() -> Layer {
+        Layer { memory: true, ..layer(LayerKind::Filesystem, "tmpfs", vec![]) }
+    }
+
+    fn disk() -> Layer {
+        layer(LayerKind::Disk, "sda", vec![])
+    }
+
+    fn storage(layer: Layer) -> Storage {
+        Storage { layers: vec![layer], ..Storage::default() }
+    }
+
+    #[test]
+    fn memory_is_found_at_the_bottom() {
+        let looped = layer(LayerKind::Loop, "loop0", vec![tmpfs()]);
+        let mapped = layer(LayerKind::Mapped, "dm-0", vec![looped]);
+        let found = storage(layer(LayerKind::Filesystem, "ext4", vec![mapped]));
+        assert_eq!(found.in_memory(), Some(InMemory::All));
+        assert_eq!(found.way_to_memory().as_deref(), Some("ext4 on dm-0 on loop0 on tmpfs"));
+        assert_eq!(storage(layer(LayerKind::Filesystem, "ext4", vec![disk()])).in_memory(), None);
+        let memory = Storage { class: StorageClass::Memory, ..Storage::default() };
+        assert_eq!(memory.in_memory(), Some(InMemory::All), "of a record without layers");
+    }
+
+    #[test]
+    fn a_part_in_memory_is_not_all() {
+        let both = |below| storage(layer(LayerKind::Array, "md0", below));
+        assert_eq!(both(vec![disk(), tmpfs()]).in_memory(), Some(InMemory::Part));
+        assert_eq!(both(vec![tmpfs(), tmpfs()]).in_memory(), Some(InMemory::All));
+        assert_eq!(both(vec![disk(), disk()]).in_memory(), None);
+        let aside = Layer { aside: true, ..tmpfs() };
+        assert_eq!(both(vec![disk(), aside]).in_memory(), None, "other files lie there");
+    }
+
+    #[test]
+    fn images_and_what_they_lack() {
+        let image = |allocated, written| Image {
+            path: "/x".into(),
+            size_bytes: Some(1000),
+            allocated_bytes: Some(allocated),
+            written_bytes: written,
+            direct: Some(false),
+        };
+        assert_eq!(image(1000, Some(1000)).gap(), None);
+        assert_eq!(image(1000, None).gap(), None);
+        assert_eq!(image(1000, Some(10)).gap(), Some(Gap::Unwritten));
+        assert_eq!(image(10, Some(10)).gap(), Some(Gap::Holes));
+        assert_eq!(Image::default().gap(), None, "not visible is not empty");
+        let device = Layer { image: Some(image(10, None)), ..layer(LayerKind::Loop, "loop0", vec![]) };
+        assert_eq!(device.to_string(), "loop0: file /x, sparse, through the page cache");
+        let upper = Layer { role: Some("upper directory /u".into()), ..tmpfs() };
+        assert_eq!(upper.to_string(), "upper directory /u on tmpfs");
+    }
+}

@@ -1,0 +1,127 @@
+//! Which storages the files lie on, and what part of them lies on each.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use probe::{DataPlace, FileKind, HostFacts};
+use results::FilesPart;
+
+/// A storage of the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoragePlace {
+    /// A file on it: what is known of it is known of all.
+    pub path: PathBuf,
+    /// It will be written.
+    pub writes: bool,
+}
+
+/// Files with the same one have the same storage.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Key {
+    /// Where their data lie; true: an overlay copies the file when it is opened, as it will be written.
+    Data(DataPlace, bool),
+    /// Where the system tells no more.
+    Mount(PathBuf),
+    /// A device of the kernel's own, or nothing known.
+    Alone(PathBuf),
+}
+
+/// The storages found so far.
+#[derive(Default)]
+pub(super) struct Places {
+    known: HashMap<Key, usize>,
+    pub(super) found: Vec<StoragePlace>,
+}
+
+impl Places {
+    /// What part of a worker's files lies on which storage, most bytes first. `files`: each with its bytes.
+    pub(super) fn parts<'f>(
+        &mut self,
+        facts: &HostFacts,
+        files: impl Iterator<Item = (&'f Path, u64)>,
+        writes: bool,
+    ) -> Vec<FilesPart> {
+        let mut parts: Vec<FilesPart> = Vec::new();
+        for (path, bytes) in files {
+            let storage = self.storage(facts, path, writes);
+            let index = parts.iter().position(|part| part.storage == storage).unwrap_or_else(|| {
+                parts.push(FilesPart { storage, ..FilesPart::default() });
+                parts.len() - 1
+            });
+            parts[index].files += 1;
+            parts[index].bytes = parts[index].bytes.saturating_add(bytes);
+        }
+        parts.sort_by_key(|part| std::cmp::Reverse(part.bytes));
+        parts
+    }
+
+    fn storage(&mut self, facts: &HostFacts, path: &Path, writes: bool) -> usize {
+        let found = &mut self.found;
+        *self.known.entry(key(facts, path, writes)).or_insert_with(|| {
+            found.push(StoragePlace { path: path.to_owned(), writes });
+            found.len() - 1
+        })
+    }
+}
+
+fn key(facts: &HostFacts, path: &Path, writes: bool) -> Key {
+    let alone = || Key::Alone(path.to_owned());
+    let Some(facts) = facts.path(path) else { return alone() };
+    if facts.kind == FileKind::CharacterDevice {
+        return alone();
+    }
+    let copied = writes && facts.kind == FileKind::Regular && facts.fstype() == Some("overlay");
+    match (&facts.place, &facts.mount) {
+        (Some(place), _) => Key::Data(place.clone(), copied),
+        (None, Ok(mount)) => Key::Mount(mount.mount_point.clone()),
+        (None, Err(_)) => alone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probe::PathFacts;
+    use results::evidence::{DeviceNumber, Mount};
+
+    fn facts(fstype: &str, mount: u64, minor: u32) -> PathFacts {
+        let device = DeviceNumber { major: 0, minor };
+        PathFacts {
+            kind: FileKind::Regular,
+            place: Some(DataPlace { mount: Some(mount), device, branch: None }),
+            mount: Ok(Mount { fstype: fstype.into(), ..Mount::default() }),
+            ..PathFacts::default()
+        }
+    }
+
+    #[test]
+    fn files_are_counted_where_they_lie() {
+        let mut host = HostFacts::default();
+        for (path, mount) in [("/a/1", 1), ("/a/link", 2), ("/a/2", 1), ("/b", 2)] {
+            host.paths.insert(path.into(), facts("ext4", mount, 7));
+        }
+        let mut places = Places::default();
+        let files =
+            [("/a/1", 10), ("/a/link", 50), ("/a/2", 30), ("/b", 5)].map(|(path, bytes)| (Path::new(path), bytes));
+        let parts = places.parts(&host, files.into_iter(), false);
+        let part = |storage, files, bytes| FilesPart { storage, files, bytes };
+        assert_eq!(parts, [part(1, 2, 55), part(0, 2, 40)]);
+        let paths: Vec<&Path> = places.found.iter().map(|place| place.path.as_path()).collect();
+        assert_eq!(paths, [Path::new("/a/1"), Path::new("/a/link")]);
+        assert_eq!(places.parts(&host, files.into_iter().take(1), true), [part(0, 1, 10)], "for another worker");
+        assert_eq!(places.parts(&host, std::iter::once((Path::new("/unknown"), 1)), false), [part(2, 1, 1)]);
+    }
+
+    #[test]
+    fn an_overlay_copies_what_is_written() {
+        let mut host = HostFacts::default();
+        host.paths.insert("/m/file".into(), facts("overlay", 1, 40));
+        host.paths.insert("/m/missing".into(), PathFacts { kind: FileKind::Missing, ..facts("overlay", 1, 40) });
+        let storages = |path: &str| {
+            let mut places = Places::default();
+            [false, true].map(|writes| places.parts(&host, std::iter::once((Path::new(path), 1)), writes)[0].storage)
+        };
+        assert_eq!(storages("/m/file"), [0, 1]);
+        assert_eq!(storages("/m/missing"), [0, 0]);
+    }
+}
