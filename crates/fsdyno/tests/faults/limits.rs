@@ -77,7 +77,13 @@ fn files_of_a(place: &Path) -> usize {
 
 #[test]
 fn openfiles_keeps_a_job_within_its_limit() {
-    for engine in ["psync", "sync", "libaio --iodepth=8", "io_uring --iodepth=8 --direct=1", "mmap"] {
+    for engine in [
+        "psync",
+        "sync",
+        "libaio --iodepth=16 --iodepth_batch=8",
+        "io_uring --iodepth=16 --iodepth_batch=8 --direct=1",
+        "mmap",
+    ] {
         let place = testkit::directory();
         let job = format!("--name=a --nrfiles=120 --filesize=12k --bs=4k --openfiles=5 --ioengine={engine}");
         // Laid out, written in another order than it is read back, checked; then laid out anew and read.
