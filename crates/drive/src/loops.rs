@@ -75,7 +75,7 @@ struct Flight {
     /// Of the write that is read back, or [`UNNUMBERED`].
     number: u64,
     /// Bytes already transferred, when it came back short.
-    done: u32,
+    done: u64,
 }
 
 /// Why the I/O phase ended.

@@ -270,7 +270,7 @@ impl Recorder {
     pub(crate) fn timed_syncs(&mut self, ops: &[Op], latencies_ns: &[u64]) {
         for (op, latency_ns) in ops.iter().zip(latencies_ns) {
             if let Some(direction) = op.kind.direction() {
-                self.transferred(direction, u64::from(op.length));
+                self.transferred(direction, op.length);
                 self.timed_sync(direction, *latency_ns);
             }
         }

@@ -39,7 +39,7 @@ pub fn explain(setup: &EngineSetup<'_>, op: &Op, code: i32) -> Option<String> {
                 .to_owned(),
         ),
         errno::EIO if setup.name == EngineName::Mmap && matches!(op.kind, OpKind::Read | OpKind::Write) => {
-            let end = op.offset + u64::from(op.length);
+            let end = op.offset + op.length;
             Some(match file.size() {
                 Ok(size) if size < end => format!(
                     "{} has {size} bytes now: another program shortened it while it was mapped; do not change it \

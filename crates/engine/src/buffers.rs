@@ -13,7 +13,7 @@ pub struct ArenaShape {
     /// Places (1 and up).
     pub depth: u32,
     /// Bytes of the largest transfer (0 counts as 1).
-    pub block_bytes_max: u32,
+    pub block_bytes_max: u64,
     /// Alignment of each place in bytes, a power of two; 0 or anything below the page: the page.
     pub align: u32,
     /// What the memory is made of.
@@ -35,7 +35,7 @@ pub enum ArenaError {
         /// As asked for.
         depth: u32,
         /// As asked for.
-        block_bytes_max: u32,
+        block_bytes_max: u64,
     },
     /// The system refused.
     #[error(
@@ -124,15 +124,18 @@ impl Arena {
             Memory::File { path, .. } => memory::file_page_bytes(path),
         };
         let align = (align as usize).max(memory::page_bytes());
-        let stride = (block_bytes_max as usize).max(1).next_multiple_of(align);
+        let stride =
+            usize::try_from(block_bytes_max).ok().and_then(|bytes| bytes.max(1).checked_next_multiple_of(align));
         // A mapping begins at a page; a stricter alignment is found within a longer mapping.
         let slack = align.saturating_sub(page_bytes);
+        let too_large = ArenaError::TooLarge { depth, block_bytes_max };
+        let Some(stride) = stride else { return Err(too_large) };
         let mapping_bytes = stride
             .checked_mul(depth as usize)
             .and_then(|bytes| bytes.checked_add(slack))
             .and_then(|bytes| bytes.checked_next_multiple_of(page_bytes))
             .filter(|bytes| *bytes <= isize::MAX as usize)
-            .ok_or(ArenaError::TooLarge { depth, block_bytes_max })?;
+            .ok_or(too_large)?;
         let mapping = memory::map(mapping_bytes, memory).map_err(|code| match memory {
             Memory::Anonymous | Memory::Shared | Memory::Segment => ArenaError::Refused { bytes: mapping_bytes, code },
             Memory::Huge(_) | Memory::HugeSegment(_) => {
@@ -200,7 +203,7 @@ impl LockedMemory {
         }
         let refused = |code| ArenaError::Locked { bytes, code };
         let depth = u32::try_from(bytes.div_ceil(PART_BYTES)).map_err(|_| refused(crate::errno::ENOMEM))?;
-        let block_bytes_max = bytes.div_ceil(depth.into()) as u32;
+        let block_bytes_max = bytes.div_ceil(depth.into());
         let memory = Arena::new(&ArenaShape { depth, block_bytes_max, align: 0, memory: Memory::Anonymous })?;
         memory::lock(memory.mapping, memory.mapping_bytes).map_err(refused)?;
         Ok(LockedMemory { _memory: Some(memory) })
@@ -212,7 +215,7 @@ mod tests {
     use super::*;
     use crate::slot::Slots;
 
-    fn shape(depth: u32, block_bytes_max: u32, align: u32) -> ArenaShape {
+    fn shape(depth: u32, block_bytes_max: u64, align: u32) -> ArenaShape {
         ArenaShape { depth, block_bytes_max, align, memory: Memory::Anonymous }
     }
 
@@ -248,7 +251,7 @@ mod tests {
     fn errors_name_the_next_step() {
         let crooked = Arena::new(&shape(1, 4096, 3000)).unwrap_err().to_string();
         assert!(crooked.contains("iomem_align=3000"), "{crooked}");
-        let large = Arena::new(&shape(u32::MAX, u32::MAX, 0)).unwrap_err().to_string();
+        let large = Arena::new(&shape(u32::MAX, u32::MAX.into(), 0)).unwrap_err().to_string();
         assert!(large.contains("iodepth=4294967295"), "{large}");
     }
 

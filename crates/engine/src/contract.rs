@@ -64,7 +64,7 @@ pub trait Engine: Sized {
     fn clock(&self) -> &Self::Clock;
 
     /// Takes a request whose first `done` bytes have been transferred already (0 but for the rest of a short one).
-    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self>;
+    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u64) -> Queued<Self>;
 
     /// Hands what is staged to the kernel, first staged first, and says how many requests that were. Fewer than
     /// staged, 0 included, means: reap, then submit again. Retries are bounded. A synchronous engine has nothing staged.

@@ -171,7 +171,7 @@ impl OpenFile {
     }
 
     /// Why a direct transfer with these values may have been answered with EINVAL, and what to do.
-    pub fn explain_refused_transfer(&self, offset: u64, length: u32, memory_align: usize) -> String {
+    pub fn explain_refused_transfer(&self, offset: u64, length: u64, memory_align: usize) -> String {
         error::refused_transfer(self.direct_alignment(), offset, length, memory_align)
     }
 

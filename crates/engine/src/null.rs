@@ -14,9 +14,9 @@ use crate::slot::Slot;
 
 /// What a request yields that meets neither a fault nor an end: all that is left of it.
 #[inline(always)]
-pub(crate) fn full_result(op: &Op, done: u32) -> i64 {
+pub(crate) fn full_result(op: &Op, done: u64) -> i64 {
     match op.kind {
-        OpKind::Read | OpKind::Write | OpKind::Trim => i64::from(op.length) - i64::from(done),
+        OpKind::Read | OpKind::Write | OpKind::Trim => op.length as i64 - done as i64,
         OpKind::Sync | OpKind::DataSync | OpKind::SyncRange => 0,
     }
 }
@@ -41,7 +41,7 @@ impl Engine for NullSync<'_> {
     crate::contract::belongings!(RealClock);
 
     #[inline(always)]
-    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
+    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u64) -> Queued<Self> {
         Queued::Done(Completion { slot, result: full_result(op, done) })
     }
 }
@@ -62,7 +62,7 @@ pub(crate) struct NullQueued<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 struct Staged {
     slot: u32,
-    bytes: u32,
+    result: i64,
 }
 
 impl<'a> NullQueued<'a> {
@@ -91,11 +91,11 @@ impl Engine for NullQueued<'_> {
     crate::contract::belongings!(RealClock);
 
     #[inline(always)]
-    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
+    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u64) -> Queued<Self> {
         // There is a place for each slot, so the queue cannot be full.
         debug_assert!(self.staged.wrapping_sub(self.reaped) < self.ring.len() as u32);
         let place = self.place(self.staged);
-        self.ring[place] = Staged { slot: slot.into_number(), bytes: full_result(op, done) as u32 };
+        self.ring[place] = Staged { slot: slot.into_number(), result: full_result(op, done) };
         self.staged = self.staged.wrapping_add(1);
         Queued::Staged
     }
@@ -118,9 +118,9 @@ impl Engine for NullQueued<'_> {
         let ready = self.submitted.wrapping_sub(self.reaped) as usize;
         let count = ready.min(max).min(spare_capacity(completions));
         append(completions, count, || {
-            let Staged { slot, bytes } = self.ring[self.place(self.reaped)];
+            let Staged { slot, result } = self.ring[self.place(self.reaped)];
             self.reaped = self.reaped.wrapping_add(1);
-            Completion { slot: Slot::returned(slot), result: i64::from(bytes) }
+            Completion { slot: Slot::returned(slot), result }
         });
         Ok(count)
     }

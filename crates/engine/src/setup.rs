@@ -22,7 +22,7 @@ pub struct EngineSetup<'a> {
     /// Slots (1 and up). Synchronous engines use one at a time.
     pub depth: u32,
     /// Bytes of the largest transfer; a request beyond it is a bug and panics.
-    pub block_bytes_max: u32,
+    pub block_bytes_max: u64,
     /// Alignment of the buffers in bytes, a power of two; 0: the page.
     pub memory_align: u32,
     /// What the buffers are made of.

@@ -139,7 +139,7 @@ impl Engine for Sim<'_> {
 
     crate::contract::belongings!(VirtualClock);
 
-    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
+    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u64) -> Queued<Self> {
         if self.staged.len() + self.in_service.len() >= self.spare_capacity {
             return Queued::Full(slot);
         }

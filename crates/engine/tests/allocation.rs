@@ -41,7 +41,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 const DEPTH: u32 = 16;
-const BLOCK: u32 = 4096;
+const BLOCK: u64 = 4096;
 const BLOCKS: u64 = 64;
 
 /// Answers how many allocations a thousand rounds of full depth made.
@@ -65,7 +65,7 @@ impl EngineVisitor for Rounds {
                     odd if odd % 2 == 1 => OpKind::Write,
                     _ => OpKind::Read,
                 };
-                let op = Op { kind, offset: (round + index) % BLOCKS * u64::from(BLOCK), length: BLOCK, file: 0 };
+                let op = Op { kind, offset: (round + index) % BLOCKS * BLOCK, length: BLOCK, file: 0 };
                 engine.buffer(&slot)[0] = round as u8;
                 std::hint::black_box(engine.clock().now_ns());
                 match engine.queue(slot, &op, 0) {
@@ -90,7 +90,7 @@ impl EngineVisitor for Rounds {
                 slots.put_back(completion.slot);
             }
         }
-        assert!(transferred > 900 * i64::from(BLOCK));
+        assert!(transferred > 900 * BLOCK as i64);
         ALLOCATIONS.get() - before
     }
 }
@@ -99,7 +99,7 @@ impl EngineVisitor for Rounds {
 fn no_engine_allocates_after_its_setup() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("file");
-    std::fs::write(&path, vec![0u8; (BLOCKS * u64::from(BLOCK)) as usize]).unwrap();
+    std::fs::write(&path, vec![0u8; (BLOCKS * BLOCK) as usize]).unwrap();
     let files = [OpenFile::open(&path, OpenMode::buffered(FileAccess::ReadWrite)).unwrap()];
     let fixed = EngineOptions { fixed_buffers: true, registered_files: true, ..EngineOptions::default() };
     let engines = [

@@ -10,7 +10,7 @@ const PAGE: u64 = 4096;
 const EIO: i64 = 5;
 
 fn op(kind: OpKind, page: u64) -> Op {
-    Op { kind, offset: page * PAGE, length: PAGE as u32, file: 0 }
+    Op { kind, offset: page * PAGE, length: PAGE, file: 0 }
 }
 
 fn setup(files: &[OpenFile]) -> EngineSetup<'_> {
@@ -19,7 +19,7 @@ fn setup(files: &[OpenFile]) -> EngineSetup<'_> {
         files,
         names: Names::NONE,
         depth: 1,
-        block_bytes_max: PAGE as u32,
+        block_bytes_max: PAGE,
         memory_align: 0,
         memory: Memory::Anonymous,
         sync_range_flags: 0,

@@ -41,7 +41,7 @@ impl Requests {
         Ok(Requests {
             access: access.name().to_string(),
             block_size: block_size.to_string(),
-            largest_bytes: u64::from(largest),
+            largest_bytes: largest,
             reads: access.reads,
             writes: access.writes,
         })

@@ -20,6 +20,10 @@ const fn difference(written: &'static str, fio: &'static str, here: &'static str
     Difference { written, fio, here, reason }
 }
 
+const EARLY: &str = "a job must not end before its size";
+
+const GIVEN: &str = "what was given is what is done";
+
 const MISREAD: &str = "a silent misreading measures something else than was asked for";
 
 /// All of them, in the order of COMPAT.md.

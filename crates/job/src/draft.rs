@@ -19,11 +19,11 @@ pub struct Draft {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Written {
     /// `bs`.
-    pub block_size: PerDirection<u32>,
+    pub block_size: PerDirection<u64>,
     /// `bsrange`, which outranks `bs` whatever the order.
-    pub block_range: PerDirection<Option<(u32, u32)>>,
+    pub block_range: PerDirection<Option<(u64, u64)>>,
     /// `bssplit`, which outranks both.
-    pub block_split: PerDirection<Option<Vec<(u32, u32)>>>,
+    pub block_split: PerDirection<Option<Vec<(u64, u32)>>>,
     /// `blockalign`.
     pub block_align: PerDirection<Option<u64>>,
     /// `random_sequence_stride`.
@@ -90,7 +90,7 @@ pub struct CommandPriority {
     /// `cmdprio_hint`.
     pub hint: PerDirection<Option<u64>>,
     /// By size: what is left out of a priority is that of the three above.
-    pub split: PerDirection<Vec<(u32, u32, Option<IoPriority>)>>,
+    pub split: PerDirection<Vec<(u64, u32, Option<IoPriority>)>>,
 }
 
 impl Default for Written {

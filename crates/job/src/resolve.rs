@@ -1,13 +1,15 @@
 //! From jobs as written to typed jobs: defaults, values, and the rules across options.
 
 use crate::diagnostic::{Diagnostic, Origin, Warning, WarningCode};
-use crate::direction::{Direction, PerDirection};
+use crate::direction::Direction;
 use crate::draft::{CommandPriority, Draft, Written};
 use crate::raw::{Assignment, RawJob, written_options};
 use crate::settings::Settings;
 use crate::sources::Sources;
 use crate::typed::*;
 use crate::value::{Reading, Refusal};
+
+mod pattern;
 
 /// Typed jobs and what there is to say about them.
 #[derive(Debug, Default)]
@@ -150,7 +152,7 @@ impl Draft {
         let Draft { mut job, mut written } = self;
         let errors_before = rules.resolved.errors.len();
         finish_files(&mut job, &written, &mut rules);
-        finish_pattern(&mut job, &written, &mut rules);
+        pattern::finish(&mut job, &written, &mut rules);
         finish_submission(&mut job, &mut rules);
         finish_extent(&mut job, &mut rules);
         check_rates(&job, &mut rules);
@@ -224,82 +226,6 @@ fn finish_files(job: &mut Job, written: &Written, rules: &mut Rules<'_>) {
         error.closing = Some(format!("fio: failed parsing rw={}", job.pattern.access.name()));
         rules.resolved.errors.push(error);
     }
-}
-
-fn finish_pattern(job: &mut Job, written: &Written, rules: &mut Rules<'_>) {
-    let pattern = &mut job.pattern;
-    for direction in Direction::ALL {
-        pattern.block_size[direction] = match (&written.block_split[direction], written.block_range[direction]) {
-            (Some(parts), _) => match parts.as_slice() {
-                [(size, _)] => BlockSize::Fixed(*size),
-                parts => BlockSize::Split(parts.to_vec()),
-            },
-            (None, Some((low, high))) if low == high => BlockSize::Fixed(low),
-            (None, Some((low, high))) => BlockSize::Range(low, high),
-            (None, None) => BlockSize::Fixed(written.block_size[direction]),
-        };
-    }
-    pattern.seed = match (written.seed, written.repeat_random) {
-        (Some(seed), _) => Seed::Fixed(seed),
-        (None, true) => Seed::Repeated,
-        (None, false) => Seed::System,
-    };
-    if pattern.distribution != Distribution::Uniform {
-        pattern.random_map = false;
-    }
-    if let Distribution::Sequence { strides, .. } = &mut pattern.distribution {
-        *strides = written.sequence_strides;
-    }
-    if pattern.access.trims && written.trim_ranges > 1 {
-        let text = format!("fio: can't use multiple ranges with IO engine {}", job.submission.engine.name());
-        rules.refuse("num_range", text, "leave num_range out: each trim is one range");
-    }
-    finish_alignment(pattern, written, rules);
-    finish_zones(pattern, written, rules);
-    if pattern.unaligned_sizes && job.submission.direct {
-        rules.warn(WarningCode::UnalignedDirect, "bs_unaligned", "fio: bs_unaligned may not work with raw io");
-    }
-}
-
-/// `blockalign` other than the block size leaves blocks that overlap, so that no map can tell them apart.
-fn finish_alignment(pattern: &mut Pattern, written: &Written, rules: &mut Rules<'_>) {
-    let align = written.block_align;
-    if align == PerDirection::default() {
-        return;
-    }
-    let smallest = |direction| u64::from(pattern.block_size[direction].min());
-    let whole = PerDirection {
-        read: align.read.unwrap_or(smallest(Direction::Read)),
-        write: align.write.unwrap_or(smallest(Direction::Write)),
-        trim: align.trim.unwrap_or(smallest(Direction::Trim)),
-    };
-    let differs = Direction::ALL.into_iter().any(|direction| whole[direction] != smallest(direction));
-    pattern.block_align = Some(whole);
-    if differs && pattern.random_map && pattern.access.random {
-        pattern.random_map = false;
-        rules.warn(WarningCode::BlockAlignWithoutMap, "ba", "fio: Any use of blockalign= turns off randommap");
-    }
-}
-
-/// Zones that move over the file.
-fn finish_zones(pattern: &mut Pattern, written: &Written, rules: &mut Rules<'_>) {
-    let StridedZones { bytes, range, skip } = written.zones;
-    if !written.strided {
-        if bytes > 0 {
-            let text = "fio: --zonemode=none and --zonesize are not compatible.";
-            rules.refuse("zonesize", text, "write zonemode=strided, or leave zonesize out");
-        } else if range > 0 || skip > 0 {
-            let option = if range > 0 { "zonerange" } else { "zoneskip" };
-            rules.warn(WarningCode::WithoutEffect, option, format!("{option} has no effect without zonemode=strided"));
-        }
-        return;
-    }
-    if bytes == 0 {
-        let text = "fio: --zonesize must be specified when using --zonemode=strided.";
-        rules.refuse("zonemode", text, "write zonesize=1g, or another size");
-        return;
-    }
-    pattern.strided = Some(StridedZones { bytes, range: if range > 0 { range } else { bytes }, skip });
 }
 
 fn finish_submission(job: &mut Job, rules: &mut Rules<'_>) {
@@ -528,14 +454,18 @@ fn check_verify(job: &Job, rules: &mut Rules<'_>) {
         );
     }
     let direction = if access.writes { Direction::Write } else { Direction::Read };
-    let smallest = job.pattern.block_size[direction].min();
-    let interval = verify.interval.map_or(smallest, |interval| interval.min(smallest));
-    let header = (VerifyKind::HEADER_LENGTH + kind.digest_length()) as u32;
+    let sizes = &job.pattern.block_size[direction];
+    let interval = verify.interval.map_or(sizes.min(), |interval| sizes.min().min(interval.into()));
+    let header = (VerifyKind::HEADER_LENGTH + kind.digest_length()) as u64;
+    if sizes.max() > u32::MAX.into() {
+        let text = "fio: verify with a block of 4 GiB or more: its header counts bytes with 32 bits";
+        rules.refuse("verify", text, "lower bs");
+    }
     if kind.has_header() && interval < header {
         let text = format!("fio: verify={}: its header of {header} bytes does not fit {interval} bytes", kind.name());
         rules.refuse("verify", text, "raise bs or verify_interval");
     }
-    let moved = verify.header_offset;
+    let moved = u64::from(verify.header_offset);
     if kind.has_header() && moved > 0 && (moved < header || moved.saturating_add(header) > interval) {
         let text = format!("fio: verify_offset={moved}: the header of {header} bytes does not fit there");
         rules.refuse("verify_offset", text, &format!("write 0, or {header} to {}", interval.saturating_sub(header)));

@@ -102,6 +102,18 @@ fn block_sizes_rank() {
     assert_eq!(job("--bsrange=1k-2k --bs=8k").pattern.block_size.read, BlockSize::Range(1024, 2048));
     assert_eq!(job("--bs=,8k").pattern.block_size.read, BlockSize::Fixed(4096));
     assert_eq!(job("--bssplit=4k/50:8k").pattern.block_size.read, BlockSize::Split(vec![(4096, 50), (8192, 50)]));
+    let large = job("--bs=4g --bsrange=,4g-8g --bssplit=,,5g/50:6g/50").pattern.block_size;
+    assert_eq!(large.read, BlockSize::Fixed(4 << 30));
+    assert_eq!(large.write, BlockSize::Range(4 << 30, 8 << 30));
+    assert_eq!(large.trim, BlockSize::Split(vec![(5 << 30, 50), (6 << 30, 50)]));
+}
+
+#[test]
+fn a_write_has_the_size_of_its_trim() {
+    let sizes = job("--rw=randtrimwrite --bs=4k,8k,16k").pattern.block_size;
+    assert_eq!((sizes.write, sizes.trim), (BlockSize::Fixed(16384), BlockSize::Fixed(16384)));
+    // Sequential ones go on each at its own pace, as with fio.
+    assert_eq!(job("--rw=trimwrite --bs=4k,8k,16k").pattern.block_size.write, BlockSize::Fixed(8192));
 }
 
 #[test]
@@ -335,6 +347,7 @@ fn verify_is_told_what_it_cannot_do() {
     assert!(!job("--rw=write --verify=md5 --verify_header_seed=0").verify.unwrap().fresh);
     assert!(refused("--rw=write --verify=pattern").contains("without verify_pattern"));
     assert!(refused("--rw=write --bs=512 --verify=md5 --verify_offset=500").contains("write 0, or 56 to 456"));
+    assert!(refused("--rw=write --bs=4g --verify=crc32c").contains("32 bits"));
     assert!(refused("--rw=write --bs=64 --verify=sha512").contains("header of 104 bytes does not fit 64 bytes"));
     let never = "--rw=write --verify=crc32c --time_based --runtime=1";
     assert_eq!(codes(never), [WarningCode::NothingVerified]);

@@ -332,7 +332,7 @@ pub struct JobSetup {
     /// What it did, written as the canonical `rw` word.
     pub access: Access,
     /// Smallest and largest block size, bytes.
-    pub block_sizes: PerDirection<(u32, u32)>,
+    pub block_sizes: PerDirection<(u64, u64)>,
     /// `bs_is_seq_rand`: the sizes of reads are those of sequential requests, the sizes of writes those of random ones.
     #[serde(default)]
     pub sizes_by_sequence: bool,

@@ -43,7 +43,7 @@ pub(crate) struct LayoutRequest<'job> {
     /// What it is filled with.
     pub(crate) content: &'job job::Content,
     /// The job's block size for writes, bytes (1 and up): patterns begin anew with each block.
-    pub(crate) block_bytes: u32,
+    pub(crate) block_bytes: u64,
     /// Seed of the random content.
     pub(crate) seed: u64,
     /// fsync it when it is filled.

@@ -20,6 +20,9 @@ use crate::worker::Refused;
 /// The thread's stack: the buffers are on the heap.
 const STACK_BYTES: usize = 256 * 1024;
 
+/// Larger blocks are filled in parts of this size: each part is held in memory.
+const LAYOUT_BLOCK_MAX: u64 = 64 << 20;
+
 /// What happens during the layouts, in order.
 pub(crate) enum LayoutEvent {
     /// The layouts of a worker begin, with the thread that makes them.
@@ -140,7 +143,7 @@ fn request_of<'plan>(plan: &'plan Plan, step: &'plan LayoutStep, index: usize) -
         method: *method,
         fallocate: job.files.fallocate,
         content: &job.content,
-        block_bytes: job.pattern.block_size.write.min().max(1),
+        block_bytes: job.pattern.block_size.write.min().clamp(1, LAYOUT_BLOCK_MAX),
         seed: worker.workload.seed ^ (u64::from(worker.thread_number) << 32) ^ index as u64,
         create_fsync: job.files.create_fsync,
     }

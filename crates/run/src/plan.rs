@@ -4,6 +4,7 @@ mod content;
 mod files;
 mod groups;
 mod machine;
+mod maps;
 mod memory;
 mod places;
 mod queueing;
@@ -75,7 +76,7 @@ pub struct WorkerPlan {
     /// Effective depth and batches.
     pub queueing: Queueing,
     /// Largest block, bytes.
-    pub block_bytes_max: u32,
+    pub block_bytes_max: u64,
     /// Blocks that its writes repeat, with `dedupe_mode=working_set`.
     pub repeated: Vec<RepeatedBlocks>,
     /// In the words of the reports.
@@ -370,6 +371,9 @@ impl Planning<'_> {
         if refused.is_none() {
             refused = self.refuse_device(job, &planned.files).or_else(|| verify::refuse_trims(job, &workload));
         }
+        if clone == 0 {
+            self.plan.notes.extend(maps::notes(job, &workload));
+        }
         let waits_for = groups::waits_for(job, &self.plan.workers);
         let has_parts = refused.is_none() && !job.submission.engine.is_diskless();
         let files = planned.files.iter().filter(|_| has_parts).map(|file| (file.path.as_path(), file.length));
@@ -409,7 +413,7 @@ impl Planning<'_> {
     }
 }
 
-fn largest_block(job: &Job) -> u32 {
+fn largest_block(job: &Job) -> u64 {
     let drawn = job.pattern.sizes_drawn();
     job.pattern
         .block_size
@@ -421,7 +425,7 @@ fn largest_block(job: &Job) -> u32 {
 }
 
 /// The smallest block that can come, bytes.
-pub(crate) fn smallest_block(job: &Job) -> u32 {
+pub(crate) fn smallest_block(job: &Job) -> u64 {
     let drawn = job.pattern.sizes_drawn();
     job.pattern
         .block_size

@@ -40,13 +40,14 @@ fn of_blocks(plan: &WorkerPlan, reads_back: bool) -> Option<Verification> {
 /// What the worker's blocks carry; `None` without `verify`.
 pub(crate) fn seal(plan: &WorkerPlan) -> Option<Seal> {
     let verify = plan.job.verify.as_ref()?;
-    let seal = Seal::new(verify, &plan.job.content, interval(&plan.job), plan.thread_number, plan.run_mark);
+    let interval = interval(&plan.job).and_then(|bytes| bytes.try_into().ok());
+    let seal = Seal::new(verify, &plan.job.content, interval, plan.thread_number, plan.run_mark);
     Some(seal.with_crc32c(engine::checksum::crc32c()))
 }
 
 /// Bytes between headers when the job does not say: with several sizes what all of them are multiples of, so that a
 /// block that is written over in part is not taken for damaged.
-fn interval(job: &Job) -> Option<u32> {
+fn interval(job: &Job) -> Option<u64> {
     let pattern = &job.pattern;
     if pattern.sizes_by_sequence {
         let drawn = pattern.block_size.iter().filter(|(direction, _)| pattern.sizes_drawn()[*direction]);
@@ -62,7 +63,7 @@ fn interval(job: &Job) -> Option<u32> {
     sizes.into_iter().reduce(greatest_common_divisor)
 }
 
-fn greatest_common_divisor(one: u32, other: u32) -> u32 {
+fn greatest_common_divisor(one: u64, other: u64) -> u64 {
     if other == 0 { one } else { greatest_common_divisor(other, one % other) }
 }
 

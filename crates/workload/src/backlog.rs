@@ -32,10 +32,10 @@ impl List {
         match self {
             List::InOrder(writes) => writes.push_back((write, number)),
             List::ByPlace(writes) => {
-                let end = write.offset + u64::from(write.length);
+                let end = write.offset + write.length;
                 // None is longer than the one before it, as overlapping ones are gone.
                 while let Some((&place, (last, _))) = writes.range(..(write.file, end)).next_back() {
-                    let overlaps = last.file == write.file && last.offset + u64::from(last.length) > write.offset;
+                    let overlaps = last.file == write.file && last.offset + last.length > write.offset;
                     if !overlaps {
                         break;
                     }

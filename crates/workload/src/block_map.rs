@@ -35,20 +35,24 @@ impl BlockMap {
         self.free_above(block).or_else(|| self.free_above(0))
     }
 
-    /// Marks `wanted` blocks from `block` on as used, but stops before one that is, and at the end. Returns how many
-    /// were marked.
-    pub(crate) fn mark(&mut self, block: u64, wanted: u64) -> u64 {
+    /// How many blocks from `block` on are free, up to `wanted` and to the end.
+    pub(crate) fn free_run(&self, block: u64, wanted: u64) -> u64 {
         let end = self.blocks.min(block.saturating_add(wanted));
         let mut at = block;
-        while at < end && !self.is_used(at) {
-            self.set(at);
-            at += 1;
+        while at < end {
+            let used = self.levels[0][(at / 64) as usize] >> (at % 64);
+            if used != 0 {
+                at += u64::from(used.trailing_zeros());
+                break;
+            }
+            at = (at / 64 + 1) * 64;
         }
-        at - block
+        at.min(end).saturating_sub(block)
     }
 
-    fn is_used(&self, block: u64) -> bool {
-        self.levels[0][(block / 64) as usize] >> (block % 64) & 1 == 1
+    /// Marks `count` blocks from `block` on as used, as far as there are so many.
+    pub(crate) fn mark(&mut self, block: u64, count: u64) {
+        (block..self.blocks.min(block.saturating_add(count))).for_each(|at| self.set(at));
     }
 
     fn set(&mut self, block: u64) {
@@ -105,7 +109,8 @@ mod tests {
                 let Some(free) = free else { break };
                 let wanted = 1 + (state >> 50) % 100;
                 let run = (free..blocks.min(free + wanted)).take_while(|&at| !flags[at as usize]).count() as u64;
-                assert_eq!(map.mark(free, wanted), run);
+                assert_eq!(map.free_run(free, wanted), run);
+                map.mark(free, run);
                 flags[free as usize..(free + run) as usize].fill(true);
             }
         }
@@ -115,7 +120,8 @@ mod tests {
     fn a_full_map_has_nothing_free_until_it_is_cleared() {
         for blocks in [1, 64, 100, 4096, 5000] {
             let mut map = BlockMap::new(blocks);
-            assert_eq!(map.mark(0, u64::MAX), blocks);
+            assert_eq!(map.free_run(0, u64::MAX), blocks);
+            map.mark(0, u64::MAX);
             assert_eq!(map.free_from(blocks / 2), None);
             map.clear();
             assert_eq!(map.free_from(blocks / 2), Some(blocks / 2));

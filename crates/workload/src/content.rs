@@ -137,7 +137,7 @@ impl Content {
 
     /// The same for buffers of up to `length_max` bytes that the job also reads into: what a read leaves there must not
     /// be written as if it were the job's own content.
-    pub fn restored(mut self, length_max: u32) -> Content {
+    pub fn restored(mut self, length_max: u64) -> Content {
         let beneath = self.seal.as_ref().map_or(self.mode, |sealing| sealing.beneath);
         if self.makes_anew() {
             return self;

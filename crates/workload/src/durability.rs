@@ -45,7 +45,7 @@ impl Syncs {
         self.written = Some(op.file);
         if let Some((start, end)) = self.ranges.get_mut(op.file as usize) {
             *start = op.offset.min(*start);
-            *end = (op.offset + u64::from(op.length)).max(*end);
+            *end = (op.offset + op.length).max(*end);
         }
     }
 
@@ -58,7 +58,6 @@ impl Syncs {
             return Some(Op { offset: 0, length: 0, file, kind });
         }
         let (start, end) = std::mem::replace(&mut self.ranges[file as usize], CLEAN);
-        // What does not fit into the length becomes 0, which sync_file_range(2) takes as the end of the file.
-        Some(Op { offset: start, length: u32::try_from(end - start).unwrap_or(0), file, kind })
+        Some(Op { offset: start, length: end - start, file, kind })
     }
 }

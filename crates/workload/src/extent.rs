@@ -5,15 +5,15 @@ use crate::workload::{DirectionMix, Workload};
 /// What was issued so far, and how much is still to come.
 #[derive(Clone, Debug)]
 pub(crate) struct Extent {
-    /// Bytes of one loop, and of all.
-    bytes_of_loop: u64,
+    /// Bytes of all loops, and of all requests that are to move them.
+    asked: u64,
     bytes: u64,
     /// Requests of all loops.
     ios: u64,
     loops_left: u32,
     starts_over: bool,
     time_based: bool,
-    largest_block: u64,
+    smallest_block: u64,
     /// Bytes of one pass, if anything but the files ends it.
     pass_bytes: u64,
     issued_bytes: u64,
@@ -32,17 +32,17 @@ impl Extent {
             0 => u64::MAX,
             number => number.saturating_mul(loops.into()).saturating_mul(sides),
         };
-        let largest_block = job::Direction::ALL.map(|direction| workload.pattern.block_size[direction].max());
+        let smallest_block = workload.directions_drawn().map(|direction| workload.pattern.block_size[direction].min());
         let pass_bytes = workload.pass_bytes.filter(|_| !workload.time_based);
         Extent {
             pass_bytes: pass_bytes.map_or(u64::MAX, |bytes| bytes.saturating_mul(sides)),
-            bytes_of_loop: workload.bytes,
+            asked: workload.bytes.saturating_mul(loops.into()),
             bytes: workload.bytes.saturating_mul(loops.into()).saturating_mul(sides),
             ios,
             loops_left: loops - 1,
             starts_over: workload.starts_over,
             time_based: workload.time_based,
-            largest_block: u64::from(largest_block.into_iter().max().unwrap_or(0)),
+            smallest_block: smallest_block.min().unwrap_or(0),
             issued_bytes: 0,
             issued_ios: 0,
             bytes_before: 0,
@@ -86,8 +86,8 @@ impl Extent {
         self.issued_bytes += bytes;
     }
 
-    /// The files are done: whether they start over. A rest smaller than the largest block is left out, and so is any
-    /// rest without `io_size`.
+    /// The files are done: whether they start over. With `io_size` they do as often as it takes: only a rest smaller than
+    /// any block is left out. Without it any rest of a loop is.
     pub(crate) fn starts_over(&mut self) -> bool {
         if self.issued_ios == self.ios_before || self.is_over() {
             return false;
@@ -96,12 +96,12 @@ impl Extent {
         if self.time_based {
             return true;
         }
-        if self.loops_left > 0 {
-            self.loops_left -= 1;
-            return true;
+        if self.starts_over {
+            return self.asked.saturating_sub(self.issued_bytes) >= self.smallest_block;
         }
-        let rest = self.bytes_of_loop.saturating_sub(self.issued_bytes);
-        self.starts_over && rest > 0 && rest >= self.largest_block
+        let more = self.loops_left > 0;
+        self.loops_left -= u32::from(more);
+        more
     }
 }
 
@@ -110,15 +110,15 @@ mod tests {
     use super::*;
 
     fn extent(bytes: u64, loops: u32, starts_over: bool) -> Extent {
-        let bytes_of_loop = bytes;
+        let bytes = bytes * u64::from(loops);
         Extent {
-            bytes_of_loop,
-            bytes: bytes * u64::from(loops),
+            asked: bytes,
+            bytes,
             ios: u64::MAX,
             loops_left: loops - 1,
             starts_over,
             time_based: false,
-            largest_block: 4096,
+            smallest_block: 4096,
             pass_bytes: u64::MAX,
             issued_bytes: 0,
             issued_ios: 0,
@@ -141,6 +141,18 @@ mod tests {
             extent.issue(5, 20 << 10);
             assert_eq!(extent.starts_over(), expected, "{bytes} bytes");
         }
+    }
+
+    #[test]
+    fn each_loop_transfers_io_size() {
+        // Passes of 16 KiB: 40 KiB twice are five of them.
+        let mut extent = extent(40 << 10, 2, true);
+        let passes = 1 + std::iter::from_fn(|| {
+            extent.issue(4, 16 << 10);
+            extent.starts_over().then_some(())
+        })
+        .count();
+        assert_eq!((passes, extent.is_over()), (5, true));
     }
 
     #[test]

@@ -52,7 +52,8 @@ impl Chooser {
             DirectionMix::Only(direction) => Chooser::Only(direction),
             DirectionMix::Mixed(read_percent, second) => {
                 let mix = Mix::new(seeds.of(Slot::Mix), read_percent, kind_of(second));
-                Chooser::Mixed(mix, second, Deadlines::of_both(&workload.pacing, second))
+                let deadlines = Deadlines::of_both(&workload.pacing, second, seeds.of(Slot::Arrival));
+                Chooser::Mixed(mix, second, deadlines)
             }
             DirectionMix::TrimThenWrite => Chooser::TrimThenWrite,
         }
@@ -70,7 +71,7 @@ impl Chooser {
         }
     }
 
-    fn issue(&mut self, direction: Direction, length: u32) {
+    fn issue(&mut self, direction: Direction, length: u64) {
         if let Chooser::Mixed(mix, _, deadlines) = self {
             let number = usize::from(direction != Direction::Read);
             mix.issue(number);
@@ -257,7 +258,7 @@ impl General {
     }
 
     fn issue(&mut self, direction: Direction, op: Op) -> Op {
-        self.extent.issue(1, op.length.into());
+        self.extent.issue(1, op.length);
         self.chooser.issue(direction, op.length);
         if op.kind == OpKind::Write {
             self.syncs.wrote(&op);

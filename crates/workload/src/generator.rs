@@ -3,6 +3,7 @@
 use job::{Distribution, Seed};
 
 use crate::backlog::Unverified;
+use crate::cover::permutation_seed;
 use crate::durability::Syncs;
 use crate::extent::Extent;
 use crate::general::{General, kind_of};
@@ -11,7 +12,6 @@ use crate::newest::{Newest, Overwriting};
 use crate::op::{BLOCK_OPS, Block, Op, OpKind, UNNUMBERED};
 use crate::pacing::{Deadlines, Pacer};
 use crate::permutation::{Lookahead, Permutation};
-use crate::place::permutation_seed;
 use crate::plain::{Directions, Order, Plain};
 use crate::random::{Seeds, Slot, Tausworthe};
 use crate::replay::Replay;
@@ -117,7 +117,7 @@ impl Generator {
             Source::Unverified(left) => refill_with_reads(left, block),
         };
         if let Some(pacer) = &mut self.pacer {
-            pacer.stamp(block, 0);
+            pacer.stamp(block);
         }
         refill
     }
@@ -143,8 +143,7 @@ impl Generator {
     /// started, are stamped anew.
     pub fn restart_pacing(&mut self, block: &mut Block, next: usize) {
         if let Some(pacer) = &mut self.pacer {
-            pacer.restart();
-            pacer.stamp(block, next);
+            pacer.restart(block, next);
         }
     }
 }
@@ -171,7 +170,7 @@ fn refill_with_reads(left: &mut Vec<Unverified>, block: &mut Block) -> Refill {
 fn plain(workload: &Workload, seeds: &Seeds) -> Option<Plain> {
     let [file] = workload.files.as_slice() else { return None };
     let size = plain_size(workload)?;
-    let blocks = file.length / u64::from(size);
+    let blocks = file.length / size;
     let directions = match workload.direction_mix() {
         DirectionMix::Only(direction) => Directions::Only(kind_of(direction)),
         DirectionMix::Mixed(read_percent, second) => {
@@ -207,10 +206,10 @@ fn plain(workload: &Workload, seeds: &Seeds) -> Option<Plain> {
 }
 
 /// The one size of all requests, if nothing about the workload is rare.
-fn plain_size(workload: &Workload) -> Option<u32> {
+fn plain_size(workload: &Workload) -> Option<u64> {
     let pattern = &workload.pattern;
     let size = workload.one_size()?;
-    let two_rates = |second| Deadlines::of_both(&workload.pacing, second).is_some();
+    let two_rates = |second| Deadlines::of_both(&workload.pacing, second, 0).is_some();
     let rare = pattern.modifier.is_some()
         || pattern.sizes_by_sequence
         || pattern.generator.is_some()

@@ -12,6 +12,7 @@
 mod backlog;
 mod block_map;
 mod content;
+mod cover;
 mod durability;
 mod extent;
 mod file_sizes;

@@ -3,7 +3,7 @@
 //! The writes of a pass are counted, then walked through again: a write is the newest when no unit of it has another
 //! one to come. That takes four bytes a unit, whatever the number of writes, and only where blocks can repeat.
 
-use job::{BlockSize, RandomGenerator};
+use job::{BlockSize, Direction, RandomGenerator};
 
 use crate::op::Op;
 use crate::workload::Workload;
@@ -52,7 +52,7 @@ impl Newest {
     fn units(&mut self, write: &Op) -> &mut [u32] {
         let Some(file) = self.files.get_mut(write.file as usize) else { return &mut [] };
         let from = write.offset.saturating_sub(file.start);
-        let to = (from + u64::from(write.length)).div_ceil(self.unit) as usize;
+        let to = (from + write.length).div_ceil(self.unit) as usize;
         let to = to.min(file.writes.len());
         &mut file.writes[((from / self.unit) as usize).min(to)..to]
     }
@@ -78,8 +78,10 @@ pub(crate) fn writes_over(workload: &Workload) -> bool {
         return true;
     }
     let partly_sequential = workload.directions().any(|direction| pattern.random_percent[direction] < 100);
-    let overlapping = pattern.generator == Some(RandomGenerator::Lfsr) && workload.one_size().is_none();
-    pattern.access.random && (!workload.covers_each_block_once() || partly_sequential || overlapping)
+    let sizes = workload.random_sizes(if pattern.access.trims { Direction::Trim } else { Direction::Write });
+    let overlapping = pattern.generator == Some(RandomGenerator::Lfsr) && sizes.min() != sizes.max();
+    let again = !workload.covers_each_block_once() || workload.fills_gaps();
+    pattern.access.random && (again || partly_sequential || overlapping)
 }
 
 /// What all offsets within a file and all lengths are multiples of, but for what the end of a file cuts off.
@@ -89,11 +91,11 @@ fn unit(workload: &Workload) -> u64 {
     let mut and = |bytes: u64| unit = greatest_common_divisor(unit, bytes);
     for direction in workload.directions_drawn() {
         match &pattern.block_size[direction] {
-            BlockSize::Fixed(size) => and((*size).into()),
-            BlockSize::Range(min, max) if min == max => and((*min).into()),
+            BlockSize::Fixed(size) => and(*size),
+            BlockSize::Range(min, max) if min == max => and(*min),
             BlockSize::Range(..) if pattern.unaligned_sizes => and(1),
-            BlockSize::Range(min, max) => [min, max].into_iter().for_each(|&size| and(size.into())),
-            BlockSize::Split(parts) => parts.iter().for_each(|part| and(part.0.into())),
+            BlockSize::Range(min, max) => [min, max].into_iter().for_each(|&size| and(size)),
+            BlockSize::Split(parts) => parts.iter().for_each(|part| and(part.0)),
         }
         if let Some(align) = &pattern.block_align {
             and(align[direction]);

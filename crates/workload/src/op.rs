@@ -35,7 +35,7 @@ pub struct Op {
     /// Bytes from the start of the file.
     pub offset: u64,
     /// Bytes.
-    pub length: u32,
+    pub length: u64,
     /// Index into the worker's files.
     pub file: u32,
     /// What to do.

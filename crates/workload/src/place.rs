@@ -2,14 +2,12 @@
 
 use job::{Direction, PerDirection, RandomGenerator};
 
-use crate::block_map::BlockMap;
-use crate::lfsr::Lfsr;
-use crate::permutation::Permutation;
+use crate::cover::Cover;
 use crate::random::{Seeds, Slot, Stream};
 use crate::sizes::Sizes;
 use crate::spread::{Ranks, Sequence, Zones};
 use crate::strided::{Strided, Window};
-use crate::workload::{DirectionMix, FileRange, Workload};
+use crate::workload::{DirectionMix, FileRange, Workload, sized_as};
 
 /// One file and how far its requests are.
 #[derive(Clone, Debug)]
@@ -21,68 +19,15 @@ pub(crate) struct File {
     /// Where the last request of each direction ended, and where it began; relative to the range.
     position: PerDirection<u64>,
     last_start: PerDirection<u64>,
-    cover: Cover,
+    /// Bytes of the requests since it started over.
+    passed: u64,
+    /// One for each map, or one that keeps nothing apart.
+    covers: Box<[Cover]>,
     ranks: Option<Ranks>,
     /// `trimwrite`: the last request was a trim, whose write comes next.
     pub(crate) trimmed: bool,
     /// No further request fits, until the files start over.
     pub(crate) done: bool,
-}
-
-/// How random blocks are kept from repeating.
-#[derive(Clone, Debug)]
-enum Cover {
-    /// Not at all.
-    None,
-    /// One size: the permutation.
-    Permutation(Permutation),
-    /// Several sizes, or fio's own order.
-    Map(BlockMap),
-    Lfsr(Lfsr),
-}
-
-impl Cover {
-    fn restart(&mut self, repeats: bool) {
-        match self {
-            Cover::None => {}
-            Cover::Permutation(permutation) if repeats => permutation.first_pass(),
-            Cover::Permutation(permutation) => permutation.next_pass(),
-            Cover::Map(map) => map.clear(),
-            Cover::Lfsr(register) => register.reset(),
-        }
-    }
-
-    /// A block of the first `blocks`, of which this may cover more. It begins again when all have come; `None`: there is
-    /// none.
-    fn draw_below(&mut self, stream: &mut Stream, blocks: u64) -> Option<u64> {
-        if blocks == 0 {
-            return None;
-        }
-        loop {
-            match self.draw(stream, blocks) {
-                Some(block) if block < blocks => return Some(block),
-                Some(_) => {
-                    // A map says which is the next free one: from there to the end of the window there is none.
-                    let Cover::Map(map) = self else { continue };
-                    match map.free_from(0).filter(|block| *block < blocks) {
-                        Some(block) => return Some(block),
-                        None => map.clear(),
-                    }
-                }
-                None => self.restart(false),
-            }
-        }
-    }
-
-    /// A block that has not come yet; `None` when all have.
-    fn draw(&mut self, stream: &mut Stream, blocks: u64) -> Option<u64> {
-        match self {
-            Cover::None => Some(stream.below(blocks)),
-            Cover::Permutation(permutation) => permutation.draw(),
-            Cover::Map(map) => map.free_from(stream.below(blocks)),
-            Cover::Lfsr(register) => register.draw(),
-        }
-    }
 }
 
 impl File {
@@ -93,7 +38,8 @@ impl File {
             window: Window::whole(range.length),
             position: PerDirection::default(),
             last_start: PerDirection::default(),
-            cover: Cover::None,
+            passed: 0,
+            covers: Box::new([Cover::None]),
             ranks: None,
             trimmed: false,
             done: false,
@@ -103,7 +49,12 @@ impl File {
     fn rewind(&mut self) {
         self.position = PerDirection::all(self.window.start);
         self.last_start = self.position;
+        self.passed = 0;
         self.trimmed = false;
+    }
+
+    fn restart_covers(&mut self, repeats: bool) {
+        self.covers.iter_mut().for_each(|cover| cover.restart(repeats));
     }
 }
 
@@ -113,7 +64,7 @@ pub(crate) struct Spot {
     /// Bytes from the start of the file.
     pub(crate) offset: u64,
     /// Bytes.
-    pub(crate) length: u32,
+    pub(crate) length: u64,
     /// A range was used up on the way and starts over.
     pub(crate) wrapped: bool,
 }
@@ -137,8 +88,19 @@ pub(crate) struct Placement {
     until_draw: u64,
     random_percent: PerDirection<u32>,
     sizes: PerDirection<Sizes>,
+    /// No request is shorter than the largest of the smallest sizes.
+    room_min: u64,
     /// Random offsets are multiples of this.
     units: PerDirection<u64>,
+    /// Which of a file's covers keeps random blocks apart.
+    cover_of: PerDirection<usize>,
+    /// Bytes tell that all of a file has come: the maps are not full then, or were full before.
+    ends_by_bytes: bool,
+    fills_gaps: bool,
+    /// Uneven spreads have one unit for all directions.
+    unit_min: u64,
+    /// fio's order of random blocks, with its sizes.
+    follows_fio: bool,
     offsets: Stream,
     order: PerDirection<Stream>,
     zones: Option<Zones>,
@@ -146,7 +108,6 @@ pub(crate) struct Placement {
     strided: Option<Strided>,
     seeds: Seeds,
     wide_offsets: bool,
-    wide: bool,
 }
 
 /// An offset within the range, and how it was found.
@@ -185,7 +146,13 @@ impl Placement {
             per_draw: if random { modifier.map_or(1, |number| number.max(1) as u64) } else { 1 },
             until_draw: 1,
             random_percent: pattern.random_percent,
+            room_min: workload.directions_drawn().map(|direction| sizes[direction].min()).max().unwrap_or(1),
             units: PerDirection::default(),
+            cover_of: PerDirection::default(),
+            ends_by_bytes: workload.has_map_per_direction() || workload.fills_gaps(),
+            fills_gaps: workload.fills_gaps(),
+            unit_min: 1,
+            follows_fio: pattern.generator.is_some(),
             sizes,
             offsets: Stream::new(0, false),
             order: PerDirection::all(Stream::new(0, false)),
@@ -194,7 +161,6 @@ impl Placement {
             strided: pattern.strided.map(Strided::new),
             seeds,
             wide_offsets: false,
-            wide,
         };
         placement.first_windows();
         placement.units = placement.units(workload);
@@ -211,47 +177,45 @@ impl Placement {
         }
     }
 
-    /// Random offsets are multiples of `blockalign` or the smallest size; with a map all directions share one unit.
+    /// Random offsets are multiples of `blockalign` or the smallest size.
     fn units(&self, workload: &Workload) -> PerDirection<u64> {
-        let smallest = |direction| u64::from(self.sizes[self.sized_as(direction, true)].min());
         if workload.covers_each_block_once() {
-            let drawn = workload.directions().filter(|direction| !self.writes_follow || *direction == Direction::Trim);
-            return PerDirection::all(drawn.map(smallest).min().unwrap_or(1));
+            return per_direction(|direction| workload.random_sizes(direction).min());
         }
         // Under bs_is_seq_rand too, as in fio.
-        let own = |direction| u64::from(self.sizes[direction].min());
+        let own = |direction| self.sizes[direction].min();
         per_direction(|direction| workload.pattern.block_align.map_or(own(direction), |align| align[direction]))
     }
 
     /// Gives each file what keeps its random blocks apart.
     fn cover(&mut self, workload: &Workload) {
         let pattern = &workload.pattern;
-        let unit = *self.units.iter().map(|(_, unit)| unit).min().unwrap_or(&1);
-        let blocks_max = workload.files.iter().map(|file| file.length / unit).max().unwrap_or(0);
+        self.unit_min = workload.directions().map(|direction| self.units[direction]).min().unwrap_or(1);
+        let blocks_max = workload.files.iter().map(|file| file.length / self.unit_min).max().unwrap_or(0);
         self.wide_offsets = workload.wide_offsets(blocks_max);
         if !pattern.access.random {
             return;
         }
+        let maps = workload.mapped_directions();
+        let map_of = |direction| maps.iter().position(|&map| workload.shares_map(map, direction)).unwrap_or(0);
+        self.cover_of = per_direction(map_of);
         let seed = self.seeds.of(Slot::Offset);
         for (number, (file, range)) in (0_u64..).zip(self.files.iter_mut().zip(&workload.files)) {
-            let blocks = file.window.length() / unit;
-            if blocks == 0 {
-                continue;
+            let window = file.window.length();
+            if window >= self.unit_min {
+                file.ranks = Ranks::new(&pattern.distribution, window / self.unit_min, &range.name, &self.seeds);
             }
-            file.ranks = Ranks::new(&pattern.distribution, blocks, &range.name, &self.seeds);
-            if workload.covers_each_block_once() {
-                file.cover = match pattern.generator {
-                    Some(RandomGenerator::Lfsr) => Cover::Lfsr(Lfsr::new(blocks, seed)),
-                    _ if workload.needs_map() => Cover::Map(BlockMap::new(blocks)),
-                    _ => Cover::Permutation(Permutation::new(blocks, permutation_seed(seed, number))),
-                };
+            if !maps.is_empty() {
+                let cover = |&map: &Direction| Cover::of(workload, map, window / self.units[map], number, seed);
+                file.covers = maps.iter().map(cover).collect();
             }
         }
     }
 
     fn restart_streams(&mut self) {
         self.offsets = Stream::new(self.seeds.of(Slot::Offset), self.wide_offsets);
-        self.order = PerDirection::all(Stream::new(self.seeds.of(Slot::Order), self.wide));
+        // fio draws these from 32 bits whatever the generator.
+        self.order = PerDirection::all(Stream::new(self.seeds.of(Slot::Order), false));
     }
 
     /// All files start over; `repeats`: with the random sequence of the first time.
@@ -264,7 +228,7 @@ impl Placement {
         for file in &mut self.files {
             file.rewind();
             file.done = false;
-            file.cover.restart(repeats);
+            file.restart_covers(repeats);
             if let Some(ranks) = file.ranks.as_mut().filter(|_| repeats) {
                 ranks.restart();
             }
@@ -283,7 +247,7 @@ impl Placement {
         let file = &mut self.files[file];
         let used = file.position.iter().any(|(_, &position)| position > 0);
         file.rewind();
-        file.cover.restart(false);
+        file.restart_covers(false);
         used
     }
 
@@ -306,22 +270,23 @@ impl Placement {
         let remaining = file.length.checked_sub(found.offset)?;
         // In a window the map ends with it.
         let remaining = if found.random { remaining.min(file.window.end - found.offset) } else { remaining };
-        let mut length = match (&mut file.cover, sizes.draw(remaining)) {
-            (Cover::Map(map), drawn) if found.random => {
-                // The free run may be shorter than the size, and so may be the rest of the range.
-                let length = drawn.map_or(remaining, u64::from);
-                let unit = self.units[direction];
-                let block = (found.offset - file.window.start) / unit;
-                let end = block + map.mark(block, length.div_ceil(unit));
-                // Past the last whole block the rest of the range is free for the last request.
-                let run = if end == file.window.length() / unit { remaining } else { (end - block) * unit };
-                length.min(run) as u32
+        let mut length = sizes.draw(remaining)?;
+        if found.random
+            && let Cover::Map(map) = &mut file.covers[self.cover_of[direction]]
+        {
+            let unit = self.units[direction];
+            let block = (found.offset - file.window.start) / unit;
+            let run = map.free_run(block, length.div_ceil(unit));
+            // Past the last whole block the rest of the range is free for the last request.
+            let room = if block + run == file.window.length() / unit { remaining } else { run * unit };
+            if length > room {
+                length = if self.follows_fio { room } else { sizes.at_most(room) };
             }
-            (_, drawn) => drawn?,
-        };
-        length = length.min(remaining.min(u64::from(u32::MAX)) as u32);
+            map.mark(block, length.div_ceil(unit));
+        }
         file.last_start[direction] = found.offset;
-        file.position[direction] = found.offset + u64::from(length);
+        file.position[direction] = found.offset + length;
+        file.passed += length;
         file.trimmed = direction == Direction::Trim;
         if let Some(strided) = &mut self.strided {
             strided.count(length);
@@ -331,13 +296,12 @@ impl Placement {
 
     /// `zonemode=strided`: the window moves on or begins anew when that is due.
     fn move_window(&mut self, file: usize, direction: Direction) {
-        let smallest = u64::from(self.sizes[self.sized_as(direction, self.random)].min());
         let Some(strided) = &mut self.strided else { return };
         let file = &mut self.files[file];
-        if let Some(window) = strided.due(file.window, file.length, smallest) {
+        if let Some(window) = strided.due(file.window, file.length, self.room_min) {
             file.window = window;
             file.rewind();
-            file.cover.restart(false);
+            file.restart_covers(false);
         } else if file.position[direction] >= file.window.end {
             file.position[direction] = file.window.start;
         }
@@ -348,7 +312,7 @@ impl Placement {
         let file = &mut self.files[file];
         (file.last_start.write, file.position.write) = (file.last_start.trim, file.position.trim);
         file.trimmed = false;
-        let length = (file.position.write - file.last_start.write) as u32;
+        let length = file.position.write - file.last_start.write;
         if let Some(strided) = &mut self.strided {
             strided.count(length);
         }
@@ -371,9 +335,17 @@ impl Placement {
             let offset = self.files[file].last_start[direction];
             return Some(Found { offset, ..Found::default() });
         }
-        // At the end of the range a random offset serves, which does not count as used.
-        let instead = |found| Found { random: false, ..found };
-        self.sequential(file, direction).or_else(|| self.at_random(file, direction).map(instead))
+        let smallest = self.sizes[self.sized_as(direction, false)].min();
+        let length = self.files[file].length;
+        let next = self.sequential(file, direction).filter(|found| length - found.offset >= smallest);
+        next.or_else(|| {
+            // Where no request fits any more before the end of the range a random offset serves, which does not count as
+            // used. It has the size of a sequential one.
+            let found = self.at_random(file, direction)?;
+            let last = length.checked_sub(smallest)?;
+            let offset = if found.offset <= last { found.offset } else { last - last % self.units[direction] };
+            Some(Found { offset, random: false, ..found })
+        })
     }
 
     fn is_random(&mut self, direction: Direction) -> bool {
@@ -410,22 +382,23 @@ impl Placement {
         }
         // Blocks are drawn in the direction's own size, and the size of random requests may not fit behind the last.
         let (unit, window) = (self.units[direction], self.files[file].window);
-        let smallest = u64::from(self.sizes[self.sized_as(direction, true)].min());
+        let smallest = self.sizes[self.sized_as(direction, true)].min();
         let last = window.start + window.length().checked_sub(smallest)? / unit * unit;
         Some(Found { offset: found.offset.min(last), ..found })
     }
 
     fn draw_place(&mut self, file: usize, direction: Direction) -> Option<Found> {
         let unit = self.units[direction];
-        let smallest = u64::from(self.sizes[direction].min());
+        let smallest = self.sizes[direction].min();
         let file = &mut self.files[file];
-        let window = file.window;
-        let blocks = match file.cover {
+        let (window, cover) = (file.window, &mut file.covers[self.cover_of[direction]]);
+        let blocks = match cover {
             Cover::None => window.length().checked_sub(smallest)? / unit + 1,
             _ => window.length() / unit,
         };
         if let Some(ranks) = &mut file.ranks {
-            let offset = window.start + ranks.draw().min(blocks - 1) * unit;
+            let block = ranks.draw() * self.unit_min / unit;
+            let offset = window.start + block.min(blocks - 1) * unit;
             return Some(Found { offset, random: true, wrapped: false });
         }
         if let Some(sequence) = &mut self.sequence {
@@ -442,38 +415,27 @@ impl Placement {
         }
         let mut wrapped = false;
         if self.strided.is_some() {
-            let block = file.cover.draw_below(&mut self.offsets, blocks)?;
+            let block = cover.draw_below(&mut self.offsets, blocks)?;
             return Some(Found { offset: window.start + block * unit, random: true, wrapped });
         }
-        let block = match file.cover.draw(&mut self.offsets, blocks) {
-            None if self.repeats_blocks => {
-                wrapped = true;
-                file.rewind();
-                file.cover.restart(false);
-                file.cover.draw(&mut self.offsets, blocks)
-            }
-            block => block,
-        };
+        let is_over = self.ends_by_bytes && file.passed >= file.length;
+        let mut block = if is_over { None } else { cover.draw(&mut self.offsets, blocks) };
+        if block.is_none() && !is_over && self.fills_gaps {
+            cover.restart(false);
+            block = cover.draw(&mut self.offsets, blocks);
+        }
+        if block.is_none() && self.repeats_blocks {
+            wrapped = true;
+            file.rewind();
+            file.restart_covers(false);
+            block = file.covers[self.cover_of[direction]].draw(&mut self.offsets, blocks);
+        }
         Some(Found { offset: block? * unit, random: true, wrapped })
     }
 
     fn sized_as(&self, direction: Direction, random: bool) -> Direction {
         sized_as(self.sizes_by_sequence, direction, random)
     }
-}
-
-/// `bs_is_seq_rand`: the sizes of reads serve sequential requests, those of writes random ones.
-fn sized_as(by_sequence: bool, direction: Direction, random: bool) -> Direction {
-    match (by_sequence, random) {
-        (false, _) => direction,
-        (true, false) => Direction::Read,
-        (true, true) => Direction::Write,
-    }
-}
-
-/// The key of one file's permutation.
-pub(crate) fn permutation_seed(seed: u64, file: u64) -> u64 {
-    seed ^ file.wrapping_mul(0xd134_2543_de82_ef95)
 }
 
 fn per_direction<T>(value: impl Fn(Direction) -> T) -> PerDirection<T> {

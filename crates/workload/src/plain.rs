@@ -18,7 +18,7 @@ pub(crate) struct Plain {
     /// Bytes of the range.
     pub(crate) length: u64,
     /// Bytes of each request.
-    pub(crate) size: u32,
+    pub(crate) size: u64,
     pub(crate) order: Order,
     pub(crate) directions: Directions,
     pub(crate) extent: Extent,
@@ -52,18 +52,18 @@ pub(crate) enum Directions {
 
 impl Plain {
     pub(crate) fn refill(&mut self, block: &mut Block) -> Refill {
-        let size = u64::from(self.size);
+        let size = self.size;
         let most = self.extent.left(size).min(BLOCK_OPS as u64);
         if most == 0 && self.extent.is_over() {
             return Refill::Done;
         }
         let ops = &mut block.ops[..most as usize];
-        let (start, length, directions) = (self.start, self.size, &mut self.directions);
+        let (start, directions) = (self.start, &mut self.directions);
         let count = match &mut self.order {
             Order::Sequential { next } => {
                 let count = most.min((self.length - *next) / size);
                 let offsets = (0..count).map(|number| start + *next + number * size);
-                fill(&mut ops[..count as usize], length, directions, offsets);
+                fill(&mut ops[..count as usize], size, directions, offsets);
                 *next += count * size;
                 count as usize
             }
@@ -71,26 +71,26 @@ impl Plain {
                 let count = most.min(*left) as usize;
                 *left -= count as u64;
                 let offsets = blocks.take(count).iter().map(|block| start + block * size);
-                fill(&mut ops[..count], length, directions, offsets);
+                fill(&mut ops[..count], size, directions, offsets);
                 count
             }
             Order::Uniform { stream, .. } => {
                 let blocks = self.length / size;
                 if never_rounds_up(blocks) {
                     let offset = || start + ((u64::from(stream.draw()) * blocks) >> 32) * size;
-                    fill(ops, length, directions, std::iter::repeat_with(offset));
+                    fill(ops, size, directions, std::iter::repeat_with(offset));
                 } else {
-                    fill(ops, length, directions, std::iter::repeat_with(|| start + stream.below(blocks) * size));
+                    fill(ops, size, directions, std::iter::repeat_with(|| start + stream.below(blocks) * size));
                 }
                 ops.len()
             }
             Order::Skewed(ranks) => {
-                fill(ops, length, directions, std::iter::repeat_with(|| start + ranks.draw() * size));
+                fill(ops, size, directions, std::iter::repeat_with(|| start + ranks.draw() * size));
                 ops.len()
             }
             Order::SequentialMix { next, chosen } => {
                 let range = start..start + self.length;
-                fill_sequential_mix(ops, length, directions, range, next, chosen)
+                fill_sequential_mix(ops, size, directions, range, next, chosen)
             }
         };
         self.extent.issue(count as u64, count as u64 * size);
@@ -118,7 +118,7 @@ impl Plain {
             }
             Order::Sequential { next } => *next = 0,
             Order::Permuted { blocks, left } => {
-                *left = self.length / u64::from(self.size);
+                *left = self.length / self.size;
                 if time_based {
                     blocks.next_pass();
                     return true;
@@ -142,7 +142,7 @@ impl Plain {
 
 /// Fills in each request; one loop for one direction, one for a mix.
 #[inline(always)]
-fn fill(ops: &mut [Op], length: u32, directions: &mut Directions, offsets: impl Iterator<Item = u64>) {
+fn fill(ops: &mut [Op], length: u64, directions: &mut Directions, offsets: impl Iterator<Item = u64>) {
     match directions {
         Directions::Only(kind) => {
             for (op, offset) in ops.iter_mut().zip(offsets) {
@@ -163,14 +163,13 @@ fn fill(ops: &mut [Op], length: u32, directions: &mut Directions, offsets: impl 
 /// Stops where a direction is drawn whose position stands at the end; that draw is kept in `chosen`.
 fn fill_sequential_mix(
     ops: &mut [Op],
-    length: u32,
+    size: u64,
     directions: &mut Directions,
     range: Range<u64>,
     next: &mut [u64; 2],
     chosen: &mut Option<usize>,
 ) -> usize {
     let Directions::Mixed(mix) = directions else { return 0 };
-    let size = u64::from(length);
     let furthest = range.start + next[0].max(next[1]);
     if chosen.is_none() && furthest + ops.len() as u64 * size <= range.end {
         let kinds = mix.kinds();
@@ -178,7 +177,7 @@ fn fill_sequential_mix(
         for op in ops.iter_mut() {
             let direction = (choices & 1) as usize;
             choices >>= 1;
-            *op = Op { offset: range.start + next[direction], length, file: 0, kind: kinds[direction] };
+            *op = Op { offset: range.start + next[direction], length: size, file: 0, kind: kinds[direction] };
             next[direction] += size;
         }
         return ops.len();
@@ -190,7 +189,7 @@ fn fill_sequential_mix(
             *chosen = Some(direction);
             return count;
         }
-        *op = Op { offset, length, file: 0, kind: mix.kinds()[direction] };
+        *op = Op { offset, length: size, file: 0, kind: mix.kinds()[direction] };
         next[direction] += size;
         mix.issue(direction);
     }

@@ -15,16 +15,16 @@ pub(crate) struct Sizes {
 
 #[derive(Clone, Debug)]
 enum Kind {
-    Fixed(u32),
+    Fixed(u64),
     Range {
-        min: u32,
-        max: u32,
+        min: u64,
+        max: u64,
         unaligned: bool,
     },
     /// Sizes with the upper end of their share (from 0 to 1), the smallest share first.
     Split {
-        parts: Vec<(f64, u32)>,
-        min: u32,
+        parts: Vec<(f64, u64)>,
+        min: u64,
     },
 }
 
@@ -45,7 +45,7 @@ impl Sizes {
     }
 
     /// The smallest size, bytes.
-    pub(crate) fn min(&self) -> u32 {
+    pub(crate) fn min(&self) -> u64 {
         match self.kind {
             Kind::Fixed(size) => size,
             Kind::Range { min, .. } | Kind::Split { min, .. } => min,
@@ -54,39 +54,49 @@ impl Sizes {
 
     /// The next size that fits into `room` bytes: sizes too large are drawn again. `None` if not even the smallest
     /// fits.
-    pub(crate) fn draw(&mut self, remaining: u64) -> Option<u32> {
-        if u64::from(self.min()) > remaining {
+    pub(crate) fn draw(&mut self, remaining: u64) -> Option<u64> {
+        if self.min() > remaining {
             return None;
         }
         loop {
             let size = self.draw_once(remaining);
-            if u64::from(size) <= remaining {
+            if size <= remaining {
                 return Some(size);
             }
         }
     }
 
-    fn draw_once(&mut self, remaining: u64) -> u32 {
+    /// The largest size of at most `room` bytes, which hold the smallest.
+    pub(crate) fn at_most(&self, room: u64) -> u64 {
+        match &self.kind {
+            Kind::Split { parts, min } => {
+                parts.iter().map(|part| part.1).filter(|size| *size <= room).max().unwrap_or(*min)
+            }
+            Kind::Fixed(_) | Kind::Range { .. } => room,
+        }
+    }
+
+    fn draw_once(&mut self, remaining: u64) -> u64 {
         match &self.kind {
             Kind::Fixed(size) => *size,
             Kind::Range { min, max, unaligned } => {
                 // The sum goes past the maximum, which is therefore drawn more often than the other sizes.
-                let size = min.saturating_add(self.stream.below(u64::from(*max)) as u32);
+                let size = min.saturating_add(self.stream.below(*max));
                 let size = if *unaligned { size } else { size / min * min };
                 size.min(*max)
             }
             Kind::Split { parts, .. } => {
                 let fraction = self.stream.fraction();
                 // A size that does not fit gives way to the next one with a larger share.
-                let fits = |part: &&(f64, u32)| fraction < part.0 && u64::from(part.1) <= remaining;
-                parts.iter().find(fits).map_or(u32::MAX, |part| part.1)
+                let fits = |part: &&(f64, u64)| fraction < part.0 && part.1 <= remaining;
+                parts.iter().find(fits).map_or(u64::MAX, |part| part.1)
             }
         }
     }
 }
 
-fn split(parts: &[(u32, u32)]) -> Kind {
-    let mut shares: Vec<(u32, u32)> = parts.iter().copied().filter(|part| part.1 > 0).collect();
+fn split(parts: &[(u64, u32)]) -> Kind {
+    let mut shares: Vec<(u64, u32)> = parts.iter().copied().filter(|part| part.1 > 0).collect();
     shares.sort_by_key(|part| part.1);
     let min = shares.iter().map(|part| part.0).min().unwrap_or(0);
     let mut sum = 0;

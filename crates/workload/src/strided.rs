@@ -44,8 +44,8 @@ impl Strided {
     }
 
     /// A request was made.
-    pub(crate) fn count(&mut self, bytes: u32) {
-        self.bytes += u64::from(bytes);
+    pub(crate) fn count(&mut self, bytes: u64) {
+        self.bytes += bytes;
     }
 
     /// Before the next request goes to a file with this window: the window that it begins anew, or the next one when

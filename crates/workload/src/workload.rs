@@ -1,7 +1,8 @@
 //! What one worker is to do: plain data, made by the planner.
 
 use job::{
-    Direction, Distribution, Durability, FileService, Pacing, Pattern, RandomGenerator, TrimBacklog, VerifyBacklog,
+    BlockSize, Direction, Distribution, Durability, FileService, Pacing, Pattern, RandomGenerator, TrimBacklog,
+    VerifyBacklog,
 };
 
 use crate::newest::writes_over;
@@ -86,11 +87,11 @@ pub enum WorkloadError {
     #[error("bs: a block size of 0 bytes for {}s; give at least 1", .direction.name())]
     EmptyBlock { direction: Direction },
     #[error("bsrange: the smallest block of {min} bytes exceeds the largest of {max}")]
-    InvertedRange { min: u32, max: u32 },
+    InvertedRange { min: u64, max: u64 },
     #[error("bssplit: no size has a share above 0 percent")]
     EmptySplit,
-    #[error("size: the files have at most {longest} bytes, but one request takes {block}; raise size or lower bs")]
-    NothingFits { longest: u64, block: u32 },
+    #[error("size: the files have at most {longest} bytes, but one {} takes {block}; raise size or lower bs", .direction.name())]
+    NothingFits { longest: u64, block: u64, direction: Direction },
     #[error("blockalign: an alignment of 0 bytes; give at least 1")]
     NoAlignment,
     #[error("{blocks} blocks in one file: at most {BLOCKS_MAX} can be drawn at random; raise bs")]
@@ -110,8 +111,8 @@ pub enum WorkloadError {
          leave it out of random_distribution, or raise size"
     )]
     SequenceBeyond { block: u64, blocks: u64 },
-    #[error("zonerange: a zone has {range} bytes, but one request takes {block}; raise zonerange or lower bs")]
-    ZoneTooSmall { range: u64, block: u32 },
+    #[error("zonerange: a zone has {range} bytes, but one {} takes {block}; raise zonerange or lower bs", .direction.name())]
+    ZoneTooSmall { range: u64, block: u64, direction: Direction },
     #[error("random_distribution: {value} is not a usable {what}; {advice}")]
     Distribution { what: &'static str, value: f64, advice: &'static str },
 }
@@ -144,13 +145,53 @@ impl Workload {
 
     /// The directions that can occur.
     pub(crate) fn directions(&self) -> impl Iterator<Item = Direction> + '_ {
-        Direction::ALL.into_iter().filter(|&direction| self.pattern.access.has(direction))
+        let mix = self.direction_mix();
+        Direction::ALL.into_iter().filter(move |&direction| match mix {
+            DirectionMix::Only(only) => direction == only,
+            DirectionMix::Mixed(_, second) => direction == Direction::Read || direction == second,
+            DirectionMix::TrimThenWrite => direction != Direction::Read,
+        })
     }
 
     /// Whose block sizes are drawn.
     pub(crate) fn directions_drawn(&self) -> impl Iterator<Item = Direction> + '_ {
         let drawn = self.pattern.sizes_drawn();
-        Direction::ALL.into_iter().filter(move |&direction| drawn[direction])
+        let occurs = move |direction| self.pattern.sizes_by_sequence || self.directions().any(|has| has == direction);
+        Direction::ALL.into_iter().filter(move |&direction| drawn[direction] && occurs(direction))
+    }
+
+    /// One direction for each map of random blocks: directions share a map where their sizes are the same. In one map
+    /// of two sizes the larger would have to be cut, or the job would end before its size.
+    pub(crate) fn mapped_directions(&self) -> Vec<Direction> {
+        let mut mapped: Vec<Direction> = Vec::new();
+        if !self.covers_each_block_once() {
+            return mapped;
+        }
+        for direction in self.directions() {
+            // A write of `randtrimwrite` goes where its trim went.
+            let follows = direction == Direction::Write && self.pattern.access.trims;
+            if !follows && !mapped.iter().any(|&other| self.shares_map(direction, other)) {
+                mapped.push(direction);
+            }
+        }
+        mapped
+    }
+
+    /// Whether the random requests of both directions have the same sizes.
+    pub(crate) fn shares_map(&self, one: Direction, other: Direction) -> bool {
+        let (one, other) = (self.random_sizes(one), self.random_sizes(other));
+        one == other || [one.min(), one.max(), other.max()] == [other.min(); 3]
+    }
+
+    /// The sizes of random requests in this direction.
+    pub(crate) fn random_sizes(&self, direction: Direction) -> &BlockSize {
+        &self.pattern.block_size[sized_as(self.pattern.sizes_by_sequence, direction, true)]
+    }
+
+    /// Whether random requests of different sizes take their blocks from maps of their own, so that what one of them
+    /// used may come again in another.
+    pub fn has_map_per_direction(&self) -> bool {
+        self.mapped_directions().len() > 1
     }
 
     /// Whether files that are finished start over by themselves, before the others are finished.
@@ -166,8 +207,37 @@ impl Workload {
             && (pattern.generator == Some(RandomGenerator::Lfsr) || pattern.random_map && pattern.block_align.is_none())
     }
 
+    /// Whether free blocks of a map decide on sizes that are drawn.
+    pub fn map_limits_sizes(&self) -> bool {
+        self.drawn_for_maps().next().is_some()
+    }
+
+    /// The sizes that are drawn for blocks of a map whose use is remembered.
+    fn drawn_for_maps(&self) -> impl Iterator<Item = &BlockSize> {
+        let maps = self.mapped_directions().into_iter().filter(|&map| self.remembers_blocks(map));
+        maps.map(|map| self.random_sizes(map)).filter(|sizes| sizes.min() != sizes.max())
+    }
+
+    /// Whether some blocks of a map come again, as sizes that are drawn take whole blocks and do not fill them.
+    pub fn fills_gaps(&self) -> bool {
+        self.pattern.generator.is_none() && self.has_gaps()
+    }
+
+    /// Whether such gaps are left, as in fio's own order, so that a pass ends before its size.
+    pub fn leaves_gaps(&self) -> bool {
+        self.pattern.generator.is_some() && self.has_gaps()
+    }
+
+    fn has_gaps(&self) -> bool {
+        self.drawn_for_maps().any(|sizes| match sizes {
+            BlockSize::Fixed(_) => false,
+            BlockSize::Range(min, max) => max % min != 0 || self.pattern.unaligned_sizes,
+            BlockSize::Split(parts) => parts.iter().any(|part| part.0 % sizes.min() != 0),
+        })
+    }
+
     /// The size of all requests, if they have but one.
-    pub(crate) fn one_size(&self) -> Option<u32> {
+    pub(crate) fn one_size(&self) -> Option<u64> {
         let pattern = &self.pattern;
         let mut sizes = self.directions().map(|direction| {
             let by_sequence = pattern.sizes_by_sequence && pattern.access.random;
@@ -178,14 +248,14 @@ impl Workload {
         sizes.all(|size| size == Some(first)).then_some(first)
     }
 
-    /// Whether used blocks have to be remembered one by one: with several sizes, or in fio's own order.
-    pub(crate) fn needs_map(&self) -> bool {
-        self.covers_each_block_once()
-            && match self.pattern.generator {
-                Some(RandomGenerator::Lfsr) => false,
-                Some(_) => true,
-                None => self.one_size().is_none(),
-            }
+    /// Whether the used blocks of a map have to be remembered one by one: with several sizes, or in fio's own order.
+    pub(crate) fn remembers_blocks(&self, direction: Direction) -> bool {
+        let sizes = self.random_sizes(direction);
+        match self.pattern.generator {
+            Some(RandomGenerator::Lfsr) => false,
+            Some(_) => true,
+            None => sizes.min() != sizes.max(),
+        }
     }
 
     /// Whether offsets need 64 random bits: asked for, or more blocks than 32 bits can tell apart.
@@ -200,30 +270,33 @@ impl Workload {
 
     pub(crate) fn check(&self) -> Result<(), WorkloadError> {
         let longest = self.files.iter().map(|file| file.length).max().ok_or(WorkloadError::NoFiles)?;
-        let mut smallest = u32::MAX;
+        let mut smallest = u64::MAX;
         for direction in self.directions_drawn() {
             self.check_sizes(direction)?;
-            smallest = smallest.min(self.pattern.block_size[direction].min());
+            let block = self.pattern.block_size[direction].min();
+            if longest < block {
+                return Err(WorkloadError::NothingFits { longest, block, direction });
+            }
+            if let Some(zones) = self.pattern.strided.filter(|zones| zones.range < block) {
+                return Err(WorkloadError::ZoneTooSmall { range: zones.range, block, direction });
+            }
+            smallest = smallest.min(block);
         }
-        if smallest == u32::MAX {
+        if smallest == u64::MAX {
             return Err(WorkloadError::NoDirection);
-        }
-        if longest < u64::from(smallest) {
-            return Err(WorkloadError::NothingFits { longest, block: smallest });
         }
         if self.pattern.block_align.is_some_and(|align| align.iter().any(|(_, &bytes)| bytes == 0)) {
             return Err(WorkloadError::NoAlignment);
         }
-        let mapped: u64 = self.files.iter().map(|file| file.length / u64::from(smallest)).sum();
-        if self.needs_map() && mapped > MAPPED_BLOCKS_MAX {
+        let maps = self.mapped_directions().into_iter().filter(|&direction| self.remembers_blocks(direction));
+        let blocks_of = |unit: u64| self.files.iter().map(|file| file.length / unit).fold(0, u64::saturating_add);
+        let mapped = maps.fold(0u64, |sum, map| sum.saturating_add(blocks_of(self.random_sizes(map).min())));
+        if mapped > MAPPED_BLOCKS_MAX {
             return Err(WorkloadError::MapTooLarge { gibibytes: mapped >> 33 });
         }
-        let blocks = longest / u64::from(smallest);
+        let blocks = longest / smallest;
         if self.pattern.access.random && blocks > BLOCKS_MAX {
             return Err(WorkloadError::TooManyBlocks { blocks });
-        }
-        if let Some(zones) = self.pattern.strided.filter(|zones| zones.range < smallest.into()) {
-            return Err(WorkloadError::ZoneTooSmall { range: zones.range, block: smallest });
         }
         check_distribution(&self.pattern.distribution)?;
         self.check_reach()
@@ -244,7 +317,7 @@ impl Workload {
                     }
                 }
                 Distribution::Sequence { blocks, .. } => {
-                    let smallest = u64::from(self.pattern.block_size[direction].min()).max(1);
+                    let smallest = self.pattern.block_size[direction].min().max(1);
                     let unit = self.pattern.block_align.map_or(smallest, |align| align[direction]);
                     let least = |block: &u64| block.saturating_mul(unit).saturating_add(smallest);
                     if let Some(block) = blocks.iter().find(|block| least(block) > shortest) {
@@ -260,15 +333,24 @@ impl Workload {
     fn check_sizes(&self, direction: Direction) -> Result<(), WorkloadError> {
         let sizes = &self.pattern.block_size[direction];
         match sizes {
-            job::BlockSize::Range(min, max) if min > max => {
+            BlockSize::Range(min, max) if min > max => {
                 return Err(WorkloadError::InvertedRange { min: *min, max: *max });
             }
-            job::BlockSize::Split(parts) if parts.iter().all(|part| part.1 == 0) => {
+            BlockSize::Split(parts) if parts.iter().all(|part| part.1 == 0) => {
                 return Err(WorkloadError::EmptySplit);
             }
             _ => {}
         }
         if sizes.min() == 0 { Err(WorkloadError::EmptyBlock { direction }) } else { Ok(()) }
+    }
+}
+
+/// `bs_is_seq_rand`: the sizes of reads serve sequential requests, those of writes random ones.
+pub(crate) fn sized_as(by_sequence: bool, direction: Direction, random: bool) -> Direction {
+    match (by_sequence, random) {
+        (false, _) => direction,
+        (true, false) => Direction::Read,
+        (true, true) => Direction::Write,
     }
 }
 

@@ -57,7 +57,7 @@ impl Entry {
                     largest: 0,
                     direction: direction as u32,
                     priority: style.priority,
-                    length: u64::from(length),
+                    length,
                     offset,
                     issue_ns: if issued { at_ns.saturating_sub(clat_ns) } else { 0 },
                 })
@@ -74,10 +74,10 @@ impl Entry {
 
 /// The value of one I/O in the log of `subject`.
 #[inline]
-fn value_of_request(subject: Subject, length: u32, slat_ns: u64, clat_ns: u64) -> u64 {
+fn value_of_request(subject: Subject, length: u64, slat_ns: u64, clat_ns: u64) -> u64 {
     match subject {
         // As fio has it: thousands of bytes per second, although a window is in KiB/s.
-        Subject::Bandwidth => u64::from(length) * 1_000_000 / clat_ns.max(1),
+        Subject::Bandwidth => length.saturating_mul(1_000_000) / clat_ns.max(1),
         Subject::Iops => 1,
         Subject::Slat => slat_ns,
         Subject::Lat if slat_ns != NO_SUBMISSION => slat_ns.saturating_add(clat_ns),

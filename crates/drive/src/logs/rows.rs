@@ -45,7 +45,7 @@ impl Subject {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Row {
     /// One I/O: a line in each of the logs.
-    Request { at_ns: u64, offset: u64, slat_ns: u64, clat_ns: u64, length: u32, direction: Direction },
+    Request { at_ns: u64, offset: u64, slat_ns: u64, clat_ns: u64, length: u64, direction: Direction },
     /// One window: a line in one log.
     Window { at_ms: u64, value: u64, largest: u64, subject: Subject, direction: Direction },
 }

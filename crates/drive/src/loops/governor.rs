@@ -266,7 +266,7 @@ impl<E: Engine> Drive<'_, E> {
     }
 
     fn overlaps_one_in_flight(&self, op: &Op) -> bool {
-        let end = |op: &Op| op.offset + u64::from(op.length);
+        let end = |op: &Op| op.offset + op.length;
         let overlaps = |other: &Op| {
             let both_read = op.kind == OpKind::Read && other.kind == OpKind::Read;
             op.file == other.file && !both_read && op.offset < end(other) && other.offset < end(op)

@@ -207,7 +207,7 @@ impl<E: Engine> Drive<'_, E> {
         &mut self,
         refused: engine::Slot<E>,
         op: Op,
-        done: u32,
+        done: u64,
     ) -> Step {
         let mut slot = refused;
         loop {
@@ -328,11 +328,11 @@ impl<E: Engine> Drive<'_, E> {
     ) -> Step<Option<engine::Slot<E>>> {
         let end_ns = self.reaped_ns;
         let flight = &self.flights[completion.slot.index()];
-        let expected = i64::from(flight.op.length - flight.done);
+        let expected = (flight.op.length - flight.done) as i64;
         let (Some(direction), true) = (flight.op.kind.direction(), completion.result == expected) else {
             return self.complete_unusual::<TIMED, GOVERNED>(completion).map(|()| None);
         };
-        self.parts.recorder.transferred(direction, u64::from(flight.op.length));
+        self.parts.recorder.transferred(direction, flight.op.length);
         if TIMED || flight.start_ns != UNTIMED {
             let end_ns = if TIMED || end_ns != UNTIMED { end_ns } else { self.engine.clock().now_ns() };
             let stamps = Stamps { start_ns: flight.start_ns, issue_ns: flight.issue_ns, end_ns };
@@ -378,7 +378,7 @@ impl<E: Engine> Drive<'_, E> {
             return Ok(());
         };
         if completion.result == 0 && direction == Direction::Trim {
-            let result = i64::from(flight.op.length - flight.done);
+            let result = (flight.op.length - flight.done) as i64;
             return self.complete::<TIMED, GOVERNED>(Completion { result, ..completion });
         }
         if completion.result == 0 {
@@ -396,7 +396,7 @@ impl<E: Engine> Drive<'_, E> {
             return self.parts.failed(&flight.op, 5, "full resid");
         }
         self.parts.recorder.shortened(direction);
-        let done = flight.done + completion.result as u32;
+        let done = flight.done + completion.result as u64;
         self.flights[index].done = done;
         match self.engine.queue(completion.slot, &flight.op, done) {
             Queued::Staged => {

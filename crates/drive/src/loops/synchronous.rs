@@ -86,14 +86,14 @@ impl<E: Engine> Drive<'_, E> {
                 unreachable!("a synchronous engine is done when queue returns");
             };
             let mut settled = Settled::Whole;
-            if completion.result != i64::from(op.length) {
+            if completion.result != op.length as i64 {
                 (completion, settled) = self.settle(completion, &op, direction)?;
             }
             slot = completion.slot;
             if settled == Settled::Failed {
                 continue;
             }
-            self.parts.recorder.transferred(direction, u64::from(op.length));
+            self.parts.recorder.transferred(direction, op.length);
             if TIMED {
                 let end_ns = self.now_ns();
                 let mut clat_ns = end_ns.saturating_sub(start_ns);
@@ -137,7 +137,7 @@ impl<E: Engine> Drive<'_, E> {
             let Queued::Done(completion) = engine.queue(slot, op, 0) else {
                 unreachable!("a synchronous engine is done when queue returns");
             };
-            if completion.result != i64::from(op.length) {
+            if completion.result != op.length as i64 {
                 let op = *op;
                 self.write_down(from);
                 return self.broken_link(completion, &op, direction, start_ns);
@@ -177,7 +177,7 @@ impl<E: Engine> Drive<'_, E> {
         let (completion, settled) = self.settle(completion, op, direction)?;
         let now_ns = self.now_ns();
         if settled != Settled::Failed {
-            self.parts.recorder.transferred(direction, u64::from(op.length));
+            self.parts.recorder.transferred(direction, op.length);
         }
         match settled {
             Settled::Whole => self.parts.recorder.timed_sync(direction, now_ns.saturating_sub(start_ns)),
@@ -210,7 +210,7 @@ impl<E: Engine> Drive<'_, E> {
         direction: Direction,
     ) -> Step<(Completion<E>, Settled)> {
         let mut completion = first;
-        let mut done: u32 = 0;
+        let mut done: u64 = 0;
         for _ in 0..PARTS_MAX {
             match completion.result {
                 OPERATION => return Ok((completion, Settled::Operation)),
@@ -222,7 +222,7 @@ impl<E: Engine> Drive<'_, E> {
                     self.parts.failed(op, 5, "full resid")?;
                     return Ok((completion, Settled::Failed));
                 }
-                bytes => done += bytes as u32,
+                bytes => done += bytes as u64,
             }
             if done >= op.length {
                 return Ok((completion, Settled::Whole));

@@ -137,7 +137,7 @@ fn cause_and_advice_of_unix(code: i32) -> (FileCause, &'static str) {
 pub(super) fn refused_transfer(
     demand: Option<DirectAlignment>,
     offset: u64,
-    length: u32,
+    length: u64,
     memory_align: usize,
 ) -> String {
     let Some(DirectAlignment { memory, offset: step }) = demand else {
@@ -148,7 +148,7 @@ pub(super) fn refused_transfer(
     };
     if step == 0 || memory == 0 {
         "this file does not support direct I/O: run with direct=0, or use another file system".to_owned()
-    } else if !length.is_multiple_of(step) {
+    } else if !length.is_multiple_of(u64::from(step)) {
         format!(
             "direct I/O on this file needs lengths in multiples of {step} bytes, not {length}: set bs to one, or direct=0"
         )

@@ -122,7 +122,7 @@ impl<'a> Aio<'a> {
 
     /// Prepares a request and stages it.
     #[inline]
-    fn stage(&mut self, slot: Slot<Self>, op: &Op, done: u32, command: u16) {
+    fn stage(&mut self, slot: Slot<Self>, op: &Op, done: u64, command: u16) {
         let is_transfer = command <= COMMAND_WRITE;
         assert!(done <= op.length && op.length as usize <= self.arena.stride(), "a request larger than its buffer");
         let index = slot.index();
@@ -132,9 +132,9 @@ impl<'a> Aio<'a> {
         request.fd = self.targets[op.file as usize].fd.as_raw_fd() as u32;
         if is_transfer {
             request.flags_rw = self.flags_rw[usize::from(command)];
-            request.buffer = address + u64::from(done);
-            request.bytes = u64::from(op.length - done);
-            request.offset = (op.offset + u64::from(done)) as i64;
+            request.buffer = address + done;
+            request.bytes = op.length - done;
+            request.offset = (op.offset + done) as i64;
             if let Some(priorities) = &mut self.priorities {
                 request.set_priority(priorities.of(op));
             }
@@ -283,7 +283,7 @@ impl Engine for Aio<'_> {
     }
 
     #[inline]
-    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
+    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u64) -> Queued<Self> {
         let command = match op.kind {
             OpKind::Read => COMMAND_READ,
             OpKind::Write => COMMAND_WRITE,

@@ -44,15 +44,15 @@ pub(crate) fn set_grown<T: Copy>(table: &mut Box<[T]>, index: usize, entry: T) {
 /// Carries out a sync or a discard. Answers bytes (0 for the syncs) or the negated errno.
 #[cold]
 #[inline(never)]
-pub(crate) fn perform(target: Target<'_>, op: &Op, done: u32, sync_range_flags: u32) -> i64 {
+pub(crate) fn perform(target: Target<'_>, op: &Op, done: u64, sync_range_flags: u32) -> i64 {
     let Target { fd, kind } = target;
     let outcome = match op.kind {
         OpKind::Sync => files::sync(fd).map(|()| 0),
         OpKind::DataSync => files::sync_data(fd).map(|()| 0),
-        OpKind::SyncRange => files::sync_range(fd, op.offset, u64::from(op.length), sync_range_flags).map(|()| 0),
+        OpKind::SyncRange => files::sync_range(fd, op.offset, op.length, sync_range_flags).map(|()| 0),
         OpKind::Trim => {
-            let left = u64::from(op.length - done);
-            files::discard(fd, kind, op.offset + u64::from(done), left).map(|()| left as i64)
+            let left = op.length - done;
+            files::discard(fd, kind, op.offset + done, left).map(|()| left as i64)
         }
         OpKind::Read | OpKind::Write => unreachable!("transfers are the engine's own"),
     };

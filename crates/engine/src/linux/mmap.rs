@@ -210,12 +210,12 @@ impl<'a> Mmap<'a> {
     }
 
     #[inline]
-    fn perform(&mut self, slot: &Slot<Self>, op: &Op, done: u32) -> i64 {
+    fn perform(&mut self, slot: &Slot<Self>, op: &Op, done: u64) -> i64 {
         let map = &self.maps[op.file as usize];
         let written_back = match op.kind {
             OpKind::Read | OpKind::Write => {
                 let place = &mut self.arena.buffer(slot)[done as usize..op.length as usize];
-                let (offset, bytes, read) = (op.offset + u64::from(done), place.len() as u64, op.kind == OpKind::Read);
+                let (offset, bytes, read) = (op.offset + done, place.len() as u64, op.kind == OpKind::Read);
                 let result = map.transfer(place, offset, read);
                 if self.watch.take_bus_error() {
                     let map = &mut self.maps[op.file as usize];
@@ -225,7 +225,7 @@ impl<'a> Mmap<'a> {
             }
             // A mapping has no cheaper way to make only the data durable.
             OpKind::Sync | OpKind::DataSync => map.write_back(0, map.mapped.length),
-            OpKind::SyncRange => map.write_back(op.offset, u64::from(op.length)),
+            OpKind::SyncRange => map.write_back(op.offset, op.length),
             OpKind::Trim => return control::perform(self.targets[op.file as usize], op, done, 0),
         };
         written_back.map_or_else(|code| -i64::from(code), |()| 0)
@@ -257,7 +257,7 @@ impl Engine for Mmap<'_> {
     }
 
     #[inline]
-    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
+    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u64) -> Queued<Self> {
         let result = self.perform(&slot, op, done);
         Queued::Done(Completion { slot, result })
     }

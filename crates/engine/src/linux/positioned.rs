@@ -128,12 +128,12 @@ impl<'a> Positioned<'a> {
     }
 
     #[inline]
-    fn perform(&mut self, slot: &Slot<Self>, op: &Op, done: u32) -> i64 {
+    fn perform(&mut self, slot: &Slot<Self>, op: &Op, done: u64) -> i64 {
         if !matches!(op.kind, OpKind::Read | OpKind::Write) {
             return self.control(op, done);
         }
         let place = &mut self.arena.buffer(slot)[done as usize..op.length as usize];
-        let offset = op.offset + u64::from(done);
+        let offset = op.offset + done;
         let read = op.kind == OpKind::Read;
         let fd = |index: u32| self.targets[index as usize].fd;
         let outcome = match &mut self.call {
@@ -155,7 +155,7 @@ impl<'a> Positioned<'a> {
 
     /// Syncs and discards. A name has no data to sync, and its trim is a request like any other.
     #[cold]
-    fn control(&mut self, op: &Op, done: u32) -> i64 {
+    fn control(&mut self, op: &Op, done: u64) -> i64 {
         match &mut self.call {
             Call::Operation(operations) if op.kind == OpKind::Trim => operations.request(op, &self.clock),
             Call::Operation(_) => 0,
@@ -232,7 +232,7 @@ impl Engine for Positioned<'_> {
     }
 
     #[inline]
-    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
+    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u64) -> Queued<Self> {
         let result = self.perform(&slot, op, done);
         Queued::Done(Completion { slot, result })
     }

@@ -11,8 +11,8 @@ use super::files::uninterrupted;
 
 /// Reserves or cuts, and answers the bytes of the range, none of which moves.
 #[cold]
-pub(crate) fn change(name: EngineName, fd: BorrowedFd<'_>, op: &Op, done: u32) -> Result<usize, Errno> {
-    let (offset, length) = (op.offset + u64::from(done), u64::from(op.length - done));
+pub(crate) fn change(name: EngineName, fd: BorrowedFd<'_>, op: &Op, done: u64) -> Result<usize, Errno> {
+    let (offset, length) = (op.offset + done, (op.length - done));
     let flags = match (name, op.kind) {
         (EngineName::Falloc, OpKind::Read) => FallocateFlags::KEEP_SIZE,
         (EngineName::Falloc, _) => FallocateFlags::empty(),

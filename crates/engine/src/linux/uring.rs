@@ -140,15 +140,16 @@ impl<'a> Uring<'a> {
 
     /// The entry of a transfer.
     #[inline]
-    fn transfer_entry(&mut self, index: usize, op: &Op, done: u32) -> squeue::Entry {
+    fn transfer_entry(&mut self, index: usize, op: &Op, done: u64) -> squeue::Entry {
         assert!(done <= op.length && op.length as usize <= self.arena.stride(), "a request larger than its buffer");
         let read = op.kind == OpKind::Read;
         let file = types::Fd(self.file_names[op.file as usize]);
         // SAFETY: `done` is at most the length of the place.
         let address = unsafe { self.arena.address(index).add(done as usize) };
         let priority = self.priorities.as_mut().map_or(0, |priorities| priorities.of(op));
-        let (length, offset, flags) =
-            (op.length - done, op.offset + u64::from(done), self.flags_rw[usize::from(!read)]);
+        // An entry has 32 bits for its length, and the kernel moves no more than this at a time.
+        let length = u32::try_from(op.length - done).unwrap_or(i32::MAX as u32 & !0xfff);
+        let (offset, flags) = (op.offset + done, self.flags_rw[usize::from(!read)]);
         let entry = match (&mut self.transfer, read) {
             (Transfer::Plain, true) => {
                 opcode::Read::new(file, address, length).offset(offset).rw_flags(flags).ioprio(priority).build()
@@ -193,7 +194,9 @@ impl<'a> Uring<'a> {
         let entry = match op.kind {
             OpKind::DataSync => opcode::Fsync::new(file).flags(types::FsyncFlags::DATASYNC).build(),
             OpKind::SyncRange => {
-                opcode::SyncFileRange::new(file, op.length).offset(op.offset).flags(self.sync_range_flags).build()
+                // 0 is the end of the file.
+                let length = u32::try_from(op.length).unwrap_or(0);
+                opcode::SyncFileRange::new(file, length).offset(op.offset).flags(self.sync_range_flags).build()
             }
             _ => opcode::Fsync::new(file).build(),
         };
@@ -204,7 +207,7 @@ impl<'a> Uring<'a> {
     fn discard_entry(&self, op: &Op) -> squeue::Entry {
         const BLOCK_URING_CMD_DISCARD: u32 = 0x1200;
         let mut length = [0; 16];
-        length[..8].copy_from_slice(&u64::from(op.length).to_ne_bytes());
+        length[..8].copy_from_slice(&op.length.to_ne_bytes());
         let file = types::Fd(self.file_names[op.file as usize]);
         let command = opcode::UringCmd16::new(file, BLOCK_URING_CMD_DISCARD);
         command.addr(Some(op.offset)).cmd(length).build().flags(self.entry_flags)
@@ -364,7 +367,7 @@ impl Engine for Uring<'_> {
     }
 
     #[inline]
-    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
+    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u64) -> Queued<Self> {
         let entry = match op.kind {
             OpKind::Read | OpKind::Write => self.transfer_entry(slot.index(), op, done),
             OpKind::Sync | OpKind::DataSync | OpKind::SyncRange if !self.polled => self.sync_entry(op),

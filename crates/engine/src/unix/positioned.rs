@@ -36,9 +36,9 @@ impl<'a> Positioned<'a> {
     }
 
     #[inline]
-    fn perform(&mut self, slot: &Slot<Self>, op: &Op, done: u32) -> i64 {
+    fn perform(&mut self, slot: &Slot<Self>, op: &Op, done: u64) -> i64 {
         let file = &self.calls[op.file as usize];
-        let offset = op.offset + u64::from(done);
+        let offset = op.offset + done;
         let place = &mut self.arena.buffer(slot);
         loop {
             let outcome = match op.kind {
@@ -78,7 +78,7 @@ impl Engine for Positioned<'_> {
     }
 
     #[inline]
-    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
+    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u64) -> Queued<Self> {
         let result = self.perform(&slot, op, done);
         Queued::Done(Completion { slot, result })
     }

@@ -132,15 +132,15 @@ impl<'a> Mmap<'a> {
     }
 
     #[inline]
-    fn perform(&mut self, slot: &Slot<Self>, op: &Op, done: u32) -> i64 {
+    fn perform(&mut self, slot: &Slot<Self>, op: &Op, done: u64) -> i64 {
         let (view, handle) = (&self.views[op.file as usize], self.handles[op.file as usize]);
         let written_back = match op.kind {
             OpKind::Read | OpKind::Write => {
                 let place = &mut self.arena.buffer(slot)[done as usize..op.length as usize];
-                return view.transfer(handle, place, op.offset + u64::from(done), op.kind == OpKind::Read);
+                return view.transfer(handle, place, op.offset + done, op.kind == OpKind::Read);
             }
             OpKind::Sync | OpKind::DataSync => view.write_back(handle, 0, view.mapped.length),
-            OpKind::SyncRange => view.write_back(handle, op.offset, u64::from(op.length)),
+            OpKind::SyncRange => view.write_back(handle, op.offset, op.length),
             // Planning refuses it.
             OpKind::Trim => Err(errno::EOPNOTSUPP),
         };
@@ -154,7 +154,7 @@ impl Engine for Mmap<'_> {
     crate::contract::belongings!(RealClock);
 
     #[inline]
-    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
+    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u64) -> Queued<Self> {
         let result = self.perform(&slot, op, done);
         Queued::Done(Completion { slot, result })
     }

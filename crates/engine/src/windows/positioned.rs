@@ -31,9 +31,9 @@ impl<'a> Positioned<'a> {
     }
 
     #[inline]
-    fn perform(&mut self, slot: &Slot<Self>, op: &Op, done: u32) -> i64 {
+    fn perform(&mut self, slot: &Slot<Self>, op: &Op, done: u64) -> i64 {
         let handle = self.handles[op.file as usize];
-        let offset = op.offset + u64::from(done);
+        let offset = op.offset + done;
         let place = &mut self.arena.buffer(slot);
         let outcome = match op.kind {
             OpKind::Read => files::read_at(handle, &mut place[done as usize..op.length as usize], offset),
@@ -50,7 +50,7 @@ impl Engine for Positioned<'_> {
     crate::contract::belongings!(RealClock);
 
     #[inline]
-    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
+    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u64) -> Queued<Self> {
         let result = self.perform(&slot, op, done);
         Queued::Done(Completion { slot, result })
     }

@@ -69,7 +69,7 @@ struct Staged {
     slot: u32,
     file: u32,
     read: bool,
-    done: u32,
+    done: u64,
     bytes: u32,
     offset: u64,
 }
@@ -251,7 +251,7 @@ impl Engine for Windowsaio<'_> {
     crate::contract::belongings!(RealClock);
 
     #[inline]
-    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
+    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u64) -> Queued<Self> {
         if !matches!(op.kind, OpKind::Read | OpKind::Write) {
             // Windows has no such request for a port: it is carried out here and now.
             let result = control::perform(self.files[op.file as usize].as_fd(), op);
@@ -264,7 +264,7 @@ impl Engine for Windowsaio<'_> {
             read: op.kind == OpKind::Read,
             done,
             bytes: op.length - done,
-            offset: op.offset + u64::from(done),
+            offset: op.offset + done,
         });
         Queued::Staged
     }

@@ -12,7 +12,7 @@ use job::{EngineName, EngineOptions, Memory};
 use workload::{Op, OpKind};
 
 /// Bytes of a block.
-pub(crate) const BLOCK: u32 = 8192;
+pub(crate) const BLOCK: u64 = 8192;
 /// Whole blocks of the file.
 pub(crate) const BLOCKS: u64 = 64;
 /// Bytes behind the last whole block.
@@ -76,7 +76,7 @@ impl TestFile {
     pub(crate) fn new(direct: bool) -> Result<TestFile, String> {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("ground");
-        let content: Vec<u8> = (0..BLOCKS * u64::from(BLOCK) + TAIL).map(fresh).collect();
+        let content: Vec<u8> = (0..BLOCKS * BLOCK + TAIL).map(fresh).collect();
         std::fs::write(&path, content).unwrap();
         let open = |access| {
             let mode = OpenMode { direct, ..OpenMode::buffered(access) };
@@ -119,7 +119,7 @@ impl TestFile {
 }
 
 pub(crate) fn op(kind: OpKind, block: u64) -> Op {
-    Op { kind, offset: block * u64::from(BLOCK), length: BLOCK, file: 0 }
+    Op { kind, offset: block * BLOCK, length: BLOCK, file: 0 }
 }
 
 /// A worker at its engine.
@@ -142,7 +142,7 @@ impl<E: Engine> Worker<E> {
     }
 
     /// Queues a request. `Err` brings the slot back: the engine is full.
-    pub(crate) fn queue(&mut self, slot: Slot<E>, op: &Op, done: u32) -> Result<(), Slot<E>> {
+    pub(crate) fn queue(&mut self, slot: Slot<E>, op: &Op, done: u64) -> Result<(), Slot<E>> {
         let index = slot.index();
         self.away[index] = true;
         match self.engine.queue(slot, op, done) {
@@ -191,7 +191,7 @@ impl<E: Engine> Worker<E> {
     }
 
     /// One request from start to end.
-    pub(crate) fn perform(&mut self, op: &Op, done: u32) -> i64 {
+    pub(crate) fn perform(&mut self, op: &Op, done: u64) -> i64 {
         let slot = self.slots.take().unwrap();
         let (slot, result) = self.perform_in(slot, op, done);
         self.slots.put_back(slot);
@@ -199,7 +199,7 @@ impl<E: Engine> Worker<E> {
     }
 
     /// The same in a slot of the caller's choice.
-    pub(crate) fn perform_in(&mut self, slot: Slot<E>, op: &Op, done: u32) -> (Slot<E>, i64) {
+    pub(crate) fn perform_in(&mut self, slot: Slot<E>, op: &Op, done: u64) -> (Slot<E>, i64) {
         self.queue(slot, op, done).expect("an idle engine has room");
         let mut back = self.drain();
         assert_eq!(back.len(), 1);

@@ -101,7 +101,7 @@ fn what_is_written_is_read<E: Engine>(mut worker: Worker<E>, spec: &Spec, test_f
             worker.queue(slot, &op, 0).unwrap();
         }
         for (slot, result) in worker.drain() {
-            assert_eq!(result, i64::from(BLOCK));
+            assert_eq!(result, BLOCK as i64);
             worker.slots.put_back(slot);
         }
         while let Some(slot) = worker.slots.take() {
@@ -110,7 +110,7 @@ fn what_is_written_is_read<E: Engine>(mut worker: Worker<E>, spec: &Spec, test_f
             worker.queue(slot, &op, 0).unwrap();
         }
         for (slot, result) in worker.drain() {
-            assert_eq!(result, i64::from(BLOCK));
+            assert_eq!(result, BLOCK as i64);
             if spec.stores() {
                 let stamp = stamp(&slot, round);
                 assert!(worker.engine.buffer(&slot)[..BLOCK as usize].iter().all(|byte| *byte == stamp));
@@ -132,13 +132,13 @@ fn end_of_file<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     let last = op(OpKind::Read, BLOCKS);
     let beyond = op(OpKind::Read, BLOCKS + 1);
     if !spec.stores() {
-        assert_eq!(worker.perform(&last, 0), i64::from(BLOCK), "there is no end without a file");
+        assert_eq!(worker.perform(&last, 0), BLOCK as i64, "there is no end without a file");
         return;
     }
     assert_eq!(worker.perform(&last, 0), TAIL as i64);
     assert_eq!(worker.perform(&beyond, 0), 0);
     if !spec.direct {
-        assert_eq!(worker.perform(&last, TAIL as u32), 0, "the rest of a short one");
+        assert_eq!(worker.perform(&last, TAIL), 0, "the rest of a short one");
     }
 }
 
@@ -148,21 +148,21 @@ fn rest_of_a_transfer<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     let slot = worker.slots.take().unwrap();
     worker.engine.buffer(&slot).fill(0xee);
     let (slot, result) = worker.perform_in(slot, &op(OpKind::Read, 3), done);
-    assert_eq!(result, i64::from(BLOCK - done));
+    assert_eq!(result, (BLOCK - done) as i64);
     if !spec.stores() {
         return;
     }
     let buffer = worker.engine.buffer(&slot);
     assert!(buffer[..done as usize].iter().all(|byte| *byte == 0xee), "what had come before stays");
     for (at, byte) in buffer[..BLOCK as usize].iter().enumerate().skip(done as usize) {
-        assert_eq!(*byte, fresh(3 * u64::from(BLOCK) + at as u64));
+        assert_eq!(*byte, fresh(3 * BLOCK + at as u64));
     }
     buffer[..BLOCK as usize].fill(0x11);
     let (slot, result) = worker.perform_in(slot, &op(OpKind::Write, 5), done);
-    assert_eq!(result, i64::from(BLOCK - done));
+    assert_eq!(result, (BLOCK - done) as i64);
     let (slot, _) = worker.perform_in(slot, &op(OpKind::Read, 5), 0);
     let buffer = worker.engine.buffer(&slot);
-    assert_eq!(buffer[done as usize - 1], fresh(5 * u64::from(BLOCK) + u64::from(done) - 1));
+    assert_eq!(buffer[done as usize - 1], fresh(5 * BLOCK + done - 1));
     assert!(buffer[done as usize..BLOCK as usize].iter().all(|byte| *byte == 0x11));
 }
 
@@ -184,7 +184,7 @@ fn full_queue<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
             accepted += 1;
         }
         for (slot, result) in worker.drain() {
-            assert_eq!(result, i64::from(BLOCK));
+            assert_eq!(result, BLOCK as i64);
             worker.slots.put_back(slot);
         }
     }
@@ -210,7 +210,7 @@ fn refused_request<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
             let refusals = [EBADF, EACCES].map(|code| -i64::from(code));
             match Some(slot.index()) == forbidden_slot {
                 true => assert!(refusals.contains(&result), "{result}"),
-                false => assert_eq!(result, i64::from(BLOCK)),
+                false => assert_eq!(result, BLOCK as i64),
             }
             worker.slots.put_back(slot);
         }
@@ -284,7 +284,7 @@ fn one_call<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
         let back = worker.drain();
         assert_eq!(back.len(), depth);
         for (slot, result) in back {
-            assert_eq!(result, i64::from(BLOCK));
+            assert_eq!(result, BLOCK as i64);
             worker.slots.put_back(slot);
         }
     }
@@ -302,7 +302,7 @@ fn nothing_in_flight<E: Engine>(mut worker: Worker<E>) {
 
 fn syncs<E: Engine>(mut worker: Worker<E>) {
     for _ in 0..2 {
-        assert_eq!(worker.perform(&op(OpKind::Write, 1), 0), i64::from(BLOCK));
+        assert_eq!(worker.perform(&op(OpKind::Write, 1), 0), BLOCK as i64);
         for kind in [OpKind::Sync, OpKind::DataSync, OpKind::SyncRange] {
             let result = worker.perform(&op(kind, 1), 0);
             let lacking = cfg!(windows) && kind == OpKind::SyncRange && result == -i64::from(EOPNOTSUPP);
@@ -318,7 +318,7 @@ fn discard<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
         println!("{:?}: this file system punches no holes", spec.name);
         return;
     }
-    assert_eq!(result, i64::from(BLOCK));
+    assert_eq!(result, BLOCK as i64);
     if spec.stores() {
         let slot = worker.slots.take().unwrap();
         let (slot, _) = worker.perform_in(slot, &op(OpKind::Read, 2), 0);
@@ -339,10 +339,10 @@ fn cancel<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     let back = worker.drain();
     assert_eq!(back.len() as u32, spec.depth);
     for (slot, result) in back {
-        assert!(result == i64::from(BLOCK) || result == cancelled, "{result}");
+        assert!(result == BLOCK as i64 || result == cancelled, "{result}");
         worker.slots.put_back(slot);
     }
-    assert_eq!(worker.perform(&op(OpKind::Read, 0), 0), i64::from(BLOCK), "and the engine goes on");
+    assert_eq!(worker.perform(&op(OpKind::Read, 0), 0), BLOCK as i64, "and the engine goes on");
 }
 
 /// An engine that goes while requests are under way leaves nothing behind that could hurt.
@@ -360,23 +360,23 @@ fn random_traffic<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     if !spec.stores() {
         return;
     }
-    let mut model: Vec<u8> = (0..BLOCKS * u64::from(BLOCK)).map(fresh).collect();
+    let mut model: Vec<u8> = (0..BLOCKS * BLOCK).map(fresh).collect();
     let mut random = 0x9e37_79b9_7f4a_7c15u64;
     let mut next = move |below: u64| {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (random >> 33) % below
     };
-    let unit = if spec.direct { u64::from(BLOCK) } else { 1 };
+    let unit = if spec.direct { BLOCK } else { 1 };
     let mut requests: Vec<Op> = vec![op(OpKind::Read, 0); spec.depth as usize];
     for _ in 0..60 {
         // Each slot keeps to the blocks that are its own modulo the depth.
         while let Some(slot) = worker.slots.take() {
             let lanes = BLOCKS / u64::from(spec.depth);
             let block = next(lanes) * u64::from(spec.depth) + slot.index() as u64;
-            let skip = next(u64::from(BLOCK) / 2) / unit * unit;
-            let length = ((next(u64::from(BLOCK) / 2) + 1).next_multiple_of(unit)) as u32;
+            let skip = next(BLOCK / 2) / unit * unit;
+            let length = (next(BLOCK / 2) + 1).next_multiple_of(unit);
             let kind = if next(2) == 0 { OpKind::Read } else { OpKind::Write };
-            let request = Op { kind, offset: block * u64::from(BLOCK) + skip, length, file: 0 };
+            let request = Op { kind, offset: block * BLOCK + skip, length, file: 0 };
             let stamp = next(256) as u8;
             worker.engine.buffer(&slot)[..length as usize].fill(stamp);
             if kind == OpKind::Write {
@@ -387,7 +387,7 @@ fn random_traffic<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
         }
         for (slot, result) in worker.drain() {
             let request = requests[slot.index()];
-            assert_eq!(result, i64::from(request.length));
+            assert_eq!(result, request.length as i64);
             let range = request.offset as usize..request.offset as usize + request.length as usize;
             assert_eq!(worker.engine.buffer(&slot)[..request.length as usize], model[range], "{request:?}");
             worker.slots.put_back(slot);
@@ -406,16 +406,16 @@ fn another_file<E: Engine>(mut worker: Worker<E>, spec: &Spec, test_file: &TestF
     let other = test_file.path.with_extension("other");
     std::fs::write(&other, vec![0; before.len()]).unwrap();
     // In use before: whoever remembers a position must not take it for that of the other file.
-    assert_eq!(worker.perform(&op(OpKind::Read, 1), 0), i64::from(BLOCK));
+    assert_eq!(worker.perform(&op(OpKind::Read, 1), 0), BLOCK as i64);
     let place = &test_file.files[0];
     place.replace(OpenFile::open(&other, place.mode()).unwrap()).unwrap();
     worker.engine.reassign(0, FILE).unwrap();
     let slot = worker.slots.take().unwrap();
     worker.engine.buffer(&slot).fill(0x77);
     let (slot, result) = worker.perform_in(slot, &Op { file: FILE, ..op(OpKind::Write, 2) }, 0);
-    assert_eq!(result, i64::from(BLOCK));
+    assert_eq!(result, BLOCK as i64);
     let (slot, result) = worker.perform_in(slot, &Op { file: FILE, ..op(OpKind::Read, 2) }, 0);
-    assert_eq!((result, worker.engine.buffer(&slot)[0]), (i64::from(BLOCK), 0x77));
+    assert_eq!((result, worker.engine.buffer(&slot)[0]), (BLOCK as i64, 0x77));
     let (_, result) = worker.perform_in(slot, &Op { file: FILE, ..op(OpKind::Sync, 0) }, 0);
     assert_eq!(result, 0);
     assert!(std::fs::read(&test_file.path).unwrap() == before, "{:?} wrote to the file before", spec.name);

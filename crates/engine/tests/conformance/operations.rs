@@ -160,11 +160,11 @@ fn change(name: EngineName, request: &Op) -> (i64, Vec<u8>) {
 fn space_is_reserved_punched_and_cut() {
     let whole = TestFile::new(false).unwrap();
     let before = std::fs::read(&whole.path).unwrap();
-    let bytes = i64::from(BLOCK);
+    let bytes = BLOCK as i64;
     let behind = op(OpKind::Read, BLOCKS + 4);
     assert_eq!(change(EngineName::Falloc, &behind), (bytes, before.clone()), "reserved behind the end");
     let (result, grown) = change(EngineName::Falloc, &Op { kind: OpKind::Write, ..behind });
-    assert_eq!((result, grown.len() as u64), (bytes, (BLOCKS + 5) * u64::from(BLOCK)));
+    assert_eq!((result, grown.len() as u64), (bytes, (BLOCKS + 5) * BLOCK));
     assert!(grown.starts_with(&before));
     let (result, punched) = change(EngineName::Falloc, &op(OpKind::Trim, 2));
     assert_eq!((result, punched.len()), (bytes, before.len()));
@@ -188,7 +188,7 @@ fn a_file_that_takes_no_splice_leaves_the_pipe_empty() {
             assert!(result < 0, "opened for reading alone");
             worker.engine.buffer(&slot).fill(0x55);
             let (slot, result) = worker.perform_in(slot, &op(OpKind::Write, 0), 0);
-            assert_eq!(result, i64::from(BLOCK));
+            assert_eq!(result, BLOCK as i64);
             worker.slots.put_back(slot);
         }
     }

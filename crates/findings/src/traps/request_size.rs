@@ -51,7 +51,7 @@ fn cut(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
         return None;
     }
     let arrived = done.bytes[direction] as f64 / requests as f64;
-    let asked = f64::from(largest);
+    let asked = largest as f64;
     // Journal and metadata requests are small: they must not be what brings the mean down.
     let all_there = done.bytes[direction] as f64 >= flow.application.bytes[direction] as f64 * 0.9;
     if arrived > asked * SMALLER || !all_there || (row.writes() && arrived > asked * PIECES) {

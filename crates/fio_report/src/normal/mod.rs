@@ -19,7 +19,7 @@ pub fn banner(name: &str, group: u32, setup: &JobSetup) -> String {
     let JobSetup { access, block_sizes, sizes_by_sequence, engine, depth, clones, .. } = setup;
     let style = Style::of(setup);
     let PerDirection { read, write, trim } =
-        block_sizes.map(|(min, max)| format!("{}-{}", style.bytes(u64::from(min)), style.bytes(u64::from(max))));
+        block_sizes.map(|(min, max)| format!("{}-{}", style.bytes(min), style.bytes(max)));
     let name = escape::line(name);
     let clones = if *clones > 1 { "...\n" } else { "" };
     let third = if *sizes_by_sequence { "bs_is_seq_rand".to_owned() } else { format!("(T) {trim}") };

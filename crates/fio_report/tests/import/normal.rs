@@ -110,7 +110,7 @@ fn direction(line: &str, rest: &[&str], setup: &mut JobSetup, index: usize) -> D
     let below = &rest[..end];
     let issued = rest.iter().find(|line| line.contains("issued rwts")).unwrap();
     let ios = list::<u64>(between(issued, "total=", " "))[index];
-    let block_size = u64::from(setup.block_sizes.into_values()[index].0);
+    let block_size = setup.block_sizes.into_values()[index].0;
     let shown = between(line, ")(", "/");
     let mut bytes = ios * block_size;
     if fio_report::Style::of(setup).bytes(bytes) != shown {

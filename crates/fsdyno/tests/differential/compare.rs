@@ -13,6 +13,8 @@ pub(crate) struct Outcome {
     pub(crate) found: Vec<String>,
     /// Whether there was something to agree with: fio neither crashed nor hung.
     pub(crate) compared: bool,
+    /// Whether that was the number of requests and of bytes too.
+    pub(crate) counted: bool,
 }
 
 /// Runs a case with both.
@@ -25,18 +27,19 @@ pub(crate) fn check(drawn: &Drawn, fio: &Tool) -> Outcome {
         found.push(format!("ours ends with {:?}: {}", ours.status, head(&ours.stderr)));
     }
     if !found.is_empty() || spared.contains(&Spared::All) {
-        return Outcome { found, compared: true };
+        return Outcome { found, compared: true, counted: false };
     }
     let theirs = tool::run(fio, &drawn.words, &drawn.files);
     if theirs.status.is_none() || theirs.stderr.contains("got signal=") {
-        return Outcome { found, compared: false };
+        return Outcome { found, compared: false, counted: false };
     }
     let finds = spared.contains(&Spared::Findings);
     if finds && theirs.stderr.contains("verify: ") && theirs.status != Some(0) && ours.status == Some(0) {
         compare_sizes(&theirs, &ours, &mut found);
-        return Outcome { found, compared: true };
+        return Outcome { found, compared: true, counted: false };
     }
-    Outcome { found: differences(drawn, fio, &theirs, ours, &spared), compared: true }
+    let counted = !spared.contains(&Spared::Counts);
+    Outcome { found: differences(drawn, fio, &theirs, ours, &spared), compared: true, counted }
 }
 
 /// What differs between two runs that came to an end.
@@ -52,6 +55,8 @@ fn differences(drawn: &Drawn, fio: &Tool, theirs: &Ran, ours: Ran, spared: &[Spa
     }
     if !spared.contains(&Spared::Counts) {
         compare_counts(theirs, &ours, spared.contains(&Spared::Findings), &mut found);
+    } else if drawn.has_amount() {
+        compare_amounts(drawn, theirs, &ours, &mut found);
     }
     compare_sizes(theirs, &ours, &mut found);
     if !spared.contains(&Spared::Counts) && !spared.contains(&Spared::Content) && drawn.has_known_content() {
@@ -73,6 +78,16 @@ fn compare_counts(fio: &Ran, ours: &Ran, only_writes: bool, found: &mut Vec<Stri
     };
     if compared(theirs) != compared(ours) {
         found.push(format!("reads and writes: {theirs:?} of fio, {ours:?} of ours"));
+    }
+}
+
+/// Where the order is another one, each job still does what it does with fio, but for a block of each file and pass.
+fn compare_amounts(drawn: &Drawn, fio: &Ran, ours: &Ran, found: &mut Vec<String>) {
+    let (Some(theirs), Some(ours)) = (&fio.jobs, &ours.jobs) else { return };
+    let bytes = |jobs: &[[Done; 2]]| jobs.iter().flatten().map(|done| done.bytes).sum::<u64>();
+    let (theirs, ours) = (bytes(theirs), bytes(ours));
+    if ours + drawn.bytes_left_out() < theirs {
+        found.push(format!("less is done: {theirs} bytes of fio, {ours} of ours"));
     }
 }
 

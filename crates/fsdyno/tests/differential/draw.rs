@@ -32,7 +32,7 @@ impl Drawn {
         let mut random = Random::of(number);
         let mut drawn = Drawn { words: vec!["--name=a".to_owned()], files: Vec::new() };
         let drawn_engine = random.one_of(ENGINES);
-        let access = access(&mut random);
+        let access = access(&mut random, 15);
         // Files are not trimmed: a few such cases are enough.
         let engine = if access.contains("trim") && random.percent(90) { "null" } else { drawn_engine };
         drawn.push("ioengine", engine);
@@ -50,7 +50,7 @@ impl Drawn {
         }
         drawn.zones(&mut random);
         drawn.seed(&mut random);
-        drawn.file(engine, &mut random);
+        drawn.put_file(engine, &mut random);
         if drawn.value("verify").is_some() || drawn.value("verify_pattern").is_some() {
             drawn.push("verify_state_save", "0");
         }
@@ -58,7 +58,7 @@ impl Drawn {
         drawn
     }
 
-    fn push(&mut self, name: &str, value: &str) {
+    pub(crate) fn push(&mut self, name: &str, value: &str) {
         self.words.push(format!("--{name}={value}"));
     }
 
@@ -138,7 +138,7 @@ impl Drawn {
     }
 
     /// Where the data lies, and what was there before.
-    fn file(&mut self, engine: &str, random: &mut Random) {
+    pub(crate) fn put_file(&mut self, engine: &str, random: &mut Random) {
         let clones = self.value("numjobs").is_some() || self.value("nrfiles").is_some();
         if engine == "null" || clones && random.percent(70) {
             return;
@@ -156,14 +156,14 @@ impl Drawn {
 }
 
 /// A word of `rw`, sometimes with what may follow its colon.
-fn access(random: &mut Random) -> String {
+pub(crate) fn access(random: &mut Random, with_tail: usize) -> String {
     let row = values::full_rows().find(|row| row.name == "rw").expect("rw is an option");
     let Kind::Word { choices, .. } = &row.kind else { unreachable!("rw is a word") };
     let words: Vec<&str> =
         choices.iter().filter(|choice| choice.status == Status::Full).map(|choice| choice.word).collect();
     let word = random.one_of(&words);
     let tails: &[&str] = if word.starts_with("rand") { &["2", "3", "8"] } else { &["4k", "8k", "-4k", "512", "12k"] };
-    if random.percent(15) { format!("{word}:{}", random.one_of(tails)) } else { word.to_owned() }
+    if random.percent(with_tail) { format!("{word}:{}", random.one_of(tails)) } else { word.to_owned() }
 }
 
 impl Drawn {

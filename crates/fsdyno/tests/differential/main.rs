@@ -2,7 +2,8 @@
 //! is accepted, how it ends, how much is moved each way, which files remain, and what the written blocks hold.
 //!
 //! Cases are numbered, and a number always makes the same case. `FSDYNO_DIFFERENTIAL_CASES` is how many to run (300
-//! unless given), `FSDYNO_DIFFERENTIAL_FROM` the number of the first. What differs on purpose is named in `named.rs`.
+//! unless given) and `FSDYNO_DIFFERENTIAL_SIZES` how many of sizes alone (120), `FSDYNO_DIFFERENTIAL_FROM` the number of the
+//! first. What differs on purpose is named in `named.rs`.
 #![forbid(unsafe_code)]
 
 mod compare;
@@ -10,6 +11,7 @@ mod draw;
 mod named;
 mod random;
 mod tool;
+mod uneven;
 mod values;
 
 use std::sync::Mutex;
@@ -18,8 +20,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use draw::Drawn;
 use tool::FIO;
 
-/// Cases that the suite runs.
+/// Cases that the suite runs: of all options, and of sizes alone.
 const CASES: u64 = 300;
+const SIZES: u64 = 120;
 
 /// At the same time: fio waits more than it works.
 const AT_ONCE: usize = 4;
@@ -38,10 +41,10 @@ fn number(name: &str, default: u64) -> u64 {
 const COMPARED_SHARE: u64 = 30;
 
 /// What is wrong with a case, and how to run it again.
-fn failure(number: u64, drawn: &Drawn, found: &[String]) -> Option<String> {
+fn failure(variable: &str, number: u64, drawn: &Drawn, found: &[String]) -> Option<String> {
     (!found.is_empty()).then(|| {
         format!(
-            "case {number}: {}{}\n  - {}\n  again: FSDYNO_DIFFERENTIAL_FROM={number} FSDYNO_DIFFERENTIAL_CASES=1\n",
+            "case {number}: {}{}\n  - {}\n  again: FSDYNO_DIFFERENTIAL_FROM={number} FSDYNO_DIFFERENTIAL_{variable}=1\n",
             drawn.words.join(" "),
             drawn
                 .files
@@ -55,14 +58,26 @@ fn failure(number: u64, drawn: &Drawn, found: &[String]) -> Option<String> {
 
 #[test]
 fn drawn_combinations_agree_with_fio() {
+    agree_with_fio("CASES", CASES, Drawn::of);
+}
+
+#[test]
+fn drawn_sizes_agree_with_fio() {
+    agree_with_fio("SIZES", SIZES, Drawn::uneven);
+}
+
+/// Runs as many cases as the variable of this name says, or so many.
+fn agree_with_fio(variable: &str, default: u64, draw: fn(u64, &tool::Tool) -> Drawn) {
     let Some(fio) = FIO.as_ref() else {
         tool::print("skipped: fio is not installed");
         return;
     };
-    let (first, count) = (number("FSDYNO_DIFFERENTIAL_FROM", 1), number("FSDYNO_DIFFERENTIAL_CASES", CASES));
+    let (first, count) =
+        (number("FSDYNO_DIFFERENTIAL_FROM", 1), number(&format!("FSDYNO_DIFFERENTIAL_{variable}"), default));
     let next = AtomicU64::new(first);
     let failures = Mutex::new(Vec::new());
     let not_compared = Mutex::new(Vec::new());
+    let counted = AtomicU64::new(0);
     // Beyond this the rest is not run: each case may wait for a fio that hangs.
     let not_compared_max = 1 + count / COMPARED_SHARE;
     std::thread::scope(|scope| {
@@ -74,12 +89,13 @@ fn drawn_combinations_agree_with_fio() {
                     if number >= first + count || given_up {
                         return;
                     }
-                    let drawn = Drawn::of(number, fio);
+                    let drawn = draw(number, fio);
                     let outcome = compare::check(&drawn, fio);
+                    counted.fetch_add(outcome.counted.into(), Ordering::Relaxed);
                     if !outcome.compared {
                         not_compared.lock().expect(ALIVE).push(number);
                     }
-                    if let Some(failure) = failure(number, &drawn, &outcome.found) {
+                    if let Some(failure) = failure(variable, number, &drawn, &outcome.found) {
                         failures.lock().expect(ALIVE).push((number, failure));
                     }
                 }
@@ -87,6 +103,7 @@ fn drawn_combinations_agree_with_fio() {
         }
     });
     let not_compared = not_compared.into_inner().expect(ALIVE);
+    tool::print(&format!("requests and bytes compared: {} of {count}", counted.load(Ordering::Relaxed)));
     tool::print(&format!(
         "not compared: {} of {count}, where fio crashed or hung: {not_compared:?}",
         not_compared.len()

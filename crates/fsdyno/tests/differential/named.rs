@@ -55,7 +55,7 @@ fn has_map(drawn: &Drawn) -> bool {
 }
 
 fn trims(drawn: &Drawn) -> bool {
-    drawn.value("rw").is_some_and(|rw| rw.contains("trim"))
+    drawn.trims()
 }
 
 /// The differences.
@@ -222,13 +222,17 @@ pub(crate) const NAMED: &[Named] = &[
     named(
         Spared::Counts,
         |drawn| {
-            drawn.value("randseed").is_some() && ["loops", "io_size"].iter().any(|name| drawn.value(name).is_some())
+            let draws = is_random(drawn) || is_mix(drawn) || drawn.has_drawn_sizes();
+            drawn.value("randseed").is_some() && drawn.starts_over() && draws
         },
         "with a seed of its own 3.33 lets its random streams run on from pass to pass; 3.42 repeats them",
     ),
     named(
         Spared::Counts,
-        |drawn| is_random(drawn) && drawn.value("random_generator").is_none() && drawn.depends_on_offsets(),
+        |drawn| {
+            let own_order = drawn.value("random_generator").is_none() || drawn.value("random_distribution").is_some();
+            is_random(drawn) && own_order && drawn.depends_on_offsets()
+        },
         "random offsets of its own: which blocks come together decides how many requests there are",
     ),
     named(
@@ -238,18 +242,74 @@ pub(crate) const NAMED: &[Named] = &[
     ),
     named(
         Spared::Counts,
-        Drawn::lies_in_a_longer_file,
+        |drawn| drawn.lies_in_a_longer_file() && (is_uneven(drawn) || has_modifier(drawn)),
         "fio goes by the length of the file and reaches beyond the range; here nothing outside it is touched",
     ),
     named(
         Spared::Counts,
         |drawn| {
-            // 40000 is the one that is no multiple of a block.
-            let filesize = drawn.value("filesize");
-            let ends_otherwise = filesize.is_some() && has_modifier(drawn) || filesize == Some("40000");
-            drawn.value("ioengine") == Some("null") && ends_otherwise
+            let filesize = drawn.value("filesize").map(bytes_of);
+            let offset = drawn.value("offset").map_or(0, bytes_of);
+            let ends_otherwise = |bytes: u64| {
+                has_modifier(drawn) || drawn.blocks().any(|block| bytes.saturating_sub(offset) % block != 0)
+            };
+            drawn.value("ioengine") == Some("null") && filesize.is_some_and(ends_otherwise)
         },
         "fio takes a file of its null engine to be as long as size: requests reach beyond filesize, or end there",
+    ),
+    named(
+        Spared::All,
+        |drawn| {
+            let files = drawn.value("nrfiles").map_or(1, bytes_of);
+            let sizes = [drawn.value("size").map(|size| bytes_of(size) / files), drawn.value("filesize").map(bytes_of)];
+            let offset = drawn.value("offset").map_or(0, bytes_of);
+            let longest = drawn.blocks().max().unwrap_or(4096);
+            sizes.into_iter().flatten().any(|bytes| bytes < longest + offset)
+        },
+        "a size that fits in no file is refused; fio does nothing that way, or nothing at all, status 0",
+    ),
+    named(
+        Spared::Counts,
+        |drawn| drawn.value("offset").is_some_and(|offset| offset.ends_with('%')),
+        "fio takes the share anew in each pass, and of a file that it has just made",
+    ),
+    named(
+        Spared::Counts,
+        |drawn| {
+            let beyond = is_uneven(drawn) || sizes_differ(drawn);
+            drawn.value("random_distribution").is_some() && is_random(drawn) && beyond
+        },
+        "fio ends where an uneven spread leads past the last block",
+    ),
+    named(
+        Spared::Counts,
+        |drawn| !is_random(drawn) && has_modifier(drawn) && drawn.value("offset").is_some() && is_uneven(drawn),
+        "where holes end behind the range, fio ends if it has an offset; here it goes on with the begin of the range",
+    ),
+    named(
+        Spared::Counts,
+        |drawn| trims(drawn) && ["number_ios", "nrfiles"].iter().any(|name| drawn.value(name).is_some()),
+        "3.33 counts trims and writes together, and not in each pass; it ends between the two of another block",
+    ),
+    named(
+        Spared::Counts,
+        Drawn::has_rounded_split,
+        "fio rounds the sizes of a split down to multiples of the smallest; here they are those that were given",
+    ),
+    named(
+        Spared::Counts,
+        |drawn| {
+            is_random(drawn) && (has_modifier(drawn) || drawn.value("percentage_random").is_some()) && is_uneven(drawn)
+        },
+        "fio ends where a sequential request does not fit before the end; here a random one serves",
+    ),
+    named(
+        Spared::Counts,
+        |drawn| {
+            drawn.value("io_size").is_some()
+                && (drawn.value("loops").is_some() || drawn.has_drawn_sizes() || sizes_differ(drawn))
+        },
+        "fio leaves out what is less than the largest block, and counts loops of size; here each loop does io_size",
     ),
     named(
         Spared::All,
@@ -270,6 +330,51 @@ pub(crate) const NAMED: &[Named] = &[
         "fio exchanges a long header with bytes of its own, and takes the block for damaged; here it is refused",
     ),
 ];
+
+/// Requests may end elsewhere than the range does.
+fn is_uneven(drawn: &Drawn) -> bool {
+    let ends = ["size", "filesize", "offset", "ba"].into_iter().filter_map(|name| drawn.value(name)).map(bytes_of);
+    let files = drawn.value("nrfiles").map_or(1, bytes_of);
+    let ends: Vec<u64> = ends.map(|bytes| bytes / files).collect();
+    drawn.has_drawn_sizes() || drawn.blocks().any(|block| ends.iter().any(|bytes| *bytes == 0 || bytes % block != 0))
+}
+
+/// The bytes that a text such as `16k` means.
+fn bytes_of(text: &str) -> u64 {
+    let (digits, unit) = text.strip_suffix('k').map_or((text, 1), |digits| (digits, 1024));
+    digits.parse().unwrap_or(0) * unit
+}
+
+impl Drawn {
+    /// Sizes that fio rounds.
+    fn has_rounded_split(&self) -> bool {
+        let uneven = self.blocks().min().is_some_and(|least| self.blocks().any(|size| size % least != 0));
+        self.value("bssplit").is_some() && uneven && !self.is_on("bs_unaligned")
+    }
+
+    /// How much is done is known beforehand, or at least told: trims are not, and holes end where the file does.
+    pub(crate) fn has_amount(&self) -> bool {
+        let holes = !is_random(self) && has_modifier(self) && self.lies_in_a_longer_file();
+        !self.trims() && !self.has_rounded_split() && !holes
+    }
+
+    fn trims(&self) -> bool {
+        self.value("rw").is_some_and(|rw| rw.contains("trim"))
+    }
+
+    /// What may be left out at the ends of files and passes.
+    pub(crate) fn bytes_left_out(&self) -> u64 {
+        let ends = ["nrfiles", "loops", "numjobs"].map(|name| self.value(name).map_or(1, bytes_of));
+        self.blocks().max().unwrap_or(4096) * ends.iter().product::<u64>()
+    }
+
+    /// All sizes of blocks, in bytes.
+    fn blocks(&self) -> impl Iterator<Item = u64> + '_ {
+        let lists = ["bs", "bsrange", "bssplit"].into_iter().filter_map(|name| self.value(name));
+        let words = lists.flat_map(|list| list.split([',', '-', ':'])).filter(|word| !word.is_empty());
+        words.map(|word| bytes_of(word.split('/').next().unwrap_or(word)))
+    }
+}
 
 /// What of this case is not compared.
 pub(crate) fn spared(drawn: &Drawn) -> Vec<Spared> {

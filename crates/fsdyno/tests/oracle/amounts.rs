@@ -16,6 +16,8 @@ cases! {
     size_is_not_a_multiple: job("--rw=read --size=66000 --bs=4k").counts().left(Depth::Sizes);
     size_below_the_block: job("--rw=read --size=2k").says("2048 < 4096");
     size_in_percent: job("--rw=read --size=50%").file("data", vec![1; 65536]).counts().left(Depth::Contents);
+    size_in_percent_of_whole_blocks: job("--rw=randread --norandommap --bs=3k --size=50%").file("data", vec![1; 65536]).counts();
+    io_size_in_percent_of_the_files: job("--rw=read --filesize=128k --io_size=50%").counts();
     size_of_the_file: line("--name=a --filename=data --rw=read").file("data", vec![1; 40960]).counts().left(Depth::Contents);
     number_ios: job("--rw=write --number_ios=5").counts().left(Depth::Sizes);
     number_ios_of_each_clone: job("--rw=randread --number_ios=3 --numjobs=3").counts();

@@ -6,4 +6,5 @@ mod durability;
 mod faults;
 mod pacing;
 mod run;
+mod sizes;
 mod timing;

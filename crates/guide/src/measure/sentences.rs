@@ -28,7 +28,7 @@ struct Measured {
     mean_ns: f64,
     p50_ns: f64,
     depth: f64,
-    block_bytes: u32,
+    block_bytes: u64,
 }
 
 /// Random 4 KiB reads with many in flight, by whatever name.

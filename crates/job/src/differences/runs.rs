@@ -1,6 +1,6 @@
 //! What runs or is reported otherwise.
 
-use super::{Difference, MISREAD, difference};
+use super::{Difference, EARLY, GIVEN, MISREAD, difference};
 
 pub(super) const RUNS: &[Difference] = &[
     difference(
@@ -223,15 +223,94 @@ pub(super) const RUNS: &[Difference] = &[
     difference(
         "random patterns with a size for each direction (bs=8k,4k)",
         "the map is full early: the job ends after part of its size",
-        "each block of the range comes once",
-        "a job must not end before its size",
+        "each direction has a map of its own, with a note: no request is cut, and a block may be both read and written",
+        EARLY,
     ),
     difference(
-        "random_generator=lfsr with few blocks",
-        "no I/O at all",
-        "each block once",
-        "a job must not end before its size",
+        "uneven spreads (zipf, pareto, normal) with a size for each direction",
+        "goes past the end of the file, and ends the job there",
+        "spreads each direction over its own blocks",
+        EARLY,
     ),
+    difference(
+        "bssplit in random patterns with a map",
+        "cuts a size to what is free (4k/50:64k/50 writes 12k)",
+        "takes a smaller size of the split, with a note; random_generator=tausworthe cuts as fio does",
+        GIVEN,
+    ),
+    difference(
+        "bssplit with sizes that are no multiples of the smallest (3k/50:5k/50)",
+        "rounds them down (3k alone)",
+        "takes them as they are",
+        GIVEN,
+    ),
+    difference(
+        "random patterns with a map and sizes that are no multiples of the smallest (bsrange=4k-10k, bs_unaligned)",
+        "leaves gaps, and ends before its size",
+        "uses some blocks again, with a note; random_generator=tausworthe ends as fio does, with a note",
+        EARLY,
+    ),
+    difference(
+        "percentage_random or rw=randread:N, where a sequential request does not fit before the end of the range",
+        "ends the job or the pass",
+        "goes to a random place",
+        EARLY,
+    ),
+    difference(
+        "io_size above size, with loops",
+        "3.33 does fewer passes; 3.42 as well, but for writes",
+        "does io_size in each loop",
+        GIVEN,
+    ),
+    difference(
+        "io_size with several sizes, where less than the largest is left",
+        "leaves that out",
+        "goes on while the smallest fits",
+        EARLY,
+    ),
+    difference(
+        "offset=N%, with loops or of a file that the job makes",
+        "takes the share anew of what the file has become, and does less",
+        "takes it once, before the file is made",
+        EARLY,
+    ),
+    difference(
+        "rw=X:N with offset, where a hole ends behind the range",
+        "ends there",
+        "goes on with the begin of the range, as without offset",
+        EARLY,
+    ),
+    difference(
+        "a block of one direction that is larger than each file",
+        "does no I/O, or none after the first of that direction; status 0",
+        "error before the run",
+        "the figures would be of less than was asked for",
+    ),
+    difference(
+        "rw=randtrimwrite with a size for trims and another for writes",
+        "reports both; the writes have the size of the trims",
+        "the same requests; the report says so, with a warning",
+        GIVEN,
+    ),
+    difference(
+        "number_ios with rw=trimwrite and loops",
+        "does not end with it (3.33)",
+        "ends after so many blocks of each loop",
+        GIVEN,
+    ),
+    difference(
+        "rate_process=poisson with a rate for each direction",
+        "15 to 37 % below the rates",
+        "each direction keeps the rate of its own arrivals",
+        GIVEN,
+    ),
+    difference(
+        "verify with a block of 4 GiB or more",
+        "its header counts the bytes with 32 bits",
+        "error",
+        "such blocks could never be verified",
+    ),
+    difference("random_generator=lfsr with few blocks", "no I/O at all", "each block once", EARLY),
     difference(
         "a sequential mix with libaio or io_uring whose size is no multiple of bs, from the second pass on",
         "begins with what was left of the pass before",
@@ -254,7 +333,7 @@ pub(super) const RUNS: &[Difference] = &[
         "bs_is_seq_rand=1 with random offsets near the end of the file",
         "ends the job where the size of random I/O does not fit",
         "goes to the last place where it fits",
-        "a job must not end before its size",
+        EARLY,
     ),
     difference(
         "create_on_open=1 with a job that reads",
@@ -284,7 +363,7 @@ pub(super) const RUNS: &[Difference] = &[
         "zonemode=strided where a zone reaches past the end of the file, or random blocks of a small zone are used up",
         "ends the job early",
         "cuts the zone, or begins it anew",
-        "a job must not end before its size",
+        EARLY,
     ),
     difference(
         "random_distribution, file_service_type=zipf or zonemode=strided, with verify",

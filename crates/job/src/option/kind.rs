@@ -162,7 +162,7 @@ impl<T> Kind<T> {
                 Value::SizeRange(in_range(name, low, *min, u64::MAX)?, high)
             }
             Kind::SizeRanges(_) => Value::SizeRanges(value::per_direction(text, |item| {
-                value::range(item, false, |end| in_range(name, value::size(end, reading)?, 1, u64::from(u32::MAX)))
+                value::range(item, false, |end| in_range(name, value::size(end, reading)?, 1, u64::MAX))
             })?),
             Kind::Amount(_) => Value::Amount(value::amount(text, reading)?),
             Kind::Time { unit, .. } => Value::Time(value::time(text, *unit)?),

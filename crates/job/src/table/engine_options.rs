@@ -32,7 +32,7 @@ fn set_priority_split(draft: &mut Draft, text: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn priority_share(item: &str, kb_base: u32) -> Result<(u32, u32, Option<IoPriority>), Refusal> {
+fn priority_share(item: &str, kb_base: u32) -> Result<(u64, u32, Option<IoPriority>), Refusal> {
     let form = || Refusal::new(format!("{item} is no share")).advise("write size/percent, or size/percent/class/level");
     let parts: Vec<&str> = item.split('/').map(str::trim).collect();
     let number = |at: usize, max: u16| match parts.get(at) {
@@ -40,7 +40,7 @@ fn priority_share(item: &str, kb_base: u32) -> Result<(u32, u32, Option<IoPriori
         Some(text) => text.parse::<u16>().ok().filter(|number| *number <= max).ok_or_else(form),
     };
     let bytes = value::size(parts[0], &mut Reading::new(kb_base))?;
-    let bytes = u32::try_from(bytes).ok().filter(|bytes| *bytes > 0).ok_or_else(form)?;
+    let bytes = Some(bytes).filter(|bytes| *bytes > 0).ok_or_else(form)?;
     let (percent, class, level, hint) = (number(1, 100)?, number(2, 3)?, number(3, 7)?, number(4, 1023)?);
     if !matches!(parts.len(), 2 | 4 | 5) {
         return Err(form());

@@ -57,11 +57,9 @@ pub(super) const ROWS: &[JobRow] = &[
         d.job.pattern.identical = word.choice.word == "identical";
         Ok(())
     })).tier(3).default("sequential").help("What happens between the N of rw=randread:N"),
-    option("bs", numbers(1, u32::MAX as u64, |d, list| merge(&mut d.written.block_size, list, narrow)))
+    option("bs", numbers(1, u64::MAX, |d, list| merge(&mut d.written.block_size, list, |size| size)))
         .tier(1).aliases(&["blocksize"]).default("4096").help("Bytes per I/O: reads,writes,trims"),
-    option("bsrange", Kind::SizeRanges(|d, list| {
-        merge(&mut d.written.block_range, list, |(low, high)| Some((narrow(low), narrow(high))));
-    })).aliases(&["blocksize_range"]).help("Random block sizes between two ends, multiples of the smaller"),
+    option("bsrange", Kind::SizeRanges(|d, list| merge(&mut d.written.block_range, list, Some))).aliases(&["blocksize_range"]).help("Random block sizes between two ends, multiples of the smaller"),
     option("bssplit", text(set_split))
         .help("Block sizes with their shares, such as 4k/60:64k/40"),
     option("ba", numbers(1, u64::MAX, |d, list| merge(&mut d.written.block_align, list, Some)))
@@ -158,10 +156,11 @@ fn set_split(draft: &mut Draft, text: &str) -> Result<(), Refusal> {
     let lists = value::per_direction(text, |item| {
         let parts = value::zones(item, false, |size| {
             let bytes = value::size(size, &mut Reading::new(kb_base))?;
-            u32::try_from(bytes)
-                .ok()
-                .filter(|bytes| *bytes > 0)
-                .ok_or_else(|| Refusal::new(format!("{size} is not a valid block size (1 byte to 4 GiB)")))
+            if bytes > 0 {
+                Ok(bytes)
+            } else {
+                Err(Refusal::new(format!("{size} is not a valid block size (1 byte and up)")))
+            }
         })?;
         if parts.len() > MOST {
             return Err(Refusal::new(format!("{} sizes, but the maximum is {MOST}", parts.len())));
@@ -176,7 +175,7 @@ fn set_split(draft: &mut Draft, text: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn share_rest(parts: &[(u32, Option<u32>)]) -> Result<Vec<(u32, u32)>, Refusal> {
+fn share_rest(parts: &[(u64, Option<u32>)]) -> Result<Vec<(u64, u32)>, Refusal> {
     let percents: Vec<Option<u32>> = parts.iter().map(|part| part.1).collect();
     let shared = skew::share_rest(&percents).map_err(|given| {
         Refusal::new(format!("the percentages add up to {given}"))

@@ -33,9 +33,9 @@ pub struct Dedupe {
 
 impl Dedupe {
     /// Blocks of the working set of so many bytes in blocks of this size; `None`: the block before is repeated.
-    pub fn working_set(&self, bytes: u64, block_bytes: u32) -> Option<u64> {
+    pub fn working_set(&self, bytes: u64, block_bytes: u64) -> Option<u64> {
         let percent = self.working_set_percent?;
-        let blocks = bytes / u64::from(block_bytes.max(1));
+        let blocks = bytes / block_bytes.max(1);
         Some(((u128::from(blocks) * u128::from(percent) / 100) as u64).max(1))
     }
 }

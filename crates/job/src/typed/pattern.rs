@@ -91,16 +91,16 @@ impl Pattern {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BlockSize {
     /// Always the same.
-    Fixed(u32),
+    Fixed(u64),
     /// Drawn between both, rounded down to a multiple of the smallest.
-    Range(u32, u32),
+    Range(u64, u64),
     /// Sizes and their percentages, which sum to 100.
-    Split(Vec<(u32, u32)>),
+    Split(Vec<(u64, u32)>),
 }
 
 impl BlockSize {
     /// The smallest size that can come, in bytes.
-    pub fn min(&self) -> u32 {
+    pub fn min(&self) -> u64 {
         match self {
             BlockSize::Fixed(size) => *size,
             BlockSize::Range(min, _) => *min,
@@ -109,7 +109,7 @@ impl BlockSize {
     }
 
     /// The largest size that can come, in bytes.
-    pub fn max(&self) -> u32 {
+    pub fn max(&self) -> u64 {
         match self {
             BlockSize::Fixed(size) => *size,
             BlockSize::Range(_, max) => *max,

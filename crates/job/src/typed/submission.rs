@@ -162,7 +162,7 @@ pub struct EngineOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PriorityShare {
     /// Only those of this size.
-    pub block_bytes: Option<u32>,
+    pub block_bytes: Option<u64>,
     /// 1 to 100.
     pub percent: u32,
     /// Theirs.

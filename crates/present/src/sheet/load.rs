@@ -46,7 +46,7 @@ fn axis(grid: &Grid<'_>) -> Axis {
 }
 
 /// The largest block of what it does, bytes.
-fn block_bytes(job: &JobRecord) -> Option<u32> {
+fn block_bytes(job: &JobRecord) -> Option<u64> {
     let (direction, _) = job.directions.iter().find(|(_, moved)| moved.ios > 0)?;
     Some(job.setup.block_sizes[direction].1)
 }

@@ -224,7 +224,7 @@ pub(crate) fn sweep(question: Question) -> Study {
             let setup = JobSetup {
                 access: Access::named("randread").unwrap(),
                 depth,
-                block_sizes: results::PerDirection::all((bytes as u32, bytes as u32)),
+                block_sizes: results::PerDirection::all((bytes, bytes)),
                 ..JobSetup::default()
             };
             let mut job = JobRecord::new("sweep", 1, setup);

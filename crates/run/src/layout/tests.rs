@@ -247,8 +247,8 @@ fn a_pattern_begins_anew_with_each_block_whatever_its_size() {
     let directory = directory();
     let path = directory.path().join("new");
     let content = job::Content { pattern: Some(b"0123456789".to_vec()), ..content() };
-    for block_bytes in [4_u32, 700_001, 1_500_003] {
-        let bytes = u64::from(block_bytes) * 2 + 3;
+    for block_bytes in [4_u64, 700_001, 1_500_003] {
+        let bytes = block_bytes * 2 + 3;
         run(&LayoutRequest { block_bytes, ..request(&path, bytes, &content) }).unwrap();
         let data = std::fs::read(&path).unwrap();
         for block in data.chunks(block_bytes as usize) {

@@ -107,7 +107,8 @@ impl<'facts> Sizes<'facts> {
         }
         let total = planned.files.iter().fold(0u64, |total, file| total.saturating_add(file.length));
         let size = amount_of_files(job, total);
-        planned.bytes = job.extent.io_size.map_or(size, |amount| bytes_of(amount, size));
+        // A share is one of the files, of which size may be a part.
+        planned.bytes = job.extent.io_size.map_or(size, |amount| bytes_of(amount, total));
         planned.pass_bytes = keeps_requests_in_flight(job).then(|| bytes_of_pass(job, size, planned.bytes));
         planned.rejection = self.reject(job);
         if planned.refused.is_none() && planned.rejection.is_none() {
@@ -143,7 +144,7 @@ impl<'facts> Sizes<'facts> {
     /// What is left of the files must hold at least one block.
     fn refuse_ranges(&self, job: &Job, files: &[PlannedFile]) -> Option<Refusal> {
         let longest = files.iter().map(|file| file.length).max().unwrap_or(0);
-        let smallest = u64::from(smallest_block(job));
+        let smallest = smallest_block(job);
         let name = &job.name;
         // Whatever size is drawn, it must hold the offset.
         let beyond_drawn = job.files.file_size.is_some_and(|(least, _)| files.iter().any(|file| file.start > least));
@@ -344,7 +345,11 @@ impl Shares<'_> {
         }
         match files.size {
             Some(Amount::Bytes(size)) => self.part_of(size, index),
-            Some(amount @ Amount::Percent(_)) => bytes_of(amount, size_now).min(rest),
+            Some(amount @ Amount::Percent(percent)) => {
+                // A share is rounded down to whole blocks, as in fio; what holds none is refused by its bytes.
+                let (share, block) = (bytes_of(amount, size_now).min(rest), smallest_block_of_all(self.job).max(1));
+                if percent < 100 && share >= block { share - share % block } else { share }
+            }
             // As far as the largest file offset; ENOSPC ends it.
             None if files.fill_device => i64::MAX as u64,
             None => rest,
@@ -375,7 +380,7 @@ fn sets_size(job: &Job, make: LayoutMethod) -> bool {
 
 /// The smallest block of any direction, used or not: what fio aligns to.
 fn smallest_block_of_all(job: &Job) -> u64 {
-    job.pattern.block_size.iter().map(|(_, size)| u64::from(size.min())).min().unwrap_or(0)
+    job.pattern.block_size.iter().map(|(_, size)| size.min()).min().unwrap_or(0)
 }
 
 /// Bytes of the files that are used.

@@ -17,9 +17,12 @@ const WORKER_BYTES: u64 = 1 << 20;
 /// group, as far as these are known.
 pub(super) fn refusal(workers: &[WorkerPlan], facts: &HostFacts) -> Option<String> {
     let mut stages: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
-    let with_buffers = |worker: &&WorkerPlan| worker.refused.is_none() && !worker.job.submission.engine.is_diskless();
+    // What is read from no disk touches no page of its buffer.
+    let touches = |job: &job::Job| !job.submission.engine.is_diskless() || job.pattern.access.writes;
+    let with_buffers = |worker: &&WorkerPlan| worker.refused.is_none() && touches(&worker.job);
     for worker in workers.iter().filter(with_buffers) {
-        let bytes = u64::from(worker.block_bytes_max)
+        let bytes = worker
+            .block_bytes_max
             .saturating_mul(worker.queueing.depth as u64)
             .saturating_add(worker.job.submission.locked_bytes);
         let (buffers, others) = stages.entry(worker.stage).or_insert((0, PROGRAM_BYTES));
@@ -71,6 +74,9 @@ mod tests {
         let after = "--name=b --stonewall --filename=x --size=1m --ioengine=io_uring --bs=1m --iodepth=600";
         assert_eq!(refusal_of(&format!("{job} {after}")), None, "one after the other");
         assert_eq!(refusal_of(&job.replace("io_uring", "psync")), None, "one at a time");
+        let blocks = "--name=a --size=16g --ioengine=null --bs=4g";
+        assert_eq!(refusal_of(blocks), None, "nothing is put into the buffer");
+        assert!(refusal_of(&format!("{blocks} --rw=write")).unwrap().contains("4.0 GiB"));
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl WorkerPlan {
         }
         let one_loop = match workload.number_ios {
             0 => workload.bytes,
-            ios => workload.bytes.min(ios.saturating_mul(self.block_bytes_max.into())),
+            ios => workload.bytes.min(ios.saturating_mul(self.block_bytes_max)),
         };
         Some(one_loop.saturating_mul(workload.loops.into()))
     }

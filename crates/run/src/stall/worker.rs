@@ -90,7 +90,7 @@ fn time_is_up(plan: &WorkerPlan, ran_ns: u64) -> bool {
 }
 
 fn in_flight_bytes(plan: &WorkerPlan) -> u64 {
-    u64::from(plan.block_bytes_max) * plan.queueing.depth as u64
+    plan.block_bytes_max.saturating_mul(plan.queueing.depth as u64)
 }
 
 /// What the worker's thread waits for; `None`: it has no thread yet, or the kernel does not say. Which file is opened

@@ -64,11 +64,11 @@ impl Engine for Slow {
         &self.clock
     }
 
-    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
+    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u64) -> Queued<Self> {
         self.clock.pass(CALL_NS + op.offset / 4096);
         self.calls += 1;
         let length = if self.short == Some(self.calls) { op.length / 2 } else { op.length - done };
-        Queued::Done(Completion { slot, result: i64::from(length) })
+        Queued::Done(Completion { slot, result: length as i64 })
     }
 
     fn files(&self) -> &[OpenFile] {

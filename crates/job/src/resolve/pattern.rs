@@ -1,0 +1,91 @@
+//! The rules of offsets and sizes.
+
+use super::Rules;
+use crate::diagnostic::WarningCode;
+use crate::direction::{Direction, PerDirection};
+use crate::draft::Written;
+use crate::typed::*;
+
+/// Sizes, seeds, alignment and zones.
+pub(super) fn finish(job: &mut Job, written: &Written, rules: &mut Rules<'_>) {
+    let pattern = &mut job.pattern;
+    for direction in Direction::ALL {
+        pattern.block_size[direction] = match (&written.block_split[direction], written.block_range[direction]) {
+            (Some(parts), _) => match parts.as_slice() {
+                [(size, _)] => BlockSize::Fixed(*size),
+                parts => BlockSize::Split(parts.to_vec()),
+            },
+            (None, Some((low, high))) if low == high => BlockSize::Fixed(low),
+            (None, Some((low, high))) => BlockSize::Range(low, high),
+            (None, None) => BlockSize::Fixed(written.block_size[direction]),
+        };
+    }
+    let access = pattern.access;
+    let pairs = access.random && access.trims && access.writes && !pattern.sizes_by_sequence;
+    if pairs && pattern.block_size.write != pattern.block_size.trim {
+        pattern.block_size.write = pattern.block_size.trim.clone();
+        let text = "fio: randtrimwrite: a write has the size of the trim before it, not one of its own";
+        rules.warn(WarningCode::WithoutEffect, "bs", text);
+    }
+    pattern.seed = match (written.seed, written.repeat_random) {
+        (Some(seed), _) => Seed::Fixed(seed),
+        (None, true) => Seed::Repeated,
+        (None, false) => Seed::System,
+    };
+    if pattern.distribution != Distribution::Uniform {
+        pattern.random_map = false;
+    }
+    if let Distribution::Sequence { strides, .. } = &mut pattern.distribution {
+        *strides = written.sequence_strides;
+    }
+    if pattern.access.trims && written.trim_ranges > 1 {
+        let text = format!("fio: can't use multiple ranges with IO engine {}", job.submission.engine.name());
+        rules.refuse("num_range", text, "leave num_range out: each trim is one range");
+    }
+    finish_alignment(pattern, written, rules);
+    finish_zones(pattern, written, rules);
+    if pattern.unaligned_sizes && job.submission.direct {
+        rules.warn(WarningCode::UnalignedDirect, "bs_unaligned", "fio: bs_unaligned may not work with raw io");
+    }
+}
+
+/// `blockalign` other than the block size leaves blocks that overlap, so that no map can tell them apart.
+fn finish_alignment(pattern: &mut Pattern, written: &Written, rules: &mut Rules<'_>) {
+    let align = written.block_align;
+    if align == PerDirection::default() {
+        return;
+    }
+    let smallest = |direction| pattern.block_size[direction].min();
+    let whole = PerDirection {
+        read: align.read.unwrap_or(smallest(Direction::Read)),
+        write: align.write.unwrap_or(smallest(Direction::Write)),
+        trim: align.trim.unwrap_or(smallest(Direction::Trim)),
+    };
+    let differs = Direction::ALL.into_iter().any(|direction| whole[direction] != smallest(direction));
+    pattern.block_align = Some(whole);
+    if differs && pattern.random_map && pattern.access.random {
+        pattern.random_map = false;
+        rules.warn(WarningCode::BlockAlignWithoutMap, "ba", "fio: Any use of blockalign= turns off randommap");
+    }
+}
+
+/// Zones that move over the file.
+fn finish_zones(pattern: &mut Pattern, written: &Written, rules: &mut Rules<'_>) {
+    let StridedZones { bytes, range, skip } = written.zones;
+    if !written.strided {
+        if bytes > 0 {
+            let text = "fio: --zonemode=none and --zonesize are not compatible.";
+            rules.refuse("zonesize", text, "write zonemode=strided, or leave zonesize out");
+        } else if range > 0 || skip > 0 {
+            let option = if range > 0 { "zonerange" } else { "zoneskip" };
+            rules.warn(WarningCode::WithoutEffect, option, format!("{option} has no effect without zonemode=strided"));
+        }
+        return;
+    }
+    if bytes == 0 {
+        let text = "fio: --zonesize must be specified when using --zonemode=strided.";
+        rules.refuse("zonemode", text, "write zonesize=1g, or another size");
+        return;
+    }
+    pattern.strided = Some(StridedZones { bytes, range: if range > 0 { range } else { bytes }, skip });
+}
