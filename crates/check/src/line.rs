@@ -213,7 +213,7 @@ fn shorten(words: &mut Vec<String>, job: &Job, shortening: Shortening) -> Vec<Sh
         words.push(format!("--ramp_time={wanted_ramp_ms}ms"));
     }
     let block = job.pattern.block_size.read.max().max(job.pattern.block_size.write.max());
-    if let Some(most) = shortening.size_bytes_max.map(|most| most.max(u64::from(block))) {
+    if let Some(most) = shortening.size_bytes_max.map(|most| most.max(block)) {
         let size = match job.files.size {
             Some(Amount::Bytes(size)) if size > most => Some(("size", size)),
             _ => job.files.file_size.filter(|(_, largest)| *largest > most).map(|(_, largest)| ("filesize", largest)),

@@ -41,7 +41,7 @@ pub(crate) struct General {
 enum Chooser {
     Only(Direction),
     /// Reads and another direction; with a rate for each of them, the one that is due first goes first.
-    Mixed(Mix, Direction, Option<Deadlines>),
+    Mixed(Mix, Direction, Option<Box<Deadlines>>),
     /// Each block is trimmed, then written.
     TrimThenWrite,
 }
@@ -53,7 +53,7 @@ impl Chooser {
             DirectionMix::Mixed(read_percent, second) => {
                 let mix = Mix::new(seeds.of(Slot::Mix), read_percent, kind_of(second));
                 let deadlines = Deadlines::of_both(&workload.pacing, second, seeds.of(Slot::Arrival));
-                Chooser::Mixed(mix, second, deadlines)
+                Chooser::Mixed(mix, second, deadlines.map(Box::new))
             }
             DirectionMix::TrimThenWrite => Chooser::TrimThenWrite,
         }

@@ -60,11 +60,8 @@ fn cut(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let takes = row.storage?.devices.value()?.iter().filter_map(|device| device.max_request_bytes).min();
     let pieces = arrived <= asked * PIECES && takes.is_some_and(|takes| takes as f64 >= arrived * 2.0);
     let severity = if pieces { Severity::Caution } else { Severity::Info };
-    let cause = format!(
-        "block size {}, but the device got {} per request on average",
-        size(u64::from(largest)),
-        size(arrived as u64)
-    );
+    let cause =
+        format!("block size {}, but the device got {} per request on average", size(largest), size(arrived as u64));
     let report = Report::new(ID, severity, row.name).number("block size", asked, "B").number(
         "mean request of the device",
         arrived,

@@ -81,7 +81,7 @@ pub(super) fn lost_requests(plan: &WorkerPlan, lost: &Lost) -> LostRequests {
         kind: kind_of(op).to_owned(),
         file: file_of(plan, op),
         offset: op.offset,
-        bytes: op.length.into(),
+        bytes: op.length,
     });
     LostRequests { count: lost.count as u64, oldest: listed.collect() }
 }

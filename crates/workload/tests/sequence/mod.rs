@@ -80,7 +80,7 @@ pub(crate) fn sequence(workload: &Workload, most: usize) -> Vec<String> {
                     OpKind::DataSync => 'd',
                     OpKind::SyncRange => 'g',
                 };
-                word(letter, op.offset, op.length.into(), op.file as usize)
+                word(letter, op.offset, op.length, op.file as usize)
             })),
             Refill::Pass => {}
             Refill::Done => break,
