@@ -168,6 +168,34 @@ fn an_overlay_that_writes_into_memory() {
     });
 }
 
+/// In a container the overlay's directories are in nobody's sight; a file of the host that is mounted there tells which
+/// filesystem has them.
+#[test]
+fn an_overlay_whose_directories_are_hidden() {
+    inside_beside_others("below::an_overlay_whose_directories_are_hidden", "ext4 --size-mb 128", || {
+        let disk = place("LAB_LOCAL");
+        let root = disk.parent().expect("a room").join("container");
+        let (root, disk) = (word(&root), word(&disk));
+        shell(&format!(
+            "set -e; mkdir -p {disk}/host/lower {disk}/host/upper {disk}/host/work {root}; touch {disk}/hosts {root}/hosts; \
+             mkdir {root}/merged; mount -t overlay overlay -o \
+             lowerdir={disk}/host/lower,upperdir={disk}/host/upper,workdir={disk}/host/work {root}/merged; \
+             mount --bind {disk}/hosts {root}/hosts; mount -t tmpfs -o size=1m tmpfs {disk}/host"
+        ));
+        let merged = Path::new(root).join("merged");
+        let found = ways(&Bench::new().inspect(&merged));
+        let device = place("LAB_DEVICE");
+        let device = device.file_name().and_then(|name| name.to_str()).expect("a device");
+        assert!(found.iter().any(|way| way.starts_with(&format!("overlay on ext4 on {device}"))), "{found:?}");
+        let written = Bench::new()
+            .fio(&format!("--name=job --filename={root}/merged/new --rw=write --bs=64k --size=16m --end_fsync=1"));
+        written.silent(&["not-visible"]);
+        shell(&format!("umount {root}/hosts; mount --bind {disk}/host {disk}"));
+        let hidden = Bench::new().inspect(&merged)["storage"]["layers"].to_string();
+        assert!(hidden.contains("not visible to this process"), "{hidden}");
+    });
+}
+
 /// A folder in memory behind a daemon, and the same daemon over the disk.
 #[test]
 fn a_daemon_over_memory() {

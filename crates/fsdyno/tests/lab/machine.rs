@@ -198,7 +198,14 @@ fn a_thin_volume() {
         shell("dd if=/dev/urandom of=/dev/mapper/volume bs=1M count=32 oflag=direct status=none");
         read_of("volume").silent(&["thin-blocks", "direct-not-honoured"]);
         // A name makes no thin volume.
-        read_of("thinnest").silent(&["thin-blocks", "direct-not-honoured"]);
+        let linear = read_of("thinnest");
+        linear.silent(&["thin-blocks", "direct-not-honoured"]);
+        let cause = &linear.caution("memory-storage").cause;
+        assert!(cause.contains(" on loop") && cause.contains(" on tmpfs)"), "down to the lowest layer: {cause}");
+        shell("modprobe -d /dev/shm/modules brd rd_size=32768; [ -e /dev/ram0 ] || mknod /dev/ram0 b 1 0");
+        shell("dmsetup create memory --table '0 65536 linear /dev/ram0 0'; dmsetup mknodes");
+        let memory = read_of("memory");
+        assert!(memory.caution("memory-storage").cause.contains(" on ram0)"), "{}", memory.stderr);
     });
 }
 

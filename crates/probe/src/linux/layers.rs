@@ -77,7 +77,8 @@ pub(super) fn data_mount(look: &Look, mount: &Mount, asked: Asked<'_>) -> Option
             break;
         }
         let part = overlay::parts(above, Asked { path: &asked_path, ..asked }).into_iter().find(|part| !part.aside)?;
-        found = Some(holding_mount(look, above, &part.path)?);
+        let upper = || overlay::upper_by_space(look, above).filter(|_| part.role.starts_with("upper"));
+        found = Some(holding_mount(look, above, &part.path).or_else(upper)?);
         asked_path = part.path;
     }
     found
@@ -218,15 +219,29 @@ impl<'l> Walk<'l> {
         for Part { role, path, aside } in parts {
             let layer = match holding_mount(self.look, above, &path) {
                 Some(_) => self.path(Asked { path: &path, writes: false }).unwrap_or_default(),
-                None => Layer { unseen: Some("not visible to this process".to_owned()), ..Layer::default() },
+                None => self.hidden(above, &role),
             };
-            let layer = Layer { role: Some(role), aside, ..layer };
+            let layer = Layer { role: layer.role.clone().or(Some(role)), aside, ..layer };
             let same = |known: &Layer| known.device == layer.device && known.name == layer.name;
             if !aside || !layers.iter().any(same) {
                 layers.push(layer);
             }
         }
         layers
+    }
+
+    /// A directory of an overlay that another namespace of mounts has, as that of a container. The overlay tells the
+    /// space of the filesystem of its upper directory, by which it is found where something else of it is mounted here.
+    fn hidden(&mut self, above: &Mount, role: &str) -> Layer {
+        let is_upper = above.option("upperdir").is_some() && !role.starts_with("lower");
+        let found = is_upper.then(|| overlay::upper_by_space(self.look, above)).flatten();
+        match found {
+            Some(mount) => {
+                let role = format!("{role}, by its space where {} is,", mount.mount_point.display());
+                Layer { role: Some(role), ..self.mount(&mount, None) }
+            }
+            None => Layer { unseen: Some("not visible to this process".to_owned()), ..Layer::default() },
+        }
     }
 
     /// Two partitions of one disk are one disk.

@@ -6,41 +6,87 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use super::Server;
-use crate::linux::{Look, read_text};
+use crate::linux::{Look, block, read_text};
 
 /// Words of nbdkit's plugins that keep what they serve in memory, or make it up.
 const IN_MEMORY: [&str; 5] = ["memory", "data", "pattern", "zero", "null"];
 
-/// The state of a listening socket in /proc/net/unix.
+/// Programs that serve such devices.
+const SERVERS: [&str; 3] = ["nbdkit", "qemu-nbd", "nbd-server"];
+
+/// The flags of a listening socket in /proc/net/unix.
 const LISTENS: &str = "00010000";
+
+/// The state of a connected one.
+const CONNECTED: &str = "03";
 
 /// `None`: nobody on this machine is seen to serve it.
 pub(super) fn server(look: &Look, disk: &Path) -> Option<Server> {
     let client = read_text(&disk.join("pid")).ok()?;
     let client = look.proc.join(client.trim());
-    let sockets = sockets(&client);
+    if !client.join("fd").is_dir() {
+        return of_the_kernel(look);
+    }
     let table = |name: &str| read_text(&client.join("net").join(name)).unwrap_or_default();
     let tcp = [table("tcp"), table("tcp6")].join("\n");
-    let other_end = other_end(&tcp, &sockets).or_else(|| {
-        let words = std::fs::read(client.join("cmdline")).ok()?;
-        let words = String::from_utf8_lossy(&words).into_owned();
-        listening(&table("unix"), words.split('\0'))
-    })?;
-    let processes = std::fs::read_dir(&look.proc).ok()?.flatten().map(|entry| entry.path());
-    let mut processes = processes.filter(|process| process.join("fd").is_dir() && *process != client);
-    processes.find(|process| self::sockets(process).contains(&other_end)).map(|process| describe(&process))
+    let named = || listening(&table("unix"), command_line(&client).split('\0'));
+    let other_end = other_end(&tcp, &sockets(&client)?).or_else(named)?;
+    let mut others = processes(look).into_iter().filter(|process| *process != client);
+    others.find(|process| holds(process, other_end)).map(|process| describe(&process))
 }
 
-/// The inodes of a process's sockets: `socket:[123]`.
-fn sockets(process: &Path) -> Vec<u64> {
+/// The client has handed its connection to the kernel and ended. What the kernel holds, no process does: its other end
+/// shows the server, if there are as many such connections as devices, and one server has them all.
+fn of_the_kernel(look: &Look) -> Option<Server> {
+    let sockets: Vec<(PathBuf, Vec<u64>)> = processes(look)
+        .into_iter()
+        .map(|process| Some((process.clone(), sockets(&process)?)))
+        .collect::<Option<_>>()?;
+    let is_held = |inode: u64| sockets.iter().any(|(_, held)| held.contains(&inode));
+    let table = |name: &str| read_text(&look.proc.join("self/net").join(name)).unwrap_or_default();
+    let tcp: Vec<_> = [table("tcp"), table("tcp6")].concat().lines().filter_map(connection).collect();
+    let of_kernel = tcp.iter().filter(|(_, _, inode)| *inode > 0 && !is_held(*inode));
+    let mut ends: Vec<u64> = of_kernel.filter_map(|(local, remote, _)| end_of(&tcp, remote, local)).collect();
+    let unix: Vec<(u64, bool)> = table("unix").lines().filter_map(connected).collect();
+    if unix.iter().any(|(inode, named)| !named && !is_held(*inode)) {
+        ends.extend(unix.iter().filter(|(_, named)| *named).map(|(inode, _)| *inode));
+    }
+    let serves = |process: &Path| SERVERS.contains(&program(process).as_str());
+    let mut found: Vec<&PathBuf> = Vec::new();
+    for end in ends {
+        found.extend(
+            sockets.iter().filter(|(process, held)| held.contains(&end) && serves(process)).map(|(one, _)| one),
+        );
+    }
+    let names = std::fs::read_dir(look.sys.join("block")).into_iter().flatten().flatten();
+    let is_connected =
+        |disk: &Path| block::name_of(disk).is_some_and(|name| name.starts_with("nbd")) && disk.join("pid").exists();
+    let devices = names.filter(|entry| is_connected(&entry.path())).count();
+    let first = *found.first().filter(|first| found.iter().all(|other| other == *first))?;
+    let server = describe(first);
+    (found.len() >= devices).then(|| Server { what: format!("likely {}", server.what), ..server })
+}
+
+/// All processes that this one sees.
+fn processes(look: &Look) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(&look.proc).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.filter(|process| process.join("fd").is_dir()).filter(|process| !process.ends_with("self")).collect()
+}
+
+fn holds(process: &Path, socket: u64) -> bool {
+    sockets(process).is_some_and(|sockets| sockets.contains(&socket))
+}
+
+/// The inodes of a process's sockets: `socket:[123]`. `None`: they are not visible.
+fn sockets(process: &Path) -> Option<Vec<u64>> {
     let inode = |link: &PathBuf| link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok();
-    open(process).iter().filter_map(inode).collect()
+    Some(open(process)?.iter().filter_map(inode).collect())
 }
 
 /// What a process has open.
-fn open(process: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.path().read_link().ok()).collect()
+fn open(process: &Path) -> Option<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(process.join("fd")).ok()?.flatten();
+    Some(entries.filter_map(|entry| entry.path().read_link().ok()).collect())
 }
 
 /// A line of /proc/net/tcp: its two ends, and the inode of the socket.
@@ -69,10 +115,21 @@ fn address(text: &str) -> Option<SocketAddr> {
 /// The socket at the other end of one of these: the table has it only if that is on this machine.
 fn other_end(table: &str, sockets: &[u64]) -> Option<u64> {
     let all: Vec<_> = table.lines().filter_map(connection).collect();
-    let own = all.iter().filter(|(_, _, inode)| sockets.contains(inode));
-    own.filter_map(|(local, remote, _)| all.iter().find(|(from, to, _)| (from, to) == (remote, local)))
-        .map(|(_, _, inode)| *inode)
-        .next()
+    let mut own = all.iter().filter(|(_, _, inode)| sockets.contains(inode));
+    own.find_map(|(local, remote, _)| end_of(&all, remote, local))
+}
+
+/// The socket of the connection between these two.
+fn end_of(all: &[(SocketAddr, SocketAddr, u64)], from: &SocketAddr, to: &SocketAddr) -> Option<u64> {
+    all.iter().find(|(local, remote, _)| (local, remote) == (from, to)).map(|(_, _, inode)| *inode)
+}
+
+/// A connected socket of /proc/net/unix, and whether it has a name: `Num RefCount Protocol Flags Type St Inode Path`.
+fn connected(line: &str) -> Option<(u64, bool)> {
+    let mut words = line.split_whitespace().skip(5);
+    let is_connected = words.next()? == CONNECTED;
+    let inode = words.next()?.parse().ok()?;
+    is_connected.then(|| (inode, words.next().is_some()))
 }
 
 /// The socket that listens at a path that one of these words names.
@@ -87,18 +144,25 @@ fn listening<'w>(table: &str, words: impl Iterator<Item = &'w str>) -> Option<u6
     table.lines().find_map(socket)
 }
 
+fn command_line(process: &Path) -> String {
+    String::from_utf8_lossy(&std::fs::read(process.join("cmdline")).unwrap_or_default()).into_owned()
+}
+
+/// The last part of its program's path.
+fn program(process: &Path) -> String {
+    let line = command_line(process);
+    line.split('\0').next().and_then(|word| word.rsplit('/').next()).unwrap_or_default().to_owned()
+}
+
 /// What a server says of itself by its command line and the files that it has open.
 fn describe(process: &Path) -> Server {
-    let line = std::fs::read(process.join("cmdline")).unwrap_or_default();
-    let line = String::from_utf8_lossy(&line).into_owned();
-    let mut words = line.split('\0');
-    let program = words.next().and_then(|word| word.rsplit('/').next()).unwrap_or("a process").to_owned();
-    let memory = program == "nbdkit" && words.any(|word| IN_MEMORY.contains(&word));
+    let (line, program) = (command_line(process), program(process));
+    let memory = program == "nbdkit" && line.split('\0').skip(1).any(|word| IN_MEMORY.contains(&word));
     let holds_data = |path: &PathBuf| {
         let kind = path.metadata().map(|file| file.file_type());
         kind.is_ok_and(|kind| kind.is_file() || kind.is_block_device())
     };
-    let mut files: Vec<PathBuf> = open(process).into_iter().filter(holds_data).collect();
+    let mut files: Vec<PathBuf> = open(process).unwrap_or_default().into_iter().filter(holds_data).collect();
     files.sort_unstable();
     files.dedup();
     let pid = process.file_name().unwrap_or_default().to_string_lossy();
@@ -160,6 +224,29 @@ mod tests {
         assert!(memory.memory && memory.files.is_empty(), "{memory:?}");
         let unix = found(&["socket:[900]"], "nbd-client -unix /run/nbd.sock", "nbd-server", &["socket:[800]"]);
         assert!(unix.is_some_and(|server| server.what.contains("nbd-server")));
+    }
+
+    /// As modern clients do it: the kernel holds the connection.
+    #[test]
+    fn a_client_that_has_ended() {
+        let root = tempfile::tempdir().unwrap();
+        let (proc, sys) = (root.path().join("proc"), root.path().join("sys"));
+        process(&proc, "41", "/usr/sbin/nbdkit memory 1G", &["socket:[501]"]);
+        process(&proc, "42", "sshd", &["socket:[701]"]);
+        symlink("42", proc.join("self")).unwrap();
+        let connect = |name: &str| {
+            fs::create_dir_all(sys.join("block").join(name)).unwrap();
+            fs::write(sys.join("block").join(name).join("pid"), "99\n").unwrap();
+        };
+        connect("nbd0");
+        let found = || server(&Look::at(proc.clone(), sys.clone()), &sys.join("block/nbd0"));
+        let what = found().map(|server| (server.memory, server.what));
+        assert_eq!(what, Some((true, "likely served by nbdkit (pid 41) on this machine".to_owned())));
+        connect("nbd1");
+        assert_eq!(found(), None, "one of the two has its server elsewhere");
+        process(&proc, "40", "nbd-client", &["socket:[700]"]);
+        fs::remove_file(sys.join("block/nbd1/pid")).unwrap();
+        assert_eq!(found(), None, "another process holds that connection");
     }
 
     #[test]

@@ -3,7 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use super::{Asked, Part};
-use results::evidence::Mount;
+use crate::linux::{Look, class, mounts};
+use results::evidence::{Mount, StorageClass};
+
+/// So often the spaces of two filesystems are compared: others may use one of them meanwhile.
+const COMPARISONS: usize = 3;
 
 /// The directories, the one that holds the data first. A relative name belongs to the folder of whoever mounted it, and
 /// cannot be found.
@@ -28,6 +32,28 @@ pub(super) fn parts(mount: &Mount, asked: Asked<'_>) -> Vec<Part> {
     let mut parts = holding;
     parts.append(&mut aside);
     parts
+}
+
+/// A mount of the filesystem that holds the upper directory, found by its space: an overlay answers with the blocks and
+/// inodes of that filesystem, all and free ones. `None`: none, or several that are alike.
+pub(super) fn upper_by_space(look: &Look, overlay: &Mount) -> Option<Mount> {
+    // Only filesystems of this machine's disks and memory are asked: they answer at once.
+    let answers = |mount: &&Mount| matches!(class::by_type(mount), None | Some(StorageClass::Memory));
+    let others = mounts::mounts(look).ok()?.iter().filter(answers).filter(|mount| mount.fstype != "overlay");
+    // At its mount point another one may stand above it.
+    let stands_there = |mount: &&Mount| mounts::mount_of(look, &mount.mount_point).is_ok_and(|on| on.id == mount.id);
+    let mut alike = others.filter(|mount| same_space(mount, overlay)).filter(stands_there);
+    let first = alike.next()?;
+    alike.all(|other| other.device == first.device).then(|| first.clone())
+}
+
+fn same_space(one: &Mount, other: &Mount) -> bool {
+    let space = |mount: &Mount| {
+        let stat = rustix::fs::statfs(&mount.mount_point).ok().filter(|stat| stat.f_blocks > 0)?;
+        Some((stat.f_bsize, stat.f_blocks, stat.f_bfree, stat.f_files, stat.f_ffree))
+    };
+    let whole = |mount: &Mount| space(mount).map(|(size, blocks, _, _, _)| (size, blocks));
+    whole(one).is_some_and(|size| whole(other) == Some(size)) && (0..COMPARISONS).any(|_| space(one) == space(other))
 }
 
 /// Topmost first.
