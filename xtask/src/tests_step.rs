@@ -100,6 +100,7 @@ pub(crate) fn run(names: &[String], checks: &[&str]) -> Result<Counts, String> {
     Ok(to_the_end(programs, checks, |text| print!("{text}")))
 }
 
+#[expect(clippy::disallowed_methods, reason = "a tool of developers may panic where there is no thread")]
 fn to_the_end(programs: Vec<Program>, checks: Option<Program>, say: Say) -> Counts {
     let total = Mutex::default();
     let (quiet, others): (Vec<Program>, Vec<Program>) =

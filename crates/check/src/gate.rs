@@ -187,7 +187,7 @@ mod tests {
         assert!(matches!(try_lock(Lock::Flock, &work), Outcome::Holds(_)));
         assert!(matches!(try_lock(Lock::Fcntl, &work), Outcome::Holds(_)));
         let gone = std::sync::Arc::clone(work.held());
-        work.close().unwrap();
+        work.close(false, &mut |_| {}).unwrap();
         assert!(locked(Lock::Fcntl, &gone).is_err());
     }
 }

@@ -52,25 +52,29 @@ fn remove_own(base: &Path, rank: u32, study: &Control) {
     let own = directory_of(base, rank);
     let Some(name) = own.file_name().map(Path::new) else { return };
     let Ok(own) = parent.enter(name) else { return };
-    let gone = AtomicU64::new(0);
-    let (over, is_over) = channel();
-    std::thread::scope(|scope| {
-        let gone = &gone;
-        scope.spawn(move || {
-            let _ = engine::files::tree::empty(&own, &[], gone);
-            let _ = over.send(());
-        });
-        let mut seen = 0;
-        while is_over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-            // As long as files go, this rank is alive.
-            let now = gone.load(Ordering::Relaxed);
-            if std::mem::replace(&mut seen, now) != now {
-                study.follow();
-            }
-        }
+    let (own, gone) = (Arc::new(own), Arc::new(AtomicU64::new(0)));
+    let (over, is_over) = channel::<()>();
+    let (held, counter) = (Arc::clone(&own), Arc::clone(&gone));
+    let begun = engine::thread::begin("removal", STACK_BYTES, move || {
+        let _over = over;
+        let _ = engine::files::tree::empty(&held, &[], &counter);
     });
+    if begun.is_err() {
+        let _ = engine::files::tree::empty(&own, &[], &gone);
+    }
+    let mut seen = 0;
+    while is_over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+        // As long as files go, this rank is alive.
+        let now = gone.load(Ordering::Relaxed);
+        if std::mem::replace(&mut seen, now) != now {
+            study.follow();
+        }
+    }
     let _ = parent.remove_directory(name);
 }
+
+/// Stack of the thread that removes: a level of a tree takes a frame.
+const STACK_BYTES: usize = 512 * 1024;
 
 /// Between two looks at how far a removal is.
 const LOOK: Duration = Duration::from_millis(100);

@@ -57,9 +57,11 @@ impl Bounds {
         self.patience_ns / SECOND_NS
     }
 
-    /// A worker that was asked to end and has not is abandoned. `bytes`: what it can have in flight.
-    pub fn ending(&self, bytes: u64) -> Silence {
-        Silence { lost_ns: self.patience_ns.saturating_add(time_to_move_ns(bytes)), ..Silence::ALLOWED }
+    /// A worker that was asked to end and has not is abandoned. `bytes`: what it can have in flight. `signalled`: somebody
+    /// waits, and is told at once.
+    pub fn ending(&self, bytes: u64, signalled: bool) -> Silence {
+        let reported_ns = if signalled { SECOND_NS } else { u64::MAX };
+        Silence { reported_ns, lost_ns: self.patience_ns.saturating_add(time_to_move_ns(bytes)) }
     }
 
     /// A worker whose I/O completes nothing is reported, and not abandoned.
@@ -73,20 +75,31 @@ impl Bounds {
         Silence { lost_ns: self.patience_ns * AT_REST_TIMES + time_to_move_ns(bytes), ..self.at_work() }
     }
 
-    /// A layout without progress is reported, and abandoned when the run is to end.
+    /// A layout without progress is reported, and abandoned when the run is to end; then that is reported at once.
     pub fn layout(&self, stopped: bool) -> Silence {
-        Silence { lost_ns: if stopped { self.patience_ns } else { u64::MAX }, ..self.at_work() }
+        if stopped { Silence { reported_ns: SECOND_NS, lost_ns: self.patience_ns } } else { self.at_work() }
     }
 
-    /// A metadata operation that does not return is reported; its worker is abandoned later, or at once when the run is
-    /// to end. `more_ns`: what it may take longer because it moves or lists much.
+    /// A metadata operation that does not return is reported, and its worker abandoned later; when the run is to end it is
+    /// reported at once, and abandoned when it would have been reported. `more_ns`: what it may take longer because it
+    /// moves or lists much.
     pub fn operation(&self, more_ns: u64, stopped: bool) -> Silence {
         let reported_ns = self.patience_ns.saturating_add(more_ns);
-        let later_ns = if stopped { 0 } else { self.patience_ns * OPERATION_TIMES };
-        Silence { reported_ns, lost_ns: reported_ns.saturating_add(later_ns) }
+        let lost_ns = reported_ns.saturating_add(self.patience_ns * OPERATION_TIMES);
+        if stopped {
+            Silence { reported_ns: SECOND_NS, lost_ns: reported_ns }
+        } else {
+            Silence { reported_ns, lost_ns }
+        }
     }
 
-    /// Calls outside of a run (the first look at a storage, a removal) are abandoned when they do not return.
+    /// A removal in which nothing goes away any more is reported soon, where somebody waits at once, and abandoned.
+    pub fn removal(&self, signalled: bool) -> Silence {
+        let reported_ns = if signalled { SECOND_NS } else { self.patience_ns / 6 };
+        Silence { reported_ns, lost_ns: self.patience_ns }
+    }
+
+    /// The first look at a storage is abandoned when it does not return.
     pub fn answer(&self) -> Silence {
         Silence { lost_ns: self.patience_ns, ..Silence::ALLOWED }
     }
@@ -115,7 +128,7 @@ mod tests {
     fn all_bounds_follow_from_one_number() {
         let bounds = Bounds::default();
         assert_eq!((bounds.seconds(), bounds.drain()), (30, Duration::from_secs(25)));
-        assert_eq!(bounds.ending(16 << 20).lost_ns, 46 * SECOND_NS);
+        assert_eq!(bounds.ending(16 << 20, false).lost_ns, 46 * SECOND_NS);
         assert_eq!(bounds.at_rest(60 << 20), Silence { reported_ns: 30 * SECOND_NS, lost_ns: 360 * SECOND_NS });
         let short = Bounds::of_seconds(0);
         assert_eq!(short.at_rest(0), Silence { reported_ns: SECOND_NS, lost_ns: 10 * SECOND_NS });

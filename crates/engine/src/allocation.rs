@@ -1,11 +1,12 @@
-//! The program's allocator: the system's, with a reserve. An allocation that fails ends a program before it can say
-//! anything. Here the reserve is freed first, so that the rest of a run is its report; a worker that even then gets no
-//! memory waits, and is abandoned.
+//! The program's allocator: the system's, with a reserve. When an allocation fails, the reserve is freed, so that the rest
+//! of a run is its report. A worker that even then gets no memory waits, and is abandoned; any other thread ends the
+//! program with a sentence.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::io::Write;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::system;
@@ -17,6 +18,12 @@ static RESERVE: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Bytes of the first allocation that failed; 0: none has.
 static FAILED_BYTES: AtomicUsize = AtomicUsize::new(0);
+
+/// Status of a program that has no memory left, on both faces.
+const STATUS: u8 = 1;
+
+/// Threads that wait for memory, by the system's number; 0: a place for another one.
+static WAITING: [AtomicU32; 64] = [const { AtomicU32::new(0) }; 64];
 
 thread_local! {
     static MAY_BE_ABANDONED: Cell<bool> = const { Cell::new(false) };
@@ -73,10 +80,30 @@ fn from_put_by(bytes: usize, again: &dyn Fn() -> *mut u8) -> *mut u8 {
         unsafe { system::memory::unmap(reserve, RESERVE_BYTES) };
     }
     let block = again();
-    while block.is_null() && MAY_BE_ABANDONED.get() {
-        system::clock::sleep(Duration::from_secs(3600));
+    if block.is_null() { without_memory(bytes) } else { block }
+}
+
+/// There is no memory, not even the reserve. Nothing here allocates.
+fn without_memory(bytes: usize) -> ! {
+    if MAY_BE_ABANDONED.get() {
+        let thread = system::thread::thread_id();
+        let place = |slot: &&AtomicU32| slot.compare_exchange(0, thread, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        // Those for whom there is no place are noticed by their silence.
+        let _ = WAITING.iter().find(place);
+        loop {
+            system::clock::sleep(Duration::from_secs(3600));
+        }
     }
-    block
+    let mut sentence = [0; 200];
+    let mut rest = &mut sentence[..];
+    // It fits.
+    let _ = writeln!(
+        rest,
+        "fsdyno: an allocation of {bytes} bytes failed, and the run ends without a report; lower iodepth, numjobs or \
+         nrfiles, or raise the memory limit (ulimit -v, cgroup)"
+    );
+    let length = 200 - rest.len();
+    system::process::end_at_once(&sentence[..length], STATUS)
 }
 
 /// Maps the reserve. Without it a failed allocation is noticed all the same, as far as memory is left to report it.
@@ -94,4 +121,9 @@ pub fn may_be_abandoned() {
 /// Bytes of the first allocation that failed.
 pub fn failed_bytes() -> Option<usize> {
     Some(FAILED_BYTES.load(Ordering::Relaxed)).filter(|bytes| *bytes > 0)
+}
+
+/// Whether this thread, which may be abandoned, waits for memory: it will never go on.
+pub fn waits_for_memory(thread: u32) -> bool {
+    failed_bytes().is_some() && WAITING.iter().any(|slot| slot.load(Ordering::Relaxed) == thread)
 }

@@ -2,8 +2,9 @@
 //! another one can. And what the process holds of its own program.
 
 pub use crate::system::process::{
-    begin_in, close_standard_streams, closes_within, divide, end_group, end_with_parent, end_with_this_thread,
-    ended_by_signal, hear_end_of_parent, lead_group, raise_open_files, release_program_pages, signal, wait_for,
+    apart, begin_in, check_needs, close_standard_streams, closes_within, divide, end_group, end_with_parent,
+    end_with_this_thread, ended_by_signal, hear_end_of_parent, lead_group, raise_open_files, release_program_pages,
+    signal, wait_for,
 };
 
 #[cfg(windows)]

@@ -1,10 +1,103 @@
-//! What a worker wants to know and to set about its own thread.
+//! How threads begin, and what a worker wants to know and to set about its own.
 
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 use std::time::Duration;
+
+use crate::system;
 
 pub use crate::system::thread::{
     ThreadError, become_user, set_affinity, set_io_priority, set_memory_policy, set_name, set_nice, thread_id, usage,
 };
+
+/// Threads that have been started and have not begun. The standard library ends the program where such a thread does not
+/// get its own small memory: there are never so many that what was there beforehand is not enough for all of them.
+static STARTING: AtomicUsize = AtomicUsize::new(0);
+const STARTING_MAX: usize = 32;
+
+/// Threads so far. A process may have some 65,000 mappings, of which each thread takes four: they are looked at where there
+/// are many threads, once for each of [`STARTING_MAX`].
+static STARTED: AtomicUsize = AtomicUsize::new(0);
+const MANY: usize = 1024;
+const MAPPINGS: usize = 512;
+
+/// Memory that must be left beside the stack of a new thread.
+const BESIDE_STACK_BYTES: usize = 1 << 20;
+
+/// Begins a thread. All threads of the program begin here, or in [`begin_scoped`]: `std::thread::spawn` panics where the
+/// system gives none.
+///
+/// # Errors
+/// When the system gives no thread, or no memory for one.
+#[expect(clippy::disallowed_methods, reason = "one of the two homes of threads")]
+pub fn begin<T: Send + 'static>(
+    name: &str,
+    stack_bytes: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<JoinHandle<T>> {
+    let starting = Starting::begin(stack_bytes)?;
+    let builder = Builder::new().name(name.to_owned()).stack_size(stack_bytes);
+    builder.spawn(|| starting.over(work)).inspect(count)
+}
+
+/// The same for a thread that ends with this scope.
+///
+/// # Errors
+/// When the system gives no thread, or no memory for one.
+#[expect(clippy::disallowed_methods, reason = "one of the two homes of threads")]
+pub fn begin_scoped<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    name: &str,
+    stack_bytes: usize,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> io::Result<ScopedJoinHandle<'scope, T>> {
+    let starting = Starting::begin(stack_bytes)?;
+    let builder = Builder::new().name(name.to_owned()).stack_size(stack_bytes);
+    builder.spawn_scoped(scope, || starting.over(work)).inspect(count)
+}
+
+fn count<Handle>(_: &Handle) {
+    STARTED.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Whether the system has room for one more thread.
+fn check(stack_bytes: usize) -> io::Result<()> {
+    while STARTING.load(Ordering::Relaxed) >= STARTING_MAX {
+        system::clock::sleep(Duration::from_micros(50));
+    }
+    let refused = io::Error::from_raw_os_error;
+    system::memory::check_room(stack_bytes + BESIDE_STACK_BYTES).map_err(refused)?;
+    let started = STARTED.load(Ordering::Relaxed);
+    if started >= MANY && started.is_multiple_of(STARTING_MAX) {
+        system::memory::check_mappings(MAPPINGS).map_err(refused)?;
+    }
+    Ok(())
+}
+
+/// A thread that has been started, until it begins or is given up.
+struct Starting(());
+
+impl Starting {
+    /// When the system has room for it.
+    fn begin(stack_bytes: usize) -> io::Result<Starting> {
+        check(stack_bytes)?;
+        STARTING.fetch_add(1, Ordering::Relaxed);
+        Ok(Starting(()))
+    }
+
+    /// It has begun, and does its work.
+    fn over<T>(self, work: impl FnOnce() -> T) -> T {
+        drop(self);
+        work()
+    }
+}
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        STARTING.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// What a thread has used since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,13 +119,17 @@ pub struct ThreadUsage {
 impl ThreadUsage {
     /// What was used since `earlier`, a reading of the same thread.
     pub fn since(&self, earlier: &ThreadUsage) -> ThreadUsage {
+        let grown = u64::saturating_sub;
         ThreadUsage {
             user: self.user.saturating_sub(earlier.user),
             system: self.system.saturating_sub(earlier.system),
-            context_switches_voluntary: self.context_switches_voluntary - earlier.context_switches_voluntary,
-            context_switches_involuntary: self.context_switches_involuntary - earlier.context_switches_involuntary,
-            faults_minor: self.faults_minor - earlier.faults_minor,
-            faults_major: self.faults_major - earlier.faults_major,
+            context_switches_voluntary: grown(self.context_switches_voluntary, earlier.context_switches_voluntary),
+            context_switches_involuntary: grown(
+                self.context_switches_involuntary,
+                earlier.context_switches_involuntary,
+            ),
+            faults_minor: grown(self.faults_minor, earlier.faults_minor),
+            faults_major: grown(self.faults_major, earlier.faults_major),
         }
     }
 }
@@ -42,6 +139,23 @@ mod tests {
     use job::IoPriority;
 
     use super::*;
+
+    /// On a thread of its own.
+    fn apart(work: impl FnOnce() + Send + 'static) {
+        begin("test", 1 << 20, work).unwrap().join().unwrap();
+    }
+
+    #[test]
+    fn many_threads_begin_at_once_and_end() {
+        let threads: Vec<_> =
+            (0..4 * STARTING_MAX).map(|number| begin("one of many", 1 << 16, move || number)).collect();
+        let sum: usize = threads.into_iter().map(|thread| thread.unwrap().join().unwrap()).sum();
+        assert_eq!(sum, (0..4 * STARTING_MAX).sum::<usize>());
+        let scoped =
+            std::thread::scope(|scope| begin_scoped(scope, "scoped", 1 << 16, || sum).unwrap().join().unwrap());
+        assert_eq!(scoped, sum);
+        assert!(begin("too large", usize::MAX / 4, || {}).is_err(), "there is no such memory");
+    }
 
     #[test]
     fn usage_grows_with_work() {
@@ -57,15 +171,13 @@ mod tests {
 
     #[test]
     fn affinity_can_be_set_to_a_processor_of_this_thread_and_not_to_one_that_is_absent() {
-        std::thread::spawn(|| {
+        apart(|| {
             let error = set_affinity(&[1023]).unwrap_err().to_string();
             assert!(error.contains("cpus_allowed=1023"), "{error}");
             let error = set_affinity(&[70_000]).unwrap_err().to_string();
             assert!(error.contains("1023"), "{error}");
             assert!(thread_id() > 0);
-        })
-        .join()
-        .unwrap();
+        });
     }
 
     #[test]
@@ -76,7 +188,7 @@ mod tests {
             text.lines().find_map(|found| Some(found.strip_prefix(line)?.trim().to_owned())).unwrap()
         };
         let before = own("Uid:");
-        std::thread::spawn(move || {
+        apart(move || {
             set_name("a name of more than fifteen bytes").unwrap();
             assert_eq!(own("Name:"), "a name of more", "and a blank");
             if !own("Uid:").starts_with("0\t") {
@@ -88,9 +200,7 @@ mod tests {
             assert_eq!(own("Uid:"), "65534\t65534\t65534\t65534");
             assert_eq!(own("Gid:"), "65533\t65533\t65533\t65533");
             assert!(become_user(Some(0), None).is_err(), "there is no way back");
-        })
-        .join()
-        .unwrap();
+        });
         assert_eq!(own("Uid:"), before, "other threads keep theirs");
     }
 
@@ -98,7 +208,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn memory_comes_from_nodes_that_there_are() {
         use job::MemoryPolicy;
-        std::thread::spawn(|| {
+        apart(|| {
             if let Err(error) = set_memory_policy(&MemoryPolicy::Bind(vec![0])) {
                 assert!(error.to_string().contains("numa_mem_policy=bind:0"), "{error}");
                 return;
@@ -108,14 +218,12 @@ mod tests {
             }
             assert!(set_memory_policy(&MemoryPolicy::Bind(vec![1000])).is_err());
             set_memory_policy(&MemoryPolicy::Default).unwrap();
-        })
-        .join()
-        .unwrap();
+        });
     }
 
     #[test]
     fn own_priority_can_be_lowered() {
-        std::thread::spawn(|| {
+        apart(|| {
             set_nice(19).unwrap();
             let lowest = IoPriority { class: 2, level: 7, hint: 0 };
             set_io_priority(lowest).unwrap();
@@ -125,8 +233,6 @@ mod tests {
                 Ok(()) => {}
                 Err(error) => assert!(error.to_string().contains("priohint=3"), "{error}"),
             }
-        })
-        .join()
-        .unwrap();
+        });
     }
 }

@@ -59,6 +59,7 @@ impl EngineVisitor for Shorten<'_> {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test may panic where there is no thread")]
 fn a_page_that_is_gone_is_an_error_of_its_transfer() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("file");

@@ -1,7 +1,7 @@
 //! The memory reserve for the report of a run that has no memory left. A test program of its own: the limit that it sets holds
 //! for all of its threads.
 
-use engine::allocation::{Allocator, failed_bytes, reserve};
+use engine::allocation::{Allocator, failed_bytes, may_be_abandoned, reserve, waits_for_memory};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 #[global_allocator]
@@ -13,8 +13,19 @@ fn address_space_bytes() -> u64 {
     line.split_whitespace().next().unwrap().parse::<u64>().unwrap() << 10
 }
 
+/// No machine has so much.
+const BEYOND_ALL: usize = 1 << 46;
+
+/// Set in the process that is to end.
+const ENDS: &str = "MEMORY_TEST_ENDS";
+
 #[test]
 fn an_allocation_that_fails_gets_what_was_put_by_and_is_known() {
+    if std::env::var_os(ENDS).is_some() {
+        drop(Vec::<u8>::with_capacity(BEYOND_ALL));
+        unreachable!("there is no such memory");
+    }
+    ends_with_a_sentence();
     reserve();
     assert_eq!(failed_bytes(), None);
     let before = getrlimit(Resource::As);
@@ -28,9 +39,33 @@ fn an_allocation_that_fails_gets_what_was_put_by_and_is_known() {
         blocks.push(block);
     }
     let failed = failed_bytes();
-    let beyond = Vec::<u8>::new().try_reserve_exact(1 << 30);
     setrlimit(Resource::As, before).unwrap();
     assert_eq!(failed, Some(1 << 20), "there is a limit");
     assert!(last.is_ok(), "the reserve takes its place: {last:?}");
-    assert!(beyond.is_err());
+    a_worker_waits();
+}
+
+/// Most threads cannot be abandoned: without them there is no report.
+fn ends_with_a_sentence() {
+    let name = "an_allocation_that_fails_gets_what_was_put_by_and_is_known";
+    let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+    let ended = again.args(["--exact", name, "--nocapture"]).env(ENDS, "1").output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(said.contains("fsdyno: an allocation of 70368744177664 bytes failed, and the run ends"), "{said}");
+}
+
+fn a_worker_waits() {
+    let (send, receive) = std::sync::mpsc::channel();
+    let work = move || {
+        send.send(engine::thread::thread_id()).unwrap();
+        may_be_abandoned();
+        drop(Vec::<u8>::with_capacity(BEYOND_ALL));
+    };
+    let _ = engine::thread::begin("worker", 1 << 16, work).unwrap();
+    let thread = receive.recv().unwrap();
+    while !waits_for_memory(thread) {
+        std::thread::yield_now();
+    }
+    assert!(!waits_for_memory(engine::thread::thread_id()));
 }

@@ -21,7 +21,14 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: engine::allocation::Allocator = engine::allocation::Allocator;
 
+/// Stack that the deepest calls of this thread need, with something to spare.
+const STACK_BYTES: u64 = 1 << 20;
+
 fn main() -> ExitCode {
+    if let Err(lack) = engine::process::check_needs(STACK_BYTES) {
+        process::streams::print_stderr(&format!("fsdyno: {lack}"));
+        return ExitCode::from(process::status::REJECTED);
+    }
     engine::allocation::reserve();
     // Linking has done its part.
     engine::process::release_program_pages();

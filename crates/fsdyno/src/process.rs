@@ -5,6 +5,7 @@ pub(crate) mod first_look;
 #[cfg(feature = "mpi")]
 pub(crate) mod hosts;
 pub(crate) mod launcher;
+mod left_behind;
 #[cfg(feature = "mpi")]
 pub(crate) mod link;
 pub(crate) mod patience;

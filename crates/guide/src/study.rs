@@ -210,7 +210,8 @@ impl<'a> StudyRun<'a> {
                 .with_next(format!("run `fsdyno clean {parent}` when the storage responds again")))
         } else {
             self.clear_others(&work);
-            work.close()
+            let signalled = self.control.signal().is_some();
+            work.close(signalled, &mut |text| self.watcher.message(text))
         };
         if let Err(problem) = left {
             let next = problem.next.as_deref().map(|next| format!("; {next}")).unwrap_or_default();

@@ -4,7 +4,7 @@
 //! It is accessed through its descriptor from the moment it is made: whatever is put at its path later is not touched.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use engine::errno;
 use engine::files::{Directory, Reach, unguessable};
@@ -19,11 +19,33 @@ mod removal;
 mod space;
 
 pub use engine::errno::reason;
-pub use leftovers::{CleanOptions, Cleaned, Leftover, Outcome, clean};
+pub use leftovers::{CleanOptions, Cleaned, Leftover, Outcome, clean, remove_left};
 pub use space::{SpaceNeeds, usable_bytes};
 
 use marker::{LockedMarker, Marker};
+use removal::Waits;
 use space::Guard;
+
+/// What becomes of a work directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// It is about to be made.
+    Made,
+    /// It was removed, or left knowingly.
+    Gone,
+}
+
+/// Who hears of each directory.
+static LISTENER: OnceLock<fn(Stage, &Path)> = OnceLock::new();
+
+/// From now on `listener` hears of each work directory: for whoever removes those that this process leaves.
+pub fn announce_to(listener: fn(Stage, &Path)) {
+    let _ = LISTENER.set(listener);
+}
+
+fn announce(stage: Stage, directory: &Path) {
+    LISTENER.get().inspect(|listener| listener(stage, directory));
+}
 
 /// What the directories' names begin with.
 const PREFIX: &str = "fsdyno-work-";
@@ -71,6 +93,7 @@ impl WorkDirectory {
         let path = parent.path().to_owned();
         let marker = Marker::of_this_process(need);
         let name = format!("{PREFIX}{}-{:x}-{:08x}", marker.pid, marker.made_ms, unguessable() as u32);
+        announce(Stage::Made, &path.join(&name));
         let directory = Arc::new(parent.make(&name).map_err(|error| cannot_write(&path, error.code))?);
         let held = LockedMarker::make(&directory, &marker).map_err(|error| {
             // It is empty, or holds an empty marker: nothing of anybody's.
@@ -169,17 +192,21 @@ impl WorkDirectory {
 
     /// Leaves it where it is, for [`clean`]: its storage does not respond.
     pub fn abandon(self) {
+        announce(Stage::Gone, self.directory());
         // Not even closed: that may wait for the storage, too.
         std::mem::forget(self);
     }
 
-    /// Removes it and says so if that fails; dropping it does the same silently.
+    /// Removes it and says so if that fails; dropping it does the same silently. `told` hears of storage that does not
+    /// answer, at once if a signal has ended the run.
     ///
     /// # Errors
     /// When something cannot be removed.
-    pub fn close(mut self) -> Result<(), Problem> {
+    pub fn close(mut self, signalled: bool, told: &mut dyn FnMut(&str)) -> Result<(), Problem> {
         let held = self.held.take();
-        removal::remove(&self.parent, &self.name, &self.directory, held, self.bounds)
+        let waits = Waits { silence: self.bounds.removal(signalled), told };
+        removal::remove(&self.parent, &self.name, &self.directory, held, waits)
+            .inspect(|()| announce(Stage::Gone, self.directory()))
     }
 }
 
@@ -187,7 +214,9 @@ impl Drop for WorkDirectory {
     fn drop(&mut self) {
         if let Some(held) = self.held.take() {
             // A failure was told by whoever noticed it first; `clean` finds what is left.
-            let _ = removal::remove(&self.parent, &self.name, &self.directory, held, self.bounds);
+            let waits = Waits { silence: self.bounds.answer(), told: &mut |_| {} };
+            let _ = removal::remove(&self.parent, &self.name, &self.directory, held, waits)
+                .inspect(|()| announce(Stage::Gone, self.directory()));
         }
     }
 }

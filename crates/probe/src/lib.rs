@@ -152,15 +152,19 @@ pub fn path_facts(path: &Path) -> PathFacts {
 }
 
 impl HostFacts {
-    /// What a look at the machine and at each of `paths` tells.
-    pub fn gather(look: &Look, paths: impl IntoIterator<Item = PathBuf>) -> HostFacts {
+    /// What a look at the machine and at each of `paths` tells; those may depend on the machine.
+    pub fn gather<Paths: IntoIterator<Item = PathBuf>>(
+        look: &Look,
+        paths: impl FnOnce(&results::Host) -> Paths,
+    ) -> HostFacts {
+        let host = look.host();
         let facts_of = |path: PathBuf| {
             let facts = look.path_facts(&path);
             (path, facts)
         };
         HostFacts {
-            paths: paths.into_iter().map(facts_of).collect(),
-            host: look.host(),
+            paths: paths(&host).into_iter().map(facts_of).collect(),
+            host,
             page_bytes: look.page_bytes(),
             limits: look.limits(),
         }

@@ -22,6 +22,9 @@ const LINK_SPEED_VARIABLE: &str = "FSDYNO_LINK_MBIT";
 /// The resolver may try for half a minute; this is as long as a person waits gladly.
 const NAME_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// Stack of the thread that looks a name up: resolvers of the C library keep whole messages there.
+const STACK_BYTES: usize = 1 << 20;
+
 /// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Endpoint {
@@ -35,11 +38,14 @@ pub(crate) fn resolve(endpoint: &Endpoint) -> Fact<SocketAddr> {
     let Endpoint { host, port } = endpoint.clone();
     let place = format!("name {host}");
     let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
+    let look_up = move || {
         let found = (host.as_str(), port).to_socket_addrs().map(|mut addresses| addresses.next());
         // Nobody waits any more if this fails.
         let _ = sender.send(found);
-    });
+    };
+    if let Err(error) = engine::thread::begin("resolver", STACK_BYTES, look_up) {
+        return Err(NotVisible::new(place, format!("no thread can be started to look it up: {error}")));
+    }
     match receiver.recv_timeout(NAME_TIMEOUT) {
         Ok(Ok(Some(address))) => Ok(address),
         Ok(Ok(None)) => Err(NotVisible::new(place, "has no address")),

@@ -29,7 +29,7 @@ use crate::ledger::foreign::ForeignLook;
 use crate::logs;
 use crate::plan::{Plan, WorkerPlan};
 use crate::stage_workers::{StageWorkers, StartGate};
-use crate::stall::worker::WorkerWatch;
+use crate::stall::worker::{WorkerWatch, from_totals};
 use crate::stop_rule::{Stability, StopRule};
 use crate::worker::{self, Refused};
 pub use observer::{Observer, View};
@@ -303,20 +303,19 @@ impl<'run> Conductor<'run> {
                     stage_workers.is_ready(index);
                     self.started_ns[index] = Some(self.elapsed_ns());
                 }
-                Ok(Event::Interval(index, interval)) => {
-                    self.judge_interval(index, interval);
-                    // Many workers send many of them.
-                    if self.clock.now_ns() < watched_ns + WATCH.as_nanos() as u64 {
-                        continue;
-                    }
-                }
+                Ok(Event::Interval(index, interval)) => self.judge_interval(index, interval),
                 Ok(Event::Line(line)) => self.observer.layout(&line),
                 // One that was left behind has come back, too late.
                 Ok(Event::Ended(..) | Event::Ready(_)) => {}
                 Err(RecvTimeoutError::Timeout) => self.abandon_lost_workers(stage, &mut stage_workers),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            watched_ns = self.clock.now_ns();
+            // Many workers send many events, and the looks below are at all workers.
+            let now_ns = self.clock.now_ns();
+            if stage_workers.is_awaited() && now_ns < watched_ns + WATCH.as_nanos() as u64 {
+                continue;
+            }
+            watched_ns = now_ns;
             self.watch();
             self.end_ramps_of_groups();
             self.stop_by_rule();
@@ -378,7 +377,8 @@ impl<'run> Conductor<'run> {
         }
     }
 
-    fn start(&mut self, index: usize) -> bool {
+    /// Starts a worker's thread; the error is its number.
+    fn start(&mut self, index: usize) -> Result<(), i32> {
         let shared = Arc::clone(&self.shared);
         shared.cells[index].set_state(WorkerState::Created);
         let work = move || {
@@ -392,18 +392,21 @@ impl<'run> Conductor<'run> {
                 shared.send(Event::Ended(index, end));
             }
         };
-        let spawned =
-            std::thread::Builder::new().name(format!("worker-{}", index + 1)).stack_size(STACK_BYTES).spawn(work);
-        match spawned {
-            Ok(_) => true,
-            Err(error) => {
-                let code = error.raw_os_error().unwrap_or(EAGAIN);
-                let message = format!("fio: cannot start thread {}: {error}", index + 1);
-                let refused = Refused { code, function: "thread", message };
-                self.end(index, worker::refused_end(&self.shared.plan.workers[index], refused));
-                false
-            }
+        engine::thread::begin(&format!("worker-{}", index + 1), STACK_BYTES, work)
+            .map(drop)
+            .map_err(|error| error.raw_os_error().unwrap_or(EAGAIN))
+    }
+
+    /// The end of a worker for which there is no thread. `told`: the sentence about it has been said.
+    fn refuse_thread(&mut self, index: usize, code: i32, told: bool) {
+        let error = std::io::Error::from_raw_os_error(code);
+        let message = format!("fio: cannot start thread {}: {error}", index + 1);
+        let mut end =
+            worker::refused_end(&self.shared.plan.workers[index], Refused { code, function: "thread", message });
+        if told {
+            end.messages.clear();
         }
+        self.end(index, end);
     }
 
     fn end(&mut self, index: usize, end: WorkerEnd) {
@@ -486,9 +489,17 @@ impl<'run> Conductor<'run> {
         let begun = self.ended.iter().enumerate().filter(|(index, _)| self.started_ns[*index].is_some());
         let record_of = |(index, ended): (usize, &Option<Box<JobRecord>>)| match ended {
             Some(record) => JobRecord::clone(record),
-            None => JobRecord { eta_s: seconds_left, ..*self.unfinished(index) },
+            None => JobRecord { eta_s: seconds_left, ..*self.so_far(index) },
         };
         begun.map(record_of).collect()
+    }
+
+    /// The latest interim record of a worker that runs, or what is known of one that has never given any.
+    fn so_far(&self, index: usize) -> Box<JobRecord> {
+        let cell = &self.shared.cells[index];
+        let ran_ns = self.started_ns[index].map_or(0, |started_ns| self.elapsed_ns().saturating_sub(started_ns));
+        let known = || from_totals(&self.shared.plan.workers[index], cell.published(), ran_ns / 1_000_000);
+        cell.snapshot_since(0).unwrap_or_else(known)
     }
 
     fn unfinished(&self, index: usize) -> Box<JobRecord> {

@@ -62,7 +62,7 @@ pub(crate) fn due(plan: &Plan, stage: u32) -> impl Iterator<Item = &LayoutStep> 
 
 fn begin_thread(shared: Arc<Shared>, stage: u32) -> std::io::Result<Receiver<LayoutEvent>> {
     let (news, reader) = channel();
-    std::thread::Builder::new().name("layout".to_owned()).stack_size(STACK_BYTES).spawn(move || {
+    engine::thread::begin("layout", STACK_BYTES, move || {
         if stage == 0 { lay_out_all(&shared, &news) } else { lay_out_stage(&shared, stage, false, &news) }
     })?;
     Ok(reader)

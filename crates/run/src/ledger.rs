@@ -161,7 +161,7 @@ impl Apart {
                 }
             }
         };
-        std::thread::Builder::new().name("ledger".to_owned()).stack_size(STACK_BYTES).spawn(work)?;
+        engine::thread::begin("ledger", STACK_BYTES, work)?;
         Ok(Apart { orders, answers, outstanding: 0, patience })
     }
 

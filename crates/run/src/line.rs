@@ -32,6 +32,8 @@ pub struct ProbedLine<'line> {
     line: &'line Line,
     look: Look,
     facts: HostFacts,
+    /// Why its jobs and files are too many.
+    crowd: Option<String>,
 }
 
 /// A line that can be run.
@@ -88,10 +90,16 @@ impl Line {
         // Reading the options has done its part: what follows needs other code.
         engine::process::release_program_pages();
         let look = Look::new();
-        let paths = plan::paths(&self.request.jobs).into_iter().inspect(|path| next(path));
-        let mut facts = HostFacts::gather(&look, paths);
-        facts.ask_use(&look, plan::changed_paths(&self.request.jobs));
-        ProbedLine { line: self, look, facts }
+        let mut crowd = None;
+        let mut facts = HostFacts::gather(&look, |host| {
+            crowd = plan::refusal_of_crowd(&self.request.jobs, host.memory_bytes);
+            let paths = if crowd.is_none() { plan::paths(&self.request.jobs) } else { Vec::new() };
+            paths.into_iter().inspect(|path| next(path))
+        });
+        if crowd.is_none() {
+            facts.ask_use(&look, plan::changed_paths(&self.request.jobs));
+        }
+        ProbedLine { line: self, look, facts, crowd }
     }
 }
 
@@ -101,7 +109,10 @@ impl<'line> ProbedLine<'line> {
     /// # Errors
     /// Sentences about what cannot be run.
     pub fn plan(self, system_seed: u64) -> Result<PlannedLine<'line>, Vec<String>> {
-        let ProbedLine { line, look, facts } = self;
+        let ProbedLine { line, look, facts, crowd } = self;
+        if let Some(sentence) = crowd {
+            return Err(vec![sentence]);
+        }
         let mut plan = plan::plan(&line.request.jobs, &facts, system_seed);
         plan.rejections.extend(descriptors::refusal(&plan, &facts.limits));
         plan.watched_max = descriptors::watched_max(&plan, &facts.limits);

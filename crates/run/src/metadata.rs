@@ -11,7 +11,6 @@ mod worker;
 use std::any::Any;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::Builder;
 use std::time::Duration;
 
 use drive::{Control, WorkerCell};
@@ -22,6 +21,9 @@ use crate::conduct::Observer;
 use crate::stage_workers::{StageWorkers, StartGate};
 use crate::stall::{Found, StallDetector};
 use operations::{Item, OperationContext, Perform};
+
+/// A worker's stack.
+const STACK_BYTES: usize = 256 * 1024;
 
 /// Between two looks at the workers.
 const LOOK: Duration = Duration::from_millis(100);
@@ -168,7 +170,7 @@ pub fn perform(task: Task, observer: &mut dyn Observer) -> std::io::Result<Outco
             let work = std::panic::AssertUnwindSafe(|| worker::run(&own, number));
             own.send(Event::Ended(number, std::panic::catch_unwind(work).map(Box::new)));
         };
-        if let Err(error) = Builder::new().name("metadata".to_owned()).spawn(work) {
+        if let Err(error) = engine::thread::begin("metadata", STACK_BYTES, work) {
             // Those that wait at the gate already may not begin.
             shared.cells.iter().for_each(WorkerCell::abandon);
             shared.gate.open(STAGE);
@@ -242,7 +244,11 @@ impl Phase<'_> {
             match detector.look(step_ns, cell.steps(), limits) {
                 Found::Alive => {}
                 Found::Silent(silent_ns) => {
-                    let sentence = stuck::sentence(&task.title, &shared.name(number), thread, silent_ns);
+                    let name = shared.name(number);
+                    let sentence = match task.control.stopped() {
+                        true => stuck::sentence_to_end(&task.title, &name, thread, limits.lost_ns),
+                        false => stuck::sentence(&task.title, &name, thread, silent_ns),
+                    };
                     self.observer.message(&sentence);
                 }
                 Found::Lost(silent_ns) => {

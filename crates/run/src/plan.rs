@@ -23,6 +23,7 @@ use results::{FilesPart, JobSetup, Note, Severity, UnifiedReporting, sort};
 use workload::{FileSizes, RepeatedBlocks, Workload};
 
 pub use files::{LayoutMethod, LayoutStep, PlannedFile};
+pub(crate) use memory::refusal_of_crowd;
 pub use places::StoragePlace;
 pub(crate) use record::FILES_KEPT;
 

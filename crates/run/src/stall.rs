@@ -16,7 +16,8 @@ const STEP_NS_MAX: u64 = 200_000_000;
 pub struct StallDetector<Sign> {
     seen: Option<Sign>,
     silent_ns: u64,
-    reported: bool,
+    /// Below which time without progress nothing was reported; one that has become shorter is reported anew.
+    reported_ns: u64,
 }
 
 /// What a look found.
@@ -32,7 +33,7 @@ pub enum Found {
 
 impl<Sign> Default for StallDetector<Sign> {
     fn default() -> Self {
-        StallDetector { seen: None, silent_ns: 0, reported: false }
+        StallDetector { seen: None, silent_ns: 0, reported_ns: u64::MAX }
     }
 }
 
@@ -46,8 +47,8 @@ impl<Sign: PartialEq> StallDetector<Sign> {
         self.silent_ns += step_ns.min(STEP_NS_MAX);
         match () {
             () if self.silent_ns >= limits.lost_ns => Found::Lost(self.silent_ns),
-            () if self.silent_ns >= limits.reported_ns && !self.reported => {
-                self.reported = true;
+            () if self.silent_ns >= limits.reported_ns && limits.reported_ns < self.reported_ns => {
+                self.reported_ns = limits.reported_ns;
                 Found::Silent(self.silent_ns)
             }
             () => Found::Alive,
@@ -75,10 +76,12 @@ mod tests {
     fn silence_is_told_of_and_then_it_is_left() {
         let bounds = Bounds::default();
         assert_eq!(found(bounds.operation(0, false)), (Some(300), Some(900)));
-        assert_eq!(found(bounds.operation(0, true)), (None, Some(300)), "after a signal nobody waits longer");
+        assert_eq!(found(bounds.operation(0, true)), (Some(10), Some(300)), "after a signal nobody waits longer");
         assert_eq!(found(bounds.operation(10_000_000_000, false)), (Some(400), Some(1000)), "large files take longer");
         assert_eq!(found(bounds.layout(false)), (Some(300), None), "a layout is left behind by an order alone");
-        assert_eq!(found(bounds.layout(true)), (None, Some(300)));
+        assert_eq!(found(bounds.layout(true)), (Some(10), Some(300)));
+        assert_eq!(found(bounds.ending(0, true)), (Some(10), Some(300)));
+        assert_eq!(found(bounds.ending(0, false)), (None, Some(300)));
         assert_eq!(found(bounds.answer()), (None, Some(300)));
         assert_eq!(found(Bounds::of_seconds(2).after_signal()), (None, Some(10)));
     }
@@ -90,6 +93,10 @@ mod tests {
         assert_eq!(reported, 1);
         assert!((0..900).all(|_| detector.look(STEP_NS, 1, limits) == Found::Alive));
         assert_eq!(detector.look(STEP_NS, 1, limits), Found::Lost(90_000_000_000));
+        let signalled = Bounds::default().operation(0, true);
+        detector.look(STEP_NS, 2, limits);
+        let reported = (0..100).filter(|_| matches!(detector.look(STEP_NS, 2, signalled), Found::Silent(_))).count();
+        assert_eq!(reported, 1, "a signal is a reason to say it again");
     }
 
     #[test]

@@ -27,6 +27,7 @@ impl Observer for LateOpener {
         self.control.stop_by_signal(2);
     }
 
+    #[expect(clippy::disallowed_methods, reason = "a test may panic where there is no thread")]
     fn message(&mut self, text: &str) {
         self.messages.push(text.to_owned());
         if text.contains("worker 1 is stuck") {

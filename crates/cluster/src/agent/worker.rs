@@ -12,6 +12,9 @@ use crate::messages::{Message, Round};
 /// SIGKILL: it can do nothing for itself any more.
 const KILL: i32 = 9;
 
+/// Stack of the thread that reads what the worker says: records are made of nested calls.
+const STACK_BYTES: usize = 1 << 20;
+
 /// A worker and the pipes to it.
 #[derive(Debug)]
 pub struct WorkerProcess {
@@ -47,7 +50,7 @@ impl Worker {
     pub(super) fn begin(worker: WorkerProcess, bounds: Bounds) -> std::io::Result<Worker> {
         let WorkerProcess { process, orders, mut reports } = worker;
         let (sender, events) = channel();
-        std::thread::Builder::new().name("worker".to_owned()).spawn(move || {
+        engine::thread::begin("worker", STACK_BYTES, move || {
             while let Ok(message) = frames::read(&mut reports) {
                 if sender.send(Event::Said(message)).is_err() {
                     return;

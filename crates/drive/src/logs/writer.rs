@@ -13,6 +13,9 @@ use super::rows::{Chunk, Subject};
 use super::samples::Layout;
 use crate::bounds::Bounds;
 
+/// Stack of the thread.
+const STACK_BYTES: usize = 64 * 1024;
+
 /// One open log file.
 pub struct LogFile {
     /// Where it is.
@@ -61,15 +64,13 @@ impl LogWriter {
         let (ended, done) = channel();
         let files = files.into_iter().map(Writing::new).collect();
         let mut scribe = Scribe { files, targets, line: Line::new(), bytes: Vec::new() };
-        std::thread::Builder::new()
-            .name("logs".to_owned())
-            .stack_size(64 * 1024)
-            .spawn(move || {
-                let unbound = bind(&cpus);
-                scribe.work(&messages);
-                // Nobody listens any more to one that was too slow.
-                let _ = ended.send(scribe.failures().chain(unbound).collect());
-            })
+        let work = move || {
+            let unbound = bind(&cpus);
+            scribe.work(&messages);
+            // Nobody listens any more to one that was too slow.
+            let _ = ended.send(scribe.failures().chain(unbound).collect());
+        };
+        engine::thread::begin("logs", STACK_BYTES, work)
             .map_err(|error| format!("fio: cannot write logs: cannot start a thread: {error}"))?;
         Ok(LogWriter { sender: LogSender(sender), done })
     }

@@ -159,6 +159,7 @@ mod tests {
 
     /// Another process exchanges a directory for a link to somebody's files and back, as fast as it can.
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test may panic where there is no thread")]
     fn an_exchange_during_the_removal_leads_nowhere() {
         let (place, ours) = place();
         let (target, way) = (place.path().join("theirs"), place.path().join("ours/swap"));

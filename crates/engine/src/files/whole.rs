@@ -1,7 +1,7 @@
 //! Writing a file whole or not at all: the one function of the program for every file that it writes in one piece.
 //!
 //! The content goes to a draft of a name that nobody can guess, made new in the same directory, is synced, and takes the
-//! target's name at the end. What stands under that name and is no regular file is not replaced: a pipe, a terminal or a
+//! target's name at the end, with the mode and the owner of the file that had it before. What stands under that name and is no regular file is not replaced: a pipe, a terminal or a
 //! character device is written as it is, all else is refused.
 
 use std::ffi::OsString;
@@ -95,6 +95,7 @@ impl WholeFile {
         }
         let mut draft = Draft::make(&self.path, self.readers)?;
         draft.file.write_all(bytes)?;
+        beneath::take_after(draft.file.as_fd(), draft.directory.as_fd(), Path::new(&draft.target), draft.private);
         draft.file.sync_all()?;
         draft.take_name()
     }
@@ -195,6 +196,8 @@ struct Draft {
     name: String,
     target: OsString,
     file: File,
+    /// Only its owner may read it.
+    private: bool,
     finished: bool,
 }
 
@@ -206,7 +209,8 @@ impl Draft {
         if directory.look(Path::new(&name)).is_ok_and(|entry| entry.kind != EntryKind::Regular) {
             return Err(refusal(target, "is not a regular file"));
         }
-        let mode = if readers == Readers::Owner { 0o600 } else { 0o666 };
+        let (private, replaces) = (readers == Readers::Owner, directory.look(Path::new(&name)).is_ok());
+        let mode = if private || replaces { 0o600 } else { 0o666 };
         let mut tries = 0;
         let (draft, file) = loop {
             tries += 1;
@@ -219,7 +223,7 @@ impl Draft {
         };
         // For whoever tidies up; without locks it is left to them.
         let _ = try_lock(&file);
-        Ok(Draft { directory, name: draft, target: name, file, finished: false })
+        Ok(Draft { directory, name: draft, target: name, file, private, finished: false })
     }
 
     /// The draft becomes the file.
@@ -230,9 +234,12 @@ impl Draft {
             _ => io::Error::from_raw_os_error(error.code),
         })?;
         self.finished = true;
-        // The name lasts when the directory does; a filesystem that cannot sync directories keeps it anyway.
-        let _ = crate::system::files::sync(self.directory.as_fd());
-        Ok(())
+        // The name lasts when the directory does. Some filesystems cannot sync directories; what a storage answers that
+        // fails is another matter.
+        match crate::system::files::sync(self.directory.as_fd()) {
+            Err(code @ (errno::EIO | errno::ENOSPC | errno::EDQUOT)) => Err(io::Error::from_raw_os_error(code)),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, ResolveFlags, StatxFlags};
+use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Gid, Mode, OFlags, ResolveFlags, StatxFlags, Uid};
 use rustix::io::Errno;
 
 use super::files::{INTERRUPTIONS_MAX, errno, uninterrupted};
@@ -174,6 +174,27 @@ pub(crate) fn unlink(root: BorrowedFd<'_>, name: &Path) -> Result<(), i32> {
 /// Removes an empty directory.
 pub(crate) fn remove_directory(root: BorrowedFd<'_>, name: &Path) -> Result<(), i32> {
     rustix::fs::unlinkat(root, name, AtFlags::REMOVEDIR).map_err(errno)
+}
+
+/// Gives a file the mode of the one that it is to replace, and its owner and group as far as that is permitted.
+/// `private`: whatever that one allowed, only the owner may read and write it.
+pub(crate) fn take_after(file: BorrowedFd<'_>, root: BorrowedFd<'_>, name: &Path, private: bool) {
+    let old = rustix::fs::statat(root, name, AtFlags::SYMLINK_NOFOLLOW);
+    let (Ok(old), Ok(new)) = (old, rustix::fs::fstat(file)) else { return };
+    if FileType::from_raw_mode(old.st_mode) != FileType::RegularFile {
+        return;
+    }
+    let (owner, group) = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
+    let mut mode = old.st_mode & if private { 0o600 } else { 0o777 };
+    if new.st_gid != old.st_gid && rustix::fs::fchown(file, None, Some(group)).is_err() {
+        // Its group may be larger than that of the old one.
+        mode &= !0o070;
+    }
+    // A filesystem without modes, or somebody who may not give files away: it stays ours.
+    let _ = rustix::fs::fchmod(file, Mode::from_raw_mode(mode));
+    if new.st_uid != old.st_uid {
+        let _ = rustix::fs::fchown(file, Some(owner), None);
+    }
 }
 
 pub(crate) fn rename(root: BorrowedFd<'_>, from: &Path, to: &Path) -> Result<(), i32> {

@@ -119,6 +119,31 @@ pub(crate) fn lock(address: NonNull<u8>, length: usize) -> Result<(), i32> {
     unsafe { rustix::mm::mlock(address.as_ptr().cast(), length) }.map_err(|error| error.raw_os_error())
 }
 
+/// Whether this process may map so many bytes more.
+pub(crate) fn check_room(length: usize) -> Result<(), i32> {
+    let address = map(length, &Memory::Anonymous)?;
+    // SAFETY: the mapping was made above, and nobody has used it.
+    unsafe { unmap(address, length) };
+    Ok(())
+}
+
+/// Whether this process may have so many mappings more.
+pub(crate) fn check_mappings(count: usize) -> Result<(), i32> {
+    let page = page_bytes();
+    let length = (count + 1) * page;
+    let address = map(length, &Memory::Anonymous)?;
+    let split = |index: usize| {
+        // SAFETY: the page is one of the mapping above, which nobody uses.
+        let page = unsafe { address.add(index * page) };
+        // SAFETY: as above; a page of another protection than its neighbours makes them mappings of their own.
+        unsafe { rustix::mm::mprotect(page.as_ptr().cast(), page_bytes(), rustix::mm::MprotectFlags::empty()) }
+    };
+    let split = (1..count).step_by(2).try_for_each(split);
+    // SAFETY: the whole mapping goes, however many it has become.
+    unsafe { unmap(address, length) };
+    split.map_err(|error| error.raw_os_error())
+}
+
 /// Undoes a mapping.
 ///
 /// # Safety

@@ -28,6 +28,82 @@ pub fn divide() -> io::Result<Side> {
     }
 }
 
+/// Does work in a process of its own, and waits for it until patience is over: storage that does not answer keeps that
+/// process from ending, not this one.
+pub fn apart(work: impl FnOnce(), patience: Duration) -> io::Result<()> {
+    // Threads that were told to end need a moment.
+    const MOMENT: Duration = Duration::from_millis(20);
+    const MOMENTS: u32 = 100;
+    let alone = || std::fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.count() == 1);
+    let _ = (0..MOMENTS).find(|_| {
+        alone() || {
+            super::clock::sleep(MOMENT);
+            false
+        }
+    });
+    match divide()? {
+        Side::New { writer } => {
+            if end_with_parent(&writer) {
+                work();
+            }
+            // SAFETY: the call takes a number and does not return; nothing of this process runs after it.
+            unsafe { libc::_exit(0) }
+        }
+        Side::Old { child, held, reader } => {
+            drop(held);
+            if closes_within(&reader, patience) {
+                wait_for(child)?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Sees to what this program cannot do without: the standard library ends it without a sentence. `stack_bytes`: of this
+/// thread.
+///
+/// # Errors
+/// The sentence.
+pub fn check_needs(stack_bytes: u64) -> Result<(), &'static str> {
+    if !ask_for_stack(stack_bytes) {
+        return Err(
+            "the limit of the stack is too low, and may not be raised: set it to 1 MiB or more (ulimit -s 1024)",
+        );
+    }
+    if !has_random_numbers() {
+        return Err(
+            "the system gives no random numbers: allow the system call getrandom, or with EPERM and ENOSYS the \
+                    file /dev/urandom",
+        );
+    }
+    Ok(())
+}
+
+/// The stack of this thread may grow to these bytes: a limit that is lower is raised.
+fn ask_for_stack(bytes: u64) -> bool {
+    let limit = getrlimit(Resource::Stack);
+    limit.current.is_none_or(|current| current >= bytes) || {
+        let maximum = limit.maximum.map(|maximum| maximum.max(bytes));
+        setrlimit(Resource::Stack, Rlimit { current: Some(bytes), maximum }).is_ok()
+    }
+}
+
+/// The standard library asks for some when it makes a table, and panics where it gets none.
+fn has_random_numbers() -> bool {
+    let mut byte = [0u8];
+    loop {
+        // SAFETY: the call fills the one byte that it is given.
+        if unsafe { libc::getrandom(byte.as_mut_ptr().cast(), byte.len(), 0) } == 1 {
+            return true;
+        }
+        match io::Error::last_os_error().raw_os_error() {
+            Some(libc::EINTR) => {}
+            Some(libc::EPERM | libc::ENOSYS) => return std::fs::File::open("/dev/urandom").is_ok(),
+            _ => return false,
+        }
+    }
+}
+
 /// Has this process end with its parent. False: the parent has ended already. `to_parent` is a pipe that the parent
 /// alone reads: the kernel closes it before it tells the children, so one of the two is always seen. (The parent's
 /// number means nothing where the two are in different namespaces.)
@@ -115,6 +191,14 @@ pub fn close_standard_streams() {
     let _ = rustix::stdio::dup2_stdin(&nothing);
     let _ = rustix::stdio::dup2_stdout(&nothing);
     let _ = rustix::stdio::dup2_stderr(&nothing);
+}
+
+/// Says a last sentence on stderr and ends the process, whatever its threads do. Allocates nothing.
+pub(crate) fn end_at_once(sentence: &[u8], status: u8) -> ! {
+    // There is nobody to tell that it cannot be said.
+    let _ = rustix::io::write(rustix::stdio::stderr(), sentence);
+    // SAFETY: the call takes a number and does not return; nothing of the process runs after it.
+    unsafe { libc::_exit(status.into()) }
 }
 
 /// Sends a signal to a child of this process that has not been waited for.

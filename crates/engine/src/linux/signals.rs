@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use signal_hook::consts::{SIGHUP, SIGTERM, SIGXCPU, SIGXFSZ};
+use signal_hook::consts::{SIGALRM, SIGHUP, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ};
 pub use signal_hook::consts::{SIGINT, SIGUSR1};
 use signal_hook::iterator::{Handle, Signals};
 
@@ -14,9 +14,26 @@ use crate::clock::{Clock, RealClock};
 /// A SIGINT so soon after the first says the same: timeout(1) sends each signal twice, and fingers are quick. ns.
 const ECHO_NS: u64 = 1_000_000_000;
 
-/// Those that end a run: an interrupt, an order to stop, a terminal that was closed (unless it was started with that
-/// ignored, as `nohup` does), processor time that is nearly used up.
-pub const STOPS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGXCPU];
+/// Those that end a run: an interrupt, an order to stop, processor time that is nearly used up, a terminal that was
+/// closed; and all others that would end the process without a report, but for those of its own faults.
+pub const STOPS: [i32; 12] = [
+    SIGINT,
+    SIGTERM,
+    SIGXCPU,
+    SIGHUP,
+    SIGQUIT,
+    SIGUSR2,
+    SIGALRM,
+    SIGVTALRM,
+    SIGPROF,
+    SIGIO,
+    libc::SIGPWR,
+    libc::SIGSTKFLT,
+];
+
+/// The first of them end a run also where the program was started with them ignored. The others are then left alone:
+/// `nohup` does that with SIGHUP.
+const ALWAYS_HEARD: usize = 3;
 
 /// Limits of this process become errors and signals that a run can report: a file that would grow beyond RLIMIT_FSIZE
 /// is EFBIG of its write, and SIGXCPU comes before the end. For the start of the program.
@@ -39,11 +56,11 @@ impl Listener {
     pub fn begin(name: &str, mut hear: impl FnMut(i32) + Send + 'static) -> io::Result<Listener> {
         let armed = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register_conditional_shutdown(SIGINT, 128, Arc::clone(&armed))?;
-        // A terminal that is closed matters to nobody who has said so beforehand.
-        let heard = STOPS.into_iter().filter(|stop| *stop != SIGHUP || !ignores(SIGHUP));
-        let mut signals = Signals::new(heard.chain([SIGUSR1]))?;
+        let (always, others) = STOPS.split_at(ALWAYS_HEARD);
+        let others = others.iter().filter(|stop| !ignores(**stop));
+        let mut signals = Signals::new(always.iter().chain(others).chain(&[SIGUSR1]))?;
         let handle = signals.handle();
-        std::thread::Builder::new().name(name.to_owned()).stack_size(64 * 1024).spawn(move || {
+        crate::thread::begin(name, 64 * 1024, move || {
             for signal in signals.forever() {
                 hear(signal);
                 if signal != SIGUSR1 && !armed.load(Ordering::Relaxed) {

@@ -268,6 +268,9 @@ pub(super) fn set<T>(handle: BorrowedHandle<'_>, class: i32, value: &T) -> Resul
     if answer == 0 { Err(errno::last()) } else { Ok(()) }
 }
 
+/// Files have the access that their directory gives them.
+pub(crate) fn take_after(_file: BorrowedHandle<'_>, _root: BorrowedHandle<'_>, _name: &Path, _private: bool) {}
+
 /// Gives a name of a directory another one in it; what stood there is replaced.
 pub(crate) fn rename(root: BorrowedHandle<'_>, from: &Path, to: &Path) -> Result<(), i32> {
     check_name(from)?;

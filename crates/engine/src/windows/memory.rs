@@ -55,6 +55,16 @@ pub(crate) fn lock(_address: NonNull<u8>, _length: usize) -> Result<(), i32> {
     Err(errno::EOPNOTSUPP)
 }
 
+/// Windows answers when the thread is asked for.
+pub(crate) fn check_room(_length: usize) -> Result<(), i32> {
+    Ok(())
+}
+
+/// There is no limit.
+pub(crate) fn check_mappings(_count: usize) -> Result<(), i32> {
+    Ok(())
+}
+
 /// Gives an allocation back.
 ///
 /// # Safety

@@ -100,6 +100,17 @@ fn ending_job() -> io::Result<OwnedHandle> {
     if answer == 0 { Err(io::Error::last_os_error()) } else { Ok(job) }
 }
 
+/// Does work here: no process can be copied.
+pub fn apart(work: impl FnOnce(), _patience: Duration) -> io::Result<()> {
+    work();
+    Ok(())
+}
+
+/// The program says how large its stack is, and there are always random numbers.
+pub fn check_needs(_stack_bytes: u64) -> Result<(), &'static str> {
+    Ok(())
+}
+
 /// The job object sees to it.
 pub fn end_with_parent(_: &io::PipeWriter) -> bool {
     true
@@ -157,6 +168,14 @@ pub fn close_standard_streams() {
             CloseHandle(handle);
         }
     }
+}
+
+/// Says a last sentence on stderr and ends the process, whatever its threads do.
+#[expect(clippy::exit, clippy::disallowed_methods, reason = "there is no memory to return with")]
+pub(crate) fn end_at_once(sentence: &[u8], status: u8) -> ! {
+    // There is nobody to tell that it cannot be said.
+    let _ = io::Write::write_all(&mut io::stderr(), sentence);
+    std::process::exit(status.into())
 }
 
 /// The console has told both processes.

@@ -31,16 +31,13 @@ impl RecordFile {
 
     /// Replaces the file by this record: whole or not at all. False: it failed, and that was reported.
     pub(super) fn save_or_report(&self, record: &RunRecord) -> bool {
-        let saved = self.save(record);
-        self.print_stderr(&saved);
-        saved.is_ok()
+        self.save(record).inspect_err(|error| self.print_failure(error, "", "")).is_ok()
     }
 
-    /// Tells of a failure.
-    pub(super) fn print_stderr(&self, saved: &io::Result<()>) {
-        if let Err(error) = saved {
-            print_stderr(&format!("fio: cannot save the record {}: {error}", self.file.path().display()));
-        }
+    /// Tells of a failure, and whether it is the last word.
+    pub(super) fn print_failure(&self, error: &io::Error, yet: &str, further: &str) {
+        let file = self.file.path().display();
+        print_stderr(&format!("fio: cannot save the record {file}{yet}: {error}{further}"));
     }
 }
 

@@ -76,12 +76,11 @@ impl GrowingRecord {
     pub(super) fn begin(file: Arc<RecordFile>, interval_ms: u64) -> GrowingRecord {
         let mut reported = false;
         let saver = Saver::begin(move |record| {
-            // That it fails is told once; the end tells it again.
-            let saved = file.save_interim(record);
-            if !reported {
-                file.print_stderr(&saved);
+            // Once; the end tells of its own failure.
+            if let (Err(error), false) = (file.save_interim(record), reported) {
+                reported = true;
+                file.print_failure(&error, " yet", "; it is tried again when the run ends");
             }
-            reported |= saved.is_err();
         });
         GrowingRecord { saver, every: Every::ms(interval_ms) }
     }
@@ -97,6 +96,8 @@ pub(super) struct ScreenState {
     last_layout_percent: Option<u64>,
     layout_announced: bool,
     signal_reported: bool,
+    /// A signal has ended the run and somebody waits: the next interim record is shown.
+    partial_due: bool,
     /// The interim record that comes is wanted as a report, not to be saved alone.
     report_due: bool,
     /// The report could not be written.
@@ -164,6 +165,12 @@ impl Observer for Screen<'_> {
         }
     }
 
+    fn still_waits(&mut self, text: &str) {
+        self.note(text);
+        // Programs get one document.
+        self.state.partial_due = self.formats.for_people();
+    }
+
     fn job_failed(&mut self, record: &JobRecord) {
         let Some(error) = &record.error else { return };
         self.state.live.clear();
@@ -200,7 +207,8 @@ impl Observer for Screen<'_> {
     }
 
     fn wants_interim(&mut self, view: &View<'_>) -> bool {
-        self.state.report_due = self.status.is_over(view.elapsed_ns) | self.signals.interim_asked();
+        let partial_due = std::mem::take(&mut self.state.partial_due);
+        self.state.report_due = self.status.is_over(view.elapsed_ns) | self.signals.interim_asked() | partial_due;
         let save_due = self.record.as_mut().is_some_and(|record| record.every.is_over(view.elapsed_ns));
         self.state.report_due || save_due
     }

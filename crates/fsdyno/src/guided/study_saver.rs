@@ -1,8 +1,8 @@
 //! Saves the study while it runs, so that the results of a killed run are not lost.
 
 use engine::clock::{Clock, RealClock};
-use guide::Watcher;
 use guide::store::Store;
+use guide::{Problem, Watcher};
 use results::{Row, RunRecord, Study};
 
 use crate::process::saver::Saver;
@@ -22,10 +22,11 @@ impl StudySaver {
     pub(super) fn begin(store: Store, interval_s: u32) -> StudySaver {
         let mut reported = false;
         let saver = Saver::begin(move |study| {
-            // A failure is reported once here, and again at the end.
+            // Once; whether it was saved in the end is said at the end.
             if let (Err(problem), false) = (store.save(study), reported) {
                 reported = true;
-                report_problem(&problem);
+                let what = format!("not saved yet: {problem}; it is tried again when the run ends");
+                report_problem(&Problem { what, ..problem });
             }
         });
         let interval_ns = u64::from(interval_s) * 1_000_000_000;

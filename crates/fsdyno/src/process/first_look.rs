@@ -80,10 +80,7 @@ impl FirstLook {
         let state = State { path: Some(path.to_path_buf()), ..State::default() };
         let state = Arc::new(Mutex::new(state));
         let (watched, control, thread) = (Arc::clone(&state), Arc::clone(control), engine::thread::thread_id());
-        let begun = std::thread::Builder::new()
-            .name("first look".to_owned())
-            .stack_size(256 * 1024)
-            .spawn(move || watch(face, &watched, &control, thread));
+        let begun = engine::thread::begin("first look", 256 * 1024, move || watch(face, &watched, &control, thread));
         if let Err(error) = &begun {
             print_stderr(&format!(
                 "note: cannot start a thread: {error}; should {} never answer, nobody says so",

@@ -6,6 +6,9 @@ use std::thread::JoinHandle;
 
 use super::streams::print_stderr;
 
+/// Stack of the thread: a document is written by nested calls.
+const STACK_BYTES: usize = 512 * 1024;
+
 /// Saves the latest of what it is given; what comes faster than it can be saved is passed over.
 pub(crate) struct Saver<T> {
     shared: Arc<Shared<T>>,
@@ -48,7 +51,7 @@ impl<T: Send + 'static> Saver<T> {
         let slot = Mutex::new(Slot { latest: None, over: false });
         let shared = Arc::new(Shared { slot, changed: Condvar::new() });
         let given = Arc::clone(&shared);
-        let thread = std::thread::Builder::new().name("saver".to_owned()).spawn(move || {
+        let thread = engine::thread::begin("saver", STACK_BYTES, move || {
             while let Some(latest) = given.next() {
                 save(&latest);
             }

@@ -49,8 +49,8 @@ pub(crate) fn print_stderr(text: &str) {
 
 /// A line on stderr that may contain colours. It must not quote text of others unescaped.
 pub(crate) fn print_stderr_in_colour(text: &str) {
-    // There is no other place to report that stderr is closed.
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    // In one call, so that lines of two processes do not mix. There is no other place to report that stderr is closed.
+    let _ = io::stderr().lock().write_all(format!("{text}\n").as_bytes());
 }
 
 /// The problem and its next step, on stderr.

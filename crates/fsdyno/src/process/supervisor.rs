@@ -1,7 +1,7 @@
 //! Two processes: one does the work, and the one that was called waits for it. A thread that is stuck in the kernel
 //! keeps its process from ending, whatever is done to it; the process that was called ends all the same.
 
-use std::io::{PipeReader, PipeWriter, Read, Write};
+use std::io::{PipeReader, PipeWriter, Write};
 use std::sync::Mutex;
 #[cfg(feature = "mpi")]
 use std::sync::{
@@ -17,6 +17,7 @@ use engine::process::hear_end_of_parent;
 #[cfg(feature = "mpi")]
 use engine::signals::{Listener, SIGUSR1};
 
+use super::left_behind::{self, Told};
 use super::status::BY_SIGNAL;
 #[cfg(feature = "mpi")]
 use super::status::GOOD;
@@ -29,6 +30,9 @@ const END_WAIT: Duration = Duration::from_secs(2);
 const KILL: u8 = 9;
 const BUS: u8 = 7;
 const ABORT: u8 = 6;
+
+/// The status where nobody knows how the work ended.
+const LOST: u8 = 1;
 
 /// The status of a process whose parent was killed before it could begin; it is not read.
 const ORPHANED: u8 = 1;
@@ -51,6 +55,7 @@ pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
                 return ORPHANED;
             }
             *status_writer() = Some(writer);
+            left_behind::tell_of_directories();
             let status = work();
             report_end(status);
             status
@@ -61,7 +66,10 @@ pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
             if let Err(error) = &relay {
                 print_stderr(&format!("note: cannot handle signals: {error}; process {child} does the work"));
             }
-            wait(child, reader)
+            let (status, left) = wait(child, reader);
+            drop(relay);
+            left_behind::remove(&left);
+            status
         }
         Err(error) => {
             print_stderr(&format!(
@@ -89,6 +97,7 @@ pub(crate) fn accompanied(
                 return Ok(ORPHANED.into());
             }
             *status_writer() = Some(writer);
+            left_behind::tell_of_directories();
             Ok(work(orders, from_worker))
         }
         Side::Old { child, held, reader } => {
@@ -104,7 +113,11 @@ pub(crate) fn accompanied(
             let ending = agent(cluster::WorkerProcess { process: child, orders: to_worker, reports }, signal);
             drop(listener);
             Ok(match ending {
-                cluster::Ending::Over => wait(child, reader).into(),
+                cluster::Ending::Over => {
+                    let (status, left) = wait(child, reader);
+                    left_behind::remove(&left);
+                    status.into()
+                }
                 // What its worker met with is in the record, and in the first rank's status.
                 cluster::Ending::Followed { signal } => {
                     if closes_within(&reader, super::patience::bounds().patience()) {
@@ -125,7 +138,7 @@ pub(crate) fn abandon(status: u8) -> ! {
     std::process::exit(status.into())
 }
 
-fn status_writer() -> std::sync::MutexGuard<'static, Option<PipeWriter>> {
+pub(super) fn status_writer() -> std::sync::MutexGuard<'static, Option<PipeWriter>> {
     STATUS_WRITER.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
@@ -138,19 +151,25 @@ fn report_end(status: u8) {
     super::link::leave();
     close_standard_streams();
     // Nobody waits if this fails.
-    let _ = writer.write_all(&[status]);
+    let _ = writer.write_all(&left_behind::status_message(status));
     // Left to the kernel, which closes it with the last thread.
     std::mem::forget(writer);
 }
 
-fn wait(child: u32, mut reader: PipeReader) -> u8 {
-    let mut status = [0];
-    if reader.read_exact(&mut status).is_ok() && !closes_within(&reader, END_WAIT) {
+/// Waits for the working process; its status, and what it has left.
+fn wait(child: u32, mut reader: PipeReader) -> (u8, Told) {
+    let told = left_behind::hear(&mut reader);
+    if let Some(status) = told.status.filter(|_| !closes_within(&reader, END_WAIT)) {
         print_stderr(&format!(
             "note: process {child} is stuck in the kernel and keeps running; it ends when the storage responds"
         ));
-        return status[0];
+        // It holds them.
+        return (status, Told::default());
     }
+    (ended(child, told.status), told)
+}
+
+fn ended(child: u32, told: Option<u8>) -> u8 {
     match wait_for(child) {
         Ok(Ended::Status(status)) => status,
         Ok(Ended::Signal(signal)) => {
@@ -165,6 +184,6 @@ fn wait(child: u32, mut reader: PipeReader) -> u8 {
             ));
             BY_SIGNAL.saturating_add(signal)
         }
-        Err(_) => status[0],
+        Err(_) => told.unwrap_or(LOST),
     }
 }

@@ -30,6 +30,7 @@ impl Drop for Ends<'_> {
 
 /// In a directory that all may write, root cleans up while another user exchanges what is in the way.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test may panic where there is no thread")]
 fn root_deletes_nothing_for_another_user() {
     if !is_root("a second user") {
         return;

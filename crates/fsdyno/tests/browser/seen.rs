@@ -198,6 +198,7 @@ fn what_a_busy_machine_adds_fits_on_the_same_sheets() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test may panic where there is no thread")]
 fn real_runs_take_as_few_sheets_of_paper() {
     let Some(browser) = browser::find() else { return };
     let place = Place::with(&["data", "a", "b", "c"]);

@@ -57,6 +57,7 @@ fn failure(variable: &str, number: u64, drawn: &Drawn, found: &[String]) -> Opti
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test may panic where there is no thread")]
 fn drawn_combinations_agree_with_fio() {
     agree_with_fio("CASES", CASES, Drawn::of);
 }

@@ -221,3 +221,32 @@ fn a_job_file_may_be_a_pipe_and_has_an_end() {
         assert!(ran.status == Some(1) && ran.stderr.contains("it holds more than 67108864 bytes"), "{}", ran.stderr);
     }
 }
+
+/// A question that saves its run each second, until it was said that this fails.
+fn without_a_store(place: &Place) -> testkit::Running {
+    let words = "measure . --quick --size=4m --runtime=3 --only=rand-read --record-interval=1 --store=runs";
+    let mut running = place.start(words);
+    running.wait_until("the store", |_| std::path::Path::new(&place.path("runs")).is_dir());
+    running.wait_until("the first test", |running| running.stderr().contains("[1/2]"));
+    std::fs::rename(place.path("runs"), place.path("elsewhere")).unwrap();
+    place.write("runs", "no directory");
+    running.wait_until("a failure", |running| running.stderr().contains("not saved yet: cannot save"));
+    running
+}
+
+#[test]
+fn a_run_that_was_saved_at_last_says_so_and_one_that_was_not_does_not() {
+    let (kept, lost) = (Place::new(), Place::new());
+    let saved = without_a_store(&kept);
+    std::fs::remove_file(kept.path("runs")).unwrap();
+    std::fs::rename(kept.path("elsewhere"), kept.path("runs")).unwrap();
+    let not_saved = without_a_store(&lost);
+    let (saved, not_saved) = (saved.finish(), not_saved.finish());
+    assert_eq!(saved.status, Some(0), "{}", saved.stderr);
+    let after = saved.stderr.rsplit_once("not saved yet").unwrap().1;
+    assert!(after.contains("\nsaved as ") && !after.contains("fsdyno: cannot save"), "{}", saved.stderr);
+    assert_eq!(kept.studies("runs").len(), 1);
+    assert_eq!(not_saved.status, Some(2), "{}", not_saved.stderr);
+    assert!(!not_saved.stderr.contains("saved as"), "{}", not_saved.stderr);
+    assert!(not_saved.stderr.contains("\nfsdyno: cannot save "), "{}", not_saved.stderr);
+}

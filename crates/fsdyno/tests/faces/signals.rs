@@ -274,3 +274,52 @@ fn the_averaged_logs_of_an_interrupted_run_hold_all_of_it() {
         assert_eq!(histograms.lines().map(counts).sum::<u64>(), ios, "{end}");
     }
 }
+
+/// A question that would run for ten minutes, and when it has made its file.
+fn measuring(place: &Place) -> Running {
+    let words = "measure . --quick --size=4m --runtime=600 --only=rand-read --no-store";
+    let mut running = place.start(words);
+    running.wait_until("the file", |_| work_directory(place).is_some_and(|name| place.names(&name).len() > 1));
+    running
+}
+
+fn work_directory(place: &Place) -> Option<String> {
+    place.names("").into_iter().find(|name| name.starts_with("fsdyno-work-"))
+}
+
+/// All that would end a program without a report.
+#[test]
+#[cfg(target_os = "linux")]
+fn whatever_signal_ends_a_question_its_directory_goes() {
+    let signals = [("QUIT", 3), ("USR2", 12), ("ALRM", 14), ("STKFLT", 16), ("XCPU", 24), ("VTALRM", 26), ("PROF", 27)];
+    let signals = signals.into_iter().chain([("IO", 29), ("PWR", 30)]);
+    let begun: Vec<_> = signals
+        .map(|(name, number)| {
+            let place = Place::new();
+            let running = measuring(&place);
+            // Not every shell knows all names.
+            running.signal(&number.to_string());
+            (name, number, place, running)
+        })
+        .collect();
+    for (name, number, place, running) in begun {
+        let ran = running.finish();
+        assert_eq!(ran.status, Some(128 + number), "{name}: {}", ran.stderr);
+        assert!(ran.stdout.contains("Stopped early"), "{name}: {}", ran.stdout);
+        assert_eq!(work_directory(&place), None, "{name}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_directory_of_a_killed_worker_is_removed_by_the_process_that_was_called() {
+    let place = Place::new();
+    let running = measuring(&place);
+    let children = format!("/proc/{0}/task/{0}/children", running.id());
+    let worker = std::fs::read_to_string(children).expect("the kernel tells the children");
+    testkit::shell(&format!("kill -KILL {worker}"));
+    let ran = running.finish();
+    assert_eq!(ran.status, Some(137), "{}", ran.stderr);
+    assert!(ran.stderr.contains("ended by signal 9") && ran.stderr.contains(" was removed"), "{}", ran.stderr);
+    assert_eq!(work_directory(&place), None);
+}

@@ -31,7 +31,7 @@ enum Act {
     Nothing,
     /// The signal, once a request hangs.
     Signal(&'static str),
-    /// SIGINT twice, so far apart that the second is meant.
+    /// SIGINT twice, the second when it was said what is waited for.
     Twice,
 }
 
@@ -40,6 +40,7 @@ const LOST: &str = "never completed";
 const STUCK: &str = "is stuck";
 const READY: &str = "has been getting ready";
 const ENDING: &str = "has been ending";
+const WAITS: &str = "was told to end";
 
 /// Writes of a megabyte.
 const WRITES: &str = "--rw=randwrite --size=1m";
@@ -212,9 +213,9 @@ const COMMON: &[Case] = &[
         set: &["hang-forever 1 F"],
         words: "--rw=randread --size=1m --time_based --runtime=600",
         act: Act::Twice,
-        message: &[],
+        message: &[WAITS],
         status: 128,
-        kept: None,
+        kept: Some((None, 0)),
     },
 ];
 
@@ -319,7 +320,9 @@ impl Begun<'_> {
         self.running.wait_until("the request that hangs", |_| hangs(&file));
         for (number, signal) in signals.iter().enumerate() {
             if number > 0 {
-                lab::run("sleep", "1.5");
+                self.running.wait_until("what it waits for", |running| running.stderr().contains(WAITS));
+                self.running.wait_for_record();
+                lab::run("sleep", "0.3");
             }
             self.running.signal(signal);
         }

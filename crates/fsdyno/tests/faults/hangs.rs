@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::document::Row;
 use crate::lab;
-use crate::program::{MEASURE, Precious, Ran, Running, ask_hurried, clean, fio, hurried, measure, replace_after};
+use crate::program::{MEASURE, Precious, Ran, Running, ask, ask_hurried, clean, fio, hurried, measure, replace_after};
 use testkit::wait_until;
 
 /// The requests of this kind that the file system has seen.
@@ -240,4 +240,71 @@ fn a_disk_that_never_answers() {
         rows.push(row("the disk stops answering", "measure --quick", &ran, "never completed", left));
         rows
     });
+}
+
+/// A filesystem that holds all writes until this is dropped.
+struct Frozen<'a>(&'a Path);
+
+impl Frozen<'_> {
+    fn begin(place: &Path) -> Frozen<'_> {
+        lab::run("fsfreeze", &format!("-f {}", place.display()));
+        Frozen(place)
+    }
+}
+
+impl Drop for Frozen<'_> {
+    fn drop(&mut self) {
+        // It may be that it was not frozen: then there is nothing to end.
+        let _ = Command::new("fsfreeze").arg("-u").arg(self.0).status();
+    }
+}
+
+/// Nobody who has pressed Ctrl-C waits without knowing for what.
+#[test]
+fn frozen() {
+    lab::inside("hangs::frozen", "dm", || {
+        if !testkit::has("fsfreeze") {
+            testkit::skip("fsfreeze is not installed");
+            return Vec::new();
+        }
+        let place = lab::target();
+        let precious = Precious::put(&place);
+        let words = "--name=a --filename=data --rw=randwrite --bs=4k --size=1m --time_based --runtime=600";
+        let mut running = fio(&place, words);
+        running.wait_until("data", |_| place.join("data").metadata().is_ok_and(|data| data.len() == 1 << 20));
+        lab::run("sleep", "1");
+        let frozen = Frozen::begin(&place);
+        lab::run("sleep", "0.5");
+        running.signal("INT");
+        running.wait_until("what it waits for", |running| running.stderr().contains("was told to end"));
+        running.wait_for("WRITE: bw=");
+        assert!(!running.is_over(), "the partial report comes at once");
+        drop(frozen);
+        let ran = running.finish();
+        assert_eq!(ran.status, 128, "{}{}", ran.stdout, ran.stderr);
+        assert_eq!(ran.stdout.matches("WRITE: bw=").count(), 2, "{}", ran.stdout);
+        let fault = "the filesystem is frozen; SIGINT; it is thawed a second later";
+        let fio = row(fault, &format!("fio {words}"), &ran, "was told to end", "its file".to_owned());
+
+        let mut running = ask(&place, "smallfiles . --files=4000");
+        running.wait_until("files", |_| work_directory_has(&place, 100));
+        let frozen = Frozen::begin(&place);
+        lab::run("sleep", "0.5");
+        running.signal("INT");
+        running.wait_until("what it waits for", |running| running.stderr().contains("was told to end"));
+        drop(frozen);
+        let ran = running.finish();
+        assert_eq!(ran.status, 130, "{}{}", ran.stdout, ran.stderr);
+        std::fs::remove_file(place.join("data")).expect("it can be removed");
+        let left = precious.and_else();
+        vec![fio, row(fault, "smallfiles", &ran, "was told to end", left)]
+    });
+}
+
+/// Whether a question has made so many files in its directory.
+fn work_directory_has(place: &Path, files: usize) -> bool {
+    let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
+    let ours = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("fsdyno-work-"));
+    let inside = ours.filter_map(|entry| std::fs::read_dir(entry.path().join("files")).ok());
+    inside.flatten().count() >= files
 }

@@ -6,6 +6,7 @@ use std::process::Command;
 use crate::document::{self, Row};
 use crate::lab;
 use crate::program::{Precious, Ran, fio, replace_after, start_command};
+use crate::scarce::{Group, Limit, NO_FILTER, refusing};
 
 /// Runs fio's face behind `before`, words of a shell.
 fn behind(place: &Path, before: &str, words: &str) -> Ran {
@@ -41,9 +42,9 @@ fn of_a_process() {
     let large_file = "--name=a --filename=a.0.0 --rw=write --bs=4k --size=1m --fallocate=none";
     let endless = "--name=a --filename=data --rw=read --bs=4k --size=1m --time_based --runtime=600";
     let refused = "--name=a --filename=data --rw=read --bs=4k --size=1m --ioengine=io_uring";
-    let refuse = format!("exec python3 {}/tests/faults/refuse_io_uring.py", env!("CARGO_MANIFEST_DIR"));
+    let refuse = refusing("io_uring_setup=EPERM");
     let cases = [
-        ("buffers beyond the machine's memory", large, "exec", "GiB of memory"),
+        ("buffers beyond the machine's memory", large, "exec", "requests in flight need"),
         ("buffers beyond `ulimit -v`", limited, "ulimit -v 3000000; exec", "Cannot allocate memory"),
         ("more files than `ulimit -n`", files, "ulimit -n 64; exec", "its limit is 64"),
         ("a file beyond `ulimit -f`", large_file, "ulimit -f 128; exec", "File too large"),
@@ -53,9 +54,8 @@ fn of_a_process() {
     let mut rows = Vec::new();
     for (fault, words, before, message) in cases {
         let ran = behind(place, before, words);
-        if ran.status == 77 {
-            testkit::skip("no seccomp filter can be set here");
-            return;
+        if ran.status == NO_FILTER {
+            return testkit::skip("no seccomp filter can be set here");
         }
         assert!(matches!(ran.status, 1 | 128), "{fault}: {}{}", ran.stdout, ran.stderr);
         let left = if precious.and_else() == "`data`" { "nothing" } else { "its files" };
@@ -118,46 +118,16 @@ fn more_files_than_the_limit_are_refused_before_the_first_and_a_soft_limit_is_ra
     assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
 }
 
-/// A control group below this process's own, with a limit of memory; removed when dropped.
-struct MemoryGroup {
-    directory: std::path::PathBuf,
-}
-
-impl MemoryGroup {
-    /// `Err`: why none can be made here.
-    fn limited_to(bytes: u64) -> Result<MemoryGroup, String> {
-        let groups = std::fs::read_to_string("/proc/self/cgroup").map_err(|error| error.to_string())?;
-        let own = |mark: &str| groups.lines().find_map(|line| line.split_once(mark).map(|(_, group)| group.to_owned()));
-        let (root, group, file) = match own(":memory:") {
-            Some(group) => ("/sys/fs/cgroup/memory", group, "memory.limit_in_bytes"),
-            None => ("/sys/fs/cgroup", own("0::").unwrap_or_default(), "memory.max"),
-        };
-        let directory =
-            Path::new(root).join(group.trim_start_matches('/')).join(format!("faults-{}", std::process::id()));
-        let because = |error: std::io::Error| format!("no control group can be made: {}: {error}", directory.display());
-        std::fs::create_dir(&directory).map_err(because)?;
-        let made = MemoryGroup { directory: directory.clone() };
-        std::fs::write(directory.join(file), bytes.to_string()).map_err(because)?;
-        Ok(made)
-    }
-}
-
-impl Drop for MemoryGroup {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir(&self.directory);
-    }
-}
-
 #[test]
 fn of_a_control_group() {
-    let group = match MemoryGroup::limited_to(256 << 20) {
+    let group = match Group::limited(Limit::MemoryBytes(256 << 20)) {
         Ok(group) => group,
-        Err(reason) => return testkit::skip(&reason.to_string()),
+        Err(reason) => return testkit::skip(&reason),
     };
     let place = testkit::directory();
     let precious = Precious::put(place.path());
     std::fs::write(place.path().join("data"), vec![7; 1 << 20]).expect("the place is writable");
-    let before = format!("echo $$ > {}/cgroup.procs; exec", group.directory.display());
+    let before = format!("{}; exec", group.join());
     let words = "--name=a --filename=data --rw=read --bs=1m --size=1m --ioengine=io_uring --iodepth=512";
     let ran = behind(place.path(), &before, words);
     assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);

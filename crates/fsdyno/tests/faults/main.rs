@@ -10,5 +10,6 @@ mod lab;
 mod limits;
 mod phases;
 mod program;
+mod scarce;
 mod space;
 mod verify;

@@ -112,7 +112,7 @@ fn a_full_store() {
                 "the disk with the records is full",
                 format!("measure . --quick --size=16m --store {}", store.display()),
                 "measure --quick --store FULL",
-                "cannot save",
+                "fsdyno: cannot save",
                 2,
             ),
             (

@@ -3,11 +3,12 @@
 
 use std::io::Read;
 use std::process::{Child, ChildStderr, Stdio};
+use std::thread::JoinHandle;
 
 use engine::clock::{Clock, RealClock};
 use engine::errno;
 use engine::files::{Directory, EntryKind};
-use engine::process::{begin_in, end_with_this_thread, lead_group};
+use engine::process::{begin_in, end_group, end_with_this_thread, lead_group};
 use results::{JobError, Latency, PhaseRecord};
 use run::Control;
 
@@ -30,6 +31,9 @@ pub(super) const FILES: u32 = 1001;
 
 /// Bytes of each by the rule.
 pub(super) const SIZE_BYTES: u64 = 5;
+
+/// Stack of the thread that reads its complaints.
+const STACK_BYTES: usize = 64 * 1024;
 
 /// Interval of the checks whether the shell has ended, ns.
 const LOOK_NS: u64 = 20_000_000;
@@ -78,7 +82,18 @@ pub(super) fn run(script: &str, directory: Option<&Directory>, control: &Control
     let mut child = shell.spawn().map_err(|error| {
         Problem::new(format!("cannot run {}: {}", system::NAME, reason(&error))).with_next(system::NEXT)
     })?;
-    let complaints = child.stderr.take().map(listen);
+    let complaints = match child.stderr.take().map(listen).transpose() {
+        Ok(complaints) => complaints,
+        Err(error) => {
+            // It has hardly begun; that it cannot be ended is no other news than that nobody listens to it.
+            let _ = end_group(&mut child);
+            return Err(Problem::new(format!(
+                "cannot start a thread that reads what {} says: {}",
+                system::NAME,
+                reason(&error)
+            )));
+        }
+    };
     let ended = wait(&mut child, control);
     match ended {
         Ok(true) => {
@@ -92,8 +107,8 @@ pub(super) fn run(script: &str, directory: Option<&Directory>, control: &Control
 }
 
 /// Reads to the end, so that the shell never blocks on the pipe.
-fn listen(mut stderr: ChildStderr) -> std::thread::JoinHandle<String> {
-    std::thread::spawn(move || {
+fn listen(mut stderr: ChildStderr) -> std::io::Result<JoinHandle<String>> {
+    engine::thread::begin("complaints", STACK_BYTES, move || {
         let mut bytes = Vec::new();
         // What came until an error is what there is.
         let _ = stderr.read_to_end(&mut bytes);

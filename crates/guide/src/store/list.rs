@@ -80,6 +80,8 @@ pub(super) fn names(directory: &Path) -> Result<Vec<OsString>, Problem> {
 /// What the files hold, in their order, read by as many threads as pay.
 fn read_all(directory: &Path, files: &[(String, Stamp)]) -> Vec<Result<Digest, Problem>> {
     const FILES_PER_THREAD: usize = 16;
+    /// A document is read by nested calls.
+    const STACK_BYTES: usize = 1 << 20;
     let next = AtomicUsize::new(0);
     let work = || {
         let mut read = Vec::new();
@@ -92,7 +94,7 @@ fn read_all(directory: &Path, files: &[(String, Stamp)]) -> Vec<Result<Digest, P
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     let helpers = processors.min(files.len() / FILES_PER_THREAD + 1) - 1;
     let mut read = std::thread::scope(|scope| {
-        let start = |_| std::thread::Builder::new().spawn_scoped(scope, work).ok();
+        let start = |_| engine::thread::begin_scoped(scope, "reader", STACK_BYTES, work).ok();
         let helpers: Vec<_> = (0..helpers).map_while(start).collect();
         let mut read = work();
         for helper in helpers {

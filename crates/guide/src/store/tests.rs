@@ -184,6 +184,7 @@ fn a_small_store_has_no_index() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test may panic where there is no thread")]
 fn programs_that_list_and_save_at_the_same_time_see_all_that_was_there() {
     let folder = of_many_runs(300);
     std::thread::scope(|scope| {

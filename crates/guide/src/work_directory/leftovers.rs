@@ -9,7 +9,9 @@ use results::sort;
 use run::Bounds;
 
 use super::marker::{self, Marker};
+use super::removal::Waits;
 use super::{PREFIX, removal};
+use crate::watch::Unwatched;
 use crate::{Problem, Watcher};
 
 /// What may be removed.
@@ -76,6 +78,14 @@ pub fn clean(path: &Path, options: CleanOptions, watcher: &mut dyn Watcher) -> R
     found
 }
 
+/// Removes this work directory of a run that was killed; `None`: there is none.
+pub fn remove_left(directory: &Path, bounds: Bounds) -> Option<Outcome> {
+    let name = directory.file_name()?.to_str().filter(|name| name.starts_with(PREFIX))?;
+    let parent = Arc::new(Directory::open(directory.parent()?).ok()?);
+    parent.look(name.as_ref()).ok().filter(|entry| entry.kind == EntryKind::Directory)?;
+    Some(clean_one(&parent, name, CleanOptions { bounds, ..CleanOptions::default() }, &mut Unwatched).1)
+}
+
 fn clean_below(path: &Path, options: CleanOptions, watcher: &mut dyn Watcher) -> Result<Cleaned, Problem> {
     let unreadable = |error: engine::files::FileError| match error.cause {
         FileCause::Missing => Problem::new(format!("{} is no directory", path.display()))
@@ -119,7 +129,8 @@ fn clean_one(
     }
     // It has a patience of its own.
     watcher.looked();
-    match removal::remove(parent, name, &directory, abandoned, options.bounds) {
+    let waits = Waits { silence: options.bounds.answer(), told: &mut |_| {} };
+    match removal::remove(parent, name, &directory, abandoned, waits) {
         Ok(()) => (weight, Outcome::Removed),
         Err(problem) => (weight, Outcome::Failed(problem.what)),
     }

@@ -1,19 +1,22 @@
 //! Removing a work directory, on a thread that is abandoned if storage does not respond and nothing is removed any
-//! more.
+//! more; where no thread can be started, on this one.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use engine::files::tree::TreeError;
 use engine::files::{Directory, FileCause, FileError, tree};
-use run::{Bounds, Found, StallDetector};
+use run::{Bounds, Found, Silence, StallDetector};
 
 use super::space::SpaceNeeds;
 use super::{marker, reason};
 use crate::Problem;
+
+/// Stack of the thread: a level of a tree takes a frame.
+const STACK_BYTES: usize = 512 * 1024;
 
 /// Interval at which the count of removed files is read.
 const LOOK: Duration = Duration::from_millis(100);
@@ -25,51 +28,76 @@ pub(super) fn remove<L: Send + 'static>(
     name: &str,
     directory: &Arc<Directory>,
     lock: L,
-    bounds: Bounds,
+    waits: Waits<'_>,
 ) -> Result<(), Problem> {
     let (held, from, name) = (Arc::clone(directory), Arc::clone(parent), name.to_owned());
-    in_time(directory, bounds, move |gone| remove_all(&from, &name, &held, lock, gone))
+    in_time(directory, waits, move |gone| remove_all(&from, &name, &held, lock, gone))
+}
+
+/// How long a removal waits for storage that does not answer, and who hears of it.
+pub(super) struct Waits<'a> {
+    pub(super) silence: Silence,
+    pub(super) told: &'a mut dyn FnMut(&str),
 }
 
 /// Removes what is in a directory but the marker.
 pub(super) fn empty(directory: &Arc<Directory>, bounds: Bounds) -> Result<(), Problem> {
     let held = Arc::clone(directory);
-    in_time(directory, bounds, move |gone| tree::empty(&held, &[marker::NAME], gone))
+    in_time(directory, Waits { silence: bounds.answer(), told: &mut |_| {} }, move |gone| {
+        tree::empty(&held, &[marker::NAME], gone)
+    })
 }
 
 /// Runs `work`, which counts what it has removed, and abandons it when the count does not grow.
 fn in_time(
     directory: &Directory,
-    bounds: Bounds,
+    waits: Waits<'_>,
     work: impl FnOnce(&AtomicU64) -> Result<(), TreeError> + Send + 'static,
 ) -> Result<(), Problem> {
     let gone = Arc::new(AtomicU64::new(0));
     let (sender, receiver) = channel();
-    let counter = Arc::clone(&gone);
-    let thread = std::thread::Builder::new().name("removal".to_owned()).spawn(move || {
-        // Nobody waits any more if this fails.
-        let _ = sender.send(work(&counter));
-    });
+    let (counter, work) = (Arc::clone(&gone), Arc::new(Mutex::new(Some(work))));
+    let waiting = Arc::clone(&work);
     let by_hand = || by_hand(directory.path());
-    if let Err(error) = thread {
-        return Err(Problem::new(format!("cannot start a thread: {}", reason(&error))).with_next(by_hand()));
+    let told =
+        |outcome: Result<(), TreeError>| outcome.map_err(|error| Problem::new(sentence(&error)).with_next(by_hand()));
+    let begun = engine::thread::begin("removal", STACK_BYTES, move || {
+        if let Some(work) = taken(&waiting) {
+            // Nobody waits any more if this fails.
+            let _ = sender.send(work(&counter));
+        }
+    });
+    if begun.is_err() {
+        return taken(&work).map_or(Ok(()), |work| told(work(&gone)));
     }
     let mut watched = StallDetector::default();
-    let is_lost = |found| matches!(found, Found::Lost(_));
+    let (shown, lost_s) = (directory.path().display(), waits.silence.lost_ns / 1_000_000_000);
     loop {
-        match receiver.recv_timeout(LOOK) {
-            Ok(outcome) => {
-                return outcome.map_err(|error| Problem::new(sentence(&error)).with_next(by_hand()));
+        let found = match receiver.recv_timeout(LOOK) {
+            Ok(outcome) => return told(outcome),
+            Err(RecvTimeoutError::Timeout) => {
+                watched.look(LOOK.as_nanos() as u64, gone.load(Ordering::Relaxed), waits.silence)
             }
-            Err(RecvTimeoutError::Timeout)
-                if !is_lost(watched.look(LOOK.as_nanos() as u64, gone.load(Ordering::Relaxed), bounds.answer())) => {}
-            Err(_) => {
-                let seconds = bounds.seconds();
-                let text = format!("cannot remove {}: no answer for {seconds} s", directory.path().display());
+            Err(RecvTimeoutError::Disconnected) => Found::Lost(0),
+        };
+        match found {
+            Found::Alive => {}
+            Found::Silent(_) => {
+                (waits.told)(&format!(
+                    "{shown} is being removed, and its storage does not answer: it is left behind after {lost_s} s"
+                ));
+            }
+            Found::Lost(_) => {
+                let text = format!("cannot remove {shown}: no answer for {lost_s} s");
                 return Err(Problem::new(text).with_next(by_hand()));
             }
         }
     }
+}
+
+/// What was to be done, for the thread that does it.
+fn taken<W>(work: &Mutex<Option<W>>) -> Option<W> {
+    work.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// Without advice for jobs.
@@ -137,12 +165,16 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let directory = Directory::open(place.path()).unwrap();
         let (release, hangs) = channel::<()>();
-        let problem = in_time(&directory, Bounds::of_seconds(1), move |_| {
+        let mut said = String::new();
+        let silence = Bounds::of_seconds(2).removal(true);
+        let waits = Waits { silence, told: &mut |text| said.push_str(text) };
+        let problem = in_time(&directory, waits, move |_| {
             // Until the test lets go.
             let _ = hangs.recv();
             Ok(())
         });
         drop(release);
-        assert!(problem.unwrap_err().what.ends_with("no answer for 1 s"));
+        assert!(problem.unwrap_err().what.ends_with("no answer for 2 s"));
+        assert!(said.ends_with("it is left behind after 2 s"), "{said}");
     }
 }

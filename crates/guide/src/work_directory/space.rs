@@ -28,6 +28,9 @@ const ENDS_AT: f64 = 0.92;
 /// Interval at which free space is checked during a run.
 const LOOK_NS: u64 = 100_000_000;
 
+/// Stack of the thread that looks: a level of a tree takes a frame.
+const STACK_BYTES: usize = 512 * 1024;
+
 /// Time within which removed blocks are freed, in steps.
 const PATIENCE: (u32, Duration) = (20, Duration::from_millis(250));
 
@@ -189,7 +192,7 @@ impl Guard {
             }
         };
         // Without a thread the looks between the tests remain.
-        let _ = std::thread::Builder::new().name("space".to_owned()).spawn(looking);
+        let _ = engine::thread::begin("space", STACK_BYTES, looking);
         guard
     }
 

@@ -68,7 +68,7 @@ fn emptied_it_is_still_ours() {
     work.empty().unwrap();
     assert_eq!(names(work.directory()), [marker::NAME]);
     assert_eq!(work.check(), Ok(()));
-    work.close().unwrap();
+    work.close(false, &mut |_| {}).unwrap();
     assert!(names(parent.path()).is_empty());
 }
 
@@ -89,7 +89,7 @@ fn what_is_put_in_its_place_is_not_touched() {
         } else {
             fs::rename(&victim, &path).unwrap()
         }
-        work.close().unwrap();
+        work.close(false, &mut |_| {}).unwrap();
         assert_eq!(fs::read_to_string(path.join("sub/b.txt")).unwrap(), "precious");
         assert!(!parent.path().join("stolen").exists(), "ours is found where it is now");
     }
@@ -102,7 +102,7 @@ fn a_directory_that_somebody_removed_is_told() {
     fs::remove_dir_all(work.directory()).unwrap();
     let lost = work.check().unwrap_err();
     assert!(lost.what.contains("was removed during the run"), "{lost}");
-    work.close().unwrap();
+    work.close(false, &mut |_| {}).unwrap();
     // With a marker of its own in it, it is another directory.
     let work = open(parent.path());
     fs::remove_file(work.file(marker::NAME)).unwrap();
@@ -238,6 +238,7 @@ impl Drop for Ends<'_> {
 
 /// Somebody exchanges a directory within what is cleaned for a link to another's files and back, all the time.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test may panic where there is no thread")]
 fn an_exchange_while_it_is_cleaned_leads_nowhere() {
     use std::sync::atomic::{AtomicBool, Ordering};
     let parent = place();

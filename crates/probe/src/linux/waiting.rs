@@ -188,10 +188,11 @@ mod tests {
     fn a_thread_that_waits_is_seen_waiting() {
         let (reader, mut writer) = std::io::pipe().unwrap();
         let (send, receive) = std::sync::mpsc::channel();
-        let thread = std::thread::spawn(move || {
+        let work = move || {
             send.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
             let _ = std::io::Read::read(&mut &reader, &mut [0]);
-        });
+        };
+        let thread = engine::thread::begin("waits", 1 << 16, work).unwrap();
         let thread_id = receive.recv().unwrap();
         let seen = loop {
             match waiting_of(&Look::new(), thread_id) {

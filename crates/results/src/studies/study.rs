@@ -246,7 +246,7 @@ impl Study {
 
     /// What the targets are called; no two the same.
     pub fn target_names(&self) -> Vec<String> {
-        let named = self.rows.iter().map(|row| row.target + 1).max().unwrap_or(0).max(self.targets.len());
+        let named = self.rows.iter().map(|row| row.target.saturating_add(1)).max().unwrap_or(0).max(self.targets.len());
         // A damaged file could name any number: what is beyond the targets by far has no name.
         let count = named.min(self.targets.len() + 16);
         let mut names: Vec<String> = Vec::with_capacity(count);

@@ -20,6 +20,10 @@ pub trait Observer {
     fn note(&mut self, text: &str) {
         self.message(text);
     }
+    /// A signal has ended the run, and this is what it still waits for: a reason to show what there is.
+    fn still_waits(&mut self, text: &str) {
+        self.note(text);
+    }
     /// A job ended with an error.
     fn job_failed(&mut self, _record: &JobRecord) {}
     /// Called several times a second while workers run.

@@ -17,8 +17,10 @@ impl Conductor<'_> {
         (0..self.ended.len()).filter(waits).collect()
     }
 
-    /// Starts those that wait for nobody any more. Those that were told to end first never start.
+    /// Starts those that wait for nobody any more. Those that were told to end first never start; where the system gives one
+    /// no thread, those after it are not tried.
     pub(super) fn start_released(&mut self, waiting: &mut Vec<usize>, stage_workers: &mut StageWorkers) {
+        let mut refused = None;
         // Each waits for earlier ones only.
         for index in std::mem::take(waiting) {
             let awaited = &self.shared.plan.workers[index].waits_for;
@@ -27,7 +29,10 @@ impl Conductor<'_> {
             }
             if awaited.iter().any(|other| waiting.contains(other) || stage_workers.awaits(*other)) {
                 waiting.push(index);
-            } else if self.start(index) {
+            } else if let Err(code) = refused.map_or_else(|| self.start(index), Err) {
+                self.refuse_thread(index, code, refused.is_some());
+                refused = Some(code);
+            } else {
                 stage_workers.begins(index);
             }
         }

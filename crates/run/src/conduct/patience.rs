@@ -47,7 +47,12 @@ impl Conductor<'_> {
         match found {
             Found::Alive => false,
             Found::Silent(silent_ns) => {
-                self.observer.note(&stalled::sentence_of_layout(plan, thread, silent_ns));
+                let control = &self.shared.control;
+                let sentence = match control.stopped() {
+                    true => stalled::sentence_of_layout_to_end(plan, thread, control.bounds()),
+                    false => stalled::sentence_of_layout(plan, thread, silent_ns),
+                };
+                self.observer.note(&sentence);
                 false
             }
             Found::Lost(silent_ns) => {
@@ -123,6 +128,9 @@ impl Conductor<'_> {
             let ran_ns = self.started_ns[index].map_or(0, |started_ns| now_ns.saturating_sub(started_ns));
             match self.detectors[index].look(step_ns, plan, cell, &shared.control, ran_ns) {
                 Found::Alive => {}
+                Found::Silent(_) if shared.control.signal().is_some() => {
+                    self.observer.still_waits(&stalled::sentence_to_end(plan, cell, shared.control.bounds()));
+                }
                 Found::Silent(silent_ns) => {
                     self.observer.note(&stalled::sentence_of_silence(plan, cell, silent_ns));
                 }

@@ -19,8 +19,7 @@ pub(super) fn of<'plan>(
 pub(super) fn at_once<'plan>(steps: &[&'plan LayoutStep], work: &(dyn Fn(&'plan LayoutStep) + Sync)) {
     std::thread::scope(|scope| {
         for step in steps {
-            let thread = std::thread::Builder::new().name("layout".to_owned()).stack_size(STACK_BYTES);
-            if thread.spawn_scoped(scope, || work(step)).is_err() {
+            if engine::thread::begin_scoped(scope, "layout", STACK_BYTES, || work(step)).is_err() {
                 work(step);
             }
         }

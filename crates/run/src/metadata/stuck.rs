@@ -3,12 +3,19 @@
 use engine::errno::ETIMEDOUT;
 use results::JobError;
 
+use crate::stall::worker::still_in;
+
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// `name`: what it works on. `thread`: the worker.
 pub(super) fn sentence(phase: &str, name: &str, thread: u32, silent_ns: u64) -> String {
     let seconds = silent_ns / SECOND_NS;
     format!("{phase}: {name} has not come back for {seconds} s; its worker is in {}", operation(thread))
+}
+
+/// The same where the study was told to end.
+pub(super) fn sentence_to_end(phase: &str, name: &str, thread: u32, lost_ns: u64) -> String {
+    format!("{phase}: a worker {}", still_in(format_args!("in {} of {name}", operation(thread)), lost_ns))
 }
 
 /// The error of a worker that is abandoned, and the message about it.

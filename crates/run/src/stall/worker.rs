@@ -1,7 +1,8 @@
 //! Workers and layouts that are stuck in the kernel: when they count as stuck, and the messages about them.
 
-use drive::{Control, Published, Silence, WorkerCell, WorkerEnd, WorkerState};
-use engine::errno::ETIMEDOUT;
+use drive::{Bounds, Control, Published, Silence, WorkerCell, WorkerEnd, WorkerState};
+use engine::allocation::waits_for_memory;
+use engine::errno::{ENOMEM, ETIMEDOUT, reason};
 use job::PerDirection;
 use probe::Waiting;
 use results::{DirectionRecord, JobError, JobRecord};
@@ -29,6 +30,21 @@ pub(crate) fn sentence_of_layout(plan: &WorkerPlan, thread: u32, silent_ns: u64)
     format!("{}: the layout has made nothing for {seconds} s; it is {}", plan.job.name, place(waiting.as_ref()))
 }
 
+/// What is said at once, on a signal, of somebody who does not end: in the call, and until when it is waited for.
+pub(crate) fn still_in(call: impl std::fmt::Display, lost_ns: u64) -> String {
+    let seconds = lost_ns / SECOND_NS;
+    format!(
+        "was told to end, and is still {call}: without an answer it is left behind after {seconds} s (a second SIGINT \
+         ends everything at once, without a report)"
+    )
+}
+
+/// The message about a layout that was told to end and does not.
+pub(crate) fn sentence_of_layout_to_end(plan: &WorkerPlan, thread: u32, bounds: Bounds) -> String {
+    let waiting = probe::waiting_of(thread).ok();
+    format!("{}: the layout {}", plan.job.name, still_in(place(waiting.as_ref()), bounds.layout(true).lost_ns))
+}
+
 /// The end of a worker whose layout is abandoned.
 pub(crate) fn layout_abandoned(plan: &WorkerPlan, thread: u32, silent_ns: u64) -> Refused {
     let waiting = probe::waiting_of(thread).ok();
@@ -52,6 +68,9 @@ impl WorkerWatch {
         control: &Control,
         ran_ns: u64,
     ) -> Found {
+        if cell.thread().is_some_and(waits_for_memory) {
+            return Found::Lost(0);
+        }
         let bounds = control.bounds();
         let state = cell.state();
         let totals = cell.published();
@@ -63,7 +82,8 @@ impl WorkerWatch {
             WorkerState::Created => ordered,
             _ => at_work && (ordered || time_is_up(plan, ran_ns)),
         };
-        let limits = if to_end { bounds.ending(in_flight_bytes(plan)) } else { Silence::ALLOWED };
+        let signalled = control.signal().is_some();
+        let limits = if to_end { bounds.ending(in_flight_bytes(plan), signalled) } else { Silence::ALLOWED };
         let found = self.ending.look(step_ns, to_end, limits);
         if found != Found::Alive {
             return found;
@@ -118,6 +138,13 @@ pub(crate) fn sentence_of_silence(plan: &WorkerPlan, cell: &WorkerCell, silent_n
     format!("{job}: worker {number} {doing}; it is {}", place(waiting(plan, cell).as_ref()))
 }
 
+/// The message about a worker that was told to end and does not.
+pub(crate) fn sentence_to_end(plan: &WorkerPlan, cell: &WorkerCell, bounds: Bounds) -> String {
+    let lost_ns = bounds.ending(in_flight_bytes(plan), true).lost_ns;
+    let call = place(waiting(plan, cell).as_ref());
+    format!("{}: worker {} {}", plan.job.name, plan.thread_number, still_in(call, lost_ns))
+}
+
 /// The end of an abandoned worker: its latest interim record, with an error that says where it is stuck unless it had
 /// one before.
 pub(crate) fn abandoned(plan: &WorkerPlan, cell: &WorkerCell, ran_ms: u64, silent_ns: u64) -> WorkerEnd {
@@ -129,30 +156,32 @@ pub(crate) fn abandoned(plan: &WorkerPlan, cell: &WorkerCell, ran_ms: u64, silen
         let record = cell.snapshot_since(0).unwrap_or_else(|| from_totals(plan, cell.published(), ran_ms));
         WorkerEnd { record, messages: Vec::new(), notes: Vec::new(), failed: None, lost: true, state: None }
     });
-    record.error = record.error.or_else(|| {
-        Some(JobError {
-            code: ETIMEDOUT,
-            function: waiting.as_ref().map_or_else(|| "stuck".to_owned(), |waiting| waiting.operation.clone()),
-            text: format!("no answer for {seconds} s"),
-        })
-    });
     let (when, figures) = match cell.state() {
         WorkerState::Created => (" before its start", "it has done nothing"),
         _ if whole => (" after its I/O", "its figures are whole"),
         _ => (" after it was to end", "its figures are those of its last sign of life"),
     };
     let logs = if !whole && plan.job.reporting.logs.any() { "; its logs may lack the last second" } else { "" };
-    messages.push(format!(
-        "fio: {}: worker {} is stuck {}: no answer for {seconds} s{when} (errno {ETIMEDOUT}). It is left behind; {figures}{logs}",
-        plan.job.name,
-        plan.thread_number,
-        place(waiting.as_ref()),
-    ));
+    let (error, what) = if cell.thread().is_some_and(waits_for_memory) {
+        let text = reason(&std::io::Error::from_raw_os_error(ENOMEM));
+        (
+            JobError { code: ENOMEM, function: "memory".to_owned(), text },
+            format!("gets no memory{when} (errno {ENOMEM})"),
+        )
+    } else {
+        let function = waiting.as_ref().map_or_else(|| "stuck".to_owned(), |waiting| waiting.operation.clone());
+        let text = format!("no answer for {seconds} s");
+        let what = format!("is stuck {}: {text}{when} (errno {ETIMEDOUT})", place(waiting.as_ref()));
+        (JobError { code: ETIMEDOUT, function, text }, what)
+    };
+    record.error.get_or_insert(error);
+    let (job, number) = (&plan.job.name, plan.thread_number);
+    messages.push(format!("fio: {job}: worker {number} {what}. It is left behind; {figures}{logs}"));
     WorkerEnd { record, messages, notes, failed: None, lost: true, state: None }
 }
 
 /// What is known of a worker that never gave an interim record: how much, not how fast each.
-fn from_totals(plan: &WorkerPlan, totals: Published, ran_ms: u64) -> Box<JobRecord> {
+pub(crate) fn from_totals(plan: &WorkerPlan, totals: Published, ran_ms: u64) -> Box<JobRecord> {
     let mut record = blank_record(plan);
     record.directions = PerDirection::from_fn(|direction| DirectionRecord {
         bytes: totals.bytes[direction],

@@ -1,5 +1,5 @@
 use std::fs;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
 
 use super::*;
 use crate::system::streams::is_own_descriptor;
@@ -25,6 +25,31 @@ fn a_file_is_replaced_and_nothing_else_is_touched() {
     assert_eq!(fs::read(&path).unwrap(), b"after");
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(names(folder.path()), [".probe-1", "run.json", "run.json.part"]);
+}
+
+#[test]
+fn a_file_that_is_replaced_keeps_its_mode_and_its_owner() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.json");
+    let state = || {
+        let metadata = fs::metadata(&path).unwrap();
+        (metadata.permissions().mode() & 0o7777, metadata.uid(), metadata.gid())
+    };
+    fs::write(&path, "before").unwrap();
+    let own = state();
+    for (mode, readers, kept) in
+        [(0o600, Readers::ByUmask, 0o600), (0o4664, Readers::ByUmask, 0o664), (0o644, Readers::Owner, 0o600)]
+    {
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        write_whole(&path, readers, b"after").unwrap();
+        assert_eq!(state(), (kept, own.1, own.2), "{mode:o} {readers:?}");
+    }
+    if own.1 == 0 {
+        std::os::unix::fs::chown(&path, Some(65534), Some(65533)).unwrap();
+        write_whole(&path, Readers::Owner, b"root's").unwrap();
+        assert_eq!(state(), (0o600, 65534, 65533));
+    }
+    assert_eq!(names(folder.path()), ["run.json"]);
 }
 
 #[test]
@@ -83,6 +108,7 @@ fn descriptors_of_the_caller_are_streams() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test may panic where there is no thread")]
 fn many_writers_of_one_file_do_not_meet() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.json");

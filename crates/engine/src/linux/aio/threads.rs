@@ -84,8 +84,7 @@ impl Threads {
             };
             let mut caller = Caller::new(setup).map_err(refused)?;
             let desk = Arc::clone(&started.desk);
-            let builder = std::thread::Builder::new().name("offload".to_owned()).stack_size(STACK_BYTES);
-            let thread = builder.spawn(move || {
+            let thread = crate::thread::begin("offload", STACK_BYTES, move || {
                 while let Some(request) = desk.next() {
                     let result = caller.perform(&request);
                     desk.answer(Event::of(&request, result));

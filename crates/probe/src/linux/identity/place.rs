@@ -18,6 +18,9 @@ use results::evidence::{BlockDevice, DeviceNumber, DirectIo, Layer, Mount, Space
 /// A path that says nothing for so long counts as one that does not answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// Stack of the thread that asks.
+const STACK_BYTES: usize = 512 * 1024;
+
 /// So many names of a directory are looked at for a file that can be asked about direct I/O.
 const SAMPLE_NAMES: usize = 64;
 
@@ -44,15 +47,19 @@ pub(super) struct Place {
     pub(super) attributes: StatxAttributes,
 }
 
-/// Asks, and gives up on a path that does not answer.
+/// Asks, and gives up on a path that does not answer. Where no thread can be started the question is asked without a
+/// timeout: most paths answer.
 pub(super) fn place(look: &Look, path: &Path, writes: bool) -> Place {
     let own = look.clone();
     let (sender, receiver) = mpsc::channel();
     let asked = path.to_path_buf();
-    std::thread::spawn(move || {
+    let asking = move || {
         // Nobody waits any more if this fails.
         let _ = sender.send(ask(&own, Asked { path: &asked, writes }));
-    });
+    };
+    if engine::thread::begin("place", STACK_BYTES, asking).is_err() {
+        return ask(look, Asked { path, writes });
+    }
     receiver.recv_timeout(ANSWER_TIMEOUT).unwrap_or_else(|_| {
         silent(look, path, &NotVisible::new("stat", format!("no response within {} s", ANSWER_TIMEOUT.as_secs())))
     })
