@@ -158,7 +158,7 @@ pub(crate) fn prepare(
     file: &Path,
     shortening: Shortening,
 ) -> Result<Line, Problem> {
-    let mut words = filled(words, &job_path(directory)?, &job_path(file)?);
+    let mut words = filled(words, &job_path(directory), &job_path(file));
     let job = one_job(&words).map_err(Problem::new)?;
     let shortened = shorten(&mut words, &job, shortening);
     let job = one_job(&words).map_err(Problem::new)?;

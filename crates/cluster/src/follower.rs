@@ -7,6 +7,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use engine::files::Directory;
+use engine::written;
 use guide::Problem;
 use guide::smallfiles::{PhaseOrder, Suite};
 use guide::watch::{Step, Unwatched};
@@ -29,7 +30,7 @@ pub fn follow(link: &Arc<Link>, version: &str, bounds: Bounds) {
             (Some(Task::Phase(phase)), Some(base)) => take_phase(phase, base, link, version, &study, &mut files),
             (Some(Task::Clear), Some(base)) => {
                 files = None;
-                remove_own(Path::new(base), link.rank(), &study);
+                remove_own(&written::path(base), link.rank(), &study);
                 link.meet(link.at(Round::Recorded));
                 Ok(())
             }
@@ -42,7 +43,7 @@ pub fn follow(link: &Arc<Link>, version: &str, bounds: Bounds) {
     drop(files);
     // What the first rank has not removed, nobody else would.
     for directory in directories {
-        remove_own(Path::new(&directory), link.rank(), &study);
+        remove_own(&written::path(&directory), link.rank(), &study);
     }
 }
 
@@ -99,7 +100,7 @@ fn take_phase(
     let (_, suite) = match files.take().filter(|(known, _)| known == base) {
         Some(known) => files.insert(known),
         None => {
-            let place = make_own(Path::new(base), link.rank())?;
+            let place = make_own(&written::path(base), link.rank())?;
             let suite = Suite::new(&place, order.options, link.standing(), &mut |_| ()).map_err(sentence)?;
             files.insert((base.to_owned(), suite))
         }
@@ -126,7 +127,7 @@ fn carry_out(order: Order, link: &Arc<Link>, version: &str, study: &Arc<Control>
     };
     let mut line = Line { words, request: *request };
     link.name_files(&mut line.request.jobs);
-    let base = directory.as_deref().map(|base| make_own(Path::new(base), link.rank())).transpose()?;
+    let base = directory.as_deref().map(|base| make_own(&written::path(base), link.rank())).transpose()?;
     if let Some(base) = &base {
         place(&mut line.request.jobs, base.path(), &directory_of(base.path(), link.rank()));
     }

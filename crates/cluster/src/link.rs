@@ -107,8 +107,9 @@ impl Link {
             job.files.client = Some(self.file_name.clone());
             let Memory::File { path, .. } = &mut job.submission.memory else { continue };
             // The memory of a device has one name.
-            if !path.starts_with("/sys") && (path.is_file() || !path.exists()) {
-                path.as_mut_os_string().push(format!(".{}", self.file_name));
+            let place = engine::written::path(path);
+            if !place.starts_with("/sys") && (place.is_file() || !place.exists()) {
+                path.push_str(&format!(".{}", self.file_name));
             }
         }
     }
@@ -135,7 +136,7 @@ impl Link {
         self.order.store(order.number, Ordering::Relaxed);
         self.running.store(order.ranks, Ordering::Relaxed);
         self.shift.store(order.shift, Ordering::Relaxed);
-        *lock(&self.directory) = order.directory.as_ref().map(PathBuf::from);
+        *lock(&self.directory) = order.directory.as_deref().map(engine::written::path);
         *lock(&self.spans) = (None, Vec::new());
         Some(order)
     }
@@ -223,8 +224,7 @@ impl Link {
                 .to_owned());
         };
         self.shares(run.directory.is_none() && shares_files(&request.jobs));
-        let directory = run.directory.map(|path| path.to_str().map(str::to_owned).ok_or(path));
-        let directory = directory.transpose().map_err(not_told)?;
+        let directory = run.directory.map(job::bytes::shown);
         *lock(&self.directory) = run.directory.map(Path::to_owned);
         *lock(&self.spans) = (None, Vec::new());
         let number = self.order.fetch_add(1, Ordering::Relaxed) + 1;
@@ -239,7 +239,6 @@ impl Link {
 
     /// Gives all ranks a task in the directory of a question.
     fn give_task(&self, directory: &Path, task: Task) -> Result<(), String> {
-        let shown = directory.to_str().map(str::to_owned).ok_or_else(|| not_told(directory))?;
         self.shares(false);
         *lock(&self.directory) = Some(directory.to_owned());
         *lock(&self.spans) = (None, Vec::new());
@@ -250,7 +249,7 @@ impl Link {
             answers: Answers::default(),
             seed: 0,
             shift: self.shift.load(Ordering::Relaxed),
-            directory: Some(shown),
+            directory: Some(job::bytes::shown(directory)),
             task: Some(task),
         };
         self.say(&Message::Order(Box::new(order)));
@@ -402,10 +401,6 @@ impl Company for Link {
     }
 }
 
-fn not_told(path: &Path) -> String {
-    format!("fio: {} is not valid UTF-8, so that other ranks cannot be told of it", path.display())
-}
-
 /// The directory of a rank in that of a question, which is the first rank's.
 pub(crate) fn directory_of(base: &Path, rank: u32) -> PathBuf {
     if rank == 0 { base.to_owned() } else { base.join(Standing::directory_of(rank)) }
@@ -414,14 +409,9 @@ pub(crate) fn directory_of(base: &Path, rank: u32) -> PathBuf {
 /// Files below `base` stand below `own` instead.
 pub(crate) fn place(jobs: &mut [Job], base: &Path, own: &Path) {
     for job in jobs {
-        for name in &mut job.files.names {
-            if let Ok(below) = Path::new(&*name).strip_prefix(base) {
-                *name = own.join(below).to_string_lossy().into_owned();
-            }
-        }
-        for directory in &mut job.files.directories {
-            if let Ok(below) = directory.strip_prefix(base) {
-                *directory = own.join(below);
+        for name in job.files.names.iter_mut().chain(&mut job.files.directories) {
+            if let Ok(below) = engine::written::path(name).strip_prefix(base) {
+                *name = job::bytes::shown(&own.join(below));
             }
         }
     }
@@ -438,6 +428,6 @@ mod tests {
         job.files.directories = vec!["/data/asked".into(), "/other".into()];
         place(std::slice::from_mut(&mut job), Path::new("/data/asked"), Path::new("/data/asked/rank-1"));
         assert_eq!(job.files.names, ["/data/asked/rank-1/a", "/data/asked-too/b", "c"]);
-        assert_eq!(job.files.directories, [Path::new("/data/asked/rank-1/"), Path::new("/other")]);
+        assert_eq!(job.files.directories, ["/data/asked/rank-1/", "/other"]);
     }
 }

@@ -4,8 +4,9 @@ mod checkers;
 mod dump;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use engine::written;
 use job::{Job, Verify};
 use results::{Note, Severity};
 use workload::{Expected, FileRange, Op, Seal, TRIMMED, UNNUMBERED};
@@ -44,7 +45,8 @@ pub struct Verification {
 impl Verification {
     /// Checks blocks as the job's `verify` asks for. `reads_back`: of what the job wrote itself.
     pub fn new(seal: Seal, job: &Job, verify: &Verify, reads_back: bool) -> Verification {
-        let dumps = || (verify.aux_path.clone().unwrap_or_default(), job.name_on_node(String::new()));
+        let directory = || written::path(verify.aux_path.as_deref().unwrap_or_default());
+        let dumps = || (directory(), job.name_on_node(String::new()));
         Verification {
             checkers: Checkers::start(&seal, verify.threads, &verify.thread_processors),
             seal,
@@ -98,7 +100,7 @@ impl Verification {
         let flags = if self.reads_back { FLAGS_READ_BACK } else { FLAGS_READ };
         let mut message = mismatch.sentences(file, op, flags);
         if let Some((directory, ending)) = &self.dumps {
-            let place = directory.join(Path::new(file).file_name().unwrap_or_default());
+            let place = directory.join(written::path(file).file_name().unwrap_or_default());
             message += &dump::dump(&self.seal, mismatch, buffer, op, &place, ending);
         }
         self.messages.push(message);

@@ -57,12 +57,11 @@ pub enum ArenaError {
     /// A file cannot serve as memory.
     #[error(
         "mem: {path}: {text}; name a file that can be written, with space for all buffers",
-        path = path.display(),
         text = std::io::Error::from_raw_os_error(*code)
     )]
     File {
         /// The file.
-        path: std::path::PathBuf,
+        path: String,
         /// errno.
         code: i32,
     },
@@ -121,7 +120,7 @@ impl Arena {
                 .ok()
                 .filter(|bytes| bytes.is_power_of_two())
                 .ok_or(ArenaError::PageSize { bytes })?,
-            Memory::File { path, .. } => memory::file_page_bytes(path),
+            Memory::File { path, .. } => memory::file_page_bytes(&crate::written::path(path)),
         };
         let align = (align as usize).max(memory::page_bytes());
         let stride =
@@ -285,13 +284,13 @@ mod tests {
         for shared in [false, true] {
             let path = directory.path().join(shared.to_string());
             std::fs::write(&path, "content of somebody").unwrap();
-            let memory = Memory::File { path: path.clone(), shared };
+            let memory = Memory::File { path: job::bytes::shown(&path), shared };
             used(&memory);
             let held = std::fs::read(&path).unwrap();
             assert!(held.len() >= 8192, "it has grown");
             assert_eq!(held.contains(&0x77), shared, "a private mapping changes nothing");
         }
-        let absent = Memory::File { path: directory.path().join("absent/file"), shared: true };
+        let absent = Memory::File { path: job::bytes::shown(&directory.path().join("absent/file")), shared: true };
         let error = Arena::new(&ArenaShape { memory: absent, ..shape(1, 4096, 0) }).unwrap_err().to_string();
         assert!(error.contains("absent/file"), "{error}");
     }

@@ -32,6 +32,7 @@ mod sim;
 mod slot;
 pub mod terminal;
 pub mod thread;
+pub mod written;
 
 #[cfg(target_os = "linux")]
 mod linux;

@@ -16,6 +16,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use engine::written;
 use fio_report::Details;
 use fio_report::terse::Version;
 use jiff::tz::TimeZone;
@@ -40,10 +41,7 @@ const OWN_COMMANDS: &str = "Commands beside fio's, such as doctor and report, ar
 
 /// Runs a fio command line; `words` are those after the program's name.
 pub(crate) fn run(words: &[OsString]) -> ExitCode {
-    let Some(words) = words.iter().map(|word| word.to_str().map(str::to_owned)).collect::<Option<Vec<_>>>() else {
-        print_stderr("fio: a word of the command line is not valid UTF-8");
-        return ExitCode::from(REJECTED);
-    };
+    let words: Vec<String> = words.iter().map(|word| job::bytes::text(word.as_encoded_bytes())).collect();
     let status =
         match job::parse_command_line(&words, &mut MachineSources) {
             Outcome::Immediate(action) => immediate(action),
@@ -80,7 +78,7 @@ fn immediate(action: Action) -> u8 {
             let unit = run::calibrate_unit_work();
             (format!("CPU idleness:\n{}", fio_report::normal::unit_work(unit.us_mean, unit.us_deviation)), 0)
         }
-        Action::InflateLog(path) => return inflate_log(&path),
+        Action::InflateLog(path) => return inflate_log(&written::path(&path)),
         // Lists of fio's have tabs.
         Action::Print { text, status } => {
             (text.split('\t').map(escape::terminal).collect::<Vec<_>>().join("\t"), status)
@@ -100,7 +98,7 @@ fn inflate_log(path: &Path) -> u8 {
         }
     });
     let Err(sentence) = inflated else { return 0 };
-    print_stderr(&format!("{sentence}\n  --inflate-log={}", path.display()));
+    print_stderr(&format!("{sentence}\n  --inflate-log={}", job::bytes::shown(path)));
     REJECTED
 }
 
@@ -143,9 +141,9 @@ fn run_line(line: &Line) -> Result<u8, u8> {
     })?;
     let first_look = touches_files(&line.request).then(|| FirstLook::begin(Face::Fio, &control, Path::new(".")));
     let look_at = |path: &Path| first_look.iter().for_each(|look| look.at(path));
-    settings.output.iter().for_each(|path| look_at(path));
+    settings.output.iter().for_each(|path| look_at(&written::path(path)));
     let mut output = open_output(settings, &formats)?;
-    settings.record.iter().for_each(|path| look_at(path));
+    settings.record.iter().for_each(|path| look_at(&written::path(path)));
     let record_file = claim_record(settings)?.map(Arc::new);
     let planned = line.look(look_at).plan(system_seed()).map_err(|sentences| {
         sentences.iter().for_each(|sentence| output.error(sentence));
@@ -238,16 +236,16 @@ fn formats_of(settings: &Settings) -> Formats {
 
 fn open_output(settings: &Settings, formats: &Formats) -> Result<Output, u8> {
     let Some(path) = &settings.output else { return Ok(Output::stdout()) };
-    Output::file(path, formats.for_people()).map_err(|error| {
-        print_stderr(&format!("fio: output file open error: {error}\n  --output={}", path.display()));
+    Output::file(&written::path(path), formats.for_people()).map_err(|error| {
+        print_stderr(&format!("fio: output file open error: {error}\n  --output={path}"));
         REJECTED
     })
 }
 
 fn claim_record(settings: &Settings) -> Result<Option<RecordFile>, u8> {
     let Some(path) = &settings.record else { return Ok(None) };
-    RecordFile::claim(path).map(Some).map_err(|error| {
-        print_stderr(&format!("fio: cannot write the record: {error}\n  --record={}", path.display()));
+    RecordFile::claim(&written::path(path)).map(Some).map_err(|error| {
+        print_stderr(&format!("fio: cannot write the record: {error}\n  --record={path}"));
         REJECTED
     })
 }

@@ -60,7 +60,7 @@ fn main() -> ExitCode {
 /// Answers the words of a command line.
 fn run(program: &OsStr, words: &[OsString]) -> ExitCode {
     let called_fio = Path::new(program).file_stem().is_some_and(|stem| stem == "fio");
-    match words.first().and_then(|word| word.to_str()) {
+    match words.first().map(|word| word.to_string_lossy()).as_deref() {
         // Tools that call fio parse what it prints.
         _ if called_fio => fio::run(words),
         None => guided::welcome(),

@@ -201,9 +201,9 @@ fn take_turn(
     }
     let directory = site.work.directory();
     let command = if options.literal {
-        patterns::literal(pattern, &job_path(&site.work.file("perf.txt"))?)
+        patterns::literal(pattern, &job_path(&site.work.file("perf.txt")))
     } else {
-        patterns::line(pattern, (&site.io_mode, site.passes), &job_path(directory)?, options, size_bytes)
+        patterns::line(pattern, (&site.io_mode, site.passes), &job_path(directory), options, size_bytes)
     };
     let title = pattern.title(options);
     study_run.run_row(planned_row(target, pattern.name, &title, round, command), StopRule::AsWritten, &site.work)?;
@@ -281,7 +281,7 @@ fn fitting_size(
         let step = study_run.begin_step(target, "measuring which file size fits a turn");
         let (write, way) = (&PATTERNS[0], (&site.io_mode, site.passes));
         let look = Options { runtime_s: 1, ..options.clone() };
-        let command = patterns::line(write, way, &job_path(site.work.directory())?, &look, FIRST_FILE_BYTES);
+        let command = patterns::line(write, way, &job_path(site.work.directory()), &look, FIRST_FILE_BYTES);
         let conditions = crate::bench::Conditions {
             version: study_run.version,
             control: &study_run.control,

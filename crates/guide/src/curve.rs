@@ -71,7 +71,7 @@ pub fn curve(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Stu
     let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
     let io_mode = crate::io_mode::of_place(&mut study_run, 0, Wanted::default())?;
     outline(&mut study_run, options);
-    let file = job_path(&work.file("curve.dat"))?;
+    let file = job_path(&work.file("curve.dat"));
     // Asked for by size, the file is filled whole; else as far as the time goes, and the loads use what there is.
     let fill_s = if options.size_bytes.is_some() { None } else { Some(FILL_S) };
     let filled = fill::fill(&mut study_run, fill::row(&io_mode, &file, size_bytes, fill_s), size_bytes, &work)?;

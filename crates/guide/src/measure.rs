@@ -162,7 +162,7 @@ fn measure_in_full(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
         // The page tells its readers to delete the files of one test before the next: they would not fit together.
         work.empty()?;
         work.reserve_space(need)?;
-        let command = lines::full(test, &job_path(work.directory())?, options.size_bytes);
+        let command = lines::full(test, &job_path(work.directory()), options.size_bytes);
         study_run.run_row(planned_row(0, test.pattern, test.title, 0, command), StopRule::AsWritten, &work)?;
     }
     study_run.remove_work_directory(work);
@@ -250,7 +250,7 @@ impl Session<'_, '_> {
     /// Fills the file, then runs the tests on it; bytes that were filled.
     fn run(&mut self, round: u32, size_bytes: u64, limit_s: Option<u32>) -> Result<u64, Problem> {
         let mut budget = Budget::begin(self.timing);
-        let file = job_path(&self.work.file("measure.dat"))?;
+        let file = job_path(&self.work.file("measure.dat"));
         let row = Row { round, ..crate::fill::row(&self.io_mode, &file, size_bytes, limit_s) };
         let fill_ms = u64::from(self.timing.fill_s) * 1000;
         let filled = budget.spend(fill_ms, true, || crate::fill::fill(self.study_run, row, size_bytes, &self.work))?;

@@ -56,7 +56,7 @@ pub fn scale(place: &Place, options: &Options, nodes: &mut dyn Nodes, caller: Ca
     let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
     let io_mode = crate::io_mode::of_place(&mut study_run, 0, Wanted::default())?;
     announce(&mut study_run, options, groups.len() * options.nodes.list().len());
-    let file = job_path(&work.file("scale.dat"))?;
+    let file = job_path(&work.file("scale.dat"));
     let site = Site { io_mode: &io_mode, file: &file, work: &work };
     let filled = fill_files(&mut study_run, options, nodes, site, size_bytes)?;
     if filled > 0 {

@@ -236,12 +236,6 @@ pub fn planned_row(target: usize, pattern: &str, title: &str, round: u32, comman
 }
 
 /// The path as fio's language wants it in `filename` and `directory`, where a colon separates.
-///
-/// # Errors
-/// When it is no valid UTF-8, which that language cannot carry.
-pub fn job_path(path: &Path) -> Result<String, Problem> {
-    let text = path.to_str().ok_or_else(|| {
-        Problem::new(format!("{} is not valid UTF-8, so that a job's command line cannot contain it", path.display()))
-    })?;
-    Ok(text.replace(':', "\\:"))
+pub fn job_path(path: &Path) -> String {
+    job::bytes::shown(path).replace(':', "\\:")
 }

@@ -57,7 +57,7 @@ pub fn sweep(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Stu
     let io_mode = crate::io_mode::of_place(&mut study_run, 0, options.wanted)?;
     let points = groups.len() * options.depths.list().len();
     announce(&mut study_run, options, points);
-    let file = job_path(&work.file("sweep.dat"))?;
+    let file = job_path(&work.file("sweep.dat"));
     // Asked for by size, the file is filled whole; else as far as the time goes, and the points use what there is.
     let fill_s = if options.size_bytes.is_some() { None } else { Some(FILL_S) };
     let filled = fill::fill(&mut study_run, fill::row(&io_mode, &file, size_bytes, fill_s), size_bytes, &work)?;

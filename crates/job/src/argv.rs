@@ -246,8 +246,7 @@ impl Reader<'_> {
         let error = error.did_you_mean(lookup::nearest(name, self.entries(name).map(|(known, _)| known)));
         let letter = name.chars().next().unwrap_or_default();
         if dashes == "-" && name.len() > 1 && table::SHORT_OPTIONS.iter().any(|(short, _)| *short == letter) {
-            let rest = &word[1 + letter.len_utf8()..];
-            return error.help(format!("fio would read it as -{letter} with the value {rest}; fsdyno does not"));
+            return error.help(format!("fio would take it for -{letter} with something behind it; fsdyno does not"));
         }
         match name.contains('-') {
             true => error.help("option names have underscores, not dashes"),

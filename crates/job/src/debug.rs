@@ -63,7 +63,7 @@ fn of_option(assignment: &Assignment) -> Vec<String> {
     for item in 0.. {
         lines.push(fields(&[("__handle_option", name), ("type", of_type), ("ptr", rest)]));
         lines.extend(outs.get(item).map(|out| format!("  {out}")));
-        match separator.and_then(|separator| rest.split_once(separator)) {
+        match rest.split_once(separator) {
             Some((_, after)) => rest = after,
             None => return lines,
         }
@@ -78,24 +78,25 @@ fn fields(fields: &[(&str, &str)]) -> String {
 }
 
 /// fio's name of the type, and what stands between the items of a list.
-fn type_of(row: &JobRow) -> (&'static str, Option<char>) {
+fn type_of(row: &JobRow) -> (&'static str, &'static [char]) {
+    const RANGE: &[char] = &['-', ':', ','];
     match &row.kind {
-        Kind::Flag(_) | Kind::Switch(_) => ("OPT_STR_SET", None),
-        Kind::Bool(_) => ("OPT_BOOL", None),
-        Kind::Integer { .. } => ("OPT_INT", None),
-        Kind::Numbers { .. } if ["bs", "ba", "rate", "rate_min"].contains(&row.name) => ("OPT_ULL", Some(',')),
-        Kind::Numbers { .. } => ("OPT_INT", Some(',')),
-        Kind::Size { .. } => ("OPT_STR_VAL", None),
-        Kind::SizeRange { .. } => ("OPT_STR_VAL", Some('-')),
-        Kind::SizeRanges(_) => ("OPT_RANGE", Some(',')),
-        Kind::Amount(_) => ("OPT_STR_VAL_ZONE", None),
-        Kind::Time { .. } => ("OPT_STR_VAL_TIME", None),
-        Kind::TimeRange { .. } => ("OPT_STR_VAL_TIME", Some('-')),
-        Kind::Times { .. } => ("OPT_STR_VAL_TIME", Some(',')),
-        Kind::Word { .. } if row.name == "ioengine" => ("OPT_STR_STORE", None),
-        Kind::Word { .. } => ("OPT_STR", None),
-        Kind::Floats { .. } => ("OPT_FLOAT_LIST", Some(':')),
-        Kind::OptionalText(_) | Kind::Text(_) => ("OPT_STR_STORE", None),
+        Kind::Flag(_) | Kind::Switch(_) => ("OPT_STR_SET", &[]),
+        Kind::Bool(_) => ("OPT_BOOL", &[]),
+        Kind::Integer { .. } => ("OPT_INT", &[]),
+        Kind::Numbers { .. } if ["bs", "ba", "rate", "rate_min"].contains(&row.name) => ("OPT_ULL", &[',']),
+        Kind::Numbers { .. } => ("OPT_INT", &[',']),
+        Kind::Size { .. } => ("OPT_STR_VAL", &[]),
+        Kind::SizeRange { .. } => ("OPT_STR_VAL", RANGE),
+        Kind::SizeRanges(_) => ("OPT_RANGE", &[',']),
+        Kind::Amount(_) => ("OPT_STR_VAL_ZONE", &[]),
+        Kind::Time { .. } => ("OPT_STR_VAL_TIME", &[]),
+        Kind::TimeRange { .. } => ("OPT_STR_VAL_TIME", RANGE),
+        Kind::Times { .. } => ("OPT_STR_VAL_TIME", &[',']),
+        Kind::Word { .. } if row.name == "ioengine" => ("OPT_STR_STORE", &[]),
+        Kind::Word { .. } => ("OPT_STR", &[]),
+        Kind::Floats { .. } => ("OPT_FLOAT_LIST", &[':']),
+        Kind::OptionalText(_) | Kind::Text(_) => ("OPT_STR_STORE", &[]),
     }
 }
 

@@ -26,6 +26,11 @@ const GIVEN: &str = "what was given is what is done";
 
 const MISREAD: &str = "a silent misreading measures something else than was asked for";
 
+/// Those of the language: values, names, files.
+pub fn of_language() -> &'static [Difference] {
+    language::LANGUAGE
+}
+
 /// All of them, in the order of COMPAT.md.
 pub fn differences() -> impl Iterator<Item = &'static Difference> {
     language::LANGUAGE.iter().chain(runs::RUNS)

@@ -60,6 +60,8 @@ pub struct Written {
     pub think_blocks: Option<u32>,
     /// `flow` (weight 0: none) and its companions.
     pub flow: Flow,
+    /// The weight was negative.
+    pub flow_negative: bool,
     /// `latency_target` (0: none) and its companions.
     pub latency_target: LatencyTarget,
     /// `steadystate` and its companions (duration 0: off).
@@ -117,6 +119,7 @@ impl Default for Written {
             trims: TrimBacklog { percent: 0, backlog: 0, batch: 0, read_as_zeroes: true },
             think_blocks: None,
             flow: Flow::default(),
+            flow_negative: false,
             latency_target: LatencyTarget { percentile: 100.0, ..LatencyTarget::default() },
             steady_state: SteadyState {
                 metric: SteadyStateMetric::Iops,

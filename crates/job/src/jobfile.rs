@@ -114,6 +114,7 @@ impl Reader<'_> {
         }
         // As written, which may be relative to the current directory, then beside the file that includes it.
         let directory = Path::new(path).parent().unwrap_or(Path::new(""));
+        // Both are texts of the language, not yet names of the system.
         let beside = directory.join(file).to_string_lossy().into_owned();
         let mut found = [file, &beside].into_iter().map(|target| (target, self.sources.job_file(target)));
         match found.find_map(|(target, text)| Some((target, text.ok()?))) {

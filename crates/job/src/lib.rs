@@ -19,6 +19,7 @@
 
 mod access;
 mod argv;
+pub mod bytes;
 pub mod compat;
 pub mod debug;
 pub mod diagnostic;

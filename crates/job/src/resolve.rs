@@ -168,6 +168,10 @@ impl Draft {
         });
         check_verify(&job, &mut rules);
         job.pacing.flow = Some(written.flow).filter(|flow| flow.weight > 0);
+        if written.flow_negative {
+            let text = "flow: weights are 1 to 1000; a job with a negative one is free, as with 0";
+            rules.warn(WarningCode::OddValue, "flow", text);
+        }
         check_states(&job, &mut rules);
         job.pacing.latency_target = Some(written.latency_target).filter(|target| target.target_ns > 0);
         job.reporting.steady_state = Some(written.steady_state).filter(|steady| steady.duration_ns > 0);

@@ -144,7 +144,8 @@ fn access_modifiers() {
     assert_eq!(job("--rw=randread:").pattern.modifier, None);
     let identical = job("--rw_sequencer=identical --rw=randread:8").pattern;
     assert!(identical.identical && identical.access.random);
-    assert!(refused("--rw=randread:-1").contains("cannot be negative"));
+    assert!(refused("--rw=randread:-1").contains("not a count"));
+    assert!(refused("--rw=randread:4k").contains("fio would read 4"));
 }
 
 #[test]

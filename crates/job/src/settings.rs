@@ -1,7 +1,5 @@
 //! What the program itself is asked to do, apart from the jobs.
 
-use std::path::PathBuf;
-
 use crate::Sources;
 use crate::diagnostic::Diagnostic;
 
@@ -9,7 +7,7 @@ use crate::diagnostic::Diagnostic;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// Where reports go; `None`: standard output.
-    pub output: Option<PathBuf>,
+    pub output: Option<String>,
     /// Which reports are written: words of [`FORMATS`](crate::FORMATS), each once.
     pub formats: Vec<&'static str>,
     /// Version of the terse report (2 to 5).
@@ -35,13 +33,13 @@ pub struct Settings {
     /// Warnings about jobs are errors.
     pub warnings_fatal: bool,
     /// Where saved states and dumps of verification go; `None`: the working directory.
-    pub aux_path: Option<PathBuf>,
+    pub aux_path: Option<String>,
     /// Subjects of `--debug`.
     pub debug: Vec<String>,
     /// Measure how idle the processors are; `None`: not asked for.
     pub idle_profile: Option<IdleProfile>,
     /// Where the run's record is saved (ours).
-    pub record: Option<PathBuf>,
+    pub record: Option<String>,
     /// Between two savings of the record while the run goes on, ms; 0: only at the end (ours).
     pub record_interval_ms: u64,
     /// The JSON report has an object of its own with findings and evidence (ours).
@@ -168,7 +166,7 @@ pub enum Action {
     /// `--idle-prof=calibrate`: time the unit work and print that, exit status 0.
     CalibrateIdle,
     /// `--inflate-log`: print the lines of this compressed log.
-    InflateLog(PathBuf),
+    InflateLog(String),
     /// Print this text, then exit with this status (`--cmdhelp`, `--enghelp`, `--showcmd`).
     Print {
         /// The text, lines ended.

@@ -2,7 +2,7 @@
 
 /// Files, variables and the machine.
 pub trait Sources {
-    /// The text of a job file or an included file; `-` is standard input. The error is the reason alone, such
+    /// The text ([`bytes`](crate::bytes)) of a job file or an included file; `-` is standard input. The error is the reason alone, such
     /// as `No such file or directory`.
     fn job_file(&mut self, path: &str) -> Result<String, String>;
     /// The bytes of a file that a pattern names. Whoever has only texts gives those.

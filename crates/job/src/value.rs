@@ -4,19 +4,21 @@
 //! of the text without a word (`1.5g` is one byte to it), the text is refused with advice instead: see
 //! [`crate::differences`].
 
+use std::fmt;
+
 mod list;
 mod number;
 mod pattern;
 mod time;
 mod word;
 
+pub(crate) use list::refuse_range_look_alike;
 pub use list::{
     cpu_list, error_lists, float_list, memory_policy, names, node_list, per_direction, range, sim_faults, zones,
 };
-pub(crate) use list::{refuse_list, refuse_range_look_alike};
-pub use number::{amount, integer, size};
+pub use number::{amount, count, integer, share, size, switch};
 pub use pattern::{buffer_pattern, verify_pattern};
-pub use time::{TimeUnit, time};
+pub use time::{TimeUnit, time, time_range};
 pub(crate) use word::valid_values;
 pub use word::{Word, word};
 
@@ -33,6 +35,11 @@ impl Refusal {
     /// A refusal without advice.
     pub fn new(reason: impl Into<String>) -> Self {
         Refusal { reason: reason.into(), advice: None }
+    }
+
+    /// A text that fio reads as something else than it looks. What fio reads is tested against fio.
+    pub(crate) fn misread(reason: &str, read: &dyn fmt::Display) -> Self {
+        Refusal::new(format!("{reason}: fio would read {read}"))
     }
 
     /// The same refusal with the next step.
@@ -77,13 +84,22 @@ pub(crate) fn without_comment<'t>(text: &'t str, reading: &mut Reading) -> &'t s
 
 /// Takes off the sign of a percentage where nothing but percent is counted.
 pub(crate) fn without_percent<'t>(text: &'t str, reading: &mut Reading) -> &'t str {
-    let Some(number) = text.trim_end().strip_suffix('%') else { return text };
-    reading.notes.push(format!("{text} is read as {number}; fio misreads the %: write {number}"));
-    number
+    let number = text.trim_end().trim_end_matches('%');
+    if number.len() < text.trim_end().len() {
+        let fio = if number.contains('.') { "" } else { "; fio misreads the %" };
+        reading.notes.push(format!("{text} is read as {number}{fio}: write {number}"));
+        return number;
+    }
+    text
 }
 
-/// Takes leading blanks off and says whether there were any: they change what fio makes of a suffix.
-fn split_leading_blank(text: &str) -> (bool, &str) {
-    let trimmed = text.trim_start();
-    (trimmed.len() != text.len(), trimmed)
+/// The same where percent are whole numbers: takes off the fraction, too.
+pub(crate) fn whole_share<'t>(text: &'t str, reading: &mut Reading) -> &'t str {
+    let text = without_percent(text, reading);
+    let Some((whole, fraction)) = text.split_once('.') else { return text };
+    if whole.is_empty() || ![whole, fraction].iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit())) {
+        return text;
+    }
+    reading.notes.push(format!("{text} is read as {whole}: percent are whole numbers"));
+    whole
 }

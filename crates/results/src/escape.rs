@@ -4,12 +4,16 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+/// The characters that stand for the bytes 0x80 to 0xff in texts that are no UTF-8, as `job::bytes` has them.
+pub const BYTES: std::ops::RangeInclusive<char> = '\u{10fe80}'..='\u{10feff}';
+
 /// Whether the character is none that is read: control characters, of which a terminal takes orders, those that turn
 /// the direction of writing, which hide what stands beside them, and separators of lines beside the line feed.
 pub fn is_hostile(character: char) -> bool {
     match character {
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
         '\u{2028}' | '\u{2029}' => true,
+        byte if BYTES.contains(&byte) => true,
         other => other.is_control(),
     }
 }
@@ -24,15 +28,20 @@ pub fn line(text: &str) -> Cow<'_, str> {
     visible(text, |_| false)
 }
 
-/// A JSON document as it is, with the same values: what JSON allows raw in a string and is hostile is escaped there.
+/// A JSON document as it is, with the same values: what JSON allows raw in a string and is hostile is escaped there. A
+/// byte that is no UTF-8 is shown as `\xff`.
 pub fn json(document: &str) -> Cow<'_, str> {
     replaced(
         document,
         |character| is_hostile(character) && !matches!(character, '\n' | '\t'),
-        |text, character| {
-            for unit in character.encode_utf16(&mut [0; 2]) {
-                let _ = write!(text, "\\u{unit:04x}");
+        |text, character| match character {
+            byte if BYTES.contains(&byte) => {
+                text.push('\\');
+                push_number(text, byte);
             }
+            other => other.encode_utf16(&mut [0; 2]).iter().for_each(|unit| {
+                let _ = write!(text, "\\u{unit:04x}");
+            }),
         },
     )
 }
@@ -92,7 +101,7 @@ pub fn terse(field: &str) -> Cow<'_, str> {
         |character| character == ';' || is_hostile(character),
         |text, character| match character {
             ';' | '\n' | '\r' | '\t' => text.push(' '),
-            other => text.extend(other.escape_unicode()),
+            other => push_number(text, other),
         },
     )
 }
@@ -106,6 +115,10 @@ pub fn openmetrics(value: &str) -> Cow<'_, str> {
             '\\' => text.push_str("\\\\"),
             '"' => text.push_str("\\\""),
             '\n' => text.push_str("\\n"),
+            byte if BYTES.contains(&byte) => {
+                text.push('\\');
+                push_number(text, byte);
+            }
             _ => text.push(char::REPLACEMENT_CHARACTER),
         },
     )
@@ -116,8 +129,21 @@ pub fn html(page: &str) -> Cow<'_, str> {
     replaced(
         page,
         |character| is_hostile(character) && !matches!(character, '\n' | '\t'),
-        |text, _| text.push(char::REPLACEMENT_CHARACTER),
+        |text, character| match BYTES.contains(&character) {
+            true => push_number(text, character),
+            false => text.push(char::REPLACEMENT_CHARACTER),
+        },
     )
+}
+
+/// A hostile character by its number, a byte as `\xff`.
+fn push_number(text: &mut String, character: char) {
+    match BYTES.contains(&character) {
+        true => {
+            let _ = write!(text, "\\x{:02x}", u32::from(character) & 0xff);
+        }
+        false => text.extend(character.escape_unicode()),
+    }
 }
 
 fn visible(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
@@ -126,7 +152,7 @@ fn visible(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
         |character| is_hostile(character) && !stays(character),
         |text, character| match character {
             '\t' => text.push(' '),
-            other => text.extend(other.escape_unicode()),
+            other => push_number(text, other),
         },
     )
 }
@@ -154,6 +180,18 @@ mod tests {
         assert_eq!(terminal(NASTY), "a\\u{1b}]0;x\\u{7} \\u{202e}b\\u{9b}\\u{d}\nc");
         assert_eq!(line("a\nb"), "a\\u{a}b");
         assert!(matches!(terminal("größer als 5 µs\n"), Cow::Borrowed(_)), "what is plain is not copied");
+    }
+
+    #[test]
+    fn a_byte_that_is_no_utf8_is_shown_everywhere() {
+        let name = "x\u{10feff}y";
+        for shown in [terminal(name), line(name), terse(name), html(name), markdown_code(name).into(), csv(name).into()]
+        {
+            assert_eq!(shown, r"x\xffy");
+        }
+        assert_eq!(openmetrics(name), r"x\\xffy");
+        let document = serde_json::json!({ "name": name }).to_string();
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&json(&document)).unwrap()["name"], r"x\xffy");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A device in use is changed only when the user says so. It is asked of each name when the job is planned, and once more
 //! of what a worker has opened: by then the name may lead elsewhere, and somebody may have mounted the device.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use engine::errno::EBUSY;
@@ -34,7 +34,7 @@ impl Guard {
     /// Whether the worker's buffers may lie where they are to, in a file or on a device that they share.
     pub(crate) fn judge_memory(&self, plan: &WorkerPlan) -> Result<(), Refused> {
         let Some(path) = memory_path(&plan.job) else { return Ok(()) };
-        judged(plan, path, &self.look_of(plan).device_use(path))
+        judged(plan, &path, &self.look_of(plan).device_use(&path))
     }
 
     fn look_of(&self, plan: &WorkerPlan) -> Look {
@@ -60,9 +60,9 @@ pub(crate) fn is_asked(job: &Job) -> bool {
 }
 
 /// The file or device that the job's buffers are part of, and that is written with them.
-pub(crate) fn memory_path(job: &Job) -> Option<&Path> {
+pub(crate) fn memory_path(job: &Job) -> Option<PathBuf> {
     match &job.submission.memory {
-        Memory::File { path, shared: true } if !job.files.allow_mounted_write => Some(path),
+        Memory::File { path, shared: true } if !job.files.allow_mounted_write => Some(engine::written::path(path)),
         _ => None,
     }
 }
@@ -74,7 +74,7 @@ pub(crate) fn refusal(job: &Job, path: &Path, reason: &str) -> Refusal {
     let message = format!(
         "fio: {path} {reason}; refusing to {change} it. Next step: use another one, or free this one first; \
          --allow_mounted_write=1 {changes} anyway",
-        path = path.display()
+        path = job::bytes::shown(path)
     );
     Refusal { code: EBUSY, function: "mounted device", message }
 }

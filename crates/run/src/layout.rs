@@ -66,7 +66,7 @@ pub(crate) enum LaidOut {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LayoutError {
     /// The run is to end.
-    #[error("the layout of {path} was interrupted; the incomplete file was removed", path = path.display())]
+    #[error("the layout of {path} was interrupted; the incomplete file was removed", path = job::bytes::shown(path))]
     Interrupted {
         /// The file.
         path: PathBuf,

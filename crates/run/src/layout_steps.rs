@@ -168,7 +168,7 @@ fn lay_out_step(shared: &Shared, step: &LayoutStep, news: &Sender<LayoutEvent>) 
             FileCause::Unsupported => format!(
                 "{}: this file system cannot reserve space for {}; the run may fill the disk",
                 step.job_name,
-                error.path.display()
+                job::bytes::shown(&error.path)
             ),
             _ => format!("{}: {error}; the run may fill the disk", step.job_name),
         };

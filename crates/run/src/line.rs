@@ -67,7 +67,7 @@ const WHOLE_RUNTIME: &str =
 
 /// Of `steadystate`.
 const STEADY_STATE_OF_EACH: &str =
-    "steadystate is judged by each node for its own jobs, as by fio's servers: nodes may end at different times";
+    "steadystate is judged by each node for its own jobs: nodes may end at different times";
 
 impl Line {
     /// Reads the words of a run.

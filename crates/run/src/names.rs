@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use engine::written;
 use job::Job;
 
 const DEFAULT_FORMAT: &str = "$jobname.$jobnum.$filenum";
@@ -20,11 +21,11 @@ pub(crate) fn file_paths(job: &Job, clone: u32) -> Vec<PathBuf> {
     };
     let directories = &job.files.directories;
     if directories.is_empty() {
-        return names.into_iter().map(PathBuf::from).collect();
+        return names.iter().map(|name| written::path(name)).collect();
     }
     // Clones take the directories in turn; the directory stands before absolute names too, as in fio.
-    let directory = &directories[clone as usize % directories.len()];
-    names.into_iter().map(|name| directory.join(name.trim_start_matches('/'))).collect()
+    let directory = written::path(&directories[clone as usize % directories.len()]);
+    names.iter().map(|name| directory.join(written::path(name.trim_start_matches('/')))).collect()
 }
 
 fn expand(format: &str, job_name: &str, client: &str, clone: u32, file: u32) -> String {

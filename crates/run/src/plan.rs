@@ -140,7 +140,7 @@ pub fn plan(jobs: &[Job], facts: &HostFacts, system_seed: u64) -> Plan {
 pub fn paths(jobs: &[Job]) -> Vec<std::path::PathBuf> {
     let mut paths = changed_paths(jobs);
     for job in jobs.iter().filter(|job| job.submission.engine.has_paths()) {
-        paths.extend(job.files.directories.iter().cloned());
+        paths.extend(job.files.directories.iter().map(|directory| engine::written::path(directory)));
         paths.extend(paths_of(job));
     }
     sort::by(&mut paths, Ord::cmp);
@@ -151,7 +151,7 @@ pub fn paths(jobs: &[Job]) -> Vec<std::path::PathBuf> {
 /// Those of them that jobs change, and that must not be in use.
 pub fn changed_paths(jobs: &[Job]) -> Vec<std::path::PathBuf> {
     let files = jobs.iter().filter(|job| guard::is_asked(job)).flat_map(paths_of);
-    let mut paths: Vec<_> = files.chain(jobs.iter().filter_map(guard::memory_path).map(Into::into)).collect();
+    let mut paths: Vec<_> = files.chain(jobs.iter().filter_map(guard::memory_path)).collect();
     sort::by(&mut paths, Ord::cmp);
     paths.dedup();
     paths
@@ -299,9 +299,10 @@ impl Planning<'_> {
 
     fn check_directories(&mut self, job: &Job) {
         for directory in &job.files.directories {
-            let known = self.facts.path(directory).is_none_or(|facts| facts.kind == FileKind::Directory);
+            let path = engine::written::path(directory);
+            let known = self.facts.path(&path).is_none_or(|facts| facts.kind == FileKind::Directory);
             if !known {
-                let path = directory.display();
+                let path = directory;
                 self.plan.rejections.push(format!(
                     "fio: {path} is not a directory\nfio: failed parsing directory={path}\nNext step: create it, or \
                      use another directory"
@@ -403,7 +404,8 @@ impl Planning<'_> {
     /// A device in use is changed only when the user says so.
     fn refuse_device(&self, job: &Job, files: &[PlannedFile]) -> Option<Refusal> {
         let files = files.iter().map(|file| file.path.as_path()).filter(|_| guard::is_asked(job));
-        files.chain(guard::memory_path(job)).find_map(|path| {
+        let memory = guard::memory_path(job);
+        files.chain(memory.as_deref()).find_map(|path| {
             let reason = self.facts.path(path)?.device_use.as_ref()?.reason()?;
             Some(guard::refusal(job, path, &reason))
         })

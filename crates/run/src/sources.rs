@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use engine::errno::reason;
-use engine::files::{SMALL_FILE_BYTES_MAX, read_at_most, read_stream, text};
+use engine::files::{SMALL_FILE_BYTES_MAX, read_at_most, read_stream};
+use engine::written;
 use job::{Machine, Sources};
 
 /// Files, environment and size of this machine.
@@ -14,23 +15,23 @@ impl Sources for MachineSources {
         // As with fio also a pipe, such as `<(command)` of a shell.
         let read = match path {
             "-" => read_at_most(std::io::stdin(), JOB_FILE_BYTES_MAX),
-            path => read_stream(Path::new(path), JOB_FILE_BYTES_MAX),
+            path => read_stream(&written::path(path), JOB_FILE_BYTES_MAX),
         };
-        read.and_then(text).map_err(|error| reason(&error))
+        read.map(|bytes| job::bytes::text(&bytes)).map_err(|error| reason(&error))
     }
 
     fn pattern_file(&mut self, path: &str) -> Result<Vec<u8>, String> {
-        read_stream(Path::new(path), SMALL_FILE_BYTES_MAX).map_err(|error| reason(&error))
+        read_stream(&written::path(path), SMALL_FILE_BYTES_MAX).map_err(|error| reason(&error))
     }
 
     fn files_below(&mut self, directory: &str) -> Result<Vec<String>, String> {
         let mut files = Vec::new();
-        add_files(Path::new(directory), &mut files).map_err(|error| reason(&error))?;
+        add_files(&written::path(directory), &mut files).map_err(|error| reason(&error))?;
         Ok(files)
     }
 
     fn variable(&self, name: &str) -> Option<String> {
-        std::env::var(name).ok()
+        std::env::var_os(written::os_string(name)).map(|value| job::bytes::text(value.as_encoded_bytes()))
     }
 
     fn machine(&self) -> Machine {
@@ -54,10 +55,7 @@ fn add_files(directory: &Path, files: &mut Vec<String>) -> std::io::Result<()> {
         if kind.is_dir() {
             add_files(&entry.path(), files)?;
         } else if kind.is_file() {
-            files.push(entry.path().into_os_string().into_string().map_err(|name| {
-                let text = format!("{} is not valid UTF-8", name.display());
-                std::io::Error::new(std::io::ErrorKind::InvalidData, text)
-            })?);
+            files.push(job::bytes::shown(&entry.path()));
         }
     }
     Ok(())

@@ -181,7 +181,7 @@ impl Scribe {
 
     fn failures(&self) -> impl Iterator<Item = String> {
         let failed = self.files.iter().filter_map(|file| Some((file, file.failed.as_ref()?)));
-        failed.map(|(file, error)| format!("fio: the log {} is incomplete: {error}", file.path.display()))
+        failed.map(|(file, error)| format!("fio: the log {} is incomplete: {error}", job::bytes::shown(&file.path)))
     }
 }
 

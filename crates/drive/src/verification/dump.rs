@@ -4,6 +4,7 @@ use std::path::Path;
 
 use engine::errno::reason;
 use engine::files::{Readers, write_whole};
+use engine::written;
 use workload::{Mismatch, Op, Seal};
 
 /// Saves the interval that did not pass, and says where, in lines for the end of its message. `buffer` is the request,
@@ -14,8 +15,8 @@ pub(super) fn dump(seal: &Seal, mismatch: &Mismatch, buffer: &[u8], op: &Op, pla
     let Some(received) = buffer.get(from..from + mismatch.length as usize) else { return String::new() };
     let as_read = seal.as_read(received, mismatch);
     let save = |what: &str, bytes: &[u8]| {
-        let path = format!("{}.{}.{what}{ending}", place.display(), mismatch.offset);
-        match write_whole(Path::new(&path), Readers::ByUmask, bytes) {
+        let path = format!("{}.{}.{what}{ending}", job::bytes::shown(place), mismatch.offset);
+        match write_whole(&written::path(&path), Readers::ByUmask, bytes) {
             Ok(()) => format!("\n       {what} data dumped as {path}"),
             Err(error) => format!("\nopen verify buf file: {}", reason(&error)),
         }

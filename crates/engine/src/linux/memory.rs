@@ -33,7 +33,7 @@ pub(crate) fn map(length: usize, memory: &Memory) -> Result<NonNull<u8>, i32> {
         Memory::Huge(bytes) => MapFlags::PRIVATE | MapFlags::HUGETLB | MapFlags::from_bits_retain(huge_size(*bytes)),
         Memory::Segment => return segment(length, 0),
         Memory::HugeSegment(bytes) => return segment(length, libc::SHM_HUGETLB | huge_size(*bytes).cast_signed()),
-        Memory::File { path, shared } => return file(length, path, *shared),
+        Memory::File { path, shared } => return file(length, &crate::written::path(path), *shared),
     };
     // SAFETY: the kernel chooses the address, so no existing mapping is replaced.
     let address =

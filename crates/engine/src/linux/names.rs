@@ -1,15 +1,20 @@
 //! Calls on names below a directory that is held, as `crate::names` lists them.
 
-use std::ffi::{CStr, OsStr};
+use std::ffi::{CStr, OsStr, OsString};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir, StatxFlags};
 
 use super::files::errno;
 use crate::files::Directory;
+
+/// The name of these bytes.
+pub(crate) fn os_string(bytes: Vec<u8>) -> OsString {
+    OsString::from_vec(bytes)
+}
 
 /// A file or a directory that was opened by its name.
 #[derive(Debug)]

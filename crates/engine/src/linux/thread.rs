@@ -141,7 +141,7 @@ pub fn set_io_priority(priority: IoPriority) -> Result<(), ThreadError> {
 /// Names the calling thread, by the first 15 bytes.
 pub fn set_name(name: &str) -> Result<(), ThreadError> {
     let error = |code| ThreadError { option: "comm", value: name.to_owned(), code, advice: "use another name" };
-    let bytes = std::ffi::CString::new(name).map_err(|_| error(libc::EINVAL))?;
+    let bytes = std::ffi::CString::new(&*job::bytes::bytes(name)).map_err(|_| error(libc::EINVAL))?;
     rustix::thread::set_name(&bytes).map_err(|refusal| error(refusal.raw_os_error()))
 }
 

@@ -1,6 +1,6 @@
 //! Calls on names below a directory that is held, as `crate::names` lists them.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, OsString};
 use std::mem::MaybeUninit;
 use std::os::windows::io::AsHandle;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,11 @@ use super::fd::{AsFd, OwnedFd};
 use super::native::{self, Kind, Opening};
 use super::{beneath, errno, files};
 use crate::files::Directory;
+
+/// The name of these bytes: names are Unicode here, and what is none cannot be written.
+pub(crate) fn os_string(bytes: Vec<u8>) -> OsString {
+    String::from_utf8_lossy(&bytes).into_owned().into()
+}
 
 /// A file or a directory that was opened by its name.
 #[derive(Debug)]

@@ -36,7 +36,7 @@ impl RecordFile {
 
     /// Tells of a failure, and whether it is the last word.
     pub(super) fn print_failure(&self, error: &io::Error, yet: &str, further: &str) {
-        let file = self.file.path().display();
+        let file = job::bytes::shown(self.file.path());
         print_stderr(&format!("fio: cannot save the record {file}{yet}: {error}{further}"));
     }
 }

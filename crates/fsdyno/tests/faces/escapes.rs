@@ -94,3 +94,56 @@ fn a_directory_whose_name_is_an_order() {
     assert_harmless("runs", &ran.stdout, &['\n']);
     assert!(ran.stdout.contains("\\u{1b}"), "{}", ran.stdout);
 }
+
+/// Each name that the language knows, with a byte that is no UTF-8. Names of Windows are Unicode.
+#[cfg(unix)]
+#[test]
+fn names_of_any_bytes() {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+    use std::path::PathBuf;
+
+    let place = Place::new();
+    let name =
+        |text: &str| OsString::from_vec(text.bytes().map(|byte| if byte == b'~' { 0xff } else { byte }).collect());
+    let path = |text: &str| place.path("").join(PathBuf::from(name(text)));
+    std::fs::create_dir_all(path("d~/deep")).unwrap();
+    std::fs::write(path("part~"), name("verify_pattern=\"~\"'pattern~'\n").as_encoded_bytes()).unwrap();
+    std::fs::write(path("pattern~"), "ab").unwrap();
+    let text = "[j~]\ndirectory=d~\nrw=write\nsize=64k\nverify=pattern\ninclude part~\nwrite_bw_log=${LOG}\ncomm=c~\n\
+                exec_prerun=echo ~ > pre~\n[k]\nopendir=d~/deep\nrw=read\ndescription=~\n";
+    std::fs::write(path("jobs~"), name(text).as_encoded_bytes()).unwrap();
+    std::fs::write(path("d~/deep/f~"), [0; 8192]).unwrap();
+    let words = ["jobs~", "--output=o~", "--output-format=json", "--record=r~", "--bandwidth-log=all~"].map(name);
+    let ran = Running::start(place.command(&words).env("LOG", name("log~"))).finish();
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    for made in [
+        "d~/j~.0.0",
+        "log~_bw.1.log",
+        "j~.prerun.txt",
+        "pre~",
+        "o~",
+        "r~",
+        "all~-write_bw.log",
+        "local-j~-0-verify.state",
+    ] {
+        assert!(path(made).exists(), "{made}: {}", ran.stderr);
+    }
+    assert_eq!(std::fs::read(path("j~.prerun.txt")).unwrap(), b"\xff\n");
+    assert!(std::fs::read(path("d~/j~.0.0")).unwrap().starts_with(b"\xffab\xffab"));
+    for document in ["o~", "r~"] {
+        let text = String::from_utf8(std::fs::read(path(document)).unwrap()).expect("documents are UTF-8");
+        assert!(text.contains(r#""j\\xff""#), "{text}");
+        serde_json::from_str::<serde_json::Value>(&text).unwrap();
+        assert_harmless(document, &text, &['\n']);
+    }
+    // The first word may be such a one, and an error shows it.
+    let ran = Running::start(&mut place.command(&["--name=x~", "--size=4k", "--rw=bad~"].map(name))).finish();
+    assert_eq!(ran.status, Some(1));
+    assert!(ran.stderr.contains(r"rw=bad\xff"), "{}", ran.stderr);
+}
+
+#[test]
+fn bytes_are_of_the_same_characters_in_words_and_reports() {
+    assert_eq!(results::escape::BYTES, job::bytes::FIRST..=job::bytes::LAST);
+}

@@ -26,13 +26,15 @@ cases! {
     two_patterns: job("--rw=read,write").differs("rw=read,write", 1);
     word_after_a_pattern: job("--rw=randread:x").differs("rw=randread:x", 1);
     processors_that_are_none: job("--cpus_allowed=foo").differs("cpus_allowed=foo", 1);
-    error_that_is_none: job("--ignore_error=BOGUS").differs("ignore_error=BOGUS", 1);
+    error_that_is_none: job("--ignore_error=BOGUS").says("BOGUS");
+    error_that_is_no_number: job("--ignore_error=5x").differs("ignore_error=-5", 1);
     value_forgotten: line("--name=a --filename=data --rw=read --direct --size=64k").differs("--direct --size=4k", 1);
     no_clone: job("--numjobs=0").differs("numjobs=0", 1);
     variable_unset: job_file("[a]\nrw=read\nsize=${FSDYNO_NOT_SET}\n").differs("size=${UNSET}", 1);
     calculation: job_file("[a]\nrw=read\nsize=8*$pagesize\n").differs("8*$pagesize", 0);
     eta_in_a_word_that_is_none: job("--eta=bogus").differs("--eta=bogus", 0);
-    readonly_after_a_job: job("--rw=write --readonly").differs("--readonly after a job", 1);
+    readonly_after_a_job: job("--rw=write --readonly").says("read");
+    readonly_after_a_later_job: job("--rw=write --name=b --rw=read --readonly").differs("--readonly after the --name", 1);
     showcmd_of_the_command_line: job("--showcmd").differs("--showcmd with jobs", 0);
     options_of_a_group: job_file("[global]\nioengine=null\nsize=64k\ngroup_reporting\n[a]\nrw=write\n[b]\nrw=read\n")
         .differs("job options of a group", 0);

@@ -61,7 +61,7 @@ fn what_is_not_built_is_refused_with_its_name_and_a_next_step() {
         (&["--ioengine=posixaio", "--rw=read"][..], "on Windows use windowsaio, or psync"),
         (&["--ioengine=io_uring", "--rw=read"][..], "on Windows use windowsaio, or psync"),
         (&["--ioengine=psync", "--rw=write", "--sync_file_range=write:8"][..], "Windows has no sync_file_range"),
-        (&["--ioengine=psync", "--rw=randtrim"][..], "trims are for block devices of Linux, as with fio"),
+        (&["--ioengine=psync", "--rw=randtrim"][..], "trims are for block devices of Linux"),
     ] {
         let place = testkit::directory();
         let ran = wine.run(fsdyno, &[&[escaped(place.path()).as_str(), "--name=a", "--size=1m"], words].concat());

@@ -142,18 +142,19 @@ impl<T> Kind<T> {
         let Some(text) = text else {
             return self.read_nothing(name);
         };
-        let text = self.number_of(text, reading);
+        let text = if self.is_text() { text } else { value::without_comment(text, reading) };
         Ok(match self {
             Kind::Switch(_) => return Err(Refusal::new(format!("option '--{name}' doesn't allow an argument"))),
             Kind::OptionalText(_) => Value::Optional(Some(text.to_owned())),
-            Kind::Flag(_) => Value::Flag(value::integer(text, reading)? != 0),
-            Kind::Bool(_) => Value::Bool(in_range(name, value::integer(text, reading)?, 0, 1)? == 1),
+            Kind::Flag(_) => Value::Flag(value::switch(text)? != 0),
+            Kind::Bool(_) => Value::Bool(in_range(name, value::switch(text)?, 0, 1)? == 1),
             Kind::Integer { min, max, .. } => {
-                value::refuse_list(text)?;
+                let text = if self.is_share() { value::whole_share(text, reading) } else { text };
                 Value::Integer(in_range(name, value::integer(text, reading)?, *min, *max)?)
             }
             Kind::Numbers { min, max, .. } => Value::Numbers(value::per_direction(text, |item| {
                 value::refuse_range_look_alike(name, item)?;
+                let item = if self.is_share() { value::whole_share(item, reading) } else { item };
                 in_range(name, value::size(item, reading)?, *min, *max)
             })?),
             Kind::Size { min, .. } => Value::Size(in_range(name, value::size(text, reading)?, *min, u64::MAX)?),
@@ -167,28 +168,31 @@ impl<T> Kind<T> {
             Kind::Amount(_) => Value::Amount(value::amount(text, reading)?),
             Kind::Time { unit, .. } => Value::Time(value::time(text, *unit)?),
             Kind::TimeRange { unit, .. } => {
-                let (low, high) = value::range(text, true, |item| value::time(item, *unit))?;
+                let (low, high) = value::time_range(text, *unit, reading)?;
                 Value::TimeRange(low, high)
             }
             Kind::Times { unit, .. } => Value::Times(value::per_direction(text, |item| value::time(item, *unit))?),
             Kind::Word { choices, .. } => Value::Word(value::word(text, choices)?),
-            Kind::Floats { min, max, count, .. } => Value::Floats(value::float_list(text, *min, *max, *count)?),
+            Kind::Floats { min, max, count, .. } => {
+                let text = if self.is_share() { value::without_percent(text, reading) } else { text };
+                Value::Floats(value::float_list(text, *min, *max, *count)?)
+            }
             Kind::Text(_) => Value::Text(text.trim().to_owned()),
         })
     }
 
-    /// The text without what stands beside a number, if this is a kind of number.
-    fn number_of<'t>(&self, text: &'t str, reading: &mut Reading) -> &'t str {
-        match self {
-            Kind::Switch(_) | Kind::OptionalText(_) | Kind::Word { .. } | Kind::Text(_) => text,
-            Kind::Integer { min: 0, max: 100, .. } | Kind::Numbers { min: 0, max: 100, .. } => {
-                value::without_percent(value::without_comment(text, reading), reading)
-            }
-            Kind::Floats { max: 100.0, count: 1, .. } => {
-                value::without_percent(value::without_comment(text, reading), reading)
-            }
-            _ => value::without_comment(text, reading),
-        }
+    fn is_text(&self) -> bool {
+        matches!(self, Kind::Switch(_) | Kind::OptionalText(_) | Kind::Word { .. } | Kind::Text(_))
+    }
+
+    /// Whether nothing but percent is counted here.
+    fn is_share(&self) -> bool {
+        matches!(
+            self,
+            Kind::Integer { min: 0, max: 100, .. }
+                | Kind::Numbers { min: 0, max: 100, .. }
+                | Kind::Floats { max: 100.0, count: 1, .. }
+        )
     }
 
     fn read_nothing(&self, name: &str) -> Result<Value, Refusal> {

@@ -3,7 +3,7 @@
 use super::JobRow;
 use super::build::*;
 use crate::draft::Draft;
-use crate::value::{self, Reading, Refusal};
+use crate::value::{self, Refusal};
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[JobRow] = &[
@@ -36,8 +36,7 @@ fn set_sync_file_range(draft: &mut Draft, text: &str) -> Result<(), Refusal> {
             }
         };
     }
-    let every = value::size(interval, &mut Reading::default())?;
-    let every = u32::try_from(every).map_err(|_| Refusal::new("too many writes between two syncs"))?;
+    let every = value::count(interval)?;
     draft.job.durability.sync_file_range = (every > 0).then_some((flags, every));
     Ok(())
 }

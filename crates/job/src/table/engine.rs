@@ -181,7 +181,8 @@ fn set_sync(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
 }
 
 fn set_memory(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
-    let file = |shared| word.tail.as_ref().map(|path| Memory::File { path: path.into(), shared });
+    let path = word.tail.as_ref().filter(|path| !path.is_empty());
+    let file = |shared| path.map(|path| Memory::File { path: path.clone(), shared });
     draft.job.submission.memory = match word.choice.word {
         "shm" => Memory::Segment,
         "shmhuge" => Memory::HugeSegment(0),

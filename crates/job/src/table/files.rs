@@ -18,7 +18,7 @@ const SERVICES: &[Choice] = &[
     Choice::new("normal", "A normal draw").tail("deviation in percent[:centre]"),
     Choice::new("gauss", "Another name of normal").tail("deviation in percent[:centre]"),
     Choice::new("roundrobin", "Each file in turn").tail("I/Os before the next file"),
-    Choice::new("sequential", "Finish one file, then the next"),
+    Choice::new("sequential", "Finish one file, then the next").tail("I/Os, without effect"),
 ];
 
 const FALLOCATE: &[Choice] = &[
@@ -50,7 +50,7 @@ const FILE_TYPES: &[Choice] = &[
     Choice::new("file", "Regular file"),
     Choice::new("block", "Block device: it is not made if it is missing"),
     Choice::new("char", "Character device: it is not made if it is missing"),
-    Choice::new("pipe", "Pipe").status(Rejected("fio refuses it too: a pipe has no offsets")),
+    Choice::new("pipe", "Pipe").status(Rejected("a pipe has no offsets")),
 ];
 
 #[rustfmt::skip]
@@ -58,7 +58,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("filename", text(set_names))
         .tier(1).help("Files to use, separated by colons; every clone uses the same").offer(Files),
     option("directory", text(|d, text| {
-        d.job.files.directories = value::names(text).into_iter().map(Into::into).collect();
+        d.job.files.directories = value::names(text);
         Ok(())
     })).tier(1).help("Where the files are, separated by colons; clones take the directories in turn")
         .offer(Directories),
@@ -156,15 +156,16 @@ fn set_names(draft: &mut Draft, text: &str) -> Result<(), Refusal> {
 fn set_service(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
     let tail = word.tail.as_deref();
     let per_file = || match tail {
-        Some(tail) => {
-            let per_file = value::size(tail, &mut value::Reading::default())?;
-            Ok(u32::try_from(per_file).unwrap_or(u32::MAX).max(1))
-        }
+        Some(tail) => match value::count(tail)? {
+            0 => Err(Refusal::new("a file has at least one I/O before the next one")),
+            per_file => Ok(per_file),
+        },
         None => Ok(1),
     };
     draft.job.files.service = match word.choice.word {
         "random" => FileService::Random { per_file: per_file()? },
-        "sequential" => FileService::Sequential,
+        // However many I/Os are written, a file is finished first.
+        "sequential" => per_file().map(|_| FileService::Sequential)?,
         "zipf" => skew::zipf(tail).map(|(theta, centre)| FileService::Zipf(theta, centre))?,
         "pareto" => skew::pareto(tail).map(|(h, centre)| FileService::Pareto(h, centre))?,
         "normal" | "gauss" => skew::normal(tail).map(|(deviation, centre)| FileService::Normal(deviation, centre))?,

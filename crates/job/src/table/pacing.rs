@@ -64,7 +64,9 @@ pub(super) const ROWS: &[JobRow] = &[
     })).default("100").help("Percent of I/Os that must keep latency_target"),
     option("latency_run", boolean(|d, on| d.written.latency_target.run = on))
         .default("0").help("Go on adjusting the depth while the job runs"),
-    option("flow", integer(0, 1000, |d, n| d.written.flow.weight = count(n)))
+    option("flow", integer(-1000, 1000, |d, n| {
+        (d.written.flow.weight, d.written.flow_negative) = (count(n.max(0)), n < 0);
+    }))
         .tier(3).default("0").help("Weight of this job among those of one flow_id; 0 is no flow"),
     option("flow_id", integer(0, COUNT_MAX, |d, n| d.written.flow.id = count(n)))
         .tier(3).default("0").help("Which jobs share a flow"),

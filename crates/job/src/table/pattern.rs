@@ -73,7 +73,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("rwmixwrite", integer(0, 100, |d, n| d.job.pattern.read_percent = 100 - count(n)))
         .default("50").help("Percent of writes in a mix; the last of rwmixread and rwmixwrite holds"),
     option("rwmixcycle", integer(0, COUNT_MAX, ignore))
-        .tier(4).help("Once the length of a mix cycle").status(Rejected("deprecated in fio: it never had an effect")),
+        .tier(4).help("Once the length of a mix cycle").status(Rejected("deprecated in fio")),
     option("randrepeat", boolean(|d, on| d.written.repeat_random = on))
         .tier(1).aliases(&["allrandrepeat"]).default("1").help("The same random sequence in every run"),
     option("randseed", size(0, |d, seed| d.written.seed = Some(seed)))
@@ -115,13 +115,13 @@ fn narrow(number: u64) -> u32 {
 
 fn set_access(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
     let access = Access::named(word.choice.word).ok_or_else(|| Refusal::new("there is no such access"))?;
-    let modifier = match &word.tail {
-        Some(tail) => Some(value::integer(tail, &mut Reading::new(draft.job.reporting.kb_base))?).filter(|n| *n != 0),
-        None => None,
+    let kb_base = draft.job.reporting.kb_base;
+    let modifier = match word.tail.as_deref() {
+        None | Some("") => None,
+        Some(tail) if access.random => Some(value::count(tail)?.into()),
+        Some(tail) => Some(value::integer(tail, &mut Reading::new(kb_base))?),
     };
-    if access.random && modifier.is_some_and(|count| count < 0) {
-        return Err(Refusal::new("a count of I/Os per random offset cannot be negative"));
-    }
+    let modifier = modifier.filter(|n| *n != 0);
     (draft.job.pattern.access, draft.job.pattern.modifier) = (access, modifier);
     Ok(())
 }

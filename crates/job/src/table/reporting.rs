@@ -28,7 +28,7 @@ const CONTINUE: &[Choice] = &[
 ];
 
 const KB_BASES: &[Choice] = &[
-    Choice::new("1024", "k is 1024, kib is 1000 (as fio always had it)"),
+    Choice::new("1024", "k is 1024, kib is 1000, as in fio"),
     Choice::new("1000", "k is 1000, kib is 1024 (as the standards have it)"),
 ];
 
@@ -220,7 +220,7 @@ fn set_steady_state(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
         return Err(Refusal::new("fio: steadystate threshold must be specified in addition to criterion")
             .advise(format!("write {name}:2%")));
     };
-    let percent = limit.strip_suffix('%');
+    let percent = limit.strip_suffix('%').map(|limit| limit.trim_end_matches('%'));
     steady.percent = percent.is_some();
     steady.limit = match (percent, steady.metric) {
         (Some(percent), _) => limit_number(percent)

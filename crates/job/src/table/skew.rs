@@ -119,11 +119,7 @@ trait SizeOfZone: Sized {
 /// Percent.
 impl SizeOfZone for u32 {
     fn read(text: &str) -> Result<u32, Refusal> {
-        let percent = value::size(text, &mut Reading::default())?;
-        u32::try_from(percent)
-            .ok()
-            .filter(|percent| *percent <= 100)
-            .ok_or_else(|| Refusal::new(format!("{text} is not a percentage (0 to 100)")))
+        value::share(text)
     }
 }
 

@@ -18,7 +18,7 @@ const KINDS: &[Choice] = &[
     Choice::new("crc16", "CRC-16"),
     Choice::new("crc7", "CRC-7"),
     Choice::new("sha1", "SHA-1"),
-    Choice::new("sha256", "SHA-256, of which fio keeps 64 bits"),
+    Choice::new("sha256", "SHA-256, of which 64 bits are kept, as by fio"),
     Choice::new("sha512", "SHA-512"),
     Choice::new("sha3-224", "SHA-3 of 224 bits"),
     Choice::new("sha3-256", "SHA-3 of 256 bits"),

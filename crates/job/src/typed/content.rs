@@ -1,7 +1,5 @@
 //! What is written, and how it is checked.
 
-use std::path::PathBuf;
-
 /// What is written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Content {
@@ -81,7 +79,7 @@ pub struct Verify {
     /// Write the expected and the received block into files.
     pub dump: bool,
     /// Where those and the states go; `None`: the working directory.
-    pub aux_path: Option<PathBuf>,
+    pub aux_path: Option<String>,
     /// Verify among the writes as well.
     pub backlog: VerifyBacklog,
     /// Only replay the offsets, no write phase.

@@ -1,7 +1,5 @@
 //! Which files a job uses and how they come to be.
 
-use std::path::PathBuf;
-
 /// Bytes, or a share of the file or device that only probing can turn into bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
@@ -17,7 +15,7 @@ pub struct Files {
     /// `filename=`, split at colons, escapes resolved. Empty: names are generated from `name_format`.
     pub names: Vec<String>,
     /// `directory=`, split at colons; clones take them in turn. Empty: the current directory.
-    pub directories: Vec<PathBuf>,
+    pub directories: Vec<String>,
     /// `filename_format`; `None` is `$jobname.$jobnum.$filenum`.
     pub name_format: Option<String>,
     /// What generated names begin with, and `$clientuid` is: the node's name, where several run the same job.

@@ -104,7 +104,7 @@ pub enum Memory {
     /// A file (`mmap:FILE`; `mmapshared:FILE` and `mmaphuge:FILE` are shared).
     File {
         /// Where it is.
-        path: std::path::PathBuf,
+        path: String,
         /// What is written to the buffers gets into the file.
         shared: bool,
     },

@@ -16,6 +16,7 @@ pub fn per_direction<T: Clone>(
         .map(|item| if item.trim().is_empty() { Ok(None) } else { read(item).map(Some) })
         .collect::<Result<Vec<_>, _>>()?;
     match items.as_slice() {
+        items if items.iter().all(Option::is_none) => Err(Refusal::new("an empty list")),
         [all] => Ok(PerDirection::all(all.clone())),
         [reads, rest] => Ok(PerDirection { read: reads.clone(), write: rest.clone(), trim: rest.clone() }),
         [reads, writes, trims] => Ok(PerDirection { read: reads.clone(), write: writes.clone(), trim: trims.clone() }),
@@ -23,37 +24,32 @@ pub fn per_direction<T: Clone>(
     }
 }
 
-/// Refuses a list where one number is asked for: fio keeps one of them without saying which.
-pub(crate) fn refuse_list(text: &str) -> Result<(), Refusal> {
-    if text.contains([',', ':']) {
-        return Err(Refusal::new("one number only: fio would silently keep one of these"));
-    }
-    Ok(())
-}
-
 /// Refuses `4k-16k` and `4k:16k` where fio reads a list of directions, not a range.
 pub(crate) fn refuse_range_look_alike(name: &str, item: &str) -> Result<(), Refusal> {
-    match item.trim_start().char_indices().skip(1).find(|(_, c)| matches!(c, '-' | ':')) {
-        Some((at, _)) => {
-            let item = item.trim_start();
-            let (first, second) = (&item[..at], &item[at + 1..]);
-            let refusal = Refusal::new(format!("fio reads {item} as {first} for reads and {second} for writes"));
-            Err(match name {
-                "bs" => refusal.advise(format!("write bsrange={item} for a range, bs={first},{second} for the list")),
-                _ => refusal.advise(format!("write {name}={first},{second}")),
-            })
-        }
-        None => Ok(()),
+    let item = item.trim_start();
+    if !item.char_indices().skip(1).any(|(_, c)| matches!(c, '-' | ':')) {
+        return Ok(());
     }
+    let list = item.replace(['-', ':'], ",");
+    let refusal = Refusal::misread("this is no range", &format_args!("{list}, one for each direction"));
+    Err(match name {
+        "bs" => refusal.advise(format!("write bsrange={item} for a range, bs={list} for the list")),
+        _ => refusal.advise(format!("write {name}={list}")),
+    })
 }
 
-/// Reads `low-high` or `low:high`; with `single` one value stands for both ends.
+/// Reads `low-high` or `low:high`; with `single` one value stands for both ends, and a comma may stand between them.
 pub fn range<T: PartialOrd + Copy>(
     text: &str,
     single: bool,
     mut read: impl FnMut(&str) -> Result<T, Refusal>,
 ) -> Result<(T, T), Refusal> {
-    match text.split_once(['-', ':']) {
+    let between = |c: char| matches!(c, '-' | ':') || (single && c == ',');
+    match text.split_once(between) {
+        Some((_, high)) if high.contains([',', '-', ':']) => Err(Refusal::new("a range has two ends, no more")),
+        Some((low, high)) if is_hexadecimal(high) && !is_hexadecimal(low) && !text.contains(',') => {
+            Err(Refusal::new("with 0x anywhere fio takes both ends for hexadecimal").advise("write both ends alike"))
+        }
         Some((low, high)) => {
             let (low, high) = (read(low)?, read(high)?);
             Ok(if low <= high { (low, high) } else { (high, low) })
@@ -61,6 +57,10 @@ pub fn range<T: PartialOrd + Copy>(
         None if single => read(text).map(|value| (value, value)),
         None => Err(Refusal::new("a range has two ends").advise("write the smallest and the largest as in 4k-16k")),
     }
+}
+
+fn is_hexadecimal(text: &str) -> bool {
+    text.contains("0x") || text.contains("0X")
 }
 
 /// Splits names at colons; `\:` is a colon of the name, empty items are dropped.
@@ -90,7 +90,7 @@ pub fn names(text: &str) -> Vec<String> {
 /// Reads `a:b:c`, each a float from `min` to `max`, at most `count` of them.
 pub fn float_list(text: &str, min: f64, max: f64, count: usize) -> Result<Vec<f64>, Refusal> {
     let mut floats = Vec::new();
-    for item in text.split(':') {
+    for item in text.split(':').filter(|item| !item.is_empty()) {
         let value: f64 = item.trim().parse().map_err(|_| {
             let refusal = Refusal::new(format!("not a floating point value: {item}"));
             if item.contains(',') { refusal.advise("items are separated by colons") } else { refusal }
@@ -99,6 +99,9 @@ pub fn float_list(text: &str, min: f64, max: f64, count: usize) -> Result<Vec<f6
             return Err(Refusal::new(format!("value out of range: {value} ({min} to {max})")));
         }
         floats.push(value);
+    }
+    if floats.is_empty() {
+        return Err(Refusal::new(format!("no floating point value: {text}")));
     }
     if floats.len() > count {
         return Err(Refusal::new(format!("{} values, but the maximum is {count}", floats.len())));
@@ -114,7 +117,7 @@ pub fn cpu_list(text: &str) -> Result<Vec<u32>, Refusal> {
 /// Reads numbers and ranges of them, in order and once each.
 fn numbers(text: &str, between: &[char], what: &str, most: u32) -> Result<Vec<u32>, Refusal> {
     let mut numbers = Vec::new();
-    for item in text.split(between).map(str::trim) {
+    for item in text.split(between).map(str::trim).filter(|item| !item.is_empty()) {
         let (first, last) = range(item, true, |number| {
             number.trim().parse::<u32>().map_err(|_| Refusal::new(format!("{item} is not a {what} number")))
         })?;
@@ -122,6 +125,9 @@ fn numbers(text: &str, between: &[char], what: &str, most: u32) -> Result<Vec<u3
             return Err(Refusal::new(format!("{what} {last} is out of range (below {most})")));
         }
         numbers.extend(first..=last);
+    }
+    if numbers.is_empty() {
+        return Err(Refusal::new(format!("no {what} number")));
     }
     numbers.sort_unstable();
     numbers.dedup();
@@ -192,21 +198,10 @@ pub fn zones<T>(
     mut read: impl FnMut(&str) -> Result<T, Refusal>,
 ) -> Result<Vec<(T, Option<u32>)>, Refusal> {
     let mut parts = Vec::new();
-    for item in text.split(':') {
+    for item in text.split(':').filter(|item| !item.is_empty()) {
         let (first, second) = item.split_once('/').map_or((item, None), |(first, second)| (first, Some(second)));
         let (size, percent) = if percent_first { (second.unwrap_or(""), Some(first)) } else { (first, second) };
-        let percent = match percent.filter(|text| !text.is_empty()) {
-            None => None,
-            Some(text) => {
-                let number = number::size(text, &mut Reading::default())?;
-                Some(
-                    u32::try_from(number)
-                        .ok()
-                        .filter(|percent| *percent <= 100)
-                        .ok_or_else(|| Refusal::new(format!("{text} is not a percentage (0 to 100)")))?,
-                )
-            }
-        };
+        let percent = percent.filter(|text| !text.is_empty()).map(number::share).transpose()?;
         parts.push((read(size)?, percent));
     }
     Ok(parts)

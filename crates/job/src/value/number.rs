@@ -1,145 +1,244 @@
-//! Integers and byte counts.
+//! Integers, counts, shares and byte counts.
 
-use super::{Reading, Refusal, split_leading_blank};
+use super::{Reading, Refusal};
 use crate::typed::Amount;
 
-/// Reads a count of bytes (or of anything else that takes `k`, `m`, ...): 0 to 2^64-1.
+/// Reads a count of bytes (or of anything else that takes `k`, `m`, ...): 0 to 2^64-1, the digits below 2^63.
 pub fn size(text: &str, reading: &mut Reading) -> Result<u64, Refusal> {
-    let (blank, trimmed) = split_leading_blank(text);
-    if trimmed.starts_with('-') {
-        return Err(Refusal::new("a negative number has no meaning here"));
+    let parts = Parts::of(text)?;
+    if parts.negative {
+        return Err(Refusal::new(NEGATIVE));
     }
-    let (digits, suffix) = split_digits(trimmed)?;
-    let factor = factor(trimmed, digits, suffix, reading)?;
-    if blank && !suffix.is_empty() {
-        return Err(Refusal::new(format!("a blank before {trimmed} makes fio drop its unit and read {digits}"))
-            .advise(format!("write {trimmed} right after the =")));
-    }
-    let number = parse_digits(digits)?;
-    number.checked_mul(factor).ok_or_else(|| Refusal::new("larger than 2^64-1"))
+    parts.number(reading)
 }
 
 /// Reads an integer that may be negative; the same suffixes as [`size`].
 pub fn integer(text: &str, reading: &mut Reading) -> Result<i64, Refusal> {
-    let (blank, trimmed) = split_leading_blank(text);
-    let (sign, magnitude) = match trimmed.strip_prefix('-') {
-        Some(rest) => (-1, rest),
-        None => (1, trimmed),
-    };
-    let written = if blank { format!(" {magnitude}") } else { magnitude.to_owned() };
-    let number = size(&written, reading)?;
-    i64::try_from(number).map(|n| sign * n).map_err(|_| Refusal::new("larger than 2^63-1"))
+    let parts = Parts::of(text)?;
+    let sign = if parts.negative { -1 } else { 1 };
+    i64::try_from(parts.number(reading)?).map(|n| sign * n).map_err(|_| Refusal::new("larger than 2^63-1"))
 }
 
-/// Reads bytes or a percentage (`50%`, 0 to 100).
+/// Reads the number of a switch, which takes no unit.
+pub fn switch(text: &str) -> Result<i64, Refusal> {
+    let parts = Parts::of(text)?;
+    let number = i32::try_from(parts.value()?).ok().filter(|_| parts.suffix.trim().is_empty());
+    let number = i64::from(number.ok_or_else(|| Refusal::new("this is a switch").advise("write 0 or 1"))?);
+    Ok(if parts.negative { -number } else { number })
+}
+
+/// Reads bytes or a percentage (`50%`, 0 to 100). More than one `%`, as scripts write it, is one.
 pub fn amount(text: &str, reading: &mut Reading) -> Result<Amount, Refusal> {
-    let trimmed = text.trim_start();
-    if let Some(number) = trimmed.strip_suffix('%') {
-        let percent = size(number, reading)?;
-        return match u32::try_from(percent) {
-            Ok(percent) if percent <= 100 => Ok(Amount::Percent(percent)),
-            _ => Err(Refusal::new(format!("{percent} % is more than 100 %")).advise("give 0% to 100%")),
+    let parts = Parts::of(text)?;
+    if parts.negative {
+        return Err(Refusal::new(NEGATIVE));
+    }
+    if parts.suffix.starts_with('%') && !parts.blank && !parts.hexadecimal {
+        if !parts.suffix.bytes().all(|byte| byte == b'%') {
+            return Err(Refusal::new(format!("nothing may follow {}%", parts.digits)));
+        }
+        return match parts.digits.parse() {
+            Ok(percent @ 0..=100) => Ok(Amount::Percent(percent)),
+            _ => Err(Refusal::new(format!("{} % is more than 100 %", parts.digits)).advise("give 0% to 100%")),
         };
     }
-    if trimmed.ends_with(['z', 'Z']) && trimmed[..trimmed.len() - 1].bytes().all(|b| b.is_ascii_digit()) {
+    if parts.text.ends_with('%') {
+        let reason = "a percentage is a whole number right before the %";
+        return Err(parts.misread(reason, reading.kb_base).advise("write it as 50%"));
+    }
+    if parts.suffix.starts_with(['z', 'Z']) {
         return Err(Refusal::new("a count of zones needs zonemode=zbd, which is not supported yet"));
     }
     size(text, reading).map(Amount::Bytes)
 }
 
-/// Splits `4kb` into `4` and `kb`; hexadecimal digits belong to the number.
-fn split_digits(text: &str) -> Result<(&str, &str), Refusal> {
-    let hexadecimal = text.get(..2).is_some_and(|prefix| prefix.eq_ignore_ascii_case("0x"));
-    let end = if hexadecimal {
-        2 + text[2..].bytes().take_while(u8::is_ascii_hexdigit).count()
-    } else {
-        text.bytes().take_while(u8::is_ascii_digit).count()
-    };
-    if end == 0 || (hexadecimal && end == 2) {
-        return Err(Refusal::new("not a number"));
+/// Reads the count behind a colon, as in `randread:8`.
+pub fn count(text: &str) -> Result<u32, Refusal> {
+    let trimmed = text.trim();
+    let digits = leading_digits(trimmed);
+    let too_large = || Refusal::new(format!("{digits} is larger than 2^32-1"));
+    match digits.len() {
+        0 => Err(Refusal::new("not a count")),
+        length if length == trimmed.len() => digits.parse().map_err(|_| too_large()),
+        _ => Err(Refusal::misread("a count is a whole number without a unit", &digits)),
     }
-    let (digits, suffix) = text.split_at(end);
-    if hexadecimal && !suffix.is_empty() {
-        return Err(Refusal::new(format!("a hexadecimal number takes no unit: fio drops the {suffix}"))
-            .advise("write the number without a unit, or in decimal"));
-    }
-    Ok((digits, suffix))
 }
 
-fn parse_digits(digits: &str) -> Result<u64, Refusal> {
-    let parsed = match digits.get(..2) {
-        Some("0x" | "0X") => u64::from_str_radix(&digits[2..], 16),
-        _ => digits.parse(),
-    };
-    parsed.map_err(|_| Refusal::new("larger than 2^64-1"))
+/// Reads a share of a hundred in a list, as in `4k/60`.
+pub fn share(text: &str) -> Result<u32, Refusal> {
+    let share = count(text.trim_end_matches('%'))?;
+    if share > 100 {
+        return Err(Refusal::new(format!("{text} is not a percentage (0 to 100)")));
+    }
+    Ok(share)
 }
 
-/// What a suffix multiplies by. Units of one letter and with `b` follow kb_base, units with `ib` the other base.
-fn factor(text: &str, digits: &str, suffix: &str, reading: &mut Reading) -> Result<u64, Refusal> {
-    let lower = suffix.trim_end().to_ascii_lowercase();
-    if matches!(lower.as_str(), "" | "b" | "byte" | "bytes") {
-        return Ok(1);
-    }
-    if lower.len() > 1 && lower.strip_prefix('.').is_some_and(|zeros| zeros.bytes().all(|digit| digit == b'0')) {
-        reading.notes.push(format!("{text} is read as {digits}; write {digits}"));
-        return Ok(1);
-    }
-    if lower.starts_with('.') {
-        return Err(fraction(text, reading.kb_base));
-    }
-    let exponent = match lower.as_bytes()[0] {
-        b'k' => 1,
-        b'm' => 2,
-        b'g' => 3,
-        b't' => 4,
-        b'p' => 5,
-        _ => return Err(unknown_unit(digits, suffix)),
-    };
-    let other_base = if reading.kb_base == 1024 { 1000_u64 } else { 1024 };
-    let base = match &lower[1..] {
-        "" | "b" => reading.kb_base,
-        "i" if reading.kb_base == 1024 => reading.kb_base,
-        "i" => {
-            return Err(Refusal::new(format!("fio reads {suffix} as {} under kb_base=1000", &suffix[..1]))
-                .advise(format!("write {digits}{suffix}b for 1024s, {digits}{} for 1000s", &suffix[..1])));
+pub(super) fn leading_digits(text: &str) -> &str {
+    &text[..text.bytes().take_while(u8::is_ascii_digit).count()]
+}
+
+/// A number taken apart as fio does it: a unit follows the digits at once, and what is no unit is dropped there.
+pub(super) struct Parts<'t> {
+    /// The text without the blanks and the sign before it.
+    text: &'t str,
+    /// There were blanks: fio takes no unit then.
+    pub blank: bool,
+    pub negative: bool,
+    pub digits: &'t str,
+    /// The digits begin with `0x`: fio takes no unit then.
+    pub hexadecimal: bool,
+    pub suffix: &'t str,
+}
+
+impl<'t> Parts<'t> {
+    pub(super) fn of(text: &'t str) -> Result<Parts<'t>, Refusal> {
+        let trimmed = text.trim_start();
+        let blank = trimmed.len() != text.len();
+        let (negative, text) = match trimmed.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, trimmed.strip_prefix('+').unwrap_or(trimmed)),
+        };
+        let hexadecimal = text.get(..2).is_some_and(|prefix| prefix.eq_ignore_ascii_case("0x"));
+        let length = match hexadecimal {
+            true => 2 + text[2..].bytes().take_while(u8::is_ascii_hexdigit).count(),
+            false => leading_digits(text).len(),
+        };
+        if length == 0 || (hexadecimal && length == 2) {
+            return Err(Refusal::new("not a number"));
         }
-        "ib" => {
-            if reading.kb_base == 1024 {
-                let bytes = parse_digits(digits)?.saturating_mul(other_base.pow(exponent));
-                let letter = &suffix[..1];
-                reading.notes.push(format!(
-                    "{digits}{suffix} means {bytes} bytes, a power of 1000, as fio documents for kb_base=1024; \
-                     write {digits}{letter} for powers of 1024"
-                ));
+        let (digits, suffix) = text.split_at(length);
+        Ok(Parts { text, blank, negative, digits, hexadecimal, suffix })
+    }
+
+    pub(super) fn value(&self) -> Result<u64, Refusal> {
+        let parsed = match self.hexadecimal {
+            true => i64::from_str_radix(&self.digits[2..], 16),
+            false => self.digits.parse(),
+        };
+        parsed.map(i64::unsigned_abs).map_err(|_| Refusal::new("larger than 2^63-1"))
+    }
+
+    /// What fio takes for the number, and what for its unit: the letters right behind the decimal digits. With `0x` anywhere
+    /// all digits are hexadecimal. `None`: fio refuses it too.
+    pub(super) fn taken_by_fio(&self) -> Option<(u64, String)> {
+        let item = self.text.split(',').next().unwrap_or_default().to_ascii_lowercase();
+        let number = match item.contains("0x") {
+            true => {
+                let digits = item.strip_prefix("0x").unwrap_or(&item);
+                i64::from_str_radix(&digits[..digits.bytes().take_while(u8::is_ascii_hexdigit).count()], 16)
             }
-            other_base
+            false => leading_digits(&item).parse(),
+        };
+        let unit = if self.blank { "" } else { &item[leading_digits(&item).len()..] };
+        let number = number.ok().filter(|number| *number < i64::MAX)?;
+        Some((number.unsigned_abs(), unit.to_owned()))
+    }
+
+    /// The refusal of what fio misreads: it multiplies by the unit that the letters begin with, whatever follows, and a
+    /// percentage is counted from the largest number down.
+    fn misread(&self, reason: &str, kb_base: u64) -> Refusal {
+        let Some((number, unit)) = self.taken_by_fio() else { return Refusal::new(reason) };
+        let letter = unit.chars().next().and_then(|letter| "kmgtp".find(letter));
+        let binary = unit.get(1..).is_some_and(|rest| rest.starts_with("ib"));
+        let base = if binary { other_base(kb_base) } else { kb_base };
+        let number = number.wrapping_mul(letter.map_or(1, |exponent| base.pow(exponent as u32 + 1)));
+        let sign = if self.negative { "-" } else { "" };
+        match unit.starts_with('%') {
+            true if self.negative => Refusal::new(reason),
+            true => Refusal::misread(reason, &(u64::MAX - number)),
+            false => Refusal::misread(reason, &format_args!("{sign}{number}")),
         }
-        _ => return Err(unknown_unit(digits, suffix)),
-    };
-    Ok(base.pow(exponent))
+    }
+
+    /// The number without its sign, if fio reads it as it looks.
+    fn number(&self, reading: &mut Reading) -> Result<u64, Refusal> {
+        let factor = self.factor(reading)?;
+        self.value()?.checked_mul(factor).ok_or_else(|| Refusal::new("larger than 2^64-1"))
+    }
+
+    /// What the suffix multiplies by. Units of one letter and with `b` follow kb_base, units with `ib` the other base.
+    fn factor(&self, reading: &mut Reading) -> Result<u64, Refusal> {
+        let (digits, suffix, kb_base) = (self.digits, self.suffix.trim_end(), reading.kb_base);
+        let misread = |reason: &str| self.misread(reason, kb_base);
+        let lower = suffix.to_ascii_lowercase();
+        if matches!(lower.as_str(), "" | "b" | "byte" | "bytes") {
+            return Ok(1);
+        }
+        if suffix.contains([',', ':', '-']) {
+            return Err(Refusal::new(ONE_OF_THEM));
+        }
+        if self.hexadecimal {
+            return Err(
+                misread("a hexadecimal number takes no unit").advise("write the number without a unit, or in decimal")
+            );
+        }
+        if lower.len() > 1 && lower.strip_prefix('.').is_some_and(|zeros| zeros.bytes().all(|digit| digit == b'0')) {
+            reading.notes.push(format!("{} is read as {digits}; write {digits}", self.text));
+            return Ok(1);
+        }
+        let first = lower.chars().next().unwrap_or_default();
+        let exponent = match "kmgtp".find(first) {
+            Some(index) => index as u32 + 1,
+            None => return Err(self.without_unit(first, misread, kb_base)),
+        };
+        let base = match (&lower[1..], kb_base) {
+            ("" | "b", _) | ("i", 1024) => kb_base,
+            ("i", _) => {
+                return Err(misread(&format!("{suffix} is no unit under kb_base=1000"))
+                    .advise(format!("write {digits}{suffix}b for 1024s, {digits}{} for 1000s", &suffix[..1])));
+            }
+            ("ib", _) => other_base(kb_base),
+            _ => return Err(misread(&format!("unknown unit {suffix}")).advise(UNITS)),
+        };
+        if self.blank {
+            return Err(misread(&format!("a blank before {}", self.text))
+                .advise(format!("write {} right after the =", self.text)));
+        }
+        if base == 1000 && kb_base == 1024 {
+            let (bytes, letter) = (self.value()?.saturating_mul(base.pow(exponent)), &suffix[..1]);
+            reading.notes.push(format!(
+                "{digits}{suffix} means {bytes} bytes, a power of 1000, as fio documents for kb_base=1024; write \
+                 {digits}{letter} for powers of 1024"
+            ));
+        }
+        Ok(base.pow(exponent))
+    }
+
+    /// What follows the digits is no unit.
+    fn without_unit(&self, first: char, misread: impl Fn(&str) -> Refusal, kb_base: u64) -> Refusal {
+        match first {
+            '.' => misread("fractions are not numbers here").advise(whole(self.text, kb_base)),
+            '%' => misread("a percentage has no meaning here"),
+            // fio refuses it too.
+            'z' => Refusal::new(format!("unknown unit {}", self.suffix)).advise(UNITS),
+            _ => misread(&format!("unknown unit {}", self.suffix.trim())).advise(UNITS),
+        }
+    }
 }
 
-fn unknown_unit(digits: &str, suffix: &str) -> Refusal {
-    Refusal::new(format!("unknown unit {suffix}, which fio would drop and read {digits}"))
-        .advise("units are k, m, g, t, p; plain numbers are bytes")
+/// What `kib` counts by, where `k` counts by this.
+fn other_base(kb_base: u64) -> u64 {
+    if kb_base == 1024 { 1000 } else { 1024 }
 }
 
-/// `1.5g` is 1 to fio. Says what to write instead, in the next smaller unit where that is exact.
-fn fraction(text: &str, kb_base: u64) -> Refusal {
+const NEGATIVE: &str = "a negative number has no meaning here";
+pub(super) const ONE_OF_THEM: &str = "one number only: fio would keep one of them";
+const UNITS: &str = "units are k, m, g, t, p; plain numbers are bytes";
+
+/// What to write instead of a fraction: the next smaller unit, where that is exact.
+fn whole(text: &str, kb_base: u64) -> String {
     let number_end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let whole = text.split('.').next().unwrap_or_default();
-    let refusal = Refusal::new(format!("fractions are not numbers here: fio would read {whole} and drop the rest"));
     let smaller = match text[number_end..].to_ascii_lowercase().as_str() {
         "m" | "mb" => "k",
         "g" | "gb" => "m",
         "t" | "tb" => "g",
         "p" | "pb" => "t",
         "k" | "kb" => "",
-        _ => return refusal.advise("write a whole number"),
+        _ => return "write a whole number".to_owned(),
     };
     match text[..number_end].parse::<f64>() {
-        Ok(value) => refusal.advise(format!("write {}{smaller}", (value * kb_base as f64).round())),
-        Err(_) => refusal.advise("write a whole number"),
+        Ok(value) => format!("write {}{smaller}", (value * kb_base as f64).round()),
+        Err(_) => "write a whole number".to_owned(),
     }
 }
 
@@ -191,8 +290,8 @@ mod tests {
         }
         assert_eq!(bytes("1.5g").unwrap_err().advice.unwrap(), "write 1536m");
         assert_eq!(bytes(" 64k").unwrap_err().advice.unwrap(), "write 64k right after the =");
-        assert!(bytes("18446744073709551615").is_ok());
-        assert!(bytes("18446744073709551616").is_err());
+        assert!(bytes("9223372036854775807").is_ok());
+        assert!(bytes("9223372036854775808").is_err());
         assert!(bytes("999999999999p").is_err());
     }
 

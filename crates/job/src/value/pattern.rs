@@ -1,6 +1,7 @@
 //! Patterns: `0xhex`, decimal numbers, `"text"`, `'file'` and `%o` in any sequence.
 
 use super::Refusal;
+use super::number::leading_digits;
 use crate::typed::BytePattern;
 
 /// Longest pattern, bytes.
@@ -13,7 +14,8 @@ const OFFSETS_MAX: usize = 8;
 const OFFSET_LENGTH: usize = 8;
 
 /// Reads a pattern into its bytes. Hexadecimal digits come in the order written, decimal numbers lowest byte
-/// first (negative ones as 32 bits), text as it stands between double quotes, files between single quotes.
+/// first (negative ones as 32 bits), text as it stands between double quotes, files between single quotes. Blanks may
+/// stand before a decimal number, and one ends where `0x` begins.
 pub fn buffer_pattern(text: &str) -> Result<BytePattern, Refusal> {
     let pattern = verify_pattern(text)?;
     match pattern.offsets.is_empty() {
@@ -46,12 +48,9 @@ pub fn verify_pattern(text: &str) -> Result<BytePattern, Refusal> {
             b'0' if rest.get(..2).is_some_and(|prefix| prefix.eq_ignore_ascii_case("0x")) => {
                 hexadecimal(&rest[2..], bytes)?
             }
-            b'-' | b'0'..=b'9' => decimal(rest, bytes)?,
-            _ => {
-                return Err(Refusal::new(format!("a pattern cannot begin with {rest}")).advise(
-                    "a pattern is \"text\" in double quotes (kept from the shell), 'file', 0xhex or a number",
-                ));
-            }
+            b'-' | b'+' | b'0'..=b'9' => decimal(rest, bytes)?,
+            byte if byte.is_ascii_whitespace() => decimal(rest.trim_start(), bytes)?,
+            _ => return Err(unknown(rest)),
         };
     }
     if pattern.offsets.len() > OFFSETS_MAX {
@@ -95,7 +94,7 @@ fn no_closing_quote() -> Refusal {
 
 fn quoted<'a>(text: &'a str, bytes: &mut Vec<u8>) -> Result<&'a str, Refusal> {
     let (inside, rest) = text.split_once('"').ok_or_else(no_closing_quote)?;
-    bytes.extend_from_slice(inside.as_bytes());
+    bytes.extend_from_slice(&crate::bytes::bytes(inside));
     Ok(rest)
 }
 
@@ -114,21 +113,28 @@ fn hexadecimal<'a>(text: &'a str, bytes: &mut Vec<u8>) -> Result<&'a str, Refusa
 }
 
 fn decimal<'a>(text: &'a str, bytes: &mut Vec<u8>) -> Result<&'a str, Refusal> {
-    let negative = text.starts_with('-');
-    let start = usize::from(negative);
-    let length = text[start..].bytes().take_while(u8::is_ascii_digit).count();
-    let (digits, rest) = text.split_at(start + length);
-    let too_large = || Refusal::new(format!("{digits} does not fit 32 bits")).advise("write it as 0xhex");
-    if negative {
-        let value: i32 = digits.parse().map_err(|_| too_large())?;
-        bytes.extend_from_slice(&value.to_le_bytes());
-    } else {
-        let value: u32 = digits.parse().map_err(|_| too_large())?;
-        let all = value.to_le_bytes();
-        let used = all.iter().rposition(|byte| *byte != 0).map_or(1, |last| last + 1);
-        bytes.extend_from_slice(&all[..used]);
+    let sign = usize::from(text.starts_with(['-', '+']));
+    let mut length = leading_digits(&text[sign..]).len();
+    // The 0 of a hexadecimal number that follows.
+    if text[..sign + length].ends_with('0') && text[sign + length..].starts_with(['x', 'X']) {
+        length -= 1;
     }
+    let (number, rest) = text.split_at(sign + length);
+    if length == 0 {
+        return Err(unknown(text));
+    }
+    let value: i32 = number.parse().map_err(|_| {
+        Refusal::new(format!("{number} does not fit 32 bits with their sign")).advise("write it as 0xhex")
+    })?;
+    let all = value.to_le_bytes();
+    let used = all.iter().rposition(|byte| *byte != 0).map_or(1, |last| last + 1);
+    bytes.extend_from_slice(&all[..used]);
     Ok(rest)
+}
+
+fn unknown(rest: &str) -> Refusal {
+    Refusal::new(format!("a pattern cannot go on with {rest}"))
+        .advise("a pattern is \"text\" in double quotes (kept from the shell), 'file', 0xhex or a number")
 }
 
 #[cfg(test)]
@@ -147,10 +153,18 @@ mod tests {
             ("70000", vec![0x70, 0x11, 0x01]),
             ("-12", vec![0xf4, 0xff, 0xff, 0xff]),
             ("0xff\"abcd\"-12", vec![0xff, b'a', b'b', b'c', b'd', 0xf4, 0xff, 0xff, 0xff]),
+            ("\"ab\"-120xdeadface", vec![b'a', b'b', 0xf4, 0xff, 0xff, 0xff, 0xde, 0xad, 0xfa, 0xce]),
+            ("10x5", vec![1, 5]),
+            ("00X12", vec![0, 0x12]),
+            ("1 2", vec![1, 2]),
+            ("+5 -6", vec![5, 0xfa, 0xff, 0xff, 0xff]),
+            ("0x123456789abcdef0123", vec![0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x23]),
         ] {
             assert_eq!(buffer_pattern(text).map(|pattern| pattern.bytes), Ok(bytes), "{text}");
         }
-        for text in ["abc", "0x", "\"abc", "o", "4294967296", "'file", "%o", "%x", ""] {
+        for text in
+            ["abc", "0x", "-0x5", "1 0x5", "\"a\" \"b\"", "--5", "\"abc", "o", "2147483648", "'file", "%o", "%x", ""]
+        {
             assert!(buffer_pattern(text).is_err(), "{text}");
         }
         assert!(verify_pattern(&"%o".repeat(8)).is_ok() && verify_pattern(&"%o".repeat(9)).is_err());

@@ -22,9 +22,7 @@ pub fn word(text: &str, choices: &'static [Choice]) -> Result<Word, Refusal> {
         return Err(unknown(text, head, choices));
     };
     match (tail, choice.tail) {
-        (None, _) => Ok(Word { choice, tail: None }),
-        // fio takes an empty tail for none.
-        (Some(""), Some(_)) => Ok(Word { choice, tail: None }),
+        (None, _) | (Some(""), None) => Ok(Word { choice, tail: None }),
         (Some(tail), Some(_)) => Ok(Word { choice, tail: Some(tail.to_owned()) }),
         (Some(tail), None) => {
             Err(Refusal::new(format!("nothing may follow {head}: fio would drop :{tail}"))
@@ -42,7 +40,7 @@ fn unknown(text: &str, head: &str, choices: &'static [Choice]) -> Refusal {
     if let Some((first, _)) = head.split_once(',')
         && words().any(|word| word == first)
     {
-        return refusal.advise(format!("one word only: fio would drop what follows {first}"));
+        return refusal.advise(format!("one word only: write {first}"));
     }
     match crate::lookup::nearest(head, words()) {
         Some(near) => refusal.advise(format!("did you mean {near}?")),

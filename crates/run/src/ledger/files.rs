@@ -124,7 +124,7 @@ impl Files {
     /// Their evidence for the ledger.
     pub(super) fn evidence(&self) -> Vec<FileEvidence> {
         let evidence = |file: &WatchedFile| FileEvidence {
-            path: file.path.to_string_lossy().into_owned(),
+            path: job::bytes::shown(&file.path),
             before: file.before.clone().unwrap_or_default(),
             before_later: file.before_later.clone(),
             after: file.after.clone(),
@@ -195,7 +195,7 @@ impl WatchedFile {
 
 /// Without advice: a failed sample needs no action.
 fn description(error: &FileError) -> String {
-    format!("{}: {}", error.path.display(), std::io::Error::from_raw_os_error(error.code))
+    format!("{}: {}", job::bytes::shown(&error.path), std::io::Error::from_raw_os_error(error.code))
 }
 
 fn state(file: &OpenFile, flush: bool) -> Result<FileState, String> {

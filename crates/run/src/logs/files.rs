@@ -73,7 +73,7 @@ fn open_one(path: &PathBuf, alone: bool) -> Result<File, String> {
         options.append(true)
     };
     options.open(path).map_err(|error| {
-        let shown = path.display();
+        let shown = job::bytes::shown(path);
         format!("fio: cannot write the log {shown}: {error}\nNext step: create its directory, or choose another one")
     })
 }
@@ -95,7 +95,7 @@ fn path(worker: &WorkerPlan, subject: Subject) -> Option<PathBuf> {
     let stem = if stem.is_empty() { worker.job.label(worker.clone) } else { stem };
     let suffix = subject.suffix();
     let compressed = if is_compressed(logs, subject) { ".fz" } else { "" };
-    Some(PathBuf::from(worker.job.name_on_node(match logs.per_job {
+    Some(engine::written::path(&worker.job.name_on_node(match logs.per_job {
         true => format!("{stem}_{suffix}.{}.log{compressed}", worker.thread_number),
         false => format!("{stem}_{suffix}.log{compressed}"),
     })))

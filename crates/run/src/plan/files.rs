@@ -24,7 +24,7 @@ pub struct PlannedFile {
 
 impl PlannedFile {
     pub(crate) fn range(&self) -> FileRange {
-        FileRange { start: self.start, length: self.length, name: self.path.to_string_lossy().into_owned() }
+        FileRange { start: self.start, length: self.length, name: job::bytes::shown(&self.path) }
     }
 }
 
@@ -261,7 +261,7 @@ impl<'facts> Sizes<'facts> {
             let message = format!(
                 "fio: refusing extend of file due to read-only\nfio: {path} has {size_now} bytes, the job needs {needed}. \
                  Next step: lower --size, or lay the file out without --readonly",
-                path = path.display()
+                path = job::bytes::shown(path)
             );
             return refuse("readonly", message);
         }
@@ -273,7 +273,7 @@ impl<'facts> Sizes<'facts> {
             let message = format!(
                 "fio: verify: {path} has {size_now} bytes, but {needed} must be checked; a new layout would destroy \
                  the written data. Next step: use the --size it was written with",
-                path = path.display()
+                path = job::bytes::shown(path)
             );
             return refuse("verify", message);
         }
@@ -413,5 +413,5 @@ fn bytes_of(amount: Amount, whole: u64) -> u64 {
 }
 
 fn refuse(code: i32, function: &'static str, path: &Path, reason: &str) -> Refusal {
-    Refusal { code, function, message: format!("fio: {} {reason}", path.display()) }
+    Refusal { code, function, message: format!("fio: {} {reason}", job::bytes::shown(path)) }
 }

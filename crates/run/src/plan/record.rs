@@ -24,7 +24,7 @@ impl WorkerPlan {
         let named = self.files.iter().filter(|_| has_files);
         JobPlan {
             stage: self.stage,
-            files: named.clone().take(FILES_KEPT).map(|file| file.path.to_string_lossy().into_owned()).collect(),
+            files: named.clone().take(FILES_KEPT).map(|file| job::bytes::shown(&file.path)).collect(),
             file_count: named.count() as u64,
             parts: self.parts.clone(),
             offset_bytes: self.files.first().map_or(0, |file| file.start),

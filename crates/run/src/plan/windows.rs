@@ -13,8 +13,7 @@ pub(super) fn refusal(job: &Job) -> Option<Refusal> {
         return refuse("Windows has no sync_file_range. Next step: use --fsync or --fdatasync".to_owned());
     }
     if job.discards() {
-        let text =
-            "trims are for block devices of Linux, as with fio. Next step: use --ioengine=null, or leave trims out";
+        let text = "trims are for block devices of Linux. Next step: use --ioengine=null, or leave trims out";
         return refuse(text.to_owned());
     }
     if matches!(job.submission.memory, Memory::Huge(_)) {

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use drive::Parts;
 use engine::errno::{EINVAL, reason};
 use engine::files::{Reach, Readers, SMALL_FILE_BYTES_MAX, read_whole, write_whole};
+use engine::written;
 use results::{Note, Severity};
 use workload::{Generator, LastWrites, SavedState, Workload};
 
@@ -19,7 +20,7 @@ fn path(plan: &WorkerPlan) -> PathBuf {
     let node = plan.job.files.client.as_deref().unwrap_or("local");
     let name = format!("{node}-{job}-{}-verify.state", plan.thread_number - 1);
     let directory = plan.job.verify.as_ref().and_then(|verify| verify.aux_path.clone());
-    directory.unwrap_or_default().join(name)
+    written::path(&directory.unwrap_or_default()).join(written::path(&name))
 }
 
 /// How far the writes came that ended. `None`: nobody wants to know.
@@ -53,7 +54,11 @@ pub(crate) fn save(plan: &WorkerPlan, state: &SavedState) -> Option<String> {
     let path = path(plan);
     let bytes = state.to_bytes(&plan.job.name, plan.files.len() as u32);
     let error = write_whole(&path, Readers::ByUmask, &bytes).err()?;
-    Some(format!("fio: open state file: {}\nfio: state file: {} (for_write=1)", reason(&error), path.display()))
+    Some(format!(
+        "fio: open state file: {}\nfio: state file: {} (for_write=1)",
+        reason(&error),
+        job::bytes::shown(&path)
+    ))
 }
 
 /// How many requests of the job can be verified as the saved state says. `None`: nobody asked.
@@ -65,11 +70,15 @@ pub(crate) fn verifiable(plan: &WorkerPlan) -> Result<Option<u64>, Refused> {
     let path = path(plan);
     let refused = |message| Refused { code: EINVAL, function: "verify_state_load", message };
     let bytes = read_whole(&path, SMALL_FILE_BYTES_MAX).map_err(|error| {
-        let text =
-            format!("fio: open state file: {}\nfio: state file: {} (for_write=0)", reason(&error), path.display());
+        let text = format!(
+            "fio: open state file: {}\nfio: state file: {} (for_write=0)",
+            reason(&error),
+            job::bytes::shown(&path)
+        );
         Refused { code: error.raw_os_error().unwrap_or(EINVAL), function: "verify_state_load", message: text }
     })?;
-    let state = SavedState::of_bytes(&bytes).map_err(|error| refused(format!("{error}: {}", path.display())))?;
+    let state =
+        SavedState::of_bytes(&bytes).map_err(|error| refused(format!("{error}: {}", job::bytes::shown(&path))))?;
     let number = state.verifiable(&plan.workload).map_err(|error| refused(error.to_string()))?;
     Ok(Some(number))
 }

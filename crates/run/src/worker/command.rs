@@ -5,6 +5,7 @@ use std::process::{Child, Command, Stdio};
 use engine::clock::{Clock, RealClock};
 use engine::errno::EIO;
 use engine::process::{end_with_this_thread, lead_group};
+use engine::written;
 
 use super::Refused;
 use crate::conduct::{Event, Shared};
@@ -51,7 +52,7 @@ pub(super) fn run(when: When, index: usize, shared: &Shared) -> Result<(), Refus
     // As with fio, the redirection belongs to the last command of several. What the others print goes to stderr: a
     // document on stdout stays whole.
     shell
-        .args(["-c", &format!("{command} > {} 2>&1", quoted(&output)), "sh"])
+        .args(["-c".into(), written::os_string(&format!("{command} > {} 2>&1", quoted(&output))), "sh".into()])
         .stdin(Stdio::null())
         .stdout(std::io::stderr());
     // A Ctrl-C ends the run, which ends the command.

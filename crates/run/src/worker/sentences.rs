@@ -20,7 +20,7 @@ fn kind_of(op: &Op) -> &'static str {
 }
 
 fn file_of(plan: &WorkerPlan, op: &Op) -> String {
-    plan.files.get(op.file as usize).map_or("-".into(), |file| file.path.to_string_lossy()).into_owned()
+    plan.files.get(op.file as usize).map_or("-".into(), |file| job::bytes::shown(&file.path))
 }
 
 /// fio's sentence about a failed request.

@@ -1,0 +1,138 @@
+//! What the chosen differences of the language say of fio is so. That ours does otherwise is in `chosen` and `readings`.
+
+use std::ops::RangeInclusive;
+
+use job::differences::of_language;
+
+use crate::claims::{ios, is_read_as, run, run_with};
+use crate::tools::FIO;
+
+/// The beginning of a row, and whether fio does what the row says.
+type Try = (&'static str, fn() -> bool);
+
+/// A job that runs to its end, with these words.
+fn runs(words: &str) -> bool {
+    ios(words).is_some_and(|ios| ios > 0)
+}
+
+/// Requests of 8 MiB with these block sizes: their share says how many were of which size.
+fn split_in(words: &str, requests: RangeInclusive<u64>) -> bool {
+    ios(&format!("--size=8m --bssplit={words}")).is_some_and(|ios| requests.contains(&ios))
+}
+
+/// Offsets that do not follow the one before, of random reads in these steps.
+fn jumps(access: &str) -> usize {
+    let ran = run(&format!("--name=a --filename=f --size=256k --write_bw_log=l --log_offset=1 --rw={access}"));
+    let log = std::fs::read_to_string(ran.directory.path().join("l_bw.1.log")).unwrap_or_default();
+    let offsets: Vec<u64> = log.lines().filter_map(|line| line.split(", ").nth(4)?.parse().ok()).collect();
+    offsets.windows(2).filter(|pair| pair[1] != pair[0] + 4096).count()
+}
+
+/// The values are those that fio has with a null engine and a job file.
+fn file_says(jobs: &str, said: &str) -> bool {
+    run_with("--output-format=normal,json jobs", jobs).said.contains(said)
+}
+
+#[rustfmt::skip]
+const TRIES: &[Try] = &[
+    ("size=1.5g", || is_read_as("size", "1.5g", &["1"])),
+    ("size=4x", || {
+        [("4x", "4"), ("0x1k", "1"), ("4kbs", "4096"), ("50x", "80")].iter().all(|(text, bytes)| is_read_as("size", text, &[bytes]))
+    }),
+    ("rwmixread=70%", || ios("--rw=randrw --rwmixread=70%") == Some(16)),
+    ("number_ios=5%", || is_read_as("number_ios", "5%", &["18446744073709551610"])),
+    ("size=50.5%", || {
+        let fifty = |text| is_read_as("size", text, &["50"]);
+        fifty("50.5%") && fifty(" 50%") && is_read_as("size", "50%x", &["18446744073709551565"])
+    }),
+    ("size=65536.0", || is_read_as("size", "65536.0", &["65536"]) && is_read_as("fsync", "10 // text", &["10"])),
+    ("runtime=10sec", || {
+        [("10sec", "10"), ("1min", "1"), ("1h30m", "1")].iter().all(|(text, us)| is_read_as("runtime", text, &[us]))
+    }),
+    ("runtime=1.5s", || is_read_as("runtime", "1.5s", &["1000000"]) && is_read_as("runtime", "0x10", &["16"])),
+    ("startdelay=5s-10s", || is_read_as("startdelay", "5s-10s", &["5", "10000000"])),
+    ("bwavgtime=1s", || is_read_as("bwavgtime", "1s", &["1"])),
+    ("size= 64k", || is_read_as("size", " 64k", &["64"])),
+    ("iodepth= 4", || is_read_as("iodepth", " 4", &["4"])),
+    ("description= text", || file_says("[a]\nioengine=null\nsize=4k\ndescription= text\n", "\" text\"")),
+    ("bs=4k-16k", || ["4k-16k", "4k:16k"].iter().all(|text| is_read_as("bs", text, &["4096", "16384"]))),
+    ("bs=4k,8k,16k,32k", || ios("--number_ios=5,6") == Some(5) && ios("--size=64k,32k") == Some(8) && runs("--bs=4k,8k,16k,32k")),
+    ("filesize=4k-", || {
+        is_read_as("filesize", "4k-", &["4096", "-"]) && is_read_as("filesize", "-4k", &["18446744073709547520", "4096"])
+            && is_read_as("filesize", "4096-0x2000", &["16534", "8192"]) && is_read_as("number_ios", "0x", &["0"])
+    }),
+    ("filesize=0-4k", || run("--parse-only --name=a --filesize=0-4k").status == Some(0)),
+    ("nrfiles=4294967297", || {
+        let ran = run("--name=a --nrfiles=4294967297 --size=8k --rw=write");
+        ran.holds("a.0.0") && !ran.holds("a.0.1") && is_read_as("size", "16384p", &["0"])
+    }),
+    ("direct=1k", || is_read_as("direct", "1k", &["1"]) && is_read_as("thread", "1x", &["1"])),
+    ("size=4KiB", || is_read_as("size", "4KiB", &["4000"])),
+    ("size=4ki under", || ios("--kb_base=1000 --bs=1 --size=4ki") == Some(4000)),
+    ("size=-1", || is_read_as("size", "-1", &["18446744073709551615", "1"])),
+    ("flow=-1", || ios("--flow=-1") == Some(16)),
+    ("size=200%", || run("--parse-only --name=a --size=200%").status == Some(0)),
+    ("bssplit=4k/50:8k/30", || split_in("4k/50:8k/30", 1480..=1620)),
+    ("bssplit=4k/50:8k/60", || split_in("4k/50:8k/60", 1300..=1480)),
+    ("bssplit=4k/x", || ["4k/x:8k/50", "4k/-5:8k/50", "0/100"].iter().all(|split| split_in(split, 1..=5000))),
+    ("percentile_list=50,99", || is_read_as("percentile_list", "50,99", &["50.000000"])),
+    ("percentile_list=50:199", || is_read_as("percentile_list", "50:199", &["50.000000"])),
+    ("rw=read,write", || runs("--rw=read,write") && runs("--continue_on_error=read,write")),
+    ("rw=randread:x", || runs("--rw=randread:x") && run("--name=a --ioengine=null:x --size=4k").status == Some(0)),
+    ("rw=randread:4k", || jumps("randread:4k") == jumps("randread:4") && jumps("randread:4") < jumps("randread")),
+    ("file_service_type=random:0", || runs("--file_service_type=random:0") && runs("--file_service_type=roundrobin:")),
+    ("sync_file_range=write:x", || runs("--sync_file_range=write:x") && runs("--sync_file_range=write,bogus")),
+    ("random_distribution=zipf:0", || runs("--rw=randread --random_distribution=zipf:0")),
+    ("verify=none", || run("--parse-only --name=a --verify=none").status == Some(1)),
+    ("cpus_allowed=foo", || runs("--cpus_allowed=foo")),
+    ("ignore_error=-5", || runs("--ignore_error=-5") && runs("--ignore_error=0") && runs("--ignore_error=5x")),
+    ("-foo", || run("--name=a --ioengine=null --size=4k -iodepht=4").said.contains("odepht=4")),
+    ("--direct --size=4k", || run("--name=a --direct --size=4k").said.contains("direct=--size=4k")),
+    ("filename before directory", || run("--name=a --filename=f --directory=/proc --size=4k --rw=write").holds("f")),
+    ("[name without", || file_says("[abc\nioengine=null\nsize=4k\n", "ab: (g=0)")),
+    ("include of a file", || run_with("--parse-only jobs", "[a]\nioengine=null\nsize=4k\ninclude nosuch\n").status == Some(0)),
+    ("size=${UNSET}", || file_says("[a]\nioengine=null\nsize=${FSDYNO_NOT_SET}\n", "failed parsing size=${FSDYNO_NOT_SET}")),
+    ("--eta=bogus", || runs("--eta=bogus")),
+    ("--readonly after the --name", || {
+        let words = "--name=a --filename=f --size=4k --rw=write --name=b --filename=f --rw=read --readonly";
+        !run("--name=a --filename=f --size=4k --rw=write --readonly").holds("f") && run(words).holds("f")
+    }),
+    ("--showcmd with jobs", || run("--name=a --ioengine=null --size=4k --showcmd").said.trim().is_empty()),
+    ("--showcmd with blanks", || file_says("[a]\nioengine=null\nsize=4k\n", "") && {
+        run_with("--showcmd jobs", "[a]\nfilename=a b\n").said.contains("--filename=a b ")
+    }),
+];
+
+/// Rows that are tried elsewhere, or cannot be tried with 3.33.
+const ELSEWHERE: &[&str] = &[
+    // The table of operations, engines and files.
+    "ioengine=",
+    "exec_prerun",
+    "uid, gid",
+    "mem=mmap:FILE",
+    "hugepage-size",
+    // It takes fio ten seconds.
+    "numjobs=0",
+    // bc is not everywhere.
+    "8*$pagesize",
+    // Streams: the cases of refusals look at both.
+    "list of valid values",
+    "several errors",
+    "options that are not built",
+];
+
+#[test]
+fn each_chosen_difference_of_the_language_is_one() {
+    if FIO.is_none() {
+        testkit::skip("fio is not installed");
+        return;
+    }
+    let wrong: Vec<&str> = TRIES.iter().filter(|(_, is_so)| !is_so()).map(|(row, _)| *row).collect();
+    assert!(wrong.is_empty(), "fio does otherwise: {wrong:#?}");
+    let known = || TRIES.iter().map(|(row, _)| *row).chain(ELSEWHERE.iter().copied());
+    let rows = || of_language().iter().map(|difference| difference.written);
+    let untried: Vec<&str> = rows().filter(|row| !known().any(|known| row.starts_with(known))).collect();
+    assert!(untried.is_empty(), "nothing tries what fio does: {untried:#?}");
+    let gone: Vec<&str> = known().filter(|known| !rows().any(|row| row.starts_with(known))).collect();
+    assert!(gone.is_empty(), "no row begins so any more: {gone:#?}");
+}
