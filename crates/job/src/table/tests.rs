@@ -112,6 +112,7 @@ fn values(row: &'static JobRow) -> BoxedStrategy<Value> {
     fn times() -> std::ops::Range<u64> {
         0..100_000_000_000
     }
+    const LARGEST: u64 = i64::MAX as u64;
     let ns = |us: u64| us * 1_000;
     match &row.kind {
         Kind::Switch(_) => Just(Value::Nothing).boxed(),
@@ -119,15 +120,18 @@ fn values(row: &'static JobRow) -> BoxedStrategy<Value> {
         Kind::Flag(_) => any::<bool>().prop_map(Value::Flag).boxed(),
         Kind::Bool(_) => any::<bool>().prop_map(Value::Bool).boxed(),
         Kind::Integer { min, max, .. } => (*min..=*max).prop_map(Value::Integer).boxed(),
-        Kind::Numbers { min, max, .. } => list(*min..=*max).prop_map(Value::Numbers).boxed(),
-        Kind::Size { min, .. } => (*min..).prop_map(Value::Size).boxed(),
-        Kind::SizeRange { min, .. } => (*min.., *min..).prop_map(|(a, b)| Value::SizeRange(a.min(b), a.max(b))).boxed(),
+        Kind::Numbers { min, max, .. } => list(*min..=LARGEST.min(*max)).prop_map(Value::Numbers).boxed(),
+        Kind::Size { min, .. } => (*min..=LARGEST).prop_map(Value::Size).boxed(),
+        Kind::SizeRange { min, .. } => {
+            let end = *min..=LARGEST;
+            (end.clone(), end).prop_map(|(a, b)| Value::SizeRange(a.min(b), a.max(b))).boxed()
+        }
         Kind::SizeRanges(_) => {
             let ends = (1..=u64::from(u32::MAX), 1..=u64::from(u32::MAX)).prop_map(|(a, b)| (a.min(b), a.max(b)));
             list(ends).prop_map(Value::SizeRanges).boxed()
         }
         Kind::Amount(_) => prop_oneof![
-            any::<u64>().prop_map(|bytes| Value::Amount(Amount::Bytes(bytes))),
+            (0..=LARGEST).prop_map(|bytes| Value::Amount(Amount::Bytes(bytes))),
             (0..=100_u32).prop_map(|percent| Value::Amount(Amount::Percent(percent))),
         ]
         .boxed(),

@@ -3,7 +3,7 @@
 use super::{Reading, Refusal};
 use crate::typed::Amount;
 
-/// Reads a count of bytes (or of anything else that takes `k`, `m`, ...): 0 to 2^64-1, the digits below 2^63.
+/// Reads a count of bytes (or of anything else that takes `k`, `m`, ...): 0 to 2^63-1.
 pub fn size(text: &str, reading: &mut Reading) -> Result<u64, Refusal> {
     let parts = Parts::of(text)?;
     if parts.negative {
@@ -15,8 +15,8 @@ pub fn size(text: &str, reading: &mut Reading) -> Result<u64, Refusal> {
 /// Reads an integer that may be negative; the same suffixes as [`size`].
 pub fn integer(text: &str, reading: &mut Reading) -> Result<i64, Refusal> {
     let parts = Parts::of(text)?;
-    let sign = if parts.negative { -1 } else { 1 };
-    i64::try_from(parts.number(reading)?).map(|n| sign * n).map_err(|_| Refusal::new("larger than 2^63-1"))
+    let number = parts.number(reading)?.cast_signed();
+    Ok(if parts.negative { -number } else { number })
 }
 
 /// Reads the number of a switch, which takes no unit.
@@ -153,7 +153,8 @@ impl<'t> Parts<'t> {
     /// The number without its sign, if fio reads it as it looks.
     fn number(&self, reading: &mut Reading) -> Result<u64, Refusal> {
         let factor = self.factor(reading)?;
-        self.value()?.checked_mul(factor).ok_or_else(|| Refusal::new("larger than 2^64-1"))
+        let number = self.value()?.checked_mul(factor).filter(|number| i64::try_from(*number).is_ok());
+        number.ok_or_else(|| Refusal::new("larger than 2^63-1"))
     }
 
     /// What the suffix multiplies by. Units of one letter and with `b` follow kb_base, units with `ib` the other base.
