@@ -103,7 +103,7 @@ fn prefixes_must_be_unique() {
 
 #[test]
 fn our_own_options_make_no_abbreviation_ambiguous() {
-    assert_eq!(line("--record=r.json").settings.record.as_deref(), Some("r.json".as_ref()));
+    assert_eq!(line("--record=r.json").settings.record.as_deref(), Some("r.json"));
     assert!(errors("--recor=r.json").contains("unrecognized"));
 }
 
@@ -119,7 +119,7 @@ fn what_getopt_takes_by_accident_is_refused() {
 
 #[test]
 fn short_options() {
-    assert_eq!(line("-o out.txt").settings.output.as_deref(), Some("out.txt".as_ref()));
+    assert_eq!(line("-o out.txt").settings.output.as_deref(), Some("out.txt"));
     assert_eq!(line("-m").settings.formats, ["terse"]);
     assert_eq!(line("-f").settings.formats, ["normal", "terse"]);
     assert!(line("-r").settings.read_only);
