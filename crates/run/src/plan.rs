@@ -362,14 +362,7 @@ impl Planning<'_> {
             thread_number,
             seed,
         };
-        if job.pattern.soft_random_map && workload.map_is_too_large() {
-            workload.pattern.random_map = false;
-            if clone == 0 {
-                let text = "softrandommap: the random map would take too much memory, so that blocks may come again before \
-                            all have come";
-                self.note("no-random-map", Severity::Caution, job, text.to_owned());
-            }
-        }
+        self.give_up_large_map(job, clone, &mut workload);
         if refused.is_none() {
             refused = self.refuse_device(job, &planned.files).or_else(|| verify::refuse_trims(job, &workload));
         }
@@ -399,6 +392,18 @@ impl Planning<'_> {
             reach: Reach::ByPath,
             refused,
         });
+    }
+
+    /// `softrandommap`: a random map that would take too much memory is given up, with a note.
+    fn give_up_large_map(&mut self, job: &Job, clone: u32, workload: &mut Workload) {
+        if job.pattern.soft_random_map && workload.map_is_too_large() {
+            workload.pattern.random_map = false;
+            if clone == 0 {
+                let text = "softrandommap: the random map would take too much memory, so that blocks may come again before \
+                            all have come";
+                self.note("no-random-map", Severity::Caution, job, text.to_owned());
+            }
+        }
     }
 
     /// A device in use is changed only when the user says so.
