@@ -126,6 +126,7 @@ fn requests(log: &str) -> impl Iterator<Item = (usize, u64)> + '_ {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test may panic where there is no thread")]
 fn requests_have_the_sizes_that_the_report_promises() {
     let compared: u64 = std::thread::scope(|scope| {
         let halves = [0, 1].map(|half| scope.spawn(move || (half..RUNS).step_by(2).map(compare).sum::<u64>()));
