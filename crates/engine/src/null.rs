@@ -117,11 +117,17 @@ impl Engine for NullQueued<'_> {
     ) -> Result<usize, EngineError> {
         let ready = self.submitted.wrapping_sub(self.reaped) as usize;
         let count = ready.min(max).min(spare_capacity(completions));
-        append(completions, count, || {
-            let Staged { slot, result } = self.ring[self.place(self.reaped)];
-            self.reaped = self.reaped.wrapping_add(1);
-            Completion { slot: Slot::returned(slot), result }
-        });
+        // The requests stand behind each other, up to the end of the ring and then from its beginning.
+        let first = self.place(self.reaped);
+        let straight = count.min(self.ring.len() - first);
+        for run in [&self.ring[first..first + straight], &self.ring[..count - straight]] {
+            let mut staged = run.iter();
+            append(completions, run.len(), || {
+                let Staged { slot, result } = *staged.next().expect("a run has its length");
+                Completion { slot: Slot::returned(slot), result }
+            });
+        }
+        self.reaped = self.reaped.wrapping_add(count as u32);
         Ok(count)
     }
 
