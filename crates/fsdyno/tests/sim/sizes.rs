@@ -202,7 +202,7 @@ fn blocks_of_four_gibibytes_are_done() {
     }
     assert_eq!(amounts("--ioengine=null --rw=read --bsrange=2g-8g --size=64g")[0].1, 64 << 30);
     let ran = testkit::Place::new().run("--name=a --ioengine=psync --rw=write --bs=4t --size=8t");
-    assert!(ran.status == Some(1) && ran.stderr.contains("buffers need 4096.0 GiB"), "{}", ran.stderr);
+    assert!(ran.status == Some(1) && ran.stderr.contains("need 4.0 TiB of memory"), "{}", ran.stderr);
 }
 
 /// Runs a hundred jobs. Answers how many requests had a size given as one number.
