@@ -263,7 +263,7 @@ impl Engine for Windowsaio<'_> {
             file: op.file,
             read: op.kind == OpKind::Read,
             done,
-            bytes: op.length - done,
+            bytes: (op.length - done) as u32,
             offset: op.offset + done,
         });
         Queued::Staged

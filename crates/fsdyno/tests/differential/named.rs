@@ -313,6 +313,14 @@ pub(crate) const NAMED: &[Named] = &[
     ),
     named(
         Spared::All,
+        |drawn| {
+            let some_random = drawn.value("percentage_random").is_some_and(|share| share != "0" && share != "100");
+            some_random && drawn.is_verified() && is_mix(drawn) && is_uneven(drawn)
+        },
+        "3.33 takes blocks for damaged that random and sequential requests of an uneven range have written in turn",
+    ),
+    named(
+        Spared::All,
         |drawn| drawn.value("verify_only").is_some() && is_mix(drawn),
         "3.33 waits for ever: it verifies blocks of the reads",
     ),

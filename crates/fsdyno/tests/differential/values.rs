@@ -80,6 +80,7 @@ const LISTED: &[(&str, &[&str])] = &[
     ("log_alternate_epoch_clock_id", &["0", "1", "4", "7"]),
     ("log_compression", &["1k", "64k"]),
     ("log_compression_cpus", &["0"]),
+    ("verify_async_cpus", &["0"]),
     ("hipri_percentage", &["100"]),
     ("force_async", &["0", "2"]),
     ("rw_sequencer", &["sequential", "identical"]),
