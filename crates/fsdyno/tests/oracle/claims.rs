@@ -94,6 +94,11 @@ const CLAIMS: &[Claim] = &[
     }),
     ("deprecated in fio", || all_are_called_deprecated("deprecated in fio")),
     ("fio says that it is deprecated, and does nothing with it", || all_are_called_deprecated("fio says that it is deprecated")),
+    ("leave gaps, and in fio's order the job ends before its size", || {
+        let ran = run("--output-format=json --name=a --ioengine=null --size=256k --rw=randrw --bs=4k,6k");
+        let bytes = ran.ios("read").zip(ran.ios("write")).map(|(reads, writes)| reads * 4096 + writes * 6144);
+        bytes.is_some_and(|bytes| bytes < 200 << 10)
+    }),
     ("as fio 3.33 does: local-JOB-NUMBER-verify.state", || {
         run("--name=a --filename=f --size=4k --rw=write --verify=md5").holds("local-a-0-verify.state")
     }),

@@ -35,7 +35,7 @@ pub fn amount(text: &str, reading: &mut Reading) -> Result<Amount, Refusal> {
     }
     if parts.suffix.starts_with('%') && !parts.blank && !parts.hexadecimal {
         if !parts.suffix.bytes().all(|byte| byte == b'%') {
-            return Err(Refusal::new(format!("nothing may follow {}%", parts.digits)));
+            return Err(Refusal::new(format!("nothing may follow the % of {}", parts.text)));
         }
         return match parts.digits.parse() {
             Ok(percent @ 0..=100) => Ok(Amount::Percent(percent)),
