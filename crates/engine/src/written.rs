@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+pub use job::bytes::shown;
+
 use crate::system;
 
 /// The path that a text means.

@@ -61,7 +61,7 @@ impl Options {
     /// Bytes of the file in an earlier run of the same plan and place; `None`: it was another one, or its size was asked
     /// for.
     pub fn size_in(&self, place: &Place, earlier: &Study) -> Option<u64> {
-        let same_place = earlier.targets.first()?.path == place.path.display().to_string();
+        let same_place = earlier.targets.first()?.path == job::bytes::shown(&place.path);
         let fill = earlier.rows.iter().find(|row| row.pattern == test_name::FILL)?;
         let test = earlier.rows.iter().find(|row| row.pattern != test_name::FILL)?;
         let same_tests = self.tests().iter().any(|own| own.pattern == test.pattern);

@@ -53,7 +53,7 @@ impl Place {
     pub fn at(path: &Path) -> Place {
         // What cannot be made absolute (an empty path) is refused where it is looked at.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-        Place { name: path.display().to_string(), path }
+        Place { name: job::bytes::shown(&path), path }
     }
 
     /// Reads `NAME=PATH`, or a path alone.
@@ -68,7 +68,7 @@ impl Place {
     /// The words of a command line with this place as it is from everywhere: where it stands as it was typed, or at the
     /// end where it was left out.
     pub fn in_command(&self, typed: &Path, mut command: Vec<String>) -> Vec<String> {
-        let (typed, path) = (typed.display().to_string(), self.path.display().to_string());
+        let (typed, path) = (job::bytes::shown(typed), job::bytes::shown(&self.path));
         let name = |word: &String| {
             word.strip_suffix(&typed).filter(|name| name.is_empty() || name.ends_with('=')).map(str::len)
         };
@@ -95,7 +95,7 @@ impl<'a> StudyRun<'a> {
         let target = |place: &Place| {
             watcher.looks(&place.path);
             let storage = probe::storage_of(&place.path);
-            Target { name: place.name.clone(), path: place.path.display().to_string(), storage }
+            Target { name: place.name.clone(), path: job::bytes::shown(&place.path), storage }
         };
         let targets = places.iter().map(target).collect();
         let study = Study {

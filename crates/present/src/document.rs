@@ -17,7 +17,7 @@ pub(crate) fn list_document(headline: String, name: &str, items: impl Iterator<I
     }
     let end = if listed.is_empty() { "]" } else { "\n  ]" };
     let around = document(headline, json!({ name: [] }));
-    format!("{}[{}{end}\n}}\n", around.trim_end_matches("[]\n}\n"), escape::json(&listed))
+    format!("{}[{}{end}\n}}\n", around.trim_end_matches("[]\n}\n"), escape::json_report(&listed))
 }
 
 /// What cannot be answered, and the next step: a document without a summary.
@@ -31,7 +31,7 @@ fn summarised(summary: Value, rest: Value) -> String {
     if let Value::Object(rest) = rest {
         members.extend(rest);
     }
-    format!("{}\n", escape::json(&format!("{:#}", Value::Object(members))))
+    format!("{}\n", escape::json_report(&format!("{:#}", Value::Object(members))))
 }
 
 #[cfg(test)]

@@ -28,14 +28,22 @@ pub fn line(text: &str) -> Cow<'_, str> {
     visible(text, |_| false)
 }
 
-/// A JSON document as it is, with the same values: what JSON allows raw in a string and is hostile is escaped there. A
-/// byte that is no UTF-8 is shown as `\xff`.
+/// A JSON document as it is, with the same values: what JSON allows raw in a string and is hostile is escaped there.
 pub fn json(document: &str) -> Cow<'_, str> {
+    json_with(document, false)
+}
+
+/// The same for readers other than this program: a byte that is no UTF-8 is shown as `\xff`.
+pub fn json_report(document: &str) -> Cow<'_, str> {
+    json_with(document, true)
+}
+
+fn json_with(document: &str, bytes_shown: bool) -> Cow<'_, str> {
     replaced(
         document,
         |character| is_hostile(character) && !matches!(character, '\n' | '\t'),
         |text, character| match character {
-            byte if BYTES.contains(&byte) => {
+            byte if bytes_shown && BYTES.contains(&byte) => {
                 text.push('\\');
                 push_number(text, byte);
             }
@@ -191,7 +199,8 @@ mod tests {
         }
         assert_eq!(openmetrics(name), r"x\\xffy");
         let document = serde_json::json!({ "name": name }).to_string();
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&json(&document)).unwrap()["name"], r"x\xffy");
+        let name_in = |document: &str| serde_json::from_str::<serde_json::Value>(document).unwrap()["name"].clone();
+        assert_eq!((name_in(&json_report(&document)), name_in(&json(&document))), (r"x\xffy".into(), name.into()));
     }
 
     #[test]

@@ -110,7 +110,7 @@ impl Check {
 
     fn profile(&self, entry: &Entry) -> ExitCode {
         let Entry { profile, text, path } = entry;
-        let path = path.as_ref().map(|path| path.display().to_string());
+        let path = path.as_ref().map(|path| job::bytes::shown(path));
         printed(&if self.shared.json {
             present::document(profile.title.as_str(), json!({"name": profile.name, "path": path, "toml": text}))
         } else {
@@ -140,6 +140,6 @@ fn listed(entry: &Entry) -> ListedProfile {
         seconds,
         ends_by_bytes,
         tiers: profile.tiers().into_iter().map(str::to_string).collect(),
-        path: entry.path.as_ref().map(|path| path.display().to_string()),
+        path: entry.path.as_ref().map(|path| job::bytes::shown(path)),
     }
 }

@@ -71,7 +71,7 @@ fn is_run(word: &str) -> bool {
 /// Bytes of each job's file in the last kept comparison of these places.
 fn size_before(shared: &Shared, places: &[Place]) -> Option<u64> {
     let store = opened(shared.store.as_deref()).ok().filter(|_| !shared.no_store)?;
-    let paths: Vec<String> = places.iter().map(|place| place.path.display().to_string()).collect();
+    let paths: Vec<String> = places.iter().map(|place| job::bytes::shown(&place.path)).collect();
     let study = store.latest(Question::Compare, &paths, |_| true)?;
     study.rows.first()?.option("size")?.parse().ok()
 }

@@ -61,7 +61,7 @@ fn test_names() -> Vec<PossibleValue> {
 /// Bytes of the file in the last saved run of the same plan and place.
 fn size_before(shared: &Shared, place: &Place, options: &Options) -> Option<u64> {
     let store = opened(shared.store.as_deref()).ok().filter(|_| !shared.no_store)?;
-    let paths = [place.path.display().to_string()];
+    let paths = [job::bytes::shown(&place.path)];
     let study = store.latest(Question::Measure, &paths, |study| options.size_in(place, study).is_some())?;
     options.size_in(place, &study)
 }

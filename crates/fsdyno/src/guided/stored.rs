@@ -178,7 +178,7 @@ fn outcome(outcome: &Outcome) -> String {
 fn cleaned_json(found: &Cleaned, dry_run: bool) -> String {
     let directories = found.left.iter().map(|left| {
         json!({
-            "path": left.directory.display().to_string(),
+            "path": job::bytes::shown(&left.directory),
             "removed": left.outcome == Outcome::Removed,
             "outcome": outcome(&left.outcome),
             "entries": left.weight.map(|(entries, _)| entries),

@@ -76,7 +76,7 @@ impl Stream {
             object.extend(keys);
         }
         let written =
-            writeln!(sink, "{}", escape::json(&Value::Object(object).to_string())).and_then(|()| sink.flush());
+            writeln!(sink, "{}", escape::json_report(&Value::Object(object).to_string())).and_then(|()| sink.flush());
         if let Err(error) = written {
             self.sink = None;
             print_stderr(&format!("fsdyno: the live stream stops here: {error}"));
