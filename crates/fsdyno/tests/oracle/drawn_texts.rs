@@ -171,7 +171,7 @@ pub(crate) const KINDS: &[Kind] = &[
 /// What people write, and what rarely comes by chance.
 #[rustfmt::skip]
 const NAMED: &[(&str, &str)] = &[
-    ("size", "50%%"), ("size", "100%%"), ("size", "50.5%"), ("size", "200%"), ("size", " 50%"), ("size", "50 %"), ("io_size", "0%"),
+    ("size", "50%%"), ("size", "100%%"), ("size", "50.5%"), ("size", "50%x"), ("size", "200%"), ("size", " 50%"), ("size", "50 %"), ("io_size", "0%"),
     ("offset", "5g"), ("zonesize", "4g"), ("ba", "4g"), ("thinktime_blocks", "4g"), ("rwmixwrite", "12.5"), ("rwmixread", "12.5%"),
     ("flow", "-1"), ("bs", "1k,2k,3k,4k"), ("bs", ",8k"), ("bs", ",,8k"), ("bs", "8k,"), ("ba", ","), ("filesize", "0-4k"),
     ("filesize", "4k,8k"), ("startdelay", "5s-10s"), ("startdelay", "5-10ms"), ("file_service_type", "sequential:1"),
