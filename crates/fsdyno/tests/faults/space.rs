@@ -7,7 +7,7 @@ use testkit::wait_until;
 
 /// What depends on the size of a file system's tables, or on how fast the machine is.
 fn numbers(message: &str) -> String {
-    let marks = ["offset=", "only ", "a: ", "first ", "then ", "which is ", "loop", "(7:"];
+    let marks = ["offset=", "only ", "(a): ", "first ", "then ", "which is ", "loop", "(7:"];
     let message = marks.iter().fold(message.to_owned(), |message, mark| {
         replace_after(&message, mark, "N", |letter| letter.is_ascii_digit() || letter == '.')
     });
