@@ -57,7 +57,6 @@ fn failure(variable: &str, number: u64, drawn: &Drawn, found: &[String]) -> Opti
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "a test may panic where there is no thread")]
 fn drawn_combinations_agree_with_fio() {
     agree_with_fio("CASES", CASES, Drawn::of);
 }
@@ -67,7 +66,8 @@ fn drawn_sizes_agree_with_fio() {
     agree_with_fio("SIZES", SIZES, Drawn::uneven);
 }
 
-/// Runs as many cases as the variable of this name says, or so many.
+/// Runs as many cases as the variable of this name says, or `default`.
+#[expect(clippy::disallowed_methods, reason = "a test may panic where there is no thread")]
 fn agree_with_fio(variable: &str, default: u64, draw: fn(u64, &tool::Tool) -> Drawn) {
     let Some(fio) = FIO.as_ref() else {
         tool::print("skipped: fio is not installed");
