@@ -96,11 +96,12 @@ fn sampled(job: &JobRecord) -> Option<String> {
     })
 }
 
+/// The median, and the 99th percentile where it may be shown.
 fn figures(direction: &str, latency: &Latency) -> Option<String> {
-    let histogram = latency.histogram.as_ref()?;
-    let at = |percent| histogram.percentile(percent).map(|ns| ns as f64 / 1000.0);
-    let (p50, p99) = (at(50.0)?, at(99.0)?);
-    Some(format!("{direction} p50 {p50:.1} us, p99 {p99:.1} us ({count} samples)", count = latency.moments.count))
+    let us = |ns: u64| format!("{:.1} us", ns as f64 / 1000.0);
+    let median = us(latency.shown(50.0)?);
+    let p99 = latency.shown(99.0).map_or_else(|| "needs 1000 samples".to_owned(), us);
+    Some(format!("{direction} p50 {median}, p99 {p99} ({count} samples)", count = latency.moments.count))
 }
 
 #[cfg(test)]
@@ -169,6 +170,15 @@ mod tests {
             "{block}"
         );
         assert!(block.contains("  note (lat): the writes did not finish: /data/lat : nothing was verified"), "{block}");
+    }
+
+    #[test]
+    fn a_sampled_percentile_needs_ten_values_beyond_it() {
+        for (samples, p99) in [(999, "p99 needs 1000 samples"), (1000, "p99 5.0 us")] {
+            let mut read = Latency::with_histogram();
+            (0..samples).for_each(|_| read.record(5000));
+            assert_eq!(figures("read", &read), Some(format!("read p50 5.0 us, {p99} ({samples} samples)")));
+        }
     }
 
     #[test]

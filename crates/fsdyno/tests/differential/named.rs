@@ -317,7 +317,7 @@ pub(crate) const NAMED: &[Named] = &[
             let some_random = drawn.value("percentage_random").is_some_and(|share| share != "0" && share != "100");
             some_random && drawn.is_verified() && is_mix(drawn) && is_uneven(drawn)
         },
-        "3.33 takes blocks for damaged that random and sequential requests of an uneven range have written in turn",
+        "where a random and a sequential request wrote one block, 3.33 verifies it with the seed of the earlier write",
     ),
     named(
         Spared::All,

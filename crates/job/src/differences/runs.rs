@@ -571,4 +571,22 @@ pub(super) const RUNS: &[Difference] = &[
         "both clones work on the one file",
         "a clone that was asked for must not vanish",
     ),
+    difference(
+        "fsync=N or fdatasync=N with several files",
+        "syncs the file whose turn is next, which may hold nothing new",
+        "syncs the file that was written last",
+        "a sync makes durable what was written",
+    ),
+    difference(
+        "create_serialize=0 with wait_for, where the awaited job removes its files",
+        "makes a missing file when its job begins",
+        "makes all files of a stage before its first job begins",
+        "layout is no part of what is measured",
+    ),
+    difference(
+        "numjobs with more open files than the hard limit of the process",
+        "each job is a process with a limit of its own",
+        "error before the run, with the limit",
+        "workers are threads of one process",
+    ),
 ];
