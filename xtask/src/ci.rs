@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::tests_step::{self, Counts};
 use crate::workspace::{Workspace, cargo};
-use crate::{USAGE, bench, docs, tidy, windows};
+use crate::{USAGE, bench, docs, sanitize, soak, tidy, windows};
 
 /// Passed, or what went wrong outside the thing checked.
 type Outcome = Result<bool, String>;
@@ -28,6 +28,13 @@ const COMPILING: &[Step] = &[
     Step { name: "clippy", check: clippy },
     Step { name: "windows", check: windows::run },
     Step { name: "gate", check: || bench::run(&["--gate".to_owned()]) },
+];
+
+/// Those that `nightly` runs after its tests, each alone: they take the whole machine.
+const ALONE: &[Step] = &[
+    Step { name: "sanitize", check: || sanitize::run(&[]) },
+    Step { name: "soak", check: || soak::run(&[]) },
+    Step { name: "bench", check: || bench::run(&["--quick".to_owned()]) },
 ];
 
 /// Lints. `--all-targets` leaves out the tests that the manifests keep apart.
@@ -116,17 +123,45 @@ impl Step {
     }
 }
 
-/// Runs all of them and all tests, whatever fails on the way.
-pub(crate) fn run() -> Outcome {
+/// Runs the checks and the tests of each push, whatever fails on the way. With `--no-run` it only builds the tests.
+pub(crate) fn run(words: &[String]) -> Outcome {
+    let tiers = tests_step::tiers(false);
+    if only_builds(words)? {
+        return tests_step::build(&tiers).map(|_| true);
+    }
     let before = files()?;
     let failed_checks = failed(QUICK);
     let beside: Vec<&str> = COMPILING.iter().map(|step| step.name).collect();
-    let mut counts = tests_step::run(&[], &beside).unwrap_or_else(|message| {
+    let mut counts = tests_step::run(&tiers, &beside).unwrap_or_else(|message| {
         println!("== test: FAILED: {message}");
         Counts { failed: 1 + failed(COMPILING), ..Counts::default() }
     });
     counts.failed += failed_checks + left(&before, &files()?);
     end(counts)
+}
+
+/// Runs the tests that `run` leaves out, then what takes the whole machine, whatever fails on the way.
+pub(crate) fn nightly(words: &[String]) -> Outcome {
+    let tiers = tests_step::tiers(true);
+    if only_builds(words)? {
+        return tests_step::build(&tiers).map(|_| true);
+    }
+    let before = files()?;
+    let mut counts = tests_step::run(&tiers, &[]).unwrap_or_else(|message| {
+        println!("== test: FAILED: {message}");
+        Counts { failed: 1, ..Counts::default() }
+    });
+    counts.failed += failed(ALONE) + left(&before, &files()?);
+    end(counts)
+}
+
+/// Whether the words say so; no other word is known.
+fn only_builds(words: &[String]) -> Outcome {
+    match words {
+        [] => Ok(false),
+        [word] if word == "--no-run" => Ok(true),
+        _ => Err(format!("of these words --no-run alone is known here: {}", words.join(" "))),
+    }
 }
 
 /// What git sees in the work tree beside what is committed; none where it is no work tree.

@@ -2,6 +2,7 @@
 
 mod counts;
 mod hang;
+mod others;
 mod output;
 mod program;
 
@@ -27,30 +28,42 @@ struct Tier {
     beside: Beside,
     /// So many of its tests run at a time, where most of them wait; `None`: as many as there are processors.
     at_a_time: Option<&'static str>,
+    /// Its tests judge how long storage takes: on a busy machine what fails is not judged, and counts as skipped.
+    judges_timing: bool,
+    /// `ci` leaves it to `nightly`: it takes long, or builds for another system.
+    nightly: bool,
 }
 
 /// Those that take longest first: they run side by side with those below. What compiles for another system begins early.
 const TIERS: &[Tier] = &[
-    Tier { beside: Beside::Nothing, at_a_time: Some("4"), choice: &["series::", "trust::"], ..tier("trust", &["lab"]) },
-    Tier { beside: Beside::Nothing, ..tier("traps", &["traps"]) },
+    Tier {
+        beside: Beside::Nothing,
+        at_a_time: Some("4"),
+        choice: &["series::", "trust::"],
+        ..judges_timing("trust", &["lab"])
+    },
+    Tier { beside: Beside::Nothing, ..judges_timing("traps", &["traps"]) },
     Tier {
         beside: Beside::Compilers,
         at_a_time: Some("4"),
         choice: &["--skip=series::", "--skip=trust::", "--skip=nfs::", "--skip=s3fs::caches", "--skip=sockets::"],
-        ..tier("disks", &["lab"])
+        ..judges_timing("disks", &["lab"])
     },
-    Tier { choice: &["nfs::", "s3fs::caches", "sockets::"], ..tier("mounts", &["lab"]) },
+    Tier { choice: &["nfs::", "s3fs::caches", "sockets::"], ..judges_timing("mounts", &["lab"]) },
     tier("faults", &["faults"]),
-    tier("wine", &["wine"]),
-    tier(DIST, &[DIST]),
+    nightly("wine", &["wine"]),
+    nightly(DIST, &[DIST]),
     tier("oracle", &["oracle", "differential"]),
     tier("faces", &["faces", "installed"]),
     tier("attacker", &["attacker"]),
     tier(CLUSTER, &[CLUSTER]),
-    tier("questions", &["check", "compare", "guided", "inspect", "readme", "sentences", "smallfiles", "sweep"]),
+    judges_timing(
+        "questions",
+        &["check", "compare", "guided", "inspect", "readme", "sentences", "smallfiles", "sweep"],
+    ),
     tier("sheet", &["browser"]),
-    tier("judgements", &["judgements"]),
-    tier("memory", &["memcheck"]),
+    nightly("judgements", &["judgements"]),
+    nightly("memory", &["memcheck"]),
     tier(UNITS, &[]),
     tier(DOC, &[]),
 ];
@@ -74,14 +87,27 @@ const FEATURES: &str = "--features=fsdyno-engine/posix,fsdyno-probe/posix";
 const DOC: &str = "doc";
 
 const fn tier(name: &'static str, targets: &'static [&'static str]) -> Tier {
-    Tier { name, targets, choice: &[], beside: Beside::Tests, at_a_time: None }
+    Tier { name, targets, choice: &[], beside: Beside::Tests, at_a_time: None, judges_timing: false, nightly: false }
+}
+
+const fn judges_timing(name: &'static str, targets: &'static [&'static str]) -> Tier {
+    Tier { judges_timing: true, ..tier(name, targets) }
+}
+
+const fn nightly(name: &'static str, targets: &'static [&'static str]) -> Tier {
+    Tier { nightly: true, ..tier(name, targets) }
+}
+
+/// The names of the tiers that `nightly` runs, or of those that `ci` runs.
+pub(crate) fn tiers(nightly: bool) -> Vec<String> {
+    TIERS.iter().filter(|tier| tier.nightly == nightly).map(|tier| tier.name.to_owned()).collect()
 }
 
 /// So many programs run at a time: most tests wait for storage or for a clock, and leave the processors to others.
 const LANES: usize = 3;
 
 /// So many failed tests have a second try, alone: the machine may have been busy with something else. Each is named. Where
-/// more fail, it was not the machine.
+/// more fail on a machine that is idle otherwise, it was not the machine.
 const SECOND_TRIES: usize = 5;
 
 /// Programs of which tests failed, with their names.
@@ -90,24 +116,29 @@ type Unsteady = Vec<(Program, Vec<String>)>;
 /// What all programs so far have counted.
 type Total = (Counts, Unsteady);
 
-/// Where a text goes that is for whoever runs the tests.
-type Say = fn(&str);
+/// What a run of the tests uses beside its programs.
+struct Machine {
+    /// Where a text goes that is for whoever runs the tests.
+    say: fn(&str),
+    /// How many CPUs other programs keep busy, where that hinders the tests.
+    busy_cpus: fn() -> Option<f64>,
+}
 
 /// Runs the tests of these tiers, of all if none is named, with these checks beside them.
 pub(crate) fn run(names: &[String], checks: &[&str]) -> Result<Counts, String> {
     let programs = build(names)?;
     let checks = (!checks.is_empty()).then(|| checking(checks)).transpose()?;
-    Ok(to_the_end(programs, checks, |text| print!("{text}")))
+    Ok(to_the_end(programs, checks, &Machine { say: |text| print!("{text}"), busy_cpus: others::busy_cpus }))
 }
 
 #[expect(clippy::disallowed_methods, reason = "a tool of developers may panic where there is no thread")]
-fn to_the_end(programs: Vec<Program>, checks: Option<Program>, say: Say) -> Counts {
+fn to_the_end(programs: Vec<Program>, checks: Option<Program>, machine: &Machine) -> Counts {
     let total = Mutex::default();
     let (quiet, others): (Vec<Program>, Vec<Program>) =
         programs.into_iter().partition(|program| program.beside == Beside::Nothing);
     let (waiting, others): (Vec<Program>, Vec<Program>) =
         others.into_iter().partition(|program| program.beside == Beside::Compilers);
-    let run = |program| run_one(program, &total, say);
+    let run = |program| run_one(program, &total, machine.say);
     quiet.into_iter().for_each(run);
     let others = Mutex::new(others.into_iter());
     std::thread::scope(|scope| {
@@ -120,21 +151,31 @@ fn to_the_end(programs: Vec<Program>, checks: Option<Program>, say: Say) -> Coun
         lane();
     });
     let (mut total, unsteady): Total = total.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if unsteady.iter().map(|(_, tests)| tests.len()).sum::<usize>() <= SECOND_TRIES {
-        unsteady.into_iter().for_each(|(program, tests)| total.correct(second_try(program, &tests, say)));
+    let few = unsteady.iter().map(|(_, tests)| tests.len()).sum::<usize>() <= SECOND_TRIES;
+    if !unsteady.is_empty() && (few || (machine.busy_cpus)().is_some()) {
+        unsteady.into_iter().for_each(|(program, tests)| second_try(program, &tests, &mut total, machine));
     }
     total
 }
 
-/// How many of them passed when nothing ran beside them.
-fn second_try(program: Program, tests: &[String], say: Say) -> u64 {
+/// Runs them alone. Those that pass count as passed; what judges timing and fails beside other programs is not judged.
+fn second_try(program: Program, tests: &[String], total: &mut Counts, machine: &Machine) {
+    let say = machine.say;
     let mut program = program.only(tests);
     let ending = program.run();
     say(&told(&program, &ending));
-    let all_ran = ending.counts.passed + ending.counts.failed == tests.len() as u64;
-    let passed: Vec<&String> = tests.iter().filter(|test| all_ran && !ending.failed.contains(test)).collect();
+    if ending.counts.passed + ending.counts.failed != tests.len() as u64 {
+        return;
+    }
+    let (failed, passed): (Vec<&String>, Vec<&String>) = tests.iter().partition(|test| ending.failed.contains(test));
     passed.iter().for_each(|test| say(&format!("failed at first, passed alone: {test}\n")));
-    passed.len() as u64
+    total.correct(passed.len() as u64);
+    let busy_cpus = if failed.is_empty() || !program.judges_timing { None } else { (machine.busy_cpus)() };
+    if let Some(busy) = busy_cpus {
+        let reason = format!("cannot be judged here: load {busy:.1} of other programs");
+        failed.iter().for_each(|test| say(&format!("   skipped: {test}: {reason}\n")));
+        total.not_judged(failed.len() as u64);
+    }
 }
 
 /// Runs what waits, one after the other, until nothing does.
@@ -147,7 +188,7 @@ fn in_turn(waiting: &Mutex<IntoIter<Program>>, run: impl Fn(Program)) {
 }
 
 /// Adds its counts, and its tests that failed. What is worth a look is shown when it has ended.
-fn run_one(mut program: Program, total: &Mutex<Total>, say: Say) {
+fn run_one(mut program: Program, total: &Mutex<Total>, say: fn(&str)) {
     let ending = program.run();
     let mut total = lock(total);
     say(&told(&program, &ending));
@@ -235,7 +276,12 @@ impl Tier {
         if self.name == DOC {
             let mut command = hearing_hangups(cargo_command().get_program());
             command.args(["test", "--workspace", FEATURES, "--doc", "--no-fail-fast", "--", "--show-output"]);
-            return vec![Program { title: format!("test {DOC}"), command, beside: self.beside }];
+            return vec![Program {
+                title: format!("test {DOC}"),
+                command,
+                beside: self.beside,
+                judges_timing: self.judges_timing,
+            }];
         }
         let tests = artifacts.iter().filter(|artifact| artifact["profile"]["test"] == true && self.has(artifact));
         tests.filter_map(|artifact| self.program(artifact)).collect()
@@ -256,7 +302,8 @@ impl Tier {
         command.arg("--show-output").args(self.choice).current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
         command.envs(self.at_a_time.map(|tests| ("RUST_TEST_THREADS", tests)));
         let (package, target) = (folder.file_name()?.to_string_lossy(), artifact["target"]["name"].as_str()?);
-        Some(Program { title: format!("test {}: {target} of {package}", self.name), command, beside: self.beside })
+        let title = format!("test {}: {target} of {package}", self.name);
+        Some(Program { title, command, beside: self.beside, judges_timing: self.judges_timing })
     }
 }
 
@@ -265,7 +312,7 @@ fn checking(names: &[&str]) -> Result<Program, String> {
     let this = std::env::current_exe().map_err(|error| format!("this program is nowhere: {error}"))?;
     let mut command = Command::new("nice");
     command.args(["-n", "19"]).arg(this).args(names);
-    Ok(Program { title: names.join(", "), command, beside: Beside::Compilers })
+    Ok(Program { title: names.join(", "), command, beside: Beside::Compilers, judges_timing: false })
 }
 
 #[cfg(test)]
@@ -279,7 +326,7 @@ mod tests {
             format!("if [ $# = 0 ]; then {first}; fi; [ \"$*\" = '--test-threads=1 --exact m::a' ] && {again}");
         let mut command = Command::new("sh");
         command.args(["-c", &script, "sh"]);
-        Program { title: format!("of xtask: {title}"), command, beside: Beside::Tests }
+        Program { title: format!("of xtask: {title}"), command, beside: Beside::Tests, judges_timing: false }
     }
 
     #[test]
@@ -292,10 +339,22 @@ mod tests {
         let runs_none = failing("runs none", "echo 'test result: ok. 0 passed; 0 failed'");
         // What is said would be read as the results of this program's own tests.
         let quiet = Program { beside: Beside::Nothing, ..passes("passes") };
-        let counts = to_the_end(vec![fails, quiet], Some(runs_none), |_| ());
+        let idle = Machine { say: |_| (), busy_cpus: || None };
+        let counts = to_the_end(vec![fails, quiet], Some(runs_none), &idle);
         assert_eq!(counts, Counts { passed: 13, failed: 2, skipped: 0 });
         let many = (0..=SECOND_TRIES).map(|number| passes(&format!("passes {number}"))).collect();
-        assert_eq!(to_the_end(many, None, |_| ()).failed, SECOND_TRIES as u64 + 1, "it was not the machine");
+        assert_eq!(to_the_end(many, None, &idle).failed, SECOND_TRIES as u64 + 1, "it was not the machine");
+    }
+
+    #[test]
+    fn what_judges_timing_is_not_judged_on_a_busy_machine() {
+        let twice = "{ printf 'failures:\n    m::a\n\ntest result: FAILED. 0 passed; 1 failed\n'; exit 1; }";
+        let program = |judges_timing| Program { judges_timing, ..failing("of timing", twice) };
+        let [idle, busy] = [|| None, || Some(2.0) as Option<f64>].map(|busy_cpus| Machine { say: |_| (), busy_cpus });
+        let counts = |judges_timing, machine| to_the_end(vec![program(judges_timing)], None, machine);
+        assert_eq!(counts(true, &busy), Counts { passed: 4, failed: 0, skipped: 1 });
+        assert_eq!(counts(true, &idle), Counts { passed: 4, failed: 1, skipped: 0 });
+        assert_eq!(counts(false, &busy), Counts { passed: 4, failed: 1, skipped: 0 });
     }
 
     /// Cargo names the same target as a library and as a test; only the test is of a tier.
@@ -315,6 +374,13 @@ mod tests {
         assert_eq!(titles("questions"), ["test questions: check of check"]);
         assert_eq!(titles("units"), ["test units: check of check"]);
         assert!(titles("faults").is_empty());
+    }
+
+    #[test]
+    fn each_tier_runs_in_ci_or_in_the_night() {
+        let (day, night) = (tiers(false), tiers(true));
+        assert_eq!(day.len() + night.len(), TIERS.len());
+        assert!(day.contains(&UNITS.to_owned()) && night.contains(&DIST.to_owned()));
     }
 
     #[test]

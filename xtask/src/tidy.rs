@@ -5,6 +5,7 @@ mod finding;
 mod layers;
 mod named_paths;
 mod rust;
+mod subjects;
 mod text;
 mod translations;
 
@@ -23,6 +24,7 @@ pub(crate) fn run() -> Result<bool, String> {
     findings.extend(named_paths::check(&files));
     findings.extend(rust::check(&files));
     findings.extend(circles::check(&files));
+    findings.extend(subjects::check(&workspace.root));
     findings.extend(translations::check(&files, &workspace.root));
     // No fault of those who change the README: a release is made without such lines.
     translations::behind(&files, &workspace.root).iter().for_each(|line| println!("{line}"));

@@ -20,6 +20,12 @@ impl Counts {
         self.passed += passed;
     }
 
+    /// So many that failed could not be judged.
+    pub(super) fn not_judged(&mut self, tests: u64) {
+        self.failed -= tests;
+        self.skipped += tests;
+    }
+
     pub(super) fn add(&mut self, other: &Counts) {
         self.passed += other.passed;
         self.failed += other.failed;

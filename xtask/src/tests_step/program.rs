@@ -13,6 +13,7 @@ pub(crate) struct Program {
     pub(super) title: String,
     pub(super) command: Command,
     pub(super) beside: Beside,
+    pub(super) judges_timing: bool,
 }
 
 /// What may run beside a program of tests.
