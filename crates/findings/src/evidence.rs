@@ -11,13 +11,21 @@ use results::{JobRecord, Node, RunRecord};
 pub(crate) use results::Transfer;
 
 pub(crate) use flow::{Flow, connected};
-pub(crate) use row::{Done, FilesOn, FuseBackend, Row, diskless};
+use row::{moves_data, works_on_names};
+
+pub(crate) use row::{Done, FilesOn, FuseBackend, Row, touches_nothing};
+
+/// Fewer bytes say nothing of a cache: readahead and the metadata of a filesystem are as many.
+pub(crate) const BYTES_MIN: u64 = 256 << 10;
 
 /// The evidence of one node.
 pub(crate) struct Evidence<'r> {
     pub(crate) record: &'r RunRecord,
     pub(crate) node: &'r Node,
+    /// Of the jobs that move data.
     pub(crate) stages: Vec<Stage<'r>>,
+    /// Of the jobs whose requests are operations on names or on the space of files: no byte of theirs can be compared.
+    on_names: Vec<Stage<'r>>,
 }
 
 /// Rows that ran at the same time: those on a storage, or those in memory. Neither moves a byte of the other's layers.
@@ -39,8 +47,10 @@ impl<'r> Evidence<'r> {
         record.nodes.iter().zip(of_nodes).map(|(node, jobs)| {
             let mut numbers = BTreeSet::new();
             numbers.extend(jobs.iter().map(|job| job.plan.stage));
-            let stages = numbers.into_iter().flat_map(|number| Stage::of(node, &jobs, number)).collect();
-            Evidence { record, node, stages }
+            let of = |wanted: fn(&JobRecord) -> bool| {
+                numbers.iter().flat_map(|number| Stage::of(node, &jobs, *number, wanted)).collect()
+            };
+            Evidence { record, node, stages: of(moves_data), on_names: of(works_on_names) }
         })
     }
 
@@ -54,7 +64,20 @@ impl<'r> Evidence<'r> {
         node.is_none_or(|name| name == self.node.name)
     }
 
-    /// Each row with its stage.
+    /// Each row with its stage, those of operations on names among them.
+    pub(crate) fn all_rows(&self) -> impl Iterator<Item = (&Stage<'r>, &Row<'r>)> {
+        let stages = self.stages.iter().chain(&self.on_names);
+        stages.flat_map(|stage| stage.rows.iter().map(move |row| (stage, row)))
+    }
+
+    /// As [`Evidence::flows`], of [`Evidence::all_rows`].
+    pub(crate) fn all_flows(&self) -> impl Iterator<Item = (&Stage<'r>, &Row<'r>, &Flow<'r>)> {
+        self.all_rows()
+            .filter(|(_, row)| row.judgeable())
+            .filter_map(|(stage, row)| Some((stage, row, stage.flow.as_ref()?)))
+    }
+
+    /// Each row that moves data, with its stage.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (&Stage<'r>, &Row<'r>)> {
         self.stages.iter().flat_map(|stage| stage.rows.iter().map(move |row| (stage, row)))
     }
@@ -99,10 +122,10 @@ impl<'r> Evidence<'r> {
 }
 
 impl<'r> Stage<'r> {
-    fn of(node: &'r Node, jobs: &[&'r JobRecord], number: u32) -> Vec<Stage<'r>> {
+    fn of(node: &'r Node, jobs: &[&'r JobRecord], number: u32, wanted: fn(&JobRecord) -> bool) -> Vec<Stage<'r>> {
         let workers: Vec<&JobRecord> = jobs.iter().copied().filter(|job| job.plan.stage == number).collect();
         let mut rows: Vec<Row<'r>> = Vec::new();
-        for worker in workers.iter().copied().filter(|worker| !diskless(worker)) {
+        for worker in workers.iter().copied().filter(|worker| wanted(worker)) {
             match rows.iter_mut().find(|row| row.name == worker.name) {
                 Some(row) => row.add(worker),
                 None => rows.push(Row::new(node, worker)),

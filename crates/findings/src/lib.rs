@@ -61,7 +61,7 @@ fn look(record: &RunRecord, find: impl Fn(&Evidence<'_>) -> Vec<Finding>) -> Vec
 
 /// All jobs are simulated or do nothing: no storage, nothing to say against its numbers.
 fn without_storage(record: &RunRecord) -> bool {
-    record.jobs.iter().all(evidence::diskless)
+    record.jobs.iter().all(evidence::touches_nothing)
 }
 
 /// What a phase of operations on names shows: attributes that came from a network client's cache. `begin` and `end`:

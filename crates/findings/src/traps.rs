@@ -30,10 +30,12 @@ pub(crate) mod power_saving;
 pub(crate) mod ranks_apart;
 pub(crate) mod ranks_missing;
 pub(crate) mod request_size;
+pub(crate) mod run_failed;
 pub(crate) mod shared_file;
 pub(crate) mod slow_node;
 pub(crate) mod stalled;
 pub(crate) mod sync_ignored;
+pub(crate) mod sync_not_flushed;
 pub(crate) mod thin_blocks;
 pub(crate) mod throttled;
 pub(crate) mod too_noisy;
@@ -102,6 +104,8 @@ pub(crate) const ALL: &[Trap] = &[
     seen(&not_visible::EXPLANATION, not_visible::find),
     seen(&stalled::EXPLANATION, stalled::find),
     with_preflight(&memory_storage::EXPLANATION, memory_storage::find, memory_storage::find),
+    seen(&run_failed::EXPLANATION, run_failed::find),
+    seen(&sync_not_flushed::EXPLANATION, sync_not_flushed::find),
 ];
 
 /// A trap that only nodes beside each other show.

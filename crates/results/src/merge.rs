@@ -64,6 +64,7 @@ impl JobRecord {
             directions,
             sync,
             final_sync_ns,
+            unstored_bytes,
             close_ns,
             job_runtime_ms,
             user_ns,
@@ -104,6 +105,8 @@ impl JobRecord {
         other.directions.iter().for_each(|(direction, other)| directions[direction].merge(other));
         sync.merge(&other.sync);
         *final_sync_ns = (*final_sync_ns).max(other.final_sync_ns);
+        let unstored = unstored_bytes.iter().chain(&other.unstored_bytes).copied();
+        *unstored_bytes = unstored.reduce(u64::saturating_add);
         *close_ns = (*close_ns).max(other.close_ns);
         *job_runtime_ms += other.job_runtime_ms;
         *user_ns += other.user_ns;

@@ -150,6 +150,10 @@ pub struct JobRecord {
     /// Time of the syncs after the last I/O (`end_fsync`, `fsync_on_close`), ns (the longest when merged); `None`: none.
     /// The runtime ends after them.
     pub final_sync_ns: Option<u64>,
+    /// Bytes that were in memory alone when the last write had returned, of a job that then stored them to read back what
+    /// it wrote (summed when merged); `None`: it did not, or nobody could see.
+    #[serde(default)]
+    pub unstored_bytes: Option<u64>,
     /// Time to close the files, ns (the longest when merged); `None`: no file was closed.
     pub close_ns: Option<u64>,
     /// Wall time of the worker, ms (summed when merged).

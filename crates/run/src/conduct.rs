@@ -359,7 +359,7 @@ impl<'run> Conductor<'run> {
     fn begin_ledger(&mut self) {
         // Jobs without files move no byte in any layer below: looking would only cost memory and start-up time.
         let mut workers = self.shared.plan.workers.iter();
-        if self.sampler.is_some() || workers.all(|worker| worker.job.submission.engine.is_diskless()) {
+        if self.sampler.is_some() || !workers.any(|worker| worker.job.submission.engine.has_paths()) {
             return;
         }
         match Sampler::begin(

@@ -370,7 +370,7 @@ impl Planning<'_> {
             self.plan.notes.extend(maps::notes(job, &workload));
         }
         let waits_for = groups::waits_for(job, &self.plan.workers);
-        let has_parts = refused.is_none() && !job.submission.engine.is_diskless();
+        let has_parts = refused.is_none() && job.submission.engine.has_paths();
         let files = planned.files.iter().filter(|_| has_parts).map(|file| (file.path.as_path(), file.length));
         let parts = self.places.parts(self.facts, files, job.pattern.access.modifies());
         self.plan.workers.push(WorkerPlan {

@@ -1,6 +1,7 @@
 //! Verification in the loop: a block that was read is checked before its buffer is used again.
 
 use engine::errno::EILSEQ;
+use engine::files::page_cache_of;
 use engine::{Engine, Slot};
 use workload::Op;
 
@@ -78,6 +79,18 @@ impl Parts<'_> {
     /// Writes that ended one way or the other, the ramp's included.
     pub fn writes_issued(&self) -> u64 {
         self.totals().ios.write + self.progress.failed_writes.len() as u64
+    }
+
+    /// Bytes of the files that are in memory alone; `None`: not visible.
+    pub fn unstored_bytes(&self) -> Option<u64> {
+        let mut sum = Some(0u64);
+        let looked = self.files.each(&mut |_, file| {
+            let pages = page_cache_of(file).ok();
+            let dirty = pages.and_then(|pages| Some(pages.dirty_bytes?.saturating_add(pages.writeback_bytes?)));
+            sum = sum.zip(dirty).map(|(sum, more)| sum.saturating_add(more));
+            Ok(())
+        });
+        sum.filter(|_| looked.is_ok())
     }
 
     /// Has the files stored and their cached pages dropped, so that reads find what the storage kept.

@@ -89,9 +89,19 @@ fn engine(worker: &JobRecord) -> Option<EngineName> {
     EngineName::named(&worker.setup.engine)
 }
 
-/// Engines that move no data to or from a storage.
-pub(crate) fn diskless(worker: &JobRecord) -> bool {
-    engine(worker).is_some_and(|engine| !engine.moves_data())
+/// Engines that touch no file.
+pub(crate) fn touches_nothing(worker: &JobRecord) -> bool {
+    engine(worker).is_some_and(|engine| !engine.has_paths())
+}
+
+/// Engines whose requests move data to or from a storage, as far as is known.
+pub(super) fn moves_data(worker: &JobRecord) -> bool {
+    engine(worker).is_none_or(EngineName::moves_data)
+}
+
+/// Engines whose requests are operations on names, or on the space of files.
+pub(super) fn works_on_names(worker: &JobRecord) -> bool {
+    !moves_data(worker) && !touches_nothing(worker)
 }
 
 impl<'r> Row<'r> {

@@ -36,11 +36,13 @@ const ENGINES: &[&str] = &["filestat", "dirstat"];
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    for (stage, row, flow) in
-        evidence.flows().filter(|(_, row, _)| ENGINES.contains(&row.first().setup.engine.as_str()))
-    {
-        let Some(wire) = flow.wire.as_ref().filter(|_| stage.class() == Some(StorageClass::Network)) else { continue };
-        if !wire.operations.is_empty() {
+    // Requests are counted, which needs no time.
+    for (stage, row) in evidence.all_rows().filter(|(_, row)| row.ended_well()) {
+        let wire = stage.flow.as_ref().and_then(|flow| flow.wire.as_ref());
+        let Some(wire) = wire.filter(|_| stage.class() == Some(StorageClass::Network)) else { continue };
+        // A mount that sent nothing has no operation to list.
+        let is_counted = wire.asked.is_some() || !wire.operations.is_empty();
+        if is_counted && ENGINES.contains(&row.first().setup.engine.as_str()) {
             found.extend(judge(row.name, row.ios(), wire.requests(REVALIDATIONS), Severity::Caution));
         }
     }

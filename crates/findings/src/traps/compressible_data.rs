@@ -4,7 +4,7 @@ use results::evidence::{FileState, StorageClass};
 use results::{Finding, Severity};
 
 use super::writes_in_memory::without_sync;
-use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
+use crate::evidence::{BYTES_MIN, Evidence, Flow, Row, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, size};
@@ -18,7 +18,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     happens: "Zeros, one repeated pattern or half-empty buffers take a fraction of their size on storage that \
               compresses or deduplicates. The number then counts bytes that were never stored.",
     seen: "Before the run, from the buffer options, a caution: zeros, one repeated pattern, or buffers of which half \
-           or more compresses away. After the run, for 4 MiB or more: compressed extents in the extent map, and the \
+           or more compresses away. After the run, from 256 KiB on: compressed extents in the extent map, and the \
            bytes that the device moved; of squashfs and erofs, which compress all they hold, the latter alone. It is not \
            checked where a cache can have kept bytes from the device. Reported \
            when a tenth is saved; invalid when the device moved less than half.",
@@ -35,8 +35,6 @@ const SAVED: f64 = 0.1;
 const MOVED: f64 = 0.5;
 /// What is read at most this many times has hardly been read twice.
 const ONE_PASS: f64 = 1.1;
-/// Fewer bytes say nothing.
-const BYTES_MIN: u64 = 4 << 20;
 
 pub(crate) fn preflight(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.rows().filter_map(|(_, row)| conflict(row, true)).collect()

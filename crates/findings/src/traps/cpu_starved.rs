@@ -57,7 +57,7 @@ struct User {
 }
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    evidence.flows().filter_map(|(stage, row, flow)| judge(stage, row, flow)).collect()
+    evidence.all_flows().filter_map(|(stage, row, flow)| judge(stage, row, flow)).collect()
 }
 
 fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {

@@ -4,7 +4,7 @@ use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
 use super::thin_blocks::has_gaps;
-use crate::evidence::{Evidence, Flow, Row, Stage};
+use crate::evidence::{BYTES_MIN, Evidence, Flow, Row, Stage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, size};
@@ -18,8 +18,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     happens: "Some filesystems accept O_DIRECT at open and still use a cache. ZFS uses its ARC, fscrypt and data \
               journalling use the page cache, FUSE does what its daemon decides, btrfs caches compressed extents. The \
               number is then the cache's, although direct=1 was set.",
-    seen: "For 4 MiB or more, the bytes that the devices or the server delivered are compared with the bytes read. \
-           Less than half is invalid. Otherwise pages of the files that entered the page cache (cachestat) during a \
+    seen: "From 256 KiB on, the bytes that the devices or the server delivered are compared with the bytes read. \
+           Reported from 10 % from a cache on, invalid from 50 % on. Otherwise pages of the files that entered the page cache (cachestat) during a \
            run with direct I/O only: a caution from a quarter of the bytes on. Thin volumes and images with holes are \
            not checked, since reads of holes need no device.",
     advice: "Run `fsdyno inspect` on the path to see its filesystem. For ZFS set primarycache=metadata on a test \
@@ -27,14 +27,16 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "open(2), O_DIRECT; statx(2), STATX_DIOALIGN; OpenZFS pull request 10018; linux fuse ->direct_IO",
 };
 
-/// The device delivered less than this of what was read directly: no other reading is left.
-const DELIVERED: f64 = 0.5;
+/// The share from a cache from which on it is said: readahead's remains and metadata stay below.
+const CAUTION: f64 = 0.1;
+/// The share from which on most of the number is the cache's.
+const INVALID: f64 = 0.5;
 /// Cached pages that appeared, as a share of what was moved: a direct run makes none.
 const CACHED_SHARE: f64 = 0.25;
 /// The device delivered this of what was read: no cache answered.
 const ALL_DELIVERED: f64 = 0.9;
-/// Fewer bytes say nothing.
-const BYTES_MIN: u64 = 4 << 20;
+/// Fewer new pages in the cache say nothing.
+const PAGES_BYTES_MIN: u64 = 4 << 20;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let direct = evidence.byte_flows().filter(|(stage, row, _)| {
@@ -59,20 +61,21 @@ fn undelivered(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Find
         (None, Some(wire)) if row.class() == StorageClass::Network => (wire.bytes.read, wire.witness),
         _ => return None,
     };
-    if delivered as f64 >= asked as f64 * DELIVERED {
+    let share = asked.saturating_sub(delivered) as f64 / asked as f64;
+    if share < CAUTION {
         return None;
     }
+    let severity = if share >= INVALID { Severity::Invalid } else { Severity::Caution };
     let cause = format!(
         "{} read with direct I/O, but only {} delivered by {witness}: {} came from a cache that direct I/O does not \
          bypass{}",
         size(asked),
         size(delivered),
-        percent(1.0 - delivered as f64 / asked as f64),
+        percent(share),
         stage.together()
     );
-    let report = Report::new(ID, Severity::Invalid, row.name)
-        .bytes("bytes read by the job", asked)
-        .bytes("bytes delivered", delivered);
+    let report =
+        Report::new(ID, severity, row.name).bytes("bytes read by the job", asked).bytes("bytes delivered", delivered);
     Some(report.says(cause, next(row)))
 }
 
@@ -87,7 +90,7 @@ fn cached(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> 
     let only_read = flow.application.bytes.write == 0;
     let all_delivered = only_read && delivered as f64 >= moved as f64 * ALL_DELIVERED;
     let most = if all_delivered { moved } else { moved.min(touched.unwrap_or(u64::MAX)) };
-    if grown < BYTES_MIN || (grown as f64) < most as f64 * CACHED_SHARE {
+    if grown < PAGES_BYTES_MIN || (grown as f64) < most as f64 * CACHED_SHARE {
         return None;
     }
     let cause = format!(

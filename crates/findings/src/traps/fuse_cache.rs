@@ -3,7 +3,7 @@
 use results::evidence::StorageClass;
 use results::{Finding, ReadWrite, Severity};
 
-use crate::evidence::{Evidence, Flow, FuseBackend, Row, Stage, Transfer, connected};
+use crate::evidence::{BYTES_MIN, Evidence, Flow, FuseBackend, Row, Stage, Transfer, connected};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, rate, size};
@@ -17,7 +17,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     happens: "s3fs, JuiceFS, rclone and others keep objects in memory or in a local directory. Reads are served from \
               there, and writes stay there until fsync or close. The number is then that of the local disk or memory, \
               not of the object storage. Direct I/O on the mount does not bypass the daemon's cache.",
-    seen: "For 4 MiB or more, the bytes on the network to the daemon's server are compared with those that the job \
+    seen: "From 256 KiB on, the bytes on the network to the daemon's server are compared with those that the job \
            moved. Reported if 10 % or more did not cross the network, invalid from 50 % on. If others use the \
            interface too, the daemon's own connections are counted. That is a caution only, since short connections \
            are missed. Daemons without a server (bindfs, gocryptfs) have no network. For reads, what the daemon or \
@@ -32,8 +32,6 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
 const CAUTION: f64 = 0.1;
 /// The share from which on most of the number is the cache's.
 const INVALID: f64 = 0.5;
-/// Fewer bytes say nothing.
-const BYTES_MIN: u64 = 4 << 20;
 
 /// Daemons, the option that names their cache, and how they mount without it.
 const WITHOUT: [(&str, &str, &str); 2] =

@@ -4,7 +4,7 @@ use results::evidence::{BlockDevice, Layer, LayerKind, StorageClass};
 use results::statistics::{ChangePoint, Sensitivity, change_point};
 use results::{Finding, ReadWrite, Severity};
 
-use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
+use crate::evidence::{BYTES_MIN, Evidence, Flow, Row, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{rate, size, time};
@@ -18,7 +18,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     happens: "A virtual disk may be a file in the host's page cache. A RAID controller or an array has memory of its \
               own. The device counters of this machine then show every request as delivered, although memory answered.",
     seen: "Loop device, at any level of the stack: the device below its file moved half or less of what the loop device \
-           moved, in reads or in writes, of 4 MiB or more. That is invalid. Where the lower layer is not visible there are two signs, \
+           moved, in reads or in writes, of 256 KiB or more. That is invalid. Where the lower layer is not visible there are two signs, \
            neither is proof, and both are a caution. First: with direct I/O, nine tenths delivered by the device, the \
            rate rises by half or more when every byte of the run's own files was read once. Second: a disk with \
            platters answers random reads within 1 ms, over 1 GiB or more.",
@@ -37,8 +37,6 @@ const DELIVERED: f64 = 0.9;
 const PLATTER_NS: f64 = 1_000_000.0;
 /// The device below a loop device's file delivered less than this share.
 const BELOW: f64 = 0.5;
-/// Fewer bytes say nothing.
-const BYTES_MIN: u64 = 4 << 20;
 /// Smaller ranges can be in a disk's own memory.
 const PLATTER_SPAN: u64 = 1 << 30;
 

@@ -30,7 +30,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
 const MOSTLY: f64 = 0.5;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    evidence.rows().filter_map(|(_, row)| judge(row)).collect()
+    evidence.all_rows().filter_map(|(_, row)| judge(row)).collect()
 }
 
 fn judge(row: &Row<'_>) -> Option<Finding> {

@@ -3,7 +3,7 @@
 use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
-use crate::evidence::Evidence;
+use crate::evidence::{BYTES_MIN, Evidence};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, size};
@@ -16,7 +16,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     title: "The NFS client's cache answered",
     happens: "The NFS client keeps file data in its page cache. Data that this client wrote or read before are not \
               requested again: opening the file only checks its attributes.",
-    seen: "For 4 MiB or more without direct I/O, the bytes that the server sent are compared with those that the job \
+    seen: "From 256 KiB on, without direct I/O, the bytes that the server sent are compared with those that the job \
            read. They come from the mount's own counters (mountstats), or else from the network interface. Reported \
            from 10 % from memory on, invalid from 50 % on.",
     advice: "Add --direct=1, or read files that another client wrote, or remount between writing and reading.",
@@ -27,8 +27,6 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
 const CAUTION: f64 = 0.1;
 /// The share from which on most of the number is memory's.
 const INVALID: f64 = 0.5;
-/// Fewer bytes say nothing.
-const BYTES_MIN: u64 = 4 << 20;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = Vec::new();

@@ -3,10 +3,12 @@
 use results::evidence::{Seen, StorageClass};
 use results::{Finding, ReadWrite, Severity};
 
+use super::too_short::is_too_short;
 use super::writes_in_memory::without_sync;
-use crate::evidence::{Evidence, Flow, FuseBackend, Row, Stage, Transfer, connected};
+use crate::evidence::{BYTES_MIN, Evidence, Flow, FuseBackend, Row, Stage, Transfer, connected};
 use crate::explanation::Explanation;
 use crate::report::Report;
+use crate::units::size;
 
 pub(crate) const ID: &str = "not-visible";
 
@@ -16,15 +18,12 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     title: "Storage or cache: not visible which answered",
     happens: "The layers below the job are not visible from here: a daemon in another container, a filesystem without \
               a visible block device, a directory of the host. The number may be that of the storage or of a cache.",
-    seen: "No counter was readable (devices, mount, daemon, its network) for the direction in which the job moved 4 \
-           MiB or more. A caution: it says nothing against the storage, but the row cannot win a comparison.",
+    seen: "No counter was readable (devices, mount, daemon, its network) for the direction in which the job moved \
+           256 KiB or more; or all that it moved was less, which says nothing beside readahead and metadata. A caution: it says nothing against the storage, but the row cannot win a comparison.",
     advice: "Run as root, in the PID namespace of the daemon. Or watch the storage's own counters during the run, and \
              use files larger than all memory on the way.",
     documented: "pid_namespaces(7); network_namespaces(7); proc(5)",
 };
-
-/// Fewer bytes would say nothing either.
-const BYTES_MIN: u64 = 4 << 20;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.byte_flows().filter_map(|(stage, row, flow)| judge(stage, row, flow)).collect()
@@ -38,7 +37,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let unseen = |direction: &Transfer| {
         does[*direction] && row.done(*direction).bytes >= BYTES_MIN && !seen(stage, row, flow, *direction)
     };
-    let direction = Transfer::BOTH.into_iter().find(unseen)?;
+    let Some(direction) = Transfer::BOTH.into_iter().find(unseen) else { return too_little(row) };
     let what = if direction == Transfer::Read { "reads came from the storage" } else { "writes reached the storage" };
     let cause = format!("not visible whether {what}: {}", reason(stage, row, flow));
     let next = match row.class() {
@@ -46,6 +45,19 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
         _ => "watch the storage's own counters during the run",
     };
     Some(Report::new(ID, Severity::Caution, row.name).says(cause, next))
+}
+
+/// What a run in which nothing else is wrong says nothing about, as it moved so little.
+fn too_little(row: &Row<'_>) -> Option<Finding> {
+    let bytes = row.done(Transfer::Read).bytes.saturating_add(row.done(Transfer::Write).bytes);
+    if !(1..BYTES_MIN).contains(&bytes) || is_too_short(row.runtime_ms(), row.ios()) {
+        return None;
+    }
+    let cause = format!(
+        "not visible whether the storage or a cache was measured: {} are no more than readahead and metadata move",
+        size(bytes)
+    );
+    Some(Report::new(ID, Severity::Caution, row.name).says(cause, "run longer, or with a larger --bs"))
 }
 
 /// A layer that would show a cache was watched.

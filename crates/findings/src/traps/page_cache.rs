@@ -4,7 +4,7 @@ use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
 use super::compressible_data::only_by_encoding;
-use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
+use crate::evidence::{BYTES_MIN, Evidence, Flow, Row, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, size};
@@ -17,7 +17,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     title: "Reads came from the page cache",
     happens: "Without direct I/O the kernel keeps data that were read or written in memory, and answers the next read \
               from there. The number is then the speed of memory and of a system call, not of the storage.",
-    seen: "For 4 MiB or more, the bytes that the job read are compared with those that the devices delivered. \
+    seen: "From 256 KiB on, the bytes that the job read are compared with those that the devices delivered. \
            Reported from 10 % from memory on, invalid from 50 % on. Memory filesystems have no device and are not \
            checked. Network and FUSE mounts have findings of their own.",
     advice: "Add --direct=1 for the storage's own number. If you want to measure the cache, the number is right as a \
@@ -33,8 +33,6 @@ const INVALID: f64 = 0.5;
 /// Where direct I/O is refused.
 pub(super) const READ_ONCE: &str =
     "this filesystem has no direct I/O: read each byte once, without time_based, loops or invalidate=0";
-/// Fewer bytes read say nothing: one readahead window more or less.
-const BYTES_MIN: u64 = 4 << 20;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.byte_flows().filter_map(|(stage, row, flow)| judge(stage, row, flow)).collect()

@@ -3,7 +3,7 @@
 use results::evidence::StorageClass;
 use results::{Finding, JobRecord, Severity};
 
-use crate::evidence::{Evidence, Flow, Row, Stage};
+use crate::evidence::{BYTES_MIN, Evidence, Flow, Row, Stage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::size;
@@ -33,8 +33,6 @@ const RATIO: f64 = 1.5;
 const READ_ONCE: f64 = 0.5;
 /// Less was delivered than this share of what was read: no other reading is left.
 const DELIVERED: f64 = 0.5;
-/// Fewer bytes say nothing.
-const BYTES_MIN: u64 = 4 << 20;
 
 pub(crate) fn preflight(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.rows().filter_map(|(stage, row)| conflict(stage, row)).collect()

@@ -38,7 +38,7 @@ const APART_MS: u64 = 200;
 type Span = (u64, u64);
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let rows = evidence.rows().filter(|(_, row)| row.judgeable() && !row.paced());
+    let rows = evidence.all_rows().filter(|(_, row)| row.judgeable() && !row.paced());
     rows.filter_map(|(stage, row)| judge(evidence, stage, row)).collect()
 }
 

@@ -3,7 +3,7 @@
 use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
-use crate::evidence::{Evidence, Flow, Row, Stage};
+use crate::evidence::{BYTES_MIN, Evidence, Flow, Row, Stage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, size};
@@ -16,7 +16,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     title: "A sync returned before the device had the data",
     happens: "A volatile overlay mount skips every sync, as do some network and FUSE filesystems. Libraries such as \
               libeatmydata make fsync() return at once. The run looks durable, but its number is that of memory.",
-    seen: "For 4 MiB or more, the bytes that must be on the device after the job's syncs are compared with those that \
+    seen: "From 256 KiB on, the bytes that must be on the device after the job's syncs are compared with those that \
            the device or NFS server got before the last sync returned. Each block counts once. Of random writes with \
            a sync at the end a hundredth counts, since the number of repeated blocks is unknown. Invalid if less than \
            half of them arrived.",
@@ -26,8 +26,6 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
 
 /// Less than this share of what must be there arrived: journals, compression and coarse counters do not explain it.
 const ARRIVED: f64 = 0.5;
-/// Fewer bytes say nothing.
-const BYTES_MIN: u64 = 4 << 20;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.byte_flows().filter_map(|(stage, row, flow)| judge(stage, row, flow)).collect()

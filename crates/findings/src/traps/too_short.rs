@@ -48,5 +48,5 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
                 .says(cause, next)
         })
     };
-    evidence.rows().filter_map(short).collect()
+    evidence.all_rows().filter_map(short).collect()
 }

@@ -3,7 +3,7 @@
 use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
-use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
+use crate::evidence::{BYTES_MIN, Evidence, Flow, Row, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, rate, size, time};
@@ -17,7 +17,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     happens: "A buffered write returns when the kernel has copied it. The storage gets it later, or never if the \
               machine loses power. A test that ends before the data are stored measures memory. On NFS and FUSE \
               mounts close() hides the rest of the work.",
-    seen: "For 4 MiB or more without a sync: the dirty pages of the run's files when the last write returned \
+    seen: "From 256 KiB on, without a sync: the dirty pages of the run's files when the last write returned \
            (cachestat; not on FUSE mounts, whose daemons have their own). Otherwise the bytes that the devices or the \
            server got by then. Reported from 10 % on, invalid from 50 % on. Also the time of close(), from 0.1 s on: \
            reported from a fifth of the run time on, invalid if it is as long as the run. A close after a sync counts \
@@ -27,12 +27,12 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "fio documentation, end_fsync, fsync, sync; fsync(2); cachestat(2); fio issue 470",
 };
 
+/// Who tells what is in memory.
+const DIRTY: &str = "dirty pages of its files";
 /// The share in memory from which on it is said: the last second's pages of a long run stay below.
 const CAUTION: f64 = 0.1;
 /// The share from which on most of the number is memory's.
 const INVALID: f64 = 0.5;
-/// Fewer bytes say nothing.
-const BYTES_MIN: u64 = 4 << 20;
 /// A close that takes this share of the run's time hides work.
 const CLOSE_SHARE: f64 = 0.2;
 /// A shorter close is no matter.
@@ -62,6 +62,8 @@ fn unsynced(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding
         return None;
     }
     let (left, witness) = match () {
+        // Since then a verification has stored them, after the clock had stopped.
+        () if let Some(left) = before_verification(stage) => (left.min(written), DIRTY.to_owned()),
         () if without_sync(row) => left_in_memory(flow, class, written)?,
         // Blocks written twice between two syncs reach the device once: of what came after the last one the pages tell.
         () if synced_now_and_then(row) => dirty_pages(flow, class, written)?,
@@ -90,6 +92,12 @@ fn unsynced(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding
     )
 }
 
+/// Pages that were dirty when the last write had returned, of jobs that then read back what they wrote.
+fn before_verification(stage: &Stage<'_>) -> Option<u64> {
+    let all = stage.rows.iter().flat_map(|row| &row.workers).filter_map(|worker| worker.unstored_bytes);
+    all.reduce(u64::saturating_add)
+}
+
 /// Pages of the files that the run made dirty and left so.
 fn dirty_pages(flow: &Flow<'_>, class: StorageClass, written: u64) -> Option<(u64, String)> {
     let pages = |sample: &results::evidence::LedgerSample| {
@@ -100,7 +108,7 @@ fn dirty_pages(flow: &Flow<'_>, class: StorageClass, written: u64) -> Option<(u6
     let dirty = pages(flow.end).filter(|_| class != StorageClass::Fuse)?;
     // What was dirty before is not this stage's.
     let grown = dirty.saturating_sub(pages(flow.begin).unwrap_or(0)).min(written);
-    Some((grown, "dirty pages of its files".to_owned()))
+    Some((grown, DIRTY.to_owned()))
 }
 
 /// Bytes that no storage had, and who says so.

@@ -44,6 +44,29 @@ fn nfs_reads_from_this_clients_memory() {
     assert_eq!(found(&record), invalid("direct-not-honoured"));
 }
 
+/// The engines whose requests are stat calls move no byte, and are looked at all the same.
+#[test]
+fn stat_calls_of_an_engine() {
+    let stats = |requests: u64| {
+        let mut job = reader("job");
+        job.setup.engine = "filestat".into();
+        (job.directions.read.bytes, job.directions.read.ios) = (0, 45_000);
+        let mut record = share(StorageClass::Network, None, job);
+        crossed(&mut record, [0, 0], [0, 0]);
+        let operation = NfsOperation { name: "GETATTR".into(), ..NfsOperation::default() };
+        for (sample, operations) in record.nodes[0].ledger.as_mut().unwrap().samples.iter_mut().zip([7, 7 + requests]) {
+            let Seen::Value(wire) = &mut sample.wire else { unreachable!() };
+            wire.nfs_asked_bytes = Some([0, 0].into());
+            wire.nfs_operations = vec![NfsOperation { operations, ..operation.clone() }];
+            wire.nfs_operations.retain(|operation| operation.operations > 7);
+        }
+        found(&record)
+    };
+    assert_eq!(stats(0), caution("attribute-cache"));
+    assert_eq!(stats(201), caution("attribute-cache"));
+    assert_eq!(stats(45_000), []);
+}
+
 #[test]
 fn bytes_need_no_time_to_be_compared() {
     let mut short = reader("job");

@@ -72,8 +72,51 @@ fn bytes_are_compared_however_short_the_run() {
         assert_eq!(found_in_a_moment(&record), []);
     }
     let mut little = on_disk(vec![short(reader("job"))]);
-    look(&mut little, 0, [3 * MIB, 0], [0, 0]);
+    look(&mut little, 0, [200 << 10, 0], [0, 0]);
     assert_eq!(found_in_a_moment(&little), []);
+}
+
+/// One cause has one word, at each depth of a sweep; and what moved hardly anything is not called sound.
+#[test]
+fn few_bytes_have_the_word_of_many() {
+    let read = |bytes: u64, delivered: u64| {
+        let mut job = direct(reader("job"));
+        (job.directions.read.bytes, job.directions.read.ios) = (bytes, 64.max(bytes >> 12));
+        job.plan.span_bytes = Some(4 * GIB);
+        let mut record = on_disk(vec![job]);
+        look(&mut record, 0, [bytes, 0], [delivered, 0]);
+        found(&record)
+    };
+    for bytes in [300 << 10, 2 * MIB, 4 * MIB, GIB] {
+        assert_eq!(read(bytes, 0), invalid("direct-not-honoured"), "{bytes}");
+        assert_eq!(read(bytes, bytes), [], "{bytes}");
+    }
+    assert_eq!(read(64 << 10, 64 << 10), caution("not-visible"));
+}
+
+/// Direct reads are judged as those through the page cache.
+#[test]
+fn a_part_of_direct_reads_from_a_cache() {
+    let read = |delivered: u64| {
+        let mut record = on_disk(vec![direct(reader("job"))]);
+        look(&mut record, 0, [4 * GIB, 0], [delivered, 0]);
+        found(&record)
+    };
+    assert_eq!(read(4 * GIB - 200 * MIB), []);
+    assert_eq!(read(3 * GIB), caution("direct-not-honoured"));
+    assert_eq!(read(2 * GIB), invalid("direct-not-honoured"));
+}
+
+#[test]
+fn a_run_that_failed_is_not_judged() {
+    let mut record = on_disk(vec![direct(reader("job"))]);
+    look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
+    assert_eq!(found(&record), []);
+    let text = "No space left on device".into();
+    record.jobs[0].error = Some(results::JobError { code: 28, function: "io_u error".into(), text });
+    assert_eq!(found(&record), invalid("run-failed"));
+    let cause = one(&record, "run-failed").cause;
+    assert_eq!(cause, "not judged: the run failed (io_u error: No space left on device)");
 }
 
 #[test]
@@ -84,8 +127,9 @@ fn a_layer_that_is_not_visible_is_neither_a_fault_nor_ok() {
     assert_eq!(found(&record), caution("not-visible"));
     assert_eq!(one(&record, "not-visible").cause, "not visible whether reads came from the storage: no diskstats");
     // A few blocks would tell nothing either.
-    record.jobs[0].directions.read.bytes = MIB;
-    assert_eq!(found(&record), []);
+    record.jobs[0].directions.read.bytes = MIB / 8;
+    let cause = one(&record, "not-visible").cause;
+    assert!(cause.ends_with("128 KiB are no more than readahead and metadata move"), "{cause}");
     let record = on_disk(vec![reader("job")]);
     assert_eq!(findings::of_run(&record), [], "nobody looked");
 }

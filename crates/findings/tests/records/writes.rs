@@ -1,5 +1,6 @@
 //! Writes that the storage had not seen.
 
+use results::Severity;
 use results::evidence::{FileState, Seen, StorageClass};
 
 use crate::scene::*;
@@ -34,6 +35,21 @@ fn syncs_now_and_then_leave_the_rest() {
     assert_eq!(found(&record), []);
     last(&mut record).cache = Seen::NotVisible("EPERM".into());
     assert_eq!(found(&record), []);
+}
+
+/// What a verification stored after the clock had stopped was in memory when it stopped.
+#[test]
+fn a_verification_hides_no_writes_in_memory() {
+    let written = |unstored: Option<u64>| {
+        let mut job = writer("job");
+        job.unstored_bytes = unstored;
+        let mut record = on_disk(vec![job]);
+        look(&mut record, 0, [GIB, 4 * GIB], [GIB, 4 * GIB]);
+        found(&record)
+    };
+    assert_eq!(written(Some(4 * GIB)), invalid("writes-in-memory"));
+    assert_eq!(written(Some(100 * MIB)), []);
+    assert_eq!(written(None), []);
 }
 
 #[test]
@@ -163,4 +179,33 @@ fn a_sync_that_stored_nothing() {
     // Each of them synced: each must be there.
     random.jobs[0].plan.sync_every_writes = 1;
     assert_eq!(found(&random), invalid("sync-ignored"));
+}
+
+/// Syncs of a job, and flushes that its device completed meanwhile.
+#[test]
+fn a_sync_has_the_device_flush() {
+    let synced = |flushes: Option<u64>, cache: &str| {
+        let mut job = direct(writer("job"));
+        job.plan.sync_every_writes = 1;
+        (0..8_000).for_each(|_| job.sync.lat.moments.record(1_000));
+        let mut record = on_disk(vec![job]);
+        look(&mut record, 0, [0, 4 * GIB], [0, 4 * GIB]);
+        let Seen::Value(devices) = &mut record.nodes[0].storages[0].devices else { unreachable!() };
+        devices[0].write_cache = Some(cache.into());
+        for sample in &mut record.nodes[0].ledger.as_mut().unwrap().samples {
+            let Seen::Value(devices) = &mut sample.devices else { unreachable!() };
+            devices[0].flushes = flushes.map(|_| 5);
+        }
+        vda(&mut record).flushes = flushes.map(|flushes| 5 + flushes);
+        record
+    };
+    let without = synced(Some(0), "write back");
+    assert_eq!(found(&without), invalid("sync-not-flushed"));
+    let cause = one(&without, "sync-not-flushed").cause;
+    assert!(cause.starts_with("8,000 syncs, and vda got 0 flushes"), "{cause}");
+    assert_eq!(found(&synced(Some(8_000), "write back")), []);
+    assert_eq!(found(&synced(None, "write back")), [], "the device counts none");
+    let through = synced(Some(0), "write through");
+    assert_eq!(found(&through), []);
+    assert_eq!(one(&through, "sync-not-flushed").severity, Severity::Info);
 }

@@ -5,9 +5,9 @@ use std::process::Command;
 use results::{Severity, Trust};
 
 use crate::bench::{Bench, Run};
-use testkit::shell;
-use testkit::stack::{inside, place};
+use testkit::stack::{inside, place, show};
 use testkit::word;
+use testkit::{shell, text};
 
 const FILE_MIB: u64 = 64;
 
@@ -43,6 +43,16 @@ fn direct_io_that_is_not_direct() {
         let finding = trapped.invalid("direct-not-honoured");
         assert!(finding.cause.contains("direct"), "{}", finding.cause);
         assert_eq!(Trust::of(&trapped.record.findings), Trust::Invalid);
+        // A quarter of the file is there before; then a mebibyte of it is read.
+        let once = |more: &str| {
+            let cold = format!("sync {file}; dd if={file} iflag=nocache count=0 status=none");
+            shell(&format!("{cold}; dd if={file} of=/dev/null bs=1M count=16 status=none"));
+            Bench::new().fio(&format!("--name=job --filename={file} --rw=read --direct=1 --invalidate=0 {more}"))
+        };
+        once("--bs=256k --size=64m").caution("direct-not-honoured");
+        for depth in [1, 16] {
+            once(&format!("--bs=4k --size=1m --ioengine=libaio --iodepth={depth}")).invalid("direct-not-honoured");
+        }
     });
 }
 
@@ -112,5 +122,34 @@ fn a_neighbour_on_the_device() {
         neighbour.wait().expect("it ends");
         let finding = shared.caution("foreign-load");
         assert!(finding.cause.contains("for others"), "{}", finding.cause);
+    });
+}
+
+/// ext4 that leaves the flush of the device out, and what `check` makes of it.
+#[test]
+fn a_sync_without_a_flush() {
+    inside("filesystems::a_sync_without_a_flush", "ext4 --size-mb 256", || {
+        let (disk, device) = (place("LAB_LOCAL"), place("LAB_DEVICE"));
+        let file = disk.join("new");
+        let synced = || {
+            let words = format!("--name=job --filename={} --rw=write --bs=4k --size=1m --fsync=1", word(&file));
+            Bench::new().fio(&words)
+        };
+        let checked = || text(&Bench::new().run(&["check", "etcd", word(&disk), "--quick"]).stdout);
+        synced().silent(&["sync-not-flushed"]);
+        let answer = checked();
+        assert!(answer.contains("etcd  ") && !answer.contains("flushes"), "{answer}");
+        shell(&format!("mount -o remount,nobarrier {}", word(&disk)));
+        let cause = &synced().invalid("sync-not-flushed").cause.clone();
+        assert!(cause.contains("got 0 flushes: the mount has nobarrier"), "{cause}");
+        let answer = checked();
+        show(&answer);
+        assert!(answer.contains("etcd  INCONCLUSIVE  ") && answer.contains("got 0 flushes"), "{answer}");
+        // The same with a device that says it needs none.
+        let name = device.file_name().and_then(|name| name.to_str()).expect("a device");
+        shell(&format!("echo 'write through' > /sys/block/{name}/queue/write_cache"));
+        let through = synced();
+        let finding = through.finding("sync-not-flushed").expect("what was seen is said");
+        assert_eq!(finding.severity, Severity::Info, "{finding:?}");
     });
 }

@@ -204,9 +204,23 @@ fn stat_calls_that_never_left() {
     let finding = cached.findings.iter().find(|finding| finding.id == "attribute-cache").expect("the trap is seen");
     show(&finding.cause);
     assert!(finding.cause.contains("attribute cache"), "{}", finding.cause);
+    stat_calls_of_an_engine(&bench, &place("LAB_NFS"), true);
     shell("mkdir -p /mnt/noac && mount -t nfs -o $LAB_NFS_OPTIONS,noac,nosharecache 198.18.7.1:/export /mnt/noac");
     let asked = hot(Path::new("/mnt/noac"));
     assert!(asked.findings.iter().all(|finding| finding.id != "attribute-cache"), "{:?}", asked.findings);
+    stat_calls_of_an_engine(&bench, Path::new("/mnt/noac"), false);
+}
+
+/// The same by fio's engine, whose requests are stat calls.
+fn stat_calls_of_an_engine(bench: &Bench, at: &Path, cached: bool) {
+    let words = "--ioengine=filestat --rw=randread --bs=4k --filesize=4k --nrfiles=200 --openfiles=200 --loops=10";
+    let run = bench.fio(&format!("--name=stats --directory={} {words}", word(at)));
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    if cached {
+        show(&run.caution("attribute-cache").cause);
+    } else {
+        run.silent(&["attribute-cache"]);
+    }
 }
 
 /// Two milliseconds of round trip: told, and blamed.

@@ -71,7 +71,7 @@ fn a_daemon_that_waits() {
             let said = limits.iter().map(String::as_str).chain(unseen.iter().copied()).any(is_meant);
             assert!(said, "none for {}: {limits:?} {unseen:?}", row.pattern);
         }
-        assert!(with(&["read-latency", "a FUSE daemon does not report what its requests wait for"]));
+        assert!(with(&["write-latency", "a FUSE daemon does not report what its requests wait for"]));
     });
 }
 

@@ -95,3 +95,16 @@ fn the_hole_of_a_file() {
     bench.run(&words(FILE_MIB, 8)).caught("unwritten-data", Severity::Invalid);
     bench.run(&words(0, FILE_MIB)).honest("unwritten-data");
 }
+
+/// A file of a mebibyte that was read before: no depth of a sweep makes few bytes sound.
+#[test]
+fn a_small_file_that_is_in_the_page_cache() {
+    let Some(bench) = Bench::new() else { return };
+    let fill = bench.run("--name=fill --filename=file --rw=write --bs=64k --size=1m --end_fsync=1 --findings=off");
+    assert_eq!(fill.record.jobs[0].error, None);
+    let words = "--name=job --filename=file --rw=randread --bs=4k --size=1m";
+    std::fs::read(bench.path("file")).expect("it is read into the cache");
+    bench.run(&format!("{words} --invalidate=0")).caught("page-cache", Severity::Invalid);
+    bench.run(&format!("{words} --direct=1")).honest("page-cache");
+    bench.run(words).honest("page-cache");
+}

@@ -27,3 +27,38 @@ fn a_short_write_without_a_sync() {
     bench.run(&words("memory")).caught("writes-in-memory", Severity::Invalid);
     bench.run(&format!("{} --end_fsync=1", words("disk"))).honest("writes-in-memory");
 }
+
+/// A quarter of a mebibyte has the word of a gibibyte.
+#[test]
+fn a_small_write_without_a_sync() {
+    let Some(bench) = Bench::new() else { return };
+    let words = |name: &str| format!("--name=job --filename={name} --rw=write --bs=4k --size=512k --fallocate=none");
+    bench.run(&words("memory")).caught("writes-in-memory", Severity::Invalid);
+    bench.run(&format!("{} --end_fsync=1", words("disk"))).honest("writes-in-memory");
+}
+
+/// The verification stores them, when the clock has stopped.
+#[test]
+fn writes_that_a_verification_stores() {
+    let Some(bench) = Bench::new() else { return };
+    let words = |name: &str| {
+        format!("--name=job --filename={name} --rw=write --bs=64k --size=64m --fallocate=none --verify=crc32c")
+    };
+    bench.run(&words("memory")).caught("writes-in-memory", Severity::Invalid);
+    bench.run(&format!("{} --end_fsync=1", words("disk"))).honest("writes-in-memory");
+    bench.run(&format!("{} --direct=1", words("direct"))).honest("writes-in-memory");
+}
+
+/// Requests that the kernel refuses: what came before says nothing.
+#[test]
+fn a_run_that_fails() {
+    let Some(bench) = Bench::new() else { return };
+    bench.file("file");
+    let words = |bs: u32| format!("--name=job --filename=file --rw=read --bs={bs} --size=1m --direct=1");
+    let failed = bench.run(&words(4097));
+    let finding = failed.one("run-failed");
+    assert_eq!(finding.severity, Severity::Invalid);
+    assert!(finding.cause.contains("not judged: the run failed (io_u error: Invalid argument"), "{}", finding.cause);
+    assert!(failed.stderr.contains("[run-failed]"), "{}", failed.stderr);
+    bench.run(&words(4096)).honest("run-failed");
+}

@@ -119,7 +119,7 @@ pub struct DeviceCounters {
     pub busy_ms: u64,
     /// ms weighted with the requests in flight: its rate is the average queue depth.
     pub weighted_ms: u64,
-    /// Flushes; `None`: the kernel does not count them.
+    /// Flushes; `None`: the kernel does not count those of this device.
     pub flushes: Option<u64>,
 }
 

@@ -44,8 +44,10 @@ pub(super) fn finish(plan: &WorkerPlan, work: &mut dyn Loop<'_>, ended: Ended, v
     let final_sync_ns = syncs.as_ref().is_ok_and(|count| *count > 0).then(|| end_ns.saturating_sub(sync_began_ns));
     failure = failure.or(syncs.err());
     let mut notes = Vec::new();
+    let mut unstored_bytes = None;
     if verification::reads_back(&plan.job) && failure.is_none() && lost.is_none() {
         if came_to_end {
+            unstored_bytes = work.parts().unstored_bytes();
             let read_back = verification::read_back(plan, work, elapsed_ms, verifiable);
             (failure, elapsed_ms) = (failure_of(read_back.ended), read_back.elapsed_ms);
             notes = read_back.notes;
@@ -68,7 +70,7 @@ pub(super) fn finish(plan: &WorkerPlan, work: &mut dyn Loop<'_>, ended: Ended, v
         None => {}
     }
     let mut record = parts.account.job_record(&parts.recorder, elapsed_ms, parts.survival.counted);
-    record.final_sync_ns = final_sync_ns;
+    (record.final_sync_ns, record.unstored_bytes) = (final_sync_ns, unstored_bytes);
     // Plain synchronous writes and governed jobs alone have two readings of the clock for each request.
     if parts.time_all && (!synchronous || parts.governor.is_none() && plan.job.pattern.access.reads) {
         ways.push("shared-readings");

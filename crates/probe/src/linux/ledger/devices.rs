@@ -24,6 +24,8 @@ pub(super) struct DeviceMeter {
 #[derive(Debug)]
 struct Metered {
     stat: PathBuf,
+    /// The kernel counts the flushes of a request queue, and none of drivers without one (zram, pmem, dm).
+    counts_flushes: bool,
     last: Option<Raw>,
     grown: DeviceCounters,
 }
@@ -65,9 +67,10 @@ impl DeviceMeter {
                 () if layer.holding().any(Layer::is_device) => DevicePlace::Above,
                 () => DevicePlace::Leaf,
             };
-            let stat = look.sys.join("block").join(layer.name.replace('/', "!")).join("stat");
+            let directory = look.sys.join("block").join(layer.name.replace('/', "!"));
+            let (stat, counts_flushes) = (directory.join("stat"), directory.join("mq").exists());
             let grown = DeviceCounters { name: layer.name.clone(), place, ..DeviceCounters::default() };
-            self.devices.push(Metered { stat, last: None, grown });
+            self.devices.push(Metered { stat, counts_flushes, last: None, grown });
         }
         // What is below a device and no device itself is the filesystem of a file that stands behind it.
         for below in layer.holding() {
@@ -93,7 +96,8 @@ impl Metered {
         grown.request_ms = grown.request_ms.plus(request_ms);
         grown.busy_ms += delta(last.busy_ms, now.busy_ms);
         grown.weighted_ms += delta(last.weighted_ms, now.weighted_ms);
-        let flushes = last.flushes.zip(now.flushes).map(|(last, now)| growth(last, now));
+        let flushes =
+            last.flushes.zip(now.flushes).filter(|_| self.counts_flushes).map(|(last, now)| growth(last, now));
         grown.flushes = flushes.map(|flushes| grown.flushes.unwrap_or(0) + flushes);
         Ok(grown.clone())
     }
@@ -132,7 +136,7 @@ mod tests {
 
     fn stat(tree: &Tree, name: &str, text: &str) {
         let directory = tree.look.sys.join("block").join(name);
-        fs::create_dir_all(&directory).unwrap();
+        fs::create_dir_all(directory.join("mq")).unwrap();
         fs::write(directory.join("stat"), text).unwrap();
     }
 
@@ -141,6 +145,7 @@ mod tests {
     }
 
     fn meter(tree: &Tree, name: &str) -> DeviceMeter {
+        fs::create_dir_all(tree.look.sys.join("block").join(name).join("mq")).unwrap();
         let mut meter = DeviceMeter::default();
         meter.add(&tree.look, &layer(tree, name), false);
         meter
@@ -162,6 +167,16 @@ mod tests {
         assert_eq!(third.request_ms, [6, 16].into(), "the 32-bit counter wrapped");
         assert_eq!((third.busy_ms, third.weighted_ms, third.flushes), (20, 50, Some(2)));
         assert_eq!((third.name.as_str(), third.place), ("sdb", DevicePlace::Leaf));
+    }
+
+    #[test]
+    fn a_driver_without_a_queue_counts_no_flushes() {
+        let tree = tree();
+        stat(&tree, "sdb", "100 1 8000 70 50 2 4000 9 0 500 600 0 0 0 0 9 3\n");
+        fs::remove_dir(tree.look.sys.join("block/sdb/mq")).unwrap();
+        let mut meter = DeviceMeter::default();
+        meter.add(&tree.look, &layer(&tree, "sdb"), false);
+        assert_eq!(meter.read(&tree.look).unwrap()[0].flushes, None);
     }
 
     #[test]

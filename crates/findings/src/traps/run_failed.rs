@@ -1,0 +1,30 @@
+//! T43: a job that ended with an error.
+
+use results::{Finding, Severity};
+
+use crate::evidence::Evidence;
+use crate::explanation::Explanation;
+use crate::report::Report;
+
+pub(crate) const ID: &str = "run-failed";
+
+pub(crate) const EXPLANATION: Explanation = Explanation {
+    id: ID,
+    trap: "T43",
+    title: "The run failed",
+    happens: "A job ended with an error: the disk is full, a request was refused, the storage failed, a block did not \
+              verify. Its figures are those of the I/Os before that, of however much or little they were.",
+    seen: "The error of the job. Always invalid: the other findings are not judged of a run that failed. Errors that \
+           the job was told to survive (continue_on_error) are none.",
+    advice: "Correct what the error names, and run again.",
+    documented: "errno(3); fio documentation, continue_on_error",
+};
+
+pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let failed = evidence.all_rows().filter_map(|(_, row)| {
+        let error = row.workers.iter().find_map(|worker| worker.error.as_ref())?;
+        let cause = format!("not judged: the run failed ({}: {})", error.function, error.text);
+        Some(Report::new(ID, Severity::Invalid, row.name).says(cause, "correct what the error names, and run again"))
+    });
+    failed.collect()
+}

@@ -1,0 +1,88 @@
+//! T44: syncs that never told the device to empty its write cache.
+
+use results::evidence::{BlockDevice, LedgerSample, StorageClass};
+use results::{Finding, Severity};
+
+use crate::evidence::{Evidence, Flow, Row};
+use crate::explanation::Explanation;
+use crate::report::Report;
+use crate::units::count;
+
+pub(crate) const ID: &str = "sync-not-flushed";
+
+pub(crate) const EXPLANATION: Explanation = Explanation {
+    id: ID,
+    trap: "T44",
+    title: "Syncs did not flush the device",
+    happens: "A sync has the kernel write the data and then tell the device to empty its own write cache. With \
+              nobarrier or barrier=0 the second part is left out: syncs get faster, and what they stored is lost with the power.",
+    seen: "The flushes that the devices completed (field 19 of /proc/diskstats), compared with the job's fsync and fdatasync \
+           calls, from 64 on. Syncs at the same time may share a flush, so that a tenth for each request in flight is enough. \
+           Invalid if there were fewer. Only information where each device declares its write cache \
+           'write through': the kernel then sends none, which is right for a device without a volatile cache. Devices that \
+           do not count flushes are not checked.",
+    advice: "Mount without nobarrier (barrier=1), or report the number as one without durability. For a device that \
+             declares 'write through', ask its maker or the operator of the host whether it keeps written data without power.",
+    documented: "linux Documentation/admin-guide/iostats.rst; Documentation/block/writeback_cache_control.rst; ext4(5), barrier",
+};
+
+/// Fewer syncs say nothing: a journal commits now and then anyway.
+const SYNCS_MIN: u64 = 64;
+/// Flushes for a sync, times the requests that may share one: fewer are none.
+const SHARE: f64 = 0.1;
+
+pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    evidence.byte_flows().filter_map(|(_, row, flow)| judge(row, flow)).collect()
+}
+
+fn judge(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+    if row.is_mixed() || !matches!(row.class(), StorageClass::Block | StorageClass::Device) || !row.writes() {
+        return None;
+    }
+    let storage = row.storage?;
+    let syncs = row.workers.iter().fold(0u64, |sum, worker| sum.saturating_add(worker.sync.lat.moments.count));
+    let flushed = flushes(flow.end)?.saturating_sub(flushes(flow.begin)?);
+    if syncs < SYNCS_MIN || flushed as f64 * row.depth_asked() as f64 >= syncs as f64 * SHARE {
+        return None;
+    }
+    let mut caches = Vec::new();
+    storage.devices.value()?.iter().for_each(|device| leaves(device, &mut caches));
+    let (names, declared): (Vec<&str>, Vec<Option<&str>>) = caches.into_iter().unzip();
+    let seen = format!("{} syncs, and {} got {} flushes", count(syncs), names.join(" and "), count(flushed));
+    let through = declared.iter().all(|cache| *cache == Some("write through")) && !declared.is_empty();
+    let option = storage.mount.value().and_then(|mount| {
+        let without = |option: &&String| matches!(option.as_str(), "nobarrier" | "barrier=0" | "fsync_mode=nobarrier");
+        mount.options.iter().find(without)
+    });
+    let report = Report::new(ID, if through { Severity::Info } else { Severity::Invalid }, row.name)
+        .number("syncs", syncs as f64, "syncs")
+        .number("flushes of the devices", flushed as f64, "flushes");
+    Some(match option {
+        _ if through => report.says(
+            format!("{seen}: it declares its write cache 'write through', and the kernel sends none"),
+            "make sure that the device keeps written data without power; then the number is right",
+        ),
+        Some(option) => report.says(
+            format!("{seen}: the mount has {option}, so that synced data may still be in the device's write cache"),
+            format!("mount it without {option}"),
+        ),
+        None => report.says(
+            format!("{seen}: synced data may still be in the device's write cache"),
+            "find what keeps the flushes back (fsdyno inspect)",
+        ),
+    })
+}
+
+/// Flushes of all devices below the run; `None`: one does not count them.
+fn flushes(sample: &LedgerSample) -> Option<u64> {
+    let devices = sample.devices.value().filter(|devices| !devices.is_empty())?;
+    devices.iter().try_fold(0u64, |sum, device| Some(sum.saturating_add(device.flushes?)))
+}
+
+/// The lowest devices, with what they declare of their write cache.
+fn leaves<'d>(device: &'d BlockDevice, found: &mut Vec<(&'d str, Option<&'d str>)>) {
+    match &device.slaves[..] {
+        [] => found.push((&device.name, device.write_cache.as_deref())),
+        slaves => slaves.iter().for_each(|slave| leaves(slave, found)),
+    }
+}
