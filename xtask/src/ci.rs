@@ -68,7 +68,7 @@ fn deny() -> Outcome {
     checked.map(|status| status.success()).map_err(|error| format!("cargo-deny: {error}"))
 }
 
-/// So long may the database of advisories take, s.
+/// How long the database of advisories may take, s.
 const DENY_SECONDS: &str = "60";
 
 /// Status of `timeout` for a program that is not there.

@@ -26,7 +26,7 @@ struct Tier {
     /// Of their tests; none: all.
     choice: &'static [&'static str],
     beside: Beside,
-    /// So many of its tests run at a time, where most of them wait; `None`: as many as there are processors.
+    /// How many of its tests run at a time, where most of them wait; `None`: as many as there are processors.
     at_a_time: Option<&'static str>,
     /// Its tests judge how long storage takes: on a busy machine what fails is not judged, and counts as skipped.
     judges_timing: bool,
@@ -103,10 +103,10 @@ pub(crate) fn tiers(nightly: bool) -> Vec<String> {
     TIERS.iter().filter(|tier| tier.nightly == nightly).map(|tier| tier.name.to_owned()).collect()
 }
 
-/// So many programs run at a time: most tests wait for storage or for a clock, and leave the processors to others.
+/// How many programs run at a time: most tests wait for storage or for a clock, and leave the processors to others.
 const LANES: usize = 3;
 
-/// So many failed tests have a second try, alone: the machine may have been busy with something else. Each is named. Where
+/// How many failed tests have a second try, alone: the machine may have been busy with something else. Each is named. Where
 /// more fail on a machine that is idle otherwise, it was not the machine.
 const SECOND_TRIES: usize = 5;
 

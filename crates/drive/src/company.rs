@@ -18,7 +18,7 @@ pub trait Company: Debug + Send + Sync {
     fn agree(&self, run: &JointRun<'_>) -> Result<Vec<Note>, String>;
     /// How many ranks lay out the files that this one makes for all, each a part; 1: this rank lays its files out alone.
     fn layers(&self) -> u32;
-    /// The first rank has made these files, of so many bytes; now each rank fills its part of them.
+    /// The first rank has made these files, of this many bytes; now each rank fills its part of them.
     fn made(&self, files: &[(PathBuf, u64)]);
     /// The first rank has filled its parts; bytes that all others have filled.
     fn filled(&self) -> u64;

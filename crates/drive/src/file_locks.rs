@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use job::LockFile;
 use workload::Op;
 
-/// So many requests that read, or one that changes the file ([`CHANGES`]).
+/// The number of requests that read, or one that changes the file ([`CHANGES`]).
 type State = AtomicI32;
 
 const CHANGES: i32 = -1;

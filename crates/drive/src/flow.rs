@@ -133,7 +133,7 @@ mod tests {
         (0..weights.len()).map(|own| FlowShare { members: Arc::clone(&members), own, left: 0 }).collect()
     }
 
-    /// What each gets when all ask in turn, so many times.
+    /// What each job gets when all ask in turn, `turns` times.
     fn issued(shares: &mut [FlowShare], turns: usize) -> Vec<u64> {
         let mut counts = vec![0; shares.len()];
         for _ in 0..turns {

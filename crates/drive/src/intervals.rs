@@ -28,13 +28,13 @@ impl Interval {
         }
     }
 
-    /// What so much of it is in a second.
+    /// This amount as a rate per second.
     pub fn per_second(&self, amount: u64) -> u64 {
         (u128::from(amount) * 1_000_000_000 / u128::from(self.elapsed_ns.max(1))) as u64
     }
 }
 
-/// So long after an interval the worker looks for the answer to it, ns: it may be an order to stop, which would else wait
+/// How long after an interval the worker looks for the answer to it, ns: it may be an order to stop, which would else wait
 /// for the next tick.
 const ANSWER_NS: u64 = 5_000_000;
 

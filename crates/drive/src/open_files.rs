@@ -1,4 +1,4 @@
-//! The files of a worker: all of them are open from its start to its end, or so many at a time (`openfiles`).
+//! The files of a worker: all of them are open from its start to its end, or at most `openfiles` at a time.
 
 use engine::files::OpenFile;
 use workload::{FileRange, Generator, Op};
@@ -64,7 +64,7 @@ impl<'run> OpenFiles<'run> {
         self.window.is_some()
     }
 
-    /// How many are open. `count`: of so many.
+    /// How many are open. `count`: how many files there are.
     pub(crate) fn count_open(&self, count: usize) -> usize {
         match &self.window {
             Some(window) => window.held.iter().filter(|held| held.file != CLOSED).count(),

@@ -3,13 +3,13 @@
 
 use crate::recorder::Recorder;
 
-/// Orders are read and totals published so often, ns.
+/// Interval at which orders are read and totals published, ns.
 const TICK_NS: u64 = 50_000_000;
 
 /// The same in a warm-up by bytes, which ends at one of these looks, ns.
 const RAMP_TICK_NS: u64 = 1_000_000;
 
-/// The last window may be so much shorter.
+/// How much shorter the last window may be.
 const SHORT_PERCENT: u64 = 10;
 
 /// A sample window.
@@ -45,7 +45,7 @@ pub(crate) enum TickResult {
 pub enum RampEnd {
     /// A time on the worker's clock, ns.
     At(u64),
-    /// So many bytes of the worker.
+    /// This number of bytes of the worker.
     Bytes(u64),
     /// An order of the conductor, when the bytes of the worker's group are enough.
     Order,
@@ -159,7 +159,7 @@ impl Phase {
         self.close_windows(now_ns, SHORT_PERCENT, recorder);
     }
 
-    /// Closes the windows that are due, or that lack so many percent of their length at most.
+    /// Closes the windows that are due, or that lack at most this share of their length, percent.
     fn close_windows(&mut self, now_ns: u64, short_percent: u64, recorder: &mut Recorder) {
         if self.in_ramp() {
             return;

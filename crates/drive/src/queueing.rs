@@ -5,11 +5,11 @@
 pub struct Queueing {
     /// In flight at most.
     pub depth: usize,
-    /// Submit when so many are staged.
+    /// Number of staged requests at which they are submitted.
     pub batch: usize,
-    /// Reap at least so many.
+    /// Least number of completions that a call waits for.
     pub reap_min: usize,
-    /// Reap at most so many.
+    /// Largest number of completions that a call takes.
     pub reap_max: usize,
     /// Refill only after falling to this.
     pub depth_low: usize,

@@ -230,13 +230,13 @@ impl Recorder {
         self.depths[in_flight] += 1;
     }
 
-    /// A submit call took so many.
+    /// A submit call took this number of requests.
     #[inline]
     pub(crate) fn submitted(&mut self, count: usize) {
         self.submit_sizes[call_size(count)] += 1;
     }
 
-    /// A reap call gave so many.
+    /// A reap call gave this number of completions.
     #[inline]
     pub(crate) fn reaped(&mut self, count: usize) {
         self.complete_sizes[call_size(count)] += 1;

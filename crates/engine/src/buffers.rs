@@ -194,7 +194,7 @@ pub struct LockedMemory {
 }
 
 impl LockedMemory {
-    /// Takes so many bytes; none for 0.
+    /// Takes this number of bytes; none for 0.
     pub fn new(bytes: u64) -> Result<LockedMemory, ArenaError> {
         const PART_BYTES: u64 = 1 << 30;
         if bytes == 0 {

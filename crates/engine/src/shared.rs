@@ -19,7 +19,7 @@ impl Mapped {
     /// Copies between the file and `place`; answers bytes or the negated error number.
     ///
     /// # Safety
-    /// So many bytes are mapped from `base` on, for writing too if that is said; nothing refers into them.
+    /// This number of bytes is mapped from `base` on, for writing too if that is said; nothing refers into them.
     #[inline]
     pub(crate) unsafe fn transfer(&self, place: &mut [u8], offset: u64, read: bool) -> i64 {
         if !read && !self.writable {
@@ -47,7 +47,7 @@ impl Mapped {
     /// The pages that hold a range: address and bytes. Ranges are cut at the end of the file.
     ///
     /// # Safety
-    /// So many bytes are mapped from `base` on.
+    /// This number of bytes is mapped from `base` on.
     pub(crate) unsafe fn pages(&self, offset: u64, length: u64) -> (NonNull<u8>, usize) {
         let page = page_bytes() as u64;
         let end = offset.saturating_add(length).min(self.length);

@@ -29,7 +29,7 @@ use crate::null::full_result;
 use crate::setup::EngineSetup;
 use crate::slot::Slot;
 
-/// A worker that polls without waiting would see time stand still for ever. After so many fruitless polls at one
+/// A worker that polls without waiting would see time stand still for ever. After this number of fruitless polls at one
 /// moment, time moves on to the next completion.
 const FRUITLESS_POLLS_MAX: u32 = 1000;
 

@@ -12,7 +12,7 @@ pub use crate::system::thread::{
 };
 
 /// Threads that have been started and have not begun. The standard library ends the program where such a thread does not
-/// get its own small memory: there are never so many that what was there beforehand is not enough for all of them.
+/// get its own small memory: there are always few enough for the memory that was there beforehand.
 static STARTING: AtomicUsize = AtomicUsize::new(0);
 const STARTING_MAX: usize = 32;
 

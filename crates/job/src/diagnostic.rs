@@ -144,7 +144,7 @@ pub enum WarningCode {
     UnalignedDirect,
     /// The writes last as long as the runtime, so that none is verified.
     NothingVerified,
-    /// `opendir` found so many files.
+    /// Number of files that `opendir` found.
     FilesAdded,
     /// An error that only stops a run, met under `--parse-only`.
     OnlyParsed,

@@ -16,9 +16,9 @@ pub struct Settings {
     pub eta: Eta,
     /// Between two progress lines, ms (250 and up).
     pub eta_interval_ms: u64,
-    /// Begin a new line after so long, ms; `None`: never.
+    /// Time after which a new line begins, ms; `None`: never.
     pub eta_newline_ms: Option<u64>,
-    /// Print a report of what was done so far after so long, ms; `None`: only at the end.
+    /// Time between reports of what was done until then, ms; `None`: only at the end.
     pub status_interval_ms: Option<u64>,
     /// Stem of the aggregate bandwidth logs; `None`: not written.
     pub bandwidth_log: Option<String>,

@@ -50,7 +50,7 @@ impl BlockMap {
         at.min(end).saturating_sub(block)
     }
 
-    /// Marks `count` blocks from `block` on as used, as far as there are so many.
+    /// Marks `count` blocks from `block` on as used, or those up to the end.
     pub(crate) fn mark(&mut self, block: u64, count: u64) {
         (block..self.blocks.min(block.saturating_add(count))).for_each(|at| self.set(at));
     }

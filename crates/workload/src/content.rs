@@ -92,7 +92,7 @@ enum Initial {
     Random,
 }
 
-/// Bytes between the scrambled places: a device that looks for equal blocks compares at least so many.
+/// Bytes between the scrambled places: a device that looks for equal blocks compares at least this number of bytes.
 const SECTOR: usize = 512;
 
 /// Bytes that change in each of them.

@@ -4,7 +4,7 @@ use job::Durability;
 
 use crate::op::{Op, OpKind};
 
-/// One sync after every so many writes; it goes to the file that was written last.
+/// One sync after a number of writes; it goes to the file that was written last.
 #[derive(Clone, Debug)]
 pub(crate) struct Syncs {
     /// Intervals in writes; the first one that is due wins. 0: never.

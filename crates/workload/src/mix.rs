@@ -16,7 +16,7 @@ pub(crate) struct Mix {
     /// The direction of the last choice: 0 or 1.
     current: usize,
     issued: [u64; 2],
-    /// No new draw before the current direction has issued so many.
+    /// No new draw before the current direction has issued this number of requests.
     threshold: u64,
 }
 

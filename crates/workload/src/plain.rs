@@ -33,7 +33,7 @@ pub(crate) enum Order {
     Sequential { next: u64 },
     /// A position per direction; `chosen` is the direction that found its position at the end.
     SequentialMix { next: [u64; 2], chosen: Option<usize> },
-    /// Each block once per pass, of which so many are left.
+    /// Each block once per pass, with the number of blocks that are left.
     Permuted { blocks: Lookahead, left: u64 },
     /// Any block at any time.
     Uniform { stream: Tausworthe, seed: u64 },

@@ -8,10 +8,10 @@ use crate::random::{Seeds, Slot, Stream};
 use crate::spread::Ranks;
 use crate::workload::Workload;
 
-/// Draws of an uneven choice per file: its curve goes over so many ranges.
+/// Draws of an uneven choice per file: the number of ranges of its curve.
 const RANGES_PER_FILE: u64 = 1 << 10;
 
-/// So many finished files are remembered.
+/// How many finished files are remembered.
 const FINISHED_MAX: usize = 1 << 12;
 
 /// The choice among the files that are not done.
@@ -31,7 +31,7 @@ pub(crate) struct Service {
     window: Option<Window>,
 }
 
-/// The files that are open, of which there may be so many. One that is done makes room for another, as in fio.
+/// The files that are open, at most `openfiles`. One that is done makes room for another, as in fio.
 #[derive(Clone, Debug)]
 struct Window {
     /// In order.

@@ -1,4 +1,4 @@
-//! `zonemode=strided`: requests stay in a window of the file, which moves on after so many bytes.
+//! `zonemode=strided`: requests stay in a window of the file, which moves on after `zonesize` bytes.
 
 use job::StridedZones;
 

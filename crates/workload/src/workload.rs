@@ -26,7 +26,7 @@ pub struct FileRange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DirectionMix {
     Only(Direction),
-    /// So many percent of reads, from 1 to 99, and another direction.
+    /// Share of reads in percent (1 to 99); the rest is the other direction.
     Mixed(u32, Direction),
     /// Each block is trimmed, then written.
     TrimThenWrite,
@@ -45,10 +45,10 @@ pub struct Workload {
     pub files: Vec<FileRange>,
     /// Bytes of one loop: `size`, or `io_size` when that is given.
     pub bytes: u64,
-    /// `bytes` comes from `io_size`: the files start over until so much is transferred. Otherwise bytes that no
+    /// `bytes` comes from `io_size`: the files start over until `bytes` are transferred. Otherwise bytes that no
     /// request fits into are left out.
     pub starts_over: bool,
-    /// A pass ends after so many bytes, wherever the positions are, as it does in fio with engines that keep requests in
+    /// A pass ends after this number of bytes, wherever the positions are, as it does in fio with engines that keep requests in
     /// flight: a mix of two sequences begins again before either has reached the end. `None`: only the end of the
     /// files ends it.
     pub pass_bytes: Option<u64>,
@@ -62,7 +62,7 @@ pub struct Workload {
     pub loops: u32,
     /// Starts over for ever; the runtime ends the job. Neither `bytes` nor `number_ios` does.
     pub time_based: bool,
-    /// Stop after so many requests per loop; 0: no limit. Syncs do not count.
+    /// Number of requests in each loop after which it stops; 0: no limit. Syncs do not count.
     pub number_ios: u64,
     /// Syncs among the writes.
     pub durability: Durability,

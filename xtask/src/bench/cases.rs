@@ -5,7 +5,7 @@
 pub(super) enum Bound {
     /// Our own value is at most this.
     AtMost(f64),
-    /// We are so many times better than fio.
+    /// How many times better than fio we are.
     Times(f64),
     /// Nothing is demanded.
     Free,

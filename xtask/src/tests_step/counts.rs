@@ -14,13 +14,13 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// So many that failed have passed after all.
+    /// Some that failed have passed after all.
     pub(super) fn correct(&mut self, passed: u64) {
         self.failed -= passed;
         self.passed += passed;
     }
 
-    /// So many that failed could not be judged.
+    /// Some that failed could not be judged.
     pub(super) fn not_judged(&mut self, tests: u64) {
         self.failed -= tests;
         self.skipped += tests;

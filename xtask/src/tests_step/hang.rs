@@ -14,7 +14,7 @@ const DYING: Duration = Duration::from_secs(60);
 /// What a program starts inherits this, whatever session it makes its own.
 const MARK: &str = "FSDYNO_TESTS_OF";
 
-/// So often what is left is looked for: a process may start another one while it is.
+/// How many times the remaining processes are looked for: one may start another meanwhile.
 const ROUNDS: usize = 5;
 
 /// Starts a program that can be ended with all that it starts.

@@ -36,7 +36,7 @@ impl Ending {
         ending
     }
 
-    /// It was ended after so long. The harness has named each test that ended, and those that took long.
+    /// It was ended after this time. The harness has named each test that ended, and those that took long.
     pub(super) fn of_hang(stderr: &str, stdout: &str, limit: Duration) -> Ending {
         let results = || {
             let lines = stdout.lines().filter_map(|line| line.strip_prefix("test ")?.rsplit_once(" ... "));

@@ -101,7 +101,7 @@ impl Bits {
 fn adler32(data: &[u8]) -> u32 {
     const MODULUS: u32 = 65_521;
     let (mut sum, mut sum_of_sums) = (1, 0);
-    // So many bytes fit into 32 bits without a remainder taken.
+    // The sums over this many bytes fit into 32 bits without taking a remainder.
     for part in data.chunks(5552) {
         for byte in part {
             sum += u32::from(*byte);

@@ -70,7 +70,7 @@ impl Histograms {
     }
 }
 
-/// Sums of so many neighbours each; 0 beyond the end.
+/// Each value is the sum of `merged` neighbours; 0 beyond the end.
 fn sums(buckets: &[u64], merged: usize) -> impl Iterator<Item = u64> {
     buckets.chunks(merged).map(|neighbours| neighbours.iter().sum()).chain(std::iter::repeat(0))
 }

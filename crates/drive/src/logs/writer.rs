@@ -22,7 +22,7 @@ pub struct LogFile {
     pub path: PathBuf,
     /// Open for writing.
     pub file: File,
-    /// It holds compressed samples, so many bytes at least in each part; `None`: lines.
+    /// The file holds compressed samples, with at least this many bytes in each part; `None`: lines.
     pub compressed_bytes: Option<u64>,
 }
 

@@ -25,11 +25,11 @@ pub struct Holds {
     opens: bool,
     /// `lockfile`: a request has the lock of its file.
     pub(super) locks: Option<LockedFiles>,
-    /// Sleep so long when the flow holds it back, ns; 0: look again soon.
+    /// How long to sleep when the flow holds the job back, ns; 0: look again soon.
     flow_sleep_ns: u64,
     /// The depth that keeps a latency is being searched for.
     pub(super) search: Option<DepthSearch>,
-    /// A pause so long after the one before, ns (`thinktime_iotime`); 0: blocks alone decide.
+    /// Time between two pauses, ns (`thinktime_iotime`); 0: blocks alone decide.
     think_interval_ns: u64,
     think_due_ns: u64,
 }

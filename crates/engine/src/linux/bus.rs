@@ -94,7 +94,7 @@ extern "C" fn on_bus_error(_signal: libc::c_int, info: *mut libc::siginfo_t, _co
 fn replace_page(address: usize) -> bool {
     let (first, count) = WATCHED.get();
     let ours = (0..count).any(|index| {
-        // SAFETY: `BusErrorWatch` keeps so many of them there, and ends this before they go; this is its thread.
+        // SAFETY: `BusErrorWatch` keeps this number of them there, and ends this before they go; this is its thread.
         let range = unsafe { *first.add(index) };
         (range.start..range.start + range.bytes).contains(&address)
     });

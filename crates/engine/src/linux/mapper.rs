@@ -87,7 +87,7 @@ fn number(major: u32, minor: u32) -> u64 {
     u64::from(minor & 0xff) | u64::from(major) << 8 | u64::from(minor & !0xff) << 12
 }
 
-/// The types in an answer of so many targets; what lies outside of it is no target.
+/// The types in an answer with this number of targets; what lies outside of it is no target.
 fn types(answer: &[u8], count: u32) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut at = 0;

@@ -119,7 +119,7 @@ pub(crate) fn lock(address: NonNull<u8>, length: usize) -> Result<(), i32> {
     unsafe { rustix::mm::mlock(address.as_ptr().cast(), length) }.map_err(|error| error.raw_os_error())
 }
 
-/// Whether this process may map so many bytes more.
+/// Whether this process may map this number of bytes more.
 pub(crate) fn check_room(length: usize) -> Result<(), i32> {
     let address = map(length, &Memory::Anonymous)?;
     // SAFETY: the mapping was made above, and nobody has used it.
@@ -127,7 +127,7 @@ pub(crate) fn check_room(length: usize) -> Result<(), i32> {
     Ok(())
 }
 
-/// Whether this process may have so many mappings more.
+/// Whether this process may have this number of mappings more.
 pub(crate) fn check_mappings(count: usize) -> Result<(), i32> {
     let page = page_bytes();
     let length = (count + 1) * page;

@@ -25,7 +25,7 @@ unsafe extern "C" fn release_object(object: *mut libc::dl_phdr_info, _bytes: usi
     if object.dlpi_phdr.is_null() || object.dlpi_addr == kernel_code {
         return 0;
     }
-    // SAFETY: there are so many headers from there on, in the mapped object itself.
+    // SAFETY: there is this number of headers from there on, in the mapped object itself.
     let headers = unsafe { std::slice::from_raw_parts(object.dlpi_phdr, object.dlpi_phnum.into()) };
     let page = rustix::param::page_size();
     let ranges = headers.iter().filter_map(|header| unwritten(header, object.dlpi_addr as usize, page));

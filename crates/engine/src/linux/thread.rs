@@ -181,7 +181,7 @@ pub fn set_memory_policy(policy: &MemoryPolicy) -> Result<(), ThreadError> {
     }
     let (mask_at, bits) =
         if policy.nodes().is_empty() { (std::ptr::null(), 0) } else { (mask.as_ptr(), 16 * BITS + 1) };
-    // SAFETY: the call reads the mask, which has so many bits and one that the kernel leaves out.
+    // SAFETY: the call reads the mask, which has this number of bits and one that the kernel leaves out.
     match unsafe { libc::syscall(libc::SYS_set_mempolicy, mode, mask_at, libc::c_ulong::from(bits)) } {
         0 => Ok(()),
         _ => {

@@ -48,7 +48,7 @@ pub(crate) struct Uring<'a> {
     flags_rw: [i32; 2],
     /// Of requests that differ from their thread.
     priorities: Option<Box<Priorities>>,
-    /// Every so many transfers one is sent to the kernel's workers; 0: none.
+    /// Number of transfers of which one is sent to the kernel's workers; 0: none.
     force_async: u32,
     until_async: u32,
     arena: ManuallyDrop<Arena>,
@@ -67,7 +67,7 @@ pub(crate) struct Uring<'a> {
     reaped: u64,
 }
 
-/// The kernel registers so many buffers at most.
+/// The largest number of buffers that the kernel registers.
 const REGISTERED_BUFFERS_MAX: usize = 16384;
 
 /// Buffers beyond this are not registered unless asked for: registration pins all of them, bytes.

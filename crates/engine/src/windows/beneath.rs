@@ -163,7 +163,7 @@ pub(crate) fn names(directory: BorrowedHandle<'_>) -> Result<Vec<OsString>, i32>
     let mut buffer = vec![0u64; 8192];
     let mut names = Vec::new();
     let bytes = buffer.len() * size_of::<u64>();
-    // SAFETY: the buffer has so many bytes, is aligned to eight, and is nobody else's meanwhile.
+    // SAFETY: the buffer has this number of bytes, is aligned to eight, and is nobody else's meanwhile.
     unsafe {
         for_each_name(own.as_handle(), buffer.as_mut_ptr().cast(), bytes, |name| names.push(OsString::from_wide(name)))?
     };

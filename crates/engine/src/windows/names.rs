@@ -56,7 +56,7 @@ impl Opened {
         let mut listed = 0;
         let padding = buffer.as_ptr().align_offset(8);
         let room = buffer.get_mut(padding..).ok_or(errno::EINVAL)?;
-        // SAFETY: the rest of the buffer has so many bytes from an aligned address on.
+        // SAFETY: the rest of the buffer has this number of bytes from an aligned address on.
         unsafe {
             beneath::for_each_name(self.handle.as_handle(), room.as_mut_ptr().cast(), room.len(), |_| listed += 1)?;
         }

@@ -150,7 +150,7 @@ pub(super) const RUNS: &[Difference] = &[
     difference(
         "fsync or fdatasync with rw=trimwrite",
         "never comes",
-        "comes after so many writes",
+        "comes after N writes",
         "a sync that was asked for is done",
     ),
     difference(
@@ -295,7 +295,7 @@ pub(super) const RUNS: &[Difference] = &[
     difference(
         "number_ios with rw=trimwrite and loops",
         "does not end with it (3.33)",
-        "ends after so many blocks of each loop",
+        "ends after that number of blocks in each loop",
         GIVEN,
     ),
     difference(

@@ -109,13 +109,13 @@ pub(super) const ROWS: &[JobRow] = &[
     option("iodepth", integer(1, COUNT_MAX, |d, n| d.job.submission.depth = count(n)))
         .tier(1).default("1").help("Requests in flight at most; synchronous engines have one"),
     option("iodepth_batch", integer(0, COUNT_MAX, |d, n| d.job.submission.batch = count(n)))
-        .aliases(&["iodepth_batch_submit"]).default("1").help("Submit when so many are queued; 0 is the depth"),
+        .aliases(&["iodepth_batch_submit"]).default("1").help("Submit when this number of requests is queued; 0 is the depth"),
     option("iodepth_batch_complete_min", integer(0, COUNT_MAX, |d, n| {
         d.job.submission.batch_complete_min = count(n);
-    })).aliases(&["iodepth_batch_complete"]).default("1").help("Wait for so many completions; 0 polls"),
+    })).aliases(&["iodepth_batch_complete"]).default("1").help("Wait for this number of completions; 0 polls"),
     option("iodepth_batch_complete_max", integer(0, COUNT_MAX, |d, n| {
         d.job.submission.batch_complete_max = count(n);
-    })).help("Take at most so many completions at a time"),
+    })).help("Take at most this number of completions at a time"),
     option("iodepth_low", integer(0, COUNT_MAX, |d, n| {
         d.job.submission.depth_low = (n > 0).then(|| count(n));
     })).tier(3).help("Fill the queue again only when it has fallen to this"),
@@ -157,7 +157,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("hugepage-size", size(0, |d, n| d.job.submission.huge_page_bytes = if n == 2 << 20 { 0 } else { n }))
         .tier(3).default("2m").help("Size of the huge pages that mem asks for"),
     option("lockmem", size(0, |d, bytes| d.job.submission.locked_bytes = bytes))
-        .tier(3).default("0").help("Each worker locks so much memory, to take it from the page cache"),
+        .tier(3).default("0").help("Memory that each worker locks, to take it from the page cache"),
 ];
 
 fn set_engine(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {

@@ -90,7 +90,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("offset_align", size(0, |d, bytes| d.job.files.offset_align = bytes))
         .tier(3).default("0").help("Round an offset in percent up to a multiple of this; 0 is the smallest block"),
     option("number_ios", size(0, |d, n| d.job.extent.number_ios = n))
-        .default("0").help("Stop after so many I/Os"),
+        .default("0").help("Stop after this number of I/Os"),
     option("fill_device", boolean(|d, on| d.job.files.fill_device = on))
         .aliases(&["fill_fs"]).default("0").help("Run until the device is full, which is then not an error"),
     option("file_append", boolean(|d, on| d.job.files.append = on))

@@ -41,7 +41,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("startdelay", crate::option::Kind::TimeRange {
         unit: crate::value::TimeUnit::Seconds,
         set: |d, low, high| d.job.extent.start_delay_ns = (low, high),
-    }).default("0").help("Wait so long before this job starts, or a random time of a range"),
+    }).default("0").help("Time before this job starts, or a random time of a range"),
     option("loops", integer(0, COUNT_MAX, |d, n| d.job.extent.loops = count(n).max(1)))
         .default("1").help("Repetitions of the whole job within one report"),
     option("stonewall", flag(|d, on| d.job.stonewall = on))

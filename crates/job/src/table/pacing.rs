@@ -27,10 +27,10 @@ pub(super) const ROWS: &[JobRow] = &[
     option("rate_iops", numbers(0, u32::MAX as u64, |d, list| merge(&mut d.job.pacing.rate_iops, list, limit_iops)))
         .tier(1).help("I/Os per second of each clone: reads,writes,trims"),
     option("rate_min", numbers(0, u64::MAX, |d, list| merge(&mut d.job.pacing.rate_min, list, limit)))
-        .aliases(&["ratemin"]).help("Fail the job below so many bytes per second"),
+        .aliases(&["ratemin"]).help("Fail the job below this number of bytes per second"),
     option("rate_iops_min", numbers(0, u32::MAX as u64, |d, list| {
         merge(&mut d.job.pacing.rate_iops_min, list, limit_iops);
-    })).help("Fail the job below so many I/Os per second"),
+    })).help("Fail the job below this number of I/Os per second"),
     option("rate_cycle", integer(0, COUNT_MAX, |d, n| d.job.pacing.rate_cycle_ms = count(n)))
         .aliases(&["ratecycle"]).default("1000").help("Window of rate_min and rate_iops_min in milliseconds"),
     option("rate_process", word(PROCESSES, |d, word| { d.job.pacing.poisson = word.choice.word == "poisson"; Ok(()) }))

@@ -77,14 +77,14 @@ pub const ROWS: &[ProgramRow] = &[
             Some(0) => Err(Refusal::new("fio: eta new line time too short")),
             _ => Ok(()),
         }
-    })).tier(1).help("Begin a new progress line after so long"),
+    })).tier(1).help("Begin a new progress line after this time"),
     program("status-interval", text(|s, text| {
         s.status_interval_ms = Some(milliseconds(text)?);
         match s.status_interval_ms {
             Some(0) => Err(Refusal::new("fio: status interval too small")),
             _ => Ok(()),
         }
-    })).tier(1).help("Report what was done so far, every so often"),
+    })).tier(1).help("Report what was done until then, at this interval"),
     program("section", text(|s, name| {
         if name.starts_with("global") {
             return Err(Refusal::new("fio: can't use global as only section"));
@@ -125,7 +125,7 @@ pub const ROWS: &[ProgramRow] = &[
     program("latency-log", text(ignore_text))
         .tier(4).help("Once a switch for latency logs").status(Rejected("deprecated in fio: use write_lat_log")),
     program("trigger-file", text(ignore_text)).tier(4).help("Run the trigger when this file appears").status(TRIGGERS),
-    program("trigger-timeout", text(ignore_text)).tier(4).help("Run the trigger after so long").status(TRIGGERS),
+    program("trigger-timeout", text(ignore_text)).tier(4).help("Run the trigger after this time").status(TRIGGERS),
     program("trigger", text(ignore_text)).tier(4).help("Command to run").status(TRIGGERS),
     program("trigger-remote", text(ignore_text)).tier(4).help("Command to run on the server").status(TRIGGERS),
     program("merge-blktrace-only", Kind::Switch(ignore_switch)).tier(4).help("Merge traces and stop")

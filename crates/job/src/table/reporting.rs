@@ -123,7 +123,7 @@ pub(super) const ROWS: &[JobRow] = &[
         Ok(())
     })).help("Write latency histograms over time into files of this name, one for each log_hist_msec"),
     option("log_avg_msec", integer(0, COUNT_MAX, |d, n| d.job.reporting.logs.window_ms = count(n)))
-        .default("0").help("Average logs over so many milliseconds; 0 logs every I/O"),
+        .default("0").help("Average logs over this number of milliseconds; 0 logs every I/O"),
     option("log_window_value", word(WINDOW_VALUES, set_window_value))
         .tier(3).aliases(&["log_max_value"]).default("avg").help("Mean or largest value of a log window"),
     option("log_offset", boolean(|d, on| d.job.reporting.logs.offset = on))
@@ -139,7 +139,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("log_hist_msec", integer(0, COUNT_MAX, |d, n| d.job.reporting.logs.histogram_window_ms = count(n)))
         .tier(3).default("0").help("Milliseconds of one logged histogram; 0 logs none"),
     option("log_hist_coarseness", integer(0, 6, |d, n| d.job.reporting.logs.histogram_coarseness = count(n)))
-        .tier(3).default("0").help("Merge neighbouring buckets of logged histograms so many times"),
+        .tier(3).default("0").help("Merge neighbouring buckets of logged histograms this number of times"),
     option("log_alternate_epoch", boolean(|d, on| d.job.reporting.logs.alternate_epoch = on))
         .tier(3).aliases(&["log_unix_epoch"]).default("0")
         .help("Count log times from the epoch of a clock, that of Unix unless log_alternate_epoch_clock_id says otherwise"),
@@ -157,9 +157,9 @@ pub(super) const ROWS: &[JobRow] = &[
     option("steadystate", word(STEADY_STATES, set_steady_state))
         .aliases(&["ss"]).default("iops_slope:0.01%").help("What must stay within which limit to call it steady"),
     option("steadystate_duration", seconds(|d, ns| d.written.steady_state.duration_ns = ns))
-        .aliases(&["ss_dur"]).default("0").help("Stop when steady for so long; 0 never"),
+        .aliases(&["ss_dur"]).default("0").help("Stop when steady for this time; 0 never"),
     option("steadystate_ramp_time", seconds(|d, ns| d.written.steady_state.ramp_ns = ns))
-        .aliases(&["ss_ramp"]).default("0").help("Wait so long before the first sample"),
+        .aliases(&["ss_ramp"]).default("0").help("Time before the first sample"),
     option("steadystate_check_interval", seconds(|d, ns| d.written.steady_state.interval_ns = ns))
         .aliases(&["ss_interval"]).default("1").help("Length of an interval, at least 1 s"),
 ];

@@ -51,7 +51,7 @@ pub(super) const ROWS: &[JobRow] = &[
     })).help("The bytes to write and expect: \"text\", 'file', 0xhex, a number, %o (the offset), or several in a row"),
     option("verify_pattern_interval", size(0, |d, n| {
         d.written.verify.pattern_interval = u32::try_from(n).unwrap_or(u32::MAX);
-    })).tier(3).default("0").help("Begin verify_pattern, and its %o, anew after so many bytes of a block"),
+    })).tier(3).default("0").help("Begin verify_pattern, and its %o, anew after this number of bytes of a block"),
     option("verify_fatal", boolean(|d, on| d.written.verify.fatal = on))
         .default("0").help("The first mismatch ends the job, whatever continue_on_error says"),
     option("verify_dump", boolean(|d, on| d.written.verify.dump = on))

@@ -11,7 +11,7 @@ pub struct Content {
     pub scramble: bool,
     /// Repeat these bytes; `None`: random.
     pub pattern: Option<Vec<u8>>,
-    /// Percent that compresses (1 to 100), in pieces of so many bytes; 0: one piece is the whole block.
+    /// Percent that compresses (1 to 100), and the length of a piece in bytes; 0: one piece is the whole block.
     pub compress: Option<(u32, u32)>,
     /// Blocks that repeat earlier ones; `None`: no block does.
     pub dedupe: Option<Dedupe>,
@@ -30,7 +30,7 @@ pub struct Dedupe {
 }
 
 impl Dedupe {
-    /// Blocks of the working set of so many bytes in blocks of this size; `None`: the block before is repeated.
+    /// Size of the working set and of its blocks, bytes; `None`: the block before is repeated.
     pub fn working_set(&self, bytes: u64, block_bytes: u64) -> Option<u64> {
         let percent = self.working_set_percent?;
         let blocks = bytes / block_bytes.max(1);
@@ -68,7 +68,7 @@ pub struct Verify {
     pub header_offset: u32,
     /// `verify_pattern`.
     pub pattern: Option<BytePattern>,
-    /// The pattern begins anew after so many bytes of a block; 0: with each block.
+    /// The pattern begins anew after this number of bytes of a block; 0: with each block.
     pub pattern_interval: u32,
     /// `verify_async`: how many threads check; 0: the worker does.
     pub threads: u32,
@@ -99,7 +99,7 @@ pub struct Verify {
 /// `verify_backlog` and its companion: what was written is read back before all is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VerifyBacklog {
-    /// Reads come after so many writes; 0: only at the end.
+    /// Number of writes after which their blocks are read; 0: only at the end.
     pub writes: u64,
     /// How many then; 0: as many as the writes.
     pub batch: u64,
@@ -110,7 +110,7 @@ pub struct VerifyBacklog {
 pub struct TrimBacklog {
     /// Share of the writes whose blocks are trimmed.
     pub percent: u32,
-    /// Trims come after so many writes.
+    /// Number of writes after which trims come.
     pub backlog: u64,
     /// How many then; 0: as many as the backlog.
     pub batch: u64,

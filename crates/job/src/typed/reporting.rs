@@ -148,11 +148,11 @@ pub struct Logs {
     pub iops: Option<String>,
     /// Stem of the log of histograms of completion latency.
     pub histograms: Option<String>,
-    /// One histogram per direction and so many ms; 0: none.
+    /// A histogram for each direction covers this time, ms; 0: none.
     pub histogram_window_ms: u32,
     /// A logged bucket sums up this power of two of neighbouring buckets.
     pub histogram_coarseness: u32,
-    /// One line per direction and so many ms; 0: one line per I/O.
+    /// A line for each direction covers this time, ms; 0: one line for each I/O.
     pub window_ms: u32,
     /// What the line of a window says.
     pub window_value: WindowValue,
@@ -170,7 +170,7 @@ pub struct Logs {
     pub per_job: bool,
     /// Files hold compressed samples.
     pub stored_compressed: bool,
-    /// Samples are compressed by so many bytes at least.
+    /// Samples are compressed in pieces of at least this size, bytes.
     pub compressed_bytes: u64,
     /// Processors of the thread that writes logs; empty: any.
     pub compression_cpus: Vec<u32>,

@@ -18,7 +18,7 @@ pub struct Extent {
     pub start_delay_ns: (u64, u64),
     /// Repetitions of the whole job (1 and up).
     pub loops: u32,
-    /// Stop after so many I/Os; 0: no limit.
+    /// Number of I/Os after which the job stops; 0: no limit.
     pub number_ios: u64,
     /// `io_size`: bytes to transfer when they differ from the size.
     pub io_size: Option<Amount>,
@@ -27,9 +27,9 @@ pub struct Extent {
 /// Syncs during and after the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Durability {
-    /// fsync after so many writes; 0: never.
+    /// Number of writes after which an fsync comes; 0: never.
     pub fsync_every: u32,
-    /// fdatasync after so many writes; 0: never.
+    /// Number of writes after which an fdatasync comes; 0: never.
     pub fdatasync_every: u32,
     /// sync_file_range flags (bit 0 wait before, 1 write, 2 wait after) and its interval in writes.
     pub sync_file_range: Option<(u32, u32)>,
@@ -48,9 +48,9 @@ pub struct Pacing {
     pub rate: PerDirection<Option<u64>>,
     /// I/Os per second of each direction; `None`: no limit.
     pub rate_iops: PerDirection<Option<u32>>,
-    /// Fail below so many bytes per second.
+    /// Bytes per second below which the job fails.
     pub rate_min: PerDirection<Option<u64>>,
-    /// Fail below so many I/Os per second.
+    /// I/Os per second below which the job fails.
     pub rate_iops_min: PerDirection<Option<u32>>,
     /// Window of the minimum checks, ms.
     pub rate_cycle_ms: u32,
@@ -66,7 +66,7 @@ pub struct Pacing {
     pub think_blocks: u32,
     /// Count issued blocks instead of completed ones.
     pub think_on_issue: bool,
-    /// Pause as well when so much time has passed since the last pause, ns; 0: by blocks alone.
+    /// Time since the last pause after which the job pauses too, ns; 0: blocks alone decide.
     pub think_interval_ns: u64,
     /// Turns of an empty loop before each request.
     pub think_cycles: u32,
@@ -99,7 +99,7 @@ pub struct Flow {
     pub id: u32,
     /// Weight of each clone (1 to 1000).
     pub weight: u32,
-    /// Sleep so long when the others have to come first, ns; 0: look again at once.
+    /// How long to sleep when the other jobs have to come first, ns; 0: look again at once.
     pub sleep_ns: u64,
 }
 

@@ -10,11 +10,11 @@ pub struct Submission {
     pub engine: EngineName,
     /// In flight at most (1 and up), as asked for.
     pub depth: u32,
-    /// Submit when so many are queued (1 to depth).
+    /// Number of queued requests at which they are submitted (1 to depth).
     pub batch: u32,
-    /// Reap at least so many per call (0: poll).
+    /// Least number of completions that a call waits for (0: poll).
     pub batch_complete_min: u32,
-    /// Reap at most so many per call.
+    /// Largest number of completions that a call takes.
     pub batch_complete_max: u32,
     /// Refill only after falling to this; `None`: at once.
     pub depth_low: Option<u32>,
@@ -95,7 +95,7 @@ pub enum Memory {
     Anonymous,
     /// Anonymous pages of a shared mapping (`mmapshared`).
     Shared,
-    /// Anonymous huge pages (`mmaphuge`), of so many bytes; 0: of the system's default.
+    /// Anonymous huge pages (`mmaphuge`) of this size, bytes; 0: of the system's default.
     Huge(u64),
     /// A segment of System V shared memory (`shm`).
     Segment,
@@ -158,7 +158,7 @@ pub struct EngineOptions {
     pub sim: SimDevice,
 }
 
-/// So many of the requests, of one size or of any, have this I/O priority.
+/// The share of requests, of one size or of any, that have this I/O priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PriorityShare {
     /// Only those of this size.
@@ -214,9 +214,9 @@ pub struct SimFault {
 pub enum SimFaultKind {
     /// Fails with this errno.
     Error(i32),
-    /// Transfers only so many bytes.
+    /// Transfers only this number of bytes.
     Short(u32),
-    /// Takes so much longer, ns.
+    /// Additional time of the request, ns.
     Stall(u64),
     /// Transfers nothing: end of file.
     EndOfFile,

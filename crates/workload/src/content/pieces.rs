@@ -23,7 +23,7 @@ const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 pub struct RepeatedBlocks {
     /// Of the worker's content.
     pub seed: u64,
-    /// Its first blocks, so many of those that differ.
+    /// How many of its first blocks differ from one another.
     pub count: u64,
 }
 

@@ -6,7 +6,7 @@ use job::BytePattern;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Repeated {
     pattern: BytePattern,
-    /// It begins anew after so many bytes; `None`: with each request.
+    /// Number of bytes after which it begins anew; `None`: with each request.
     interval: Option<usize>,
     /// What was expected last, as long as the longest request.
     expected: Vec<u8>,

@@ -68,7 +68,7 @@ pub fn processor_times() -> Result<Vec<[u64; 2]>, i32> {
     const PROCESSORS_MAX: usize = 256;
     let mut found = [Processor::default(); PROCESSORS_MAX];
     let mut length = 0;
-    // SAFETY: the call fills at most so many bytes with structures of this layout.
+    // SAFETY: the call fills at most this number of bytes with structures of this layout.
     let status = unsafe {
         NtQuerySystemInformation(
             SystemProcessorPerformanceInformation,

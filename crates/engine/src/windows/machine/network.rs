@@ -41,7 +41,7 @@ pub fn interfaces() -> Result<Vec<Interface>, i32> {
     if answer != 0 || table.is_null() {
         return Err(answer as i32);
     }
-    // SAFETY: the call has succeeded, so that the address is that of a table; so many rows follow its head, of which the
+    // SAFETY: the call has succeeded, so that the address is that of a table; the rows that it counts follow its head, of which the
     // declaration has the first.
     let rows = unsafe { std::slice::from_raw_parts((&raw const (*table).Table).cast(), (*table).NumEntries as usize) };
     let found = rows.iter().filter(|row| carries_for_itself(row)).map(interface).collect();
