@@ -5,9 +5,9 @@
 //! the features of [`Governor`] (`GOVERNED`), and chosen once per worker. What does not depend on the engine is in
 //! [`Parts`], and compiled once.
 
-mod around;
+mod equipment;
 mod governor;
-mod hold;
+mod holds;
 mod pairs;
 mod queued;
 mod search;
@@ -21,10 +21,10 @@ use job::Direction;
 use results::{JobRecord, LostRequests, sort};
 use workload::{BLOCK_OPS, Block, Content, FileRange, Generator, Op, OpKind, Refill, UNNUMBERED};
 
-use around::Equipped;
-pub use around::{Equipment, Loop, Worker, drive};
+use equipment::Equipped;
+pub use equipment::{Equipment, Loop, Worker, drive};
 pub use governor::Governor;
-pub use hold::Holds;
+pub use holds::Holds;
 pub use search::DepthSearch;
 
 use crate::control::{Control, Published, WorkerCell, WorkerState};

@@ -3,7 +3,7 @@
 //! the report.
 
 mod lanes;
-pub(crate) mod together;
+pub(crate) mod shared_files;
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -71,7 +71,7 @@ fn begin_thread(shared: Arc<Shared>, stage: u32) -> std::io::Result<Receiver<Lay
 /// Whoever reads the news may have given up on this thread: then telling them fails, and nobody misses them.
 fn lay_out_all(shared: &Shared, news: &Sender<LayoutEvent>) {
     let together = shared.control.company().filter(|company| company.layers() > 1);
-    together.inspect(|company| together::lay_out(shared, *company, news));
+    together.inspect(|company| shared_files::lay_out(shared, *company, news));
     let is_told = together.is_some();
     lay_out_steps(shared, steps(&shared.plan, None), is_told, news);
     lay_out_stage(shared, 0, is_told, news);

@@ -14,7 +14,7 @@ use crate::account::blank_record;
 use crate::conduct::{Heading, Observer, conduct};
 use crate::descriptors;
 use crate::layout::Part;
-use crate::layout_steps::together::fill_part;
+use crate::layout_steps::shared_files::fill_part;
 use crate::plan::{self, Plan};
 use crate::sources::MachineSources;
 use crate::stop_rule::StopRule;

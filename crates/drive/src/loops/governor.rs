@@ -7,7 +7,7 @@ use engine::{Engine, Slot};
 use job::{Direction, Job, Pacing, PerDirection};
 use workload::{Op, OpKind, UNNUMBERED, Workload};
 
-use super::hold::Holds;
+use super::holds::Holds;
 use super::{DepthSearch, Drive, Ended, Failure, PATIENCE, Parts, Step, UNTIMED};
 use crate::recorder::Recorder;
 use crate::verification::Verification;
@@ -31,7 +31,7 @@ pub struct Governor {
     only_paces: bool,
     /// Clock reading that intended starts count from.
     origin_ns: u64,
-    pub(super) blocks_since_thought: u32,
+    pub(super) blocks_since_think: u32,
     /// What holds requests back besides rates and counted blocks; `None`: nothing.
     pub(super) holds: Option<Box<Holds>>,
     /// The block of a trim may still be on its way to the device: it comes first.
@@ -110,7 +110,7 @@ impl Governor {
             pacing: Pacing::default(),
             only_paces: false,
             origin_ns: now_ns,
-            blocks_since_thought: 0,
+            blocks_since_think: 0,
             holds,
             drains_before_trims: false,
             drains_after_reads: false,
@@ -189,12 +189,12 @@ impl<E: Engine> Drive<'_, E> {
     #[inline]
     pub(super) fn await_turn<const TIMED: bool>(&mut self, index: usize) -> Step<u64> {
         let (think_ns, think_blocks) = (self.governor().pacing.think_ns, self.governor().pacing.think_blocks);
-        if think_ns > 0 && self.governor().blocks_since_thought >= think_blocks {
-            self.governor().blocks_since_thought = 0;
+        if think_ns > 0 && self.governor().blocks_since_think >= think_blocks {
+            self.governor().blocks_since_think = 0;
             self.think::<TIMED>(think_ns, index)?;
         }
         if self.governor().holds.is_some() {
-            self.hold::<TIMED>(index)?;
+            self.wait_for_holds::<TIMED>(index)?;
         }
         if !E::SYNCHRONOUS && (self.governor().drains_before_trims || self.block.numbers.is_some()) {
             self.drain_where_order_counts::<TIMED>(index)?;
@@ -203,7 +203,7 @@ impl<E: Engine> Drive<'_, E> {
             self.await_overlapping::<TIMED>(index)?;
         }
         if self.governor().pacing.think_on_issue && self.block.ops[index].kind.direction().is_some() {
-            self.governor().blocks_since_thought += 1;
+            self.governor().blocks_since_think += 1;
         }
         if self.block.intended_ns.is_none() {
             return Ok(UNTIMED);
@@ -351,7 +351,7 @@ impl<E: Engine> Drive<'_, E> {
             governor.check_minimum_rate(direction, end_ns, recorder)?;
         }
         if !governor.pacing.think_on_issue {
-            governor.blocks_since_thought += 1;
+            governor.blocks_since_think += 1;
         }
         let limit_ns = governor.pacing.max_latency_ns[direction];
         if limit_ns > 0 && lat_ns > limit_ns {

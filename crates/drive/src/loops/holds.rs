@@ -69,7 +69,7 @@ impl Holds {
 impl<E: Engine> Drive<'_, E> {
     /// Before the request of this number: what holds it back.
     #[inline(never)]
-    pub(super) fn hold<const TIMED: bool>(&mut self, index: usize) -> Step {
+    pub(super) fn wait_for_holds<const TIMED: bool>(&mut self, index: usize) -> Step {
         if self.search().is_some_and(|search| search.changes()) {
             self.change_depth::<TIMED>()?;
         }
@@ -176,7 +176,7 @@ impl<E: Engine> Drive<'_, E> {
             locks.give_back(op);
         }
         if end_ns >= holds.think_due_ns {
-            governor.blocks_since_thought = governor.pacing.think_blocks;
+            governor.blocks_since_think = governor.pacing.think_blocks;
         }
         match &mut holds.search {
             Some(search) if !in_ramp => {
