@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use results::quantity::number;
-use results::statistics::{Interval, NoPercentileInterval, bootstrap_mean_interval, mean, percentile_interval};
+use results::statistics::{Interval, NoPercentileInterval, bootstrap_mean_interval, mean, median, percentile_interval};
 use results::{Bound, DirectionRecord, JobRecord, Latency, PhaseRecord, Row, Verdict};
 
 use crate::metric::{IoDirection, Metric, Phase, PhaseFigure, Span, Statistic};
@@ -281,10 +281,12 @@ fn phases<'a>(rows: &[&'a Row], phase: Phase) -> Result<Vec<&'a PhaseRecord>, St
     Ok(found)
 }
 
-/// The wall time of a phase is the sum of its operations' times: its scatter follows from theirs.
+/// The wall time of a phase, the median of its passes, is the sum of its operations' times: its scatter follows from
+/// theirs.
 fn phase_elapsed(phases: &[&PhaseRecord]) -> Estimate {
     let runs = phases.len() as f64;
-    let value = phases.iter().map(|phase| phase.elapsed_ns as f64).sum::<f64>() / runs;
+    let times: Vec<f64> = phases.iter().map(|phase| phase.elapsed_ns as f64).collect();
+    let value = median(&times).unwrap_or(0.0);
     let all = merged(phases.iter().map(|phase| phase.latency.clone()));
     let threads = phases.iter().map(|phase| f64::from(phase.threads.max(1))).fold(1.0, f64::max);
     let spread = match all.moments.deviation().filter(|_| all.moments.count > 1) {
@@ -294,7 +296,8 @@ fn phase_elapsed(phases: &[&PhaseRecord]) -> Estimate {
         }
         None => Spread::Unknown("too few operations give no interval".to_string()),
     };
-    let basis = format!("{} operations", number(all.moments.count as f64));
+    let medians = if phases.len() > 1 { format!(", the median of {} runs", phases.len()) } else { String::new() };
+    let basis = format!("{} operations{medians}", number(all.moments.count as f64));
     Estimate::of_one(value, spread, basis)
 }
 

@@ -79,6 +79,7 @@ pub fn check(place: &Place, options: &Options, library: &Library, caller: Caller
         shortened = session.shortened;
         study_run.remove_work_directory(work);
     }
+    guide::smallfiles::judge_passes(&mut study_run.study);
     let place_of = |name: &str| options.profiles.iter().position(|asked| asked == name);
     sort::by_key(&mut study_run.study.verdicts, |answer| place_of(&answer.requirement.profile));
     note_conditions(&mut study_run, shortened);

@@ -178,14 +178,16 @@ impl<'s, 'a> Session<'s, 'a> {
         let mut trial = Trial::planned(self.study_run, profile, test, work, self.options.shortening)?;
         loop {
             trial.run_once(self.study_run)?;
-            if !trial.may_repeat(&self.study_run.study.rows, self.options.cap_s) || !self.undecided(profile, &trial) {
+            let rows = &self.study_run.study.rows;
+            let may_repeat = trial.may_repeat(rows, self.options.cap_s);
+            if self.study_run.stopped() || !(trial.wants_pass(rows) || may_repeat && self.undecided(profile, &trial)) {
                 break;
             }
             // The list of steps grows by the repeat.
             self.study_run.steps.1 += 1;
         }
         let rounds = trial.rounds;
-        if rounds > 1 {
+        if rounds > trial.rounds_planned() {
             let text = format!("{}: {} was run {rounds} times to decide", profile.name, test.title);
             self.study_run.note("repeated", Severity::Info, text);
         }

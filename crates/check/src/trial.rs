@@ -2,6 +2,7 @@
 
 use engine::files::FileCause;
 use guide::Problem;
+use guide::smallfiles::{self, Witness};
 use guide::study::{StudyRun, planned_row};
 use guide::work_directory::{WorkDirectory, reason};
 use results::Row;
@@ -38,6 +39,8 @@ pub(crate) struct Trial<'p> {
     problem: Option<String>,
     reach: String,
     cap_s: f64,
+    /// Of small files: sees what happens beside their phases.
+    witness: Option<Witness>,
 }
 
 impl<'p> Trial<'p> {
@@ -61,7 +64,8 @@ impl<'p> Trial<'p> {
             Work::SmallFiles => (test.work.words(), None, "as a program does it, caches included".to_string()),
         };
         let (indices, problem) = (Vec::new(), None);
-        Ok(Trial { profile, test, work, words, line, rounds: 0, indices, problem, reach, cap_s: 0.0 })
+        let (rounds, cap_s, witness) = (0, 0.0, None);
+        Ok(Trial { profile, test, work, words, line, rounds, indices, problem, reach, cap_s, witness })
     }
 
     /// Runs it once more.
@@ -119,11 +123,10 @@ impl<'p> Trial<'p> {
 
     fn run_small_files(&mut self, study_run: &mut StudyRun<'_>) -> Result<(), Problem> {
         self.work.empty()?;
-        for index in guide::smallfiles::write_and_read(study_run, 0, self.work)? {
+        for index in smallfiles::write_and_read(study_run, self.work, self.rounds, &mut self.witness)? {
             let row = &mut study_run.study.rows[index];
             row.title = format!("{}: {}", self.profile.name, row.title);
             row.pattern = format!("{}/{}", self.profile.name, row.pattern);
-            row.round = self.rounds;
             self.indices.push(index);
             let error = row.phase.as_ref().and_then(|phase| phase.error.as_ref());
             let failed = error.map(|error| format!("the test failed: {}: {}", error.function, error.text));
@@ -132,12 +135,23 @@ impl<'p> Trial<'p> {
         Ok(())
     }
 
+    /// Runs that it makes however clear the answer is.
+    pub(crate) fn rounds_planned(&self) -> u32 {
+        if self.line.is_some() { 1 } else { smallfiles::PASSES }
+    }
+
     /// Whether one more run would stay below the cap.
     pub(crate) fn may_repeat(&mut self, rows: &[Row], cap_s: Option<u64>) -> bool {
         let spent_s: f64 = self.indices.iter().map(|index| measured_s(&rows[*index])).sum();
         let one_s = spent_s / f64::from(self.rounds);
         self.cap_s = cap_s.map_or((one_s * CAP_TIMES).max(CAP_S_MIN), |cap_s| cap_s as f64);
         self.problem.is_none() && self.rounds < ROUNDS_MAX && spent_s + one_s <= self.cap_s
+    }
+
+    /// Whether small files are written and read once more to see how far passes differ, whatever is decided already.
+    pub(crate) fn wants_pass(&self, rows: &[Row]) -> bool {
+        let spent_s: f64 = self.indices.iter().map(|index| measured_s(&rows[*index])).sum();
+        self.line.is_none() && self.problem.is_none() && smallfiles::may_repeat(spent_s, self.rounds)
     }
 
     /// What there is to judge.

@@ -6,18 +6,22 @@
 mod between;
 mod document;
 mod evidence;
+mod examined;
 mod explanation;
 pub mod limits;
+mod phases;
 mod report;
 mod settle;
 mod traps;
 mod units;
 
-use results::evidence::{Storage, WireCounters};
+use results::evidence::WireCounters;
 use results::{Finding, PhaseRecord, RunRecord, sort};
 
 pub use document::markdown;
+pub use examined::{Aspect, Examination, examined};
 pub use explanation::Explanation;
+pub use phases::{Passes, of_passes};
 pub use traps::too_short::{ID as TOO_SHORT, is_too_short};
 pub use traps::{catalogue, explanation};
 
@@ -68,10 +72,4 @@ fn without_storage(record: &RunRecord) -> bool {
 /// the mount's counters before and after it.
 pub fn of_phase(phase: &PhaseRecord, begin: &WireCounters, end: &WireCounters) -> Vec<Finding> {
     traps::attribute_cache::of_phase(phase, begin, end).into_iter().collect()
-}
-
-/// What is to be said of a phase of operations on names for the storage that they are on alone: it is memory. `syncs`: the
-/// phase makes things durable.
-pub fn of_storage(storage: &Storage, syncs: bool) -> Option<Finding> {
-    traps::memory_storage::of_phase(storage, syncs)
 }

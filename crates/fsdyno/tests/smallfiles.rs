@@ -55,7 +55,7 @@ fn a_person_gets_tables_and_nothing_stays() {
     }
     assert!(stdout.lines().all(|line| line.chars().count() <= 80), "{stdout}");
     // No terminal: a line for each step.
-    assert!(stderr.contains("[15/15] ") && stderr.contains(" unlink: "), "{stderr}");
+    assert!(stderr.contains("[45/45] ") && stderr.contains(" unlink: "), "{stderr}");
     assert!(place.names("").is_empty());
 }
 
@@ -66,11 +66,15 @@ fn json_is_the_whole_study_on_stdout_alone() {
     assert_eq!(ran.stderr, "");
     let study = ran.study();
     assert_eq!(study.question, Question::SmallFiles);
-    assert_eq!(study.rows.iter().map(|row| row.pattern.as_str()).collect::<Vec<_>>(), PATTERNS);
+    // Three passes, each on new files.
+    assert_eq!(study.rows.iter().map(|row| row.pattern.as_str()).collect::<Vec<_>>(), PATTERNS.repeat(3));
+    assert_eq!(study.rows.iter().map(|row| row.round).collect::<Vec<_>>(), [[0; 18], [1; 18], [2; 18]].concat());
     for row in study.rows.iter().filter(|row| row.pattern != "stat-cold") {
         let phase = row.phase.as_ref().unwrap_or_else(|| panic!("{} did not run", row.pattern));
         let operations = if row.pattern == "readdir" { 100 } else { 40 };
         assert_eq!((phase.operations, phase.failures), (operations, 0), "{}", row.pattern);
+        let conditions = phase.conditions.as_ref().expect("somebody looked");
+        assert!(conditions.between_ns >= phase.elapsed_ns, "{conditions:?}");
         assert!(phase.elapsed_ns > 0 && phase.latency.moments.count == operations, "{}", row.pattern);
     }
 }
@@ -89,6 +93,7 @@ fn literal_runs_the_published_loops_and_shows_both_times() {
             "bash -c for i in {0..1000}; do echo 'test' > \"test${i}.txt\"; done",
             "bash -c for i in {0..1000}; do cat \"test${i}.txt\" > /dev/null; done"
         ]
+        .repeat(3)
     );
     assert!(study.verdicts.iter().all(|row| row.measured.is_some()));
     assert!(study.sentences.iter().any(|sentence| sentence.contains("Bash itself adds")), "{:?}", study.sentences);

@@ -15,7 +15,7 @@ const fn advice(id: &'static str, words: &'static str, option: Option<&'static s
 }
 
 /// The first line for a kind whose option the question has is its advice, or the last line without it.
-const ADVICE: [Advice; 21] = [
+const ADVICE: [Advice; 22] = [
     advice("above-link-speed", "use more data than this machine has memory", Some("--size")),
     advice("burst", "use the later figure, and measure for minutes", Some("--runtime=300")),
     advice("clock", "choose a faster clock source, where the system has one", None),
@@ -42,6 +42,7 @@ const ADVICE: [Advice; 21] = [
     advice("ranks-apart", "measure for longer", Some("--runtime=60")),
     advice("request-size", "look at the file's extents (filefrag -v) and at the device's largest request", None),
     advice("shared-file", "give each job a file of its own", None),
+    advice("too-short", "use more files, or a longer --limit", Some("--files=1001")),
     advice("too-short", "measure for longer", Some("--runtime=60")),
     advice("unwritten-data", "run again: the question writes its files before it reads them", None),
     advice("writes-in-memory", "take the rate until durable, which counts the sync at the end", None),

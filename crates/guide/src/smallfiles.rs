@@ -2,7 +2,9 @@
 //! written and read), then the operations that decide how a git server, a mail store or a build feels.
 
 use engine::caches::{SWITCH, may_be_dropped};
-use results::{PhaseRecord, Question, Row, Severity, Study};
+use engine::clock::{Clock, RealClock};
+use results::statistics::median;
+use results::{PhaseRecord, Question, Severity, Study};
 
 use crate::Problem;
 use crate::nodes::{Nodes, ThisMachine};
@@ -24,8 +26,17 @@ pub use joint::PhaseOrder;
 pub use options::{DEPTH_MAX, FILES_MAX, Options, SIZE_BYTES_MAX, THREADS_MAX};
 pub use phases::Phase;
 use rows::Rows;
+pub use rows::judge_passes;
+pub use run::metadata::witness::Witness;
 pub use standing::Standing;
 pub use suite::{Done, Suite};
+
+/// All phases run so often, each time on new files, as long as it takes no more than [`PASSES_S`]: only other passes show
+/// how far a figure of some milliseconds can be trusted. Figures are the medians.
+pub const PASSES: u32 = 3;
+
+/// Another pass begins only if all of them will have taken no longer than this, s.
+pub const PASSES_S: f64 = 60.0;
 
 /// Asks one place, all nodes at once.
 ///
@@ -49,35 +60,81 @@ pub fn smallfiles(
     let mut study_run = StudyRun::begin(Question::SmallFiles, places, caller);
     let work =
         WorkDirectory::open(&place.path, options.expected.as_deref(), options.space_needs(), &study_run.control)?;
-    let suite = make_suite(&work, options, standing, &mut study_run)?;
-    let mut phases = Rows::new(0, suite, nodes);
-    let loops = if options.literal { 2 } else { 0 };
-    study_run.steps.1 = 2 + loops + phases::METADATA.len();
-    let mut rows = vec![phases.run(&mut study_run, &phases::WRITE)?, phases.run(&mut study_run, &phases::READ)?];
-    if options.literal {
-        rows.extend(run_loops(&mut study_run, &work)?);
+    let mut rows = Rows::new(0, nodes);
+    run_passes(&mut study_run, &work, &mut rows, options, standing)?;
+    rows.note_cuts(&mut study_run, options.limit_s);
+    judge_passes(&mut study_run.study);
+    // The rule is about one client.
+    let published = options.is_published() && standing.ranks == 1;
+    rule::judge(&mut study_run.study, published);
+    let shell_ns = if published { shell_cost(&mut study_run) } else { None };
+    let mount = probe::mount_of(work.directory()).ok();
+    study_run.study.sentences = sentences::of(&study_run.study, mount.as_ref(), shell_ns);
+    let is_shared = options.shared && standing.ranks > 1;
+    let of_nodes = sentences::of_nodes(&study_run.study, standing.ranks, is_shared);
+    study_run.study.sentences.splice(0..0, of_nodes);
+    study_run.remove_work_directory(work);
+    Ok(study_run.finish())
+}
+
+/// Runs all phases as often as [`PASSES`] says.
+fn run_passes(
+    study_run: &mut StudyRun<'_>,
+    work: &WorkDirectory,
+    rows: &mut Rows<'_>,
+    options: &Options,
+    standing: Standing,
+) -> Result<(), Problem> {
+    let steps = 2 + if options.literal { 2 } else { 0 } + phases::METADATA.len();
+    study_run.steps.1 = steps * PASSES as usize;
+    let (clock, mut witness) = (RealClock::shared(), None);
+    let began_ns = clock.now_ns();
+    for round in 0..PASSES {
+        let spent_s = clock.now_ns().saturating_sub(began_ns) as f64 / 1e9;
+        if round > 0 && (study_run.stopped() || !may_repeat(spent_s, round)) {
+            break;
+        }
+        if round > 0 {
+            study_run.empty(work)?;
+        }
+        rows.round = round;
+        let mut suite = make_suite(work, options, standing, study_run)?.with_witness(witness);
+        if round == 0 {
+            suite.watch_others(&study_run.control);
+        }
+        run_pass(study_run, work, rows, &mut suite)?;
+        // It held its directory open, which Windows does not remove then.
+        witness = Some(suite.into_witness());
+    }
+    study_run.steps.1 = study_run.steps.0;
+    Ok(())
+}
+
+/// Whether one more pass after so many, which took so long, stays within [`PASSES_S`].
+pub fn may_repeat(spent_s: f64, passes: u32) -> bool {
+    passes < PASSES && spent_s + spent_s / f64::from(passes.max(1)) <= PASSES_S
+}
+
+/// Runs all phases once.
+fn run_pass(
+    study_run: &mut StudyRun<'_>,
+    work: &WorkDirectory,
+    rows: &mut Rows<'_>,
+    suite: &mut Suite,
+) -> Result<(), Problem> {
+    rows.run(study_run, suite, &phases::WRITE)?;
+    rows.run(study_run, suite, &phases::READ)?;
+    if suite.options.literal {
+        run_loops(study_run, work, rows.round)?;
     }
     for phase in &phases::METADATA {
         if study_run.stopped() {
             break;
         }
         work.check()?;
-        phases.run(&mut study_run, phase)?;
+        rows.run(study_run, suite, phase)?;
     }
-    work.check()?;
-    phases.note_cuts(&mut study_run);
-    // The rule is about one client.
-    let published = options.is_published() && standing.ranks == 1;
-    rule::judge(&mut study_run.study, &rows, published);
-    let shell_ns = if published { shell_cost(&mut study_run) } else { None };
-    let suite = &phases.suite;
-    study_run.study.sentences = sentences::of(&study_run.study, suite.mount(), shell_ns);
-    let of_nodes = sentences::of_nodes(&study_run.study, standing.ranks, suite.is_shared());
-    study_run.study.sentences.splice(0..0, of_nodes);
-    // It holds its directory open, which Windows does not remove then.
-    drop(phases);
-    study_run.remove_work_directory(work);
-    Ok(study_run.finish())
+    work.check()
 }
 
 /// Whether the caches may be dropped at all.
@@ -91,21 +148,31 @@ fn check_drop() -> Result<(), Problem> {
     })
 }
 
-/// The native write and read of the published rule, for a check of it: the rows of both.
+/// A pass of the native write and read of the published rule, for a check of it: the rows of both. `witness`: that of the
+/// pass before; `None` before the first.
 ///
 /// # Errors
 /// When the files' directory cannot be made.
 pub fn write_and_read(
     study_run: &mut StudyRun<'_>,
-    target: usize,
     work: &WorkDirectory,
+    round: u32,
+    witness: &mut Option<Witness>,
 ) -> Result<[usize; 2], Problem> {
+    let is_first = witness.is_none();
     let suite = make_suite(work, &Options::default(), Standing::ALONE, study_run)?;
+    let mut suite = suite.with_witness(witness.take());
+    if is_first {
+        suite.watch_others(&study_run.control);
+    }
     let mut nodes = ThisMachine;
-    let mut phases = Rows::new(target, suite, &mut nodes);
-    let rows = [phases.run(study_run, &phases::WRITE)?, phases.run(study_run, &phases::READ)?];
+    let mut rows = Rows::new(0, &mut nodes);
+    rows.round = round;
+    let both = [&phases::WRITE, &phases::READ].map(|phase| rows.run(study_run, &mut suite, phase));
+    *witness = Some(suite.into_witness());
+    let [write, read] = both;
     work.check()?;
-    Ok(rows)
+    Ok([write?, read?])
 }
 
 fn make_suite(
@@ -117,18 +184,17 @@ fn make_suite(
     Suite::new(work.held(), options.clone(), standing, &mut |path| study_run.watcher.looks(path))
 }
 
-/// The page's shell loops as they stand, in a directory of their own: their rows.
-fn run_loops(study_run: &mut StudyRun<'_>, work: &WorkDirectory) -> Result<Vec<usize>, Problem> {
+/// The page's shell loops as they stand, in a directory of their own.
+fn run_loops(study_run: &mut StudyRun<'_>, work: &WorkDirectory, round: u32) -> Result<(), Problem> {
     study_run.watcher.looks(&work.file("shell"));
     let directory = work.held().make("shell").map_err(|error| Problem::new(error.to_string()))?;
-    let mut rows = Vec::new();
     let loops =
         [("shell-write", "write, shell loop", shell::WRITE_LOOP), ("shell-read", "read, shell loop", shell::READ_LOOP)];
     for (index, (pattern, title, script)) in loops.into_iter().enumerate() {
         if study_run.stopped() {
             break;
         }
-        let mut row = planned_row(0, pattern, title, 0, shell::words(script));
+        let mut row = planned_row(0, pattern, title, round, shell::words(script));
         let step = study_run.begin_step(0, title);
         match shell::run(script, Some(&directory), &study_run.control) {
             Ok(looped) => {
@@ -142,9 +208,8 @@ fn run_loops(study_run: &mut StudyRun<'_>, work: &WorkDirectory) -> Result<Vec<u
             Err(problem) => return Err(problem),
         }
         study_run.end_step(&step, row);
-        rows.push(study_run.study.rows.len() - 1);
     }
-    Ok(rows)
+    Ok(())
 }
 
 /// What the page's loops cost without any storage, ns; without bash the study says so.
@@ -163,10 +228,20 @@ fn shell_cost(study_run: &mut StudyRun<'_>) -> Option<[u64; 2]> {
     }
 }
 
-/// The phase of a row that ran.
-fn phase_of<'a>(study: &'a Study, pattern: &str) -> Option<&'a PhaseRecord> {
-    let row: &Row = study.rows.iter().find(|row| row.pattern == pattern)?;
-    row.phase.as_ref().filter(|phase| phase.operations > 0)
+/// The passes of a phase that did something.
+fn passes_of<'a>(study: &'a Study, pattern: &'a str) -> impl Iterator<Item = &'a PhaseRecord> {
+    let rows = study.rows.iter().filter(move |row| row.pattern == pattern);
+    rows.filter_map(|row| row.phase.as_ref()).filter(|phase| phase.operations > 0)
+}
+
+/// The first pass of a phase that did something.
+fn phase_of<'a>(study: &'a Study, pattern: &'a str) -> Option<&'a PhaseRecord> {
+    passes_of(study, pattern).next()
+}
+
+/// The median over the passes of a phase.
+fn median_of(study: &Study, pattern: &str, figure: impl Fn(&PhaseRecord) -> Option<f64>) -> Option<f64> {
+    median(&passes_of(study, pattern).filter_map(figure).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

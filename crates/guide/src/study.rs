@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use results::{Note, Question, Row, STUDY_SCHEMA_VERSION, Severity, Study, Target};
+use engine::clock::RealClock;
+use results::{Host, Note, Question, Row, STUDY_SCHEMA_VERSION, Severity, Study, Target};
 use run::Control;
 
 use crate::nodes::{Nodes, ThisMachine};
@@ -107,7 +108,7 @@ impl<'a> StudyRun<'a> {
             started_ms,
             ended_ms: started_ms,
             complete: false,
-            host: probe::host(),
+            host: Host { clock: Some(run::clock_facts(&RealClock::shared())), ..probe::host() },
             host_name: probe::host_name(),
             targets,
             rows: Vec::new(),

@@ -15,6 +15,7 @@ mod test;
 pub(crate) mod told;
 pub(crate) mod verdict;
 
+use findings::Aspect;
 use results::{Question, Study, Trust};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -72,6 +73,8 @@ pub struct TrustLine {
     pub trust: Trust,
     /// Why not more: `4 of 9 tests: CPU contention`.
     pub why: Vec<String>,
+    /// What findings could not look at: `foreign load (3 of 9 tests)`.
+    pub not_visible: Vec<String>,
 }
 
 impl Headline {
@@ -152,12 +155,26 @@ fn below<'a>(label: &'static str, lines: &'a [String]) -> impl Iterator<Item = (
 }
 
 impl TrustLine {
-    /// `caution: 4 of 9 tests: CPU contention`.
+    /// `caution: 4 of 9 tests: CPU contention; not visible: foreign load`.
     pub(crate) fn words(&self) -> String {
-        match &self.why[..] {
-            [] => format!("{}: nothing was found against the figures", self.trust.word()),
-            why => format!("{}: {}", self.trust.word(), why.join("; ")),
+        format!("{}: {}", self.trust.word(), self.reasons(usize::MAX))
+    }
+
+    /// The same behind the word, with the first so many kinds of findings.
+    pub(crate) fn reasons(&self, kinds: usize) -> String {
+        // One more takes no more room than its count.
+        let shown = if self.why.len() <= kinds.saturating_add(1) { self.why.len() } else { kinds };
+        let mut parts: Vec<String> = self.why.iter().take(shown).cloned().collect();
+        if self.why.len() > shown {
+            parts.push(format!("and {} more findings", self.why.len() - shown));
         }
+        if parts.is_empty() {
+            parts.push("nothing was found against the figures".to_owned());
+        }
+        if !self.not_visible.is_empty() {
+            parts.push(format!("not visible: {}", self.not_visible.join(", ")));
+        }
+        parts.join("; ")
     }
 }
 
@@ -174,7 +191,27 @@ fn trust(tests: &[TestFigures], findings: &[Found]) -> TrustLine {
     } else {
         why.extend(found::in_short(against()));
     }
-    TrustLine { trust, why }
+    let unexamined = tests.iter().filter(|test| test.is_unexamined()).count();
+    if unexamined > 0 {
+        why.push(match tests.len() {
+            1 => "nothing was examined".to_owned(),
+            of => format!("nothing was examined of {}", found::counted(unexamined, of)),
+        });
+    }
+    TrustLine { trust, why, not_visible: not_visible(tests) }
+}
+
+/// What could not be looked at, and in how many of the tests that it concerns. Those of which nothing was examined are
+/// told by themselves.
+fn not_visible(tests: &[TestFigures]) -> Vec<String> {
+    let of_aspect = |word: &'static str| {
+        let looked_at = || tests.iter().filter(|test| !test.is_unexamined());
+        let unseen = looked_at().filter(|test| test.not_visible.contains(&word)).count();
+        let concerned = unseen + looked_at().filter(|test| test.examined.contains(&word)).count();
+        let share = if unseen < concerned { format!(" ({unseen} of {} tests)", tests.len()) } else { String::new() };
+        (unseen > 0).then(|| format!("{word}{share}"))
+    };
+    Aspect::ALL.into_iter().map(Aspect::word).filter_map(of_aspect).collect()
 }
 
 /// `CPU contention (local, nfs)`: each kind once, however grave it is and whatever is to be done on each of the targets.

@@ -16,7 +16,7 @@ pub use digest::{Digest, DigestTarget, DigestTest};
 pub use figures::{DirectionFigures, Figures, LatencyFigures};
 pub use finding::{Finding, Number, Trust};
 pub use load::Load;
-pub use phase::PhaseRecord;
+pub use phase::{DeviceTraffic, PhaseConditions, PhaseRecord};
 pub use point::SweepPoint;
 pub use study::{Question, Row, STUDY_SCHEMA_VERSION, Study, Target};
 pub use verdict::{Bound, Confidence, Requirement, RequirementKind, TestOrigin, Verdict, VerdictRow};

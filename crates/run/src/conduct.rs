@@ -533,7 +533,7 @@ impl<'run> Conductor<'run> {
         let disks = self.disks.as_ref().map(|watch| watch.finish(Duration::from_nanos(elapsed_ns)));
         Node {
             name,
-            host: Host { clock: Some(self.clock_facts()), ..host },
+            host: Host { clock: Some(clock_facts(&self.clock)), ..host },
             storages,
             disks: disks.unwrap_or_default(),
             ledger: self.sampler.as_ref().map(Sampler::so_far),
@@ -541,13 +541,14 @@ impl<'run> Conductor<'run> {
             part: None,
         }
     }
+}
 
-    fn clock_facts(&self) -> ClockFacts {
-        ClockFacts {
-            source: self.clock.source().to_string(),
-            cost_ns: self.clock.cost_ns(),
-            frequency_hz: self.clock.frequency_hz(),
-            drift_ppm: self.clock.drift_ppm_since_calibration(),
-        }
+/// What is known of a clock.
+pub fn clock_facts(clock: &RealClock) -> ClockFacts {
+    ClockFacts {
+        source: clock.source().to_string(),
+        cost_ns: clock.cost_ns(),
+        frequency_hz: clock.frequency_hz(),
+        drift_ppm: clock.drift_ppm_since_calibration(),
     }
 }

@@ -27,7 +27,7 @@ mod stop_rule;
 mod verification;
 mod worker;
 
-pub use conduct::{LOGS_INCOMPLETE, Observer, View};
+pub use conduct::{LOGS_INCOMPLETE, Observer, View, clock_facts};
 pub use drive::{Bounds, Company, Control, JointRun, Published, Queueing, Silence, WorkerCell, WorkerState, now_ms};
 pub use drive::{InflateError, inflate_log};
 pub use idleness::{UnitWork, calibrate_unit_work};

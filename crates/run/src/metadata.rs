@@ -6,6 +6,7 @@ pub mod caches;
 pub mod operations;
 mod stuck;
 pub mod tree;
+pub mod witness;
 mod worker;
 
 use std::any::Any;
@@ -70,6 +71,8 @@ pub struct Outcome {
     pub user_ns: u64,
     /// System time of the workers.
     pub system_ns: u64,
+    /// Time that the workers could have run and waited for a CPU; `None`: one of them could not see it.
+    pub waited_ns: Option<u64>,
     /// First operation's beginning and last one's end on the clock.
     span_ns: Option<(u64, u64)>,
     /// The time was over before the work was.
@@ -90,6 +93,7 @@ impl Outcome {
         merge_latency(&mut self.part, &other.part);
         self.user_ns += other.user_ns;
         self.system_ns += other.system_ns;
+        self.waited_ns = self.waited_ns.zip(other.waited_ns).map(|(mine, other)| mine + other);
         self.span_ns = match (self.span_ns, other.span_ns) {
             (Some((begin, end)), Some((other_begin, other_end))) => Some((begin.min(other_begin), end.max(other_end))),
             (one, two) => one.or(two),
@@ -181,7 +185,7 @@ pub fn perform(task: Task, observer: &mut dyn Observer) -> std::io::Result<Outco
     let clock = RealClock::shared();
     let mut phase = Phase { clock, began_ns: None, looked_ns: clock.now_ns(), shared, observer };
     let mut detectors = vec![StallDetector::default(); threads];
-    let mut whole = Outcome::default();
+    let mut whole = Outcome { waited_ns: Some(0), ..Outcome::default() };
     while stage_workers.is_awaited() {
         phase.shared.task.control.follow();
         match events.recv_timeout(LOOK) {

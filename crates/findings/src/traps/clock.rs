@@ -4,6 +4,7 @@ use results::{Finding, Severity};
 
 use crate::evidence::{Evidence, Row};
 use crate::explanation::Explanation;
+use crate::phases::Passes;
 use crate::report::Report;
 use crate::units::{percent, time};
 
@@ -18,7 +19,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
               of a second.",
     seen: "The cost of a clock reading, measured before the run, is compared with the time of an I/O: a caution from \
            5 % on. The drift of the counter against the system clock is measured over two seconds or more: a caution \
-           from 500 ppm on. Simulated time is not checked.",
+           from 500 ppm on. Simulated time is not checked. Operations on names that take less than a microsecond are \
+           cheap on any clock: there it is a caution from 25 % on.",
     advice: "Choose another source in /sys/devices/system/clocksource/clocksource0/current_clocksource (tsc where the \
              kernel trusts it, kvm-clock in guests).",
     documented: "linux Documentation/virt/kvm/x86/timekeeping.rst; fio documentation, clocksource; fio issues 533, 630, 902",
@@ -65,4 +67,26 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         found.push(report.says(cause, "choose another clock source"));
     }
     found
+}
+
+/// The two readings over the mean time of an operation on names.
+const COST_SHARE_PHASE: f64 = 0.25;
+
+/// Of the passes of a phase.
+pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
+    let clock = passes.host.clock.as_ref()?;
+    let each_ns = passes.thread_ns() as f64 / passes.operations() as f64;
+    let share = 2.0 * clock.cost_ns / each_ns;
+    (share.is_finite() && share >= COST_SHARE_PHASE).then(|| {
+        let cause = format!(
+            "reading the clock ({}) costs {}, twice per operation: {} of the {} that one takes",
+            clock.source,
+            time(clock.cost_ns),
+            percent(share),
+            time(each_ns)
+        );
+        let report =
+            Report::new(ID, Severity::Caution, passes.name()).number("share of an operation's time", share, "ratio");
+        report.says(cause, "choose a faster clock source, where the system has one")
+    })
 }

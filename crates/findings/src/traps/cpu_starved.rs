@@ -4,6 +4,7 @@ use results::{Finding, Severity};
 
 use crate::evidence::{Evidence, Flow, Row, Stage};
 use crate::explanation::Explanation;
+use crate::phases::Passes;
 use crate::report::Report;
 use crate::units::{count, number, percent};
 
@@ -20,7 +21,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     seen: "Steal time of the machine from 10 % on. CPU throttling by the control group from 5 % of the time on: it is \
            named before all others, since a thread that it holds waits for a CPU, too. I/O threads that waited for a \
            CPU for 20 % of their time or more, and who used at least half of that CPU time. \
-           A caution; information if the storage's own work used the CPUs.",
+           A caution; information if the storage's own work used the CPUs. Of a phase of operations on names the same \
+           shares, over all its passes: its threads must have waited for 4 ms altogether.",
     advice: "Run on an idle machine, with no more jobs than CPUs and without a CPU limit.",
     documented: "proc(5), /proc/stat and schedstat; linux Documentation/admin-guide/cgroup-v2.rst, cpu.stat",
 };
@@ -30,6 +32,10 @@ const STEAL: f64 = 0.1;
 /// Share of the time in which the control group throttled the run.
 const THROTTLED: f64 = 0.05;
 const QUOTA: &str = "the control group throttled the run";
+const RAISE: &str = "raise the CPU limit of the control group (cpu.max), or run outside it";
+const STOLEN: &str = "the hypervisor ran other guests";
+const IDLE: &str = "run again when the host is idle";
+const WAITED: &str = "I/O threads waited for a CPU";
 /// Where the limit stands, in both versions of control groups.
 const FILES: &str = "cpu.max, or cpu.cfs_quota_us of version 1";
 /// Share of the workers' time spent runnable and not running.
@@ -89,11 +95,40 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     Some(Report::new(ID, severity, row.name).number(worst.name, worst.share, "ratio").says(cause, next))
 }
 
+/// Waits of less than this, all passes of a phase together, are not of load: any thread is moved now and then, ns.
+const PHASE_WAIT_NS: u64 = 4_000_000;
+/// Times of the whole machine are counted in ticks: fewer of them say nothing, ms.
+const PHASE_TICKS_MS: u64 = 200;
+
+/// Of the passes of a phase.
+pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
+    let total_ms = passes.counter(|seen| seen.total_ms);
+    let share = |part: Option<u64>, of: u64| Some(part? as f64 / of.max(1) as f64);
+    let between_us = passes.counter(|seen| Some(seen.between_ns / 1000)).unwrap_or(0);
+    let waited_ns = passes.counter(|seen| seen.run_queue_wait_ns);
+    let stolen = total_ms.filter(|total_ms| *total_ms >= PHASE_TICKS_MS);
+    let causes = [
+        (QUOTA, THROTTLED, share(passes.counter(|seen| seen.throttled_us), between_us), RAISE),
+        (STOLEN, STEAL, stolen.and_then(|of| share(passes.counter(|seen| seen.steal_ms), of)), IDLE),
+        (
+            WAITED,
+            WAITING,
+            share(waited_ns.filter(|waited_ns| *waited_ns >= PHASE_WAIT_NS), passes.thread_ns()),
+            "stop what else uses the CPUs, or use fewer threads, and run again",
+        ),
+    ];
+    let worst = causes.into_iter().find(|(_, limit, share, _)| share.is_some_and(|share| share >= *limit))?;
+    let (name, limit, share, next) = worst;
+    let share = share?.min(1.0);
+    let cause =
+        format!("CPU contention: {name} {} of the time (results suffer from {} on)", percent(share), percent(limit));
+    Some(Report::new(ID, Severity::Caution, passes.name()).number(name, share, "ratio").says(cause, next))
+}
+
 fn steal(flow: &Flow<'_>) -> Option<Shortage> {
     let (begin, end) = (&flow.begin.system, &flow.end.system);
     let share = grown(end.steal_ms, begin.steal_ms)? / grown(end.total_ms, begin.total_ms)?;
-    let name = "the hypervisor ran other guests";
-    Some(Shortage { name, share, limit: STEAL, user: None, next: "run again when the host is idle" })
+    Some(Shortage { name: STOLEN, share, limit: STEAL, user: None, next: IDLE })
 }
 
 /// What the control group's CPU limit did to the run.
@@ -124,8 +159,7 @@ impl Quota {
     }
 
     fn shortage(&self) -> Shortage {
-        let next = "raise the CPU limit of the control group (cpu.max), or run outside it";
-        Shortage { name: QUOTA, share: self.share, limit: THROTTLED, user: None, next }
+        Shortage { name: QUOTA, share: self.share, limit: THROTTLED, user: None, next: RAISE }
     }
 }
 
@@ -140,7 +174,7 @@ fn waiting(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Shortage
         _ => "use fewer jobs than the machine has CPUs, or stop other load",
     };
     Some(Shortage {
-        name: "I/O threads waited for a CPU",
+        name: WAITED,
         share: (waited_ns as f64 / 1e6 / runtime_ms as f64).min(1.0),
         limit: WAITING,
         // Whoever had less than half of that time does not explain it: the workers may have been pinned together.

@@ -1,10 +1,11 @@
 //! T27: other programs used the storage.
 
 use results::evidence::StorageClass;
-use results::{Finding, Severity};
+use results::{Finding, ReadWrite, Severity};
 
 use crate::evidence::{Evidence, Flow, Row, Stage};
 use crate::explanation::Explanation;
+use crate::phases::Passes;
 use crate::report::Report;
 use crate::units::{percent, rate, size};
 
@@ -18,7 +19,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
               of its throughput, and the next run gets another part.",
     seen: "Bytes that the device read beyond those that this process requested. Bytes that the device wrote while the \
            run wrote nothing and laid out no file. Bytes that the device moved in a short look before the run. A \
-           caution from 10 % of the run's own bytes and 1 MiB/s on; during the run from 16 MiB on.",
+           caution from 10 % of the run's own bytes and 1 MiB/s on; during the run from 16 MiB on. Operations on names \
+           move few bytes of their own: beside a phase it is a caution from 16 MiB/s before the first one on, or from \
+           16 MiB read or 64 MiB written during its passes beyond all that its operations can have caused.",
     advice: "Stop the other load (iotop shows it), run sync to finish earlier writes, and run again.",
     documented: "proc(5), /proc/PID/io; linux Documentation/admin-guide/iostats.rst",
 };
@@ -79,4 +82,39 @@ fn before(evidence: &Evidence<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Fin
     );
     let report = Report::new(ID, Severity::Caution, row.name).number("foreign rate before the run", foreign, "B/s");
     Some(report.says(cause, "find who else uses the device (iotop), and run again when it is idle"))
+}
+
+/// Bytes a second of others before the first phase: a journal that is written now and then moves less.
+const BEFORE_PHASES: f64 = 16.0 * RATE_MIN;
+/// Bytes of others during the passes, `[read, write]`: earlier phases leave dirty metadata, which is written back later.
+const DURING_PHASE: ReadWrite<u64> = ReadWrite { read: 16 << 20, write: 64 << 20 };
+/// Bytes that an operation writes at most besides its data: blocks of names, inodes and maps, once to the journal and
+/// once in place, where it is synced; else operations share them.
+const BLOCKS_SYNCED: u64 = 64 << 10;
+/// See `BLOCKS_SYNCED`.
+const BLOCKS_SHARED: u64 = 8 << 10;
+
+/// Of the passes of a phase.
+pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
+    let report = |name: &str, value: f64, unit: &str, cause: String| {
+        let report = Report::new(ID, Severity::Caution, passes.name()).number(name, value, unit);
+        report.says(cause, "find who else uses the device (iotop), and run again when it is idle")
+    };
+    let before =
+        passes.conditions()?.first()?.foreign_bytes_per_s.value().map_or(0.0, |foreign| foreign.read + foreign.write);
+    if before >= BEFORE_PHASES {
+        let cause = format!("before the first phase others moved {} on the devices", rate(before));
+        return Some(report("foreign rate before the phases", before, "B/s", cause));
+    }
+    let moved = passes.bytes(|seen| seen.device.value().map(|device| device.bytes))?;
+    let own = passes.bytes(|seen| seen.own_storage_bytes)?;
+    let each = if passes.syncs { BLOCKS_SYNCED } else { BLOCKS_SHARED };
+    let blocks = passes.operations().saturating_mul(each);
+    let foreign = moved.since(own.plus(ReadWrite { read: 0, write: blocks }));
+    if foreign.read < DURING_PHASE.read && foreign.write < DURING_PHASE.write {
+        return None;
+    }
+    let name = passes.conditions()?.first()?.device.value()?.name.clone();
+    let cause = format!("{name} moved {} for others during this phase", size(foreign.sum()));
+    Some(report("foreign bytes", foreign.sum() as f64, "B", cause))
 }

@@ -61,7 +61,7 @@ fn too_little(row: &Row<'_>) -> Option<Finding> {
 }
 
 /// A layer that would show a cache was watched.
-fn seen(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: Transfer) -> bool {
+pub(crate) fn seen(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: Transfer) -> bool {
     let dirty = flow.end.cache.value().is_some_and(|cache| cache.dirty_bytes.is_some());
     let (unsynced, device) = (direction == Transfer::Write && without_sync(row), flow.device.is_some());
     match stage.class() {

@@ -1,13 +1,14 @@
 //! T2: reads answered from the page cache.
 
 use results::evidence::StorageClass;
-use results::{Finding, Severity};
+use results::{Finding, PhaseRecord, Severity};
 
 use super::compressible_data::only_by_encoding;
 use crate::evidence::{BYTES_MIN, Evidence, Flow, Row, Stage, Transfer};
 use crate::explanation::Explanation;
+use crate::phases::Passes;
 use crate::report::Report;
-use crate::units::{percent, size};
+use crate::units::{counted, percent, size};
 
 pub(crate) const ID: &str = "page-cache";
 
@@ -19,7 +20,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
               from there. The number is then the speed of memory and of a system call, not of the storage.",
     seen: "From 256 KiB on, the bytes that the job read are compared with those that the devices delivered. \
            Reported from 10 % from memory on, invalid from 50 % on. Memory filesystems have no device and are not \
-           checked. Network and FUSE mounts have findings of their own.",
+           checked. Network and FUSE mounts have findings of their own. Of a phase that reads small files cold it is a \
+           caution where pages of them could not be dropped, or this process read less than half of them from storage.",
     advice: "Add --direct=1 for the storage's own number. If you want to measure the cache, the number is right as a \
              cache number; run once with --direct=1 and once without to have both. Files much larger than memory work \
              as well.",
@@ -92,3 +94,46 @@ fn next(row: &Row<'_>) -> &'static str {
         "add --direct=1"
     }
 }
+
+/// The least that a filesystem reads for a file that is not within its metadata.
+const FILE_BYTES_MIN: u64 = 512;
+/// Fewer files than this share came from the storage: most of the phase was not cold.
+const COLD_SHARE: f64 = 0.5;
+
+/// Of the passes of a phase whose files were to be read cold.
+pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
+    let next = "stop what else reads these files, and run again";
+    let report = Report::new(ID, Severity::Caution, passes.name());
+    if let Some(kept) = passes.records.iter().find_map(|record| record.cache.as_deref().filter(|cache| is_kept(cache)))
+    {
+        return Some(report.says(format!("the files were to be read cold: {kept}"), next));
+    }
+    let (asked, files) = (cold_bytes(passes)?, passes.operations());
+    let read = passes.bytes(|seen| seen.own_storage_bytes)?.read;
+    let share = read as f64 / asked as f64;
+    (share < COLD_SHARE).then(|| {
+        let cause = format!(
+            "{} were to be read cold, and this process read {} from storage: a cache had most of them",
+            counted(files, "file"),
+            size(read)
+        );
+        report.bytes("bytes read from storage", read).says(cause, next)
+    })
+}
+
+/// Bytes that the storage had to give for files that were to be read cold; `None`: the phase is not of that kind.
+pub(crate) fn cold_bytes(passes: &Passes<'_>) -> Option<u64> {
+    let is_cold = |record: &PhaseRecord| record.cache.as_deref().is_some_and(|cache| COLD.contains(&cache));
+    let on_disk = matches!(passes.class(), StorageClass::Block | StorageClass::Device);
+    let asked = passes.sum(|record| record.bytes.unwrap_or(0).max(record.operations * FILE_BYTES_MIN));
+    let reads = passes.records.iter().all(|record| record.bytes.is_some() && is_cold(record));
+    (on_disk && reads && asked > 0).then_some(asked)
+}
+
+/// What a phase says of files whose pages others hold in memory.
+fn is_kept(cache: &str) -> bool {
+    cache.ends_with(" files still cached")
+}
+
+/// What a phase says of caches that were emptied of its files' data.
+const COLD: [&str; 2] = ["cold", "data cold, names hot"];

@@ -1,14 +1,15 @@
 //! T26, second form: too noisy for a conclusion.
 
 use results::evidence::StorageClass;
-use results::statistics::coefficient_of_variation;
+use results::statistics::{coefficient_of_variation, median, median_absolute_deviation};
 use results::{Finding, Severity};
 
 use super::throttled::limited_later;
 use crate::evidence::Evidence;
 use crate::explanation::Explanation;
+use crate::phases::Passes;
 use crate::report::Report;
-use crate::units::{percent, rate};
+use crate::units::{number, percent, rate};
 
 pub(crate) const ID: &str = "too-noisy";
 
@@ -19,7 +20,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     happens: "Other guests on the host, background work and garbage collection change the rate from second to second. \
               One run then says little about the next, and a difference between two runs says nothing.",
     seen: "The rates of the seconds deviate from their mean by 40 % or more, over at least six seconds, without a \
-           level, trend or pause that explains it: a caution. Jobs with a rate limit or think time are not checked.",
+           level, trend or pause that explains it: a caution. Jobs with a rate limit or think time are not checked. Of \
+           a phase of operations on names three passes or more are compared: half of them or more are a quarter or more \
+           away from the median.",
     advice: "Repeat at least five times, alternating with whatever it is compared with; `fsdyno compare` does that.",
     documented: "fio issue 955; hyperfine issues 238, 528, 580 on when to warn",
 };
@@ -27,7 +30,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
 /// Deviation over mean.
 const VARIATION: f64 = 0.4;
 /// Seconds below which scatter is chance.
-const VALUES_MIN: usize = 6;
+pub(crate) const VALUES_MIN: usize = 6;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -51,4 +54,29 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         found.push(report.says(cause, "repeat at least five times, for a minute each, and compare the medians"));
     }
     found
+}
+
+/// Passes from which on their spread says something: of two nobody knows which one is usual.
+pub(crate) const PASSES_MIN: usize = 3;
+/// Median distance of the passes from their median, as a share of it. One pass that was disturbed does not change it.
+const BETWEEN_PASSES: f64 = 0.25;
+
+/// Of the passes of a phase.
+pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
+    let rates = passes.rates();
+    let middle = median(&rates)?;
+    let scatter = median_absolute_deviation(&rates)? / middle;
+    if rates.len() < PASSES_MIN || scatter < BETWEEN_PASSES {
+        return None;
+    }
+    let lowest = rates.iter().copied().fold(f64::INFINITY, f64::min);
+    let highest = rates.iter().copied().fold(0.0, f64::max);
+    let cause = format!(
+        "{} passes made between {} and {} operations per second: their median says little",
+        rates.len(),
+        number(lowest),
+        number(highest)
+    );
+    let report = Report::new(ID, Severity::Caution, passes.name()).number("deviation over median", scatter, "ratio");
+    Some(report.says(cause, "run again when nothing else uses the machine and the storage, and compare"))
 }

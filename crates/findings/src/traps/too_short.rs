@@ -4,6 +4,7 @@ use results::{Finding, Severity};
 
 use crate::evidence::Evidence;
 use crate::explanation::Explanation;
+use crate::phases::Passes;
 use crate::report::Report;
 use crate::units::{counted, time};
 
@@ -17,7 +18,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     happens: "In a fraction of a second caches, start-up and chance matter as much as the storage. Eight identical \
               runs of 3 s differed by a factor of 1.5 to 4 on one machine.",
     seen: "Less than a second of I/O, or fewer than 64 I/Os. A caution: the number is valid but says little, and \
-           cannot win a comparison.",
+           cannot win a comparison. A phase of operations on names is repeated instead: it is too short with fewer than \
+           64 operations in all its passes.",
     advice: "Use --time_based --runtime=60, and repeat five times; `fsdyno compare` repeats by itself.",
     documented: "fio issue 955; Benchmarking File System Benchmarking (HotOS 2011)",
 };
@@ -49,4 +51,16 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         })
     };
     evidence.all_rows().filter_map(short).collect()
+}
+
+/// Of the passes of a phase.
+pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
+    let (operations, elapsed_ns) = (passes.operations(), passes.sum(|record| record.elapsed_ns));
+    (operations < IOS).then(|| {
+        let cause =
+            format!("{} in {}: too little for a conclusion", counted(operations, "operation"), time(elapsed_ns as f64));
+        Report::new(ID, Severity::Caution, passes.name())
+            .number("operations", operations as f64, "operations")
+            .says(cause, "use more files, or a longer --limit")
+    })
 }

@@ -8,6 +8,7 @@ mod machine;
 mod memory;
 mod network;
 mod nodes;
+mod phases;
 mod plans;
 mod reads;
 mod scene;

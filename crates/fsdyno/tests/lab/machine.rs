@@ -70,10 +70,10 @@ fn a_processor_limit() {
 }
 
 /// Four idle loops for each processor, until it is dropped.
-struct Crowd(Vec<Child>);
+pub(crate) struct Crowd(Vec<Child>);
 
 impl Crowd {
-    fn new() -> Crowd {
+    pub(crate) fn new() -> Crowd {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let spin = || Command::new("bash").args(["-c", "while :; do :; done"]).spawn().expect("bash runs");
         Crowd((0..4 * processors).map(|_| spin()).collect())
@@ -262,10 +262,10 @@ impl Drop for FastDisk {
 }
 
 /// This thread, its session and what they start go before others until this is dropped.
-struct BeforeOthers;
+pub(crate) struct BeforeOthers;
 
 impl BeforeOthers {
-    fn new() -> BeforeOthers {
+    pub(crate) fn new() -> BeforeOthers {
         set_nice("-19");
         BeforeOthers
     }

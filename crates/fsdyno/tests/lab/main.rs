@@ -10,6 +10,7 @@ mod case_c;
 mod filesystems;
 mod machine;
 mod nfs;
+mod phases;
 mod s3fs;
 mod series;
 mod sockets;

@@ -4,7 +4,9 @@
 use std::path::PathBuf;
 
 use results::evidence::Storage;
-use results::{Host, JobRecord, JobSetup, Latency, Node, PhaseRecord, RunRecord, SurvivedErrors, Together};
+use results::{
+    Host, JobRecord, JobSetup, Latency, Node, PhaseConditions, PhaseRecord, RunRecord, SurvivedErrors, Together,
+};
 use serde::{Deserialize, Serialize};
 
 use super::options::Options;
@@ -49,13 +51,15 @@ impl Suite {
 
     /// A phase of this node as the record of a run.
     pub fn as_run(&self, phase: &Phase, done: &Done, node: Node, version: &str) -> RunRecord {
-        let PhaseRecord { operations, failures, error, bytes, elapsed_ns, cpu_ns, latency, cache, .. } = &done.record;
+        let PhaseRecord { operations, failures, error, bytes, elapsed_ns, cpu_ns, latency, cache, conditions, .. } =
+            &done.record;
         let setup = JobSetup { engine: "smallfiles".to_owned(), clones: self.options.threads, ..JobSetup::default() };
         let mut job = JobRecord::new(phase.pattern, 1, setup);
         let moved = if phase.changes() { &mut job.directions.write } else { &mut job.directions.read };
         (moved.ios, moved.bytes, moved.lat) = (*operations, bytes.unwrap_or(0), latency.clone());
         moved.runtime_ms = elapsed_ns.div_ceil(1_000_000);
         job.job_runtime_ms = moved.runtime_ms * u64::from(self.options.threads);
+        job.run_queue_wait_ns = conditions.as_ref().and_then(|seen| seen.run_queue_wait_ns);
         (job.user_ns, job.system_ns) = (cpu_ns.saturating_sub(done.system_ns), done.system_ns);
         if let Some(part) = &done.part {
             (job.sync.ios, job.sync.lat) = (part.moments.count, part.clone());
@@ -105,6 +109,9 @@ impl Done {
         }
         record.elapsed_ns = run.together.as_ref().map_or(0, elapsed_ns);
         record.cache = cache(&run.jobs);
+        // What each node saw of its devices is not added up.
+        let run_queue_wait_ns = run.jobs.iter().map(|job| job.run_queue_wait_ns).sum();
+        record.conditions = Some(PhaseConditions { run_queue_wait_ns, ..PhaseConditions::default() });
         run.findings.splice(0..0, findings::between_nodes(&run));
         all.findings.clone_from(&run.findings);
         all.part = phase.part.map(|_| part);

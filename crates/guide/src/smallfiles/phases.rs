@@ -20,13 +20,6 @@ pub struct Phase {
     pub(super) limited: bool,
 }
 
-impl Phase {
-    /// Each of its operations waits until what it did is durable.
-    pub(super) fn syncs(&self) -> bool {
-        self.pattern.starts_with("fsync")
-    }
-}
-
 /// What a phase does to names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileUse {

@@ -1,7 +1,8 @@
 //! The rows of the phases: each runs on all nodes, and one that has a part timed by itself makes two rows.
 
+use findings::Passes;
 use results::quantity::count;
-use results::{PhaseRecord, Row, Severity};
+use results::{PhaseRecord, Row, Severity, Study};
 
 use super::phases::{FileUse, Phase, READ, WRITE};
 use super::shell;
@@ -16,45 +17,46 @@ const CUTS_NAMED: usize = 3;
 /// Phases of one target, and those that were cut short.
 pub(super) struct Rows<'n> {
     target: usize,
-    pub(super) suite: Suite,
+    /// The pass, counted from 0.
+    pub(super) round: u32,
     nodes: &'n mut dyn Nodes,
-    /// `rename after 17 of 1,001`.
-    cuts: Vec<String>,
+    /// `rename`, `after 17 of 1,001`: of the first pass that was.
+    cuts: Vec<(&'static str, String)>,
 }
 
 impl<'n> Rows<'n> {
-    pub(super) fn new(target: usize, suite: Suite, nodes: &'n mut dyn Nodes) -> Rows<'n> {
-        Rows { target, suite, nodes, cuts: Vec::new() }
+    pub(super) fn new(target: usize, nodes: &'n mut dyn Nodes) -> Rows<'n> {
+        Rows { target, round: 0, nodes, cuts: Vec::new() }
     }
 
     /// Runs a phase and keeps its row, and one for the part of it that is timed by itself: the index of the first.
-    pub(super) fn run(&mut self, study_run: &mut StudyRun<'_>, phase: &'static Phase) -> Result<usize, Problem> {
+    pub(super) fn run(
+        &mut self,
+        study_run: &mut StudyRun<'_>,
+        suite: &mut Suite,
+        phase: &'static Phase,
+    ) -> Result<usize, Problem> {
         let title = match phase.acts {
             // They differ, if at all, by one or two of each family.
-            FileUse::Lists => format!("readdir, {} names", count(self.suite.names_listed(phase))),
+            FileUse::Lists => format!("readdir, {} names", count(suite.names_listed(phase))),
             _ => phase.title.to_string(),
         };
-        let mut row = planned_row(self.target, phase.pattern, &title, 0, self.command(phase));
+        let mut row = planned_row(self.target, phase.pattern, &title, self.round, command(suite, phase));
         let step = study_run.begin_step(self.target, &title);
         let mut part = None;
-        if !self.suite.has_work(phase) && !study_run.stopped() {
+        if !suite.has_work(phase) && !study_run.stopped() {
             let text = format!("{} did not run: the files or directories that it needs could not be made", phase.title);
             study_run.note("phase-without-files", Severity::Caution, text);
         } else if !study_run.stopped() {
             let StudyRun { version, control, watcher, study, .. } = &mut *study_run;
             let mut notes = Vec::new();
             let who = crate::nodes::Asking { version, control, notes: &mut notes };
-            let mut done = self.nodes.phase(&mut self.suite, phase, who, &step, *watcher)?;
+            let mut done = self.nodes.phase(suite, phase, who, &step, *watcher)?;
             // All phases have the same to say of the nodes.
             notes.retain(|note| !study.notes.contains(note));
             study.notes.extend(notes);
-            let storage = study.targets.get(self.target).map(|target| &target.storage);
-            let memory = storage.and_then(|storage| findings::of_storage(storage, phase.syncs()));
             crate::advice::advise(&mut done.findings, study.question);
             part = self.keep(&mut row, phase, done);
-            for row in std::iter::once(&mut row).chain(&mut part) {
-                row.findings.extend(memory.clone());
-            }
         }
         study_run.end_step(&step, row);
         let index = study_run.study.rows.len() - 1;
@@ -66,39 +68,56 @@ impl<'n> Rows<'n> {
     /// Fills the row; the row of the part.
     fn keep(&mut self, row: &mut Row, phase: &Phase, done: Done) -> Option<Row> {
         let Done { record, part, findings, planned, cut, run, .. } = done;
-        if cut {
+        let is_new = !self.cuts.iter().any(|(title, _)| *title == phase.title);
+        if cut && is_new {
             let attempted = record.operations + record.failures;
-            self.cuts.push(format!("{} after {} of {}", phase.title, count(attempted), count(planned)));
+            self.cuts.push((phase.title, format!("after {} of {}", count(attempted), count(planned))));
         }
         let part = part.zip(phase.part).map(|(latency, (pattern, title))| {
             let phase = PhaseRecord { name: pattern.into(), latency, bytes: None, error: None, ..record.clone() };
-            Row { phase: Some(phase), ..planned_row(self.target, pattern, title, 0, Vec::new()) }
+            Row { phase: Some(phase), ..planned_row(self.target, pattern, title, self.round, Vec::new()) }
         });
         (row.phase, row.run, row.findings) = (Some(record), run, findings);
         part
     }
 
-    /// The shell loop that does the same, for the phases that have one.
-    fn command(&self, phase: &Phase) -> Vec<String> {
-        match phase.pattern {
-            _ if !self.suite.options.is_published() || self.suite.standing.ranks > 1 => Vec::new(),
-            name if name == WRITE.pattern => shell::words(shell::WRITE_LOOP),
-            name if name == READ.pattern => shell::words(shell::READ_LOOP),
-            _ => Vec::new(),
-        }
-    }
-
     /// Notes which phases were cut short.
-    pub(super) fn note_cuts(&self, study_run: &mut StudyRun<'_>) {
+    pub(super) fn note_cuts(&self, study_run: &mut StudyRun<'_>, limit_s: u32) {
         if !self.cuts.is_empty() {
             // How far the others came, their rows say.
             let named = &self.cuts[..self.cuts.len().min(CUTS_NAMED)];
+            let named: Vec<String> = named.iter().map(|(title, how_far)| format!("{title} {how_far}")).collect();
             let more = self.cuts.len() - named.len();
             let more = if more > 0 { format!("; and {more} more") } else { String::new() };
             let list = named.join("; ");
-            let text =
-                format!("stopped at the time limit of {} s each (--limit): {list}{more}", self.suite.options.limit_s);
+            let text = format!("stopped at the time limit of {limit_s} s each (--limit): {list}{more}");
             study_run.note("phase-cut", Severity::Caution, text);
+        }
+    }
+}
+
+/// The shell loop that does the same, for the phases that have one.
+fn command(suite: &Suite, phase: &Phase) -> Vec<String> {
+    match phase.pattern {
+        _ if !suite.options.is_published() || suite.standing.ranks > 1 => Vec::new(),
+        name if name == WRITE.pattern => shell::words(shell::WRITE_LOOP),
+        name if name == READ.pattern => shell::words(shell::READ_LOOP),
+        _ => Vec::new(),
+    }
+}
+
+/// Judges the passes of each phase together; each pass of it gets all that was found.
+pub fn judge_passes(study: &mut Study) {
+    for pattern in study.patterns().into_iter().map(str::to_owned).collect::<Vec<_>>() {
+        for target in 0..study.targets.len() {
+            let rows = study.repeats(target, &pattern).filter_map(|row| row.phase.as_ref());
+            let records: Vec<&PhaseRecord> = rows.filter(|record| record.operations > 0).collect();
+            let storage = study.targets.get(target).map(|target| &target.storage);
+            let syncs = records.first().is_some_and(|record| record.name.starts_with("fsync"));
+            let mut found = findings::of_passes(&Passes { host: &study.host, storage, syncs, records: &records });
+            crate::advice::advise(&mut found, study.question);
+            let passes = study.rows.iter_mut().filter(|row| row.target == target && row.pattern == pattern);
+            passes.filter(|row| row.phase.is_some()).for_each(|row| row.findings.extend(found.iter().cloned()));
         }
     }
 }

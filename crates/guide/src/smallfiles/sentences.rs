@@ -2,11 +2,11 @@
 
 use results::evidence::{InMemory, Mount};
 use results::quantity::{count, counted, latency, number};
-use results::{LatencyFigures, PhaseRecord, Study, Verdict};
+use results::{Latency, LatencyFigures, PhaseRecord, Study, Verdict};
 use run::metadata::caches::HOT_INLINE;
 
 use super::rule::LIMIT_S;
-use super::{phase_of, shell};
+use super::{median_of, passes_of, phase_of, shell};
 
 /// The sentences that the rows allow. `shell_ns`: what the page's loops cost without storage, writing and reading.
 pub(super) fn of(study: &Study, mount: Option<&Mount>, shell_ns: Option<[u64; 2]>) -> Vec<String> {
@@ -22,13 +22,16 @@ fn time(ns: u64) -> String {
 
 fn rule(study: &Study) -> Option<String> {
     let (write, read) = (phase_of(study, "write")?, phase_of(study, "read")?);
+    let took = |pattern| median_of(study, pattern, |phase| Some(phase.elapsed_ns as f64)).map(latency);
+    let passes = passes_of(study, "write").count();
+    let medians = if passes > 1 { format!(" (medians of {passes} passes)") } else { String::new() };
     let done = format!(
-        "{} {} written in {} and {} read back in {}",
+        "{} {} written in {} and {} read back in {}{medians}",
         counted(write.operations, "file"),
         if write.operations == 1 { "was" } else { "were" },
-        time(write.elapsed_ns),
+        took("write")?,
         count(read.operations),
-        time(read.elapsed_ns)
+        took("read")?
     );
     let verdict = study.verdicts.first()?;
     let source = format!("the {} (read {})", verdict.requirement.source, verdict.requirement.read_on);
@@ -56,8 +59,16 @@ fn loops(study: &Study, shell_ns: Option<[u64; 2]>) -> Option<String> {
     })
 }
 
-fn p50_ns(phase: &PhaseRecord) -> Option<u64> {
-    LatencyFigures::of(&phase.latency).map(|figures| figures.p50_ns)
+/// The median of the operations of all passes.
+fn p50_ns(study: &Study, pattern: &str) -> Option<u64> {
+    let mut all = Latency::default();
+    passes_of(study, pattern).for_each(|phase| all.merge(&phase.latency));
+    LatencyFigures::of(&all).map(|figures| figures.p50_ns)
+}
+
+/// The median rate of the passes.
+fn rate_per_s(study: &Study, pattern: &str) -> Option<f64> {
+    median_of(study, pattern, PhaseRecord::rate_per_s)
 }
 
 /// Dropped pages do not make such files cold.
@@ -75,7 +86,7 @@ fn durability(study: &Study) -> Option<String> {
     if study.targets.first().is_some_and(|target| target.storage.in_memory() == Some(InMemory::All)) {
         return Some("These files stayed in memory: this filesystem has no storage below it.".to_string());
     }
-    let (write_ns, synced_ns) = (p50_ns(phase_of(study, "write")?)?, p50_ns(phase_of(study, "fsync-file")?)?);
+    let (write_ns, synced_ns) = (p50_ns(study, "write")?, p50_ns(study, "fsync-file")?);
     let times = synced_ns as f64 / write_ns.max(1) as f64;
     // Where close stores the file, as on NFS and object storage, fsync adds nothing worth a sentence.
     (times >= 2.0).then(|| {
@@ -91,10 +102,7 @@ fn durability(study: &Study) -> Option<String> {
 
 /// What several nodes do together; the cold phase asks for another's files.
 pub(super) fn of_nodes(study: &Study, ranks: u32, is_shared: bool) -> Option<String> {
-    let rate = |pattern, what: &str| {
-        let per_s = phase_of(study, pattern).and_then(PhaseRecord::rate_per_s)?;
-        Some(format!("{} {what}", number(per_s)))
-    };
+    let rate = |pattern, what: &str| Some(format!("{} {what}", number(rate_per_s(study, pattern)?)));
     let rates: Vec<String> = [
         rate("create", "files created"),
         rate("stat-cold", "of another's files asked for (stat)"),
@@ -123,7 +131,7 @@ fn orientation(study: &Study, mount: Option<&Mount>) -> Option<String> {
         _ => return None,
     };
     let (_, create, remove) = PUBLISHED.iter().find(|(name, ..)| *name == kind)?;
-    let rate = |pattern| phase_of(study, pattern).and_then(PhaseRecord::rate_per_s).map(number);
+    let rate = |pattern| rate_per_s(study, pattern).map(number);
     Some(format!(
         "For orientation only: the JuiceFS documentation shows {create} creates and {remove} removals per second for \
          {kind} (mdtest, one client, older versions); here it was {} and {}.",

@@ -156,6 +156,7 @@ pub(super) fn record(name: &str, looped: Looped, failures: u32, cache: Option<&s
         cpu_ns: looped.cpu_ns,
         latency: Latency::default(),
         cache: cache.map(str::to_string),
+        conditions: None,
     }
 }
 

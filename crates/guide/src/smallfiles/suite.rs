@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use engine::files::Directory;
 use engine::names::LINKS_REFUSED;
-use results::evidence::{Mount, WireCounters};
+use results::evidence::WireCounters;
 use results::{Finding, Latency, PhaseRecord, RunRecord};
 use run::Control;
 use run::metadata::caches::{Arranged, Cache, Caches};
 use run::metadata::operations::{self, Item, OperationContext, Perform};
 use run::metadata::tree::{Family, Tree};
+use run::metadata::witness::Witness;
 use run::metadata::{Outcome, Task, perform};
 
 use super::options::Options;
@@ -39,6 +40,8 @@ pub struct Suite {
     pub(super) context: Arc<OperationContext>,
     /// Numbers of the names that are there, by family.
     there: [Vec<u32>; Family::COUNT],
+    /// Sees what happens beside the phases.
+    witness: Witness,
 }
 
 /// What came of a phase.
@@ -95,17 +98,29 @@ impl Suite {
         let caches = Caches { mount: probe::mount_of(root.path()).ok(), may_drop: options.drop_caches };
         let context = Arc::new(OperationContext::new(root, options.size_bytes));
         let there = Default::default();
+        let witness = Witness::begin(context.root.path());
         let tree = if shares { tree.of_rank(standing.rank) } else { tree };
-        Ok(Suite { place: Arc::clone(place), caches, options, standing, tree, context, there })
+        Ok(Suite { place: Arc::clone(place), caches, options, standing, tree, context, there, witness })
+    }
+
+    /// Sees what happens beside the phases with a witness that has watched before.
+    pub(super) fn with_witness(self, witness: Option<Witness>) -> Suite {
+        Suite { witness: witness.unwrap_or(self.witness), ..self }
+    }
+
+    /// Gives up the files' directory.
+    pub(super) fn into_witness(self) -> Witness {
+        self.witness
+    }
+
+    /// Watches what others do to the devices; nothing may have been written before.
+    pub(super) fn watch_others(&mut self, control: &Control) {
+        self.witness.watch_others(control);
     }
 
     /// The directory of the question.
     pub fn place(&self) -> &Path {
         self.place.path()
-    }
-
-    pub(super) fn mount(&self) -> Option<&Mount> {
-        self.caches.mount.as_ref()
     }
 
     pub(super) fn is_shared(&self) -> bool {
@@ -169,12 +184,13 @@ impl Suite {
             limit_ns,
             control: Arc::clone(control),
         };
-        let before = self.wire();
+        let (before, glance) = (self.wire(), self.witness.look());
         let outcome = perform(task, &mut Relay { step, watcher }).map_err(|error| {
             Problem::new(format!("cannot start a thread: {}", reason(&error)))
                 .with_next("ask for fewer with --threads, or raise the limit of processes (ulimit -u)")
         })?;
-        let record = self.record(phase, &outcome, cache);
+        let conditions = self.witness.since(&glance, outcome.waited_ns);
+        let record = PhaseRecord { conditions: Some(conditions), ..self.record(phase, &outcome, cache) };
         let findings = match (before, self.wire()) {
             (Some(before), Some(after)) => findings::of_phase(&record, &before, &after),
             _ => Vec::new(),
@@ -228,6 +244,7 @@ impl Suite {
             cpu_ns: outcome.user_ns + outcome.system_ns,
             latency: outcome.latency.clone(),
             cache,
+            conditions: None,
         }
     }
 

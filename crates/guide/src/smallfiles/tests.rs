@@ -22,6 +22,7 @@ fn few() -> Options {
 /// Runs phases in a directory, one at a time.
 struct Run<'a> {
     rows: Rows<'a>,
+    suite: Suite,
     study_run: StudyRun<'a>,
 }
 
@@ -34,11 +35,11 @@ impl<'a> Run<'a> {
         let study_run = StudyRun::begin(Question::SmallFiles, places, caller);
         let held = Arc::new(Directory::open(&place.path).unwrap());
         let suite = Suite::new(&held, options, Standing::ALONE, &mut |_| ()).unwrap();
-        Run { rows: Rows::new(0, suite, nodes), study_run }
+        Run { rows: Rows::new(0, nodes), suite, study_run }
     }
 
     fn phase(&mut self, phase: &'static Phase) -> Row {
-        let index = self.rows.run(&mut self.study_run, phase).unwrap();
+        let index = self.rows.run(&mut self.study_run, &mut self.suite, phase).unwrap();
         self.study_run.study.rows[index].clone()
     }
 

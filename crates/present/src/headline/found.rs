@@ -91,7 +91,7 @@ pub(super) fn in_short<'a>(findings: impl Iterator<Item = &'a Found>) -> Vec<Str
     kinds.iter().map(sentence).collect()
 }
 
-pub(super) fn counted(tests: usize, of: usize) -> String {
+pub(crate) fn counted(tests: usize, of: usize) -> String {
     match (tests, of) {
         (2, 2) => "both tests".to_owned(),
         (tests, of) if tests == of => format!("all {of} tests"),

@@ -1,5 +1,6 @@
 //! The figures of one test on one target.
 
+use findings::Aspect;
 use results::{Interval, Latency, Row, Study, Trust, test_name};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -35,6 +36,11 @@ pub struct TestFigures {
     pub trust: Trust,
     /// The kinds of what was found against it.
     pub findings: Vec<String>,
+    /// What findings could look at before it is called ok: clock, CPU contention, cache, device, length, variation, foreign
+    /// load. What does not apply to it is in neither list.
+    pub examined: Vec<&'static str>,
+    /// What they could not look at.
+    pub not_visible: Vec<&'static str>,
     /// The error that ended it.
     pub error: Option<String>,
     /// Whose latency it is.
@@ -79,6 +85,9 @@ impl TestFigures {
         let (moved, requests) = metrics(line);
         let workers = cell.repeats.first();
         let lanes = lanes(grid.study, &line.pattern, cell);
+        let rows: Vec<&Row> = cell.repeats.iter().map(|repeat| repeat.row).collect();
+        let looked = findings::examined(grid.study, &rows).unwrap_or_default();
+        let words = |aspects: Vec<Aspect>| aspects.into_iter().map(Aspect::word).collect();
         let value = |metric, unit: f64| cell.value(metric).map(|value| rounded(value / unit));
         TestFigures {
             name: line.pattern.clone(),
@@ -99,12 +108,19 @@ impl TestFigures {
                 },
             },
             cpu_percent: value(Metric::Cpu, 1.0),
-            trust: cell.trust(),
+            trust: cell.trust_of(&looked),
             findings: cell.reasons().into_iter().map(str::to_owned).collect(),
+            examined: words(looked.examined),
+            not_visible: words(looked.not_visible),
             error: cell.error(),
             lanes,
             by_requests: cell.is_small() || line.is_phase(),
         }
+    }
+
+    /// It ran, and nobody could look at anything of it.
+    pub(super) fn is_unexamined(&self) -> bool {
+        self.examined.is_empty() && !self.not_visible.is_empty()
     }
 
     /// The figure counts: it answers the question.

@@ -66,6 +66,9 @@ fn in_short(grid: &Grid<'_>, headline: &Headline) -> String {
     }
 }
 
+/// More kinds of findings are counted: their section has them all.
+const KINDS: usize = 3;
+
 /// Trust, limits and next steps, each behind its label.
 fn short_lines(headline: &Headline, question: Question) -> Markup {
     if headline.tests.is_empty() {
@@ -75,7 +78,7 @@ fn short_lines(headline: &Headline, question: Question) -> Markup {
     let next: Vec<&String> = headline.next.iter().filter(|next| !next.starts_with("fsdyno report ")).collect();
     html! {
         dl.short {
-            div { dt { "trust" } dd { (badge(headline.trust.trust)) " " (because(headline)) } }
+            div { dt { "trust" } dd { (badge(headline.trust.trust)) " " (headline.trust.reasons(KINDS)) } }
             @if !headline.limits.is_empty() { div { dt { "limited by" }
                 @for limit in &headline.limits { dd { (limit) } } } }
             @if !next.is_empty() && question != Question::Fio { div { dt { "next" } @for next in next { dd { (unbroken(next)) } } } }
@@ -90,16 +93,5 @@ fn unbroken(step: &str) -> Markup {
             @if index > 0 { " " }
             @if word.starts_with("--") { span.option { (word) } } @else { (word) }
         }
-    }
-}
-
-fn because(headline: &Headline) -> String {
-    // The findings have them all.
-    match &headline.trust.why[..] {
-        [] => "nothing was found against the figures".to_owned(),
-        [first, second, third, more @ ..] if more.len() > 1 => {
-            format!("{first}; {second}; {third}; and {} more findings", more.len())
-        }
-        why => why.join("; "),
     }
 }

@@ -9,6 +9,7 @@ pub(crate) use metric::{Lane, Metric};
 pub(crate) use repeat::Repeat;
 pub(crate) use statistic::{Ratio, interval};
 
+use findings::Examination;
 use results::statistics::{coefficient_of_variation, median};
 use results::{Finding, Interval, Latency, Question, Severity, Study, Trust, sort, test_name};
 
@@ -181,6 +182,12 @@ impl<'a> Cell<'a> {
     /// How far it can be trusted: the worst round, or invalid when a round ended in an error.
     pub(crate) fn trust(&self) -> Trust {
         self.repeats.iter().map(Repeat::trust).max().unwrap_or_default()
+    }
+
+    /// The same once it is known what was examined of it: what nobody has looked at is not ok.
+    pub(crate) fn trust_of(&self, looked: &Examination) -> Trust {
+        let is_unexamined = looked.examined.is_empty() && !looked.not_visible.is_empty();
+        if is_unexamined { self.trust().max(Trust::Caution) } else { self.trust() }
     }
 
     /// Whether it has a number that counts against others.

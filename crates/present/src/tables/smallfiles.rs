@@ -1,14 +1,16 @@
 //! The table of `smallfiles`: the phases.
 
 use results::quantity::{count, latency, number};
-use results::{Figures, LatencyFigures, PhaseRecord, Row, Study, Trust, Verdict, VerdictRow};
+use results::{PhaseRecord, Study, Trust, Verdict, VerdictRow};
 
 use super::sentence::first_error;
 use super::table::{Form, Table};
+use crate::summary::{Cell, Grid, Lane, Line, Metric};
 
 pub(super) fn tables(study: &Study, form: Form) -> String {
+    let grid = Grid::of(study);
     let parts: Vec<String> =
-        [reasons(study, form), phases(study, form), failures(study, form)].into_iter().flatten().collect();
+        [reasons(study, form), phases(&grid, form), failures(&grid, form)].into_iter().flatten().collect();
     parts.join("\n")
 }
 
@@ -30,57 +32,71 @@ fn reasons(study: &Study, form: Form) -> Option<String> {
 /// Calls that are timed within another phase.
 pub(super) const WITHIN: [&str; 3] = ["write-close", "fsync-file-only", "fsync-directory-only"];
 
-fn phases(study: &Study, form: Form) -> Option<String> {
-    let mut table = Table::new(&["phase", "ops/s", "p50", "p99", "failed", "<cache"]);
+/// Of several passes the medians, and how far they differ.
+fn phases(grid: &Grid<'_>, form: Form) -> Option<String> {
+    let several = grid.rounds() > 1;
+    let spread = if several { &["spread"][..] } else { &[] };
+    let headers = [&["phase", "ops/s"], spread, &["p50", "p99", "failed", "<cache"]].concat();
+    let mut table = Table::new(&headers);
     // On a terminal those that count: the sheet, Markdown and CSV have the calls within.
-    let within = |row: &Row| matches!(form, Form::Text { .. }) && WITHIN.contains(&row.pattern.as_str());
+    let within = |name: &str| matches!(form, Form::Text { .. }) && WITHIN.contains(&name);
     // The shell's loops stand above: they tell no latency.
-    for row in study.rows.iter().filter(|row| !row.pattern.starts_with("shell") && !within(row)) {
-        table.row(match (&row.phase, row.figures()) {
-            (Some(phase), Some(figures)) => measured(row, phase, &figures),
-            _ => cells(row, ["-", "-", "-", "-", "did not run"]),
-        });
+    let shown = |line: &&Line<'_>| !line.pattern.starts_with("shell") && !within(&line.pattern);
+    for line in grid.lines.iter().filter(shown) {
+        let Some(cell) = line.cells.first() else { continue };
+        let mut cells = measured(cell);
+        if several {
+            let spread = spread_percent(cell).map_or("-".to_owned(), |percent| format!("{} %", number(percent)));
+            cells.insert(1, spread);
+        }
+        cells.insert(0, line.title.clone());
+        table.row(cells);
     }
     (!table.is_empty()).then(|| table.shown(form))
 }
 
-fn cells(row: &Row, others: [&str; 5]) -> Vec<String> {
-    let mut cells = vec![row.title.clone()];
-    cells.extend(others.map(str::to_string));
-    cells
+/// From the slowest pass to the fastest, percent of the median.
+fn spread_percent(cell: &Cell<'_>) -> Option<f64> {
+    let rates = cell.by_round(Metric::Operations);
+    let (least, most) =
+        rates.iter().fold((f64::INFINITY, 0.0f64), |(least, most), rate| (least.min(*rate), most.max(*rate)));
+    (rates.len() > 1).then(|| Some((most - least) / cell.value(Metric::Operations)? * 100.0)).flatten()
 }
 
-fn measured(row: &Row, phase: &PhaseRecord, figures: &Figures) -> Vec<String> {
+/// Rate, latencies, failures and cache of a phase.
+fn measured(cell: &Cell<'_>) -> Vec<String> {
+    let passes: Vec<&PhaseRecord> = cell.repeats.iter().filter_map(|repeat| repeat.phase).collect();
+    let blank = |why: &str| ["-", "-", "-", "-", why].map(str::to_owned).to_vec();
+    let Some(first) = passes.first() else { return blank("did not run") };
     // An answer of the client's attribute cache is what a hot row is about, and not the storage's all the same.
-    let cached = row.findings.iter().any(|finding| finding.id == "attribute-cache");
-    let cache = match (phase.cache.as_deref(), cached) {
+    let cached = cell.findings().any(|finding| finding.id == "attribute-cache");
+    let cache = match (first.cache.as_deref(), cached) {
         (Some("hot"), true) => "attribute cache",
         (cache, _) => cache.unwrap_or(""),
     };
-    if phase.operations == 0 && phase.failures == 0 {
-        return cells(row, ["-", "-", "-", "-", if cache.is_empty() { "did not run" } else { cache }]);
+    if passes.iter().all(|phase| phase.operations == 0 && phase.failures == 0) {
+        return blank(if cache.is_empty() { "did not run" } else { cache });
     }
-    let time = |pick: fn(&LatencyFigures) -> Option<u64>| {
-        figures.total.latency.as_ref().and_then(pick).map_or("-".to_string(), |ns| latency(ns as f64))
-    };
-    let rate = phase.rate_per_s().map_or("-".to_string(), number);
-    let failed = count(phase.failures);
+    let time = |metric| cell.value(metric).map_or("-".to_owned(), latency);
+    let rate = cell.value(Metric::Operations).map_or("-".to_owned(), number);
+    let failed: u64 = passes.iter().map(|phase| phase.failures).sum();
     let comma = if cache.is_empty() { "" } else { ", " };
-    let mark = if row.trust() == Trust::Ok { String::new() } else { format!("{comma}{}", row.trust().word()) };
-    cells(
-        row,
-        [&rate, &time(|found| Some(found.p50_ns)), &time(|found| found.p99_ns), &failed, &format!("{cache}{mark}")],
-    )
+    // An error is a failure of operations here, which stand beside it.
+    let trust = Trust::of(cell.findings());
+    let mark = if trust == Trust::Ok { String::new() } else { format!("{comma}{}", trust.word()) };
+    let (p50, p99) = (Metric::P50(Lane::Operation), Metric::P99(Lane::Operation));
+    vec![rate, time(p50), time(p99), count(failed), format!("{cache}{mark}")]
 }
 
 /// The first error of each phase that had one.
-fn failures(study: &Study, form: Form) -> Option<String> {
-    let line = |row: &Row| {
-        let failed = row.phase.as_ref()?.failures;
-        let error = first_error(row)?;
-        Some(form.paragraph(&format!("{}: {} failed, the first with {error}", row.title, count(failed))))
+fn failures(grid: &Grid<'_>, form: Form) -> Option<String> {
+    let line = |line: &Line<'_>| {
+        let repeats = || line.cells.iter().flat_map(|cell| &cell.repeats);
+        let failed: u64 = repeats().filter_map(|repeat| repeat.phase).map(|phase| phase.failures).sum();
+        let error = repeats().find_map(|repeat| first_error(repeat.row))?;
+        Some(form.paragraph(&format!("{}: {} failed, the first with {error}", line.title, count(failed))))
     };
-    let lines: String = study.rows.iter().filter_map(line).collect();
+    let lines: String = grid.lines.iter().filter_map(line).collect();
     (!lines.is_empty()).then_some(lines)
 }
 

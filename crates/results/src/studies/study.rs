@@ -9,7 +9,7 @@ use crate::record::{Host, JobError, Note, RunRecord};
 use crate::saved::{SavedRecordError, reread, upgrade, upgrade_storage};
 
 /// Version of the study's format; grows whenever a field is added, removed or changes meaning.
-pub const STUDY_SCHEMA_VERSION: u32 = 5;
+pub const STUDY_SCHEMA_VERSION: u32 = 6;
 
 /// One question and its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,8 +1,8 @@
 //! Records saved and read again, and those of the format before.
 
 use results::{
-    Direction, JobRecord, JobSetup, Latency, Question, ReadWrite, RunRecord, SCHEMA_VERSION, STUDY_SCHEMA_VERSION,
-    SavedRecordError, Study,
+    Direction, JobRecord, JobSetup, Latency, PhaseRecord, Question, ReadWrite, Row, RunRecord, SCHEMA_VERSION,
+    STUDY_SCHEMA_VERSION, SavedRecordError, Study,
 };
 use serde_json::{Value, json};
 
@@ -134,4 +134,15 @@ fn a_record_of_format_6_keeps_its_sentences_of_what_lies_below() {
     study["targets"][0]["storage"] = before["nodes"][0]["storages"][0].clone();
     let read = Study::from_json(&study.to_string()).unwrap();
     assert_eq!(read.targets[0].storage.layers, storage.layers, "those of a study's targets too");
+}
+
+#[test]
+fn a_phase_of_a_study_of_format_5_was_seen_by_nobody() {
+    let phase = PhaseRecord { name: "create".into(), operations: 9, ..PhaseRecord::default() };
+    let row = Row { phase: Some(phase.clone()), ..Row::default() };
+    let study = Study { rows: vec![row], ..Study::of_run(RunRecord::new("v", 1)) };
+    let mut before: Value = serde_json::from_str(&study.to_json()).unwrap();
+    before["study_schema"] = json!(5);
+    before["rows"][0]["phase"].as_object_mut().unwrap().remove("conditions").expect("it is new");
+    assert_eq!(Study::from_json(&before.to_string()).unwrap().rows[0].phase, Some(phase));
 }

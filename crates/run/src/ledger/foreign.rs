@@ -8,7 +8,7 @@ use results::evidence::Seen;
 use crate::plan::Plan;
 
 /// A shorter time gives no rate.
-const LOOK_NS_MIN: u64 = 200_000_000;
+pub(crate) const LOOK_NS_MIN: u64 = 200_000_000;
 
 /// File systems write more than the data: journals, bitmaps. This share of our own bytes is not called foreign.
 const OVERHEAD_PARTS: u64 = 20;
@@ -38,7 +38,8 @@ impl ForeignLook {
     }
 }
 
-fn foreign(reading: &Reading, elapsed_ns: u64) -> Result<ReadWrite<f64>, String> {
+/// The rates of others in a reading that began at zero this long ago.
+pub(crate) fn foreign(reading: &Reading, elapsed_ns: u64) -> Result<ReadWrite<f64>, String> {
     if elapsed_ns < LOOK_NS_MIN {
         return Err("the run started at once: no time to sample foreign load".to_owned());
     }

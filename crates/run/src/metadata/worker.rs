@@ -4,6 +4,7 @@ use drive::{Distributed, Published};
 use engine::clock::{Clock, RealClock};
 use engine::thread::{thread_id, usage};
 use job::PerDirection;
+use probe::wait_of_this_thread_ns;
 use results::Latency;
 
 use super::operations::{Item, Scratch};
@@ -26,7 +27,7 @@ pub(super) fn run(shared: &Shared, number: usize) -> Outcome {
     if !shared.gate.wait(STAGE, cell) {
         return outcome;
     }
-    let used = usage();
+    let (used, waited_then_ns) = (usage(), wait_of_this_thread_ns());
     let began_ns = clock.now_ns();
     let mut ended_ns = began_ns;
     let mut next_p99_ns = began_ns + P99_NS;
@@ -64,6 +65,8 @@ pub(super) fn run(shared: &Shared, number: usize) -> Outcome {
         }
     }
     outcome.span_ns = Some((began_ns, ended_ns));
+    let waited_ns = waited_then_ns.zip(wait_of_this_thread_ns());
+    outcome.waited_ns = waited_ns.map(|(then, now)| now.saturating_sub(then));
     let used = usage().since(&used);
     let ns = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     (outcome.user_ns, outcome.system_ns) = (ns(used.user), ns(used.system));

@@ -34,7 +34,7 @@ fn study(phases: &[(&str, u64, u64)], published: bool) -> Study {
     let caller = Caller { version: "test", command: Vec::new(), control, watcher: &mut Unwatched };
     let mut study = StudyRun::begin(Question::SmallFiles, &[], caller).finish();
     study.rows = phases.iter().map(row).collect();
-    rule::judge(&mut study, &[0, 1], published);
+    rule::judge(&mut study, published);
     study
 }
 

@@ -1,8 +1,10 @@
 //! The texts of a study written by hand.
 
+use results::evidence::Seen;
 use results::{
-    Bound, Confidence, Finding, Histogram, JobError, Latency, Moments, Note, PhaseRecord, Question, Requirement,
-    RequirementKind, Row, Severity, Study, Target, TestOrigin, Verdict, VerdictRow,
+    Bound, ClockFacts, Confidence, DeviceTraffic, Finding, Histogram, JobError, Latency, Moments, Note,
+    PhaseConditions, PhaseRecord, Question, Requirement, RequirementKind, Row, Severity, Study, Target, TestOrigin,
+    Trust, Verdict, VerdictRow,
 };
 
 use crate::tables::{markdown, summary, text};
@@ -113,7 +115,7 @@ fn the_text_of_a_slow_mount_that_fails_in_part() {
     FAIL          1,001 files of 5 bytes: write: 176 s, at most 10 s
 
     trust  invalid: 1 of 8 tests failed; 1 of 8 tests: stat calls that never left
-           the client
+           the client; nothing was examined of 6 of 8 tests
     next   run it cold (fsdyno explain attribute-cache)
            fsdyno report fio-0 -o sheet.html: charts and all details
 
@@ -145,7 +147,7 @@ fn the_same_in_markdown() {
     - **INCONCLUSIVE** 1,001 files of 5 bytes: write: 3.12 s, at most 10 s
     - **FAIL** 1,001 files of 5 bytes: write: 176 s, at most 10 s
 
-    - **trust** invalid: 1 of 8 tests failed; 1 of 8 tests: stat calls that never left the client
+    - **trust** invalid: 1 of 8 tests failed; 1 of 8 tests: stat calls that never left the client; nothing was examined of 6 of 8 tests
     - **next** run it cold (fsdyno explain attribute-cache)
     - fsdyno report fio-0 -o sheet.html: charts and all details
 
@@ -188,4 +190,59 @@ fn a_phase_in_a_few_words() {
     did not run: needs --drop-caches
     did not run
     "#);
+}
+
+/// A pass of which all was seen but what others moved on the device.
+fn seen(round: u32, name: &str, elapsed_ms: u64) -> Row {
+    let conditions = PhaseConditions {
+        run_queue_wait_ns: Some(0),
+        device: Seen::Value(DeviceTraffic::default()),
+        ..PhaseConditions::default()
+    };
+    let pass = PhaseRecord { conditions: Some(conditions), ..done(1000, elapsed_ms, &[8, 10, 12], None) };
+    Row { round, ..row(name, name, Some(pass)) }
+}
+
+#[test]
+fn the_passes_of_a_phase_are_one_line_with_their_median_and_spread() {
+    let mut study = study();
+    study.verdicts.clear();
+    study.notes.clear();
+    study.host.clock = Some(ClockFacts { source: "tsc".into(), cost_ns: 20.0, frequency_hz: None, drift_ppm: None });
+    study.rows = vec![
+        seen(0, "write", 10),
+        seen(0, "create", 10),
+        seen(1, "write", 20),
+        seen(1, "create", 10),
+        seen(2, "write", 25),
+        seen(2, "create", 10),
+    ];
+    let text = text(&study, 80);
+    assert!(text.contains("ok: nothing was found against the figures; not visible: foreign load"), "{text}");
+    let line =
+        |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap().split_whitespace().collect::<Vec<_>>();
+    // Between 40,000 and 100,000 operations a second.
+    assert_eq!(line("write")[1..4], ["50,000", "120", "%"]);
+    assert_eq!(line("create")[1..4], ["100,000", "0", "%"]);
+    // One function: the sheet and JSON tell the same.
+    assert!(crate::Headline::json(&study).contains(r#""not_visible":["foreign load"]"#));
+    assert!(markdown(&study).contains("not visible: foreign load"));
+    assert!(
+        crate::sheet::html(std::slice::from_ref(&study), &Default::default()).contains("not visible: foreign load")
+    );
+    // Two passes show no variation, and only of one phase.
+    study.rows.pop();
+    let headline = crate::Headline::of(&study);
+    assert_eq!(headline.trust.not_visible, ["variation (1 of 2 tests)", "foreign load"]);
+}
+
+#[test]
+fn what_nobody_looked_at_is_not_ok() {
+    let mut study = study();
+    study.rows = vec![row("write", "write", Some(done(1001, 10, &[10, 10, 10], None)))];
+    let headline = crate::Headline::of(&study);
+    assert_eq!((headline.trust.trust, headline.tests[0].trust), (Trust::Caution, Trust::Caution));
+    assert_eq!(headline.trust.why, ["nothing was examined"]);
+    study.rows = vec![seen(0, "write", 10)];
+    assert_eq!(crate::Headline::of(&study).trust.trust, Trust::Ok);
 }

@@ -1,0 +1,166 @@
+//! What was examined of a test before it is called ok: from the same evidence that the findings judge, so that no test is
+//! ok where nobody could look.
+
+use results::evidence::StorageClass;
+use results::{PhaseRecord, Row as StudyRow, RunRecord, Study};
+
+use crate::evidence::{BYTES_MIN, Evidence, Row, Stage, Transfer};
+use crate::phases::Passes;
+use crate::traps::page_cache::cold_bytes;
+use crate::traps::{not_visible, too_noisy};
+use crate::without_storage;
+
+/// A side of a test that findings look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Aspect {
+    /// The cost of reading the clock.
+    Clock,
+    /// Whether the test's threads waited for CPUs.
+    CpuContention,
+    /// Whether the storage or a cache answered.
+    Cache,
+    /// What the device or the network moved.
+    Device,
+    /// Whether there was enough of it.
+    Length,
+    /// Whether it stayed the same, from second to second or from pass to pass.
+    Variation,
+    /// What others moved on the same device.
+    ForeignLoad,
+}
+
+impl Aspect {
+    /// All of them.
+    pub const ALL: [Aspect; 7] = [
+        Aspect::Clock,
+        Aspect::CpuContention,
+        Aspect::Cache,
+        Aspect::Device,
+        Aspect::Length,
+        Aspect::Variation,
+        Aspect::ForeignLoad,
+    ];
+
+    /// `CPU contention`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Aspect::Clock => "clock",
+            Aspect::CpuContention => "CPU contention",
+            Aspect::Cache => "cache",
+            Aspect::Device => "device",
+            Aspect::Length => "length",
+            Aspect::Variation => "variation",
+            Aspect::ForeignLoad => "foreign load",
+        }
+    }
+}
+
+/// What was examined of a test, and what was not. What does not apply to it, such as a device below memory, is in neither.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Examination {
+    /// Findings could look at these.
+    pub examined: Vec<Aspect>,
+    /// Nobody could.
+    pub not_visible: Vec<Aspect>,
+}
+
+/// Of one run: `None` where it does not apply.
+type Looked = Option<bool>;
+
+/// What was examined of the runs or passes of one test on one target. `None`: nothing of it can be examined, because it
+/// did not run, failed, or touches no storage.
+pub fn examined(study: &Study, rows: &[&StudyRow]) -> Option<Examination> {
+    let records: Vec<&PhaseRecord> = rows.iter().filter_map(|row| row.phase.as_ref()).collect();
+    let records: Vec<&PhaseRecord> = records.into_iter().filter(|record| record.operations > 0).collect();
+    let looks: Vec<[Looked; Aspect::ALL.len()]> = if records.is_empty() {
+        let runs = rows.iter().filter(|row| row.phase.is_none()).filter_map(|row| row.run.as_ref());
+        runs.filter(|run| !without_storage(run)).flat_map(of_run).collect()
+    } else {
+        let storage = rows.first().and_then(|row| study.targets.get(row.target)).map(|target| &target.storage);
+        let passes = Passes { host: &study.host, storage, syncs: false, records: &records };
+        vec![Aspect::ALL.map(|aspect| of_phase(&passes, aspect))]
+    };
+    let mut examination = Examination::default();
+    for (index, aspect) in Aspect::ALL.into_iter().enumerate() {
+        let mut of_aspect = looks.iter().filter_map(|look| look[index]).peekable();
+        if of_aspect.peek().is_some() {
+            let list =
+                if of_aspect.all(|seen| seen) { &mut examination.examined } else { &mut examination.not_visible };
+            list.push(aspect);
+        }
+    }
+    (!looks.is_empty()).then_some(examination)
+}
+
+/// Of the passes of a phase.
+fn of_phase(passes: &Passes<'_>, aspect: Aspect) -> Looked {
+    let conditions = passes.conditions();
+    let all = |look: fn(&results::PhaseConditions) -> bool| {
+        Some(conditions.as_ref().is_some_and(|all| all.iter().all(|seen| look(seen))))
+    };
+    let in_memory = passes.class() == StorageClass::Memory;
+    match aspect {
+        // Nobody looked at all.
+        Aspect::Length => Some(conditions.is_some()),
+        Aspect::Clock => Some(passes.host.clock.is_some() && conditions.is_some()),
+        Aspect::CpuContention => all(|seen| seen.run_queue_wait_ns.is_some()),
+        Aspect::Variation => Some(passes.rates().len() >= too_noisy::PASSES_MIN),
+        Aspect::Device | Aspect::ForeignLoad | Aspect::Cache if in_memory => None,
+        Aspect::Device => all(|seen| seen.device.value().is_some()),
+        Aspect::ForeignLoad => all(|seen| {
+            seen.foreign_bytes_per_s.value().is_some()
+                || (seen.device.value().is_some() && seen.own_storage_bytes.is_some())
+        }),
+        // Only what is to be cold has a cache in its way that it does not want.
+        Aspect::Cache if cold_bytes(passes).is_some() => all(|seen| seen.own_storage_bytes.is_some()),
+        Aspect::Cache => {
+            let unseen = |record: &&PhaseRecord| {
+                record.cache.as_deref().is_some_and(|cache| cache == "not visible" || cache.contains("data cold"))
+            };
+            passes.records.iter().any(unseen).then_some(false)
+        }
+    }
+}
+
+/// Of each row of a run that did something.
+fn of_run(run: &RunRecord) -> Vec<[Looked; Aspect::ALL.len()]> {
+    let mut all = Vec::new();
+    for evidence in Evidence::of(run) {
+        let did = evidence.rows().filter(|(_, row)| row.ios() > 0 && row.ended_well());
+        all.extend(did.map(|(stage, row)| Aspect::ALL.map(|aspect| of_row(&evidence, stage, row, aspect))));
+    }
+    all
+}
+
+fn of_row(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Row<'_>, aspect: Aspect) -> Looked {
+    let flow = stage.flow.as_ref();
+    let has_no_device = matches!(row.class(), StorageClass::Memory | StorageClass::Kernel);
+    match aspect {
+        Aspect::Length => Some(true),
+        Aspect::Clock => match &evidence.node.host.clock {
+            Some(clock) if clock.source == "virtual" => None,
+            clock => Some(clock.is_some()),
+        },
+        Aspect::CpuContention => {
+            Some(flow.is_some() && row.workers.iter().all(|worker| worker.run_queue_wait_ns.is_some()))
+        }
+        // Its rate is given.
+        Aspect::Variation if row.paced() => None,
+        Aspect::Variation => Some(row.rates().values.len() >= too_noisy::VALUES_MIN),
+        Aspect::Device | Aspect::ForeignLoad | Aspect::Cache if has_no_device => None,
+        Aspect::Device => Some(flow.is_some_and(|flow| flow.device.is_some() || flow.wire.is_some())),
+        Aspect::ForeignLoad => {
+            let on_disk = matches!(stage.class(), Some(StorageClass::Block | StorageClass::Device));
+            Some(on_disk && row.judgeable() && flow.is_some_and(|flow| flow.device.is_some()))
+        }
+        Aspect::Cache => {
+            let moved = |direction: &Transfer| row.done(*direction).bytes > 0;
+            let enough = |direction: &Transfer| row.done(*direction).bytes >= BYTES_MIN;
+            let looked = |direction: Transfer| {
+                enough(&direction) && flow.is_some_and(|flow| not_visible::seen(stage, row, flow, direction))
+            };
+            let mut moved = Transfer::BOTH.into_iter().filter(moved).peekable();
+            moved.peek().is_some().then(|| moved.all(looked))
+        }
+    }
+}

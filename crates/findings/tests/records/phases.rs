@@ -1,0 +1,208 @@
+//! What the passes of a phase show, and what was examined of phases and runs.
+
+use findings::{Aspect, Passes, examined, of_passes};
+use results::evidence::{Seen, Storage, StorageClass};
+use results::{
+    ClockFacts, DeviceTraffic, Finding, Host, PhaseConditions, PhaseRecord, Question, Row, RunRecord, Study, Target,
+};
+
+use crate::scene::{GIB, MIB, direct, disk_storage, look, on, on_disk, rates, reader};
+
+const MS: u64 = 1_000_000;
+
+/// A pass of a thousand operations that took 20 ms, seen from all sides and disturbed by nobody.
+fn pass(name: &str) -> PhaseRecord {
+    let device = DeviceTraffic { name: "vda".into(), bytes: [0, 4 * MIB].into() };
+    PhaseRecord {
+        name: name.into(),
+        operations: 1_000,
+        threads: 1,
+        elapsed_ns: 20 * MS,
+        conditions: Some(PhaseConditions {
+            between_ns: 21 * MS,
+            run_queue_wait_ns: Some(MS),
+            total_ms: Some(40),
+            busy_ms: Some(20),
+            steal_ms: Some(0),
+            throttled_us: Some(0),
+            device: Seen::Value(device),
+            own_storage_bytes: Some([0, 4 * MIB].into()),
+            foreign_bytes_per_s: Seen::Value([0.0, 1e6].into()),
+        }),
+        ..PhaseRecord::default()
+    }
+}
+
+/// Three passes, each changed a little.
+fn three(name: &str, change: impl Fn(&mut PhaseRecord, &mut PhaseConditions)) -> Vec<PhaseRecord> {
+    let changed = |_| {
+        let mut pass = pass(name);
+        let mut conditions = pass.conditions.take().unwrap();
+        change(&mut pass, &mut conditions);
+        PhaseRecord { conditions: Some(conditions), ..pass }
+    };
+    (0..3).map(changed).collect()
+}
+
+fn found(passes: &[PhaseRecord]) -> Vec<Finding> {
+    let host = Host { clock: Some(tsc()), ..Host::default() };
+    let records: Vec<&PhaseRecord> = passes.iter().collect();
+    let storage = disk_storage();
+    let syncs = passes[0].name.starts_with("fsync");
+    of_passes(&Passes { host: &host, storage: Some(&storage), syncs, records: &records })
+}
+
+fn ids(passes: &[PhaseRecord]) -> Vec<String> {
+    found(passes).into_iter().map(|finding| finding.id).collect()
+}
+
+fn tsc() -> ClockFacts {
+    ClockFacts { source: "tsc".into(), cost_ns: 20.0, frequency_hz: None, drift_ppm: None }
+}
+
+#[test]
+fn passes_that_nobody_disturbed_have_no_finding() {
+    assert_eq!(found(&three("create", |_, _| {})), []);
+    assert_eq!(found(&[pass("create")]), []);
+}
+
+#[test]
+fn workers_that_wait_for_a_cpu_are_starved_and_a_moment_is_no_wait() {
+    let waiting = |wait_ns| three("create", move |_, seen| seen.run_queue_wait_ns = Some(wait_ns));
+    let starved = found(&waiting(15 * MS));
+    assert_eq!(starved[0].id, "cpu-starved");
+    assert!(starved[0].cause.contains("waited for a CPU 75 % of the time"), "{}", starved[0].cause);
+    assert_eq!(ids(&waiting(3 * MS)), Vec::<String>::new(), "15 %");
+    // More than a fifth of so short a time, and no more than a thread that is moved waits.
+    let short = three("stat-hot", |pass, seen| (pass.elapsed_ns, seen.run_queue_wait_ns) = (2 * MS, Some(MS)));
+    assert_eq!(ids(&short), Vec::<String>::new());
+    let held = three("create", |_, seen| seen.throttled_us = Some(2_000));
+    assert!(found(&held)[0].cause.contains("control group"));
+    let stolen = three("create", |_, seen| (seen.total_ms, seen.steal_ms) = (Some(100), Some(30)));
+    assert!(found(&stolen)[0].cause.contains("hypervisor"));
+}
+
+#[test]
+fn passes_that_differ_are_too_noisy_and_one_that_differs_is_not() {
+    let taking = |times: [u64; 3]| -> Vec<PhaseRecord> {
+        times.into_iter().map(|ms| PhaseRecord { elapsed_ns: ms * MS, ..pass("create") }).collect()
+    };
+    assert_eq!(ids(&taking([20, 40, 100])), ["too-noisy"]);
+    assert_eq!(ids(&taking([20, 21, 200])), Vec::<String>::new());
+    assert_eq!(ids(&taking([20, 40, 100])[..2]), Vec::<String>::new(), "of two nobody knows which is usual");
+    // Who waits for a CPU differs, and that is said.
+    let mut starved = taking([20, 40, 100]);
+    starved[2].conditions.as_mut().unwrap().run_queue_wait_ns = Some(80 * MS);
+    assert_eq!(ids(&starved), ["cpu-starved"]);
+}
+
+#[test]
+fn what_others_moved_is_foreign_and_journals_are_not() {
+    let moved = |name: &str, read: u64, write: u64| {
+        let device = DeviceTraffic { name: "vda".into(), bytes: [read, write].into() };
+        ids(&three(name, move |_, seen| seen.device = Seen::Value(device.clone())))
+    };
+    assert_eq!(moved("create", 10 * MIB, 0), ["foreign-load"]);
+    assert_eq!(moved("create", 0, 60 * MIB), ["foreign-load"]);
+    assert_eq!(moved("fsync-file", 0, 60 * MIB), Vec::<String>::new(), "a sync writes its journal");
+    assert_eq!(moved("fsync-file", 0, 400 * MIB), ["foreign-load"]);
+    let before = three("create", |_, seen| seen.foreign_bytes_per_s = Seen::Value([0.0, 50e6].into()));
+    assert_eq!(ids(&before), ["foreign-load"]);
+    let unseen = three("create", |_, seen| {
+        (seen.device, seen.foreign_bytes_per_s) = (Seen::default(), Seen::default());
+    });
+    assert_eq!(ids(&unseen), Vec::<String>::new());
+}
+
+#[test]
+fn cold_files_come_from_storage() {
+    let reading = |cache: &str, read: u64| {
+        let cache = cache.to_owned();
+        ids(&three("open-read", move |pass, seen| {
+            (pass.bytes, pass.cache) = (Some(5_000), Some(cache.clone()));
+            seen.own_storage_bytes = Some([read, 0].into());
+        }))
+    };
+    assert_eq!(reading("data cold, names hot", 4 * MIB), Vec::<String>::new());
+    assert_eq!(reading("data cold, names hot", 4096), ["page-cache"]);
+    assert_eq!(reading("hot", 0), Vec::<String>::new(), "it is meant to be");
+    assert_eq!(reading("17 files still cached", 4 * MIB), ["page-cache"]);
+}
+
+#[test]
+fn a_few_operations_are_too_short_and_a_slow_clock_is_seen() {
+    assert_eq!(ids(&three("create", |pass, _| pass.operations = 20)), ["too-short"]);
+    let quick = three("stat-hot", |pass, _| pass.elapsed_ns = 100_000);
+    assert_eq!(ids(&quick), ["clock"], "40 of 100 ns");
+}
+
+fn study(storage: Storage, rows: Vec<Row>) -> Study {
+    let mut study = Study::of_run(RunRecord::new("test", 1));
+    study.question = Question::SmallFiles;
+    study.host.clock = Some(tsc());
+    study.targets = vec![Target { storage, ..Target::default() }];
+    study.rows = rows;
+    study
+}
+
+fn of_phase(passes: Vec<PhaseRecord>, storage: Storage) -> (Vec<Aspect>, Vec<Aspect>) {
+    let row = |(round, phase)| Row { round, phase: Some(phase), ..Row::default() };
+    let study = study(storage, (0..).zip(passes).map(row).collect());
+    let looked = examined(&study, &study.rows.iter().collect::<Vec<_>>()).unwrap();
+    (looked.examined, looked.not_visible)
+}
+
+#[test]
+fn what_was_examined_of_a_phase_follows_from_its_record() {
+    use Aspect::*;
+    let seen = of_phase(three("create", |_, _| {}), disk_storage());
+    assert_eq!(seen, (vec![Clock, CpuContention, Device, Length, Variation, ForeignLoad], vec![]));
+    // One pass shows no variation, and a container neither devices nor waits.
+    let mut one = pass("create");
+    let conditions = one.conditions.as_mut().unwrap();
+    (conditions.run_queue_wait_ns, conditions.device) = (None, Seen::default());
+    let seen = of_phase(vec![one], disk_storage());
+    assert_eq!(seen, (vec![Clock, Length, ForeignLoad], vec![CpuContention, Device, Variation]));
+    // Nobody looked: as before format 6.
+    let old = PhaseRecord { conditions: None, ..pass("create") };
+    let (looked, unseen) = of_phase(vec![old], disk_storage());
+    assert_eq!((looked, unseen.len()), (vec![], 6));
+    // Memory has neither a device nor neighbours on it.
+    let memory = Storage { class: StorageClass::Memory, ..Storage::default() };
+    assert_eq!(of_phase(three("create", |_, _| {}), memory), (vec![Clock, CpuContention, Length, Variation], vec![]));
+    let cold = three("open-read", |pass, _| (pass.bytes, pass.cache) = (Some(5_000), Some("cold".into())));
+    assert!(of_phase(cold, disk_storage()).0.contains(&Cache));
+    let unseen = three("open-read", |pass, _| pass.cache = Some("not visible".into()));
+    assert_eq!(of_phase(unseen, disk_storage()).1, [Cache]);
+}
+
+fn of_run(record: RunRecord) -> Option<(Vec<Aspect>, Vec<Aspect>)> {
+    let study = study(disk_storage(), vec![Row { run: Some(record), ..Row::default() }]);
+    let looked = examined(&study, &[&study.rows[0]])?;
+    Some((looked.examined, looked.not_visible))
+}
+
+#[test]
+fn what_was_examined_of_a_run_follows_from_its_record() {
+    use Aspect::*;
+    let job = || rates(direct(reader("a")), &[400; 10]);
+    let mut seen = on_disk(vec![job()]);
+    look(&mut seen, 0, [4 * GIB, 0], [4 * GIB, 0]);
+    seen.nodes[0].host.clock = Some(tsc());
+    seen.jobs[0].run_queue_wait_ns = Some(0);
+    assert_eq!(of_run(seen.clone()), Some((Aspect::ALL.to_vec(), vec![])));
+    // Nothing but the record of the job itself.
+    let blind = RunRecord { jobs: seen.jobs.clone(), ..on_disk(vec![]) };
+    let expected = (vec![Length, Variation], vec![Clock, CpuContention, Cache, Device, ForeignLoad]);
+    assert_eq!(of_run(blind), Some(expected));
+    // A few blocks say nothing of a cache.
+    let mut little = seen.clone();
+    little.jobs[0].directions.read.bytes = 8192;
+    assert_eq!(of_run(little).unwrap().1, [Cache]);
+    // The neighbours of a server are not seen from here.
+    let network = on(StorageClass::Network, vec![job()]);
+    assert!(of_run(network).unwrap().1.contains(&ForeignLoad));
+    let mut simulated = seen;
+    simulated.jobs[0].setup.engine = "null".into();
+    assert_eq!(of_run(simulated), None, "it touches no storage");
+}

@@ -1,0 +1,117 @@
+//! Operations on names and small files beside busy CPUs, a neighbour on the device, and readers of the same files: each
+//! phase gets the findings that a run of I/O gets.
+
+use std::process::{Child, Command};
+
+use results::{Finding, Severity, Study};
+
+use crate::bench::Bench;
+use crate::machine::{BeforeOthers, Crowd};
+use testkit::stack::{inside, place};
+use testkit::{shell, word};
+
+/// The answer to a question with phases.
+struct Asked(Study);
+
+impl Asked {
+    fn of(words: &[&str]) -> Asked {
+        Asked(Bench::new().ask(words))
+    }
+
+    fn finding(&self, id: &str) -> Option<&Finding> {
+        self.0.rows.iter().flat_map(|row| &row.findings).find(|finding| finding.id == id)
+    }
+
+    #[track_caller]
+    fn caution(&self, id: &str) -> &Finding {
+        let found = self.finding(id).unwrap_or_else(|| panic!("no {id}: {:#?}", self.0.rows));
+        assert_eq!(found.severity, Severity::Caution, "{found:?}");
+        found
+    }
+
+    #[track_caller]
+    fn silent(&self, id: &str) {
+        assert_eq!(self.finding(id), None);
+    }
+}
+
+/// A program that goes on until it is dropped, with its children.
+struct Beside(Child);
+
+impl Beside {
+    fn run(words: &[&str]) -> Beside {
+        Beside(Command::new("timeout").arg("60").args(words).spawn().expect("timeout is there"))
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        shell(&format!("kill {}", self.0.id()));
+        self.0.wait().expect("it ends");
+    }
+}
+
+#[test]
+fn busy_cpus_beside_small_files() {
+    inside("phases::busy_cpus_beside_small_files", "ext4 --size-mb 256", || {
+        let here = place("LAB_LOCAL");
+        let words = ["check", "gitlab-smallfiles", word(&here)];
+        let before_others = BeforeOthers::new();
+        Asked::of(&words).silent("cpu-starved");
+        drop(before_others);
+        let crowd = Crowd::new();
+        let starved = Asked::of(&words);
+        drop(crowd);
+        let found = starved.caution("cpu-starved");
+        assert!(found.cause.contains("waited for a CPU"), "{}", found.cause);
+        assert!(starved.0.rows.len() >= 9, "three passes of a write, its close, and a read");
+    });
+}
+
+#[test]
+fn a_neighbour_beside_small_files() {
+    inside("phases::a_neighbour_beside_small_files", "ext4 --size-mb 256", || {
+        let here = place("LAB_LOCAL");
+        let words = ["smallfiles", word(&here), "--limit=1"];
+        Asked::of(&words).silent("foreign-load");
+        let other = here.join("other");
+        shell(&format!("dd if=/dev/urandom of={} bs=1M count=64 status=none; sync", word(&other)));
+        let load = format!("while true; do dd if={} of=/dev/null bs=1M iflag=direct status=none; done", word(&other));
+        let neighbour = Beside::run(&["bash", "-c", &load]);
+        let shared = Asked::of(&words);
+        drop(neighbour);
+        let found = shared.caution("foreign-load");
+        assert!(found.cause.contains("others moved"), "{}", found.cause);
+    });
+}
+
+/// Maps each small file as soon as it is there, and holds it: pages that are mapped cannot be dropped.
+const HOLDER: &str = r#"
+import glob, mmap, os, sys
+held = {}
+while True:
+    for name in glob.glob(sys.argv[1]):
+        try:
+            with open(name, "rb") as file:
+                number = os.fstat(file.fileno()).st_ino, name
+                if number not in held:
+                    held[number] = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+                    held[number][0]
+        except (OSError, ValueError):
+            pass
+"#;
+
+#[test]
+fn small_files_that_others_hold_in_memory() {
+    inside("phases::small_files_that_others_hold_in_memory", "ext4 --size-mb 256", || {
+        let here = place("LAB_LOCAL");
+        let words = ["smallfiles", word(&here), "--limit=2"];
+        Asked::of(&words).silent("page-cache");
+        let files = here.join("fsdyno-work-*/files/test*.txt");
+        let holder = Beside::run(&["python3", "-c", HOLDER, word(&files)]);
+        let warmed = Asked::of(&words);
+        drop(holder);
+        let found = warmed.caution("page-cache");
+        assert!(found.cause.contains("were to be read cold"), "{}", found.cause);
+    });
+}

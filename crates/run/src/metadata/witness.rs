@@ -1,0 +1,137 @@
+//! What is seen beside a phase: counters of CPUs, devices and this process, read before its first operation and after
+//! its last.
+
+use std::path::Path;
+
+use drive::Control;
+use engine::clock::{Clock, RealClock};
+use probe::{Look, Meters, Reading};
+use results::evidence::{DeviceCounters, Seen, SystemCounters};
+use results::{DeviceTraffic, PhaseConditions, ReadWrite};
+
+use crate::ledger::foreign;
+
+/// How long the devices are watched before the first phase, ns: as long as a rate takes.
+const WATCH_NS: u64 = foreign::LOOK_NS_MIN;
+/// Between two looks whether a signal ends the watching, ns.
+const STEP_NS: u64 = 20_000_000;
+
+/// Reads the counters behind one directory.
+#[derive(Debug)]
+pub struct Witness {
+    meters: Meters,
+    clock: RealClock,
+    foreign_bytes_per_s: Seen<ReadWrite<f64>>,
+}
+
+/// One look.
+#[derive(Debug)]
+pub struct Glance {
+    at_ns: u64,
+    reading: Reading,
+}
+
+impl Witness {
+    /// Finds what stands behind a directory.
+    pub fn begin(directory: &Path) -> Witness {
+        let meters = Meters::begin(Look::default(), &[directory.to_owned()], &[]);
+        Witness { meters, clock: RealClock::shared(), foreign_bytes_per_s: Seen::default() }
+    }
+
+    /// Watches for a moment what others do to the devices. Call it before this process has written anything. Where there
+    /// is no device, it returns at once.
+    pub fn watch_others(&mut self, control: &Control) {
+        let began_ns = self.look().at_ns;
+        let has_devices = |glance: &Glance| glance.reading.devices.value().is_some_and(|devices| !devices.is_empty());
+        let mut last = self.look();
+        while has_devices(&last) && last.at_ns < began_ns + WATCH_NS && !control.stopped() {
+            control.follow();
+            self.clock.sleep_until_ns(self.clock.now_ns() + STEP_NS);
+            last = self.look();
+        }
+        let watched_ns = if has_devices(&last) { last.at_ns.saturating_sub(began_ns) } else { WATCH_NS };
+        self.foreign_bytes_per_s = foreign::foreign(&last.reading, watched_ns).into();
+    }
+
+    /// Reads all counters.
+    pub fn look(&mut self) -> Glance {
+        Glance { at_ns: self.clock.now_ns(), reading: self.meters.read() }
+    }
+
+    /// What happened since a look. `waited_ns`: what the workers waited for a CPU.
+    pub fn since(&mut self, before: &Glance, waited_ns: Option<u64>) -> PhaseConditions {
+        let after = self.look();
+        let (then, now) = (&before.reading.system, &after.reading.system);
+        let grown = |counter: fn(&SystemCounters) -> Option<u64>| Some(counter(now)?.saturating_sub(counter(then)?));
+        let own = |glance: &Glance| glance.reading.process.value().map(|process| process.storage_bytes);
+        PhaseConditions {
+            between_ns: after.at_ns.saturating_sub(before.at_ns),
+            run_queue_wait_ns: waited_ns,
+            busy_ms: grown(|counters| counters.busy_ms),
+            steal_ms: grown(|counters| counters.steal_ms),
+            total_ms: grown(|counters| counters.total_ms),
+            throttled_us: grown(|counters| counters.throttled_us),
+            device: traffic(&before.reading.devices, &after.reading.devices),
+            own_storage_bytes: own(&after).zip(own(before)).map(|(now, then)| now.since(then)),
+            foreign_bytes_per_s: self.foreign_bytes_per_s.clone(),
+        }
+    }
+}
+
+/// What the devices did between two looks, together.
+fn traffic(before: &Seen<Vec<DeviceCounters>>, after: &Seen<Vec<DeviceCounters>>) -> Seen<DeviceTraffic> {
+    let (then, now) = match (before, after) {
+        (Seen::Value(_), Seen::Value(now)) if now.is_empty() => {
+            return Seen::NotVisible("no device is below the files".to_owned());
+        }
+        (Seen::Value(then), Seen::Value(now)) => (then, now),
+        (Seen::NotVisible(reason), _) | (_, Seen::NotVisible(reason)) => return Seen::NotVisible(reason.clone()),
+    };
+    let mut all = DeviceTraffic::default();
+    for device in now {
+        let Some(earlier) = then.iter().find(|earlier| earlier.name == device.name) else {
+            return Seen::NotVisible(format!("{} came during the phase", device.name));
+        };
+        all.bytes = all.bytes.plus(device.done.bytes.since(earlier.done.bytes));
+        all.name = if all.name.is_empty() { device.name.clone() } else { format!("{}+{}", all.name, device.name) };
+    }
+    Seen::Value(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use results::evidence::LayerCounters;
+
+    use super::*;
+
+    fn devices(all: &[(&str, u64)]) -> Seen<Vec<DeviceCounters>> {
+        let device = |(name, read): &(&str, u64)| DeviceCounters {
+            name: (*name).to_owned(),
+            done: LayerCounters { bytes: [*read, 0].into(), ..LayerCounters::default() },
+            ..DeviceCounters::default()
+        };
+        Seen::Value(all.iter().map(device).collect())
+    }
+
+    #[test]
+    fn devices_are_added_up_and_one_that_is_not_seen_is_not_zero() {
+        let both = traffic(&devices(&[("a", 5), ("b", 1)]), &devices(&[("a", 7), ("b", 11)]));
+        assert_eq!(both.value(), Some(&DeviceTraffic { name: "a+b".to_owned(), bytes: [12, 0].into() }));
+        for (then, now) in [
+            (devices(&[]), devices(&[])),
+            (devices(&[("a", 5)]), devices(&[("a", 5), ("b", 1)])),
+            (Seen::default(), devices(&[("a", 5)])),
+        ] {
+            assert_eq!(traffic(&then, &now).value(), None, "{then:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_look_cannot_see_stays_unknown() {
+        let mut witness = Witness::begin(Path::new("/"));
+        let before = witness.look();
+        let conditions = witness.since(&before, None);
+        assert_eq!(conditions.run_queue_wait_ns, None);
+        assert_eq!(conditions.foreign_bytes_per_s.value(), None, "nobody watched before");
+    }
+}
