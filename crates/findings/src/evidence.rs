@@ -102,11 +102,15 @@ impl<'r> Evidence<'r> {
 
     /// Memory that a page cache can have: of the machine, or of the control group where that is less.
     pub(crate) fn memory_bytes(&self) -> Option<u64> {
-        let machine = self.node.host.memory_bytes;
+        self.node.host.memory_bytes.into_iter().chain(self.cgroup_memory_bytes()).min()
+    }
+
+    /// The tightest limit of the control groups.
+    pub(crate) fn cgroup_memory_bytes(&self) -> Option<u64> {
         let group = self.ledger().and_then(|ledger| ledger.machine.cgroup_memory_bytes.value().copied().flatten());
         let of_storages =
             self.node.storages.iter().filter_map(|storage| storage.cgroup.memory_bytes.value().copied().flatten());
-        machine.into_iter().chain(group).chain(of_storages).min()
+        group.into_iter().chain(of_storages).min()
     }
 
     /// What is known about the row's files.

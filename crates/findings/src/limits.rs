@@ -11,7 +11,7 @@ use results::evidence::{InMemory, StorageClass};
 use results::{JobRecord, Moments, RunRecord, Severity};
 
 use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
-use crate::traps::{cpu_starved, throttled};
+use crate::traps::{cpu_starved, memory_limit, throttled};
 use crate::units::counted;
 
 pub use between::{Attribution, Culprit, between};
@@ -31,6 +31,8 @@ pub enum Limiter {
     CpuQuota,
     /// The bytes or I/Os per second that the control group allows (io.max).
     IoThrottle,
+    /// The memory that the control group allows for its page cache (memory.max).
+    MemoryLimit,
     /// The network's rate.
     Link,
     /// The network's round trip.
@@ -58,6 +60,7 @@ impl Limiter {
             Limiter::Cache => "a cache",
             Limiter::CpuQuota => "the control group's CPU limit",
             Limiter::IoThrottle => "the control group's I/O limit",
+            Limiter::MemoryLimit => "the control group's memory limit",
             Limiter::Link => "the link",
             Limiter::RoundTrip => "the network's round trip",
             Limiter::ServerLink => "the server's link",
@@ -166,9 +169,13 @@ fn control_group<'r>(evidence: &Evidence<'r>, stage: &Stage<'r>, row: &Row<'r>, 
         let evidence = Phrase::new(&words, [reached, percent(limit.reached / limit.value)]);
         return Some(Limit { limiter: Limiter::IoThrottle, evidence });
     }
-    let quota = cpu_starved::Quota::that_held(row, flow)?;
-    let words = format!("it throttled the run {{}} of the time; {}", quota.limit);
-    Some(Limit { limiter: Limiter::CpuQuota, evidence: Phrase::new(&words, [percent(quota.share)]) })
+    if let Some(quota) = cpu_starved::Quota::that_held(row, flow) {
+        let words = format!("it throttled the run {{}} of the time; {}", quota.limit);
+        return Some(Limit { limiter: Limiter::CpuQuota, evidence: Phrase::new(&words, [percent(quota.share)]) });
+    }
+    let limit = memory_limit::Limit::that_held(evidence, row, flow)?;
+    let words = format!("{{}} of the bytes read had been evicted; {}", limit.words);
+    Some(Limit { limiter: Limiter::MemoryLimit, evidence: Phrase::new(&words, [percent(limit.share)]) })
 }
 
 /// The machine's processors, or the workers' own.

@@ -20,6 +20,7 @@ pub(crate) mod host_cache;
 pub(crate) mod jobs_overlap;
 pub(crate) mod latency_off;
 pub(crate) mod lazy_blocks;
+pub(crate) mod memory_limit;
 pub(crate) mod memory_storage;
 pub(crate) mod mounts_differ;
 pub(crate) mod nfs_data_cache;
@@ -31,6 +32,7 @@ pub(crate) mod ranks_apart;
 pub(crate) mod ranks_missing;
 pub(crate) mod request_size;
 pub(crate) mod run_failed;
+pub(crate) mod server_durability;
 pub(crate) mod shared_file;
 pub(crate) mod slow_node;
 pub(crate) mod stalled;
@@ -106,6 +108,8 @@ pub(crate) const ALL: &[Trap] = &[
     with_preflight(&memory_storage::EXPLANATION, memory_storage::find, memory_storage::find),
     seen(&run_failed::EXPLANATION, run_failed::find),
     seen(&sync_not_flushed::EXPLANATION, sync_not_flushed::find),
+    seen(&memory_limit::EXPLANATION, memory_limit::find),
+    seen(&server_durability::EXPLANATION, server_durability::find),
 ];
 
 /// A trap that only nodes beside each other show.

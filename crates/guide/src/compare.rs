@@ -117,6 +117,7 @@ pub fn compare(places: &[Place], options: &Options, caller: Caller<'_>) -> Resul
     for site in sites {
         study_run.remove_work_directory(site.work);
     }
+    crate::sweep::judge_points_whole(&mut study_run.study);
     study_run.study.sentences = crate::limits::sentences(&study_run.study);
     Ok(study_run.finish())
 }

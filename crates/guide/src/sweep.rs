@@ -162,16 +162,17 @@ fn take_points(
     Ok(())
 }
 
-/// A turn is short on purpose: how long a point was measured, all of its turns say together.
+/// A turn is short on purpose: how long a point was measured, all of its turns on a place say together.
 pub(crate) fn judge_points_whole(study: &mut Study) {
     let patterns: Vec<String> = study.tests().into_iter().map(str::to_owned).collect();
-    for pattern in patterns {
-        let figures: Vec<Figures> = study.repeats(0, &pattern).filter_map(Row::figures).collect();
+    let points = patterns.iter().flat_map(|pattern| (0..study.targets.len()).map(move |target| (target, pattern)));
+    for (target, pattern) in points.collect::<Vec<_>>() {
+        let figures: Vec<Figures> = study.repeats(target, pattern).filter_map(Row::figures).collect();
         let runtime_ms = figures.iter().map(|figures| (figures.elapsed_s * 1e3).round() as u64).sum();
         if findings::is_too_short(runtime_ms, figures.iter().map(|figures| figures.total.operations).sum()) {
             continue;
         }
-        for row in study.rows.iter_mut().filter(|row| row.pattern == pattern) {
+        for row in study.rows.iter_mut().filter(|row| row.target == target && row.pattern == *pattern) {
             row.findings.retain(|finding| finding.id != findings::TOO_SHORT);
             row.run.iter_mut().for_each(|run| run.findings.retain(|finding| finding.id != findings::TOO_SHORT));
         }
@@ -218,11 +219,14 @@ mod tests {
         };
         let trust = |turns: &[u64]| {
             let mut study = Study::of_run(RunRecord::new("test", 0));
+            // A second place, whose turns are always too short.
+            study.targets.push(study.targets[0].clone());
             study.rows = turns.iter().map(|runtime_ms| turn(*runtime_ms)).collect();
+            study.rows.push(Row { target: 1, ..turn(90) });
             judge_points_whole(&mut study);
             study.rows.iter().map(|row| row.findings.len() + row.run.as_ref().unwrap().findings.len()).sum::<usize>()
         };
-        assert_eq!([trust(&[625; 8]), trust(&[250, 250])], [0, 4]);
+        assert_eq!([trust(&[625; 8]), trust(&[250, 250])], [2, 6]);
     }
 
     #[test]

@@ -26,9 +26,10 @@ pub(crate) fn find(record: &RunRecord) -> Vec<Finding> {
     if record.nodes.len() < 2 {
         return Vec::new();
     }
-    use Limiter::{ClientProcessor, ClientQueue, CpuQuota, IoThrottle, Link};
-    let of_its_own =
-        |limit: &Limit| matches!(limit.limiter, CpuQuota | IoThrottle | ClientProcessor | Link | ClientQueue);
+    use Limiter::{ClientProcessor, ClientQueue, CpuQuota, IoThrottle, Link, MemoryLimit};
+    let of_its_own = |limit: &Limit| {
+        matches!(limit.limiter, CpuQuota | IoThrottle | MemoryLimit | ClientProcessor | Link | ClientQueue)
+    };
     let limited = Evidence::of(record).filter_map(|evidence| {
         let limit = of_node(record, &evidence).ok().filter(of_its_own)?;
         Some((evidence.node, limit))
@@ -41,6 +42,7 @@ pub(crate) fn find(record: &RunRecord) -> Vec<Finding> {
         let what = match limit.limiter {
             CpuQuota => "the CPU limit of its control group",
             IoThrottle => "the I/O limit of its control group",
+            MemoryLimit => "the memory limit of its control group",
             ClientProcessor => "its CPUs",
             ClientQueue => "its own queue of requests",
             _ => "its own link",

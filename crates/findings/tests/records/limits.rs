@@ -116,6 +116,32 @@ fn a_limit_of_the_control_group_goes_before_the_layers_below() {
     assert_eq!(limit.evidence.to_string(), evidence);
 }
 
+/// Of a file that the group's memory does not hold, other passes than the first come from the device too.
+#[test]
+fn a_memory_limit_that_evicts_the_file() {
+    let read = |span: u64, hits: u64| {
+        let mut record = on_disk(vec![reader("job")]);
+        look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
+        record.jobs[0].plan.span_bytes = Some(span);
+        record.nodes[0].storages[0].cgroup.memory_bytes = Seen::Value(Some(256 * MIB));
+        let samples = &mut record.nodes[0].ledger.as_mut().unwrap().samples;
+        (samples[0].system.memory_limit_hits, samples[1].system.memory_limit_hits) = (Some(3), Some(3 + hits));
+        record
+    };
+    let evicted = read(GIB, 9_000);
+    assert_eq!(found(&evicted), caution("memory-limit"));
+    let limit = of_run(&evicted).unwrap();
+    assert_eq!(limit.limiter, Limiter::MemoryLimit);
+    let evidence = "75 % of the bytes read had been evicted; the control group may use 256 MiB (memory.max, or \
+                    memory.limit_in_bytes of version 1), a limit that it met 9,000 times";
+    assert_eq!(limit.evidence.to_string(), evidence);
+    assert_eq!(found(&read(4 * GIB, 9_000)), [], "each byte once");
+    assert_eq!(found(&read(GIB, 0)), [], "something else took the memory");
+    let mut unseen = read(GIB, 9_000);
+    last(&mut unseen).system.memory_limit_hits = None;
+    assert_eq!(found(&unseen), []);
+}
+
 #[test]
 fn what_limits_requests_to_a_server() {
     assert_eq!(limiter(&reads(FILLED, 40, 0, 40)), Some(Limiter::Link));

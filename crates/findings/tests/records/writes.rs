@@ -111,7 +111,7 @@ fn a_close_that_does_the_work() {
     job.close_ns = Some(5_000_000_000);
     assert_eq!(found(&on(StorageClass::Network, vec![job.clone()])), caution("writes-in-memory"));
     job.plan.end_sync = true;
-    assert_eq!(findings::of_run(&on(StorageClass::Network, vec![job.clone()])), [], "nothing was left to store");
+    assert_eq!(found(&on(StorageClass::Network, vec![job.clone()])), [], "nothing was left to store");
     let daemon = on(StorageClass::Fuse, vec![job.clone()]);
     assert!(one(&daemon, "writes-in-memory").next.contains("this daemon stores then"), "some store at the close alone");
     job.close_ns = Some(1_000_000);

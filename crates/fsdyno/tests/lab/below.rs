@@ -289,3 +289,28 @@ fn a_compressed_image() {
         assert!(next.contains("no direct I/O") && !next.contains("--direct"), "{next}");
     });
 }
+
+/// zram without a filesystem: nothing of it is on a disk. The stack's own loop device, raw, is.
+#[test]
+fn a_raw_device_of_memory() {
+    inside_beside_others("below::a_raw_device_of_memory", "ext4 --size-mb 64", || {
+        let Ok(number) = std::fs::read_to_string("/sys/class/zram-control/hot_add") else {
+            return skip("no zram");
+        };
+        let number = number.trim();
+        shell(&format!(
+            "echo 64M > /sys/block/zram{number}/disksize; dd if=/dev/urandom of=/dev/zram{number} bs=1M count=32 status=none"
+        ));
+        let read = |device: &str| {
+            Bench::new()
+                .fio(&format!("--name=job --filename={device} --rw=randread --bs=4k --size=16m --direct=1 --readonly"))
+        };
+        let zram = read(&format!("/dev/zram{number}"));
+        let remove = format!("echo {number} > /sys/class/zram-control/hot_remove && exit");
+        shell(&format!("for attempt in $(seq 50); do {remove}; sleep 0.1; done"));
+        zram.caution("memory-storage");
+        if disk().is_some() {
+            read(word(&place("LAB_DEVICE"))).silent(&["memory-storage"]);
+        }
+    });
+}

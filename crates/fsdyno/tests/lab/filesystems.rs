@@ -153,3 +153,22 @@ fn a_sync_without_a_flush() {
         assert_eq!(finding.severity, Severity::Info, "{finding:?}");
     });
 }
+
+/// A disk that is full before the job is done, and one that is not.
+#[test]
+fn a_full_disk() {
+    inside("filesystems::a_full_disk", "ext4 --size-mb 64", || {
+        let file = place("LAB_LOCAL").join("file");
+        let write = |mib: u32| {
+            Bench::new().fio(&format!(
+                "--name=job --filename={} --rw=write --bs=64k --size={mib}m --direct=1 --fallocate=none",
+                word(&file)
+            ))
+        };
+        let full = write(128);
+        let cause = &full.invalid("run-failed").cause;
+        assert!(cause.starts_with("not judged: the run failed") && cause.contains("No space left"), "{cause}");
+        shell(&format!("rm {}", word(&file)));
+        write(16).silent(&["run-failed"]);
+    });
+}

@@ -10,29 +10,37 @@ use testkit::stack::{inside, place, show};
 use testkit::word;
 use testkit::{shell, skip};
 
-/// A control group with a fifth of a processor, and this process in it until it is dropped.
+/// A control group with a limit, and this process in it until it is dropped.
 struct Held {
     group: PathBuf,
 }
 
 impl Held {
-    /// `None`: processors cannot be limited here; the reason is printed.
-    fn new() -> Option<Held> {
+    /// A fifth of a processor.
+    fn processor() -> Option<Held> {
+        Held::new("cpu", [("cpu.cfs_quota_us", "20000"), ("cpu.max", "20000 100000")])
+    }
+
+    fn memory(bytes: &str) -> Option<Held> {
+        Held::new("memory", [("memory.limit_in_bytes", bytes), ("memory.max", bytes)])
+    }
+
+    /// File and value in both versions of control groups. `None`: it cannot be limited here; the reason is printed.
+    fn new(controller: &str, [old, new]: [(&str, &str); 2]) -> Option<Held> {
         let name = format!("fsdyno-test-{}", std::process::id());
         let root = Path::new("/sys/fs/cgroup");
-        let old = root.join("cpu");
-        let (group, file, quota) = match old.join("cpu.cfs_quota_us").exists() {
-            true => (old.join(name), "cpu.cfs_quota_us", "20000"),
-            false => (root.join(name), "cpu.max", "20000 100000"),
+        let (group, (file, value)) = match root.join(controller).join("tasks").exists() {
+            true => (root.join(controller).join(name), old),
+            false => (root.join(name), new),
         };
         if let Err(error) = std::fs::create_dir(&group) {
             skip(&format!("no control group can be made: {error}"));
             return None;
         }
         let held = Held { group };
-        let limited = std::fs::write(held.group.join(file), quota).and_then(|()| enter(&held.group));
+        let limited = std::fs::write(held.group.join(file), value).and_then(|()| enter(&held.group));
         if let Err(error) = &limited {
-            skip(&format!("processors cannot be limited: {error}"));
+            skip(&format!("{controller} cannot be limited: {error}"));
         }
         limited.is_ok().then_some(held)
     }
@@ -62,10 +70,30 @@ fn a_processor_limit() {
         let run = || Bench::new().fio(&line);
         let blamed = |run: &Run| run.finding("cpu-starved").is_some_and(|found| found.cause.contains("control group"));
         assert!(!blamed(&run()), "nobody limits it yet");
-        let Some(_held) = Held::new() else { return };
+        let Some(_held) = Held::processor() else { return };
         let starved = run();
         starved.caution("cpu-starved");
         assert!(blamed(&starved), "{:#?}", starved.record.findings);
+    });
+}
+
+/// A file of which a control group's memory holds the half, read again and again.
+#[test]
+fn a_memory_limit() {
+    inside("machine::a_memory_limit", "ext4 --size-mb 256", || {
+        let file = place("LAB_LOCAL").join("file");
+        let fill = format!("dd if=/dev/urandom of={0} bs=1M count=160 conv=fsync status=none", word(&file));
+        shell(&fill);
+        let words =
+            format!("--name=job --filename={} --rw=read --bs=64k --size=160m --time_based --runtime=3", word(&file));
+        Bench::new().fio(&words).silent(&["memory-limit"]);
+        let Some(_held) = Held::memory("100663296") else { return };
+        // Pages belong to the group that read them first.
+        shell(&format!("rm {}; {fill}", word(&file)));
+        let evicted = Bench::new().fio(&words);
+        let cause = &evicted.caution("memory-limit").cause;
+        show(cause);
+        assert!(cause.contains("the control group may use 96.0 MiB (memory.max, or"), "{cause}");
     });
 }
 

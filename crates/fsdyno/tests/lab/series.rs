@@ -57,6 +57,13 @@ fn a_limit_that_stays() {
         let finding = limited.caution("throttled");
         assert!(finding.cause.contains("of the control group's limit"), "{}", finding.cause);
         limited.silent(&UNSTEADY);
+        // Requests are limited likewise, and that goes before the device.
+        shell("lab-throttle read-bps=0 read-iops=300");
+        let limited = disk.reads("randread", 4, "");
+        let cause = &limited.caution("throttled").cause;
+        assert!(cause.contains("riops=300"), "{cause}");
+        let limit = findings::limits::of_run(&limited.record).expect("it is visible");
+        assert_eq!(limit.limiter, findings::limits::Limiter::IoThrottle, "{limit:?}");
     });
 }
 

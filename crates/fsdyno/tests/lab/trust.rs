@@ -93,18 +93,28 @@ fn synced_write() -> Run {
     Bench::new().fio(&format!("--name=job --filename={} --rw=write --bs=1m --size=256m --end_fsync=1", word(&file)))
 }
 
+/// As a database writes: half a MiB, each block synced.
+fn small_synced_writes() -> Run {
+    let file = place("LAB_LOCAL").join("small");
+    Bench::new().fio(&format!("--name=job --filename={} --rw=write --bs=4k --size=512k --fdatasync=1", word(&file)))
+}
+
 #[test]
 fn a_sync_that_does_nothing() {
     inside_beside_others("trust::a_sync_that_does_nothing", "overlay --volatile", || {
         let run = synced_write();
         let cause = &run.invalid("sync-ignored").cause;
         assert!(cause.contains("the overlay is mounted volatile"), "{cause}");
+        small_synced_writes().invalid("sync-ignored");
     });
 }
 
 #[test]
 fn a_sync_that_does_its_work() {
-    inside_beside_others("trust::a_sync_that_does_its_work", "overlay", || honest(&synced_write()));
+    inside_beside_others("trust::a_sync_that_does_its_work", "overlay", || {
+        honest(&synced_write());
+        honest(&small_synced_writes());
+    });
 }
 
 /// The page cache of the file below a loop device, for reads and for writes.

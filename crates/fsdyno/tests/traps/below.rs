@@ -84,3 +84,21 @@ fn a_device_that_makes_up_its_data() {
     assert!(zeros.find("fits-in-memory").is_none(), "{}", zeros.stderr);
     assert!(!zeros.stderr.contains("fits-in-memory"), "nor before the run: {}", zeros.stderr);
 }
+
+/// Operations on names, too, have a storage.
+#[test]
+fn names_in_memory() {
+    let Some(bench) = Bench::new() else { return };
+    let Some(memory) = memory() else { return };
+    let words = |at: &str| {
+        format!(
+            "--name=job --directory={at} --ioengine=filestat --rw=randread --bs=4k --filesize=4k --nrfiles=50 --loops=40"
+        )
+    };
+    let names = bench.run(&words(testkit::word(memory.path())));
+    if lies_in_memory(&names) {
+        names.one("memory-storage");
+    }
+    std::fs::create_dir(bench.path("disk")).expect("the place is writable");
+    assert!(bench.run(&words("disk")).find("memory-storage").is_none());
+}

@@ -1,5 +1,8 @@
 //! T2, T4, T18: other ways to the page cache than the usual one.
 
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
+
 use results::Severity;
 
 use crate::bench::{Bench, FILE_MIB};
@@ -91,4 +94,39 @@ fn a_last_part_that_no_sync_followed() {
     }
     assert!(late.one("writes-in-memory").severity >= Severity::Caution, "{}", late.stderr);
     bench.run(&words("disk", "--fsync=40 --end_fsync=1")).honest("writes-in-memory");
+}
+
+/// Maps and locks the file of its argument until its input ends.
+const LOCK: &str = "import ctypes, mmap, sys
+file = open(sys.argv[1], 'rb')
+libc = ctypes.CDLL(None, use_errno=True)
+if libc.mlockall(2):
+    sys.exit('mlockall: errno %d' % ctypes.get_errno())
+held = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+print('held', flush=True)
+sys.stdin.read()";
+
+/// Pages that another program has locked stay when a job drops those of its file.
+#[test]
+fn a_file_that_is_locked_in_memory() {
+    let Some(bench) = Bench::new() else { return };
+    bench.file("file");
+    let words = format!("--name=job --filename=file --rw=read --bs=64k --size={FILE_MIB}m");
+    bench.run(&words).honest("page-cache");
+    let mut command = Command::new("python3");
+    command.args(["-c", LOCK]).arg(bench.path("file")).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let Ok(mut holder) = command.spawn() else { return testkit::skip("python3 is not installed") };
+    let mut said = String::new();
+    let stdout = holder.stdout.take().expect("it is piped");
+    BufReader::new(stdout).read_line(&mut said).expect("it can be read");
+    if said.trim() != "held" {
+        holder.wait().expect("it ends");
+        return testkit::skip("no memory can be locked here");
+    }
+    let locked = bench.run(&words);
+    let direct = bench.run(&format!("{words} --direct=1"));
+    drop(holder.stdin.take());
+    holder.wait().expect("it ends with its input");
+    locked.caught("page-cache", Severity::Invalid);
+    direct.honest("direct-not-honoured");
 }

@@ -215,6 +215,9 @@ pub struct SystemCounters {
     pub throttled_count: Option<u64>,
     /// See `throttled_count`.
     pub throttled_us: Option<u64>,
+    /// How often the control group met its memory limit.
+    #[serde(default)]
+    pub memory_limit_hits: Option<u64>,
     /// µs that some task of the machine waited for I/O (pressure stall information).
     pub io_pressure_us: Option<u64>,
 }

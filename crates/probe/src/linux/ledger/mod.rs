@@ -5,6 +5,7 @@ mod devices;
 mod growth;
 mod machine;
 mod process;
+mod reclaim;
 mod sockets;
 mod system;
 mod throttle;

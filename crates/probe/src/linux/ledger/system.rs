@@ -3,6 +3,7 @@
 use results::evidence::SystemCounters;
 
 use super::growth::growth;
+use super::reclaim::Reclaim;
 use super::throttle::Throttle;
 use crate::linux::{Look, read_text};
 
@@ -10,6 +11,7 @@ use crate::linux::{Look, read_text};
 #[derive(Debug)]
 pub(super) struct SystemMeter {
     throttle: Option<Throttle>,
+    reclaim: Option<Reclaim>,
     ticks_per_s: u64,
     first: Option<SystemCounters>,
 }
@@ -17,7 +19,7 @@ pub(super) struct SystemMeter {
 impl SystemMeter {
     pub(super) fn begin(look: &Look) -> SystemMeter {
         let ticks_per_s = rustix::param::clock_ticks_per_second();
-        SystemMeter { throttle: Throttle::find(look), ticks_per_s, first: None }
+        SystemMeter { throttle: Throttle::find(look), reclaim: Reclaim::find(look), ticks_per_s, first: None }
     }
 
     pub(super) fn read(&mut self, look: &Look) -> SystemCounters {
@@ -31,6 +33,7 @@ impl SystemMeter {
         if let Some((count, us)) = self.throttle.as_ref().and_then(Throttle::read) {
             (now.throttled_count, now.throttled_us) = (Some(count), Some(us));
         }
+        now.memory_limit_hits = self.reclaim.as_ref().and_then(Reclaim::read);
         now.io_pressure_us = read_text(&look.proc.join("pressure/io")).ok().and_then(|text| parse_pressure(&text));
         let first = self.first.get_or_insert_with(|| now.clone());
         let grown = |then: Option<u64>, now: Option<u64>| then.zip(now).map(|(then, now)| growth(then, now));
@@ -40,6 +43,7 @@ impl SystemMeter {
             total_ms: grown(first.total_ms, now.total_ms),
             throttled_count: grown(first.throttled_count, now.throttled_count),
             throttled_us: grown(first.throttled_us, now.throttled_us),
+            memory_limit_hits: grown(first.memory_limit_hits, now.memory_limit_hits),
             io_pressure_us: grown(first.io_pressure_us, now.io_pressure_us),
             // States, not counters.
             dirty_bytes: now.dirty_bytes,
@@ -121,7 +125,7 @@ mod tests {
             fs::create_dir_all(tree.look.proc.join("pressure")).unwrap();
             fs::write(tree.look.proc.join(name), text).unwrap();
         };
-        let mut meter = SystemMeter { throttle: None, ticks_per_s: 100, first: None };
+        let mut meter = SystemMeter { throttle: None, reclaim: None, ticks_per_s: 100, first: None };
         assert_eq!(available_memory_bytes(&tree.look), None, "there is no such file");
         write("meminfo", MEMORY);
         assert_eq!(available_memory_bytes(&tree.look), Some(23_933_736 << 10));

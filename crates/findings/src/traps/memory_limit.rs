@@ -1,0 +1,72 @@
+//! T45: the control group's memory limit evicted what was read.
+
+use results::{Finding, Severity};
+
+use crate::evidence::{Evidence, Flow, Row};
+use crate::explanation::Explanation;
+use crate::report::Report;
+use crate::units::{count, percent, size};
+
+pub(crate) const ID: &str = "memory-limit";
+
+pub(crate) const EXPLANATION: Explanation = Explanation {
+    id: ID,
+    trap: "T45",
+    title: "The control group's memory limit evicted the files",
+    happens: "The page cache of a container is part of its memory limit. Files that do not fit into it are evicted and \
+              read from the storage again, whatever memory the machine has. The number is then that of this limit, and \
+              another one with more memory.",
+    seen: "Without direct I/O: the group met its limit during the run (memory.events, or memory.failcnt of version 1). The \
+           devices or the server delivered more than each byte once, by a tenth or more of the bytes read. A caution.",
+    advice: "Raise the memory limit of the control group, add --direct=1, or report the limit with the number.",
+    documented: "linux Documentation/admin-guide/cgroup-v2.rst, memory.events",
+};
+
+/// Where the limit stands, in both versions of control groups.
+const FILES: &str = "memory.max, or memory.limit_in_bytes of version 1";
+/// The share read again from which on the limit is in the number.
+const SHARE: f64 = 0.1;
+
+pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let evicted = evidence.flows().filter_map(|(stage, row, flow)| {
+        let limit = Limit::that_held(evidence, row, flow)?;
+        let cause =
+            format!("{} of the bytes read had been evicted; {}{}", percent(limit.share), limit.words, stage.together());
+        let report = Report::new(ID, Severity::Caution, row.name).number("share read again", limit.share, "ratio");
+        Some(report.says(cause, "raise the memory limit of the control group, or add --direct=1"))
+    });
+    evicted.collect()
+}
+
+/// A memory limit and what it did to a row.
+pub(crate) struct Limit {
+    /// Bytes delivered again, of those read.
+    pub(crate) share: f64,
+    /// The limit with the files that set it.
+    pub(crate) words: String,
+}
+
+impl Limit {
+    /// It evicted so much that it is a part of the number.
+    pub(crate) fn that_held(evidence: &Evidence<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
+        let (begin, end) = (&flow.begin.system, &flow.end.system);
+        let hits = end.memory_limit_hits?.saturating_sub(begin.memory_limit_hits?);
+        // Whoever else used the device did not read it for this process.
+        let own = flow.process.map(|process| process.storage_bytes.read).filter(|_| flow.device.is_some());
+        let device = flow.device.as_ref().map(|device| device.done.bytes.read);
+        let wire = flow.wire.as_ref().map(|wire| wire.bytes.read);
+        let delivered = own.into_iter().chain(device).min().or(wire)?;
+        let share = delivered.saturating_sub(row.span_bytes()?) as f64 / flow.application.bytes.read.max(1) as f64;
+        if !row.reads() || !row.buffered() || hits == 0 || share < SHARE {
+            return None;
+        }
+        let limit = match evidence.cgroup_memory_bytes() {
+            Some(bytes) => format!("may use {} ({FILES})", size(bytes)),
+            None => format!("has a limit ({FILES})"),
+        };
+        Some(Limit {
+            share: share.min(1.0),
+            words: format!("the control group {limit}, a limit that it met {} times", count(hits)),
+        })
+    }
+}

@@ -1,0 +1,48 @@
+//! How often this process met the memory limits of its control groups: each time pages were evicted, or programs killed.
+
+use std::path::PathBuf;
+
+use crate::linux::{Look, cgroups, read_text};
+
+/// The files that count it, of the group of this process and of those above it, as far as they are seen.
+#[derive(Debug)]
+pub(super) struct Reclaim {
+    files: Vec<PathBuf>,
+}
+
+impl Reclaim {
+    pub(super) fn find(look: &Look) -> Option<Reclaim> {
+        let group = cgroups::group(look, "memory").ok()?;
+        let files: Vec<PathBuf> =
+            ["memory.events.local", "memory.failcnt"].iter().flat_map(|name| group.files(name)).collect();
+        (!files.is_empty()).then_some(Reclaim { files })
+    }
+
+    /// Over all groups: each counts only what its own limit did. `None`: no group counts such.
+    pub(super) fn read(&self) -> Option<u64> {
+        self.files.iter().filter_map(|file| parse(&read_text(file).ok()?)).reduce(u64::saturating_add)
+    }
+}
+
+/// The line `max` of version 2; version 1 has the number alone.
+fn parse(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("max "));
+    line.unwrap_or(text).trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_versions_are_parsed() {
+        assert_eq!(parse("low 0\nhigh 4\nmax 31\noom 1\n"), Some(31));
+        assert_eq!(parse("417\n"), Some(417));
+        assert_eq!(parse("low 0\n"), None);
+    }
+
+    #[test]
+    fn no_group_is_no_count() {
+        assert!(Reclaim::find(&super::super::tests::empty().look).is_none());
+    }
+}
