@@ -97,6 +97,10 @@ pub(crate) fn estimate(rows: &[&Row], metric: Metric) -> Result<Estimate, String
         Spread::Known(interval) => Some(*interval),
         _ => None,
     };
+    // As the tables have it: the median of the rounds. Latencies are those of all requests together.
+    if !matches!(metric, Metric::Latency(..) | Metric::Sync(_) | Metric::Phase(_, PhaseFigure::Latency(_))) {
+        found.value = found.runs.median().unwrap_or(found.value);
+    }
     // A percentile of too few values is none in any number of runs.
     if let (Some(interval), false) = (found.runs.around(within), matches!(found.within, Spread::Percentile(_))) {
         let (low, high) = (interval.low.min(found.value), interval.high.max(found.value));

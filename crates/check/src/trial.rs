@@ -16,7 +16,7 @@ use crate::reach;
 use crate::session::shared_file;
 
 /// An undecided test is repeated until it measured so many times as long as at first ...
-const CAP_TIMES: f64 = 3.0;
+const CAP_TIMES: f64 = 6.0;
 
 /// ... and at least so long, s.
 const CAP_S_MIN: f64 = 30.0;

@@ -33,8 +33,9 @@ fn sum(lines: &[Value], step: usize, key: &str) -> u64 {
 }
 
 fn operations(row: &Row) -> (u64, u64) {
-    let total = row.figures().unwrap().total;
-    (total.operations, total.bytes)
+    // As the record has them, and the stream: issued.
+    let jobs = row.run.iter().flat_map(|run| &run.jobs);
+    jobs.map(results::JobRecord::mixed).fold((0, 0), |sum, mixed| (sum.0 + mixed.ios, sum.1 + mixed.bytes))
 }
 
 #[test]

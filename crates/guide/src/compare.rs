@@ -2,10 +2,8 @@
 //! slows the machine for a while slows all of them. Each second round has the order of the one before backwards, so that
 //! neither going first nor a steady drift favours a place.
 
-use results::statistics::{
-    Difference, WINNER_CONFIDENCE, WINNER_HALF_WIDTH, WINNER_ROUNDS, order_of_round, paired_ratio,
-};
-use results::{Figures, JobRecord, Question, Severity, Study};
+use results::statistics::{Difference, Estimate, WINNER_HALF_WIDTH, WINNER_ROUNDS, order_of_round};
+use results::{Figures, JobRecord, Question, Severity, Study, TestRounds};
 use run::StopRule;
 
 use crate::Problem;
@@ -215,9 +213,11 @@ fn take_turn(
 fn enough(study: &Study, rounds: u32, cap: u32) -> Option<String> {
     let mut widest: Option<(f64, String)> = None;
     for pattern in study.patterns() {
-        let baseline = headline_rates(study, 0, pattern);
+        let baseline = TestRounds::of_rows(study.repeats(0, pattern));
         for target in 1..study.targets.len() {
-            let width = match paired_ratio(&headline_rates(study, target, pattern), &baseline, WINNER_CONFIDENCE) {
+            let rounds = TestRounds::of_rows(study.repeats(target, pattern));
+            let found = rounds.ratio(&baseline, rounds.rates().0);
+            let width = match found.and_then(|found| Some(Estimate { value: found.value, interval: found.interval? })) {
                 Some(estimate) if estimate.winner() == Difference::Shown => continue,
                 Some(estimate) => estimate.relative_half_width().unwrap_or(f64::INFINITY),
                 None => f64::INFINITY,
@@ -260,11 +260,6 @@ fn stop(widest: Option<(f64, String)>, rounds: u32, cap: u32) -> Option<String> 
             format!("stopped at the maximum of {cap} rounds: {of} has no confidence interval")
         }
     })
-}
-
-/// Bytes per second of each round, of writes until they are durable.
-fn headline_rates(study: &Study, target: usize, pattern: &str) -> Vec<f64> {
-    study.repeats(target, pattern).filter_map(|row| Some(row.figures()?.bytes_per_s())).collect()
 }
 
 /// Bytes of each job's file: what the slowest target writes and makes durable in one turn, within space and memory. A

@@ -4,7 +4,7 @@
 use engine::caches::{SWITCH, may_be_dropped};
 use engine::clock::{Clock, RealClock};
 use results::statistics::median;
-use results::{PhaseRecord, Question, Severity, Study};
+use results::{PhaseRecord, Question, Severity, Study, TestRounds};
 
 use crate::Problem;
 use crate::nodes::{Nodes, ThisMachine};
@@ -228,10 +228,10 @@ fn shell_cost(study_run: &mut StudyRun<'_>) -> Option<[u64; 2]> {
     }
 }
 
-/// The passes of a phase that did something.
+/// The passes of a phase that make its figures.
 fn passes_of<'a>(study: &'a Study, pattern: &'a str) -> impl Iterator<Item = &'a PhaseRecord> {
-    let rows = study.rows.iter().filter(move |row| row.pattern == pattern);
-    rows.filter_map(|row| row.phase.as_ref()).filter(|phase| phase.operations > 0)
+    let rounds = TestRounds::of_rows(study.rows.iter().filter(|row| row.pattern == pattern));
+    rounds.counted().into_iter().filter_map(|round| round.phase).collect::<Vec<_>>().into_iter()
 }
 
 /// The first pass of a phase that did something.

@@ -132,8 +132,8 @@ fn announce(study_run: &mut StudyRun<'_>, options: &Options, points: usize) {
     );
     study_run.watcher.outline(&outline);
     let text = format!(
-        "each point ran {turns} times for {} s, every second round in reverse order. 95 % intervals over these \
-         {turns} runs (Student), or over tenths of a second within them where those vary more",
+        "each point ran {turns} times for {} s, every second round in reverse order. IOPS and MB/s are medians \
+         of these runs, with the interval of the median",
         number(each)
     );
     study_run.note("turns", Severity::Info, text);

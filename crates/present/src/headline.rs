@@ -185,6 +185,13 @@ fn trust(tests: &[TestFigures], findings: &[Found]) -> TrustLine {
     if failed > 0 {
         why.push(format!("{failed} of {} tests failed", tests.len()));
     }
+    // Of a test that failed altogether it is said already.
+    let answered = || tests.iter().filter(|test| test.counts() && test.runs > 0);
+    let (left_out, runs) =
+        answered().fold((0, 0), |sum, test| (sum.0 + test.left_out, sum.1 + test.runs + test.left_out));
+    if left_out > 0 {
+        why.push(format!("{left_out} of {runs} runs are invalid or failed, and left out"));
+    }
     let against = || findings.iter().filter(|found| found.is_against());
     if tests.iter().any(|test| test.target != tests[0].target) {
         why.extend(titles(against()));

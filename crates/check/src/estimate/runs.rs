@@ -3,7 +3,7 @@
 
 use results::Bound;
 use results::Verdict;
-use results::statistics::{Interval, RUNS_MIN, STUDENT_95, STUDENT_99};
+use results::statistics::{Interval, RUNS_MIN, STUDENT_99, median};
 
 /// With one or two runs a limit must be this many times as far away as their interval: a factor that repeats of a test
 /// on the same storage did not reach (docs/measurement.md lists the variation that was observed).
@@ -40,19 +40,41 @@ impl Runs {
         if self.count() < RUNS_MIN { self.wide() } else { 1.0 }
     }
 
-    /// The 95 % interval of the variation within the runs and between them.
+    /// The middle of the runs; `None`: there is none.
+    pub(super) fn median(&self) -> Option<f64> {
+        median(&self.values)
+    }
+
+    /// The interval of the variation within the runs and between them: that by which they are judged, 99 % from three
+    /// runs on. One or two have what they show within, and decide by their distance.
     pub(super) fn around(&self, within: Option<Interval>) -> Option<Interval> {
-        match (within, STUDENT_95.of_runs(&self.values)) {
-            (Some(one), Some(other)) => Some(one.joined(other)),
+        match (within, STUDENT_99.of_runs(&self.values)) {
+            (Some(one), Some(other)) => Some(other.joined(one)),
             (one, other) => one.or(other),
+        }
+    }
+
+    /// What all runs say that are on one side of the limit by more than half of it: that they differ by much does not
+    /// matter so far away.
+    fn far_away(&self, bound: Bound, limit: f64) -> Option<Verdict> {
+        let all =
+            |is_far: &dyn Fn(f64) -> bool| self.count() >= RUNS_MIN && self.values.iter().all(|value| is_far(*value));
+        let (below, above) = (all(&|value| value < limit * 0.5), all(&|value| value > limit * 1.5));
+        match (below, above) {
+            (false, false) => None,
+            (below, _) => Some(if below == (bound == Bound::AtMost) { Verdict::Pass } else { Verdict::Fail }),
         }
     }
 
     /// Judges it against a limit. Called after each run until it is decided: each time with 99 %, so that all calls
     /// together are wrong in less than 5 % of cases.
     pub(super) fn judge(&self, within: Interval, bound: Bound, limit: f64) -> Verdict {
-        let sure = match STUDENT_99.of_runs(&self.values) {
-            Some(between) => within.joined(between),
+        // What the requests within the runs show must be on that side as well.
+        if let Some(verdict) = self.far_away(bound, limit).filter(|found| within.judge(bound, limit) == *found) {
+            return verdict;
+        }
+        let sure = match self.around(Some(within)).filter(|_| self.count() >= RUNS_MIN) {
+            Some(between) => between,
             None => Interval { low: within.low / self.wide(), high: within.high * self.wide(), ..within },
         };
         sure.judge(bound, limit)
@@ -176,6 +198,21 @@ mod tests {
     }
 
     #[test]
+    fn runs_that_are_far_from_the_limit_on_one_side_decide() {
+        let judge = |values: &[f64], bound, limit: f64| {
+            let (low, high) = (values[0].min(values[1]), values[0].max(values[1]));
+            Runs::new(values.to_vec(), false).judge(Interval { low, high, confidence: 0.95 }, bound, limit)
+        };
+        let one_faster = [1.0, 1.1, 0.4];
+        assert!(STUDENT_99.of_runs(&one_faster).unwrap().high > 3.0);
+        assert_eq!(judge(&one_faster, Bound::AtMost, 2.5), Verdict::Pass);
+        assert_eq!(judge(&one_faster, Bound::AtLeast, 2.5), Verdict::Fail);
+        assert_eq!(judge(&one_faster, Bound::AtMost, 0.25), Verdict::Fail);
+        assert_eq!(judge(&one_faster, Bound::AtMost, 2.1), Verdict::Inconclusive, "one is not half of it away");
+        assert_eq!(judge(&one_faster[..2], Bound::AtMost, 1.3), Verdict::Inconclusive, "two are too few");
+    }
+
+    #[test]
     fn runs_that_differ_widen_the_interval() {
         let within = Interval { low: 0.99, high: 1.01, confidence: 0.95 };
         let differing = Runs::new(vec![0.9, 1.0, 1.1], false);
@@ -183,7 +220,11 @@ mod tests {
         let found = differing.around(Some(within)).unwrap();
         assert!(found.low < 0.8 && found.high > 1.25, "{found:?}");
         let same = Runs::new(vec![1.0; 3], false);
-        assert_eq!(same.around(Some(within)), Some(within));
+        assert_eq!(
+            same.around(Some(within)),
+            Some(Interval { confidence: 0.99, ..within }),
+            "that of three runs decides"
+        );
         assert_eq!(same.judge(within, Bound::AtMost, 1.02), Verdict::Pass);
         assert_eq!(Runs::new(vec![1.0; 2], false).around(None), None);
     }

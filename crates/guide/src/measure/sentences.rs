@@ -2,8 +2,7 @@
 
 use results::evidence::{ServerIdentity, StorageClass};
 use results::quantity::{bytes_per_s, count, latency, number, published};
-use results::statistics::median;
-use results::{Direction, DirectionRecord, JobRecord, LatencyFigures, Row, Study, Target, Trust, test_name};
+use results::{Direction, Lane, Study, Target, TestRounds, test_name};
 use run::StopRule;
 
 use super::lines::Timing;
@@ -46,31 +45,21 @@ fn measured_of(study: &Study, patterns: [&str; 3]) -> Option<Measured> {
 /// The figures of a test, as the answer has them: rates are medians of its runs, latencies over the requests of all.
 /// `None`: it has none that count.
 fn measured(study: &Study, pattern: &str) -> Option<Measured> {
-    let counts = |row: &&Row| row.pattern == pattern && row.trust() < Trust::Invalid;
-    let jobs: Vec<JobRecord> = study.rows.iter().filter(counts).filter_map(only_job).collect();
-    let all = JobRecord::merged(&jobs)?;
-    let direction = if all.directions.read.ios > 0 { Direction::Read } else { Direction::Write };
-    let of_runs = |figure: fn(&DirectionRecord) -> f64| {
-        median(&jobs.iter().map(|job| figure(&job.directions[direction])).collect::<Vec<_>>())
-    };
-    let merged = &all.directions[direction];
-    let mean_ns = merged.lat.moments.mean()?;
+    let rounds = TestRounds::of_rows(study.repeats(0, pattern));
+    let (first, latency) = (*rounds.counted().first()?, rounds.latency(Lane::Request)?);
+    let mean_ns = latency.moments.mean()?;
+    let one = first.merged.as_ref()?;
+    let direction = if one.directions.read.ios > 0 { Direction::Read } else { Direction::Write };
+    let rate = rounds.rates();
+    rounds.counts(rate.1).then_some(())?;
     Some(Measured {
-        iops: of_runs(DirectionRecord::iops).filter(|iops| *iops > 0.0)?,
-        bytes_per_s: of_runs(|run| run.bandwidth() as f64)?,
+        iops: rounds.value(rate.1).filter(|iops| *iops > 0.0)?,
+        bytes_per_s: rounds.value(rate.0)?,
         mean_ns,
-        p50_ns: merged.latency().and_then(LatencyFigures::of).map_or(mean_ns, |found| found.p50_ns as f64),
-        depth: f64::from(all.setup.depth),
-        block_bytes: all.setup.block_sizes[direction].0,
+        p50_ns: latency.shown(50.0).map_or(mean_ns, |p50_ns| p50_ns as f64),
+        depth: f64::from(one.setup.depth) * first.workers.len() as f64,
+        block_bytes: one.setup.block_sizes[direction].0,
     })
-}
-
-/// The workers of a row as one; depths add up.
-fn only_job(row: &Row) -> Option<JobRecord> {
-    let jobs = &row.run.as_ref()?.jobs;
-    let mut merged = JobRecord::merged(jobs)?;
-    merged.setup.depth *= jobs.len() as u32;
-    Some(merged)
 }
 
 /// A deep queue gains something from so many times the IOPS of a single request on.

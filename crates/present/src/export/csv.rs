@@ -1,10 +1,10 @@
 //! CSV (RFC 4180): a line for each round and direction. What is unknown is empty.
 
-use results::{DirectionRecord, Latency, Study, escape};
+use results::{DirectionRecord, Lane, Latency, Metric, Repeat, Study, escape};
 
 use crate::headline::{Headline, NodesOfTest, rounded};
 use crate::quantity::plain_seconds;
-use crate::summary::{Grid, Lane, Line, Metric, Repeat};
+use crate::summary::{Grid, Line};
 
 /// The columns; units stand last in a name.
 const HEADER: &str = "study,target,path,pattern,round,direction,trust,findings,error,workers,depth,bytes,operations,\

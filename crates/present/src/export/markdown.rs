@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use results::escape::{markdown as inline, markdown_code, markdown_sentence};
 use results::quantity::{Units, published, rate_number};
-use results::{Question, Study, Trust};
+use results::{Lane, Metric, Question, Study, TestRounds, Trust};
 
 use crate::command;
 use crate::headline::verdict::figure;
 use crate::headline::{Headline, metrics, told};
 use crate::quantity::{duration, megabytes_per_s, number, percent, ratio, shortened, times_between};
-use crate::summary::{Cell, Grid, Lane, Line, Metric};
+use crate::summary::{Grid, Line};
 
 /// The study as Markdown: the answer, verdicts, a table of figures, what was found against them, and the command.
 pub fn markdown(study: &Study) -> String {
@@ -81,7 +81,7 @@ fn table(text: &mut String, grid: &Grid<'_>) {
     }
 }
 
-fn in_words(cell: &Cell<'_>, line: &Line<'_>, target: usize) -> String {
+fn in_words(cell: &TestRounds<'_>, line: &Line<'_>, target: usize) -> String {
     if cell.repeats.is_empty() {
         return "not run".to_owned();
     }
@@ -112,7 +112,7 @@ fn in_words(cell: &Cell<'_>, line: &Line<'_>, target: usize) -> String {
     words.join("<br>")
 }
 
-fn multiple(cell: &Cell<'_>, baseline: &Cell<'_>, metric: Metric) -> Option<String> {
+fn multiple(cell: &TestRounds<'_>, baseline: &TestRounds<'_>, metric: Metric) -> Option<String> {
     if cell.trust() == Trust::Invalid || baseline.trust() == Trust::Invalid {
         return Some("not compared".to_owned());
     }
@@ -127,7 +127,7 @@ fn multiple(cell: &Cell<'_>, baseline: &Cell<'_>, metric: Metric) -> Option<Stri
     })
 }
 
-fn trust(cell: &Cell<'_>) -> String {
+fn trust(cell: &TestRounds<'_>) -> String {
     match cell.trust() {
         Trust::Ok => "ok".to_owned(),
         trust if cell.reasons().is_empty() => format!("**{}**", trust.word()),

@@ -4,9 +4,9 @@
 use std::fmt::Write as _;
 
 use results::statistics::median;
-use results::{Study, Trust, escape};
+use results::{Lane, Metric, Repeat, Study, TestRounds, Trust, escape};
 
-use crate::summary::{Cell, Grid, Lane, Line, Metric, Repeat};
+use crate::summary::{Grid, Line};
 
 /// The quantiles of a latency.
 const QUANTILES: [(f64, &str); 4] = [(50.0, "0.5"), (90.0, "0.9"), (99.0, "0.99"), (99.9, "0.999")];
@@ -45,8 +45,18 @@ fn families(study: &Study, grid: &Grid<'_>) -> Vec<Family> {
     let bytes = |rates: Rates| rates.0;
     let count = |rates: Rates| rates.1;
     vec![
-        gauge(throughput, "bytes_per_second", "Bytes moved per second.", by_direction(grid, throughput, bytes)),
-        gauge(operations, "", "I/Os or operations per second.", by_direction(grid, operations, count)),
+        gauge(
+            throughput,
+            "bytes_per_second",
+            "Bytes moved per second, of writes until they are durable.",
+            by_direction(grid, throughput, bytes),
+        ),
+        gauge(
+            operations,
+            "",
+            "I/Os or operations per second, of writes until they are durable.",
+            by_direction(grid, operations, count),
+        ),
         Family {
             name: "fsdyno_latency_seconds",
             kind: "summary",
@@ -64,7 +74,7 @@ fn families(study: &Study, grid: &Grid<'_>) -> Vec<Family> {
                 }
             }),
         ),
-        gauge("fsdyno_rounds", "", "Rounds that ran.", by_cell(grid, rounds)),
+        gauge("fsdyno_rounds", "", "Rounds that make the figures.", by_cell(grid, rounds)),
         gauge("fsdyno_trust", "", "0: ok, 1: needs care, 2: invalid, do not use the numbers.", by_cell(grid, trust)),
         gauge("fsdyno_verdict", "", "1: this row answers the requirement.", verdicts(study)),
         gauge(
@@ -83,7 +93,7 @@ fn families(study: &Study, grid: &Grid<'_>) -> Vec<Family> {
 }
 
 /// The samples of each cell that was run, with its labels.
-fn by_cell(grid: &Grid<'_>, sample: impl Fn(&mut String, &str, &Cell<'_>)) -> String {
+fn by_cell(grid: &Grid<'_>, sample: impl Fn(&mut String, &str, &TestRounds<'_>)) -> String {
     let mut text = String::new();
     for (line, target, cell) in grid.cells() {
         sample(&mut text, &labels(grid, line, target), cell);
@@ -91,11 +101,11 @@ fn by_cell(grid: &Grid<'_>, sample: impl Fn(&mut String, &str, &Cell<'_>)) -> St
     text
 }
 
-fn rounds(text: &mut String, labels: &str, cell: &Cell<'_>) {
-    let _ = writeln!(text, "fsdyno_rounds{{{labels}}} {}", cell.repeats.len());
+fn rounds(text: &mut String, labels: &str, cell: &TestRounds<'_>) {
+    let _ = writeln!(text, "fsdyno_rounds{{{labels}}} {}", cell.counted().len());
 }
 
-fn trust(text: &mut String, labels: &str, cell: &Cell<'_>) {
+fn trust(text: &mut String, labels: &str, cell: &TestRounds<'_>) {
     let trust = match cell.trust() {
         Trust::Ok => 0,
         Trust::Caution => 1,
@@ -119,7 +129,8 @@ type Rates = (Option<f64>, Option<f64>);
 fn by_direction(grid: &Grid<'_>, name: &str, rate: impl Fn(Rates) -> Option<f64>) -> String {
     by_cell(grid, |text, labels, cell| {
         for direction in ["read", "write", "trim", "operation"] {
-            let rounds: Vec<f64> = cell.repeats.iter().filter_map(|repeat| rate(rates(repeat, direction)?)).collect();
+            let rounds: Vec<f64> =
+                cell.counted().into_iter().filter_map(|repeat| rate(rates(repeat, cell, direction)?)).collect();
             if let Some(value) = median(&rounds) {
                 let _ = writeln!(text, "{name}{{{labels},direction=\"{direction}\"}} {value}");
             }
@@ -128,10 +139,14 @@ fn by_direction(grid: &Grid<'_>, name: &str, rate: impl Fn(Rates) -> Option<f64>
 }
 
 /// Bytes and operations per second of one direction of a repeat; `None`: it did nothing there.
-fn rates(repeat: &Repeat<'_>, direction: &str) -> Option<Rates> {
+fn rates(repeat: &Repeat<'_>, cell: &TestRounds<'_>, direction: &str) -> Option<Rates> {
     if let Some(phase) = repeat.phase.filter(|_| direction == "operation") {
         let elapsed_s = Some(phase.elapsed_ns as f64 / 1e9).filter(|elapsed| *elapsed > 0.0)?;
         return Some((phase.bytes.map(|bytes| bytes as f64 / elapsed_s), phase.rate_per_s()));
+    }
+    let durable = cell.rates();
+    if durable.0 == Metric::Durable && direction == "write" {
+        return Some((durable.0.of(repeat), durable.1.of(repeat)));
     }
     let merged = repeat.merged.as_ref()?;
     let record = match direction {
@@ -143,7 +158,7 @@ fn rates(repeat: &Repeat<'_>, direction: &str) -> Option<Rates> {
     (record.runtime_ms > 0).then(|| (Some(record.bytes as f64 * 1e3 / record.runtime_ms as f64), Some(record.iops())))
 }
 
-fn latencies(text: &mut String, labels: &str, cell: &Cell<'_>) {
+fn latencies(text: &mut String, labels: &str, cell: &TestRounds<'_>) {
     for lane in Lane::ALL {
         let Some(latency) = cell.latency(lane) else { continue };
         let labels = format!("{labels},direction=\"{}\"", lane.word());

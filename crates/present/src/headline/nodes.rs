@@ -1,12 +1,12 @@
 //! The nodes of a test on several, beside each other.
 
 use results::statistics::median;
-use results::{DirectionFigures, Figures, JobRecord, Node, Window, sort};
+use results::{DirectionFigures, Figures, JobRecord, Node, Repeat, TestRounds, Window, sort};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::test::rounded;
-use crate::summary::{Cell, Grid, Repeat};
+use crate::summary::Grid;
 
 /// What each node of a test did: of several runs the medians.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -91,7 +91,7 @@ fn window(repeat: &Repeat<'_>) -> Option<Window> {
 }
 
 /// Each node by name; none unless there are several.
-fn nodes(cell: &Cell<'_>) -> Vec<NodeFigures> {
+fn nodes(cell: &TestRounds<'_>) -> Vec<NodeFigures> {
     let mut found: Vec<(&str, Figures)> = cell.repeats.iter().flat_map(of_repeat).collect();
     sort::by(&mut found, |one, other| one.0.cmp(other.0));
     let of_node = found.chunk_by(|one, other| one.0 == other.0).map(|runs| {

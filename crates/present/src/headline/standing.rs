@@ -1,12 +1,12 @@
 //! Who is ahead in each pattern of a comparison, as far as the rounds can show it.
 
 use results::statistics::{Difference, WINNER_ROUNDS};
-use results::{Interval, Question, sort};
+use results::{Interval, Question, Ratio, sort};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::quantity::{listed, ratio, times, times_between};
-use crate::summary::{Grid, Line, Ratio};
+use crate::summary::{Grid, Line};
 
 /// A pattern of a comparison, and who is ahead in it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -1,11 +1,11 @@
 //! The figures of one test on one target.
 
 use findings::Aspect;
-use results::{Interval, Latency, Row, Study, Trust, test_name};
+use results::{Interval, Lane, Latency, Metric, Row, TestRounds, Trust};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::summary::{Cell, Grid, Lane, Line, Metric};
+use crate::summary::{Grid, Line, trust_of};
 
 /// What one test found on one target: of several runs the medians, percentiles over the requests of all runs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -16,8 +16,10 @@ pub struct TestFigures {
     pub title: String,
     /// The storage's name.
     pub target: String,
-    /// How many runs.
+    /// How many runs make the figures.
     pub runs: usize,
+    /// How many more there were: those failed, or are invalid.
+    pub left_out: usize,
     /// I/O threads.
     pub jobs: usize,
     /// Requests in flight of each; `None`: no I/O thread keeps any.
@@ -75,16 +77,18 @@ pub struct Ranges {
     pub p50_us: Option<Interval>,
 }
 
-/// Thousandths are the last digits that any face has.
+/// More digits than any face shows: thousandths, and of what is small six digits.
 pub(crate) fn rounded(value: f64) -> f64 {
-    (value * 1e3).round() / 1e3
+    let digits = if value == 0.0 || value.abs() >= 1.0 { 3 } else { 5 - value.abs().log10().floor() as i32 };
+    let scale = 10f64.powi(digits.min(300));
+    (value * scale).round() / scale
 }
 
 impl TestFigures {
-    pub(super) fn of(grid: &Grid<'_>, line: &Line<'_>, target: usize, cell: &Cell<'_>) -> TestFigures {
+    pub(super) fn of(grid: &Grid<'_>, line: &Line<'_>, target: usize, cell: &TestRounds<'_>) -> TestFigures {
         let (moved, requests) = metrics(line);
-        let workers = cell.repeats.first();
-        let lanes = lanes(grid.study, &line.pattern, cell);
+        let workers = cell.counted().first().copied().or(cell.repeats.first());
+        let asked = cell.asked_lane(grid.study);
         let rows: Vec<&Row> = cell.repeats.iter().map(|repeat| repeat.row).collect();
         let looked = findings::examined(grid.study, &rows).unwrap_or_default();
         let words = |aspects: Vec<Aspect>| aspects.into_iter().map(Aspect::word).collect();
@@ -93,27 +97,25 @@ impl TestFigures {
             name: line.pattern.clone(),
             title: line.title.clone(),
             target: grid.targets[target].clone(),
-            runs: cell.repeats.len(),
+            runs: cell.counted().len(),
+            left_out: cell.left_out(),
             jobs: workers.map_or(0, |repeat| repeat.workers.len()),
             depth: workers.and_then(|repeat| Some(repeat.workers.first()?.setup.depth)),
             mb_per_s: value(moved, 1e6),
             iops: value(requests, 1.0),
-            latency_us: lanes.iter().filter_map(|lane| cell.latency(*lane)).reduce(together).map(in_microseconds),
+            latency_us: cell.latency(asked).map(in_microseconds),
             intervals: Ranges {
                 mb_per_s: scaled(cell.interval(moved), 1e6),
                 iops: scaled(cell.interval(requests), 1.0),
-                p50_us: match lanes[..] {
-                    [only] => scaled(cell.interval(Metric::P50(only)), 1e3),
-                    _ => None,
-                },
+                p50_us: scaled(cell.interval(Metric::P50(asked)), 1e3),
             },
             cpu_percent: value(Metric::Cpu, 1.0),
-            trust: cell.trust_of(&looked),
+            trust: trust_of(cell, &looked),
             findings: cell.reasons().into_iter().map(str::to_owned).collect(),
             examined: words(looked.examined),
             not_visible: words(looked.not_visible),
             error: cell.error(),
-            lanes,
+            lanes: lanes(asked, cell),
             by_requests: cell.is_small() || line.is_phase(),
         }
     }
@@ -138,22 +140,10 @@ pub(crate) fn metrics(line: &Line<'_>) -> (Metric, Metric) {
     }
 }
 
-/// Whose latency stands for a test: that of the syncs where they are what is asked for, else that of all requests.
-fn lanes(study: &Study, name: &str, cell: &Cell<'_>) -> Vec<Lane> {
-    let of_sync = study.verdicts.iter().filter(|verdict| verdict.requirement.metric.starts_with("sync."));
-    let mut judged = of_sync.flat_map(|verdict| &verdict.rows).filter_map(|index| study.rows.get(*index));
-    let is_in_cell = |row: &Row| cell.repeats.iter().any(|repeat| std::ptr::eq(repeat.row, row));
-    let asked = if name == test_name::SYNC_LATENCY || judged.any(is_in_cell) {
-        &[Lane::Sync][..]
-    } else {
-        &[Lane::Read, Lane::Write, Lane::Operation]
-    };
-    asked.iter().copied().filter(|lane| cell.latency(*lane).is_some()).collect()
-}
-
-fn together(mut all: Latency, latency: Latency) -> Latency {
-    all.merge(&latency);
-    all
+/// The lanes of which a latency is made, those that did something.
+fn lanes(asked: Lane, cell: &TestRounds<'_>) -> Vec<Lane> {
+    let all = if asked == Lane::Sync { &[Lane::Sync][..] } else { &[Lane::Read, Lane::Write, Lane::Operation] };
+    all.iter().copied().filter(|lane| cell.latency(*lane).is_some()).collect()
 }
 
 fn in_microseconds(latency: Latency) -> LatencyMicroseconds {

@@ -1,6 +1,7 @@
 //! Throughput over time, the distribution of latency and latency over time, a small chart for each test.
 
 use maud::{Markup, html};
+use results::{Lane, TestRounds};
 
 use super::chart::distribution::{self, Curve};
 use super::chart::heatmap::{self, Map, SHADE_LABELS};
@@ -10,7 +11,7 @@ use super::course;
 use super::place::{Place, named, test};
 use super::series::{MarkKind, Series, throttle_visible};
 use crate::quantity::{duration, listed, round, shortened};
-use crate::summary::{Cell, Grid, Lane, Line};
+use crate::summary::{Grid, Line};
 
 /// With more tests than this, their charts are folded away.
 const OPEN_TESTS_MAX: usize = 10;
@@ -41,7 +42,7 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
 
 /// Of operations on names and small files: their latencies.
 fn operations(grid: &Grid<'_>, place: &Place) -> Markup {
-    let range = |(target, cell): (usize, &Cell<'_>)| {
+    let range = |(target, cell): (usize, &TestRounds<'_>)| {
         let latency = cell.latency(Lane::Operation)?;
         let at = |percent| latency.shown(percent).map(|ns| ns as f64);
         let name = if grid.targets.len() > 1 { grid.targets[target].clone() } else { String::new() };
@@ -155,7 +156,7 @@ fn told(series: &Series, line: &Line<'_>, grid: &Grid<'_>) -> String {
 }
 
 /// The curves of a cell, reads, writes and syncs apart.
-pub(super) fn curves_of(cell: &Cell<'_>, target: usize) -> Vec<(Lane, Curve)> {
+pub(super) fn curves_of(cell: &TestRounds<'_>, target: usize) -> Vec<(Lane, Curve)> {
     let used = Lane::ALL.into_iter().filter_map(|lane| Some((lane, cell.latency(lane)?)));
     used.enumerate()
         .filter_map(|(index, (lane, latency))| {
@@ -184,7 +185,7 @@ fn distributions(lines: &[(usize, &Line<'_>)], grid: &Grid<'_>, place: &Place) -
 }
 
 fn curves(line: &Line<'_>, grid: &Grid<'_>) -> Vec<Curve> {
-    let of_cell = |(target, cell): (usize, &Cell<'_>)| {
+    let of_cell = |(target, cell): (usize, &TestRounds<'_>)| {
         let curves = curves_of(cell, target);
         let one = curves.len() == 1;
         let named = move |(lane, mut curve): (Lane, Curve)| {
@@ -204,8 +205,9 @@ fn curves(line: &Line<'_>, grid: &Grid<'_>) -> Vec<Curve> {
 /// One map for each test on each storage; folded away, for the distribution says it in short.
 fn latency_over_time(lines: &[(usize, &Line<'_>)], grid: &Grid<'_>, place: &Place) -> Markup {
     let of_line = |line: &Line<'_>| {
-        let map = |(target, cell): (usize, &Cell<'_>)| {
-            let rounds = cell.repeats.iter().filter_map(|repeat| repeat.merged.as_ref());
+        let map = |(target, cell): (usize, &TestRounds<'_>)| {
+            let counted = cell.counted();
+            let rounds = counted.iter().filter_map(|repeat| repeat.merged.as_ref());
             Some((target, Map::of(rounds.map(|merged| &merged.latency_series[..]))?))
         };
         line.cells.iter().enumerate().filter_map(map).collect::<Vec<_>>()

@@ -1,7 +1,7 @@
 //! The full tables: all figures of each test on each storage, the percentiles of its latency, its depth and CPU time.
 
 use maud::{Markup, html};
-use results::{Interval, JobRecord, Trust, sort};
+use results::{Interval, JobRecord, Lane, Metric, Repeat, TestRounds, Trust, sort};
 
 use super::chart::distribution::Curve;
 use super::place::{Place, badge, place_of, test};
@@ -10,7 +10,7 @@ use super::table::{Row, Table};
 use super::{charts, findings};
 use crate::headline::{Headline, LatencyMicroseconds, TestFigures};
 use crate::quantity::{duration, listed, number, percent, ratio, shortened, times_between};
-use crate::summary::{Cell, Grid, Lane, Line, Metric, Repeat};
+use crate::summary::{Grid, Line};
 
 pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Markup {
     if grid.lines.is_empty() {
@@ -113,11 +113,12 @@ fn cache<'a>(line: &Line<'a>) -> Option<&'a str> {
 }
 
 /// The trust with its reasons, the error, and what is missing.
-fn status(cell: &Cell<'_>, target: usize, grid: &Grid<'_>, place: &Place) -> Markup {
-    let (trust, rounds) = (cell.trust(), cell.repeats.len());
+fn status(cell: &TestRounds<'_>, target: usize, grid: &Grid<'_>, place: &Place) -> Markup {
+    let (trust, rounds) = (cell.trust(), cell.counted().len());
+    let all = cell.repeats.len().max(grid.rounds());
     let phases = || cell.repeats.iter().filter_map(|repeat| repeat.phase);
     let failures: u64 = phases().map(|phase| phase.failures).sum();
-    let did_nothing = phases().count() == rounds
+    let did_nothing = phases().count() == cell.repeats.len()
         && phases().all(|phase| phase.operations == 0 && phase.failures == 0 && phase.error.is_none());
     html! {
         @if did_nothing { span.muted { "not run" } } @else { (badge(trust)) }
@@ -126,12 +127,12 @@ fn status(cell: &Cell<'_>, target: usize, grid: &Grid<'_>, place: &Place) -> Mar
         }
         @if let Some(error) = cell.error() { " " span.error { (shortened(&error, 80)) } }
         @else if failures > 0 { " " span.error { (failures) " failed" } }
-        @if rounds != grid.rounds() { " " small { (rounds) " of " (grid.rounds()) " rounds" } }
+        @if rounds != all { " " small { (rounds) " of " (all) " rounds" } }
     }
 }
 
 /// The multiple of the baseline's figure, and its interval.
-fn multiple(cell: &Cell<'_>, baseline: &Cell<'_>, metric: Metric) -> Option<Markup> {
+fn multiple(cell: &TestRounds<'_>, baseline: &TestRounds<'_>, metric: Metric) -> Option<Markup> {
     let found = cell.ratio(baseline, metric)?;
     if cell.trust().max(baseline.trust()) == Trust::Invalid {
         return Some(html! { (ratio(found.value)) small.interval { "not compared" } });
@@ -242,8 +243,9 @@ fn depth_reached(merged: &JobRecord) -> Option<String> {
 }
 
 /// The round whose throughput is in the middle.
-fn median_repeat<'a, 'b>(cell: &'b Cell<'a>) -> Option<(&'b Repeat<'a>, &'b JobRecord)> {
-    let mut repeats: Vec<&Repeat<'_>> = cell.repeats.iter().filter(|repeat| repeat.merged.is_some()).collect();
+fn median_repeat<'a, 'b>(cell: &'b TestRounds<'a>) -> Option<(&'b Repeat<'a>, &'b JobRecord)> {
+    let mut repeats: Vec<&Repeat<'_>> = cell.counted();
+    repeats.retain(|repeat| repeat.merged.is_some());
     let throughput = |repeat: &&Repeat<'_>| Metric::Throughput.of(repeat).unwrap_or(0.0);
     sort::by(&mut repeats, |first, second| throughput(first).total_cmp(&throughput(second)));
     let middle = repeats.get(repeats.len() / 2).copied()?;

@@ -1,13 +1,13 @@
 //! The byte ledger: what went through each layer, all rounds of a test together.
 
 use maud::{Markup, html};
-use results::ReadWrite;
 use results::evidence::{DeviceCounters, LedgerSample, Seen, StorageClass};
+use results::{ReadWrite, Repeat, TestRounds};
 
 use super::place::{Place, place_of, test};
 use super::table::{Row, Table};
 use crate::quantity::{bytes, listed, percent};
-use crate::summary::{Cell, Grid, Repeat};
+use crate::summary::Grid;
 
 pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
     let flows: Vec<(&str, usize, Flow)> = grid
@@ -74,7 +74,7 @@ fn remarks(flows: &[(&str, usize, Flow)], grid: &Grid<'_>) -> Vec<String> {
 }
 
 /// The kind of place; of a fio command line, that of its first storage.
-fn class(target: usize, cell: &Cell<'_>, grid: &Grid<'_>) -> StorageClass {
+fn class(target: usize, cell: &TestRounds<'_>, grid: &Grid<'_>) -> StorageClass {
     let of_run = || Some(cell.repeats.first()?.run()?.storages().next()?.class);
     let of_target = grid.study.targets.get(target).map(|target| target.storage.class);
     of_target.filter(|class| *class != StorageClass::Unknown).or_else(of_run).unwrap_or_default()
@@ -123,7 +123,7 @@ struct Wire {
 
 impl Flow {
     /// `None`: there is no ledger.
-    fn of(cell: &Cell<'_>, class: StorageClass) -> Option<Flow> {
+    fn of(cell: &TestRounds<'_>, class: StorageClass) -> Option<Flow> {
         let mut flows = cell.repeats.iter().filter_map(of_repeat);
         let first = flows.next()?;
         let local = [StorageClass::Memory, StorageClass::Block, StorageClass::Device, StorageClass::HostShare];

@@ -2,12 +2,12 @@
 //! due, against the offered load; the closed loops that found the capacity are no part of it.
 
 use maud::{Markup, html};
-use results::{JobRecord, Question, sort};
+use results::{JobRecord, Lane, Metric, Question, TestRounds, sort};
 
 use super::chart::points::{self, Asked, Axis, Path, Point};
 use super::place::Place;
 use crate::quantity::shortened;
-use crate::summary::{Cell, Grid, Lane, Metric};
+use crate::summary::Grid;
 
 /// Fewer points are no curve.
 const POINTS_MIN: usize = 3;
@@ -76,15 +76,15 @@ fn paths(grid: &Grid<'_>, word: &str, axis: Axis) -> Vec<Path> {
     paths
 }
 
-fn point(number: u32, cell: &Cell<'_>, axis: Axis) -> Option<Point> {
+fn point(number: u32, cell: &TestRounds<'_>, axis: Axis) -> Option<Point> {
     let repeat = cell.repeats.first()?;
     let rate = match axis {
         Axis::Iops => cell.value(Metric::Iops)?,
         Axis::Megabytes => cell.value(Metric::Throughput)?,
         Axis::Offered => {
             // Service times would hide the wait, and a curve of both would be neither.
-            let response = repeat.row.response_times()?;
-            let (p50_ns, p99_ns) = (response.p50_ns as f64, response.p99_ns? as f64);
+            repeat.row.response_times()?;
+            let (p50_ns, p99_ns) = (cell.value(Metric::P50(Lane::Request))?, cell.value(Metric::P99(Lane::Request))?);
             return Some(Point { number, rate: f64::from(number), p50_ns, p99_ns });
         }
     };

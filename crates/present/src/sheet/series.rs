@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use results::JobRecord;
 use results::evidence::Seen;
 use results::statistics::{self, median};
+use results::{JobRecord, Repeat, TestRounds};
 
 use crate::headline::metrics;
 use crate::quantity::{megabytes_per_s, number};
-use crate::summary::{Cell, Line, Repeat};
+use crate::summary::Line;
 
 /// Points of one pattern's chart, over all its lines: the page has a budget.
 const POINTS_MAX: usize = 4000;
@@ -29,7 +29,7 @@ pub(super) enum Unit {
 
 impl Unit {
     fn of(line: &Line<'_>) -> Unit {
-        if line.cells.iter().any(Cell::is_small) { Unit::Requests } else { Unit::Bytes }
+        if line.cells.iter().any(TestRounds::is_small) { Unit::Requests } else { Unit::Bytes }
     }
 
     /// As people read it, and how much of the lines' values one of it is.
@@ -118,7 +118,7 @@ impl Series {
         let mut rounds = Vec::new();
         let mut marks = Vec::new();
         for (target, cell) in line.cells.iter().enumerate() {
-            for repeat in &cell.repeats {
+            for repeat in cell.counted() {
                 let values = sum_of_workers(&repeat.workers, window_ms, unit);
                 if values.iter().any(Option::is_some) {
                     marks.extend(marks_of(repeat, target));
@@ -249,7 +249,7 @@ fn marks_of(repeat: &Repeat<'_>, target: usize) -> Vec<Mark> {
 }
 
 /// What must be said of a cell's processor limit: whether it could be seen at all.
-pub(super) fn throttle_visible(cell: &Cell<'_>) -> bool {
+pub(super) fn throttle_visible(cell: &TestRounds<'_>) -> bool {
     let ledgers = cell.repeats.iter().filter_map(|repeat| repeat.ledger());
     ledgers.flat_map(|ledger| &ledger.samples).any(|sample| sample.system.throttled_count.is_some())
 }

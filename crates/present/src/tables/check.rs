@@ -101,9 +101,12 @@ fn block(rows: &[&VerdictRow], columns: usize) -> String {
 
 /// The requirement with its margin, and what its limit is made of.
 fn beside(row: &VerdictRow) -> String {
-    let margin = margin(row).map(|margin| match row.verdict {
-        Verdict::Reference => format!("{margin} against what is published"),
-        _ => format!("margin {margin}"),
+    let margin = row.margin_percent.map(|percent| match row.verdict {
+        // A margin of -900 % says less than what it is.
+        Verdict::Reference if percent < -100.0 => format!("{} times what is published", times_the_limit(percent)),
+        _ if percent < -100.0 => format!("{} times the limit", times_the_limit(percent)),
+        Verdict::Reference => format!("{} against what is published", signed(percent)),
+        _ => format!("margin {}", signed(percent)),
     });
     let what = if row.verdict == Verdict::Reference { "that" } else { "the limit" };
     let from = row.requirement.derivation.as_ref().map(|from| format!("{what} is {from}"));
@@ -183,10 +186,14 @@ fn limit(row: &VerdictRow) -> Option<String> {
     Some(format!("{what}: {side} {} {}{from}", published(requirement.threshold), requirement.unit))
 }
 
-fn margin(row: &VerdictRow) -> Option<String> {
-    let percent = row.margin_percent?;
+fn signed(percent: f64) -> String {
     let sign = if percent > 0.0 { "+" } else { "" };
-    Some(format!("{sign}{} %", number(percent)))
+    format!("{sign}{} %", number(percent))
+}
+
+/// Only a figure that must be small can miss its limit by more than all of it.
+fn times_the_limit(margin_percent: f64) -> String {
+    number(1.0 - margin_percent / 100.0)
 }
 
 /// Where the figure was read, and what it is.
@@ -219,7 +226,7 @@ fn markdown(rows: &[&VerdictRow]) -> String {
             row.requirement.title.clone(),
             measured(row).unwrap_or_else(|| "-".to_string()),
             limit(row).unwrap_or_else(|| "-".to_string()),
-            margin(row).unwrap_or_else(|| "-".to_string()),
+            row.margin_percent.map_or("-".to_string(), signed),
             why.join("; "),
             source(row),
         ]);

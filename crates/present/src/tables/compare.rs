@@ -2,12 +2,12 @@
 //! down, targets across, the first target the baseline.
 
 use results::quantity::{Units, latency, number, rate_number, rate_unit};
-use results::{Study, Trust};
+use results::{Lane, Metric, Ratio, Study, TestRounds, Trust};
 
 use super::table::{Form, Table};
 use crate::headline::{Headline, Standing, TestFigures, figures, metrics};
 use crate::quantity::{times, times_between};
-use crate::summary::{Cell, Grid, Lane, Line, Metric, Ratio};
+use crate::summary::{Grid, Line};
 
 /// The sentence, and a line for each pattern with the figures of all targets and who is ahead.
 pub(super) fn answer(headline: &Headline, study: &Study, form: Form) -> String {
@@ -120,14 +120,14 @@ fn how_to_read(grid: &Grid<'_>) -> String {
 
 fn add(table: &mut Table, line: &Line<'_>, baseline: &str, form: Form) {
     let metric = line.headline();
-    let each = |show: &dyn Fn(&Cell<'_>) -> Option<String>| -> Vec<String> {
+    let each = |show: &dyn Fn(&TestRounds<'_>) -> Option<String>| -> Vec<String> {
         line.cells.iter().map(|cell| show(cell).unwrap_or_else(|| "-".to_string())).collect()
     };
     let mut row = |name: String, cells: Vec<String>| table.row(std::iter::once(name).chain(cells).collect());
     row(line.pattern.clone(), line.cells.iter().map(trust).collect());
     let mut row = |figure: &str, cells: Vec<String>| row(format!("  {figure}"), cells);
     row(rate_unit(), each(&|cell| Some(rate_number(cell.value(metric)?))));
-    let against = |(index, cell): (usize, &Cell<'_>)| match cell.ratio(&line.cells[0], metric) {
+    let against = |(index, cell): (usize, &TestRounds<'_>)| match cell.ratio(&line.cells[0], metric) {
         _ if index == 0 => String::new(),
         Some(_) if cell.trust().max(line.cells[0].trust()) == Trust::Invalid => "not compared".to_string(),
         Some(ratio) => multiple(&ratio),
@@ -137,7 +137,7 @@ fn add(table: &mut Table, line: &Line<'_>, baseline: &str, form: Form) {
     row("IOPS", each(&|cell| cell.value(metrics(line).1).map(number)));
     for lane in [Lane::Read, Lane::Write] {
         for (name, metric) in [("p50", Metric::P50(lane)), ("p99", Metric::P99(lane))] {
-            let percentile = |cell: &Cell<'_>| match cell.value(metric) {
+            let percentile = |cell: &TestRounds<'_>| match cell.value(metric) {
                 Some(_) if cell.is_scarce(metric) => Some("too few".to_string()),
                 value => value.map(latency),
             };
@@ -168,7 +168,7 @@ fn multiple(ratio: &Ratio) -> String {
     }
 }
 
-fn trust(cell: &Cell<'_>) -> String {
+fn trust(cell: &TestRounds<'_>) -> String {
     if cell.repeats.is_empty() {
         return "did not run".to_string();
     }
@@ -179,7 +179,7 @@ fn trust(cell: &Cell<'_>) -> String {
 }
 
 /// The kinds of finding behind a trust that is not ok, one a line: side by side they would push the table apart.
-fn reasons(cell: &Cell<'_>, form: Form) -> String {
+fn reasons(cell: &TestRounds<'_>, form: Form) -> String {
     let between = if matches!(form, Form::Markdown) { ", " } else { "\n" };
     if cell.trust() == Trust::Ok { String::new() } else { cell.reasons().join(between) }
 }

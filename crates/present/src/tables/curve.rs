@@ -2,7 +2,7 @@
 
 use results::quantity::{latency, number};
 use results::statistics::Served;
-use results::{LatencyFigures, Load, Row, Study, sort};
+use results::{LatencyFigures, Load, Metric, Row, Study, TestRounds, sort};
 
 use super::plot::{Mark, Tick, plot};
 use super::sentence::first_error;
@@ -54,7 +54,7 @@ fn failed(reason: &str) -> Vec<String> {
 }
 
 fn measured(row: &Row, load: Option<&Load<'_>>) -> Option<Vec<String>> {
-    let total = row.figures()?.total;
+    let (total, round) = (row.figures()?.total, TestRounds::of_rows([row]));
     let response = row.response_times();
     let time = |pick: fn(&LatencyFigures) -> Option<u64>| {
         response.as_ref().and_then(pick).map_or("-".to_string(), |ns| latency(ns as f64))
@@ -67,7 +67,7 @@ fn measured(row: &Row, load: Option<&Load<'_>>) -> Option<Vec<String>> {
     };
     Some(vec![
         load.map_or("-".to_string(), |load| number(load.offered_per_s)),
-        number(total.iops),
+        round.value(Metric::Iops).map_or("-".to_string(), number),
         time(|response| Some(response.p50_ns)),
         time(|response| response.p99_ns),
         time(|response| response.p999_ns),

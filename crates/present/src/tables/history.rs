@@ -1,8 +1,8 @@
 //! The figures of a plan, run by run.
 
 use results::quantity::{counted, number, rate_number, rate_unit};
-use results::statistics::{Scatter, median};
-use results::{Digest, DigestTest, Measure, Trust, escape};
+use results::statistics::Scatter;
+use results::{Digest, DigestTest, Measure, SMALL_BYTES, Trust, escape, interval_of_rounds};
 
 use serde_json::json;
 
@@ -10,7 +10,6 @@ use super::changes::scatter;
 use super::measure::reach;
 use super::smallfiles::WITHIN;
 use super::table::{Form, Table};
-use crate::summary::{SMALL_BYTES, interval};
 
 /// A test and the figure that stands for it.
 struct Test<'a> {
@@ -87,15 +86,15 @@ pub fn history_json(studies: &[Digest]) -> String {
         let tests = each_target.flat_map(|(target, place)| {
             study.patterns().into_iter().map(move |pattern| {
                 let test = study.test(target, pattern);
-                let each = |of: &dyn Fn(&[f64]) -> serde_json::Value| -> serde_json::Map<String, serde_json::Value> {
-                    let figure = |measure: Measure| of(&by_round(study, target, pattern, measure));
+                let each = |of: &dyn Fn(Measure) -> serde_json::Value| -> serde_json::Map<String, serde_json::Value> {
+                    let figure = |measure: Measure| of(measure);
                     Measure::ALL.into_iter().map(|measure| (measure.word().to_owned(), figure(measure))).collect()
                 };
                 json!({
                     "target": place.path,
                     "pattern": pattern,
-                    "figures": each(&|values| median(values).into()),
-                    "intervals": each(&|values| json!(interval(values))),
+                    "figures": each(&|measure| test.and_then(|test| test.figure(measure)).into()),
+                    "intervals": each(&|measure| json!(interval_of_rounds(&by_round(study, target, pattern, measure)))),
                     "rounds": test.map_or(0, |test| test.rounds.len()),
                     "trust": test.map(|test| test.trust).unwrap_or_default().word(),
                 })
@@ -137,8 +136,9 @@ fn course(studies: &[Digest], target: usize, tests: &[Test<'_>]) -> Table {
         let mut cells = vec![study.id.clone()];
         for test in tests {
             let values = by_round(study, target, test.pattern, test.measure);
-            let shown = |median: f64| format!("{}{}", test.shown(median), reach(median, interval(&values)));
-            cells.push(median(&values).map_or("-".to_string(), shown));
+            let shown = |figure: f64| format!("{}{}", test.shown(figure), reach(figure, interval_of_rounds(&values)));
+            let figure = study.test(target, test.pattern).and_then(|of| of.figure(test.measure));
+            cells.push(figure.map_or("-".to_string(), shown));
         }
         cells.push(trust(study, target, tests));
         table.row(cells);

@@ -1,11 +1,11 @@
 //! `scale`: for each kind of request a table, one line for each number of nodes, and throughput against nodes.
 
 use results::quantity::{bytes_per_s, latency, number, rate_number, rate_unit};
-use results::{Row, Study, SweepPoint, Trust};
+use results::{Row, Study, SweepPoint};
 
 use super::plot::{Mark, Tick, plot};
 use super::sentence::first_error;
-use super::sweep::{failed_filling, groups, title};
+use super::sweep::{failed_filling, groups, level, runs, title};
 use super::table::{Form, Table};
 use crate::quantity::reach;
 
@@ -23,8 +23,9 @@ pub(super) fn tables(study: &Study, form: Form) -> String {
 }
 
 fn table(steps: &[(u32, Vec<&Row>)], form: Form) -> String {
-    let mut table = Table::new(&["nodes", "runs", rate_unit(), "95 %", "per node", "IOPS", "mean", "p99", "<trust"])
-        .sparing(&["mean"]);
+    let mut table =
+        Table::new(&["nodes", "runs", rate_unit(), &level(steps), "per node", "IOPS", "mean", "p99", "<trust"])
+            .sparing(&["mean"]);
     for (nodes, rows) in steps {
         let cells = SweepPoint::of(rows).map(|point| measured(*nodes, rows, &point)).unwrap_or_else(|| {
             let mut cells = vec!["-".to_owned(); 7];
@@ -41,14 +42,14 @@ fn measured(nodes: u32, rows: &[&Row], point: &SweepPoint) -> Vec<String> {
     let interval = point.interval.map_or("-".to_owned(), |found| reach(point.iops, &found, 1));
     let time = |ns: Option<f64>| ns.map_or("-".to_owned(), latency);
     vec![
-        point.runs.len().to_string(),
+        runs(rows, point),
         rate_number(point.bytes_per_s),
         interval,
         rate_number(point.bytes_per_s / f64::from(nodes)),
         number(point.iops),
         time(point.latency.map(|found| found.mean_ns)),
         time(point.latency.and_then(|found| found.p99_ns).map(|ns| ns as f64)),
-        rows.iter().map(|row| row.trust()).max().unwrap_or(Trust::Ok).word().to_owned(),
+        point.trust.word().to_owned(),
     ]
 }
 

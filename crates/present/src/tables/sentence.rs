@@ -1,7 +1,7 @@
 //! A row in a few words.
 
 use results::quantity::{bytes_per_s, count, count_per_s, latency, number};
-use results::{LatencyFigures, PhaseRecord, Row, Study, Trust, test_name};
+use results::{Lane, LatencyFigures, PhaseRecord, Row, Study, TestRounds, Trust, test_name};
 
 /// What a row found, on part of a line: rate, latency, trust; or the error.
 pub fn summary(row: &Row) -> String {
@@ -11,17 +11,18 @@ pub fn summary(row: &Row) -> String {
     if let Some(error) = first_error(row) {
         return format!("failed: {error}");
     }
-    let Some(figures) = row.figures() else { return "did not run".to_string() };
-    let total = figures.total;
-    let mut parts = Vec::new();
-    if total.bytes > 0 {
-        parts.push(bytes_per_s(figures.bytes_per_s()));
-    }
-    parts.push(count_per_s(figures.iops()));
+    let round = TestRounds::of_rows([row]);
+    let (bytes, requests) = round.rates();
+    let Some(rate) = round.value(requests) else { return "did not run".to_string() };
+    let moved = round.value(bytes).filter(|rate| *rate > 0.0).map(bytes_per_s);
+    let mut parts: Vec<String> = moved.into_iter().chain([count_per_s(rate)]).collect();
     // Where each write waits for its sync, the write alone says little.
-    let syncs = figures.sync.as_ref().filter(|_| row.pattern != test_name::SYNC_LATENCY);
-    parts.extend(syncs.map(|sync| format!("sync {}", percentiles(sync))));
-    parts.extend(total.latency.as_ref().filter(|_| syncs.is_none()).map(percentiles));
+    let times = |lane| round.latency(lane).as_ref().and_then(LatencyFigures::of);
+    let word = if row.pattern == test_name::SYNC_LATENCY { "" } else { "sync " };
+    parts.extend(match times(Lane::Sync) {
+        Some(syncs) => Some(format!("{word}{}", percentiles(&syncs))),
+        None => times(Lane::Request).as_ref().map(percentiles),
+    });
     parts.extend(doubt(row));
     parts.join(", ")
 }

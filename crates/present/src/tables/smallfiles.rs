@@ -1,11 +1,11 @@
 //! The table of `smallfiles`: the phases.
 
 use results::quantity::{count, latency, number};
-use results::{PhaseRecord, Study, Trust, Verdict, VerdictRow};
+use results::{Lane, Metric, PhaseRecord, Study, TestRounds, Trust, Verdict, VerdictRow};
 
 use super::sentence::first_error;
 use super::table::{Form, Table};
-use crate::summary::{Cell, Grid, Lane, Line, Metric};
+use crate::summary::{Grid, Line};
 
 pub(super) fn tables(study: &Study, form: Form) -> String {
     let grid = Grid::of(study);
@@ -56,7 +56,7 @@ fn phases(grid: &Grid<'_>, form: Form) -> Option<String> {
 }
 
 /// From the slowest pass to the fastest, percent of the median.
-fn spread_percent(cell: &Cell<'_>) -> Option<f64> {
+fn spread_percent(cell: &TestRounds<'_>) -> Option<f64> {
     let rates = cell.by_round(Metric::Operations);
     let (least, most) =
         rates.iter().fold((f64::INFINITY, 0.0f64), |(least, most), rate| (least.min(*rate), most.max(*rate)));
@@ -64,7 +64,7 @@ fn spread_percent(cell: &Cell<'_>) -> Option<f64> {
 }
 
 /// Rate, latencies, failures and cache of a phase.
-fn measured(cell: &Cell<'_>) -> Vec<String> {
+fn measured(cell: &TestRounds<'_>) -> Vec<String> {
     let passes: Vec<&PhaseRecord> = cell.repeats.iter().filter_map(|repeat| repeat.phase).collect();
     let blank = |why: &str| ["-", "-", "-", "-", why].map(str::to_owned).to_vec();
     let Some(first) = passes.first() else { return blank("did not run") };
@@ -82,7 +82,8 @@ fn measured(cell: &Cell<'_>) -> Vec<String> {
     let failed: u64 = passes.iter().map(|phase| phase.failures).sum();
     let comma = if cache.is_empty() { "" } else { ", " };
     // An error is a failure of operations here, which stand beside it.
-    let trust = Trust::of(cell.findings());
+    let counted = cell.counted();
+    let trust = Trust::of(counted.iter().flat_map(|repeat| repeat.findings()));
     let mark = if trust == Trust::Ok { String::new() } else { format!("{comma}{}", trust.word()) };
     let (p50, p99) = (Metric::P50(Lane::Operation), Metric::P99(Lane::Operation));
     vec![rate, time(p50), time(p99), count(failed), format!("{cache}{mark}")]

@@ -1,7 +1,7 @@
 //! `sweep`: for each kind of request a table, one line per depth, and latency against throughput.
 
 use results::quantity::{latency, number, rate_number, rate_unit};
-use results::{LatencyFigures, Row, Study, SweepPoint, Trust};
+use results::{LatencyFigures, Row, Study, SweepPoint};
 
 use super::plot::{Mark, Tick, plot};
 use super::sentence::first_error;
@@ -45,9 +45,19 @@ pub(super) fn failed_filling(study: &Study, form: Form) -> Option<String> {
 
 /// One line per depth; where none has figures that count, why.
 pub(super) fn points(points: &[(u32, Vec<&Row>)], form: Form) -> String {
-    let mut table =
-        Table::new(&["depth", "runs", "IOPS", "95 %", rate_unit(), "mean", "p50", "p99", "in flight", "<trust"])
-            .sparing(&["runs", rate_unit(), "in flight"]);
+    let mut table = Table::new(&[
+        "depth",
+        "runs",
+        "IOPS",
+        &level(points),
+        rate_unit(),
+        "mean",
+        "p50",
+        "p99",
+        "in flight",
+        "<trust",
+    ])
+    .sparing(&["runs", rate_unit(), "in flight"]);
     let mut missing: Vec<(String, Vec<String>)> = Vec::new();
     for (depth, rows) in points {
         let cells = SweepPoint::of(rows).map(|point| measured(rows, &point)).unwrap_or_else(|| {
@@ -83,16 +93,10 @@ fn measured(rows: &[&Row], point: &SweepPoint) -> Vec<String> {
     let time = |pick: fn(&LatencyFigures) -> Option<f64>| {
         point.latency.as_ref().and_then(pick).map_or("-".to_string(), latency)
     };
-    // By Little's law: what really was under way at once.
-    let in_flight = point.latency.map_or("-".to_string(), |found| number(point.iops * found.mean_ns / 1e9));
+    let in_flight = point.in_flight.map_or("-".to_string(), number);
     let interval = point.interval.map_or("-".to_string(), |found| reach(point.iops, &found, 1));
-    let trust = rows.iter().map(|row| row.trust()).max().unwrap_or(Trust::Ok);
     vec![
-        if point.runs.len() == rows.len() {
-            rows.len().to_string()
-        } else {
-            format!("{}/{}", point.runs.len(), rows.len())
-        },
+        runs(rows, point),
         number(point.iops),
         interval,
         rate_number(point.bytes_per_s),
@@ -100,8 +104,23 @@ fn measured(rows: &[&Row], point: &SweepPoint) -> Vec<String> {
         time(|found| Some(found.p50_ns as f64)),
         time(|found| found.p99_ns.map(|ns| ns as f64)),
         in_flight,
-        trust.word().to_string(),
+        point.trust.word().to_string(),
     ]
+}
+
+/// `4`, or of several some: `3/4`.
+pub(super) fn runs(rows: &[&Row], point: &SweepPoint) -> String {
+    match (point.runs.len(), rows.len()) {
+        (counted, all) if counted == all => all.to_string(),
+        (counted, all) => format!("{counted}/{all}"),
+    }
+}
+
+/// What the intervals of these points have for confidence, the least: `88 %`.
+pub(super) fn level(points: &[(u32, Vec<&Row>)]) -> String {
+    let intervals = points.iter().filter_map(|(_, rows)| SweepPoint::of(rows)?.interval);
+    let least = intervals.map(|interval| interval.confidence).reduce(f64::min);
+    least.map_or("interval".to_string(), |least| format!("{:.0} %", least * 100.0))
 }
 
 /// Mean latency against throughput.

@@ -8,6 +8,7 @@ mod faces;
 mod fixture;
 mod nodes;
 mod odd;
+mod one_figure;
 mod page;
 mod texts;
 mod winners;

@@ -1,6 +1,6 @@
 //! The load beyond which only latency grows.
 
-use super::{Interval, STUDENT_95};
+use super::{Interval, STUDENT_95, median};
 
 /// One step of a sweep.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,13 +51,34 @@ pub fn knee(points: &[LoadPoint], gain: f64) -> Option<Knee> {
         gains.iter().position(gains_nothing)
     };
     let (earliest, latest) = (first_that(|gained| gained.low)?, first_that(|gained| gained.high)?);
-    Some(match (earliest, latest) {
-        (earliest, latest) if earliest < latest => Knee::Within(earliest, latest),
+    // Where most rounds of all deeper points stand at one rate, a few that were held up hide nothing.
+    let reached = plateau_begins(points).filter(|at| (earliest..latest).contains(at));
+    Some(match (earliest, reached.unwrap_or(latest)) {
+        (earliest, latest) if earliest < latest && reached.is_none() => Knee::Within(earliest, latest),
         // The last point is where a curve that still rises ends, not where it bends.
         (_, at) if at + 1 == points.len() => Knee::Beyond,
         (_, at) if points[points.len() - 1].latency > points[at].latency => Knee::At(at),
         (_, at) => Knee::Level(at),
     })
+}
+
+/// Rates as close as this are one.
+const AS_ONE: f64 = 0.02;
+
+/// So many of the rounds of a plateau stand at its rate.
+const AT_THE_RATE: f64 = 0.75;
+
+/// The lightest load from which on every median is the highest one, and nearly all rounds are at it: a limit holds them,
+/// and what held up the others was no load of theirs. `None`: the rounds show no such rate.
+fn plateau_begins(points: &[LoadPoint]) -> Option<usize> {
+    let medians: Vec<f64> = points.iter().map(|point| median(&point.throughputs)).collect::<Option<_>>()?;
+    let level = medians.iter().copied().fold(0.0, f64::max);
+    let is_level = |rate: &f64| (rate / level - 1.0).abs() <= AS_ONE;
+    let lower = medians.iter().rposition(|median| !is_level(median)).map_or(0, |below| below + 1);
+    let rounds: Vec<f64> = points[lower..].iter().flat_map(|point| point.throughputs.iter().copied()).collect();
+    let at_level = rounds.iter().filter(|rate| is_level(rate)).count() as f64;
+    // Of one point alone it is not known that more load gains nothing.
+    (lower + 1 < points.len() && at_level >= AT_THE_RATE * rounds.len() as f64).then_some(lower)
 }
 
 /// The multiple of one point's throughput that another has, over their rounds.
@@ -105,6 +126,24 @@ mod tests {
         let mut gentle = sweep(8.0, 0.02);
         gentle[2] = point(4.0, 76_200.0, 0.02);
         assert_eq!(knee(&gentle, 0.05), Some(Knee::Within(2, 3)));
+    }
+
+    #[test]
+    fn rounds_that_were_held_up_hide_no_plateau() {
+        let mut limited = sweep(1.0, 0.002);
+        // Nine of 56 rounds are held up, two of some depths.
+        for (index, point) in limited.iter_mut().enumerate() {
+            point.throughputs[index] *= 0.6;
+            if index % 3 == 0 {
+                point.throughputs[(index + 3) % 8] *= 0.7;
+            }
+        }
+        assert_eq!(knee(&limited, 0.05), Some(Knee::At(0)));
+        let mut rising = sweep(8.0, 0.002);
+        rising.iter_mut().skip(3).for_each(|point| point.throughputs[2] *= 0.5);
+        assert_eq!(knee(&rising, 0.05), Some(Knee::At(3)));
+        // Rounds that scatter stand at no rate.
+        assert_eq!(knee(&sweep(8.0, 0.2), 0.05), Some(Knee::Within(3, 6)));
     }
 
     #[test]

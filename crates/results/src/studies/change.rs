@@ -1,8 +1,8 @@
 //! Compares a study with a later one: what became faster or slower, and whether the rounds show it.
 
-use super::{Digest, Figures, LatencyFigures, Row, Study, Trust};
+use super::{Digest, DigestTest, Lane, Metric, Study, TestRounds, Trust};
 use crate::interval::Interval;
-use crate::statistics::{CHANGE_CONFIDENCE, Difference, Estimate, Scatter, mann_whitney, median};
+use crate::statistics::{CHANGE_CONFIDENCE, Difference, Estimate, Scatter, mann_whitney};
 
 pub use history::{earlier, is_repeat, scatter};
 
@@ -43,33 +43,15 @@ impl Measure {
         matches!(self, Measure::Rate | Measure::Iops)
     }
 
-    /// Its value in a row: bytes per second, 1/s, ns or percent.
-    pub fn of(self, row: &Row) -> Option<f64> {
-        self.among(&row.figures()?)
-    }
-
-    /// All of them in a row.
-    pub(super) fn all_of(row: &Row) -> [Option<f64>; Measure::ALL.len()] {
-        let figures = row.figures();
-        Measure::ALL.map(|measure| measure.among(figures.as_ref()?))
-    }
-
-    fn among(self, figures: &Figures) -> Option<f64> {
-        let latencies = figures.total.latency.as_ref();
-        let latency = |pick: fn(&LatencyFigures) -> Option<u64>| latencies.and_then(pick).map(|ns| ns as f64);
+    /// What it is of a test: bytes per second, 1/s, ns or percent.
+    pub(super) fn metric(self, rounds: &TestRounds<'_>, lane: Lane) -> Metric {
         match self {
-            Measure::Rate => Some(figures.bytes_per_s()),
-            Measure::Iops => Some(figures.iops()),
-            Measure::P50 => latency(|found| Some(found.p50_ns)),
-            Measure::P99 => latency(|found| found.p99_ns),
-            Measure::Cpu => Some(figures.cpu_percent),
+            Measure::Rate => rounds.rates().0,
+            Measure::Iops => rounds.rates().1,
+            Measure::P50 => Metric::P50(lane),
+            Measure::P99 => Metric::P99(lane),
+            Measure::Cpu => Metric::Cpu,
         }
-        .filter(|value| *value > 0.0)
-    }
-
-    /// Its values in rounds that have it.
-    fn values(self, rows: &[&Row]) -> Vec<f64> {
-        rows.iter().filter_map(|row| self.of(row)).collect()
     }
 }
 
@@ -96,7 +78,7 @@ pub struct Change {
     pub pattern: String,
     /// Which figure.
     pub measure: Measure,
-    /// Medians before and after.
+    /// The tests' figures before and after.
     pub base: f64,
     /// See `base`.
     pub new: f64,
@@ -200,17 +182,16 @@ fn beyond(plan: &[&str], other: &[&str]) -> String {
 /// The changes of every figure that both studies have, by pattern and target. The [`earlier`] studies show how far one
 /// lies from another although nothing has changed.
 pub fn changes(base: &Study, new: &Study, earlier: &[&Digest]) -> Vec<Change> {
-    let last = Digest::of(base);
+    let (last, latest) = (Digest::of(base), Digest::of(new));
     let history: Vec<&Digest> = earlier.iter().copied().chain([&last]).collect();
     let mut found = Vec::new();
-    for pattern in base.tests() {
+    for pattern in last.patterns() {
         for target in 0..base.targets.len().min(new.targets.len()) {
             let named = (base.targets.len() > 1).then(|| new.targets[target].name.clone());
-            let before: Vec<&Row> = base.repeats(target, pattern).collect();
-            let after: Vec<&Row> = new.repeats(target, pattern).collect();
-            let rounds = before.len().min(after.len());
+            let Some((before, after)) = last.test(target, pattern).zip(latest.test(target, pattern)) else { continue };
+            let rounds = before.rounds.len().min(after.rounds.len());
             let changed = Measure::ALL.into_iter().filter_map(|measure| {
-                change(measure, pattern, [&before, &after], scatter(&history, target, pattern, measure, rounds))
+                change(measure, before, after, scatter(&history, target, pattern, measure, rounds))
             });
             found.extend(changed.map(|change| Change { target: named.clone(), ..change }));
         }
@@ -218,18 +199,18 @@ pub fn changes(base: &Study, new: &Study, earlier: &[&Digest]) -> Vec<Change> {
     found
 }
 
-fn change(measure: Measure, pattern: &str, [before, after]: [&[&Row]; 2], scatter: Scatter) -> Option<Change> {
-    let (base, new) = (measure.values(before), measure.values(after));
-    let (base_median, new_median) = (median(&base)?, median(&new)?);
+fn change(measure: Measure, before: &DigestTest, after: &DigestTest, scatter: Scatter) -> Option<Change> {
+    let (of_base, of_new) = (before.figure(measure)?, after.figure(measure)?);
+    let (base, new) = (before.values(measure), after.values(measure));
     let estimate = scatter.ratio(&new, &base);
-    let trust = before.iter().chain(after).map(|row| row.trust()).max().unwrap_or_default();
+    let trust = before.trust.max(after.trust);
     Some(Change {
         target: None,
-        pattern: pattern.to_string(),
+        pattern: before.pattern.clone(),
         measure,
-        base: base_median,
-        new: new_median,
-        ratio: estimate.map_or(new_median / base_median, |estimate| estimate.value),
+        base: of_base,
+        new: of_new,
+        ratio: estimate.map_or(of_new / of_base, |estimate| estimate.value),
         interval: estimate.map(|estimate| estimate.interval),
         scatter,
         p_value: mann_whitney(&new, &base).map(|test| test.p_value),

@@ -3,9 +3,9 @@
 
 mod bytes;
 
-use super::{Measure, Question, Row, Study, Target, Trust, test_name};
+use super::{Measure, Question, Repeat, Row, Study, Target, TestRounds, Trust, test_name};
 
-/// A study in brief. Its figures are those of the rows.
+/// A study in brief.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Digest {
     /// As the study's, like the next five.
@@ -49,7 +49,7 @@ pub struct DigestTarget {
     pub fstype: Option<String>,
 }
 
-/// All rows of one pattern on one target.
+/// All rounds of one test on one target.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DigestTest {
     /// Index into the targets.
@@ -58,11 +58,13 @@ pub struct DigestTest {
     pub pattern: String,
     /// Differs where the words of the command lines differ, those aside that name places.
     pub plan: u64,
-    /// The worst of the rows.
+    /// How far its figures can be trusted.
     pub trust: Trust,
     /// Operations on names, not transfers.
     pub is_phase: bool,
-    /// For each row the figures in the order of [`Measure::ALL`].
+    /// The test's figures, in the order of [`Measure::ALL`].
+    pub figures: [Option<f64>; Measure::ALL.len()],
+    /// Those of each round that counts.
     pub rounds: Vec<[Option<f64>; Measure::ALL.len()]>,
 }
 
@@ -70,15 +72,7 @@ impl Digest {
     /// Of a study.
     pub fn of(study: &Study) -> Digest {
         let named = study.target_names().into_iter().zip(&study.targets);
-        let mut tests: Vec<DigestTest> = Vec::new();
-        for row in study.rows.iter().filter(|row| row.pattern != test_name::FILL) {
-            let known = tests.iter().position(|test| (test.target, &test.pattern) == (row.target, &row.pattern));
-            let known = known.unwrap_or_else(|| {
-                tests.push(DigestTest { target: row.target, ..DigestTest::of(row) });
-                tests.len() - 1
-            });
-            tests[known].add(row);
-        }
+        let tests = study.test_rounds().into_iter().filter(|rounds| rounds.pattern != test_name::FILL);
         Digest {
             id: study.id.clone(),
             question: study.question,
@@ -93,7 +87,7 @@ impl Digest {
             cpus: study.host.cpus,
             targets: named.map(|(name, target)| DigestTarget::of(name, target)).collect(),
             rows: study.rows.len(),
-            tests,
+            tests: tests.map(|rounds| DigestTest::of(study, rounds)).collect(),
         }
     }
 
@@ -108,7 +102,7 @@ impl Digest {
         patterns
     }
 
-    /// The rows of one pattern on one target; `None`: there are none.
+    /// One test on one target; `None`: there are none.
     pub fn test(&self, target: usize, pattern: &str) -> Option<&DigestTest> {
         self.tests.iter().find(|test| test.target == target && test.pattern == pattern)
     }
@@ -122,17 +116,28 @@ impl DigestTarget {
 }
 
 impl DigestTest {
-    fn of(row: &Row) -> DigestTest {
-        let plan = fingerprint(row.plan());
-        DigestTest { pattern: row.pattern.clone(), plan, is_phase: row.phase.is_some(), ..DigestTest::default() }
+    fn of(study: &Study, rounds: TestRounds<'_>) -> DigestTest {
+        let lane = rounds.asked_lane(study);
+        let metrics = Measure::ALL.map(|measure| measure.metric(&rounds, lane));
+        // A figure of 0 is none: nothing was measured.
+        let of_round = |repeat: &Repeat<'_>| metrics.map(|metric| metric.of(repeat).filter(|value| *value > 0.0));
+        DigestTest {
+            target: rounds.target,
+            plan: rounds.repeats.first().map_or(0, |repeat| fingerprint(repeat.row.plan())),
+            trust: rounds.trust(),
+            is_phase: rounds.is_phase(),
+            figures: metrics.map(|metric| rounds.value(metric).filter(|value| *value > 0.0)),
+            rounds: rounds.counted().into_iter().map(of_round).collect(),
+            pattern: rounds.pattern,
+        }
     }
 
-    fn add(&mut self, row: &Row) {
-        self.trust = self.trust.max(row.trust());
-        self.rounds.push(Measure::all_of(row));
+    /// The test's figure.
+    pub fn figure(&self, measure: Measure) -> Option<f64> {
+        self.figures[measure as usize]
     }
 
-    /// A figure of the rows that have it.
+    /// A figure of the rounds that have it.
     pub fn values(&self, measure: Measure) -> Vec<f64> {
         self.rounds.iter().filter_map(|figures| figures[measure as usize]).collect()
     }

@@ -93,7 +93,8 @@ impl Row {
         }
         let run = self.run.as_ref()?;
         // The sampled latencies of gtod_reduce are judged elsewhere; here the group is what counts.
-        let merged = JobRecord::merged(&run.jobs)?;
+        let mut merged = JobRecord::merged(&run.jobs)?;
+        merged.count_what_completed();
         let mut figures = Figures::of_job(&merged);
         if self.pattern == test_name::SYNC_LATENCY {
             figures.total.latency = figures.sync;

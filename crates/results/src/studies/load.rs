@@ -1,6 +1,6 @@
 //! The loads of a curve: offered rate, achieved rate, and whether the load was served.
 
-use super::{Row, Study};
+use super::{Metric, Row, Study, TestRounds};
 use crate::interval::Interval;
 use crate::sort;
 use crate::statistics::{Served, achieved_per_s, was_served};
@@ -50,7 +50,7 @@ impl Load<'_> {
             percent,
             row,
             offered_per_s,
-            achieved_per_s: achieved.value,
+            achieved_per_s: TestRounds::of_rows([row]).value(Metric::Iops)?,
             achieved: achieved.interval,
             elapsed_s: figures.elapsed_s,
             served: was_served(offered_per_s, &achieved.interval),

@@ -1,26 +1,26 @@
 //! A point of a sweep: its runs merged, with confidence intervals.
 
-use super::{Figures, LatencyFigures, Row, Trust};
+use super::{Lane, LatencyFigures, Metric, Repeat, Row, TestRounds, Trust};
 use crate::interval::Interval;
-use crate::record::{JobRecord, Latency};
+use crate::record::Latency;
 use crate::samples::added_up;
 use crate::sort;
-use crate::statistics::{STUDENT_95, bootstrap_mean_interval, mean, median, percentile_interval};
+use crate::statistics::{STUDENT_95, median, percentile_interval};
 
 const CONFIDENCE: f64 = 0.95;
-
-/// Intervals are the same each time.
-const SEED: u64 = 1;
 
 /// The runs of one point. Rates are the medians of the runs, percentiles those of all requests together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepPoint {
+    /// How far it can be trusted.
+    pub trust: Trust,
+    /// Requests in flight, by Little's law: the median of the runs.
+    pub in_flight: Option<f64>,
     /// IOPS of each run that counts, with its round.
     pub runs: Vec<(u32, f64)>,
     /// Operations per second, of writes until they are durable.
     pub iops: f64,
-    /// Where the rate would lie in other runs, 95 %: the wider of what the runs show between and within them. `None`:
-    /// too few runs.
+    /// Where the median of the runs lies. `None`: too few runs.
     pub interval: Option<Interval>,
     /// Bytes per second, likewise.
     pub bytes_per_s: f64,
@@ -31,28 +31,25 @@ pub struct SweepPoint {
 }
 
 impl SweepPoint {
-    /// The point of these runs; one that failed or answers another question does not count. `None`: none counts.
+    /// The point of these runs, of those that count. `None`: none counts.
     pub fn of(rows: &[&Row]) -> Option<SweepPoint> {
-        let counts = |row: &Row| {
-            let failed = row.run.iter().flat_map(|run| &run.jobs).any(|job| job.error.is_some());
-            !failed && row.trust() < Trust::Invalid && row.figures().is_some_and(|figures| figures.iops() > 0.0)
-        };
-        let rows: Vec<&Row> = rows.iter().copied().filter(|row| counts(row)).collect();
-        let figures: Vec<(u32, Figures)> = rows.iter().filter_map(|row| Some((row.round, row.figures()?))).collect();
-        let runs: Vec<(u32, f64)> = figures.iter().map(|(round, figures)| (*round, figures.iops())).collect();
-        let rates: Vec<f64> = runs.iter().map(|(_, iops)| *iops).collect();
-        let iops = median(&rates)?;
-        let between = STUDENT_95.of_runs(&rates);
-        let interval = between.map(|between| within(&rows, iops).map_or(between, |within| between.joined(within)));
-        let latencies: Vec<Latency> = rows.iter().filter_map(|row| latency(row)).collect();
-        let mut all = Latency::default();
-        latencies.iter().for_each(|latency| all.merge(latency));
+        let rounds = TestRounds::of_rows(rows.iter().copied());
+        let (bytes, requests) = rounds.rates();
+        let runs = rounds.rounds(requests);
+        if !rounds.counts(requests) || runs.iter().any(|(_, iops)| *iops <= 0.0) {
+            return None;
+        }
+        let all = rounds.latency(Lane::Request);
+        let each = || rounds.counted().into_iter().filter_map(|round| Some(round.latency(Lane::Request)?.into_owned()));
+        let in_flight: Vec<f64> = rounds.counted().into_iter().filter_map(in_flight).collect();
         Some(SweepPoint {
-            interval: interval.map(|found| Interval { low: found.low.min(iops), high: found.high.max(iops), ..found }),
-            iops,
-            bytes_per_s: median(&figures.iter().map(|(_, figures)| figures.bytes_per_s()).collect::<Vec<_>>())?,
-            latency: LatencyFigures::of(&all),
-            p99_interval: p99_interval(&latencies, &all),
+            trust: rounds.trust(),
+            in_flight: median(&in_flight),
+            iops: rounds.value(requests)?,
+            interval: rounds.interval(requests),
+            bytes_per_s: rounds.value(bytes)?,
+            latency: all.as_ref().and_then(LatencyFigures::of),
+            p99_interval: all.as_ref().and_then(|all| p99_interval(&each().collect::<Vec<_>>(), all)),
             runs,
         })
     }
@@ -65,12 +62,12 @@ fn wider(one: Option<Interval>, other: Option<Interval>) -> Option<Interval> {
     }
 }
 
-/// What the windows of all runs show, about the rate of all.
-fn within(rows: &[&Row], iops: f64) -> Option<Interval> {
-    let windows: Vec<f64> = rows.iter().flat_map(|row| row.iops_windows()).collect();
-    let interval = bootstrap_mean_interval(&windows, CONFIDENCE, SEED)?;
-    let scale = iops / mean(&windows).filter(|mean| *mean > 0.0)?;
-    Some(Interval { low: interval.low * scale, high: interval.high * scale, ..interval })
+/// Rate times mean latency. Requests that began before the first window count with all of their time, so that the sum may
+/// be a little larger than what was kept in flight at all.
+fn in_flight(round: &Repeat<'_>) -> Option<f64> {
+    let mean_ns = round.latency(Lane::Request)?.moments.mean()?;
+    let most = round.workers.iter().map(|worker| f64::from(worker.setup.depth.max(1))).sum::<f64>();
+    Some((Metric::Iops.of(round)? * mean_ns / 1e9).min(most))
 }
 
 /// Every run must have shown its own to say how far runs differ.
@@ -78,11 +75,6 @@ fn p99_interval(latencies: &[Latency], all: &Latency) -> Option<Interval> {
     let within = percentile_interval(all.histogram.as_ref()?, 99.0, CONFIDENCE).ok()?;
     let own: Option<Vec<f64>> = latencies.iter().map(|run| Some(run.shown(99.0)? as f64)).collect();
     wider(Some(within), own.and_then(|own| STUDENT_95.of_runs(&own)))
-}
-
-/// All requests of a run.
-fn latency(row: &Row) -> Option<Latency> {
-    JobRecord::merged(&row.run.as_ref()?.jobs)?.mixed().latency().cloned()
 }
 
 impl Row {
@@ -152,8 +144,8 @@ mod tests {
         let rounds = [(0, 900), (1, 1100), (2, 950), (3, 1050)];
         let shifted = of(&rounds.map(|(round, iops)| row(round, iops, 100_000_000 / iops))).unwrap();
         assert_eq!(shifted.iops, 1000.0);
-        // Student for four runs that scatter by 9 %: 3.182 * 9 % / 2 to each side.
-        assert!((0.25..0.35).contains(&width(&shifted.interval)), "{shifted:?}");
+        let range = Interval { low: 900.0, high: 1100.0, confidence: 0.875 };
+        assert_eq!(shifted.interval, Some(range), "four runs reach 87.5 %");
         assert!(width(&shifted.p99_interval) > 0.25, "{shifted:?}");
     }
 

@@ -22,6 +22,8 @@ fn points(servers: f64, scatter: f64, deepest: u32) -> Vec<Point> {
             };
             let latency = LatencyFigures { mean_ns, p99_ns: Some((mean_ns * 2.0) as u64), ..LatencyFigures::default() };
             let found = SweepPoint {
+                trust: results::Trust::Ok,
+                in_flight: None,
                 runs: (0..8).map(|round| (round, iops * side(round))).collect(),
                 iops,
                 interval: Some(around(iops, scatter)),

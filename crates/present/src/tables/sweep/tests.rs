@@ -39,10 +39,11 @@ pub(in crate::tables) fn latencies(mean_ns: u64) -> Latency {
 /// A row of 4k reads during 5 s.
 pub(in crate::tables) fn row(pattern: &str, title: &str, ios: u64, lat: Latency) -> Row {
     let read = DirectionRecord { bytes: ios * 4096, ios, runtime_ms: 5000, lat, ..DirectionRecord::default() };
+    let depth = pattern.rsplit_once("-qd").and_then(|(_, depth)| depth.parse().ok()).unwrap_or(1);
     let job = JobRecord {
         directions: PerDirection { read, ..PerDirection::default() },
         job_runtime_ms: 5000,
-        ..JobRecord::new(pattern, 1, JobSetup::default())
+        ..JobRecord::new(pattern, 1, JobSetup { depth, ..JobSetup::default() })
     };
     let mut run = RunRecord::new("fio-3.42-fsdyno", 1_795_262_548_563);
     run.jobs.push(job);

@@ -79,12 +79,13 @@ fn a_tenth_less_in_quiet_rounds_is_worse() {
 
 #[test]
 fn the_latency_of_durable_writes_is_that_of_the_sync() {
-    let mut row = study(&STEADY[..1]).rows.remove(0);
-    let of_reads = Measure::P50.of(&row);
-    row.pattern = crate::test_name::SYNC_LATENCY.into();
-    assert!(of_reads.is_some() && Measure::P50.of(&row).is_none(), "no sync, no latency");
-    row.run.as_mut().unwrap().jobs[0].sync.lat = run(1, 5000).jobs[0].directions.read.lat.clone();
-    assert!(Measure::P50.of(&row) > of_reads.map(|ns| ns * 10.0));
+    let mut study = study(&STEADY[..1]);
+    let median = |study: &Study| Digest::of(study).tests[0].figure(Measure::P50);
+    let of_reads = median(&study);
+    study.rows[0].pattern = crate::test_name::SYNC_LATENCY.into();
+    assert!(of_reads.is_some() && median(&study).is_none(), "no sync, no latency");
+    study.rows[0].run.as_mut().unwrap().jobs[0].sync.lat = run(1, 5000).jobs[0].directions.read.lat.clone();
+    assert!(median(&study) > of_reads.map(|ns| ns * 10.0));
 }
 
 #[test]
@@ -135,6 +136,10 @@ fn what_is_invalid_confirms_nothing() {
     let slower: Vec<(u64, u64)> = STEADY.iter().map(|(reads, ns)| (reads / 2, *ns)).collect();
     let mut after = study(&slower);
     after.rows[0].findings.push(invalid());
+    let found = changes(&study(&STEADY), &after, &[]);
+    let iops = find(&found, Measure::Iops);
+    assert_eq!((iops.rounds, iops.shown, iops.trust), ((6, 5), Significance::Worse, Trust::Caution), "five are valid");
+    after.rows.iter_mut().for_each(|row| row.findings = vec![invalid()]);
     let found = changes(&study(&STEADY), &after, &[]);
     let iops = find(&found, Measure::Iops);
     assert_eq!((iops.shown, iops.trust, iops.confirmed_percent()), (Significance::NotShown, Trust::Invalid, None));
@@ -248,8 +253,10 @@ fn invalid_rounds_and_longer_studies_tell_no_scatter() {
     };
     assert_eq!(seen(&kept), 5);
     kept[0].rows[0].findings.push(invalid());
+    assert_eq!(seen(&kept), 5, "the other rounds count");
+    kept[0].rows.iter_mut().for_each(|row| row.findings = vec![invalid()]);
     assert_eq!(seen(&kept), 4);
-    let more = Row { round: 6, ..kept[1].rows[0].clone() };
+    let more = crate::Row { round: 6, ..kept[1].rows[0].clone() };
     kept[1].rows.push(more);
     assert_eq!(seen(&kept), 0, "a study of more rounds than the base scatters less");
 }

@@ -43,15 +43,14 @@ impl Digest {
             put_option(bytes, fstype.as_deref());
         }
         put(bytes, tests.len() as u64);
-        for DigestTest { target, pattern, plan, trust, is_phase, rounds } in tests {
+        for DigestTest { target, pattern, plan, trust, is_phase, figures, rounds } in tests {
             put_text(bytes, pattern);
-            for number in [*target as u64, *plan, *trust as u64, u64::from(*is_phase), rounds.len() as u64] {
+            for number in [*target as u64, *plan, *trust as u64, u64::from(*is_phase)] {
                 put(bytes, number);
             }
-            for figure in rounds.as_flattened() {
-                // No figure is 0.
-                bytes.extend(figure.unwrap_or(0.0).to_le_bytes());
-            }
+            put_figures(bytes, figures);
+            put(bytes, rounds.len() as u64);
+            rounds.iter().for_each(|round| put_figures(bytes, round));
         }
     }
 
@@ -86,15 +85,23 @@ fn take_test(bytes: &mut Iter<'_, u8>) -> Option<DigestTest> {
         plan: take(bytes)?,
         trust: take_trust(bytes)?,
         is_phase: take(bytes)? != 0,
-        rounds: take_list(bytes, |bytes| {
-            let mut figures = [None; Measure::ALL.len()];
-            for figure in &mut figures {
-                let value = f64::from_le_bytes(take_bytes(bytes, size_of::<f64>())?.try_into().ok()?);
-                *figure = Some(value).filter(|value| *value != 0.0);
-            }
-            Some(figures)
-        })?,
+        figures: take_figures(bytes)?,
+        rounds: take_list(bytes, take_figures)?,
     })
+}
+
+/// No figure is 0.
+fn put_figures(bytes: &mut Vec<u8>, figures: &[Option<f64>]) {
+    figures.iter().for_each(|figure| bytes.extend(figure.unwrap_or(0.0).to_le_bytes()));
+}
+
+fn take_figures(bytes: &mut Iter<'_, u8>) -> Option<[Option<f64>; Measure::ALL.len()]> {
+    let mut figures = [None; Measure::ALL.len()];
+    for figure in &mut figures {
+        let value = f64::from_le_bytes(take_bytes(bytes, size_of::<f64>())?.try_into().ok()?);
+        *figure = Some(value).filter(|value| *value != 0.0);
+    }
+    Some(figures)
 }
 
 /// One that is there stands behind a 1.

@@ -1,36 +1,42 @@
-//! The figures of a cell.
-
-use results::{DirectionRecord, JobRecord};
+//! The figures of a test: which there are, and what each is in one round.
 
 use super::Repeat;
+use crate::record::{DirectionRecord, JobRecord};
 
 /// Whose latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lane {
+pub enum Lane {
+    /// Reads.
     Read,
+    /// Writes.
     Write,
     /// fsync and its kin between the writes.
     Sync,
     /// One operation of a phase.
     Operation,
+    /// Every request, whether it reads or writes; of a phase each operation.
+    Request,
 }
 
 impl Lane {
-    pub(crate) const ALL: [Lane; 4] = [Lane::Read, Lane::Write, Lane::Sync, Lane::Operation];
+    /// Those that are told apart.
+    pub const ALL: [Lane; 4] = [Lane::Read, Lane::Write, Lane::Sync, Lane::Operation];
 
-    pub(crate) fn word(self) -> &'static str {
+    /// `read`, `sync`.
+    pub fn word(self) -> &'static str {
         match self {
             Lane::Read => "read",
             Lane::Write => "write",
             Lane::Sync => "sync",
             Lane::Operation => "operation",
+            Lane::Request => "request",
         }
     }
 }
 
-/// A figure of a cell.
+/// A figure of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Metric {
+pub enum Metric {
     /// Bytes read and written per second.
     Throughput,
     /// Bytes written per second with the syncs and closes after the last write counted in.
@@ -53,12 +59,12 @@ pub(crate) enum Metric {
 
 impl Metric {
     /// Whether it rests on CPU time.
-    pub(crate) fn is_of_cpu(self) -> bool {
+    pub fn is_of_cpu(self) -> bool {
         matches!(self, Metric::Cpu | Metric::BytesPerCpuSecond)
     }
 
     /// Which percentile of what, for latencies.
-    pub(crate) fn percentile(self) -> Option<(Lane, f64)> {
+    pub fn percentile(self) -> Option<(Lane, f64)> {
         match self {
             Metric::P50(lane) => Some((lane, 50.0)),
             Metric::P99(lane) => Some((lane, 99.0)),
@@ -67,7 +73,7 @@ impl Metric {
     }
 
     /// The figure of one repeat, in bytes, ns, percent or per second; `None`: not measured.
-    pub(crate) fn of(self, repeat: &Repeat<'_>) -> Option<f64> {
+    pub fn of(self, repeat: &Repeat<'_>) -> Option<f64> {
         if let Some((lane, percent)) = self.percentile() {
             return repeat.latency(lane)?.shown(percent).map(|ns| ns as f64);
         }

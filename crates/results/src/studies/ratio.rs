@@ -1,32 +1,40 @@
 //! What several rounds say together.
 
-use results::Interval;
-use results::statistics::{Difference, Estimate, WINNER_CONFIDENCE, median_interval, median_ratio, paired_ratio};
+use crate::interval::Interval;
+use crate::statistics::{Difference, Estimate, WINNER_CONFIDENCE, median, median_interval, median_ratio, paired_ratio};
 
 /// The confidence that an interval should have; of few rounds it says itself what it has.
-pub(crate) const CONFIDENCE_ASKED: f64 = 0.95;
+const CONFIDENCE_ASKED: f64 = 0.95;
 
-/// Where the median of the rounds lies; `None`: too few rounds to say.
-pub(crate) fn interval(by_round: &[f64]) -> Option<Interval> {
+/// Where the median of the rounds lies: the only interval of a test's figure. `None`: too few rounds to say.
+pub fn interval_of_rounds(by_round: &[f64]) -> Option<Interval> {
     median_interval(by_round, CONFIDENCE_ASKED)
 }
 
 /// A figure as a multiple of the baseline's.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Ratio {
+pub struct Ratio {
     /// Of the medians.
-    pub(crate) value: f64,
+    pub value: f64,
     /// Where it lies; `None`: too few rounds to say.
-    pub(crate) interval: Option<Interval>,
+    pub interval: Option<Interval>,
 }
 
 impl Ratio {
     /// From `(round, figure)` of both sides: of the rounds run beside each other where both have the same, else of the
     /// two groups; of too few rounds the value alone. `None` when a side has nothing, or a figure that is not above 0.
     pub(super) fn of(mine: &[(u32, f64)], base: &[(u32, f64)]) -> Option<Ratio> {
+        let beside = |side: &[(u32, f64)], other: &[(u32, f64)]| -> Vec<(u32, f64)> {
+            side.iter().filter(|(round, _)| other.iter().any(|(of, _)| of == round)).copied().collect()
+        };
+        // A round that is left out on one side has nothing beside it on the other.
+        let (mine, base) = match (beside(mine, base), beside(base, mine)) {
+            (none, _) if none.is_empty() => (mine.to_vec(), base.to_vec()),
+            both => both,
+        };
         let rounds = |side: &[(u32, f64)]| side.iter().map(|(round, _)| *round).collect::<Vec<_>>();
         let values = |side: &[(u32, f64)]| side.iter().map(|(_, value)| *value).collect::<Vec<_>>();
-        let (beside, mine, base) = (rounds(mine) == rounds(base), values(mine), values(base));
+        let (beside, mine, base) = (rounds(&mine) == rounds(&base), values(&mine), values(&base));
         let estimate = if beside {
             paired_ratio(&mine, &base, WINNER_CONFIDENCE)
         } else {
@@ -35,18 +43,18 @@ impl Ratio {
         if let Some(estimate) = estimate {
             return Some(Ratio { value: estimate.value, interval: Some(estimate.interval) });
         }
-        let (mine, base) = (results::statistics::median(&mine)?, results::statistics::median(&base)?);
+        let (mine, base) = (median(&mine)?, median(&base)?);
         (mine > 0.0 && base > 0.0).then(|| Ratio { value: mine / base, interval: None })
     }
 
     /// Whether the rounds show a difference.
-    pub(crate) fn difference(&self) -> Difference {
+    pub fn difference(&self) -> Difference {
         let estimate = self.interval.map(|interval| Estimate { value: self.value, interval });
         estimate.map_or(Difference::TooFew, |estimate| estimate.winner())
     }
 
     /// Why an interval shows no difference, in words; `None`: it does, or there is none.
-    pub(crate) fn doubt(&self) -> Option<&'static str> {
+    pub fn doubt(&self) -> Option<&'static str> {
         match self.difference() {
             Difference::NotShown => Some("no difference"),
             Difference::TooFew if self.interval.is_some() => Some("too few rounds"),

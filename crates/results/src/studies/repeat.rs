@@ -2,26 +2,30 @@
 
 use std::borrow::Cow;
 
-use results::evidence::Ledger;
-use results::{Direction, DirectionRecord, Finding, JobRecord, Latency, PhaseRecord, Row, RunRecord, Trust};
-
-use super::Lane;
+use super::{Finding, Lane, PhaseRecord, Row, Trust};
+use crate::evidence::Ledger;
+use crate::record::{DirectionRecord, JobRecord, Latency, RunRecord};
+use crate::{Direction, PerDirection};
 
 /// One run of one pattern on one target, or one report row of a fio command line.
-pub(crate) struct Repeat<'a> {
-    pub(crate) row: &'a Row,
-    pub(crate) pattern: String,
-    pub(crate) title: String,
+pub struct Repeat<'a> {
+    /// The row that it is, or is a part of.
+    pub row: &'a Row,
+    /// The test's name.
+    pub pattern: String,
+    /// For people.
+    pub title: String,
     /// The workers, each by itself: they keep the series.
-    pub(crate) workers: Vec<&'a JobRecord>,
+    pub workers: Vec<&'a JobRecord>,
     /// The workers as one; `None` for a phase.
-    pub(crate) merged: Option<JobRecord>,
-    pub(crate) phase: Option<&'a PhaseRecord>,
+    pub merged: Option<JobRecord>,
+    /// The operations of a phase.
+    pub phase: Option<&'a PhaseRecord>,
 }
 
 impl<'a> Repeat<'a> {
     /// The repeats that a row stands for: one, but for a fio command line one per row of its report.
-    pub(super) fn of_row(row: &'a Row, split: bool) -> Vec<Repeat<'a>> {
+    pub fn of_row(row: &'a Row, split: bool) -> Vec<Repeat<'a>> {
         // A phase on several nodes has the records of each beside its own.
         let run = row.run.as_ref().filter(|_| row.phase.is_none());
         let groups = run.map_or_else(Vec::new, |run| groups(run, split));
@@ -34,6 +38,9 @@ impl<'a> Repeat<'a> {
         for workers in groups {
             let mut merged = workers[0].clone();
             workers[1..].iter().for_each(|worker| merged.merge(worker));
+            if !split {
+                merged.count_what_completed();
+            }
             let (mut pattern, mut title) = (row.pattern.clone(), row.title.clone());
             if several {
                 title.clone_from(&merged.name);
@@ -50,24 +57,24 @@ impl<'a> Repeat<'a> {
     }
 
     /// The run that it is a part of.
-    pub(crate) fn run(&self) -> Option<&'a RunRecord> {
+    pub fn run(&self) -> Option<&'a RunRecord> {
         self.row.run.as_ref()
     }
 
     /// The traffic of the layers below it; `None`: there is no ledger, or it ran on several nodes.
-    pub(crate) fn ledger(&self) -> Option<&'a Ledger> {
+    pub fn ledger(&self) -> Option<&'a Ledger> {
         let node = self.workers.first()?.node;
         let on_one = self.workers.iter().all(|worker| worker.node == node);
         self.run()?.nodes.get(node).filter(|_| on_one)?.ledger.as_ref()
     }
 
     /// The stage of the run that it ran in, counted from 0.
-    pub(crate) fn stage(&self) -> u32 {
+    pub fn stage(&self) -> u32 {
         self.workers.first().map_or(0, |worker| worker.plan.stage)
     }
 
     /// Findings of the row, and of its run where the row does not repeat them; not those of other jobs of the run.
-    pub(crate) fn findings(&self) -> impl Iterator<Item = &'a Finding> + use<'a> {
+    pub fn findings(&self) -> impl Iterator<Item = &'a Finding> + use<'a> {
         let name = self.merged.as_ref().map(|merged| merged.name.clone());
         let of_run = self.row.run.as_ref().map_or(&[][..], |run| &run.findings[..]);
         let of_row = &self.row.findings;
@@ -78,14 +85,27 @@ impl<'a> Repeat<'a> {
         })
     }
 
+    /// Whether it did anything.
+    pub fn ran(&self) -> bool {
+        let requests =
+            |merged: &JobRecord| merged.sync.ios + merged.directions.iter().map(|(_, of)| of.ios).sum::<u64>();
+        self.phase.is_some_and(|phase| phase.operations > 0)
+            || self.merged.as_ref().is_some_and(|all| requests(all) > 0)
+    }
+
+    /// Whether its figures answer the question: it ran, without an error, and nothing that was found makes them invalid.
+    pub fn counts(&self) -> bool {
+        self.ran() && self.trust() < Trust::Invalid
+    }
+
     /// The worst of its findings; invalid when it ended in an error.
-    pub(crate) fn trust(&self) -> Trust {
+    pub fn trust(&self) -> Trust {
         let found = Trust::of(self.findings());
         if self.error().is_some() { Trust::Invalid } else { found }
     }
 
     /// The error that ended it, in words.
-    pub(crate) fn error(&self) -> Option<String> {
+    pub fn error(&self) -> Option<String> {
         let of_job = self.merged.as_ref().and_then(|merged| merged.error.as_ref());
         let of_phase = self.phase.and_then(|phase| phase.error.as_ref());
         of_job.or(of_phase).map(|error| format!("{} ({}, errno {})", error.text, error.function, error.code))
@@ -93,9 +113,9 @@ impl<'a> Repeat<'a> {
 
     /// The latency of one lane, as the tables on the terminal show it (`DirectionRecord::latency`), or the requests that
     /// were timed of a sampled run. Empty when the lane did nothing; `None` when nothing was kept.
-    pub(crate) fn latency(&self, lane: Lane) -> Option<Cow<'_, Latency>> {
+    pub fn latency(&self, lane: Lane) -> Option<Cow<'_, Latency>> {
         if let Some(phase) = self.phase {
-            return (lane == Lane::Operation).then_some(Cow::Borrowed(&phase.latency));
+            return matches!(lane, Lane::Operation | Lane::Request).then_some(Cow::Borrowed(&phase.latency));
         }
         let merged = self.merged.as_ref()?;
         let direction = match lane {
@@ -103,14 +123,35 @@ impl<'a> Repeat<'a> {
             Lane::Write => Direction::Write,
             Lane::Sync => return Some(Cow::Borrowed(&merged.sync.lat)),
             Lane::Operation => return None,
+            Lane::Request => {
+                let mut all = self.latency(Lane::Read)?.into_owned();
+                all.merge(self.latency(Lane::Write)?.as_ref());
+                return Some(Cow::Owned(all));
+            }
         };
         let sampled = merged.sampled_latency.as_deref().map(|latencies| &latencies[direction]);
         Some(Cow::Borrowed(kept(&merged.directions[direction], sampled)?))
     }
 
     /// Whether only some of the requests were timed.
-    pub(crate) fn is_sampled(&self) -> bool {
+    pub fn is_sampled(&self) -> bool {
         self.merged.as_ref().is_some_and(|merged| merged.timed_one_in > 1)
+    }
+}
+
+impl JobRecord {
+    /// fio counts what is issued, and bytes as they come back: after a warm-up the two differ by what was in flight at its
+    /// end. The questions count both as they come back.
+    pub(super) fn count_what_completed(&mut self) {
+        let in_flight = u64::from(self.setup.depth) * u64::from(self.members.max(1));
+        let PerDirection { read, write, trim } = &mut self.directions;
+        for direction in [read, write, trim] {
+            // Each request that came back was timed, or none: what differs by more counts something else.
+            let timed = direction.clat.moments.count;
+            if direction.ios.abs_diff(timed) <= in_flight && timed > 0 {
+                direction.ios = timed;
+            }
+        }
     }
 }
 
