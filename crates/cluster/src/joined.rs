@@ -52,10 +52,15 @@ fn add(sample: &mut LedgerSample, other: &Ledger) {
     };
     sum(&mut sample.application.bytes, other.application.bytes);
     sum(&mut sample.application.operations, other.application.operations);
-    if let (Seen::Value(all), Seen::Value(own)) = (&mut sample.process, &other.process) {
-        sum(&mut all.call_bytes, own.call_bytes);
-        sum(&mut all.storage_bytes, own.storage_bytes);
-        all.cpu_ns += own.cpu_ns;
+    match (&mut sample.process, &other.process) {
+        (Seen::Value(all), Seen::Value(own)) => {
+            sum(&mut all.call_bytes, own.call_bytes);
+            sum(&mut all.storage_bytes, own.storage_bytes);
+            all.cpu_ns += own.cpu_ns;
+        }
+        // A sum without one of them would be too small.
+        (all @ Seen::Value(_), Seen::NotVisible(_)) => all.clone_from(&other.process),
+        (Seen::NotVisible(_), _) => {}
     }
     if let (Seen::Value(all), Seen::Value(own)) = (&mut sample.cache, &other.cache) {
         all.cached_bytes += own.cached_bytes;

@@ -1,6 +1,7 @@
 //! The record prepared for the traps: stages with their rows, and the traffic of each layer during each stage.
 
 mod flow;
+mod moved;
 mod row;
 
 use std::collections::BTreeSet;
@@ -11,6 +12,7 @@ use results::{JobRecord, Node, RunRecord};
 pub(crate) use results::Transfer;
 
 pub(crate) use flow::{Flow, connected};
+pub(crate) use moved::Moved;
 use row::{moves_data, works_on_names};
 
 pub(crate) use row::{Done, FilesOn, FuseBackend, Row, touches_nothing};
@@ -147,7 +149,7 @@ impl<'r> Stage<'r> {
         let alone = rows.iter().map(|row| row.workers.len()).sum::<usize>() == workers.len();
         let flow = node.ledger.as_ref().and_then(|ledger| Flow::of(ledger, number, &rows));
         // The ledger's own count is of all that ran.
-        let flow = flow.map(|flow| if alone { flow } else { flow.of_rows(&rows) });
+        let flow = flow.map(|flow| if alone { flow } else { flow.of_rows(&rows) }.with_storage(node, &rows));
         Stage { rows, workers, flow }
     }
 

@@ -31,6 +31,7 @@ const EXPLAINED_BY: &[(&str, &[&str])] = &[
             unwritten_data::ID,
             above_link_speed::ID,
             memory_storage::ID,
+            host_cache::ID,
         ],
     ),
     (too_noisy::ID, &[stalled::ID, burst::ID, drift::ID, too_short::ID, host_cache::ID, lazy_blocks::ID]),

@@ -1,5 +1,6 @@
 //! A reading of all layers.
 
+use results::ReadWrite;
 use results::evidence::{DeviceCounters, ProcessCounters, Seen, SystemCounters, WireCounters};
 
 /// What the layers counted since the first reading. What is a state and no counter (dirty bytes) is as of now.
@@ -11,6 +12,8 @@ pub struct Reading {
     pub devices: Seen<Vec<DeviceCounters>>,
     /// The other devices of the same stacks.
     pub stacked_devices: Vec<DeviceCounters>,
+    /// What the leaf devices moved for this process's control group; `None`: others run in it, or nobody counts.
+    pub group: Option<ReadWrite<u64>>,
     /// What crossed the network for network and FUSE mounts.
     pub wire: Seen<WireCounters>,
     /// The whole machine.

@@ -13,6 +13,8 @@ pub struct CachedPages {
     pub dirty_bytes: Option<u64>,
     /// Of these, on their way; `None` likewise.
     pub writeback_bytes: Option<u64>,
+    /// Were in the cache and are not now, as far as the kernel remembers; `None` likewise.
+    pub evicted_bytes: Option<u64>,
 }
 
 /// What a file's extents are, in bytes up to the length that was asked about. Holes count nowhere.

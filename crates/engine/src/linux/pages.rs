@@ -63,6 +63,7 @@ fn cachestat(fd: BorrowedFd<'_>) -> Result<CachedPages, i32> {
         cached_bytes: bytes(counts.cached),
         dirty_bytes: Some(bytes(counts.dirty)),
         writeback_bytes: Some(bytes(counts.writeback)),
+        evicted_bytes: Some(bytes(counts.evicted)),
     })
 }
 
@@ -96,7 +97,7 @@ fn mincore(fd: BorrowedFd<'_>, kind: FileKind) -> Result<CachedPages, i32> {
         cached += answers.iter().filter(|answer| **answer & 1 != 0).count() as u64;
         offset += length;
     }
-    Ok(CachedPages { cached_bytes: cached * page, dirty_bytes: None, writeback_bytes: None })
+    Ok(CachedPages { cached_bytes: cached * page, dirty_bytes: None, writeback_bytes: None, evicted_bytes: None })
 }
 
 /// A part of a file, mapped and never touched.

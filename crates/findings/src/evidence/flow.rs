@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use results::Node;
 use results::ReadWrite;
 use results::evidence::{
     BlockDevice, DeviceCounters, Layer, LayerCounters, Ledger, LedgerSample, NfsOperation, ProcessCounters,
     SocketCounters, StorageClass,
 };
 
-use super::Transfer;
+use super::moved::{self, Moved};
 use super::row::{Done, FuseBackend, Row};
+use results::Transfer;
 
 /// Differences between the first and the last sample of a stage.
 pub(crate) struct Flow<'r> {
@@ -24,6 +26,12 @@ pub(crate) struct Flow<'r> {
     /// The devices behind the rows' files together; `None`: not visible, none, or not theirs alone.
     pub(crate) device: Option<Queue>,
     pub(crate) process: Option<ProcessCounters>,
+    /// What the devices moved for the run's own control group.
+    pub(crate) group: Option<ReadWrite<u64>>,
+    /// What the storage moved for the run, by the nearest counter; `None`: not visible.
+    pub(crate) storage: ReadWrite<Option<Moved>>,
+    /// Others moved bytes of weight on the devices before the run.
+    pub(crate) foreign_before: bool,
     /// What crossed the network to the server; `None`: not visible, or there is no server.
     pub(crate) wire: Option<Wire<'r>>,
     pub(crate) daemon: Option<Daemon>,
@@ -32,7 +40,7 @@ pub(crate) struct Flow<'r> {
 /// The daemon of a FUSE mount.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Daemon {
-    /// Bytes that it read from local storage, and wrote to local files.
+    /// Bytes that it and its helpers read from local storage, and of pages that they made dirty there.
     pub(crate) storage: Option<ReadWrite<u64>>,
     /// Processor time, ns.
     pub(crate) cpu_ns: Option<u64>,
@@ -69,24 +77,40 @@ impl<'r> Flow<'r> {
         let one_class = rows.iter().all(|row| row.class() == class);
         let fuse = class == StorageClass::Fuse;
         let has_device = fuse || matches!(class, StorageClass::Block | StorageClass::Device | StorageClass::Unknown);
-        let has_wire = match class {
+        let application = layer(&end.application, &begin.application);
+        let backends: Vec<FuseBackend> = rows.iter().map(|row| row.fuse_backend(connected(end))).collect();
+        let all_are = |wanted| backends.iter().all(|backend| *backend == wanted);
+        let crossed = wire(begin, end).filter(|wire| match class {
             StorageClass::Network | StorageClass::Unknown => true,
             // A daemon without a server has no wire, whatever the interfaces carry for others.
-            StorageClass::Fuse => rows.iter().all(|row| row.fuse_backend(connected(end)) == FuseBackend::Server),
+            StorageClass::Fuse if all_are(FuseBackend::Server) => true,
+            // That of one that may have none shows itself by what it carried.
+            StorageClass::Fuse if all_are(FuseBackend::Unknown) => {
+                wire.bytes.sum() as f64 >= application.bytes.sum() as f64 * moved::ALL
+            }
             _ => false,
-        };
+        });
         let seconds = end.at_ms.saturating_sub(begin.at_ms) as f64 / 1000.0;
         Some(Flow {
             begin,
             end,
             seconds,
             reading_seconds: reading_seconds(seconds, rows),
-            application: layer(&end.application, &begin.application),
+            application,
             device: if one_class && has_device { queue(begin, end, rows) } else { None },
             process: begin.process.value().zip(end.process.value()).map(|(begin, end)| process(end, begin)),
-            wire: if one_class && has_wire { wire(begin, end) } else { None },
+            group: begin.group.zip(end.group).map(|(begin, end)| end.since(begin)),
+            storage: ReadWrite::default(),
+            foreign_before: foreign_before(ledger, end, seconds),
+            wire: crossed.filter(|_| one_class),
             daemon: daemon(begin, end),
         })
+    }
+
+    /// With what the storage moved for these rows.
+    pub(super) fn with_storage(self, node: &Node, rows: &[Row<'_>]) -> Flow<'r> {
+        let storage = moved::of_rows(&self, node, rows);
+        Flow { storage, ..self }
     }
 }
 
@@ -103,12 +127,20 @@ fn reading_seconds(seconds: f64, rows: &[Row<'_>]) -> f64 {
 impl<'r> Flow<'r> {
     /// What a device moved, wherever it stands in the stack; `None`: not visible.
     pub(crate) fn moved(&self, device: &str) -> Option<ReadWrite<u64>> {
-        let bytes = |sample: &LedgerSample| {
-            let leaves = sample.devices.value().map_or(&[][..], Vec::as_slice);
-            let all = leaves.iter().chain(&sample.stacked_devices);
-            all.into_iter().find(|known| known.name == device).map(|known| known.done.bytes)
-        };
+        let bytes = |sample| self.counters(sample, device).map(|known| known.done.bytes);
         Some(bytes(self.end)?.since(bytes(self.begin)?))
+    }
+
+    /// A device's counters in a sample, wherever it stands in the stack.
+    pub(super) fn counters<'s>(&self, sample: &'s LedgerSample, device: &str) -> Option<&'s DeviceCounters> {
+        let leaves = sample.devices.value().map_or(&[][..], Vec::as_slice);
+        leaves.iter().chain(&sample.stacked_devices).find(|known| known.name == device)
+    }
+
+    /// Flushes that a device was asked for.
+    pub(crate) fn flushes(&self, device: &str) -> u64 {
+        let count = |sample| self.counters(sample, device).and_then(|known| known.flushes).unwrap_or(0);
+        count(self.end).saturating_sub(count(self.begin))
     }
 
     /// What the devices below the file of a loop device moved; `None`: there are none, or one is not visible.
@@ -150,6 +182,12 @@ impl Wire<'_> {
     }
 }
 
+/// At the rate of the look before the run, others' bytes are more than what is left out of account.
+fn foreign_before(ledger: &Ledger, end: &LedgerSample, seconds: f64) -> bool {
+    let rate = ledger.machine.foreign_bytes_per_s.value().map_or(0.0, |rate| rate.read + rate.write);
+    moved::has_others(end.application.bytes.sum().saturating_add((rate * seconds) as u64), end.application.bytes.sum())
+}
+
 fn layer(end: &LayerCounters, begin: &LayerCounters) -> LayerCounters {
     LayerCounters { bytes: end.bytes.since(begin.bytes), operations: end.operations.since(begin.operations) }
 }
@@ -169,7 +207,9 @@ fn queue(begin: &LedgerSample, end: &LedgerSample, rows: &[Row<'_>]) -> Option<Q
     let storages = rows.iter().flat_map(Row::parts).map(|part| part.storage);
     known.extend(storages.filter_map(|storage| storage.devices.value()).flatten().flat_map(names));
     let behind: Vec<&DeviceCounters> = after.iter().filter(|device| known.contains(device.name.as_str())).collect();
-    let behind = if behind.is_empty() { after.iter().collect() } else { behind };
+    // What a daemon lies on need not be any of them.
+    let is_fuse = rows.iter().any(|row| row.class() == StorageClass::Fuse);
+    let behind = if behind.is_empty() && !is_fuse { after.iter().collect() } else { behind };
     let mut queue = Queue::default();
     for device in behind {
         let then = before.iter().find(|then| then.name == device.name)?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use job::EngineName;
-use results::evidence::{DirectIo, InMemory, Storage, StorageClass};
+use results::evidence::{DirectIo, InMemory, Layer, LayerKind, Storage, StorageClass};
 use results::{Access, Direction, DirectionRecord, JobRecord, Latency, Node, Transfer};
 
 /// A run shorter than this cannot be judged by its counters: a sampler's look is some ms off.
@@ -46,8 +46,8 @@ pub(crate) enum FuseBackend {
     Unknown,
 }
 
-/// Daemons that always have a server, though their command line need not name it.
-const WITH_SERVER: [&str; 16] = [
+/// Daemons that mostly have a server, though their command line need not name it: none of these says that there is one.
+const MOSTLY_WITH_SERVER: [&str; 16] = [
     "s3fs",
     "sshfs",
     "juicefs",
@@ -162,16 +162,31 @@ impl<'r> Row<'r> {
     pub(crate) fn fuse_backend(&self, connected: Option<bool>) -> FuseBackend {
         let Some(storage) = self.storage else { return FuseBackend::Unknown };
         let fuse = storage.fuse.as_ref();
-        let known = fuse.and_then(|fuse| fuse.kind.as_deref()).is_some_and(|kind| WITH_SERVER.contains(&kind));
+        let known = fuse.and_then(|fuse| fuse.kind.as_deref()).is_some_and(|kind| MOSTLY_WITH_SERVER.contains(&kind));
         let named = storage.server.is_some() || fuse.is_some_and(|fuse| fuse.url.is_some());
         let has_devices = storage.devices.value().is_some_and(|devices| !devices.is_empty());
         match connected {
-            _ if named || known => FuseBackend::Server,
+            _ if named => FuseBackend::Server,
             Some(true) => FuseBackend::Server,
             _ if has_devices => FuseBackend::ThisMachine,
+            _ if known => FuseBackend::Unknown,
             Some(false) => FuseBackend::ThisMachine,
             None => FuseBackend::Unknown,
         }
+    }
+
+    /// The daemon's command line asks for a cache in its own memory or files.
+    pub(crate) fn names_a_cache(&self) -> bool {
+        self.storage.and_then(|storage| storage.fuse.as_ref()).is_some_and(|fuse| fuse.cache.is_some())
+    }
+
+    /// Loop devices among the layers of its files, at all levels.
+    pub(crate) fn loops(&self) -> Vec<&'r Layer> {
+        let mut loops: Vec<&'r Layer> = Vec::new();
+        for part in self.parts() {
+            part.storage.each_layer(&mut |layer| loops.extend((layer.kind == LayerKind::Loop).then_some(layer)));
+        }
+        loops
     }
 
     pub(crate) fn engine(&self) -> Option<EngineName> {
@@ -219,6 +234,11 @@ impl<'r> Row<'r> {
     pub(crate) fn synced(&self) -> bool {
         let plan = &self.first().plan;
         self.writes() && (plan.end_sync || plan.synchronous || plan.sync_every_writes == 1)
+    }
+
+    /// Some of its writes are followed by a sync, or are one.
+    pub(crate) fn syncs_between(&self) -> bool {
+        self.first().plan.synchronous || self.first().plan.sync_every_writes > 0
     }
 
     /// Bytes that the storage must have when all that was written is synced, each block counted once. It is less than

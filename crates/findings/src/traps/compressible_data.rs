@@ -90,7 +90,8 @@ fn stored(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, states: &[&FileStat
     // Not each of the two lists its extents, or says of them that they are compressed.
     let encoded = if holds_compressed(row) { bytes } else { sum(|state| state.encoded_bytes)? };
     let direction = if row.reads() { Transfer::Read } else { Transfer::Write };
-    let (asked, moved) = (flow.application.bytes[direction], flow.device.as_ref()?.done.bytes[direction]);
+    let storage = flow.storage[direction].as_ref()?;
+    let (asked, moved) = (flow.application.bytes[direction], storage.bytes);
     let ratio = moved as f64 / asked.max(1) as f64;
     // Encrypted extents are stored in another form too, in their full size: then the device moved all of it.
     let shrunk = encoded as f64 >= bytes as f64 * SAVED && ratio <= 1.0 - SAVED;
@@ -98,7 +99,6 @@ fn stored(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, states: &[&FileStat
         return None;
     }
     let severity = if ratio < MOVED { Severity::Invalid } else { Severity::Caution };
-    let device = flow.device.as_ref()?;
     let cause = format!(
         "{} of the {} in the files are stored compressed: {} {} by the job, {} by {}{}",
         percent(encoded as f64 / bytes as f64),
@@ -106,7 +106,7 @@ fn stored(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, states: &[&FileStat
         size(asked),
         if direction == Transfer::Read { "read" } else { "written" },
         size(moved),
-        device.name,
+        storage.witness,
         stage.together()
     );
     Some(

@@ -55,8 +55,8 @@ fn undelivered(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Find
     if !row.reads() || asked < BYTES_MIN || !stage.reads_are_the_workload() {
         return None;
     }
-    let (delivered, witness) = match (&flow.device, &flow.wire) {
-        (Some(device), _) if row.class() != StorageClass::Fuse => (device.done.bytes.read, device.name.as_str()),
+    let (delivered, witness) = match (&flow.storage.read, &flow.wire) {
+        (Some(storage), _) if row.class() != StorageClass::Fuse => (storage.bytes, storage.witness.as_str()),
         // FUSE and NFS without direct I/O have findings of their own.
         (None, Some(wire)) if row.class() == StorageClass::Network => (wire.bytes.read, wire.witness),
         _ => return None,
@@ -86,7 +86,7 @@ fn cached(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> 
     // A file's pages are cached once, however often it is read; but where the device delivered each of many passes, a
     // few pages that came on the way served nobody.
     let touched = stage.rows.iter().map(Row::span_bytes).try_fold(0u64, |sum, span| Some(sum.saturating_add(span?)));
-    let delivered = flow.device.as_ref().map_or(0, |device| device.done.bytes.read);
+    let delivered = flow.storage.read.as_ref().map_or(0, |storage| storage.bytes);
     let only_read = flow.application.bytes.write == 0;
     let all_delivered = only_read && delivered as f64 >= moved as f64 * ALL_DELIVERED;
     let most = if all_delivered { moved } else { moved.min(touched.unwrap_or(u64::MAX)) };

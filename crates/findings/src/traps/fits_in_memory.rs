@@ -4,7 +4,7 @@ use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
 use super::page_cache::READ_ONCE;
-use crate::evidence::{Evidence, Row, Stage};
+use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::size;
@@ -51,10 +51,13 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 
 /// The layers tell whether memory answered.
 fn witnessed(stage: &Stage<'_>, row: &Row<'_>) -> bool {
+    let direction = if row.reads() { Transfer::Read } else { Transfer::Write };
+    let pages =
+        |flow: &Flow<'_>| !row.reads() && flow.end.cache.value().is_some_and(|cache| cache.dirty_bytes.is_some());
+    let judged = |flow: &Flow<'_>| flow.storage[direction].as_ref().is_some_and(|moved| !moved.shared || pages(flow));
     let seen = stage.flow.as_ref().is_some_and(|flow| match row.class() {
-        StorageClass::Block | StorageClass::Device => flow.device.is_some(),
-        StorageClass::Fuse if flow.device.is_some() => true,
-        StorageClass::Fuse if row.reads() && flow.daemon.is_some_and(|daemon| daemon.storage.is_some()) => true,
+        StorageClass::Block | StorageClass::Device => judged(flow),
+        StorageClass::Fuse if judged(flow) => true,
         _ => flow.wire.is_some(),
     });
     // What is too short to be judged did not come to a second pass either.

@@ -1,6 +1,6 @@
 //! T27: other programs used the storage.
 
-use results::evidence::StorageClass;
+use results::evidence::{Layer, StorageClass};
 use results::{Finding, ReadWrite, Severity};
 
 use crate::evidence::{Evidence, Flow, Row, Stage};
@@ -18,7 +18,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     happens: "A backup, an update, another test or the write-back of earlier data shares the device. Each gets a part \
               of its throughput, and the next run gets another part.",
     seen: "Bytes that the device read beyond those that this process requested. Bytes that the device wrote while the \
-           run wrote nothing and laid out no file. Bytes that the device moved in a short look before the run. A \
+           run wrote nothing and laid out no file. Bytes that the disk below the file of a loop device moved beyond what \
+           that device did, at every level. Bytes that the device moved in a short look before the run. A \
            caution from 10 % of the run's own bytes and 1 MiB/s on; during the run from 16 MiB on. Operations on names \
            move few bytes of their own: beside a phase it is a caution from 16 MiB/s before the first one on, or from \
            16 MiB read or 64 MiB written during its passes beyond all that its operations can have caused.",
@@ -32,6 +33,10 @@ const SHARE: f64 = 0.1;
 const RATE_MIN: f64 = (1u64 << 20) as f64;
 /// Bytes below which it may be journal and metadata.
 const BYTES_MIN: u64 = 16 << 20;
+/// The filesystem of an image adds this part of what is written, at most.
+const OVERHEAD_PARTS: u64 = 20;
+/// What its journal takes for each flush, bytes.
+const JOURNAL_BYTES: u64 = 128 << 10;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let on_disk = evidence
@@ -42,29 +47,50 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 
 /// What the device did beyond what was asked of it.
 fn during(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
-    let device = flow.device.as_ref()?;
     let own = flow.application.bytes.sum();
-    // The kernel charges each read to who asked, readahead included; write-back is charged when pages get dirty.
-    let reads = flow.process.map_or(0, |process| device.done.bytes.read.saturating_sub(process.storage_bytes.read));
-    // Files that this run or an earlier one wrote may still be on their way.
-    let quiet = stage.rows.iter().all(|row| !row.writes() && !row.first().plan.laid_out);
-    let writes = if quiet { device.done.bytes.write } else { 0 };
-    let foreign = reads.saturating_add(writes);
+    let (name, foreign) = top(stage, flow)
+        .into_iter()
+        .chain(row.loops().into_iter().filter_map(|device| below(stage, flow, device)))
+        .max_by_key(|(_, foreign)| *foreign)?;
     let too_much =
         foreign >= BYTES_MIN && foreign as f64 >= own as f64 * SHARE && foreign as f64 >= RATE_MIN * flow.seconds;
     too_much.then(|| {
-        let cause = format!(
-            "{} moved {} for others, besides this run's {}{}",
-            device.name,
-            size(foreign),
-            size(own),
-            stage.together()
-        );
+        let cause =
+            format!("{name} moved {} for others, besides this run's {}{}", size(foreign), size(own), stage.together());
         Report::new(ID, Severity::Caution, row.name)
             .bytes("foreign bytes", foreign)
             .bytes("bytes of the run", own)
             .says(cause, "find who else uses the device (iotop), and run again when it is idle")
     })
+}
+
+/// Nothing of this run's can still be on its way: files that this run or an earlier one wrote may be.
+fn quiet(stage: &Stage<'_>) -> bool {
+    stage.rows.iter().all(|row| !row.writes() && !row.first().plan.laid_out)
+}
+
+/// What the devices of the files moved for others.
+fn top(stage: &Stage<'_>, flow: &Flow<'_>) -> Option<(String, u64)> {
+    let device = flow.device.as_ref()?;
+    // The kernel charges each read to who asked, readahead included; write-back is charged when pages get dirty.
+    let reads = flow.process.map_or(0, |process| device.done.bytes.read.saturating_sub(process.storage_bytes.read));
+    let writes = if quiet(stage) { device.done.bytes.write } else { 0 };
+    Some((device.name.clone(), reads.saturating_add(writes)))
+}
+
+/// What the devices below the file of a loop device moved beyond what that did.
+fn below(stage: &Stage<'_>, flow: &Flow<'_>, device: &Layer) -> Option<(String, u64)> {
+    let (moved, below) = (flow.moved(&device.name)?, flow.below_image(device)?);
+    let direct = device.image.as_ref().is_some_and(|image| image.direct == Some(true));
+    let journal = moved.write / OVERHEAD_PARTS + flow.flushes(&device.name).saturating_mul(JOURNAL_BYTES);
+    // The page cache of the file reads ahead, and writes later what was written to it long ago.
+    let reads = if direct { moved.read + moved.read / OVERHEAD_PARTS } else { moved.read.saturating_mul(2) };
+    let writes = if direct || quiet(stage) { below.write.saturating_sub(moved.write + journal) } else { 0 };
+    let names: Vec<&str> = device.devices_below().iter().map(|below| below.name.as_str()).collect();
+    Some((
+        format!("{} below {}", names.join("+"), device.name),
+        below.read.saturating_sub(reads).saturating_add(writes),
+    ))
 }
 
 /// What moved on the devices before the run.

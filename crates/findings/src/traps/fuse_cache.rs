@@ -20,8 +20,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     seen: "From 256 KiB on, the bytes on the network to the daemon's server are compared with those that the job \
            moved. Reported if 10 % or more did not cross the network, invalid from 50 % on. If others use the \
            interface too, the daemon's own connections are counted. That is a caution only, since short connections \
-           are missed. Daemons without a server (bindfs, gocryptfs) have no network. For reads, what the daemon or \
-           the devices below read is compared instead; for writes what the daemon wrote, if no device is visible.",
+           are missed. Daemons without a server (bindfs, gocryptfs) have no network. For reads, what the daemon and \
+           its helpers or the devices below read is compared instead; where neither tells, it is `not-visible`. What \
+           reached storage of their writes only a device tells.",
     advice: "For reads use objects that this machine has not touched since the mount, or mount without the cache: \
              s3fs without the option use_cache, rclone with vfs-cache-mode off. For writes add --end_fsync=1, and \
              include the close.",
@@ -44,56 +45,34 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
             FuseBackend::Server => {
                 judge(stage, row, flow, Transfer::Read).or_else(|| judge(stage, row, flow, Transfer::Write))
             }
-            FuseBackend::ThisMachine => read_here(stage, row, flow).or_else(|| written_here(stage, row, flow)),
-            FuseBackend::Unknown => None,
+            FuseBackend::Unknown if flow.wire.is_some() => None,
+            FuseBackend::ThisMachine | FuseBackend::Unknown => read_here(stage, row, flow),
         })
         .collect()
 }
 
-/// Reads through a daemon without a server: what it had storage read, or what the devices below it delivered.
+/// Reads through a daemon without a server: what it and its helpers had storage read, or the devices below delivered.
 fn read_here(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let asked = flow.application.bytes.read;
     if !row.reads() || !stage.reads_are_the_workload() {
         return None;
     }
-    // A daemon may let the kernel read its files for it (passthrough): then this process is charged.
-    let own = flow.process.map_or(0, |process| process.storage_bytes.read);
-    let daemon = flow.daemon.and_then(|daemon| daemon.storage).map(|bytes| bytes.read.saturating_add(own));
-    let device = flow.device.as_ref().map(|device| device.done.bytes.read);
-    local(stage, row, Transfer::Read, asked, daemon.max(device)?)
-}
-
-/// Writes through such a daemon that it did not pass on. Where the device is seen, it is asked instead.
-fn written_here(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
-    let passed_on = flow.daemon.and_then(|daemon| daemon.storage)?.write;
-    if !row.writes() || flow.device.is_some() {
-        return None;
-    }
-    local(stage, row, Transfer::Write, row.durable_bytes_min(), passed_on)
-}
-
-fn local(stage: &Stage<'_>, row: &Row<'_>, direction: Transfer, asked: u64, moved: u64) -> Option<Finding> {
+    let storage = flow.storage.read.as_ref()?;
+    let moved = storage.bytes;
     let share = asked.saturating_sub(moved) as f64 / asked.max(1) as f64;
     if asked < BYTES_MIN || share < CAUTION {
         return None;
     }
-    let (verb, passed, kept) = if direction == Transfer::Read {
-        ("read", "read by the storage below", "came from")
-    } else {
-        ("written", "passed on by the daemon", "stayed in")
-    };
     let kind = row.storage.and_then(|storage| storage.fuse.as_ref()?.kind.as_deref()).unwrap_or("the daemon");
     let cause = format!(
-        "{} {verb}, {} {passed}: {} {kept} memory of {kind} or of the kernel{}",
+        "{} read, {} read by {}: {} came from memory of {kind} or of the kernel{}",
         size(asked),
         size(moved),
+        storage.witness,
         percent(share),
         stage.together()
     );
-    let next = match direction {
-        Transfer::Read => "read files that this machine has not touched (or drop its caches), with --direct=1",
-        Transfer::Write => "add --end_fsync=1",
-    };
+    let next = "read files that this machine has not touched (or drop its caches), with --direct=1";
     let severity = if share >= INVALID { Severity::Invalid } else { Severity::Caution };
     let report = Report::new(ID, severity, row.name)
         .bytes("bytes moved by the job", asked)

@@ -1,10 +1,10 @@
 //! T12: a cache below the devices of this machine.
 
-use results::evidence::{BlockDevice, Layer, LayerKind, StorageClass};
+use results::evidence::{BlockDevice, Layer, StorageClass};
 use results::statistics::{ChangePoint, Sensitivity, change_point};
 use results::{Finding, ReadWrite, Severity};
 
-use crate::evidence::{BYTES_MIN, Evidence, Flow, Row, Stage, Transfer};
+use crate::evidence::{BYTES_MIN, Evidence, Flow, Moved, Row, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{rate, size, time};
@@ -18,7 +18,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     happens: "A virtual disk may be a file in the host's page cache. A RAID controller or an array has memory of its \
               own. The device counters of this machine then show every request as delivered, although memory answered.",
     seen: "Loop device, at any level of the stack: the device below its file moved half or less of what the loop device \
-           moved, in reads or in writes, of 256 KiB or more. That is invalid. Where the lower layer is not visible there are two signs, \
+           moved, in reads or in writes, of 256 KiB or more. That is invalid. Beside others on that disk the pages of the \
+           file tell (cachestat): which appeared, and which are still dirty. Where the lower layer is not visible there are two signs, \
            neither is proof, and both are a caution. First: with direct I/O, nine tenths delivered by the device, the \
            rate rises by half or more when every byte of the run's own files was read once. Second: a disk with \
            platters answers random reads within 1 ms, over 1 GiB or more.",
@@ -59,7 +60,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 pub(super) fn delivered_directly(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> bool {
     let on_disk = matches!(stage.class(), Some(StorageClass::Block | StorageClass::Device));
     let asked = flow.application.bytes.read;
-    let whole = flow.device.as_ref().is_some_and(|device| device.done.bytes.read as f64 >= asked as f64 * DELIVERED);
+    let whole = flow.storage.read.as_ref().is_some_and(|storage| storage.bytes as f64 >= asked as f64 * DELIVERED);
     on_disk && whole && row.reads() && !row.writes() && row.direct() == Some(true) && !row.paced()
 }
 
@@ -91,41 +92,40 @@ fn below_loops(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Find
     if !matches!(stage.class(), Some(StorageClass::Block | StorageClass::Device)) {
         return None;
     }
-    let mut loops: Vec<&Layer> = Vec::new();
-    for part in row.parts() {
-        part.storage.each_layer(&mut |layer| loops.extend((layer.kind == LayerKind::Loop).then_some(layer)));
-    }
-    loops.into_iter().find_map(|device| below_loop(stage, row, flow, device))
+    row.loops().into_iter().find_map(|device| below_loop(stage, row, flow, device))
 }
 
 /// Reads are looked at first: a row that does both has one finding.
 fn below_loop(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, device: &Layer) -> Option<Finding> {
-    let (moved, below) = (flow.moved(&device.name)?, flow.below_image(device)?);
+    let moved = flow.moved(&device.name)?;
     // What nobody wrote into the image of a raw device is in no page cache either.
     let whole =
         stage.class() == Some(StorageClass::Block) || device.image.as_ref().is_none_or(|image| image.gap().is_none());
     let does = ReadWrite { read: row.reads() && whole, write: row.writes() };
     let cached = |direction: &Transfer| {
+        let below = flow.below_loop(device, *direction);
         let moved = moved[*direction];
-        does[*direction] && moved >= BYTES_MIN && below[*direction] as f64 <= moved as f64 * BELOW
+        let few = |below: &Moved| below.bytes as f64 <= moved as f64 * BELOW;
+        let judged = does[*direction] && moved >= BYTES_MIN;
+        below.filter(|below| judged && few(below)).map(|below| (*direction, moved, below))
     };
-    let direction = Transfer::BOTH.into_iter().find(cached)?;
-    let (moved, below) = (moved[direction], below[direction]);
+    let (direction, moved, below) = Transfer::BOTH.iter().find_map(cached)?;
     let (verb, passed, rest) = if direction == Transfer::Read {
         ("delivered", "read", "came from the page cache of that file")
     } else {
         ("took", "wrote", "stayed in the page cache of that file")
     };
     let cause = format!(
-        "{} {verb} {}, of which the device below its file {passed} {}: the rest {rest}{}",
+        "{} {verb} {}, of which the device below its file ({}) {passed} {}: the rest {rest}{}",
         device.name,
         size(moved),
-        size(below),
+        below.witness,
+        size(below.bytes),
         stage.together()
     );
     let report = Report::new(ID, Severity::Invalid, row.name)
         .bytes("bytes moved by the loop device", moved)
-        .bytes("bytes moved below it", below);
+        .bytes("bytes moved below it", below.bytes);
     Some(
         report
             .says(cause, format!("losetup --direct-io=on /dev/{}: its file then bypasses the page cache", device.name)),

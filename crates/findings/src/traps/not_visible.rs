@@ -1,6 +1,6 @@
 //! T33: no counter shows whether requests reached the storage.
 
-use results::evidence::{Seen, StorageClass};
+use results::evidence::{Layer, Seen, StorageClass};
 use results::{Finding, ReadWrite, Severity};
 
 use super::too_short::is_too_short;
@@ -19,11 +19,16 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     happens: "The layers below the job are not visible from here: a daemon in another container, a filesystem without \
               a visible block device, a directory of the host. The number may be that of the storage or of a cache.",
     seen: "No counter was readable (devices, mount, daemon, its network) for the direction in which the job moved \
-           256 KiB or more; or all that it moved was less, which says nothing beside readahead and metadata. A caution: it says nothing against the storage, but the row cannot win a comparison.",
+           256 KiB or more; or others used the device too, and no counter tells what it did for this run alone; or all \
+           that it moved was less, which says nothing beside readahead and metadata. A caution: it says nothing against \
+           the storage, but the row cannot win a comparison.",
     advice: "Run as root, in the PID namespace of the daemon. Or watch the storage's own counters during the run, and \
              use files larger than all memory on the way.",
     documented: "pid_namespaces(7); network_namespaces(7); proc(5)",
 };
+
+/// This share of what was written may be dirty, and what a sync left out is not.
+const LEFT_DIRTY: f64 = 0.1;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.byte_flows().filter_map(|(stage, row, flow)| judge(stage, row, flow)).collect()
@@ -39,8 +44,11 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     };
     let Some(direction) = Transfer::BOTH.into_iter().find(unseen) else { return too_little(row) };
     let what = if direction == Transfer::Read { "reads came from the storage" } else { "writes reached the storage" };
-    let cause = format!("not visible whether {what}: {}", reason(stage, row, flow));
+    let cause = format!("not visible whether {what}: {}", reason(stage, row, flow, direction));
     let next = match row.class() {
+        _ if shared_device(row, flow, direction).is_some() => {
+            "find who else uses the device (iotop), and run again when it is idle"
+        }
         StorageClass::Fuse => "run as root in the PID namespace of the daemon",
         _ => "watch the storage's own counters during the run",
     };
@@ -60,31 +68,51 @@ fn too_little(row: &Row<'_>) -> Option<Finding> {
     Some(Report::new(ID, Severity::Caution, row.name).says(cause, "run longer, or with a larger --bs"))
 }
 
-/// A layer that would show a cache was watched.
+/// A layer that would show a cache was watched, and counted this run alone.
 pub(crate) fn seen(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: Transfer) -> bool {
-    let dirty = flow.end.cache.value().is_some_and(|cache| cache.dirty_bytes.is_some());
-    let (unsynced, device) = (direction == Transfer::Write && without_sync(row), flow.device.is_some());
+    let dirty = flow.end.cache.value().and_then(|cache| cache.dirty_bytes);
+    let unsynced = direction == Transfer::Write && without_sync(row) && dirty.is_some();
+    // Where no page is left dirty, the run's writes are among what the device took, whoever else wrote.
+    let clean = direction == Transfer::Write
+        && dirty.is_some_and(|dirty| dirty as f64 <= flow.application.bytes.write as f64 * LEFT_DIRTY);
+    let storage = flow.storage[direction].as_ref().is_some_and(|storage| !storage.shared || clean || unsynced);
     match stage.class() {
-        Some(StorageClass::Fuse) => match row.fuse_backend(connected(flow.end)) {
-            FuseBackend::Server => flow.wire.is_some(),
-            // That a daemon wrote its files does not say that they are on a device.
-            FuseBackend::ThisMachine => {
-                device || flow.daemon.is_some_and(|daemon| daemon.storage.is_some()) && !unsynced
-            }
-            FuseBackend::Unknown => false,
-        },
-        Some(StorageClass::Network) => flow.wire.is_some() || unsynced && dirty,
-        Some(_) => device || flow.wire.is_some() || unsynced && dirty,
+        Some(StorageClass::Fuse) => {
+            let storage = flow.storage[direction].as_ref().is_some_and(|storage| !storage.shared);
+            let has_server = row.fuse_backend(connected(flow.end)) == FuseBackend::Server;
+            flow.wire.is_some() || storage && !has_server
+        }
+        Some(StorageClass::Network) => flow.wire.is_some() || unsynced,
+        Some(_) => (storage || flow.wire.is_some() || unsynced) && shared_image(row, flow, direction).is_none(),
         None => false,
     }
 }
 
-fn reason(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> String {
+/// The disk below an image in the page cache, where others' bytes hide what it did for the run.
+fn shared_image(row: &Row<'_>, flow: &Flow<'_>, direction: Transfer) -> Option<String> {
+    let cached = |device: &&Layer| device.image.as_ref().is_none_or(|image| image.direct != Some(true));
+    let below = |device: &Layer| flow.below_loop(device, direction).filter(|below| below.shared);
+    row.loops().iter().filter(|device| cached(device)).find_map(|device| Some(below(device)?.witness))
+}
+
+/// The device whose counter has others' bytes too, where it alone could tell.
+fn shared_device(row: &Row<'_>, flow: &Flow<'_>, direction: Transfer) -> Option<String> {
+    let shared = flow.storage[direction].as_ref().filter(|storage| storage.shared);
+    shared.map(|storage| storage.witness.clone()).or_else(|| shared_image(row, flow, direction))
+}
+
+fn reason(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: Transfer) -> String {
+    if let Some(device) = shared_device(row, flow, direction) {
+        return format!("others used {device} too, and no counter of this run alone tells");
+    }
     let daemon = || row.storage?.fuse.as_ref()?.daemon_pid.reason();
     let layer = match stage.class() {
         None => return "jobs on different kinds of storage ran at the same time".to_owned(),
         Some(StorageClass::HostShare) => return "the directory belongs to the host".to_owned(),
-        Some(StorageClass::Fuse) => daemon().or(flow.end.wire.reason()),
+        Some(StorageClass::Fuse) => {
+            let daemons = "the daemon's own counters do not tell, and no device is known below it";
+            daemon().or(flow.end.wire.reason()).or(Some(daemons))
+        }
         Some(StorageClass::Network) => flow.end.wire.reason(),
         Some(_) => flow.end.devices.reason(),
     };

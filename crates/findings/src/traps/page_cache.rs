@@ -18,7 +18,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     title: "Reads came from the page cache",
     happens: "Without direct I/O the kernel keeps data that were read or written in memory, and answers the next read \
               from there. The number is then the speed of memory and of a system call, not of the storage.",
-    seen: "From 256 KiB on, the bytes that the job read are compared with those that the devices delivered. \
+    seen: "From 256 KiB on, the bytes that the job read are compared with those that the devices delivered for it. \
            Reported from 10 % from memory on, invalid from 50 % on. Memory filesystems have no device and are not \
            checked. Network and FUSE mounts have findings of their own. Of a phase that reads small files cold it is a \
            caution where pages of them could not be dropped, or this process read less than half of them from storage.",
@@ -45,8 +45,8 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     if !row.reads() || !row.buffered() || !on_disk || !stage.reads_are_the_workload() {
         return None;
     }
-    let device = flow.device.as_ref()?;
-    let (asked, delivered) = (flow.application.bytes.read, device.done.bytes.read);
+    let storage = flow.storage.read.as_ref()?;
+    let (asked, delivered) = (flow.application.bytes.read, storage.bytes);
     // Rows with direct I/O got theirs from the device: the rest is missing from those without.
     let buffered: u64 = stage
         .rows
@@ -68,7 +68,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
         "{} read by the job, {} by {}: {} came from the page cache{}",
         size(asked),
         size(delivered),
-        device.name,
+        storage.witness,
         percent(share),
         stage.together()
     );

@@ -106,9 +106,9 @@ enum Judgement {
 }
 
 fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Judgement {
-    let (Some(device), Some(span)) = (&flow.device, row.span_bytes()) else { return Judgement::Unknown };
-    let (asked, delivered) = (flow.application.bytes.read as f64, device.done.bytes.read as f64);
-    if !row.reads() || asked < BYTES_MIN as f64 || !stage.reads_are_the_workload() {
+    let (Some(storage), Some(span)) = (&flow.storage.read, row.span_bytes()) else { return Judgement::Unknown };
+    let (asked, delivered) = (flow.application.bytes.read as f64, storage.bytes as f64);
+    if !row.reads() || asked < BYTES_MIN as f64 || !stage.reads_are_the_workload() || storage.shared {
         return Judgement::Unknown;
     }
     if asked < delivered * RATIO {
@@ -123,7 +123,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Judgement {
     let cause = format!(
         "{jobs} jobs read {} together, {} delivered {}: the same bytes {:.1} times{}",
         size(asked as u64),
-        device.name,
+        storage.witness,
         size(delivered as u64),
         asked / delivered,
         stage.together()

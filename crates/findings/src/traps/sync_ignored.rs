@@ -33,9 +33,9 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 
 fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let class = stage.class()?;
-    let (arrived, witness) = match (&flow.device, &flow.wire) {
-        (Some(device), _) if matches!(class, StorageClass::Block | StorageClass::Device | StorageClass::Fuse) => {
-            (device.done.bytes.write, device.name.as_str())
+    let (arrived, witness) = match (&flow.storage.write, &flow.wire) {
+        (Some(storage), _) if matches!(class, StorageClass::Block | StorageClass::Device | StorageClass::Fuse) => {
+            (storage.bytes, storage.witness.as_str())
         }
         (None, Some(wire)) if class == StorageClass::Network && wire.exclusive => (wire.bytes.write, wire.witness),
         _ => return None,

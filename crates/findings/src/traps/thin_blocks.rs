@@ -3,7 +3,7 @@
 use results::evidence::{Gap, Image, Layer, LayerKind, StorageClass};
 use results::{Finding, Severity};
 
-use crate::evidence::{Evidence, Row, Stage};
+use crate::evidence::{Evidence, Row, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::size;
@@ -36,10 +36,12 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 fn judge(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     let (layer, gap) = layer_with_gaps(row)?;
     let moved = stage.flow.as_ref().and_then(|flow| {
-        let (asked, device) = (flow.application.bytes.read, flow.device.as_ref()?.done.bytes.read);
+        let (asked, device) = (flow.application.bytes.read, flow.storage.read.clone()?);
         // A loop device delivers holes as well: what the disk below its file did counts.
-        let delivered = if matches!(gap, Gaps::Image(_)) { flow.below_image(layer)?.read } else { device };
-        Some((asked, device, delivered))
+        let in_image = matches!(gap, Gaps::Image(_));
+        let delivered = if in_image { flow.below_loop(layer, Transfer::Read)? } else { device.clone() };
+        // Others' bytes say nothing of these blocks.
+        (!delivered.shared).then_some((asked, device.bytes, delivered.bytes))
     });
     let report = Report::new(ID, Severity::Caution, row.name);
     let next = "write the whole device once before the read test (this destroys its data)";

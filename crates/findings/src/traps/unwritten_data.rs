@@ -3,7 +3,7 @@
 use results::evidence::FileState;
 use results::{Finding, Severity};
 
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Moved};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, size};
@@ -47,7 +47,10 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         if share < SHARE || asked == 0 {
             continue;
         }
-        let delivered = flow.device.as_ref().map(|device| device.done.bytes.read as f64 / asked as f64);
+        // Where others' bytes may be among them, only that they are too few says something.
+        let few = |moved: &&Moved| !moved.shared || (moved.bytes as f64) < asked as f64 * DELIVERED;
+        let storage = flow.storage.read.as_ref().filter(few);
+        let delivered = storage.map(|storage| storage.bytes as f64 / asked as f64);
         let severity = match delivered {
             Some(delivered) if delivered < DELIVERED => Severity::Invalid,
             Some(delivered) if delivered >= ALL_DELIVERED => continue,
@@ -66,13 +69,13 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
             ),
             false => format!("{} of the {} in the files were never written", percent(share), size(total)),
         };
-        if let Some(device) = &flow.device {
-            report = report.bytes("bytes read by the device", device.done.bytes.read);
+        if let Some(storage) = storage {
+            report = report.bytes("bytes read by the device", storage.bytes);
             cause.push_str(&format!(
                 "; {} were read, {} delivered {}{}",
                 size(asked),
-                device.name,
-                size(device.done.bytes.read),
+                storage.witness,
+                size(storage.bytes),
                 stage.together()
             ));
         }

@@ -116,9 +116,9 @@ fn left_in_memory(flow: &Flow<'_>, class: StorageClass, written: u64) -> Option<
     if let Some(left) = dirty_pages(flow, class, written) {
         return Some(left);
     }
-    if let Some(device) = &flow.device {
-        let taken = device.done.bytes.write;
-        return Some((written.saturating_sub(taken), format!("{} took {}", device.name, size(taken))));
+    if let Some(storage) = &flow.storage.write {
+        let taken = storage.bytes;
+        return Some((written.saturating_sub(taken), format!("{} took {}", storage.witness, size(taken))));
     }
     let wire = flow.wire.as_ref()?;
     Some((written.saturating_sub(wire.bytes.write), format!("{} sent, by {}", size(wire.bytes.write), wire.witness)))

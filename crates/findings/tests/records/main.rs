@@ -1,6 +1,7 @@
 //! Each trap on a record written by hand, and a twin that must stay silent.
 
 mod arbitrary;
+mod beside;
 mod between;
 mod explanations;
 mod limits;

@@ -57,7 +57,10 @@ fn a_page_cache_two_levels_down() {
     assert_eq!(found(&read(4 * GIB, 4 * GIB, 4 * GIB)), []);
     assert_eq!(found(&read(4 * GIB, 4 * GIB, MIB)), invalid("host-cache"));
     let cause = one(&read(4 * GIB, 4 * GIB, MIB), "host-cache").cause;
-    assert!(cause.starts_with("loop0 delivered 4.0 GiB, of which the device below its file read 1.0 MiB"), "{cause}");
+    assert!(
+        cause.starts_with("loop0 delivered 4.0 GiB, of which the device below its file (sda) read 1.0 MiB"),
+        "{cause}"
+    );
     assert!(one(&read(4 * GIB, MIB, MIB), "host-cache").cause.starts_with("vda delivered"));
 }
 

@@ -424,12 +424,23 @@ fn sample(second: u64, moment: Moment, column: usize, word: &str, speed: f64, re
         _ => wire([0.0004, 0.31], "sockets of s3fs (pid 812)", true),
     };
     let cache = match column {
-        0 => Seen::Value(CacheCounters { cached_bytes: 0, dirty_bytes: Some(0), writeback_bytes: Some(0) }),
-        1 => Seen::Value(CacheCounters { cached_bytes: 12_000_000, dirty_bytes: Some(0), writeback_bytes: Some(0) }),
+        0 => Seen::Value(CacheCounters {
+            cached_bytes: 0,
+            dirty_bytes: Some(0),
+            writeback_bytes: Some(0),
+            ..CacheCounters::default()
+        }),
+        1 => Seen::Value(CacheCounters {
+            cached_bytes: 12_000_000,
+            dirty_bytes: Some(0),
+            writeback_bytes: Some(0),
+            ..CacheCounters::default()
+        }),
         _ => Seen::Value(CacheCounters {
             cached_bytes: second.min(12) * 300_000_000,
             dirty_bytes: (reads < 1.0).then_some(second.min(4) * 100_000_000),
             writeback_bytes: None,
+            evicted_bytes: None,
         }),
     };
     let throttled = column == 0 && word == "randrw";

@@ -74,6 +74,7 @@ impl Meters {
             process: self.process().into(),
             devices: self.devices().into(),
             stacked_devices: Vec::new(),
+            group: None,
             wire: self.wire().into(),
             system: system(),
         }
@@ -99,6 +100,9 @@ impl Meters {
     fn wire(&mut self) -> Fact<WireCounters> {
         self.wire.as_mut().map_err(|reason| reason.clone())?.read()
     }
+
+    /// Files behind devices are not seen.
+    pub fn count_images(&self, _reading: &mut Reading) {}
 
     /// Control groups belong to Linux.
     pub fn io_limits(&self) -> Seen<Vec<String>> {

@@ -53,6 +53,9 @@ pub struct LedgerSample {
     /// Other devices of the same stack: each says where it stands. Their bytes are the same bytes once more.
     #[serde(default)]
     pub stacked_devices: Vec<DeviceCounters>,
+    /// What the leaf devices moved for the control group of this process; `None`: others run in it, or nobody counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<ReadWrite<u64>>,
     /// What crossed the network for network mounts.
     pub wire: Seen<WireCounters>,
     /// The whole machine.
@@ -86,13 +89,14 @@ pub struct LayerCounters {
 pub struct ProcessCounters {
     /// Bytes that read and write calls moved; the kernel counts neither libaio nor io_uring here.
     pub call_bytes: ReadWrite<u64>,
-    /// Bytes that block storage was asked for on our behalf (network and FUSE mounts: do not rely on it).
+    /// Bytes that block storage was asked for on our behalf (network and FUSE mounts: do not rely on it). Reads count when
+    /// they are submitted, buffered writes when a page gets dirty, direct ones when they are submitted.
     pub storage_bytes: ReadWrite<u64>,
     /// User and system CPU time, ns.
     pub cpu_ns: u64,
 }
 
-/// Pages of the stage's files, as far as they are among the ledger's.
+/// Pages of the stage's files, as far as they are among the ledger's; or of the file behind a loop device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheCounters {
     /// Bytes cached now.
@@ -101,6 +105,9 @@ pub struct CacheCounters {
     pub dirty_bytes: Option<u64>,
     /// Bytes under write-back now; `None` likewise.
     pub writeback_bytes: Option<u64>,
+    /// Bytes that were cached and are not now, as far as the kernel remembers; `None` likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evicted_bytes: Option<u64>,
 }
 
 /// A block device.
@@ -121,6 +128,9 @@ pub struct DeviceCounters {
     pub weighted_ms: u64,
     /// Flushes; `None`: the kernel does not count those of this device.
     pub flushes: Option<u64>,
+    /// Pages of the file behind a loop device; `None`: there is none, or it is not visible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<CacheCounters>,
 }
 
 /// Where a device stands in the stack behind a file.
@@ -151,14 +161,26 @@ pub struct WireCounters {
     pub nfs_asked_bytes: Option<ReadWrite<u64>>,
     /// Bytes received and sent by the interface towards the server.
     pub interface_bytes: Option<ReadWrite<u64>>,
-    /// Bytes that the FUSE daemon itself read from and wrote to local storage.
+    /// Bytes that the FUSE daemon and its helpers read from local storage, and of pages that they made dirty there.
     pub daemon_storage_bytes: Option<ReadWrite<u64>>,
+    /// Who works for the FUSE daemon; `None`: nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub daemon_helpers: Option<DaemonHelpers>,
     /// Processor time of the FUSE daemon, ns.
     #[serde(default)]
     pub daemon_cpu_ns: Option<u64>,
     /// What the FUSE daemon's own TCP connections moved.
     #[serde(default)]
     pub daemon_sockets: Seen<SocketCounters>,
+}
+
+/// Processes that a FUSE daemon has work done by: its children, and the other ends of its sockets on this machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DaemonHelpers {
+    /// `nbdkit (pid 12)`.
+    pub names: Vec<String>,
+    /// No connection leads to anybody else: what the daemon and these read from storage is all.
+    pub complete: bool,
 }
 
 /// TCP connections of a process.

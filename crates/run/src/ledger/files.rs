@@ -20,6 +20,8 @@ const FLUSHED_BYTES_MAX: u64 = 64 << 20;
 enum OpenMode {
     /// Held open through the stage.
     Held,
+    /// The same, but its pages are those of another file: the kernel counts none for a file of an overlay.
+    Overlaid,
     /// Opened for each reading: a block device.
     Briefly,
     /// Never opened: FUSE.
@@ -93,15 +95,23 @@ impl Files {
     pub(super) fn pages(&self, stage: u32) -> Result<CacheCounters, String> {
         let mut sum: Option<CacheCounters> = None;
         for file in self.looked.iter().filter(|file| file.stages.contains(&stage)) {
+            if file.open_mode == OpenMode::Overlaid {
+                return Err("an overlay's files have their pages in the filesystems below it".to_owned());
+            }
             let open = file.open.as_ref().map_err(String::clone)?;
             let pages = page_cache_of(open).map_err(|error| error.to_string())?;
             let add = |sum: Option<u64>, more: Option<u64>| sum.zip(more).map(|(sum, more)| sum + more);
-            let so_far =
-                sum.unwrap_or(CacheCounters { cached_bytes: 0, dirty_bytes: Some(0), writeback_bytes: Some(0) });
+            let so_far = sum.unwrap_or(CacheCounters {
+                cached_bytes: 0,
+                dirty_bytes: Some(0),
+                writeback_bytes: Some(0),
+                evicted_bytes: Some(0),
+            });
             sum = Some(CacheCounters {
                 cached_bytes: so_far.cached_bytes + pages.cached_bytes,
                 dirty_bytes: add(so_far.dirty_bytes, pages.dirty_bytes),
                 writeback_bytes: add(so_far.writeback_bytes, pages.writeback_bytes),
+                evicted_bytes: add(so_far.evicted_bytes, pages.evicted_bytes),
             });
         }
         sum.ok_or_else(|| "the stage has no files".to_owned())
@@ -143,6 +153,7 @@ fn open_mode(file: &WatchedFile, fstype: Option<&str>) -> OpenMode {
     match fstype {
         _ if is_device => OpenMode::Briefly,
         Some(fstype) if opening_matters(fstype) => OpenMode::Unopened,
+        Some("overlay") => OpenMode::Overlaid,
         _ => OpenMode::Held,
     }
 }
@@ -163,7 +174,7 @@ impl WatchedFile {
 
     fn begin(&mut self, first: bool) -> Result<FileState, String> {
         self.open = match self.open_mode {
-            OpenMode::Held => self.open(),
+            OpenMode::Held | OpenMode::Overlaid => self.open(),
             OpenMode::Briefly => {
                 Err("another open descriptor would delay what the last close of a device does".to_owned())
             }
@@ -176,9 +187,9 @@ impl WatchedFile {
     /// written back for it.
     fn state(&self, flush: bool) -> Result<FileState, String> {
         match (&self.open, self.open_mode) {
-            (Ok(file), _) => state(file, flush),
+            (Ok(file), mode) => state(file, flush, mode != OpenMode::Overlaid),
             (Err(_), OpenMode::Unopened) => self.unopened_state(),
-            (Err(_), OpenMode::Held | OpenMode::Briefly) => state(&self.open()?, flush),
+            (Err(_), mode) => state(&self.open()?, flush, mode != OpenMode::Overlaid),
         }
     }
 
@@ -198,9 +209,10 @@ fn description(error: &FileError) -> String {
     format!("{}: {}", job::bytes::shown(&error.path), std::io::Error::from_raw_os_error(error.code))
 }
 
-fn state(file: &OpenFile, flush: bool) -> Result<FileState, String> {
+/// `has_pages`: what the kernel counts are its pages.
+fn state(file: &OpenFile, flush: bool, has_pages: bool) -> Result<FileState, String> {
     let size_bytes = file.size().map_err(|error| error.to_string())?;
-    let pages = page_cache_of(file).ok();
+    let pages = has_pages.then(|| page_cache_of(file).ok()).flatten();
     let dirty = pages.and_then(|pages| Some(pages.dirty_bytes?.saturating_add(pages.writeback_bytes?)));
     let extents = match (dirty, flush) {
         (Some(0), _) => extents_of(file, size_bytes, false).ok(),

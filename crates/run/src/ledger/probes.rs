@@ -111,7 +111,10 @@ impl Probes {
         let origin_ns = *self.origin_ns.get_or_insert(now_ns);
         let application = self.application();
         let cache = self.pages(stage, moment);
-        let reading = self.meters.read();
+        let mut reading = self.meters.read();
+        if moment != Moment::During {
+            self.meters.count_images(&mut reading);
+        }
         let sample = LedgerSample {
             at_ms: now_ns.saturating_sub(origin_ns) / 1_000_000,
             stage,
@@ -121,6 +124,7 @@ impl Probes {
             cache,
             devices: reading.devices,
             stacked_devices: reading.stacked_devices,
+            group: reading.group,
             wire: reading.wire,
             system: reading.system,
         };

@@ -42,8 +42,10 @@ fn url(mount: &Mount, words: &[String]) -> Option<String> {
     const OPTIONS: [&str; 5] = ["url", "host", "endpoint", "endpoint-url", "custom-endpoint"];
     let named = OPTIONS.iter().find_map(|name| value_of(words, name));
     let source = secrets::blank_word(&mount.source);
-    // `user@host:/directory` of sshfs, `host:/volume` of GlusterFS; `/one:/two` are folders of this machine.
-    let remote = || (source.contains(":/") && !source.starts_with('/')).then_some(source.clone());
+    // `user@host:/directory` of sshfs, `host:/volume` of GlusterFS; `/one:/two` are folders of this machine, and what stands
+    // before rclone's colon is the name of a section, or a kind: `:local:/directory`.
+    let names_a_host = source.contains(":/") && !source.starts_with('/') && mount.fstype != "fuse.rclone";
+    let remote = || names_a_host.then_some(source.clone());
     let word = || words.iter().skip(1).find(|word| word.contains("://") && !word.contains('=')).cloned();
     named.or_else(remote).or_else(word).filter(|url| !url.is_empty())
 }
@@ -128,6 +130,9 @@ mod tests {
         assert_eq!(url(&mount("fuse.juicefs", "/m"), &juicefs).as_deref(), Some("redis://h:6379/1"));
         assert_eq!(cache(&juicefs).as_deref(), Some("cache-dir=/var/jfs"));
         assert_eq!(url(&mount("fuse.s3fs", "/m"), &[]), None);
+        let mut rclone = mount("fuse.rclone", "/m");
+        rclone.source = ":local:/dir".into();
+        assert_eq!(url(&rclone, &words("rclone mount :local:/dir /m")), None, "a folder of this machine");
         let mut pool = mount("fuse.mergerfs", "/m");
         pool.source = "/disk1:/disk2".into();
         assert_eq!(url(&pool, &words("mergerfs /disk1:/disk2 /m")), None, "two folders");

@@ -26,12 +26,14 @@ const ANSWER_BYTES: usize = 16 << 10;
 /// What a mount serves, as far as that is this machine's. `path`: an existing path below it.
 pub(super) fn parts(look: &Look, mount: &Mount, path: Option<&Path>) -> Vec<Part> {
     let source = Path::new(&mount.source);
-    let folder = || named(source, "source").filter(|part| part.path.exists());
+    // Some daemons say `/dev/fuse`, which holds nothing.
+    let holds_data = |path: &Path| path.is_dir() || path.is_file();
+    let folder = || named(source, "source").filter(|part| holds_data(&part.path));
     if STACKED.contains(&mount.fstype.as_str()) {
         return folder().into_iter().collect();
     }
     let kind = mount.fstype.strip_prefix("fuse.").unwrap_or_default();
-    let known = UNIONS.contains(&kind) || SINGLE.contains(&kind) || kind == "fuse-overlayfs" || source.is_absolute();
+    let known = UNIONS.contains(&kind) || SINGLE.contains(&kind) || kind == "fuse-overlayfs" || holds_data(source);
     if !is_fuse(&mount.fstype) || !known {
         return Vec::new();
     }

@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use engine::files::{CachedPages, Reach, page_cache_of};
 use results::ReadWrite;
-use results::evidence::{DeviceCounters, DevicePlace, LayerCounters};
+use results::evidence::{CacheCounters, DeviceCounters, DevicePlace, LayerCounters};
 
 use super::growth::growth;
 use crate::linux::counters::delta;
 use crate::linux::layers::{self, Asked};
-use crate::linux::{Look, mounts, read_text};
+use crate::linux::{Look, class, mounts, read_text};
 use crate::{Fact, NotVisible};
 use results::evidence::Layer;
 
@@ -26,6 +27,8 @@ struct Metered {
     stat: PathBuf,
     /// The kernel counts the flushes of a request queue, and none of drivers without one (zram, pmem, dm).
     counts_flushes: bool,
+    /// The file behind a loop device, where a look at it cannot wait.
+    image: Option<PathBuf>,
     last: Option<Raw>,
     grown: DeviceCounters,
 }
@@ -70,12 +73,29 @@ impl DeviceMeter {
             let directory = look.sys.join("block").join(layer.name.replace('/', "!"));
             let (stat, counts_flushes) = (directory.join("stat"), directory.join("mq").exists());
             let grown = DeviceCounters { name: layer.name.clone(), place, ..DeviceCounters::default() };
-            self.devices.push(Metered { stat, counts_flushes, last: None, grown });
+            let image = local_image(look, layer);
+            self.devices.push(Metered { stat, counts_flushes, image, last: None, grown });
         }
         // What is below a device and no device itself is the filesystem of a file that stands behind it.
         for below in layer.holding() {
             self.add(look, below, below_file || layer.is_device() && !below.is_device());
         }
+    }
+
+    /// The device numbers of the leaves: `254:0`.
+    pub(super) fn leaf_numbers(&self) -> Vec<String> {
+        let leaves = self.devices.iter().filter(|device| device.grown.place == DevicePlace::Leaf);
+        leaves.filter_map(|leaf| read_text(&leaf.stat.with_file_name("dev")).ok()).collect()
+    }
+
+    /// The pages of the files behind loop devices now, which takes some time.
+    pub(super) fn images(&self) -> Vec<(String, CacheCounters)> {
+        let pages = |device: &Metered| {
+            let file = Reach::ByPath.open_to_look(device.image.as_deref()?).ok()?;
+            let pages = page_cache_of(&file).ok()?;
+            Some((device.grown.name.clone(), counters(pages)))
+        };
+        self.devices.iter().filter_map(pages).collect()
     }
 
     /// What each did since the first reading.
@@ -100,6 +120,22 @@ impl Metered {
             last.flushes.zip(now.flushes).filter(|_| self.counts_flushes).map(|(last, now)| growth(last, now));
         grown.flushes = flushes.map(|flushes| grown.flushes.unwrap_or(0) + flushes);
         Ok(grown.clone())
+    }
+}
+
+/// A file that this process sees, on a filesystem of this machine.
+fn local_image(look: &Look, layer: &Layer) -> Option<PathBuf> {
+    let image = layer.image.as_ref().filter(|image| image.size_bytes.is_some())?;
+    let path = PathBuf::from(&image.path);
+    mounts::mount_of(look, &path).is_ok_and(|mount| class::by_type(&mount).is_none()).then_some(path)
+}
+
+fn counters(pages: CachedPages) -> CacheCounters {
+    CacheCounters {
+        cached_bytes: pages.cached_bytes,
+        dirty_bytes: pages.dirty_bytes,
+        writeback_bytes: pages.writeback_bytes,
+        evicted_bytes: pages.evicted_bytes,
     }
 }
 

@@ -1,7 +1,9 @@
 //! Counters of all layers below the application, for the byte ledger. Everything here reads small files of the
 //! kernel; none of it touches the files that are measured or can wait for a server.
 
+mod daemon_family;
 mod devices;
+mod group;
 mod growth;
 mod machine;
 mod process;
@@ -18,6 +20,7 @@ use results::evidence::{DevicePlace, MachineEvidence, Seen};
 use super::{Look, identity, mounts, paths};
 use crate::{Fact, Reading};
 use devices::DeviceMeter;
+use group::GroupMeter;
 use process::ProcessMeter;
 pub use process::wait_of_this_thread_ns;
 use results::evidence::BlockDevice;
@@ -33,6 +36,7 @@ pub struct Meters {
     behind: Vec<BlockDevice>,
     process: ProcessMeter,
     devices: Fact<DeviceMeter>,
+    group: Fact<GroupMeter>,
     wire: Fact<WireMeter>,
     system: SystemMeter,
 }
@@ -41,10 +45,13 @@ impl Meters {
     /// Finds what stands behind the files, which need not exist yet. `interfaces`: those towards the servers of the
     /// files; none: nobody knows.
     pub fn begin(look: Look, paths: &[PathBuf], interfaces: &[String]) -> Meters {
+        let devices = DeviceMeter::begin(&look, paths);
+        let numbers = devices.as_ref().map(DeviceMeter::leaf_numbers).unwrap_or_default();
         Meters {
+            group: GroupMeter::begin(&look, numbers),
             behind: paths.iter().flat_map(|path| paths::devices_of(&look, path).unwrap_or_default()).collect(),
             process: ProcessMeter::default(),
-            devices: DeviceMeter::begin(&look, paths),
+            devices,
             wire: WireMeter::begin(&look, paths, interfaces),
             may_block: paths.iter().any(|path| !answers_at_once(&look, path)),
             system: SystemMeter::begin(&look),
@@ -67,8 +74,21 @@ impl Meters {
             process: self.process.read(&self.look).into(),
             devices: leaves,
             stacked_devices: stacked,
+            group: self.group.as_mut().ok().and_then(|group| group.read().ok()),
             wire: wire.into(),
             system: self.system.read(&self.look),
+        }
+    }
+
+    /// Adds the pages of the files behind loop devices to a reading: they take some time to count.
+    pub fn count_images(&self, reading: &mut Reading) {
+        let images = self.devices.as_ref().map(DeviceMeter::images).unwrap_or_default();
+        let leaves = match &mut reading.devices {
+            Seen::Value(leaves) => &mut leaves[..],
+            Seen::NotVisible(_) => &mut [],
+        };
+        for device in leaves.iter_mut().chain(&mut reading.stacked_devices) {
+            device.image = images.iter().find(|(name, _)| *name == device.name).map(|(_, pages)| *pages);
         }
     }
 

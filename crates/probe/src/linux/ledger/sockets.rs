@@ -10,6 +10,7 @@ use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessa
 use netlink_packet_sock_diag::SockDiagMessage;
 use netlink_packet_sock_diag::constants::{AF_INET, AF_INET6, IPPROTO_TCP};
 use netlink_packet_sock_diag::inet::{ExtensionFlags, InetRequest, InetResponse, SocketId, StateFlags, nlas::Nla};
+use netlink_packet_sock_diag::unix::{self, UnixRequest};
 use results::ReadWrite;
 use results::evidence::SocketCounters;
 use rustix::fd::OwnedFd;
@@ -168,7 +169,7 @@ fn same_network(look: &Look, pid: u32) -> Fact<()> {
 }
 
 /// The sockets that a process has open. Only its own user and root may know.
-fn open_sockets(process: &Path) -> Fact<Vec<u32>> {
+pub(super) fn open_sockets(process: &Path) -> Fact<Vec<u32>> {
     let directory = process.join("fd");
     let entries = std::fs::read_dir(&directory).map_err(|error| NotVisible::new(directory.display(), error))?;
     let inode = |entry: std::fs::DirEntry| {
@@ -193,13 +194,46 @@ fn system(error: rustix::io::Errno) -> String {
 
 /// The connection of this name, or with `NLM_F_DUMP` all of the network namespace.
 fn answers(kernel: &OwnedFd, family: u8, id: SocketId, dump: u16, all: &mut Vec<Connection>) -> Result<(), String> {
+    let mut add = |message| {
+        if let SockDiagMessage::InetResponse(response) = message {
+            all.extend(connection(&response));
+        }
+    };
     let mut states = StateFlags::all();
     states.remove(StateFlags::LISTEN | StateFlags::TIME_WAIT);
     let request =
         InetRequest { family, protocol: IPPROTO_TCP, extensions: ExtensionFlags::INFO, states, socket_id: id };
+    ask(kernel, SockDiagMessage::InetRequest(request), dump, &mut add)
+}
+
+/// The local sockets of this network namespace by their inodes, each with that of its other end if it is connected.
+pub(super) fn unix_peers() -> Result<Vec<(u32, Option<u32>)>, String> {
+    let request = UnixRequest {
+        state_flags: unix::StateFlags::all(),
+        inode: 0,
+        show_flags: unix::ShowFlags::PEER,
+        cookie: [0xff; 8],
+    };
+    let mut peers = Vec::new();
+    let mut add = |message| {
+        if let SockDiagMessage::UnixResponse(response) = message {
+            peers.push((response.header.inode, response.peer()));
+        }
+    };
+    ask(&kernel()?, SockDiagMessage::UnixRequest(request), NLM_F_DUMP, &mut add)?;
+    Ok(peers)
+}
+
+/// Sends a request, and hands over each message of the answers to it.
+fn ask(
+    kernel: &OwnedFd,
+    request: SockDiagMessage,
+    dump: u16,
+    add: &mut dyn FnMut(SockDiagMessage),
+) -> Result<(), String> {
     let mut header = NetlinkHeader::default();
     header.flags = NLM_F_REQUEST | dump;
-    let mut message = NetlinkMessage::new(header, SockDiagMessage::InetRequest(request).into());
+    let mut message = NetlinkMessage::new(header, request.into());
     message.finalize();
     let mut bytes = vec![0; message.buffer_len()];
     message.serialize(&mut bytes);
@@ -207,7 +241,7 @@ fn answers(kernel: &OwnedFd, family: u8, id: SocketId, dump: u16, all: &mut Vec<
     let mut buffer = vec![0; if dump == 0 { ONE_BYTES } else { ANSWER_BYTES }];
     loop {
         let (length, _) = rustix::net::recv(kernel, &mut buffer[..], RecvFlags::empty()).map_err(system)?;
-        let follows = answer(&buffer[..length], all)?;
+        let follows = answer(&buffer[..length], add)?;
         if dump == 0 || !follows {
             return Ok(());
         }
@@ -215,13 +249,13 @@ fn answers(kernel: &OwnedFd, family: u8, id: SocketId, dump: u16, all: &mut Vec<
 }
 
 /// Reads the messages of one answer; whether more answers follow.
-fn answer(mut rest: &[u8], all: &mut Vec<Connection>) -> Result<bool, String> {
+fn answer(mut rest: &[u8], add: &mut dyn FnMut(SockDiagMessage)) -> Result<bool, String> {
     while !rest.is_empty() {
         let message = NetlinkMessage::<SockDiagMessage>::deserialize(rest).map_err(|error| error.to_string())?;
         // Messages begin at multiples of 4.
         let length = (message.header.length as usize).next_multiple_of(4).clamp(1, rest.len());
         match message.payload {
-            NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(response)) => all.extend(connection(&response)),
+            NetlinkPayload::InnerMessage(message) => add(message),
             NetlinkPayload::Done(_) => return Ok(false),
             NetlinkPayload::Error(error) => return Err(error.to_io().to_string()),
             _ => {}

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use results::ReadWrite;
-use results::evidence::{NfsOperation, WireCounters};
+use results::evidence::{DaemonHelpers, NfsOperation, WireCounters};
 
+use super::daemon_family::{self, Family};
 use super::growth::growth;
 use super::sockets::SocketMeter;
 use crate::fuse::{is_fuse, is_fuse_on_device};
@@ -30,7 +31,7 @@ enum Witness {
     /// The kernel's NFS client, for the mount at this place.
     Nfs(PathBuf),
     /// The machine's interfaces, and the daemon's own files if it is known.
-    Fuse { daemon: Fact<u32> },
+    Fuse { daemon: Fact<u32>, family: Family },
     /// The machine's interfaces alone.
     Interfaces,
 }
@@ -53,7 +54,7 @@ impl WireMeter {
             return Err(NotVisible::new("network", "no file is on a network or FUSE mount"));
         }
         let daemons = witnesses.iter().filter_map(|witness| match witness {
-            Witness::Fuse { daemon } => Some(daemon.clone()),
+            Witness::Fuse { daemon, .. } => Some(daemon.clone()),
             _ => None,
         });
         let sockets = SocketMeter::begin(look, daemons);
@@ -84,7 +85,9 @@ fn witness(look: &Look, mount: &Mount) -> Option<Witness> {
 }
 
 fn fuse(look: &Look, mount: &Mount) -> Witness {
-    Witness::Fuse { daemon: identity::fuse_daemon_at(look, &mount.mount_point).map(|daemon| daemon.pid) }
+    let daemon = identity::fuse_daemon_at(look, &mount.mount_point).map(|daemon| daemon.pid);
+    let family = daemon.as_ref().map(|pid| daemon_family::of(look, *pid)).unwrap_or_default();
+    Witness::Fuse { daemon, family }
 }
 
 impl Witness {
@@ -99,18 +102,19 @@ impl Witness {
                 let counted = identity::nfs_mount_statistics(look, mount_point)?;
                 Ok(WireCounters { interface_bytes: known.map(|(_, bytes)| bytes), ..counted })
             }
-            Witness::Fuse { daemon: Ok(pid) } => {
+            Witness::Fuse { daemon: Ok(pid), family } => {
                 let (witness, bytes) = daemons_interfaces(look, *pid, towards)?;
                 Ok(WireCounters {
                     witness,
                     bytes,
-                    daemon_storage_bytes: daemon_storage_bytes(look, *pid),
+                    daemon_storage_bytes: storage_bytes(look, family),
+                    daemon_helpers: Some(family.helpers.clone()),
                     daemon_cpu_ns: daemon_cpu_ns(look, *pid),
                     ..WireCounters::default()
                 })
             }
             // It may live in another network: then its bytes cross none of these interfaces.
-            Witness::Fuse { daemon: Err(reason) } => {
+            Witness::Fuse { daemon: Err(reason), .. } => {
                 let unknown = "the network namespace of its daemon is not known";
                 Err(NotVisible::new(&reason.place, format!("{}: {unknown}", reason.reason)))
             }
@@ -150,10 +154,14 @@ fn parse_interfaces(text: &str) -> Option<ReadWrite<u64>> {
     bytes.reduce(ReadWrite::plus)
 }
 
-/// Bytes that a daemon had storage read and write. Only its own user and root may know.
-fn daemon_storage_bytes(look: &Look, pid: u32) -> Option<ReadWrite<u64>> {
-    let text = read_text(&look.proc.join(pid.to_string()).join("io")).ok()?;
-    super::process::parse_io(&text).map(|(_, storage)| storage)
+/// Bytes that a daemon and its helpers had storage read and write. Only their own user and root may know. What a child has
+/// done is its parent's when it has ended.
+fn storage_bytes(look: &Look, family: &Family) -> Option<ReadWrite<u64>> {
+    let of = |pid: &u32| {
+        let text = read_text(&look.proc.join(pid.to_string()).join("io")).ok()?;
+        super::process::parse_io(&text).map(|(_, storage)| storage)
+    };
+    family.pids.iter().map(of).try_fold(ReadWrite::default(), |sum, bytes| Some(sum.plus(bytes?)))
 }
 
 /// Processor time of all threads of a daemon, those that have ended included.
@@ -246,6 +254,13 @@ fn together(first: WireCounters, second: WireCounters) -> WireCounters {
         nfs_asked_bytes: either(first.nfs_asked_bytes, second.nfs_asked_bytes),
         interface_bytes: first.interface_bytes.or(second.interface_bytes),
         daemon_storage_bytes: either(first.daemon_storage_bytes, second.daemon_storage_bytes),
+        daemon_helpers: match (first.daemon_helpers, second.daemon_helpers) {
+            (Some(first), Some(second)) => Some(DaemonHelpers {
+                names: [first.names, second.names].concat(),
+                complete: first.complete && second.complete,
+            }),
+            (first, second) => first.or(second),
+        },
         daemon_cpu_ns: match (first.daemon_cpu_ns, second.daemon_cpu_ns) {
             (Some(first), Some(second)) => Some(first + second),
             (first, second) => first.or(second),
@@ -285,6 +300,10 @@ mod tests {
         directory
     }
 
+    fn of_daemon(pid: u32) -> Witness {
+        Witness::Fuse { daemon: Ok(pid), family: Family { pids: [pid].into(), ..Family::default() } }
+    }
+
     fn meter(witnesses: Vec<Witness>) -> WireMeter {
         let sockets = Err(NotVisible::new("sock_diag", "nobody looked"));
         WireMeter { witnesses, interfaces: Vec::new(), first: Vec::new(), sockets }
@@ -312,7 +331,7 @@ mod tests {
         interface(&tree, "ifb0", 0, 0);
         let bond = interface(&tree, "bond0", 1000, 100);
         fs::write(bond.join("lower_eth0"), "").unwrap();
-        let both = [Witness::Interfaces, Witness::Fuse { daemon: Ok(77) }];
+        let both = [Witness::Interfaces, of_daemon(77)];
         let mut meter = meter(Vec::from(both));
         meter.read(&tree.look).unwrap();
         interface(&tree, "eth0", 1700, 130);
@@ -333,7 +352,7 @@ mod tests {
             fs::write(directory.join("stat"), stat).unwrap();
         };
         used(100, 10);
-        let mut meter = meter(vec![Witness::Fuse { daemon: Ok(77) }]);
+        let mut meter = meter(vec![of_daemon(77)]);
         meter.read(&tree.look).unwrap();
         used(130, 20);
         let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second();
@@ -352,7 +371,7 @@ mod tests {
             fs::write(directory.join("io"), text).unwrap();
         };
         io(4096);
-        let mut meter = meter(vec![Witness::Fuse { daemon: Ok(77) }]);
+        let mut meter = meter(vec![of_daemon(77)]);
         meter.read(&tree.look).unwrap();
         io(12288);
         assert_eq!(meter.read(&tree.look).unwrap().daemon_storage_bytes, Some([8192, 0].into()));
@@ -408,7 +427,7 @@ mod tests {
             fs::create_dir_all(tree.look.proc.join(process).join("ns")).unwrap();
             std::os::unix::fs::symlink(network, tree.look.proc.join(process).join("ns/net")).unwrap();
         }
-        let daemon = || Witness::Fuse { daemon: Ok(77) };
+        let daemon = || of_daemon(77);
         assert!(meter(vec![daemon()]).read(&tree.look).is_err(), "not by the interfaces of this network");
         let carried = |received: u64| {
             fs::create_dir_all(tree.look.proc.join("77/net")).unwrap();
@@ -424,7 +443,10 @@ mod tests {
         carried(9000);
         let grown = meter.read(&tree.look).unwrap();
         assert_eq!((grown.bytes, grown.witness.contains("the daemon's network")), ([8000, 0].into(), true));
-        let unknown = Witness::Fuse { daemon: Err(NotVisible::new("/proc", "no process fits the mount")) };
+        let unknown = Witness::Fuse {
+            daemon: Err(NotVisible::new("/proc", "no process fits the mount")),
+            family: Family::default(),
+        };
         let hidden = self::meter(vec![unknown]).read(&tree.look).unwrap_err();
         assert!(
             hidden.reason.contains("no process fits the mount: the network namespace of its daemon is not known"),
@@ -436,7 +458,7 @@ mod tests {
     fn an_idle_network_carried_nothing_for_a_daemon() {
         let tree = tree();
         interface(&tree, "lo", 0, 0);
-        let counted = meter(vec![Witness::Fuse { daemon: Ok(77) }]).read(&tree.look).unwrap();
+        let counted = meter(vec![of_daemon(77)]).read(&tree.look).unwrap();
         assert_eq!((counted.witness.as_str(), counted.bytes), ("no interface", [0, 0].into()));
     }
 }
