@@ -2,6 +2,7 @@
 //! skipped.
 #![forbid(unsafe_code)]
 
+mod neighbour;
 mod place;
 mod ran;
 mod running;
@@ -10,6 +11,7 @@ pub mod stack;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+pub use neighbour::Neighbour;
 pub use place::{Place, Words, names, start};
 pub use ran::Ran;
 pub use running::{Running, pause, run_within, wait_until};

@@ -9,6 +9,7 @@ mod bench;
 mod case_c;
 mod filesystems;
 mod machine;
+mod neighbours;
 mod nfs;
 mod phases;
 mod s3fs;

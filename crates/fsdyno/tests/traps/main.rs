@@ -4,6 +4,7 @@
 
 mod below;
 mod bench;
+mod beside;
 
 mod complete;
 mod face;
