@@ -79,6 +79,7 @@ impl<'s, 'a> Session<'s, 'a> {
     /// Runs the profiles and answers their requirements.
     pub(crate) fn run(&mut self, profiles: &[&Profile], work: &WorkDirectory) -> Result<(), Problem> {
         self.study_run.steps.1 = profiles.iter().map(|profile| self.measured(profile).len()).sum();
+        self.study_run.more_steps = None;
         for profile in profiles {
             // What one profile leaves must neither fill the storage nor warm it for the next.
             work.empty()?;

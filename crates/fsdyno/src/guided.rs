@@ -395,15 +395,7 @@ mod tests {
     #[test]
     fn the_next_steps_are_commands_that_exist() {
         let mut study = results::Study::of_run(results::RunRecord::new("fsdyno", 0));
-        study.question = results::Question::Measure;
         study.targets[0].path = "/data".into();
-        study.command = ["measure", "/data", "--only=rand-read"].map(str::to_owned).to_vec();
-        let next = present::Headline::of(&study).next;
-        assert!(next.len() >= 3, "{next:?}");
-        for step in next {
-            let words = step.split(": ").next().unwrap_or_default().split_whitespace();
-            Guided::try_parse_from(words).unwrap_or_else(|error| panic!("{step}: {error}"));
-        }
         use results::Question::{Compare, Measure, Sweep};
         for (question, words) in [(Measure, "measure /data"), (Compare, "compare /data /other"), (Sweep, "sweep /data")]
         {
@@ -412,6 +404,47 @@ mod tests {
             let (present::tables::Next::MoreRounds(again) | present::tables::Next::KeptRuns(again)) =
                 present::tables::Next::of(&study);
             Guided::try_parse_from(again.split_whitespace()).unwrap_or_else(|error| panic!("{again}: {error}"));
+        }
+    }
+
+    /// Commands stand alone on a line, on the screen and among all figures, and the program takes them as they stand.
+    #[test]
+    fn each_next_step_on_the_screen_can_be_copied() {
+        use results::{Finding, Question, RunRecord, Severity, Study};
+        let asked = [
+            (Question::Measure, "measure /data --only=rand-read"),
+            (Question::Measure, "measure --full /data"),
+            (Question::Measure, "measure --like=cdm /data"),
+            (Question::SmallFiles, "smallfiles /data"),
+            (Question::Check, "check etcd --quick /data"),
+            (Question::Compare, "compare a=/data b=/other --literal"),
+            (Question::Compare, "compare a=/data b=/other --iodepth 4"),
+            (Question::Sweep, "sweep /data"),
+            (Question::Curve, "curve /data"),
+            (Question::Scale, "scale /data"),
+        ];
+        for (question, words) in asked {
+            let mut seen = 0;
+            for explanation in findings::catalogue() {
+                let mut study = Study::of_run(RunRecord::new("fsdyno", 0));
+                (study.question, study.id) = (question, "20261122-043100-measure-1a2b".into());
+                study.command = words.split(' ').map(str::to_owned).collect();
+                study.targets[0].path = "/data".into();
+                let next = guide::advice::for_question(explanation.id, question);
+                let (id, severity, cause) = (explanation.id.to_owned(), Severity::Caution, "a cause".to_owned());
+                study.rows[0].findings =
+                    vec![Finding { id, severity, node: None, job: None, numbers: Vec::new(), cause, next }];
+                for page in [present::tables::screen(&study, 60), present::tables::text(&study, 60)] {
+                    for command in page.lines().filter_map(|line| line.strip_prefix("    fsdyno ")) {
+                        let typed = std::iter::once("fsdyno").chain(command.split(' '));
+                        Guided::try_parse_from(typed).unwrap_or_else(|error| panic!("{command}: {error}"));
+                        seen += 1;
+                    }
+                    let is_step = |line: &str| line.starts_with("    fsdyno ") || !line.contains("fsdyno ");
+                    assert!(page.lines().all(is_step), "{page}");
+                }
+            }
+            assert!(seen > 100, "{words}: {seen}");
         }
     }
 

@@ -29,7 +29,7 @@ fn rounds_take_turns_and_the_kept_run_can_be_compared_again() {
     let place = place();
     let table = compare(&place, &["--rounds=3", "--wide"]).stdout;
     for words in [
-        "× first",
+        "ratio to first",
         "IOPS",
         "p99 read",
         "CPU %",

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::clock::{Clock, RealClock};
-use results::{JobRecord, Note, RANKS_APART, RunRecord, Severity};
+use results::{JobRecord, Note, RunRecord, Severity};
 use run::{Control, Line, Observer, StopRule, View, WorkerState};
 
 use crate::watch::{LiveFigures, LivePhase, Step, StepTotals};
@@ -141,8 +141,7 @@ impl Observer for Relay<'_> {
     }
 
     fn job_failed(&mut self, record: &JobRecord) {
-        // Why ranks cannot run together is told already.
-        if let Some(error) = record.error.as_ref().filter(|error| error.function != RANKS_APART) {
+        if let Some(error) = &record.error {
             let text = format!("{}: {}: {} (errno {})", record.name, error.function, error.text, error.code);
             self.watcher.message(&text);
         }

@@ -101,6 +101,7 @@ pub fn compare(places: &[Place], options: &Options, caller: Caller<'_>) -> Resul
     study_run.step_ms = Some(if options.literal { 30_000 } else { u64::from(options.runtime_s) * 1000 });
     // Those that find the size come before.
     study_run.steps.1 = sites.len() + turns_from(0, options, sites.len());
+    study_run.more_steps = Some(turns_beyond(0, options, sites.len()));
     let size_bytes = match options.size_bytes {
         _ if options.literal => LITERAL_BYTES,
         Some(size_bytes) => size_bytes,
@@ -147,6 +148,7 @@ fn run_rounds(
             return Ok(Some(format!("stopped by a signal in round {round}")));
         }
         study_run.steps.1 = study_run.steps.0 + turns_from(round, options, sites.len());
+        study_run.more_steps = Some(turns_beyond(round, options, sites.len()));
         for pattern in PATTERNS.iter().filter(|pattern| pattern.is_chosen(options)) {
             for target in order_of_round(round, sites.len()) {
                 if study_run.stopped() {
@@ -176,7 +178,19 @@ fn rounds_max(options: &Options) -> u32 {
 
 /// How many turns there are from this round on, as far as is known.
 fn turns_from(round: u32, options: &Options, sites: usize) -> usize {
-    let rounds = rounds_max(options).min(WINNER_ROUNDS.0).max(even(round + 1)) - round;
+    turns_of(rounds_known(round, options) - round, options, sites)
+}
+
+/// How many more there may be, if the results are not decided then.
+fn turns_beyond(round: u32, options: &Options, sites: usize) -> usize {
+    turns_of(rounds_max(options).saturating_sub(rounds_known(round, options)), options, sites)
+}
+
+fn rounds_known(round: u32, options: &Options) -> u32 {
+    rounds_max(options).min(WINNER_ROUNDS.0).max(even(round + 1))
+}
+
+fn turns_of(rounds: u32, options: &Options, sites: usize) -> usize {
     PATTERNS.iter().filter(|pattern| pattern.is_chosen(options)).count() * sites * rounds as usize
 }
 

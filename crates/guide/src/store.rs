@@ -143,7 +143,7 @@ impl Store {
         fitting.filter_map(|(name, _)| read(&self.directory.join(name)).ok()).find(holds)
     }
 
-    /// The study of a name: a file, an id, the beginning of one, a baseline's name, or `last`.
+    /// The study of a name: a file, an id, the beginning of one, a baseline's name, `last`, `previous` or `last-2`.
     ///
     /// # Errors
     /// When nothing or several things match.
@@ -157,8 +157,10 @@ impl Store {
         }
         let name = match self.known_baselines().get(word) {
             Some(id) => self.named(id)?,
-            None if word == "last" => self.list()?.0.last().cloned(),
-            None => self.named(word)?,
+            None => match before_last(word) {
+                Some(before) => self.list()?.0.iter().nth_back(before).cloned(),
+                None => self.named(word)?,
+            },
         };
         read(&self.directory.join(name.ok_or_else(|| self.nothing(word))?))
     }
@@ -194,8 +196,63 @@ impl Store {
             return Problem::new(format!("no runs are saved in {directory}, or none that can be read"))
                 .with_next("fsdyno measure .");
         }
+        if before_last(word).is_some() {
+            return Problem::new(format!("there is no run {word} in {directory}: fewer are saved"))
+                .with_next("list saved runs with `fsdyno runs`");
+        }
         Problem::new(format!("no saved run {word} in {directory}, and no file of that name"))
             .with_next("list saved runs with `fsdyno runs`")
+    }
+
+    /// Removes the runs of these names; their ids.
+    ///
+    /// # Errors
+    /// Before the first is removed, when one of them is not there or has a baseline's name; when one cannot be removed.
+    pub fn remove(&self, words: &[String]) -> Result<Vec<String>, Problem> {
+        let mut files = Vec::new();
+        for word in words {
+            let name = match before_last(word) {
+                _ if word.contains('/') => None,
+                Some(before) => self.list()?.0.iter().nth_back(before).cloned(),
+                None => self.named(word)?,
+            };
+            let name = name.ok_or_else(|| self.nothing(word))?;
+            if !files.contains(&name) {
+                files.push(name);
+            }
+        }
+        let (names, digests) = self.list()?;
+        let ids = files.iter().map(|file| {
+            let known = names.iter().zip(digests).find(|(name, _)| *name == file);
+            let id = known.map_or_else(|| file.trim_end_matches(".json").to_owned(), |(_, study)| study.id.clone());
+            match self.baselines()?.iter().find(|(_, named)| **named == id) {
+                None => Ok(id),
+                Some((name, _)) => Err(Problem::new(format!("{id} is the baseline {name}, and nothing was removed"))
+                    .with_next(format!("give another run that name first: fsdyno baseline set {name} RUN"))),
+            }
+        });
+        let ids = ids.collect::<Result<Vec<String>, Problem>>()?;
+        files.iter().try_for_each(|file| self.remove_file(file))?;
+        Ok(ids)
+    }
+
+    /// Removes all runs but so many of the latest and those that are baselines; the ids of those removed.
+    ///
+    /// # Errors
+    /// When the list of baselines cannot be read, or a run cannot be removed.
+    pub fn keep(&self, latest: usize) -> Result<Vec<String>, Problem> {
+        let ((names, digests), baselines) = (self.list()?, self.baselines()?);
+        let older = digests.len().saturating_sub(latest);
+        let is_baseline = |study: &Digest| baselines.values().any(|id| *id == study.id);
+        let runs = names.iter().zip(digests).take(older).filter(|(_, study)| !is_baseline(study));
+        runs.map(|(name, study)| self.remove_file(name).map(|()| study.id.clone())).collect()
+    }
+
+    fn remove_file(&self, name: &str) -> Result<(), Problem> {
+        let directory = Directory::open(&self.directory);
+        directory
+            .and_then(|directory| directory.remove(Path::new(name)))
+            .map_err(|error| Problem::new(format!("cannot remove {name} in {}: {error}", self.directory.display())))
     }
 
     fn baselines_file(&self) -> PathBuf {
@@ -231,6 +288,15 @@ impl Store {
         let text = serde_json::to_string_pretty(&baselines).unwrap_or_default();
         write_whole(&self.baselines_file(), Readers::Owner, text.as_bytes())
             .map_err(|error| Problem::new(format!("cannot save the baseline {name}: {}", reason(&error))))
+    }
+}
+
+/// How many runs before the last one a word means: `last`, `previous`, `last-2`; `None`: it is no such word.
+pub fn before_last(word: &str) -> Option<usize> {
+    match word {
+        "last" => Some(0),
+        "previous" => Some(1),
+        word => word.strip_prefix("last-")?.parse().ok(),
     }
 }
 

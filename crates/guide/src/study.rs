@@ -38,6 +38,8 @@ pub struct StudyRun<'a> {
     pub steps: (usize, usize),
     /// What a step is planned to take, ms; `None`: they differ.
     pub step_ms: Option<u64>,
+    /// How many steps may come on top, until the results are decided; `None`: nobody can tell.
+    pub more_steps: Option<usize>,
 }
 
 /// A storage to ask about: a name for tables, and a directory.
@@ -116,7 +118,7 @@ impl<'a> StudyRun<'a> {
             sentences: Vec::new(),
             notes: Vec::new(),
         };
-        StudyRun { version, control, watcher, study, steps: (0, 0), step_ms: None }
+        StudyRun { version, control, watcher, study, steps: (0, 0), more_steps: Some(0), step_ms: None }
     }
 
     /// Whether a signal ended the study.
@@ -131,7 +133,7 @@ impl<'a> StudyRun<'a> {
         let target = self.study.targets.get(target).map(|target| target.name.clone()).unwrap_or_default();
         let (number, of) = self.steps;
         let following_s = self.step_ms.map(|ms| (ms * (of - number) as u64).div_ceil(1000));
-        let step = Step { target, title: title.to_string(), number, of, following_s };
+        let step = Step { target, title: title.to_string(), number, of, more: self.more_steps, following_s };
         self.watcher.looked();
         self.watcher.begin(&step);
         step

@@ -45,6 +45,8 @@ pub struct Step {
     pub number: usize,
     /// How many steps there are, as far as is known.
     pub of: usize,
+    /// How many may come on top of these, until the results are decided; `None`: nobody can tell.
+    pub more: Option<usize>,
     /// What the steps after it are planned to take, s; `None`: nothing is planned.
     pub following_s: Option<u64>,
 }

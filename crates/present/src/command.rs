@@ -10,7 +10,7 @@ pub(crate) fn of(study: &Study) -> String {
 }
 
 /// The same command with another value of an option, such as `--runs`.
-pub(crate) fn with(study: &Study, option: &str, value: u32) -> String {
+pub(crate) fn with(study: &Study, option: &str, value: impl std::fmt::Display) -> String {
     let mut all = words(study);
     remove(&mut all, option, true);
     all.push(format!("{option}={value}"));

@@ -6,7 +6,7 @@ mod familiar;
 pub(crate) mod figures;
 pub(crate) mod found;
 mod limited;
-mod next;
+pub(crate) mod next;
 mod nodes;
 mod ranged;
 mod sentence;
@@ -23,6 +23,7 @@ use serde::Serialize;
 use crate::summary::Grid;
 
 pub use found::{Case, Found};
+pub use next::Step;
 pub(crate) use nodes::overlap_of_phases;
 pub use nodes::{NodeFigures, NodesOfTest, Spread};
 pub use standing::Standing;
@@ -46,8 +47,8 @@ pub struct Headline {
     pub trust: TrustLine,
     /// What limits the tests, each limit with its tests.
     pub limits: Vec<String>,
-    /// What to do next: commands, or steps in words.
-    pub next: Vec<String>,
+    /// What to do next.
+    pub next: Vec<Step>,
     /// Each test on each target.
     pub tests: Vec<TestFigures>,
     /// The nodes of each test that ran on several.
@@ -114,25 +115,25 @@ impl Headline {
         self.tests.iter().any(|test| test.target != self.tests[0].target)
     }
 
-    /// The short lines of the answer, each with its label; a fio run by itself has none.
+    /// Whether to trust the figures, and what limits them, each line with its label; of a fio run by itself there is none.
     pub(crate) fn lines(&self, study: &Study) -> Vec<(&'static str, String)> {
-        if study.question == Question::Fio {
+        if study.question == Question::Fio || self.tests.is_empty() {
             return Vec::new();
-        }
-        if self.tests.is_empty() {
-            // A check that measured nothing has its answers all the same.
-            let next = below("next", &self.next).filter(|_| !self.verdicts.is_empty());
-            return next.collect();
         }
         let mut lines = vec![("trust", self.trust.words())];
         // Of several targets a line each: why one is faster.
         if study.targets.len() > 1 {
-            lines.extend(below("why", &self.limits));
+            lines.extend(below("limited by", &self.limits));
         } else if !self.limits.is_empty() {
             lines.push(("limited by", self.limits.join("; ")));
         }
-        lines.extend(below("next", &self.next));
         lines
+    }
+
+    /// What to do next. A check that measured nothing has its answers all the same.
+    pub(crate) fn steps(&self, study: &Study) -> &[Step] {
+        let is_answer = !self.tests.is_empty() || !self.verdicts.is_empty();
+        if study.question != Question::Fio && is_answer { &self.next } else { &[] }
     }
 
     /// A sentence of the study without what the answer has said already; `None`: it has said all of it.

@@ -1,5 +1,6 @@
 //! Studies for people: tables and sentences at the width of a terminal, and the same in Markdown.
 
+mod bars;
 mod changes;
 mod check;
 mod compare;
@@ -11,6 +12,7 @@ mod nodes;
 mod plot;
 mod runs;
 mod scale;
+mod screen;
 mod sentence;
 mod smallfiles;
 mod sweep;
@@ -20,6 +22,7 @@ pub use changes::{Changes, Next};
 pub use check::{ListedProfile, profiles, profiles_json};
 pub use history::{history, history_json};
 pub use runs::{runs, runs_json};
+pub use screen::screen;
 pub(crate) use sentence::incomplete;
 pub use sentence::summary;
 
@@ -29,30 +32,24 @@ use results::{Question, Severity, Study, escape};
 use crate::headline::{Headline, told};
 use table::Form;
 
-/// The study for a terminal of so many columns.
+/// All of the study, in so many columns.
 pub fn text(study: &Study, columns: usize) -> String {
-    escape::terminal(&shown(study, Form::Text { columns }, false)).into_owned()
-}
-
-/// The same with all figures of a comparison.
-pub fn wide_text(study: &Study, columns: usize) -> String {
-    escape::terminal(&shown(study, Form::Text { columns }, true)).into_owned()
+    escape::terminal(&shown(study, Form::Text { columns })).into_owned()
 }
 
 /// The study in Markdown.
 pub fn markdown(study: &Study) -> String {
-    escape::terminal(&shown(study, Form::Markdown, true)).into_owned()
+    escape::terminal(&shown(study, Form::Markdown)).into_owned()
 }
 
-fn shown(study: &Study, form: Form, wide: bool) -> String {
+fn shown(study: &Study, form: Form) -> String {
     let headline = Headline::of(study);
     let mut parts = vec![heading(study, form)];
     if study.question != Question::Fio {
         parts.push(answer(&headline, study, form));
     }
     parts.push(match study.question {
-        Question::Compare if wide => compare::wide(study, form),
-        Question::Compare => compare::how_measured(study, form),
+        Question::Compare => compare::tables(study, form),
         Question::Sweep => sweep::tables(study, form),
         Question::Curve => curve::tables(study, form),
         Question::Scale => scale::tables(study, form),
@@ -83,27 +80,49 @@ pub(crate) fn nodes_in_markdown(headline: &Headline) -> String {
 
 /// The answer in a sentence and its figures, then whether to trust them, what limits them, what to do next.
 fn answer(headline: &Headline, study: &Study, form: Form) -> String {
-    let sentence = || headline.headline.as_deref().map(|sentence| form.paragraph(sentence)).unwrap_or_default();
-    let figures = match study.question {
-        Question::Measure => measure::answer(headline, form),
-        Question::Compare => compare::answer(headline, study, form),
-        // How many answers there are of each kind is what the lines show.
-        Question::Check if !headline.verdicts.is_empty() => check::lines(headline, study.question, form),
-        _ if headline.verdicts.is_empty() => sentence(),
-        // The lines have its figures.
-        Question::SmallFiles if headline.verdicts.iter().all(|line| line.measured.is_some()) => {
-            check::lines(headline, study.question, form)
-        }
-        _ => format!("{}\n{}", check::lines(headline, study.question, form), sentence()),
-    };
-    let mut parts = vec![figures, form.labelled(&headline.lines(study))];
+    let steps: String = headline.steps(study).iter().map(|step| form.step(step)).collect();
+    let mut parts = vec![sentence_of(headline, study, form), figures(headline, study, form)];
+    if study.question != Question::Check && !headline.verdicts.is_empty() {
+        parts.reverse();
+    }
+    let limits = form.labelled(&headline.lines(study));
+    match form {
+        Form::Text { .. } => parts.extend([limits, steps]),
+        // One list.
+        Form::Markdown => parts.push(format!("{limits}{steps}")),
+    }
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }
 
-/// What was asked, of what.
+/// The answer in a sentence; empty where the lines of figures say all of it.
+fn sentence_of(headline: &Headline, study: &Study, form: Form) -> String {
+    let is_said = match study.question {
+        // How many answers there are of each kind is what the lines show.
+        Question::Check => !headline.verdicts.is_empty(),
+        Question::SmallFiles => {
+            !headline.verdicts.is_empty() && headline.verdicts.iter().all(|line| line.measured.is_some())
+        }
+        _ => false,
+    };
+    let sentence = headline.headline.as_deref().filter(|_| !is_said);
+    sentence.map(|sentence| form.paragraph(sentence)).unwrap_or_default()
+}
+
+/// The figures on which the sentence rests.
+fn figures(headline: &Headline, study: &Study, form: Form) -> String {
+    match study.question {
+        Question::Measure => measure::answer(headline, form),
+        Question::Compare => compare::answer(headline, study, form),
+        _ if headline.verdicts.is_empty() => String::new(),
+        _ => check::lines(headline, study.question, form),
+    }
+}
+
+/// What was asked, of what, and when.
 fn heading(study: &Study, form: Form) -> String {
     let mut text = String::new();
+    let mut when = (study.started_ms > 0).then(|| format!("   {}", runs::when(study.started_ms)));
     // A fio run that was saved by itself has no name and no place.
     for target in study.targets.iter().filter(|target| !target.path.is_empty()) {
         let mount = target.storage.mount.value();
@@ -115,7 +134,11 @@ fn heading(study: &Study, form: Form) -> String {
         let on = on.unwrap_or_default();
         let named = if target.name == target.path { String::new() } else { format!("{} = ", target.name) };
         let line = match form {
-            Form::Text { .. } => format!("{}\n", escape::line(&format!("{named}{}{on}", target.path))),
+            Form::Text { columns } => {
+                let line = escape::line(&format!("{named}{}{on}", target.path)).into_owned();
+                let fits = |when: &String| line.chars().count() + when.chars().count() <= columns;
+                format!("{line}{}\n", when.take_if(|when| fits(when)).unwrap_or_default())
+            }
             Form::Markdown => {
                 let place = escape::markdown(&format!("{named}{}", target.path));
                 format!("**{place}**{}\n", escape::markdown(&on))
@@ -123,7 +146,11 @@ fn heading(study: &Study, form: Form) -> String {
         };
         text.push_str(&line);
     }
-    text
+    // Of runs without a place nothing else stands here.
+    match when.filter(|_| !text.is_empty()) {
+        Some(when) => format!("{text}{}\n", when.trim_start()),
+        None => text,
+    }
 }
 
 /// What is to be said where the layers below are memory.
@@ -147,7 +174,7 @@ fn findings(headline: &Headline, form: Form) -> Option<String> {
     let mut text = String::new();
     for told in told::by_kind(&headline.findings).iter().filter(|told| told.first().is_against()) {
         let (found, sentences) = (told.first(), told.sentences(headline.has_several_targets()).join("; "));
-        text.push_str(&form.item(&format!("{}: {sentences}", found.word()), Some(&told.next()), &found.id));
+        text.push_str(&form.item(&format!("{}: {sentences}", found.word()), &told.next(), &found.id));
     }
     (!text.is_empty()).then_some(text)
 }

@@ -1,5 +1,6 @@
 //! What all questions of the guided face share: where the answer is kept, what is shown meanwhile, how it is printed.
 
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use super::study_saver::StudySaver;
 use crate::process::VERSION;
 use crate::process::first_look::Looks;
 use crate::process::status::{BY_SIGNAL, FAILED, GOOD, INCONCLUSIVE, UNUSABLE};
-use crate::process::streams::{columns, print, print_page, print_stderr, refused, report_problem};
+use crate::process::streams::{columns, is_terminal, print, print_page, print_stderr, refused, report_problem};
 use crate::process::{patience, supervisor};
 
 /// Options of every question.
@@ -35,6 +36,10 @@ pub(crate) struct Shared {
     /// Print Markdown, for a ticket.
     #[arg(long)]
     pub(crate) markdown: bool,
+    /// Print all figures, findings and reasons on a terminal too, and not only what fits 24 lines; files and pipes always
+    /// have all.
+    #[arg(long, conflicts_with_all = ["json", "markdown"])]
+    pub(crate) wide: bool,
     /// Show nothing while it runs.
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -54,9 +59,6 @@ pub(crate) struct Shared {
     /// A file of verdicts as JUnit's XML, of a question that has some.
     #[arg(skip)]
     pub(crate) junit: Option<PathBuf>,
-    /// All figures of a comparison.
-    #[arg(skip)]
-    pub(crate) wide: bool,
     /// Save the record at this interval while a test runs; 0: only at its end.
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub(crate) record_interval: u32,
@@ -171,8 +173,8 @@ pub(crate) fn shown_as(json: bool, markdown: bool, wide: bool, study: &Study) ->
         format!("{}\n", present::Headline::json(study))
     } else if markdown {
         present::tables::markdown(study)
-    } else if wide {
-        present::tables::wide_text(study, columns())
+    } else if !wide && is_terminal(&io::stdout()) {
+        present::tables::screen(study, columns())
     } else {
         present::tables::text(study, columns())
     }

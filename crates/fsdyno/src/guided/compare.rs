@@ -54,9 +54,6 @@ pub(crate) struct Compare {
     /// For two saved runs: compare even if plan, version or machine differ; the output says so.
     #[arg(long)]
     force: bool,
-    /// Print all figures: IOPS, percentiles, CPU %, scatter.
-    #[arg(long, conflicts_with_all = ["json", "markdown"])]
-    wide: bool,
     #[command(flatten)]
     shared: Shared,
 }
@@ -82,8 +79,7 @@ impl Compare {
             && is_run(base)
             && is_run(new)
         {
-            let shared = Shared { wide: self.wide, ..self.shared };
-            return Diff::between(base, new, self.fail_if, self.force, &shared).run();
+            return Diff::between(base, new, self.fail_if, self.force, &self.shared).run();
         }
         if self.force || !self.fail_if.is_empty() {
             let problem = Problem::new("--fail-if and --force need two saved runs, but these are paths")
@@ -103,12 +99,11 @@ impl Compare {
             only: self.only,
             expected: self.expect,
         };
-        let shared = Shared { wide: self.wide, ..self.shared };
         let in_command = |command, (place, word): (&Place, &String)| {
             let typed = word.strip_prefix(&format!("{}=", place.name)).unwrap_or(word);
             place.in_command(Path::new(typed), command)
         };
         let command = places.iter().zip(&self.places).fold(command, in_command);
-        answer(&shared, command, |caller| compare(&places, &options, caller))
+        answer(&self.shared, command, |caller| compare(&places, &options, caller))
     }
 }

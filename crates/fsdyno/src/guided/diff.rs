@@ -21,7 +21,7 @@ use crate::process::streams::{columns, print_stderr, print_stderr_fitted, report
 /// What changed between two saved runs, and whether the change is larger than the noise.
 #[derive(Debug, Args)]
 pub(crate) struct Diff {
-    /// The earlier run: a name, the beginning of one, a baseline's name, a file, or `last`.
+    /// The earlier run: a name, the beginning of one, a baseline's name, a file, `previous` or `last-2`.
     base: String,
     /// The later run.
     new: String,
@@ -179,6 +179,10 @@ impl Diff {
         let step_summary = if self.github { Some(StepSummary::open()?) } else { None };
         let store = opened(self.store.as_deref())?;
         let (base, new) = (store.find(&self.base)?, store.find(&self.new)?);
+        if base.id == new.id && base.started_ms == new.started_ms {
+            return Err(Problem::new(format!("`{}` and `{}` are the same run, {}", self.base, self.new, base.id))
+                .with_next("fsdyno diff previous last"));
+        }
         let reasons = obstacles(&base, &new);
         if !reasons.is_empty() && !self.force {
             return Err(Problem::new(format!("{} and {} cannot be compared: {}", base.id, new.id, reasons.join("; ")))
@@ -271,7 +275,7 @@ impl Baseline {
         let store = opened(self.store.as_deref())?;
         match &self.what {
             BaselineWhat::Set { name, run } => {
-                if *name == "last" || name.contains('/') {
+                if guide::store::before_last(name).is_some() || name.contains('/') {
                     return Err(Problem::new(format!("`{name}` cannot be the name of a baseline")));
                 }
                 let study = store.find(run)?;

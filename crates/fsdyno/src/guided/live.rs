@@ -1,15 +1,15 @@
 //! What a person sees while a question is being answered: one line that renews itself on a terminal, a line per finished
 //! step elsewhere. Everything goes to stderr: stdout is the answer's.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 
 use engine::clock::{Clock, RealClock};
 use guide::watch::{LiveFigures, LivePhase, Step};
 use results::Row;
 use results::quantity::counted;
 
-use super::progress::Estimate;
-use crate::process::streams::{print_stderr, print_stderr_fitted};
+use super::progress::{self, Estimate};
+use crate::process::streams::{columns_of_progress, is_terminal, print_stderr, print_stderr_fitted};
 
 /// The live view.
 pub(crate) struct Live {
@@ -33,7 +33,7 @@ impl Live {
     pub(crate) fn new(quiet: bool) -> Live {
         // Without a cursor that moves, lines are left as on paper.
         let moves = std::env::var_os("TERM").is_none_or(|name| name != "dumb");
-        let terminal = moves && std::io::stderr().is_terminal();
+        let terminal = moves && is_terminal(&std::io::stderr());
         let (estimate, last_message) = (Estimate::default(), String::new());
         Live { quiet, terminal, shown: false, last_ms: None, began_ns: 0, target: None, estimate, last_message }
     }
@@ -51,10 +51,13 @@ impl Live {
         if self.quiet || !self.terminal {
             return;
         }
-        let columns = engine::terminal::columns(std::io::stderr()).unwrap_or(80).max(20) - 1;
-        let several = self.target.as_ref().is_some_and(|(_, several)| *several);
+        let columns = columns_of_progress() - 1;
         self.shown = true;
-        write_out(&format!("\r\x1b[K{}", self.estimate.line(step, figures, several, columns)));
+        write_out(&format!("\r\x1b[K{}", self.estimate.line(step, figures, self.has_several(), columns)));
+    }
+
+    fn has_several(&self) -> bool {
+        self.target.as_ref().is_some_and(|(_, several)| *several)
     }
 
     /// Remembers whether the question has more than one target.
@@ -114,7 +117,10 @@ impl guide::Watcher for Live {
     fn end(&mut self, step: &Step, row: &Row) {
         self.estimate.end((RealClock::shared().now_ns() - self.began_ns) / 1_000_000);
         self.clear();
-        if !self.quiet && !self.terminal {
+        if !self.quiet && self.terminal {
+            let found = present::tables::summary(row);
+            print_stderr(&progress::kept(step, &found, self.has_several(), columns_of_progress() - 1));
+        } else if !self.quiet {
             let (number, of) = (step.number, step.of);
             let what = format!("[{number}/{of}] {}: {}", step.target, step.title);
             print_stderr(&format!("{what}: {}", present::tables::summary(row)));

@@ -31,8 +31,8 @@ impl Estimate {
         self.ended = (self.ended.0 + 1, self.ended.1 + took_ms);
     }
 
-    /// Until the end of the question, s, and the share that is done; `None`: nobody can tell.
-    fn look(&mut self, step: &Step, figures: &LiveFigures) -> Option<(u64, f64)> {
+    /// Until the end of the question, as far as its steps are known; `None`: nobody can tell.
+    fn look(&mut self, step: &Step, figures: &LiveFigures) -> Option<Left> {
         let (count, ended_ms) = self.ended;
         let following = step.of.saturating_sub(step.number) as u64;
         let usual_ms = ended_ms.checked_div(count);
@@ -40,17 +40,21 @@ impl Estimate {
         let following_s = if following == 0 { Some(0) } else { step.following_s.max(seen_s) }?;
         let rest_ms = || Some(usual_ms?.saturating_sub(figures.elapsed_ms));
         let this_s = figures.seconds_left.or_else(|| Some(rest_ms()?.div_ceil(1000)))?;
-        let left_s = (this_s + following_s).min(self.left_s.unwrap_or(u64::MAX));
-        self.left_s = Some(left_s);
+        let least_s = (this_s + following_s).min(self.left_s.unwrap_or(u64::MAX));
+        self.left_s = Some(least_s);
         let done_ms = ended_ms + figures.elapsed_ms;
-        Some((left_s, done_ms as f64 / (done_ms + left_s * 1000).max(1) as f64))
+        let share = done_ms as f64 / (done_ms + least_s * 1000).max(1) as f64;
+        // A step that may come on top takes what others take.
+        let each_ms = usual_ms.or_else(|| (following_s * 1000).checked_div(following)).unwrap_or(0);
+        let most_s = step.more.map(|more| least_s + (each_ms * more as u64).div_ceil(1000));
+        Some(Left { least_s, most_s, share })
     }
 
     /// The whole line, in so many columns: what fits, without a broken word.
     pub(super) fn line(&mut self, step: &Step, figures: &LiveFigures, several: bool, columns: usize) -> String {
         let left = self.look(step, figures);
-        let end = left.map_or(String::new(), |(seconds, _)| format!("{} left", time(seconds)));
-        let bar = left.map_or(String::new(), |(_, share)| bar(share));
+        let end = left.as_ref().map_or(String::new(), Left::words);
+        let bar = left.as_ref().map_or(String::new(), |left| bar(left.share));
         let [rate, bytes, p99] = rates(figures);
         // From the most to the least that a line can say.
         let tails = [
@@ -71,6 +75,40 @@ impl Estimate {
         let room = columns.saturating_sub(end.chars().count() + 2);
         format!("{}  {end}", shortened(&head, room)).trim_end().to_owned()
     }
+}
+
+/// How long it still takes.
+struct Left {
+    least_s: u64,
+    /// If all steps come that may; `None`: nobody knows how many those are.
+    most_s: Option<u64>,
+    /// What is done of the least.
+    share: f64,
+}
+
+impl Left {
+    /// `38 s left`, `2 to 4 min left`, `at least 38 s left`.
+    fn words(&self) -> String {
+        let least = time(self.least_s);
+        let Some(most) = self.most_s.map(time) else { return format!("at least {least} left") };
+        match least.split_once(' ').zip(most.split_once(' ')) {
+            _ if least == most => format!("{least} left"),
+            Some(((number, unit), (_, other))) if unit == other => format!("{number} to {most} left"),
+            _ => format!("{least} to {most} left"),
+        }
+    }
+}
+
+/// The line that stays of a step, in so many columns: what it was, then what it found as far as there is room.
+pub(super) fn kept(step: &Step, found: &str, several: bool, columns: usize) -> String {
+    let head = heading(step, several);
+    let found = escape::line(found);
+    let mut shown = found.as_ref();
+    while head.chars().count() + 2 + shown.chars().count() > columns {
+        let Some((first, _)) = shown.rsplit_once(", ") else { return shortened(&head, columns) };
+        shown = first;
+    }
+    format!("{head}  {shown}")
 }
 
 /// Where it is and what it does; the target where there are several.
@@ -126,7 +164,7 @@ mod tests {
 
     fn step(number: usize, of: usize, following_s: u64) -> Step {
         let title = "4k random read, depth 32".into();
-        Step { target: "/mnt/nfs".into(), title, number, of, following_s: Some(following_s) }
+        Step { target: "/mnt/nfs".into(), title, number, of, more: Some(0), following_s: Some(following_s) }
     }
 
     fn figures(elapsed_ms: u64, seconds_left: u64) -> LiveFigures {
@@ -165,13 +203,33 @@ mod tests {
     fn the_estimate_is_of_the_whole_question_and_only_falls() {
         let mut estimate = Estimate::default();
         assert_eq!(estimate.begin(&step(1, 9, 56)), 0);
-        let mut look = |step: &Step, figures| estimate.look(step, &figures).map(|(seconds, _)| seconds);
+        let mut look = |step: &Step, figures| estimate.look(step, &figures).map(|left| left.least_s);
         assert_eq!(look(&step(1, 9, 56), figures(0, 8)), Some(64));
         assert_eq!(look(&step(1, 9, 56), figures(3_000, 20)), Some(64), "it does not rise");
         assert_eq!(look(&step(2, 9, 49), figures(0, 7)), Some(56));
         assert_eq!(estimate.begin(&step(10, 11, 7)), 2, "steps came on top: that is said, and it begins anew");
-        assert_eq!(estimate.look(&step(10, 11, 7), &figures(0, 60)).map(|(seconds, _)| seconds), Some(67));
+        assert_eq!(estimate.look(&step(10, 11, 7), &figures(0, 60)).map(|left| left.least_s), Some(67));
         let nothing_planned = Step { following_s: None, ..step(1, 3, 0) };
-        assert_eq!(Estimate::default().look(&nothing_planned, &figures(0, 8)), None, "nobody can tell");
+        assert!(Estimate::default().look(&nothing_planned, &figures(0, 8)).is_none(), "nobody can tell");
+    }
+
+    #[test]
+    fn steps_that_may_come_make_a_range() {
+        let words = |more| {
+            let step = Step { more, ..step(1, 9, 56) };
+            Estimate::default().look(&step, &figures(0, 8)).map(|left| left.words()).unwrap()
+        };
+        assert_eq!([words(Some(0)), words(Some(4))], ["64 s left", "64 to 92 s left"]);
+        assert_eq!([words(Some(40)), words(None)], ["64 s to 6 min left", "at least 64 s left"]);
+    }
+
+    #[test]
+    fn what_a_step_found_stays_on_one_line() {
+        let found = "275 MB/s, 67,204 IOPS, p50 300 µs, p99 3.40 ms, caution";
+        let kept = |columns| kept(&step(3, 9, 0), found, false, columns);
+        assert_eq!(kept(120), format!("3/9 4k random read, depth 32  {found}"));
+        assert_eq!(kept(80), "3/9 4k random read, depth 32  275 MB/s, 67,204 IOPS, p50 300 µs, p99 3.40 ms");
+        assert_eq!(kept(60), "3/9 4k random read, depth 32  275 MB/s, 67,204 IOPS");
+        assert_eq!(kept(30), "3/9 4k random read, depth 32");
     }
 }

@@ -9,6 +9,7 @@ use guide::Problem;
 use guide::store::Store;
 use guide::work_directory::{CleanOptions, Cleaned, Outcome, clean};
 use results::escape;
+use results::quantity::counted;
 use run::SignalWatch;
 use serde_json::{Value, json};
 
@@ -19,9 +20,15 @@ use crate::process::status::UNUSABLE;
 use crate::process::streams::{columns, print, print_page, print_stderr, refused, report_problem, shown};
 use crate::process::supervisor::supervised;
 
-/// List saved runs.
+/// List saved runs, or remove some.
 #[derive(Debug, Args)]
 pub(crate) struct Runs {
+    /// Remove these runs: names, beginnings of names, `last`, `previous`, `last-2`.
+    #[arg(long, value_name = "RUN", num_args = 1.., conflicts_with = "keep")]
+    delete: Vec<String>,
+    /// Remove all runs but so many of the latest, and but those that are baselines.
+    #[arg(long, value_name = "N")]
+    keep: Option<usize>,
     /// One JSON document.
     #[arg(long)]
     json: bool,
@@ -33,7 +40,7 @@ pub(crate) struct Runs {
 /// Print a saved run again.
 #[derive(Debug, Args)]
 pub(crate) struct Show {
-    /// A run's name or the beginning of it, a baseline's name, a file, or `last`.
+    /// A run's name or the beginning of it, a baseline's name, a file, `last`, `previous` or `last-2`.
     run: String,
     /// Print one JSON document: the summary, then the whole record.
     #[arg(long, conflicts_with = "markdown")]
@@ -41,7 +48,8 @@ pub(crate) struct Show {
     /// Print Markdown, for a ticket.
     #[arg(long)]
     markdown: bool,
-    /// Print all figures of a comparison: IOPS, percentiles, CPU %, scatter.
+    /// Print all figures, findings and reasons on a terminal too, and not only what fits 24 lines; files and pipes always
+    /// have all.
     #[arg(long, conflicts_with_all = ["json", "markdown"])]
     wide: bool,
     /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno, on Windows %LOCALAPPDATA%\fsdyno].
@@ -90,7 +98,18 @@ pub(super) fn printed(text: &str) -> ExitCode {
 
 impl Runs {
     pub(crate) fn run(self) -> ExitCode {
-        ended(self.list())
+        ended(if self.delete.is_empty() && self.keep.is_none() { self.list() } else { self.remove() })
+    }
+
+    fn remove(self) -> Result<ExitCode, Problem> {
+        let store = opened(self.store.as_deref())?;
+        let removed = self.keep.map_or_else(|| store.remove(&self.delete), |latest| store.keep(latest))?;
+        let headline = format!("{} removed", counted(removed.len() as u64, "saved run"));
+        if self.json {
+            return Ok(printed(&present::document(headline, json!({ "removed": removed }))));
+        }
+        let each: String = removed.iter().map(|id| format!("removed {id}\n")).collect();
+        Ok(printed(&format!("{each}{headline} from {}\n", store.directory().display())))
     }
 
     fn list(self) -> Result<ExitCode, Problem> {

@@ -124,7 +124,7 @@ impl Watcher for Stream {
 
     fn begin(&mut self, step: &Step) {
         (self.reported_ms, self.reported, self.reported_layout_bytes) = (0, StepTotals::default(), 0);
-        let Step { target, title, number, of, following_s: _ } = step;
+        let Step { target, title, number, of, .. } = step;
         self.line("step_begin", json!({ "step": number, "steps": of, "target": target, "title": title }));
     }
 

@@ -6,6 +6,8 @@ use std::sync::OnceLock;
 use anstyle::{AnsiColor, Effects, Style};
 use clap::ValueEnum;
 
+use super::streams::is_terminal;
+
 /// When colours are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {
@@ -42,7 +44,7 @@ pub(crate) fn is_wanted(stream: &impl IsTerminal) -> bool {
     match when {
         When::Always => true,
         When::Never => false,
-        When::Auto => stream.is_terminal() && anstyle_query::term_supports_color(),
+        When::Auto => is_terminal(stream) && anstyle_query::term_supports_color(),
     }
 }
 

@@ -74,6 +74,12 @@ pub(crate) fn launched() -> Option<Launched> {
     launched_by(|name| std::env::var(name).ok())
 }
 
+/// Whether Open MPI's launcher has started this program, also as the only rank. It gives its ranks terminals of their own,
+/// whatever reads what they print.
+pub(crate) fn gives_terminals() -> bool {
+    std::env::var_os(OPEN_MPI).is_some()
+}
+
 fn launched_by(variable: impl Fn(&str) -> Option<String>) -> Option<Launched> {
     let number = |name: &str| variable(name)?.parse::<u32>().ok();
     LAUNCHERS.iter().find_map(|(launcher, size, rank)| {

@@ -1,14 +1,14 @@
 //! The standard streams: answers on stdout, everything else on stderr.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use guide::Problem;
 use results::escape;
 
-use super::colour;
 use super::status::UNUSABLE;
+use super::{colour, launcher};
 use crate::explain::wrapped;
 
 /// A text on stdout; false if it could not be written.
@@ -63,7 +63,7 @@ pub(crate) fn report_problem(problem: &Problem) {
 
 /// Lines on stderr, on a terminal with whole words.
 pub(crate) fn print_stderr_fitted(text: &str, indent: usize) {
-    let columns = engine::terminal::columns(io::stderr()).filter(|columns| *columns >= 40);
+    let columns = engine::terminal::columns(io::stderr()).map(|known| columns_of(Some(known), 40));
     print_stderr_in_colour(&fitted(&escape::terminal(text), columns, indent));
 }
 
@@ -104,9 +104,26 @@ pub(crate) fn refused_in_json(what: &str, next: Option<&str>) {
     }
 }
 
+/// Whether a person reads the stream. A launcher of ranks gives each of them a terminal of its own, whatever reads it.
+pub(crate) fn is_terminal(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && !launcher::gives_terminals()
+}
+
 /// Columns to print for.
 pub(crate) fn columns() -> usize {
-    engine::terminal::columns(io::stdout()).filter(|columns| *columns >= 40).unwrap_or(80)
+    columns_of(engine::terminal::columns(io::stdout()), 40)
+}
+
+/// Columns for a line that renews itself.
+pub(crate) fn columns_of_progress() -> usize {
+    columns_of(engine::terminal::columns(io::stderr()), 20)
+}
+
+/// The columns of a terminal. One that does not know them says 0; then the environment may.
+fn columns_of(known: Option<usize>, least: usize) -> usize {
+    let said = || std::env::var("COLUMNS").ok()?.parse().ok();
+    let columns = if known == Some(0) { said() } else { known };
+    columns.filter(|columns| *columns >= least).unwrap_or(80)
 }
 
 #[cfg(test)]

@@ -20,8 +20,10 @@ fn pages_fit_the_terminal() {
     let place = Place::with(&["store"]);
     let saved = testkit::workspace().join("crates/results/tests/saved/format-4.json");
     let id = "20261122-043100-measure-1a2b";
-    for run in [id.to_owned(), id.replace("22", "23")] {
-        std::fs::copy(&saved, place.path(&format!("store/{run}.json"))).expect("a run is saved");
+    let saved = std::fs::read_to_string(saved).expect("a saved run");
+    for (run, began) in [(id.to_owned(), "1795353235698"), (id.replace("22", "23"), "1795439635698")] {
+        let saved = saved.replacen("1795353235698", began, 1);
+        std::fs::write(place.path(&format!("store/{run}.json")), saved).expect("a run is saved");
     }
     let two = "store/20261122-043100-measure-1a2b.json store/20261123-043100-measure-1a2b.json";
     for words in [

@@ -135,10 +135,9 @@ fn write_example(bench: &Bench, asked: &[&str]) {
     }
 }
 
-/// The answer until it says how it was measured; each finding by itself is in the page.
+/// The answer without the table of all figures; each finding by itself is in the page.
 fn table_and_why(shown: &str) -> String {
-    let how = shown.find("\nMedians of").expect("how it was measured") + 1;
-    let end = shown[how..].find("\n\n").map_or(shown.len(), |end| how + end + 1);
+    let end = shown.find("\npattern ").expect("the table of all figures");
     shown[..end].to_string()
 }
 

@@ -68,6 +68,46 @@ fn listed(directory: &Path) -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
+fn runs_are_named_by_how_long_ago_they_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = || Store::at(Some(folder.path())).unwrap();
+    (1..4).for_each(|number| drop(store().save(&study(&format!("run-{number}"), number)).unwrap()));
+    let found = |word: &str| store().find(word).map(|study| study.id);
+    assert_eq!(
+        ["last", "last-0", "previous", "last-1", "last-2"].map(|word| found(word).unwrap()),
+        ["run-3", "run-3", "run-2", "run-2", "run-1"]
+    );
+    assert!(found("last-3").unwrap_err().what.contains("fewer are saved"));
+    assert!(found("last-x").unwrap_err().what.contains("no saved run last-x"));
+}
+
+#[test]
+fn runs_alone_are_removed_and_no_baseline() {
+    let folder = tempfile::tempdir().unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    let store = || Store::at(Some(folder.path())).unwrap();
+    (1..7).for_each(|number| drop(store().save(&study(&format!("run-{number}"), number)).unwrap()));
+    fs::write(folder.path().join("notes.txt"), "mine").unwrap();
+    fs::write(outside.path().join("run.json"), study("outside", 9).to_json()).unwrap();
+    std::os::unix::fs::symlink(outside.path().join("run.json"), folder.path().join("run-9.json")).unwrap();
+    store().set_baseline("good", "run-2").unwrap();
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let remove = |list: &[&str]| store().remove(&words(list));
+    let outside_name = outside.path().join("run.json").display().to_string();
+    for refused in [&["run-1", "run-2"][..], &["run-1", "no-such"], &[&outside_name], &["../run-1"], &["run-"]] {
+        assert!(remove(refused).is_err(), "{refused:?}");
+        assert!(folder.path().join("run-1.json").exists(), "{refused:?}: all or nothing");
+    }
+    assert_eq!(remove(&["run-1", "last"]).unwrap(), ["run-1", "outside"]);
+    assert!(outside.path().join("run.json").exists(), "the link alone was the store's");
+    assert_eq!(store().keep(2).unwrap(), ["run-3", "run-4"]);
+    let left: Vec<String> = store().digests().unwrap().iter().map(|study| study.id.clone()).collect();
+    assert_eq!(left, ["run-2", "run-5", "run-6"]);
+    assert!(folder.path().join("notes.txt").exists());
+    assert_eq!(store().keep(9).unwrap(), [""; 0]);
+}
+
+#[test]
 fn an_odd_file_costs_one_warning_and_hides_no_other() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);

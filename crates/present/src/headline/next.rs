@@ -2,11 +2,33 @@
 
 use results::statistics::WINNER_ROUNDS;
 use results::{JobError, NOT_SAVED, Question, Study, Verdict, test_name};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::found::Found;
 use super::test::TestFigures;
 use crate::command;
 use crate::shell::as_typed;
+
+/// A step to take next.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Step {
+    /// What it is for, or what to do.
+    pub what: String,
+    /// The command to type; `None`: there is none to be typed as it stands.
+    pub command: Option<String>,
+}
+
+impl Step {
+    pub(super) fn run(command: impl Into<String>, what: impl Into<String>) -> Step {
+        Step { what: what.into(), command: Some(command.into()) }
+    }
+
+    /// `how far the figures vary: fsdyno measure /data --runs=5`, where it has one line.
+    pub(crate) fn in_one_line(&self) -> String {
+        self.command.as_ref().map_or_else(|| self.what.clone(), |command| format!("{}: {command}", self.what))
+    }
+}
 
 /// No space, or none left of a quota.
 const FULL: [i32; 2] = [28, 122];
@@ -20,69 +42,72 @@ const SHORTER: [(&str, bool); 3] = [("--quick", false), ("--scale-runtime", true
 /// An interval of a mean is half as wide after four times as many runs.
 const MORE_TIMES: f64 = 4.0;
 
-pub(super) fn of(study: &Study, tests: &[TestFigures], findings: &[Found]) -> Vec<String> {
+pub(super) fn of(study: &Study, tests: &[TestFigures], findings: &[Found]) -> Vec<Step> {
     if let [only] = tests
         && only.name == test_name::FILL
     {
         return vec![unfilled(study)];
     }
     let mut next = match study.question {
-        Question::Check if nothing_applies(study) => elsewhere(study),
-        _ => gravest(findings).into_iter().chain(asked_next(study, tests)).collect(),
+        Question::Check if nothing_applies(study) => vec![elsewhere(study)],
+        _ => gravest(study, findings).into_iter().chain(asked_next(study, tests)).collect(),
     };
     if study.question != Question::Fio && is_saved(study) {
-        next.push(format!("fsdyno report {} -o sheet.html: charts and all details", study.id));
+        next.push(Step::run(format!("fsdyno report {} -o sheet.html", study.id), "charts and all details"));
     }
     next
 }
 
 /// Whether another command finds the study.
-fn is_saved(study: &Study) -> bool {
+pub(crate) fn is_saved(study: &Study) -> bool {
     !study.command.iter().any(|word| word == "--no-store") && !study.notes.iter().any(|note| note.id == NOT_SAVED)
 }
 
+/// Options beside which a question takes none of those that advice names.
+const FIXED: [&str; 3] = ["--full", "--literal", "--like"];
+
 /// The gravest finding decides what is worth doing first.
-fn gravest(findings: &[Found]) -> Option<String> {
+fn gravest(study: &Study, findings: &[Found]) -> Option<Step> {
     let found = findings.iter().find(|found| found.is_against())?;
     let explained = format!("fsdyno explain {}", found.id);
-    Some(match found.next.strip_suffix(')') {
-        _ if found.next.is_empty() || found.next == explained => explained,
-        Some(options) => format!("{options}; {explained})"),
-        None => format!("{} ({explained})", found.next),
+    let is_fixed = study.command.iter().any(|word| FIXED.iter().any(|fixed| word.starts_with(fixed)));
+    // Advice ends with the option that follows it: `measure for longer (--runtime=60)`.
+    let option = found.next.strip_suffix(')').and_then(|next| next.rsplit_once(" (")).filter(|_| !is_fixed);
+    Some(match option.and_then(|(words, option)| Some((words, option.split_once('=')?))) {
+        Some((words, (option, value))) if option.starts_with("--") => {
+            Step::run(command::with(study, option, value), words)
+        }
+        _ if found.next.is_empty() || found.next == explained => Step::run(explained, &found.title),
+        _ => Step::run(explained, &found.next),
     })
 }
 
 /// What the figures raise as the next question.
-fn asked_next(study: &Study, tests: &[TestFigures]) -> Vec<String> {
+fn asked_next(study: &Study, tests: &[TestFigures]) -> Vec<Step> {
     let mut next = Vec::new();
     match study.question {
         // Figures that do not count need not be repeated, nor judged.
         Question::Measure if tests.iter().any(TestFigures::counts) && !mostly_void(tests) => {
-            if study.rows.iter().all(|row| row.round == 0) {
-                next.push(format!("{}: how far the figures vary", command::with(study, "--runs", 5)));
+            let is_full = study.command.iter().any(|word| word == "--full");
+            if study.rows.iter().all(|row| row.round == 0) && !is_full {
+                next.push(Step::run(command::with(study, "--runs", 5), "how far the figures vary"));
             }
             let durable = study.targets.first().filter(|target| target.storage.in_memory().is_none());
-            next.extend(
-                durable.map(|target| {
-                    format!("{}: good enough for etcd?", typed(&["fsdyno", "check", "etcd", &target.path]))
-                }),
-            );
+            let check = |path: &str| Step::run(typed(&["fsdyno", "check", "etcd", path]), "good enough for etcd?");
+            next.extend(durable.map(|target| check(&target.path)));
         }
         Question::Compare if study.rows.iter().all(|row| row.round + 1 < WINNER_ROUNDS.0) => {
             let enough = command::with(study, "--rounds", WINNER_ROUNDS.0);
-            next.push(format!("{enough}: enough rounds to tell who is faster"));
+            next.push(Step::run(enough, "enough rounds to tell who is faster"));
         }
         Question::Scale => {
-            let measured = |path: &str| typed(&["fsdyno", "measure", path]);
-            next.extend(
-                study.targets.first().map(|target| format!("{}: all figures of one node", measured(&target.path))),
-            );
+            let measured = |path: &str| Step::run(typed(&["fsdyno", "measure", path]), "all figures of one node");
+            next.extend(study.targets.first().map(|target| measured(&target.path)));
         }
         Question::Check => {
+            let repeated = || Some(Step::run(raised_cap(study)?, "more runs may decide what is open"));
             let whole = command::without(study, &SHORTER);
-            let repeated = || raised_cap(study).map(|again| format!("{again}: more runs may decide what is open"));
-            let whole = whole.map(|whole| format!("{whole}: the tests as they were published"));
-            next.extend(whole.or_else(repeated));
+            next.extend(whole.map(|whole| Step::run(whole, "the tests as they were published")).or_else(repeated));
         }
         _ => {}
     }
@@ -105,7 +130,7 @@ fn nothing_applies(study: &Study) -> bool {
 }
 
 /// None of the requirements can be judged on this storage.
-fn elsewhere(study: &Study) -> Vec<String> {
+fn elsewhere(study: &Study) -> Step {
     let mut profiles: Vec<&str> = Vec::new();
     for row in &study.verdicts {
         if !profiles.contains(&row.requirement.profile.as_str()) {
@@ -113,7 +138,8 @@ fn elsewhere(study: &Study) -> Vec<String> {
         }
     }
     let words: Vec<&str> = ["fsdyno", "check"].into_iter().chain(profiles).chain(["DIRECTORY"]).collect();
-    vec![format!("{}: a directory on the storage that will hold the data", typed(&words))]
+    let what = format!("name a directory on the storage that will hold the data: {}", typed(&words));
+    Step { what, command: None }
 }
 
 fn typed(words: &[&str]) -> String {
@@ -121,17 +147,16 @@ fn typed(words: &[&str]) -> String {
 }
 
 /// What to do about a file that could not be written.
-fn unfilled(study: &Study) -> String {
+fn unfilled(study: &Study) -> Step {
     let path = study.targets.first().map_or("", |target| target.path.as_str());
     let inspect = typed(&["fsdyno", "inspect", path]);
     let errors = study.rows.iter().filter_map(|row| row.run.as_ref()).flat_map(|run| &run.jobs);
     let errors: Vec<&JobError> = errors.filter_map(|job| job.error.as_ref()).collect();
     if study.question == Question::Measure && errors.iter().any(|error| (error.code, &*error.function) == NO_DIRECT) {
-        return format!("{}: this filesystem refuses direct I/O", command::adding(study, "--buffered"));
+        return Step::run(command::adding(study, "--buffered"), "this filesystem refuses direct I/O");
     }
     if errors.iter().any(|error| FULL.contains(&error.code)) {
-        format!("free some space, or use a smaller file with --size (space and mount: {inspect})")
-    } else {
-        format!("remove the cause of this error, then repeat the command (space and mount: {inspect})")
+        return Step::run(inspect, "free some space, or use a smaller file with --size; space and mount");
     }
+    Step::run(inspect, "remove the cause of this error, then repeat the command; space and mount")
 }

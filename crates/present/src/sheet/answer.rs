@@ -5,7 +5,7 @@ use results::{Question, Trust};
 
 use super::place::{Place, badge};
 use super::{glance, tiles, verdicts};
-use crate::headline::{Headline, figures};
+use crate::headline::{Headline, Step, figures};
 use crate::quantity::{counted, shortened};
 use crate::summary::{Grid, Line};
 
@@ -75,13 +75,14 @@ fn short_lines(headline: &Headline, question: Question) -> Markup {
         return html! {};
     }
     // The reader has this sheet already.
-    let next: Vec<&String> = headline.next.iter().filter(|next| !next.starts_with("fsdyno report ")).collect();
+    let is_sheet = |step: &Step| step.command.as_ref().is_some_and(|command| command.starts_with("fsdyno report "));
+    let next: Vec<&Step> = headline.next.iter().filter(|step| !is_sheet(step)).collect();
     html! {
         dl.short {
             div { dt { "trust" } dd { (badge(headline.trust.trust)) " " (headline.trust.reasons(KINDS)) } }
             @if !headline.limits.is_empty() { div { dt { "limited by" }
                 @for limit in &headline.limits { dd { (limit) } } } }
-            @if !next.is_empty() && question != Question::Fio { div { dt { "next" } @for next in next { dd { (unbroken(next)) } } } }
+            @if !next.is_empty() && question != Question::Fio { div { dt { "next" } @for step in next { dd { (unbroken(&step.in_one_line())) } } } }
         }
     }
 }

@@ -9,11 +9,10 @@ use crate::headline::{Headline, Standing, TestFigures, figures, metrics};
 use crate::quantity::{times, times_between};
 use crate::summary::{Grid, Line};
 
-/// The sentence, and a line for each pattern with the figures of all targets and who is ahead.
+/// A line for each pattern with the figures of all targets and who is ahead.
 pub(super) fn answer(headline: &Headline, study: &Study, form: Form) -> String {
-    let sentence = headline.headline.as_deref().map(|sentence| form.paragraph(sentence)).unwrap_or_default();
     if headline.standings.is_empty() {
-        return sentence;
+        return String::new();
     }
     let targets = study.target_names();
     let mut headers = vec![""];
@@ -23,7 +22,7 @@ pub(super) fn answer(headline: &Headline, study: &Study, form: Form) -> String {
     for standing in &headline.standings {
         table.row(row(headline, standing, &targets));
     }
-    format!("{sentence}\n{}{}", table.shown(form), legend(headline, form))
+    format!("{}{}", table.shown(form), legend(headline, form))
 }
 
 fn row(headline: &Headline, standing: &Standing, targets: &[String]) -> Vec<String> {
@@ -35,20 +34,22 @@ fn row(headline: &Headline, standing: &Standing, targets: &[String]) -> Vec<Stri
 }
 
 /// Marks behind a figure.
-const CAUTION: char = '!';
-const INVALID: char = '×';
+const CAUTION: &str = "!";
+const INVALID: &str = "!!";
 
 /// The figure with a mark, so that the figures stand below each other.
 fn marked(test: &TestFigures) -> String {
+    let behind = |mark: &str| format!("{mark:\u{a0}<3}");
     if test.error.is_some() {
-        return format!("failed {INVALID}");
+        return format!("failed{}", behind(&format!("\u{a0}{INVALID}")));
     }
     let words = figures::compared(test).unwrap_or_else(|| "-".to_string());
-    match test.trust {
-        Trust::Ok => format!("{words}\u{a0}\u{a0}"),
-        Trust::Caution => format!("{words}\u{a0}{CAUTION}"),
-        Trust::Invalid => format!("{words}\u{a0}{INVALID}"),
-    }
+    let mark = match test.trust {
+        Trust::Ok => "",
+        Trust::Caution => CAUTION,
+        Trust::Invalid => INVALID,
+    };
+    format!("{words}{}", behind(&format!("\u{a0}{mark}")))
 }
 
 /// What the marks mean; why they are there, the line of trust says.
@@ -64,23 +65,8 @@ fn legend(headline: &Headline, form: Form) -> String {
     if matches!(form, Form::Markdown) { format!("\n{text}") } else { text }
 }
 
-/// How it was measured, and where the other figures are.
-pub(super) fn how_measured(study: &Study, form: Form) -> String {
-    let grid = Grid::of(study);
-    if grid.lines.is_empty() {
-        return String::new();
-    }
-    let rounds = match grid.rounds() {
-        1 => "One round each: there is no interval, and the noise is unknown.".to_string(),
-        rounds => format!("Medians of {rounds} alternating rounds."),
-    };
-    let durable = grid.lines.iter().any(|line| line.headline() == Metric::Durable);
-    let durable = if durable { " Writes count until they are durable." } else { "" };
-    form.paragraph(&format!("{rounds}{durable} IOPS, percentiles, CPU % and scatter: --wide."))
-}
-
 /// All figures.
-pub(super) fn wide(study: &Study, form: Form) -> String {
+pub(super) fn tables(study: &Study, form: Form) -> String {
     let grid = Grid::of(study);
     if grid.lines.is_empty() {
         return String::new();
@@ -111,8 +97,8 @@ fn how_to_read(grid: &Grid<'_>) -> String {
     match grid.rounds() {
         1 => "One round each: there is no interval, and the noise is unknown.".to_string(),
         rounds => format!(
-            "Medians of {rounds} alternating rounds; × {baseline}: the median of the rounds' ratios, {interval}. \
-             Percentiles are over the requests of all rounds; CPU % is of one CPU; scatter is the deviation of the \
+            "Medians of {rounds} alternating rounds; the ratio to {baseline} is the median of the rounds' ratios, \
+             {interval}. Percentiles are over the requests of all rounds; CPU % is of one CPU; scatter is the deviation of the \
              rounds' rates over their mean."
         ),
     }
@@ -133,7 +119,7 @@ fn add(table: &mut Table, line: &Line<'_>, baseline: &str, form: Form) {
         Some(ratio) => multiple(&ratio),
         None => "-".to_string(),
     };
-    row(&format!("× {baseline}"), line.cells.iter().enumerate().map(against).collect());
+    row(&format!("ratio to {baseline}"), line.cells.iter().enumerate().map(against).collect());
     row("IOPS", each(&|cell| cell.value(metrics(line).1).map(number)));
     for lane in [Lane::Read, Lane::Write] {
         for (name, metric) in [("p50", Metric::P50(lane)), ("p99", Metric::P99(lane))] {

@@ -4,23 +4,21 @@ use results::quantity::{latency, number};
 use results::statistics::Served;
 use results::{LatencyFigures, Load, Metric, Row, Study, TestRounds, sort};
 
+use super::bars::{bar, most};
 use super::plot::{Mark, Tick, plot};
 use super::sentence::first_error;
 use super::sweep;
 use super::table::{Form, Table};
 
 pub(super) fn tables(study: &Study, form: Form) -> String {
-    let numbered = |word: &'static str| {
-        study.rows.iter().filter_map(move |row| row.numbered(word).map(|(_, number)| (number, row)))
-    };
     let mut parts: Vec<String> = sweep::failed_filling(study, form).into_iter().collect();
-    let looks: Vec<(u32, Vec<&Row>)> = numbered("qd").map(|(depth, row)| (depth, vec![row])).collect();
+    let looks: Vec<(u32, Vec<&Row>)> =
+        study.rows.iter().filter_map(|row| row.numbered("qd").map(|(_, depth)| (depth, vec![row]))).collect();
     if !looks.is_empty() {
         let about = form.paragraph("Closed loop, to find the capacity: the next request starts when one completes.");
         parts.push(format!("{about}{}", sweep::points(&looks, form)));
     }
-    let mut loads: Vec<(u32, &Row)> = numbered("load").collect();
-    sort::by_key(&mut loads, |(percent, _)| *percent);
+    let loads = numbered_loads(study);
     if !loads.is_empty() {
         let about = form.paragraph(
             "Open loop: requests arrive at random (Poisson) at a share of the capacity. Response time counts from a \
@@ -30,6 +28,39 @@ pub(super) fn tables(study: &Study, form: Form) -> String {
         parts.extend(chart(&loads, form));
     }
     parts.join("\n")
+}
+
+/// Columns of a bar.
+const BAR: usize = 12;
+
+/// One line per load, with a bar of the 99th percentile.
+pub(super) fn in_short(study: &Study, form: Form) -> String {
+    let judged = study.loads();
+    let loads = numbered_loads(study);
+    let p99 = |row: &Row| row.response_times()?.p99_ns.map(|ns| ns as f64);
+    let most = most(loads.iter().filter_map(|(_, row)| p99(row)));
+    let mut table =
+        Table::new(&["load", "offered/s", "achieved/s", "p50", "p99", "<", "<kept up", "<trust"]).sparing(&["<"]);
+    for (percent, row) in &loads {
+        let cells = match first_error(row) {
+            Some(_) => None,
+            None => measured(row, judged.iter().find(|load| load.percent == *percent)),
+        };
+        let cells = cells.unwrap_or_else(|| failed("did not run"));
+        let [offered, achieved, p50, p99_words, _, _, kept_up, trust] = &cells[..] else { continue };
+        let bar = p99(row).map_or(String::new(), |ns| bar(ns / most, BAR));
+        let name = format!("{percent:>3} %");
+        table.row([&name, offered, achieved, p50, p99_words, &bar, kept_up, trust].map(Clone::clone).to_vec());
+    }
+    if table.is_empty() { String::new() } else { table.shown(form) }
+}
+
+/// The loads, the lightest first.
+fn numbered_loads(study: &Study) -> Vec<(u32, &Row)> {
+    let loads = study.rows.iter().filter_map(|row| row.numbered("load").map(|(_, number)| (number, row)));
+    let mut loads: Vec<(u32, &Row)> = loads.collect();
+    sort::by_key(&mut loads, |(percent, _)| *percent);
+    loads
 }
 
 fn of_loads(study: &Study, loads: &[(u32, &Row)], form: Form) -> String {

@@ -12,15 +12,15 @@ use super::smallfiles::WITHIN;
 use super::table::{Form, Table};
 
 /// A test and the figure that stands for it.
-struct Test<'a> {
+pub(super) struct Test<'a> {
     pattern: &'a str,
-    measure: Measure,
-    unit: &'static str,
+    pub(super) measure: Measure,
+    pub(super) unit: &'static str,
 }
 
 impl<'a> Test<'a> {
     /// Bytes of large requests, the number of small ones; `None`: no run has a figure of it, or its rate is another's.
-    fn of(studies: &[Digest], target: usize, pattern: &'a str) -> Option<Test<'a>> {
+    pub(super) fn of(studies: &[Digest], target: usize, pattern: &'a str) -> Option<Test<'a>> {
         let measured = |test: &&DigestTest| !test.values(Measure::Iops).is_empty();
         let test = studies.iter().filter_map(|study| study.test(target, pattern)).find(measured)?;
         if test.is_phase && WITHIN.contains(&pattern) {
@@ -35,7 +35,7 @@ impl<'a> Test<'a> {
         Some(Test { pattern, measure, unit })
     }
 
-    fn shown(&self, value: f64) -> String {
+    pub(super) fn shown(&self, value: f64) -> String {
         if self.measure == Measure::Rate { rate_number(value) } else { number(value) }
     }
 }
@@ -115,7 +115,7 @@ pub fn history_json(studies: &[Digest]) -> String {
 }
 
 /// The figure of each round that has it.
-fn by_round(study: &Digest, target: usize, pattern: &str, measure: Measure) -> Vec<f64> {
+pub(super) fn by_round(study: &Digest, target: usize, pattern: &str, measure: Measure) -> Vec<f64> {
     study.test(target, pattern).map(|test| test.values(measure)).unwrap_or_default()
 }
 

@@ -10,16 +10,15 @@ use crate::headline::{Headline, Six, TestFigures, figures, pairs};
 /// From so many columns on, what a test does stands beside its name.
 const WIDE: usize = 100;
 
-/// The sentence, and the figures that it rests on.
+/// The figures that the sentence rests on; empty: it has none.
 pub(super) fn answer(headline: &Headline, form: Form) -> String {
-    let sentence = headline.headline.as_deref().map(|sentence| form.paragraph(sentence)).unwrap_or_default();
     let pairs = pairs(&headline.tests);
     if !pairs.is_empty() {
-        return format!("{sentence}\n{}", familiar::table(&pairs, form));
+        return familiar::table(&pairs, form);
     }
     let six = Six::of(&headline.tests);
     if !six.any() {
-        return sentence;
+        return String::new();
     }
     let headers = ["", "sequential 1m", "random 4k, deep", "4k, one at a time", "p99"];
     let mut lines: Vec<[String; 5]> = Vec::new();
@@ -49,7 +48,7 @@ pub(super) fn answer(headline: &Headline, form: Form) -> String {
     for line in &lines {
         table.row(used.iter().map(|column| line[*column].clone()).collect());
     }
-    format!("{sentence}\n{}", table.explained(form))
+    table.explained(form)
 }
 
 type Figure = fn(&TestFigures) -> String;

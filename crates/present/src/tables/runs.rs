@@ -5,14 +5,16 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use results::quantity::counted;
-use results::{Digest, escape};
+use results::statistics::median;
+use results::{Digest, Question, escape, test_name};
 use serde_json::json;
 
+use super::history::{Test, by_round};
 use super::table::{Form, Table};
 
 /// One line per study, the oldest first. `baselines` maps a name to an id.
 pub fn runs(studies: &[Digest], baselines: &BTreeMap<String, String>, columns: usize) -> String {
-    let mut table = Table::new(&["run", "<when (UTC)", "<of", "<trust"]).sparing(&["when (UTC)"]);
+    let mut table = Table::new(&["run", "<when", "<of", "<figure", "<trust"]).sparing(&["when"]);
     for study in studies {
         let mut id = study.id.clone();
         for (name, named) in baselines {
@@ -22,8 +24,9 @@ pub fn runs(studies: &[Digest], baselines: &BTreeMap<String, String>, columns: u
         }
         table.row(vec![
             id,
-            when(study),
+            when(study.started_ms),
             ending(&places(study), columns.saturating_sub(OTHERS)),
+            figure(study),
             trust(study).to_string(),
         ]);
     }
@@ -41,6 +44,7 @@ pub fn runs_json(studies: &[Digest], baselines: &BTreeMap<String, String>) -> St
             "complete": study.complete,
             "targets": study.targets.iter().map(|target| &target.path).collect::<Vec<_>>(),
             "rows": study.rows,
+            "figure": figure(study),
             "trust": trust(study),
             "baselines": names,
         })
@@ -48,8 +52,8 @@ pub fn runs_json(studies: &[Digest], baselines: &BTreeMap<String, String>) -> St
     crate::list_document(counted(studies.len() as u64, "saved run"), "runs", listed)
 }
 
-/// Columns beside the places, without the name of a baseline.
-const OTHERS: usize = 57;
+/// Columns beside the places, without the name of a baseline and the time, which the name of a run has too.
+const OTHERS: usize = 68;
 
 /// The least of a place that tells it from others, characters.
 const LEAST: usize = 12;
@@ -64,9 +68,30 @@ fn ending(text: &str, columns: usize) -> String {
     }
 }
 
-fn when(study: &Digest) -> String {
-    let moment = i64::try_from(study.started_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
-    moment.map_or("?".to_string(), |moment| moment.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M").to_string())
+/// The tests that stand for a run of several, where they ran.
+const HEADLINES: [&str; 2] = [test_name::RAND_READ, test_name::SEQ_READ];
+
+/// The figure that a run is known by, of its first place: `rand-read 67,204 IOPS`; of a series the most. Empty: it has none.
+fn figure(study: &Digest) -> String {
+    let of = |pattern| Some((Test::of(std::slice::from_ref(study), 0, pattern)?, pattern));
+    let found = |pattern| {
+        let (test, pattern) = of(pattern)?;
+        let value = median(&by_round(study, 0, pattern, test.measure))?;
+        Some((value, format!("{pattern} {} {}", test.shown(value), test.unit)))
+    };
+    let patterns = study.patterns();
+    let figures = || patterns.iter().filter_map(|pattern| found(pattern));
+    let shown = match study.question {
+        Question::Sweep | Question::Curve | Question::Scale => figures().max_by(|one, other| one.0.total_cmp(&other.0)),
+        _ => HEADLINES.iter().find_map(|pattern| found(pattern)).or_else(|| figures().next()),
+    };
+    shown.map(|(_, words)| words).unwrap_or_default()
+}
+
+/// `2026-11-22 04:31 UTC`, of ms since the epoch.
+pub(super) fn when(started_ms: u64) -> String {
+    let moment = i64::try_from(started_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
+    moment.map_or("?".to_string(), |moment| moment.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M UTC").to_string())
 }
 
 fn places(study: &Digest) -> String {

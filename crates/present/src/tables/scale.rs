@@ -3,9 +3,10 @@
 use results::quantity::{bytes_per_s, latency, number, rate_number, rate_unit};
 use results::{Row, Study, SweepPoint};
 
+use super::bars::{bar, most};
 use super::plot::{Mark, Tick, plot};
 use super::sentence::first_error;
-use super::sweep::{failed_filling, groups, level, runs, title};
+use super::sweep::{BAR, failed_filling, groups, level, runs, title};
 use super::table::{Form, Table};
 use crate::quantity::reach;
 
@@ -20,6 +21,37 @@ pub(super) fn tables(study: &Study, form: Form) -> String {
         parts.extend(chart(&steps, form));
     }
     parts.join("\n")
+}
+
+/// One line for each number of nodes, with a bar; of several kinds of requests a table each.
+pub(super) fn in_short(study: &Study, form: Form) -> String {
+    let groups = groups(study, WORD);
+    let tables = groups.iter().map(|group| {
+        let steps = study.numbered_points(group, WORD);
+        let about = if groups.len() > 1 { form.paragraph(title(&steps)) } else { String::new() };
+        format!("{about}{}", bars(&steps, form))
+    });
+    tables.collect()
+}
+
+fn bars(steps: &[(u32, Vec<&Row>)], form: Form) -> String {
+    let most = most(steps.iter().filter_map(|(_, rows)| Some(SweepPoint::of(rows)?.bytes_per_s)));
+    let mut table = Table::new(&["nodes", rate_unit(), "<", "per node", "IOPS", "<trust"]);
+    for (nodes, rows) in steps {
+        let mut cells = vec![format!("{nodes:>5}")];
+        match SweepPoint::of(rows) {
+            Some(point) => cells.extend([
+                rate_number(point.bytes_per_s),
+                bar(point.bytes_per_s / most, BAR),
+                rate_number(point.bytes_per_s / f64::from(*nodes)),
+                number(point.iops),
+                point.trust.word().to_owned(),
+            ]),
+            None => cells.extend(["-", "", "-", "-", "invalid"].map(str::to_owned)),
+        }
+        table.row(cells);
+    }
+    table.shown(form)
 }
 
 fn table(steps: &[(u32, Vec<&Row>)], form: Form) -> String {

@@ -14,6 +14,31 @@ pub(super) fn tables(study: &Study, form: Form) -> String {
     parts.join("\n")
 }
 
+/// All phases that ran, two beside each other: names, rates and 99th percentiles.
+pub(super) fn in_short(study: &Study, form: Form) -> String {
+    let grid = Grid::of(study);
+    let shown = |line: &&Line<'_>| !line.pattern.starts_with("shell") && !WITHIN.contains(&&*line.pattern);
+    let cells: Vec<[String; 3]> = grid.lines.iter().filter(shown).filter_map(brief).collect();
+    let mut table = Table::new(&["phase", "ops/s", "p99", "<   phase", "ops/s", "p99"]);
+    let (left, right) = cells.split_at(cells.len().div_ceil(2));
+    for (index, cells) in left.iter().enumerate() {
+        let [name, others @ ..] = right.get(index).cloned().unwrap_or_default();
+        let beside = [format!("{:3}{name}", "")].into_iter().chain(others);
+        table.row(cells.iter().cloned().chain(beside).collect());
+    }
+    if cells.is_empty() { String::new() } else { table.shown(form) }
+}
+
+/// `None`: it has no rate. What speaks against it stands behind its name.
+fn brief(line: &Line<'_>) -> Option<[String; 3]> {
+    let cell = line.cells.first()?;
+    let rate = number(cell.value(Metric::Operations)?);
+    let p99 = cell.value(Metric::P99(Lane::Operation)).map_or("-".to_owned(), latency);
+    let trust = Trust::of(cell.findings());
+    let mark = if trust == Trust::Ok { String::new() } else { format!(" ({})", trust.word()) };
+    Some([format!("{}{mark}", line.title), rate, p99])
+}
+
 /// Why some were not judged, as far as their lines do not say it.
 fn reasons(study: &Study, form: Form) -> Option<String> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();

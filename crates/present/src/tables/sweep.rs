@@ -1,8 +1,9 @@
 //! `sweep`: for each kind of request a table, one line per depth, and latency against throughput.
 
 use results::quantity::{latency, number, rate_number, rate_unit};
-use results::{LatencyFigures, Row, Study, SweepPoint};
+use results::{LatencyFigures, Row, Study, SweepPoint, Trust};
 
+use super::bars::{bar, course, most};
 use super::plot::{Mark, Tick, plot};
 use super::sentence::first_error;
 use super::table::{Form, Table};
@@ -16,6 +17,56 @@ pub(super) fn tables(study: &Study, form: Form) -> String {
         parts.extend(chart(&rows, form));
     }
     parts.join("\n")
+}
+
+/// Columns of a bar.
+pub(super) const BAR: usize = 20;
+
+/// Of one kind of requests a line per depth, of several a line for each.
+pub(super) fn in_short(study: &Study, form: Form) -> String {
+    let groups = groups(study, "qd");
+    if let [only] = groups[..] {
+        return bars(&study.depths(only), form);
+    }
+    let mut table = Table::new(&["", "depths", "least", "most IOPS", "<", "<trust"]);
+    for group in groups {
+        let depths = study.depths(group);
+        let measured: Vec<SweepPoint> = depths.iter().filter_map(|(_, rows)| SweepPoint::of(rows)).collect();
+        let points: Vec<f64> = measured.iter().map(|point| point.iops).collect();
+        let trust = measured.iter().map(|point| point.trust).max();
+        let ends = depths.first().zip(depths.last());
+        let least = points.iter().copied().reduce(f64::min).map_or("-".to_owned(), number);
+        table.row(vec![
+            title(&depths).to_owned(),
+            ends.map_or(String::new(), |((first, _), (last, _))| format!("{first} to {last}")),
+            least,
+            number(most(points.iter().copied())),
+            course(&points),
+            trust.map_or("-", Trust::word).to_owned(),
+        ]);
+    }
+    table.shown(form)
+}
+
+/// One line per depth with a bar.
+fn bars(depths: &[(u32, Vec<&Row>)], form: Form) -> String {
+    let most = most(depths.iter().filter_map(|(_, rows)| Some(SweepPoint::of(rows)?.iops)));
+    let mut table = Table::new(&["depth", "IOPS", "<", "mean", "p99", "<trust"]);
+    for (depth, rows) in depths {
+        let mut cells = vec![format!("{depth:>5}")];
+        match SweepPoint::of(rows) {
+            Some(point) => cells.extend([
+                number(point.iops),
+                bar(point.iops / most, BAR),
+                point.latency.map_or("-".to_owned(), |found| latency(found.mean_ns)),
+                point.latency.and_then(|found| found.p99_ns).map_or("-".to_owned(), |ns| latency(ns as f64)),
+                point.trust.word().to_owned(),
+            ]),
+            None => cells.extend(["-", "", "-", "-", &without_figures(rows)].map(str::to_owned)),
+        }
+        table.row(cells);
+    }
+    table.shown(form)
 }
 
 /// The kinds of requests, in the order in which they ran.

@@ -4,6 +4,7 @@ use comfy_table::presets::{ASCII_MARKDOWN, NOTHING};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Width};
 use results::escape;
 
+use crate::headline::Step;
 use crate::quantity::{NOT_SETTLED, NOT_SETTLED_MEANS};
 
 /// Blanks behind each column; behind the last they are cut off.
@@ -68,21 +69,35 @@ impl Form {
         }
     }
 
-    /// An item with its next step and the name under which it is explained.
-    pub(crate) fn item(self, sentence: &str, next: Option<&str>, id: &str) -> String {
+    /// A sentence with what to do about it, and where it is explained.
+    pub(crate) fn item(self, sentence: &str, next: &str, id: &str) -> String {
         match self {
             Form::Text { columns } => {
-                let next = next.map(|next| wrapped(&format!("  next: {next} (more: fsdyno explain {id})"), columns, 8));
-                format!("{}{}", wrapped(sentence, columns, 2), next.unwrap_or_default())
+                let explained = format!("fsdyno explain {id}");
+                let next = if next == explained { "why" } else { next };
+                let next = wrapped(&format!("  next: {next}"), columns, 4);
+                format!("{}{next}{COMMAND}{explained}\n", wrapped(sentence, columns, 2))
             }
             Form::Markdown => {
-                let next = next.map(|next| format!(". Next: {}", escape::markdown_sentence(next)));
-                let sentence = sentence.trim_end_matches('.');
-                format!("- {}{}\n", escape::markdown_sentence(sentence), next.unwrap_or_default())
+                let (sentence, next) = (sentence.trim_end_matches('.'), escape::markdown_sentence(next));
+                format!("- {}. Next: {next}\n", escape::markdown_sentence(sentence))
             }
         }
     }
+
+    /// A step: what it is for, and below it, on a line of its own that nothing breaks, the command to be copied.
+    pub(crate) fn step(self, step: &Step) -> String {
+        let Form::Text { columns } = self else {
+            let command = step.command.as_ref().map(|command| format!(": {command}")).unwrap_or_default();
+            return format!("- **next** {}\n", escape::markdown_sentence(&format!("{}{command}", step.what)));
+        };
+        let command = step.command.as_ref().map(|command| format!("{COMMAND}{}\n", escape::line(command)));
+        format!("{}{}", wrapped(&format!("next: {}", step.what), columns, 2), command.unwrap_or_default())
+    }
 }
+
+/// What stands before a command.
+const COMMAND: &str = "    ";
 
 /// The sentence in lines of at most so many columns, those after the first indented.
 pub(super) fn wrapped(sentence: &str, columns: usize, indent: usize) -> String {

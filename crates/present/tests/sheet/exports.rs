@@ -307,16 +307,16 @@ fn the_terminals_table_fits_and_says_what_an_interval_is_worth() {
         let named = ["depth-not-reached", "compressible-data"].map(|id| Finding { id: id.into(), ..found.clone() });
         row.findings.extend(named);
     }
-    let text = present::tables::wide_text(&study, 80);
+    let text = present::tables::text(&study, 80);
     let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
     assert_eq!(wide, [""; 0]);
-    for words in ["× local", "99 % interval", "scatter %", "not compared", "× invalid, cannot win"] {
+    for words in ["ratio to local", "99 % interval", "scatter %", "not compared", "!! invalid, cannot win"] {
         assert!(text.contains(words), "{words} is missing:\n{text}");
     }
     // Five rounds are not enough for what was asked.
     let mut five = study.clone();
     five.rows.retain(|row| row.round < 5);
-    assert!(present::tables::wide_text(&five, 80).contains("94 % interval"));
+    assert!(present::tables::text(&five, 80).contains("94 % interval"));
     let mut one = study;
     one.rows.retain(|row| row.round == 0);
     let text = present::tables::text(&one, 80).split_whitespace().collect::<Vec<_>>().join(" ");
@@ -327,7 +327,7 @@ fn the_terminals_table_fits_and_says_what_an_interval_is_worth() {
 fn cpu_time_below_its_clocks_tick_is_not_zero() {
     let mut study = fixture::comparison();
     let shown = |study: &Study| {
-        let text = present::tables::wide_text(study, 80);
+        let text = present::tables::text(study, 80);
         let line =
             |name: &str| text.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_default().to_owned();
         [line("CPU %"), line("MB per CPU-s")]

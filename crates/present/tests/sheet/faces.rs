@@ -158,7 +158,7 @@ fn a_finding_of_several_places_stands_once_with_the_places() {
         assert_eq!(ids.iter().filter(|id| id.ends_with(anchor)).count(), 1, "{anchor}: {ids:?}");
     }
     study.rows.iter_mut().flat_map(|row| &mut row.findings).for_each(|finding| finding.next = "stop it".into());
-    assert!(text(&study, 400).contains("next: stop it (more: "), "{}", text(&study, 400));
+    assert!(text(&study, 400).contains("next: stop it\n    fsdyno explain cpu-starved\n"), "{}", text(&study, 400));
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn a_comparison_has_the_same_figures_and_winners_on_every_face() {
     let study = fixture::comparison();
     let headline = Headline::of(&study);
     let document: Value = serde_json::from_str(&Headline::json(&study)).unwrap();
-    let (narrow, wide) = (present::tables::text(&study, 80), present::tables::wide_text(&study, 80));
+    let (narrow, wide) = (present::tables::screen(&study, 80), present::tables::text(&study, 80));
     let (markdown, exported) = (present::tables::markdown(&study), present::export::markdown(&study));
     assert_eq!(headline.standings.len(), 5);
     for (index, standing) in headline.standings.iter().enumerate() {
@@ -219,7 +219,7 @@ fn a_comparison_has_the_same_figures_and_winners_on_every_face() {
         // The small table has the figures of the large one.
         for test in headline.tests.iter().filter(|test| test.name == standing.name && test.error.is_none()) {
             let figure = number(test.iops.unwrap());
-            let mark = if test.trust == results::Trust::Invalid { "×" } else { "" };
+            let mark = if test.trust == results::Trust::Invalid { "!!" } else { "" };
             let shown = flowing(&format!("{figure} IOPS {mark}"));
             assert!(flowing(line(&narrow, &standing.name)).contains(&shown), "{shown} in {narrow}");
             assert!(wide.contains(&figure), "{figure} in {wide}");
@@ -252,7 +252,7 @@ fn a_file_that_could_not_be_written_is_the_answer() {
         assert_eq!(headline.headline.as_deref(), Some(answer));
         assert_eq!(headline.next.len(), 1, "{:?}", headline.next);
         assert!(
-            headline.next[0].starts_with("free some space, or use a smaller file with --size"),
+            headline.next[0].what.starts_with("free some space, or use a smaller file with --size"),
             "{:?}",
             headline.next
         );

@@ -2,7 +2,7 @@
 //! question; a parser takes the figures out of every form, and they must be those of the rounds that count.
 
 use present::export::{csv, markdown, openmetrics};
-use present::tables::{Changes, Next, history, history_json, text, wide_text};
+use present::tables::{Changes, Next, history, history_json, screen, text};
 use present::{Headline, TestFigures};
 use results::quantity::{latency, number};
 use results::{
@@ -171,7 +171,7 @@ fn every_form_has_the_figures_of_the_rounds_that_count() {
         let figure = |text: &str| if shows_rate(text) { IOPS } else { IOPS * 4096.0 / 1e6 };
         // Where a row stands by itself it is a round, and no test: check's table is that of its answers.
         if !matches!(question, Question::Check | Question::Curve | Question::SmallFiles) {
-            for (form, text) in [("terminal", text(&study, 120)), ("wide", wide_text(&study, 120))] {
+            for (form, text) in [("terminal", screen(&study, 120)), ("wide", text(&study, 120))] {
                 says(&format!("{question:?} {form}"), &text, figure(&text));
             }
         }

@@ -1,11 +1,11 @@
 //! What the guided face prints, whole, at 80 columns: every word of it is looked at when it changes.
 
 use insta::assert_snapshot;
-use present::tables::{Changes, Next, history, markdown, runs, text, wide_text};
+use present::tables::{Changes, Next, history, markdown, runs, screen, text};
 use results::{Digest, Question, Study};
 
 use crate::fixture;
-use crate::odd;
+use crate::{nodes, odd};
 
 fn changes<'a>(found: &'a [results::Change], base: &str, new: &str) -> Changes<'a> {
     Changes {
@@ -39,18 +39,35 @@ fn a_measurement_with_an_error() {
 
 #[test]
 fn a_comparison() {
-    assert_snapshot!(text(&fixture::comparison(), 80));
+    assert_snapshot!(screen(&fixture::comparison(), 80));
+}
+
+/// One line is left for the prompt, one for where the run was saved.
+#[test]
+fn each_answer_fits_a_screen_of_24_lines() {
+    let studies = [measurement(), fixture::comparison(), nodes::study()];
+    let of = |question| Study { question, ..fixture::comparison() };
+    for study in studies.into_iter().chain([of(Question::Sweep), of(Question::SmallFiles), of(Question::Check)]) {
+        for columns in [60, 80, 120] {
+            let page = screen(&study, columns);
+            assert!(page.lines().count() <= 22, "{page}");
+            let is_wide = |line: &&str| line.chars().count() > columns && !line.starts_with("    fsdyno ");
+            let wide: Vec<&str> = page.lines().filter(is_wide).collect();
+            assert!(wide.is_empty(), "{wide:#?}");
+            assert!(page.trim_end().ends_with(" --wide"), "it says where the rest is: {page}");
+        }
+    }
 }
 
 #[test]
 fn a_comparison_on_narrow_and_wide_terminals() {
-    assert_snapshot!(text(&fixture::comparison(), 60));
+    assert_snapshot!(screen(&fixture::comparison(), 60));
     for columns in [60, 80, 120] {
         let printed = text(&fixture::comparison(), columns);
         let longest = printed.lines().map(|line| line.chars().count()).max();
         assert!(longest <= Some(columns), "{printed}");
     }
-    assert_snapshot!(wide_text(&fixture::comparison(), 80));
+    assert_snapshot!(text(&fixture::comparison(), 80));
 }
 
 #[test]
@@ -64,7 +81,7 @@ fn an_invalid_cell_wins_nothing() {
     assert!(!printed.contains("s3 wins"), "{printed}");
     let flowing = printed.split_whitespace().collect::<Vec<_>>().join(" ");
     // What the marks mean, and in the line of trust alone why they are there.
-    assert!(flowing.contains("! caution × invalid, cannot win "), "{printed}");
+    assert!(flowing.contains("! caution !! invalid, cannot win "), "{printed}");
     assert_eq!(flowing.matches("A FUSE mount answered from its local cache (s3)").count(), 1, "{printed}");
     assert!(!flowing.contains("fuse-cache (s3)"), "{printed}");
 }

@@ -60,7 +60,7 @@ fn row(operations: u64) -> Row {
 fn one_step() -> Vec<Value> {
     let written = Written::default();
     let mut stream = Stream::into(Box::new(written.clone()));
-    let step = Step { target: "nfs".into(), title: "4k random read".into(), number: 2, of: 8, following_s: None };
+    let step = Step { target: "nfs".into(), title: "4k random read".into(), number: 2, of: 8, ..Step::default() };
     stream.open(&["sweep".to_string()]);
     stream.outline("8 points");
     stream.begin(&step);

@@ -116,8 +116,11 @@ fn the_text_of_a_slow_mount_that_fails_in_part() {
 
     trust  invalid: 1 of 8 tests failed; 1 of 8 tests: stat calls that never left
            the client; nothing was examined of 6 of 8 tests
-    next   run it cold (fsdyno explain attribute-cache)
-           fsdyno report fio-0 -o sheet.html: charts and all details
+
+    next: run it cold
+        fsdyno explain attribute-cache
+    next: charts and all details
+        fsdyno report fio-0 -o sheet.html
 
     read: 1 of 1,001 files failed.
 
@@ -131,7 +134,8 @@ fn the_text_of_a_slow_mount_that_fails_in_part() {
     read: 1 failed, the first with close: Input/output error
 
     caution: stat-hot: 1,001 operations and 3 requests to the server
-      next: run it cold (more: fsdyno explain attribute-cache)
+      next: run it cold
+        fsdyno explain attribute-cache
 
     note: stopped at the time limit of 3 s each (--limit): create+fsync of dir after
     438 of 1,001
@@ -148,8 +152,8 @@ fn the_same_in_markdown() {
     - **FAIL** 1,001 files of 5 bytes: write: 176 s, at most 10 s
 
     - **trust** invalid: 1 of 8 tests failed; 1 of 8 tests: stat calls that never left the client; nothing was examined of 6 of 8 tests
-    - **next** run it cold (fsdyno explain attribute-cache)
-    - fsdyno report fio-0 -o sheet.html: charts and all details
+    - **next** run it cold: fsdyno explain attribute-cache
+    - **next** charts and all details: fsdyno report fio-0 -o sheet.html
 
     read: 1 of 1,001 files failed.
 

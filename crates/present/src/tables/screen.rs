@@ -1,0 +1,174 @@
+//! The answer on one screen of 24 lines: the sentence, its figures, whether to trust them, what limits them, what to do
+//! next, and last how to see all the rest.
+
+use results::{Question, Study, Verdict, escape, sort};
+
+use super::table::Form;
+use super::{curve, figures, heading, measure, scale, sentence, sentence_of, smallfiles, sweep, text};
+use crate::headline::next::is_saved;
+use crate::headline::{Headline, Step};
+
+/// Lines of the smallest usual terminal, without that of the prompt and that which says where the run was saved.
+const LINES: usize = 22;
+
+/// Most lines of a sentence, and of what stands behind a label.
+const SENTENCE_LINES: usize = 3;
+const LABELLED_LINES: usize = 2;
+
+/// Most next steps.
+const STEPS: usize = 2;
+
+/// The answer in 24 lines of a terminal of so many columns; of a fio run by itself, which has none, all of it.
+pub fn screen(study: &Study, columns: usize) -> String {
+    if study.question == Question::Fio {
+        return text(study, columns);
+    }
+    let form = Form::Text { columns };
+    let mut headline = Headline::of(study);
+    // What is not good stands first, in case that there is no room for all.
+    let order = [Verdict::Fail, Verdict::Inconclusive, Verdict::Pass, Verdict::Reference, Verdict::NotApplicable];
+    let place = |word: &str| order.iter().position(|verdict| verdict.word() == word);
+    sort::by_key(&mut headline.verdicts, |line| place(line.verdict));
+    let limits = headline.lines(study);
+    let limits = limits.iter().flat_map(|(label, words)| {
+        let label_columns = limits.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
+        let most = if study.targets.len() > 1 && *label != "trust" { 1 } else { LABELLED_LINES };
+        first_lines(&form.labelled(&[(&format!("{label:<label_columns$}"), words.clone())]), most, columns)
+    });
+    let incomplete = sentence::incomplete(study).map(|[what, figures]| format!("{what}: {figures}."));
+    Screen {
+        heading: lines_of(&heading(study, form)),
+        sentence: first_lines(&sentence_of(&headline, study, form), SENTENCE_LINES, columns),
+        figures: lines_of(&figures_in_short(&headline, study, form)),
+        limits: limits.chain(incomplete).collect(),
+        steps: headline.steps(study).iter().take(STEPS).map(|step| lines_of(&form.step(step))).collect(),
+        rest: lines_of(&form.step(&rest(study)).replacen("next: ", "", 1)),
+    }
+    .shown()
+}
+
+/// How to see all the rest.
+fn rest(study: &Study) -> Step {
+    let what = "all figures, findings and reasons:".to_owned();
+    match is_saved(study) {
+        true => Step { what, command: Some(format!("fsdyno show {} --wide", escape::line(&study.id))) },
+        false => Step { what: format!("{what} repeat the command with --wide"), command: None },
+    }
+}
+
+fn figures_in_short(headline: &Headline, study: &Study, form: Form) -> String {
+    let shown = match study.question {
+        Question::Sweep => sweep::in_short(study, form),
+        Question::Curve => curve::in_short(study, form),
+        Question::Scale => scale::in_short(study, form),
+        Question::SmallFiles => format!("{}{}", figures(headline, study, form), smallfiles::in_short(study, form)),
+        _ => figures(headline, study, form),
+    };
+    // Other tests than those that the sentence is about.
+    if shown.is_empty() { measure::table(headline, form) } else { shown }
+}
+
+/// The parts of a screen, each in lines.
+struct Screen {
+    heading: Vec<String>,
+    sentence: Vec<String>,
+    figures: Vec<String>,
+    limits: Vec<String>,
+    steps: Vec<Vec<String>>,
+    rest: Vec<String>,
+}
+
+impl Screen {
+    fn parts(&self) -> [Vec<String>; 6] {
+        let steps = self.steps.concat();
+        [
+            self.heading.clone(),
+            self.sentence.clone(),
+            self.figures.clone(),
+            self.limits.clone(),
+            steps,
+            self.rest.clone(),
+        ]
+    }
+
+    /// Lines without the blank ones.
+    fn lines(&self) -> usize {
+        self.parts().iter().map(Vec::len).sum()
+    }
+
+    /// As much as there is room for: first blank lines go, then the second step, then the end of the figures.
+    fn shown(mut self) -> String {
+        if self.lines() > LINES {
+            self.steps.truncate(1);
+        }
+        if let Some(more) = self.lines().checked_sub(LINES).filter(|more| *more > 0) {
+            let kept = self.figures.len().saturating_sub(more + 1).max(2).min(self.figures.len());
+            let left_out = self.figures.len() - kept;
+            self.figures.truncate(kept);
+            self.figures.push(format!("… {left_out} more lines"));
+        }
+        let mut room = LINES.saturating_sub(self.lines());
+        let [heading, sentence, figures, limits, steps, rest] = self.parts();
+        // What is next and how to see the rest belong together.
+        let mut parts = [heading, sentence, figures, limits, [steps, rest].concat()];
+        // The places that need a blank line most come first.
+        for part in [2, 4, 3, 1] {
+            if room > 0 && !parts[part].is_empty() && parts[..part].iter().any(|before| !before.is_empty()) {
+                parts[part].insert(0, String::new());
+                room -= 1;
+            }
+        }
+        format!("{}\n", escape::terminal(&parts.concat().join("\n")))
+    }
+}
+
+fn lines_of(text: &str) -> Vec<String> {
+    text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
+}
+
+/// The first lines, with a mark where others follow.
+fn first_lines(text: &str, most: usize, columns: usize) -> Vec<String> {
+    let mut lines = lines_of(text);
+    if lines.len() > most {
+        lines.truncate(most);
+        let last = lines.last_mut().expect("there is at least one");
+        while last.chars().count() + 2 > columns {
+            let end = last.trim_end().rfind(' ').unwrap_or(0);
+            last.truncate(end);
+        }
+        last.push_str(" …");
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_room_is_marked() {
+        assert_eq!(first_lines("one two\nthree\nfour\n", 2, 7), ["one two", "three …"]);
+        assert_eq!(first_lines("one two\nthree four\nfive\n", 2, 10), ["one two", "three …"]);
+        assert_eq!(first_lines("one\n\ntwo\n", 2, 7), ["one", "two"]);
+    }
+
+    #[test]
+    fn the_least_important_goes_first() {
+        let lines = |word: &str, count: usize| (0..count).map(|number| format!("{word} {number}")).collect::<Vec<_>>();
+        let screen = |figures| Screen {
+            heading: lines("heading", 1),
+            sentence: lines("sentence", 3),
+            figures: lines("figure", figures),
+            limits: lines("limit", 4),
+            steps: vec![lines("step", 2), lines("other", 2)],
+            rest: lines("rest", 2),
+        };
+        let blank = |text: &str| text.lines().filter(|line| line.is_empty()).count();
+        let seen = |text: &str| (text.lines().count(), blank(text), text.contains("other 1"));
+        assert_eq!(seen(&screen(4).shown()), (22, 4, true));
+        assert_eq!(seen(&screen(7).shown()), (22, 1, true), "{}", screen(7).shown());
+        assert_eq!(seen(&screen(9).shown()), (22, 1, false), "{}", screen(9).shown());
+        let cut = screen(30).shown();
+        assert!(seen(&cut) == (22, 0, false) && cut.contains("… 21 more lines"), "{cut}");
+    }
+}
