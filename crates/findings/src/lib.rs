@@ -10,6 +10,7 @@ mod examined;
 mod explanation;
 pub mod limits;
 mod phases;
+mod reached;
 mod report;
 mod settle;
 mod traps;
@@ -22,6 +23,7 @@ pub use document::markdown;
 pub use examined::{Aspect, Examination, examined};
 pub use explanation::Explanation;
 pub use phases::{Passes, of_passes};
+pub use reached::{Reached, reached};
 pub use traps::too_short::{ID as TOO_SHORT, is_too_short};
 pub use traps::{catalogue, explanation};
 

@@ -200,6 +200,28 @@ fn an_image_in_memory_beside_users_of_its_disk() {
     assert_eq!(but_for_the_neighbour(&on_an_image(direct(reader("job")), false, [0, 0], None)), invalid("host-cache"));
 }
 
+/// The share that the sheet prints: others' bytes make no 150 % of it, and an image in memory no 100 %.
+#[test]
+fn what_reached_the_storage_is_the_run_s_own() {
+    let share = |record: &RunRecord| findings::reached(record, 0, 0).map(|reached| (reached.bytes, reached.witness));
+    let read = |own: u64| {
+        let mut record = on_disk(vec![reader("job")]);
+        beside(&mut record, [4 * GIB, 0], [own, 0], [6 * GIB, 0]);
+        share(&record)
+    };
+    let own = "vda for this process".to_owned();
+    assert_eq!(read(GIB), Some(([GIB, 0].into(), own.clone())));
+    assert_eq!(read(4 * GIB + MIB), Some(([4 * GIB, 0].into(), own)), "readahead is not the job's");
+    let image = |direct_image: bool, disk: u64, pages: [CacheCounters; 2]| {
+        share(&on_an_image(direct(reader("job")), direct_image, [disk, 0], Some(pages))).map(|(bytes, _)| bytes.read)
+    };
+    assert_eq!(image(false, 0, [pages(4 * GIB, 0); 2]), Some(0));
+    assert_eq!(image(false, 9 * GIB, [pages(0, 0), pages(GIB, 0)]), Some(GIB));
+    assert_eq!(image(true, 9 * GIB, [pages(0, 0); 2]), Some(4 * GIB));
+    let shared = on_an_image(direct(reader("job")), false, [9 * GIB, 0], None);
+    assert_eq!(share(&shared), None, "nobody can tell");
+}
+
 #[test]
 fn others_at_every_level_are_named() {
     let disk = |direct_image: bool, disk: [u64; 2]| {

@@ -1,5 +1,6 @@
 //! The byte ledger: what went through each layer, all rounds of a test together.
 
+use findings::Reached;
 use maud::{Markup, html};
 use results::evidence::{DeviceCounters, LedgerSample, Seen, StorageClass};
 use results::{ReadWrite, Repeat, TestRounds};
@@ -60,7 +61,10 @@ fn remarks(flows: &[(&str, usize, Flow)], grid: &Grid<'_>) -> Vec<String> {
         let hidden = flow.not_visible().into_iter().map(|(layer, reason)| format!("{layer} not visible, {reason}"));
         let shared = |wire: &Wire| if wire.exclusive { "" } else { ", which others use too" };
         let wire = flow.wire.value().map(|wire| format!("wire counted by {}{}", wire.witness, shared(wire)));
-        for words in hidden.chain(wire) {
+        // That of a whole device or of the wire stands in its column.
+        let narrow = flow.reached.as_ref().filter(|reached| reached.witness.contains(" for "));
+        let storage = narrow.map(|reached| format!("what reached the storage counted by {}", reached.witness));
+        for words in hidden.chain(wire).chain(storage) {
             let name = &grid.targets[*target];
             match all.iter_mut().find(|(known, _)| *known == words) {
                 Some((_, names)) if names.contains(name) => {}
@@ -101,6 +105,8 @@ struct Flow {
     /// `None`: there are no block devices behind these files.
     devices: Seen<Option<Bytes>>,
     wire: Seen<Wire>,
+    /// What of it reached the storage; `None`: not visible, in some round at least.
+    reached: Option<Reached>,
     /// Bytes of this storage cross a wire.
     wired: bool,
 }
@@ -148,6 +154,10 @@ impl Flow {
                 (mine, others) => mine.or(others),
             }),
             wire: both(self.wire, other.wire, |mine, others| Wire { bytes: mine.bytes.plus(others.bytes), ..mine }),
+            reached: self
+                .reached
+                .zip(other.reached)
+                .map(|(mine, others)| Reached { bytes: mine.bytes.plus(others.bytes), ..mine }),
             wired: self.wired,
         }
     }
@@ -165,11 +175,10 @@ impl Flow {
         .collect()
     }
 
-    /// Which share of the bytes reached the lowest layer that saw them, percent.
+    /// Which share of the bytes reached the storage, by a counter that has no others' bytes, percent.
     fn reached(&self) -> Option<f64> {
-        let wire = self.wire.value().map(|wire| wire.bytes);
-        let below = wire.or_else(|| self.devices.value().copied().flatten())?;
-        (self.application.sum() > 0).then(|| below.sum() as f64 * 100.0 / self.application.sum() as f64)
+        let below = self.reached.as_ref()?.bytes;
+        (self.application.sum() > 0).then(|| (below.sum() as f64 * 100.0 / self.application.sum() as f64).min(100.0))
     }
 }
 
@@ -186,7 +195,9 @@ fn of_repeat(repeat: &Repeat<'_>) -> Option<Flow> {
     let mut mine = samples.iter().filter(|sample| sample.stage == repeat.stage());
     let first = mine.next()?;
     let last = mine.next_back()?;
-    Some(between(first, last))
+    let node = repeat.workers.first()?.node;
+    let reached = repeat.run().and_then(|run| findings::reached(run, node, repeat.stage()));
+    Some(Flow { reached, ..between(first, last) })
 }
 
 fn between(first: &LedgerSample, last: &LedgerSample) -> Flow {
@@ -211,6 +222,7 @@ fn between(first: &LedgerSample, last: &LedgerSample) -> Flow {
         cache,
         devices,
         wire,
+        reached: None,
         wired: true,
     }
 }
