@@ -21,7 +21,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
            run wrote nothing and laid out no file. Bytes that the disk below the file of a loop device moved beyond what \
            that device did, at every level. Bytes that the device moved in a short look before the run. A \
            caution from 10 % of the run's own bytes and 1 MiB/s on; during the run from 16 MiB on. Operations on names \
-           move few bytes of their own: beside a phase it is a caution from 16 MiB/s before the first one on, or from \
+           move few bytes of their own. Beside a phase it is a caution from 16 MiB/s before the first one on, or from \
            16 MiB read or 64 MiB written during its passes beyond all that its operations can have caused.",
     advice: "Stop the other load (iotop shows it), run sync to finish earlier writes, and run again.",
     documented: "proc(5), /proc/PID/io; linux Documentation/admin-guide/iostats.rst",

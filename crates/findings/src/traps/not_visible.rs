@@ -19,9 +19,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     happens: "The layers below the job are not visible from here: a daemon in another container, a filesystem without \
               a visible block device, a directory of the host. The number may be that of the storage or of a cache.",
     seen: "No counter was readable (devices, mount, daemon, its network) for the direction in which the job moved \
-           256 KiB or more; or others used the device too, and no counter tells what it did for this run alone; or all \
-           that it moved was less, which says nothing beside readahead and metadata. A caution: it says nothing against \
-           the storage, but the row cannot win a comparison.",
+           256 KiB or more. Or others used the device too, and no counter tells what it did for this run alone. Or all that \
+           the job moved was less, which says nothing beside readahead and metadata. A caution: it says nothing against the \
+           storage, but the row cannot win a comparison.",
     advice: "Run as root, in the PID namespace of the daemon. Or watch the storage's own counters during the run, and \
              use files larger than all memory on the way.",
     documented: "pid_namespaces(7); network_namespaces(7); proc(5)",
