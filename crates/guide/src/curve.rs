@@ -3,7 +3,7 @@
 
 use results::quantity::{counted, number};
 use results::statistics::ENOUGH_REQUESTS;
-use results::{Question, Severity, Study, Trust};
+use results::{Question, Severity, Study, TestRounds};
 use run::StopRule;
 
 use crate::fill::Filled;
@@ -111,7 +111,7 @@ fn outline(study_run: &mut StudyRun<'_>, options: &Options) {
     let each = Timing::of_runtime(options.runtime_s);
     let all = duration(Timing::of_runtime(LOOK_S).seconds(looks) + each.seconds(loads));
     let text = format!(
-        "{} find the capacity, then {} of {} each: up to {all} after the file is written",
+        "{} to find the capacity, then {} of {} each: up to {all} after the file is written",
         counted(looks as u64, "run"),
         counted(loads as u64, "load"),
         duration(each.seconds(1))
@@ -172,10 +172,9 @@ fn announce_longer(study_run: &mut StudyRun<'_>, loads: &[u32], asked: Timing, e
 
 /// IOPS of a row without an error that answers its question.
 fn rate(study: &Study, row: usize) -> Option<f64> {
-    let row = &study.rows[row];
-    let failed = row.run.iter().flat_map(|run| &run.jobs).any(|job| job.error.is_some());
-    let valid = !failed && row.trust() < Trust::Invalid;
-    row.figures().filter(|_| valid).map(|figures| figures.iops()).filter(|iops| *iops > 0.0)
+    let rounds = TestRounds::of_rows([&study.rows[row]]);
+    let rate = rounds.rates().1;
+    rounds.value(rate).filter(|iops| rounds.counts(rate) && *iops > 0.0)
 }
 
 /// What a closed loop reached.

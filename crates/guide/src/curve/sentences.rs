@@ -2,7 +2,7 @@
 
 use results::quantity::{count_per_s, latency, number};
 use results::statistics::Served;
-use results::{LatencyFigures, Study, Trust};
+use results::{LatencyFigures, Study, TestRounds, Trust};
 
 use crate::requests::Requests;
 
@@ -29,16 +29,21 @@ impl Load {
     }
 }
 
-/// The sentences that the rows allow.
+/// The sentences that the rows allow. Rows that are invalid are none of them, and are named.
 pub(super) fn of(study: &Study, requests: &Requests) -> Vec<String> {
-    let valid = study.rows.iter().filter(|row| row.trust() < Trust::Invalid);
-    let closed = valid.filter_map(|row| Some((row.numbered("qd")?.1, row.figures()?.iops())));
+    let closed = study.rows.iter().filter_map(|row| {
+        let (rounds, depth) = (TestRounds::of_rows([row]), row.numbered("qd")?.1);
+        let rate = rounds.rates().1;
+        Some((depth, rounds.value(rate).filter(|_| rounds.counts(rate))?))
+    });
     let best = closed.max_by(|one, other| one.1.total_cmp(&other.1)).filter(|(_, iops)| *iops > 0.0);
-    let loads: Vec<Load> = study.loads().iter().filter_map(Load::of).collect();
     let Some((depth, capacity)) = best else {
         let title = requests.title();
         return vec![format!("{title}: the closed loop has no valid number, so that the loads have no reference.")];
     };
+    let (valid, invalid): (Vec<_>, Vec<_>) =
+        study.loads().into_iter().partition(|load| load.row.trust() < Trust::Invalid);
+    let loads: Vec<Load> = valid.iter().filter_map(Load::of).collect();
     let mut sentences = vec![format!(
         "{}: {} A closed loop reached {} at depth {depth}: loads are given in % of this capacity.",
         requests.title(),
@@ -48,31 +53,61 @@ pub(super) fn of(study: &Study, requests: &Requests) -> Vec<String> {
     sentences.extend(floor(&loads));
     sentences.extend(saturation(&loads));
     sentences.extend(more_than_capacity(&loads, capacity));
+    if !invalid.is_empty() {
+        let percents = percents(invalid.iter().map(|load| load.percent));
+        sentences.push(format!("The figures of {percents} load are invalid, and no part of these sentences."));
+    }
     sentences
 }
 
-/// What it keeps up with, and within which time: `keeps 9,000 IOPS with p99 within 2 ms.`
+/// `75 %`, `75 and 90 %`.
+fn percents(loads: impl Iterator<Item = u32>) -> String {
+    let all: Vec<String> = loads.map(|percent| percent.to_string()).collect();
+    match all.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last} %", others.join(", ")),
+        Some((only, _)) => format!("{only} %"),
+        None => String::new(),
+    }
+}
+
+/// The largest figure of these loads that have it.
+fn most(loads: &[Load], pick: fn(&LatencyFigures) -> Option<u64>) -> Option<u64> {
+    loads.iter().filter_map(|load| pick(&load.response)).max()
+}
+
+/// What it keeps up with, and within which time: `keeps 9,000 IOPS with p99 within 2 ms.` No lighter load may have fallen
+/// behind or answered later.
 fn kept(loads: &[Load]) -> String {
     if loads.is_empty() {
         return "which rate it keeps cannot be told: no load was measured.".to_string();
     }
-    let Some(most) = loads.iter().rfind(|load| load.served == Served::Yes) else {
-        return "which rate it keeps cannot be told: no load was clearly served.".to_string();
+    let behind = loads.iter().position(|load| load.served == Served::No).unwrap_or(loads.len());
+    let Some(index) = loads[..behind].iter().rposition(|load| load.served == Served::Yes) else {
+        return match loads.get(behind).filter(|_| loads[behind..].iter().any(|load| load.served == Served::Yes)) {
+            Some(load) => format!(
+                "which rate it keeps cannot be told: {} % load was not served, and a heavier one was.",
+                load.percent
+            ),
+            None => "which rate it keeps cannot be told: no load was clearly served.".to_string(),
+        };
     };
-    let within = |load: &Load| match load.response.p99_ns {
+    let p99 = |upto: usize| loads[upto].response.p99_ns.and(most(&loads[..=upto], |response| response.p99_ns));
+    let within = |upto: usize| match p99(upto) {
         Some(p99_ns) => format!("with p99 within {}", latency(p99_ns as f64)),
-        None => format!("with a median of {}, too few requests for p99", latency(load.response.p50_ns as f64)),
+        None => {
+            let median = most(&loads[..=upto], |response| Some(response.p50_ns)).unwrap_or_default();
+            format!("with a median within {}, too few requests for p99", latency(median as f64))
+        }
     };
     // Well below that rate it may answer much sooner.
-    let tail = |load: &Load| load.response.p99_ns.map_or(0.0, |ns| ns as f64);
-    let sooner = |load: &&Load| {
-        load.served == Served::Yes && load.percent < most.percent && tail(load) > 0.0 && tail(load) * AWAY < tail(most)
-    };
-    let sooner = loads
-        .iter()
-        .rfind(sooner)
-        .map_or(String::new(), |load| format!("; {} {}", number(load.achieved_per_s), within(load)));
-    format!("keeps {} {}{sooner}.", count_per_s(most.achieved_per_s), within(most))
+    let tail = |upto: usize| p99(upto).map_or(0.0, |ns| ns as f64);
+    let is_sooner =
+        |upto: &usize| loads[*upto].served == Served::Yes && tail(*upto) > 0.0 && tail(*upto) * AWAY < tail(index);
+    let sooner = (0..index)
+        .rev()
+        .find(is_sooner)
+        .map_or(String::new(), |upto| format!("; {} {}", number(loads[upto].achieved_per_s), within(upto)));
+    format!("keeps {} {}{sooner}.", count_per_s(loads[index].achieved_per_s), within(index))
 }
 
 /// Where the response time leaves its floor.
@@ -83,23 +118,22 @@ fn floor(loads: &[Load]) -> Option<String> {
     }
     // Too few requests for a percentile are no reason to leave a sentence: that load says nothing about the tail.
     let part = |name: &str, pick: fn(&LatencyFigures) -> Option<u64>| {
-        let loads: Vec<&Load> = loads.iter().filter(|load| pick(&load.response).is_some()).collect();
-        let (first, last) = (*loads.first()?, *loads.last()?);
-        let of = |load: &Load| pick(&load.response).map_or(0.0, |ns| ns as f64);
-        let lowest = loads.iter().enumerate().min_by(|one, other| of(one.1).total_cmp(&of(other.1)));
-        let (index, lowest) = lowest.unwrap_or((0, &first));
-        Some(match loads[index..].iter().find(|load| of(load) > AWAY * of(lowest)) {
-            Some(away) => format!(
-                "{name} is {} at {} % load, and more than twice that from {} % on ({})",
-                latency(of(lowest)),
-                lowest.percent,
-                away.percent,
-                latency(of(away))
-            ),
-            None => {
-                format!("{name} stays within twice its {} up to {} % load", latency(of(lowest)), last.percent)
-            }
-        })
+        let known: Vec<(u32, f64)> =
+            loads.iter().filter_map(|load| Some((load.percent, pick(&load.response)? as f64))).collect();
+        let (lowest_at, lowest) = known.iter().copied().min_by(|one, other| one.1.total_cmp(&other.1))?;
+        let is_away = |(_, ns): &(u32, f64)| *ns > AWAY * lowest;
+        let away: Vec<(u32, f64)> = known.iter().copied().filter(is_away).collect();
+        let Some((first, at_first)) = away.first() else {
+            let last = known.last()?.0;
+            return Some(format!("{name} stays within twice its {} up to {last} % load", latency(lowest)));
+        };
+        let beyond = if known.iter().rev().take(away.len()).all(is_away) {
+            format!("from {first} % on ({})", latency(*at_first))
+        } else {
+            let longest = away.iter().map(|(_, ns)| *ns).fold(0.0, f64::max);
+            format!("at {} (up to {})", percents(away.iter().map(|(percent, _)| *percent)), latency(longest))
+        };
+        Some(format!("{name} is {} at {lowest_at} % load, and more than twice that {beyond}", latency(lowest)))
     };
     let p50 = part("the median", |response| Some(response.p50_ns));
     let p99 = part("p99", |response| response.p99_ns);
@@ -114,13 +148,13 @@ fn saturation(loads: &[Load]) -> Option<String> {
     let served_later =
         |index: usize| loads[index + 1..].iter().any(|load| load.achieved_per_s > loads[index].offered_per_s);
     let late: Vec<usize> = (0..loads.len()).filter(|index| loads[*index].served == Served::No).collect();
-    let held_up: Vec<String> =
-        late.iter().filter(|index| served_later(**index)).map(|index| format!("{} %", loads[*index].percent)).collect();
-    let mut text = match late.iter().find(|index| !served_later(**index)).map(|index| &loads[*index]) {
+    let held_up: Vec<u32> =
+        late.iter().filter(|index| served_later(**index)).map(|index| loads[*index].percent).collect();
+    let mut text = match late.iter().find(|index| !served_later(**index)) {
         None => match loads.iter().rfind(|load| load.served == Served::Yes) {
             Some(load) => format!(
                 "{}{} % load was served: {} of the {} offered.",
-                if load.percent == last.percent { "Even " } else { "" },
+                if load.percent == last.percent && held_up.is_empty() { "Even " } else { "" },
                 load.percent,
                 number(load.achieved_per_s),
                 count_per_s(load.offered_per_s)
@@ -128,19 +162,24 @@ fn saturation(loads: &[Load]) -> Option<String> {
             // The first sentence has said that none was clearly served.
             None => String::new(),
         },
-        Some(behind) => format!(
-            "At {} % load the storage falls behind: {} of the {} offered were served. From there on the queue grows: \
-             response times show the length of the test ({} s), not the speed of the storage.",
-            behind.percent,
-            number(behind.achieved_per_s),
-            count_per_s(behind.offered_per_s),
-            number(behind.elapsed_s)
-        ),
+        Some(index) => {
+            let behind = &loads[*index];
+            let all_heavier = loads[*index..].iter().all(|load| load.served == Served::No);
+            format!(
+                "At {} % load the storage falls behind: {} of the {} offered were served. {} the queue grows: response \
+                 times show the length of the test ({} s), not the speed of the storage.",
+                behind.percent,
+                number(behind.achieved_per_s),
+                count_per_s(behind.offered_per_s),
+                if all_heavier { "From there on" } else { "There" },
+                number(behind.elapsed_s)
+            )
+        }
     };
     if !held_up.is_empty() {
-        let loads = held_up.join(", ");
         text.push_str(&format!(
-            " At {loads} it fell behind only for a while, since it served more at a heavier load: its rate varies."
+            " At {} it fell behind only for a while, since it served more at a heavier load: its rate varies.",
+            percents(held_up.into_iter())
         ));
     }
     let open: Vec<&Load> = loads.iter().filter(|load| load.served == Served::CannotTell).collect();
@@ -164,11 +203,7 @@ fn unclear(open: &[&Load], of_loads: usize) -> String {
             count_per_s(load.offered_per_s)
         ),
         all if all.len() == of_loads => format!("any of the {of_loads} loads"),
-        several => {
-            let percents: Vec<String> = several.iter().map(|load| load.percent.to_string()).collect();
-            let (last, others) = percents.split_last().expect("there are several");
-            format!("{} and {last} % load", others.join(", "))
-        }
+        several => format!("{} load", percents(several.iter().map(|load| load.percent))),
     }
 }
 
@@ -234,7 +269,10 @@ mod tests {
     fn an_idle_machine_that_is_slower_is_not_the_floor() {
         let loads = [load(10, 4_000.0, 300, 900), load(50, 20_000.0, 100, 400), load(90, 36_000.0, 150, 700)];
         let text = floor(&loads).unwrap();
-        assert!(text.contains("the median stays within twice its 100 µs up to 90 % load"), "{text}");
+        assert!(
+            text.contains("the median is 100 µs at 50 % load, and more than twice that at 10 % (up to 300 µs)"),
+            "{text}"
+        );
         assert_eq!(saturation(&loads).unwrap(), "Even 90 % load was served: 36,000 of the 36,000 IOPS offered.");
     }
 
@@ -260,7 +298,7 @@ mod tests {
         assert_eq!(kept(&loads[2..]), "which rate it keeps cannot be told: no load was clearly served.");
         assert_eq!(kept(&[]), "which rate it keeps cannot be told: no load was measured.");
         loads[0].response.p99_ns = None;
-        assert_eq!(kept(&loads[..1]), "keeps 20,000 IOPS with a median of 1.00 µs, too few requests for p99.");
+        assert_eq!(kept(&loads[..1]), "keeps 20,000 IOPS with a median within 1.00 µs, too few requests for p99.");
         loads[1].served = Served::CannotTell;
         let text = saturation(&loads).unwrap();
         assert!(text.starts_with("At 120 % load the storage falls behind"), "{text}");
@@ -287,5 +325,127 @@ mod tests {
         // Of a queue that only grows the times are those of the test.
         assert_eq!(floor(&[load(10, 3.0, 1_200_000, 1_300_000), load(50, 9.0, 1_000_000, 1_100_000)]), None);
         assert_eq!(saturation(&[]), None);
+    }
+
+    /// Draws: the same each time.
+    struct Draw(u64);
+
+    impl Draw {
+        fn below(&mut self, bound: u64) -> u64 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            self.0 % bound
+        }
+    }
+
+    fn number_before<'a>(text: &'a str, after: &str) -> Option<f64> {
+        text.split(after).nth(1)?.split(' ').next()?.replace(',', "").parse().ok()
+    }
+
+    /// `16.6 ms` in ns.
+    fn time_ns(text: &str) -> f64 {
+        let (value, unit) = text.split_once(' ').unwrap();
+        let unit = unit.split(|letter: char| !letter.is_alphabetic()).next().unwrap();
+        let size =
+            [("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)].into_iter().find(|(name, _)| *name == unit).unwrap();
+        value.replace(',', "").parse::<f64>().unwrap() * size.1
+    }
+
+    /// Whatever the curve is, each sentence holds of its loads by arithmetic. FSDYNO_CASES=5000 draws more.
+    #[test]
+    fn no_sentence_denies_its_table() {
+        let cases = std::env::var("FSDYNO_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(400);
+        for case in 1..=cases {
+            let mut draw = Draw(0x9e37_79b9_7f4a_7c15u64.wrapping_mul(case) | 1);
+            let mut loads: Vec<Load> = Vec::new();
+            for percent in [10, 25, 50, 75, 90, 100, 120] {
+                if draw.below(6) == 0 {
+                    continue;
+                }
+                let offered = f64::from(percent) * 400.0;
+                let share = [1.0, 1.002, 0.985, 0.97, 0.8, 0.4][draw.below(6) as usize];
+                let (p50_us, factor) = (50 + draw.below(400), 1 + draw.below(30));
+                let mut one = load(percent, offered * share, p50_us, p50_us * factor);
+                if draw.below(5) == 0 {
+                    one.served = Served::CannotTell;
+                }
+                if draw.below(6) == 0 {
+                    one.response.p99_ns = None;
+                }
+                loads.push(one);
+            }
+            holds(&loads);
+        }
+    }
+
+    fn holds(loads: &[Load]) {
+        let told = |text: &str| {
+            format!(
+                "{text}\n{:?}",
+                loads
+                    .iter()
+                    .map(|load| (
+                        load.percent,
+                        load.achieved_per_s,
+                        load.response.p50_ns,
+                        load.response.p99_ns,
+                        load.served
+                    ))
+                    .collect::<Vec<_>>()
+            )
+        };
+        let text = kept(loads);
+        if let Some(rate) = number_before(&text, "keeps ") {
+            let at = loads
+                .iter()
+                .position(|load| load.served == Served::Yes && (load.achieved_per_s / rate - 1.0).abs() < 0.005);
+            let upto = &loads[..=at.unwrap_or_else(|| panic!("{}", told(&text)))];
+            assert!(upto.iter().all(|load| load.served != Served::No), "{}", told(&text));
+            let kept = upto.last().unwrap();
+            assert!(kept.achieved_per_s >= 0.98 * kept.offered_per_s, "{}", told(&text));
+            if let Some(within) = text.split("p99 within ").nth(1) {
+                let within = time_ns(within) * 1.005;
+                assert!(
+                    upto.iter().all(|load| load.response.p99_ns.is_none_or(|ns| ns as f64 <= within)),
+                    "{}",
+                    told(&text)
+                );
+            }
+        }
+        if let Some(text) = floor(loads) {
+            for (part, pick) in [("the median ", 0), ("p99 ", 1)] {
+                let Some(rest) = text.split(part).nth(1).map(|rest| rest.split(';').next().unwrap()) else { continue };
+                let of = |load: &Load| if pick == 0 { Some(load.response.p50_ns) } else { load.response.p99_ns };
+                let known: Vec<(u32, f64)> =
+                    loads.iter().filter_map(|load| Some((load.percent, of(load)? as f64))).collect();
+                let lowest = known.iter().map(|(_, ns)| *ns).fold(f64::INFINITY, f64::min);
+                let away: Vec<u32> =
+                    known.iter().filter(|(_, ns)| *ns > 2.0 * lowest).map(|(percent, _)| *percent).collect();
+                if rest.starts_with("stays within twice its") {
+                    assert!(away.is_empty(), "{}", told(&text));
+                } else if let Some(from) = number_before(rest, "twice that from ") {
+                    let on: Vec<u32> =
+                        known.iter().map(|known| known.0).filter(|percent| f64::from(*percent) >= from).collect();
+                    assert_eq!(away, on, "{}", told(&text));
+                } else {
+                    assert!(rest.contains(&format!("at {} (", percents(away.into_iter()))), "{}", told(&text));
+                }
+            }
+        }
+        let Some(text) = saturation(loads) else { return };
+        if let Some(at) = number_before(&text, "Even ") {
+            let last = loads.last().unwrap();
+            assert!(
+                f64::from(last.percent) == at && last.achieved_per_s >= 0.98 * last.offered_per_s,
+                "{}",
+                told(&text)
+            );
+        }
+        if text.contains("From there on the queue grows") {
+            let at = number_before(&text, "At ").unwrap();
+            let mut on = loads.iter().filter(|load| f64::from(load.percent) >= at);
+            assert!(on.all(|load| load.achieved_per_s < 0.98 * load.offered_per_s), "{}", told(&text));
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use results::evidence::{ServerIdentity, StorageClass};
 use results::quantity::{bytes_per_s, count, latency, number, published};
-use results::{Direction, Lane, Study, Target, TestRounds, test_name};
+use results::{Direction, Lane, Study, Target, TestRounds, Trust, test_name};
 use run::StopRule;
 
 use super::lines::Timing;
@@ -77,7 +77,11 @@ fn concurrency(study: &Study) -> Option<String> {
         number(possible),
         number(deep.iops),
         holds,
-        if holds < 95.0 { ": the rest of the time requests waited for submission" } else { "" }
+        if holds < 95.0 {
+            format!(": {} were in flight on average", number(deep.iops * deep.mean_ns / 1e9))
+        } else {
+            String::new()
+        }
     );
     if let Some(single) = measured_of(study, SINGLE_READS) {
         let gain = deep.iops / single.iops;
@@ -85,7 +89,7 @@ fn concurrency(study: &Study) -> Option<String> {
         sentence.push_str(&if gain >= GAIN {
             format!(" One read at a time gives {one} IOPS, depth {} {} times as many.", deep.depth, number(gain))
         } else {
-            format!(" One read at a time gives {one} IOPS: more in flight gain nothing here.")
+            format!(" One read at a time gives {one} IOPS: depth {} gains less than 5 % here.", deep.depth)
         });
     }
     Some(sentence)
@@ -95,6 +99,9 @@ fn concurrency(study: &Study) -> Option<String> {
 fn throughput(study: &Study) -> Option<String> {
     let read = measured(study, test_name::SEQ_READ_64K)?;
     let small = measured(study, test_name::RAND_READ)?;
+    // An equation is printed where it is one.
+    let product = read.iops * read.block_bytes as f64;
+    ((product / read.bytes_per_s - 1.0).abs() < 0.005).then_some(())?;
     Some(format!(
         "Throughput = IOPS x block size: {} reads/s x {} KiB = {}; the same storage moves {} in 4 KiB random \
          reads.",
@@ -192,7 +199,8 @@ pub(super) fn left_out(names: &[&str], total_s: u32) -> String {
 
 /// Where a request of the mount is, by the mount's own counters.
 fn nfs_request(study: &Study) -> Option<String> {
-    let one_of = |patterns: [&str; 3]| study.rows.iter().find(|row| patterns.contains(&row.pattern.as_str()));
+    let valid = || study.rows.iter().filter(|row| row.trust() < Trust::Invalid && row.first_error().is_none());
+    let one_of = |patterns: [&str; 3]| valid().find(|row| patterns.contains(&row.pattern.as_str()));
     let row = one_of(SINGLE_READS).or_else(|| one_of(SINGLE_WRITES))?;
     let times = findings::limits::nfs_times(row.run.as_ref()?)?;
     Some(format!(

@@ -83,14 +83,17 @@ fn description(points: &[Point]) -> String {
         Some(Knee::Within(earliest, latest)) => blurred(&points[earliest], &points[latest], points),
         Some(Knee::Beyond) => still_rising(points, last),
         Some(Knee::Level(from)) => format!(
-            "use depth {from}: neither throughput nor latency grows from there to depth {}.",
+            "use depth {from}: no deeper one gains more than {} % of throughput, and depth {} has no longer latency.",
+            GAIN * 100.0,
             last.depth,
             from = points[from].depth
         ),
         None => {
-            let runs = loads[0].throughputs.len();
-            let are = if runs == 1 { "run per depth is" } else { "runs per depth are" };
-            format!("the best depth cannot be told: {runs} {are} too few to show the noise; {RUNS_MIN} are needed.")
+            let rounds = counted(loads[0].throughputs.len() as u64, "round");
+            format!(
+                "the best depth cannot be told: {rounds} with a valid number at every depth cannot show the noise; \
+                 {RUNS_MIN} are needed."
+            )
         }
     }
 }
@@ -114,7 +117,8 @@ pub(crate) fn loads_of(points: &[(u32, &SweepPoint)]) -> Vec<LoadPoint> {
 }
 
 fn knee_described(knee: &Point, last: &Point, points: &[Point]) -> String {
-    let best = points.iter().map(|point| point.found.iops).fold(0.0, f64::max);
+    let deeper = points.iter().filter(|point| point.depth > knee.depth);
+    let best = deeper.map(|point| point.found.iops).fold(0.0, f64::max);
     let gained = (best / knee.found.iops - 1.0) * 100.0;
     let gains = if gained < 0.5 { "no throughput".to_string() } else { format!("{} % of throughput", number(gained)) };
     let p99 = |point: &Point| point.found.latency?.p99_ns.map(|ns| latency(ns as f64));
@@ -127,8 +131,8 @@ fn knee_described(knee: &Point, last: &Point, points: &[Point]) -> String {
         None => String::new(),
     };
     format!(
-        "{} The knee is there: {} at a mean latency of {}. Beyond it only latency grows: up to depth {} more requests \
-         in flight gain {gains}, while the mean becomes {} times as long ({}){tail}.",
+        "{} The knee is there: {} at a mean latency of {}. Beyond it more requests in flight gain {gains}, while at \
+         depth {} the mean is {} times as long ({}){tail}.",
         advice(knee, points),
         count_per_s(knee.found.iops),
         latency(knee.mean_ns),
@@ -143,9 +147,10 @@ fn advice(knee: &Point, points: &[Point]) -> String {
     let most = |one: &&Point, other: &&Point| one.found.iops.total_cmp(&other.found.iops);
     let best = points.iter().max_by(most).unwrap_or(knee);
     let share = knee.found.iops / best.found.iops;
-    if best.depth <= knee.depth || share > SAME {
+    if share > SAME {
         let (depth, rate) = (knee.depth, number(knee.found.iops));
-        return format!("use depth {depth}: it has the most IOPS ({rate}), and more depth only adds latency.");
+        let most = if share >= 1.0 { "has the most IOPS" } else { "is within 0.5 % of the most IOPS" };
+        return format!("use depth {depth}: it {most} ({rate}), and more depth only adds latency.");
     }
     format!(
         "use depth {}: {:.0} % of the most IOPS ({}) at {:.0} % of the latency of depth {}.",
@@ -159,10 +164,11 @@ fn advice(knee: &Point, points: &[Point]) -> String {
 
 fn still_rising(points: &[Point], last: &Point) -> String {
     let before = &points[points.len() - 2];
+    let grown = (last.found.iops / before.found.iops - 1.0) * 100.0;
+    let grew = if grown < 0.5 { String::new() } else { format!(" by {} %", number(grown)) };
     format!(
-        "use depth {deepest} or more: throughput still grew by {} % from depth {}, to {}. There is no knee up to depth \
+        "use depth {deepest} or more: throughput still grew{grew} from depth {}, to {}. There is no knee up to depth \
          {deepest}: go deeper, with --iodepth {deepest}..{}.",
-        number((last.found.iops / before.found.iops - 1.0) * 100.0),
         before.depth,
         count_per_s(last.found.iops),
         last.depth.saturating_mul(8),

@@ -2,7 +2,7 @@
 
 use results::test_name;
 
-use super::figures::{rate, throughput, typical};
+use super::figures::{rate, throughput, typical_named};
 use super::test::TestFigures;
 
 /// A test of another tool; `None`: did not run.
@@ -35,7 +35,7 @@ impl Pair<'_> {
         let moved = |verb: &str, test: Option<&TestFigures>| {
             let test = test.filter(|test| test.counts())?;
             let moved = throughput(test)?;
-            let more = [rate(test), typical(test)].into_iter().flatten().collect::<Vec<_>>().join(", ");
+            let more = [rate(test), typical_named(test)].into_iter().flatten().collect::<Vec<_>>().join(", ");
             Some(if self.is_random && !more.is_empty() {
                 format!("{verb} {moved} ({more})")
             } else {

@@ -1,10 +1,10 @@
 //! The answer in a sentence.
 
-use results::quantity::counted;
+use results::quantity::{counted, number};
 use results::{Question, Severity, Study, Verdict, test_name};
 
 use super::familiar::pairs;
-use super::figures::{rate, throughput, typical};
+use super::figures::{rate, throughput, typical_named};
 use super::found::Found;
 use super::next::mostly_void;
 use super::standing::{self, Standing};
@@ -107,13 +107,16 @@ fn measured(tests: &[TestFigures], findings: &[Found]) -> Option<String> {
         ("a 4k write", six.write_latency),
         ("making a write durable", six.sync_latency),
     ];
-    let latencies = latencies.into_iter().filter_map(|(what, test)| Some((what, typical(counted_in(test)?)?)));
+    let latencies = latencies.into_iter().filter_map(|(what, test)| Some((what, typical_named(counted_in(test)?)?)));
     // The verb stands once, behind the first.
     let takes = |(index, (what, time)): (usize, (&str, String))| {
         if index == 0 { format!("{what} takes {time}") } else { format!("{what} {time}") }
     };
     let rates: Vec<String> = rates.into_iter().flatten().collect();
     let latencies: Vec<String> = latencies.enumerate().map(takes).collect();
+    let durable =
+        counted_in(six.sync_latency).and_then(|test| Some(format!("{} durable writes/s", number(test.iops?))));
+    let latencies: Vec<String> = latencies.into_iter().chain(durable).collect();
     let familiar: Vec<String> = pairs(tests).iter().filter_map(|pair| pair.sentence()).collect();
     let known = [rates, latencies].into_iter().filter(|part| !part.is_empty()).map(|part| part.join(", "));
     let parts: Vec<String> = known.chain(familiar).collect();

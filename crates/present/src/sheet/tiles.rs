@@ -24,9 +24,9 @@ pub(super) fn of(grid: &Grid<'_>, headline: &Headline) -> Markup {
         ("sequential write", six.seq_write, figures::throughput),
         ("random 4k read", six.rand_read, figures::rate),
         ("random 4k write", six.rand_write, figures::rate),
-        ("a 4k read", six.read_latency, figures::typical),
-        ("a 4k write", six.write_latency, figures::typical),
-        ("a durable 4k write", six.sync_latency, figures::typical),
+        ("a 4k read: median", six.read_latency, figures::typical),
+        ("a 4k write: median", six.write_latency, figures::typical),
+        ("a durable 4k write: median", six.sync_latency, figures::typical),
     ];
     let tiles: Vec<Markup> = if grid.study.question == Question::Fio && headline.tests.len() <= JOBS_MAX {
         headline.tests.iter().map(|test| tile(&shortened(&test.title, 40), test, figures::compared, grid)).collect()
@@ -57,6 +57,7 @@ fn tile(name: &str, test: &TestFigures, figure: Figure, grid: &Grid<'_>) -> Mark
             span.tile-more {
                 @if name != test.name { (test.name) } @else { (figures::compared(test).unwrap_or_default()) }
                 @if test.trust < Trust::Invalid { @if let Some(p99) = figures::p99(test) { " · p99\u{a0}" (p99.replace(' ', "\u{a0}")) } }
+                @if let Some(mean) = figures::mean_apart(test) { " · mean\u{a0}" (mean.replace(' ', "\u{a0}")) }
                 @if test.runs > 1 { " · " (counted(test.runs as u64, "run")) }
             }
             @if let Some(spark) = spark { (spark) }

@@ -20,7 +20,7 @@ pub(super) fn answer(headline: &Headline, form: Form) -> String {
     if !six.any() {
         return String::new();
     }
-    let headers = ["", "sequential 1m", "random 4k, deep", "4k, one at a time", "p99"];
+    let headers = ["", "sequential 1m", "random 4k, deep", "4k, one: median", "p99"];
     let mut lines: Vec<[String; 5]> = Vec::new();
     let rows = [
         ("read", six.seq_read, six.rand_read, six.read_latency),

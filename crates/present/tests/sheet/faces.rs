@@ -339,8 +339,9 @@ fn tests_of_another_tool_stand_side_by_side_under_its_names() {
     let [read, write, random_read, random_write] = &headline.tests[..] else { panic!("{sentence}") };
     let moved = |test: &TestFigures| number(test.mb_per_s.unwrap());
     let typical = |test: &TestFigures| test.latency_us.unwrap().p50.unwrap();
-    let requests =
-        |test: &TestFigures| format!("({} IOPS, {})", number(test.iops.unwrap()), latency(typical(test) * 1e3));
+    let requests = |test: &TestFigures| {
+        format!("({} IOPS, a median of {})", number(test.iops.unwrap()), latency(typical(test) * 1e3))
+    };
     assert_eq!(
         sentence,
         format!(

@@ -46,7 +46,7 @@ pub use knee::{Knee, LoadPoint, knee};
 pub use mann_whitney::{mann_whitney, probability_of_superiority};
 pub use median_interval::median_interval;
 pub use null_distribution::RankTest;
-pub use open_loop::{ENOUGH_REQUESTS, Served, achieved_per_s, was_served};
+pub use open_loop::{ENOUGH_REQUESTS, FALLS_BEHIND, Served, achieved_per_s, was_served};
 pub use percentile_interval::{NoPercentileInterval, percentile_interval, samples_needed};
 pub use plateau::{PLATEAU_SAMPLES, PLATEAU_VARIATION, Plateau, flat_plateau};
 pub use ratio::{median_ratio, paired_ratio, shifted_ratio};

@@ -15,7 +15,7 @@ pub enum Served {
 }
 
 /// Below this share of what was offered, a queue grows.
-const FALLS_BEHIND: f64 = 0.98;
+pub const FALLS_BEHIND: f64 = 0.98;
 
 /// Above this share the load is not a fifth too much, of which no more than 0.83 would come back.
 const KEEPS_UP: f64 = 0.9;

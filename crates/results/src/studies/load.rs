@@ -3,7 +3,7 @@
 use super::{Metric, Row, Study, TestRounds};
 use crate::interval::Interval;
 use crate::sort;
-use crate::statistics::{Served, achieved_per_s, was_served};
+use crate::statistics::{FALLS_BEHIND, Served, achieved_per_s, was_served};
 
 /// A load that was offered.
 #[derive(Clone, Debug)]
@@ -29,13 +29,6 @@ impl Study {
     pub fn loads(&self) -> Vec<Load<'_>> {
         let mut loads: Vec<Load<'_>> = self.rows.iter().filter_map(Load::of).collect();
         sort::by_key(&mut loads, |load| load.percent);
-        // What a heavier load has shown that the storage serves, a lighter one need not show again.
-        let shown = loads.iter().map(|load| load.achieved.low).fold(0.0, f64::max);
-        for load in &mut loads {
-            if load.served == Served::CannotTell && load.offered_per_s <= shown {
-                load.served = Served::Yes;
-            }
-        }
         loads
     }
 }
@@ -46,14 +39,19 @@ impl Load<'_> {
         let figures = row.figures()?;
         let offered_per_s = row.option("rate_iops")?.parse().ok()?;
         let achieved = achieved_per_s(figures.total.operations, figures.elapsed_s, &row.iops_windows())?;
+        let achieved_per_s = TestRounds::of_rows([row]).value(Metric::Iops)?;
         Some(Load {
             percent,
             row,
             offered_per_s,
-            achieved_per_s: TestRounds::of_rows([row]).value(Metric::Iops)?,
+            achieved_per_s,
             achieved: achieved.interval,
             elapsed_s: figures.elapsed_s,
-            served: was_served(offered_per_s, &achieved.interval),
+            // What came back in this very run decides, whatever another one shows.
+            served: match was_served(offered_per_s, &achieved.interval) {
+                Served::Yes if achieved_per_s < offered_per_s * FALLS_BEHIND => Served::CannotTell,
+                served => served,
+            },
         })
     }
 }
@@ -78,11 +76,15 @@ mod tests {
     }
 
     #[test]
-    fn a_lighter_load_is_served_where_a_heavier_one_is() {
+    fn a_load_is_served_where_its_own_run_shows_it() {
         let mut study = Study::of_run(RunRecord::new("fsdyno", 0));
         study.rows = vec![row(100, 5000), row(2, 95), row(120, 4900)];
         let served = |study: &Study| study.loads().iter().map(|load| (load.percent, load.served)).collect::<Vec<_>>();
-        assert_eq!(served(&study), [(2, Served::Yes), (100, Served::Yes), (120, Served::No)]);
+        assert_eq!(
+            served(&study),
+            [(2, Served::CannotTell), (100, Served::Yes), (120, Served::No)],
+            "95 requests alone do not tell"
+        );
         study.rows = vec![row(2, 95), row(120, 0)];
         assert_eq!(served(&study), [(2, Served::CannotTell)], "100 requests alone do not tell");
     }

@@ -41,9 +41,8 @@ fn the_depth_after_which_only_latency_grows_is_named() {
     assert_eq!(
         description(&points(8.0, 0.01, 64)),
         "use depth 8: it has the most IOPS (80,000), and more depth only adds latency. The knee is there: \
-         80,000 IOPS at a mean latency of 100 µs. Beyond it only latency grows: up to depth \
-         64 more requests in flight gain no throughput, while the mean becomes 8.00 times as long (800 µs) and p99 \
-         changes from 200 µs to 1.60 ms."
+         80,000 IOPS at a mean latency of 100 µs. Beyond it more requests in flight gain no throughput, while at depth \
+         64 the mean is 8.00 times as long (800 µs) and p99 changes from 200 µs to 1.60 ms."
     );
     assert!(description(&points(1.0, 0.01, 64)).starts_with("use depth 1:"));
     let mut slightly = points(8.0, 0.01, 64);
@@ -89,7 +88,7 @@ fn too_few_points_or_runs_are_told() {
     // The last depth was interrupted in its third turn.
     short[6].found.runs.truncate(2);
     let text = description(&short);
-    assert!(text.starts_with("the best depth cannot be told: 2 runs per depth are too few"), "{text}");
+    assert!(text.starts_with("the best depth cannot be told: 2 rounds with a valid number at every"), "{text}");
     short[6].found.runs = vec![(5, 80_000.0), (7, 80_000.0), (6, 80_000.0)];
     assert!(description(&short).starts_with("use depth 8"), "three rounds that all have");
 }
@@ -132,7 +131,7 @@ fn a_study_is_read_from_its_rows() {
     study.rows.extend(rows(128, 1000).into_iter().map(|row| Row { pattern: "randread-64k-qd128".into(), ..row }));
     let text = sentence(&study, &requests);
     assert!(
-        text.contains("up to depth 32") && text.ends_with("Depth 64 is left out: it has no valid number."),
+        text.contains("at depth 32 the mean") && text.ends_with("Depth 64 is left out: it has no valid number."),
         "{text}"
     );
     for row in &mut study.rows {
@@ -147,4 +146,77 @@ fn tails_that_overlap_are_not_called_different() {
     let last = points.len() - 1;
     points[last].found.p99_interval = points[3].found.p99_interval;
     assert!(description(&points).contains("(no clear difference)"));
+}
+
+/// Whatever the points are, each sentence holds of them by arithmetic. FSDYNO_CASES=5000 draws more.
+#[test]
+fn no_sentence_denies_its_table() {
+    let cases = std::env::var("FSDYNO_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(300);
+    for case in 1..=cases {
+        let mut state = 0x2545_f491_4f6c_dd1du64.wrapping_mul(case) | 1;
+        let mut draw = |bound: u64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state % bound
+        };
+        let (servers, scatter) = ([1.0, 4.0, 8.0, 200.0][draw(4) as usize], [0.0, 0.01, 0.2][draw(3) as usize]);
+        let mut drawn = points(servers, scatter, 64);
+        for point in &mut drawn {
+            let factor = [1.0, 1.0, 0.97, 1.06, 0.7, 1.3][draw(6) as usize];
+            point.found.runs.iter_mut().for_each(|(_, iops)| *iops *= factor);
+            let keep = [8, 8, 8, 8, 5, 2, 0][draw(7) as usize];
+            point.found.runs.truncate(keep);
+            point.mean_ns *= [1.0, 1.0, 0.6, 1.7][draw(4) as usize];
+            point.found.iops *= factor;
+            let latency = point.found.latency.as_mut().unwrap();
+            latency.mean_ns = point.mean_ns;
+        }
+        drawn.retain(|point| !point.found.runs.is_empty());
+        holds(&drawn, &description(&drawn));
+    }
+}
+
+fn holds(points: &[Point], text: &str) {
+    let told = || {
+        format!(
+            "{text}\n{:?}",
+            points.iter().map(|point| (point.depth, point.found.iops, point.mean_ns)).collect::<Vec<_>>()
+        )
+    };
+    let number_after = |after: &str| -> Option<f64> {
+        text.split(after).nth(1)?.split([' ', ')', ':']).next()?.trim_end_matches(',').replace(',', "").parse().ok()
+    };
+    let Some(depth) = number_after("use depth ") else {
+        assert!(text.starts_with("the best depth cannot be told"), "{}", told());
+        return;
+    };
+    let at = points.iter().find(|point| f64::from(point.depth) == depth).unwrap_or_else(|| panic!("{}", told()));
+    let (most, last) = (points.iter().map(|point| point.found.iops).fold(0.0, f64::max), points.last().unwrap());
+    if text.contains("it has the most IOPS") {
+        assert!(at.found.iops == most, "{}", told());
+    } else if text.contains("within 0.5 % of the most") {
+        assert!(at.found.iops > most * 0.995, "{}", told());
+    }
+    if let Some(percent) = number_after(&format!("use depth {depth}: ")).filter(|_| text.contains("% of the most IOPS"))
+    {
+        assert!((at.found.iops / most * 100.0 - percent).abs() < 0.51, "{}", told());
+    }
+    if text.contains("gain no throughput") {
+        let deeper = points.iter().filter(|point| point.depth > at.depth);
+        assert!(deeper.map(|point| point.found.iops / at.found.iops).all(|gained| gained < 1.005), "{}", told());
+    }
+    if text.contains("more depth only adds latency") || text.contains("The knee is there") {
+        assert!(last.mean_ns > at.mean_ns, "{}", told());
+    }
+    if text.contains("has no longer latency") {
+        assert!(last.mean_ns <= at.mean_ns, "{}", told());
+    }
+    if let Some(percent) = number_after("still grew by ") {
+        let before = &points[points.len() - 2];
+        let grown = (last.found.iops / before.found.iops - 1.0) * 100.0;
+        assert!((grown - percent).abs() <= 0.006 * grown.max(1.0), "{}", told());
+    } else {
+        assert!(!text.contains("still grew from"), "{}", told());
+    }
 }
