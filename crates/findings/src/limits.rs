@@ -8,10 +8,11 @@ mod phrase;
 mod study;
 
 use results::evidence::{InMemory, StorageClass};
-use results::{JobRecord, Moments, RunRecord, Severity};
+use results::statistics::FALLS_BEHIND;
+use results::{Finding, JobRecord, Moments, RunRecord, Severity};
 
 use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
-use crate::traps::{cpu_starved, memory_limit, throttled};
+use crate::traps::{cpu_starved, foreign_load, memory_limit, throttled};
 use crate::units::counted;
 
 pub use between::{Attribution, Culprit, between};
@@ -33,6 +34,10 @@ pub enum Limiter {
     IoThrottle,
     /// The memory that the control group allows for its page cache (memory.max).
     MemoryLimit,
+    /// The rate that the job asks for.
+    Rate,
+    /// What others do with the device.
+    OtherLoad,
     /// The network's rate.
     Link,
     /// The network's round trip.
@@ -54,6 +59,17 @@ pub enum Limiter {
 }
 
 impl Limiter {
+    /// The finding that speaks of the same limit: its next step is the one to take.
+    pub fn finding(self) -> Option<&'static str> {
+        match self {
+            Limiter::CpuQuota => Some(cpu_starved::ID),
+            Limiter::IoThrottle => Some(throttled::ID),
+            Limiter::MemoryLimit => Some(memory_limit::ID),
+            Limiter::OtherLoad => Some(foreign_load::ID),
+            _ => None,
+        }
+    }
+
     /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
@@ -61,6 +77,8 @@ impl Limiter {
             Limiter::CpuQuota => "the control group's CPU limit",
             Limiter::IoThrottle => "the control group's I/O limit",
             Limiter::MemoryLimit => "the control group's memory limit",
+            Limiter::Rate => "the job's own rate",
+            Limiter::OtherLoad => "other load on the device",
             Limiter::Link => "the link",
             Limiter::RoundTrip => "the network's round trip",
             Limiter::ServerLink => "the server's link",
@@ -115,7 +133,7 @@ pub(crate) fn of_node(record: &RunRecord, evidence: &Evidence<'_>) -> Result<Lim
     let stage = evidence.stages.first().ok_or(UNWATCHED)?;
     let row = stage.rows.first().ok_or(UNWATCHED)?;
     if row.paced() {
-        return Err("the job's own rate limit or think time set the pace");
+        return own_rate(row).ok_or("the job's own rate limit or think time set the pace");
     }
     if let Some(finding) = record
         .findings
@@ -143,11 +161,39 @@ pub(crate) fn of_node(record: &RunRecord, evidence: &Evidence<'_>) -> Result<Lim
             .or_else(|| device(row, flow)),
         _ => device(row, flow).or_else(|| processors(stage, row, flow)),
     };
+    // A device is not what limits the run where most of its work is for others.
+    let limit = limit.map(|limit| match foreign_load(record, evidence) {
+        Some(cause) if limit.limiter == Limiter::Device => {
+            Limit { limiter: Limiter::OtherLoad, evidence: Phrase::new(cause, []) }
+        }
+        _ => limit,
+    });
     limit.ok_or(match row.class() {
         StorageClass::Fuse => "a FUSE daemon does not report what its requests wait for",
         _ if flow.device.is_none() && flow.wire.is_none() => UNWATCHED,
         _ => "no visible layer reached its limit",
     })
+}
+
+/// What was found of other load on this node, in words, where the device moved more for others than for the run.
+fn foreign_load<'r>(record: &'r RunRecord, evidence: &Evidence<'_>) -> Option<&'r str> {
+    let here = |finding: &&Finding| evidence.concerns(finding.node.as_deref()) && finding.id == foreign_load::ID;
+    let found = record.findings.iter().find(here)?;
+    let number = |name: &str| found.numbers.iter().find(|number| number.name == name).map(|number| number.value);
+    (number(foreign_load::FOREIGN)? > number(foreign_load::OWN)?).then_some(found.cause.as_str())
+}
+
+/// The rate that was asked for, where it came back: else something else held the job.
+fn own_rate(row: &Row<'_>) -> Option<Limit> {
+    let (mut asked, mut done) = (0.0, 0.0);
+    for worker in &row.workers {
+        let rate = worker.options.iter().rev().find(|(name, _)| name == "rate_iops")?;
+        asked += rate.1.parse::<f64>().ok()?;
+        done += worker.directions.iter().map(|(_, direction)| direction.iops()).sum::<f64>();
+    }
+    let words = "{} of the {} I/Os per second that it asks for";
+    let evidence = Phrase::new(words, [number(done), number(asked)]);
+    (asked > 0.0 && done >= asked * FALLS_BEHIND).then_some(Limit { limiter: Limiter::Rate, evidence })
 }
 
 /// There is no witness.

@@ -27,6 +27,10 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "proc(5), /proc/PID/io; linux Documentation/admin-guide/iostats.rst",
 };
 
+/// The names of its figures: what the device moved for others, and for the run.
+pub(crate) const FOREIGN: &str = "foreign bytes";
+pub(crate) const OWN: &str = "bytes of the run";
+
 /// Foreign bytes over the run's own.
 const SHARE: f64 = 0.1;
 /// Bytes a second below which it does not matter on any disk.
@@ -58,8 +62,8 @@ fn during(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> 
         let cause =
             format!("{name} moved {} for others, besides this run's {}{}", size(foreign), size(own), stage.together());
         Report::new(ID, Severity::Caution, row.name)
-            .bytes("foreign bytes", foreign)
-            .bytes("bytes of the run", own)
+            .bytes(FOREIGN, foreign)
+            .bytes(OWN, own)
             .says(cause, "find who else uses the device (iotop), and run again when it is idle")
     })
 }

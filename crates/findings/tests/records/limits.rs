@@ -2,7 +2,7 @@
 
 use findings::limits::{Culprit, Limiter, between, of_run};
 use results::evidence::*;
-use results::{Access, Moments, RunRecord};
+use results::{Access, Finding, Moments, Number, RunRecord, Severity};
 
 use crate::network::{crossed, share};
 use crate::scene::*;
@@ -61,6 +61,22 @@ fn a_device_that_is_memory() {
     vda(&mut record).weighted_ms = 320_000;
     let limit = of_run(&record).unwrap();
     assert_eq!((limit.limiter, limit.evidence.to_string().as_str()), (Limiter::Memory, "ext4 on zram0 is memory"));
+}
+
+#[test]
+fn a_device_that_works_for_others_is_their_load() {
+    let limiter = |foreign: u64| {
+        let mut record = on_disk(vec![direct(latencies(queued(reader("job"), "libaio", 32), 2_000, 300_000))]);
+        look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
+        vda(&mut record).weighted_ms = 320_000;
+        let bytes = |name: &str, value: u64| Number { name: name.into(), value: value as f64, unit: "B".into() };
+        let numbers = vec![bytes("foreign bytes", foreign), bytes("bytes of the run", 4 * GIB)];
+        let cause = "vda moved much for others";
+        record.findings.push(Finding { numbers, ..Finding::new("foreign-load", Severity::Caution, cause, "") });
+        of_run(&record).unwrap().limiter
+    };
+    assert_eq!([limiter(8 * GIB), limiter(GIB)], [Limiter::OtherLoad, Limiter::Device]);
+    assert_eq!((Limiter::OtherLoad.finding(), Limiter::Device.finding()), (Some("foreign-load"), None));
 }
 
 #[test]
@@ -226,6 +242,13 @@ fn what_is_not_visible_has_a_reason() {
     let mut paced = on_disk(vec![direct(reader("job"))]);
     paced.jobs[0].plan.paced = true;
     assert_eq!(of_run(&paced).unwrap_err(), "the job's own rate limit or think time set the pace");
+    let done = paced.jobs[0].directions.read.iops();
+    let mut rated = |rate: f64| {
+        paced.jobs[0].options = vec![("rate_iops".into(), rate.to_string())];
+        of_run(&paced).map(|limit| limit.limiter)
+    };
+    assert_eq!(rated(done), Ok(Limiter::Rate));
+    assert!(rated(done * 2.0).is_err(), "half of its rate came back: something else held it");
 }
 
 #[test]

@@ -339,7 +339,7 @@ mod tests {
         }
     }
 
-    fn number_before<'a>(text: &'a str, after: &str) -> Option<f64> {
+    fn number_before(text: &str, after: &str) -> Option<f64> {
         text.split(after).nth(1)?.split(' ').next()?.replace(',', "").parse().ok()
     }
 
