@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use findings::Explanation;
 use guide::Problem;
+use job::lookup::{distance, nearest};
 use results::quantity::counted;
 use serde_json::{Value, json};
 
@@ -37,7 +38,11 @@ impl Explain {
                 Some(explanation) => document(explanation, columns),
                 None => {
                     let problem = Problem::new(format!("there is no finding {id}"));
-                    return ExitCode::from(refused(&problem.with_next("fsdyno explain  (lists them)")));
+                    let meant = nearest(id, findings::catalogue().map(|explanation| explanation.id))
+                        .filter(|meant| distance(id, meant) < 4);
+                    let next =
+                        meant.map_or("fsdyno explain  (lists them)".to_owned(), |id| format!("fsdyno explain {id}"));
+                    return ExitCode::from(refused(&problem.with_next(next)));
                 }
             },
         };

@@ -31,7 +31,7 @@ use crate::explain::wrapped;
 use crate::installed::FIO;
 use crate::process::VERSION;
 use crate::process::status::{TABLES, UNUSABLE};
-use crate::process::streams::{answer_in_json, columns, print_stderr, refused, refused_in_json, report_problem, shown};
+use crate::process::streams::{answer_in_json, columns, print_stderr, refused, report_problem, shown};
 use crate::settings::{Config, Display, Settings};
 
 /// How fast a filesystem is, whether that is good enough, and whether the numbers can be trusted.
@@ -182,6 +182,15 @@ pub(crate) fn mistyped(word: &str) -> ExitCode {
     ExitCode::from(UNUSABLE)
 }
 
+/// Says what can be done with a directory, where a job file was looked for.
+pub(crate) fn is_directory(word: &str) -> ExitCode {
+    report_problem(
+        &Problem::new(format!("{word} is a directory, and neither a command nor a job file"))
+            .with_next(present::shell::as_typed(&["fsdyno", "measure", word].map(str::to_owned))),
+    );
+    ExitCode::from(UNUSABLE)
+}
+
 /// The program by its own name: the line of fio's form is for tools that call fio.
 pub(crate) fn version() -> ExitCode {
     shown(concat!("fsdyno ", env!("CARGO_PKG_VERSION"), " (runs command lines and job files of fio 3.42)\n"))
@@ -256,16 +265,23 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
         Err(error) => {
             // clap's texts for --help and --version belong on stdout, its complaints on stderr.
             if error.use_stderr() {
-                let text = error.to_string();
-                print_stderr(text.trim_end());
-                let what = text.lines().next().unwrap_or_default();
-                refused_in_json(what.trim_start_matches("error: "), None);
-                ExitCode::from(UNUSABLE)
+                ExitCode::from(refused(&misused(&error.to_string(), words)))
             } else {
                 shown(&error.to_string())
             }
         }
     }
+}
+
+/// A complaint of clap in our form: what is wrong, and as the next step its tip or the command's help.
+fn misused(text: &str, words: &[OsString]) -> Problem {
+    let text = text.strip_prefix("error: ").unwrap_or(text);
+    // Its first paragraph, of which lists of values and arguments are further lines.
+    let what: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
+    let tip = text.lines().find_map(|line| line.trim().strip_prefix("tip: "));
+    let command = words.first().map(|word| word.to_string_lossy()).filter(|word| knows(word));
+    let help = command.map_or("fsdyno help".to_owned(), |command| format!("fsdyno help {command}"));
+    Problem::new(what.join(" ")).with_next(tip.map_or(help.clone(), |tip| format!("{tip}; {help}")))
 }
 
 /// What is set for all questions. Help can be had whatever the configuration holds.
@@ -390,6 +406,23 @@ mod tests {
         for word in ["jobs.fio", "x", "--measure", "/tmp", "src"] {
             assert!(!is_mistyped(word, &[]), "{word}");
         }
+    }
+
+    #[test]
+    fn complaints_of_options_have_the_form_of_all_others() {
+        let of = |line: &str| {
+            let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
+            let all = std::iter::once("fsdyno".into()).chain(words.clone());
+            let problem = misused(&Guided::try_parse_from(all).unwrap_err().to_string(), &words);
+            (problem.what, problem.next.unwrap())
+        };
+        let (what, next) = of("measure --ful .");
+        assert_eq!(what, "unexpected argument '--ful' found");
+        assert_eq!(next, "a similar argument exists: '--full'; fsdyno help measure");
+        let (what, next) = of("measure --full --quick .");
+        assert_eq!(what, "the argument '--full' cannot be used with '--quick'");
+        assert_eq!(next, "fsdyno help measure");
+        assert!(of("measure --only=rand-rea .").1.contains("'rand-read'"));
     }
 
     #[test]

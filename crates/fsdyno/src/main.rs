@@ -70,6 +70,7 @@ fn run(program: &OsStr, words: &[OsString]) -> ExitCode {
         Some("--version" | "-V") if words.len() == 1 => guided::version(),
         Some(word) if guided::knows(word) => guided::run(words),
         Some(word) if guided::is_mistyped(word, &words[1..]) => guided::mistyped(word),
+        Some(word) if words.len() == 1 && Path::new(&words[0]).is_dir() => guided::is_directory(word),
         _ => fio::run(words),
     }
 }

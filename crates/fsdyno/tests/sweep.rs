@@ -185,8 +185,8 @@ fn what_cannot_be_asked_is_refused_with_its_reason() {
     // Who asks for a document gets one, which says what was refused.
     let refused = ask(&place, "sweep", &["--live=-", "--json"]);
     let document = refused.document();
-    assert_eq!((refused.status, document["summary"].is_null()), (Some(2), true), "{document}");
-    assert_eq!(document["error"]["what"], "--json and --live - both need standard output");
+    assert_eq!((refused.status, document["summary"]["headline"].is_null()), (Some(2), true), "{document}");
+    assert_eq!(document["summary"]["error"]["sentence"], "--json and --live - both need standard output");
     assert!(place.names("data").is_empty(), "a refusal writes nothing");
 }
 

@@ -1,5 +1,7 @@
 //! Why a question cannot be answered.
 
+use std::path::{Path, PathBuf};
+
 /// What is wrong, and what to do about it. The guided face ends with status 2.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
@@ -10,17 +12,24 @@ pub struct Problem {
     pub next: Option<String>,
     /// Less of it would fit.
     pub is_too_large: bool,
+    /// The path that it is about, as it was typed.
+    pub path: Option<PathBuf>,
 }
 
 impl Problem {
     /// A problem without a next step.
     pub fn new(what: impl Into<String>) -> Problem {
-        Problem { what: what.into(), next: None, is_too_large: false }
+        Problem { what: what.into(), next: None, is_too_large: false, path: None }
     }
 
     /// The same, where less of it would fit.
     pub fn too_large(self) -> Problem {
         Problem { is_too_large: true, ..self }
+    }
+
+    /// The same about this path.
+    pub fn about(self, path: &Path) -> Problem {
+        Problem { path: Some(path.to_path_buf()), ..self }
     }
 
     /// The same with a next step.

@@ -80,7 +80,7 @@ impl WorkDirectory {
     ) -> Result<WorkDirectory, Problem> {
         let need = need.times(control.ranks());
         let facts = probe::path_facts(path);
-        check_place(path, &facts)?;
+        check_place(path, &facts).map_err(|problem| problem.about(path))?;
         if let Some(expected) = expected {
             check_type(path, &facts, expected)?;
         }

@@ -20,9 +20,10 @@ pub(crate) fn list_document(headline: String, name: &str, items: impl Iterator<I
     format!("{}[{}{end}\n}}\n", around.trim_end_matches("[]\n}\n"), escape::json_report(&listed))
 }
 
-/// What cannot be answered, and the next step: a document without a summary.
-pub fn refusal(what: &str, next: Option<&str>) -> String {
-    summarised(Value::Null, json!({"error": {"what": what, "next": next}}))
+/// What cannot be answered: the exit status as its code, a sentence, the next step, and the path that it is about.
+pub fn refusal(code: u8, what: &str, next: Option<&str>, path: Option<&str>) -> String {
+    let error = json!({ "code": code, "sentence": what, "next": next, "path": path });
+    summarised(json!({ "headline": null, "error": error }), json!({}))
 }
 
 fn summarised(summary: Value, rest: Value) -> String {
@@ -52,7 +53,8 @@ mod tests {
                 document("[] no {}", json!({ "runs": items }))
             );
         }
-        let refused: Value = serde_json::from_str(&refusal("no such run", None)).unwrap();
-        assert_eq!(refused, json!({"summary": null, "error": {"what": "no such run", "next": null}}));
+        let refused: Value = serde_json::from_str(&refusal(2, "no such run", None, Some("/data"))).unwrap();
+        let error = json!({"code": 2, "sentence": "no such run", "next": null, "path": "/data"});
+        assert_eq!(refused, json!({"summary": {"headline": null, "error": error}}));
     }
 }

@@ -225,7 +225,10 @@ impl Diff {
                 Some(reason) => Outcome::Skipped(reason),
                 None => Outcome::Passed,
             };
-            cases.push(Case { class: shown.new.clone(), name: words.clone(), outcome });
+            let changed = found.iter().filter(|change| condition.is_about(change));
+            let changed = changed.map(|change| format!("{} {:+.1} %", change.pattern, change.percent()));
+            let figure = Some(changed.collect::<Vec<_>>().join(", "));
+            cases.push(Case { class: shown.new.clone(), name: words.clone(), outcome, figure, time_s: None });
         }
         let written = [
             junit.map(|file| file.write("fsdyno diff", &cases)),

@@ -93,15 +93,11 @@ pub(crate) fn answer_in_json() {
 /// Nothing can be answered, and nothing was printed: the problem and its next step; the exit status.
 pub(crate) fn refused(problem: &Problem) -> u8 {
     report_problem(problem);
-    refused_in_json(&problem.what, problem.next.as_deref());
-    UNUSABLE
-}
-
-/// The document of what is refused, where one is wanted.
-pub(crate) fn refused_in_json(what: &str, next: Option<&str>) {
     if IN_JSON.load(Ordering::Relaxed) {
-        print(&present::refusal(what, next));
+        let path = problem.path.as_deref().map(job::bytes::shown);
+        print(&present::refusal(UNUSABLE, &problem.what, problem.next.as_deref(), path.as_deref()));
     }
+    UNUSABLE
 }
 
 /// Whether a person reads the stream. A launcher of ranks gives each of them a terminal of its own, whatever reads it.

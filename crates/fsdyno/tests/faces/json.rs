@@ -7,7 +7,9 @@ use testkit::{Place, Running};
 fn conditions_are_tests_of_a_ci_system() {
     let place = Place::with(&["store"]);
     let saved = saved();
-    let diff = format!("diff {saved} {saved} --store store");
+    let later = std::fs::read_to_string(&saved).expect("a saved run").replacen("1795353235698", "1795353295698", 1);
+    place.write("later.json", &later);
+    let diff = format!("diff {saved} later.json --store store");
     place
         .run(&[diff.split(' ').collect::<Vec<_>>(), vec!["--fail-if", "mix.iops < -5%", "--junit=ci.xml"]].concat())
         .good();
@@ -57,14 +59,14 @@ fn saved() -> String {
     testkit::workspace().join("crates/results/tests/saved/format-4.json").display().to_string()
 }
 
-/// A place with two saved studies of two rounds, the second named `good`.
+/// A place with two saved studies of two rounds, the first named `good`.
 fn with_studies() -> Place {
     let place = Place::with(&["store", "data"]);
     for _ in 0..2 {
         let words = "measure data --size=16m --runtime=1 --only=read-latency --runs=2 --store store -q";
         place.run(words).good();
     }
-    place.run("baseline set good last --store store").good();
+    place.run("baseline set good previous --store store").good();
     place
 }
 
@@ -164,8 +166,9 @@ fn what_is_refused_is_a_document_too() {
         let ran = place.run(&format!("{words} --json"));
         assert_eq!(ran.status, Some(2), "{words}: {ran:?}");
         let document = ran.document();
-        assert!(document["summary"].is_null(), "{words}: {document}");
-        let told = document["error"]["what"].as_str().unwrap_or_default();
+        assert!(document["summary"]["headline"].is_null(), "{words}: {document}");
+        assert_eq!(document["summary"]["error"]["code"], 2, "{words}: {document}");
+        let told = document["summary"]["error"]["sentence"].as_str().unwrap_or_default();
         assert!(told.contains(what) && ran.stderr.contains(what), "{words}: {ran:?}");
     }
 }

@@ -39,3 +39,20 @@ fn a_job_that_may_not_create_files_creates_none() {
     assert!(ran.stderr.contains("allow_file_create"), "{}", ran.stderr);
     assert_eq!(place.names(""), [""; 0]);
 }
+
+/// What was meant stands as a command in the next step, whoever complains.
+#[test]
+fn a_mistake_is_answered_with_what_was_meant() {
+    let place = Place::with(&["data"]);
+    for (words, next) in [
+        ("./data", "  next: fsdyno measure ./data"),
+        ("explain hostcache", "  next: fsdyno explain host-cache"),
+        ("mesure .", "  next: fsdyno measure; "),
+        ("measure --qick .", "  next: a similar argument exists: '--quick'; fsdyno help measure"),
+    ] {
+        let ran = place.run(words);
+        assert_eq!(ran.status, Some(2), "{words}: {ran:?}");
+        assert!(ran.stderr.starts_with("fsdyno: ") && ran.stderr.contains(next), "{words}: {}", ran.stderr);
+    }
+    assert!(place.names("data").is_empty());
+}

@@ -18,7 +18,7 @@ fn svg(question: &str, shown: &str, made_by: &str) -> String {
     let lines: Vec<&str> = [asked.as_str(), ""].into_iter().chain(shown.lines()).chain(["", made_by]).collect();
     let (width, height) = ((80.0 * LETTER) as usize + 2 * MARGIN, lines.len() * LINE + 2 * MARGIN);
     let mut picture = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\">\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" xml:space=\"preserve\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\">\n\
          <style>text {{ font: 14px 'DejaVu Sans Mono', Menlo, Consolas, monospace; fill: #d6dae0; white-space: pre }} \
          .bold {{ font-weight: bold; fill: #fff }} .ok {{ fill: #7bd88f }} .caution {{ fill: #fccf6a }} \
          .invalid {{ fill: #fc7b7b }}</style>\n<rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"#1c2128\"/>\n"
@@ -95,6 +95,11 @@ fn a_real_measure_is_drawn() {
     let expected = colours.iter().fold(shown.to_string(), |text, colour| text.replace(colour, ""));
     assert_eq!(reads, format!("$ fsdyno measure /mnt\n\n{expected}\n\n{made_by}"));
     assert!(reads.contains("read-latency"), "{reads}");
+    let kept = fs::read_to_string(testkit::workspace().join(PICTURE)).expect("the picture");
+    for picture in [&picture, &kept] {
+        // Renderers that know no CSS drop blanks without it, and the columns with them.
+        assert!(picture.starts_with("<svg ") && picture.contains(" xml:space=\"preserve\""), "its columns");
+    }
     if written {
         fs::write(testkit::workspace().join(PICTURE), picture).unwrap();
     }

@@ -42,7 +42,7 @@ fn every_question_is_answered_and_kept() {
     wine.fsdyno(&["report", "last", "-o", &windows(&sheet)]);
     assert!(std::fs::read_to_string(&sheet).unwrap().contains("</html>"), "a whole sheet");
     std::fs::remove_file(&sheet).unwrap();
-    assert!(wine.fsdyno(&["diff", "last", "last"]).contains("write"));
+    assert!(wine.fsdyno(&["show", "last-0"]).contains("write"));
 
     assert!(wine.fsdyno(&["clean", &here]).contains("no fsdyno files are left"));
     assert_eq!(testkit::names(place.path()), ["a", "b"]);

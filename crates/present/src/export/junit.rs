@@ -1,10 +1,12 @@
 //! JUnit's XML, which CI systems show as test results.
 
 use maud::{PreEscaped, html};
-use results::{Study, Verdict, escape};
+use results::{Row, Study, Verdict, escape};
+
+use crate::headline::VerdictLine;
 
 /// A test of the document.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Case {
     /// What it belongs to.
     pub class: String,
@@ -12,6 +14,10 @@ pub struct Case {
     pub name: String,
     /// How it ended.
     pub outcome: Outcome,
+    /// Its figure beside its limit, in words; `None`: there is none.
+    pub figure: Option<String>,
+    /// How long it took, s; `None`: not known.
+    pub time_s: Option<f64>,
 }
 
 /// How a test ended.
@@ -27,7 +33,8 @@ pub enum Outcome {
 
 /// The verdicts of a study: a requirement without PASS or FAIL is a test that was skipped.
 pub fn cases(study: &Study) -> Vec<Case> {
-    let case = |row: &results::VerdictRow| Case {
+    let lines = crate::headline::verdict::of(study);
+    let case = |(row, line): (&results::VerdictRow, &VerdictLine)| Case {
         class: row.requirement.profile.clone(),
         name: row.requirement.title.clone(),
         outcome: match row.verdict {
@@ -35,8 +42,15 @@ pub fn cases(study: &Study) -> Vec<Case> {
             Verdict::Fail => Outcome::Failed(row.reason.clone()),
             other => Outcome::Skipped(format!("{}: {}", other.word(), row.reason)),
         },
+        figure: row.measured.map(|_| line.words()),
+        time_s: row.rows.iter().filter_map(|index| took_s(study.rows.get(*index)?)).reduce(|one, other| one + other),
     };
-    study.verdicts.iter().map(case).collect()
+    study.verdicts.iter().zip(&lines).map(case).collect()
+}
+
+fn took_s(row: &Row) -> Option<f64> {
+    let of_run = || row.run.as_ref().map(|run| run.taken_ms.saturating_sub(run.started_ms) as f64 / 1e3);
+    row.phase.as_ref().map(|phase| phase.elapsed_ns as f64 / 1e9).or_else(of_run)
 }
 
 /// The document of these tests.
@@ -47,13 +61,14 @@ pub fn junit(suite: &str, cases: &[Case]) -> String {
         (PreEscaped("<?xml version=\"1.0\"?>\n"))
         testsuites tests=(cases.len()) failures=(failed) errors="0" {
             testsuite name=(suite) tests=(cases.len()) failures=(failed) skipped=(skipped) errors="0" {
-                @for Case { class, name, outcome } in cases {
-                    testcase classname=(class) name=(name) {
+                @for Case { class, name, outcome, figure, time_s } in cases {
+                    testcase classname=(class) name=(name) time=[time_s.map(|time_s| format!("{time_s:.3}"))] {
                         @match outcome {
                             Outcome::Passed => {}
                             Outcome::Failed(why) => { failure message=(why) {} }
                             Outcome::Skipped(why) => { skipped message=(why) {} }
                         }
+                        @if let Some(figure) = figure { system-out { (figure) } }
                     }
                 }
             }
@@ -68,7 +83,13 @@ mod tests {
 
     #[test]
     fn outcomes_are_counted_and_texts_are_no_markup() {
-        let case = |name: &str, outcome| Case { class: "etcd".into(), name: name.into(), outcome };
+        let case = |name: &str, outcome| Case {
+            class: "etcd".into(),
+            name: name.into(),
+            outcome,
+            figure: (name == "a").then(|| "p99: 8 ms, < 10 ms".into()),
+            time_s: (name == "a").then_some(60.25),
+        };
         let all = [
             case("a", Outcome::Passed),
             case("p99 < 10 ms", Outcome::Failed("\"11.7\" & more\u{1b}".into())),
@@ -78,7 +99,7 @@ mod tests {
             junit("check", &all),
             "<?xml version=\"1.0\"?>\n<testsuites tests=\"3\" failures=\"1\" errors=\"0\">\
              <testsuite name=\"check\" tests=\"3\" failures=\"1\" skipped=\"1\" errors=\"0\">\
-             <testcase classname=\"etcd\" name=\"a\"></testcase>\
+             <testcase classname=\"etcd\" name=\"a\" time=\"60.250\"><system-out>p99: 8 ms, &lt; 10 ms</system-out></testcase>\
              <testcase classname=\"etcd\" name=\"p99 &lt; 10 ms\">\
              <failure message=\"&quot;11.7&quot; &amp; more\\u{1b}\"></failure></testcase>\
              <testcase classname=\"etcd\" name=\"c\"><skipped message=\"INCONCLUSIVE: one run\"></skipped></testcase>\

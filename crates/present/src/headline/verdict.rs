@@ -36,7 +36,7 @@ pub struct VerdictLine {
 }
 
 /// All answers, in the order in which they were asked for.
-pub(super) fn of(study: &Study) -> Vec<VerdictLine> {
+pub(crate) fn of(study: &Study) -> Vec<VerdictLine> {
     let names = study.target_names();
     let target = |row: &VerdictRow| {
         let index = row.rows.first().and_then(|index| study.rows.get(*index)).map_or(0, |row| row.target);
