@@ -152,7 +152,7 @@ pub struct JobRecord {
     pub final_sync_ns: Option<u64>,
     /// Bytes that were in memory alone when the last write had returned, of a job that then stored them to read back what
     /// it wrote (summed when merged); `None`: it did not, or nobody could see.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unstored_bytes: Option<u64>,
     /// Time to close the files, ns (the longest when merged); `None`: no file was closed.
     pub close_ns: Option<u64>,

@@ -238,7 +238,7 @@ pub struct SystemCounters {
     /// See `throttled_count`.
     pub throttled_us: Option<u64>,
     /// How often the control group met its memory limit.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_limit_hits: Option<u64>,
     /// µs that some task of the machine waited for I/O (pressure stall information).
     pub io_pressure_us: Option<u64>,
