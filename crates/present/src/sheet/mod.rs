@@ -117,10 +117,19 @@ fn study_title(grid: &Grid<'_>) -> String {
 fn when_and_where(grid: &Grid<'_>, zone: &TimeZone) -> Markup {
     let study = grid.study;
     let host = &study.host;
+    let on = |target: &results::Target| {
+        target.storage.mount.value().map(|mount| format!("{} on {}", mount.fstype, mount.source))
+    };
     let mount = match &study.targets[..] {
-        [only] => only.storage.mount.value().map(|mount| format!("{} on {}", mount.fstype, mount.source)),
+        [only] => on(only),
         _ => None,
     };
+    // Of several places what each name stands for.
+    let places = study.targets.iter().zip(&grid.targets).filter(|_| study.targets.len() > 1);
+    let places = places.map(|(target, name)| {
+        let on = on(target).map(|on| format!(": {on}")).unwrap_or_default();
+        format!("{} = {}{on}", shortened(name, 40), shortened(&target.path, 80))
+    });
     let facts: Vec<String> = [
         mount,
         Some(crate::calendar::span(study.started_ms, study.ended_ms, zone)),
@@ -133,6 +142,7 @@ fn when_and_where(grid: &Grid<'_>, zone: &TimeZone) -> Markup {
     .flatten()
     .collect();
     html! {
+        @for place in places { p.facts { (place) } }
         p.facts { (facts.join(" · ")) }
         @if let Some([what, figures]) = crate::tables::incomplete(study) {
             p.alarm { strong { (what) } ": " (figures) "." }

@@ -15,7 +15,7 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
     }
     let lines: Vec<(&str, usize, String)> = grid
         .cells()
-        .filter_map(|(line, target, cell)| Some((&*line.pattern, target, as_typed(&cell.repeats.first()?.row.command))))
+        .filter_map(|(line, target, cell)| Some((&*line.pattern, target, today(&cell.repeats.first()?.row.command))))
         .filter(|(_, _, command)| !command.is_empty() && *command != as_typed(&grid.study.command))
         .collect();
     let csv = export::csv(grid.study);
@@ -38,6 +38,22 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
             } }
         },
     )
+}
+
+/// What the name of a work directory begins with.
+const WORK: &str = "/fsdyno-work-";
+
+/// A line that runs today: its work directory is gone, so that its files lie beside where that was, under names that
+/// nobody else has.
+fn today(command: &[String]) -> String {
+    let moved = |word: &String| {
+        let Some((place, rest)) = word.split_once(WORK) else { return word.clone() };
+        match rest.split_once('/') {
+            Some((_, file)) => format!("{place}/fsdyno-{}", file.replace('/', "-")),
+            None => place.to_owned(),
+        }
+    };
+    as_typed(&command.iter().map(moved).collect::<Vec<_>>())
 }
 
 /// Notes of the study and of its runs, each once, the grave ones first.
@@ -66,5 +82,19 @@ fn note_item(note: &Note) -> Markup {
             @if let Some(job) = &note.job { strong { (job) } ": " }
             (note.text) " " code.muted { (note.id) }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_names_no_directory_that_is_gone() {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let file = words(&["--rw=read", "--filename=/data/fsdyno-work-1-2-3/measure.dat", "--size=1m"]);
+        assert_eq!(today(&file), "--rw=read --filename=/data/fsdyno-measure.dat --size=1m");
+        assert_eq!(today(&words(&["--directory=/my data/fsdyno-work-1-2-3"])), "'--directory=/my data'");
+        assert_eq!(today(&words(&["--directory=/data"])), "--directory=/data");
     }
 }

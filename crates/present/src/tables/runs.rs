@@ -14,7 +14,7 @@ use super::table::{Form, Table};
 
 /// One line per study, the oldest first. `baselines` maps a name to an id.
 pub fn runs(studies: &[Digest], baselines: &BTreeMap<String, String>, columns: usize) -> String {
-    let mut table = Table::new(&["run", "<when", "<of", "<figure", "<trust"]).sparing(&["when"]);
+    let mut table = Table::new(&["run", "when", "<of", "figure", "<trust"]).sparing(&["when"]);
     for study in studies {
         let mut id = study.id.clone();
         for (name, named) in baselines {
