@@ -257,29 +257,60 @@ pub struct ListedProfile {
     pub path: Option<String>,
 }
 
-/// All profiles, for people.
+/// The profiles by what people run.
+const GROUPS: [(&str, &[&str]); 5] = [
+    (
+        "Kubernetes and platforms",
+        &[
+            "etcd",
+            "etcd-sizing",
+            "openshift-etcd",
+            "harvester",
+            "vault",
+            "prometheus-gate",
+            "ibm-cloud-pak",
+            "red-hat-satellite",
+            "ansible-platform",
+        ],
+    ),
+    ("Git", &["gitaly", "gitlab-fio", "gitlab-nfs-gate", "gitlab-smallfiles"]),
+    ("Databases", &["postgresql-wal", "cockroachdb", "tidb", "sql-server", "sap-hana", "milvus"]),
+    ("Mail, logs, backups, nodes of a chain", &["exchange", "splunk", "commvault", "polkadot"]),
+    (
+        "Volumes and filesystems of a cloud or of your own",
+        &[
+            "aws-ebs-gp3",
+            "aws-ebs-io2",
+            "aws-efs",
+            "azure-netapp-files",
+            "gcp-filestore",
+            "google-netapp-volumes",
+            "ceph-osd",
+            "juicefs-bands",
+        ],
+    ),
+];
+
+/// All profiles, for people: by what they run, a line for each.
 pub fn profiles(listed: &[ListedProfile], columns: usize) -> String {
+    let is_grouped = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
+    let name_columns = listed.iter().map(|profile| profile.name.chars().count()).max().unwrap_or(0);
+    let line = |profile: &ListedProfile| {
+        let from = profile.path.as_ref().map(|path| format!(" (from {path})")).unwrap_or_default();
+        let name = format!("  {:<name_columns$}", escape::line(&profile.name));
+        Form::Text { columns }.labelled(&[(&name, format!("{}{from}", profile.title))])
+    };
     let mut text = String::new();
-    for profile in listed {
-        let mut about = vec![profile.kind.word().to_string()];
-        about.push(match (profile.seconds, profile.ends_by_bytes) {
-            (0, false) => "no measuring".to_string(),
-            (0, true) => "as long as the bytes take".to_string(),
-            (seconds, by_bytes) => {
-                let time = if seconds < 120 { format!("{seconds} s") } else { format!("{} min", seconds.div_ceil(60)) };
-                if by_bytes { format!("{time} and more") } else { time }
-            }
-        });
-        if !profile.tiers.is_empty() {
-            about.push(format!("tiers {}", profile.tiers.join(", ")));
+    let mut group = |heading: &str, all: Vec<&ListedProfile>| {
+        if !all.is_empty() {
+            text.push_str(&format!("{heading}\n{}\n", all.into_iter().map(line).collect::<String>()));
         }
-        about.extend(profile.path.as_ref().map(|path| format!("from {path}")));
-        about.push(format!("{}, read {}", profile.source, profile.read_on));
-        text.push_str(&format!("{}\n", profile.name));
-        for detail in [&profile.title, &about.join("; ")] {
-            text.push_str(&wrapped(&format!("{:INDENT$}{detail}", ""), columns, INDENT + 2));
-        }
+    };
+    for (heading, names) in GROUPS {
+        group(heading, names.iter().filter_map(|name| listed.iter().find(|one| one.name == *name)).collect());
     }
+    group("Others", listed.iter().filter(|one| !is_grouped(&one.name)).collect());
+    text.push_str(&wrapped("Tests, limits and sources of one: fsdyno check --show NAME", columns, 2));
     escape::terminal(&text).into_owned()
 }
 
