@@ -59,7 +59,7 @@ const TIERS: &[Tier] = &[
     tier(CLUSTER, &[CLUSTER]),
     judges_timing(
         "questions",
-        &["check", "compare", "guided", "inspect", "readme", "sentences", "smallfiles", "sweep"],
+        &["check", "compare", "guided", "inspect", "readme", "sentences", "smallfiles", "sweep", "time"],
     ),
     tier("sheet", &["browser"]),
     nightly("judgements", &["judgements"]),

@@ -25,6 +25,7 @@ pub mod mapper;
 pub mod names;
 mod null;
 pub mod process;
+pub mod process_tree;
 mod setup;
 mod shared;
 pub mod signals;

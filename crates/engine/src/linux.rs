@@ -22,6 +22,7 @@ pub(crate) mod pages;
 pub(crate) mod positioned;
 mod priorities;
 pub(crate) mod process;
+pub(crate) mod process_tree;
 mod program;
 pub(crate) mod signals;
 mod space;

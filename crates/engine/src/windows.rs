@@ -19,6 +19,7 @@ mod native;
 pub(crate) mod pages;
 mod positioned;
 pub(crate) mod process;
+pub(crate) mod process_tree;
 pub(crate) mod signals;
 mod spelling;
 pub(crate) mod streams;

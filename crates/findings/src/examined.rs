@@ -2,7 +2,7 @@
 //! ok where nobody could look.
 
 use results::evidence::StorageClass;
-use results::{PhaseRecord, Row as StudyRow, RunRecord, Study};
+use results::{PhaseRecord, Row as StudyRow, RunRecord, Study, TreeRecord};
 
 use crate::evidence::{BYTES_MIN, Evidence, Row, Stage, Transfer};
 use crate::phases::Passes;
@@ -72,7 +72,12 @@ type Looked = Option<bool>;
 pub fn examined(study: &Study, rows: &[&StudyRow]) -> Option<Examination> {
     let records: Vec<&PhaseRecord> = rows.iter().filter_map(|row| row.phase.as_ref()).collect();
     let records: Vec<&PhaseRecord> = records.into_iter().filter(|record| record.operations > 0).collect();
-    let looks: Vec<[Looked; Aspect::ALL.len()]> = if records.is_empty() {
+    let commands: Vec<&StudyRow> = rows.iter().copied().filter(|row| row.tree.is_some()).collect();
+    let looks: Vec<[Looked; Aspect::ALL.len()]> = if !commands.is_empty() {
+        let storage = rows.first().and_then(|row| study.targets.get(row.target)).map(|target| &target.storage);
+        let class = storage.map_or(StorageClass::Unknown, |storage| storage.class);
+        vec![Aspect::ALL.map(|aspect| of_commands(&commands, class, aspect))]
+    } else if records.is_empty() {
         let runs = rows.iter().filter(|row| row.phase.is_none()).filter_map(|row| row.run.as_ref());
         runs.filter(|run| !without_storage(run)).flat_map(of_run).collect()
     } else {
@@ -90,6 +95,20 @@ pub fn examined(study: &Study, rows: &[&StudyRow]) -> Option<Examination> {
         }
     }
     (!looks.is_empty()).then_some(examination)
+}
+
+/// Of the runs of a timed command.
+fn of_commands(rows: &[&StudyRow], class: StorageClass, aspect: Aspect) -> Looked {
+    let all = |look: fn(&TreeRecord) -> bool| Some(rows.iter().filter_map(|row| row.tree.as_ref()).all(look));
+    match aspect {
+        // It takes as long as it takes, and what its start is like was asked for.
+        Aspect::Length | Aspect::Clock | Aspect::Cache => None,
+        Aspect::CpuContention => all(|tree| tree.machine_busy_ns.is_some()),
+        Aspect::Variation => Some(rows.len() >= too_noisy::PASSES_MIN),
+        Aspect::Device | Aspect::ForeignLoad if class == StorageClass::Memory => None,
+        Aspect::Device => all(|tree| tree.during.devices.value().is_some() || tree.during.wire.value().is_some()),
+        Aspect::ForeignLoad => all(|tree| tree.during.devices.value().is_some() && tree.storage_bytes.is_some()),
+    }
 }
 
 /// Of the passes of a phase.

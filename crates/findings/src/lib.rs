@@ -17,7 +17,7 @@ mod traps;
 mod units;
 
 use results::evidence::WireCounters;
-use results::{Finding, PhaseRecord, RunRecord, sort};
+use results::{Finding, PhaseRecord, Row, RunRecord, Study, Target, sort};
 
 pub use document::markdown;
 pub use examined::{Aspect, Examination, examined};
@@ -74,4 +74,20 @@ fn without_storage(record: &RunRecord) -> bool {
 /// the mount's counters before and after it.
 pub fn of_phase(phase: &PhaseRecord, begin: &WireCounters, end: &WireCounters) -> Vec<Finding> {
     traps::attribute_cache::of_phase(phase, begin, end).into_iter().collect()
+}
+
+/// What one run of a timed command shows.
+pub fn of_command(target: &Target, row: &Row) -> Vec<Finding> {
+    let found = [
+        traps::left_running::find(row),
+        traps::wrote_elsewhere::find(target, row),
+        traps::cpu_starved::of_command(row),
+        traps::foreign_load::of_command(row),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+/// What the runs of timed commands show beside each other, each with the index of its row.
+pub fn between_commands(study: &Study) -> Vec<(usize, Finding)> {
+    traps::work_differs::find(study)
 }

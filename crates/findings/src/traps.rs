@@ -20,6 +20,7 @@ pub(crate) mod host_cache;
 pub(crate) mod jobs_overlap;
 pub(crate) mod latency_off;
 pub(crate) mod lazy_blocks;
+pub(crate) mod left_running;
 pub(crate) mod memory_limit;
 pub(crate) mod memory_storage;
 pub(crate) mod mounts_differ;
@@ -43,7 +44,9 @@ pub(crate) mod throttled;
 pub(crate) mod too_noisy;
 pub(crate) mod too_short;
 pub(crate) mod unwritten_data;
+pub(crate) mod work_differs;
 pub(crate) mod writes_in_memory;
+pub(crate) mod wrote_elsewhere;
 
 use results::{Finding, RunRecord};
 
@@ -133,9 +136,14 @@ pub(crate) const BETWEEN_NODES: &[TrapBetweenNodes] = &[
     between(&clocks_drift::EXPLANATION, clocks_drift::find),
 ];
 
+/// The traps of timed commands, by number.
+const OF_COMMANDS: &[&Explanation] =
+    &[&left_running::EXPLANATION, &work_differs::EXPLANATION, &wrote_elsewhere::EXPLANATION];
+
 /// All explanations, by trap number.
 pub fn catalogue() -> impl Iterator<Item = &'static Explanation> {
-    ALL.iter().map(|trap| trap.explanation).chain(BETWEEN_NODES.iter().map(|trap| trap.explanation))
+    let of_runs = ALL.iter().map(|trap| trap.explanation).chain(BETWEEN_NODES.iter().map(|trap| trap.explanation));
+    of_runs.chain(OF_COMMANDS.iter().copied())
 }
 
 /// The explanation of a finding's id (`page-cache`) or of a trap's number (`T2`), in any letter case.

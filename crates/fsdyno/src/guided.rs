@@ -17,6 +17,7 @@ mod stored;
 mod stream;
 mod study_saver;
 mod sweep;
+mod time;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -49,6 +50,7 @@ enum Question {
     Measure(measure::Measure),
     Check(check::Check),
     Compare(compare::Compare),
+    Time(time::Time),
     Sweep(sweep::Sweep),
     Curve(curve::Curve),
     Scale(scale::Scale),
@@ -100,7 +102,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
         "Measure a storage, by a directory on it (begin with `fsdyno inspect .`)",
         &["inspect", "measure", "smallfiles", "check"],
     ),
-    ("Compare storages and loads", &["compare", "sweep", "curve", "scale", "attribute"]),
+    ("Compare storages and loads", &["compare", "time", "sweep", "curve", "scale", "attribute"]),
     ("Show saved runs", &["runs", "show", "report", "diff", "history", "baseline", "schema"]),
     ("Explain, clean up, set up", &["explain", "doctor", "clean", "config", "help"]),
     ("Install beside the program", &["completions", "man"]),
@@ -246,7 +248,7 @@ fn exit_statuses(columns: usize) -> String {
 
 /// Answers the question.
 pub(crate) fn run(words: &[OsString]) -> ExitCode {
-    if words.iter().any(|word| word == "--json") {
+    if own(words).any(|word| word == "--json") {
         answer_in_json();
     }
     let settings = match settings_for(words) {
@@ -284,9 +286,14 @@ fn misused(text: &str, words: &[OsString]) -> Problem {
     Problem::new(what.join(" ")).with_next(tip.map_or(help.clone(), |tip| format!("{tip}; {help}")))
 }
 
+/// The words that are ours: behind `--` those of another command begin.
+fn own(words: &[OsString]) -> impl Iterator<Item = &OsString> {
+    words.iter().take_while(|word| *word != "--")
+}
+
 /// What is set for all questions. Help can be had whatever the configuration holds.
 fn settings_for(words: &[OsString]) -> Result<Settings, Problem> {
-    let asks_for_help = words.iter().any(|word| word == "--help" || word == "-h");
+    let asks_for_help = own(words).any(|word| word == "--help" || word == "-h");
     let needs_none = words.first().is_some_and(|word| word == "help" || word == "completions" || word == "man");
     if asks_for_help || needs_none { Ok(Settings::default()) } else { Settings::load(&Guided::command()) }
 }
@@ -302,6 +309,7 @@ fn answered(
         Question::SmallFiles(smallfiles) => smallfiles.run(command()),
         Question::Check(check) => check.run(command()),
         Question::Compare(compare) => compare.run(command()),
+        Question::Time(time) => time.run(command()),
         Question::Sweep(sweep) => sweep.run(command()),
         Question::Curve(curve) => curve.run(command()),
         Question::Scale(scale) => scale.run(command()),
@@ -377,6 +385,7 @@ mod tests {
             Question::SmallFiles,
             Question::Check,
             Question::Compare,
+            Question::Time,
             Question::Sweep,
             Question::Curve,
             Question::Scale,

@@ -25,6 +25,10 @@ static ALLOCATOR: engine::allocation::Allocator = engine::allocation::Allocator;
 const STACK_BYTES: u64 = 1 << 20;
 
 fn main() -> ExitCode {
+    // What follows is for whoever asked, and would be passed on to the command.
+    if std::env::args_os().nth(1).is_some_and(|word| word == engine::process_tree::WORD) {
+        return ExitCode::from(engine::process_tree::meter(&std::env::args_os().skip(2).collect::<Vec<_>>()));
+    }
     if let Err(lack) = engine::process::check_needs(STACK_BYTES) {
         process::streams::print_stderr(&format!("fsdyno: {lack}"));
         return ExitCode::from(process::status::REJECTED);

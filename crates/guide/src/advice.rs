@@ -55,7 +55,7 @@ pub fn options(question: Question) -> &'static [&'static str] {
         Question::Compare | Question::Curve | Question::Scale => &["--size", "--runtime", "--iodepth"],
         Question::Sweep => &["--size", "--runtime", "--engine"],
         Question::SmallFiles => &["--files", "--limit"],
-        Question::Check | Question::Fio => &[],
+        Question::Check | Question::Time | Question::Fio => &[],
     }
 }
 

@@ -2,12 +2,13 @@
 //! slows the machine for a while slows all of them. Each second round has the order of the one before backwards, so that
 //! neither going first nor a steady drift favours a place.
 
-use results::statistics::{Difference, Estimate, WINNER_HALF_WIDTH, WINNER_ROUNDS, order_of_round};
-use results::{Figures, JobRecord, Question, Severity, Study, TestRounds};
+use results::statistics::{WINNER_ROUNDS, order_of_round};
+use results::{Figures, JobRecord, Question, Severity, Study};
 use run::StopRule;
 
 use crate::Problem;
 use crate::io_mode::{IoMode, Wanted, memory_for_files};
+use crate::rounds::{enough, even};
 use crate::study::{Caller, Place, StudyRun, job_path, planned_row};
 use crate::work_directory::{SpaceNeeds, WorkDirectory, usable_bytes};
 
@@ -126,6 +127,11 @@ fn check(places: &[Place]) -> Result<(), Problem> {
         return Err(Problem::new("a comparison needs at least two paths")
             .with_next("name them as in `fsdyno compare local=/data nfs=/mnt/nfs`"));
     }
+    check_names(places)
+}
+
+/// No two places have one name.
+pub(crate) fn check_names(places: &[Place]) -> Result<(), Problem> {
     for (index, place) in places.iter().enumerate() {
         if places[..index].iter().any(|other| other.name == place.name) {
             return Err(Problem::new(format!("two paths have the name {}", place.name))
@@ -159,7 +165,7 @@ fn run_rounds(
         }
         if options.rounds.is_none()
             && cap > 1
-            && let Some(reason) = enough(&study_run.study, round + 1, cap)
+            && let Some(reason) = enough(&study_run.study, round + 1, cap, |rounds| rounds.rates().0)
         {
             return Ok(Some(reason));
         }
@@ -167,9 +173,6 @@ fn run_rounds(
     let one_more = options.rounds.is_some_and(|asked| asked < cap);
     Ok(one_more.then(|| format!("{cap} rounds, one more than requested, so that each path goes first equally often")))
 }
-
-/// Half of an interval that is as wide as its figure.
-const NOTHING_KNOWN: f64 = 0.5;
 
 /// The most rounds that there will be.
 fn rounds_max(options: &Options) -> u32 {
@@ -194,11 +197,6 @@ fn turns_of(rounds: u32, options: &Options, sites: usize) -> usize {
     PATTERNS.iter().filter(|pattern| pattern.is_chosen(options)).count() * sites * rounds as usize
 }
 
-/// So many rounds that each order has run backwards too; one is one.
-fn even(rounds: u32) -> u32 {
-    if rounds > 1 { rounds.next_multiple_of(2) } else { rounds }
-}
-
 /// One pattern on one target.
 fn take_turn(
     study_run: &mut StudyRun<'_>,
@@ -221,59 +219,6 @@ fn take_turn(
     let title = pattern.title(options);
     study_run.run_row(planned_row(target, pattern.name, &title, round, command), StopRule::AsWritten, &site.work)?;
     Ok(())
-}
-
-/// Why the rounds are enough; `None`: they are not. The widest interval that shows no difference decides.
-fn enough(study: &Study, rounds: u32, cap: u32) -> Option<String> {
-    let mut widest: Option<(f64, String)> = None;
-    for pattern in study.patterns() {
-        let baseline = TestRounds::of_rows(study.repeats(0, pattern));
-        for target in 1..study.targets.len() {
-            let rounds = TestRounds::of_rows(study.repeats(target, pattern));
-            let found = rounds.ratio(&baseline, rounds.rates().0);
-            let width = match found.and_then(|found| Some(Estimate { value: found.value, interval: found.interval? })) {
-                Some(estimate) if estimate.winner() == Difference::Shown => continue,
-                Some(estimate) => estimate.relative_half_width().unwrap_or(f64::INFINITY),
-                None => f64::INFINITY,
-            };
-            if widest.as_ref().is_none_or(|(known, _)| width > *known) {
-                widest = Some((width, format!("{pattern} on {}", study.targets[target].name)));
-            }
-        }
-    }
-    stop(widest, rounds, cap)
-}
-
-/// Whether to stop where the widest interval that shows no difference reaches so far, and why.
-fn stop(widest: Option<(f64, String)>, rounds: u32, cap: u32) -> Option<String> {
-    if rounds % 2 == 1 || rounds < WINNER_ROUNDS.0.min(cap) {
-        return None;
-    }
-    let Some((width, of)) = widest else {
-        return Some(format!("stopped after {rounds} rounds: all differences from the baseline are clear"));
-    };
-    let (percent, wanted) = (width * 100.0, WINNER_HALF_WIDTH * 100.0);
-    if width <= WINNER_HALF_WIDTH {
-        return Some(format!(
-            "stopped after {rounds} rounds: each result without a clear difference is within ±{wanted:.0} % of the \
-             baseline (widest: {of}, ±{percent:.1} %)"
-        ));
-    }
-    (rounds >= cap).then(|| {
-        if width.is_finite() && width > NOTHING_KNOWN {
-            format!(
-                "stopped at the maximum of {cap} rounds: {of} did not settle (its interval is wider than the figure \
-                 itself)"
-            )
-        } else if width.is_finite() {
-            format!(
-                "stopped at the maximum of {cap} rounds: {of} did not stabilise (±{percent:.0} %, wanted \
-                     ±{wanted:.0} %)"
-            )
-        } else {
-            format!("stopped at the maximum of {cap} rounds: {of} has no confidence interval")
-        }
-    })
 }
 
 /// Bytes of each job's file: what the slowest target writes and makes durable in one turn, within space and memory. A
@@ -361,26 +306,5 @@ mod tests {
         assert_eq!(choose_size(mib(2), mib(9000), Some(mib(256))), (mib(16), false), "another storage now");
         assert_eq!(choose_size(mib(400), mib(100), Some(mib(256))), (mib(64), false), "no room any more");
         assert_eq!(choose_size(u64::MAX, u64::MAX, None), (FILE_BYTES_MAX, false));
-    }
-
-    #[test]
-    fn rounds_end_for_a_reason() {
-        let widest = |width: f64| Some((width, "read on nfs".to_string()));
-        assert_eq!(stop(widest(0.01), 6, 12), None, "six rounds have no 99 %");
-        assert_eq!(stop(widest(0.01), 9, 12), None, "one order would have run once more");
-        let precise = stop(widest(0.05), 8, 12).unwrap();
-        assert!(precise.starts_with("stopped after 8 rounds") && precise.contains("read on nfs, ±5.0 %"), "{precise}");
-        assert_eq!(stop(widest(0.3), 10, 12), None);
-        assert!(stop(None, 8, 12).unwrap().contains("all differences from the baseline are clear"));
-        let cap = stop(widest(0.3), 12, 12).unwrap();
-        assert!(cap.contains("maximum of 12 rounds: read on nfs did not stabilise (±30 %"), "{cap}");
-        let unknown = stop(widest(4.08), 12, 12).unwrap();
-        assert!(unknown.contains("read on nfs did not settle") && !unknown.contains('±'), "{unknown}");
-        assert!(stop(widest(f64::INFINITY), 12, 12).unwrap().contains("no confidence interval"));
-    }
-
-    #[test]
-    fn rounds_are_even_unless_there_is_one() {
-        assert_eq!([1, 2, 5, 8].map(even), [1, 2, 6, 8]);
     }
 }

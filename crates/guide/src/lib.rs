@@ -15,11 +15,13 @@ pub mod measure;
 pub mod nodes;
 pub mod problem;
 pub mod requests;
+mod rounds;
 pub mod scale;
 pub mod smallfiles;
 pub mod store;
 pub mod study;
 pub mod sweep;
+pub mod time;
 pub mod watch;
 pub mod work_directory;
 

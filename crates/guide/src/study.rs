@@ -98,7 +98,7 @@ impl<'a> StudyRun<'a> {
         let target = |place: &Place| {
             watcher.looks(&place.path);
             let storage = probe::storage_of(&place.path);
-            Target { name: place.name.clone(), path: job::bytes::shown(&place.path), storage }
+            Target { name: place.name.clone(), path: job::bytes::shown(&place.path), storage, reference: false }
         };
         let targets = places.iter().map(target).collect();
         let study = Study {

@@ -13,15 +13,21 @@ pub(crate) fn of(study: &Study) -> String {
 pub(crate) fn with(study: &Study, option: &str, value: impl std::fmt::Display) -> String {
     let mut all = words(study);
     remove(&mut all, option, true);
-    all.push(format!("{option}={value}"));
+    add(&mut all, format!("{option}={value}"));
     as_typed(&all)
 }
 
 /// The same command with one more option, which has no value.
 pub(crate) fn adding(study: &Study, option: &str) -> String {
     let mut all = words(study);
-    all.push(option.to_owned());
+    add(&mut all, option.to_owned());
     as_typed(&all)
+}
+
+/// Adds an option: before the words of another command, which has options of its own.
+fn add(words: &mut Vec<String>, option: String) {
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    words.insert(end, option);
 }
 
 /// The same command without these options, each with whether it has a value; `None`: it has none of them.

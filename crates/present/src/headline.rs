@@ -12,6 +12,7 @@ mod ranged;
 mod sentence;
 mod standing;
 mod test;
+mod timed;
 pub(crate) mod told;
 pub(crate) mod verdict;
 
@@ -28,11 +29,13 @@ pub(crate) use nodes::overlap_of_phases;
 pub use nodes::{NodeFigures, NodesOfTest, Spread};
 pub use standing::Standing;
 pub use test::{LatencyMicroseconds, Ranges, TestFigures};
+pub use timed::{Share, TimeFigures, Times};
 pub use verdict::VerdictLine;
 
 pub(crate) use familiar::{Pair, pairs};
 pub(crate) use sentence::Six;
 pub(crate) use test::{metrics, rounded};
+pub(crate) use timed::seconds;
 
 /// The answer of a study.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -43,6 +46,8 @@ pub struct Headline {
     pub verdicts: Vec<VerdictLine>,
     /// Who is ahead in each pattern of a comparison.
     pub standings: Vec<Standing>,
+    /// The times of commands (`time`).
+    pub times: Vec<TimeFigures>,
     /// How far the figures can be trusted.
     pub trust: TrustLine,
     /// What limits the tests, each limit with its tests.
@@ -90,10 +95,12 @@ impl Headline {
             grid.tests().map(|(line, target, cell)| TestFigures::of(grid, line, target, cell)).collect();
         let findings = found::all(grid);
         let standings = standing::all(grid);
+        let times = timed::all(grid);
         Headline {
-            headline: sentence::of(grid, &tests, &findings, &standings),
+            headline: sentence::of(grid, &tests, &findings, (&standings, &times)),
             verdicts: verdict::of(study),
             standings,
+            times,
             trust: trust(&tests, &findings),
             limits: limited::of(study),
             next: next::of(study, &tests, &findings),
@@ -120,7 +127,8 @@ impl Headline {
         if study.question == Question::Fio || self.tests.is_empty() {
             return Vec::new();
         }
-        let mut lines = vec![("trust", self.trust.words())];
+        let mut lines = timed::lines(&self.times);
+        lines.push(("trust", self.trust.words()));
         // Of several targets a line each: why one is faster.
         if study.targets.len() > 1 {
             lines.extend(below("limited by", &self.limits));

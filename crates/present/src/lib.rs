@@ -19,7 +19,7 @@ pub mod tables;
 pub(crate) use document::list_document;
 pub use document::{document, refusal};
 pub use headline::{
-    Case, Document, Found, Headline, LatencyMicroseconds, NodeFigures, NodesOfTest, Ranges, Spread, Standing, Step,
-    TestFigures, TrustLine, VerdictLine,
+    Case, Document, Found, Headline, LatencyMicroseconds, NodeFigures, NodesOfTest, Ranges, Share, Spread, Standing,
+    Step, TestFigures, TimeFigures, Times, TrustLine, VerdictLine,
 };
 pub use page::{Page, binary_size};

@@ -17,6 +17,7 @@ mod sentence;
 mod smallfiles;
 mod sweep;
 mod table;
+mod time;
 
 pub use changes::{Changes, Next};
 pub use check::{ListedProfile, profiles, profiles_json};
@@ -50,6 +51,7 @@ fn shown(study: &Study, form: Form) -> String {
     }
     parts.push(match study.question {
         Question::Compare => compare::tables(study, form),
+        Question::Time => time::how_measured(&headline, form),
         Question::Sweep => sweep::tables(study, form),
         Question::Curve => curve::tables(study, form),
         Question::Scale => scale::tables(study, form),
@@ -114,6 +116,7 @@ fn figures(headline: &Headline, study: &Study, form: Form) -> String {
     match study.question {
         Question::Measure => measure::answer(headline, form),
         Question::Compare => compare::answer(headline, study, form),
+        Question::Time => time::table(headline, form),
         _ if headline.verdicts.is_empty() => String::new(),
         _ => check::lines(headline, study.question, form),
     }
@@ -181,7 +184,11 @@ fn findings(headline: &Headline, form: Form) -> Option<String> {
 
 fn notes(study: &Study, form: Form) -> Option<String> {
     // Of a comparison, how it was done decides what it is worth.
-    let is_shown = |note: &&results::Note| note.severity > Severity::Info || study.question == Question::Compare;
+    let is_shown = |note: &&results::Note| {
+        note.severity > Severity::Info
+            || study.question == Question::Compare
+            || study.question == Question::Time && note.id != "environment"
+    };
     let shown = study.notes.iter().filter(is_shown);
     let lines: Vec<String> = shown.map(|note| form.paragraph(&format!("note: {}", note.text))).collect();
     (!lines.is_empty()).then(|| lines.concat())

@@ -13,6 +13,7 @@ mod repeat;
 mod rounds;
 mod study;
 pub mod test_name;
+mod tree;
 mod verdict;
 
 pub use change::{Change, Measure, Significance, changes, earlier, is_repeat, obstacles, scatter};
@@ -27,4 +28,5 @@ pub use ratio::{Ratio, interval_of_rounds};
 pub use repeat::Repeat;
 pub use rounds::{SMALL_BYTES, TestRounds};
 pub use study::{Question, Row, STUDY_SCHEMA_VERSION, Study, Target};
+pub use tree::{DeviceWork, PrintedRecord, StorageTraffic, TreeRecord, WireOperation, WireTraffic};
 pub use verdict::{Bound, Confidence, Requirement, RequirementKind, TestOrigin, Verdict, VerdictRow};

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Directory, EntryKind, FileCause, FileError};
+use super::{Directory, EntryKind, FileAccess, FileCause, FileError, OpenFile, OpenMode};
 use crate::errno;
 
 /// Trees of ours are far less deep; each level holds a descriptor.
@@ -60,6 +60,32 @@ fn weigh_level(directory: &Directory, depth: u32) -> Result<(u64, u64), FileErro
         }
     }
     Ok((entries, bytes))
+}
+
+/// Shows every regular file below a directory to `visit`. Links are not followed, mounts not entered.
+///
+/// # Errors
+/// When a directory or file cannot be opened, or `visit` fails.
+pub fn each_file(directory: &Directory, visit: &mut Visit<'_>) -> Result<(), FileError> {
+    visit_level(directory, visit, 0)
+}
+
+/// What is done to a file.
+pub type Visit<'a> = dyn FnMut(&OpenFile) -> Result<(), FileError> + 'a;
+
+fn visit_level(directory: &Directory, visit: &mut Visit<'_>, depth: u32) -> Result<(), FileError> {
+    for name in directory.names()? {
+        let name = Path::new(&name);
+        match directory.look(name)?.kind {
+            EntryKind::Directory if depth < DEPTH_MAX => visit_level(&directory.enter(name)?, visit, depth + 1)?,
+            EntryKind::Regular => {
+                let mode = OpenMode::buffered(FileAccess::Read);
+                visit(&directory.open_file(&directory.path().join(name), mode)?)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn empty_level(directory: &Directory, keep: &[&str], gone: &AtomicU64, depth: u32) -> Result<(), TreeError> {

@@ -22,7 +22,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
            named before all others, since a thread that it holds waits for a CPU, too. I/O threads that waited for a \
            CPU for 20 % of their time or more, and who used at least half of that CPU time. \
            A caution; information if the storage's own work used the CPUs. Of a phase of operations on names the same \
-           shares, over all its passes: its threads must have waited for 4 ms altogether.",
+           shares, over all its passes: its threads must have waited for 4 ms altogether. For a timed command: the CPUs \
+           were busy for 90 % of the time or more, and others had 25 % of it.",
     advice: "Run on an idle machine, with no more jobs than CPUs and without a CPU limit.",
     documented: "proc(5), /proc/stat and schedstat; linux Documentation/admin-guide/cgroup-v2.rst, cpu.stat",
 };
@@ -123,6 +124,28 @@ pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
     let cause =
         format!("CPU contention: {name} {} of the time (results suffer from {} on)", percent(share), percent(limit));
     Some(Report::new(ID, Severity::Caution, passes.name()).number(name, share, "ratio").says(cause, next))
+}
+
+/// CPUs that others used while a command ran.
+pub(crate) fn of_command(row: &results::Row) -> Option<Finding> {
+    /// The machine is busy from this share of its CPU time on, and others are the reason with this one.
+    const BUSY: f64 = 0.9;
+    const OTHERS: f64 = 0.25;
+    /// Ticks are too coarse for less, ns.
+    const TIME_MIN: u64 = 200_000_000;
+    let (tree, phase) = (row.tree.as_ref()?, row.phase.as_ref()?);
+    let (busy, total) = (tree.machine_busy_ns? as f64, tree.machine_total_ns? as f64);
+    let daemon_ns = tree.during.wire.value().and_then(|wire| wire.daemon_cpu_ns).unwrap_or(0);
+    let others = busy - (phase.cpu_ns + daemon_ns) as f64;
+    if phase.elapsed_ns < TIME_MIN || busy < total * BUSY || others < total * OTHERS {
+        return None;
+    }
+    let cause = format!(
+        "CPU contention: other processes used {} of this machine's CPU time while the command ran, and none was idle",
+        percent(others / total)
+    );
+    let report = Report::new(ID, Severity::Caution, &row.pattern).number("CPU time of others", others / total, "ratio");
+    Some(report.says(cause, "stop the other processes, and run again"))
 }
 
 fn steal(flow: &Flow<'_>) -> Option<Shortage> {

@@ -97,6 +97,22 @@ fn below(stage: &Stage<'_>, flow: &Flow<'_>, device: &Layer) -> Option<(String, 
     ))
 }
 
+/// What the devices did while a command ran, beyond what was asked for on its behalf.
+pub(crate) fn of_command(row: &results::Row) -> Option<Finding> {
+    let tree = row.tree.as_ref()?;
+    let (device, own) = (tree.during.devices.value()?.bytes, tree.storage_bytes?);
+    let reads = device.read.saturating_sub(own.read);
+    let foreign = reads + if own.write == 0 { device.write } else { 0 };
+    if foreign < BYTES_MIN || (foreign as f64) < own.sum() as f64 * SHARE {
+        return None;
+    }
+    let (moved, own) = (size(foreign), size(own.sum()));
+    let cause =
+        format!("the devices moved {moved} for others, besides the command's {own}: the counts are upper bounds");
+    let report = Report::new(ID, Severity::Caution, &row.pattern).bytes("foreign bytes", foreign);
+    Some(report.says(cause, "find who else uses the device (iotop), and run again when it is idle"))
+}
+
 /// What moved on the devices before the run.
 fn before(evidence: &Evidence<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let foreign = evidence.ledger()?.machine.foreign_bytes_per_s.value()?;

@@ -78,6 +78,7 @@ fn briefly(question: &str) -> &'static [&'static str] {
     match question {
         "measure" => &["--quick", "--size=16m"],
         "compare" => &["--rounds=2", "--size=8m", "--runtime=1"],
+        "time" => &["--rounds=2"],
         _ => &[],
     }
 }

@@ -95,10 +95,12 @@ fn in_words(cell: &TestRounds<'_>, line: &Line<'_>, target: usize) -> String {
     // Of what was written, what became durable: by that it is compared.
     let (rate, requests) = metrics(line);
     words.extend(figure(rate, &megabytes_per_s).map(|text| format!("**{text}**")));
-    words.extend(figure(requests, &|value| match requests {
+    let wall = figure(Metric::Wall, &duration).map(|text| format!("**{text}**"));
+    let requests_shown = figure(requests, &|value| match requests {
         Metric::Operations => format!("**{}/s**", number(value)),
         _ => format!("{} IOPS", number(value)),
-    }));
+    });
+    words.extend(wall.or(requests_shown));
     words.extend(Lane::ALL.into_iter().filter_map(latency));
     words.extend(figure(Metric::Cpu, &|value| format!("CPU {}", percent(value))));
     words.extend(figure(Metric::BytesPerCpuSecond, &|value| {

@@ -16,6 +16,9 @@ pub(crate) fn rate(test: &TestFigures) -> Option<String> {
 
 /// The figure by which targets are compared.
 pub(crate) fn compared(test: &TestFigures) -> Option<String> {
+    if let Some(wall) = test.wall_s {
+        return Some(latency(wall * 1e9));
+    }
     if !test.by_requests {
         return throughput(test);
     }

@@ -103,9 +103,17 @@ fn asked_next(study: &Study, tests: &[TestFigures]) -> Vec<Step> {
             let check = |path: &str| Step::run(typed(&["fsdyno", "check", "etcd", path]), "good enough for etcd?");
             next.extend(durable.map(|target| check(&target.path)));
         }
-        Question::Compare if study.rows.iter().all(|row| row.round + 1 < WINNER_ROUNDS.0) => {
+        // Of what failed, more rounds are no answer.
+        Question::Time if tests.iter().any(|test| test.error.is_some()) => {}
+        Question::Compare | Question::Time if study.rows.iter().all(|row| row.round + 1 < WINNER_ROUNDS.0) => {
             let enough = command::with(study, "--rounds", WINNER_ROUNDS.0);
-            next.push(Step::run(enough, "enough rounds to tell who is faster"));
+            let one = study.targets.iter().filter(|target| !target.reference).count() < 2;
+            let what = if one {
+                "enough rounds to tell how far it varies, and how much storage decides"
+            } else {
+                "enough rounds to tell who is faster"
+            };
+            next.push(Step::run(enough, what));
         }
         Question::Scale => {
             let measured = |path: &str| Step::run(typed(&["fsdyno", "measure", path]), "all figures of one node");

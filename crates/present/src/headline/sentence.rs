@@ -9,10 +9,16 @@ use super::found::Found;
 use super::next::mostly_void;
 use super::standing::{self, Standing};
 use super::test::TestFigures;
+use super::timed::{self, TimeFigures};
 use crate::quantity::listed;
 use crate::summary::Grid;
 
-pub(super) fn of(grid: &Grid<'_>, tests: &[TestFigures], findings: &[Found], standings: &[Standing]) -> Option<String> {
+pub(super) fn of(
+    grid: &Grid<'_>,
+    tests: &[TestFigures],
+    findings: &[Found],
+    (standings, times): (&[Standing], &[TimeFigures]),
+) -> Option<String> {
     let study = grid.study;
     if study.question != Question::Fio
         && let Some(failed) = nothing(tests)
@@ -28,6 +34,7 @@ pub(super) fn of(grid: &Grid<'_>, tests: &[TestFigures], findings: &[Found], sta
         Question::Measure => measured(tests, findings),
         Question::Check => verdicts(study),
         Question::Compare => joined(&standing::sentences(standings, grid.rounds())),
+        Question::Time => timed::sentence(grid, times, standings),
         // One sentence for each kind of requests.
         Question::Sweep => {
             joined(&study.sentences.iter().map(|sentence| first_of(sentence).to_owned()).collect::<Vec<_>>())

@@ -29,7 +29,13 @@ pub struct Standing {
 
 /// The standings of a comparison; of other questions none.
 pub(super) fn all(grid: &Grid<'_>) -> Vec<Standing> {
-    if grid.study.question != Question::Compare {
+    let places = (0..grid.targets.len()).filter(|target| !grid.is_reference(*target)).count();
+    let is_compared = match grid.study.question {
+        Question::Compare => true,
+        Question::Time => places > 1,
+        _ => false,
+    };
+    if !is_compared {
         return Vec::new();
     }
     grid.lines.iter().map(|line| Standing::of(grid, line)).collect()
@@ -38,7 +44,7 @@ pub(super) fn all(grid: &Grid<'_>) -> Vec<Standing> {
 impl Standing {
     /// Who is ahead in this line.
     pub(crate) fn of(grid: &Grid<'_>, line: &Line<'_>) -> Standing {
-        let ranking = Ranking::of(line);
+        let ranking = Ranking::of(grid, line);
         let lead = ranking.lead(line);
         let name = |index: usize| grid.targets[index].clone();
         let found = lead.and_then(|(.., found)| found);
@@ -84,9 +90,10 @@ struct Ranking {
 }
 
 impl Ranking {
-    fn of(line: &Line<'_>) -> Ranking {
+    fn of(grid: &Grid<'_>, line: &Line<'_>) -> Ranking {
         let metric = line.headline();
-        let ran = (0..line.cells.len()).filter(|index| !line.cells[*index].repeats.is_empty());
+        let is_asked = |index: &usize| !grid.is_reference(*index) && !line.cells[*index].repeats.is_empty();
+        let ran = (0..line.cells.len()).filter(is_asked);
         let (mut ranks, mut left_out): (Vec<usize>, Vec<usize>) =
             ran.partition(|index| line.cells[*index].counts(metric));
         let faster = |one: usize, other: usize| {

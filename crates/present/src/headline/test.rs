@@ -32,6 +32,9 @@ pub struct TestFigures {
     pub latency_us: Option<LatencyMicroseconds>,
     /// Where the medians lie; without two runs at least there is none.
     pub intervals: Ranges,
+    /// Of a timed command how long it took, s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall_s: Option<f64>,
     /// CPU time of the I/O threads, percent of one CPU.
     pub cpu_percent: Option<f64>,
     /// How far it can be trusted.
@@ -109,6 +112,7 @@ impl TestFigures {
                 iops: scaled(cell.interval(requests), 1.0),
                 p50_us: scaled(cell.interval(Metric::P50(asked)), 1e3),
             },
+            wall_s: cell.value(Metric::Wall).map(|ns| rounded(ns / 1e6) / 1e3),
             cpu_percent: value(Metric::Cpu, 1.0),
             trust: trust_of(cell, &looked),
             findings: cell.reasons().into_iter().map(str::to_owned).collect(),

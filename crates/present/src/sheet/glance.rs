@@ -12,7 +12,7 @@ use crate::summary::{Grid, Line};
 
 /// Empty where the question compares nothing.
 pub(super) fn table(grid: &Grid<'_>, headline: &Headline) -> Markup {
-    let is_compared = matches!(grid.study.question, Question::Compare | Question::SmallFiles);
+    let is_compared = matches!(grid.study.question, Question::Compare | Question::Time | Question::SmallFiles);
     if !is_compared || grid.targets.len() < 2 || grid.lines.is_empty() {
         return html! {};
     }

@@ -69,6 +69,11 @@ impl<'a> Grid<'a> {
         self.cells().filter(|(line, _, cell)| line.pattern != test_name::FILL || cell.error().is_some())
     }
 
+    /// Whether nobody asks about this target: the same was done in memory.
+    pub(crate) fn is_reference(&self, target: usize) -> bool {
+        self.study.targets.get(target).is_some_and(|target| target.reference)
+    }
+
     /// The most rounds that make a figure of any cell.
     pub(crate) fn rounds(&self) -> usize {
         self.cells().map(|(_, _, cell)| cell.counted().len()).max().unwrap_or(0)

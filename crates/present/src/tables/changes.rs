@@ -43,7 +43,7 @@ impl Next {
     pub fn of(study: &Study) -> Next {
         match study.question {
             Question::Measure => Next::MoreRounds(command::with(study, "--runs", ROUNDS)),
-            Question::Compare => Next::MoreRounds(command::with(study, "--rounds", ROUNDS)),
+            Question::Compare | Question::Time => Next::MoreRounds(command::with(study, "--rounds", ROUNDS)),
             _ => Next::KeptRuns(format!("fsdyno history {}", study.id)),
         }
     }

@@ -129,7 +129,7 @@ pub(crate) fn note(id: &str, severity: Severity, text: &str) -> Note {
 }
 
 pub(crate) fn target(name: &str, path: &str, storage: Storage) -> Target {
-    Target { name: name.into(), path: path.into(), storage }
+    Target { name: name.into(), path: path.into(), storage, reference: false }
 }
 
 fn mount(point: &str, source: &str, fstype: &str, options: &[&str]) -> Seen<Mount> {
@@ -254,6 +254,7 @@ fn row(column: usize, index: usize, pattern: &(&str, &str, [f64; 3], f64), round
         command: command.split_whitespace().map(str::to_owned).collect(),
         run: Some(run),
         phase: None,
+        tree: None,
         findings,
     }
 }

@@ -47,6 +47,8 @@ pub enum Metric {
     DurableIops,
     /// Operations of a phase per second.
     Operations,
+    /// Time of a command, ns.
+    Wall,
     /// Median latency, ns.
     P50(Lane),
     /// 99th percentile of latency, ns.
@@ -80,6 +82,8 @@ impl Metric {
         if let Some(phase) = repeat.phase {
             return match self {
                 Metric::Operations => phase.rate_per_s(),
+                // One that failed may have done less.
+                Metric::Wall => (repeat.row.tree.is_some() && phase.operations > 0).then_some(phase.elapsed_ns as f64),
                 Metric::Throughput => {
                     let bytes = phase.bytes.filter(|_| phase.elapsed_ns > 0)?;
                     Some(bytes as f64 * 1e9 / phase.elapsed_ns as f64)

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{Finding, Lane, PhaseRecord, Row, Trust};
 use crate::evidence::Ledger;
-use crate::record::{DirectionRecord, JobRecord, Latency, RunRecord};
+use crate::record::{DirectionRecord, JobError, JobRecord, Latency, RunRecord};
 use crate::{Direction, PerDirection};
 
 /// One run of one pattern on one target, or one report row of a fio command line.
@@ -108,7 +108,12 @@ impl<'a> Repeat<'a> {
     pub fn error(&self) -> Option<String> {
         let of_job = self.merged.as_ref().and_then(|merged| merged.error.as_ref());
         let of_phase = self.phase.and_then(|phase| phase.error.as_ref());
-        of_job.or(of_phase).map(|error| format!("{} ({}, errno {})", error.text, error.function, error.code))
+        let words = |error: &JobError| match error.code {
+            // What is no system call's has no number.
+            0 => error.text.clone(),
+            code => format!("{} ({}, errno {code})", error.text, error.function),
+        };
+        of_job.or(of_phase).map(words)
     }
 
     /// The latency of one lane, as the tables on the terminal show it (`DirectionRecord::latency`), or the requests that

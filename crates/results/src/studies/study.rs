@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Finding, PhaseRecord, Trust, VerdictRow, test_name};
+use super::{Finding, PhaseRecord, TreeRecord, Trust, VerdictRow, test_name};
 use crate::evidence::Storage;
 use crate::record::{Host, JobError, Note, RunRecord};
 use crate::saved::{SavedRecordError, reread, upgrade, upgrade_storage};
 
 /// Version of the study's format; grows whenever a field is added, removed or changes meaning.
-pub const STUDY_SCHEMA_VERSION: u32 = 6;
+pub const STUDY_SCHEMA_VERSION: u32 = 7;
 
 /// One question and its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -59,6 +59,8 @@ pub enum Question {
     Check,
     /// Which of several is faster.
     Compare,
+    /// How long does a command of the user's take there.
+    Time,
     /// Which depth and block size suit it.
     Sweep,
     /// Response time against offered load.
@@ -76,6 +78,7 @@ impl Question {
         Question::SmallFiles,
         Question::Check,
         Question::Compare,
+        Question::Time,
         Question::Sweep,
         Question::Curve,
         Question::Scale,
@@ -89,6 +92,7 @@ impl Question {
             Question::SmallFiles => ("smallfiles", "Names and small files on {}"),
             Question::Check => ("check", "Is {} good enough?"),
             Question::Compare => ("compare", "{}, compared"),
+            Question::Time => ("time", "A command on {}"),
             Question::Sweep => ("sweep", "Which depth suits {}?"),
             Question::Curve => ("curve", "Response time of {} under load"),
             Question::Scale => ("scale", "How much do several nodes get from {}?"),
@@ -116,6 +120,9 @@ pub struct Target {
     pub path: String,
     /// What it is.
     pub storage: Storage,
+    /// It is memory, used to see how much of the time storage decides, and nobody asks about it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reference: bool,
 }
 
 /// One run of one pattern on one target: the repeats of a pattern are rows that differ in `round` alone.
@@ -135,6 +142,9 @@ pub struct Row {
     pub run: Option<RunRecord>,
     /// A phase of operations, all nodes together.
     pub phase: Option<PhaseRecord>,
+    /// What a command of the user's used, beside its phase.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<TreeRecord>,
     /// What was found against it.
     pub findings: Vec<Finding>,
 }

@@ -151,7 +151,7 @@ fn another_filesystem_at_the_same_place_is_an_obstacle() {
         let mut study = study(&STEADY);
         let identity = Mount { fstype: fstype.into(), ..Mount::default() };
         let storage = Storage { mount: Seen::Value(identity), ..Storage::default() };
-        study.targets = vec![crate::Target { name: "nfs".into(), path: path.into(), storage }];
+        study.targets = vec![crate::Target { name: "nfs".into(), path: path.into(), storage, reference: false }];
         study
     };
     assert_eq!(obstacles(&at("/mnt", "nfs4"), &at("/mnt", "ext4")), ["nfs was nfs4, nfs is ext4"]);

@@ -20,7 +20,7 @@ fn study() -> Study {
     let mount = Mount { fstype: "ext4".into(), ..Mount::default() };
     let known = Storage { mount: Seen::Value(mount), ..Storage::default() };
     study.targets = vec![
-        Target { name: "local".into(), path: "/data".into(), storage: known },
+        Target { name: "local".into(), path: "/data".into(), storage: known, reference: false },
         Target { name: "nfs".into(), path: "/mnt/ä".into(), ..Target::default() },
     ];
     let failed = JobError { code: 5, function: "read".into(), text: "Input/output error".into() };

@@ -1,0 +1,55 @@
+//! T45: a timed command wrote on other storage than its place.
+
+use results::evidence::StorageClass;
+use results::{Finding, Row, Severity, Target};
+
+use crate::explanation::Explanation;
+use crate::report::Report;
+use crate::units::size;
+
+pub(crate) const ID: &str = "wrote-elsewhere";
+
+pub(crate) const EXPLANATION: Explanation = Explanation {
+    id: ID,
+    trap: "T45",
+    title: "The command wrote somewhere else",
+    happens: "A command that writes to a fixed path (a cache, /var/tmp, a database that runs elsewhere) measures the storage \
+              of that path, whatever place it is asked about. It also finds there what its earlier runs left.",
+    seen: "Pages that the command made dirty and did not give up again, less the bytes that the storage of its place wrote \
+           until the sync after it had ended. A caution from 1 MiB on, if that is half of what it wrote. On memory \
+           nothing counts as written, so that the run in memory shows it wherever else the command writes. Not \
+           examined on FUSE, and on filesystems that compress.",
+    advice: "Have it write below the directory that {} and FSDYNO_DIR name; HOME and TMPDIR are beside it. What it wrote \
+             elsewhere is not removed.",
+    documented: "proc(5), write_bytes and cancelled_write_bytes in /proc/PID/io",
+};
+
+/// Fewer bytes are logs.
+const BYTES_MIN: u64 = 1 << 20;
+
+pub(crate) fn find(target: &Target, row: &Row) -> Option<Finding> {
+    let tree = row.tree.as_ref()?;
+    let made_dirty = tree.storage_bytes?.write.saturating_sub(tree.cancelled_bytes?);
+    let compresses = |option: &String| option.starts_with("compress");
+    if target.storage.mount.value().is_some_and(|mount| mount.options.iter().any(compresses)) {
+        return None;
+    }
+    let written = match (target.storage.class, tree.during.wire.value()) {
+        (StorageClass::Memory, _) => 0,
+        // The daemon writes, or the kernel does for it.
+        (_, Some(wire)) if wire.operations.is_none() => return None,
+        (_, Some(wire)) => wire.bytes.write + tree.in_sync.wire.value()?.bytes.write,
+        (_, None) => tree.during.devices.value()?.bytes.write + tree.in_sync.devices.value()?.bytes.write,
+    };
+    let elsewhere = made_dirty.saturating_sub(written);
+    if elsewhere < BYTES_MIN || elsewhere * 2 < made_dirty {
+        return None;
+    }
+    let cause = format!(
+        "the command wrote {}, of which the storage of this place wrote {} at most: the rest lies somewhere else",
+        size(made_dirty),
+        size(written)
+    );
+    let report = Report::new(ID, Severity::Caution, &row.pattern).bytes("written elsewhere", elsewhere);
+    Some(report.says(cause, "have it write below {} (or FSDYNO_DIR), and remove what it left elsewhere"))
+}

@@ -1,0 +1,263 @@
+//! `fsdyno time`: somebody's command on each storage. What it may do to us, and what it is told about itself.
+
+use results::{Question, Row, Study, Trust};
+use testkit::{Place, Ran, shell};
+
+fn place() -> Place {
+    Place::with(&["one", "two", "elsewhere"])
+}
+
+fn words<'a>(options: &'a str, line: &'a str) -> Vec<&'a str> {
+    let fixed = ["time", "--quiet", "--no-store", "--json"];
+    fixed.into_iter().chain(options.split_whitespace()).chain(["--shell", "--", line]).collect()
+}
+
+/// A line of the shell as the command.
+fn time(place: &Place, options: &str, line: &str) -> Ran {
+    place.run(&words(options, line)[..])
+}
+
+#[track_caller]
+fn nothing_is_left(place: &Place) {
+    assert!(place.names("one").is_empty() && place.names("two").is_empty(), "{:?}", place.names("one"));
+}
+
+fn of_target(study: &Study, target: usize) -> Vec<&Row> {
+    study.rows.iter().filter(|row| row.target == target).collect()
+}
+
+fn found(rows: &[&Row], id: &str) -> bool {
+    rows.iter().any(|row| row.findings.iter().any(|finding| finding.id == id))
+}
+
+/// The run in memory is there where the machine has some.
+fn reference(study: &Study) -> Option<usize> {
+    let found = study.targets.iter().position(|target| target.reference);
+    if found.is_none() {
+        testkit::skip("there is no /dev/shm in memory");
+    }
+    found
+}
+
+#[test]
+fn each_run_begins_in_an_empty_directory_and_rounds_take_turns() {
+    let place = place();
+    let line = "test -z \"$(ls -A)\" || exit 9; touch x; pwd; echo {} $FSDYNO_DIR; cat; ls -A $HOME $TMPDIR";
+    let study = time(&place, "a=one b=two --rounds=3 --memory=none", line).good().study();
+    let turns: Vec<(u32, usize)> = study.rows.iter().map(|row| (row.round, row.target)).collect();
+    assert_eq!(turns, [(0, 0), (0, 1), (1, 1), (1, 0), (2, 1), (2, 0), (3, 0), (3, 1)], "three is made four");
+    assert_eq!((study.question, study.complete), (Question::Time, true));
+    for row in &study.rows {
+        let tree = row.tree.as_ref().unwrap();
+        assert_eq!(tree.status, Some(0));
+        let lines: Vec<&str> = tree.printed.head.lines().collect();
+        assert_eq!(lines[..2], ["{}", "{} {}"], "the directory is the working directory: {lines:?}");
+        assert!(lines[2..].iter().all(|line| line.ends_with(':') || line.is_empty()), "own and empty: {lines:?}");
+        assert_eq!(row.phase.as_ref().unwrap().cache.as_deref(), Some("as prepared"));
+    }
+    nothing_is_left(&place);
+}
+
+#[test]
+fn a_kept_study_is_shown_listed_reported_and_compared_with_the_next() {
+    let place = place();
+    let run = || place.run("time one --rounds=4 --memory=none -q --store store -- sh -c true").good();
+    let shown = run().stdout;
+    assert!(shown.contains("command takes ") && shown.contains("\ntrust"), "{shown}");
+    assert_eq!(place.run("show last --store store").stdout, shown);
+    run();
+    let ids: Vec<String> = place.studies("store").into_iter().map(|study| study.id).collect();
+    assert!(place.run("runs --store store").good().stdout.contains("-time-"));
+    let changed = place.run(&["diff", &ids[0], &ids[1], "--store", "store", "--force"][..]);
+    assert!(changed.stdout.contains("command"), "{}{}", changed.stdout, changed.stderr);
+    assert!(place.run("history --store store").good().stdout.contains("command"));
+    place.run("report last --store store -o sheet.html").good();
+    assert!(place.read("sheet.html").contains("A command on"));
+    assert!(place.run("show last --markdown --store store").stdout.contains(" wall "));
+}
+
+#[test]
+fn the_whole_tree_is_counted_however_it_forks_and_awaited() {
+    let place = place();
+    let write = |name: &str| format!("head -c 1048576 /dev/zero > {name}");
+    let [one, two, three, four] = ["a", "b", "c", "d"].map(write);
+    let forks = format!("{one}; {two} & (setsid sh -c '{three}; sleep 0.3' &); nohup sh -c '{four}' 2>&1 & ");
+    let study = time(&place, "one --rounds=1 --memory=none", &forks).good().study();
+    let row = &study.rows[0];
+    let (tree, phase) = (row.tree.as_ref().unwrap(), row.phase.as_ref().unwrap());
+    assert_eq!(tree.call_bytes.unwrap().write, 4 << 20, "each byte once");
+    assert!(tree.left_running > 0 && phase.elapsed_ns > tree.own_ns && !tree.left_ended, "{tree:?}");
+    assert!(found(&[row], "left-running"), "{:?}", row.findings);
+    let waits = format!("{one}; {two} & sh -c '{three}' & wait; {four}");
+    let study = time(&place, "one --rounds=1 --memory=none", &waits).good().study();
+    let tree = study.rows[0].tree.as_ref().unwrap();
+    assert_eq!((tree.call_bytes.unwrap().write, tree.left_running), (4 << 20, 0));
+    assert!(!found(&[&study.rows[0]], "left-running"));
+}
+
+#[test]
+fn a_timeout_ends_the_tree_whatever_sessions_it_made() {
+    let place = place();
+    let line = "trap '' TERM HUP; setsid sh -c 'setsid sleep 98765.1 & sleep 98765.2' & sleep 98765.3";
+    let ran = time(&place, "one --rounds=1 --memory=none --timeout=0.5", line);
+    assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+    let study = ran.study();
+    let error = study.rows[0].phase.as_ref().unwrap().error.as_ref().unwrap();
+    assert!(error.text.contains("did not end within 0.5 s"), "{error:?}");
+    assert!(!shell("ps ax -o args").contains("98765."), "all of them have ended");
+    nothing_is_left(&place);
+}
+
+#[test]
+fn a_command_that_fails_ends_the_comparison_and_cannot_win() {
+    let place = place();
+    let line = "case {} in */two/*) echo no >&2; exit 3;; esac";
+    let ran = time(&place, "a=one b=two --rounds=8 --memory=none", line);
+    assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+    let study = ran.study();
+    assert_eq!(study.rows.len(), 2, "nothing can be compared with it");
+    let summary = present::Headline::of(&study);
+    assert_eq!((summary.tests[1].error.as_deref(), summary.trust.trust), (Some("exit status 3: no"), Trust::Invalid));
+    assert!(summary.standings[0].winner.is_none() && summary.headline.unwrap().contains("only a counts"));
+    nothing_is_left(&place);
+    assert_eq!(place.run("time one -q -- no-such-program").status, Some(2));
+    nothing_is_left(&place);
+}
+
+#[test]
+fn an_interrupt_ends_the_tree_and_leaves_nothing() {
+    let place = place();
+    let line = "setsid sleep 98766.1 & touch begun; sleep 98766.2";
+    let mut running = place.start(&["time", "one", "--no-store", "--memory=none", "--shell", "--", line][..]);
+    running.wait_until("the command", |_| shell("ps ax -o args").contains("sleep 98766.2"));
+    running.signal("INT");
+    let ran = running.finish();
+    assert_eq!(ran.status, Some(130), "{}", ran.stderr);
+    assert!(!shell("ps ax -o args").contains("98766."));
+    nothing_is_left(&place);
+}
+
+#[test]
+fn a_command_may_remove_its_directory_and_print_anything() {
+    let place = place();
+    let study = time(&place, "one --rounds=1 --memory=none", "rm -rf {}").good().study();
+    assert_eq!(study.rows[0].tree.as_ref().unwrap().status, Some(0));
+    let loud = "head -c 3000000 /dev/zero | tr '\\0' '\\377'; printf '\\033[2Jend'";
+    let ran = time(&place, "one --rounds=1 --memory=none", loud).good();
+    let printed = &ran.study().rows[0].tree.as_ref().unwrap().printed.clone();
+    assert_eq!(printed.bytes, 3_000_007);
+    assert!(printed.head.len() < 20_000 && printed.tail.ends_with("end"), "both ends are kept");
+    assert!(!ran.stdout.contains('\u{1b}'));
+    let ran = time(&place, "one --rounds=1 --memory=none", "rm -rf \"$(dirname {})\"");
+    assert_eq!(ran.status, Some(2), "{}", ran.stdout);
+    nothing_is_left(&place);
+}
+
+#[test]
+fn what_a_run_begins_with_is_copied_and_prepared_each_time() {
+    let place = place();
+    place.write("elsewhere/deep.txt", "abc");
+    let line = "test \"$(cat deep.txt more.txt)\" = abcdef && rm deep.txt more.txt";
+    let options = "one two --rounds=2 --memory=none --from=elsewhere --cold --prepare";
+    let mut all = words(options, line);
+    let at = all.iter().position(|word| *word == "--prepare").unwrap();
+    all.insert(at + 1, "printf def > more.txt");
+    let study = place.run(&all[..]).good().study();
+    assert_eq!(study.rows.len(), 4);
+    let cold = |row: &Row| row.phase.as_ref().unwrap().cache.as_deref() == Some("data cold, names warm");
+    assert!(study.rows.iter().all(cold));
+    assert_eq!(place.names("elsewhere"), ["deep.txt"], "it was copied");
+    nothing_is_left(&place);
+}
+
+#[test]
+fn the_environment_is_recorded_by_name_only() {
+    let place = place();
+    let mut command = place.command("time one --rounds=1 --memory=none --quiet --no-store --json -- sh -c true");
+    let ran =
+        testkit::run_within(std::time::Duration::from_secs(60), command.env("SOME_TOKEN", "hunter2"), &place.path(""));
+    let ran = ran.expect("it ends").good();
+    assert!(ran.stdout.contains("SOME_TOKEN") && !ran.stdout.contains("hunter2"));
+    let kept = time(&place, "one --rounds=1 --memory=none --clean-env", "test -n \"$PATH\" && test -z \"$CARGO\"");
+    assert!(!kept.good().stdout.contains("CARGO_"));
+}
+
+#[test]
+fn work_that_differs_is_told_and_the_same_work_is_not() {
+    let place = place();
+    let line = "case {} in */two/*) head -c 1000000 /dev/zero | cat > x;; *) head -c 9 /dev/zero > x;; esac";
+    let study = time(&place, "a=one b=two --rounds=2 --memory=none", line).good().study();
+    assert!(found(&of_target(&study, 1), "work-differs"), "{:?}", study.rows[1].findings);
+    assert!(!found(&of_target(&study, 0), "work-differs"));
+    let study =
+        time(&place, "a=one b=two --rounds=2 --memory=none", "head -c 1000000 /dev/zero | cat > x").good().study();
+    assert!(study.rows.iter().all(|row| !found(&[row], "work-differs")));
+}
+
+#[test]
+fn what_is_written_elsewhere_is_told_and_own_temporary_files_are_not() {
+    let place = place();
+    let elsewhere = place.word("elsewhere");
+    let away = format!(
+        "head -c 4000000 /dev/zero > {elsewhere}/x; rm {elsewhere}/x; head -c 4000000 /dev/zero > {elsewhere}/y; sync {elsewhere}/y"
+    );
+    let study = time(&place, "one --rounds=2", &away).good().study();
+    let Some(memory) = reference(&study) else { return };
+    assert!(found(&of_target(&study, memory), "wrote-elsewhere"), "{:?}", of_target(&study, memory)[0]);
+    let own = "head -c 4000000 /dev/zero > x; head -c 4000000 /dev/zero > $TMPDIR/t; rm $TMPDIR/t";
+    let study = time(&place, "one --rounds=2", own).good().study();
+    assert!(study.rows.iter().all(|row| !found(&[row], "wrote-elsewhere")), "{:?}", study.rows);
+}
+
+#[test]
+fn the_run_in_memory_says_how_much_storage_decides() {
+    let place = place();
+    let study = time(&place, "one --rounds=4", "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done").good().study();
+    let Some(memory) = reference(&study) else { return };
+    let times = present::Headline::of(&study).times;
+    assert_eq!(times.iter().map(|time| time.reference).collect::<Vec<_>>(), [false, true]);
+    let share = times[0].storage_percent.expect("four rounds beside each other");
+    assert!(share.interval.is_some() && (0.0..=100.0).contains(&share.about) && times[1].storage_percent.is_none());
+    assert!(times[memory].requests.is_none(), "no device is not no request");
+    // It fails in memory alone: the question goes on without it.
+    let alone = time(&place, "one --rounds=2", "case {} in /dev/shm/*) exit 1;; esac").good().study();
+    assert_eq!((alone.targets.len(), alone.rows.len()), (1, 2));
+    assert!(alone.notes.iter().any(|note| note.id == "no-reference"), "{:?}", alone.notes);
+}
+
+#[test]
+fn a_recipe_reports_each_phase_and_anybody_may_write_one() {
+    let place = place();
+    let own = "title = 'a'\nabout = 'It writes and reads.'\nneeds = ['sh']\nprepare = 'echo abc > begun'\n\
+               [[phase]]\nname = 'write'\ntitle = 'w'\nrun = 'cat begun > out'\n\
+               [[phase]]\nname = 'read'\ntitle = 'r'\nrun = 'grep -q abc out'\n";
+    place.write("own.toml", own);
+    let run =
+        |recipe: &str| place.run(&format!("time one --rounds=2 --memory=none -q --no-store --json --recipe={recipe}"));
+    let study = run("./own.toml").good().study();
+    let rows: Vec<(&str, u32)> = study.rows.iter().map(|row| (row.pattern.as_str(), row.round)).collect();
+    assert_eq!(rows, [("write", 0), ("read", 0), ("write", 1), ("read", 1)]);
+    assert!(study.notes.iter().any(|note| note.text.contains("It writes and reads")));
+    place.write("bad.toml", own.replace("grep -q abc", "grep -q nothing"));
+    assert_eq!(run("./bad.toml").status, Some(1), "a phase that fails");
+    place.write("lacks.toml", own.replace("['sh']", "['no-such-program']"));
+    let lacks = run("./lacks.toml");
+    assert!(lacks.status == Some(2) && lacks.stderr.contains("needs no-such-program"), "{}", lacks.stderr);
+    nothing_is_left(&place);
+}
+
+#[test]
+fn all_recipes_run() {
+    let place = place();
+    let needed =
+        [("git", "git"), ("untar", "tar"), ("copy", "cp"), ("find", "find"), ("sqlite", "python3"), ("build", "cc")];
+    for (recipe, tool) in needed {
+        if !testkit::has(tool) {
+            continue;
+        }
+        let line = format!("time one --rounds=1 --memory=none -q --no-store --json --recipe={recipe}");
+        let study = place.run(&line).good().study();
+        assert!(study.rows.iter().all(|row| row.first_error().is_none()), "{recipe}");
+    }
+    nothing_is_left(&place);
+}

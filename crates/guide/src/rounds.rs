@@ -1,0 +1,92 @@
+//! When the rounds of a comparison are enough: every place differs from the first one, or the intervals are narrow.
+
+use results::statistics::{Difference, Estimate, WINNER_HALF_WIDTH, WINNER_ROUNDS};
+use results::{Metric, Study, TestRounds};
+
+/// Half of an interval that is as wide as its figure.
+const NOTHING_KNOWN: f64 = 0.5;
+
+/// So many rounds that each order has run backwards too; one is one.
+pub(crate) fn even(rounds: u32) -> u32 {
+    if rounds > 1 { rounds.next_multiple_of(2) } else { rounds }
+}
+
+/// Why the rounds are enough; `None`: they are not. The widest interval that shows no difference decides; `metric` is what
+/// the places are compared by.
+pub(crate) fn enough(study: &Study, rounds: u32, cap: u32, metric: fn(&TestRounds<'_>) -> Metric) -> Option<String> {
+    let mut widest: Option<(f64, String)> = None;
+    for pattern in study.patterns() {
+        let baseline = TestRounds::of_rows(study.repeats(0, pattern));
+        for target in (1..study.targets.len()).filter(|target| !study.targets[*target].reference) {
+            let rounds = TestRounds::of_rows(study.repeats(target, pattern));
+            let found = rounds.ratio(&baseline, metric(&rounds));
+            let width = match found.and_then(|found| Some(Estimate { value: found.value, interval: found.interval? })) {
+                Some(estimate) if estimate.winner() == Difference::Shown => continue,
+                Some(estimate) => estimate.relative_half_width().unwrap_or(f64::INFINITY),
+                None => f64::INFINITY,
+            };
+            if widest.as_ref().is_none_or(|(known, _)| width > *known) {
+                widest = Some((width, format!("{pattern} on {}", study.targets[target].name)));
+            }
+        }
+    }
+    stop(widest, rounds, cap)
+}
+
+/// Whether to stop where the widest interval that shows no difference reaches so far, and why.
+fn stop(widest: Option<(f64, String)>, rounds: u32, cap: u32) -> Option<String> {
+    if rounds % 2 == 1 || rounds < WINNER_ROUNDS.0.min(cap) {
+        return None;
+    }
+    let Some((width, of)) = widest else {
+        return Some(format!("stopped after {rounds} rounds: all differences from the baseline are clear"));
+    };
+    let (percent, wanted) = (width * 100.0, WINNER_HALF_WIDTH * 100.0);
+    if width <= WINNER_HALF_WIDTH {
+        return Some(format!(
+            "stopped after {rounds} rounds: each result without a clear difference is within ±{wanted:.0} % of the \
+             baseline (widest: {of}, ±{percent:.1} %)"
+        ));
+    }
+    (rounds >= cap).then(|| {
+        if width.is_finite() && width > NOTHING_KNOWN {
+            format!(
+                "stopped at the maximum of {cap} rounds: {of} did not settle (its interval is wider than the figure \
+                 itself)"
+            )
+        } else if width.is_finite() {
+            format!(
+                "stopped at the maximum of {cap} rounds: {of} did not stabilise (±{percent:.0} %, wanted \
+                     ±{wanted:.0} %)"
+            )
+        } else {
+            format!("stopped at the maximum of {cap} rounds: {of} has no confidence interval")
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_end_for_a_reason() {
+        let widest = |width: f64| Some((width, "read on nfs".to_string()));
+        assert_eq!(stop(widest(0.01), 6, 12), None, "six rounds have no 99 %");
+        assert_eq!(stop(widest(0.01), 9, 12), None, "one order would have run once more");
+        let precise = stop(widest(0.05), 8, 12).unwrap();
+        assert!(precise.starts_with("stopped after 8 rounds") && precise.contains("read on nfs, ±5.0 %"), "{precise}");
+        assert_eq!(stop(widest(0.3), 10, 12), None);
+        assert!(stop(None, 8, 12).unwrap().contains("all differences from the baseline are clear"));
+        let cap = stop(widest(0.3), 12, 12).unwrap();
+        assert!(cap.contains("maximum of 12 rounds: read on nfs did not stabilise (±30 %"), "{cap}");
+        let unknown = stop(widest(4.08), 12, 12).unwrap();
+        assert!(unknown.contains("read on nfs did not settle") && !unknown.contains('±'), "{unknown}");
+        assert!(stop(widest(f64::INFINITY), 12, 12).unwrap().contains("no confidence interval"));
+    }
+
+    #[test]
+    fn rounds_are_even_unless_there_is_one() {
+        assert_eq!([1, 2, 5, 8].map(even), [1, 2, 6, 8]);
+    }
+}

@@ -1,0 +1,228 @@
+//! `time`: how long does a command of the user's take on each storage? It runs in a fresh directory of ours on each place,
+//! from the same start each time, in rounds that take turns as those of a comparison, and once more in memory: what it
+//! takes there is not the storage's.
+
+use std::path::Path;
+
+use engine::clock::{Clock, RealClock};
+use results::evidence::{InMemory, StorageClass};
+use results::statistics::{WINNER_ROUNDS, order_of_round};
+use results::{Question, Row, Severity, Study};
+
+use crate::Problem;
+use crate::rounds::{enough, even};
+use crate::study::{Caller, Place, StudyRun, planned_row};
+use crate::work_directory::{SpaceNeeds, WorkDirectory};
+
+mod layers;
+mod options;
+mod recipe;
+mod run;
+mod start;
+
+use layers::Layers;
+pub use options::{Cache, Memory, Options, Phase, Start};
+pub use recipe::Recipe;
+use run::Ran;
+
+/// The usual directory in memory.
+const SHARED_MEMORY: &str = "/dev/shm";
+
+/// The name of the reference.
+const REFERENCE: &str = "(memory)";
+
+/// A target with its work directory and the counters of its storage.
+struct Site {
+    work: WorkDirectory,
+    layers: Layers,
+}
+
+/// Times the commands on the places; the first is the baseline.
+///
+/// # Errors
+/// When a place cannot be used, or what a run begins with cannot be made; nothing is left anywhere then.
+pub fn time(places: &[Place], options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
+    crate::compare::check_names(places)?;
+    let mut places = places.to_vec();
+    let wanted = places.len();
+    places.extend(reference(&options.memory));
+    let mut study_run = StudyRun::begin(Question::Time, &places, caller);
+    let need = SpaceNeeds::bytes(options.start.need_bytes()?);
+    let mut sites = Vec::new();
+    for (target, place) in places.iter().enumerate() {
+        let expected = options.expected.iter().find(|(name, _)| *name == place.name).map(|(_, fstype)| fstype.as_str());
+        study_run.watcher.looks(&place.path);
+        let storage = &mut study_run.study.targets[target];
+        storage.reference = target >= wanted;
+        let refused = match (storage.reference, storage.storage.class) {
+            (true, class) if class != StorageClass::Memory => {
+                Some(format!("{} is not in memory", place.path.display()))
+            }
+            _ => None,
+        };
+        let made = match refused {
+            Some(refused) => Err(Problem::new(refused)),
+            None => WorkDirectory::open(&place.path, expected, need, &study_run.control),
+        };
+        match made {
+            Ok(work) => sites.push(Site { work, layers: Layers::begin(&study_run.study.targets[target]) }),
+            Err(problem) if target >= wanted => without_reference(&mut study_run, &problem.what),
+            Err(problem) => return Err(problem),
+        }
+    }
+    if wanted < places.len() && all_in_memory(&study_run.study) && options.memory == Memory::Usual {
+        sites.truncate(wanted);
+        study_run.study.targets.truncate(wanted);
+    }
+    note_environment(&mut study_run, options);
+    if let Some(about) = &options.about {
+        study_run.note("recipe", Severity::Info, about);
+    }
+    let outcome = run_rounds(&mut study_run, &mut sites, options);
+    for site in sites {
+        study_run.remove_work_directory(site.work);
+    }
+    if let Some(reason) = outcome? {
+        study_run.note("rounds", Severity::Info, reason);
+    }
+    for (row, finding) in findings::between_commands(&study_run.study) {
+        study_run.study.rows[row].findings.push(finding);
+    }
+    note_what_it_printed(&mut study_run);
+    Ok(study_run.finish())
+}
+
+/// The first line in which what a command printed differs from its first run.
+fn note_what_it_printed(study_run: &mut StudyRun<'_>) {
+    let study = &study_run.study;
+    let printed = |row: &Row| row.tree.as_ref().map(|tree| tree.printed.clone());
+    let difference = |row: &Row| {
+        let first = study.rows.iter().find(|first| first.pattern == row.pattern).and_then(printed)?;
+        let own = printed(row)?;
+        let mut lines = own.head.lines().chain([""]).zip(first.head.lines().chain([""])).enumerate();
+        let (index, (own, first)) = lines.find(|(_, (own, first))| own != first)?;
+        let (name, line) = (&study.targets.get(row.target)?.name, index + 1);
+        let short = |line: &str| line.chars().take(60).collect::<String>();
+        let (round, own, first) = (row.round, short(own), short(first));
+        Some(format!(
+            "{} printed something else on {name} in round {round}, line {line}: `{own}`, first `{first}`",
+            row.pattern
+        ))
+    };
+    if let Some(text) = study.rows.iter().find_map(difference) {
+        study_run.note("printed-differs", Severity::Info, text);
+    }
+}
+
+/// The place in memory.
+fn reference(memory: &Memory) -> Option<Place> {
+    let path = match memory {
+        Memory::Nowhere => return None,
+        Memory::At(path) => path,
+        Memory::Usual => Path::new(SHARED_MEMORY),
+    };
+    Some(Place { name: REFERENCE.to_owned(), ..Place::at(path) })
+}
+
+fn without_reference(study_run: &mut StudyRun<'_>, why: &str) {
+    study_run.study.targets.pop();
+    let text = format!("there is no run in memory to compare with, so that the share of the storage is unknown: {why}");
+    study_run.note("no-reference", Severity::Info, text);
+}
+
+/// The command would run in memory once more.
+fn all_in_memory(study: &Study) -> bool {
+    study.targets.iter().all(|target| target.storage.in_memory() == Some(InMemory::All))
+}
+
+/// Names alone: a value may be a secret.
+fn note_environment(study_run: &mut StudyRun<'_>, options: &Options) {
+    let mut names: Vec<String> =
+        run::kept_environment(options).map(|(name, _)| name.to_string_lossy().into_owned()).collect();
+    names.sort_unstable();
+    let text =
+        format!("the command has these variables, beside its own HOME, TMPDIR and FSDYNO_DIR: {}", names.join(", "));
+    study_run.note("environment", Severity::Info, text);
+}
+
+/// Rounds until there are enough; why they ended where that is not what was asked for.
+fn run_rounds(
+    study_run: &mut StudyRun<'_>,
+    sites: &mut Vec<Site>,
+    options: &Options,
+) -> Result<Option<String>, Problem> {
+    let is_compared = study_run.study.targets.iter().filter(|target| !target.reference).count() > 1;
+    let most = if is_compared { WINNER_ROUNDS.1 } else { WINNER_ROUNDS.0 };
+    let cap = options.rounds.map_or(most, even);
+    for round in 0..cap {
+        let planned = cap.min(WINNER_ROUNDS.0).max(even(round + 1)) - round;
+        study_run.steps.1 = study_run.steps.0 + sites.len() * planned as usize;
+        for target in order_of_round(round, sites.len()) {
+            if study_run.stopped() {
+                return Ok(Some(format!("stopped by a signal in round {round}")));
+            }
+            // The reference may have gone meanwhile; it is the last.
+            let Some(site) = sites.get_mut(target) else { continue };
+            let began_ns = RealClock::shared().now_ns();
+            let failed = take_turn(study_run, site, target, round, options)?;
+            study_run.step_ms = Some((RealClock::shared().now_ns() - began_ns) / 1_000_000);
+            match failed {
+                Some(why) if study_run.study.targets[target].reference => {
+                    study_run.study.rows.retain(|row| row.target != target);
+                    sites.pop().into_iter().for_each(|site| study_run.remove_work_directory(site.work));
+                    without_reference(study_run, &format!("the command failed there: {why}"));
+                }
+                // What fails may have done less: its time says nothing, and nothing can be compared with it.
+                Some(why) => {
+                    let name = &study_run.study.targets[target].name;
+                    return Ok(Some(format!("ended in round {round}, as the command failed on {name}: {why}")));
+                }
+                None => {}
+            }
+        }
+        if options.rounds.is_none()
+            && is_compared
+            && let Some(reason) = enough(&study_run.study, round + 1, cap, |rounds| rounds.rates().1)
+        {
+            return Ok(Some(reason));
+        }
+    }
+    let one_more = options.rounds.is_some_and(|asked| asked < cap);
+    Ok(one_more.then(|| format!("{cap} rounds, one more than requested, so that each path goes first equally often")))
+}
+
+/// All phases on one target, from a fresh start; why one has failed.
+fn take_turn(
+    study_run: &mut StudyRun<'_>,
+    site: &mut Site,
+    target: usize,
+    round: u32,
+    options: &Options,
+) -> Result<Option<String>, Problem> {
+    let title = options.phases.iter().map(|phase| phase.title.as_str()).collect::<Vec<_>>().join(", ");
+    let step = study_run.begin_step(target, &title);
+    let ground = start::begin(study_run, &site.work, options, &step)?;
+    for phase in &options.phases {
+        let Some(cache) = start::arrange(study_run, &ground, options, &step)? else { return Ok(None) };
+        let mut row = planned_row(target, &phase.name, &phase.title, round, phase.words.clone());
+        let Some(Ran { phase: record, tree }) =
+            run::measured(study_run, &ground, &mut site.layers, phase, options, &step)?
+        else {
+            return Ok(None);
+        };
+        site.work.check()?;
+        let failed = record.error.as_ref().map(|error| error.text.clone());
+        row.phase = Some(results::PhaseRecord { cache: Some(cache), ..record });
+        row.tree = Some(tree);
+        row.findings = findings::of_command(&study_run.study.targets[target], &row);
+        if failed.is_some() && study_run.study.targets[target].reference {
+            return Ok(failed);
+        }
+        study_run.end_step(&step, row);
+        if failed.is_some() {
+            return Ok(failed);
+        }
+    }
+    start::conclude(study_run, &ground, options, &step)?;
+    Ok(None)
+}

@@ -1,0 +1,92 @@
+//! The counters of the storage below a place, as the ledger of a run has them.
+
+use probe::{Look, Meters, Reading};
+use results::evidence::{DeviceCounters, NfsOperation, Seen, WireCounters};
+use results::{DeviceWork, ReadWrite, StorageTraffic, Target, WireOperation, WireTraffic, sort};
+
+/// The counters of one place.
+pub(super) struct Layers {
+    meters: Meters,
+}
+
+impl Layers {
+    pub(super) fn begin(target: &Target) -> Layers {
+        let interface = target.storage.server.as_ref().and_then(|server| server.interface.value().cloned());
+        let interfaces: Vec<String> = interface.into_iter().collect();
+        Layers { meters: Meters::begin(Look::new(), &[engine::written::path(&target.path)], &interfaces) }
+    }
+
+    pub(super) fn look(&mut self) -> Reading {
+        self.meters.read()
+    }
+
+    /// CPU time that the machine used, and that it had, ns.
+    pub(super) fn machine(&self, before: &Reading, after: &Reading) -> Option<(u64, u64)> {
+        let grown = |after: Option<u64>, before: Option<u64>| Some(after?.saturating_sub(before?) * 1_000_000);
+        let (before, after) = (&before.system, &after.system);
+        Some((grown(after.busy_ms, before.busy_ms)?, grown(after.total_ms, before.total_ms)?))
+    }
+
+    /// What happened between two looks.
+    pub(super) fn traffic(&self, before: &Reading, after: &Reading) -> StorageTraffic {
+        StorageTraffic {
+            devices: both(&before.devices, &after.devices, |before, after| of_devices(before, after)),
+            wire: both(&before.wire, &after.wire, |before, after| Ok(of_wire(before, after))),
+        }
+    }
+}
+
+fn both<T, U>(before: &Seen<T>, after: &Seen<T>, between: impl Fn(&T, &T) -> Result<U, String>) -> Seen<U> {
+    match (before, after) {
+        (Seen::Value(before), Seen::Value(after)) => between(before, after).into(),
+        (Seen::NotVisible(why), _) | (_, Seen::NotVisible(why)) => Seen::NotVisible(why.clone()),
+    }
+}
+
+fn grown(before: ReadWrite<u64>, after: ReadWrite<u64>) -> ReadWrite<u64> {
+    after.zip(before).map(|(after, before)| after.saturating_sub(before))
+}
+
+fn of_devices(before: &[DeviceCounters], after: &[DeviceCounters]) -> Result<DeviceWork, String> {
+    if after.is_empty() {
+        return Err("no block device of this machine lies below the place".to_owned());
+    }
+    let mut sum = DeviceWork { flushes: Some(0), ..DeviceWork::default() };
+    for device in after {
+        let known = before.iter().find(|known| known.name == device.name);
+        let known = known.ok_or_else(|| format!("{} has come meanwhile", device.name))?;
+        let plus = |sum: ReadWrite<u64>, more: ReadWrite<u64>| sum.zip(more).map(|(sum, more)| sum + more);
+        sum.requests = plus(sum.requests, grown(known.done.operations, device.done.operations));
+        sum.bytes = plus(sum.bytes, grown(known.done.bytes, device.done.bytes));
+        let flushes = device.flushes.zip(known.flushes).map(|(after, before)| after.saturating_sub(before));
+        sum.flushes = sum.flushes.zip(flushes).map(|(sum, more)| sum + more);
+    }
+    Ok(sum)
+}
+
+fn of_wire(before: &WireCounters, after: &WireCounters) -> WireTraffic {
+    let known = |operation: &NfsOperation| before.nfs_operations.iter().find(|known| known.name == operation.name);
+    let of_operation = |operation: &NfsOperation| {
+        let (count, round_trip_ms) = known(operation).map_or((0, 0), |known| (known.operations, known.round_trip_ms));
+        WireOperation {
+            name: operation.name.clone(),
+            count: operation.operations.saturating_sub(count),
+            round_trip_ms: operation.round_trip_ms.saturating_sub(round_trip_ms),
+        }
+    };
+    let mut operations: Vec<WireOperation> =
+        after.nfs_operations.iter().map(of_operation).filter(|operation| operation.count > 0).collect();
+    sort::by_key(&mut operations, |operation| std::cmp::Reverse(operation.count));
+    let pair = |after: Option<u64>, before: Option<u64>| Some(after?.saturating_sub(before?));
+    WireTraffic {
+        witness: after.witness.clone(),
+        exclusive: after.exclusive,
+        bytes: grown(before.bytes, after.bytes),
+        operations: (!after.nfs_operations.is_empty()).then_some(operations),
+        daemon_cpu_ns: pair(after.daemon_cpu_ns, before.daemon_cpu_ns),
+        daemon_bytes: after
+            .daemon_storage_bytes
+            .zip(before.daemon_storage_bytes)
+            .map(|(after, before)| grown(before, after)),
+    }
+}

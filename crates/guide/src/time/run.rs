@@ -1,0 +1,239 @@
+//! One run of a command, and what it shows.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use engine::clock::{Clock, RealClock};
+use engine::files::Directory;
+use engine::process::Ended;
+use engine::process_tree::{self, Cut, Limits, Printed, TreeUsage};
+use results::{JobError, Latency, PhaseRecord, PrintedRecord, ReadWrite, StorageTraffic, TreeRecord};
+
+use super::layers::Layers;
+use super::options::{Options, Phase};
+use crate::Problem;
+use crate::study::StudyRun;
+use crate::watch::{LiveFigures, LivePhase, Step};
+use crate::work_directory::reason;
+
+/// Where a command runs.
+pub(super) struct Place {
+    /// Its working directory, which `{}` stands for.
+    pub(super) directory: Directory,
+    pub(super) home: Directory,
+    pub(super) temporary: Directory,
+}
+
+/// A run.
+pub(super) struct Ran {
+    pub(super) phase: PhaseRecord,
+    pub(super) tree: TreeRecord,
+}
+
+/// What a command has left running may go on for so long.
+const LEFT_RUNNING: Duration = Duration::from_secs(10);
+
+/// Between two looks whether the command has ended, or is to be ended.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// How long the meter has to end what it has started.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// Variables that are kept where the others are not.
+const PLAIN: [&str; 5] = ["PATH", "LANG", "LC_ALL", "TZ", "TERM"];
+
+/// Variables that name directories of the user's; without them programs use HOME, which is ours.
+const OF_USER: [&str; 9] = [
+    "HOME",
+    "TMPDIR",
+    "OLDPWD",
+    "PWD",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+    "FSDYNO_DIR",
+];
+
+/// Words of the shell that run a line.
+pub(super) fn words_of_shell(line: &str) -> Vec<String> {
+    ["sh", "-c", line].map(str::to_owned).to_vec()
+}
+
+/// The user's variables that a command has, too.
+pub(super) fn kept_environment(options: &Options) -> impl Iterator<Item = (OsString, OsString)> {
+    let clean = options.clean_environment;
+    std::env::vars_os().filter(move |(name, _)| {
+        let is = |known: &&str| name == *known;
+        if clean { PLAIN.iter().any(is) } else { !OF_USER.iter().any(is) }
+    })
+}
+
+fn environment(place: &Place, options: &Options) -> Vec<(OsString, OsString)> {
+    let own = [("HOME", &place.home), ("TMPDIR", &place.temporary), ("FSDYNO_DIR", &place.directory)];
+    let own = own.into_iter().chain([("PWD", &place.directory)]);
+    let own = own.map(|(name, directory)| (name.into(), directory.path().as_os_str().to_owned()));
+    kept_environment(options).chain(own).collect()
+}
+
+/// Runs a command to its end; `None`: a signal ended the study meanwhile.
+///
+/// # Errors
+/// When it cannot be started.
+pub(super) fn run(
+    study_run: &mut StudyRun<'_>,
+    place: &Place,
+    words: &[String],
+    options: &Options,
+    step: &Step,
+) -> Result<Option<(TreeUsage, Printed)>, Problem> {
+    let directory = job::bytes::shown(place.directory.path());
+    let words: Vec<OsString> =
+        words.iter().map(|word| engine::written::os_string(&word.replace("{}", &directory))).collect();
+    let limits = Limits { whole: options.timeout, left_running: LEFT_RUNNING };
+    let not_run = |error: std::io::Error| {
+        let program = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+        Problem::new(format!("cannot run {program}: {}", reason(&error)))
+            .with_next("name a program that is installed, or a line of the shell with --shell")
+    };
+    let metered = process_tree::begin(&words, &place.directory, &environment(place, options), limits);
+    let metered = metered.map_err(not_run)?;
+    let began_ns = RealClock::shared().now_ns();
+    while !metered.is_over_within(LOOK) {
+        if study_run.stopped() {
+            metered.end();
+            // One that is stuck in the kernel is left: nobody waits for it.
+            if metered.is_over_within(FAREWELL) {
+                let _ = metered.result();
+            }
+            return Ok(None);
+        }
+        let elapsed_ms = (RealClock::shared().now_ns() - began_ns) / 1_000_000;
+        let figures = LiveFigures { phase: LivePhase::Running, elapsed_ms, ..LiveFigures::default() };
+        study_run.watcher.progress(step, &figures);
+    }
+    let result = metered.result();
+    // A Ctrl-C may have come between two looks.
+    if study_run.stopped() { Ok(None) } else { result.map(Some).map_err(not_run) }
+}
+
+/// Makes everything durable: how long it took, or that it cannot be done here. `None`: a signal ended the study meanwhile.
+pub(super) fn synced(
+    study_run: &mut StudyRun<'_>,
+    place: &Place,
+    options: &Options,
+    step: &Step,
+) -> Option<Option<Duration>> {
+    match run(study_run, place, &[], options, step) {
+        Ok(ran) => Some(Some(ran?.0.own)),
+        Err(_) => Some(None),
+    }
+}
+
+/// Why a run does not count.
+pub(super) fn failure(usage: &TreeUsage, printed: &Printed, timeout: Duration) -> Option<String> {
+    let said = last_line(printed).map(|line| format!(": {line}")).unwrap_or_default();
+    match (usage.cut, usage.ended) {
+        (Some(Cut::Whole), _) => {
+            Some(format!("it did not end within {} s (--timeout), and was ended{said}", timeout.as_secs_f64()))
+        }
+        (Some(Cut::Asked), _) => Some("it was ended by a signal".to_owned()),
+        (_, Some(Ended::Status(0))) => None,
+        (_, Some(Ended::Status(status))) => Some(format!("exit status {status}{said}")),
+        (_, Some(Ended::Signal(signal))) => Some(format!("ended by signal {signal}{said}")),
+        (_, None) => Some("nobody saw how it ended".to_owned()),
+    }
+}
+
+/// The last line that it printed, which is most often the reason.
+fn last_line(printed: &Printed) -> Option<String> {
+    const COLUMNS: usize = 120;
+    let end = if printed.tail.is_empty() { &printed.head } else { &printed.tail };
+    let text = String::from_utf8_lossy(end);
+    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+    Some(line.chars().take(COLUMNS).collect())
+}
+
+/// One measured run; `None`: a signal ended the study meanwhile.
+///
+/// # Errors
+/// When the command cannot be started.
+pub(super) fn measured(
+    study_run: &mut StudyRun<'_>,
+    place: &Place,
+    layers: &mut Layers,
+    phase: &Phase,
+    options: &Options,
+    step: &Step,
+) -> Result<Option<Ran>, Problem> {
+    let before = layers.look();
+    let Some((usage, printed)) = run(study_run, place, &phase.words, options, step)? else { return Ok(None) };
+    let ended = layers.look();
+    let Some(synced) = synced(study_run, place, options, step) else { return Ok(None) };
+    let durable = layers.look();
+    let failure = failure(&usage, &printed, options.timeout);
+    let machine = layers.machine(&before, &ended);
+    let tree = TreeRecord {
+        sync_ns: synced.map(ns),
+        during: layers.traffic(&before, &ended),
+        in_sync: layers.traffic(&ended, &durable),
+        machine_busy_ns: machine.map(|(busy_ns, _)| busy_ns),
+        machine_total_ns: machine.map(|(_, total_ns)| total_ns),
+        printed: record_of(&printed, &job::bytes::shown(place.directory.path())),
+        ..of_usage(&usage)
+    };
+    let error = failure.map(|text| JobError { code: 0, function: phase.name.clone(), text });
+    // What it left running belongs to it; unless that never ends, and had to be ended.
+    let elapsed = if tree.left_ended { usage.own } else { usage.all };
+    let phase = PhaseRecord {
+        name: phase.name.clone(),
+        operations: u64::from(error.is_none()),
+        failures: u64::from(error.is_some()),
+        error,
+        threads: 1,
+        bytes: None,
+        elapsed_ns: ns(elapsed),
+        cpu_ns: tree.user_ns + tree.system_ns,
+        latency: Latency::default(),
+        cache: None,
+        conditions: None,
+    };
+    Ok(Some(Ran { phase, tree }))
+}
+
+fn ns(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn of_usage(usage: &TreeUsage) -> TreeRecord {
+    let read_write = |[read, write]: [u64; 2]| ReadWrite { read, write };
+    TreeRecord {
+        own_ns: ns(usage.own),
+        status: match usage.ended {
+            Some(Ended::Status(status)) => Some(status),
+            _ => None,
+        },
+        signal: match usage.ended {
+            Some(Ended::Signal(signal)) => Some(signal),
+            _ => None,
+        },
+        left_running: usage.left_running,
+        left_names: usage.left_names.clone(),
+        left_ended: usage.cut == Some(Cut::LeftRunning),
+        stuck: usage.stuck,
+        user_ns: ns(usage.user),
+        system_ns: ns(usage.system),
+        memory_bytes: usage.memory_bytes,
+        call_bytes: usage.io.map(|io| read_write(io.call_bytes)),
+        storage_bytes: usage.io.map(|io| read_write(io.storage_bytes)),
+        cancelled_bytes: usage.io.map(|io| io.cancelled_bytes),
+        during: StorageTraffic::default(),
+        ..TreeRecord::default()
+    }
+}
+
+/// What it printed, with `{}` in place of the directory: else no two places would print the same.
+fn record_of(printed: &Printed, directory: &str) -> PrintedRecord {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(directory, "{}");
+    PrintedRecord { bytes: printed.bytes, head: text(&printed.head), tail: text(&printed.tail) }
+}

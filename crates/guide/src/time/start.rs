@@ -1,0 +1,154 @@
+//! What each run begins with: a fresh directory with the same files, and the caches in the same state.
+
+use engine::files::tree::{each_file, tree_size};
+use engine::files::{Directory, FileError, OpenFile};
+
+use super::options::{Cache, Options, Start};
+use super::run::{Place, words_of_shell};
+use crate::Problem;
+use crate::study::StudyRun;
+use crate::watch::Step;
+use crate::work_directory::WorkDirectory;
+
+/// Read at once to warm a file.
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// An archive is smaller than what is in it.
+const UNPACKED: u64 = 4;
+
+impl Start {
+    /// Space that the files take.
+    ///
+    /// # Errors
+    /// When they are not there.
+    pub(super) fn need_bytes(&self) -> Result<u64, Problem> {
+        let Some(from) = &self.from else { return Ok(0) };
+        let unreadable = |reason: &dyn std::fmt::Display| {
+            Problem::new(format!("cannot read {}: {reason}", from.display()))
+                .with_next("name a directory or a tar archive with --from")
+        };
+        if from.is_dir() {
+            let directory = Directory::open(from).map_err(|error| unreadable(&error))?;
+            return tree_size(&directory).map(|(_, bytes)| bytes).map_err(|error| unreadable(&error));
+        }
+        let file = std::fs::metadata(from).map_err(|error| unreadable(&error))?;
+        Ok(file.len().saturating_mul(UNPACKED))
+    }
+
+    /// The command that brings the files into the directory in which it runs. Never as references to the same blocks:
+    /// then there would be nothing to read.
+    fn words(&self) -> Option<Vec<String>> {
+        let from = self.from.as_ref()?;
+        let path = job::bytes::shown(&std::path::absolute(from).unwrap_or_else(|_| from.clone()));
+        let words: &[&str] = if from.is_dir() {
+            &["cp", "-a", "--reflink=never", "--", &format!("{path}/."), "."]
+        } else {
+            &["tar", "-xf", &path]
+        };
+        Some(words.iter().map(|word| (*word).to_owned()).collect())
+    }
+}
+
+/// An empty directory with the files that a run begins with.
+pub(super) fn begin(
+    study_run: &mut StudyRun<'_>,
+    work: &WorkDirectory,
+    options: &Options,
+    step: &Step,
+) -> Result<Place, Problem> {
+    study_run.empty(work)?;
+    let make = |name: &str| work.held().make(name).map_err(|error| Problem::new(error.to_string()));
+    let place = Place { directory: make("run")?, home: make("home")?, temporary: make("tmp")? };
+    if let Some(words) = options.start.words() {
+        unmeasured(study_run, &place, &words, options, step, "bringing the files of --from there")?;
+    }
+    if let Some(line) = &options.start.prepare {
+        unmeasured(study_run, &place, &words_of_shell(line), options, step, "--prepare")?;
+    }
+    Ok(place)
+}
+
+/// What is done after a run.
+pub(super) fn conclude(
+    study_run: &mut StudyRun<'_>,
+    place: &Place,
+    options: &Options,
+    step: &Step,
+) -> Result<(), Problem> {
+    match &options.conclude {
+        Some(line) => unmeasured(study_run, place, &words_of_shell(line), options, step, "--conclude"),
+        None => Ok(()),
+    }
+}
+
+fn unmeasured(
+    study_run: &mut StudyRun<'_>,
+    place: &Place,
+    words: &[String],
+    options: &Options,
+    step: &Step,
+    what: &str,
+) -> Result<(), Problem> {
+    let Some(ran) = super::run::run(study_run, place, words, options, step)? else { return Ok(()) };
+    match super::run::failure(&ran.0, &ran.1, options.timeout) {
+        Some(why) => Err(Problem::new(format!("{what} failed on {}: {why}", step.target))),
+        None => Ok(()),
+    }
+}
+
+/// Everything durable, and the caches as they are asked for: their state in words; `None`: stopped by a signal.
+pub(super) fn arrange(
+    study_run: &mut StudyRun<'_>,
+    place: &Place,
+    options: &Options,
+    step: &Step,
+) -> Result<Option<String>, Problem> {
+    if study_run.stopped() {
+        return Ok(None);
+    }
+    // What is dirty cannot be dropped, and would be written while the command runs.
+    if super::run::synced(study_run, place, options, step).is_none() {
+        return Ok(None);
+    }
+    let mut chunk = vec![0; CHUNK_BYTES];
+    let watcher = &mut study_run.watcher;
+    // Each file has its own time to answer.
+    let state = match options.start.cache {
+        Cache::AsPrepared => Ok("as prepared"),
+        Cache::Cold => each_file(&place.directory, &mut |file| {
+            watcher.looks(&file.path());
+            file.drop_cache(0, 0)
+        })
+        .map(|()| "data cold, names warm"),
+        Cache::Warm => each_file(&place.directory, &mut |file| {
+            watcher.looks(&file.path());
+            read(file, &mut chunk)
+        })
+        .map(|()| "warm"),
+        Cache::Dropped => return dropped(&place.directory, study_run),
+    };
+    study_run.watcher.looked();
+    state.map(|state| Some(state.to_owned())).map_err(|error| {
+        Problem::new(format!("the caches cannot be arranged on {}: {error}", step.target))
+            .with_next("leave out --cold and --warm")
+    })
+}
+
+fn read(file: &OpenFile, chunk: &mut [u8]) -> Result<(), FileError> {
+    let mut offset = 0;
+    loop {
+        match file.read_full_at(chunk, offset)? {
+            count if count == chunk.len() => offset += count as u64,
+            _ => return Ok(()),
+        }
+    }
+}
+
+fn dropped(directory: &Directory, study_run: &mut StudyRun<'_>) -> Result<Option<String>, Problem> {
+    let done = engine::caches::drop_all(directory);
+    study_run.watcher.looked();
+    done.map(|()| Some("all caches dropped".to_owned())).map_err(|error| {
+        Problem::new(format!("--drop-caches cannot write {}: {error}", engine::caches::SWITCH))
+            .with_next("run as root of the machine (not of a container), or use --cold")
+    })
+}

@@ -1,0 +1,256 @@
+//! The figures of timed commands, and what they say: how long, how much of that storage decides, how many requests.
+
+use results::quantity::{count, counted, latency};
+use results::statistics::median;
+use results::{Interval, Metric, Question, TestRounds, TreeRecord};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::standing::Standing;
+use super::test::rounded;
+use crate::quantity::{listed, times as times_of};
+use crate::summary::{Grid, Line};
+
+/// One command on one storage, over all runs.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct TimeFigures {
+    /// The command's name, as its test has it.
+    pub name: String,
+    /// The storage's name.
+    pub target: String,
+    /// It is memory, of which nobody asks.
+    pub reference: bool,
+    /// Runs that did not fail.
+    pub runs: usize,
+    /// From the start until the last process had ended, s.
+    pub wall_s: Option<Times>,
+    /// CPU time of all processes, s: the median.
+    pub cpu_s: Option<f64>,
+    /// Wall time without the CPU time, s: the median; `None`: several processors worked, so that it says nothing.
+    pub waits_s: Option<f64>,
+    /// The sync after the command, s: the median.
+    pub sync_s: Option<f64>,
+    /// Requests that the storage answered, those of the sync too: the median.
+    pub requests: Option<f64>,
+    /// Bytes of them: the median.
+    pub bytes: Option<f64>,
+    /// What the server or the daemon behind the place did in the last run, in words.
+    pub behind: Option<String>,
+    /// How much of the time storage decides, percent: what is saved where the same command runs in memory.
+    pub storage_percent: Option<Share>,
+}
+
+/// Times of several runs, s.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Times {
+    /// The one in the middle.
+    pub median: f64,
+    /// The shortest.
+    pub least: f64,
+    /// The longest.
+    pub most: f64,
+    /// Where the median lies; `None`: too few runs to say.
+    pub interval: Option<Interval>,
+}
+
+/// A share with its ends, percent.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Share {
+    /// By the medians.
+    pub about: f64,
+    /// Where it lies; `None`: too few rounds to say.
+    pub interval: Option<Interval>,
+}
+
+/// Storage decides less than this: other storage would not make the command faster in a way that anybody sees.
+const LITTLE_PERCENT: f64 = 5.0;
+
+/// With less than this at most, other storage is not what the command needs.
+const NOT_DECISIVE_PERCENT: f64 = 20.0;
+
+/// Counts that differ by less are told by the table alone.
+const TIMES_MIN: f64 = 1.5;
+
+/// The figures of a study of commands; of other questions none.
+pub(super) fn all(grid: &Grid<'_>) -> Vec<TimeFigures> {
+    if grid.study.question != Question::Time {
+        return Vec::new();
+    }
+    grid.cells().map(|(line, target, cell)| TimeFigures::of(grid, line, target, cell)).collect()
+}
+
+impl TimeFigures {
+    fn of(grid: &Grid<'_>, line: &Line<'_>, target: usize, cell: &TestRounds<'_>) -> TimeFigures {
+        let ran: Vec<_> = cell.counted().into_iter().filter(|repeat| repeat.error().is_none()).collect();
+        let trees = || ran.iter().filter_map(|repeat| repeat.row.tree.as_ref());
+        let middle = |values: Vec<f64>| median(&values).map(rounded_s);
+        let of_trees = |figure: &dyn Fn(&TreeRecord) -> Option<f64>| -> Option<f64> {
+            // A figure that some runs lack would be of the others alone.
+            let values: Option<Vec<f64>> = trees().map(figure).collect();
+            middle(values?)
+        };
+        let phases = || ran.iter().filter_map(|repeat| repeat.phase);
+        let waits: Option<Vec<f64>> =
+            phases().map(|phase| Some(phase.elapsed_ns.checked_sub(phase.cpu_ns)? as f64 / 1e9)).collect();
+        let walls: Vec<f64> = phases().map(|phase| phase.elapsed_ns as f64 / 1e9).collect();
+        TimeFigures {
+            name: line.pattern.clone(),
+            target: grid.targets[target].clone(),
+            reference: grid.is_reference(target),
+            runs: ran.len(),
+            wall_s: Times::of(&walls),
+            cpu_s: middle(phases().map(|phase| phase.cpu_ns as f64 / 1e9).collect()),
+            waits_s: waits.and_then(middle),
+            sync_s: of_trees(&|tree| Some(tree.sync_ns? as f64 / 1e9)),
+            requests: of_trees(&|tree| Some(tree.requests()? as f64)),
+            bytes: of_trees(&|tree| Some(tree.bytes()? as f64)),
+            behind: trees().next_back().and_then(behind),
+            storage_percent: Share::of(grid, line, target),
+        }
+    }
+
+    /// How long it takes, and between which ends: `2.58 s (2.44 s to 15.8 s)`.
+    fn takes(&self) -> Option<String> {
+        let Times { median, least, most, .. } = self.wall_s?;
+        let [median, least, most] = [median, least, most].map(seconds);
+        Some(if self.runs < 2 { median } else { format!("{median} ({least} to {most} in {} runs)", self.runs) })
+    }
+}
+
+/// `2.58 s`.
+pub(crate) fn seconds(seconds: f64) -> String {
+    latency(seconds * 1e9)
+}
+
+/// Microseconds are the last digits.
+fn rounded_s(seconds: f64) -> f64 {
+    rounded(seconds * 1e3) / 1e3
+}
+
+impl Times {
+    fn of(walls: &[f64]) -> Option<Times> {
+        let interval = results::interval_of_rounds(walls);
+        Some(Times {
+            median: rounded_s(median(walls)?),
+            least: rounded_s(walls.iter().copied().fold(f64::INFINITY, f64::min)),
+            most: rounded_s(walls.iter().copied().fold(0.0, f64::max)),
+            interval: interval.map(|found| Interval {
+                low: rounded_s(found.low),
+                high: rounded_s(found.high),
+                ..found
+            }),
+        })
+    }
+}
+
+impl Share {
+    fn of(grid: &Grid<'_>, line: &Line<'_>, target: usize) -> Option<Share> {
+        let memory =
+            (0..grid.targets.len()).find(|index| grid.is_reference(*index)).filter(|index| *index != target)?;
+        // So many times as long it takes here.
+        let times = line.cells[memory].ratio(&line.cells[target], Metric::Operations)?;
+        let share = |times: f64| rounded(((1.0 - 1.0 / times) * 100.0).max(0.0));
+        let interval = times.interval.map(|found| Interval { low: share(found.low), high: share(found.high), ..found });
+        Some(Share { about: share(times.value), interval })
+    }
+
+    /// `at least 74 %`, `at most 18 %`, `about 40 %`.
+    fn words(&self) -> String {
+        match self.interval {
+            Some(Interval { low, .. }) if low >= LITTLE_PERCENT => format!("at least {low:.0} %"),
+            Some(Interval { high, .. }) => format!("at most {high:.0} %"),
+            None => format!("about {:.0} %", self.about),
+        }
+    }
+
+    /// That other storage would change little is sure.
+    fn is_little(&self) -> bool {
+        self.interval.is_some_and(|interval| interval.high < NOT_DECISIVE_PERCENT)
+    }
+}
+
+/// The answer in a sentence or two.
+pub(super) fn sentence(grid: &Grid<'_>, times: &[TimeFigures], standings: &[Standing]) -> Option<String> {
+    if !standings.is_empty() {
+        let rounds = counted(grid.rounds() as u64, "round");
+        let of_one = |standing: &Standing| format!("{}: {}", standing.name, standing.conclusion);
+        return Some(format!("{} ({rounds}, 99 %)", standings.iter().map(of_one).collect::<Vec<_>>().join("; ")));
+    }
+    let takes = |time: &TimeFigures| Some(format!("{} takes {} on {}.", time.name, time.takes()?, time.target));
+    let asked = times.iter().filter(|time| !time.reference && time.wall_s.is_some()).count();
+    let longest = longest(times)?;
+    let of_several = if asked > 1 { format!(" It is the longest of {asked} commands.") } else { String::new() };
+    Some(format!("{}{of_several}", takes(longest)?))
+}
+
+/// The command that takes the longest on one of the storages.
+fn longest(times: &[TimeFigures]) -> Option<&TimeFigures> {
+    let wall = |time: &TimeFigures| time.wall_s.map_or(0.0, |wall| wall.median);
+    let asked = times.iter().filter(|time| !time.reference && time.wall_s.is_some());
+    asked.max_by(|one, other| wall(one).total_cmp(&wall(other)))
+}
+
+/// The short lines below the table, each with its label.
+pub(super) fn lines(times: &[TimeFigures]) -> Vec<(&'static str, String)> {
+    // Of several the longest: the table and JSON have all.
+    let longest = longest(times).map(|time| time.name.as_str());
+    let times: Vec<TimeFigures> = times.iter().filter(|time| Some(time.name.as_str()) == longest).cloned().collect();
+    let times = &times[..];
+    let counts = counts(times).into_iter().map(|words| ("counts", words));
+    let behind = times.iter().filter_map(|time| Some(("behind", format!("{}: {}", time.target, time.behind.clone()?))));
+    counts.chain(behind).chain(decides(times).map(|words| ("storage", words))).collect()
+}
+
+/// Kinds of operations that are named.
+const KINDS: usize = 4;
+
+/// What the server or the daemon behind a place did in the last run: `GETATTR 1,204, LOOKUP 800 and 12 others`.
+fn behind(tree: &TreeRecord) -> Option<String> {
+    let wire = tree.during.wire.value()?;
+    let operations = wire.operations.as_ref().map(|all| {
+        let named = all.iter().take(KINDS).map(|operation| format!("{} {}", operation.name, count(operation.count)));
+        let others: u64 = all.iter().skip(KINDS).map(|operation| operation.count).sum();
+        let round_trips: u64 = all.iter().map(|operation| operation.round_trip_ms).sum();
+        let others = (others > 0).then(|| format!("{} others", count(others)));
+        let waited = seconds(round_trips as f64 / 1e3);
+        format!("{} (together {waited} of round trips)", listed(&named.chain(others).collect::<Vec<_>>()))
+    });
+    let daemon = wire.daemon_cpu_ns.map(|ns| format!("the daemon used {} of CPU", seconds(ns as f64 / 1e9)));
+    let words: Vec<String> = operations.into_iter().chain(daemon).collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// How much of the time storage decides.
+fn decides(times: &[TimeFigures]) -> Option<String> {
+    let shares: Vec<(Share, &TimeFigures)> =
+        times.iter().filter_map(|time| Some((time.storage_percent?, time))).collect();
+    let name = &shares.first()?.1.name;
+    let words: Vec<String> =
+        shares.iter().map(|(share, time)| format!("{} on {}", share.words(), time.target)).collect();
+    let next = if shares.iter().all(|(share, _)| share.is_little()) { ": compare CPUs instead" } else { "" };
+    Some(format!("decides {} of the time of {name}{next}", listed(&words)))
+}
+
+/// Who sends how many times as many requests and bytes: counts are steady where times are not.
+fn counts(times: &[TimeFigures]) -> Option<String> {
+    let asked: Vec<&TimeFigures> = times.iter().filter(|time| !time.reference).collect();
+    let (most, least, more) = apart(&asked, |time| time.requests)?;
+    let bytes = most.bytes.zip(least.bytes).filter(|(_, least)| *least > 0.0).map(|(most, least)| most / least);
+    let bytes = bytes.map(|found| format!(", and {} times the bytes", times_of(found))).unwrap_or_default();
+    let (name, most, least, more) = (&most.name, &most.target, &least.target, times_of(more));
+    Some(format!("{name} needs {more} times as many requests on {most} as on {least}{bytes}"))
+}
+
+/// The two that are farthest from each other, and the quotient.
+fn apart<'a>(
+    times: &[&'a TimeFigures],
+    figure: impl Fn(&TimeFigures) -> Option<f64>,
+) -> Option<(&'a TimeFigures, &'a TimeFigures, f64)> {
+    let known = || times.iter().copied().filter_map(|time| Some((time, figure(time)?)));
+    let (most, high) = known().max_by(|one, other| one.1.total_cmp(&other.1))?;
+    let (least, low) = known().min_by(|one, other| one.1.total_cmp(&other.1))?;
+    (low > 0.0 && high / low >= TIMES_MIN).then(|| (most, least, high / low))
+}
+
+#[cfg(test)]
+mod tests;

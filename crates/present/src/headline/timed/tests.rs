@@ -1,0 +1,119 @@
+use results::evidence::Seen;
+use results::{
+    DeviceWork, PhaseRecord, ReadWrite, Row, RunRecord, StorageTraffic, Study, Target, TreeRecord, WireOperation,
+    WireTraffic,
+};
+
+use super::*;
+use crate::Headline;
+
+const MS: u64 = 1_000_000;
+
+fn row(target: usize, round: u32, wall_ms: u64, cpu_ms: u64, requests: u64) -> Row {
+    let phase = PhaseRecord {
+        name: "command".into(),
+        operations: 1,
+        threads: 1,
+        elapsed_ns: (wall_ms + u64::from(round % 3)) * MS,
+        cpu_ns: cpu_ms * MS,
+        ..PhaseRecord::default()
+    };
+    let work = |requests: u64| StorageTraffic {
+        devices: Seen::Value(DeviceWork {
+            requests: ReadWrite { read: 0, write: requests },
+            bytes: ReadWrite { read: 0, write: requests * 4096 },
+            flushes: None,
+        }),
+        wire: Seen::NotVisible("no file is on a network".into()),
+    };
+    let no_work = StorageTraffic::default();
+    let (during, in_sync) = if requests == 0 { (no_work.clone(), no_work) } else { (work(requests), work(10)) };
+    let tree = TreeRecord { sync_ns: Some(3 * MS), during, in_sync, ..TreeRecord::default() };
+    Row {
+        target,
+        pattern: "command".into(),
+        title: "make".into(),
+        round,
+        phase: Some(phase),
+        tree: Some(tree),
+        ..Row::default()
+    }
+}
+
+/// `(name, wall ms, CPU ms, requests)` of each place; the last one is memory.
+fn study(places: &[(&str, u64, u64, u64)], rounds: u32) -> Study {
+    let target = |(index, (name, ..)): (usize, &(&str, u64, u64, u64))| Target {
+        name: (*name).into(),
+        path: format!("/mnt/{name}"),
+        reference: index + 1 == places.len(),
+        ..Target::default()
+    };
+    let rows = (0..rounds).flat_map(|round| {
+        let of_place =
+            move |(index, place): (usize, &(&str, u64, u64, u64))| row(index, round, place.1, place.2, place.3);
+        places.iter().enumerate().map(of_place).collect::<Vec<_>>()
+    });
+    Study {
+        question: Question::Time,
+        complete: true,
+        targets: places.iter().enumerate().map(target).collect(),
+        rows: rows.collect(),
+        command: ["time", "a=/mnt/a", "b=/mnt/b", "--", "make"].map(str::to_owned).to_vec(),
+        ..Study::of_run(RunRecord::new("fsdyno", 0))
+    }
+}
+
+#[test]
+fn the_answer_has_a_winner_counts_and_what_storage_decides() {
+    let study = study(&[("a", 1000, 100, 400), ("b", 2000, 100, 4000), ("(memory)", 100, 90, 0)], 8);
+    let headline = Headline::of(&study);
+    assert_eq!(headline.standings[0].winner.as_deref(), Some("a"), "memory is not asked about");
+    assert!(headline.headline.unwrap().starts_with("command: a wins (2.00x b)"));
+    let [a, b, memory] = &headline.times[..] else { panic!("{:?}", headline.times) };
+    assert_eq!((a.wall_s.unwrap().median, a.waits_s, a.requests), (1.001, Some(0.901), Some(410.0)));
+    assert_eq!((memory.requests, memory.storage_percent), (None, None), "not visible is not 0");
+    assert!(b.storage_percent.unwrap().interval.unwrap().low > 94.0);
+    let lines = lines(&headline.times);
+    assert_eq!(
+        lines[0],
+        ("counts", "command needs 9.78 times as many requests on b as on a, and 9.78 times the bytes".to_owned())
+    );
+    assert!(lines[1].1.starts_with("decides at least 90 % on a and at least 9"), "{lines:?}");
+    let text = crate::tables::text(&study, 80);
+    assert!(text.lines().all(|line| line.chars().count() <= 80) && text.lines().count() <= 24, "{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_command_that_memory_does_not_make_faster_is_not_the_storage_s() {
+    let of_cpu = study(&[("a", 1000, 970, 4), ("(memory)", 980, 970, 0)], 8);
+    let headline = Headline::of(&of_cpu);
+    let words = &lines(&headline.times)[0].1;
+    assert!(words.starts_with("decides at most 2 %") && words.ends_with("compare CPUs instead"), "{words}");
+    assert!(headline.standings.is_empty() && headline.headline.unwrap().starts_with("command takes 1"));
+    let few = study(&[("a", 1000, 100, 4), ("(memory)", 500, 100, 0)], 1);
+    let words = lines(&Headline::of(&few).times)[0].1.clone();
+    assert!(words.starts_with("decides about 50 %"), "{words}");
+    let many_cpus = study(&[("a", 100, 300, 4), ("(memory)", 100, 300, 0)], 8);
+    assert_eq!(Headline::of(&many_cpus).times[0].waits_s, None, "several processors worked");
+}
+
+#[test]
+fn the_operations_of_a_server_are_told_by_kind() {
+    let operation = |name: &str, count| WireOperation { name: name.into(), count, round_trip_ms: 2 * count };
+    let names = ["GETATTR", "LOOKUP", "OPEN", "WRITE", "CLOSE"];
+    let wire = WireTraffic {
+        operations: Some(names.iter().zip([50, 40, 30, 20, 10]).map(|(name, count)| operation(name, count)).collect()),
+        exclusive: true,
+        ..WireTraffic::default()
+    };
+    let during = StorageTraffic { wire: Seen::Value(wire), ..StorageTraffic::default() };
+    assert_eq!(during.requests(), Some(150));
+    let tree = TreeRecord { during, ..TreeRecord::default() };
+    let words = behind(&tree).unwrap();
+    assert_eq!(words, "GETATTR 50, LOOKUP 40, OPEN 30, WRITE 20 and 10 others (together 300 ms of round trips)");
+    let daemon = WireTraffic { daemon_cpu_ns: Some(20 * MS), ..WireTraffic::default() };
+    let during = StorageTraffic { wire: Seen::Value(daemon), ..StorageTraffic::default() };
+    assert_eq!((during.requests(), during.bytes()), (None, None), "a daemon counts no requests");
+    assert_eq!(behind(&TreeRecord { during, ..TreeRecord::default() }).unwrap(), "the daemon used 20.0 ms of CPU");
+}
