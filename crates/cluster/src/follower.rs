@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
+use engine::errno::reason;
 use engine::files::Directory;
 use engine::written;
 use guide::Problem;
@@ -160,7 +161,8 @@ fn carry_out(order: Order, link: &Arc<Link>, version: &str, study: &Arc<Control>
 /// Makes the directory of this rank below that of the question, which the first rank has made; gives the latter.
 fn make_own(base: &Path, rank: u32) -> Result<Arc<Directory>, String> {
     let missing = |error: engine::files::FileError| {
-        format!("{error}; the directory of a question must be on storage that all ranks share")
+        let reason = reason(&std::io::Error::from_raw_os_error(error.code));
+        format!("cannot open {}: {reason}; mount the storage that is asked about on all nodes", base.display())
     };
     let parent = Directory::open(base).map_err(missing)?;
     let own = directory_of(base, rank);

@@ -295,8 +295,8 @@ impl Company for Link {
             self.give_order(run)?;
         }
         let agreed = self.agree_on(Ok(run.preflight.nodes.first().cloned().unwrap_or_default()));
-        // The first rank says it for all.
-        if self.rank == 0 { agreed } else { agreed.map(|_| Vec::new()).map_err(|_| String::new()) }
+        // What differs, the first rank notes for all.
+        if self.rank == 0 { agreed } else { agreed.map(|_| Vec::new()) }
     }
 
     fn layers(&self) -> u32 {

@@ -21,7 +21,7 @@ use fio_report::Details;
 use fio_report::terse::Version;
 use jiff::tz::TimeZone;
 use job::{Action, Eta, Findings, Outcome, Rejection, Request, Settings, Stream};
-use results::{RunRecord, escape};
+use results::{JobRecord, RANKS_APART, RunRecord, escape};
 use run::plan::Plan;
 use run::{Conditions, InflateError, Line, MachineSources, SignalWatch, StopRule};
 
@@ -182,6 +182,7 @@ fn run_line(line: &Line) -> Result<u8, u8> {
     let lost = screen.state.output_failure.take();
     let log_failed = screen.bandwidth_log.take().and_then(BandwidthLog::finish);
     drop(screen);
+    errors_of_other_ranks(&record).iter().for_each(|line| output.error(line));
     let status = conclude(&record, &formats, &mut output, record_file.as_deref(), lost)?;
     remarks.after_run(&record);
     if let Some(sentence) = log_failed {
@@ -189,6 +190,24 @@ fn run_line(line: &Line) -> Result<u8, u8> {
         return Ok(status.max(REJECTED));
     }
     Ok(status)
+}
+
+/// What failed on other ranks than the first one, whose errors were printed when they came.
+fn errors_of_other_ranks(record: &RunRecord) -> Vec<String> {
+    let is_other = |job: &&JobRecord| {
+        let part = record.nodes.get(job.node).and_then(|node| node.part.as_ref());
+        part.is_some_and(|part| part.rank > 0)
+    };
+    let failed = record.jobs.iter().filter(is_other).filter_map(|job| {
+        let error = job.error.as_ref().filter(|error| error.function != RANKS_APART)?;
+        let rank = record.rank_before_error(job);
+        Some(format!("fio: {rank}{}: err={}, func={}, error={}", job.name, error.code, error.function, error.text))
+    });
+    let lost = record.missing_ranks().iter().map(|missing| {
+        let node = missing.node.as_ref().map(|name| format!(" on {name}")).unwrap_or_default();
+        format!("fio: rank {}{node} sent no results: {}", missing.rank, missing.reason)
+    });
+    failed.chain(lost).collect()
 }
 
 /// The report, the saved record, the exit status.

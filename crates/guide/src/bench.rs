@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::clock::{Clock, RealClock};
-use results::{JobRecord, Note, RunRecord, Severity};
+use results::{JobRecord, Note, RANKS_APART, RunRecord, Severity};
 use run::{Control, Line, Observer, StopRule, View, WorkerState};
 
 use crate::watch::{LiveFigures, LivePhase, Step, StepTotals};
@@ -141,7 +141,8 @@ impl Observer for Relay<'_> {
     }
 
     fn job_failed(&mut self, record: &JobRecord) {
-        if let Some(error) = &record.error {
+        // Why ranks cannot run together is told already.
+        if let Some(error) = record.error.as_ref().filter(|error| error.function != RANKS_APART) {
             let text = format!("{}: {}: {} (errno {})", record.name, error.function, error.text, error.code);
             self.watcher.message(&text);
         }

@@ -28,7 +28,7 @@ pub use histogram::{BUCKETS, Histogram, bucket_of, bucket_value};
 pub use interval::Interval;
 pub use job::{Access, Direction, PerDirection, ReadWrite, SteadyStateMetric, Transfer};
 pub use moments::Moments;
-pub use nodes::{CpuIdleness, MergeError, Node};
+pub use nodes::{CpuIdleness, MergeError, Node, RANKS_APART};
 pub use record::*;
 pub use samples::{Samples, added_up};
 pub use saved::SavedRecordError;

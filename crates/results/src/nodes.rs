@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::{Ledger, Moment, Storage};
-use crate::record::{DiskRecord, Host, JobRecord, Note, RunRecord};
+use crate::record::{DiskRecord, Host, JobError, JobRecord, Note, RunRecord};
 use crate::severity::Severity;
 use crate::sort;
 use crate::studies::Finding;
@@ -38,6 +38,13 @@ impl Node {
     pub fn machine(&self) -> &str {
         let numbered = self.name.rsplit_once(':').filter(|(_, rank)| rank.parse::<u32>().is_ok());
         numbered.filter(|_| self.part.is_some()).map_or(&self.name, |(machine, _)| machine)
+    }
+
+    /// `rank 1 on b: `.
+    pub fn rank_before_error(&self) -> String {
+        self.part
+            .as_ref()
+            .map_or_else(|| format!("{}: ", self.name), |part| format!("rank {} on {}: ", part.rank, self.name))
     }
 }
 
@@ -81,7 +88,23 @@ pub enum MergeError {
     Job(String),
 }
 
+/// What failed when the ranks of a run cannot run together: the error is that of all of them, and its text names the rank.
+pub const RANKS_APART: &str = "ranks";
+
 impl RunRecord {
+    /// `rank 1 on b: `: the rank on which a job failed, before its error; empty of a run on one machine.
+    pub fn rank_before_error(&self, job: &JobRecord) -> String {
+        let is_of_all = job.error.as_ref().is_some_and(|error| error.function == RANKS_APART);
+        let node = self.nodes.get(job.node).filter(|_| self.nodes.len() > 1 && !is_of_all);
+        node.map(Node::rank_before_error).unwrap_or_default()
+    }
+
+    /// The first job that ended with an error: the rank on which it did, if there were several, and the error.
+    pub fn first_error(&self) -> Option<(String, &JobError)> {
+        let job = self.jobs.iter().find(|job| job.error.is_some())?;
+        Some((self.rank_before_error(job), job.error.as_ref()?))
+    }
+
     /// The machine of a run on one. `None`: it ran on several.
     pub fn only_node(&self) -> Option<&Node> {
         match &self.nodes[..] {

@@ -8,7 +8,7 @@ use drive::{Company, Control, JointRun};
 use engine::files::Reach;
 use job::{Outcome, Request, Warning, WarningCode};
 use probe::{HostFacts, Look};
-use results::{Host, Node, Note, RunRecord, Severity};
+use results::{Host, Node, Note, RANKS_APART, RunRecord, Severity};
 
 use crate::account::blank_record;
 use crate::conduct::{Heading, Observer, conduct};
@@ -189,11 +189,17 @@ impl Ready<'_> {
         if agreed.is_some() && plan.workers.iter().any(|worker| worker.job.reporting.steady_state.is_some()) {
             plan.notes.push(Note::new("steadystate-of-each", Severity::Info, STEADY_STATE_OF_EACH));
         }
-        match agreed {
-            Some(Ok(notes)) => plan.notes.extend(notes),
-            Some(Err(sentence)) => plan.refuse_all("ranks", &sentence),
-            None => {}
-        }
+        let apart = match agreed {
+            Some(Ok(notes)) => {
+                plan.notes.extend(notes);
+                None
+            }
+            Some(Err(sentence)) => {
+                plan.refuse_all(RANKS_APART, &sentence);
+                Some(sentence)
+            }
+            None => None,
+        };
         let heading = Heading {
             version: conditions.version.to_owned(),
             command: line.words.clone(),
@@ -206,6 +212,9 @@ impl Ready<'_> {
         };
         let company = Arc::clone(&conditions.control);
         let mut record = conduct(plan, heading, conditions.control, observer);
+        if let Some(sentence) = &apart {
+            say_why(&mut record, sentence);
+        }
         if let Some(company) = company.company() {
             record = company.gather(record);
         }
@@ -221,4 +230,11 @@ fn note_of(warning: &Warning) -> Note {
     let harmless = matches!(warning.code, WarningCode::SynchronousDepth | WarningCode::FilesAdded);
     let severity = if harmless { Severity::Info } else { Severity::Caution };
     Note { job: warning.job.clone(), ..Note::new(format!("{:?}", warning.code), severity, warning.text.clone()) }
+}
+/// The jobs of ranks that cannot run together failed for this reason.
+fn say_why(record: &mut RunRecord, sentence: &str) {
+    let errors = record.jobs.iter_mut().filter_map(|job| job.error.as_mut());
+    for error in errors.filter(|error| error.function == RANKS_APART) {
+        error.text = sentence.trim_start_matches("fio: ").to_owned();
+    }
 }

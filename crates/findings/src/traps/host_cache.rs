@@ -1,6 +1,6 @@
 //! T12: a cache below the devices of this machine.
 
-use results::evidence::{BlockDevice, Layer, StorageClass};
+use results::evidence::{BlockDevice, Layer, LayerKind, StorageClass};
 use results::statistics::{ChangePoint, Sensitivity, change_point};
 use results::{Finding, ReadWrite, Severity};
 
@@ -19,7 +19,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
               own. The device counters of this machine then show every request as delivered, although memory answered.",
     seen: "Loop device, at any level of the stack: the device below its file moved half or less of what the loop device \
            moved, in reads or in writes, of 256 KiB or more. That is invalid. Beside others on that disk the pages of the \
-           file tell (cachestat): which appeared, and which are still dirty. Where the lower layer is not visible there are two signs, \
+           file tell (cachestat): which appeared, and which are still dirty. A cache of blocks (bcache, dm-cache, \
+           dm-writecache) likewise, compared with the largest device below it: a caution. Where the lower layer is not \
+           visible there are two signs, \
            neither is proof, and both are a caution. First: with direct I/O, nine tenths delivered by the device, the \
            rate rises by half or more when every byte of the run's own files was read once. Second: a disk with \
            platters answers random reads within 1 ms, over 1 GiB or more.",
@@ -44,6 +46,7 @@ const PLATTER_SPAN: u64 = 1 << 30;
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> =
         evidence.byte_flows().filter_map(|(stage, row, flow)| below_loops(stage, row, flow)).collect();
+    found.extend(evidence.byte_flows().filter_map(|(stage, row, flow)| beside_origin(stage, row, flow)));
     for (stage, row, flow) in evidence.flows() {
         if !delivered_directly(stage, row, flow) {
             continue;
@@ -130,6 +133,41 @@ fn below_loop(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, device: &Layer)
         report
             .says(cause, format!("losetup --direct-io=on /dev/{}: its file then bypasses the page cache", device.name)),
     )
+}
+
+/// A cache of blocks in front of a slower device, which moved little of what the job did.
+fn beside_origin(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+    let storage = row.storage.filter(|_| stage.rows.len() == 1 && !row.is_mixed())?;
+    let mut caches: Vec<&Layer> = Vec::new();
+    storage.each_layer(&mut |layer| caches.extend((layer.kind == LayerKind::BlockCache).then_some(layer)));
+    let cache = caches.first()?;
+    let device = storage.devices.value()?.iter().find_map(|device| named(device, &cache.name))?;
+    // The cache and its metadata are smaller.
+    let origin = device.slaves.iter().max_by_key(|slave| slave.size_bytes)?;
+    let (moved, below) = (flow.moved(&cache.name)?, flow.moved(&origin.name)?);
+    let direction = Transfer::BOTH.into_iter().find(|direction| {
+        let moved = moved[*direction];
+        moved >= BYTES_MIN && below[*direction] as f64 <= moved as f64 * BELOW
+    })?;
+    let (moved, below) = (moved[direction], below[direction]);
+    let verb = if direction == Transfer::Read { "delivered" } else { "took" };
+    let what = cache.what.as_deref().unwrap_or("a cache of blocks");
+    let cause = format!(
+        "{} ({what}) {verb} {}, and {} behind it {}: the number is that of the cache, as long as it is not full",
+        cache.name,
+        size(moved),
+        origin.name,
+        size(below)
+    );
+    let report = Report::new(ID, Severity::Caution, row.name)
+        .bytes("bytes moved by the cache", moved)
+        .bytes("bytes moved behind it", below);
+    Some(report.says(cause, "use a --size of several times the cache device"))
+}
+
+/// The device of this name, or one below it.
+fn named<'d>(device: &'d BlockDevice, name: &str) -> Option<&'d BlockDevice> {
+    if device.name == name { Some(device) } else { device.slaves.iter().find_map(|slave| named(slave, name)) }
 }
 
 /// Random reads faster than a platter turns. Virtual disks say "platters" for want of knowing better.

@@ -51,11 +51,8 @@ impl Limit {
     pub(crate) fn that_held(evidence: &Evidence<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
         let (begin, end) = (&flow.begin.system, &flow.end.system);
         let hits = end.memory_limit_hits?.saturating_sub(begin.memory_limit_hits?);
-        // Whoever else used the device did not read it for this process.
-        let own = flow.process.map(|process| process.storage_bytes.read).filter(|_| flow.device.is_some());
-        let device = flow.device.as_ref().map(|device| device.done.bytes.read);
-        let wire = flow.wire.as_ref().map(|wire| wire.bytes.read);
-        let delivered = own.into_iter().chain(device).min().or(wire)?;
+        let storage = flow.storage.read.as_ref().filter(|moved| !moved.shared).map(|moved| moved.bytes);
+        let delivered = storage.or(flow.wire.as_ref().map(|wire| wire.bytes.read))?;
         let share = delivered.saturating_sub(row.span_bytes()?) as f64 / flow.application.bytes.read.max(1) as f64;
         if !row.reads() || !row.buffered() || hits == 0 || share < SHARE {
             return None;

@@ -1,6 +1,6 @@
 //! T43: a job that ended with an error.
 
-use results::{Finding, Severity};
+use results::{Finding, RANKS_APART, Severity};
 
 use crate::evidence::Evidence;
 use crate::explanation::Explanation;
@@ -22,8 +22,13 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let failed = evidence.all_rows().filter_map(|(_, row)| {
-        let error = row.workers.iter().find_map(|worker| worker.error.as_ref())?;
-        let cause = format!("not judged: the run failed ({}: {})", error.function, error.text);
+        let failed = row.workers.iter().find(|worker| worker.error.is_some())?;
+        let (rank, error) = (evidence.record.rank_before_error(failed), failed.error.as_ref()?);
+        let reason = match error.function.as_str() {
+            RANKS_APART => error.text.clone(),
+            function => format!("{rank}{function}: {}", error.text),
+        };
+        let cause = format!("not judged: the run failed ({reason})");
         Some(Report::new(ID, Severity::Invalid, row.name).says(cause, "correct what the error names, and run again"))
     });
     failed.collect()

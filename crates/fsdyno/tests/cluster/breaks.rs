@@ -202,6 +202,17 @@ fn a_full_disk_at_one_rank_is_its_error_alone() {
     let failed: Vec<&str> =
         record.jobs.iter().filter(|job| job.error.is_some()).map(|job| node(&record, job)).collect();
     assert!(failed.len() == 1 && failed[0].ends_with(":1"), "{failed:?}");
+    // On stderr, and wherever the record is shown.
+    let named = "rank 1 on ";
+    assert!(ran.stderr.contains(named) && ran.stderr.contains("No space left on device"), "{}", ran.stderr);
+    let document = place.run("show run.json --json").document();
+    let errors: Vec<&str> =
+        document["summary"]["tests"].as_array().unwrap().iter().filter_map(|test| test["error"].as_str()).collect();
+    assert!(errors.len() == 1 && errors[0].starts_with(named), "{errors:?}");
+    let failed = |test: &&serde_json::Value| test["findings"].as_array().unwrap().iter().any(|id| id == "run-failed");
+    let tests = document["summary"]["tests"].as_array().unwrap();
+    assert_eq!(tests.iter().filter(failed).count(), 1, "the others did their work: {tests:?}");
+    assert!(place.run("show run.json").stdout.contains("the run failed (rank 1 on "));
     let wrote = record.jobs.iter().filter(|job| job.directions.write.bytes == 8 << 20).count();
     assert_eq!((wrote, record.nodes.len()), (2, 3));
 }

@@ -4,6 +4,7 @@ use results::{Latency, Node, Row, RunRecord, Study, Window};
 use testkit::{Place, wait_until};
 
 use crate::launcher::{agent_and_worker, command, program, ran, runs, signal};
+use crate::together::on_own_filesystems;
 
 /// What of a question has stayed in a directory.
 fn left(place: &Place) -> Vec<String> {
@@ -176,4 +177,22 @@ fn small_files_of_the_others_go_when_the_first_rank_is_lost() {
     // Its directory is for `fsdyno clean`, and has only what was its own.
     let work = left(&place).pop().expect("a directory");
     assert_eq!(place.names(&work).into_iter().filter(|name| name.starts_with("rank-")).collect::<Vec<_>>(), [""; 0]);
+}
+
+/// It cannot open the directory of the question, which lies on the storage of the others.
+#[test]
+fn a_rank_with_another_mount_is_named_in_the_answer() {
+    let place = Place::new();
+    let words = "measure data --quick --only=seq-write --size=4m --no-store --json";
+    let Some(ran) = on_own_filesystems(&place, "tmpfs", [0, 8, 0], words) else { return };
+    assert_ne!(ran.status, Some(0));
+    let document = ran.document();
+    let summary = &document["summary"];
+    for said in [&summary["headline"], &summary["tests"][0]["error"]] {
+        let said = said.as_str().unwrap();
+        assert!(said.contains("rank 1 on ") && said.contains("No such file or directory"), "{said}");
+        assert!(!said.contains("Input/output error"), "{said}");
+    }
+    assert!(!ran.stderr.contains("Input/output error"), "{}", ran.stderr);
+    assert_eq!(left(&place), [""; 0]);
 }

@@ -249,6 +249,31 @@ const THIN: &str = r#"set -e; mkdir -p /dev/shm/modules/lib; ln -s /usr/lib/uml/
     dd if=/dev/urandom of=disk bs=1M count=32 status=none; disk=$(losetup -f --show disk)
     dmsetup create thinnest --table "0 65536 linear $disk 0"; dmsetup mknodes"#;
 
+/// A cache of blocks that takes all writes, and the disk behind it.
+#[test]
+fn a_cache_of_blocks() {
+    inside("machine::a_cache_of_blocks", "dm", || {
+        shell(WRITECACHE);
+        let write = |device: &str| {
+            let words = "--rw=write --bs=64k --size=8m --direct=1 --fsync=16 --allow_mounted_write=1";
+            Bench::new().fio(&format!("--name=job --filename=/dev/mapper/{device} {words}"))
+        };
+        let cached = write("cached");
+        let cause = &cached.caution("host-cache").cause;
+        assert!(cause.contains("a cache of blocks (dm-writecache)"), "{cause}");
+        shell(
+            "dmsetup remove cached; dmsetup create plain --table \"0 131072 linear $(cat /dev/shm/origin) 0\"; dmsetup mknodes",
+        );
+        write("plain").silent(&["host-cache"]);
+    });
+}
+
+/// A disk in the guest's memory and a cache in front of it.
+const WRITECACHE: &str = r#"set -e; mkdir -p /dev/shm/modules/lib; ln -s /usr/lib/uml/modules /dev/shm/modules/lib/modules
+    modprobe -d /dev/shm/modules dm-writecache; modprobe -d /dev/shm/modules loop; cd /dev/shm
+    fallocate -l 64M disk; fallocate -l 32M fast; disk=$(losetup -f --show disk); fast=$(losetup -f --show fast)
+    echo $disk > origin; dmsetup create cached --table "0 131072 writecache s $disk $fast 4096 0"; dmsetup mknodes"#;
+
 /// A disk as fast as the processor that asks it: compressed memory, whose requests are done by whoever asks.
 struct FastDisk {
     number: String,

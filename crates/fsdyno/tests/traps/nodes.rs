@@ -1,7 +1,7 @@
 //! T35 to T41: runs on real storage, merged as those of several nodes; one of them is then made to lag, to come late, to
 //! be missing.
 
-use results::{ClockOffset, MissingRank, Part, RunRecord, Severity, Span};
+use results::{ClockOffset, JobError, MissingRank, Part, RunRecord, Severity, Span};
 
 use crate::bench::{Bench, FILE_MIB};
 
@@ -85,6 +85,16 @@ fn nodes_that_did_the_same_are_spared_and_one_that_did_not_is_named() {
     assert!(findings::between_nodes(&busy).iter().any(|finding| {
         finding.id == "node-limit" && finding.node.as_deref() == Some("b") && finding.cause.contains("its CPUs")
     }));
+    assert!(findings::of_run(&merged(&even)).iter().all(|finding| finding.id != "run-failed"));
+    let full = with(|record| {
+        let text = "No space left on device".to_owned();
+        record.jobs[0].error = Some(JobError { code: 28, function: "write".into(), text });
+    });
+    let found = findings::of_run(&full);
+    let failed: Vec<_> = found.iter().filter(|finding| finding.id == "run-failed").collect();
+    assert_eq!(failed.len(), 1, "the others did their work: {found:#?}");
+    assert_eq!(failed[0].node.as_deref(), Some("b"));
+    assert!(failed[0].cause.contains("rank 1 on b: write: No space left on device"), "{}", failed[0].cause);
     let mut missing = merged(&even[..2]);
     missing.lacks(MissingRank { rank: 2, node: Some("c".into()), reason: "it ended by signal 9".into() });
     assert_eq!(one("ranks-missing", &missing), (Severity::Invalid, None));

@@ -1,7 +1,7 @@
 //! A row in a few words.
 
 use results::quantity::{bytes_per_s, count, count_per_s, latency, number};
-use results::{Lane, LatencyFigures, PhaseRecord, Row, Study, TestRounds, Trust, test_name};
+use results::{Lane, LatencyFigures, PhaseRecord, RANKS_APART, Row, Study, TestRounds, Trust, test_name};
 
 /// What a row found, on part of a line: rate, latency, trust; or the error.
 pub fn summary(row: &Row) -> String {
@@ -62,6 +62,8 @@ pub(crate) fn incomplete(study: &Study) -> Option<[&'static str; 2]> {
 
 /// The first error of the row, in words.
 pub(crate) fn first_error(row: &Row) -> Option<String> {
-    let error = row.first_error()?;
-    Some(format!("{}: {}", error.function, error.text))
+    let (rank, error) = row.first_error()?;
+    // What the ranks disagree on is told in a sentence of its own.
+    let function = if error.function == RANKS_APART { String::new() } else { format!("{}: ", error.function) };
+    Some(format!("{rank}{function}{}", error.text))
 }

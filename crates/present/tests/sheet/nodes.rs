@@ -2,7 +2,7 @@
 
 use present::export::{csv, markdown};
 use present::{Headline, sheet, tables};
-use results::{DirectionRecord, JobRecord, JobSetup, Latency, Part, Question, Row, RunRecord, Span, Study};
+use results::{DirectionRecord, JobError, JobRecord, JobSetup, Latency, Part, Question, Row, RunRecord, Span, Study};
 use serde_json::Value;
 
 use crate::fixture;
@@ -92,4 +92,25 @@ fn a_study_of_one_machine_has_no_table_of_nodes() {
     let study = fixture::comparison();
     assert!(Headline::of(&study).nodes.is_empty());
     assert!(!tables::text(&study, 120).contains("most/least"));
+}
+
+#[test]
+fn the_rank_that_failed_is_named_on_each_face() {
+    let mut study = study();
+    let row = study.rows.last_mut().unwrap();
+    let run = row.run.as_mut().unwrap();
+    let error = |function: &str, text: &str| JobError { code: 5, function: function.into(), text: text.into() };
+    let slow = run.nodes.iter().position(|node| node.name == "slow<b>").unwrap();
+    run.jobs.iter_mut().find(|job| job.node == slow).unwrap().error = Some(error("read", "Input/output error"));
+    let named = "rank 1 on slow<b>: Input/output error (read, errno 5)";
+    let headline = Headline::of(&study);
+    assert_eq!(headline.tests.last().unwrap().error.as_deref(), Some(named));
+    assert!(Headline::json(&study).contains("rank 1 on slow<b>: Input/output error"));
+    // That they cannot run together is an error of all of them, whose sentence names the rank.
+    let sentence = "rank 1 on slow<b> cannot run: no such directory";
+    for job in &mut study.rows.last_mut().unwrap().run.as_mut().unwrap().jobs {
+        job.error = Some(error(results::RANKS_APART, sentence));
+    }
+    assert_eq!(Headline::of(&study).tests.last().unwrap().error.as_deref(), Some(sentence));
+    assert!(tables::summary(study.rows.last().unwrap()).contains(&format!("failed: {sentence}")));
 }

@@ -67,7 +67,7 @@ pub enum LayerKind {
     Thin,
     /// A volume of the device mapper of which nobody knows whether it is thin.
     MaybeThin,
-    /// A cache of blocks in front of a slower device: bcache.
+    /// A cache of blocks in front of a slower device: bcache, dm-cache, dm-writecache.
     BlockCache,
     /// A block device over a network: nbd, rbd, iSCSI, NVMe over fabrics.
     Remote,

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::{Finding, Lane, PhaseRecord, Row, Trust};
 use crate::evidence::Ledger;
-use crate::record::{DirectionRecord, JobError, JobRecord, Latency, RunRecord};
-use crate::{Direction, PerDirection};
+use crate::record::{DirectionRecord, JobRecord, Latency, RunRecord};
+use crate::{Direction, PerDirection, RANKS_APART};
 
 /// One run of one pattern on one target, or one report row of a fio command line.
 pub struct Repeat<'a> {
@@ -79,10 +79,18 @@ impl<'a> Repeat<'a> {
         let of_run = self.row.run.as_ref().map_or(&[][..], |run| &run.findings[..]);
         let of_row = &self.row.findings;
         let others = of_run.iter().filter(move |finding| !of_row.contains(finding));
-        of_row.iter().chain(others).filter(move |finding| match (&finding.job, &name) {
+        let nodes: Option<Vec<&'a str>> = self.run().filter(|run| run.nodes.len() > 1).map(|run| {
+            self.workers.iter().filter_map(|worker| Some(run.nodes.get(worker.node)?.name.as_str())).collect()
+        });
+        let is_of_others = move |finding: &Finding| match (&finding.node, &nodes) {
+            (Some(node), Some(nodes)) => !nodes.is_empty() && !nodes.contains(&node.as_str()),
+            _ => false,
+        };
+        let is_of_job = move |finding: &Finding| match (&finding.job, &name) {
             (Some(job), Some(name)) => job == name,
             _ => true,
-        })
+        };
+        of_row.iter().chain(others).filter(move |finding| is_of_job(finding) && !is_of_others(finding))
     }
 
     /// Whether it did anything.
@@ -106,14 +114,18 @@ impl<'a> Repeat<'a> {
 
     /// The error that ended it, in words.
     pub fn error(&self) -> Option<String> {
-        let of_job = self.merged.as_ref().and_then(|merged| merged.error.as_ref());
-        let of_phase = self.phase.and_then(|phase| phase.error.as_ref());
-        let words = |error: &JobError| match error.code {
-            // What is no system call's has no number.
-            0 => error.text.clone(),
-            code => format!("{} ({}, errno {code})", error.text, error.function),
+        let of_job = || {
+            let failed = self.workers.iter().find(|worker| worker.error.is_some())?;
+            let rank = self.run().map(|run| run.rank_before_error(failed)).unwrap_or_default();
+            Some((rank, failed.error.as_ref()?))
         };
-        of_job.or(of_phase).map(words)
+        let (rank, error) = if self.phase.is_some() { self.row.first_error() } else { of_job() }?;
+        Some(match (error.function.as_str(), error.code) {
+            (RANKS_APART, _) => error.text.clone(),
+            // What is no system call's has no number.
+            (_, 0) => format!("{rank}{}", error.text),
+            (function, code) => format!("{rank}{} ({function}, errno {code})", error.text),
+        })
     }
 
     /// The latency of one lane, as the tables on the terminal show it (`DirectionRecord::latency`), or the requests that

@@ -150,10 +150,10 @@ pub struct Row {
 }
 
 impl Row {
-    /// The first error of a job or an operation.
-    pub fn first_error(&self) -> Option<&JobError> {
-        let of_job = self.run.iter().flat_map(|run| &run.jobs).find_map(|job| job.error.as_ref());
-        of_job.or_else(|| self.phase.as_ref()?.error.as_ref())
+    /// The first error of a job or an operation, and the rank on which it was, if there were several.
+    pub fn first_error(&self) -> Option<(String, &JobError)> {
+        let of_job = self.run.as_ref().and_then(RunRecord::first_error);
+        of_job.or_else(|| Some((String::new(), self.phase.as_ref()?.error.as_ref()?)))
     }
 
     /// What was asked for: the words of its line without those that name places.

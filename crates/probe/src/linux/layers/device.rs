@@ -124,6 +124,8 @@ fn mapping(uuid: &str, name: &str, parts: &[String], targets: Result<Vec<String>
     let (kind, word) = match uuid.split('-').next().unwrap_or_default() {
         _ if is("thin") || in_pool => (LayerKind::Thin, "thin volume"),
         _ if is("thin-pool") => (LayerKind::Mapped, "thin pool"),
+        _ if is("writecache") => (LayerKind::BlockCache, "a cache of blocks (dm-writecache)"),
+        _ if is("cache") => (LayerKind::BlockCache, "a cache of blocks (dm-cache)"),
         "LVM" => (LayerKind::Mapped, "logical volume (LVM)"),
         "CRYPT" => (LayerKind::Mapped, "encryption (dm-crypt)"),
         "mpath" => (LayerKind::Mapped, "several paths to one disk (multipath)"),
@@ -217,6 +219,8 @@ mod tests {
         assert_eq!(of("", &[], &["linear"]), mapped("device mapper x"));
         assert_eq!(of("", &[], &["thin"]), thin);
         assert_eq!(of("", &[], &["thin-pool"]), mapped("thin pool x"));
+        let cache = (LayerKind::BlockCache, "a cache of blocks (dm-writecache) x".to_owned());
+        assert_eq!(of("", &[], &["writecache"]), cache);
         assert_eq!(of("LVM-abc", &["LVM-def-tpool"], &["thin"]), thin);
         assert_eq!(of("LVM-abc", &["LVM-def"], &["linear"]), mapped("logical volume (LVM) x"));
     }
