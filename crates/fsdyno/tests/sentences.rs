@@ -29,7 +29,7 @@ const FIOS: [&str; 10] = [
 ];
 
 /// Options of other programs, which sentences name.
-const FOREIGN: [&str; 6] = ["security-opt", "direct-io", "hostfile", "release", "scope", "write"];
+const FOREIGN: [&str; 8] = ["auto", "security-opt", "direct-io", "hostfile", "reflink", "release", "scope", "write"];
 
 /// Settings of mounts, devices and other programs, which sentences name; and parts of fio's messages.
 const SETTINGS: [&str; 12] = [

@@ -1,4 +1,4 @@
-//! T43: a timed command left processes running.
+//! T47: a timed command left processes running.
 
 use results::{Finding, Row, Severity};
 
@@ -10,7 +10,7 @@ pub(crate) const ID: &str = "left-running";
 
 pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
-    trap: "T43",
+    trap: "T47",
     title: "The command left processes running",
     happens: "A command that starts a process and does not wait for it (a daemon, `git gc --auto`, a shell's `&`) ends \
               before its work is done. `time` of the shell counts until the command itself has ended, and the rest of \

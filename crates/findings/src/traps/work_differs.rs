@@ -1,4 +1,4 @@
-//! T44: a timed command did not do the same everywhere.
+//! T48: a timed command did not do the same everywhere.
 
 use results::statistics::median;
 use results::{Finding, Row, Severity, Study};
@@ -11,10 +11,10 @@ pub(crate) const ID: &str = "work-differs";
 
 pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
-    trap: "T44",
+    trap: "T48",
     title: "The command did not do the same work",
-    happens: "A command may take another way on another storage, or in another round: `cp` shares blocks on xfs and btrfs \
-              and copies them on ext4, `git status` reads again what it cannot be sure of, a build finds what an earlier \
+    happens: "A command may take another way on another storage, or in another round. `cp` shares blocks on xfs and btrfs \
+              and copies them on ext4. `git status` reads again what it cannot be sure of. A build finds what an earlier \
               one left. Then the times are those of different work.",
     seen: "Bytes that the command's calls read and wrote, pipes included, in the median run on each place and in each run \
            on one place. A caution if they differ by more than 5 % and 256 KiB, from place to place or from run to run. \

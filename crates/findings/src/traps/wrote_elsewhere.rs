@@ -1,4 +1,4 @@
-//! T45: a timed command wrote on other storage than its place.
+//! T49: a timed command wrote on other storage than its place.
 
 use results::evidence::StorageClass;
 use results::{Finding, Row, Severity, Target};
@@ -11,7 +11,7 @@ pub(crate) const ID: &str = "wrote-elsewhere";
 
 pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
-    trap: "T45",
+    trap: "T49",
     title: "The command wrote somewhere else",
     happens: "A command that writes to a fixed path (a cache, /var/tmp, a database that runs elsewhere) measures the storage \
               of that path, whatever place it is asked about. It also finds there what its earlier runs left.",

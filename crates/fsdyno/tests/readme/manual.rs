@@ -36,7 +36,7 @@ const BLOCKS: &[(&str, &str, Tried)] = &[
     ),
     ("install", "cargo xtask dist", Otherwise("dist: release")),
     ("json", "fsdyno ", Otherwise("faces: json, which runs each line with jq")),
-    ("json", "{\"summary\": null", Otherwise("printed, not typed")),
+    ("json", "{\"summary\": {\"headline\": null", Otherwise("printed, not typed")),
     ("kubernetes", "skopeo ", Otherwise("it needs a registry; dist: contained unpacks the same file")),
     (
         "kubernetes",
