@@ -51,6 +51,8 @@ const BLOCKS: &[(&str, &str, Tried)] = &[
     ("scale", "128k random read", Otherwise("printed by what cluster: nfs runs")),
     ("scale", "skopeo ", Otherwise("it needs a registry; dist: clustered unpacks the same file")),
     ("scale", "kubectl ", Otherwise("it needs a cluster; dist: deployed reads the manifest")),
+    ("time", "title = ", Otherwise("time runs the recipes of this form")),
+    ("time", "fsdyno time ", Otherwise("time runs each of these forms")),
     ("windows", "CARGO_TARGET_", Otherwise("wine: it builds with this linker")),
 ];
 

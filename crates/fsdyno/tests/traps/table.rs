@@ -66,7 +66,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 fn text_of(test: &str) -> String {
     let (module, name) = test.split_once("::").unwrap_or_else(|| panic!("{test}: a module and a name"));
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    let found = ["traps", "lab", "faults"].into_iter().find_map(|folder| {
+    let found = ["traps", "lab", "faults", ""].into_iter().find_map(|folder| {
         let source = std::fs::read_to_string(tests.join(folder).join(format!("{module}.rs"))).ok()?;
         let items = Items::of(&source);
         items.tests.contains(name).then(|| items.with_helpers(name))
@@ -82,7 +82,10 @@ fn quoted(cell: &str) -> Vec<&str> {
 /// A finding is looked for, as the tests do it.
 fn is_asserted(text: &str, id: &str) -> bool {
     let calls = ["caught(", "invalid(", "caution(", "one(", "finding(", "id == "];
-    calls.iter().any(|call| text.contains(&format!("{call}\"{id}\""))) || text.contains(&format!("\"[{id}]\""))
+    calls.iter().any(|call| text.contains(&format!("{call}\"{id}\"")))
+        || text.contains(&format!("\"[{id}]\""))
+        // Of the rows of a study.
+        || text.lines().any(|line| line.contains("assert!(found(") && line.contains(&format!(", \"{id}\")")))
 }
 
 /// How often it is named, as a name or as it is printed.
