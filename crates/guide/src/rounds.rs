@@ -6,7 +6,7 @@ use results::{Metric, Study, TestRounds};
 /// Half of an interval that is as wide as its figure.
 const NOTHING_KNOWN: f64 = 0.5;
 
-/// So many rounds that each order has run backwards too; one is one.
+/// The number of rounds, made even so that each order of the places runs backwards as often; 1 stays 1.
 pub(crate) fn even(rounds: u32) -> u32 {
     if rounds > 1 { rounds.next_multiple_of(2) } else { rounds }
 }

@@ -31,7 +31,7 @@ pub use run::metadata::witness::Witness;
 pub use standing::Standing;
 pub use suite::{Done, Suite};
 
-/// All phases run so often, each time on new files, as long as it takes no more than [`PASSES_S`]: only other passes show
+/// How many passes run all phases, each on new files, if they take no longer than [`PASSES_S`]: only other passes show
 /// how far a figure of some milliseconds can be trusted. Figures are the medians.
 pub const PASSES: u32 = 3;
 
@@ -110,7 +110,7 @@ fn run_passes(
     Ok(())
 }
 
-/// Whether one more pass after so many, which took so long, stays within [`PASSES_S`].
+/// Whether one more pass stays within [`PASSES_S`], if it takes as long as the mean of the `passes` before.
 pub fn may_repeat(spent_s: f64, passes: u32) -> bool {
     passes < PASSES && spent_s + spent_s / f64::from(passes.max(1)) <= PASSES_S
 }

@@ -22,7 +22,7 @@ const RUN_BYTES_MAX: u64 = 512 << 20;
 /// Ids that a sentence names.
 const NAMED_MAX: usize = 8;
 
-/// So many of the latest runs are looked into for one that can be gone by.
+/// How many of the latest fitting runs are read, at most, to find one that holds.
 const LATEST_MAX: usize = 32;
 
 /// A directory of studies.
@@ -236,7 +236,7 @@ impl Store {
         Ok(ids)
     }
 
-    /// Removes all runs but so many of the latest and those that are baselines; the ids of those removed.
+    /// Keeps the `latest` newest runs and all baselines, and removes the others. Returns the removed ids.
     ///
     /// # Errors
     /// When the list of baselines cannot be read, or a run cannot be removed.

@@ -169,7 +169,7 @@ impl TrustLine {
         format!("{}: {}", self.trust.word(), self.reasons(usize::MAX))
     }
 
-    /// The same behind the word, with the first so many kinds of findings.
+    /// The reasons behind the trust word: the first `kinds` kinds of findings.
     pub(crate) fn reasons(&self, kinds: usize) -> String {
         // One more takes no more room than its count.
         let shown = if self.why.len() <= kinds.saturating_add(1) { self.why.len() } else { kinds };

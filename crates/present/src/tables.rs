@@ -33,7 +33,7 @@ use results::{Question, Severity, Study, escape};
 use crate::headline::{Headline, told};
 use table::Form;
 
-/// All of the study, in so many columns.
+/// All of the study, `columns` wide.
 pub fn text(study: &Study, columns: usize) -> String {
     escape::terminal(&shown(study, Form::Text { columns })).into_owned()
 }

@@ -14,7 +14,7 @@ use crate::files::Directory;
 use crate::process::{Ended, closes_within};
 use crate::process_tree::{Cut, Limits, Printed, TreeIo, TreeUsage, WORD};
 
-/// So long the meter tries to end what it has to end.
+/// How long the meter tries to end the processes that are left.
 const FAREWELL: Duration = Duration::from_secs(3);
 
 /// Between two attempts to end all processes.

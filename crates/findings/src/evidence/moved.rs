@@ -12,7 +12,7 @@ use super::row::{FuseBackend, Row};
 /// Bytes that the storage moved for the run in one direction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Moved {
-    /// At most so many.
+    /// An upper bound of the bytes.
     pub(crate) bytes: u64,
     /// Whose counter says so: `vda`, `vda for this process`.
     pub(crate) witness: String,

@@ -47,7 +47,7 @@ pub(crate) struct Limit {
 }
 
 impl Limit {
-    /// It evicted so much that it is a part of the number.
+    /// The limit, where it evicted enough to change the number.
     pub(crate) fn that_held(evidence: &Evidence<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
         let (begin, end) = (&flow.begin.system, &flow.end.system);
         let hits = end.memory_limit_hits?.saturating_sub(begin.memory_limit_hits?);

@@ -50,7 +50,7 @@ impl Estimate {
         Some(Left { least_s, most_s, share })
     }
 
-    /// The whole line, in so many columns: what fits, without a broken word.
+    /// The moving line, cut to `columns` between two words.
     pub(super) fn line(&mut self, step: &Step, figures: &LiveFigures, several: bool, columns: usize) -> String {
         let left = self.look(step, figures);
         let end = left.as_ref().map_or(String::new(), Left::words);
@@ -99,7 +99,7 @@ impl Left {
     }
 }
 
-/// The line that stays of a step, in so many columns: what it was, then what it found as far as there is room.
+/// The line that is kept of a finished step: its name, then its figures, cut to `columns`.
 pub(super) fn kept(step: &Step, found: &str, several: bool, columns: usize) -> String {
     let head = heading(step, several);
     let found = escape::line(found);

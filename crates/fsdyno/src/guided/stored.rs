@@ -26,7 +26,7 @@ pub(crate) struct Runs {
     /// Remove these runs: names, beginnings of names, `last`, `previous`, `last-2`.
     #[arg(long, value_name = "RUN", num_args = 1.., conflicts_with = "keep")]
     delete: Vec<String>,
-    /// Remove all runs but so many of the latest, and but those that are baselines.
+    /// Keep the latest N runs and all baselines, and remove the others.
     #[arg(long, value_name = "N")]
     keep: Option<usize>,
     /// One JSON document.

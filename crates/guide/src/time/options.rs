@@ -8,8 +8,8 @@ use std::time::Duration;
 pub struct Options {
     /// The commands, in their order; `{}` in a word stands for the directory.
     pub phases: Vec<Phase>,
-    /// So many rounds, of an odd number above one another one; `None`: as many as a comparison has, of one place its
-    /// fewest.
+    /// How many rounds; an odd number above 1 is raised by one. `None`: a comparison's number, or its least with one
+    /// place.
     pub rounds: Option<u32>,
     /// What each run begins with.
     pub start: Start,

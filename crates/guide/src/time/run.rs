@@ -30,7 +30,7 @@ pub(super) struct Ran {
     pub(super) tree: TreeRecord,
 }
 
-/// What a command has left running may go on for so long.
+/// How long processes that a command has left may go on.
 const LEFT_RUNNING: Duration = Duration::from_secs(10);
 
 /// Between two looks whether the command has ended, or is to be ended.

@@ -32,7 +32,7 @@ pub(crate) fn typical(test: &TestFigures) -> Option<String> {
     Some(latency(found.p50.or(found.mean)? * 1e3))
 }
 
-/// A mean so many times the median says something else.
+/// The ratio of mean and median from which both are printed.
 const APART: f64 = 3.0;
 
 /// The mean, where it is far from the median.

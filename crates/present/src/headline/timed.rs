@@ -147,7 +147,7 @@ impl Share {
     fn of(grid: &Grid<'_>, line: &Line<'_>, target: usize) -> Option<Share> {
         let memory =
             (0..grid.targets.len()).find(|index| grid.is_reference(*index)).filter(|index| *index != target)?;
-        // So many times as long it takes here.
+        // The time here as a multiple of the time in memory.
         let times = line.cells[memory].ratio(&line.cells[target], Metric::Operations)?;
         let share = |times: f64| rounded(((1.0 - 1.0 / times) * 100.0).max(0.0));
         let interval = times.interval.map(|found| Interval { low: share(found.low), high: share(found.high), ..found });

@@ -1,6 +1,6 @@
 //! Bars and lines of blocks within a table of text.
 
-/// A share of so many columns, in eighths: `██▌`.
+/// A bar whose length is this share of `columns`, in eighths of a column: `██▌`.
 pub(super) fn bar(share: f64, columns: usize) -> String {
     const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (share.clamp(0.0, 1.0) * (columns * 8) as f64).round() as usize;

@@ -18,7 +18,7 @@ const LABELLED_LINES: usize = 2;
 /// Most next steps.
 const STEPS: usize = 2;
 
-/// The answer in 24 lines of a terminal of so many columns; of a fio run by itself, which has none, all of it.
+/// The answer of a study, for a terminal of 24 lines and `columns`. A fio run has no answer and is shown whole.
 pub fn screen(study: &Study, columns: usize) -> String {
     if study.question == Question::Fio {
         return text(study, columns);

@@ -29,7 +29,7 @@ pub enum Knee {
 /// The lightest load from which no heavier one gains more than `gain` (0.05 is 5 %) in throughput, although latency
 /// grows up to the heaviest. The points ascend by load. Each two are compared round by round, so that what slows a whole
 /// round down cancels out, and the knee is named only where the 95 % intervals of those gains separate it from the
-/// others: nothing after it may gain so much, and something must gain it on every point before. `None` below three points
+/// others: no later point may gain this share, and some later point must gain it over each point before. `None` below three points
 /// or three rounds, when rounds differ in number, or when a number is not finite and above 0.
 ///
 /// In a closed loop, requests in flight = throughput × latency (J. D. C. Little, Operations Research 9, 1961, 383–387):
@@ -65,7 +65,7 @@ pub fn knee(points: &[LoadPoint], gain: f64) -> Option<Knee> {
 /// Rates as close as this are one.
 const AS_ONE: f64 = 0.02;
 
-/// So many of the rounds of a plateau stand at its rate.
+/// The least share of a plateau's rounds that stand at its rate.
 const AT_THE_RATE: f64 = 0.75;
 
 /// The lightest load from which on every median is the highest one, and nearly all rounds are at it: a limit holds them,

@@ -127,7 +127,7 @@ fn sum(merged: &JobRecord, figure: impl Fn(&DirectionRecord) -> f64) -> Option<f
     busy.map(figure).reduce(|sum, more| sum + more)
 }
 
-/// So much of what was written per second, until it is durable.
+/// Durable bytes per second: `written` over the time until the last sync has returned.
 fn durable(merged: &JobRecord, written: u64) -> Option<f64> {
     Some(written as f64 / merged.durable_s()?)
 }

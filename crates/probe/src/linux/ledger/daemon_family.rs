@@ -15,7 +15,7 @@ pub(super) struct Family {
     pub(super) helpers: DaemonHelpers,
 }
 
-/// So many steps from a daemon to its helper's helper.
+/// The largest number of steps from a daemon to a helper of its helpers.
 const STEPS_MAX: usize = 4;
 
 /// Local sockets by their inodes, with that of the other end if there is one.

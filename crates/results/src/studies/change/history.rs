@@ -19,7 +19,7 @@ pub fn earlier<'a>(base: &Digest, new: &Digest, kept: &'a [Digest]) -> Vec<&'a D
 }
 
 /// How far a figure scatters from study to study, of which the base is the last. A test whose figures
-/// are invalid makes its study none, and so does having more than so many rounds: it scatters less than those compared.
+/// are invalid makes its study none, and so does having more than `rounds` rounds: it scatters less than those compared.
 pub fn scatter(studies: &[&Digest], target: usize, pattern: &str, measure: Measure, rounds: usize) -> Scatter {
     let Some((base, earlier)) = studies.split_last() else { return Scatter::Assumed };
     let values = |study: &Digest| match study.test(target, pattern) {
