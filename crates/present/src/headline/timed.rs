@@ -154,13 +154,10 @@ impl Share {
         Some(Share { about: share(times.value), interval })
     }
 
-    /// `at least 74 %`, `at most 18 %`, `about 40 %`.
-    fn words(&self) -> String {
-        match self.interval {
-            Some(Interval { low, .. }) if low >= LITTLE_PERCENT => format!("at least {low:.0} %"),
-            Some(Interval { high, .. }) => format!("at most {high:.0} %"),
-            None => format!("about {:.0} %", self.about),
-        }
+    /// `at least 74 %`, `at most 18 %`; `None`: too few rounds, whose medians differ by chance.
+    fn words(&self) -> Option<String> {
+        let Interval { low, high, .. } = self.interval?;
+        Some(if low >= LITTLE_PERCENT { format!("at least {low:.0} %") } else { format!("at most {high:.0} %") })
     }
 
     /// That other storage would change little is sure.
@@ -225,8 +222,10 @@ fn decides(times: &[TimeFigures]) -> Option<String> {
     let shares: Vec<(Share, &TimeFigures)> =
         times.iter().filter_map(|time| Some((time.storage_percent?, time))).collect();
     let name = &shares.first()?.1.name;
-    let words: Vec<String> =
-        shares.iter().map(|(share, time)| format!("{} on {}", share.words(), time.target)).collect();
+    let words = shares.iter().map(|(share, time)| Some(format!("{} on {}", share.words()?, time.target)));
+    let Some(words) = words.collect::<Option<Vec<String>>>() else {
+        return Some(format!("too few rounds to tell how much of the time of {name} it decides"));
+    };
     let next = if shares.iter().all(|(share, _)| share.is_little()) { ": compare CPUs instead" } else { "" };
     Some(format!("decides {} of the time of {name}{next}", listed(&words)))
 }

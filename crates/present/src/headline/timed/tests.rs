@@ -91,9 +91,10 @@ fn a_command_that_memory_does_not_make_faster_is_not_the_storage_s() {
     let words = &lines(&headline.times)[0].1;
     assert!(words.starts_with("decides at most 2 %") && words.ends_with("compare CPUs instead"), "{words}");
     assert!(headline.standings.is_empty() && headline.headline.unwrap().starts_with("command takes 1"));
+    // One round in memory that was twice as fast may be chance.
     let few = study(&[("a", 1000, 100, 4), ("(memory)", 500, 100, 0)], 1);
     let words = lines(&Headline::of(&few).times)[0].1.clone();
-    assert!(words.starts_with("decides about 50 %"), "{words}");
+    assert!(words.starts_with("too few rounds to tell"), "{words}");
     let many_cpus = study(&[("a", 100, 300, 4), ("(memory)", 100, 300, 0)], 8);
     assert_eq!(Headline::of(&many_cpus).times[0].waits_s, None, "several processors worked");
 }
