@@ -92,7 +92,7 @@ pub(super) fn has_gaps(row: &Row<'_>) -> bool {
 fn layer_with_gaps<'r>(row: &Row<'r>) -> Option<(&'r Layer, Gaps)> {
     let storage = row.storage.filter(|storage| storage.class == StorageClass::Device)?;
     let mut found: Vec<(&Layer, Gaps)> = Vec::new();
-    storage.each_layer(&mut |layer| {
+    each_raw_layer(&storage.layers, &mut |layer| {
         found.extend(match layer.kind {
             LayerKind::Thin => Some((layer, Gaps::Thin)),
             LayerKind::MaybeThin => Some((layer, Gaps::Perhaps)),
@@ -102,4 +102,13 @@ fn layer_with_gaps<'r>(row: &Row<'r>) -> Option<(&'r Layer, Gaps)> {
     let of = |wanted: fn(&Gaps) -> bool| found.iter().find(|(_, gap)| wanted(gap));
     let first = of(|gap| *gap == Gaps::Thin).or_else(|| of(|gap| matches!(gap, Gaps::Image(_))));
     first.or_else(|| of(|gap| *gap == Gaps::Perhaps)).copied()
+}
+
+/// The layers down to the first filesystem: a file whose blocks were written has its blocks, whatever gaps other blocks of
+/// the storage below that filesystem have.
+fn each_raw_layer<'l>(layers: impl IntoIterator<Item = &'l Layer>, visit: &mut dyn FnMut(&'l Layer)) {
+    for layer in layers.into_iter().filter(|layer| layer.is_device()) {
+        visit(layer);
+        each_raw_layer(layer.holding().collect::<Vec<_>>(), visit);
+    }
 }

@@ -128,6 +128,12 @@ fn an_image_with_holes() {
     assert_eq!(found(&below(image(MIB, None), 4 * GIB)), [], "the part that was written");
     assert_eq!(found(&below(image(4 * GIB, Some(4 * GIB)), 0)), invalid("host-cache"));
     assert_eq!(found(&below(image(4 * GIB, None), 0)), invalid("host-cache"), "not visible is not unwritten");
+    // The image is whole; its filesystem lies on another image, whose holes are of other blocks.
+    let mut inside = below(image(4 * GIB, Some(4 * GIB)), 0);
+    let mut filesystem = layer(LayerKind::Filesystem, "ext4", "");
+    filesystem.below = vec![looped("loop1", Some(image(MIB, Some(MIB))))];
+    inside.nodes[0].storages[0].layers[0].below = vec![filesystem];
+    assert!(found(&inside).iter().all(|(id, _)| *id != "thin-blocks"), "{:?}", found(&inside));
 }
 
 #[test]
