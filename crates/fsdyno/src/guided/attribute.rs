@@ -40,14 +40,22 @@ impl Attribute {
         let first_line = format!("{} on the server, {} on the client", server.id, client.id);
         Ok(printed(&if self.json {
             let patterns: Vec<Value> = found.iter().map(as_json).collect();
-            let sentences = found.iter().filter_map(|found| Some(found.outcome.as_ref().ok()?.sentence.as_str()));
-            let headline = sentences.collect::<Vec<_>>().join(" ");
-            present::document(headline, json!({"server": server.id, "client": client.id, "patterns": patterns}))
+            present::document(headline(&found), json!({"server": server.id, "client": client.id, "patterns": patterns}))
         } else {
             as_text(&first_line, &found)
         }))
     }
 }
+
+/// The sentence of each pattern; or that there is none.
+fn headline(found: &[Attributed]) -> String {
+    let sentences = found.iter().filter_map(|found| Some(found.outcome.as_ref().ok()?.sentence.as_str()));
+    let sentences: Vec<&str> = sentences.collect();
+    if sentences.is_empty() { NOTHING_KNOWN.to_owned() } else { sentences.join(" ") }
+}
+
+/// The answer where each pattern has a reason instead of figures.
+const NOTHING_KNOWN: &str = "What the network adds is known for no pattern; each pattern has its reason.";
 
 fn as_text(first_line: &str, found: &[Attributed]) -> String {
     let mut page = present::Page::new(first_line, 2, columns());
@@ -62,8 +70,11 @@ fn as_text(first_line: &str, found: &[Attributed]) -> String {
     page.into_text()
 }
 
-/// Where most of the client's latency comes from, in all patterns; `None`: of no pattern it is known.
+/// Where most of the client's latency comes from, in all patterns; `None`: no culprit is known.
 fn in_short(found: &[Attributed]) -> Option<String> {
+    if found.iter().all(|one| one.outcome.is_err()) {
+        return Some(NOTHING_KNOWN.to_owned());
+    }
     let mut culprits: Vec<(&str, usize)> = Vec::new();
     for word in found.iter().filter_map(|one| Some(one.outcome.as_ref().ok()?.culprit?.word())) {
         match culprits.iter_mut().find(|(known, _)| *known == word) {
@@ -109,8 +120,11 @@ mod tests {
         let open = attributed(Err("the plans differ".into()));
         assert_eq!(
             as_text("a on the server, b on the client", std::slice::from_ref(&open)),
-            "a on the server, b on the client\n\n4k random read, depth 1\n  the plans differ\n"
+            format!(
+                "a on the server, b on the client\n\n{NOTHING_KNOWN}\n\n4k random read, depth 1\n  the plans differ\n"
+            )
         );
+        assert_eq!(headline(std::slice::from_ref(&open)), NOTHING_KNOWN);
         assert_eq!(as_json(&open)["not_visible"], "the plans differ");
         assert!(as_json(&open).get("limit").is_none());
     }
