@@ -5,7 +5,7 @@ pub(super) struct Target {
     pub(super) name: &'static str,
     /// For `lab run`; empty: the filesystem that holds the folder for temporary files.
     pub(super) stack: &'static [&'static str],
-    /// Cautions that are right there, by their ids: the stack was made so, or the filesystem is known to be so.
+    /// Findings that are right there, by their ids: the stack was made so, or the filesystem is known to be so.
     pub(super) right: &'static [&'static str],
 }
 
@@ -18,7 +18,8 @@ const fn target(name: &'static str, stack: &'static [&'static str]) -> Target {
 }
 
 pub(super) const TARGETS: &[Target] = &[
-    target("tmpfs", &["tmpfs", "--size-mb", "1024"]),
+    // The files are memory, and a sync of them stores nothing.
+    Target { name: "tmpfs", stack: &["tmpfs", "--size-mb", "1024"], right: &["memory-storage"] },
     target("ext4", &["ext4"]),
     target("xfs", &["xfs"]),
     Target { name: "btrfs", stack: &["btrfs"], right: BTRFS },

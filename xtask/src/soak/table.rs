@@ -19,8 +19,9 @@ pub(super) struct Judged {
 }
 
 impl Judged {
+    /// Called invalid for a reason that its target does not give.
     pub(super) fn invalid(&self) -> bool {
-        Trust::of(&self.findings) == Trust::Invalid
+        self.doubtful().any(|finding| finding.severity == Severity::Invalid)
     }
 
     /// Findings that neither the target makes right nor the record proves.
@@ -115,5 +116,7 @@ mod tests {
         assert!(!text.contains("on throttle:"), "{text}");
         assert!(text.contains("all              3        0        3        0         1"), "{text}");
         assert!(!all[1].invalid() && judged("ext4", "page-cache", Severity::Invalid).invalid());
+        let memory = |target| judged(target, "memory-storage", Severity::Invalid).invalid();
+        assert!(memory("ext4") && !memory("tmpfs"), "tmpfs is memory");
     }
 }

@@ -191,6 +191,9 @@ fn a_daemon_without_a_server_has_no_wire() {
     assert_eq!(found(&read(None)), caution("not-visible"));
     assert_eq!(found(&over_a_device(read(None), [4 * GIB, 0])), []);
     assert_eq!(found(&over_a_device(read(None), [0, 0])), invalid("fuse-cache"));
+    let beside_others = over_a_device(read(Some([0, 0])), [2 * GIB, 0]);
+    assert_eq!(found(&beside_others), invalid("fuse-cache"), "a neighbour's bytes on the device are not the daemon's");
+    assert!(one(&beside_others, "fuse-cache").cause.contains("0 B read by the storage below"));
 
     let write = |synced: bool, daemon| {
         let mut job = writer("job");
