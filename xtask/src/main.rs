@@ -39,7 +39,7 @@ const USAGE: &str = "usage: cargo xtask CHORE
   bench          what fsdyno costs, beside fio; --help tells more
   agreement      what fsdyno and fio measure on storage of known speed; --help tells more
   book           the documents as a site, where mdBook is installed
-  sanitize       the tests of engine and run under AddressSanitizer and ThreadSanitizer (nightly)
+  sanitize       the tests of os, engine, drive and run under AddressSanitizer and ThreadSanitizer (nightly)
   soak           what fsdyno says against honest runs on all kinds of storage; --help tells more
   winners        how often a comparison of equal places names a winner; --help tells more";
 

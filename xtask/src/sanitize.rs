@@ -1,4 +1,4 @@
-//! The tests of `engine`, `drive` and `run` under AddressSanitizer and ThreadSanitizer. Both need a nightly toolchain.
+//! The tests of `os`, `engine`, `drive` and `run` under AddressSanitizer and ThreadSanitizer. Both need a nightly toolchain.
 //! AddressSanitizer sees the heap through the allocator, whoever compiled the code. ThreadSanitizer must see every
 //! access: with a standard library that it did not compile, what that library orders by fences looks like races. So that
 //! one is built too, from the component rust-src.
@@ -68,7 +68,7 @@ impl Sanitizer {
         println!("== {} sanitizer", self.name);
         let tests = Command::new("rustup")
             .args(["run", "nightly", "cargo", "test", "--lib", "--tests"])
-            .args(["-p", "fsdyno-engine", "-p", "fsdyno-drive", "-p", "fsdyno-run"])
+            .args(["-p", "fsdyno-os", "-p", "fsdyno-engine", "-p", "fsdyno-drive", "-p", "fsdyno-run"])
             .args(["--target", target, "--target-dir", &format!("target/sanitize-{}", self.name)])
             .args(self.needs_source.then_some("-Zbuild-std"))
             .arg("--")

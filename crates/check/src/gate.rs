@@ -1,7 +1,7 @@
 //! Conditions that must hold before anything is measured: the type of the filesystem, locks, free space.
 
-use engine::files::{Directory, fcntl_lock, flock};
 use guide::work_directory::{WorkDirectory, reason, type_matches};
+use os::files::{Directory, fcntl_lock, flock};
 use probe::PathFacts;
 use serde::Deserialize;
 
@@ -110,7 +110,7 @@ fn locked(lock: Lock, directory: &Directory) -> std::io::Result<Outcome> {
     const NAME: &str = "lock";
     let open = || {
         let file = directory.create_new(NAME).or_else(|_| Ok(directory.open_regular(NAME)?.0));
-        file.map_err(|error: engine::files::FileError| std::io::Error::from_raw_os_error(error.code))
+        file.map_err(|error: os::files::FileError| std::io::Error::from_raw_os_error(error.code))
     };
     let file = open()?;
     let kind = match lock {

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use engine::files::{SMALL_FILE_BYTES_MAX, read_text};
 use guide::Problem;
 use guide::work_directory::reason;
+use os::files::{SMALL_FILE_BYTES_MAX, read_text};
 use results::sort;
 
 use crate::Profile;

@@ -1,10 +1,10 @@
 //! A test on its storage, and its repeats.
 
-use engine::files::FileCause;
 use guide::Problem;
 use guide::smallfiles::{self, Witness};
 use guide::study::{StudyRun, planned_row};
 use guide::work_directory::{WorkDirectory, reason};
+use os::files::FileCause;
 use results::Row;
 use run::StopRule;
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-use engine::clock::{Clock, RealClock};
+use os::clock::{Clock, RealClock};
 use results::RunRecord;
 use run::Bounds;
 

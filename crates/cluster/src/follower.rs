@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use engine::errno::reason;
-use engine::files::Directory;
-use engine::written;
 use guide::Problem;
 use guide::smallfiles::{PhaseOrder, Suite};
 use guide::watch::{Step, Unwatched};
 use job::Outcome;
+use os::errno::reason;
+use os::files::Directory;
+use os::written;
 use run::{Bounds, Company, Conditions, Control, Line, Observer, SignalWatch, StopRule};
 
 use crate::link::{Link, directory_of, place, shares_files};
@@ -57,12 +57,12 @@ fn remove_own(base: &Path, rank: u32, study: &Control) {
     let (own, gone) = (Arc::new(own), Arc::new(AtomicU64::new(0)));
     let (over, is_over) = channel::<()>();
     let (held, counter) = (Arc::clone(&own), Arc::clone(&gone));
-    let begun = engine::thread::begin("removal", STACK_BYTES, move || {
+    let begun = os::thread::begin("removal", STACK_BYTES, move || {
         let _over = over;
-        let _ = engine::files::tree::empty(&held, &[], &counter);
+        let _ = os::files::tree::empty(&held, &[], &counter);
     });
     if begun.is_err() {
-        let _ = engine::files::tree::empty(&own, &[], &gone);
+        let _ = os::files::tree::empty(&own, &[], &gone);
     }
     let mut seen = 0;
     while is_over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
@@ -160,7 +160,7 @@ fn carry_out(order: Order, link: &Arc<Link>, version: &str, study: &Arc<Control>
 
 /// Makes the directory of this rank below that of the question, which the first rank has made; gives the latter.
 fn make_own(base: &Path, rank: u32) -> Result<Arc<Directory>, String> {
-    let missing = |error: engine::files::FileError| {
+    let missing = |error: os::files::FileError| {
         let reason = reason(&std::io::Error::from_raw_os_error(error.code));
         format!("cannot open {}: {reason}; mount the storage that is asked about on all nodes", base.display())
     };

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use engine::clock::{Clock, RealClock};
 use guide::nodes::Asking;
 use guide::smallfiles::{Done, Phase, Standing, Suite};
 use guide::watch::Step;
 use guide::{Problem, Watcher};
 use job::{Job, Memory, Outcome};
+use os::clock::{Clock, RealClock};
 use results::{Node, Note, RunRecord, Span};
 use run::{Company, Control, JointRun, Part, Ready};
 
@@ -107,7 +107,7 @@ impl Link {
             job.files.client = Some(self.file_name.clone());
             let Memory::File { path, .. } = &mut job.submission.memory else { continue };
             // The memory of a device has one name.
-            let place = engine::written::path(path);
+            let place = os::written::path(path);
             if !place.starts_with("/sys") && (place.is_file() || !place.exists()) {
                 path.push_str(&format!(".{}", self.file_name));
             }
@@ -136,7 +136,7 @@ impl Link {
         self.order.store(order.number, Ordering::Relaxed);
         self.running.store(order.ranks, Ordering::Relaxed);
         self.shift.store(order.shift, Ordering::Relaxed);
-        *lock(&self.directory) = order.directory.as_deref().map(engine::written::path);
+        *lock(&self.directory) = order.directory.as_deref().map(os::written::path);
         *lock(&self.spans) = (None, Vec::new());
         Some(order)
     }
@@ -410,7 +410,7 @@ pub(crate) fn directory_of(base: &Path, rank: u32) -> PathBuf {
 pub(crate) fn place(jobs: &mut [Job], base: &Path, own: &Path) {
     for job in jobs {
         for name in job.files.names.iter_mut().chain(&mut job.files.directories) {
-            if let Ok(below) = engine::written::path(name).strip_prefix(base) {
+            if let Ok(below) = os::written::path(name).strip_prefix(base) {
                 *name = job::bytes::shown(&own.join(below));
             }
         }

@@ -26,7 +26,7 @@ pub trait Company: Debug + Send + Sync {
     fn laid_out(&self);
     /// The workers of this rank are ready for a stage; when all ranks begin, ns by [`RealClock::shared`].
     ///
-    /// [`RealClock::shared`]: engine::clock::RealClock::shared
+    /// [`RealClock::shared`]: os::clock::RealClock::shared
     fn ready(&self, stage: u32) -> u64;
     /// The workers of this rank have ended a stage; when they began and ended, by the same clock.
     fn ended(&self, stage: u32, began_ns: u64, ended_ns: u64);

@@ -14,10 +14,10 @@ mod search;
 mod synchronous;
 mod verify;
 
-use engine::clock::Clock;
-use engine::errno::{EILSEQ, EIO, ENOSPC};
 use engine::{Completion, Engine, Slot, Slots};
 use job::Direction;
+use os::clock::Clock;
+use os::errno::{EILSEQ, EIO, ENOSPC};
 use results::{JobRecord, LostRequests, sort};
 use workload::{BLOCK_OPS, Block, Content, FileRange, Generator, Op, OpKind, Refill, UNNUMBERED};
 
@@ -112,7 +112,7 @@ pub struct Failure {
 impl Failure {
     /// Something about a file, besides the requests.
     #[cold]
-    pub fn of_file(function: &'static str, error: &engine::files::FileError) -> Failure {
+    pub fn of_file(function: &'static str, error: &os::files::FileError) -> Failure {
         Failure { code: error.code, function, op: None, detail: Some(error.to_string()) }
     }
 

@@ -1,6 +1,6 @@
 //! The files of a worker: all of them are open from its start to its end, or at most `openfiles` at a time.
 
-use engine::files::OpenFile;
+use os::files::OpenFile;
 use workload::{FileRange, Generator, Op};
 
 use crate::loops::Failure;
@@ -191,8 +191,8 @@ mod tests {
     use std::cell::RefCell;
     use std::path::Path;
 
-    use engine::files::{FileAccess, OpenMode};
     use job::{Durability, FileService, Pacing};
+    use os::files::{FileAccess, OpenMode};
     use workload::{Block, Refill, Workload};
 
     use super::*;

@@ -6,8 +6,8 @@ mod dump;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use engine::written;
 use job::{Job, Verify};
+use os::written;
 use results::{Note, Severity};
 use workload::{Expected, FileRange, Op, Seal, TRIMMED, UNNUMBERED};
 

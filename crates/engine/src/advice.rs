@@ -3,9 +3,9 @@
 use job::EngineName;
 use workload::{Op, OpKind};
 
-use crate::errno;
 use crate::setup::EngineSetup;
-use crate::system::memory;
+use os::errno;
+use os::memory;
 
 /// Why a request may have come back with this errno, and what to do; `None` when the errno says it all.
 pub fn explain(setup: &EngineSetup<'_>, op: &Op, code: i32) -> Option<String> {

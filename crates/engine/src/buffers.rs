@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use job::Memory;
 
 use crate::slot::Slot;
-use crate::system::memory;
+use os::memory;
 
 /// What an arena is to be.
 #[derive(Clone, Debug)]
@@ -120,7 +120,7 @@ impl Arena {
                 .ok()
                 .filter(|bytes| bytes.is_power_of_two())
                 .ok_or(ArenaError::PageSize { bytes })?,
-            Memory::File { path, .. } => memory::file_page_bytes(&crate::written::path(path)),
+            Memory::File { path, .. } => memory::file_page_bytes(&os::written::path(path)),
         };
         let align = (align as usize).max(memory::page_bytes());
         let stride =
@@ -201,7 +201,7 @@ impl LockedMemory {
             return Ok(LockedMemory { _memory: None });
         }
         let refused = |code| ArenaError::Locked { bytes, code };
-        let depth = u32::try_from(bytes.div_ceil(PART_BYTES)).map_err(|_| refused(crate::errno::ENOMEM))?;
+        let depth = u32::try_from(bytes.div_ceil(PART_BYTES)).map_err(|_| refused(os::errno::ENOMEM))?;
         let block_bytes_max = bytes.div_ceil(depth.into());
         let memory = Arena::new(&ArenaShape { depth, block_bytes_max, align: 0, memory: Memory::Anonymous })?;
         memory::lock(memory.mapping, memory.mapping_bytes).map_err(refused)?;

@@ -6,9 +6,9 @@ use std::time::Duration;
 use job::Direction;
 use workload::Op;
 
-use crate::errno;
-use crate::files::OpenFile;
 use crate::slot::Slot;
+use os::errno;
+use os::files::OpenFile;
 
 /// The result of a request of an engine that works on names: it moves nothing, and [`Engine::operation`] has the time of
 /// the operation that came with it, if one did.
@@ -58,7 +58,7 @@ pub trait Engine: Sized {
     const SYNCHRONOUS: bool;
 
     /// The clock that its latencies are measured with.
-    type Clock: crate::clock::Clock;
+    type Clock: os::clock::Clock;
 
     /// The clock.
     fn clock(&self) -> &Self::Clock;
@@ -154,7 +154,7 @@ macro_rules! belongings {
             &self.clock
         }
 
-        fn files(&self) -> &[$crate::files::OpenFile] {
+        fn files(&self) -> &[os::files::OpenFile] {
             self.files
         }
 

@@ -1,5 +1,5 @@
-//! Everything `unsafe` and everything that talks to the operating system on the I/O path: buffers, files,
-//! clocks, and the engines that carry requests.
+//! The engines that carry the requests of a job, their buffers, and the contract between them and a worker's loop. The
+//! files and the clock that they use are those of `os`.
 //!
 //! A request occupies a [`Slot`]: a token that cannot be copied. [`Engine::queue`] takes it and only a
 //! [`Completion`] gives it back, so a buffer in flight cannot be touched. An engine comes with its slots, and they are of
@@ -7,33 +7,20 @@
 //!
 //! A worker describes what it needs in an [`EngineSetup`] and passes its loop to [`with_engine`] as an
 //! [`EngineVisitor`]: the loop is compiled once per engine and the engine is chosen once per worker.
-#![expect(unsafe_code, reason = "this is its crate")]
+#![expect(unsafe_code, reason = "engines hand memory to the kernel; the other calls of the system are in os")]
 
 mod advice;
-pub mod allocation;
 pub mod buffers;
-pub mod caches;
 pub mod checksum;
 mod choice;
-pub mod clock;
 mod completions;
 mod contract;
-pub mod errno;
-pub mod files;
 pub mod fill;
-pub mod mapper;
-pub mod names;
 mod null;
-pub mod process;
-pub mod process_tree;
 mod setup;
 mod shared;
-pub mod signals;
 mod sim;
 mod slot;
-pub mod terminal;
-pub mod thread;
-pub mod written;
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -44,13 +31,6 @@ use linux as system;
 mod windows;
 #[cfg(windows)]
 use windows as system;
-#[cfg(windows)]
-pub use windows::machine;
-
-// Text alone, tested here too.
-#[cfg(all(test, not(windows)))]
-#[path = "windows/spelling.rs"]
-mod spelling;
 
 // What another Unix would begin with (CONTRIBUTING.md, "The first day on a Mac").
 #[cfg(all(unix, any(feature = "posix", not(target_os = "linux"))))]

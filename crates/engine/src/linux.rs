@@ -1,35 +1,14 @@
 //! What is particular to Linux. Another system is another folder with the same names.
 
 pub(crate) mod aio;
-pub(crate) mod beneath;
 mod bus;
-pub(crate) mod caches;
-pub(crate) mod clock;
 pub(crate) mod control;
-pub(crate) mod errno;
-pub(crate) mod errors;
-pub(crate) mod extents;
-pub(crate) mod fd;
-pub(crate) mod files;
-pub(crate) mod held_signals;
-pub(crate) mod loops;
-pub(crate) mod mapper;
-pub(crate) mod memory;
 pub(crate) mod mmap;
-pub(crate) mod names;
 mod operations;
-pub(crate) mod pages;
 pub(crate) mod positioned;
 mod priorities;
-pub(crate) mod process;
-pub(crate) mod process_tree;
-mod program;
-pub(crate) mod signals;
 mod space;
 mod spliced;
-pub(crate) mod streams;
-pub(crate) mod terminal;
-pub(crate) mod thread;
 pub(crate) mod uring;
 
 use job::EngineName;

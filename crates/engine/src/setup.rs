@@ -5,9 +5,9 @@ use std::path::Path;
 use job::{Direction, EngineName, EngineOptions, Memory};
 
 use crate::buffers::{Arena, ArenaError, ArenaShape};
-use crate::clock::RealClock;
-use crate::errno;
-use crate::files::{Advice, FileError, OpenFile};
+use os::clock::RealClock;
+use os::errno;
+use os::files::{Advice, FileError, OpenFile};
 
 /// What an engine is made from. The engine borrows the files: they outlive it and are closed by their owner.
 #[derive(Clone, Debug)]

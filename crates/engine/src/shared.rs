@@ -4,8 +4,8 @@
 
 use std::ptr::NonNull;
 
-use crate::system::errno::{EBADF, EFBIG};
-use crate::system::memory::page_bytes;
+use os::errno::{EBADF, EFBIG};
+use os::memory::page_bytes;
 
 /// A whole file in memory.
 #[derive(Debug)]

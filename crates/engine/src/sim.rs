@@ -20,14 +20,14 @@ use job::{SimDevice, SimFault, SimFaultKind};
 use workload::Op;
 
 use crate::buffers::{Arena, ArenaError};
-use crate::clock::{Clock, VirtualClock};
 use crate::completions::{append, spare_capacity};
 use crate::contract::{Completion, Engine, EngineError, Queued};
-use crate::errno;
-use crate::files::OpenFile;
 use crate::null::full_result;
 use crate::setup::EngineSetup;
 use crate::slot::Slot;
+use os::clock::{Clock, VirtualClock};
+use os::errno;
+use os::files::OpenFile;
 
 /// A worker that polls without waiting would see time stand still for ever. After this number of fruitless polls at one
 /// moment, time moves on to the next completion.

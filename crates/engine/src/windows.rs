@@ -1,30 +1,8 @@
 //! What is particular to Windows, with the names of `linux`.
 
-pub(crate) mod beneath;
-pub(crate) mod caches;
-pub(crate) mod clock;
 pub(crate) mod control;
-pub(crate) mod errno;
-pub(crate) mod errors;
-pub(crate) mod extents;
-pub(crate) mod fd;
-pub(crate) mod files;
-pub(crate) mod held_signals;
-pub mod machine;
-pub(crate) mod mapper;
-pub(crate) mod memory;
 mod mmap;
-pub(crate) mod names;
-mod native;
-pub(crate) mod pages;
 mod positioned;
-pub(crate) mod process;
-pub(crate) mod process_tree;
-pub(crate) mod signals;
-mod spelling;
-pub(crate) mod streams;
-pub(crate) mod terminal;
-pub(crate) mod thread;
 mod windowsaio;
 
 use job::EngineName;
@@ -57,5 +35,5 @@ pub(crate) fn io_uring_features() -> Result<Vec<&'static str>, EngineSetupError>
 
 fn of_another_system(engine: EngineName) -> EngineSetupError {
     let advice = "use ioengine=windowsaio, or psync".to_owned();
-    EngineSetupError::Refused { engine, call: "Windows", code: errno::ENOSYS, advice }
+    EngineSetupError::Refused { engine, call: "Windows", code: os::errno::ENOSYS, advice }
 }

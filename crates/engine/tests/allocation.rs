@@ -4,10 +4,10 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use engine::clock::{Clock, RealClock};
-use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
 use engine::{Engine, EngineSetup, EngineSetupError, EngineVisitor, Names, Queued, Slots, with_engine};
 use job::{EngineName, EngineOptions, Memory};
+use os::clock::{Clock, RealClock};
+use os::files::{Advice, FileAccess, OpenFile, OpenMode};
 use workload::{Op, OpKind};
 
 /// Counts the allocations of each thread.

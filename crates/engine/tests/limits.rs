@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use engine::clock::RealClock;
-use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
 use engine::{Engine, EngineSetup, EngineVisitor, Names, Queued, Slots, availability, io_uring_features, with_engine};
 use job::{EngineName, EngineOptions, Memory};
+use os::clock::RealClock;
+use os::files::{Advice, FileAccess, OpenFile, OpenMode};
 use rustix::fs::{CWD, FileType, Mode};
 use rustix::io::Errno;
 use workload::{Op, OpKind};

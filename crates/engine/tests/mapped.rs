@@ -1,9 +1,9 @@
 //! Mappings whose file changes under them.
 
-use engine::clock::RealClock;
-use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
 use engine::{Engine, EngineSetup, EngineVisitor, Names, Queued, Slots, explain, with_engine};
 use job::{EngineName, EngineOptions, Memory};
+use os::clock::RealClock;
+use os::files::{Advice, FileAccess, OpenFile, OpenMode};
 use workload::{Op, OpKind};
 
 const PAGE: u64 = 4096;

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use engine::clock::{Clock, RealClock};
-use engine::files::Advice;
 use engine::{Completion, Engine, EngineSetup, EngineVisitor, Names, Queued, Slots, with_engine};
 use job::{EngineName, EngineOptions, Memory, SimDevice, SimFault, SimFaultKind};
+use os::clock::{Clock, RealClock};
+use os::files::Advice;
 use workload::{Op, OpKind};
 
 const READ: Op = Op { kind: OpKind::Read, offset: 0, length: 4096, file: 0 };

@@ -16,11 +16,11 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use engine::written;
 use fio_report::Details;
 use fio_report::terse::Version;
 use jiff::tz::TimeZone;
 use job::{Action, Eta, Findings, Outcome, Rejection, Request, Settings, Stream};
+use os::written;
 use results::{JobRecord, RANKS_APART, RunRecord, escape};
 use run::plan::Plan;
 use run::{Conditions, InflateError, Line, MachineSources, SignalWatch, StopRule};

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use engine::files::{Readers, write_whole};
 use fio_report::terse::Version;
 use fio_report::{Details, FORMATS, Format};
 use guide::Problem;
 use guide::store::Store;
 use jiff::tz::TimeZone;
+use os::files::{Readers, write_whole};
 use present::{export, sheet};
 use results::{RunRecord, Study};
 

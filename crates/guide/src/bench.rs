@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::clock::{Clock, RealClock};
+use os::clock::{Clock, RealClock};
 use results::{JobRecord, Note, RANKS_APART, RunRecord, Severity};
 use run::{Control, Line, Observer, StopRule, View, WorkerState};
 

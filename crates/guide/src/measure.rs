@@ -1,6 +1,6 @@
 //! `measure`: latency, IOPS and throughput of a storage, and how the three are related.
 
-use engine::clock::{Clock, RealClock};
+use os::clock::{Clock, RealClock};
 use results::evidence::StorageClass;
 use results::quantity::count;
 use results::{Question, Row, Severity, Study, test_name};

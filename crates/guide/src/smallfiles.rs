@@ -1,8 +1,8 @@
 //! `smallfiles`: metadata operations and small files. The published 10 s rule first (1,001 files of 5 bytes
 //! written and read), then the operations that decide how a git server, a mail store or a build feels.
 
-use engine::caches::{SWITCH, may_be_dropped};
-use engine::clock::{Clock, RealClock};
+use os::caches::{SWITCH, may_be_dropped};
+use os::clock::{Clock, RealClock};
 use results::statistics::median;
 use results::{PhaseRecord, Question, Severity, Study, TestRounds};
 

@@ -7,8 +7,8 @@ use std::cell::OnceCell;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use engine::errno::reason;
-use engine::files::{
+use os::errno::reason;
+use os::files::{
     Directory, Readers, SMALL_FILE_BYTES_MAX, WholeFile, make_private_directories, read_text, remove_old_drafts,
     unguessable, write_whole,
 };

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engine::clock::RealClock;
+use os::clock::RealClock;
 use results::{Host, Note, Question, Row, STUDY_SCHEMA_VERSION, Severity, Study, Target};
 use run::Control;
 

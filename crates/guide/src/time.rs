@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use engine::clock::{Clock, RealClock};
+use os::clock::{Clock, RealClock};
 use results::evidence::{InMemory, StorageClass};
 use results::statistics::{WINNER_ROUNDS, order_of_round};
 use results::{Question, Row, Severity, Study};

@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use engine::errno;
-use engine::files::{Directory, Reach, unguessable};
+use os::errno;
+use os::files::{Directory, Reach, unguessable};
 use probe::{FileKind, PathFacts};
 use run::{Bounds, Control};
 
@@ -18,8 +18,8 @@ mod marker;
 mod removal;
 mod space;
 
-pub use engine::errno::reason;
 pub use leftovers::{CleanOptions, Cleaned, Leftover, Outcome, clean, remove_left};
+pub use os::errno::reason;
 pub use space::{SpaceNeeds, usable_bytes};
 
 use marker::{LockedMarker, Marker};

@@ -1,4 +1,4 @@
-//! Windows: what `engine::machine` asks of it. Layers that nobody reads here yet are not visible, with that reason.
+//! Windows: what `os::machine` asks of it. Layers that nobody reads here yet are not visible, with that reason.
 
 mod disks;
 mod folders;
@@ -10,8 +10,8 @@ mod way;
 use std::io::Error;
 use std::path::{Path, PathBuf};
 
-use engine::files::OpenFile;
-use engine::machine;
+use os::files::OpenFile;
+use os::machine;
 use results::evidence::{Mount, Storage, WireCounters};
 
 use crate::{DeviceUse, Fact, Kernel, Limits, NotVisible, PathFacts, ProcessorTime, Waiting};

@@ -1,9 +1,9 @@
 //! What a worker knows about itself: identity, CPU time, faults; and the record made of that and its counters.
 
 use drive::{Account, Recorder, ReportedFigures};
-use engine::clock::{Clock, RealClock};
-use engine::errno::reason;
-use engine::thread::{self, ThreadUsage};
+use os::clock::{Clock, RealClock};
+use os::errno::reason;
+use os::thread::{self, ThreadUsage};
 use probe::wait_of_this_thread_ns;
 use results::{JobError, JobRecord, SurvivedErrors};
 

@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use drive::{Control, Flows, LogWriter, WorkerCell, WorkerEnd, WorkerState, file_locks, now_ms};
-use engine::clock::{Clock, ClockWatch, RealClock};
-use engine::errno::{EAGAIN, EFAULT};
 use job::IdleProfile;
+use os::clock::{Clock, ClockWatch, RealClock};
+use os::errno::{EAGAIN, EFAULT};
 use probe::{DiskWatch, Look};
 use results::evidence::MachineEvidence;
 use results::{ClockFacts, Host, JobRecord, Node, Note, RunRecord, SCHEMA_VERSION, Severity, sort};
@@ -167,9 +167,9 @@ impl<'run> Conductor<'run> {
     fn run(self) -> RunRecord {
         // Most of the program has done its part: options are read and the plan is made. So has, at the end, what
         // worked.
-        engine::process::release_program_pages();
+        os::process::release_program_pages();
         let record = self.carry_out();
-        engine::process::release_program_pages();
+        os::process::release_program_pages();
         record
     }
 
@@ -392,7 +392,7 @@ impl<'run> Conductor<'run> {
                 shared.send(Event::Ended(index, end));
             }
         };
-        engine::thread::begin(&format!("worker-{}", index + 1), STACK_BYTES, work)
+        os::thread::begin(&format!("worker-{}", index + 1), STACK_BYTES, work)
             .map(drop)
             .map_err(|error| error.raw_os_error().unwrap_or(EAGAIN))
     }

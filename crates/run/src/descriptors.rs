@@ -98,7 +98,7 @@ fn most(plan: &Plan) -> u64 {
 pub(crate) fn allow(plan: &Plan, limits: &Limits) {
     if left(&limits.open_files, limits).is_some_and(|left| most(plan) + WATCHED_MAX as u64 > left) {
         // What it may not, the opening of a file tells.
-        let _ = engine::process::raise_open_files();
+        let _ = os::process::raise_open_files();
     }
 }
 

@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use engine::errno::EBUSY;
-use engine::files::{OpenFile, Reach};
 use job::{Job, Memory};
+use os::errno::EBUSY;
+use os::files::{OpenFile, Reach};
 use probe::{DeviceUse, Look};
 
 use crate::plan::{Refusal, WorkerPlan};
@@ -62,7 +62,7 @@ pub(crate) fn is_asked(job: &Job) -> bool {
 /// The file or device that the job's buffers are part of, and that is written with them.
 pub(crate) fn memory_path(job: &Job) -> Option<PathBuf> {
     match &job.submission.memory {
-        Memory::File { path, shared: true } if !job.files.allow_mounted_write => Some(engine::written::path(path)),
+        Memory::File { path, shared: true } if !job.files.allow_mounted_write => Some(os::written::path(path)),
         _ => None,
     }
 }

@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
-use engine::clock::{Clock, RealClock};
 use job::IdleProfile;
+use os::clock::{Clock, RealClock};
 use probe::{Look, ProcessorTime};
 use results::CpuIdleness;
 

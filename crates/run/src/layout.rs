@@ -13,9 +13,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use engine::errno::EINTR;
-use engine::files::{FileAccess, FileCause, FileError, FileKind, OpenFile, OpenMode, Reach};
 use job::Fallocate;
+use os::errno::EINTR;
+use os::files::{FileAccess, FileCause, FileError, FileKind, OpenFile, OpenMode, Reach};
 use workload::{Content, RepeatedBlocks};
 
 use crate::plan::LayoutMethod;

@@ -161,7 +161,7 @@ impl Apart {
                 }
             }
         };
-        engine::thread::begin("ledger", STACK_BYTES, work)?;
+        os::thread::begin("ledger", STACK_BYTES, work)?;
         Ok(Apart { orders, answers, outstanding: 0, patience })
     }
 

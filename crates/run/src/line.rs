@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use drive::{Company, Control, JointRun};
-use engine::files::Reach;
 use job::{Outcome, Request, Warning, WarningCode};
+use os::files::Reach;
 use probe::{HostFacts, Look};
 use results::{Host, Node, Note, RANKS_APART, RunRecord, Severity};
 
@@ -88,7 +88,7 @@ impl Line {
     /// The one look at the machine and at the paths of the jobs; `next` is told of each path before it is looked at.
     pub fn look(&self, mut next: impl FnMut(&Path)) -> ProbedLine<'_> {
         // Reading the options has done its part: what follows needs other code.
-        engine::process::release_program_pages();
+        os::process::release_program_pages();
         let look = Look::new();
         let mut crowd = None;
         let mut facts = HostFacts::gather(&look, |host| {
@@ -131,7 +131,7 @@ impl<'line> PlannedLine<'line> {
     /// take some seconds where one does not answer; no file is opened.
     pub fn identify_storages(self) -> Ready<'line> {
         // The plan is made.
-        engine::process::release_program_pages();
+        os::process::release_program_pages();
         let storages = self.plan.storages.iter().map(|place| self.look.storage_of(&place.path, place.writes)).collect();
         let host = self.host.clone();
         let node = Node { name: probe::host_name().unwrap_or_default(), host, storages, ..Node::default() };
@@ -220,7 +220,7 @@ impl Ready<'_> {
         }
         record.findings = findings::of_run(&record);
         // A report needs nothing of all that.
-        engine::process::release_program_pages();
+        os::process::release_program_pages();
         record
     }
 }

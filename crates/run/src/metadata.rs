@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use drive::{Control, WorkerCell};
-use engine::clock::{Clock, RealClock};
+use os::clock::{Clock, RealClock};
 use results::{JobError, Latency};
 
 use crate::conduct::Observer;
@@ -174,7 +174,7 @@ pub fn perform(task: Task, observer: &mut dyn Observer) -> std::io::Result<Outco
             let work = std::panic::AssertUnwindSafe(|| worker::run(&own, number));
             own.send(Event::Ended(number, std::panic::catch_unwind(work).map(Box::new)));
         };
-        if let Err(error) = engine::thread::begin("metadata", STACK_BYTES, work) {
+        if let Err(error) = os::thread::begin("metadata", STACK_BYTES, work) {
             // Those that wait at the gate already may not begin.
             shared.cells.iter().for_each(WorkerCell::abandon);
             shared.gate.open(STAGE);

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use engine::written;
 use job::Job;
+use os::written;
 
 const DEFAULT_FORMAT: &str = "$jobname.$jobnum.$filenum";
 

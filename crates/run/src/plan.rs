@@ -15,9 +15,9 @@ mod windows;
 use std::sync::Arc;
 
 use drive::{Company, Queueing};
-use engine::errno::EIO;
-use engine::files::{Directory, Reach};
 use job::{Direction, EngineName, Job, PerDirection, Seed, Unified};
+use os::errno::EIO;
+use os::files::{Directory, Reach};
 use probe::{FileKind, HostFacts};
 use results::{FilesPart, JobSetup, Note, Severity, UnifiedReporting, sort};
 use workload::{FileSizes, RepeatedBlocks, Workload};
@@ -140,7 +140,7 @@ pub fn plan(jobs: &[Job], facts: &HostFacts, system_seed: u64) -> Plan {
 pub fn paths(jobs: &[Job]) -> Vec<std::path::PathBuf> {
     let mut paths = changed_paths(jobs);
     for job in jobs.iter().filter(|job| job.submission.engine.has_paths()) {
-        paths.extend(job.files.directories.iter().map(|directory| engine::written::path(directory)));
+        paths.extend(job.files.directories.iter().map(|directory| os::written::path(directory)));
         paths.extend(paths_of(job));
     }
     sort::by(&mut paths, Ord::cmp);
@@ -299,7 +299,7 @@ impl Planning<'_> {
 
     fn check_directories(&mut self, job: &Job) {
         for directory in &job.files.directories {
-            let path = engine::written::path(directory);
+            let path = os::written::path(directory);
             let known = self.facts.path(&path).is_none_or(|facts| facts.kind == FileKind::Directory);
             if !known {
                 let path = directory;

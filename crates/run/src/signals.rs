@@ -1,11 +1,11 @@
-//! Signals as orders: those of [`STOPS`](engine::signals::STOPS) end the run with a report, SIGUSR1 asks for an interim
+//! Signals as orders: those of [`STOPS`](os::signals::STOPS) end the run with a report, SIGUSR1 asks for an interim
 //! one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use drive::Control;
-use engine::signals::{Listener, SIGUSR1};
+use os::signals::{Listener, SIGUSR1};
 
 /// Passes on to the process `child` what this one is told, until dropped. A second SIGINT ends this process, as with
 /// [`SignalWatch::begin`], and the child with it.
@@ -17,7 +17,7 @@ impl SignalRelay {
     /// Begins to pass on.
     pub fn begin(child: u32) -> std::io::Result<SignalRelay> {
         // A child that has ended needs no signal any more.
-        let listener = Listener::begin("relay", move |signal| drop(engine::process::signal(child, signal)))?;
+        let listener = Listener::begin("relay", move |signal| drop(os::process::signal(child, signal)))?;
         Ok(SignalRelay { _listener: listener })
     }
 }

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use engine::errno::reason;
-use engine::files::{SMALL_FILE_BYTES_MAX, read_at_most, read_stream};
-use engine::written;
 use job::{Machine, Sources};
+use os::errno::reason;
+use os::files::{SMALL_FILE_BYTES_MAX, read_at_most, read_stream};
+use os::written;
 
 /// Files, environment and size of this machine.
 pub struct MachineSources;

@@ -6,8 +6,8 @@
 pub(crate) mod state;
 
 use drive::{Ended, Failure, Governor, Holds, Loop, Parts, Phase, Verification, WorkerState};
-use engine::errno::EINVAL;
 use job::{BlockSize, Direction, Job, Pacing};
+use os::errno::EINVAL;
 use results::{Note, Severity};
 use workload::{Generator, Seal, WorkloadError};
 

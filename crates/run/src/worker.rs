@@ -16,11 +16,11 @@ use drive::{
     LogBuffer, Loop, Parts, Phase, RampEnd, Recorder, RecorderOptions, Survival, Worker, WorkerCell, WorkerEnd,
     WorkerState,
 };
-use engine::clock::{Clock, RealClock};
-use engine::errno::EINVAL;
-use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
 use engine::{EngineSetup, Names};
 use job::{Direction, EngineName, Fadvise, PerDirection};
+use os::clock::{Clock, RealClock};
+use os::errno::EINVAL;
+use os::files::{Advice, FileAccess, OpenFile, OpenMode};
 use results::JobError;
 use workload::{Content, Generator};
 
@@ -38,8 +38,8 @@ pub(crate) use refused::Refused;
 pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> Option<WorkerEnd> {
     let plan = &shared.plan.workers[index];
     let cell = &shared.cells[index];
-    cell.set_thread(engine::thread::thread_id());
-    engine::allocation::may_be_abandoned();
+    cell.set_thread(os::thread::thread_id());
+    os::allocation::may_be_abandoned();
     let prepared = state::verifiable(plan).and_then(|verifiable| {
         let locked = process::apply(plan)?;
         let failed = |refused: Refused| Refused { message: format!("fio: {}", refused.message), ..refused };

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use engine::files::Directory;
+use os::files::Directory;
 use run::metadata::operations::{self, Item, OperationContext};
 use run::metadata::{self, Progress, Task};
 use run::{Bounds, Conditions, Control, Line, Observer, StopRule};

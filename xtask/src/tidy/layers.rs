@@ -1,4 +1,4 @@
-//! Crates import only downward, and two alone use what calls the system.
+//! Crates import only downward, and three alone use what calls the system.
 
 use super::Finding;
 use crate::workspace::{Package, Workspace};
@@ -11,23 +11,24 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("fio_report", &["results"]),
     ("present", &["findings", "results"]),
     ("findings", &["job", "results"]),
-    ("engine", &["job", "workload"]),
-    ("probe", &["results", "engine"]),
-    ("drive", &["job", "workload", "results", "engine"]),
-    ("run", &["job", "workload", "results", "findings", "engine", "probe", "drive"]),
-    ("guide", &["job", "results", "engine", "probe", "findings", "run"]),
-    ("check", &["job", "results", "engine", "probe", "run", "guide"]),
-    ("cluster", &["job", "results", "engine", "probe", "run", "guide"]),
-    ("testkit", &["engine", "results"]),
+    ("os", &["job"]),
+    ("engine", &["job", "workload", "os"]),
+    ("probe", &["results", "os"]),
+    ("drive", &["job", "workload", "results", "os", "engine"]),
+    ("run", &["job", "workload", "results", "findings", "os", "engine", "probe", "drive"]),
+    ("guide", &["job", "results", "os", "engine", "probe", "findings", "run"]),
+    ("check", &["job", "results", "os", "probe", "run", "guide"]),
+    ("cluster", &["job", "results", "os", "probe", "run", "guide"]),
+    ("testkit", &["os", "results"]),
     ("fsdyno", &["*"]),
     ("xtask", &["*"]),
 ];
 
-/// The only crate with `unsafe`.
-pub(super) const UNSAFE_LAYER: &str = "engine";
+/// The only crates with `unsafe`.
+pub(super) const UNSAFE_LAYERS: &[&str] = &["os", "engine"];
 
-/// The crates that call the system: one acts, one looks.
-pub(super) const SYSTEM_LAYERS: &[&str] = &["engine", "probe"];
+/// The crates that call the system: `os` and `engine` act on it, `probe` looks at it.
+pub(super) const SYSTEM_LAYERS: &[&str] = &["os", "engine", "probe"];
 
 /// Crates that do nothing else.
 const SYSTEM_CRATES: &[&str] = &["rustix", "libc", "signal-hook", "procfs", "windows-sys"];
@@ -56,7 +57,7 @@ fn imports(member: &Package, members: &[&Package]) -> Vec<Finding> {
     let found =
         |name, why| Finding::new(&member.library, format!("must not import {name}: {why} (xtask/src/tidy/layers.rs)"));
     let upward = upward.map(|name| found(name, "imports go downward only"));
-    upward.chain(calling.map(|name| found(name, "engine acts on the system, and probe looks at it"))).collect()
+    upward.chain(calling.map(|name| found(name, "os and engine act on the system, and probe looks at it"))).collect()
 }
 
 #[cfg(test)]

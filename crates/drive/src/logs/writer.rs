@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use engine::thread::{ThreadError, set_affinity};
+use os::thread::{ThreadError, set_affinity};
 
 use super::deflate::zlib;
 use super::lines::{Entry, Line, Style, write_histogram};
@@ -70,7 +70,7 @@ impl LogWriter {
             // Nobody listens any more to one that was too slow.
             let _ = ended.send(scribe.failures().chain(unbound).collect());
         };
-        engine::thread::begin("logs", STACK_BYTES, work)
+        os::thread::begin("logs", STACK_BYTES, work)
             .map_err(|error| format!("fio: cannot write logs: cannot start a thread: {error}"))?;
         Ok(LogWriter { sender: LogSender(sender), done })
     }

@@ -1,7 +1,7 @@
 //! A loop as its worker sees it, of whichever engine: before, between and after its phases.
 
-use engine::clock::Clock;
 use engine::{Engine, EngineSetup, EngineSetupError, EngineVisitor, Slots, with_engine};
+use os::clock::Clock;
 use workload::Content;
 
 use super::{Drive, Ended, Lost, Parts};

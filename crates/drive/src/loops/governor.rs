@@ -1,10 +1,10 @@
 //! Features that pace a job or check each I/O: intended starts, think time, latency limits, minimum rates, log files,
 //! verification. The loop of plain jobs is compiled without them.
 
-use engine::clock::Clock;
-use engine::errno::{EIO, ETIMEDOUT};
 use engine::{Engine, Slot};
 use job::{Direction, Job, Pacing, PerDirection};
+use os::clock::Clock;
+use os::errno::{EIO, ETIMEDOUT};
 use workload::{Op, OpKind, UNNUMBERED, Workload};
 
 use super::holds::Holds;

@@ -3,11 +3,11 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use engine::clock::Clock;
-use engine::errno::{EAGAIN, ECANCELED};
-use engine::files::FileKind;
 use engine::{Completion, Engine, Queued};
 use job::Direction;
+use os::clock::Clock;
+use os::errno::{EAGAIN, ECANCELED};
+use os::files::FileKind;
 use workload::{Op, OpKind, UNNUMBERED};
 
 use super::governor::Governed;

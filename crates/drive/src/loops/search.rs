@@ -2,8 +2,8 @@
 //! good it doubles; after the first bad one the search goes on between the deepest good and the shallowest bad depth. When
 //! it comes to an end, one more window is measured, and that one is reported.
 
-use engine::errno::ETIMEDOUT;
 use job::LatencyTarget;
+use os::errno::ETIMEDOUT;
 use results::{Note, Severity};
 use workload::Op;
 

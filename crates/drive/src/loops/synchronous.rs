@@ -2,10 +2,10 @@
 
 use std::convert::Infallible;
 
-use engine::clock::Clock;
-use engine::errno::EIO;
 use engine::{Completion, Engine, OPERATION, Queued, Slot};
 use job::Direction;
+use os::clock::Clock;
+use os::errno::EIO;
 use workload::{BLOCK_OPS, Op, OpKind, UNNUMBERED};
 
 use super::governor::Governed;

@@ -1,8 +1,8 @@
 //! Verification in the loop: a block that was read is checked before its buffer is used again.
 
-use engine::errno::EILSEQ;
-use engine::files::page_cache_of;
 use engine::{Engine, Slot};
+use os::errno::EILSEQ;
+use os::files::page_cache_of;
 use workload::Op;
 
 use super::{Drive, Ended, Failure, Parts, Step};

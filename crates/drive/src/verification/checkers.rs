@@ -91,10 +91,10 @@ impl Checkers {
         let mut checkers = Checkers { desk: Arc::default(), threads: Vec::new() };
         for _ in 0..count {
             let (desk, mut seal, processors) = (Arc::clone(&checkers.desk), seal.clone(), processors.to_vec());
-            let started = engine::thread::begin("verify", STACK_BYTES, move || {
+            let started = os::thread::begin("verify", STACK_BYTES, move || {
                 if !processors.is_empty() {
                     // Those that there are not were refused; where it is forbidden, any will do.
-                    let _ = engine::thread::set_affinity(&processors);
+                    let _ = os::thread::set_affinity(&processors);
                 }
                 desk.check(&mut seal);
             });

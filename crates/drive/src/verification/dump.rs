@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use engine::errno::reason;
-use engine::files::{Readers, write_whole};
-use engine::written;
+use os::errno::reason;
+use os::files::{Readers, write_whole};
+use os::written;
 use workload::{Mismatch, Op, Seal};
 
 /// Saves the interval that did not pass, and says where, in lines for the end of its message. `buffer` is the request,

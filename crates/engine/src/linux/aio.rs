@@ -18,16 +18,16 @@ use workload::{Op, OpKind};
 use self::abi::{COMMAND_DATA_SYNC, COMMAND_READ, COMMAND_SYNC, COMMAND_WRITE, Context, Event, Iocb};
 use self::threads::Threads;
 use super::control::{self, Target};
-use super::files;
 use super::positioned::{self, DONT_CACHE};
 use super::priorities::Priorities;
 use crate::buffers::Arena;
-use crate::clock::RealClock;
 use crate::completions::{append, spare_capacity};
 use crate::contract::{Completion, Engine, EngineError, Queued};
-use crate::files::OpenFile;
 use crate::setup::{EngineSetup, EngineSetupError};
 use crate::slot::Slot;
+use os::clock::RealClock;
+use os::files::OpenFile;
+use os::linux::files;
 
 /// Tries while the kernel has no room and nothing is in flight that could make some, one millisecond apart.
 const STARVED_TRIES_MAX: u32 = 1000;
@@ -166,7 +166,7 @@ impl<'a> Aio<'a> {
                 // No room in the context until something completes: the caller reaps, then submits again.
                 Ok(_) | Err(libc::EAGAIN) if self.in_flight > 0 => return Ok(0),
                 // Nothing can complete, so the kernel itself is short of something for the moment.
-                Ok(_) | Err(libc::EAGAIN) => super::clock::sleep(Duration::from_millis(1)),
+                Ok(_) | Err(libc::EAGAIN) => os::clock::sleep(Duration::from_millis(1)),
                 // A signal came first; nothing was taken.
                 Err(libc::EINTR) => {}
                 // Whatever else is wrong is wrong with the first request: it comes back with this errno.
@@ -426,14 +426,14 @@ mod tests {
             sync_range_flags: 0,
             offload: false,
             discards_alone: false,
-            advice: crate::files::Advice::Normal,
+            advice: os::files::Advice::Normal,
             options: job::EngineOptions::default(),
             clock: RealClock::shared(),
         }
     }
 
     fn open(path: &str) -> [OpenFile; 1] {
-        let mode = crate::files::OpenMode::buffered(crate::files::FileAccess::Read);
+        let mode = os::files::OpenMode::buffered(os::files::FileAccess::Read);
         [OpenFile::open(std::path::Path::new(path), mode).unwrap()]
     }
 

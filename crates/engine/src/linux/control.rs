@@ -4,8 +4,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use workload::{Op, OpKind};
 
-use super::files;
-use crate::files::{FileKind, OpenFile};
+use os::files::{FileKind, OpenFile};
+use os::linux::files;
 
 /// A file as an engine sees it.
 #[derive(Clone, Copy, Debug)]

@@ -12,14 +12,14 @@ use workload::{Op, OpKind};
 
 use super::bus::BusErrorWatch;
 use super::control::{self, Target};
-use super::memory;
 use crate::buffers::Arena;
-use crate::clock::RealClock;
 use crate::contract::{Completion, Engine, EngineError, Queued};
-use crate::files::{Advice, FileAccess, OpenFile};
 use crate::setup::{EngineSetup, EngineSetupError};
 use crate::shared::Mapped;
 use crate::slot::Slot;
+use os::clock::RealClock;
+use os::files::{Advice, FileAccess, OpenFile};
+use os::memory;
 
 /// A synchronous engine that copies.
 #[derive(Debug)]

@@ -11,10 +11,10 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, StatxFlags};
 use rustix::io::Errno;
 use workload::Op;
 
-use crate::clock::Clock;
 use crate::contract::OPERATION;
-use crate::files::FileError;
 use crate::setup::EngineSetup;
+use os::clock::Clock;
+use os::files::FileError;
 
 /// What a renamed file's name ends in.
 const RENAMED: &str = ".renamed";

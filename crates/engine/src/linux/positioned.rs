@@ -10,16 +10,16 @@ use rustix::io::{Errno, ReadWriteFlags};
 use workload::{Op, OpKind};
 
 use super::control::{self, Target};
-use super::files::uninterrupted;
 use super::operations::Operations;
 use super::space;
 use super::spliced::Pipe;
 use crate::buffers::Arena;
-use crate::clock::RealClock;
 use crate::contract::{Completion, Engine, EngineError, Queued};
-use crate::files::OpenFile;
 use crate::setup::{EngineSetup, EngineSetupError};
 use crate::slot::Slot;
+use os::clock::RealClock;
+use os::files::OpenFile;
+use os::linux::files::uninterrupted;
 
 /// RWF_DONTCACHE (Linux 6.14), which rustix does not name yet.
 pub(crate) const DONT_CACHE: u32 = 0x80;

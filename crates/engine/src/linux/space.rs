@@ -7,7 +7,7 @@ use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 use workload::{Op, OpKind};
 
-use super::files::uninterrupted;
+use os::linux::files::uninterrupted;
 
 /// Reserves or cuts, and answers the bytes of the range, none of which moves.
 #[cold]

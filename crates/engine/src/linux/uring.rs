@@ -20,12 +20,12 @@ use super::control::{self, Target};
 use super::positioned::{self, DONT_CACHE};
 use super::priorities::Priorities;
 use crate::buffers::Arena;
-use crate::clock::{Clock, RealClock};
 use crate::completions::{append, spare_capacity};
 use crate::contract::{Completion, Engine, EngineError, Queued};
-use crate::files::{FileKind, OpenFile};
 use crate::setup::{EngineSetup, EngineSetupError};
 use crate::slot::Slot;
+use os::clock::{Clock, RealClock};
+use os::files::{FileKind, OpenFile};
 
 pub(crate) use ring::features;
 
@@ -238,7 +238,7 @@ impl<'a> Uring<'a> {
                 // Short of memory, or completions overflow: the caller reaps, then submits again.
                 Ok(_) | Err(libc::EAGAIN | libc::EBUSY) if self.submitted > self.reaped => return Ok(0),
                 // Nothing can complete, so the kernel itself is short of something for the moment.
-                Ok(_) | Err(libc::EAGAIN | libc::EBUSY) => super::clock::sleep(Duration::from_millis(1)),
+                Ok(_) | Err(libc::EAGAIN | libc::EBUSY) => os::clock::sleep(Duration::from_millis(1)),
                 // A signal came first; nothing was taken.
                 Err(libc::EINTR) => {}
                 Err(code) => return Err(EngineError { call: "io_uring_enter", code }),
@@ -335,7 +335,7 @@ impl<'a> Uring<'a> {
             if !self.submission_thread || self.ring.submission().is_empty() {
                 return;
             }
-            super::clock::sleep(Duration::from_micros(100));
+            os::clock::sleep(Duration::from_micros(100));
         }
     }
 

@@ -8,12 +8,12 @@ use std::os::unix::fs::FileExt;
 use workload::{Op, OpKind};
 
 use crate::buffers::{Arena, ArenaError};
-use crate::clock::RealClock;
 use crate::contract::{Completion, Engine, EngineError, Queued};
-use crate::files::OpenFile;
 use crate::setup::EngineSetup;
 use crate::slot::Slot;
-use crate::system::fd::AsFd;
+use os::clock::RealClock;
+use os::fd::AsFd;
+use os::files::OpenFile;
 
 /// A synchronous engine. `queue` blocks until the transfer is over.
 #[derive(Debug)]

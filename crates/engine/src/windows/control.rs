@@ -2,8 +2,9 @@
 
 use workload::{Op, OpKind};
 
-use super::fd::BorrowedFd;
-use super::{errno, files};
+use os::errno;
+use os::fd::BorrowedFd;
+use os::windows::files;
 
 /// Carries out a sync. Answers 0 or the negated error number.
 #[cold]

@@ -14,15 +14,16 @@ use windows_sys::Win32::System::Memory::{
 };
 use workload::{Op, OpKind};
 
-use super::fd::{AsFd, BorrowedFd};
-use super::{errno, files};
 use crate::buffers::Arena;
-use crate::clock::RealClock;
 use crate::contract::{Completion, Engine, Queued};
-use crate::files::{FileAccess, OpenFile};
 use crate::setup::{EngineSetup, EngineSetupError};
 use crate::shared::Mapped;
 use crate::slot::Slot;
+use os::clock::RealClock;
+use os::errno;
+use os::fd::{AsFd, BorrowedFd};
+use os::files::{FileAccess, OpenFile};
+use os::windows::files;
 
 /// A synchronous engine that copies.
 #[derive(Debug)]

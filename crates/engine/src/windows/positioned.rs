@@ -2,14 +2,16 @@
 
 use workload::{Op, OpKind};
 
-use super::fd::{AsFd, BorrowedFd};
-use super::{control, files};
+use os::fd::{AsFd, BorrowedFd};
+use os::windows::files;
+
+use super::control;
 use crate::buffers::{Arena, ArenaError};
-use crate::clock::RealClock;
 use crate::contract::{Completion, Engine, Queued};
-use crate::files::OpenFile;
 use crate::setup::EngineSetup;
 use crate::slot::Slot;
+use os::clock::RealClock;
+use os::files::OpenFile;
 
 /// A synchronous engine. `queue` blocks until the transfer is over.
 #[derive(Debug)]

@@ -24,16 +24,19 @@ use windows_sys::Win32::System::Threading::INFINITE;
 use windows_sys::Win32::System::WindowsProgramming::FILE_SKIP_COMPLETION_PORT_ON_SUCCESS;
 use workload::{Op, OpKind};
 
-use super::fd::AsFd;
-use super::native::SHARED;
-use super::{control, errno, files};
+use os::errno;
+use os::fd::AsFd;
+use os::windows::SHARED;
+use os::windows::files;
+
+use super::control;
 use crate::buffers::Arena;
-use crate::clock::{Clock, RealClock};
 use crate::completions::{append, spare_capacity};
 use crate::contract::{Completion, Engine, EngineError, Queued};
-use crate::files::OpenFile;
 use crate::setup::{EngineSetup, EngineSetupError};
 use crate::slot::Slot;
+use os::clock::{Clock, RealClock};
+use os::files::OpenFile;
 
 /// How long requests in flight are waited for when the engine ends.
 const CANCEL_WAIT: Duration = Duration::from_secs(2);

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use engine::clock::RealClock;
-use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
 use engine::{
     Completion, Engine, EngineSetup, EngineSetupError, EngineVisitor, Names, Queued, Slot, Slots, with_engine,
 };
 use job::{EngineName, EngineOptions, Memory};
+use os::clock::RealClock;
+use os::files::{Advice, FileAccess, OpenFile, OpenMode};
 use workload::{Op, OpKind};
 
 /// Bytes of a block.

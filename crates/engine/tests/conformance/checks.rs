@@ -1,9 +1,9 @@
 //! What every engine must do.
 
-use engine::clock::Clock;
-use engine::errno::{EACCES, EBADF, ECANCELED, EOPNOTSUPP};
-use engine::files::OpenFile;
 use engine::{Engine, EngineVisitor, Slot, Slots};
+use os::clock::Clock;
+use os::errno::{EACCES, EBADF, ECANCELED, EOPNOTSUPP};
+use os::files::OpenFile;
 use workload::{Op, OpKind};
 
 use super::bench::{BLOCK, BLOCKS, PATIENCE, READ_ONLY, Spec, TAIL, TestFile, Worker, fresh, op};

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use engine::errno::{EEXIST, ENOENT};
 use engine::{Engine, EngineSetup, EngineVisitor, Names, OPERATION, Slots, with_engine};
 use job::{Direction, EngineName, StatCall};
+use os::errno::{EEXIST, ENOENT};
 use workload::{Op, OpKind};
 
 use super::bench::{BLOCK, BLOCKS, Spec, TestFile, Worker, op};

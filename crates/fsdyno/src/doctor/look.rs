@@ -1,7 +1,7 @@
 //! Fills the findings on this machine.
 
-use engine::clock::RealClock;
 use job::EngineName;
+use os::clock::RealClock;
 use probe::NotVisible;
 
 use super::findings::{ClockFinding, EngineFinding, Findings};

@@ -24,8 +24,7 @@ impl BandwidthLog {
     pub(super) fn create(stem: &str) -> Result<BandwidthLog, String> {
         let create = |direction: Direction| {
             let path = format!("{stem}-{}_bw.log", direction.name());
-            File::create(engine::written::path(&path))
-                .map_err(|error| format!("fio: cannot write the log {path}: {error}"))
+            File::create(os::written::path(&path)).map_err(|error| format!("fio: cannot write the log {path}: {error}"))
         };
         let PerDirection { read, write, trim } = PerDirection::from_fn(create);
         let files = PerDirection { read: read?, write: write?, trim: trim? };

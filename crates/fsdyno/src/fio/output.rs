@@ -95,7 +95,7 @@ fn put(text: &str) {
 
 /// Columns of the terminal on stdout, if it is one that knows.
 fn terminal_columns() -> Option<usize> {
-    engine::terminal::columns(io::stdout()).filter(|columns| *columns > 0)
+    os::terminal::columns(io::stdout()).filter(|columns| *columns > 0)
 }
 
 #[cfg(test)]

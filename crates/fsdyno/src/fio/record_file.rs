@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use engine::files::{Readers, WholeFile};
+use os::files::{Readers, WholeFile};
 use results::RunRecord;
 
 use crate::process::streams::print_stderr;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use engine::files::{Readers, WholeFile};
 use guide::Problem;
+use os::files::{Readers, WholeFile};
 use present::export::junit::{Case, junit};
 
 /// Where the verdicts are to be written: seen to be writable before anything is measured.

@@ -3,8 +3,8 @@
 
 use std::io::Write;
 
-use engine::clock::{Clock, RealClock};
 use guide::watch::{LiveFigures, LivePhase, Step};
+use os::clock::{Clock, RealClock};
 use results::Row;
 use results::quantity::counted;
 

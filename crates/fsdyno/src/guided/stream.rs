@@ -4,9 +4,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use engine::files::create_growing;
 use guide::watch::{Amount, LiveFigures, LivePhase, Step, StepTotals};
 use guide::{Problem, Watcher};
+use os::files::create_growing;
 use results::{Row, RunRecord, Study, escape};
 use serde_json::{Map, Value, json};
 

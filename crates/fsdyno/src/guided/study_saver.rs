@@ -1,8 +1,8 @@
 //! Saves the study while it runs, so that the results of a killed run are not lost.
 
-use engine::clock::{Clock, RealClock};
 use guide::store::Store;
 use guide::{Problem, Watcher};
+use os::clock::{Clock, RealClock};
 use results::{Row, RunRecord, Study};
 
 use crate::process::saver::Saver;

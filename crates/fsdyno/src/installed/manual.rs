@@ -9,10 +9,10 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Command};
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
-use engine::files::{Readers, write_whole};
 use guide::Problem;
 use job::offered::{Offered, sections};
 use job::option::{Arity, Status};
+use os::files::{Readers, write_whole};
 
 use super::{FIO, FIO_ABOUT};
 use crate::process::status::{TABLES, UNUSABLE};

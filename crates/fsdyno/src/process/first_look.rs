@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{JoinHandle, park_timeout};
 use std::time::Duration;
 
-use engine::clock::{Clock, RealClock};
-use engine::errno::ETIMEDOUT;
 use guide::{Problem, Watcher};
+use os::clock::{Clock, RealClock};
+use os::errno::ETIMEDOUT;
 use run::{Bounds, Control, Found, StallDetector};
 
 use super::status::{BY_SIGNAL, REJECTED, UNUSABLE};
@@ -79,8 +79,8 @@ impl FirstLook {
     pub(crate) fn begin(face: Face, control: &Arc<Control>, path: &Path) -> FirstLook {
         let state = State { path: Some(path.to_path_buf()), ..State::default() };
         let state = Arc::new(Mutex::new(state));
-        let (watched, control, thread) = (Arc::clone(&state), Arc::clone(control), engine::thread::thread_id());
-        let begun = engine::thread::begin("first look", 256 * 1024, move || watch(face, &watched, &control, thread));
+        let (watched, control, thread) = (Arc::clone(&state), Arc::clone(control), os::thread::thread_id());
+        let begun = os::thread::begin("first look", 256 * 1024, move || watch(face, &watched, &control, thread));
         if let Err(error) = &begun {
             print_stderr(&format!(
                 "note: cannot start a thread: {error}; should {} never answer, nobody says so",
@@ -119,7 +119,7 @@ fn watch(face: Face, state: &Mutex<State>, control: &Control, thread: u32) {
         let mut state = locked(state);
         let Some(path) = state.path.clone() else { return };
         // The kernel may have given the signal to the thread that looks: it waits there for as long as that does.
-        let signal = control.signal().or_else(|| probe::pending_signal(&engine::signals::STOPS));
+        let signal = control.signal().or_else(|| probe::pending_signal(&os::signals::STOPS));
         let paths = state.paths;
         if let Some(given_up) = state.watch.ends(step_ns, paths, signal, control.bounds()) {
             // Whoever looks cannot go on from here, should it come back now: it would need the state.

@@ -108,7 +108,7 @@ fn start(launcher: &Launcher, call: &[OsString]) -> std::io::Result<ExitCode> {
         );
         return Ok(ExitCode::from(UNUSABLE));
     }
-    let by_signal = || engine::process::ended_by_signal(status).map_or(1, |signal| 128 + signal);
+    let by_signal = || os::process::ended_by_signal(status).map_or(1, |signal| 128 + signal);
     Ok(ExitCode::from(status.code().unwrap_or_else(by_signal) as u8))
 }
 

@@ -80,7 +80,7 @@ pub(super) fn remove(told: &Told) {
     }
     let remove_all = || told.directories.iter().for_each(|directory| remove_one(directory, told.status.is_some()));
     let patience = bounds().patience() + BEYOND_PATIENCE;
-    if engine::process::apart(remove_all, patience).is_err() {
+    if os::process::apart(remove_all, patience).is_err() {
         remove_all();
     }
 }

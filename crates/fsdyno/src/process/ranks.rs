@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use cluster::{Agent, Ending, Link, OverMpi, Transport, library};
-use engine::clock::RealClock;
 use guide::Problem;
 use guide::store::{Store, new_id};
+use os::clock::RealClock;
 use results::{Question, RunRecord, Study};
 
 use super::launcher::Launched;
@@ -108,7 +108,7 @@ fn keep(record: Option<Box<RunRecord>>, words: &[OsString]) -> u8 {
         || {
             let file = PathBuf::from(format!("fsdyno-ranks-{begun_ms}.json"));
             let text = format!("{}\n", study.to_json());
-            engine::files::write_whole(&file, engine::files::Readers::ByUmask, text.as_bytes()).map(|()| file)
+            os::files::write_whole(&file, os::files::Readers::ByUmask, text.as_bytes()).map(|()| file)
         },
         Ok,
     );

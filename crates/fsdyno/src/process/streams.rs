@@ -63,7 +63,7 @@ pub(crate) fn report_problem(problem: &Problem) {
 
 /// Lines on stderr, on a terminal with whole words.
 pub(crate) fn print_stderr_fitted(text: &str, indent: usize) {
-    let columns = engine::terminal::columns(io::stderr()).map(|known| columns_of(Some(known), 40));
+    let columns = os::terminal::columns(io::stderr()).map(|known| columns_of(Some(known), 40));
     print_stderr_in_colour(&fitted(&escape::terminal(text), columns, indent));
 }
 
@@ -107,12 +107,12 @@ pub(crate) fn is_terminal(stream: &impl IsTerminal) -> bool {
 
 /// Columns to print for.
 pub(crate) fn columns() -> usize {
-    columns_of(engine::terminal::columns(io::stdout()), 40)
+    columns_of(os::terminal::columns(io::stdout()), 40)
 }
 
 /// Columns for a line that renews itself.
 pub(crate) fn columns_of_progress() -> usize {
-    columns_of(engine::terminal::columns(io::stderr()), 20)
+    columns_of(os::terminal::columns(io::stderr()), 20)
 }
 
 /// The columns of a terminal. One that does not know them says 0; then the environment may.

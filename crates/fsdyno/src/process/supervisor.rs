@@ -10,12 +10,12 @@ use std::sync::{
 };
 use std::time::Duration;
 
-use engine::process::{Ended, Side, close_standard_streams, closes_within, divide, end_with_parent, wait_for};
+use os::process::{Ended, Side, close_standard_streams, closes_within, divide, end_with_parent, wait_for};
 
 #[cfg(feature = "mpi")]
-use engine::process::hear_end_of_parent;
+use os::process::hear_end_of_parent;
 #[cfg(feature = "mpi")]
-use engine::signals::{Listener, SIGUSR1};
+use os::signals::{Listener, SIGUSR1};
 
 use super::left_behind::{self, Told};
 use super::status::BY_SIGNAL;
@@ -106,7 +106,7 @@ pub(crate) fn accompanied(
             let heard = Arc::clone(&signal);
             let listener = Listener::begin("relay", move |signal| {
                 // A child that has ended needs no signal any more; the agent tells the others.
-                let _ = engine::process::signal(child, signal);
+                let _ = os::process::signal(child, signal);
                 heard.store(if signal == SIGUSR1 { 0 } else { signal }, Ordering::Relaxed);
             });
             drop(held);

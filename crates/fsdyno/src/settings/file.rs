@@ -5,9 +5,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use clap::Command;
-use engine::files::{SMALL_FILE_BYTES_MAX, read_text};
 use guide::Problem;
 use job::lookup::nearest;
+use os::files::{SMALL_FILE_BYTES_MAX, read_text};
 use toml::{Spanned, Value};
 
 use super::{KEYS, Kind, Setting, Source, checked};

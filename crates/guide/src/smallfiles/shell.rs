@@ -5,10 +5,10 @@ use std::io::Read;
 use std::process::{Child, ChildStderr, Stdio};
 use std::thread::JoinHandle;
 
-use engine::clock::{Clock, RealClock};
-use engine::errno;
-use engine::files::{Directory, EntryKind};
-use engine::process::{begin_in, end_group, end_with_this_thread, lead_group};
+use os::clock::{Clock, RealClock};
+use os::errno;
+use os::files::{Directory, EntryKind};
+use os::process::{begin_in, end_group, end_with_this_thread, lead_group};
 use results::{JobError, Latency, PhaseRecord};
 use run::Control;
 
@@ -108,7 +108,7 @@ pub(super) fn run(script: &str, directory: Option<&Directory>, control: &Control
 
 /// Reads to the end, so that the shell never blocks on the pipe.
 fn listen(mut stderr: ChildStderr) -> std::io::Result<JoinHandle<String>> {
-    engine::thread::begin("complaints", STACK_BYTES, move || {
+    os::thread::begin("complaints", STACK_BYTES, move || {
         let mut bytes = Vec::new();
         // What came until an error is what there is.
         let _ = stderr.read_to_end(&mut bytes);

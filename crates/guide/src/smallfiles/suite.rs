@@ -4,8 +4,8 @@ use std::ffi::CString;
 use std::path::Path;
 use std::sync::Arc;
 
-use engine::files::Directory;
-use engine::names::LINKS_REFUSED;
+use os::files::Directory;
+use os::names::LINKS_REFUSED;
 use results::evidence::WireCounters;
 use results::{Finding, Latency, PhaseRecord, RunRecord};
 use run::Control;
@@ -67,7 +67,7 @@ fn did_not_run(phase: &Phase, reason: String) -> Done {
     Done { record, ..Done::default() }
 }
 
-fn unusable(error: engine::files::FileError) -> Problem {
+fn unusable(error: os::files::FileError) -> Problem {
     Problem::new(error.to_string())
 }
 

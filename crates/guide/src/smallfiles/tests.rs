@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use engine::files::Directory;
+use os::files::Directory;
 use results::{Row, Verdict};
 use run::Control;
 use tempfile::TempDir;

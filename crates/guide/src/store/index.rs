@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use engine::checksum::crc32c;
-use engine::files::{Readers, Stamp, read_whole, write_whole};
+use os::files::{Readers, Stamp, read_whole, write_whole};
 use results::Digest;
 use results::packed::{put, put_text, take, take_text};
 

@@ -8,7 +8,7 @@ use std::num::NonZero;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use engine::files::{Stamp, stamp_of, text};
+use os::files::{Stamp, stamp_of, text};
 use results::quantity::counted;
 use results::{Digest, sort};
 
@@ -94,7 +94,7 @@ fn read_all(directory: &Path, files: &[(String, Stamp)]) -> Vec<Result<Digest, P
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     let helpers = processors.min(files.len() / FILES_PER_THREAD + 1) - 1;
     let mut read = std::thread::scope(|scope| {
-        let start = |_| engine::thread::begin_scoped(scope, "reader", STACK_BYTES, work).ok();
+        let start = |_| os::thread::begin_scoped(scope, "reader", STACK_BYTES, work).ok();
         let helpers: Vec<_> = (0..helpers).map_while(start).collect();
         let mut read = work();
         for helper in helpers {

@@ -13,7 +13,7 @@ impl Layers {
     pub(super) fn begin(target: &Target) -> Layers {
         let interface = target.storage.server.as_ref().and_then(|server| server.interface.value().cloned());
         let interfaces: Vec<String> = interface.into_iter().collect();
-        Layers { meters: Meters::begin(Look::new(), &[engine::written::path(&target.path)], &interfaces) }
+        Layers { meters: Meters::begin(Look::new(), &[os::written::path(&target.path)], &interfaces) }
     }
 
     pub(super) fn look(&mut self) -> Reading {

@@ -59,7 +59,7 @@ impl Recipe {
         let recipe = match OURS.iter().find(|(known, _)| *known == name) {
             Some((_, text)) => Recipe::parse(text, name)?,
             None if name.contains('/') || Path::new(name).extension().is_some() => {
-                let text = engine::files::read_text(&engine::written::path(name), BYTES_MAX)
+                let text = os::files::read_text(&os::written::path(name), BYTES_MAX)
                     .map_err(|error| Problem::new(format!("cannot read the recipe {name}: {error}")))?;
                 Recipe::parse(&text, name)?
             }

@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use engine::clock::{Clock, RealClock};
-use engine::files::Directory;
-use engine::process::Ended;
-use engine::process_tree::{self, Cut, Limits, Printed, TreeUsage};
+use os::clock::{Clock, RealClock};
+use os::files::Directory;
+use os::process::Ended;
+use os::process_tree::{self, Cut, Limits, Printed, TreeUsage};
 use results::{JobError, Latency, PhaseRecord, PrintedRecord, ReadWrite, StorageTraffic, TreeRecord};
 
 use super::layers::Layers;
@@ -89,7 +89,7 @@ pub(super) fn run(
 ) -> Result<Option<(TreeUsage, Printed)>, Problem> {
     let directory = job::bytes::shown(place.directory.path());
     let words: Vec<OsString> =
-        words.iter().map(|word| engine::written::os_string(&word.replace("{}", &directory))).collect();
+        words.iter().map(|word| os::written::os_string(&word.replace("{}", &directory))).collect();
     let limits = Limits { whole: options.timeout, left_running: LEFT_RUNNING };
     let not_run = |error: std::io::Error| {
         let program = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! What each run begins with: a fresh directory with the same files, and the caches in the same state.
 
-use engine::files::tree::{each_file, tree_size};
-use engine::files::{Directory, FileError, OpenFile};
+use os::files::tree::{each_file, tree_size};
+use os::files::{Directory, FileError, OpenFile};
 
 use super::options::{Cache, Options, Start};
 use super::run::{Place, words_of_shell};
@@ -145,10 +145,10 @@ fn read(file: &OpenFile, chunk: &mut [u8]) -> Result<(), FileError> {
 }
 
 fn dropped(directory: &Directory, study_run: &mut StudyRun<'_>) -> Result<Option<String>, Problem> {
-    let done = engine::caches::drop_all(directory);
+    let done = os::caches::drop_all(directory);
     study_run.watcher.looked();
     done.map(|()| Some("all caches dropped".to_owned())).map_err(|error| {
-        Problem::new(format!("--drop-caches cannot write {}: {error}", engine::caches::SWITCH))
+        Problem::new(format!("--drop-caches cannot write {}: {error}", os::caches::SWITCH))
             .with_next("run as root of the machine (not of a container), or use --cold")
     })
 }

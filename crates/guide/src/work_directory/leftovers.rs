@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engine::files::{Directory, EntryKind, FileCause, Lock, remove_old_drafts, tree, try_lock};
+use os::files::{Directory, EntryKind, FileCause, Lock, remove_old_drafts, tree, try_lock};
 use results::sort;
 use run::Bounds;
 
@@ -87,7 +87,7 @@ pub fn remove_left(directory: &Path, bounds: Bounds) -> Option<Outcome> {
 }
 
 fn clean_below(path: &Path, options: CleanOptions, watcher: &mut dyn Watcher) -> Result<Cleaned, Problem> {
-    let unreadable = |error: engine::files::FileError| match error.cause {
+    let unreadable = |error: os::files::FileError| match error.cause {
         FileCause::Missing => Problem::new(format!("{} is no directory", path.display()))
             .with_next("name the directory that was measured"),
         _ => Problem::new(error.to_string()),

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 
-use engine::files::{Directory, identity_of, try_lock, write_all_at};
+use os::files::{Directory, identity_of, try_lock, write_all_at};
 use serde::{Deserialize, Serialize};
 
 use super::space::SpaceNeeds;

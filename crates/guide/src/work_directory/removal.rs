@@ -7,8 +7,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use engine::files::tree::TreeError;
-use engine::files::{Directory, FileCause, FileError, tree};
+use os::files::tree::TreeError;
+use os::files::{Directory, FileCause, FileError, tree};
 use run::{Bounds, Found, Silence, StallDetector};
 
 use super::space::SpaceNeeds;
@@ -61,7 +61,7 @@ fn in_time(
     let by_hand = || by_hand(directory.path());
     let told =
         |outcome: Result<(), TreeError>| outcome.map_err(|error| Problem::new(sentence(&error)).with_next(by_hand()));
-    let begun = engine::thread::begin("removal", STACK_BYTES, move || {
+    let begun = os::thread::begin("removal", STACK_BYTES, move || {
         if let Some(work) = taken(&waiting) {
             // Nobody waits any more if this fails.
             let _ = sender.send(work(&counter));

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use engine::clock::{Clock, RealClock};
-use engine::files::{Directory, SpaceLeft, tree};
+use os::clock::{Clock, RealClock};
+use os::files::{Directory, SpaceLeft, tree};
 use run::Control;
 use serde::{Deserialize, Serialize};
 
@@ -192,7 +192,7 @@ impl Guard {
             }
         };
         // Without a thread the looks between the tests remain.
-        let _ = engine::thread::begin("space", STACK_BYTES, looking);
+        let _ = os::thread::begin("space", STACK_BYTES, looking);
         guard
     }
 

@@ -29,7 +29,7 @@ use look::{read_number, read_text};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-use engine::files::OpenFile;
+use os::files::OpenFile;
 use results::evidence::{Storage, WireCounters};
 
 use crate::{DeviceUse, Fact, Kernel, Limits, PathFacts, ProcessorTime, Waiting};

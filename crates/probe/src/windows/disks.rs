@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Error;
 use std::path::Path;
 
-use engine::machine::{self, Disk};
+use os::machine::{self, Disk};
 use results::evidence::BlockDevice;
 
 use crate::drives::{Lies, Raw, use_of};

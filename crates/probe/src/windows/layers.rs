@@ -4,7 +4,7 @@ use std::io::Error;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use engine::machine::{self, DiskCounters};
+use os::machine::{self, DiskCounters};
 use results::evidence::{
     DeviceCounters, LayerCounters, MachineEvidence, ProcessCounters, Seen, StorageClass, SystemCounters, WireCounters,
 };

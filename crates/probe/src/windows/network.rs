@@ -3,7 +3,7 @@
 use std::io::Error;
 use std::path::{Path, PathBuf};
 
-use engine::machine;
+use os::machine;
 use results::evidence::{Seen, StorageClass, WireCounters};
 
 use super::way::PLACE;

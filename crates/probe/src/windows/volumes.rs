@@ -3,8 +3,8 @@
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use engine::files::{FileAccess, FileKind as OpenKind, OpenFile, OpenMode, Reach};
-use engine::machine::{self, Drive, Volume};
+use os::files::{FileAccess, FileKind as OpenKind, OpenFile, OpenMode, Reach};
+use os::machine::{self, Drive, Volume};
 use results::evidence::{
     CgroupIdentity, DeviceNumber, DirectIo, Mount, Seen, ServerIdentity, Space, Storage, StorageClass,
 };

@@ -3,7 +3,7 @@
 use std::io::Error;
 use std::net::IpAddr;
 
-use engine::machine::{self, Interface};
+use os::machine::{self, Interface};
 use results::evidence::ServerIdentity;
 
 use crate::interfaces::{Way, only_way};

@@ -19,7 +19,7 @@ const NEXT: &str = "run again; if it comes back, choose another clock source in 
 
 impl Conductor<'_> {
     pub(super) fn begin_clock_watch(&mut self) {
-        self.clock_watch = engine::clock::ClockWatch::begin(self.clock);
+        self.clock_watch = os::clock::ClockWatch::begin(self.clock);
     }
 
     pub(super) fn watch_clock(&mut self) {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 
-use engine::clock::Clock;
-use engine::errno::EAGAIN;
+use os::clock::Clock;
+use os::errno::EAGAIN;
 use results::{Note, Severity};
 
 use super::layouts::Lanes;
@@ -98,7 +98,7 @@ impl Conductor<'_> {
 
     /// A failed allocation ends the run: the memory reserve is enough for its report only.
     fn notice_failed_allocation(&mut self) {
-        let Some(bytes) = engine::allocation::failed_bytes().filter(|_| !self.short_of_memory) else { return };
+        let Some(bytes) = os::allocation::failed_bytes().filter(|_| !self.short_of_memory) else { return };
         self.short_of_memory = true;
         self.shared.control.stop();
         let text = format!(

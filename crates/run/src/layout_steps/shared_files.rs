@@ -36,7 +36,7 @@ pub(super) fn lay_out(shared: &Shared, company: &dyn Company, news: &Sender<Layo
     let own = |request: &LayoutRequest<'_>| part.range(request).end - part.range(request).start;
     let all = |request: &LayoutRequest<'_>| part.rest(request).start;
     let total = made.iter().map(|(_, request)| request.bytes_needed - all(request) + own(request)).sum();
-    let thread = engine::thread::thread_id();
+    let thread = os::thread::thread_id();
     let mut watcher = |progress: Progress| {
         let _ = news.send(LayoutEvent::Progress(thread, progress));
     };

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use engine::files::{FileError, FileKind, OpenFile, Reach, extents_of, page_cache_of};
+use os::files::{FileError, FileKind, OpenFile, Reach, extents_of, page_cache_of};
 use results::evidence::{CacheCounters, FileEvidence, FileState, Seen};
 
 use crate::plan::{FILES_KEPT, Plan, WorkerPlan};

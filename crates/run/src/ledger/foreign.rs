@@ -1,6 +1,6 @@
 //! Load of other programs on the devices, sampled before the run begins.
 
-use engine::clock::{Clock, RealClock};
+use os::clock::{Clock, RealClock};
 use probe::{Look, Meters, Reading};
 use results::ReadWrite;
 use results::evidence::Seen;

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use engine::clock::{Clock, RealClock};
-use engine::thread;
+use os::clock::{Clock, RealClock};
+use os::thread;
 use probe::Meters;
 use results::evidence::{CacheCounters, LayerCounters, Ledger, LedgerSample, MachineEvidence, Moment, Seen};
 

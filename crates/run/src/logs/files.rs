@@ -5,8 +5,8 @@ use std::fs::{File, OpenOptions};
 use std::path::PathBuf;
 
 use drive::{LogColumns, LogFile, Style, Subject, Targets, epoch_ms};
-use engine::files::{FileKind, Reach};
 use job::{Logs, WindowValue};
+use os::files::{FileKind, Reach};
 
 use crate::plan::{Plan, WorkerPlan};
 
@@ -95,7 +95,7 @@ fn path(worker: &WorkerPlan, subject: Subject) -> Option<PathBuf> {
     let stem = if stem.is_empty() { worker.job.label(worker.clone) } else { stem };
     let suffix = subject.suffix();
     let compressed = if is_compressed(logs, subject) { ".fz" } else { "" };
-    Some(engine::written::path(&worker.job.name_on_node(match logs.per_job {
+    Some(os::written::path(&worker.job.name_on_node(match logs.per_job {
         true => format!("{stem}_{suffix}.{}.log{compressed}", worker.thread_number),
         false => format!("{stem}_{suffix}.log{compressed}"),
     })))

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use drive::Control;
-use engine::caches::drop_all;
-use engine::clock::{Clock, RealClock};
-use engine::errno::reason;
-use engine::files::{Directory, FileAccess, FileError, OpenFile, OpenMode, extents_of, page_cache_of};
-use engine::names;
+use os::caches::drop_all;
+use os::clock::{Clock, RealClock};
+use os::errno::reason;
+use os::files::{Directory, FileAccess, FileError, OpenFile, OpenMode, extents_of, page_cache_of};
+use os::names;
 use results::evidence::Mount;
 
 use super::operations::Item;

@@ -3,10 +3,10 @@
 use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;
 
-use engine::clock::{Clock, RealClock};
-use engine::errno;
-use engine::files::Directory;
-use engine::names::{self, Opened};
+use os::clock::{Clock, RealClock};
+use os::errno;
+use os::files::Directory;
+use os::names::{self, Opened};
 use results::JobError;
 
 use crate::account::job_error;

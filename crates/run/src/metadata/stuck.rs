@@ -1,6 +1,6 @@
 //! Messages about a worker whose metadata operation does not return.
 
-use engine::errno::ETIMEDOUT;
+use os::errno::ETIMEDOUT;
 use results::JobError;
 
 use crate::stall::worker::still_in;

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use drive::Control;
-use engine::clock::{Clock, RealClock};
+use os::clock::{Clock, RealClock};
 use probe::{Look, Meters, Reading};
 use results::evidence::{DeviceCounters, Seen, SystemCounters};
 use results::{DeviceTraffic, PhaseConditions, ReadWrite};

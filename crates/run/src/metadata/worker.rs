@@ -1,9 +1,9 @@
 //! One worker: its share of the items, one operation after the other.
 
 use drive::{Distributed, Published};
-use engine::clock::{Clock, RealClock};
-use engine::thread::{thread_id, usage};
 use job::PerDirection;
+use os::clock::{Clock, RealClock};
+use os::thread::{thread_id, usage};
 use probe::wait_of_this_thread_ns;
 use results::Latency;
 

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use engine::errno::{EINVAL, EISDIR, ENOENT, ENOTTY, EPERM};
 use job::{Amount, EngineName, Fallocate, Job};
+use os::errno::{EINVAL, EISDIR, ENOENT, ENOTTY, EPERM};
 use probe::{FileKind, HostFacts};
 use workload::{FileRange, FileSizes};
 

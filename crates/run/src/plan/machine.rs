@@ -1,7 +1,7 @@
 //! What jobs ask of the machine besides their files: users that this process may become, NUMA nodes that there are.
 
-use engine::errno::EPERM;
 use job::Job;
+use os::errno::EPERM;
 use probe::HostFacts;
 
 use super::Refusal;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use engine::errno::EINVAL;
 use job::{Job, VerifyBacklog};
+use os::errno::EINVAL;
 use results::{Note, Severity};
 use workload::Workload;
 

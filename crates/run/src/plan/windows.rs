@@ -1,7 +1,7 @@
 //! What jobs can ask for and Windows, or the part of it that is built, does not have. Compiled and tested everywhere.
 
-use engine::errno::EOPNOTSUPP;
 use job::{Job, Memory};
+use os::errno::EOPNOTSUPP;
 use results::{Note, Severity};
 
 use super::Refusal;

@@ -1,9 +1,9 @@
 //! Workers and layouts that are stuck in the kernel: when they count as stuck, and the messages about them.
 
 use drive::{Bounds, Control, Published, Silence, WorkerCell, WorkerEnd, WorkerState};
-use engine::allocation::waits_for_memory;
-use engine::errno::{ENOMEM, ETIMEDOUT, reason};
 use job::PerDirection;
+use os::allocation::waits_for_memory;
+use os::errno::{ENOMEM, ETIMEDOUT, reason};
 use probe::Waiting;
 use results::{DirectionRecord, JobError, JobRecord};
 

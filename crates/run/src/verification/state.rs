@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use drive::Parts;
-use engine::errno::{EINVAL, reason};
-use engine::files::{Reach, Readers, SMALL_FILE_BYTES_MAX, read_whole, write_whole};
-use engine::written;
+use os::errno::{EINVAL, reason};
+use os::files::{Reach, Readers, SMALL_FILE_BYTES_MAX, read_whole, write_whole};
+use os::written;
 use results::{Note, Severity};
 use workload::{Generator, LastWrites, SavedState, Workload};
 

@@ -4,7 +4,7 @@ use drive::{
     DepthSearch, Ended, Failure, Governor, LatencySeries, Loop, Lost, OpenFiles, Parts, WorkerCell, WorkerEnd,
     WorkerState,
 };
-use engine::errno::ETIMEDOUT;
+use os::errno::ETIMEDOUT;
 
 use workload::Op;
 

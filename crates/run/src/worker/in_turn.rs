@@ -1,7 +1,7 @@
 //! `openfiles`: the files of a worker that are not all open at a time.
 
 use drive::{Failure, OpenFiles, Opener};
-use engine::files::OpenFile;
+use os::files::OpenFile;
 
 use super::{Refused, open};
 use crate::conduct::Shared;

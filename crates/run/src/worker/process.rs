@@ -1,8 +1,8 @@
 //! What a worker's thread is before it does anything: its processors, its priority, its memory, its user.
 
 use engine::buffers::{ArenaError, LockedMemory};
-use engine::errno::{EINVAL, ENOMEM, EPERM};
-use engine::thread::{self, ThreadError};
+use os::errno::{EINVAL, ENOMEM, EPERM};
+use os::thread::{self, ThreadError};
 
 use super::Refused;
 use crate::plan::WorkerPlan;

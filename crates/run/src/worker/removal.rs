@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engine::files::{FileCause, FileError, FileKind};
+use os::files::{FileCause, FileError, FileKind};
 
 use crate::plan::WorkerPlan;
 

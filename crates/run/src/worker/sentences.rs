@@ -1,7 +1,7 @@
 //! Messages about a worker's end, in fio's words where fio has any.
 
 use drive::{Failure, Lost, Survival};
-use engine::errno::ETIMEDOUT;
+use os::errno::ETIMEDOUT;
 use results::{LostRequest, LostRequests};
 use workload::{Op, OpKind};
 

@@ -4,10 +4,10 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use engine::clock::Clock;
-use engine::files::OpenFile;
 use engine::{Completion, Engine, Queued, SelfContained, Slot, Slots};
 use job::{Access, Direction, Durability, FileService, Pacing, Pattern, PerDirection, Seed};
+use os::clock::Clock;
+use os::files::OpenFile;
 use results::{JobRecord, JobSetup, Moments};
 use workload::{BLOCK_OPS, Content, FileRange, Generator, Op, Workload};
 

@@ -2,7 +2,7 @@
 
 use std::process::{Child, Command};
 
-use engine::files::Directory;
+use os::files::Directory;
 
 use super::{FILES, Looped, Problem, SIZE_BYTES};
 

@@ -2,8 +2,8 @@
 
 use std::process::{Child, Command};
 
-use engine::files::Directory;
-use engine::process::lifetime;
+use os::files::Directory;
+use os::process::lifetime;
 
 use super::{FILES, Looped, Problem};
 use crate::work_directory::reason;

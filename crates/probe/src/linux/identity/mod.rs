@@ -52,9 +52,9 @@ pub(super) fn storage(look: &Look, asked: &Path, writes: bool) -> Storage {
     });
     remarks.extend(server.as_ref().and_then(crate::server::remark));
     let mut storage = Storage {
-        asked_path: engine::written::shown(asked),
+        asked_path: os::written::shown(asked),
         exists: seen(place.exists.clone()),
-        resolved_path: seen(place.resolved.as_ref().map(|path| engine::written::shown(path))),
+        resolved_path: seen(place.resolved.as_ref().map(|path| os::written::shown(path))),
         mount: seen(place.mount.as_ref().map(fit_to_be_kept)),
         class,
         space: seen(place.space.clone().and_then(|space| believable(space, fuse.as_ref()))),

@@ -57,7 +57,7 @@ pub(super) fn place(look: &Look, path: &Path, writes: bool) -> Place {
         // Nobody waits any more if this fails.
         let _ = sender.send(ask(&own, Asked { path: &asked, writes }));
     };
-    if engine::thread::begin("place", STACK_BYTES, asking).is_err() {
+    if os::thread::begin("place", STACK_BYTES, asking).is_err() {
         return ask(look, Asked { path, writes });
     }
     receiver.recv_timeout(ANSWER_TIMEOUT).unwrap_or_else(|_| {

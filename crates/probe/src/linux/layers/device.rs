@@ -112,7 +112,7 @@ fn mapped(look: &Look, disk: &Path) -> Layer {
 fn targets(look: &Look, number: &str) -> Result<Vec<String>, String> {
     let (major, minor) = number.split_once(':').ok_or("there is no number")?;
     let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is not a number"));
-    engine::mapper::targets(&look.mapper, number(major)?, number(minor)?)
+    os::mapper::targets(&look.mapper, number(major)?, number(minor)?)
         .map_err(|error| error.to_string().split(" (os error").next().unwrap_or_default().to_owned())
 }
 

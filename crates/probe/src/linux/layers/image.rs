@@ -3,8 +3,8 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use engine::files::{Reach, extents_of, page_cache_of};
-use engine::mapper::LoopBacking;
+use os::files::{Reach, extents_of, page_cache_of};
+use os::mapper::LoopBacking;
 
 use crate::linux::{Look, block, class, mounts, read_text};
 use results::evidence::{Image, Mount};
@@ -39,7 +39,7 @@ pub(super) fn of(look: &Look, disk: &Path) -> Found {
     // A container's nodes may be others.
     let is_it = block::block_number(&node).is_some_and(|number| block::number_in(disk) == Some(number));
     let node = is_it.then(|| std::fs::File::open(node).ok()).flatten();
-    let known = node.and_then(|node| engine::mapper::loop_backing(&node).ok());
+    let known = node.and_then(|node| os::mapper::loop_backing(&node).ok());
     let place = place(look, &path, known);
     let image = Image { path, direct, ..Image::default() };
     match &place {

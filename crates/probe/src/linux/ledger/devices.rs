@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use engine::files::{CachedPages, Reach, page_cache_of};
+use os::files::{CachedPages, Reach, page_cache_of};
 use results::ReadWrite;
 use results::evidence::{CacheCounters, DeviceCounters, DevicePlace, LayerCounters};
 

@@ -1,6 +1,6 @@
 //! What a look at the machine keeps of the users of devices.
 
-use engine::mapper::LoopBacking;
+use os::mapper::LoopBacking;
 use results::evidence::DeviceNumber;
 
 /// A loop device with what it lies on.

@@ -10,12 +10,12 @@ use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
 
 /// Bytes of an ordinary page.
-pub(crate) fn page_bytes() -> usize {
+pub fn page_bytes() -> usize {
     rustix::param::page_size()
 }
 
 /// Bytes of the system's default huge page (2 MiB when it does not say).
-pub(crate) fn huge_page_bytes() -> usize {
+pub fn huge_page_bytes() -> usize {
     const FALLBACK: usize = 2 << 20;
     let size = || {
         let text = std::fs::read_to_string("/proc/meminfo").ok()?;
@@ -26,7 +26,7 @@ pub(crate) fn huge_page_bytes() -> usize {
 }
 
 /// Maps `length` bytes of zeroed memory (a multiple of the page in use), or of a file.
-pub(crate) fn map(length: usize, memory: &Memory) -> Result<NonNull<u8>, i32> {
+pub fn map(length: usize, memory: &Memory) -> Result<NonNull<u8>, i32> {
     let flags = match memory {
         Memory::Anonymous => MapFlags::PRIVATE | MapFlags::NORESERVE,
         Memory::Shared => MapFlags::SHARED | MapFlags::NORESERVE,
@@ -104,7 +104,7 @@ fn file(length: usize, path: &Path, shared: bool) -> Result<NonNull<u8>, i32> {
 }
 
 /// Bytes of the pages that a file is mapped by: those of its file system, which are huge ones on hugetlbfs.
-pub(crate) fn file_page_bytes(path: &Path) -> usize {
+pub fn file_page_bytes(path: &Path) -> usize {
     const HUGETLBFS: u64 = 0x9584_58f6;
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match rustix::fs::statfs(directory) {
@@ -114,7 +114,7 @@ pub(crate) fn file_page_bytes(path: &Path) -> usize {
 }
 
 /// Locks the pages of a mapping into memory.
-pub(crate) fn lock(address: NonNull<u8>, length: usize) -> Result<(), i32> {
+pub fn lock(address: NonNull<u8>, length: usize) -> Result<(), i32> {
     // SAFETY: the range is one live mapping of the caller's, and locking it changes nothing that it holds.
     unsafe { rustix::mm::mlock(address.as_ptr().cast(), length) }.map_err(|error| error.raw_os_error())
 }
@@ -148,7 +148,7 @@ pub(crate) fn check_mappings(count: usize) -> Result<(), i32> {
 ///
 /// # Safety
 /// `address` and `length` are those of one mapping that nobody uses any more, the kernel included.
-pub(crate) unsafe fn unmap(address: NonNull<u8>, length: usize) {
+pub unsafe fn unmap(address: NonNull<u8>, length: usize) {
     // SAFETY: the caller's promise. It can only fail for a range that is no mapping, which that promise excludes.
     let _ = unsafe { rustix::mm::munmap(address.as_ptr().cast(), length) };
 }

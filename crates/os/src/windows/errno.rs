@@ -49,13 +49,13 @@ numbers! {
 
 /// Why the last call of this thread failed.
 #[cold]
-pub(crate) fn last() -> i32 {
+pub fn last() -> i32 {
     std::io::Error::last_os_error().raw_os_error().map_or(EIO, one_of_a_kind)
 }
 
 /// What a call of the kernel's own interface answered.
 #[cold]
-pub(crate) fn of_status(status: NTSTATUS) -> i32 {
+pub fn of_status(status: NTSTATUS) -> i32 {
     // SAFETY: the call takes a number and looks it up in a table.
     one_of_a_kind(unsafe { RtlNtStatusToDosError(status) } as i32)
 }

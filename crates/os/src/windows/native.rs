@@ -20,7 +20,7 @@ use windows_sys::Win32::System::IO::{DeviceIoControl, IO_STATUS_BLOCK};
 use super::{errno, spelling};
 
 /// Others may do with the file what they like, as on other systems.
-pub(super) const SHARED: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
+pub const SHARED: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
 
 /// What is opened, and how.
 #[derive(Clone, Copy, Debug)]

@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::os::windows::io::AsHandle;
 
-pub(crate) use std::os::windows::io::{BorrowedHandle as BorrowedFd, OwnedHandle as OwnedFd};
+pub use std::os::windows::io::{BorrowedHandle as BorrowedFd, OwnedHandle as OwnedFd};
 
 /// What has a handle.
-pub(crate) trait AsFd {
+pub trait AsFd {
     /// Its handle.
     fn as_fd(&self) -> BorrowedFd<'_>;
 }

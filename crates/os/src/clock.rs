@@ -6,6 +6,8 @@ mod simulated;
 pub use real::{ClockChoice, ClockError, ClockSource, ClockWatch, RealClock};
 pub use simulated::VirtualClock;
 
+pub use crate::system::clock::sleep;
+
 /// What a clock of the system says, by its number there (of `clock_gettime`), ns; `None`: it cannot be read.
 pub fn system_clock_ns(number: u32) -> Option<u64> {
     crate::system::clock::numbered_ns(number)

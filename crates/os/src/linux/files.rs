@@ -25,7 +25,7 @@ fn checked(answer: libc::c_int) -> Result<(), i32> {
 
 /// Repeats a call that was interrupted by a signal, a bounded number of times.
 #[inline]
-pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+pub fn uninterrupted<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     let mut outcome = call();
     let mut interruptions = 0;
     while matches!(outcome, Err(Errno::INTR)) && interruptions < INTERRUPTIONS_MAX {
@@ -138,15 +138,18 @@ pub(crate) fn truncate(fd: BorrowedFd<'_>, length: u64) -> Result<(), i32> {
     uninterrupted(|| rustix::fs::ftruncate(fd, length)).map_err(errno)
 }
 
-pub(crate) fn sync(fd: BorrowedFd<'_>) -> Result<(), i32> {
+/// Makes data and metadata durable.
+pub fn sync(fd: BorrowedFd<'_>) -> Result<(), i32> {
     uninterrupted(|| rustix::fs::fsync(fd)).map_err(errno)
 }
 
-pub(crate) fn sync_data(fd: BorrowedFd<'_>) -> Result<(), i32> {
+/// Makes the data durable, with the metadata that reading it needs.
+pub fn sync_data(fd: BorrowedFd<'_>) -> Result<(), i32> {
     uninterrupted(|| rustix::fs::fdatasync(fd)).map_err(errno)
 }
 
-pub(crate) fn sync_range(fd: BorrowedFd<'_>, offset: u64, length: u64, flags: u32) -> Result<(), i32> {
+/// Writes back a range of the page cache; `flags` are those of sync_file_range.
+pub fn sync_range(fd: BorrowedFd<'_>, offset: u64, length: u64, flags: u32) -> Result<(), i32> {
     let offset = i64::try_from(offset).map_err(|_| libc::EINVAL)?;
     let length = i64::try_from(length).map_err(|_| libc::EINVAL)?;
     // SAFETY: the descriptor is open for as long as it is borrowed; no memory is passed.
@@ -165,7 +168,7 @@ pub(crate) fn flush_device_cache(fd: BorrowedFd<'_>) -> Result<(), i32> {
 }
 
 /// Discards a range: BLKDISCARD on a block device, a punched hole in a file.
-pub(crate) fn discard(fd: BorrowedFd<'_>, kind: FileKind, offset: u64, length: u64) -> Result<(), i32> {
+pub fn discard(fd: BorrowedFd<'_>, kind: FileKind, offset: u64, length: u64) -> Result<(), i32> {
     const BLKDISCARD: u32 = 0x1277;
     if kind == FileKind::BlockDevice {
         let range = [offset, length];

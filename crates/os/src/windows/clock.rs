@@ -19,7 +19,7 @@ pub(crate) fn numbered_ns(number: u32) -> Option<u64> {
 
 /// Sleeps; the standard library has a timer of high resolution for it.
 #[expect(clippy::disallowed_methods, reason = "this is what others are to call instead")]
-pub(crate) fn sleep(duration: Duration) {
+pub fn sleep(duration: Duration) {
     std::thread::sleep(duration);
 }
 

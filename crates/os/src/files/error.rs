@@ -52,7 +52,7 @@ pub enum FileCause {
 
 impl FileError {
     /// A failure of anything but opening.
-    pub(crate) fn of(operation: &'static str, path: &Path, code: i32) -> FileError {
+    pub fn of(operation: &'static str, path: &Path, code: i32) -> FileError {
         let (cause, advice) = cause_and_advice(code);
         let changes = cause == FileCause::Permission && operation != READING;
         let protected = if changes { system::why_not_written(path) } else { None };

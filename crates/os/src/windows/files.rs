@@ -61,7 +61,8 @@ pub(crate) fn open_beneath(root: BorrowedFd<'_>, name: &Path, mode: OpenMode) ->
     beneath::open(root, name, Opening { access: access(mode), disposition, kind: Kind::File, options })
 }
 
-pub(super) fn access(mode: OpenMode) -> u32 {
+/// The rights that a mode asks for.
+pub fn access(mode: OpenMode) -> u32 {
     match mode.access {
         FileAccess::Read => FILE_GENERIC_READ,
         FileAccess::Write => FILE_GENERIC_WRITE,
@@ -70,7 +71,7 @@ pub(super) fn access(mode: OpenMode) -> u32 {
 }
 
 /// Unbuffered for direct I/O, written through for both kinds of synchronous files, of which Windows has one.
-pub(super) fn flags(mode: OpenMode) -> u32 {
+pub fn flags(mode: OpenMode) -> u32 {
     let direct = if mode.direct { FILE_FLAG_NO_BUFFERING } else { 0 };
     direct | if mode.sync == SyncOpen::None { 0 } else { FILE_FLAG_WRITE_THROUGH }
 }
@@ -162,13 +163,14 @@ pub(crate) fn truncate(handle: BorrowedFd<'_>, length: u64) -> Result<(), i32> {
     beneath::set(handle, FileEndOfFileInfo, &FILE_END_OF_FILE_INFO { EndOfFile: end })
 }
 
-pub(crate) fn sync(handle: BorrowedFd<'_>) -> Result<(), i32> {
+/// Makes data and metadata durable.
+pub fn sync(handle: BorrowedFd<'_>) -> Result<(), i32> {
     // SAFETY: the handle is open for as long as it is borrowed; no memory is passed.
     if unsafe { FlushFileBuffers(handle.as_raw_handle()) } == 0 { Err(errno::last()) } else { Ok(()) }
 }
 
 /// Windows has one way to make data durable.
-pub(crate) fn sync_data(handle: BorrowedFd<'_>) -> Result<(), i32> {
+pub fn sync_data(handle: BorrowedFd<'_>) -> Result<(), i32> {
     sync(handle)
 }
 
@@ -186,14 +188,14 @@ pub(crate) fn flush_device_cache(_: BorrowedFd<'_>) -> Result<(), i32> {
 
 /// Where a transfer begins.
 #[inline]
-pub(super) fn at(offset: u64) -> OVERLAPPED {
+pub fn at(offset: u64) -> OVERLAPPED {
     let place = OVERLAPPED_0_0 { Offset: offset as u32, OffsetHigh: (offset >> 32) as u32 };
     OVERLAPPED { Anonymous: OVERLAPPED_0 { Anonymous: place }, ..OVERLAPPED::default() }
 }
 
 /// Reads once; 0: the end of the file. For handles that wait for their calls, as all of this file do.
 #[inline]
-pub(super) fn read_at(handle: BorrowedFd<'_>, place: &mut [u8], offset: u64) -> Result<usize, i32> {
+pub fn read_at(handle: BorrowedFd<'_>, place: &mut [u8], offset: u64) -> Result<usize, i32> {
     let (mut overlapped, mut bytes) = (at(offset), 0);
     let length = u32::try_from(place.len()).unwrap_or(u32::MAX);
     // SAFETY: the place takes `length` bytes; the handle waits for its calls, so that nothing is used after this one.
@@ -212,7 +214,7 @@ fn end_or_failure(code: i32) -> Result<usize, i32> {
 
 /// Writes once. For handles that wait for their calls, as all of this file do.
 #[inline]
-pub(super) fn write_at(handle: BorrowedFd<'_>, data: &[u8], offset: u64) -> Result<usize, i32> {
+pub fn write_at(handle: BorrowedFd<'_>, data: &[u8], offset: u64) -> Result<usize, i32> {
     let (mut overlapped, mut bytes) = (at(offset), 0);
     let length = u32::try_from(data.len()).unwrap_or(u32::MAX);
     // SAFETY: the data has `length` bytes; the handle waits for its calls, so that nothing is used after this one.

@@ -26,7 +26,7 @@ fn read(clock: libc::clockid_t) -> Option<u64> {
 }
 
 /// Sleeps; a signal ends it early.
-pub(crate) fn sleep(duration: Duration) {
+pub fn sleep(duration: Duration) {
     let request = Timespec { tv_sec: duration.as_secs() as i64, tv_nsec: i64::from(duration.subsec_nanos()) };
     // Interrupted or refused alike: the caller looks at its clock again.
     let _ = rustix::thread::clock_nanosleep_relative(ClockId::Monotonic, &request);

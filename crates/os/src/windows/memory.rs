@@ -13,7 +13,7 @@ use windows_sys::Win32::System::SystemInformation::{GetSystemInfo, SYSTEM_INFO};
 use super::errno;
 
 /// Bytes of an ordinary page.
-pub(crate) fn page_bytes() -> usize {
+pub fn page_bytes() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
     *BYTES.get_or_init(|| {
         let mut info = SYSTEM_INFO::default();
@@ -24,7 +24,7 @@ pub(crate) fn page_bytes() -> usize {
 }
 
 /// Bytes of a large page (2 MiB where the processor has none, and the allocation is refused).
-pub(crate) fn huge_page_bytes() -> usize {
+pub fn huge_page_bytes() -> usize {
     const FALLBACK: usize = 2 << 20;
     // SAFETY: the call takes nothing and answers a number.
     match unsafe { GetLargePageMinimum() } {
@@ -34,7 +34,7 @@ pub(crate) fn huge_page_bytes() -> usize {
 }
 
 /// Allocates `length` bytes of zeroed memory (a multiple of the page in use).
-pub(crate) fn map(length: usize, memory: &Memory) -> Result<NonNull<u8>, i32> {
+pub fn map(length: usize, memory: &Memory) -> Result<NonNull<u8>, i32> {
     let kind = match memory {
         Memory::Huge(_) => MEM_RESERVE | MEM_COMMIT | MEM_LARGE_PAGES,
         // Others are refused when the job is planned.
@@ -46,12 +46,12 @@ pub(crate) fn map(length: usize, memory: &Memory) -> Result<NonNull<u8>, i32> {
 }
 
 /// All pages of a file's mapping.
-pub(crate) fn file_page_bytes(_path: &std::path::Path) -> usize {
+pub fn file_page_bytes(_path: &std::path::Path) -> usize {
     page_bytes()
 }
 
 /// Not built; it is refused when the job is planned.
-pub(crate) fn lock(_address: NonNull<u8>, _length: usize) -> Result<(), i32> {
+pub fn lock(_address: NonNull<u8>, _length: usize) -> Result<(), i32> {
     Err(errno::EOPNOTSUPP)
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn check_mappings(_count: usize) -> Result<(), i32> {
 ///
 /// # Safety
 /// `address` is that of one allocation of [`map`] that nobody uses any more, the system included.
-pub(crate) unsafe fn unmap(address: NonNull<u8>, _length: usize) {
+pub unsafe fn unmap(address: NonNull<u8>, _length: usize) {
     // SAFETY: the caller's promise. It is released whole, for which the length must be 0.
     let _ = unsafe { VirtualFree(address.as_ptr().cast(), 0, MEM_RELEASE) };
 }

@@ -1,3 +1,0 @@
-//! What a file is reached by once it is open.
-
-pub(crate) use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
