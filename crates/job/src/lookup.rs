@@ -1,5 +1,8 @@
 //! Finding what a person meant: exact names, unique prefixes, nearest names.
 
+/// Edit distance: insertions, deletions, substitutions and swaps of neighbours each count one.
+pub use strsim::osa_distance as distance;
+
 /// The known name nearest to `word`, if it is near enough: at most half of the word's length (rounded up) apart.
 /// Among equally near names one with the same first letter wins, then the first.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -10,26 +13,6 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, name)| (*distance, name.chars().next() != word.chars().next()))
         .map(|(_, name)| name)
-}
-
-/// Edit distance: insertions, deletions, substitutions and swaps of neighbours each count one.
-pub fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut before: Vec<usize> = Vec::new();
-    let mut previous: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut current = vec![i];
-        for j in 1..=b.len() {
-            let substituted = previous[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = substituted.min(previous[j] + 1).min(current[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(before[j - 2] + 1);
-            }
-            current.push(best);
-        }
-        before = std::mem::replace(&mut previous, current);
-    }
-    previous[b.len()]
 }
 
 /// What a word on the command line stands for.
