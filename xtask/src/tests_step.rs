@@ -80,9 +80,6 @@ const DIST: &str = "dist";
 /// Those that start the program built with MPI.
 const WITH_MPI: &[&str] = &[CLUSTER, DIST];
 
-/// What only another Unix would use is compiled and tested here all the same.
-const FEATURES: &str = "--features=fsdyno-engine/posix,fsdyno-probe/posix";
-
 /// The examples in the documentation: no targets of their own.
 const DOC: &str = "doc";
 
@@ -261,7 +258,6 @@ fn artifacts(words: &[&str]) -> Result<Vec<Value>, String> {
     let mut command = cargo_command();
     command
         .args(["test", "--workspace", "--no-run", "--quiet", "--message-format=json-render-diagnostics"])
-        .arg(FEATURES)
         .args(words);
     let built = command.stderr(Stdio::inherit()).output().map_err(|error| format!("cannot run cargo: {error}"))?;
     if !built.status.success() {
@@ -275,7 +271,7 @@ impl Tier {
     fn programs(&self, artifacts: &[Value]) -> Vec<Program> {
         if self.name == DOC {
             let mut command = hearing_hangups(cargo_command().get_program());
-            command.args(["test", "--workspace", FEATURES, "--doc", "--no-fail-fast", "--", "--show-output"]);
+            command.args(["test", "--workspace", "--doc", "--no-fail-fast", "--", "--show-output"]);
             return vec![Program {
                 title: format!("test {DOC}"),
                 command,

@@ -1,6 +1,7 @@
 //! Structure that the compiler does not check: who imports whom, who calls the system, names, lengths of files, words.
 
 mod circles;
+mod features;
 mod finding;
 mod layers;
 mod named_paths;
@@ -20,6 +21,7 @@ pub(crate) fn run() -> Result<bool, String> {
     let workspace = Workspace::load()?;
     let files = files(&workspace.root)?;
     let mut findings = layers::check(&workspace);
+    findings.extend(features::check(&workspace)?);
     findings.extend(text::check(&files));
     findings.extend(named_paths::check(&files));
     findings.extend(rust::check(&files));

@@ -30,6 +30,8 @@ pub(crate) fn target_directory() -> PathBuf {
 /// One crate of `cargo metadata`.
 #[derive(Debug, Default)]
 pub(crate) struct Package {
+    /// What cargo calls it.
+    pub(crate) name: String,
     /// What code and folders of the workspace call it.
     pub(crate) library: String,
     /// One of the workspace's own.
@@ -85,6 +87,7 @@ fn package(package: &Value) -> Package {
     let names = |dependencies: Vec<&Value>| dependencies.iter().map(name).collect();
     let library = items(&package["targets"]).find(|target| items(&target["kind"]).any(|kind| kind == "lib"));
     Package {
+        name: text(&package["name"]),
         library: text(&library.unwrap_or(package)["name"]),
         own: package["source"].is_null(),
         dependencies: names(of_code),

@@ -33,7 +33,7 @@ mod windows;
 use windows as system;
 
 // What another Unix would begin with (CONTRIBUTING.md, "The first day on a Mac").
-#[cfg(all(unix, any(feature = "posix", not(target_os = "linux"))))]
+#[cfg(unix)]
 pub mod unix;
 
 #[cfg(not(any(target_os = "linux", windows)))]

@@ -1,5 +1,5 @@
 //! What POSIX gives on any Unix: the beginning of `system` for one that is not Linux. On Linux it is compiled and tested
-//! with the feature `posix`, and used by nobody.
+//! too, and used by nobody.
 
 mod positioned;
 

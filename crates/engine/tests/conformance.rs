@@ -49,7 +49,7 @@ fn every_engine_with_direct_io() {
 }
 
 /// What a Mac would begin with; see CONTRIBUTING.md.
-#[cfg(all(unix, feature = "posix"))]
+#[cfg(unix)]
 #[test]
 fn the_engines_of_any_unix() {
     for name in [EngineName::Psync, EngineName::Sync] {

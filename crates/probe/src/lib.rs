@@ -27,7 +27,7 @@ mod windows;
 use windows as system;
 
 // What another Unix would begin with (CONTRIBUTING.md, "The first day on a Mac").
-#[cfg(all(unix, any(feature = "posix", not(target_os = "linux"))))]
+#[cfg(unix)]
 pub mod unix;
 
 pub use device_use::DeviceUse;

@@ -137,7 +137,7 @@ impl Platform {
 /// The program as developers of this machine build it.
 pub(super) fn development() -> Result<PathBuf, String> {
     let mut cargo = cargo_command();
-    let built = cargo.args(["build", "--quiet", "-p=fsdyno", "--bin=fsdyno"]).current_dir(folder()).status();
+    let built = cargo.args(["build", "--quiet", "--bin=fsdyno"]).current_dir(folder()).status();
     let built = built.map_err(|error| format!("cannot run cargo: {error}"))?;
     built.success().then(|| target_directory().join("debug/fsdyno")).ok_or("fsdyno cannot be built".to_owned())
 }

@@ -1,10 +1,12 @@
 //! Crates import only downward, and three alone use what calls the system.
 
 use super::Finding;
+use super::features::NAMES_FEATURES;
 use crate::workspace::{Package, Workspace};
 
 /// Each crate and those of the workspace that it may import. `*`: all of them. Its tests may use any above it here.
 const LAYERS: &[(&str, &[&str])] = &[
+    ("features", &[]),
     ("job", &[]),
     ("workload", &["job"]),
     ("results", &["job"]),
@@ -19,7 +21,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("guide", &["job", "results", "os", "engine", "probe", "findings", "run"]),
     ("check", &["job", "results", "os", "probe", "run", "guide"]),
     ("cluster", &["job", "results", "os", "probe", "run", "guide"]),
-    ("testkit", &["os", "results"]),
+    ("testkit", &["features", "os", "results"]),
     ("fsdyno", &["*"]),
     ("xtask", &["*"]),
 ];
@@ -51,8 +53,8 @@ fn imports(member: &Package, members: &[&Package]) -> Vec<Finding> {
     let lower = |name: &&String| LAYERS[..place].iter().any(|(library, _)| library == name);
     let of_tests = member.test_dependencies.iter().filter(|name| !lower(name));
     let upward = member.dependencies.iter().filter(forbidden).chain(of_tests).filter(own);
-    let calls =
-        |name: &&String| SYSTEM_CRATES.contains(&name.as_str()) && !SYSTEM_LAYERS.contains(&member.library.as_str());
+    let may_call = SYSTEM_LAYERS.contains(&member.library.as_str()) || member.library == NAMES_FEATURES;
+    let calls = |name: &&String| SYSTEM_CRATES.contains(&name.as_str()) && !may_call;
     let calling = member.dependencies.iter().filter(calls);
     let found =
         |name, why| Finding::new(&member.library, format!("must not import {name}: {why} (xtask/src/tidy/layers.rs)"));

@@ -29,7 +29,7 @@ pub(crate) struct Spec {
     /// Threads make the calls.
     pub(crate) offload: bool,
     /// The engine of any Unix, and not that of this system.
-    #[cfg(all(unix, feature = "posix"))]
+    #[cfg(unix)]
     pub(crate) posix: bool,
 }
 
@@ -41,7 +41,7 @@ impl Spec {
             depth,
             direct: false,
             offload: false,
-            #[cfg(all(unix, feature = "posix"))]
+            #[cfg(unix)]
             posix: false,
         }
     }
@@ -107,9 +107,9 @@ impl TestFile {
     /// Makes the engine; `Err` is a reason to skip (it is absent here), anything else a failure.
     pub(crate) fn with<V: EngineVisitor>(&self, spec: &Spec, visitor: V) -> Result<V::Output, String> {
         let setup = self.setup(spec);
-        #[cfg(all(unix, feature = "posix"))]
+        #[cfg(unix)]
         let made = if spec.posix { engine::unix::with_engine(&setup, visitor) } else { with_engine(&setup, visitor) };
-        #[cfg(not(all(unix, feature = "posix")))]
+        #[cfg(not(unix))]
         let made = with_engine(&setup, visitor);
         made.map_err(|error| match error {
             EngineSetupError::Refused { .. } | EngineSetupError::Option { .. } => error.to_string(),

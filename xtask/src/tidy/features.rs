@@ -1,0 +1,65 @@
+//! Each crate alone is built with the features of the whole workspace, so that `cargo test -p X` compiles nothing anew.
+
+use std::collections::BTreeSet;
+
+use super::Finding;
+use crate::workspace::{Workspace, cargo_command};
+
+/// The crate whose manifest names them: it has no code and no tests.
+pub(super) const NAMES_FEATURES: &str = "features";
+
+/// A crate with its version and the features that it is built with.
+type Built = BTreeSet<String>;
+
+pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>, String> {
+    let all = built(&["--workspace"])?;
+    let mut findings = differing("cargo build", &built(&["--workspace", "--edges=normal,build"])?, &all);
+    for member in workspace.members().filter(|member| member.library != NAMES_FEATURES) {
+        findings.extend(differing(&member.name, &built(&["--package", &member.name])?, &all));
+    }
+    Ok(findings)
+}
+
+/// What a choice of packages is built with on this system.
+fn built(chosen: &[&str]) -> Result<Built, String> {
+    let ran = cargo_command()
+        .args(["tree", "--quiet", "--prefix=none", "--no-dedupe", "--format={p} {f}"])
+        .args(chosen)
+        .output()
+        .map_err(|error| format!("cannot run cargo tree: {error}"))?;
+    if !ran.status.success() {
+        return Err(format!("cargo tree failed: {}", String::from_utf8_lossy(&ran.stderr)));
+    }
+    Ok(String::from_utf8_lossy(&ran.stdout).lines().map(str::to_owned).collect())
+}
+
+fn differing(chosen: &str, built: &Built, all: &Built) -> Vec<Finding> {
+    let apart = built.difference(all);
+    let text = |line: &String| {
+        let known: Vec<&str> = all.iter().filter(|other| name(other) == name(line)).map(String::as_str).collect();
+        format!(
+            "is built with other features than with all crates ({}): name them in crates/features",
+            known.join("; ")
+        )
+    };
+    apart.map(|line| Finding::new(chosen, format!("{} {}", line.trim(), text(line)))).collect()
+}
+
+fn name(line: &str) -> &str {
+    line.split(' ').next().unwrap_or(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fewer_features_are_another_build() {
+        let built = |lines: &[&str]| -> Built { lines.iter().map(|line| (*line).to_owned()).collect() };
+        let all = built(&["rustix v1.1 fs,net", "libc v0.2 std"]);
+        assert!(differing("job", &built(&["rustix v1.1 fs,net"]), &all).is_empty());
+        let found = differing("job", &built(&["rustix v1.1 fs", "libc v0.2 std"]), &all);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].text.contains("rustix v1.1 fs,net"), "{}", found[0].text);
+    }
+}
