@@ -12,6 +12,7 @@
  *                 the N-th from now moves half of its bytes
  *   enospc-after  once N more bytes have been written, no write finds space
  *   hang-ms       the next read or write is answered N milliseconds late
+ *   hold          no read or write is answered (1), until this is taken away
  *   hang-forever  the next N reads or writes are never answered
  *   hang-fsync, hang-open, hang-close
  *                 the N-th such request from now is never answered
@@ -37,12 +38,12 @@
 enum fault {
     DELAY_US, READ_EIO, WRITE_EIO, FSYNC_EIO, CLOSE_EIO, SHORT_READ, SHORT_WRITE, ENOSPC_AFTER, HANG_MS, HANG_FOREVER,
     HANG_FSYNC, HANG_OPEN, HANG_CLOSE, HANG_LOOK, DIRECT_IO, READ_EIO_ALL, UNCACHED,
-    FAULTS
+    HOLD, FAULTS
 };
 static const char *const FAULT_NAMES[FAULTS] = {
     "delay-us", "read-eio", "write-eio", "fsync-eio", "close-eio", "short-read", "short-write", "enospc-after", "hang-ms",
     "hang-forever", "hang-fsync", "hang-open", "hang-close", "hang-look", "direct-io",
-    "read-eio-all", "uncached",
+    "read-eio-all", "uncached", "hold",
 };
 enum request { READS, WRITES, FSYNCS, CLOSES, LOOKS, REQUESTS };
 static const char *const REQUEST_NAMES[REQUESTS] = {"reads", "writes", "fsyncs", "closes", "looks"};
@@ -106,6 +107,8 @@ static void wait_as_told(const char *path) {
         usleep((useconds_t)late_ms * 1000);
     if (count_down(scope, HANG_FOREVER) > 0)
         hang(path);
+    while (atomic_load(&scope->faults[HOLD]))
+        usleep(1000);
     long delay_us = atomic_load(&scope->faults[DELAY_US]);
     if (delay_us > 0)
         usleep((useconds_t)delay_us);

@@ -19,6 +19,10 @@ const BROKEN_GUEST: &str = "userspace - ptrace set fp regs failed";
 /// So often a test is begun in a new guest, when the last one broke.
 const GUESTS_MAX: u32 = 3;
 
+/// A stack that still stands then hangs, s: four times what the longest test takes in one. A test that takes longer says so
+/// with `--timeout` among the words of its stack.
+const STANDS_MAX: &str = "--timeout=240";
+
 /// Prefix of the lines that a test shows: the harness inside a stack prints others, which must not be counted twice.
 const REPORT_PREFIX: &str = "| ";
 
@@ -74,9 +78,10 @@ pub fn reports_inside(test: &str, stack: &str, body: impl FnOnce()) -> Option<Ve
 }
 
 fn run_in_stack(test: &str, stack: &str) -> Output {
+    let (name, options) = stack.split_once(' ').unwrap_or((stack, ""));
     Command::new(workspace().join("lab/lab"))
-        .arg("run")
-        .args(stack.split_whitespace())
+        .args(["run", name, STANDS_MAX])
+        .args(options.split_whitespace())
         .arg("--")
         .arg(std::env::current_exe().expect("the test has a file"))
         .args([test, "--exact", "--nocapture", "--test-threads=1"])

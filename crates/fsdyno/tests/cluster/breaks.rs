@@ -6,7 +6,7 @@ use testkit::{Place, Running, shell, wait_until};
 use crate::launcher::{agent_and_worker, command, program, runs, signal};
 use crate::together::{on_own_filesystems, record};
 
-const LONG: &str = "--name=a --ioengine=null --size=1g --bs=4k --rw=read --rate_iops=500 --time_based --runtime=4 \
+const LONG: &str = "--name=a --ioengine=null --size=1g --bs=4k --rw=read --rate_iops=500 --time_based --runtime=8 \
                     --record=run.json --record-interval=0";
 
 /// Starts a run of three ranks, and waits until they work.
@@ -100,7 +100,7 @@ fn the_first_worker_may_be_the_one_that_is_killed() {
 
 /// Jobs that read a file of their own, some hundred times a second, until the time is over.
 const READ: &str = "--name=a --ioengine=psync --rw=randread --bs=4k --size=1m --direct=1 --rate_iops=200 \
-                    --time_based --runtime=4 --record=run.json --record-interval=0";
+                    --time_based --runtime=8 --record=run.json --record-interval=0";
 
 /// Three ranks on a FUSE file system that does something wrong to one of them; what was recorded.
 fn with_a_fault(test: &str, fault: &'static str, check: impl FnOnce(&RunRecord)) {
@@ -165,7 +165,7 @@ fn a_signal_at_a_worker_alone_ends_the_run_of_all() {
 #[track_caller]
 fn a_signal_ends_all_with_a_report(chosen: impl FnOnce(u32, u32) -> u32) {
     let place = Place::new();
-    let Some(running) = begun(&place, &LONG.replace("--runtime=4", "--runtime=600")) else { return };
+    let Some(running) = begun(&place, &LONG.replace("--runtime=8", "--runtime=600")) else { return };
     let (agent, worker) = agent_and_worker(running.id(), 2);
     signal(chosen(agent, worker), "TERM");
     let ran = running.finish();

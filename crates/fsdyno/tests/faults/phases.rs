@@ -28,16 +28,20 @@ const PHASES: [Phase; 4] = [
     },
     Phase {
         name: "run",
-        words: "--name=a --filename=data --rw=read --bs=4k --size=1m --time_based --runtime=600",
+        words: "--name=a --filename=data --rw=read --bs=4k --size=1m --time_based --runtime=600 --record-interval=1",
         set: "delay-us 0",
     },
     Phase {
         name: "drain",
         words: "--name=a --filename=data --rw=randread --bs=4k --size=1m --ioengine=io_uring --iodepth=4 --time_based \
-                --runtime=5 --record-interval=1",
-        set: "delay-us 0",
+                --runtime=2 --record-interval=1",
+        // Nothing is answered: the run's time passes, and it cannot end before the signal.
+        set: "delay-us 0 hold 1",
     },
 ];
+
+/// For lab-fault: all requests are answered at once.
+const ANSWERED: &str = "delay-us 0 hold 0";
 
 #[test]
 fn fio_face() {
@@ -62,15 +66,21 @@ fn in_phase(phase: &Phase, signal: &str, place: &Path, precious: &Precious) -> R
     let mut running = fio(place, phase.words);
     meet(phase.name, &mut running, place);
     running.signal(signal);
-    let ran = running.finish();
-    lab::run("lab-fault", "delay-us 0 hang-ms 0");
+    let message = if signal == "KILL" { "ended by signal" } else { "terminating on signal" };
+    let ran = if signal == "KILL" {
+        running.finish()
+    } else {
+        running.wait_until("the word of the signal", |running| running.output().contains(message));
+        lab::run("lab-fault", ANSWERED);
+        running.finish()
+    };
+    lab::run("lab-fault", ANSWERED);
     let left = match precious.and_else().as_str() {
         "`data`" => "nothing".to_owned(),
         "`data`, `new`" => "the half-made file".to_owned(),
         other => panic!("who made {other}?"),
     };
     let _ = std::fs::remove_file(place.join("new"));
-    let message = if signal == "KILL" { "ended by signal" } else { "terminating on signal" };
     // Nobody is left to tell of a signal that the called process itself cannot hear.
     let message =
         if signal == "KILL" && !ran.stderr.contains(message) { "–".to_owned() } else { ran.message(message) };
@@ -100,10 +110,9 @@ fn meet(phase: &str, running: &mut Running, place: &Path) {
             running.wait_until("the layout", |_| place.join("new").metadata().is_ok_and(|file| file.len() > 0));
         }
         "drain" => {
+            // It began before its first record: a second later its two seconds are over.
             running.wait_for_record();
-            // The time is over long before the request comes back.
-            lab::run("lab-fault", "hang-ms 8000");
-            lab::run("sleep", "6");
+            lab::run("sleep", "1.5");
         }
         _ => {
             running.wait_for_record();

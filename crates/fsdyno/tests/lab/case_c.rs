@@ -25,7 +25,7 @@ fn local_nfs_and_s3() {
     if !long_ones_are_wanted() {
         return skip("takes minutes: set FSDYNO_LAB_LONG=1");
     }
-    inside("case_c::local_nfs_and_s3", "case-c", || {
+    inside("case_c::local_nfs_and_s3", "case-c --timeout=900", || {
         let bench = Bench::with_link_mbit(1000);
         let named = |name: &str, variable: &str| format!("{name}={}", word(&place(variable)));
         let places = [named("local", "LAB_LOCAL"), named("nfs", "LAB_NFS"), named("s3", "LAB_S3")];

@@ -4,12 +4,15 @@ use crate::case::{Case, cases, line};
 use crate::document;
 use crate::tools::{self, FIO, OURS, Ran, Tool};
 
-/// Sends a signal to the tool after a second; `$!` is the tool itself because sh starts it without a shell.
-const INTERRUPTED: &str = "\"$@\" & sleep 1.5; kill -INT $!; wait $!";
+/// Sends a signal to the tool a second after the tool has asked for it: sh starts what runs beside it with the signal
+/// ignored. `$!` is the tool itself because sh starts it without a shell.
+const INTERRUPTED: &str = r#""$@" & tool=$!
+until [ $((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' /proc/$tool/status) & 2)) != 0 ]; do
+kill -0 $tool || exit 99; sleep 0.05; done; sleep 1.5; kill -INT $tool; wait $tool"#;
 
-/// A job that would run for ten seconds.
+/// A job that ends by a signal only.
 fn endless() -> Case {
-    line("--name=a --ioengine=null --size=1m --rw=randread --rate_iops=1000 --time_based --runtime=10")
+    line("--name=a --ioengine=null --size=1m --rw=randread --rate_iops=1000 --time_based --runtime=600")
 }
 
 /// Runs `case` with both tools and hands the results to `compare`.
