@@ -1,5 +1,7 @@
 //! `cargo xtask dist`: what a release consists of, made from the static programs: archives, Debian packages, RPMs, an OCI
-//! image, licences and components of everything in them, and their checksums.
+//! image, licences and components of everything in them, and their checksums. dpkg-deb and rpmbuild make the packages, and
+//! not cargo-deb and cargo-generate-rpm, which would describe the same tree twice, in their own forms; cargo-cyclonedx and
+//! cargo-about list what a build may use, where the lists here hold what is compiled into the static programs.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it talks to a person at a terminal")]
 

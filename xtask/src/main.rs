@@ -22,8 +22,8 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask CHORE
 
-  ci             what each push has to pass: the following checks, which can be named together too, and all tests but
-                 those of the night; the last line counts the tests
+  ci             what each push has to pass: the following checks but windows, which can be named together too, and all
+                 tests but those of the night; the last line counts the tests
     fmt            formatting
     clippy         lints
     tidy           structure: imports, unsafe, calls of the system, names, lengths, banned words
@@ -32,8 +32,9 @@ const USAGE: &str = "usage: cargo xtask CHORE
     docs           generated documents are fresh; --write makes them anew
     test [TIER]... the tests, of some tiers or of all, with the reasons of those that were skipped; test --no-run only
                    builds them
-  nightly        what takes long: tests under Wine, of releases, of judgements and of memory, then sanitize, soak and
-                 bench --quick, each alone; the last line counts the tests
+  nightly        what takes long: tests under Wine, of releases, of judgements, of memory and on long stacks, again those
+                 that judge timing, then windows, sanitize, soak and bench --quick, each alone; the last line counts the
+                 tests
   quick          tidy, clippy and the tests that need nothing but the compiler
   dist           a release: static programs, archives, packages, image, licences, checksums; --help tells more
   bench          what fsdyno costs, beside fio; --help tells more

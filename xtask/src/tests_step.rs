@@ -1,6 +1,9 @@
-//! Runs the tests in named tiers, shows what failed and what was skipped, and counts them.
+//! Runs the tests in named tiers, shows what failed and what was skipped, and counts them. cargo-nextest has groups, tries
+//! and limits too, but no test can say there, while it runs, why it is skipped; a second try runs beside other tests, and
+//! tests in processes of their own cannot keep each other's stacks apart.
 
 mod counts;
+mod examples;
 mod hang;
 mod others;
 mod output;
@@ -28,45 +31,48 @@ struct Tier {
     beside: Beside,
     /// How many of its tests run at a time, where most of them wait; `None`: as many as there are processors.
     at_a_time: Option<&'static str>,
-    /// Its tests judge how long storage takes: on a busy machine what fails is not judged, and counts as skipped.
+    /// Its tests judge how long storage takes: on a busy machine what fails is not judged, and counts as skipped. `nightly`
+    /// runs them too, on a machine that has nothing else to do.
     judges_timing: bool,
     /// `ci` leaves it to `nightly`: it takes long, or builds for another system.
     nightly: bool,
+    /// Set for its tests.
+    variable: Option<(&'static str, &'static str)>,
 }
 
 /// Those that take longest first: they run side by side with those below. What compiles for another system begins early.
 const TIERS: &[Tier] = &[
-    Tier {
-        beside: Beside::Nothing,
-        at_a_time: Some("4"),
-        choice: &["series::", "trust::"],
-        ..judges_timing("trust", &["lab"])
-    },
+    Tier { beside: Beside::Nothing, choice: &["series::", "trust::"], ..judges_timing("trust", &["lab"]) }.waits("6"),
     Tier { beside: Beside::Nothing, ..judges_timing("traps", &["traps"]) },
     Tier {
         beside: Beside::Compilers,
-        at_a_time: Some("4"),
-        choice: &["--skip=series::", "--skip=trust::", "--skip=nfs::", "--skip=s3fs::caches", "--skip=sockets::"],
+        choice: &["--skip=series::", "--skip=trust::", "--skip=nfs::", "--skip=s3fs::caches", "--skip=sockets::", LONG],
         ..judges_timing("disks", &["lab"])
-    },
-    Tier { choice: &["nfs::", "s3fs::caches", "sockets::"], ..judges_timing("mounts", &["lab"]) },
-    tier("faults", &["faults"]),
+    }
+    .waits("6"),
+    tier("faults", &["faults"]).waits("8"),
+    Tier { choice: &["nfs::", "s3fs::caches", "sockets::"], ..judges_timing("mounts", &["lab"]) }.waits("4"),
     nightly("wine", &["wine"]),
     nightly(DIST, &[DIST]),
-    tier("oracle", &["oracle", "differential"]),
-    tier("faces", &["faces", "installed"]),
-    tier("attacker", &["attacker"]),
-    tier(CLUSTER, &[CLUSTER]),
+    tier(CLUSTER, &[CLUSTER]).waits("4"),
+    tier("oracle", &["oracle", "differential"]).waits("4"),
+    tier("attacker", &["attacker"]).waits("4"),
     judges_timing(
         "questions",
         &["check", "compare", "guided", "inspect", "readme", "sentences", "smallfiles", "sweep", "time"],
-    ),
+    )
+    .waits("4"),
+    tier("faces", &["faces", "installed"]).waits("4"),
     tier("sheet", &["browser"]),
     nightly("judgements", &["judgements"]),
     nightly("memory", &["memcheck"]),
+    Tier { choice: &["case_c::"], variable: Some(("FSDYNO_LAB_LONG", "1")), ..nightly("long", &["lab"]) },
     tier(UNITS, &[]),
     tier(DOC, &[]),
 ];
+
+/// Those of the tier `long`.
+const LONG: &str = "--skip=case_c::";
 
 /// All targets that the manifests do not keep apart.
 const UNITS: &str = "units";
@@ -84,7 +90,16 @@ const WITH_MPI: &[&str] = &[CLUSTER, DIST];
 const DOC: &str = "doc";
 
 const fn tier(name: &'static str, targets: &'static [&'static str]) -> Tier {
-    Tier { name, targets, choice: &[], beside: Beside::Tests, at_a_time: None, judges_timing: false, nightly: false }
+    Tier {
+        name,
+        targets,
+        choice: &[],
+        beside: Beside::Tests,
+        at_a_time: None,
+        judges_timing: false,
+        nightly: false,
+        variable: None,
+    }
 }
 
 const fn judges_timing(name: &'static str, targets: &'static [&'static str]) -> Tier {
@@ -97,7 +112,8 @@ const fn nightly(name: &'static str, targets: &'static [&'static str]) -> Tier {
 
 /// The names of the tiers that `nightly` runs, or of those that `ci` runs.
 pub(crate) fn tiers(nightly: bool) -> Vec<String> {
-    TIERS.iter().filter(|tier| tier.nightly == nightly).map(|tier| tier.name.to_owned()).collect()
+    let runs = |tier: &&Tier| if nightly { tier.nightly || tier.judges_timing } else { !tier.nightly };
+    TIERS.iter().filter(runs).map(|tier| tier.name.to_owned()).collect()
 }
 
 /// How many programs run at a time: most tests wait for storage or for a clock, and leave the processors to others.
@@ -268,10 +284,17 @@ fn artifacts(words: &[&str]) -> Result<Vec<Value>, String> {
 }
 
 impl Tier {
+    /// Its tests wait for storage or for a clock most of the time: that many run at a time.
+    const fn waits(self, tests: &'static str) -> Tier {
+        Tier { at_a_time: Some(tests), ..self }
+    }
+
     fn programs(&self, artifacts: &[Value]) -> Vec<Program> {
         if self.name == DOC {
             let mut command = hearing_hangups(cargo_command().get_program());
-            command.args(["test", "--workspace", "--doc", "--no-fail-fast", "--", "--show-output"]);
+            command.args(["test", "--doc", "--no-fail-fast"]);
+            command.args(examples::packages().iter().map(|package| format!("--package={package}")));
+            command.args(["--", "--show-output"]);
             return vec![Program {
                 title: format!("test {DOC}"),
                 command,
@@ -296,7 +319,7 @@ impl Tier {
         let folder = Path::new(artifact["manifest_path"].as_str()?).parent()?;
         let mut command = hearing_hangups(artifact["executable"].as_str()?);
         command.arg("--show-output").args(self.choice).current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
-        command.envs(self.at_a_time.map(|tests| ("RUST_TEST_THREADS", tests)));
+        command.envs(self.at_a_time.map(|tests| ("RUST_TEST_THREADS", tests))).envs(self.variable);
         let (package, target) = (folder.file_name()?.to_string_lossy(), artifact["target"]["name"].as_str()?);
         let title = format!("test {}: {target} of {package}", self.name);
         Some(Program { title, command, beside: self.beside, judges_timing: self.judges_timing })
@@ -375,8 +398,9 @@ mod tests {
     #[test]
     fn each_tier_runs_in_ci_or_in_the_night() {
         let (day, night) = (tiers(false), tiers(true));
-        assert_eq!(day.len() + night.len(), TIERS.len());
-        assert!(day.contains(&UNITS.to_owned()) && night.contains(&DIST.to_owned()));
+        assert!(TIERS.iter().all(|tier| day.iter().chain(&night).any(|name| name == tier.name)));
+        let both = |name: &str| [&day, &night].map(|names| names.iter().any(|known| known == name));
+        assert_eq!([both(UNITS), both(DIST), both("traps")], [[true, false], [false, true], [true, true]]);
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub(crate) fn target_directory() -> PathBuf {
 pub(crate) struct Package {
     /// What cargo calls it.
     pub(crate) name: String,
+    /// The folder that it lies in.
+    pub(crate) folder: PathBuf,
     /// What code and folders of the workspace call it.
     pub(crate) library: String,
     /// One of the workspace's own.
@@ -88,6 +90,7 @@ fn package(package: &Value) -> Package {
     let library = items(&package["targets"]).find(|target| items(&target["kind"]).any(|kind| kind == "lib"));
     Package {
         name: text(&package["name"]),
+        folder: PathBuf::from(text(&package["manifest_path"])).parent().map(PathBuf::from).unwrap_or_default(),
         library: text(&library.unwrap_or(package)["name"]),
         own: package["source"].is_null(),
         dependencies: names(of_code),

@@ -27,8 +27,8 @@ pub(super) enum Beside {
     Tests,
 }
 
-/// No program takes half of it; one that takes longer has hung, and what else failed is still told.
-const TIME_MAX: Duration = Duration::from_secs(20 * 60);
+/// No program takes a third of it on a quiet machine; one that takes longer has hung, and what else failed is still told.
+const TIME_MAX: Duration = Duration::from_secs(10 * 60);
 
 impl Program {
     /// How it ended. All that it printed is kept in files, which no process that it left behind can keep open for us.
