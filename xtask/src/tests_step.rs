@@ -42,14 +42,14 @@ struct Tier {
 
 /// Those that take longest first: they run side by side with those below. What compiles for another system begins early.
 const TIERS: &[Tier] = &[
-    Tier { beside: Beside::Nothing, choice: &["series::", "trust::"], ..judges_timing("trust", &["lab"]) }.waits("6"),
-    Tier { beside: Beside::Nothing, ..judges_timing("traps", &["traps"]) },
+    Tier { beside: Beside::Nothing, ..judges_timing("traps", &["traps"]) }.waits("4"),
     Tier {
         beside: Beside::Compilers,
         choice: &["--skip=series::", "--skip=trust::", "--skip=nfs::", "--skip=s3fs::caches", "--skip=sockets::", LONG],
         ..judges_timing("disks", &["lab"])
     }
     .waits("6"),
+    Tier { beside: Beside::Compilers, choice: &["series::", "trust::"], ..judges_timing("trust", &["lab"]) }.waits("6"),
     tier("faults", &["faults"]).waits("8"),
     Tier { choice: &["nfs::", "s3fs::caches", "sockets::"], ..judges_timing("mounts", &["lab"]) }.waits("4"),
     nightly("wine", &["wine"]),
@@ -140,12 +140,12 @@ struct Machine {
 /// Runs the tests of these tiers, of all if none is named, with these checks beside them.
 pub(crate) fn run(names: &[String], checks: &[&str]) -> Result<Counts, String> {
     let programs = build(names)?;
-    let checks = (!checks.is_empty()).then(|| checking(checks)).transpose()?;
+    let checks = checks.iter().map(|check| checking(check)).collect::<Result<_, _>>()?;
     Ok(to_the_end(programs, checks, &Machine { say: |text| print!("{text}"), busy_cpus: others::busy_cpus }))
 }
 
 #[expect(clippy::disallowed_methods, reason = "a tool of developers may panic where there is no thread")]
-fn to_the_end(programs: Vec<Program>, checks: Option<Program>, machine: &Machine) -> Counts {
+fn to_the_end(programs: Vec<Program>, checks: Vec<Program>, machine: &Machine) -> Counts {
     let total = Mutex::default();
     let (quiet, others): (Vec<Program>, Vec<Program>) =
         programs.into_iter().partition(|program| program.beside == Beside::Nothing);
@@ -155,12 +155,14 @@ fn to_the_end(programs: Vec<Program>, checks: Option<Program>, machine: &Machine
     quiet.into_iter().for_each(run);
     let others = Mutex::new(others.into_iter());
     std::thread::scope(|scope| {
-        let compiling = scope.spawn(|| checks.into_iter().for_each(run));
+        // Side by side: the one that links for a minute leaves a processor to the other.
+        let compiling: Vec<_> = checks.into_iter().map(|check| scope.spawn(move || run(check))).collect();
         waiting.into_iter().for_each(run);
         let lane = || in_turn(&others, run);
         (1..LANES).for_each(|_| drop(scope.spawn(lane)));
         // One lane is the compilers' until they are done.
-        compiling.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let end = |panic| std::panic::resume_unwind(panic);
+        compiling.into_iter().for_each(|check| check.join().unwrap_or_else(end));
         lane();
     });
     let (mut total, unsteady): Total = total.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -326,12 +328,12 @@ impl Tier {
     }
 }
 
-/// Checks of this program's, in a process of their own. They compile, and leave the processors to the tests.
-fn checking(names: &[&str]) -> Result<Program, String> {
+/// A check of this program's, in a process of its own. It compiles, and leaves the processors to the tests.
+fn checking(name: &str) -> Result<Program, String> {
     let this = std::env::current_exe().map_err(|error| format!("this program is nowhere: {error}"))?;
     let mut command = Command::new("nice");
-    command.args(["-n", "19"]).arg(this).args(names);
-    Ok(Program { title: names.join(", "), command, beside: Beside::Compilers, judges_timing: false })
+    command.args(["-n", "19"]).arg(this).arg(name);
+    Ok(Program { title: name.to_owned(), command, beside: Beside::Compilers, judges_timing: false })
 }
 
 #[cfg(test)]
@@ -359,10 +361,10 @@ mod tests {
         // What is said would be read as the results of this program's own tests.
         let quiet = Program { beside: Beside::Nothing, ..passes("passes") };
         let idle = Machine { say: |_| (), busy_cpus: || None };
-        let counts = to_the_end(vec![fails, quiet], Some(runs_none), &idle);
+        let counts = to_the_end(vec![fails, quiet], vec![runs_none], &idle);
         assert_eq!(counts, Counts { passed: 13, failed: 2, skipped: 0 });
         let many = (0..=SECOND_TRIES).map(|number| passes(&format!("passes {number}"))).collect();
-        assert_eq!(to_the_end(many, None, &idle).failed, SECOND_TRIES as u64 + 1, "it was not the machine");
+        assert_eq!(to_the_end(many, Vec::new(), &idle).failed, SECOND_TRIES as u64 + 1, "it was not the machine");
     }
 
     #[test]
@@ -370,7 +372,7 @@ mod tests {
         let twice = "{ printf 'failures:\n    m::a\n\ntest result: FAILED. 0 passed; 1 failed\n'; exit 1; }";
         let program = |judges_timing| Program { judges_timing, ..failing("of timing", twice) };
         let [idle, busy] = [|| None, || Some(2.0) as Option<f64>].map(|busy_cpus| Machine { say: |_| (), busy_cpus });
-        let counts = |judges_timing, machine| to_the_end(vec![program(judges_timing)], None, machine);
+        let counts = |judges_timing, machine| to_the_end(vec![program(judges_timing)], Vec::new(), machine);
         assert_eq!(counts(true, &busy), Counts { passed: 4, failed: 0, skipped: 1 });
         assert_eq!(counts(true, &idle), Counts { passed: 4, failed: 1, skipped: 0 });
         assert_eq!(counts(false, &busy), Counts { passed: 4, failed: 1, skipped: 0 });

@@ -273,8 +273,15 @@ fn a_server_that_stalls_and_dies() {
     });
 }
 
+/// A line of the shell that begins a second after the job's file is there.
+fn once_it_writes(job: &str, line: &str) -> std::process::Child {
+    let file = place("LAB_NFS").join(format!("{job}.0.0"));
+    let line = format!("until [ -e {} ]; do sleep 0.1; done; sleep 1; {line}", word(&file));
+    Command::new("bash").args(["-c", &line]).spawn().expect("bash is there")
+}
+
 fn a_stall(bench: &Bench, line: &str) {
-    let mut stall = Command::new("bash").args(["-c", "sleep 2; lab-server stall 2.5"]).spawn().expect("bash is there");
+    let mut stall = once_it_writes("stall", "lab-server stall 2.5");
     let run = bench.fio(&format!("--name=stall {line} --runtime=7"));
     stall.wait().expect("it ends");
     assert_eq!(run.status, 0, "{}", run.stderr);
@@ -289,7 +296,7 @@ fn a_stall(bench: &Bench, line: &str) {
 }
 
 fn a_death(bench: &Bench, line: &str) {
-    let mut kill = Command::new("bash").args(["-c", "sleep 2; lab-server kill"]).spawn().expect("bash is there");
+    let mut kill = once_it_writes("death", "lab-server kill");
     let run = bench.fio(&format!("--name=death {line} --runtime=60"));
     kill.wait().expect("it ends");
     assert_eq!(run.status, 1, "{}", run.stderr);
