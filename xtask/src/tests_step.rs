@@ -40,7 +40,8 @@ struct Tier {
     variable: Option<(&'static str, &'static str)>,
 }
 
-/// Those that take longest first: they run side by side with those below. What compiles for another system begins early.
+/// Those that take longest first, and before them those that only wait: they run side by side with those below. What
+/// compiles for another system begins early.
 const TIERS: &[Tier] = &[
     Tier { beside: Beside::Nothing, ..judges_timing("traps", &["traps"]) }.waits("4"),
     Tier {
@@ -51,10 +52,10 @@ const TIERS: &[Tier] = &[
     .waits("6"),
     Tier { beside: Beside::Compilers, choice: &["series::", "trust::"], ..judges_timing("trust", &["lab"]) }.waits("6"),
     tier("faults", &["faults"]).waits("8"),
+    tier(CLUSTER, &[CLUSTER]).waits("6"),
     Tier { choice: &["nfs::", "s3fs::caches", "sockets::"], ..judges_timing("mounts", &["lab"]) }.waits("4"),
     nightly("wine", &["wine"]),
     nightly(DIST, &[DIST]),
-    tier(CLUSTER, &[CLUSTER]).waits("4"),
     tier("oracle", &["oracle", "differential"]).waits("4"),
     tier("attacker", &["attacker"]).waits("4"),
     judges_timing(
@@ -157,9 +158,12 @@ fn to_the_end(programs: Vec<Program>, checks: Vec<Program>, machine: &Machine) -
     std::thread::scope(|scope| {
         // Side by side: the one that links for a minute leaves a processor to the other.
         let compiling: Vec<_> = checks.into_iter().map(|check| scope.spawn(move || run(check))).collect();
-        waiting.into_iter().for_each(run);
         let lane = || in_turn(&others, run);
-        (1..LANES).for_each(|_| drop(scope.spawn(lane)));
+        // The programs that come first wait: beside compilers one lane more hardly hinders the disks.
+        let early = compiling.len().min(1);
+        (0..early).for_each(|_| drop(scope.spawn(lane)));
+        waiting.into_iter().for_each(run);
+        (1 + early..LANES).for_each(|_| drop(scope.spawn(lane)));
         // One lane is the compilers' until they are done.
         let end = |panic| std::panic::resume_unwind(panic);
         compiling.into_iter().for_each(|check| check.join().unwrap_or_else(end));
