@@ -27,11 +27,13 @@ pub enum Aspect {
     Variation,
     /// What others moved on the same device.
     ForeignLoad,
+    /// Whether a timed command uses the network itself, so that its time is not the storage's.
+    Network,
 }
 
 impl Aspect {
     /// All of them.
-    pub const ALL: [Aspect; 7] = [
+    pub const ALL: [Aspect; 8] = [
         Aspect::Clock,
         Aspect::CpuContention,
         Aspect::Cache,
@@ -39,6 +41,7 @@ impl Aspect {
         Aspect::Length,
         Aspect::Variation,
         Aspect::ForeignLoad,
+        Aspect::Network,
     ];
 
     /// `CPU contention`.
@@ -51,6 +54,7 @@ impl Aspect {
             Aspect::Length => "length",
             Aspect::Variation => "variation",
             Aspect::ForeignLoad => "foreign load",
+            Aspect::Network => "network of the command",
         }
     }
 }
@@ -108,7 +112,18 @@ fn of_commands(rows: &[&StudyRow], class: StorageClass, aspect: Aspect) -> Looke
         Aspect::Device | Aspect::ForeignLoad if class == StorageClass::Memory => None,
         Aspect::Device => all(|tree| tree.during.devices.value().is_some() || tree.during.wire.value().is_some()),
         Aspect::ForeignLoad => all(|tree| tree.during.devices.value().is_some() && tree.storage_bytes.is_some()),
+        Aspect::Network => all(network_was_quiet),
     }
+}
+
+/// What crossed the machine's interfaces is explained by the place: else it may be the command's or anybody's.
+fn network_was_quiet(tree: &TreeRecord) -> bool {
+    /// What a machine says now and then.
+    const CHATTER: u64 = 16 << 10;
+    /// Headers below those that the place counts double what is small at most.
+    const HEADERS: u64 = 2;
+    let of_place = tree.during.wire.value().filter(|wire| wire.exclusive).map_or(0, |wire| wire.bytes.sum());
+    tree.network_bytes.is_some_and(|moved| moved.sum() <= CHATTER + HEADERS * of_place)
 }
 
 /// Of the passes of a phase.
@@ -119,6 +134,7 @@ fn of_phase(passes: &Passes<'_>, aspect: Aspect) -> Looked {
     };
     let in_memory = passes.class() == StorageClass::Memory;
     match aspect {
+        Aspect::Network => None,
         // Nobody looked at all.
         Aspect::Length => Some(conditions.is_some()),
         Aspect::Clock => Some(passes.host.clock.is_some() && conditions.is_some()),
@@ -155,6 +171,7 @@ fn of_row(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Row<'_>, aspect: Asp
     let flow = stage.flow.as_ref();
     let has_no_device = matches!(row.class(), StorageClass::Memory | StorageClass::Kernel);
     match aspect {
+        Aspect::Network => None,
         Aspect::Length => Some(true),
         Aspect::Clock => match &evidence.node.host.clock {
             Some(clock) if clock.source == "virtual" => None,

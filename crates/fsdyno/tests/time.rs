@@ -68,9 +68,20 @@ fn a_kept_study_is_shown_listed_reported_and_compared_with_the_next() {
     run();
     let ids: Vec<String> = place.studies("store").into_iter().map(|study| study.id).collect();
     assert!(place.run("runs --store store").good().stdout.contains("-time-"));
-    let changed = place.run(&["diff", &ids[0], &ids[1], "--store", "store", "--force"][..]);
+    let changed = place.run(&["diff", &ids[0], &ids[1], "--store", "store", "--force", "--wide"][..]);
     assert!(changed.stdout.contains("command"), "{}{}", changed.stdout, changed.stderr);
-    assert!(place.run("history --store store").good().stdout.contains("command"));
+    assert!(changed.stdout.contains("wall + sync") && !changed.stdout.contains("IOPS"), "{}", changed.stdout);
+    let history = place.run("history --store store").good().stdout;
+    assert!(history.contains("command") && history.contains("wall") && !history.contains("ops/s"), "{history}");
+    let judged = |condition: &str| {
+        let words =
+            ["diff", &ids[0], &ids[1], "--store", "store", "--force", "--junit", "junit.xml", "--fail-if", condition];
+        place.run(&words[..])
+    };
+    assert_eq!(judged("command.wall > 100000%").status, Some(0));
+    assert!(place.read("junit.xml").contains("command.wall &gt; 100000%"), "{}", place.read("junit.xml"));
+    let refused = judged("command.iops < -5%");
+    assert!(refused.status == Some(2) && refused.stderr.contains("wall, wall+sync"), "{}", refused.stderr);
     place.run("report last --store store -o sheet.html").good();
     assert!(place.read("sheet.html").contains("A command on"));
     assert!(place.run("show last --markdown --store store").stdout.contains(" wall "));
@@ -151,6 +162,65 @@ fn a_command_may_remove_its_directory_and_print_anything() {
     let ran = time(&place, "one --rounds=1 --memory=none", "rm -rf \"$(dirname {})\"");
     assert_eq!(ran.status, Some(2), "{}", ran.stdout);
     nothing_is_left(&place);
+}
+
+#[test]
+fn a_command_that_changes_its_directory_gets_nobody_elses_removed() {
+    let place = place();
+    place.write("elsewhere/keep", "kept");
+    let elsewhere = place.word("elsewhere");
+    let lines = [
+        format!("mkdir in; touch in/x; chmod 0 in; chmod 0 ."),
+        format!("ln -s {elsewhere} link; mkdir -p deep/er; ln -s {elsewhere} deep/er/link"),
+        format!("cd ..; mv run moved; ln -s {elsewhere} run"),
+    ];
+    for line in lines {
+        time(&place, "one --rounds=2 --memory=none", &line);
+        assert_eq!(
+            (place.names("elsewhere"), place.read("elsewhere/keep")),
+            (vec!["keep".to_owned()], "kept".to_owned())
+        );
+        nothing_is_left(&place);
+    }
+}
+
+/// Processes that compute until they are dropped.
+struct Hogs(Vec<std::process::Child>);
+
+impl Hogs {
+    fn begin() -> Hogs {
+        let cpus = std::thread::available_parallelism().map_or(2, usize::from);
+        let hog = |_| std::process::Command::new("timeout").args(["60", "sh", "-c", "while :; do :; done"]).spawn();
+        Hogs((0..2 * cpus).map(hog).collect::<Result<_, _>>().expect("timeout is there"))
+    }
+}
+
+impl Drop for Hogs {
+    fn drop(&mut self) {
+        for hog in &mut self.0 {
+            shell(&format!("kill {}", hog.id()));
+            hog.wait().expect("it ends");
+        }
+    }
+}
+
+#[test]
+fn others_on_the_cpus_are_told() {
+    let place = place();
+    let sleeps = "sleep 0.5";
+    let study = time(&place, "one --rounds=2 --memory=none", sleeps).good().study();
+    let is_quiet = |row: &Row| {
+        let tree = row.tree.as_ref().unwrap();
+        tree.machine_busy_ns.zip(tree.machine_total_ns).is_some_and(|(busy, total)| busy * 4 < total * 3)
+    };
+    if study.rows.iter().all(is_quiet) {
+        assert!(!found(&of_target(&study, 0), "cpu-starved"));
+    } else {
+        testkit::skip("others use the CPUs of this machine");
+    }
+    let _hogs = Hogs::begin();
+    let study = time(&place, "one --rounds=2 --memory=none", sleeps).good().study();
+    assert!(found(&of_target(&study, 0), "cpu-starved"), "{:?}", study.rows[0].tree);
 }
 
 #[test]

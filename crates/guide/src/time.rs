@@ -7,12 +7,12 @@ use std::path::Path;
 use os::clock::{Clock, RealClock};
 use results::evidence::{InMemory, StorageClass};
 use results::statistics::{WINNER_ROUNDS, order_of_round};
-use results::{Question, Row, Severity, Study};
+use results::{Question, Row, Severity, Study, TreeRecord};
 
 use crate::Problem;
 use crate::rounds::{enough, even};
 use crate::study::{Caller, Place, StudyRun, planned_row};
-use crate::work_directory::{SpaceNeeds, WorkDirectory};
+use crate::work_directory::{SpaceNeeds, WorkDirectory, is_nearly_full};
 
 mod layers;
 mod options;
@@ -42,6 +42,9 @@ struct Site {
 /// # Errors
 /// When a place cannot be used, or what a run begins with cannot be made; nothing is left anywhere then.
 pub fn time(places: &[Place], options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
+    if let Some(why) = os::process_tree::missing() {
+        return Err(Problem::new(why).with_next("use `fsdyno compare` for the storages themselves"));
+    }
     crate::compare::check_names(places)?;
     let mut places = places.to_vec();
     let wanted = places.len();
@@ -62,7 +65,7 @@ pub fn time(places: &[Place], options: &Options, caller: Caller<'_>) -> Result<S
         };
         let made = match refused {
             Some(refused) => Err(Problem::new(refused)),
-            None => WorkDirectory::open(&place.path, expected, need, &study_run.control),
+            None => work_directory(&place.path, expected, need, &study_run),
         };
         match made {
             Ok(work) => sites.push(Site { work, layers: Layers::begin(&study_run.study.targets[target]) }),
@@ -90,6 +93,22 @@ pub fn time(places: &[Place], options: &Options, caller: Caller<'_>) -> Result<S
     }
     note_what_it_printed(&mut study_run);
     Ok(study_run.finish())
+}
+
+/// The work directory on a place. Nobody knows how much a command will write: on what is nearly full it is slower, or fails.
+fn work_directory(
+    path: &Path,
+    expected: Option<&str>,
+    need: SpaceNeeds,
+    study_run: &StudyRun<'_>,
+) -> Result<WorkDirectory, Problem> {
+    let next = "free some space there, or name a directory on another filesystem";
+    if is_nearly_full(path) {
+        let what = format!("the filesystem of {} is nearly full, and gets slower as it fills up", path.display());
+        return Err(Problem::new(what).with_next(next));
+    }
+    let made = WorkDirectory::open(path, expected, need, &study_run.control);
+    made.map_err(|problem| if problem.is_too_large { problem.with_next(next) } else { problem })
 }
 
 /// The first line in which what a command printed differs from its first run.
@@ -165,6 +184,10 @@ fn run_rounds(
             let Some(site) = sites.get_mut(target) else { continue };
             let began_ns = RealClock::shared().now_ns();
             let failed = take_turn(study_run, site, target, round, options)?;
+            if study_run.stopped() {
+                // By the guard of a filesystem that fills up, or by a signal.
+                sites.iter().try_for_each(|site| site.work.check())?;
+            }
             study_run.step_ms = Some((RealClock::shared().now_ns() - began_ns) / 1_000_000);
             match failed {
                 Some(why) if study_run.study.targets[target].reference => {
@@ -202,8 +225,12 @@ fn take_turn(
     let title = options.phases.iter().map(|phase| phase.title.as_str()).collect::<Vec<_>>().join(", ");
     let step = study_run.begin_step(target, &title);
     let ground = start::begin(study_run, &site.work, options, &step)?;
-    for phase in &options.phases {
+    let mut idle_bytes_per_s = None;
+    for (index, phase) in options.phases.iter().enumerate() {
         let Some(cache) = start::arrange(study_run, &ground, options, &step)? else { return Ok(None) };
+        if index == 0 {
+            idle_bytes_per_s = site.layers.idle_bytes_per_s();
+        }
         let mut row = planned_row(target, &phase.name, &phase.title, round, phase.words.clone());
         let Some(Ran { phase: record, tree }) =
             run::measured(study_run, &ground, &mut site.layers, phase, options, &step)?
@@ -211,6 +238,7 @@ fn take_turn(
             return Ok(None);
         };
         site.work.check()?;
+        let tree = TreeRecord { foreign_bytes_per_s: idle_bytes_per_s, ..tree };
         let failed = record.error.as_ref().map(|error| error.text.clone());
         row.phase = Some(results::PhaseRecord { cache: Some(cache), ..record });
         row.tree = Some(tree);

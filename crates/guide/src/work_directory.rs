@@ -20,7 +20,7 @@ mod space;
 
 pub use leftovers::{CleanOptions, Cleaned, Leftover, Outcome, clean, remove_left};
 pub use os::errno::reason;
-pub use space::{SpaceNeeds, usable_bytes};
+pub use space::{SpaceNeeds, is_nearly_full, usable_bytes};
 
 use marker::{LockedMarker, Marker};
 use removal::Waits;

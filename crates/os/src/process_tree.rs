@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-pub use crate::system::process_tree::{Metered, begin, meter};
+pub use crate::system::process_tree::{Metered, begin, meter, missing};
 
 /// The first word of a command line that asks this program to be the meter.
 pub const WORD: &str = "--meter-of-a-command";

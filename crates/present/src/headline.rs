@@ -127,7 +127,7 @@ impl Headline {
         if study.question == Question::Fio || self.tests.is_empty() {
             return Vec::new();
         }
-        let mut lines = timed::lines(&self.times);
+        let mut lines = timed::lines(&self.times, &self.standings);
         lines.push(("trust", self.trust.words()));
         // Of several targets a line each: why one is faster.
         if study.targets.len() > 1 {

@@ -125,6 +125,12 @@ pub fn kernel() -> Kernel {
     Look::new().kernel()
 }
 
+/// Bytes that all network interfaces of this machine have received and sent, without what it sent to itself; `None`: not
+/// visible.
+pub fn network_bytes() -> Option<results::ReadWrite<u64>> {
+    Look::new().network_bytes()
+}
+
 /// Whether a process of this namespace exists and can still do anything; `None`: not visible.
 pub fn runs(pid: u32) -> Option<bool> {
     Look::new().runs(pid)

@@ -22,8 +22,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
            named before all others, since a thread that it holds waits for a CPU, too. I/O threads that waited for a \
            CPU for 20 % of their time or more, and who used at least half of that CPU time. \
            A caution; information if the storage's own work used the CPUs. Of a phase of operations on names the same \
-           shares, over all its passes: its threads must have waited for 4 ms altogether. For a timed command: the CPUs \
-           were busy for 90 % of the time or more, and others had 25 % of it.",
+           shares, over all its passes: its threads must have waited for 4 ms altogether. For a timed command: the \
+           same limits of steal and throttling; or the CPUs were busy for 90 % of the time or more, others had 25 % of \
+           it, and the command did not itself compute for 95 % of its time, which it could not without a CPU.",
     advice: "Run on an idle machine, with no more jobs than CPUs and without a CPU limit.",
     documented: "proc(5), /proc/stat and schedstat; linux Documentation/admin-guide/cgroup-v2.rst, cpu.stat",
 };
@@ -126,7 +127,7 @@ pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
     Some(Report::new(ID, Severity::Caution, passes.name()).number(name, share, "ratio").says(cause, next))
 }
 
-/// CPUs that others used while a command ran.
+/// CPUs that others used while a command ran, or that it was kept from.
 pub(crate) fn of_command(row: &results::Row) -> Option<Finding> {
     /// The machine is busy from this share of its CPU time on, and others are the reason with this one.
     const BUSY: f64 = 0.9;
@@ -134,18 +135,37 @@ pub(crate) fn of_command(row: &results::Row) -> Option<Finding> {
     /// Ticks are too coarse for less, ns.
     const TIME_MIN: u64 = 200_000_000;
     let (tree, phase) = (row.tree.as_ref()?, row.phase.as_ref()?);
-    let (busy, total) = (tree.machine_busy_ns? as f64, tree.machine_total_ns? as f64);
+    let report = |name: &'static str, share: f64, cause: String, next| {
+        let report = Report::new(ID, Severity::Caution, &row.pattern).number(name, share, "ratio");
+        Some(report.says(format!("CPU contention: {cause}"), next))
+    };
+    if phase.elapsed_ns < TIME_MIN {
+        return None;
+    }
+    let total = tree.machine_total_ns.map(|total| total as f64);
+    let throttled = tree.throttled_ns.map(|ns| (QUOTA, ns as f64 / phase.elapsed_ns as f64, THROTTLED, RAISE));
+    let stolen = tree.machine_steal_ns.zip(total).map(|(ns, total)| (STOLEN, ns as f64 / total, STEAL, IDLE));
+    let over = |(_, share, limit, _): &(_, f64, f64, _)| share >= limit;
+    if let Some((name, share, _, next)) = throttled.filter(over).or(stolen.filter(over)) {
+        return report(name, share, format!("{name} {} of the time", percent(share.min(1.0))), next);
+    }
+    let (busy, total) = (tree.machine_busy_ns? as f64, total?);
     let daemon_ns = tree.during.wire.value().and_then(|wire| wire.daemon_cpu_ns).unwrap_or(0);
     let others = busy - (phase.cpu_ns + daemon_ns) as f64;
-    if phase.elapsed_ns < TIME_MIN || busy < total * BUSY || others < total * OTHERS {
+    if busy < total * BUSY || others < total * OTHERS || was_never_waiting(phase) {
         return None;
     }
     let cause = format!(
-        "CPU contention: other processes used {} of this machine's CPU time while the command ran, and none was idle",
+        "other processes used {} of this machine's CPU time while the command ran, and none was idle",
         percent(others / total)
     );
-    let report = Report::new(ID, Severity::Caution, &row.pattern).number("CPU time of others", others / total, "ratio");
-    Some(report.says(cause, "stop the other processes, and run again"))
+    report("CPU time of others", others / total, cause, "stop the other processes, and run again")
+}
+
+/// A single process that computed all the time had a CPU of its own, whatever others did.
+fn was_never_waiting(phase: &results::PhaseRecord) -> bool {
+    const COMPUTED: f64 = 0.95;
+    phase.cpu_ns <= phase.elapsed_ns && phase.cpu_ns as f64 >= phase.elapsed_ns as f64 * COMPUTED
 }
 
 fn steal(flow: &Flow<'_>) -> Option<Shortage> {
@@ -249,4 +269,38 @@ fn largest_user(stage: &Stage<'_>, flow: &Flow<'_>) -> Option<User> {
 
 fn grown(end: Option<u64>, begin: Option<u64>) -> Option<f64> {
     Some(end?.saturating_sub(begin?) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use results::{PhaseRecord, TreeRecord};
+
+    use super::*;
+
+    /// A second on two CPUs: CPU time of the command and of all, ms; then what a limit held and a hypervisor took.
+    fn found(own: u64, busy: u64, throttled: u64, stolen: u64) -> Option<String> {
+        let ns = |ms: u64| ms * 1_000_000;
+        let phase = PhaseRecord { elapsed_ns: ns(1000), cpu_ns: ns(own), ..PhaseRecord::default() };
+        let tree = TreeRecord {
+            machine_busy_ns: Some(ns(busy)),
+            machine_total_ns: Some(ns(2000)),
+            throttled_ns: Some(ns(throttled)),
+            machine_steal_ns: Some(ns(stolen)),
+            ..TreeRecord::default()
+        };
+        let row = results::Row { phase: Some(phase), tree: Some(tree), ..results::Row::default() };
+        of_command(&row).map(|finding| finding.cause)
+    }
+
+    #[test]
+    fn a_command_waits_for_others_and_not_for_itself() {
+        assert!(found(300, 2000, 0, 0).unwrap().contains("other processes used 85 %"));
+        assert!(found(1500, 2000, 0, 0).unwrap().contains("other processes used 25 %"), "make -j2");
+        assert_eq!(found(990, 2000, 0, 0), None, "it had a CPU all the time");
+        assert_eq!(found(1900, 2000, 0, 0), None, "it kept both busy itself");
+        assert_eq!(found(300, 1000, 0, 0), None, "a CPU was idle");
+        assert!(found(300, 500, 100, 0).unwrap().contains("control group throttled the run 10 %"));
+        assert!(found(300, 500, 0, 300).unwrap().contains("hypervisor ran other guests 15 %"));
+        assert_eq!(found(300, 500, 20, 100), None);
+    }
 }

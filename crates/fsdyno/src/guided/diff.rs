@@ -129,6 +129,12 @@ impl Condition {
             patterns.dedup();
             return Err(wrong(format!("`{pattern}` is not one of {}, any", patterns.join(", "))));
         }
+        let has = |measure| known.iter().any(|change| change.pattern == pattern && change.measure == measure);
+        if has(Measure::Wall) && !has(measure) {
+            let figures: Vec<&str> =
+                Measure::ALL.into_iter().filter(|measure| has(*measure)).map(Measure::word).collect();
+            return Err(wrong(format!("a command has no {word}; it has {}", figures.join(", "))));
+        }
         Ok(Condition { pattern: pattern.to_string(), measure, less, percent })
     }
 

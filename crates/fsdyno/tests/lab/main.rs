@@ -16,4 +16,6 @@ mod s3fs;
 mod series;
 mod sockets;
 mod stack;
+mod time;
+mod time_proof;
 mod trust;

@@ -71,6 +71,17 @@ fn what_is_not_built_is_refused_with_its_name_and_a_next_step() {
     }
 }
 
+#[test]
+fn a_command_is_not_timed_and_nothing_is_made() {
+    let Some(wine) = wine() else { return };
+    let place = testkit::directory();
+    let ran = wine.run(built("fsdyno", "fsdyno"), &["time", &bench::windows(place.path()), "--", "cmd"]);
+    let said = text(&ran.stdout) + &text(&ran.stderr);
+    assert!(ran.status.code() == Some(2) && said.contains("cannot be timed on Windows yet"), "{said}");
+    assert!(said.contains("fsdyno compare"), "a next step: {said}");
+    assert_eq!(testkit::names(place.path()), [""; 0], "nothing was made");
+}
+
 /// Requests cost no allocation: the engines' own counter, and that of whole runs.
 #[test]
 fn nothing_is_allocated_per_request() {

@@ -13,7 +13,7 @@ use results::packed::{put, put_text, take, take_text};
 const NAME: &str = ".fsdyno-index";
 
 /// What it begins with. The number grows with each change of [`Digest`] or of what it is made of.
-const HEAD: &[u8] = concat!("fsdyno index 2 of ", env!("CARGO_PKG_VERSION"), "\n").as_bytes();
+const HEAD: &[u8] = concat!("fsdyno index 3 of ", env!("CARGO_PKG_VERSION"), "\n").as_bytes();
 
 /// Most bytes of one.
 const BYTES_MAX: u64 = 1 << 30;

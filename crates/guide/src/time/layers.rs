@@ -1,8 +1,12 @@
 //! The counters of the storage below a place, as the ledger of a run has them.
 
+use os::clock::{Clock, RealClock};
 use probe::{Look, Meters, Reading};
 use results::evidence::{DeviceCounters, NfsOperation, Seen, WireCounters};
-use results::{DeviceWork, ReadWrite, StorageTraffic, Target, WireOperation, WireTraffic, sort};
+use results::{DeviceWork, ReadWrite, StorageTraffic, Target, TreeRecord, WireOperation, WireTraffic, sort};
+
+/// How long the devices are looked at before a command, ns.
+const IDLE_NS: u64 = 100_000_000;
 
 /// The counters of one place.
 pub(super) struct Layers {
@@ -20,11 +24,28 @@ impl Layers {
         self.meters.read()
     }
 
-    /// CPU time that the machine used, and that it had, ns.
-    pub(super) fn machine(&self, before: &Reading, after: &Reading) -> Option<(u64, u64)> {
-        let grown = |after: Option<u64>, before: Option<u64>| Some(after?.saturating_sub(before?) * 1_000_000);
+    /// What the whole machine did between two looks.
+    pub(super) fn machine(&self, before: &Reading, after: &Reading) -> TreeRecord {
+        let grown = |after: Option<u64>, before: Option<u64>, ns: u64| Some(after?.saturating_sub(before?) * ns);
         let (before, after) = (&before.system, &after.system);
-        Some((grown(after.busy_ms, before.busy_ms)?, grown(after.total_ms, before.total_ms)?))
+        TreeRecord {
+            machine_busy_ns: grown(after.busy_ms, before.busy_ms, 1_000_000),
+            machine_total_ns: grown(after.total_ms, before.total_ms, 1_000_000),
+            machine_steal_ns: grown(after.steal_ms, before.steal_ms, 1_000_000),
+            throttled_ns: grown(after.throttled_us, before.throttled_us, 1000),
+            ..TreeRecord::default()
+        }
+    }
+
+    /// Bytes a second that the devices move while nothing of ours runs; `None`: there is no device.
+    pub(super) fn idle_bytes_per_s(&mut self) -> Option<u64> {
+        let clock = RealClock::shared();
+        let before = self.look();
+        before.devices.value().filter(|devices| !devices.is_empty())?;
+        clock.sleep_until_ns(clock.now_ns() + IDLE_NS);
+        let after = self.look();
+        let moved = self.traffic(&before, &after).devices.value()?.bytes.sum();
+        Some(moved.saturating_mul(1_000_000_000 / IDLE_NS))
     }
 
     /// What happened between two looks.
@@ -32,6 +53,7 @@ impl Layers {
         StorageTraffic {
             devices: both(&before.devices, &after.devices, |before, after| of_devices(before, after)),
             wire: both(&before.wire, &after.wire, |before, after| Ok(of_wire(before, after))),
+            group: before.group.zip(after.group).map(|(before, after)| grown(before, after)),
         }
     }
 }

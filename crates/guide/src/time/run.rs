@@ -7,7 +7,7 @@ use os::clock::{Clock, RealClock};
 use os::files::Directory;
 use os::process::Ended;
 use os::process_tree::{self, Cut, Limits, Printed, TreeUsage};
-use results::{JobError, Latency, PhaseRecord, PrintedRecord, ReadWrite, StorageTraffic, TreeRecord};
+use results::{JobError, Latency, PhaseRecord, PrintedRecord, ReadWrite, TreeRecord};
 
 use super::layers::Layers;
 use super::options::{Options, Phase};
@@ -166,21 +166,22 @@ pub(super) fn measured(
     options: &Options,
     step: &Step,
 ) -> Result<Option<Ran>, Problem> {
+    let network_before = probe::network_bytes();
     let before = layers.look();
     let Some((usage, printed)) = run(study_run, place, &phase.words, options, step)? else { return Ok(None) };
     let ended = layers.look();
+    let network = probe::network_bytes().zip(network_before);
     let Some(synced) = synced(study_run, place, options, step) else { return Ok(None) };
     let durable = layers.look();
     let failure = failure(&usage, &printed, options.timeout);
-    let machine = layers.machine(&before, &ended);
     let tree = TreeRecord {
         sync_ns: synced.map(ns),
         during: layers.traffic(&before, &ended),
         in_sync: layers.traffic(&ended, &durable),
-        machine_busy_ns: machine.map(|(busy_ns, _)| busy_ns),
-        machine_total_ns: machine.map(|(_, total_ns)| total_ns),
+        network_bytes: network
+            .map(|(after, before)| after.zip(before).map(|(after, before)| after.saturating_sub(before))),
         printed: record_of(&printed, &job::bytes::shown(place.directory.path())),
-        ..of_usage(&usage)
+        ..of_usage(&usage, layers.machine(&before, &ended))
     };
     let error = failure.map(|text| JobError { code: 0, function: phase.name.clone(), text });
     // What it left running belongs to it; unless that never ends, and had to be ended.
@@ -205,7 +206,7 @@ fn ns(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn of_usage(usage: &TreeUsage) -> TreeRecord {
+fn of_usage(usage: &TreeUsage, machine: TreeRecord) -> TreeRecord {
     let read_write = |[read, write]: [u64; 2]| ReadWrite { read, write };
     TreeRecord {
         own_ns: ns(usage.own),
@@ -227,8 +228,7 @@ fn of_usage(usage: &TreeUsage) -> TreeRecord {
         call_bytes: usage.io.map(|io| read_write(io.call_bytes)),
         storage_bytes: usage.io.map(|io| read_write(io.storage_bytes)),
         cancelled_bytes: usage.io.map(|io| io.cancelled_bytes),
-        during: StorageTraffic::default(),
-        ..TreeRecord::default()
+        ..machine
     }
 }
 

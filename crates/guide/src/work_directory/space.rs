@@ -75,6 +75,11 @@ pub fn usable_bytes(path: &Path) -> Option<u64> {
     Some(usable(space.total_bytes, space.available_bytes, FULLEST).saturating_sub(claimed.bytes))
 }
 
+/// Whether a run there would be ended at once.
+pub fn is_nearly_full(path: &Path) -> bool {
+    Directory::open(path).is_ok_and(|directory| look(&directory, path).is_err())
+}
+
 /// Checks that there is space for this besides the reservations of other runs: of all, or of those that began before
 /// `own`.
 ///
@@ -221,7 +226,7 @@ fn look(directory: &Directory, shown: &Path) -> Result<(), Problem> {
         () => return Ok(()),
     };
     Err(Problem::new(format!(
-        "run stopped: another program fills the filesystem of {} beyond 90 % ({what})",
+        "run stopped: something fills the filesystem of {} beyond 90 % ({what})",
         shown.display()
     ))
     .with_next("find what fills it (`du -xh`, `lsof +L1`), free some space and run again"))

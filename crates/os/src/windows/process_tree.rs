@@ -7,6 +7,11 @@ use std::time::Duration;
 use crate::files::Directory;
 use crate::process_tree::{Limits, Printed, TreeUsage};
 
+/// Why no command can be measured here; `None`: it can.
+pub fn missing() -> Option<&'static str> {
+    Some("commands cannot be timed on Windows yet: no job object awaits, counts and ends their processes")
+}
+
 /// A command that runs: there is none.
 #[derive(Debug)]
 pub struct Metered(std::convert::Infallible);
@@ -16,7 +21,7 @@ pub struct Metered(std::convert::Infallible);
 /// # Errors
 /// Always.
 pub fn begin(_: &[OsString], _: &Directory, _: &[(OsString, OsString)], _: Limits) -> io::Result<Metered> {
-    Err(io::Error::new(io::ErrorKind::Unsupported, "commands are not measured on Windows yet"))
+    Err(io::Error::new(io::ErrorKind::Unsupported, missing().unwrap_or_default()))
 }
 
 impl Metered {

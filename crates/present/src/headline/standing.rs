@@ -1,7 +1,7 @@
 //! Who is ahead in each pattern of a comparison, as far as the rounds can show it.
 
 use results::statistics::{Difference, WINNER_ROUNDS};
-use results::{Interval, Question, Ratio, sort};
+use results::{Interval, Metric, Question, Ratio, sort};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -25,6 +25,9 @@ pub struct Standing {
     pub cannot_win: Vec<String>,
     /// The conclusion in words: `local wins (14.0x)`, `no difference shown: 0.97–1.04`.
     pub conclusion: String,
+    /// The same pattern, judged once more by the time until what a command wrote is durable, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub with_sync: bool,
 }
 
 /// The standings of a comparison; of other questions none.
@@ -38,13 +41,25 @@ pub(super) fn all(grid: &Grid<'_>) -> Vec<Standing> {
     if !is_compared {
         return Vec::new();
     }
-    grid.lines.iter().map(|line| Standing::of(grid, line)).collect()
+    let mut all: Vec<Standing> = grid.lines.iter().map(|line| Standing::of(grid, line)).collect();
+    let is_synced = |line: &&Line<'_>| line.cells.iter().any(|cell| cell.value(Metric::WallAndSync).is_some());
+    all.extend(grid.lines.iter().filter(is_synced).map(|line| Standing::with_sync(grid, line)));
+    all
 }
 
 impl Standing {
     /// Who is ahead in this line.
     pub(crate) fn of(grid: &Grid<'_>, line: &Line<'_>) -> Standing {
-        let ranking = Ranking::of(grid, line);
+        Standing::by(grid, line, line.headline())
+    }
+
+    /// Who is ahead once everything is durable that the command had left in memory.
+    fn with_sync(grid: &Grid<'_>, line: &Line<'_>) -> Standing {
+        Standing { with_sync: true, ..Standing::by(grid, line, Metric::DurableIops) }
+    }
+
+    fn by(grid: &Grid<'_>, line: &Line<'_>, metric: Metric) -> Standing {
+        let ranking = Ranking::of(grid, line, metric);
         let lead = ranking.lead(line);
         let name = |index: usize| grid.targets[index].clone();
         let found = lead.and_then(|(.., found)| found);
@@ -56,6 +71,7 @@ impl Standing {
             interval: found.and_then(|found| found.interval),
             cannot_win: ranking.left_out.iter().map(|index| name(*index)).collect(),
             conclusion: conclusion(grid, &ranking, lead),
+            with_sync: false,
         }
     }
 }
@@ -87,11 +103,12 @@ struct Ranking {
     ranks: Vec<usize>,
     /// Those that ran and cannot win: nothing of them counts, or they lead with a number that says too little.
     left_out: Vec<usize>,
+    /// What they are compared by.
+    metric: Metric,
 }
 
 impl Ranking {
-    fn of(grid: &Grid<'_>, line: &Line<'_>) -> Ranking {
-        let metric = line.headline();
+    fn of(grid: &Grid<'_>, line: &Line<'_>, metric: Metric) -> Ranking {
         let is_asked = |index: &usize| !grid.is_reference(*index) && !line.cells[*index].repeats.is_empty();
         let ran = (0..line.cells.len()).filter(is_asked);
         let (mut ranks, mut left_out): (Vec<usize>, Vec<usize>) =
@@ -104,14 +121,14 @@ impl Ranking {
         let barred = ranks.iter().take_while(|index| !line.cells[**index].can_win()).count();
         left_out.extend(ranks.drain(..barred));
         left_out.sort_unstable();
-        Ranking { ranks, left_out }
+        Ranking { ranks, left_out, metric }
     }
 
     /// The first, and the ratio to the one behind it that decides: the first to which no difference is shown, else the
     /// second. `None` with fewer than two; the ratio is missing where the two have no round in common.
     fn lead(&self, line: &Line<'_>) -> Option<(usize, usize, Option<Ratio>)> {
         let (first, others) = self.ranks.split_first()?;
-        let ratio = |other: usize| line.cells[*first].ratio(&line.cells[other], line.headline());
+        let ratio = |other: usize| line.cells[*first].ratio(&line.cells[other], self.metric);
         let open = others.iter().find(|other| !ratio(**other).is_some_and(|found| is_ahead(&found)));
         let decides = *open.or(others.first())?;
         Some((*first, decides, ratio(decides)))

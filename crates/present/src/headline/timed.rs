@@ -1,6 +1,6 @@
 //! The figures of timed commands, and what they say: how long, how much of that storage decides, how many requests.
 
-use results::quantity::{count, counted, latency};
+use results::quantity::{bytes, count, counted, latency};
 use results::statistics::median;
 use results::{Interval, Metric, Question, TestRounds, TreeRecord};
 use schemars::JsonSchema;
@@ -171,7 +171,8 @@ pub(super) fn sentence(grid: &Grid<'_>, times: &[TimeFigures], standings: &[Stan
     if !standings.is_empty() {
         let rounds = counted(grid.rounds() as u64, "round");
         let of_one = |standing: &Standing| format!("{}: {}", standing.name, standing.conclusion);
-        return Some(format!("{} ({rounds}, 99 %)", standings.iter().map(of_one).collect::<Vec<_>>().join("; ")));
+        let until_ended = standings.iter().filter(|standing| !standing.with_sync);
+        return Some(format!("{} ({rounds}, 99 %)", until_ended.map(of_one).collect::<Vec<_>>().join("; ")));
     }
     let takes = |time: &TimeFigures| Some(format!("{} takes {} on {}.", time.name, time.takes()?, time.target));
     let asked = times.iter().filter(|time| !time.reference && time.wall_s.is_some()).count();
@@ -188,14 +189,27 @@ fn longest(times: &[TimeFigures]) -> Option<&TimeFigures> {
 }
 
 /// The short lines below the table, each with its label.
-pub(super) fn lines(times: &[TimeFigures]) -> Vec<(&'static str, String)> {
+pub(super) fn lines(times: &[TimeFigures], standings: &[Standing]) -> Vec<(&'static str, String)> {
     // Of several the longest: the table and JSON have all.
     let longest = longest(times).map(|time| time.name.as_str());
     let times: Vec<TimeFigures> = times.iter().filter(|time| Some(time.name.as_str()) == longest).cloned().collect();
     let times = &times[..];
-    let counts = counts(times).into_iter().map(|words| ("counts", words));
+    let synced = with_sync(times, standings).into_iter().map(|words| ("+ sync", words));
+    let counts = synced.chain(counts(times).into_iter().map(|words| ("counts", words)));
     let behind = times.iter().filter_map(|time| Some(("behind", format!("{}: {}", time.target, time.behind.clone()?))));
     counts.chain(behind).chain(decides(times).map(|words| ("storage", words))).collect()
+}
+
+/// A sync that takes less than this share of a command's time changes nobody's place.
+const SYNC_SHARE: f64 = 0.01;
+
+/// The second verdict: who is ahead once everything is durable. `None`: nothing of weight was left in memory.
+fn with_sync(times: &[TimeFigures], standings: &[Standing]) -> Option<String> {
+    let weighs = |time: &TimeFigures| Some(time.sync_s? > time.wall_s?.median * SYNC_SHARE);
+    let standing = standings.iter().find(|of| of.with_sync && times.iter().any(|time| time.name == of.name))?;
+    let asked = times.iter().filter(|time| !time.reference);
+    let (name, conclusion) = (&standing.name, &standing.conclusion);
+    asked.filter_map(weighs).any(|weighs| weighs).then(|| format!("{name} until all is durable: {conclusion}"))
 }
 
 /// Kinds of operations that are named.
@@ -212,7 +226,13 @@ fn behind(tree: &TreeRecord) -> Option<String> {
         let waited = seconds(round_trips as f64 / 1e3);
         format!("{} (together {waited} of round trips)", listed(&named.chain(others).collect::<Vec<_>>()))
     });
-    let daemon = wire.daemon_cpu_ns.map(|ns| format!("the daemon used {} of CPU", seconds(ns as f64 / 1e9)));
+    // What it does belongs to what the place costs.
+    let moved = wire.daemon_bytes.filter(|moved| moved.sum() > 0);
+    let moved = moved
+        .map(|moved| format!(", read {} and wrote {} itself", bytes(moved.read as f64), bytes(moved.write as f64)));
+    let daemon = wire.daemon_cpu_ns.map(|ns| {
+        format!("the daemon used {} of CPU{}", seconds(ns as f64 / 1e9), moved.as_deref().unwrap_or_default())
+    });
     let words: Vec<String> = operations.into_iter().chain(daemon).collect();
     (!words.is_empty()).then(|| words.join(", "))
 }

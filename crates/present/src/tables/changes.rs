@@ -171,6 +171,8 @@ fn title(measure: Measure) -> &'static str {
         Measure::P50 => "p50",
         Measure::P99 => "p99",
         Measure::Cpu => "CPU %",
+        Measure::Wall => "wall",
+        Measure::WallAndSync => "wall + sync",
     }
 }
 
@@ -178,7 +180,7 @@ fn title(measure: Measure) -> &'static str {
 fn figure(measure: Measure, value: f64) -> String {
     match measure {
         Measure::Rate => rate_number(value),
-        Measure::P50 | Measure::P99 => latency(value),
+        Measure::P50 | Measure::P99 | Measure::Wall | Measure::WallAndSync => latency(value),
         Measure::Iops | Measure::Cpu => number(value),
     }
 }

@@ -1,8 +1,8 @@
 //! The figures of a plan, run by run.
 
-use results::quantity::{counted, number, rate_number, rate_unit};
+use results::quantity::{counted, latency, number, rate_number, rate_unit};
 use results::statistics::Scatter;
-use results::{Digest, DigestTest, Measure, SMALL_BYTES, Trust, escape, interval_of_rounds};
+use results::{Digest, DigestTest, Measure, Question, SMALL_BYTES, Trust, escape, interval_of_rounds};
 
 use serde_json::json;
 
@@ -21,13 +21,15 @@ pub(super) struct Test<'a> {
 impl<'a> Test<'a> {
     /// Bytes of large requests, the number of small ones; `None`: no run has a figure of it, or its rate is another's.
     pub(super) fn of(studies: &[Digest], target: usize, pattern: &'a str) -> Option<Test<'a>> {
-        let measured = |test: &&DigestTest| !test.values(Measure::Iops).is_empty();
+        let measured =
+            |test: &&DigestTest| [Measure::Iops, Measure::Wall].iter().any(|measure| !test.values(*measure).is_empty());
         let test = studies.iter().filter_map(|study| study.test(target, pattern)).find(measured)?;
         if test.is_phase && WITHIN.contains(&pattern) {
             return None;
         }
         let first = |measure| test.values(measure).first().copied().unwrap_or_default();
         let (measure, unit) = match test.is_phase {
+            true if !test.values(Measure::Wall).is_empty() => (Measure::Wall, "wall"),
             true => (Measure::Iops, "ops/s"),
             false if first(Measure::Rate) < first(Measure::Iops) * SMALL_BYTES => (Measure::Iops, "IOPS"),
             false => (Measure::Rate, rate_unit()),
@@ -36,7 +38,11 @@ impl<'a> Test<'a> {
     }
 
     pub(super) fn shown(&self, value: f64) -> String {
-        if self.measure == Measure::Rate { rate_number(value) } else { number(value) }
+        match self.measure {
+            Measure::Rate => rate_number(value),
+            Measure::Wall => latency(value),
+            _ => number(value),
+        }
     }
 }
 
@@ -59,7 +65,11 @@ pub fn history(studies: &[Digest], columns: usize) -> String {
     let repeated = studies.iter().flat_map(|study| &study.tests).any(|test| test.rounds.len() > 1);
     let medians =
         if repeated { "; medians of the rounds, ± the interval of the median from three rounds on" } else { "" };
-    let mut text = form.paragraph(&format!("{title}{medians}; writes count until they are durable."));
+    let until = match first.question {
+        Question::Time => "a command's time is until its last process has ended",
+        _ => "writes count until they are durable",
+    };
+    let mut text = form.paragraph(&format!("{title}{medians}; {until}."));
     for target in 0..first.targets.len().max(1) {
         if first.targets.len() > 1 {
             text.push_str(&format!("\n{} = {}\n", first.targets[target].name, first.targets[target].path));

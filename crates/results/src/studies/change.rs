@@ -21,11 +21,16 @@ pub enum Measure {
     P99,
     /// CPU time, percent of one processor.
     Cpu,
+    /// Time of a command.
+    Wall,
+    /// The same with the sync after it.
+    WallAndSync,
 }
 
 impl Measure {
     /// All of them.
-    pub const ALL: [Measure; 5] = [Measure::Rate, Measure::Iops, Measure::P50, Measure::P99, Measure::Cpu];
+    pub const ALL: [Measure; 7] =
+        [Measure::Rate, Measure::Iops, Measure::P50, Measure::P99, Measure::Cpu, Measure::Wall, Measure::WallAndSync];
 
     /// The word for it in conditions: `randread.iops`.
     pub fn word(self) -> &'static str {
@@ -35,6 +40,8 @@ impl Measure {
             Measure::P50 => "p50",
             Measure::P99 => "p99",
             Measure::Cpu => "cpu",
+            Measure::Wall => "wall",
+            Measure::WallAndSync => "wall+sync",
         }
     }
 
@@ -43,15 +50,19 @@ impl Measure {
         matches!(self, Measure::Rate | Measure::Iops)
     }
 
-    /// What it is of a test: bytes per second, 1/s, ns or percent.
-    pub(super) fn metric(self, rounds: &TestRounds<'_>, lane: Lane) -> Metric {
-        match self {
+    /// What it is of a test: bytes per second, 1/s, ns or percent; `None`: nothing of it.
+    pub(super) fn metric(self, rounds: &TestRounds<'_>, lane: Lane) -> Option<Metric> {
+        Some(match self {
+            // A command has a time: how often it would run in a second says the same.
+            Measure::Rate | Measure::Iops if rounds.is_command() => return None,
             Measure::Rate => rounds.rates().0,
             Measure::Iops => rounds.rates().1,
             Measure::P50 => Metric::P50(lane),
             Measure::P99 => Metric::P99(lane),
             Measure::Cpu => Metric::Cpu,
-        }
+            Measure::Wall => Metric::Wall,
+            Measure::WallAndSync => Metric::WallAndSync,
+        })
     }
 }
 

@@ -120,13 +120,13 @@ impl DigestTest {
         let lane = rounds.asked_lane(study);
         let metrics = Measure::ALL.map(|measure| measure.metric(&rounds, lane));
         // A figure of 0 is none: nothing was measured.
-        let of_round = |repeat: &Repeat<'_>| metrics.map(|metric| metric.of(repeat).filter(|value| *value > 0.0));
+        let of_round = |repeat: &Repeat<'_>| metrics.map(|metric| metric?.of(repeat).filter(|value| *value > 0.0));
         DigestTest {
             target: rounds.target,
             plan: rounds.repeats.first().map_or(0, |repeat| fingerprint(repeat.row.plan())),
             trust: rounds.trust(),
             is_phase: rounds.is_phase(),
-            figures: metrics.map(|metric| rounds.value(metric).filter(|value| *value > 0.0)),
+            figures: metrics.map(|metric| rounds.value(metric?).filter(|value| *value > 0.0)),
             rounds: rounds.counted().into_iter().map(of_round).collect(),
             pattern: rounds.pattern,
         }

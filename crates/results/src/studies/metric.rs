@@ -43,12 +43,14 @@ pub enum Metric {
     Durable,
     /// I/Os per second.
     Iops,
-    /// Writes per second with the syncs and closes after the last one counted in.
+    /// Writes per second with the syncs and closes after the last one counted in; of a command with the sync after it.
     DurableIops,
     /// Operations of a phase per second.
     Operations,
     /// Time of a command, ns.
     Wall,
+    /// The same with the sync after it, ns.
+    WallAndSync,
     /// Median latency, ns.
     P50(Lane),
     /// 99th percentile of latency, ns.
@@ -84,6 +86,11 @@ impl Metric {
                 Metric::Operations => phase.rate_per_s(),
                 // One that failed may have done less.
                 Metric::Wall => (repeat.row.tree.is_some() && phase.operations > 0).then_some(phase.elapsed_ns as f64),
+                Metric::WallAndSync => {
+                    let sync_ns = repeat.row.tree.as_ref().filter(|_| phase.operations > 0)?.sync_ns?;
+                    Some((phase.elapsed_ns + sync_ns) as f64)
+                }
+                Metric::DurableIops => Metric::WallAndSync.of(repeat).filter(|ns| *ns > 0.0).map(|ns| 1e9 / ns),
                 Metric::Throughput => {
                     let bytes = phase.bytes.filter(|_| phase.elapsed_ns > 0)?;
                     Some(bytes as f64 * 1e9 / phase.elapsed_ns as f64)

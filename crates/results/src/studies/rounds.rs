@@ -45,6 +45,11 @@ impl<'a> TestRounds<'a> {
         self.repeats.iter().any(|repeat| repeat.phase.is_some())
     }
 
+    /// Whether it is somebody's command.
+    pub fn is_command(&self) -> bool {
+        self.repeats.iter().any(|repeat| repeat.row.tree.is_some())
+    }
+
     /// The rounds that make the figures.
     pub fn counted(&self) -> Vec<&Repeat<'a>> {
         let valid: Vec<&Repeat<'a>> = self.repeats.iter().filter(|repeat| repeat.counts()).collect();

@@ -46,6 +46,19 @@ pub struct TreeRecord {
     pub machine_busy_ns: Option<u64>,
     /// CPU time that there was in all, ns.
     pub machine_total_ns: Option<u64>,
+    /// CPU time that the hypervisor took, ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine_steal_ns: Option<u64>,
+    /// How long the CPU limit of the control group held its processes, ns; `None`: there is none that is visible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_ns: Option<u64>,
+    /// Bytes that all network interfaces of the machine but `lo` moved while the command ran; `None`: not visible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network_bytes: Option<ReadWrite<u64>>,
+    /// Bytes a second that the devices moved before the command began, when nothing of it was running; `None`: nobody
+    /// looked, or there is no device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign_bytes_per_s: Option<u64>,
     /// What it printed.
     pub printed: PrintedRecord,
 }
@@ -57,6 +70,10 @@ pub struct StorageTraffic {
     pub devices: Seen<DeviceWork>,
     /// The network or the daemon behind the place.
     pub wire: Seen<WireTraffic>,
+    /// Bytes that these devices moved for the control group of the command, in which nobody else ran; `None`: others did,
+    /// or nobody counts (version 2 does).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<ReadWrite<u64>>,
 }
 
 /// What block devices did.

@@ -25,6 +25,7 @@ fn row(target: usize, round: u32, wall_ms: u64, cpu_ms: u64, requests: u64) -> R
             flushes: None,
         }),
         wire: Seen::NotVisible("no file is on a network".into()),
+        group: None,
     };
     let no_work = StorageTraffic::default();
     let (during, in_sync) = if requests == 0 { (no_work.clone(), no_work) } else { (work(requests), work(10)) };
@@ -73,7 +74,7 @@ fn the_answer_has_a_winner_counts_and_what_storage_decides() {
     assert_eq!((a.wall_s.unwrap().median, a.waits_s, a.requests), (1.001, Some(0.901), Some(410.0)));
     assert_eq!((memory.requests, memory.storage_percent), (None, None), "not visible is not 0");
     assert!(b.storage_percent.unwrap().interval.unwrap().low > 94.0);
-    let lines = lines(&headline.times);
+    let lines = lines(&headline.times, &headline.standings);
     assert_eq!(
         lines[0],
         ("counts", "command needs 9.78 times as many requests on b as on a, and 9.78 times the bytes".to_owned())
@@ -88,12 +89,12 @@ fn the_answer_has_a_winner_counts_and_what_storage_decides() {
 fn a_command_that_memory_does_not_make_faster_is_not_the_storage_s() {
     let of_cpu = study(&[("a", 1000, 970, 4), ("(memory)", 980, 970, 0)], 8);
     let headline = Headline::of(&of_cpu);
-    let words = &lines(&headline.times)[0].1;
+    let words = &lines(&headline.times, &headline.standings)[0].1;
     assert!(words.starts_with("decides at most 2 %") && words.ends_with("compare CPUs instead"), "{words}");
     assert!(headline.standings.is_empty() && headline.headline.unwrap().starts_with("command takes 1"));
     // One round in memory that was twice as fast may be chance.
     let few = study(&[("a", 1000, 100, 4), ("(memory)", 500, 100, 0)], 1);
-    let words = lines(&Headline::of(&few).times)[0].1.clone();
+    let words = lines(&Headline::of(&few).times, &[])[0].1.clone();
     assert!(words.starts_with("too few rounds to tell"), "{words}");
     let many_cpus = study(&[("a", 100, 300, 4), ("(memory)", 100, 300, 0)], 8);
     assert_eq!(Headline::of(&many_cpus).times[0].waits_s, None, "several processors worked");
@@ -116,5 +117,29 @@ fn the_operations_of_a_server_are_told_by_kind() {
     let daemon = WireTraffic { daemon_cpu_ns: Some(20 * MS), ..WireTraffic::default() };
     let during = StorageTraffic { wire: Seen::Value(daemon), ..StorageTraffic::default() };
     assert_eq!((during.requests(), during.bytes()), (None, None), "a daemon counts no requests");
-    assert_eq!(behind(&TreeRecord { during, ..TreeRecord::default() }).unwrap(), "the daemon used 20.0 ms of CPU");
+    let mut tree = TreeRecord { during, ..TreeRecord::default() };
+    assert_eq!(behind(&tree).unwrap(), "the daemon used 20.0 ms of CPU");
+    let moved = Some(ReadWrite { read: 0, write: 2_000_000 });
+    let Seen::Value(daemon) = &mut tree.during.wire else { panic!("it is seen") };
+    daemon.daemon_bytes = moved;
+    assert_eq!(behind(&tree).unwrap(), "the daemon used 20.0 ms of CPU, read 0 B and wrote 2.00 MB itself");
+}
+
+#[test]
+fn there_is_a_second_verdict_with_the_sync() {
+    let mut study = study(&[("a", 1000, 100, 400), ("b", 2000, 100, 400), ("(memory)", 100, 90, 0)], 8);
+    let synced = |study: &Study| {
+        let headline = Headline::of(study);
+        let [until_ended, with_sync] = &headline.standings[..] else { panic!("{:?}", headline.standings) };
+        assert_eq!((until_ended.winner.as_deref(), with_sync.with_sync), (Some("a"), true));
+        let line = headline.lines(study).into_iter().find(|(label, _)| *label == "+ sync");
+        (with_sync.winner.clone(), line.map(|(_, words)| words))
+    };
+    assert_eq!(synced(&study), (Some("a".into()), None), "3 ms change nothing");
+    for row in study.rows.iter_mut().filter(|row| row.target == 0) {
+        row.tree.as_mut().unwrap().sync_ns = Some(4000 * MS);
+    }
+    let (winner, line) = synced(&study);
+    assert_eq!(winner.as_deref(), Some("b"), "a had left it all in memory");
+    assert!(line.unwrap().starts_with("command until all is durable: b wins (2.50x"));
 }

@@ -154,6 +154,16 @@ fn parse_interfaces(text: &str) -> Option<ReadWrite<u64>> {
     bytes.reduce(ReadWrite::plus)
 }
 
+impl Look {
+    /// Of this process's network: bytes that its interfaces have received and sent, without those that it sends to itself.
+    pub fn network_bytes(&self) -> Option<ReadWrite<u64>> {
+        let text = read_text(&self.proc.join("self/net/dev")).ok()?;
+        let outside: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("lo:")).collect();
+        // Where there is none but lo, nothing leaves.
+        Some(parse_interfaces(&outside.join("\n")).unwrap_or_default())
+    }
+}
+
 /// Bytes that a daemon and its helpers had storage read and write. Only their own user and root may know. What a child has
 /// done is its parent's when it has ended.
 fn storage_bytes(look: &Look, family: &Family) -> Option<ReadWrite<u64>> {

@@ -1,0 +1,238 @@
+//! What `fsdyno time` promises, counted over many comparisons, and the table of docs/time.md. It takes minutes, so that it
+//! runs only when somebody asks for it: lab/README.md says how.
+
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use present::Headline;
+use results::quantity::{bytes, latency, number};
+use testkit::stack::{inside, place, reports_inside, show};
+use testkit::{Place, shell, skip, word};
+
+use crate::stack::long_ones_are_wanted;
+
+fn is_wanted() -> bool {
+    if !long_ones_are_wanted() {
+        skip("takes minutes: set FSDYNO_LAB_LONG=1");
+    }
+    long_ones_are_wanted()
+}
+
+/// So many comparisons, unless FSDYNO_COMPARISONS says another number.
+fn comparisons(usual: usize) -> usize {
+    std::env::var("FSDYNO_COMPARISONS").ok().and_then(|number| number.parse().ok()).unwrap_or(usual)
+}
+
+/// Directories of the stack's disk, as words.
+fn directories(names: [&str; 2]) -> [String; 2] {
+    names.map(|name| {
+        let directory = place("LAB_LOCAL").join(name);
+        std::fs::create_dir_all(&directory).expect("the stack is writable");
+        format!("{name}={}", word(&directory))
+    })
+}
+
+fn time(places: &[String], options: &str, command: &[&str]) -> Headline {
+    let mut words = vec!["time", "--quiet", "--no-store", "--json"];
+    words.extend(places.iter().map(String::as_str));
+    words.extend(options.split_whitespace());
+    words.extend(command);
+    Headline::of(&Place::new().run(&words[..]).good().study())
+}
+
+/// The winners of the two verdicts: until the command had ended, and until all was durable.
+fn winners(headline: &Headline) -> [Option<String>; 2] {
+    [false, true].map(|with_sync| {
+        let of = headline.standings.iter().find(|standing| standing.with_sync == with_sync);
+        of.and_then(|standing| standing.winner.clone())
+    })
+}
+
+fn load() -> String {
+    std::fs::read_to_string("/proc/loadavg").unwrap_or_default().split(' ').take(2).collect::<Vec<_>>().join(", ")
+}
+
+const SMALL_FILES: &str = "for i in 1 2 3 4 5 6 7 8; do head -c 4096 /dev/zero > f$i; done; sync f8";
+
+/// Two directories of one filesystem: whoever wins is a false winner.
+#[test]
+fn twins_have_no_winner() {
+    if !is_wanted() {
+        return;
+    }
+    inside("time_proof::twins_have_no_winner", "ext4 --size-mb 400", || {
+        let twins = directories(["a", "b"]);
+        let of = comparisons(40);
+        let mut false_winners = [0, 0];
+        for _ in 0..of {
+            let found = winners(&time(&twins, "--memory=none", &["--shell", "--", SMALL_FILES]));
+            for (count, winner) in false_winners.iter_mut().zip(found) {
+                *count += usize::from(winner.is_some());
+            }
+        }
+        let [ended, durable] = false_winners;
+        show(&format!("twins: {ended} of {of} have a winner, with the sync {durable}; load {}", load()));
+        assert!(ended * 20 <= of && durable * 20 <= of, "more than 5 %");
+    });
+}
+
+/// Two disks with limits of their own, one of them 30 % slower.
+#[test]
+fn a_slower_place_is_found() {
+    if !is_wanted() {
+        return;
+    }
+    inside("time_proof::a_slower_place_is_found", "throttle", || {
+        // Disks in memory: their limits alone decide.
+        let disk = |(name, limit): (&str, u32)| {
+            let at = place("LAB_LOCAL").join(name);
+            let line = format!(
+                "set -e; mkdir -p {0}; mount -t tmpfs none {0}; truncate -s 60M {0}/image; mkdir {0}/disk; \
+                 device=$(losetup --find --show {0}/image); mkfs.ext4 -q $device; mount $device {0}/disk; \
+                 losetup --detach $device; LAB_DEVICE_NUMBER=$(stat -c '%Hr:%Lr' $device) lab-throttle write-iops={limit}",
+                word(&at)
+            );
+            shell(&line);
+            format!("{name}={}", word(&at.join("disk")))
+        };
+        let places = [("fast", 1000), ("slow", 769)].map(disk);
+        let of = comparisons(10);
+        let command = "dd if=/dev/zero of=x bs=4k count=400 oflag=direct status=none";
+        let mut found = 0;
+        for _ in 0..of {
+            let headline = time(&places, "--memory=none", &["--shell", "--", command]);
+            found += usize::from(winners(&headline)[0].as_deref() == Some("fast"));
+        }
+        show(&format!("a place of 769 instead of 1,000 writes a second: found in {found} of {of}; load {}", load()));
+        assert!(found * 5 >= of * 4, "less than 80 %");
+    });
+}
+
+/// A command that computes: storage is not what decides.
+#[test]
+fn a_command_that_computes_is_told_so() {
+    if !is_wanted() {
+        return;
+    }
+    inside("time_proof::a_command_that_computes_is_told_so", "ext4", || {
+        let [one, _] = directories(["a", "a"]);
+        let of = comparisons(5);
+        let mut ends = Vec::new();
+        for _ in 0..of {
+            let line = "i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done; echo $i > x";
+            let headline = time(std::slice::from_ref(&one), "--rounds=8", &["--shell", "--", line]);
+            let share = headline.times[0].storage_percent.expect("there is memory").interval.expect("8 rounds");
+            show(&format!(
+                "storage decides {:.0} to {:.0} % of a loop of the shell; load {}",
+                share.low,
+                share.high,
+                load()
+            ));
+            ends.push(share.low);
+        }
+        let blamed = ends.iter().filter(|low| **low >= 5.0).count();
+        assert!(blamed * 5 <= of, "storage is blamed in {blamed} of {of}");
+    });
+}
+
+/// What the meter adds to a run.
+#[test]
+fn the_meter_costs_little() {
+    if !is_wanted() {
+        return;
+    }
+    let place = Place::with(&["one"]);
+    let study = place.run("time one --rounds=60 --memory=none -q --no-store --json -- /bin/true").good().study();
+    let mut measured: Vec<f64> =
+        study.rows.iter().map(|row| row.phase.as_ref().unwrap().elapsed_ns as f64 / 1e6).collect();
+    let mut plain: Vec<f64> = (0..60)
+        .map(|_| {
+            let began = Instant::now();
+            Command::new("/bin/true").stdin(Stdio::null()).status().expect("it runs");
+            began.elapsed().as_secs_f64() * 1e3
+        })
+        .collect();
+    [&mut measured, &mut plain].into_iter().for_each(|times| times.sort_by(f64::total_cmp));
+    let [least, median] = [0, 30].map(|index| (measured[index], plain[index]));
+    show(&format!(
+        "/bin/true: least {:.2} ms by time, {:.2} ms plainly; median {:.2} and {:.2} ms; load {}",
+        least.0,
+        least.1,
+        median.0,
+        median.1,
+        load()
+    ));
+}
+
+/// The stacks of docs/time.md.
+const STACKS: [&str; 7] = [
+    "tmpfs --size-mb 400",
+    "ext4 --size-mb 700",
+    "xfs --size-mb 700",
+    "btrfs --size-mb 700",
+    "bindfs --size-mb 700",
+    "nfs --vers 4.2",
+    "s3fs",
+];
+
+/// Between them stands the table.
+const MARKS: [&str; 2] = ["<!-- git on each storage -->", "<!-- end of git on each storage -->"];
+
+/// What stands here, and the variables that name it.
+fn storages_here() -> Vec<(String, &'static str)> {
+    let is_set = |variable| std::env::var_os(variable).is_some();
+    match () {
+        () if is_set("LAB_NFS") => {
+            vec![("ext4 in a guest".to_owned(), "LAB_LOCAL"), ("NFS 4.2 in the same guest".to_owned(), "LAB_NFS")]
+        }
+        () if is_set("LAB_S3") => vec![("s3fs".to_owned(), "LAB_S3")],
+        () if is_set("LAB_FUSE") => vec![("bindfs on ext4".to_owned(), "LAB_FUSE")],
+        () => {
+            vec![(shell(&format!("findmnt -no FSTYPE {}", word(&place("LAB_LOCAL")))).trim().to_owned(), "LAB_LOCAL")]
+        }
+    }
+}
+
+/// A line of the table: the median times of the phases, then what the storage did in all of them.
+fn git_row(name: &str, variable: &str) -> String {
+    let at = word(&place(variable)).to_owned();
+    let rounds = format!("--memory=none --recipe=git --rounds={}", comparisons(8));
+    let times = time(&[at], &rounds, &[]).times;
+    let milliseconds =
+        |time: &present::TimeFigures| time.wall_s.map_or("-".to_owned(), |wall| latency(wall.median * 1e9));
+    let sum = |figure: fn(&present::TimeFigures) -> Option<f64>| times.iter().map(figure).sum::<Option<f64>>();
+    let cells = times.iter().map(milliseconds).chain([
+        sum(|time| time.requests).map_or("-".to_owned(), number),
+        sum(|time| time.bytes).map_or("-".to_owned(), bytes),
+    ]);
+    format!("| {name} | {} |", cells.collect::<Vec<_>>().join(" | "))
+}
+
+/// `fsdyno time PLACE --recipe git` on each storage, each alone.
+#[test]
+fn git_on_each_storage() {
+    if !is_wanted() {
+        return;
+    }
+    let mut rows = vec![
+        "| storage | clone | status | commit | push | fetch | gc | requests | bytes |".to_owned(),
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|".to_owned(),
+    ];
+    let body = || storages_here().iter().for_each(|(name, variable)| show(&format!("row {}", git_row(name, variable))));
+    for stack in STACKS {
+        let lines = reports_inside("time_proof::git_on_each_storage", stack, body);
+        if testkit::stack::is_inside() {
+            return;
+        }
+        rows.extend(lines.iter().flatten().filter_map(|line| line.strip_prefix("row ")).map(str::to_owned));
+    }
+    let table = rows.join("\n");
+    show(&format!("{table}\nload {}", load()));
+    let document = testkit::workspace().join("docs/time.md");
+    let text = std::fs::read_to_string(&document).expect("it is there");
+    let [begin, end] = MARKS.map(|mark| text.find(mark).expect("the page has its marks"));
+    if std::env::var("FSDYNO_EXAMPLE").is_ok_and(|word| word == "write") {
+        let head = &text[..begin + MARKS[0].len()];
+        std::fs::write(document, format!("{head}\n{table}\n{}", &text[end..])).expect("it is writable");
+    }
+}
