@@ -46,7 +46,15 @@ const TIERS: &[Tier] = &[
     Tier { beside: Beside::Nothing, ..judges_timing("traps", &["traps"]) }.waits("4"),
     Tier {
         beside: Beside::Compilers,
-        choice: &["--skip=series::", "--skip=trust::", "--skip=nfs::", "--skip=s3fs::caches", "--skip=sockets::", LONG],
+        choice: &[
+            "--skip=series::",
+            "--skip=trust::",
+            "--skip=nfs::",
+            "--skip=s3fs::caches",
+            "--skip=sockets::",
+            LONG,
+            PROOF,
+        ],
         ..judges_timing("disks", &["lab"])
     }
     .waits("6"),
@@ -67,13 +75,18 @@ const TIERS: &[Tier] = &[
     tier("sheet", &["browser"]),
     nightly("judgements", &["judgements"]),
     nightly("memory", &["memcheck"]),
-    Tier { choice: &["case_c::"], variable: Some(("FSDYNO_LAB_LONG", "1")), ..nightly("long", &["lab"]) },
+    Tier {
+        choice: &["case_c::", "time_proof::"],
+        variable: Some(("FSDYNO_LAB_LONG", "1")),
+        ..nightly("long", &["lab"])
+    },
     tier(UNITS, &[]),
     tier(DOC, &[]),
 ];
 
 /// Those of the tier `long`.
 const LONG: &str = "--skip=case_c::";
+const PROOF: &str = "--skip=time_proof::";
 
 /// All targets that the manifests do not keep apart.
 const UNITS: &str = "units";

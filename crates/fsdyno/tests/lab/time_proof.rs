@@ -170,7 +170,7 @@ const STACKS: [&str; 7] = [
     "ext4 --size-mb 700",
     "xfs --size-mb 700",
     "btrfs --size-mb 700",
-    "bindfs --size-mb 700",
+    "bindfs",
     "nfs --vers 4.2",
     "s3fs",
 ];
