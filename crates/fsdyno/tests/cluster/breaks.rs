@@ -9,12 +9,20 @@ use crate::together::{on_own_filesystems, record};
 const LONG: &str = "--name=a --ioengine=null --size=1g --bs=4k --rw=read --rate_iops=500 --time_based --runtime=8 \
                     --record=run.json --record-interval=0";
 
+/// Whether a process has a handler of SIGTERM: before, the signal would just end it.
+fn hears_term(process: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 << 14 != 0)
+}
+
 /// Starts a run of three ranks, and waits until they work.
 #[track_caller]
 fn begun(place: &Place, words: &str) -> Option<Running> {
     let running = Running::start(&mut command(&place.path(""), 3, program()?, words));
     for rank in 0..3 {
-        agent_and_worker(running.id(), rank);
+        let (_, worker) = agent_and_worker(running.id(), rank);
+        wait_until("a worker that hears signals", || hears_term(worker));
     }
     testkit::pause(1500);
     Some(running)
