@@ -18,6 +18,7 @@ mod open_files;
 mod phase;
 mod queueing;
 mod recorder;
+mod recording;
 mod verification;
 mod wall;
 
@@ -40,5 +41,6 @@ pub use open_files::{OpenFiles, Opener};
 pub use phase::{Phase, RampEnd};
 pub use queueing::Queueing;
 pub use recorder::{Distributed, Recorder, RecorderOptions, ReportedFigures, TransferRecord};
+pub use recording::Recording;
 pub use verification::Verification;
 pub use wall::now_ms;

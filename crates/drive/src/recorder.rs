@@ -12,7 +12,7 @@ use cells::Cells;
 pub(crate) use classes::{CLASSES, class_of};
 
 /// Running sums of one latency, ns. Who adds keeps the count: several sums of a lane share one.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct Sums {
     min: u64,
     max: u64,
@@ -46,7 +46,7 @@ impl Sums {
 }
 
 /// A latency with its distribution.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Distributed {
     count: u64,
     sums: Sums,
@@ -68,7 +68,7 @@ impl Distributed {
         self.cells.add(latency_ns);
     }
 
-    fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.count = 0;
         self.sums = Sums::EMPTY;
         self.cells.clear();

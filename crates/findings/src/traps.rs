@@ -31,6 +31,7 @@ pub(crate) mod page_cache;
 pub(crate) mod power_saving;
 pub(crate) mod ranks_apart;
 pub(crate) mod ranks_missing;
+pub(crate) mod replay_late;
 pub(crate) mod request_size;
 pub(crate) mod run_failed;
 pub(crate) mod server_durability;
@@ -113,6 +114,7 @@ pub(crate) const ALL: &[Trap] = &[
     seen(&sync_not_flushed::EXPLANATION, sync_not_flushed::find),
     seen(&memory_limit::EXPLANATION, memory_limit::find),
     seen(&server_durability::EXPLANATION, server_durability::find),
+    seen(&replay_late::EXPLANATION, replay_late::find),
 ];
 
 /// A trap that only nodes beside each other show.

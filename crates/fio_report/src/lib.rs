@@ -73,8 +73,10 @@ pub const FORMATS: &[Format] = &[
         is_json: false,
         report: |run, details| {
             let report = if details.announced { normal::results } else { normal::full };
-            let remarks =
-                if details.remarks { escape::terminal(&remarks::block(run)).into_owned() } else { String::new() };
+            let remarks = match details.remarks {
+                true => escape::terminal(&(remarks::block(run) + &remarks::replays(run))).into_owned(),
+                false => String::new(),
+            };
             report(run, &details.zone) + &remarks
         },
     },

@@ -15,11 +15,56 @@ pub(crate) fn block(run: &RunRecord) -> String {
     format!("\nFindings and notes (fsdyno):\n{lines}")
 }
 
-/// The object `fsdyno` of the JSON document; `None`: nothing is a caution or worse.
+/// The block of replays behind it; empty where there was none.
+pub(crate) fn replays(run: &RunRecord) -> String {
+    let lines: String = lateness(run).iter().map(|line| format!("  {line}\n")).collect();
+    if lines.is_empty() { lines } else { format!("\nLateness (fsdyno):\n{lines}") }
+}
+
+/// By how much the requests of replays were later than recorded, one line for each job.
+pub fn lateness(run: &RunRecord) -> Vec<String> {
+    let us = |ns: u64| format!("{:.1} us", ns as f64 / 1000.0);
+    late(run)
+        .map(|(name, late)| {
+            let shown =
+                |percent: f64| late.shown(percent).map(|ns| format!("p{percent} {}, ", us(ns))).unwrap_or_default();
+            let percentiles: String = LATENESS.into_iter().map(shown).collect();
+            let (count, most) = (late.moments.count, us(late.moments.max));
+            line("replay", name, &format!("later than recorded by {percentiles}at most {most} ({count} requests)"))
+        })
+        .collect()
+}
+
+/// The percentiles of lateness.
+const LATENESS: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
+
+fn late(run: &RunRecord) -> impl Iterator<Item = (&str, &Latency)> {
+    run.jobs.iter().filter_map(|job| Some((job.name.as_str(), job.lateness.as_deref()?)))
+}
+
+/// The same for the object `fsdyno`; `None`: there was no replay.
+pub(crate) fn replays_object(run: &RunRecord) -> Option<Value> {
+    let entry = |(job, late): (&str, &Latency)| {
+        let of = |percent: f64| json!(late.shown(percent));
+        let [p50, p90, p99, p999] = LATENESS.map(of);
+        let (requests, max) = (late.moments.count, late.moments.max);
+        json!({ "job": job, "requests": requests, "lateness_ns": { "p50": p50, "p90": p90, "p99": p99, "p99.9": p999, "max": max } })
+    };
+    let entries: Vec<Value> = late(run).map(entry).collect();
+    (!entries.is_empty()).then_some(Value::Array(entries))
+}
+
+/// The object `fsdyno` of the JSON document; `None`: nothing is a caution or worse, and nothing was replayed.
 pub(crate) fn object(run: &RunRecord) -> Option<Value> {
     let (findings, notes) = (grave(run), notes(run).collect::<Vec<_>>());
-    (!findings.is_empty() || !notes.is_empty()).then(|| {
-        json!({ "schema": run.schema, "trust": Trust::of(&run.findings).word(), "findings": findings, "notes": notes })
+    let replays = replays_object(run);
+    (!findings.is_empty() || !notes.is_empty() || replays.is_some()).then(|| {
+        let trust = Trust::of(&run.findings).word();
+        let mut own = json!({ "schema": run.schema, "trust": trust, "findings": findings, "notes": notes });
+        if let Some(replays) = replays {
+            own["replays"] = replays;
+        }
+        own
     })
 }
 
@@ -118,6 +163,25 @@ mod tests {
         assert_eq!(findings(&both), ["caution (a, b): together [jobs-overlap]", "  next: add stonewall"]);
         let run = Finding { severity: Severity::Invalid, ..finding("clock", None, "drifts") };
         assert_eq!(findings(&[run])[0], "invalid: drifts [clock]");
+    }
+
+    #[test]
+    fn a_replay_says_how_late_it_was() {
+        let mut run = RunRecord::new("", 0);
+        let mut row = JobRecord::new("seqread", 1, results::JobSetup::default());
+        let mut late = Latency::with_histogram();
+        (0..1000).for_each(|_| late.record(100));
+        late.record(2_000_000);
+        row.lateness = Some(Box::new(late));
+        run.jobs.push(row);
+        let text = "  replay (seqread): later than recorded by p50 0.1 us, p90 0.1 us, p99 0.1 us, at most 2000.0 us (1001 requests)\n";
+        assert_eq!((replays(&run), block(&run)), (format!("\nLateness (fsdyno):\n{text}"), String::new()));
+        assert!(LOOKED_FOR.iter().all(|looked_for| !replays(&run).contains(looked_for)));
+        let object = object(&run).expect("there is a replay");
+        let expected = json!({ "p50": 100, "p90": 100, "p99": 100, "p99.9": null, "max": 2_000_000 });
+        assert_eq!(object["replays"], json!([{ "job": "seqread", "requests": 1001, "lateness_ns": expected }]));
+        run.jobs[0].lateness = None;
+        assert_eq!(replays(&run), "");
     }
 
     /// What people look for in a report of fio.

@@ -133,6 +133,12 @@ fn touches_files(request: &Request) -> bool {
 /// Plans, runs and reports. An error is the exit status; it has been reported.
 fn run_line(line: &Line) -> Result<u8, u8> {
     let settings = &line.request.settings;
+    if settings.merge_only {
+        return run::merge_traces(&line.request.jobs).map(|()| 0).map_err(|sentence| {
+            print_stderr(&sentence);
+            REJECTED
+        });
+    }
     let formats = formats_of(settings);
     let control = Arc::new(patience::control());
     let signals = SignalWatch::begin(Arc::clone(&control)).map_err(|error| {

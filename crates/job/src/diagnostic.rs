@@ -144,6 +144,8 @@ pub enum WarningCode {
     UnalignedDirect,
     /// The writes last as long as the runtime, so that none is verified.
     NothingVerified,
+    /// A job that replays does not record.
+    Replayed,
     /// Number of files that `opendir` found.
     FilesAdded,
     /// An error that only stops a run, met under `--parse-only`.
@@ -178,9 +180,10 @@ impl Warning {
     /// Where fio prints it; `None`: fio does not say it.
     pub fn fio_stream(&self) -> Option<Stream> {
         match self.code {
-            WarningCode::TimeBasedWithoutRuntime | WarningCode::BlockAlignWithoutMap | WarningCode::UnalignedDirect => {
-                Some(Stream::Stderr)
-            }
+            WarningCode::TimeBasedWithoutRuntime
+            | WarningCode::BlockAlignWithoutMap
+            | WarningCode::UnalignedDirect
+            | WarningCode::Replayed => Some(Stream::Stderr),
             WarningCode::SynchronousDepth | WarningCode::NothingVerified | WarningCode::FilesAdded => {
                 Some(Stream::Stdout)
             }

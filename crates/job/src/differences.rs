@@ -1,6 +1,7 @@
 //! Where we read or answer something otherwise than fio, on purpose. COMPAT.md shows this table.
 
 mod language;
+mod recorded;
 mod runs;
 
 /// One chosen difference.
@@ -33,5 +34,5 @@ pub fn of_language() -> &'static [Difference] {
 
 /// All of them, in the order of COMPAT.md.
 pub fn differences() -> impl Iterator<Item = &'static Difference> {
-    language::LANGUAGE.iter().chain(runs::RUNS)
+    language::LANGUAGE.iter().chain(runs::RUNS).chain(recorded::RECORDED)
 }

@@ -78,6 +78,8 @@ pub struct Written {
     pub dedupe: Dedupe,
     /// `dedupe_working_set_percentage`.
     pub working_set_percent: u32,
+    /// `merge_blktrace_file` (empty: none) and its companions.
+    pub merge: MergedTrace,
 }
 
 /// Priorities of requests, as they were written.
@@ -136,6 +138,7 @@ impl Default for Written {
             compress_chunk: 512,
             dedupe: Dedupe { percent: 0, working_set_percent: None, global: false },
             working_set_percent: 5,
+            merge: MergedTrace::default(),
         }
     }
 }

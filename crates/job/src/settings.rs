@@ -28,6 +28,8 @@ pub struct Settings {
     pub show_command: bool,
     /// Read and check everything and stop.
     pub parse_only: bool,
+    /// Merge traces and stop.
+    pub merge_only: bool,
     /// Jobs that write are errors.
     pub read_only: bool,
     /// Warnings about jobs are errors.
@@ -66,6 +68,7 @@ impl Default for Settings {
             sections: Vec::new(),
             show_command: false,
             parse_only: false,
+            merge_only: false,
             read_only: false,
             warnings_fatal: false,
             aux_path: None,

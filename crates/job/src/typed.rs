@@ -8,6 +8,7 @@ mod pattern;
 mod reporting;
 mod schedule;
 mod submission;
+mod traces;
 
 pub use content::*;
 pub use engine::*;
@@ -16,6 +17,7 @@ pub use pattern::*;
 pub use reporting::*;
 pub use schedule::*;
 pub use submission::*;
+pub use traces::*;
 
 /// One job section (or one `--name`), before cloning by `numjobs`.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,6 +66,8 @@ pub struct Job {
     pub reporting: Reporting,
     /// Which errors are counted and survived.
     pub errors: ErrorPolicy,
+    /// Recorded I/O that is replayed, or made.
+    pub traces: Traces,
     /// Options as written for this job, canonical names, for the reports' `job options`.
     pub options: Vec<(String, String)>,
 }
@@ -115,6 +119,7 @@ impl Default for Job {
             process: Process::default(),
             reporting: Reporting::default(),
             errors: ErrorPolicy::default(),
+            traces: Traces::default(),
             options: Vec::new(),
         }
     }

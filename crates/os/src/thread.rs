@@ -9,6 +9,7 @@ use crate::system;
 
 pub use crate::system::thread::{
     ThreadError, become_user, set_affinity, set_io_priority, set_memory_policy, set_name, set_nice, thread_id, usage,
+    wake_sharply,
 };
 
 /// Threads that have been started and have not begun. The standard library ends the program where such a thread does not

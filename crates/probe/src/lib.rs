@@ -107,6 +107,11 @@ pub fn host_name() -> Option<String> {
     system::host_name()
 }
 
+/// The node in /dev of a block device; `None`: there is none of this number.
+pub fn device_of(number: results::evidence::DeviceNumber) -> Option<PathBuf> {
+    system::device_of(number)
+}
+
 /// The storage behind a path, whatever stands there: filesystem, server or daemon, devices, limits. It never fails:
 /// what is unknown says why. It does no I/O on the storage, and comes back within some seconds even if a server or
 /// daemon does not.

@@ -65,6 +65,7 @@ impl JobRecord {
             sync,
             final_sync_ns,
             unstored_bytes,
+            lateness,
             close_ns,
             job_runtime_ms,
             user_ns,
@@ -105,6 +106,11 @@ impl JobRecord {
         other.directions.iter().for_each(|(direction, other)| directions[direction].merge(other));
         sync.merge(&other.sync);
         *final_sync_ns = (*final_sync_ns).max(other.final_sync_ns);
+        match (lateness.as_mut(), &other.lateness) {
+            (Some(mine), Some(other)) => mine.merge(other),
+            (None, Some(other)) => *lateness = Some(other.clone()),
+            (_, None) => {}
+        }
         let unstored = unstored_bytes.iter().chain(&other.unstored_bytes).copied();
         *unstored_bytes = unstored.reduce(u64::saturating_add);
         *close_ns = (*close_ns).max(other.close_ns);

@@ -196,6 +196,10 @@ pub struct JobRecord {
     pub timed_one_in: u32,
     /// clat of the timed I/Os of a sampled run; not part of fio's formats.
     pub sampled_latency: Option<Box<PerDirection<Latency>>>,
+    /// By how much the requests of a replay were later than recorded; `None`: no moments were recorded, or it replays
+    /// nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lateness: Option<Box<Latency>>,
     /// The plan of this worker.
     #[serde(default)]
     pub plan: JobPlan,

@@ -16,6 +16,7 @@ use crate::descriptors;
 use crate::layout::Part;
 use crate::layout_steps::shared_files::fill_part;
 use crate::plan::{self, Plan};
+use crate::replay::{self, Replaying};
 use crate::sources::MachineSources;
 use crate::stop_rule::StopRule;
 
@@ -32,8 +33,10 @@ pub struct ProbedLine<'line> {
     line: &'line Line,
     look: Look,
     facts: HostFacts,
-    /// Why its jobs and files are too many.
-    crowd: Option<String>,
+    /// Its jobs where some replay a log, and what they replay.
+    replaying: Option<Replaying>,
+    /// Why its jobs cannot be planned: they are too many, or a log cannot be replayed.
+    refused: Option<String>,
 }
 
 /// A line that can be run.
@@ -90,16 +93,20 @@ impl Line {
         // Reading the options has done its part: what follows needs other code.
         os::process::release_program_pages();
         let look = Look::new();
-        let mut crowd = None;
+        let (replaying, mut refused) = match replay::examine(&self.request.jobs) {
+            Ok(replaying) => (replaying, None),
+            Err(sentence) => (None, Some(sentence)),
+        };
+        let jobs = replaying.as_ref().map_or(self.request.jobs.as_slice(), |(jobs, _)| jobs);
         let mut facts = HostFacts::gather(&look, |host| {
-            crowd = plan::refusal_of_crowd(&self.request.jobs, host.memory_bytes);
-            let paths = if crowd.is_none() { plan::paths(&self.request.jobs) } else { Vec::new() };
+            refused = refused.take().or_else(|| plan::refusal_of_crowd(jobs, host.memory_bytes));
+            let paths = if refused.is_none() { plan::paths(jobs) } else { Vec::new() };
             paths.into_iter().inspect(|path| next(path))
         });
-        if crowd.is_none() {
-            facts.ask_use(&look, plan::changed_paths(&self.request.jobs));
+        if refused.is_none() {
+            facts.ask_use(&look, plan::changed_paths(jobs));
         }
-        ProbedLine { line: self, look, facts, crowd }
+        ProbedLine { line: self, look, facts, replaying, refused }
     }
 }
 
@@ -109,11 +116,14 @@ impl<'line> ProbedLine<'line> {
     /// # Errors
     /// Sentences about what cannot be run.
     pub fn plan(self, system_seed: u64) -> Result<PlannedLine<'line>, Vec<String>> {
-        let ProbedLine { line, look, facts, crowd } = self;
-        if let Some(sentence) = crowd {
+        let ProbedLine { line, look, facts, replaying, refused } = self;
+        if let Some(sentence) = refused {
             return Err(vec![sentence]);
         }
-        let mut plan = plan::plan(&line.request.jobs, &facts, system_seed);
+        let mut plan = match &replaying {
+            Some((jobs, replays)) => plan::plan_replays(jobs, replays, &facts, system_seed),
+            None => plan::plan(&line.request.jobs, &facts, system_seed),
+        };
         plan.rejections.extend(descriptors::refusal(&plan, &facts.limits));
         plan.watched_max = descriptors::watched_max(&plan, &facts.limits);
         if plan.rejections.is_empty() {

@@ -29,6 +29,7 @@ pub(crate) use record::FILES_KEPT;
 
 use crate::guard;
 use crate::names::file_paths;
+use crate::replay::Replay;
 use places::Places;
 
 /// Most files that the ledger holds open, over all workers.
@@ -86,6 +87,8 @@ pub struct WorkerPlan {
     pub run_mark: u64,
     /// How its files are reached.
     pub reach: Reach,
+    /// The log that its requests come from; `None`: the workload makes them.
+    pub replay: Option<Arc<Replay>>,
     /// It cannot run; the others still do.
     pub refused: Option<Refusal>,
 }
@@ -103,6 +106,11 @@ pub struct Refusal {
 
 /// Makes the plan. `system_seed` serves the jobs with `randrepeat=0`.
 pub fn plan(jobs: &[Job], facts: &HostFacts, system_seed: u64) -> Plan {
+    plan_replays(jobs, &[], facts, system_seed)
+}
+
+/// The same of jobs some of which replay a log: `replays` has it at the place of its job.
+pub(crate) fn plan_replays(jobs: &[Job], replays: &[Option<Arc<Replay>>], facts: &HostFacts, system_seed: u64) -> Plan {
     let mut planning = Planning {
         facts,
         system_seed,
@@ -119,7 +127,7 @@ pub fn plan(jobs: &[Job], facts: &HostFacts, system_seed: u64) -> Plan {
         if index > 0 && waits {
             stage += 1;
         }
-        planning.add_job(job, group, stage);
+        planning.add_job(job, replays.get(index).and_then(Option::as_ref), group, stage);
     }
     if jobs.iter().any(|job| job.content.dedupe.is_some()) {
         content::share_working_sets(&mut planning.plan.workers);
@@ -237,7 +245,7 @@ struct Planning<'facts> {
 }
 
 impl Planning<'_> {
-    fn add_job(&mut self, job: &Job, group: u32, stage: u32) {
+    fn add_job(&mut self, job: &Job, replay: Option<&Arc<Replay>>, group: u32, stage: u32) {
         let engine = job.submission.engine;
         if engine.has_paths() {
             self.check_directories(job);
@@ -268,7 +276,7 @@ impl Planning<'_> {
         for ordinal in 0..job.clones {
             // fio numbers the clones 0, N-1, N-2 ... 1 in the order of their threads.
             let clone = if ordinal == 0 { 0 } else { job.clones - ordinal };
-            self.add_worker(&shared, clone, group, stage, queueing);
+            self.add_worker((&shared, clone), replay, group, stage, queueing);
         }
     }
 
@@ -325,14 +333,21 @@ impl Planning<'_> {
         }
     }
 
-    fn add_worker(&mut self, job: &Arc<Job>, clone: u32, group: u32, stage: u32, queueing: Queueing) {
+    fn add_worker(
+        &mut self,
+        (job, clone): (&Arc<Job>, u32),
+        replay: Option<&Arc<Replay>>,
+        group: u32,
+        stage: u32,
+        queueing: Queueing,
+    ) {
         let thread_number = self.plan.workers.len() as u32 + 1;
         let seed = match job.pattern.seed {
             Seed::Repeated => job::DEFAULT_SEED,
             Seed::Fixed(seed) => seed,
             Seed::System => self.system_seed,
         };
-        let planned = self.sizes.plan_files(job, clone, FileSizes::new(seed, thread_number));
+        let planned = self.sizes.plan_files(job, clone, FileSizes::new(seed, thread_number), replay.map(Arc::as_ref));
         let missing = if cfg!(windows) { windows::refusal(job) } else { None };
         let mut refused = missing.or_else(|| machine::refuse_user(job, self.facts)).or(planned.refused);
         self.plan.rejections.extend(planned.rejection);
@@ -390,6 +405,7 @@ impl Planning<'_> {
             setup: setup(job),
             run_mark: self.system_seed,
             reach: Reach::ByPath,
+            replay: replay.cloned(),
             refused,
         });
     }

@@ -145,7 +145,10 @@ fn begin_reading(
     parts.generator = generator;
     parts.content = None;
     let holds = Holds::for_job(&Pacing::default(), None, None, None, parts.files.take_turns(), now_ns);
-    parts.governor = Some(Governor::of_verification(verification, holds, now_ns));
+    let recording = parts.governor.as_mut().and_then(Governor::take_recording);
+    let mut governor = Governor::of_verification(verification, holds, now_ns);
+    governor.record(recording);
+    parts.governor = Some(governor);
     parts.cell.set_state(WorkerState::Verifying);
     work.next_phase();
 }

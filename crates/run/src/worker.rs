@@ -5,10 +5,12 @@ mod command;
 mod finish;
 mod in_turn;
 mod process;
+mod recording;
 mod refused;
 mod removal;
 mod sentences;
 
+use std::fs::File;
 use std::sync::Arc;
 
 use drive::{
@@ -44,16 +46,17 @@ pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> Option<WorkerEnd> {
         let locked = process::apply(plan)?;
         let failed = |refused: Refused| Refused { message: format!("fio: {}", refused.message), ..refused };
         command::run(When::Before, index, shared).map_err(failed)?;
-        prepare(plan, shared, cell).map(|files| (files, verifiable, locked))
+        let recording = recording::open(plan, shared)?;
+        prepare(plan, shared, cell).map(|files| (files, verifiable, locked, recording))
     });
-    let (files, verifiable, _locked) = match prepared {
+    let (files, verifiable, _locked, recording) = match prepared {
         Ok(prepared) => prepared,
         Err(refused) => {
             cell.set_state(WorkerState::Failed);
             return Some(refused_end(plan, refused));
         }
     };
-    let mut end = work(index, shared, files, verifiable)?;
+    let mut end = work(index, shared, files, verifiable, recording)?;
     if let Err(refused) = command::run(When::After, index, shared) {
         end.notes.push(verification::note(&plan.job.name, "postrun-failed", refused.message));
     }
@@ -61,11 +64,17 @@ pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> Option<WorkerEnd> {
 }
 
 /// From open files to closed ones.
-fn work(index: usize, shared: &Arc<Shared>, files: Vec<OpenFile>, verifiable: Option<u64>) -> Option<WorkerEnd> {
+fn work(
+    index: usize,
+    shared: &Arc<Shared>,
+    files: Vec<OpenFile>,
+    verifiable: Option<u64>,
+    recording: Option<File>,
+) -> Option<WorkerEnd> {
     let plan = &shared.plan.workers[index];
     let cell = &shared.cells[index];
     let setup = engine_setup(plan, &files, RealClock::shared());
-    let mut task = Task { index, shared, plan, files: &files, verifiable, end: None };
+    let mut task = Task { index, shared, plan, files: &files, verifiable, recording, end: None };
     if let Err(error) = drive::drive(&setup, &mut task) {
         let message = format!("fio: {}: {error}", plan.job.name);
         task.end = Some(refused_end(plan, Refused { code: error.code(), function: "engine", message }));
@@ -234,6 +243,8 @@ struct Task<'run> {
     files: &'run [OpenFile],
     /// So much of what an earlier run wrote can be verified.
     verifiable: Option<u64>,
+    /// Where its I/O is recorded, until it begins.
+    recording: Option<File>,
     /// `None` at the end: it was abandoned before it could begin.
     end: Option<WorkerEnd>,
 }
@@ -242,7 +253,14 @@ impl<'run> Worker<'run> for Task<'run> {
     fn begin(&mut self, engine: &mut dyn Equipment) -> Option<Box<Parts<'run>>> {
         let Task { index, shared, plan, verifiable, .. } = *self;
         let job = &plan.job;
-        let generator = match Generator::new(&state::limited(plan, verifiable)) {
+        let generator = match &plan.replay {
+            Some(replay) => {
+                let log = Arc::clone(&replay.log);
+                Ok(Generator::recorded(&plan.workload, log, &job.traces.options))
+            }
+            None => Generator::new(&state::limited(plan, verifiable)),
+        };
+        let generator = match generator {
             Ok(generator) => generator,
             Err(error) => {
                 let message = format!("{}: {error}", job.name);
@@ -270,13 +288,21 @@ impl<'run> Worker<'run> for Task<'run> {
         let series = slices_max(shared.plan.workers.len()).map(|max| LatencySeries::begin(engine.now_ns(), max));
         start_delay(plan, shared, cell, engine);
         let flow = flow.or_else(|| shared.flows.join(index));
-        Some(self.parts(engine, generator, content, series, flow))
+        let mut parts = self.parts(engine, generator, content, series, flow);
+        if let Some(governor) = &mut parts.governor {
+            let file = self.recording.take();
+            governor.record(file.map(|file| recording::begin(plan, file, engine.now_ns())));
+        }
+        if job.traces.keeps_time() {
+            os::thread::wake_sharply();
+        }
+        Some(parts)
     }
 
     fn work(&mut self, work: &mut dyn Loop<'run>) {
         let nothing_to_do = verification::only(&self.plan.job) || self.verifiable == Some(0);
         let ended = if nothing_to_do { Ended::Finished } else { work.run() };
-        self.end = Some(finish(self.plan, work, ended, self.verifiable));
+        self.end = Some(finish(self.plan, &self.shared.plan, work, ended, self.verifiable));
     }
 }
 
@@ -404,7 +430,7 @@ fn recorder(plan: &WorkerPlan, synchronous: bool) -> Recorder {
         submission: !synchronous,
         lat_distribution: job.reporting.lat_percentiles,
         slat_distribution: job.reporting.slat_percentiles,
-        response: job.pacing.has_rate(),
+        response: job.pacing.has_rate() || plan.replay.as_ref().is_some_and(|replay| replay.summary.timed > 0),
         syncs: durability.fsync_every > 0 || durability.fdatasync_every > 0 || durability.sync_file_range.is_some(),
     };
     let reads = access.reads || verification::reads_what_it_wrote(plan);

@@ -1,6 +1,8 @@
 //! The generator: one of the plain cases or the general one, and the pace on top.
 
-use job::{Distribution, Seed};
+use std::sync::Arc;
+
+use job::{Distribution, ReplayOptions, Seed};
 
 use crate::backlog::Unverified;
 use crate::cover::permutation_seed;
@@ -14,6 +16,7 @@ use crate::pacing::{Deadlines, Pacer};
 use crate::permutation::{Lookahead, Permutation};
 use crate::plain::{Directions, Order, Plain};
 use crate::random::{Seeds, Slot, Tausworthe};
+use crate::recorded::{LogError, LogInput, Recorded};
 use crate::replay::Replay;
 use crate::spread::Ranks;
 use crate::trims::Marks;
@@ -43,6 +46,7 @@ enum Source {
     Plain(Box<Plain>),
     General(Box<General>),
     Replay(Box<Replay>),
+    Recorded(Box<Recorded>),
     /// Reads of what a backlog has left, the next one last.
     Unverified(Vec<Unverified>),
 }
@@ -72,6 +76,21 @@ impl Generator {
         let trimmed = marks.zip(workload.trims).map(|(marks, trims)| (marks, trims.read_as_zeroes));
         let replay = Replay::new(again, writes, newest, !workload.starts_over, failed, trimmed);
         Ok(Generator { source: Source::Replay(Box::new(replay)), pacer: None })
+    }
+
+    /// The requests of a log, at the pace of `workload` where their own moments do not count.
+    pub fn recorded(workload: &Workload, log: Arc<dyn LogInput>, options: &ReplayOptions) -> Generator {
+        let seeds = Seeds::new(workload.seed, workload.thread_number);
+        let pacer = Pacer::new(&workload.pacing, seeds.of(Slot::Arrival)).filter(|_| options.no_stall);
+        Generator { source: Source::Recorded(Box::new(Recorded::new(log, options))), pacer }
+    }
+
+    /// Why the requests ended before their log did.
+    pub fn fault(&self) -> Option<&LogError> {
+        match &self.source {
+            Source::Recorded(recorded) => recorded.fault(),
+            _ => None,
+        }
     }
 
     /// How many of the first `writes` writes of the workload came before its last fsync or fdatasync.
@@ -114,6 +133,13 @@ impl Generator {
             Source::Plain(plain) => plain.refill(block),
             Source::General(general) => general.refill(block),
             Source::Replay(replay) => replay.refill(block),
+            Source::Recorded(recorded) => {
+                if recorded.refill(block) {
+                    Refill::Ops
+                } else {
+                    Refill::Done
+                }
+            }
             Source::Unverified(left) => refill_with_reads(left, block),
         };
         if let Some(pacer) = &mut self.pacer {
@@ -127,7 +153,7 @@ impl Generator {
     pub fn next_finished(&mut self) -> Option<u32> {
         match &mut self.source {
             Source::General(general) => general.next_finished(),
-            Source::Plain(_) | Source::Replay(_) | Source::Unverified(_) => None,
+            _ => None,
         }
     }
 
@@ -135,7 +161,7 @@ impl Generator {
     pub fn serves(&self, file: u32) -> bool {
         match &self.source {
             Source::General(general) => general.serves(file as usize),
-            Source::Plain(_) | Source::Replay(_) | Source::Unverified(_) => true,
+            _ => true,
         }
     }
 

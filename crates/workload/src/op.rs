@@ -27,6 +27,31 @@ impl OpKind {
         // A comparison, not a match: the compiler makes a jump table of that, and the loop asks twice per request.
         if (self as u8) <= OpKind::Trim as u8 { Some(Direction::ALL[self as usize]) } else { None }
     }
+
+    const ALL: [OpKind; 6] =
+        [OpKind::Read, OpKind::Write, OpKind::Trim, OpKind::Sync, OpKind::DataSync, OpKind::SyncRange];
+
+    /// What logs and sentences call it, as in fio.
+    pub fn word(self) -> &'static str {
+        match self {
+            OpKind::Read => "read",
+            OpKind::Write => "write",
+            OpKind::Trim => "trim",
+            OpKind::Sync => "sync",
+            OpKind::DataSync => "datasync",
+            OpKind::SyncRange => "sync_file_range",
+        }
+    }
+
+    /// 0 for reads, 1 for writes, 2 for trims, 3 for all syncs.
+    pub(crate) fn lane(self) -> usize {
+        self.direction().map_or(3, |direction| direction as usize)
+    }
+
+    /// The kind of this word.
+    pub fn named(word: &[u8]) -> Option<OpKind> {
+        OpKind::ALL.into_iter().find(|kind| kind.word().as_bytes() == word)
+    }
 }
 
 /// One request.
@@ -43,6 +68,9 @@ pub struct Op {
 }
 
 const _: () = assert!(std::mem::size_of::<Op>() == 24);
+
+/// Stands in [`Block::intended_ns`] for a request that may start at any time.
+pub const NO_INSTANT: u64 = u64::MAX;
 
 /// Requests per block.
 pub const BLOCK_OPS: usize = 64;

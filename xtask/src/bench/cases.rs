@@ -207,6 +207,24 @@ pub(super) const CASES: &[Case] = &[
         },
     },
     Case {
+        name: "instructions-record",
+        title: "null, randread, iodepth 64, write_iolog",
+        kind: Kind::Instructions {
+            words: "--rw=randread --iodepth=64 --write_iolog=recorded",
+            target: at_most(2689.0, 1000.0),
+            recorded_fio: 8067.0,
+        },
+    },
+    Case {
+        name: "instructions-replay",
+        title: "null, replay of reads at recorded moments, iodepth 64",
+        kind: Kind::Instructions {
+            words: "--iodepth=64 --read_iolog=replayed",
+            target: at_most(2192.0, 1200.0),
+            recorded_fio: 6576.0,
+        },
+    },
+    Case {
         name: "allocations-qd64",
         title: "null, randread, iodepth 64",
         kind: Kind::Allocations { words: "--rw=randread --iodepth=64", target: at_most(0.001, 0.0001) },

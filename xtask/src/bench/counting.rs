@@ -61,7 +61,19 @@ pub(super) fn per_io(
     Ok((long - short) / f64::from(ios.1 - ios.0))
 }
 
+/// Stands for the log of a replay, which is made: reads all over a file, each at the first moment.
+pub(super) const REPLAYED: &str = "--read_iolog=replayed";
+
+fn write_log(directory: &Path, ios: u32) -> std::io::Result<()> {
+    let reads = (0..u64::from(ios)).map(|number| format!("0 file read {} 4096\n", number * 40_503 % 16_777_216 * 4096));
+    let text = format!("fio version 3 iolog\n0 file add\n0 file open\n{}0 file close\n", reads.collect::<String>());
+    std::fs::write(directory.join("replayed"), text)
+}
+
 fn total(counter: Counter, tool: &Tool, words: &[String], directory: &Path, ios: u32) -> Result<f64, String> {
+    if words.iter().any(|word| word == REPLAYED) {
+        write_log(directory, ios).map_err(|error| format!("no log can be written: {error}"))?;
+    }
     let mut command = Command::new(counter.program());
     command.args(counter.words()).arg(&tool.program).args(words).arg(format!("--number_ios={ios}"));
     command.current_dir(directory).stdin(Stdio::null());

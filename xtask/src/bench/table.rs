@@ -166,6 +166,10 @@ pub(super) fn document(machine: &[String], table: &str) -> String {
          In buffered reads of 64 KiB nearly all of the time is the kernel's copy into the job's buffer. fsdyno's buffers begin\n\
          with a page; fio's do so with direct I/O or `iomem_align`, and lie elsewhere within a page otherwise, which the\n\
          processor named here copies 5 to 8 % faster. The second of these rows has the same alignment in both.\n\n\
+         A replay of 100,000 reads that were recorded 100 us apart (10.0 s; page-cached, psync) lasts 10.00 s with fsdyno and 42 to 46 s\n\
+         with fio 3.33, while some twenty other programs want the two processors (4 runs each): fio forgets each delay, and all later\n\
+         requests come later by it. Their lateness with fsdyno is then 1 ms at the median and up to 1.3 s at most, where the worker got no\n\
+         processor; fio does not tell it.\n\n\
          With batches of 32 both tools hand over and wait in one call, and the kernel's own work is 90 to 97 % of the time: beside\n\
          fio little is left to gain. Beside fsdyno with two calls a batch, that row takes 0.90 times the CPU (5 pairs, 0.84 to\n\
          0.98).\n\n\

@@ -5,15 +5,23 @@ use engine::{Engine, Slot};
 use job::{Direction, Job, Pacing, PerDirection};
 use os::clock::Clock;
 use os::errno::{EIO, ETIMEDOUT};
+use results::Latency;
 use workload::{Op, OpKind, UNNUMBERED, Workload};
 
 use super::holds::Holds;
 use super::{DepthSearch, Drive, Ended, Failure, PATIENCE, Parts, Step, UNTIMED};
-use crate::recorder::Recorder;
+use crate::recorder::{Distributed, Recorder};
+use crate::recording::Recording;
 use crate::verification::Verification;
 
 /// Minimum rates are not checked before this, as in fio, ns.
 const SETTLING_NS: u64 = 2_000_000_000;
+
+/// The end of a wait for a recorded moment is not slept: a sleep may last longer by this, ns.
+const SPIN_NS: u64 = 25_000;
+
+/// Between two looks for completions in that end, ns.
+const POLL_NS: u64 = 1_000;
 
 /// The beginning of a window of a minimum rate.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +56,18 @@ pub struct Governor {
     windows: PerDirection<Option<Window>>,
     /// Checks what is read.
     pub(super) verification: Option<Verification>,
+    /// What is noted when requests start; `None`: nothing.
+    starts: Option<Box<Starts>>,
+    /// This much of a wait is spun.
+    spin_ns: u64,
+}
+
+/// What is noted when requests start.
+#[derive(Debug, Default)]
+struct Starts {
+    /// By how much they were later than recorded, in a replay.
+    lateness: Option<Distributed>,
+    recording: Option<Recording>,
 }
 
 /// What is known of a request that completed.
@@ -83,10 +103,15 @@ impl Governor {
         let orders = drains_before_trims || workload.backlog.is_some();
         let serializes = job.submission.serialize_overlap && job.pattern.access.modifies();
         let checks = verification.is_some() || job.reporting.logs.of_requests();
-        let needed = watched || holds.is_some() || orders || serializes || checks;
+        let replays = job.traces.keeps_time();
+        let noted = replays || job.traces.record.is_some();
+        let needed = watched || holds.is_some() || orders || serializes || checks || noted;
         needed.then(|| {
             let ungoverned = Governor::of_verification(verification, holds, now_ns);
             let mut governor = Governor { pacing, drains_before_trims, serializes, ..ungoverned };
+            let lateness = replays.then(Distributed::default);
+            governor.starts = noted.then(|| Box::new(Starts { lateness, recording: None }));
+            governor.spin_ns = if replays { SPIN_NS } else { 0 };
             governor.drains_after_reads = workload.backlog.is_some() && workload.writes_again();
             let reads_back = workload.backlog.is_some();
             governor.only_paces = governor.pacing.has_rate() && !reads_back && governor.asks_for_no_more(job);
@@ -101,7 +126,7 @@ impl Governor {
         let free = |d: Direction| rate_min[d].is_none() && rate_iops_min[d].is_none() && max_latency_ns[d] == 0;
         let orders = self.drains_before_trims || self.drains_after_reads || self.serializes || self.holds.is_some();
         let checks = self.verification.is_some() || job.reporting.logs.of_requests();
-        *think_ns == 0 && Direction::ALL.into_iter().all(free) && !orders && !checks
+        *think_ns == 0 && Direction::ALL.into_iter().all(free) && !orders && !checks && self.starts.is_none()
     }
 
     /// A governor without pacing, for the phase that reads back and verifies.
@@ -119,7 +144,27 @@ impl Governor {
             minimum_due_ns: PerDirection::all(u64::MAX),
             windows: PerDirection::default(),
             verification,
+            starts: None,
+            spin_ns: 0,
         }
+    }
+
+    /// By how much requests were later than recorded; `None`: none had a recorded moment.
+    pub fn lateness(&self) -> Option<Latency> {
+        let lateness = self.starts.as_ref()?.lateness.as_ref()?.latency();
+        (lateness.moments.count > 0).then_some(lateness)
+    }
+
+    /// What is issued from now on is recorded.
+    pub fn record(&mut self, recording: Option<Recording>) {
+        if recording.is_some() {
+            self.starts.get_or_insert_default().recording = recording;
+        }
+    }
+
+    /// The recording so far.
+    pub fn take_recording(&mut self) -> Option<Recording> {
+        self.starts.as_mut()?.recording.take()
     }
 
     /// The search for a depth, as it ended.
@@ -139,7 +184,11 @@ impl Governor {
 
     /// The ramp is over and the counters are at 0: a new window begins.
     pub(super) fn begin_measuring(&mut self, now_ns: u64) {
-        self.origin_ns = now_ns;
+        match self.starts.as_mut().and_then(|starts| starts.lateness.as_mut()) {
+            // The log's times go on.
+            Some(lateness) => lateness.clear(),
+            None => self.origin_ns = now_ns,
+        }
         self.watch_minimum_rates(now_ns);
         if let Some(search) = self.holds.as_mut().and_then(|holds| holds.search.as_mut()) {
             search.begin_window(now_ns);
@@ -188,6 +237,28 @@ impl<E: Engine> Drive<'_, E> {
     /// Waits until the request may start; returns its intended start ([`UNTIMED`] when it has none).
     #[inline]
     pub(super) fn await_turn<const TIMED: bool>(&mut self, index: usize) -> Step<u64> {
+        let intended_ns = self.await_start::<TIMED>(index)?;
+        if self.governor().starts.is_some() {
+            self.note_start(index, intended_ns);
+        }
+        Ok(intended_ns)
+    }
+
+    #[inline(never)]
+    fn note_start(&mut self, index: usize, intended_ns: u64) {
+        let now_ns = self.now_ns();
+        let op = self.block.ops[index];
+        let Some(starts) = &mut self.governor().starts else { return };
+        if let Some(lateness) = starts.lateness.as_mut().filter(|_| intended_ns != UNTIMED) {
+            lateness.add(now_ns.saturating_sub(intended_ns));
+        }
+        if let Some(recording) = &mut starts.recording {
+            recording.note(&op, now_ns);
+        }
+    }
+
+    #[inline]
+    fn await_start<const TIMED: bool>(&mut self, index: usize) -> Step<u64> {
         let (think_ns, think_blocks) = (self.governor().pacing.think_ns, self.governor().pacing.think_blocks);
         if think_ns > 0 && self.governor().blocks_since_think >= think_blocks {
             self.governor().blocks_since_think = 0;
@@ -209,6 +280,9 @@ impl<E: Engine> Drive<'_, E> {
             return Ok(UNTIMED);
         }
         let intended_ns = self.intended_start_ns(index);
+        if intended_ns == UNTIMED {
+            return Ok(UNTIMED);
+        }
         // As in `late_start_ns`.
         if !E::SYNCHRONOUS && intended_ns <= self.reaped_ns && self.reaped_ns < self.parts.phase.next_ns {
             return Ok(intended_ns);
@@ -294,11 +368,20 @@ impl<E: Engine> Drive<'_, E> {
             if now_ns >= due_ns {
                 return Ok(due_ns);
             }
-            let wake_ns = due_ns.min(self.parts.phase.next_ns);
+            let spin_ns = self.governor().spin_ns;
+            let wake_ns = due_ns.saturating_sub(spin_ns).min(self.parts.phase.next_ns);
+            let spins = now_ns >= wake_ns;
+            let to_ns = due_ns.min(self.parts.phase.next_ns);
             if !E::SYNCHRONOUS && self.slots.in_flight() > 0 {
                 self.submit::<TIMED, true>()?;
                 let patience = std::time::Duration::from_nanos(wake_ns.saturating_sub(now_ns));
-                self.reap::<TIMED, true>(1, patience)?;
+                self.reap::<TIMED, true>(usize::from(!spins), patience)?;
+                if spins {
+                    // What completes meanwhile is reaped in time.
+                    self.engine.clock().spin_until_ns(to_ns.min(now_ns + POLL_NS));
+                }
+            } else if spins {
+                self.engine.clock().spin_until_ns(to_ns);
             } else {
                 self.engine.clock().sleep_until_ns(wake_ns);
             }

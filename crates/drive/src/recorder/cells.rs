@@ -72,7 +72,7 @@ pub(crate) fn cell_of(latency_ns: u64) -> usize {
 }
 
 /// Counts by cell.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Cells {
     counts: Box<[u64; CELLS]>,
 }

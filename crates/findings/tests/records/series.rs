@@ -157,3 +157,23 @@ fn a_limit_that_was_set_during_the_run() {
     assert_eq!(found(&limited("vda (254:0) rbps=900000000")), caution("burst"), "another limit");
     assert_eq!(found(&limited("vda (254:0) wbps=421000000")), caution("burst"), "of writes");
 }
+
+#[test]
+fn a_replay_that_is_late() {
+    let late = |counts: &[(u64, u64)]| {
+        let mut job = reader("job");
+        let mut lateness = results::Latency::with_histogram();
+        counts.iter().for_each(|(count, ns)| (0..*count).for_each(|_| lateness.record(*ns)));
+        job.lateness = Some(Box::new(lateness));
+        job.plan.paced = true;
+        on_disk(vec![job])
+    };
+    assert_eq!(found(&late(&[(980, 5_000), (20, 3_000_000)])), caution("replay-late"));
+    let cause = one(&late(&[(980, 5_000), (20, 3_000_000)]), "replay-late").cause;
+    assert!(cause.starts_with("1 % of the 1000 requests with a recorded moment began 3.0"), "{cause}");
+    assert_eq!(found(&late(&[(991, 5_000), (9, 3_000_000)])), [], "fewer than one in a hundred");
+    assert_eq!(found(&late(&[(1000, 900_000)])), [], "less than a millisecond");
+    // Of few requests only larger shares are known.
+    assert_eq!(found(&late(&[(60, 5_000), (60, 3_000_000)])), caution("replay-late"));
+    assert_eq!(found(&late(&[(115, 5_000), (5, 3_000_000)])), []);
+}

@@ -80,6 +80,9 @@ pub fn document_with(run: &RunRecord, extras: Extras, zone: &TimeZone) -> String
         if let Some(together) = together {
             own["together"] = json!(together);
         }
+        if let Some(replays) = remarks::replays_object(run) {
+            own["replays"] = replays;
+        }
         document.insert("fsdyno".into(), own);
     } else if let Some(own) = remarks::object(run).filter(|_| extras.remarks) {
         document.insert("fsdyno".into(), own);

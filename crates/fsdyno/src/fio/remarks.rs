@@ -67,6 +67,7 @@ impl Remarks {
         if self.shown_at_end {
             remarks::sampled_latencies(record).iter().for_each(|line| print_stderr(line));
             self.report(record.findings.clone());
+            remarks::lateness(record).iter().for_each(|line| print_stderr(line));
         }
     }
 

@@ -280,3 +280,30 @@ fn a_log_is_not_written_to_a_disk() {
 fn name(disk: &Disk) -> &str {
     disk.device.trim_start_matches("/dev/")
 }
+
+/// A log from elsewhere that names a disk in use: it meets the guard of any job.
+#[test]
+fn a_log_that_writes_to_a_disk_in_use() {
+    let Some(bench) = Bench::new() else { return };
+    let disk = bench.disk("disk", 64);
+    bench.shell(&format!("mkfs.ext4 -q {}", disk.device));
+    let log = |device: &str| {
+        format!("fio version 3 iolog\n0 {device} add\n0 {device} open\n9 {device} write 0 4096\n9 {device} close\n")
+    };
+    bench.place.write("log", log(&disk.device));
+    bench.place.write("harmless", log("file"));
+    bench.shell("cp disk before");
+    let refused = [
+        "--read_iolog=log".to_owned(),
+        "--read_iolog=log --ioengine=io_uring".to_owned(),
+        format!("--read_iolog=harmless --replay_redirect={}", disk.device),
+    ];
+    for words in refused {
+        let ran = bench.place.run(&format!("fio --name=job {words}"));
+        let says = "holds an ext2/3/4 filesystem; refusing to write to it";
+        assert!(ran.status == Some(1) && ran.stderr.contains(says), "{words}: {ran:?}");
+    }
+    bench.shell("cmp disk before");
+    bench.place.run("fio --name=job --read_iolog=log --allow_mounted_write=1").good();
+    bench.shell("! cmp -s disk before");
+}

@@ -55,7 +55,8 @@ pub(crate) fn reword(line: &str) -> String {
 
 /// Our normal report without the block that fio's has not.
 pub(crate) fn without_remarks(report: &str) -> &str {
-    report.split("\nFindings and notes (fsdyno):\n").next().unwrap_or_default()
+    let report = report.split("\nFindings and notes (fsdyno):\n").next().unwrap_or_default();
+    report.split("\nLateness (fsdyno):\n").next().unwrap_or_default()
 }
 
 /// Takes the object that fio's has not out of our document.

@@ -35,6 +35,7 @@ mod measuring;
 mod operations;
 mod orders;
 mod readings;
+mod recorded;
 mod refusals;
 mod trims;
 mod verify;

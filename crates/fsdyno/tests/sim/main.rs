@@ -5,6 +5,7 @@
 mod durability;
 mod faults;
 mod pacing;
+mod recorded;
 mod run;
 mod sizes;
 mod timing;

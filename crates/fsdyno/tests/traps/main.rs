@@ -14,6 +14,7 @@ mod nodes;
 mod plans;
 mod reads;
 mod removed;
+mod replays;
 mod stalls;
 mod table;
 mod writes;

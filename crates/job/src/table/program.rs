@@ -128,8 +128,8 @@ pub const ROWS: &[ProgramRow] = &[
     program("trigger-timeout", text(ignore_text)).tier(4).help("Run the trigger after this time").status(TRIGGERS),
     program("trigger", text(ignore_text)).tier(4).help("Command to run").status(TRIGGERS),
     program("trigger-remote", text(ignore_text)).tier(4).help("Command to run on the server").status(TRIGGERS),
-    program("merge-blktrace-only", Kind::Switch(ignore_switch)).tier(4).help("Merge traces and stop")
-        .status(NotYet("recorded I/O is not built")),
+    program("merge-blktrace-only", Kind::Switch(|s| s.merge_only = true)).tier(4)
+        .help("Write the files of merge_blktrace_file, and stop"),
     program("cpuclock-test", Kind::Switch(ignore_switch)).tier(4).help("Test the clock").status(SELF_TEST),
     program("crctest", Kind::OptionalText(|_, _| Ok(()))).tier(4).help("Time the checksums").status(SELF_TEST),
     program("memcpytest", Kind::OptionalText(|_, _| Ok(()))).tier(4).help("Time copies of memory").status(SELF_TEST),

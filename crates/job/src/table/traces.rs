@@ -2,9 +2,15 @@
 
 use super::JobRow;
 use super::build::*;
-use crate::option::{Choice, Status, Status::*};
+use crate::draft::Draft;
+use crate::option::{Choice, Offer::*, Status, Status::*};
+use crate::value::{self, Refusal};
 
-const TRACES: Status = NotYet("recorded I/O is neither written nor replayed");
+const RECORDED: &str = "the files are opened once: a loop records no close and open of its own";
+const REPLAYED: &str = "iologs of version 2 and 3, traces of blktrace; a log that a job of the same run writes cannot be replayed; not with verify";
+
+/// What `replay_skip` can leave out.
+const SKIPPED: &[&str] = &["read", "write", "trim", "sync"];
 const ZONES: Status = NotYet("zones of devices are not built");
 
 const ZONE_MODES: &[Choice] = &[
@@ -15,24 +21,40 @@ const ZONE_MODES: &[Choice] = &[
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[JobRow] = &[
-    option("write_iolog", text(ignore_text)).tier(3).help("Record the I/O into this file").status(TRACES),
-    option("read_iolog", text(ignore_text)).tier(4).help("Replay the I/O of this file").status(TRACES),
-    option("read_iolog_chunked", boolean(ignore))
-        .tier(4).default("0").help("Read that file piece by piece").status(TRACES),
-    option("replay_no_stall", boolean(ignore))
-        .tier(4).default("0").help("Replay without the recorded pauses").status(TRACES),
-    option("replay_redirect", text(ignore_text)).tier(4).help("Replay onto this file").status(TRACES),
-    option("replay_scale", integer(0, COUNT_MAX, ignore))
-        .tier(4).default("1").help("Divide recorded offsets by this").status(TRACES),
-    option("replay_align", size(0, ignore)).tier(4).default("0").help("Align recorded offsets to this").status(TRACES),
-    option("replay_time_scale", integer(1, COUNT_MAX, ignore))
-        .tier(4).default("100").help("Stretch recorded pauses by this percentage").status(TRACES),
-    option("replay_skip", text(ignore_text)).tier(4).help("Directions to leave out of the replay").status(TRACES),
-    option("merge_blktrace_file", text(ignore_text)).tier(4).help("Merge several traces into this file").status(TRACES),
-    option("merge_blktrace_scalars", floats(0.0, f64::MAX, 20, ignore_floats))
-        .tier(4).help("Percentage that each trace's times are scaled by").status(TRACES),
-    option("merge_blktrace_iters", floats(0.0, f64::MAX, 20, ignore_floats))
-        .tier(4).help("How often each trace is repeated").status(TRACES),
+    option("write_iolog", text(|d, text| {
+        d.job.traces.record = Some(text.to_owned()).filter(|name| !name.is_empty());
+        Ok(())
+    })).tier(3).help("Record the I/O into this file").offer(Files).status(Partial(RECORDED)),
+    option("read_iolog", text(|d, text| {
+        d.job.traces.replay = value::names(text);
+        Ok(())
+    })).tier(4).help("Replay the I/O of these files, separated by colons; clones take them in turn")
+        .offer(Files).status(Partial(REPLAYED)),
+    option("read_iolog_chunked", boolean(ignore)).tier(4).default("0").help("Read that file piece by piece")
+        .status(WithoutEffect("every log is read piece by piece")),
+    option("replay_no_stall", boolean(|d, on| d.job.traces.options.no_stall = on))
+        .tier(4).default("0").help("Replay without the recorded pauses"),
+    option("replay_redirect", text(|d, text| {
+        d.job.traces.options.redirect = Some(text.to_owned()).filter(|name| !name.is_empty());
+        Ok(())
+    })).tier(4).help("Replay onto this file").offer(Files),
+    option("replay_scale", integer(0, COUNT_MAX, |d, n| d.job.traces.options.offset_divisor = n.max(1) as u64))
+        .tier(4).default("1").help("Divide recorded offsets by this"),
+    option("replay_align", size(0, |d, bytes| d.job.traces.options.align = bytes))
+        .tier(4).default("0").help("Round recorded offsets down to a multiple of this, a power of two"),
+    option("replay_time_scale", integer(1, COUNT_MAX, |d, n| d.job.traces.options.time_percent = count(n)))
+        .tier(4).default("100").help("Speed of the recorded times in percent: 200 is twice as fast"),
+    option("replay_skip", text(set_skipped))
+        .tier(4).help("What to leave out of the replay: read, write, trim, sync, with commas between")
+        .offer(Words(SKIPPED)),
+    option("merge_blktrace_file", text(|d, text| {
+        d.written.merge.file = text.to_owned();
+        Ok(())
+    })).tier(4).help("Merge the traces of read_iolog into this file, and replay it").offer(Files),
+    option("merge_blktrace_scalars", floats(0.0, f64::MAX, 20, |d, list| d.written.merge.scalars = list.to_vec()))
+        .tier(4).help("Percentage that each trace's times are scaled by"),
+    option("merge_blktrace_iters", floats(0.0, f64::MAX, 20, |d, list| d.written.merge.iterations = list.to_vec()))
+        .tier(4).help("How often each trace is repeated"),
     option("zonemode", word(ZONE_MODES, |d, word| {
         d.written.strided = word.choice.word == "strided";
         Ok(())
@@ -60,3 +82,15 @@ pub(super) const ROWS: &[JobRow] = &[
     option("write_zone_remainder", boolean(ignore))
         .tier(4).default("0").help("Write the rest of a zone that a block does not fill").status(ZONES),
 ];
+
+fn set_skipped(draft: &mut Draft, text: &str) -> Result<(), Refusal> {
+    for word in text.split([',', ':']).map(str::trim) {
+        let Some(kind) = SKIPPED.iter().position(|known| *known == word) else {
+            return Err(
+                Refusal::new(format!("Unknown skip type: {word}")).advise("values are read, write, trim and sync")
+            );
+        };
+        draft.job.traces.options.skip[kind] = true;
+    }
+    Ok(())
+}

@@ -48,3 +48,11 @@ pub(crate) fn is_own_descriptor(path: &Path) -> bool {
     }
     false
 }
+
+/// Connects to a socket that stands there; `None`: it is none.
+pub(crate) fn connect(path: &Path) -> io::Result<Option<Box<dyn io::Read>>> {
+    if !std::fs::metadata(path)?.file_type().is_socket() {
+        return Ok(None);
+    }
+    Ok(Some(Box::new(std::os::unix::net::UnixStream::connect(path)?)))
+}

@@ -198,6 +198,11 @@ fn last_errno() -> i32 {
     std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
 }
 
+/// Sleeps of the calling thread end when they should: the kernel does not gather them with others. Best effort.
+pub fn wake_sharply() {
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -36,3 +36,8 @@ pub(crate) fn is_block_device(_: FileType) -> bool {
 pub(crate) fn is_own_descriptor(_: &Path) -> bool {
     false
 }
+
+/// There are no sockets that are files.
+pub(crate) fn connect(_: &Path) -> io::Result<Option<Box<dyn io::Read>>> {
+    Ok(None)
+}

@@ -100,3 +100,6 @@ pub fn set_io_priority(priority: IoPriority) -> Result<(), ThreadError> {
     let advice = "Windows has no such classes: leave prio and prioclass out";
     Err(ThreadError { option: "prio", value: priority.level.to_string(), code: errno::EOPNOTSUPP, advice })
 }
+
+/// Windows gathers no sleeps.
+pub fn wake_sharply() {}

@@ -20,6 +20,12 @@ pub(super) fn directory(look: &Look, number: DeviceNumber) -> Option<PathBuf> {
     look.sys.join("dev/block").join(number.to_string()).canonicalize().ok()
 }
 
+/// The node in /dev of a block device.
+pub(crate) fn device_of(number: DeviceNumber) -> Option<PathBuf> {
+    let node = Path::new("/dev").join(directory(&Look::new(), number)?.file_name()?);
+    node.metadata().is_ok_and(|found| found.file_type().is_block_device()).then_some(node)
+}
+
 /// The number of the device that a directory of /sys is about.
 pub(super) fn number_in(directory: &Path) -> Option<DeviceNumber> {
     read_text(&directory.join("dev")).ok()?.trim().parse().ok()

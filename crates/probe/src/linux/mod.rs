@@ -12,6 +12,7 @@ mod ledger;
 mod limits;
 mod look;
 mod machine;
+pub(crate) use block::device_of;
 pub(crate) use machine::{host_name, user};
 mod mounts;
 mod paths;

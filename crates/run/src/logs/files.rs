@@ -1,13 +1,12 @@
 //! Which log files a run has, and which of them a worker writes.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
 use std::path::PathBuf;
 
 use drive::{LogColumns, LogFile, Style, Subject, Targets, epoch_ms};
 use job::{Logs, WindowValue};
-use os::files::{FileKind, Reach};
 
+use crate::open_log::open_one;
 use crate::plan::{Plan, WorkerPlan};
 
 /// All files of a run.
@@ -56,26 +55,6 @@ impl LogFiles {
 /// Of each worker.
 pub(super) fn paths(plan: &Plan) -> impl Iterator<Item = PathBuf> {
     plan.workers.iter().flat_map(|worker| Subject::ALL.into_iter().filter_map(|subject| path(worker, subject)))
-}
-
-fn open_one(path: &PathBuf, alone: bool) -> Result<File, String> {
-    if Reach::ByPath.look(path).is_ok_and(|found| found.kind == Some(FileKind::BlockDevice)) {
-        let shown = path.display();
-        return Err(format!(
-            "fio: {shown} is a block device, and no log is written to it\nNext step: choose another name"
-        ));
-    }
-    let mut options = OpenOptions::new();
-    options.create(true);
-    if alone {
-        options.write(true).truncate(true)
-    } else {
-        options.append(true)
-    };
-    options.open(path).map_err(|error| {
-        let shown = job::bytes::shown(path);
-        format!("fio: cannot write the log {shown}: {error}\nNext step: create its directory, or choose another one")
-    })
 }
 
 /// The file of a subject; `None`: its log is not written.

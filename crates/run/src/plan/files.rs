@@ -10,6 +10,7 @@ use workload::{FileRange, FileSizes};
 
 use super::{Refusal, smallest_block};
 use crate::names::file_paths;
+use crate::replay::{self, Replay};
 
 /// A file of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,10 +91,16 @@ impl<'facts> Sizes<'facts> {
     }
 
     /// `drawn` gives the sizes that `filesize` leaves open.
-    pub(super) fn plan_files(&mut self, job: &Job, clone: u32, drawn: FileSizes) -> PlannedFiles {
+    pub(super) fn plan_files(
+        &mut self,
+        job: &Job,
+        clone: u32,
+        drawn: FileSizes,
+        replay: Option<&Replay>,
+    ) -> PlannedFiles {
         let paths = file_paths(job, clone);
         let mut planned = PlannedFiles::default();
-        let mut shares = Shares { job, count: paths.len() as u64, drawn };
+        let mut shares = Shares { job, count: paths.len() as u64, drawn, replay };
         for (index, path) in (0..).zip(paths) {
             match self.plan_file(job, clone, &path, index, &mut shares) {
                 Ok((file, make)) => {
@@ -110,8 +117,11 @@ impl<'facts> Sizes<'facts> {
         // A share is one of the files, of which size may be a part.
         planned.bytes = job.extent.io_size.map_or(size, |amount| bytes_of(amount, total));
         planned.pass_bytes = keeps_requests_in_flight(job).then(|| bytes_of_pass(job, size, planned.bytes));
-        planned.rejection = self.reject(job);
-        if planned.refused.is_none() && planned.rejection.is_none() {
+        match replay {
+            Some(replay) => planned.bytes = replay.summary.bytes,
+            None => planned.rejection = self.reject(job),
+        }
+        if planned.refused.is_none() && planned.rejection.is_none() && replay.is_none() {
             planned.refused = self.refuse_ranges(job, &planned.files);
         }
         if planned.refused.is_none() {
@@ -188,6 +198,15 @@ impl<'facts> Sizes<'facts> {
         let start = self.start(job, clone, size_now);
         let length = shares.of(index, size_now, start);
         let file = PlannedFile { path: path.to_owned(), start, length };
+        let replay = shares.replay.filter(|_| !without_disk);
+        if let Some(sentence) = replay.and_then(|replay| self.contradiction(replay, path, index, kind, size_now)) {
+            let message = format!(
+                "fio: {sentence}. Next step: use the file that was recorded, or replay_redirect, replay_scale, or \
+                 replay_skip"
+            );
+            let code = if kind == FileKind::Missing { ENOENT } else { EINVAL };
+            return Err(Refusal { code, function: "read_iolog", message });
+        }
         match kind {
             FileKind::Directory => {
                 Err(refuse(EISDIR, "open", path, "is a directory. Next step: use a file in it, or --directory="))
@@ -229,6 +248,16 @@ impl<'facts> Sizes<'facts> {
             }
             _ => Ok((file, None)),
         }
+    }
+
+    fn contradiction(&self, replay: &Replay, path: &Path, index: u64, kind: FileKind, size_now: u64) -> Option<String> {
+        let size = match kind {
+            FileKind::Missing => None,
+            FileKind::Regular | FileKind::BlockDevice => Some(size_now),
+            _ => return None,
+        };
+        let made = self.written.contains(path) || self.planned.contains_key(path);
+        replay::contradiction(replay, index as usize, size, kind == FileKind::BlockDevice, made)
     }
 
     /// Whether an engine may do to what stands at this path what it does: it takes away only what the job itself may have
@@ -333,11 +362,15 @@ struct Shares<'job> {
     /// Files of the worker.
     count: u64,
     drawn: FileSizes,
+    replay: Option<&'job Replay>,
 }
 
 impl Shares<'_> {
     /// Bytes used of the file with this index, which has `size_now` bytes and is used from `start` on.
     fn of(&mut self, index: u64, size_now: u64, start: u64) -> u64 {
+        if let Some(replay) = self.replay {
+            return replay.summary.files.get(index as usize).map_or(0, |file| file.end);
+        }
         let rest = size_now.saturating_sub(start);
         let files = &self.job.files;
         if let Some((smallest, largest)) = files.file_size {

@@ -47,7 +47,7 @@ impl WorkerPlan {
             end_sync: durability.end_fsync || durability.fsync_on_close || durability.end_syncfs,
             invalidated: has_files.then_some(job.files.invalidate && !job.files.pre_read),
             synchronous_engine: job.submission.is_synchronous(),
-            paced: job.pacing.is_paced(),
+            paced: job.pacing.is_paced() || job.traces.keeps_time(),
             compressible_percent: match job.content.zero {
                 true => Some(100),
                 false => job.content.compress.map(|(percent, _)| percent),

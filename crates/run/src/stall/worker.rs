@@ -93,7 +93,7 @@ impl WorkerWatch {
             _ if to_end => Silence::ALLOWED,
             WorkerState::Created | WorkerState::Syncing => bounds.at_rest(totals.bytes.write),
             // A slow schedule is no silence.
-            _ if at_work && !plan.job.pacing.is_paced() => bounds.at_work(),
+            _ if at_work && !plan.job.pacing.is_paced() && !plan.job.traces.keeps_time() => bounds.at_work(),
             // It waits for the others, or is over.
             _ => Silence::ALLOWED,
         };

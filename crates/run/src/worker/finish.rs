@@ -4,24 +4,32 @@ use drive::{
     DepthSearch, Ended, Failure, Governor, LatencySeries, Loop, Lost, OpenFiles, Parts, WorkerCell, WorkerEnd,
     WorkerState,
 };
-use os::errno::ETIMEDOUT;
+use os::errno::{EINVAL, EIO, ETIMEDOUT};
 
 use workload::Op;
 
-use super::sentences;
+use super::{recording, sentences};
 use crate::account::job_error;
-use crate::plan::WorkerPlan;
+use crate::plan::{Plan, WorkerPlan};
 use crate::verification::{self, state};
 
 /// Names the failure of requests that never completed.
 const DRAIN: &str = "drain";
 
 /// The syncs that belong to the I/O phase, the reading back of what was written, then the record.
-pub(super) fn finish(plan: &WorkerPlan, work: &mut dyn Loop<'_>, ended: Ended, verifiable: Option<u64>) -> WorkerEnd {
+pub(super) fn finish(
+    plan: &WorkerPlan,
+    whole: &Plan,
+    work: &mut dyn Loop<'_>,
+    ended: Ended,
+    verifiable: Option<u64>,
+) -> WorkerEnd {
     let came_to_end = matches!(ended, Ended::Finished | Ended::DeviceFull);
     let mut failure = failure_of(ended);
     let mut lost = work.lost().cloned();
     let parts = work.parts();
+    failure = failure.or_else(|| fault_of_log(plan, parts));
+    let lateness = parts.governor.as_ref().and_then(Governor::lateness);
     let search = parts.governor.as_mut().and_then(Governor::take_search);
     let state = state::of(plan, parts);
     // What follows is no part of any interval.
@@ -42,6 +50,7 @@ pub(super) fn finish(plan: &WorkerPlan, work: &mut dyn Loop<'_>, ended: Ended, v
     }
     let mut elapsed_ms = parts.phase.elapsed_ms(end_ns);
     let final_sync_ns = syncs.as_ref().is_ok_and(|count| *count > 0).then(|| end_ns.saturating_sub(sync_began_ns));
+    let synced = *syncs.as_ref().unwrap_or(&0);
     failure = failure.or(syncs.err());
     let mut notes = Vec::new();
     let mut unstored_bytes = None;
@@ -58,12 +67,14 @@ pub(super) fn finish(plan: &WorkerPlan, work: &mut dyn Loop<'_>, ended: Ended, v
         }
     }
     let (synchronous, mut ways) = (work.is_synchronous(), work.ways());
+    let over_ns = work.now_ns();
     let parts = work.parts();
     let mut messages = sentences::of_survived(plan, &parts.survival);
     if let Some(verification) = parts.governor.as_mut().and_then(Governor::take_verification) {
         notes.extend(verification.notes(&plan.job.name, &plan.workload.files));
         messages.extend(verification.into_messages());
     }
+    failure = failure.or(failed_recording(plan, whole, parts, (synced, over_ns)));
     match parts.log.take().map(|log| log.finish(&plan.job.name)) {
         Some(Err(message)) => messages.push(message),
         Some(Ok(note)) => notes.extend(note),
@@ -71,6 +82,7 @@ pub(super) fn finish(plan: &WorkerPlan, work: &mut dyn Loop<'_>, ended: Ended, v
     }
     let mut record = parts.account.job_record(&parts.recorder, elapsed_ms, parts.survival.counted);
     (record.final_sync_ns, record.unstored_bytes) = (final_sync_ns, unstored_bytes);
+    record.lateness = lateness.map(Box::new);
     // Plain synchronous writes and governed jobs alone have two readings of the clock for each request.
     if parts.time_all && (!synchronous || parts.governor.is_none() && plan.job.pattern.access.reads) {
         ways.push("shared-readings");
@@ -107,6 +119,20 @@ fn end_of(
         end.record.lost = Some(sentences::lost_requests(plan, lost));
     }
     end
+}
+
+/// Writes the end of the log that the job records, whatever has happened before.
+fn failed_recording(plan: &WorkerPlan, whole: &Plan, parts: &mut Parts<'_>, synced: (u32, u64)) -> Option<Failure> {
+    let recording = parts.governor.as_mut().and_then(Governor::take_recording)?;
+    let sentence = recording::end(plan, whole, recording, synced).err()?;
+    Some(Failure { code: EIO, function: "write_iolog", op: None, detail: Some(sentence) })
+}
+
+/// The log that is replayed is no longer what it was when it was examined.
+fn fault_of_log(plan: &WorkerPlan, parts: &Parts<'_>) -> Option<Failure> {
+    let (replay, fault) = plan.replay.as_ref().zip(parts.generator.fault())?;
+    let detail = Some(format!("read_iolog={}: {fault}: the log has changed since it was examined", replay.name));
+    Some(Failure { code: EINVAL, function: "read_iolog", op: None, detail })
 }
 
 fn failure_of(ended: Ended) -> Option<Failure> {

@@ -3,21 +3,10 @@
 use drive::{Failure, Lost, Survival};
 use os::errno::ETIMEDOUT;
 use results::{LostRequest, LostRequests};
-use workload::{Op, OpKind};
+use workload::Op;
 
 use crate::account::job_error;
 use crate::plan::WorkerPlan;
-
-fn kind_of(op: &Op) -> &'static str {
-    match op.kind {
-        OpKind::Read => "read",
-        OpKind::Write => "write",
-        OpKind::Trim => "trim",
-        OpKind::Sync => "sync",
-        OpKind::DataSync => "datasync",
-        OpKind::SyncRange => "sync_file_range",
-    }
-}
 
 fn file_of(plan: &WorkerPlan, op: &Op) -> String {
     plan.files.get(op.file as usize).map_or("-".into(), |file| job::bytes::shown(&file.path))
@@ -28,7 +17,7 @@ pub(super) fn of_failure(plan: &WorkerPlan, failure: &Failure) -> Vec<String> {
     let error = job_error(failure.code, failure.function);
     let mut lines = Vec::new();
     if let Some(op) = &failure.op {
-        let (file, kind, offset, length) = (file_of(plan, op), kind_of(op), op.offset, op.length);
+        let (file, kind, offset, length) = (file_of(plan, op), op.kind.word(), op.offset, op.length);
         match &failure.detail {
             Some(detail) => lines.push(format!("fio: {detail}: {file} {kind} {offset} {length}")),
             None => lines.push(format!(
@@ -58,7 +47,7 @@ pub(super) fn of_survived(plan: &WorkerPlan, survival: &Survival) -> Vec<String>
 pub(super) fn of_lost(plan: &WorkerPlan, lost: &Lost) -> Vec<String> {
     let name = &plan.job.name;
     let shown = |op: &Op| {
-        let (kind, file, offset, length) = (kind_of(op), file_of(plan, op), op.offset, op.length);
+        let (kind, file, offset, length) = (op.kind.word(), file_of(plan, op), op.offset, op.length);
         format!("{kind} of {file} at offset {offset}, {length} bytes")
     };
     let count = if lost.count == 1 { "a request".to_owned() } else { format!("{} requests", lost.count) };
@@ -78,7 +67,7 @@ pub(super) fn of_lost(plan: &WorkerPlan, lost: &Lost) -> Vec<String> {
 /// The same for the record.
 pub(super) fn lost_requests(plan: &WorkerPlan, lost: &Lost) -> LostRequests {
     let listed = lost.oldest.iter().map(|op| LostRequest {
-        kind: kind_of(op).to_owned(),
+        kind: op.kind.word().to_owned(),
         file: file_of(plan, op),
         offset: op.offset,
         bytes: op.length,

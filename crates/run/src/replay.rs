@@ -1,0 +1,165 @@
+//! `read_iolog`: logs are examined before anything is planned, so that their files are planned, guarded and reported like
+//! those that a job names itself.
+
+mod merged;
+
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::io;
+use std::sync::Arc;
+
+use job::{Amount, BlockSize, Extent, Job, PerDirection, ReplayOptions};
+use os::files::{RecordedInput, RecordedLog};
+use workload::{LogInput, Summary};
+
+pub use merged::merge_traces;
+
+/// A log that a worker replays.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    /// As the job names it.
+    pub name: String,
+    /// Its requests.
+    pub log: Arc<dyn LogInput>,
+    /// What they are, all in all.
+    pub summary: Summary,
+}
+
+#[derive(Debug)]
+struct Stored(RecordedLog);
+
+impl LogInput for Stored {
+    fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.0.read_at(into, offset)
+    }
+}
+
+/// The jobs of a line, with what each replays beside it.
+pub(crate) type Replaying = (Vec<Job>, Vec<Option<Arc<Replay>>>);
+
+/// Examines the logs; `None`: no job replays one. A job whose clones replay several logs becomes a job for each clone.
+///
+/// # Errors
+/// A sentence about a log that cannot be replayed.
+pub(crate) fn examine(jobs: &[Job]) -> Result<Option<Replaying>, String> {
+    if jobs.iter().all(|job| job.traces.replay.is_empty()) {
+        return Ok(None);
+    }
+    let mut examined = Examined::default();
+    let (mut all, mut replays) = (Vec::new(), Vec::new());
+    for job in jobs {
+        let merge = job.traces.merge.as_ref();
+        if let Some(merge) = merge {
+            merged::merged(job, merge)?;
+        }
+        let logs = merge.map_or_else(|| job.traces.replay.clone(), |merge| vec![merge.file.clone()]);
+        let parts = if logs.len() > 1 { job.clones } else { 1 };
+        for part in 0..parts {
+            let replay = match logs.get(part as usize % logs.len().max(1)) {
+                Some(name) => Some(examined.log(job, name)?),
+                None => None,
+            };
+            let mut job = replay.as_ref().map_or_else(|| job.clone(), |replay| replaying(job, &replay.summary));
+            if parts > 1 {
+                job.clones = 1;
+            }
+            if part > 0 {
+                (job.stonewall, job.new_group, job.starts_file, job.display_name) = (false, false, false, None);
+            }
+            all.push(job);
+            replays.push(replay);
+        }
+    }
+    Ok(Some((all, replays)))
+}
+
+/// Logs that were examined, under their names: a stream can be read once only.
+#[derive(Default)]
+struct Examined(HashMap<String, Vec<(ReplayOptions, Arc<Replay>)>>);
+
+impl Examined {
+    fn log(&mut self, job: &Job, name: &str) -> Result<Arc<Replay>, String> {
+        let options = &job.traces.options;
+        let known = self.0.entry(name.to_owned()).or_default();
+        if let Some((_, replay)) = known.iter().find(|(other, _)| other == options) {
+            return Ok(Arc::clone(replay));
+        }
+        let failed = |reason: &dyn Display, next: &str| failed(job, name, reason, next);
+        let mut input = RecordedInput::open(&os::written::path(name)).map_err(|error| {
+            let next = "name a log that is there; one that a job writes must be written by an earlier run";
+            failed(&os::errno::reason(&error), next)
+        })?;
+        let mut summary = Summary::of(&mut input, options)
+            .map_err(|error| failed(&error, "mend the log at this line, or record it anew with write_iolog"))?;
+        if summary.depth.is_some() && options.redirect.is_none() {
+            for file in &mut summary.files {
+                let number = file.name.parse().ok();
+                let device = number.and_then(probe::device_of).ok_or_else(|| {
+                    let reason = format!("did not find replay device(s): there is no device {}", file.name);
+                    failed(&reason, "replay_redirect=DEVICE")
+                })?;
+                file.name = job::bytes::shown(&device);
+            }
+        }
+        let modifies = |kinds: &[bool; 4]| kinds[1] || kinds[2];
+        if let Some(file) = summary.files.iter().find(|file| job.files.read_only && modifies(&file.kinds)) {
+            let reason = format!("writes or trims {}, but fio is in read-only mode", file.name);
+            return Err(failed(&reason, "replay_skip=write,trim, or leave --readonly out"));
+        }
+        let log = Arc::new(Stored(input.into_log()));
+        let replay = Arc::new(Replay { name: name.to_owned(), log, summary });
+        known.push((options.clone(), Arc::clone(&replay)));
+        Ok(replay)
+    }
+}
+
+fn failed(job: &Job, log: &str, reason: &dyn Display, next: &str) -> String {
+    format!("fio: {}: read_iolog={log}: {reason}\nNext step: {next}", job.name)
+}
+
+/// The job as if it had named the files, the directions and the sizes of its log.
+fn replaying(job: &Job, summary: &Summary) -> Job {
+    let mut job = job.clone();
+    let files = &mut job.files;
+    files.names = summary.files.iter().map(|file| file.name.clone()).collect();
+    files.directories.clear();
+    (files.size, files.file_size, files.fill_device, files.append) = (None, None, false, false);
+    (files.offset, files.offset_increment) = (Amount::Bytes(0), Amount::Bytes(0));
+    // As with fio, a file that is missing is made when it is opened, and nothing is laid out.
+    files.create_on_open = true;
+    job.pattern.access = summary.access();
+    let (min, max) = summary.lengths;
+    job.pattern.block_size =
+        PerDirection::all(if min == max { BlockSize::Fixed(max) } else { BlockSize::Range(min, max) });
+    job.extent = Extent { io_size: None, number_ios: 0, loops: 1, time_based: false, ..job.extent };
+    if let (Some(depth), false) = (summary.depth, job.traces.depth_given) {
+        job.submission.depth = depth;
+    }
+    if summary.syncs() {
+        // A log does not say how ranges were synced: their writing is begun.
+        job.durability.sync_file_range.get_or_insert((2, 0));
+    }
+    job
+}
+
+/// What a log says about a file and what is there contradict each other.
+pub(crate) fn contradiction(
+    replay: &Replay,
+    index: usize,
+    size: Option<u64>,
+    is_fixed: bool,
+    made: bool,
+) -> Option<String> {
+    let file = replay.summary.files.get(index)?;
+    let what = if replay.summary.depth.is_some() { "record" } else { "line" };
+    let place = |number: u64| format!("{}: {what} {number}", replay.name);
+    let [reads, writes, trims, _] = file.kinds;
+    let modifies = replay.summary.access().modifies();
+    match size {
+        None if !modifies && !made => Some(format!("{} needs {}, which is not there", place(file.first_at), file.name)),
+        Some(size) if size < file.end && (is_fixed || reads && !writes && !trims && !made) => {
+            Some(format!("{} goes up to byte {} of {}, which has {size}", place(file.end_at), file.end, file.name))
+        }
+        _ => None,
+    }
+}

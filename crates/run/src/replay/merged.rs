@@ -1,0 +1,51 @@
+//! `merge_blktrace_file`: the traces of a job become one, which is replayed in their place.
+
+use std::io::{self, BufWriter, Write};
+use std::sync::Arc;
+
+use job::{Job, MergedTrace};
+use os::errno::reason;
+use os::files::RecordedInput;
+use os::written::path;
+use workload::Part;
+
+use super::{Stored, failed};
+use crate::open_log::open_one;
+
+/// Merges the traces of all jobs that ask for it.
+///
+/// # Errors
+/// A sentence about the first that cannot be merged.
+pub fn merge_traces(jobs: &[Job]) -> Result<(), String> {
+    jobs.iter()
+        .filter_map(|job| Some((job, job.traces.merge.as_ref()?)))
+        .try_for_each(|(job, merge)| merged(job, merge))
+}
+
+/// Merges the traces of a job.
+pub(super) fn merged(job: &Job, merge: &MergedTrace) -> Result<(), String> {
+    let names = &job.traces.replay;
+    let mut parts = Vec::new();
+    for (index, name) in names.iter().enumerate() {
+        let next = "name traces that are there";
+        let opened = RecordedInput::open(&path(name)).and_then(|mut input| {
+            // What comes through a stream is kept as it is read.
+            io::copy(&mut input, &mut io::sink())?;
+            Ok(input.into_log())
+        });
+        let log = opened.map_err(|error| failed(job, name, &reason(&error), next))?;
+        let of = |list: &[f64], otherwise| list.get(index).copied().unwrap_or(otherwise);
+        let (scale_percent, passes) = (of(&merge.scalars, 100.0), of(&merge.iterations, 1.0).max(1.0) as u64);
+        parts.push(Part { log: Arc::new(Stored(log)), scale_percent, passes });
+    }
+    let out = open_one(&path(&merge.file), true)?;
+    let mut out = BufWriter::new(out);
+    let written = workload::merge(parts, &mut out).and_then(|()| Ok(out.flush()?));
+    written.map_err(|error| {
+        let name = match &error {
+            workload::MergeError::Trace(index, _) => names[*index].as_str(),
+            workload::MergeError::Write(_) => merge.file.as_str(),
+        };
+        failed(job, name, &error, "merge traces of blktrace (blkparse -d makes one of the files of all processors)")
+    })
+}

@@ -1,0 +1,157 @@
+//! Recorded I/O: the requests of a log, each with the moment it was recorded at, as requests to come.
+//!
+//! A log is read piece by piece, so that memory does not grow with it. It is read twice: [`Summary::of`] finds the files and
+//! whatever is wrong before anything is done, [`Recorded`] makes the requests.
+
+mod blocks;
+mod chunk;
+mod input;
+mod lines;
+mod merge;
+mod records;
+
+use std::io::Read;
+use std::sync::Arc;
+
+use job::{Access, ReplayOptions};
+
+use crate::op::{BLOCK_OPS, Block, NO_INSTANT};
+use input::FromBegin;
+pub use input::LogInput;
+pub use merge::{MergeError, Part, merge};
+pub use records::LogError;
+use records::Records;
+
+/// What a log asks for, without its requests.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// The files that have I/O; [`Op::file`](crate::Op::file) counts them from 0.
+    pub files: Vec<ReplayedFile>,
+    /// How many requests there are.
+    pub requests: u64,
+    /// Requests with a moment of their own.
+    pub timed: u64,
+    /// Lengths of the shortest and of the longest, bytes.
+    pub lengths: (u64, u64),
+    /// Bytes of all.
+    pub bytes: u64,
+    /// Of a trace of blktrace, whose files are devices `major:minor` unless they are redirected: how many requests were in
+    /// flight at most.
+    pub depth: Option<u32>,
+}
+
+/// A file of a log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReplayedFile {
+    /// Its name, as a text of the job language.
+    pub name: String,
+    /// Where the transfers end, bytes.
+    pub end: u64,
+    /// Line or record of the first transfer that ends there.
+    pub end_at: u64,
+    /// That of its first request.
+    pub first_at: u64,
+    /// Reads, writes, trims, syncs of it.
+    pub kinds: [bool; 4],
+}
+
+impl Summary {
+    /// Reads the whole log.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    pub fn of(input: &mut dyn Read, options: &ReplayOptions) -> Result<Summary, LogError> {
+        let mut records = Records::new(options);
+        let mut summary = Summary::default();
+        while let Some(record) = records.next(input)? {
+            let op = record.op;
+            let index = op.file as usize;
+            if index == summary.files.len() {
+                let name = job::bytes::text(records.file_name(index));
+                summary.files.push(ReplayedFile { name, first_at: record.number, ..ReplayedFile::default() });
+            }
+            let file = &mut summary.files[index];
+            file.kinds[op.kind.lane()] = true;
+            if op.kind.direction().is_some() && op.offset + op.length > file.end {
+                (file.end, file.end_at) = (op.offset + op.length, record.number);
+            }
+            summary.requests += 1;
+            summary.timed += u64::from(record.due_ns != NO_INSTANT);
+            if op.length > 0 {
+                let (min, max) = summary.lengths;
+                summary.lengths = (if min == 0 { op.length } else { min.min(op.length) }, max.max(op.length));
+                summary.bytes = summary.bytes.saturating_add(op.length);
+            }
+        }
+        match summary.requests {
+            0 => Err(records.error("the log holds no I/O that is replayed")),
+            _ => {
+                summary.depth = records.depth();
+                // Of syncs alone.
+                summary.lengths.1 = summary.lengths.1.max(1);
+                summary.lengths.0 = summary.lengths.0.max(1);
+                Ok(summary)
+            }
+        }
+    }
+
+    /// Which way the I/O goes.
+    pub fn access(&self) -> Access {
+        let any = |lane: usize| self.files.iter().any(|file| file.kinds[lane]);
+        let (writes, trims) = (any(1), any(2));
+        Access { reads: any(0) || !writes && !trims, writes, trims, random: false }
+    }
+
+    /// Whether there are syncs.
+    pub fn syncs(&self) -> bool {
+        self.files.iter().any(|file| file.kinds[3])
+    }
+}
+
+/// The requests of a log.
+#[derive(Clone, Debug)]
+pub(crate) struct Recorded {
+    records: Records,
+    input: FromBegin,
+    keeps_time: bool,
+    fault: Option<LogError>,
+}
+
+impl Recorded {
+    pub(crate) fn new(input: Arc<dyn LogInput>, options: &ReplayOptions) -> Recorded {
+        let input = FromBegin::of(input);
+        Recorded { records: Records::new(options), input, keeps_time: !options.no_stall, fault: None }
+    }
+
+    /// Fills the block; false: nothing more comes.
+    pub(crate) fn refill(&mut self, block: &mut Block) -> bool {
+        let stamps = if self.keeps_time {
+            Some(block.intended_ns.get_or_insert_with(|| Box::new([0; BLOCK_OPS])))
+        } else {
+            None
+        };
+        let mut stamps = stamps.map(|stamps| stamps.iter_mut());
+        while block.len < BLOCK_OPS && self.fault.is_none() {
+            match self.records.next(&mut self.input) {
+                Ok(Some(record)) => {
+                    block.ops[block.len] = record.op;
+                    if let Some(stamp) = stamps.as_mut().and_then(Iterator::next) {
+                        *stamp = record.due_ns;
+                    }
+                    block.len += 1;
+                }
+                Ok(None) => break,
+                Err(error) => self.fault = Some(error),
+            }
+        }
+        block.len > 0
+    }
+
+    /// Why the requests ended before the log.
+    pub(crate) fn fault(&self) -> Option<&LogError> {
+        self.fault.as_ref()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! `merge_blktrace_file`: several traces as one.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use super::blocks::{self, BlockRecord};
+use super::chunk::Chunk;
+use super::input::{FromBegin, LogInput};
+use super::records::LogError;
+
+/// A trace that becomes part of another one.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Its records.
+    pub log: Arc<dyn LogInput>,
+    /// What its times are multiplied with, percent.
+    pub scale_percent: f64,
+    /// How often it comes.
+    pub passes: u64,
+}
+
+/// Why traces could not be merged.
+#[derive(Debug, thiserror::Error)]
+pub enum MergeError {
+    /// The number of the trace, from 0, and what is wrong with it.
+    #[error("{1}")]
+    Trace(usize, LogError),
+    /// Writing failed.
+    #[error("{0}")]
+    Write(#[from] io::Error),
+}
+
+/// One trace on its way.
+struct Way {
+    part: Part,
+    index: usize,
+    input: FromBegin,
+    chunk: Chunk,
+    swapped: bool,
+    records: u64,
+    pass: u64,
+    /// Time of the last record so far, ns: the length of the trace, at its end.
+    length_ns: u64,
+    next: Option<(u64, BlockRecord)>,
+}
+
+/// Writes the requests of all parts in the order of their times, those at the same time in the order of the parts.
+pub fn merge(parts: Vec<Part>, out: &mut dyn Write) -> Result<(), MergeError> {
+    let mut ways = Vec::new();
+    for (index, part) in parts.into_iter().enumerate() {
+        let mut way = Way::new(part, index);
+        way.go_on()?;
+        ways.push(way);
+    }
+    loop {
+        let first =
+            ways.iter_mut().filter(|way| way.next.is_some()).min_by_key(|way| way.next.as_ref().map(|next| next.0));
+        let Some(way) = first else { return Ok(()) };
+        if let Some((at_ns, record)) = way.next.take() {
+            out.write_all(&record.at(at_ns))?;
+        }
+        way.go_on()?;
+    }
+}
+
+impl Way {
+    fn new(part: Part, index: usize) -> Way {
+        let input = FromBegin::of(Arc::clone(&part.log));
+        Way { part, index, input, chunk: Chunk::new(), swapped: false, records: 0, pass: 0, length_ns: 0, next: None }
+    }
+
+    /// Finds the next request, in the next pass if need be.
+    fn go_on(&mut self) -> Result<(), MergeError> {
+        while self.pass < self.part.passes {
+            if self.records == 0 {
+                let begin = self.chunk.has(4, &mut self.input);
+                begin.map_err(|error| self.error(error.to_string()))?;
+                let swapped = blocks::is_swapped(self.chunk.rest());
+                self.swapped = swapped.ok_or_else(|| self.error("this is no trace of blktrace".to_owned()))?;
+            }
+            self.records += 1;
+            let record = blocks::next(&mut self.chunk, &mut self.input, self.swapped);
+            match record.map_err(|reason| self.error(reason))? {
+                Some(record) if record.request().is_some() => {
+                    if record.time_ns < self.length_ns && self.pass == 0 {
+                        return Err(self.error("the trace is out of order".to_owned()));
+                    }
+                    if self.pass == 0 {
+                        self.length_ns = record.time_ns;
+                    }
+                    let at_ns = self.pass.saturating_mul(self.length_ns).saturating_add(record.time_ns);
+                    self.next = Some(((at_ns as f64 * self.part.scale_percent / 100.0) as u64, record));
+                    return Ok(());
+                }
+                Some(_) => {}
+                None => {
+                    self.pass += 1;
+                    (self.chunk, self.records) = (Chunk::new(), 0);
+                    self.input = FromBegin::of(Arc::clone(&self.part.log));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn error(&self, reason: String) -> MergeError {
+        MergeError::Trace(self.index, LogError { what: "record", number: self.records, reason })
+    }
+}
