@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::tests_step::{self, Counts};
-use crate::workspace::{Workspace, cargo};
+use crate::workspace::{Workspace, cargo, cargo_command};
 use crate::{USAGE, bench, docs, sanitize, soak, tidy, windows};
 
 /// Passed, or what went wrong outside the thing checked.
@@ -31,6 +31,7 @@ const COMPILING: &[Step] =
 /// the first of them compiles.
 const ALONE: &[Step] = &[
     Step { name: "windows", check: windows::run },
+    Step { name: "sentences", check: sentences },
     Step { name: "sanitize", check: || sanitize::run(&[]) },
     Step { name: "soak", check: || soak::run(&[]) },
     Step { name: "bench", check: || bench::run(&["--quick".to_owned()]) },
@@ -40,6 +41,15 @@ const ALONE: &[Step] = &[
 fn clippy() -> Outcome {
     let lint = |which: &[&str]| cargo(&[&["clippy", "--workspace"], which, &["--", "-D", "warnings"]].concat());
     Ok(lint(&["--all-targets"])? && lint(&["--test", "*"])?)
+}
+
+/// The sentences of each question on 5,000 drawn studies: the tests of each push draw fewer.
+fn sentences() -> Outcome {
+    let packages = ["fsdyno-guide", "fsdyno-check", "fsdyno-present"].map(|package| ["-p", package]).concat();
+    let mut command = cargo_command();
+    command.arg("test").args(packages).args(["--lib", "--tests", "--", "denies_its", "drawn::"]);
+    let status = command.env("FSDYNO_CASES", "5000").status().map_err(|error| format!("cannot run cargo: {error}"))?;
+    Ok(status.success())
 }
 
 /// What is depended on: licences, sources, versions, and advisories where their database can be had.

@@ -41,12 +41,14 @@ pub(crate) struct Estimate {
     within: Spread,
     /// The runs' own figures.
     pub(crate) runs: Runs,
+    /// Of a percentile: how many values there are, if so few that tables show none.
+    pub(crate) scarce: Option<u64>,
 }
 
 impl Estimate {
     /// Of all runs as one, without what they show between them.
     fn of_one(value: f64, within: Spread, basis: String) -> Estimate {
-        Estimate { value, spread: within.clone(), basis, course: None, within, runs: Runs::default() }
+        Estimate { value, spread: within.clone(), basis, course: None, within, runs: Runs::default(), scarce: None }
     }
 
     /// PASS, FAIL or INCONCLUSIVE against a limit in the base unit.
@@ -255,7 +257,8 @@ fn of_latency(latency: &Latency, statistic: Statistic, course: &[f64]) -> Result
             }
         }
     };
-    Ok(Estimate::of_one(value, spread, basis))
+    let is_scarce = matches!(statistic, Statistic::Percentile(percent) if !latency.shows(percent));
+    Ok(Estimate { scarce: is_scarce.then_some(count), ..Estimate::of_one(value, spread, basis) })
 }
 
 /// The interval of a mean: of independent values, or of their course where that scatters more.

@@ -103,7 +103,7 @@ impl<'a> ResolvedRequirement<'a> {
         let Ok(limit) = self.limit else { return false };
         let rows = ran.of_test();
         let sound = ran.problem.is_none() && untrusted(&rows).is_none() && !self.asks_memory_to_last(ran.test);
-        let found = estimate(&rows, self.requirement.metric);
+        let found = estimate(&ran.counted(), self.requirement.metric);
         let undecided = |found: Estimate| self.judgement(&found, limit).0 == Verdict::Inconclusive;
         self.binding && sound && found.is_ok_and(undecided)
     }
@@ -135,12 +135,11 @@ impl<'a> ResolvedRequirement<'a> {
             let changes: Vec<String> = ran.shortened.iter().map(Shortened::to_string).collect();
             answer.caveats.push(format!("shortened, not the vendor's test: {}", changes.join(", ")));
         }
-        let rows = ran.of_test();
         if let Some(problem) = ran.problem {
             answer.reason = problem.to_string();
             return answer;
         }
-        match (estimate(&rows, self.requirement.metric), &self.limit) {
+        match (estimate(&ran.counted(), self.requirement.metric), &self.limit) {
             (Err(reason), _) => answer.reason = reason,
             (Ok(found), Err(reason)) => {
                 self.set_figure(&mut answer, &found);
@@ -218,17 +217,42 @@ impl<'a> ResolvedRequirement<'a> {
         }
         let (verdict, fallen) = self.judgement(found, limit);
         answer.caveats.extend(fallen.map(|course| self.course_sentence(course)));
+        if let Some(course) = fallen {
+            let last = course.last / self.requirement.unit_size;
+            let distance = if self.requirement.bound == Bound::AtMost { limit - last } else { last - limit };
+            answer.margin_percent = Some(distance * 100.0 / limit);
+        }
         answer.verdict = verdict;
         answer.reason = match verdict {
-            Verdict::Pass => format!("{basis}; the whole interval meets the limit{}", by_how_much(found)),
-            Verdict::Fail => format!("{basis}; the whole interval misses the limit{}", by_how_much(found)),
+            Verdict::Pass | Verdict::Fail => {
+                let does = if verdict == Verdict::Pass { "meets" } else { "misses" };
+                format!("{basis}; {}", self.what_decides(found, (verdict, does), limit, fallen.is_some()))
+            }
             _ => self.why_inconclusive(found, ran),
         };
         if verdict == Verdict::Inconclusive {
             answer.cap_s = Some(ran.cap_s);
+        } else if let Some(count) = found.scarce {
+            let text = "fewer than ten lie beyond this percentile, so that tables have none: what it can be decides";
+            answer.caveats.push(format!("of {} values {text}", number(count as f64)));
         }
         if answer.verdict == Verdict::Pass && margin_percent < THIN_MARGIN_PERCENT {
             answer.caveats.push(format!("the margin is below {THIN_MARGIN_PERCENT} %"));
+        }
+    }
+
+    /// What is on one side of the limit: the interval, the end of the test, or each run by far.
+    fn what_decides(&self, found: &Estimate, (verdict, does): (Verdict, &str), limit: f64, at_end: bool) -> String {
+        let by_interval =
+            |interval: &Interval| interval.judge(self.requirement.bound, limit * self.requirement.unit_size);
+        match &found.spread {
+            _ if at_end => format!("the whole interval of the last third {does} the limit"),
+            Spread::Percentile(none) => format!("{none}, but all that it can be {does} the limit"),
+            Spread::Known(interval) if by_interval(interval) != verdict => {
+                let runs = found.runs.count();
+                format!("the interval holds the limit, but each of the {runs} runs {does} it by more than half of it")
+            }
+            _ => format!("the whole interval {does} the limit{}", by_how_much(found)),
         }
     }
 
@@ -278,6 +302,14 @@ impl<'a> TestRun<'a> {
         self.indices.iter().filter_map(|index| self.rows.get(*index)).collect()
     }
 
+    /// The rounds that make its figure, as the tables have it: those that count, or all where none does.
+    fn counted(&self) -> Vec<&'a Row> {
+        let rows = self.of_test();
+        let valid = |row: &&Row| row.trust() < Trust::Invalid && row.first_error().is_none();
+        let counted: Vec<&Row> = rows.iter().copied().filter(valid).collect();
+        if counted.is_empty() { rows } else { counted }
+    }
+
     fn rounds(&self) -> u32 {
         self.of_test().iter().map(|row| row.round + 1).max().unwrap_or(0)
     }
@@ -294,8 +326,11 @@ impl Factors {
     }
 }
 
-/// Why the rows cannot pass a check; `None`: no finding makes them invalid.
+/// Why the rows cannot pass a check; `None`: none failed, and no finding makes one invalid.
 fn untrusted(rows: &[&Row]) -> Option<String> {
+    if let Some((rank, error)) = rows.iter().find_map(|row| row.first_error()) {
+        return Some(format!("a run failed: {rank}{}: {}", error.function, error.text));
+    }
     let row = rows.iter().find(|row| row.trust() == Trust::Invalid)?;
     row.findings.iter().find(|found| found.severity == Severity::Invalid).map(|found| found.cause.clone())
 }

@@ -9,7 +9,7 @@ mod study;
 
 use results::evidence::{InMemory, StorageClass};
 use results::statistics::FALLS_BEHIND;
-use results::{Finding, JobRecord, Moments, RunRecord, Severity};
+use results::{Finding, JobRecord, Moments, Pace, PerDirection, RunRecord, Severity};
 
 use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
 use crate::traps::{cpu_starved, foreign_load, memory_limit, throttled};
@@ -36,6 +36,8 @@ pub enum Limiter {
     MemoryLimit,
     /// The rate that the job asks for.
     Rate,
+    /// The pauses that the job makes between its requests.
+    ThinkTime,
     /// What others do with the device.
     OtherLoad,
     /// The network's rate.
@@ -70,6 +72,11 @@ impl Limiter {
         }
     }
 
+    /// It lies between this machine and the server: what the mount and its link are is the next question.
+    pub fn is_of_network(self) -> bool {
+        matches!(self, Limiter::Link | Limiter::ServerLink | Limiter::ServerOrLink | Limiter::RoundTrip)
+    }
+
     /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
@@ -78,6 +85,7 @@ impl Limiter {
             Limiter::IoThrottle => "the control group's I/O limit",
             Limiter::MemoryLimit => "the control group's memory limit",
             Limiter::Rate => "the job's own rate",
+            Limiter::ThinkTime => "the job's own think time",
             Limiter::OtherLoad => "other load on the device",
             Limiter::Link => "the link",
             Limiter::RoundTrip => "the network's round trip",
@@ -107,6 +115,9 @@ const BUSY: f64 = 0.9;
 /// … if the workers or the daemon used or waited for a processor during this share of it.
 const WANTED: f64 = 0.2;
 
+/// Think time is the limit from this share of a job's time on.
+const THOUGHT: f64 = 0.5;
+
 /// A device is the limit when it was busy for this share of the time …
 const DEVICE_BUSY: f64 = 0.9;
 /// … or when this share of the requests asked for was in its queue.
@@ -133,7 +144,11 @@ pub(crate) fn of_node(record: &RunRecord, evidence: &Evidence<'_>) -> Result<Lim
     let stage = evidence.stages.first().ok_or(UNWATCHED)?;
     let row = stage.rows.first().ok_or(UNWATCHED)?;
     if row.paced() {
-        return own_rate(row).ok_or("the job's own rate limit or think time set the pace");
+        let pace = own_pace(row).ok_or("the job's own rate limit or think time set the pace")?;
+        // Where something else held it, the layers below may show what.
+        if let Ok(limit) = pace {
+            return Ok(limit);
+        }
     }
     if let Some(finding) = record
         .findings
@@ -183,17 +198,52 @@ fn foreign_load<'r>(record: &'r RunRecord, evidence: &Evidence<'_>) -> Option<&'
     (number(foreign_load::FOREIGN)? > number(foreign_load::OWN)?).then_some(found.cause.as_str())
 }
 
-/// The rate that was asked for, where it came back: else something else held the job.
-fn own_rate(row: &Row<'_>) -> Option<Limit> {
-    let (mut asked, mut done) = (0.0, 0.0);
+/// What the job itself asks for, where that came back or filled its time; an error where something else held it. `None`: it
+/// goes flat out, or what paces it is none of these.
+fn own_pace(row: &Row<'_>) -> Option<Result<Limit, ()>> {
+    let (mut bytes, mut ios, mut thought) = ((0.0, 0.0), (0.0, 0.0), (0.0, 0.0));
     for worker in &row.workers {
-        let rate = worker.options.iter().rev().find(|(name, _)| name == "rate_iops")?;
-        asked += rate.1.parse::<f64>().ok()?;
-        done += worker.directions.iter().map(|(_, direction)| direction.iops()).sum::<f64>();
+        let pace = pace_of(worker)?;
+        for (direction, one) in worker.directions.iter().filter(|(_, one)| one.ios > 0) {
+            if let Some(asked) = pace.bytes_per_s[direction] {
+                bytes = (bytes.0 + asked as f64, bytes.1 + one.bytes as f64 * 1e3 / one.runtime_ms.max(1) as f64);
+            }
+            if let Some(asked) = pace.ios_per_s[direction] {
+                ios = (ios.0 + asked as f64, ios.1 + one.iops());
+            }
+        }
+        let done: u64 = worker.directions.iter().map(|(_, one)| one.ios).sum();
+        let pauses = done as f64 / pace.think_ios.max(1) as f64;
+        thought = (thought.0 + worker.job_runtime_ms as f64 * 1e6, thought.1 + pauses * pace.think_ns as f64);
     }
-    let words = "{} of the {} I/Os per second that it asks for";
-    let evidence = Phrase::new(words, [number(done), number(asked)]);
-    (asked > 0.0 && done >= asked * FALLS_BEHIND).then_some(Limit { limiter: Limiter::Rate, evidence })
+    let reached = |(asked, done): (f64, f64)| asked > 0.0 && done >= asked * FALLS_BEHIND;
+    let share = (thought.1 / thought.0.max(1.0)).min(1.0);
+    let (limiter, evidence) = match () {
+        () if reached(bytes) => {
+            (Limiter::Rate, Phrase::new("{} of the {} that it asks for", [rate(bytes.1), rate(bytes.0)]))
+        }
+        () if reached(ios) => {
+            let words = "{} of the {} I/Os per second that it asks for";
+            (Limiter::Rate, Phrase::new(words, [number(ios.1), number(ios.0)]))
+        }
+        () if share >= THOUGHT => {
+            (Limiter::ThinkTime, Phrase::new("its pauses between requests took {} of the time", [percent(share)]))
+        }
+        () if bytes.0 + ios.0 + thought.1 > 0.0 => return Some(Err(())),
+        () => return None,
+    };
+    Some(Ok(Limit { limiter, evidence }))
+}
+
+/// What paces a worker; older records have the words of a rate of I/Os alone.
+fn pace_of(worker: &JobRecord) -> Option<Pace> {
+    let of_words = || {
+        let (_, rate) = worker.options.iter().rev().find(|(name, _)| name == "rate_iops")?;
+        let asked = rate.parse::<f64>().ok()? as u64;
+        let used = PerDirection::from_fn(|direction| (worker.directions[direction].ios > 0).then_some(asked));
+        Some(Pace { ios_per_s: used, ..Pace::default() })
+    };
+    worker.plan.pace.clone().or_else(of_words)
 }
 
 /// There is no witness.

@@ -1,9 +1,10 @@
 //! Which of a job's bytes reached the storage, by the nearest counter of each layer.
 
 use results::evidence::StorageClass;
-use results::{ReadWrite, RunRecord};
+use results::{Finding, ReadWrite, RunRecord};
 
 use crate::evidence::{Evidence, Flow, Row, Transfer};
+use crate::traps::host_cache;
 
 /// Bytes of a stage that reached the storage or came from it, and who counted them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,6 +18,11 @@ pub struct Reached {
 /// Of a stage of the run on a node; `None`: not visible, or others' bytes cannot be told from the run's.
 pub fn reached(record: &RunRecord, node: usize, stage: u32) -> Option<Reached> {
     let evidence = Evidence::of(record).nth(node)?;
+    // What a cache below the device answered went through the device as well.
+    let answered = |finding: &&Finding| finding.id == host_cache::ID && evidence.concerns(finding.node.as_deref());
+    if record.findings.iter().any(|finding| answered(&finding)) {
+        return None;
+    }
     let mut of_stage =
         evidence.stages.iter().filter(|one| one.flow.as_ref().is_some_and(|flow| flow.begin.stage == stage));
     let (stage, None) = (of_stage.next()?, of_stage.next()) else { return None };

@@ -62,6 +62,35 @@ fn the_sums_of_the_sentences_are_those_of_the_table() {
     assert!(study.rows.iter().all(|row| row.command.iter().any(|word| word.starts_with("--rw="))));
 }
 
+/// Requests per second times their size are the bytes per second of each row, however it was measured: after a warm-up, with
+/// syncs, at a rate, with reads and writes mixed.
+#[test]
+fn iops_times_block_size_is_the_rate_of_every_row_of_every_question() {
+    let place = Place::with(&["data", "other"]);
+    let memory = tempfile::tempdir_in("/dev/shm").ok();
+    let memory = memory.as_ref().map(|folder| folder.path().display().to_string());
+    let ask = |words: &str| place.run(&format!("{words} --size=16m --no-store --json -q")).study();
+    let mut studies = vec![
+        ask("measure data --quick"),
+        ask("sweep data --runtime=1 --iodepth=1,16 --bs=4k,64k --rw=randread,randrw"),
+        ask("curve data --runtime=1 --iodepth=4 --loads=40,120"),
+        ask("compare a=data b=other --runtime=1 --rounds=2"),
+    ];
+    studies.extend(memory.map(|path| ask(&format!("measure {path} --quick"))));
+    let mut judged = 0;
+    for (study, row) in studies.iter().flat_map(|study| study.rows.iter().map(move |row| (study, row))) {
+        let round = results::TestRounds::of_rows([row]);
+        let (bytes, requests) = round.rates();
+        let (Some(rate), Some(iops)) = (round.value(bytes), round.value(requests)) else { continue };
+        let setup = &row.run.as_ref().unwrap().jobs[0].setup;
+        let (least, most) = if setup.access.reads { setup.block_sizes.read } else { setup.block_sizes.write };
+        let of = |size: u64| iops * size as f64 / rate;
+        assert!(of(least) <= 1.005 && of(most) >= 0.995, "{:?} {}: {iops} {rate} {least}", study.question, row.pattern);
+        judged += 1;
+    }
+    assert!(judged > 40, "{judged}");
+}
+
 #[test]
 fn runs_are_repeated_and_tests_chosen() {
     let place = place();

@@ -29,7 +29,9 @@ fn lines(text: &str) -> Vec<Value> {
 
 /// Sum of a key over all lines of a step.
 fn sum(lines: &[Value], step: usize, key: &str) -> u64 {
-    lines.iter().filter(|line| line["step"] == step).filter_map(|line| line.get(key)?.as_u64()).sum()
+    let of_step = lines.iter().filter(|line| line["step"] == step);
+    // The time of the last line is negative where the last look counted more than the step had.
+    of_step.filter_map(|line| line.get(key)?.as_i64()).sum::<i64>() as u64
 }
 
 fn operations(row: &Row) -> (u64, u64) {

@@ -3,7 +3,7 @@
 use findings::limits::{Attribution, between};
 use results::evidence::StorageClass;
 use results::quantity::latency;
-use results::{JobSetup, Row, RunRecord, Study, sort};
+use results::{JobSetup, Row, RunRecord, Study, TestRounds, sort};
 
 use crate::Problem;
 
@@ -61,16 +61,24 @@ fn class(study: &Study) -> StorageClass {
 }
 
 fn of_pattern(server: &Study, client: &Study, pattern: &str) -> Attributed {
-    let rounds: Vec<(&Row, &Row)> = server.repeats(0, pattern).zip(client.repeats(0, pattern)).collect();
-    let title = rounds.first().map_or_else(|| pattern.to_string(), |(_, row)| row.title.clone());
-    let runs = rounds.iter().filter_map(|(server, client)| Some((server.run.as_ref()?, client.run.as_ref()?)));
+    let title = client.repeats(0, pattern).next().map_or_else(|| pattern.to_string(), |row| row.title.clone());
+    let (server, client) = (counted(server, pattern), counted(client, pattern));
+    // Beside each other as they ran: a round that does not count is none of them.
+    let runs =
+        server.iter().zip(&client).filter_map(|(server, client)| Some((server.run.as_ref()?, client.run.as_ref()?)));
     let outcome = runs.map(|(server, client)| of_round(server, client)).collect::<Result<Vec<_>, _>>();
     let outcome = outcome.and_then(|mut rounds| {
         sort::by(&mut rounds, |one, other| one.client_ns.total_cmp(&other.client_ns));
         let middle = rounds.len() / 2;
-        rounds.into_iter().nth(middle).ok_or_else(|| "it has no run on both sides".to_string())
+        rounds.into_iter().nth(middle).ok_or_else(|| "it has no valid run on both sides".to_string())
     });
     Attributed { pattern: pattern.to_string(), title, outcome }
+}
+
+/// The rounds of a pattern whose figures count.
+fn counted<'a>(study: &'a Study, pattern: &'a str) -> Vec<&'a Row> {
+    let rounds = TestRounds::of_rows(study.repeats(0, pattern));
+    rounds.counted().into_iter().filter(|round| round.counts()).map(|round| round.row).collect()
 }
 
 fn of_round(server: &RunRecord, client: &RunRecord) -> Result<Attribution, String> {
@@ -100,7 +108,8 @@ fn plan_of(setup: &JobSetup) -> String {
 
 #[cfg(test)]
 mod tests {
-    use results::{Access, JobRecord, Moments};
+    use results::{Access, JobRecord, Moments, Trust};
+    use testkit::draw::{Does, Test, cases, number_after, printed, time_after};
 
     use super::*;
 
@@ -166,5 +175,48 @@ mod tests {
         assert!(attribute(&other, &study("client", 9_000, 1)).unwrap_err().what.contains("no pattern in common"));
         other.targets.push(results::Target::default());
         assert!(attribute(&other, &study("client", 9_000, 1)).unwrap_err().what.contains("2 targets"));
+    }
+
+    #[test]
+    fn no_sentence_denies_its_runs() {
+        for (case, mut draw) in cases(60) {
+            let mut sides = [(); 2].map(|()| {
+                let mut study = study("drawn", 1, 1);
+                let (rounds, per_s) = (draw.one_of(&[1, 2, 3, 5]), draw.one_of(&[900.0, 1000.0, 12_000.0]));
+                let test =
+                    Test { target: 0, pattern: "a", does: Does::Read, depth: 4, block_bytes: 4096, rounds, per_s };
+                study.rows = draw.rounds(&test);
+                study
+            });
+            sides[1].targets[0].storage.class = StorageClass::Network;
+            let [server, client] = &sides;
+            let Ok(found) = attribute(server, client) else { continue };
+            let means = |study: &Study| -> Vec<f64> {
+                let rows = study.rows.iter().filter(|row| row.trust() < Trust::Invalid && row.first_error().is_none());
+                rows.filter_map(|row| row.run.as_ref()?.jobs[0].directions.read.lat.moments.mean()).collect()
+            };
+            let (servers, clients) = (means(server), means(client));
+            let text = match &found[0].outcome {
+                Ok(found) => &found.sentence,
+                Err(reason) => reason,
+            };
+            let told = || format!("case {case}: {text}\n{servers:?}\n{clients:?}");
+            let Some((server_ns, client_ns)) = time_after(text, "takes ").zip(time_after(text, "the server and "))
+            else {
+                continue;
+            };
+            assert!(servers.iter().any(|mean| printed(server_ns, *mean)), "{}", told());
+            assert!(clients.iter().any(|mean| printed(client_ns, *mean)), "{}", told());
+            match time_after(text, "network and protocol add ") {
+                Some(added) => {
+                    // Each of the three is rounded.
+                    let rounding = (client_ns + server_ns) * 0.011;
+                    assert!((added - (client_ns - server_ns)).abs() < rounding, "{}", told());
+                    let share = number_after(text, "(").unwrap();
+                    assert!((share - added / client_ns * 100.0).abs() < 1.2, "{}", told());
+                }
+                None => assert!(text.contains("add nothing") && client_ns <= server_ns * 1.011, "{}", told()),
+            }
+        }
     }
 }

@@ -195,11 +195,11 @@ impl Observer for Relay<'_> {
         }
         let rows = record.report_rows();
         let latencies = rows.iter().flat_map(|job| match job.sync.lat.moments.count {
-            0 => vec![&job.directions.read.clat, &job.directions.write.clat],
+            0 => vec![job.directions.read.response_or_latency(), job.directions.write.response_or_latency()],
             // A write that waits for its sync is as slow as that.
-            _ => vec![&job.directions.read.clat, &job.sync.lat],
+            _ => vec![job.directions.read.response_or_latency(), Some(&job.sync.lat)],
         });
-        self.latency_ns_p99 = latencies.filter_map(|latency| latency.histogram.as_ref()?.percentile(99.0)).max();
+        self.latency_ns_p99 = latencies.flatten().filter_map(|latency| latency.percentile(99.0)).max();
     }
 }
 

@@ -25,10 +25,25 @@ fn sentence(study: &Study, limited: &Limited) -> String {
     if of.is_empty() { capitalised(&text) } else { format!("{of}{text}") }
 }
 
-/// The figures of all tests, each from its least to its greatest; of the first one where the others need other words.
+/// The figures of the tests: of those that are alike each from its least to its greatest, with their names where there are
+/// others.
 fn figures(tests: &[String], evidence: &[Phrase]) -> String {
-    let of_the_first = || format!("{}: {}", tests[0], evidence[0]);
-    Phrase::together(&evidence.iter().collect::<Vec<_>>()).unwrap_or_else(of_the_first)
+    let mut kinds: Vec<(Vec<String>, Vec<&Phrase>)> = Vec::new();
+    for (test, shown) in tests.iter().zip(evidence) {
+        match kinds.iter_mut().find(|(_, known)| known.iter().all(|known| known.is_near(shown))) {
+            Some((names, known)) => {
+                names.push(test.clone());
+                known.push(shown);
+            }
+            None => kinds.push((vec![test.clone()], vec![shown])),
+        }
+    }
+    let is_one = kinds.len() == 1;
+    let words = |(names, shown): &(Vec<String>, Vec<&Phrase>)| {
+        let text = Phrase::together(shown).unwrap_or_default();
+        if is_one { text } else { format!("{text} ({})", list(names)) }
+    };
+    kinds.iter().map(words).collect::<Vec<_>>().join("; ")
 }
 
 /// With a large letter at its beginning.
@@ -48,7 +63,7 @@ fn list(words: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::list;
+    use super::*;
 
     #[test]
     fn lists_read_as_people_write_them() {

@@ -3,8 +3,7 @@
 
 use os::caches::{SWITCH, may_be_dropped};
 use os::clock::{Clock, RealClock};
-use results::statistics::median;
-use results::{PhaseRecord, Question, Severity, Study, TestRounds};
+use results::{Question, Severity, Study};
 
 use crate::Problem;
 use crate::nodes::{Nodes, ThisMachine};
@@ -13,6 +12,7 @@ use crate::work_directory::{WorkDirectory, reason};
 
 mod joint;
 mod options;
+mod passes;
 mod phases;
 mod relay;
 mod rows;
@@ -226,22 +226,6 @@ fn shell_cost(study_run: &mut StudyRun<'_>) -> Option<[u64; 2]> {
             None
         }
     }
-}
-
-/// The passes of a phase that make its figures.
-fn passes_of<'a>(study: &'a Study, pattern: &'a str) -> impl Iterator<Item = &'a PhaseRecord> {
-    let rounds = TestRounds::of_rows(study.rows.iter().filter(|row| row.pattern == pattern));
-    rounds.counted().into_iter().filter_map(|round| round.phase).collect::<Vec<_>>().into_iter()
-}
-
-/// The first pass of a phase that did something.
-fn phase_of<'a>(study: &'a Study, pattern: &'a str) -> Option<&'a PhaseRecord> {
-    passes_of(study, pattern).next()
-}
-
-/// The median over the passes of a phase.
-fn median_of(study: &Study, pattern: &str, figure: impl Fn(&PhaseRecord) -> Option<f64>) -> Option<f64> {
-    median(&passes_of(study, pattern).filter_map(figure).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

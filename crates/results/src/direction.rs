@@ -21,6 +21,13 @@ impl DirectionRecord {
         [&self.lat, &self.clat].into_iter().find(kept)
     }
 
+    /// What answers show as its latency. Of a paced job from the intended start on, so that a slow request is not hidden by
+    /// those that waited for it.
+    pub fn response_or_latency(&self) -> Option<&Latency> {
+        let kept = |latency: &&Latency| latency.histogram.is_some() && latency.moments.count > 0;
+        self.response.as_ref().filter(kept).or_else(|| self.latency())
+    }
+
     /// I/Os per second, rounded down, as the normal and terse reports show them.
     pub fn iops_whole(&self) -> u64 {
         per_second(self.ios, self.runtime_ms)

@@ -290,6 +290,9 @@ pub struct JobPlan {
     pub synchronous_engine: bool,
     /// Paced: I/Os or bytes per second were limited.
     pub paced: bool,
+    /// By what, where it is a rate or think time; `None`: it is not, or an older record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace: Option<Pace>,
     /// The share of each buffer that compresses away, percent; `None`: random data.
     pub compressible_percent: Option<u32>,
     /// Buffers hold zeros or one repeated pattern.
@@ -307,6 +310,19 @@ pub struct FilesPart {
     pub files: u64,
     /// Bytes of them that the worker may touch; 0 of files whose length is not known before they are filled.
     pub bytes: u64,
+}
+
+/// What a job asks for instead of going flat out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Pace {
+    /// Bytes per second of each direction; `None`: no limit.
+    pub bytes_per_s: PerDirection<Option<u64>>,
+    /// I/Os per second of each direction; `None`: no limit.
+    pub ios_per_s: PerDirection<Option<u64>>,
+    /// Pause after each group of I/Os, ns; 0: none.
+    pub think_ns: u64,
+    /// I/Os of a group.
+    pub think_ios: u64,
 }
 
 /// How requests are queued, in the engine's effective terms.

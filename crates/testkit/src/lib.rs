@@ -2,6 +2,7 @@
 //! skipped.
 #![forbid(unsafe_code)]
 
+pub mod draw;
 mod neighbour;
 mod place;
 mod ran;

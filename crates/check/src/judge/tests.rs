@@ -1,4 +1,6 @@
+use results::statistics::median;
 use results::{Finding, Latency};
+use testkit::draw::{Does, Test as Drawn, cases, number_after};
 
 use super::*;
 use crate::estimate::tests::{job, row};
@@ -286,4 +288,73 @@ fn gates_say_what_was_found_and_why_it_matters() {
     assert_eq!((broken.verdict, broken.reason.as_str()), (Verdict::Fail, "this is nfs4: NFS is not supported"));
     assert_eq!(row(Outcome::Holds("this is ext4".into())).reason, "this is ext4");
     assert_eq!(row(Outcome::Unknown("not visible".into())).verdict, Verdict::Inconclusive);
+}
+
+/// Whatever the runs are, each answer holds of them by arithmetic. FSDYNO_CASES=5000 draws more.
+#[test]
+fn no_answer_denies_its_runs() {
+    for (case, mut draw) in cases(60) {
+        let (is_rate, at_most) = (draw.below(2) == 0, draw.below(2) == 0);
+        let metric = if is_rate { "write.iops" } else { "sync.lat.p99" };
+        let side = if at_most { "at-most" } else { "at-least" };
+        let (limit, unit) = (draw.one_of(&[5, 20, 100, 1000]), if is_rate { "IOPS" } else { "ms" });
+        let profile = profile(&format!("metric = \"{metric}\"\n{side} = {limit}\nunit = \"{unit}\""));
+        let (rounds, per_s) = (draw.one_of(&[1, 2, 3, 6]), draw.one_of(&[3.0, 30.0, 90.0, 110.0, 400.0, 3000.0]));
+        let test =
+            Drawn { target: 0, pattern: "wal", does: Does::SyncedWrite, depth: 1, block_bytes: 4096, rounds, per_s };
+        let rows = draw.rounds(&test);
+        let found = answer(&profile, &rows, None);
+        let told = || format!("case {case}: {side} {limit} {unit}: {found:?}");
+        let good = |value: f64| if at_most { value <= f64::from(limit) } else { value >= f64::from(limit) };
+        let invalid = |row: &&Row| row.trust() == Trust::Invalid;
+        let counted = || rows.iter().filter(|row| !invalid(row) && row.first_error().is_none());
+        let each: Vec<f64> = counted()
+            .filter_map(|row| {
+                let job = &row.run.as_ref()?.jobs[0];
+                let p99 = || Some(job.sync.lat.percentile(99.0)? as f64 / 1e6);
+                if is_rate { Some(job.directions.write.ios as f64 / 2.0).filter(|rate| *rate > 0.0) } else { p99() }
+            })
+            .collect();
+        if let (Some(measured), false) = (found.measured, each.is_empty()) {
+            let mut all = Latency::default();
+            counted().for_each(|row| all.merge(&row.run.as_ref().unwrap().jobs[0].sync.lat));
+            let by_hand = if is_rate { median(&each).unwrap() } else { all.percentile(99.0).unwrap() as f64 / 1e6 };
+            assert!((measured / by_hand - 1.0).abs() < 1e-9, "{by_hand} by hand: {}", told());
+            let interval = found.interval;
+            assert!(interval.is_none_or(|interval| interval.contains(measured)), "{}", told());
+        }
+        let (reason, interval) = (&found.reason, found.interval);
+        match found.verdict {
+            Verdict::Pass | Verdict::Fail => {
+                let passes = found.verdict == Verdict::Pass;
+                let doubtful = |row: &Row| invalid(&row) || row.first_error().is_some();
+                assert!(!rows.iter().any(doubtful), "an invalid run decides: {}", told());
+                let measured = found.measured.unwrap();
+                assert_eq!(good(measured), passes, "{}", told());
+                let margin = (measured / f64::from(limit) - 1.0) * if at_most { -100.0 } else { 100.0 };
+                assert!((found.margin_percent.unwrap() - margin).abs() < 1e-6, "{}", told());
+                if reason.contains("each of the") {
+                    assert_eq!(number_after(reason, "each of the "), Some(each.len() as f64), "{}", told());
+                    assert!(each.iter().all(|value| good(*value) == passes), "{}", told());
+                    assert!(each.iter().all(|value| (value / f64::from(limit) - 1.0).abs() > 0.5), "{}", told());
+                } else if reason.contains("the whole interval") {
+                    let ends = interval.unwrap();
+                    assert!(good(ends.low) == passes && good(ends.high) == passes, "{}", told());
+                } else {
+                    assert!(reason.contains("all that it can be") && interval.is_none(), "{}", told());
+                }
+                let scarce =
+                    !is_rate && counted().map(|row| row.run.as_ref().unwrap().jobs[0].sync.ios).sum::<u64>() < 1000;
+                assert_eq!(found.caveats.iter().any(|text| text.contains("fewer than ten lie")), scarce, "{}", told());
+            }
+            _ if reason.contains("cannot be trusted") => {
+                let mut rows = rows.iter();
+                assert!(rows.any(|row| invalid(&row) || row.first_error().is_some()), "{}", told());
+            }
+            _ if reason.contains("the limit lies inside the interval") => {
+                assert!(interval.unwrap().contains(f64::from(limit)), "{}", told());
+            }
+            _ => assert_eq!(found.verdict, Verdict::Inconclusive, "{}", told()),
+        }
+    }
 }

@@ -156,13 +156,12 @@ impl Known {
             Transfer::Write if row.first().plan.sync_every_writes == 1 => "write with its sync",
             Transfer::Write => "write",
         };
-        let mut sentence = format!(
-            "A {what} takes {} on the server and {} on the client: network and protocol add {} ({:.0} %).",
-            latency(self.server_ns),
-            latency(self.client_ns),
-            latency(added_ns),
-            self.share(added_ns) * 100.0
-        );
+        let (server, client) = (latency(self.server_ns), latency(self.client_ns));
+        let added = match added_ns {
+            0.0 => "network and protocol add nothing that these two runs show".to_owned(),
+            _ => format!("network and protocol add {} ({:.0} %)", latency(added_ns), self.share(added_ns) * 100.0),
+        };
+        let mut sentence = format!("A {what} takes {server} on the server and {client} on the client: {added}.");
         if let Some(times) = self.times {
             sentence.push_str(&format!(
                 " NFS counters: {} in the client's queue, {} on the network and in the server.",

@@ -64,12 +64,26 @@ impl fmt::Display for Figure {
     }
 }
 
+/// A range over figures that are farther apart says little of each.
+const NEAR: f64 = 3.0;
+
 impl Phrase {
     /// `words` with a `{}` for each figure. Without figures they may hold anything.
     pub(crate) fn new<const N: usize>(words: &str, figures: [Figure; N]) -> Phrase {
         let words: Vec<String> = words.splitn(N + 1, "{}").map(str::to_owned).collect();
         assert_eq!(words.len(), N + 1, "a place for each figure");
         Phrase { words, figures: figures.to_vec() }
+    }
+
+    /// Whether a range over both says something of each: the same words, and no figure more than three times the other's.
+    pub fn is_near(&self, other: &Phrase) -> bool {
+        let near = |(one, other): (&Figure, &Figure)| {
+            let (low, high) = (one.value.min(other.value), one.value.max(other.value));
+            one.to_string() == other.to_string() || high <= low * NEAR
+        };
+        self.words == other.words
+            && self.figures.len() == other.figures.len()
+            && self.figures.iter().zip(&other.figures).all(near)
     }
 
     /// The same words for several, each figure from its least to its greatest; `None`: the words differ.
@@ -116,5 +130,6 @@ mod tests {
         assert_eq!(Phrase::together(&all).unwrap(), "169 MB/s to 3,724 MB/s while 50 % busy");
         assert_eq!(Phrase::together(&[&of(1.0, 0.5), &Phrase::new("{}", [rate(1.0)])]), None);
         assert_eq!(Phrase::new("a file {}", []).to_string(), "a file {}");
+        assert!(of(900.0, 0.5).is_near(&of(500.0, 0.26)) && !of(900.0, 0.5).is_near(&of(169.0, 0.5)));
     }
 }

@@ -1,6 +1,6 @@
 //! What limits the tests of a study, of each target by itself: tests with the same limit together.
 
-use results::{Study, sort};
+use results::{Study, TestRounds, sort};
 
 use super::{Limit, Limiter, Phrase, of_run};
 
@@ -67,12 +67,13 @@ fn of_target(study: &Study, target: usize) -> Vec<Limited> {
     limits
 }
 
-/// The limit that most rounds of a pattern show, or why none shows any.
+/// The limit that most rounds of a pattern show, of those that make its figures, or why none shows any.
 fn usual_limit(study: &Study, target: usize, pattern: &str) -> Result<Limit, &'static str> {
     let mut seen: Vec<(usize, Limit)> = Vec::new();
     let mut unseen = "nothing was measured";
-    for row in study.repeats(target, pattern) {
-        let Some(run) = row.run.as_ref() else { continue };
+    let rounds = TestRounds::of_rows(study.repeats(target, pattern));
+    for round in rounds.counted() {
+        let Some(run) = round.row.run.as_ref() else { continue };
         let limit = match of_run(run) {
             Ok(limit) => limit,
             Err(reason) => {

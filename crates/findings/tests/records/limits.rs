@@ -2,7 +2,7 @@
 
 use findings::limits::{Culprit, Limiter, between, of_run};
 use results::evidence::*;
-use results::{Access, Finding, Moments, Number, RunRecord, Severity};
+use results::{Access, Finding, Moments, Number, Pace, PerDirection, RunRecord, Severity};
 
 use crate::network::{crossed, share};
 use crate::scene::*;
@@ -249,6 +249,31 @@ fn what_is_not_visible_has_a_reason() {
     };
     assert_eq!(rated(done), Ok(Limiter::Rate));
     assert!(rated(done * 2.0).is_err(), "half of its rate came back: something else held it");
+}
+
+#[test]
+fn a_pace_of_the_job_is_its_limit_where_it_was_kept() {
+    let mut paced = on_disk(vec![direct(latencies(queued(reader("job"), "libaio", 32), 2_000, 300_000))]);
+    look(&mut paced, 0, [4 * GIB, 0], [4 * GIB, 0]);
+    vda(&mut paced).weighted_ms = 320_000;
+    let read = paced.jobs[0].directions.read.clone();
+    let bytes_per_s = read.bytes * 1000 / read.runtime_ms;
+    let mut limit = |pace: Pace| {
+        (paced.jobs[0].plan.paced, paced.jobs[0].plan.pace) = (true, Some(pace));
+        of_run(&paced).map(|limit| (limit.limiter, limit.evidence.to_string()))
+    };
+    let rated = |rate: u64| Pace {
+        bytes_per_s: PerDirection { read: Some(rate), ..PerDirection::default() },
+        ..Pace::default()
+    };
+    let (limiter, shown) = limit(rated(bytes_per_s)).unwrap();
+    assert!(limiter == Limiter::Rate && shown.contains("MB/s that it asks for"), "{shown}");
+    assert_eq!(limit(rated(bytes_per_s * 2)).unwrap().0, Limiter::Device, "half came back: the device held it");
+    let each_ns = read.runtime_ms * 1_000_000 / read.ios;
+    let thinks = |share: u64| Pace { think_ns: each_ns * share / 100, think_ios: 1, ..Pace::default() };
+    let (limiter, shown) = limit(thinks(80)).unwrap();
+    assert!(limiter == Limiter::ThinkTime && shown.ends_with(" of the time"), "{shown}");
+    assert_eq!(limit(thinks(10)).unwrap().0, Limiter::Device);
 }
 
 #[test]

@@ -87,7 +87,8 @@ impl Stream {
     fn difference(&mut self, now: StepTotals) -> Map<String, Value> {
         let reported = self.reported;
         let mut keys = Map::new();
-        keys.insert("interval_ms".to_string(), json!(now.at_ms.saturating_sub(reported.at_ms)));
+        // A look counts the time up to it, and a step ends with its last I/O, which may lie before the last look.
+        keys.insert("interval_ms".to_string(), json!(now.at_ms as i64 - reported.at_ms as i64));
         let mut amount = |prefix: &str, now: Option<Amount>, reported: Option<Amount>| {
             let new = now.map(|now| now.since(reported.unwrap_or_default()));
             keys.insert(format!("{prefix}operations"), json!(new.map(|new| new.operations)));

@@ -32,7 +32,7 @@ fn the_ending_of_the_file_tells_the_form() {
     let place = with(&fixture::comparison());
     for (name, begins) in [
         ("a.html", "<!DOCTYPE html>"),
-        ("b.md", "local is the fastest in read"),
+        ("b.md", "local wins in read"),
         ("c.csv", "study,target,path,pattern"),
         ("d.prom", "# TYPE fsdyno_throughput_bytes_per_second gauge\n"),
         ("e.txt", "read: (g=0): rw=read, bs=(R) 4096B-4096B"),

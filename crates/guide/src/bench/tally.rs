@@ -23,8 +23,7 @@ impl Tally {
     }
 }
 
-/// All latencies, from start to reap where that distribution is kept, else from issue to reap. A write that waits for its
-/// sync is as slow as that.
+/// All latencies as answers show them. A write that waits for its sync is as slow as that.
 fn latencies(jobs: &[JobRecord]) -> Histogram {
     let mut all = Histogram::new();
     let of = |latency: &Latency| latency.histogram.clone();
@@ -32,7 +31,7 @@ fn latencies(jobs: &[JobRecord]) -> Histogram {
         let directions = &job.directions;
         let writes = (job.sync.lat.moments.count == 0).then_some([&directions.write, &directions.trim]);
         let moved = std::iter::once(&directions.read).chain(writes.into_iter().flatten());
-        let found = moved.filter_map(|direction| of(&direction.lat).or_else(|| of(&direction.clat)));
+        let found = moved.filter_map(|direction| of(direction.response_or_latency()?));
         found.chain(of(&job.sync.lat)).for_each(|histogram| all.merge(&histogram));
     }
     all

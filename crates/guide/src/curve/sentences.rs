@@ -327,18 +327,6 @@ mod tests {
         assert_eq!(saturation(&[]), None);
     }
 
-    /// Draws: the same each time.
-    struct Draw(u64);
-
-    impl Draw {
-        fn below(&mut self, bound: u64) -> u64 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            self.0 % bound
-        }
-    }
-
     fn number_before(text: &str, after: &str) -> Option<f64> {
         text.split(after).nth(1)?.split(' ').next()?.replace(',', "").parse().ok()
     }
@@ -355,9 +343,7 @@ mod tests {
     /// Whatever the curve is, each sentence holds of its loads by arithmetic. FSDYNO_CASES=5000 draws more.
     #[test]
     fn no_sentence_denies_its_table() {
-        let cases = std::env::var("FSDYNO_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(400);
-        for case in 1..=cases {
-            let mut draw = Draw(0x9e37_79b9_7f4a_7c15u64.wrapping_mul(case) | 1);
+        for (_, mut draw) in testkit::draw::cases(400) {
             let mut loads: Vec<Load> = Vec::new();
             for percent in [10, 25, 50, 75, 90, 100, 120] {
                 if draw.below(6) == 0 {

@@ -25,8 +25,11 @@ struct Measured {
     iops: f64,
     bytes_per_s: f64,
     mean_ns: f64,
-    p50_ns: f64,
+    /// The median, or the mean of too few requests, and its name.
+    typical: (f64, &'static str),
     depth: f64,
+    /// What was in flight of it; `None`: not known.
+    in_flight: Option<f64>,
     block_bytes: u64,
 }
 
@@ -56,7 +59,8 @@ fn measured(study: &Study, pattern: &str) -> Option<Measured> {
         iops: rounds.value(rate.1).filter(|iops| *iops > 0.0)?,
         bytes_per_s: rounds.value(rate.0)?,
         mean_ns,
-        p50_ns: latency.shown(50.0).map_or(mean_ns, |p50_ns| p50_ns as f64),
+        typical: latency.shown(50.0).map_or((mean_ns, "mean"), |p50_ns| (p50_ns as f64, "median")),
+        in_flight: rounds.in_flight(),
         depth: f64::from(one.setup.depth) * first.workers.len() as f64,
         block_bytes: one.setup.block_sizes[direction].0,
     })
@@ -68,31 +72,41 @@ const GAIN: f64 = 1.05;
 /// IOPS = concurrency / mean latency.
 fn concurrency(study: &Study) -> Option<String> {
     let deep = measured_of(study, DEEP_READS)?;
+    let gain = measured_of(study, SINGLE_READS).map(|single| {
+        let (gain, one) = (deep.iops / single.iops, number(single.iops));
+        match gain {
+            GAIN.. => {
+                format!("One read at a time gives {one} IOPS, depth {} {} times as many.", deep.depth, number(gain))
+            }
+            _ if gain * GAIN < 1.0 => {
+                format!(
+                    "One read at a time gives {one} IOPS, depth {} only {} times as many.",
+                    deep.depth,
+                    number(gain)
+                )
+            }
+            _ => format!("One read at a time gives {one} IOPS: depth {} gains less than 5 % here.", deep.depth),
+        }
+    });
+    let sentences: Vec<String> = little(&deep).into_iter().chain(gain).collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
+}
+
+/// Little's law with the figures of a test. Rounds that differ make no equation: the median of their rates and the mean of
+/// all their requests belong to different ones.
+fn little(deep: &Measured) -> Option<String> {
+    let product = deep.iops * deep.mean_ns / 1e9;
+    let in_flight = deep.in_flight.filter(|in_flight| (product / in_flight - 1.0).abs() < 0.02)?;
     let possible = deep.depth * 1e9 / deep.mean_ns;
     let holds = deep.iops / possible * 100.0;
-    let mut sentence = format!(
-        "IOPS = concurrency / mean latency: {} requests in flight / {} = {} IOPS; measured {} ({:.0} % of it{}).",
+    let fewer = if holds < 95.0 { format!(": {} were in flight on average", number(in_flight)) } else { String::new() };
+    Some(format!(
+        "IOPS = concurrency / mean latency: {} requests in flight / {} = {} IOPS; measured {} ({holds:.0} % of it{fewer}).",
         deep.depth,
         latency(deep.mean_ns),
         number(possible),
         number(deep.iops),
-        holds,
-        if holds < 95.0 {
-            format!(": {} were in flight on average", number(deep.iops * deep.mean_ns / 1e9))
-        } else {
-            String::new()
-        }
-    );
-    if let Some(single) = measured_of(study, SINGLE_READS) {
-        let gain = deep.iops / single.iops;
-        let one = number(single.iops);
-        sentence.push_str(&if gain >= GAIN {
-            format!(" One read at a time gives {one} IOPS, depth {} {} times as many.", deep.depth, number(gain))
-        } else {
-            format!(" One read at a time gives {one} IOPS: depth {} gains less than 5 % here.", deep.depth)
-        });
-    }
-    Some(sentence)
+    ))
 }
 
 /// Throughput = IOPS x block size.
@@ -114,9 +128,9 @@ fn throughput(study: &Study) -> Option<String> {
 
 /// What the network's round trip explains of the latency.
 fn round_trip(study: &Study, server: Option<&ServerIdentity>) -> Option<String> {
-    let of = |what, patterns| Some((what, measured_of(study, patterns)?.p50_ns));
-    let (what, p50_ns) = of("a 4k read", SINGLE_READS).or_else(|| of("a 4k write", SINGLE_WRITES))?;
-    let took = latency(p50_ns);
+    let of = |what, patterns| Some((what, measured_of(study, patterns)?.typical));
+    let (what, (p50_ns, figure)) = of("a 4k read", SINGLE_READS).or_else(|| of("a 4k write", SINGLE_WRITES))?;
+    let (took, what) = (latency(p50_ns), &format!("{what} ({figure})"));
     let Some(server) = server else { return Some(without_server(study.targets.first()?, what, &took)) };
     let address = &server.address;
     Some(match server.connect_ns.value().map(|connect_ns| *connect_ns as f64) {

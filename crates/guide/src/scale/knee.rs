@@ -58,14 +58,14 @@ impl Words<'_> {
             Some(Knee::Beyond) => {
                 let before = &steps[steps.len() - 2];
                 let gained = (last.found.iops / before.found.iops - 1.0) * 100.0;
-                format!(
-                    "does not saturate up to {}: {} there, {} % more than with {}. {}",
-                    nodes(last.nodes),
-                    self.rate(last),
-                    number(gained),
-                    before.nodes,
-                    self.ends(first, last)
-                )
+                // The rounds beside each other show it, and the medians of all need not.
+                let more = if gained < 0.5 {
+                    String::new()
+                } else {
+                    format!(", {} % more than with {}", number(gained), before.nodes)
+                };
+                let (upto, rate) = (nodes(last.nodes), self.rate(last));
+                format!("does not saturate up to {upto}: {rate} there{more}. {}", self.ends(first, last))
             }
             None => format!("where it saturates cannot be told from so few steps or runs. {}", self.ends(first, last)),
         }
@@ -79,7 +79,9 @@ impl Words<'_> {
             return format!("{} all that there is: {}{limited}. {ends}", get(first.nodes), self.rate(first));
         }
         let Saturation { nodes: count, interval } = saturation(first, &steps[at - 1], knee);
-        let interval = interval.map(|(low, high)| format!(" (95 %: {low} to {high})")).unwrap_or_default();
+        let interval = interval
+            .map(|Interval { low, high, confidence }| format!(" ({:.0} %: {low} to {high})", confidence * 100.0));
+        let interval = interval.unwrap_or_default();
         format!("saturates at {}{interval}: {}{limited}. {ends}", nodes(count), self.rate(knee))
     }
 
@@ -114,8 +116,7 @@ fn get(count: u32) -> String {
 /// From how many nodes on it does not grow.
 struct Saturation {
     nodes: u32,
-    /// 95 %.
-    interval: Option<(u32, u32)>,
+    interval: Option<Interval>,
 }
 
 /// Where the rise of the first step meets the height of the last: the two bounds of a closed system (E. D. Lazowska et
@@ -125,15 +126,18 @@ fn saturation(first: &Step<'_>, before: &Step<'_>, knee: &Step<'_>) -> Saturatio
     let bounded = |count: f64| (count.ceil() as u32).clamp(before.nodes + 1, knee.nodes);
     let each = f64::from(first.nodes);
     let interval = first.found.interval.zip(knee.found.interval).map(|(one, all)| {
-        let (least, most) = quotient(all, one);
-        (bounded(least * each), bounded(most * each))
+        let found = quotient(all, one);
+        let bounded = |quotient: f64| f64::from(bounded(quotient * each));
+        Interval { low: bounded(found.low), high: bounded(found.high), ..found }
     });
+    // Of so few rounds as sure as a coin: no interval.
+    let interval = interval.filter(|found| found.confidence > 0.5);
     Saturation { nodes: bounded(knee.found.iops / first.found.iops * each), interval }
 }
 
-/// Between what the quotient of two rates lies, for all that both may be.
-fn quotient(of: Interval, by: Interval) -> (f64, f64) {
-    (of.low / by.high, of.high / by.low)
+/// Between what the quotient of two rates lies, for all that both may be: it is as sure as that neither is wrong.
+fn quotient(of: Interval, by: Interval) -> Interval {
+    Interval { low: of.low / by.high, high: of.high / by.low, confidence: of.confidence + by.confidence - 1.0 }
 }
 
 /// What limits a step, if its runs agree.
@@ -150,11 +154,90 @@ fn limit(step: &Step<'_>) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use results::{RunRecord, Trust};
+    use testkit::draw::{Does, Test, cases, number_after, numbers, printed};
+
     use super::*;
 
     #[test]
     fn a_quotient_is_as_wide_as_both_of_its_parts() {
         let between = |low, high| Interval { low, high, confidence: 0.95 };
-        assert_eq!(quotient(between(90.0, 120.0), between(20.0, 30.0)), (3.0, 6.0));
+        let found = quotient(between(90.0, 120.0), between(20.0, 30.0));
+        assert_eq!((found.low, found.high), (3.0, 6.0));
+        assert!((found.confidence - 0.9).abs() < 1e-9, "{found:?}");
+    }
+
+    /// The median rate of the rounds that count, by hand: 1/s.
+    fn by_hand(study: &Study, nodes: u32) -> Option<f64> {
+        let pattern = format!("randread-4k-n{nodes}");
+        let rows = study.rows.iter().filter(|row| row.pattern == pattern && row.trust() < Trust::Invalid);
+        let jobs = rows.filter_map(|row| row.run.as_ref()?.jobs.first()).filter(|job| job.error.is_none());
+        let rates: Vec<f64> = jobs.map(|job| job.directions.read.ios as f64 / 2.0).filter(|rate| *rate > 0.0).collect();
+        results::statistics::median(&rates)
+    }
+
+    #[test]
+    fn no_sentence_denies_its_table() {
+        let requests = Requests::parse("randread", "4k").unwrap();
+        for (case, mut draw) in cases(60) {
+            let mut study = Study::of_run(RunRecord::new("test", 0));
+            study.rows.clear();
+            let (rounds, most) = (draw.one_of(&[1, 3, 4, 6]), draw.one_of(&[900.0, 3000.0, 1e6]));
+            for nodes in [1u32, 2, 4, 8, 16] {
+                let factor = draw.one_of(&[1.0, 1.0, 1.0, 0.6, 1.3]);
+                let per_s = (f64::from(nodes) * 800.0).min(most) * factor;
+                let pattern = format!("randread-4k-n{nodes}");
+                let test =
+                    Test { target: 0, pattern: &pattern, does: Does::Read, depth: 4, block_bytes: 4096, rounds, per_s };
+                study.rows.extend(draw.rounds(&test));
+            }
+            let text = sentence(&study, &requests);
+            let rates: Vec<(u32, f64)> =
+                [1, 2, 4, 8, 16].into_iter().filter_map(|nodes| Some((nodes, by_hand(&study, nodes)?))).collect();
+            let told = || format!("case {case}: {text}\n{rates:?}");
+            let of = |nodes: f64| {
+                rates.iter().find(|(of, _)| f64::from(*of) == nodes).unwrap_or_else(|| panic!("{}", told())).1
+            };
+            let Some((last, ends)) = rates.last().zip(text.rsplit_once(" each).")) else {
+                assert!(rates.len() < 2 && (text.contains("One step") || rates.is_empty()), "{}", told());
+                continue;
+            };
+            let shown = numbers(ends.0.rsplit(". ").next().unwrap());
+            // The first step, the last one, and each node of it.
+            let [.., few, few_get, many, many_get, each] = shown[..] else { panic!("{}", told()) };
+            assert!(printed(few_get, of(few)) && printed(many_get, of(many)), "{}", told());
+            assert!((few, many) == (f64::from(rates[0].0), f64::from(last.0)), "{}", told());
+            assert!(printed(each, last.1 / f64::from(last.0)), "{}", told());
+            if let Some(at) = number_after(&text, "saturates at ") {
+                // Up to which step the rate is that of the knee.
+                let (before, rest) = text.split_once(" IOPS").unwrap();
+                let rate = *numbers(before).last().unwrap();
+                assert!(
+                    !rest.is_empty()
+                        && rates.iter().any(|(nodes, found)| f64::from(*nodes) >= at && printed(rate, *found)),
+                    "{}",
+                    told()
+                );
+                if let Some((low, high)) =
+                    text.split_once(" %: ").and_then(|(_, rest)| rest.split_once(')')?.0.split_once(" to "))
+                {
+                    let (low, high): (f64, f64) = (low.parse().unwrap(), high.parse().unwrap());
+                    assert!(low <= at && at <= high, "{}", told());
+                    let level = *numbers(text.split(" %: ").next().unwrap()).last().unwrap();
+                    assert!(level > 50.0 && level < 97.0, "of six rounds: {}", told());
+                }
+            }
+            if text.contains("does not saturate up to") {
+                let grown = (last.1 / rates[rates.len() - 2].1 - 1.0) * 100.0;
+                match text.split_once(" % more than with ") {
+                    Some((before, _)) => assert!(printed(*numbers(before).last().unwrap(), grown), "{}", told()),
+                    None => assert!(grown < 0.5, "{}", told()),
+                }
+            }
+            if text.contains("all that there is") {
+                let most = rates.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
+                assert!(most <= rates[0].1 * 1.1, "{}", told());
+            }
+        }
     }
 }

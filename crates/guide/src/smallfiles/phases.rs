@@ -93,3 +93,15 @@ pub(super) static METADATA: [Phase; 13] = [
 pub(super) fn named(pattern: &str) -> Option<&'static Phase> {
     [&WRITE, &READ].into_iter().chain(&METADATA).find(|phase| phase.pattern == pattern)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_phase_has_one_name_for_people() {
+        for phase in [&WRITE, &READ].into_iter().chain(&METADATA) {
+            assert_eq!(results::test_name::title_of_phase(phase.pattern), phase.title);
+        }
+    }
+}

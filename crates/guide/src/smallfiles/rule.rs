@@ -3,9 +3,11 @@
 use results::quantity::count;
 use results::statistics::median;
 use results::{
-    Bound, Confidence, Interval, PhaseRecord, Requirement, RequirementKind, Study, TestOrigin, Verdict, VerdictRow,
+    Bound, Confidence, Finding, Interval, PhaseRecord, Requirement, RequirementKind, Row, Severity, Study, TestOrigin,
+    Verdict, VerdictRow,
 };
 
+use super::passes::whole;
 use super::shell;
 
 /// The limit, s.
@@ -26,16 +28,28 @@ const JUDGED: [(&str, &str); 4] = [
     ("shell-read", shell::READ_LOOP),
 ];
 
+/// What makes a pass invalid; `None`: nothing.
+fn invalid(row: &Row) -> Option<&Finding> {
+    row.findings.iter().find(|finding| finding.severity == Severity::Invalid)
+}
+
 /// Judges the passes of the study.
 pub(super) fn judge(study: &mut Study, published: bool) {
     for (pattern, job) in JUDGED {
         let rows = || study.rows.iter().enumerate().filter(|(_, row)| row.pattern == pattern && row.phase.is_some());
-        let passes: Vec<&PhaseRecord> = rows().filter_map(|(_, row)| row.phase.as_ref()).collect();
         let Some((_, first)) = rows().next() else { continue };
+        let valid: Vec<&PhaseRecord> =
+            rows().filter(|(_, row)| invalid(row).is_none()).filter_map(|(_, row)| row.phase.as_ref()).collect();
+        let doubt = invalid(first).filter(|_| valid.is_empty());
+        let passes = if valid.is_empty() { rows().filter_map(|(_, row)| row.phase.as_ref()).collect() } else { valid };
         // The loops are always the published ones.
         let applies = published || pattern.starts_with("shell");
         let mut verdict = answer(requirement(pattern, &first.title, job), &passes, applies);
         verdict.rows = rows().map(|(index, _)| index).collect();
+        if let Some(finding) = doubt.filter(|_| applies) {
+            let reason = format!("the figure cannot be trusted: {}", finding.cause);
+            verdict = VerdictRow { verdict: Verdict::Inconclusive, margin_percent: None, reason, ..verdict };
+        }
         study.verdicts.push(verdict);
     }
 }
@@ -61,13 +75,13 @@ fn requirement(pattern: &str, title: &str, job: &str) -> Requirement {
 
 /// By the median of the passes. One that was stopped says nothing beside those that were not.
 fn answer(requirement: Requirement, passes: &[&PhaseRecord], applies: bool) -> VerdictRow {
-    let attempted = |phase: &PhaseRecord| phase.operations + phase.failures;
-    let most = passes.iter().map(|phase| attempted(phase)).max().unwrap_or(0);
-    let whole = passes.iter().filter(|phase| attempted(phase) == most);
-    let times: Vec<f64> = whole.clone().map(|phase| phase.elapsed_ns as f64 / 1e9).collect();
+    let whole = whole(passes.iter().copied());
+    let times: Vec<f64> = whole.iter().map(|phase| phase.elapsed_ns as f64 / 1e9).collect();
     let elapsed_s = median(&times).unwrap_or(0.0);
-    let interval = interval(whole.clone().copied(), &times);
-    let (attempted, failures) = (most, whole.map(|phase| phase.failures).max().unwrap_or(0));
+    let interval = interval(whole.iter().copied(), &times);
+    let attempted = whole.first().map_or(0, |phase| phase.operations + phase.failures);
+    let as_long = passes.iter().filter(|phase| phase.operations + phase.failures == attempted);
+    let failures = as_long.map(|phase| phase.failures).max().unwrap_or(0);
     let took = match times.len() {
         1 => format!("{elapsed_s:.3} s"),
         several => format!("the median of {several} passes, {elapsed_s:.3} s,"),

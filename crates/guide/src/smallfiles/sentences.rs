@@ -2,11 +2,13 @@
 
 use results::evidence::{InMemory, Mount};
 use results::quantity::{count, counted, latency, number};
-use results::{Latency, LatencyFigures, PhaseRecord, Study, Verdict};
+use results::statistics::median;
+use results::{Lane, Metric, Study, Verdict};
 use run::metadata::caches::HOT_INLINE;
 
+use super::passes::{passes_of, phase_of, whole};
 use super::rule::LIMIT_S;
-use super::{median_of, passes_of, phase_of, shell};
+use super::shell;
 
 /// The sentences that the rows allow. `shell_ns`: what the page's loops cost without storage, writing and reading.
 pub(super) fn of(study: &Study, mount: Option<&Mount>, shell_ns: Option<[u64; 2]>) -> Vec<String> {
@@ -20,18 +22,37 @@ fn time(ns: u64) -> String {
     latency(ns as f64)
 }
 
+/// What all files took in the passes that were whole and count.
+struct Whole {
+    files: u64,
+    passes: u64,
+    elapsed_ns: f64,
+}
+
+impl Whole {
+    /// `None`: no pass counts.
+    fn of(study: &Study, pattern: &str) -> Option<Whole> {
+        let rounds = passes_of(study, pattern);
+        let passes = whole(rounds.counted().iter().filter(|round| round.counts()).filter_map(|round| round.phase));
+        let times: Vec<f64> = passes.iter().map(|phase| phase.elapsed_ns as f64).collect();
+        Some(Whole { files: passes.first()?.operations, passes: passes.len() as u64, elapsed_ns: median(&times)? })
+    }
+}
+
 fn rule(study: &Study) -> Option<String> {
-    let (write, read) = (phase_of(study, "write")?, phase_of(study, "read")?);
-    let took = |pattern| median_of(study, pattern, |phase| Some(phase.elapsed_ns as f64)).map(latency);
-    let passes = passes_of(study, "write").count();
-    let medians = if passes > 1 { format!(" (medians of {passes} passes)") } else { String::new() };
+    let (write, read) = (Whole::of(study, "write")?, Whole::of(study, "read")?);
+    let medians = |passes| if passes > 1 { format!(" (medians of {passes} passes)") } else { String::new() };
+    let [of_write, of_both] = match (write.passes, read.passes) {
+        (one, other) if one == other => [String::new(), medians(one)],
+        (one, other) => [format!(" ({})", counted(one, "pass")), format!(" ({})", counted(other, "pass"))],
+    };
     let done = format!(
-        "{} {} written in {} and {} read back in {}{medians}",
-        counted(write.operations, "file"),
-        if write.operations == 1 { "was" } else { "were" },
-        took("write")?,
-        count(read.operations),
-        took("read")?
+        "{} {} written in {}{of_write} and {} read back in {}{of_both}",
+        counted(write.files, "file"),
+        if write.files == 1 { "was" } else { "were" },
+        latency(write.elapsed_ns),
+        count(read.files),
+        latency(read.elapsed_ns)
     );
     let verdict = study.verdicts.first()?;
     let source = format!("the {} (read {})", verdict.requirement.source, verdict.requirement.read_on);
@@ -59,16 +80,10 @@ fn loops(study: &Study, shell_ns: Option<[u64; 2]>) -> Option<String> {
     })
 }
 
-/// The median of the operations of all passes.
-fn p50_ns(study: &Study, pattern: &str) -> Option<u64> {
-    let mut all = Latency::default();
-    passes_of(study, pattern).for_each(|phase| all.merge(&phase.latency));
-    LatencyFigures::of(&all).map(|figures| figures.p50_ns)
-}
-
-/// The median rate of the passes.
-fn rate_per_s(study: &Study, pattern: &str) -> Option<f64> {
-    median_of(study, pattern, PhaseRecord::rate_per_s)
+/// A figure of a phase, as the table has it; `None`: it has none that counts.
+fn figure(study: &Study, pattern: &str, metric: Metric) -> Option<f64> {
+    let passes = passes_of(study, pattern);
+    passes.value(metric).filter(|_| passes.counts(metric))
 }
 
 /// Dropped pages do not make such files cold.
@@ -86,15 +101,16 @@ fn durability(study: &Study) -> Option<String> {
     if study.targets.first().is_some_and(|target| target.storage.in_memory() == Some(InMemory::All)) {
         return Some("These files stayed in memory: this filesystem has no storage below it.".to_string());
     }
-    let (write_ns, synced_ns) = (p50_ns(study, "write")?, p50_ns(study, "fsync-file")?);
-    let times = synced_ns as f64 / write_ns.max(1) as f64;
+    let p50_ns = |pattern| figure(study, pattern, Metric::P50(Lane::Operation));
+    let (write_ns, synced_ns) = (p50_ns("write")?, p50_ns("fsync-file")?);
+    let times = synced_ns / write_ns.max(1.0);
     // Where close stores the file, as on NFS and object storage, fsync adds nothing worth a sentence.
     (times >= 2.0).then(|| {
         format!(
             "Without a sync a file takes {} (p50), with fsync {}, {} times as long: mail stores and databases wait \
              for that.",
-            latency(write_ns as f64),
-            latency(synced_ns as f64),
+            latency(write_ns),
+            latency(synced_ns),
             number(times)
         )
     })
@@ -102,7 +118,7 @@ fn durability(study: &Study) -> Option<String> {
 
 /// What several nodes do together; the cold phase asks for another's files.
 pub(super) fn of_nodes(study: &Study, ranks: u32, is_shared: bool) -> Option<String> {
-    let rate = |pattern, what: &str| Some(format!("{} {what}", number(rate_per_s(study, pattern)?)));
+    let rate = |pattern, what: &str| Some(format!("{} {what}", number(figure(study, pattern, Metric::Operations)?)));
     let rates: Vec<String> = [
         rate("create", "files created"),
         rate("stat-cold", "of another's files asked for (stat)"),
@@ -131,7 +147,7 @@ fn orientation(study: &Study, mount: Option<&Mount>) -> Option<String> {
         _ => return None,
     };
     let (_, create, remove) = PUBLISHED.iter().find(|(name, ..)| *name == kind)?;
-    let rate = |pattern| rate_per_s(study, pattern).map(number);
+    let rate = |pattern| figure(study, pattern, Metric::Operations).map(number);
     Some(format!(
         "For orientation only: the JuiceFS documentation shows {create} creates and {remove} removals per second for \
          {kind} (mdtest, one client, older versions); here it was {} and {}.",

@@ -10,6 +10,7 @@ use results::{Row, Verdict};
 use run::Control;
 use tempfile::TempDir;
 
+use super::passes::phase_of;
 use super::phases::{METADATA, Phase, READ, WRITE};
 use super::*;
 use crate::watch::{Step, Unwatched, Watcher};

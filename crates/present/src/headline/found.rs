@@ -127,9 +127,12 @@ struct Sentences<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// A run's finding against a test that had so many runs.
+    /// A run's finding against a test that had so many runs. Of one test the figures of all runs are one range; another test
+    /// belongs to it where its figures are about the same.
     fn add(&mut self, test: &'a str, runs: usize, finding: &'a Finding) {
-        let index = self.cases.iter().position(|case| ranged::alike(case.causes[0], &finding.cause));
+        let own = |case: &Sentences<'a>| case.tests == [test] && ranged::alike(case.causes[0], &finding.cause);
+        let like = |case: &Sentences<'a>| case.causes.iter().all(|cause| ranged::near(cause, &finding.cause));
+        let index = self.cases.iter().position(like).or_else(|| self.cases.iter().position(own));
         let index = index.unwrap_or_else(|| {
             self.cases.push(Sentences::default());
             self.cases.len() - 1

@@ -1,6 +1,6 @@
 //! What to do next, after an answer.
 
-use findings::limits::of_study;
+use findings::limits::{Limiter, of_study};
 use results::statistics::WINNER_ROUNDS;
 use results::{JobError, NOT_SAVED, Question, Severity, Study, Verdict, test_name};
 use schemars::JsonSchema;
@@ -70,12 +70,17 @@ const FIXED: [&str; 3] = ["--full", "--literal", "--like"];
 /// The gravest finding decides what is worth doing first; of those that leave the figures valid, the one that speaks of
 /// what limits most tests.
 fn gravest(study: &Study, findings: &[Found]) -> Option<Step> {
-    let first = findings.iter().find(|found| found.is_against())?;
+    let first = findings.iter().find(|found| found.is_against());
     let limits = of_study(study);
     let limiting = limits.iter().filter(|limited| limited.limiter.is_ok()).max_by_key(|limited| limited.tests.len());
     let id = limiting.and_then(|limited| limited.limiter.ok()?.finding());
     let of_limit = findings.iter().find(|found| found.is_against() && Some(found.id.as_str()) == id);
-    let found = of_limit.filter(|_| first.severity < Severity::Invalid).unwrap_or(first);
+    let is_valid = first.is_none_or(|first| first.severity < Severity::Invalid);
+    if let Some(limited) = limiting.filter(|limited| is_valid && limited.limiter.is_ok_and(Limiter::is_of_network)) {
+        let path = &study.targets.get(limited.target)?.path;
+        return Some(Step::run(typed(&["fsdyno", "inspect", path]), "the link to the server and how it is mounted"));
+    }
+    let found = of_limit.filter(|_| is_valid).or(first)?;
     let explained = format!("fsdyno explain {}", found.id);
     let is_fixed = study.command.iter().any(|word| FIXED.iter().any(|fixed| word.starts_with(fixed)));
     // Advice ends with the option that follows it: `measure for longer (--runtime=60)`.

@@ -47,6 +47,20 @@ pub(super) fn alike(one: &str, other: &str) -> bool {
         && one.split_whitespace().zip(other.split_whitespace()).all(same)
 }
 
+/// A range over figures that are farther apart says little of each.
+const NEAR: f64 = 3.0;
+
+/// Whether a range over both says something of each: alike, and no figure is more than three times the other's.
+pub(super) fn near(one: &str, other: &str) -> bool {
+    let sizes = |sentence: &str| -> Vec<f64> {
+        let words: Vec<&str> = sentence.split_whitespace().collect();
+        let size = |index: usize| words.get(index + 1).and_then(|word| unit(word)).map_or(1.0, |(_, size, _)| size);
+        (0..words.len()).filter_map(|index| Some(figure(words[index])?.value * size(index))).collect()
+    };
+    alike(one, other)
+        && sizes(one).iter().zip(&sizes(other)).all(|(one, other)| one.max(*other) <= one.min(*other) * NEAR)
+}
+
 /// One sentence of several that are alike.
 pub(super) fn together(sentences: &[&str]) -> String {
     let all: Vec<Vec<&str>> = sentences.iter().map(|sentence| sentence.split_whitespace().collect()).collect();
@@ -107,5 +121,6 @@ mod tests {
         assert_eq!(together(&[slow, fast]), "took 250 µs to 3 ms, with 1.4 to 7 GiB");
         assert!(!alike("took 3 ms", "took 3 MiB") && !alike("on vda1", "on vda2") && !alike("a", "a b"));
         assert_eq!(together(&["as it is"]), "as it is");
+        assert!(near("at 3 ms, 2 of 4", "at 2 ms, 3 of 4") && !near(slow, fast) && near(slow, "took 2 ms, with 2 GiB"));
     }
 }

@@ -126,7 +126,10 @@ fn measured(tests: &[TestFigures], findings: &[Found]) -> Option<String> {
     let latencies: Vec<String> = latencies.into_iter().chain(durable).collect();
     let familiar: Vec<String> = pairs(tests).iter().filter_map(|pair| pair.sentence()).collect();
     let known = [rates, latencies].into_iter().filter(|part| !part.is_empty()).map(|part| part.join(", "));
-    let parts: Vec<String> = known.chain(familiar).collect();
+    let mut parts: Vec<String> = known.chain(familiar).collect();
+    if !parts.is_empty() && tests.iter().any(|test| test.counts() && test.runs > 1) {
+        parts.push("rates are medians of the runs".to_owned());
+    }
     let others = untrusted(tests, findings, parts.is_empty());
     let all: Vec<String> = parts.into_iter().chain(others).collect();
     (!all.is_empty()).then(|| all.join("; "))

@@ -28,6 +28,9 @@ pub struct Standing {
     /// The same pattern, judged once more by the time until what a command wrote is durable, too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub with_sync: bool,
+    /// Enough rounds count to show a difference.
+    #[serde(skip)]
+    is_judged: bool,
 }
 
 /// The standings of a comparison; of other questions none.
@@ -72,6 +75,7 @@ impl Standing {
             cannot_win: ranking.left_out.iter().map(|index| name(*index)).collect(),
             conclusion: conclusion(grid, &ranking, lead),
             with_sync: false,
+            is_judged: found.is_some_and(|found| found.difference() != Difference::TooFew),
         }
     }
 }
@@ -144,7 +148,7 @@ fn is_ahead(found: &Ratio) -> bool {
 pub(super) fn sentences(standings: &[Standing], rounds: usize) -> Vec<String> {
     let mut ahead: Vec<(&str, Vec<String>)> = Vec::new();
     let mut left_out: Vec<(&str, Vec<String>)> = Vec::new();
-    let mut open: Vec<String> = Vec::new();
+    let (mut open, mut too_few): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     fn add<'a>(list: &mut Vec<(&'a str, Vec<String>)>, target: &'a str, words: String) {
         match list.iter_mut().find(|(known, _)| *known == target) {
             Some((_, known)) => known.push(words),
@@ -158,25 +162,28 @@ pub(super) fn sentences(standings: &[Standing], rounds: usize) -> Vec<String> {
             (Some(first), Some(found)) => {
                 add(&mut ahead, first, format!("{} ({} of {second})", standing.name, ratio(found)));
             }
-            _ => open.push(standing.name.clone()),
+            _ if standing.is_judged => open.push(standing.name.clone()),
+            _ => too_few.push(standing.name.clone()),
         }
     }
-    let fastest = |(first, patterns): &(&str, Vec<String>)| format!("{first} is the fastest in {}.", listed(patterns));
-    let mut sentences: Vec<String> = ahead.iter().map(fastest).collect();
+    // One that cannot win may have the higher number.
+    let wins = |(first, patterns): &(&str, Vec<String>)| format!("{first} wins in {}.", listed(patterns));
+    let mut sentences: Vec<String> = ahead.iter().map(wins).collect();
     if !open.is_empty() {
-        sentences.push(match rounds {
-            1 => format!("One round cannot show a difference: no winner in {}.", listed(&open)),
-            few if few < WINNER_ROUNDS.0 as usize => format!(
-                "{few} rounds cannot show a difference ({} are needed): no winner in {}.",
-                WINNER_ROUNDS.0,
-                listed(&open)
-            ),
-            _ => format!("In {} there is no clear difference between the fastest two.", listed(&open)),
-        });
+        sentences.push(format!("In {} the rounds show no clear difference at the top.", listed(&open)));
+    }
+    if !too_few.is_empty() {
+        let needed = WINNER_ROUNDS.0;
+        let what = match rounds {
+            1 => "One round cannot show a difference".to_owned(),
+            few if few < needed as usize => format!("{few} rounds cannot show a difference ({needed} are needed)"),
+            _ => format!("Fewer than {needed} rounds count on both sides, which cannot show a difference"),
+        };
+        sentences.push(format!("{what}: no winner in {}.", listed(&too_few)));
     }
     let refused = left_out
         .iter()
-        .map(|(target, patterns)| format!("{target} cannot win in {}: see its findings.", listed(patterns)));
+        .map(|(target, patterns)| format!("{target} cannot win in {}: see its findings or errors.", listed(patterns)));
     sentences.extend(refused);
     sentences
 }

@@ -1,6 +1,7 @@
 //! The figures of one test on one target.
 
 use findings::Aspect;
+use results::quantity::number;
 use results::{Interval, Lane, Latency, Metric, Row, TestRounds, Trust};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -80,11 +81,13 @@ pub struct Ranges {
     pub p50_us: Option<Interval>,
 }
 
-/// More digits than any face shows: thousandths, and of what is small six digits.
+/// More digits than any face shows: thousandths, and of what is small six digits; all where these would be read as another
+/// figure than the value itself (1.835008 is 1.84).
 pub(crate) fn rounded(value: f64) -> f64 {
     let digits = if value == 0.0 || value.abs() >= 1.0 { 3 } else { 5 - value.abs().log10().floor() as i32 };
     let scale = 10f64.powi(digits.min(300));
-    (value * scale).round() / scale
+    let short = (value * scale).round() / scale;
+    if number(short) == number(value) { short } else { value }
 }
 
 impl TestFigures {

@@ -38,6 +38,9 @@ pub struct TimeFigures {
     pub behind: Option<String>,
     /// How much of the time storage decides, percent: what is saved where the same command runs in memory.
     pub storage_percent: Option<Share>,
+    /// Some run counts: sentences speak of no other.
+    #[serde(skip)]
+    is_told: bool,
 }
 
 /// Times of several runs, s.
@@ -106,14 +109,16 @@ impl TimeFigures {
             bytes: of_trees(&|tree| Some(tree.bytes()? as f64)),
             behind: trees().next_back().and_then(behind),
             storage_percent: Share::of(grid, line, target),
+            is_told: cell.counts(Metric::Wall),
         }
     }
 
-    /// How long it takes, and between which ends: `2.58 s (2.44 s to 15.8 s)`.
+    /// How long it takes, and between which ends: `2.58 s (median of 5 runs, 2.44 s to 15.8 s)`.
     fn takes(&self) -> Option<String> {
         let Times { median, least, most, .. } = self.wall_s?;
         let [median, least, most] = [median, least, most].map(seconds);
-        Some(if self.runs < 2 { median } else { format!("{median} ({least} to {most} in {} runs)", self.runs) })
+        let runs = self.runs;
+        Some(if runs < 2 { median } else { format!("{median} (median of {runs} runs, {least} to {most})") })
     }
 }
 
@@ -147,8 +152,10 @@ impl Share {
     fn of(grid: &Grid<'_>, line: &Line<'_>, target: usize) -> Option<Share> {
         let memory =
             (0..grid.targets.len()).find(|index| grid.is_reference(*index)).filter(|index| *index != target)?;
-        // The time here as a multiple of the time in memory.
-        let times = line.cells[memory].ratio(&line.cells[target], Metric::Operations)?;
+        let (memory, here) = (&line.cells[memory], &line.cells[target]);
+        // The time here as a multiple of the time in memory. An invalid run decides nothing.
+        let count = [memory, here].into_iter().all(|cell| cell.counts(Metric::Wall));
+        let times = here.ratio(memory, Metric::Wall).filter(|_| count)?;
         let share = |times: f64| rounded(((1.0 - 1.0 / times) * 100.0).max(0.0));
         let interval = times.interval.map(|found| Interval { low: share(found.low), high: share(found.high), ..found });
         Some(Share { about: share(times.value), interval })
@@ -175,7 +182,7 @@ pub(super) fn sentence(grid: &Grid<'_>, times: &[TimeFigures], standings: &[Stan
         return Some(format!("{} ({rounds}, 99 %)", until_ended.map(of_one).collect::<Vec<_>>().join("; ")));
     }
     let takes = |time: &TimeFigures| Some(format!("{} takes {} on {}.", time.name, time.takes()?, time.target));
-    let asked = times.iter().filter(|time| !time.reference && time.wall_s.is_some()).count();
+    let asked = times.iter().filter(|time| !time.reference && time.is_told).count();
     let longest = longest(times)?;
     let of_several = if asked > 1 { format!(" It is the longest of {asked} commands.") } else { String::new() };
     Some(format!("{}{of_several}", takes(longest)?))
@@ -184,7 +191,7 @@ pub(super) fn sentence(grid: &Grid<'_>, times: &[TimeFigures], standings: &[Stan
 /// The command that takes the longest on one of the storages.
 fn longest(times: &[TimeFigures]) -> Option<&TimeFigures> {
     let wall = |time: &TimeFigures| time.wall_s.map_or(0.0, |wall| wall.median);
-    let asked = times.iter().filter(|time| !time.reference && time.wall_s.is_some());
+    let asked = times.iter().filter(|time| !time.reference && time.is_told);
     asked.max_by(|one, other| wall(one).total_cmp(&wall(other)))
 }
 
@@ -192,7 +199,8 @@ fn longest(times: &[TimeFigures]) -> Option<&TimeFigures> {
 pub(super) fn lines(times: &[TimeFigures], standings: &[Standing]) -> Vec<(&'static str, String)> {
     // Of several the longest: the table and JSON have all.
     let longest = longest(times).map(|time| time.name.as_str());
-    let times: Vec<TimeFigures> = times.iter().filter(|time| Some(time.name.as_str()) == longest).cloned().collect();
+    let is_told = |time: &&TimeFigures| Some(time.name.as_str()) == longest && time.is_told;
+    let times: Vec<TimeFigures> = times.iter().filter(is_told).cloned().collect();
     let times = &times[..];
     let synced = with_sync(times, standings).into_iter().map(|words| ("+ sync", words));
     let counts = synced.chain(counts(times).into_iter().map(|words| ("counts", words)));

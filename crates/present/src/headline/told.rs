@@ -58,14 +58,23 @@ impl<'a> Told<'a> {
         let mut sentences: Vec<Sentence<'_>> = Vec::new();
         for found in &self.places {
             for case in &found.cases {
-                let alike = |sentence: &&mut Sentence<'_>| ranged::alike(&sentence.of[0].1.causes[0], &case.causes[0]);
+                let near = |(_, known): &(&Found, &Case)| {
+                    known.causes.iter().all(|one| case.causes.iter().all(|other| ranged::near(one, other)))
+                };
+                let alike = |sentence: &&mut Sentence<'_>| sentence.of.iter().all(near);
                 match sentences.iter_mut().find(alike) {
                     Some(sentence) => sentence.of.push((found, case)),
                     None => sentences.push(Sentence { of: vec![(found, case)] }),
                 }
             }
         }
-        sentences.iter().map(|sentence| sentence.words(with_places)).collect()
+        let last = sentences.len().saturating_sub(1);
+        let words = |(index, sentence): (usize, &Sentence<'_>)| {
+            let words = sentence.words(with_places);
+            // Others follow.
+            if index < last { words.trim_end_matches('.').to_owned() } else { words }
+        };
+        sentences.iter().enumerate().map(words).collect()
     }
 }
 

@@ -101,11 +101,27 @@ impl VerdictLine {
             let published_as = if self.is_reference { "published " } else { "" };
             text.push_str(&format!(", {published_as}{side} {} {}", published(self.threshold), self.unit));
         }
-        if let Some(Interval { low, high, confidence }) = self.interval {
-            text.push_str(&format!(" ({:.0} %: {} – {})", confidence * 100.0, figure(low), figure(high)));
+        if let Some(interval) = self.interval {
+            text.push_str(&format!(" ({})", between(&interval)));
         }
         text
     }
+}
+
+/// `95 %: 10.2 – 12.9`; an interval that begins at nothing has one end only.
+pub(crate) fn between(Interval { low, high, confidence }: &Interval) -> String {
+    let from = if *low > 0.0 { format!("{} –", figure(*low)) } else { "up to".to_owned() };
+    format!("{:.0} %: {from} {}", confidence * 100.0, figure(*high))
+}
+
+/// `+12.3 %`, or `10.0 times the limit`: a margin of -900 % says less.
+pub(crate) fn margin(row: &VerdictRow) -> Option<String> {
+    let percent = row.margin_percent?;
+    let what = if row.verdict == Verdict::Reference { "what is published" } else { "the limit" };
+    // Only a figure that must be small can miss its limit by more than all of it.
+    let times = || format!("{} times {what}", number(1.0 - percent / 100.0));
+    let sign = if percent > 0.0 { "+" } else { "" };
+    Some(if percent < -100.0 { times() } else { format!("{sign}{} %", number(percent)) })
 }
 
 /// A figure in the vendor's unit, which may be far too large for it: two digits that say something.

@@ -31,7 +31,7 @@ pub(super) fn why(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Markup
     if sentences.is_empty() {
         return html! {};
     }
-    place.section("why", "Why", html! { ul.why { @for sentence in sentences { li { (sentence) } } } })
+    place.section("why", "Behind the figures", html! { ul.why { @for sentence in sentences { li { (sentence) } } } })
 }
 
 /// What there is, when nobody wrote a sentence about it.

@@ -7,8 +7,7 @@ use results::{Bound, Confidence, TestOrigin, VerdictRow};
 use super::place::Place;
 use super::table::{Row, Table};
 use crate::headline::VerdictLine;
-use crate::headline::verdict::{figure, told_once};
-use crate::quantity::percent;
+use crate::headline::verdict::{figure, margin, told_once};
 use crate::summary::Grid;
 
 /// One line for each requirement.
@@ -62,7 +61,7 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
                     html! { (asked)
                     @if let Some(derivation) = &requirement.derivation { small.what { (derivation) } } }
                 }),
-                row.margin_percent.map(|margin| html! { (percent(margin)) }),
+                margin(row).map(|margin| html! { (margin) }),
                 Some(html! { span.sentence { (row.reason) } @for caveat in &row.caveats { small.what { (caveat) } } }),
                 Some(html! { (requirement.source) small.what { (requirement.read_on) " · " (requirement.kind.word())
                 " · " (known(requirement.confidence)) " · " (test(row.origin)) } }),

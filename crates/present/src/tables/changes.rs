@@ -2,7 +2,7 @@
 
 use results::quantity::{counted, latency, number, rate_number, rate_unit};
 use results::statistics::{HISTORY_MIN, Scatter};
-use results::{Change, Interval, Measure, Question, Significance, Study, Trust, escape};
+use results::{Change, Interval, Measure, Question, Significance, Study, Trust, escape, test_name};
 
 use serde_json::json;
 
@@ -217,7 +217,7 @@ fn outcome(found: &[Change]) -> String {
 }
 
 /// `Nothing changed beyond the noise: the largest of 10 differences is seq-read p99 with +94.5 % (interval
-/// -72.9..+571 %), medians 6.92 ms and 11.1 ms`; `None`: something did, or there is nothing that counts.
+/// -72.9..+571 %), 6.92 ms before and 11.1 ms after`; `None`: something did, or there is nothing that counts.
 fn unchanged(found: &[Change]) -> Option<String> {
     let (0, 0, 1..) = counts(found) else { return None };
     let counts = |change: &&Change| change.shown == Significance::NotShown && change.trust != Trust::Invalid;
@@ -234,7 +234,7 @@ fn unchanged(found: &[Change]) -> Option<String> {
     };
     let interval = most.interval.map(|interval| format!(" (interval {})", range(interval))).unwrap_or_default();
     Some(format!(
-        "Nothing changed beyond the noise: {which} is {} {} with {} %{interval}, medians {} and {}",
+        "Nothing changed beyond the noise: {which} is {} {} with {} %{interval}, {} before and {} after",
         name(most),
         title(most.measure),
         signed(most.percent()),
@@ -251,8 +251,8 @@ fn range(interval: Interval) -> String {
 /// The pattern, on which target where there are several.
 fn name(change: &Change) -> String {
     match &change.target {
-        Some(target) => format!("{target} {}", change.pattern),
-        None => change.pattern.clone(),
+        Some(target) => format!("{target} {}", test_name::title_of_phase(&change.pattern)),
+        None => test_name::title_of_phase(&change.pattern).to_owned(),
     }
 }
 
@@ -268,7 +268,8 @@ fn summary(found: &[Change]) -> String {
         ),
     };
     if judged > 0 {
-        text.push_str(" base and new are medians of the rounds; change is the median ratio over all pairs of rounds.");
+        let figures = "base and new are the figures of all rounds: medians of rates, percentiles of all requests";
+        text.push_str(&format!(" {figures}; change is the median ratio over all pairs of rounds."));
         text.push_str(&widened(found, true));
     }
     text.push_str(too_few(found));

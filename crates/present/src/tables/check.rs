@@ -1,13 +1,13 @@
 //! `check`: a line for each answer, what it rests on profile by profile, and the list of profiles.
 
-use results::quantity::{counted, number, published};
+use results::quantity::{counted, published};
 use results::{
     Bound, Confidence, Question, Requirement, RequirementKind, Study, TestOrigin, Verdict, VerdictRow, escape,
 };
 use serde_json::json;
 
 use super::table::{Form, Table, wrapped};
-use crate::headline::verdict::{figure, told_once};
+use crate::headline::verdict::{between, figure, margin, told_once};
 use crate::headline::{Headline, VerdictLine};
 
 /// One line for each requirement: `etcd  FAIL  p99 of fdatasync: 11.7 ms, at most 10 ms (95 %: 10.2 – 12.9)`. Those that
@@ -101,12 +101,10 @@ fn block(rows: &[&VerdictRow], columns: usize) -> String {
 
 /// The requirement with its margin, and what its limit is made of.
 fn beside(row: &VerdictRow) -> String {
-    let margin = row.margin_percent.map(|percent| match row.verdict {
-        // A margin of -900 % says less than what it is.
-        Verdict::Reference if percent < -100.0 => format!("{} times what is published", times_the_limit(percent)),
-        _ if percent < -100.0 => format!("{} times the limit", times_the_limit(percent)),
-        Verdict::Reference => format!("{} against what is published", signed(percent)),
-        _ => format!("margin {}", signed(percent)),
+    let margin = margin(row).map(|words| match row.verdict {
+        _ if words.contains(" times ") => words,
+        Verdict::Reference => format!("{words} against what is published"),
+        _ => format!("margin {words}"),
     });
     let what = if row.verdict == Verdict::Reference { "that" } else { "the limit" };
     let from = row.requirement.derivation.as_ref().map(|from| format!("{what} is {from}"));
@@ -163,14 +161,7 @@ fn why(row: &VerdictRow) -> String {
 }
 
 fn measured(row: &VerdictRow) -> Option<String> {
-    let interval = row.interval.map(|interval| {
-        format!(
-            " ({:.0} % interval {} to {})",
-            interval.confidence * 100.0,
-            figure(interval.low),
-            figure(interval.high)
-        )
-    });
+    let interval = row.interval.map(|interval| format!(" ({})", between(&interval)));
     Some(format!("{} {}{}", figure(row.measured?), row.requirement.unit, interval.unwrap_or_default()))
 }
 
@@ -184,16 +175,6 @@ fn limit(row: &VerdictRow) -> Option<String> {
     let what = if row.verdict == Verdict::Reference { "published" } else { "limit" };
     let from = requirement.derivation.as_ref().map(|from| format!(" ({from})")).unwrap_or_default();
     Some(format!("{what}: {side} {} {}{from}", published(requirement.threshold), requirement.unit))
-}
-
-fn signed(percent: f64) -> String {
-    let sign = if percent > 0.0 { "+" } else { "" };
-    format!("{sign}{} %", number(percent))
-}
-
-/// Only a figure that must be small can miss its limit by more than all of it.
-fn times_the_limit(margin_percent: f64) -> String {
-    number(1.0 - margin_percent / 100.0)
 }
 
 /// Where the figure was read, and what it is.
@@ -226,7 +207,7 @@ fn markdown(rows: &[&VerdictRow]) -> String {
             row.requirement.title.clone(),
             measured(row).unwrap_or_else(|| "-".to_string()),
             limit(row).unwrap_or_else(|| "-".to_string()),
-            row.margin_percent.map_or("-".to_string(), signed),
+            margin(row).unwrap_or_else(|| "-".to_string()),
             why.join("; "),
             source(row),
         ]);

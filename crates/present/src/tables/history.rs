@@ -2,7 +2,7 @@
 
 use results::quantity::{counted, latency, number, rate_number, rate_unit};
 use results::statistics::Scatter;
-use results::{Digest, DigestTest, Measure, Question, SMALL_BYTES, Trust, escape, interval_of_rounds};
+use results::{Digest, DigestTest, Measure, Question, SMALL_BYTES, Trust, escape, interval_of_rounds, test_name};
 
 use serde_json::json;
 
@@ -137,7 +137,7 @@ fn trust(study: &Digest, target: usize, tests: &[Test<'_>]) -> String {
 
 /// The course of these tests on one target.
 fn course(studies: &[Digest], target: usize, tests: &[Test<'_>]) -> Table {
-    let names = tests.iter().map(|test| test.pattern);
+    let names = tests.iter().map(|test| test_name::title_of_phase(test.pattern));
     let headers: Vec<&str> = ["run"].into_iter().chain(names).chain(["<trust"]).collect();
     let mut table = Table::new(&headers);
     let units = tests.iter().map(|test| test.unit.to_owned());

@@ -34,9 +34,16 @@ fn brief(line: &Line<'_>) -> Option<[String; 3]> {
     let cell = line.cells.first()?;
     let rate = number(cell.value(Metric::Operations)?);
     let p99 = cell.value(Metric::P99(Lane::Operation)).map_or("-".to_owned(), latency);
-    let trust = Trust::of(cell.findings());
+    let trust = doubt(cell);
     let mark = if trust == Trust::Ok { String::new() } else { format!(" ({})", trust.word()) };
     Some([format!("{}{mark}", line.title), rate, p99])
+}
+
+/// What was found against the passes that make the figures; one that is left out asks for care. An error is a failure of
+/// operations here, which stand in a column.
+fn doubt(cell: &TestRounds<'_>) -> Trust {
+    let found = Trust::of(cell.counted().iter().flat_map(|repeat| repeat.findings()));
+    if cell.left_out() > 0 { found.max(Trust::Caution) } else { found }
 }
 
 /// Why some were not judged, as far as their lines do not say it.
@@ -106,9 +113,7 @@ fn measured(cell: &TestRounds<'_>) -> Vec<String> {
     let rate = cell.value(Metric::Operations).map_or("-".to_owned(), number);
     let failed: u64 = passes.iter().map(|phase| phase.failures).sum();
     let comma = if cache.is_empty() { "" } else { ", " };
-    // An error is a failure of operations here, which stand beside it.
-    let counted = cell.counted();
-    let trust = Trust::of(counted.iter().flat_map(|repeat| repeat.findings()));
+    let trust = doubt(cell);
     let mark = if trust == Trust::Ok { String::new() } else { format!("{comma}{}", trust.word()) };
     let (p50, p99) = (Metric::P50(Lane::Operation), Metric::P99(Lane::Operation));
     vec![rate, time(p50), time(p99), count(failed), format!("{cache}{mark}")]

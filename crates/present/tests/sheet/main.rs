@@ -3,6 +3,7 @@
 
 mod any_text;
 mod document;
+mod drawn;
 mod exports;
 mod faces;
 mod fixture;

@@ -102,7 +102,43 @@ fn study(question: Question, rounds: &[(u64, &str)]) -> Study {
         let rows = (0..).zip(rounds).map(|(number, round)| row(question, target, pattern, number, *round));
         study.rows.extend(rows);
     }
+    if question == Question::Check {
+        study.verdicts.push(verdict(&study));
+    }
     study
+}
+
+/// As the judge of `check` makes it: its own tests hold that it takes the figure of the rounds that count.
+fn verdict(study: &Study) -> results::VerdictRow {
+    let rounds = results::TestRounds::of_rows(&study.rows);
+    let requirement = results::Requirement {
+        id: "iops".into(),
+        profile: "own".into(),
+        profile_title: "Own".into(),
+        title: "reads".into(),
+        metric: "read.iops".into(),
+        bound: results::Bound::AtLeast,
+        threshold: 900.0,
+        unit: "IOPS".into(),
+        derivation: None,
+        source: "A page".into(),
+        read_on: "November".into(),
+        kind: results::RequirementKind::VendorRequirement,
+        confidence: results::Confidence::A,
+        job: "-".into(),
+    };
+    results::VerdictRow {
+        verdict: results::Verdict::Pass,
+        measured: rounds.value(results::Metric::Iops),
+        interval: rounds.interval(results::Metric::Iops),
+        margin_percent: None,
+        reason: "the whole interval meets the limit".into(),
+        origin: results::TestOrigin::Vendor,
+        caveats: Vec::new(),
+        cap_s: None,
+        rows: (0..study.rows.len()).collect(),
+        requirement,
+    }
 }
 
 /// Every number of a text, without the commas between thousands.
@@ -169,8 +205,8 @@ fn every_form_has_the_figures_of_the_rounds_that_count() {
         assert_eq!((found.count, found.mean.unwrap().round()), (6000, 114.0), "{question:?}");
         let shows_rate = |text: &str| numbers(text).iter().any(|value| near(*value, IOPS));
         let figure = |text: &str| if shows_rate(text) { IOPS } else { IOPS * 4096.0 / 1e6 };
-        // Where a row stands by itself it is a round, and no test: check's table is that of its answers.
-        if !matches!(question, Question::Check | Question::Curve | Question::SmallFiles) {
+        // A load of a curve has one round, which the next test has.
+        if question != Question::Curve {
             for (form, text) in [("terminal", screen(&study, 120)), ("wide", text(&study, 120))] {
                 says(&format!("{question:?} {form}"), &text, figure(&text));
             }
@@ -183,6 +219,105 @@ fn every_form_has_the_figures_of_the_rounds_that_count() {
         of_metrics(question, &openmetrics(&study), &test);
         of_csv(question, &csv(&study));
         of_history(&study, &test);
+    }
+}
+
+/// What `check` found, in all of its forms: the digits of the terminal are those of Markdown, sheet, JSON and JUnit.
+#[test]
+fn an_answer_of_check_has_one_figure() {
+    let study = study(Question::Check, &ROUNDS);
+    let line = &Headline::of(&study).verdicts[0];
+    assert_eq!((line.measured, line.interval), (Some(IOPS), Some(BETWEEN)));
+    let cases = present::export::junit::cases(&study);
+    let junit = present::export::junit::junit("check", &cases);
+    let page = visible(&present::sheet::html(std::slice::from_ref(&study), &Default::default()));
+    for (form, text) in [
+        ("terminal", screen(&study, 120)),
+        ("wide", text(&study, 120)),
+        ("markdown", markdown(&study)),
+        ("sheet", page),
+        ("junit", junit),
+    ] {
+        says(form, &text.replace('\u{a0}', " "), IOPS);
+        // That of tickets has no room for the interval.
+        let ends = [BETWEEN.low, BETWEEN.high].iter().all(|end| numbers(&text).contains(end));
+        assert!(ends || form == "markdown", "{form}: {text}");
+    }
+    // A figure that does not exist is none in any of them.
+    let mut none = study;
+    (none.verdicts[0].measured, none.verdicts[0].interval) = (None, None);
+    none.verdicts[0].verdict = results::Verdict::Inconclusive;
+    none.verdicts[0].reason = "nothing was transferred".into();
+    none.rows.clear();
+    for text in
+        [screen(&none, 120), markdown(&none), present::export::junit::junit("a", &present::export::junit::cases(&none))]
+    {
+        assert!(text.contains("nothing was transferred") && !numbers(&text).contains(&IOPS), "{text}");
+    }
+}
+
+/// Each load of a curve is a row: the same digits on the terminal, in Markdown, on the sheet and in JSON, and the same words
+/// for what it has not.
+#[test]
+fn a_load_of_a_curve_has_one_set_of_figures() {
+    let mut study = fixture::empty(Question::Curve);
+    study.targets = vec![fixture::target("local", "/data", results::evidence::Storage::default())];
+    for (index, round) in [(1_234, "ok"), (2_345, "caution"), (3_456, "invalid")].into_iter().enumerate() {
+        let pattern = format!("randread-4k-load{}", 20 * (index + 1));
+        study.rows.push(row(Question::Curve, 0, &pattern, 0, round));
+    }
+    let tests = Headline::of(&study).tests;
+    let page = visible(&present::sheet::html(std::slice::from_ref(&study), &Default::default()));
+    for (form, text) in [
+        ("terminal", screen(&study, 120)),
+        ("wide", text(&study, 120)),
+        ("markdown", markdown(&study)),
+        ("sheet", page),
+    ] {
+        let text = text.replace('\u{a0}', " ");
+        for (test, percent) in tests.iter().zip([20, 40, 60]) {
+            let found = test.latency_us.unwrap();
+            let words =
+                [number(test.iops.unwrap()), latency(found.p50.unwrap() * 1e3), latency(found.p99.unwrap() * 1e3)];
+            for shown in &words {
+                assert!(text.contains(shown.as_str()), "{form} does not say {shown} of {percent} %:\n{text}");
+            }
+        }
+        assert!(text.contains("invalid"), "{form}:\n{text}");
+    }
+}
+
+/// Times of a command: of the rounds that count, in each form.
+#[test]
+fn a_command_has_one_set_of_times() {
+    let mut study = fixture::empty(Question::Time);
+    study.targets = vec![fixture::target("local", "/data", results::evidence::Storage::default())];
+    let rounds = [(2_000, "ok"), (7_310, "invalid"), (2_500, "caution"), (5_610, "failed"), (3_100, "ok")];
+    for (round, (wall_ms, kind)) in (0..).zip(rounds) {
+        let mut row = row(Question::SmallFiles, 0, "tar", round, (1, kind));
+        let phase = row.phase.as_mut().unwrap();
+        (phase.elapsed_ns, phase.cpu_ns, phase.bytes) = (wall_ms * 1_000_000, 470_000_000, None);
+        phase.operations = u64::from(kind != "failed");
+        row.tree = Some(results::TreeRecord::default());
+        study.rows.push(row);
+    }
+    let found = Headline::of(&study);
+    let (time, test) = (&found.times[0], &found.tests[0]);
+    let wall = time.wall_s.unwrap();
+    assert_eq!((wall.median, wall.least, wall.most, time.runs), (2.5, 2.0, 3.1, 3));
+    assert_eq!((test.wall_s, test.runs, test.left_out), (Some(2.5), 3, 2));
+    let page = visible(&present::sheet::html(std::slice::from_ref(&study), &Default::default()));
+    for (form, text) in [
+        ("terminal", screen(&study, 120)),
+        ("wide", text(&study, 120)),
+        ("markdown", markdown(&study)),
+        ("sheet", page),
+    ] {
+        let text = text.replace('\u{a0}', " ");
+        for shown in ["2.50 s", "2.00 s", "3.10 s"] {
+            assert!(text.contains(shown), "{form} does not say {shown}:\n{text}");
+        }
+        assert!(!text.contains("7.31 s") && !text.contains("5.61 s"), "{form} has another round:\n{text}");
     }
 }
 

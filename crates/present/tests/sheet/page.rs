@@ -61,7 +61,7 @@ fn the_answer_comes_first_and_what_rests_on_it_after() {
     let places: Vec<usize> = order.iter().map(|id| page.find(&format!("id=\"{id}\"")).expect(id)).collect();
     assert!(places.is_sorted(), "{places:?}");
     let before = |first: &str, other: &str| assert!(page.find(first).expect(first) < page.find(other).expect(other));
-    before("local is the fastest in read", "<table");
+    before("local wins in read", "<table");
     before("<table class=\"small glance\"", "<dt>trust</dt>");
     before("<dt>limited by</dt>", "<dt>next</dt>");
     before("<dt>next</dt>", "data-axes");

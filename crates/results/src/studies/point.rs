@@ -1,11 +1,11 @@
 //! A point of a sweep: its runs merged, with confidence intervals.
 
-use super::{Lane, LatencyFigures, Metric, Repeat, Row, TestRounds, Trust};
+use super::{Lane, LatencyFigures, Row, TestRounds, Trust};
 use crate::interval::Interval;
 use crate::record::Latency;
 use crate::samples::added_up;
 use crate::sort;
-use crate::statistics::{STUDENT_95, median, percentile_interval};
+use crate::statistics::{STUDENT_95, percentile_interval};
 
 const CONFIDENCE: f64 = 0.95;
 
@@ -41,10 +41,9 @@ impl SweepPoint {
         }
         let all = rounds.latency(Lane::Request);
         let each = || rounds.counted().into_iter().filter_map(|round| Some(round.latency(Lane::Request)?.into_owned()));
-        let in_flight: Vec<f64> = rounds.counted().into_iter().filter_map(in_flight).collect();
         Some(SweepPoint {
             trust: rounds.trust(),
-            in_flight: median(&in_flight),
+            in_flight: rounds.in_flight(),
             iops: rounds.value(requests)?,
             interval: rounds.interval(requests),
             bytes_per_s: rounds.value(bytes)?,
@@ -60,14 +59,6 @@ fn wider(one: Option<Interval>, other: Option<Interval>) -> Option<Interval> {
         (Some(one), Some(other)) => Some(one.joined(other)),
         (one, other) => one.or(other),
     }
-}
-
-/// Rate times mean latency. Requests that began before the first window count with all of their time, so that the sum may
-/// be a little larger than what was kept in flight at all.
-fn in_flight(round: &Repeat<'_>) -> Option<f64> {
-    let mean_ns = round.latency(Lane::Request)?.moments.mean()?;
-    let most = round.workers.iter().map(|worker| f64::from(worker.setup.depth.max(1))).sum::<f64>();
-    Some((Metric::Iops.of(round)? * mean_ns / 1e9).min(most))
 }
 
 /// Every run must have shown its own to say how far runs differ.

@@ -176,10 +176,8 @@ fn kept<'a>(direction: &'a DirectionRecord, sampled: Option<&'a Latency>) -> Opt
     if direction.ios == 0 {
         return Some(&direction.clat);
     }
-    // Paced jobs: from the intended start on, so that a slow request is not hidden by those that waited for it.
     let kept = |latency: &&Latency| latency.histogram.is_some() && latency.moments.count > 0;
-    let response = direction.response.as_ref().filter(kept);
-    response.or_else(|| direction.latency()).or_else(|| sampled.filter(kept))
+    direction.response_or_latency().or_else(|| sampled.filter(kept))
 }
 
 /// The workers of each row: as the report groups them, or all in one.

@@ -89,6 +89,11 @@ impl<'a> TestRounds<'a> {
         rates.is_some_and(|(bytes, ios)| bytes < ios * SMALL_BYTES)
     }
 
+    /// Requests in flight, by Little's law in each round that counts: the median.
+    pub fn in_flight(&self) -> Option<f64> {
+        median(&self.counted().into_iter().filter_map(in_flight).collect::<Vec<_>>())
+    }
+
     /// The figure of each round that counts and has it.
     pub fn by_round(&self, metric: Metric) -> Vec<f64> {
         self.rounds(metric).into_iter().map(|(_, figure)| figure).collect()
@@ -186,6 +191,14 @@ impl<'a> TestRounds<'a> {
         let is_sync = self.repeats.iter().any(|repeat| repeat.pattern == test_name::SYNC_LATENCY);
         if is_sync || judged.any(is_one) { Lane::Sync } else { Lane::Request }
     }
+}
+
+/// Rate times mean latency. Requests that began before the first window count with all of their time, so that the sum may
+/// be a little larger than what was kept in flight at all.
+fn in_flight(round: &Repeat<'_>) -> Option<f64> {
+    let mean_ns = round.latency(Lane::Request)?.moments.mean()?;
+    let most = round.workers.iter().map(|worker| f64::from(worker.setup.depth.max(1))).sum::<f64>();
+    Some((Metric::Iops.of(round)? * mean_ns / 1e9).min(most))
 }
 
 impl super::Study {

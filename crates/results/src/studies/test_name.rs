@@ -21,6 +21,20 @@ pub const WRITE_LATENCY: &str = "write-latency";
 /// 4 KiB writes, each made durable by an fdatasync before the next; its latency is that of the fdatasync.
 pub const SYNC_LATENCY: &str = "sync-latency";
 
+/// Phases whose name in JSON and CSV is not how people write what they do.
+const TITLES: [(&str, &str); 5] = [
+    ("stat-hot", "stat, hot"),
+    ("stat-cold", "stat, cold"),
+    ("open-read", "open+read"),
+    ("fsync-file", "write+fsync"),
+    ("fsync-directory", "create+fsync of dir"),
+];
+
+/// What a phase is called in each table for people; the name itself of any other test.
+pub fn title_of_phase(pattern: &str) -> &str {
+    TITLES.iter().find(|(name, _)| *name == pattern).map_or(pattern, |(_, title)| *title)
+}
+
 /// A test of another tool under that tool's own name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Familiar {

@@ -1,7 +1,7 @@
 //! The plan in the words of the record: what a reader of the numbers needs of it.
 
 use job::SyncOpen;
-use results::JobPlan;
+use results::{JobPlan, Pace, PerDirection};
 
 use super::WorkerPlan;
 use super::queueing::for_record;
@@ -48,6 +48,12 @@ impl WorkerPlan {
             invalidated: has_files.then_some(job.files.invalidate && !job.files.pre_read),
             synchronous_engine: job.submission.is_synchronous(),
             paced: job.pacing.is_paced() || job.traces.keeps_time(),
+            pace: (job.pacing.has_rate() || job.pacing.think_ns > 0).then(|| Pace {
+                bytes_per_s: job.pacing.rate,
+                ios_per_s: PerDirection::from_fn(|direction| job.pacing.rate_iops[direction].map(u64::from)),
+                think_ns: job.pacing.think_ns,
+                think_ios: job.pacing.think_blocks.into(),
+            }),
             compressible_percent: match job.content.zero {
                 true => Some(100),
                 false => job.content.compress.map(|(percent, _)| percent),

@@ -119,6 +119,21 @@ fn the_differences_add_up_to_the_row() {
 }
 
 #[test]
+fn the_intervals_add_up_where_the_last_io_ends_before_the_last_look() {
+    let written = Written::default();
+    let mut stream = Stream::into(Box::new(written.clone()));
+    stream.begin(&Step::default());
+    for (elapsed_ms, looked) in [(1100, totals(1000, 1000)), (3600, totals(3522, 4321))] {
+        stream.progress(&Step::default(), &running(elapsed_ms, Some(looked)));
+    }
+    stream.end(&Step::default(), &row(4321));
+    let lines = written.lines();
+    let intervals: Vec<i64> = lines.iter().filter_map(|line| line.get("interval_ms")?.as_i64()).collect();
+    assert_eq!((&intervals[..], intervals.iter().sum::<i64>()), (&[1000, 2522, -22][..], 3500));
+    assert_eq!(of(&lines, "step_end")[0]["total_ms"], 3500);
+}
+
+#[test]
 fn every_line_says_what_it_is() {
     let lines = one_step();
     let events: Vec<&str> = lines.iter().map(|line| line["event"].as_str().unwrap()).collect();

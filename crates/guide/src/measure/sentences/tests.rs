@@ -7,6 +7,8 @@ use results::evidence::Seen;
 
 use super::super::lines::{TESTS, Timing};
 use super::*;
+use testkit::draw::{Does, Draw, Test as Drawn, cases, number_after, printed, time_after};
+
 use crate::study::{Caller, Place, StudyRun, planned_row};
 use crate::watch::Unwatched;
 use crate::work_directory::{SpaceNeeds, WorkDirectory};
@@ -57,8 +59,8 @@ fn several_runs_are_told_by_their_median_and_not_by_the_first() {
     let mut one = simulated();
     one.targets[0].storage.class = StorageClass::Block;
     let rate = |study: &Study, round| {
-        let row = study.rows.iter().find(|row| row.pattern == test_name::RAND_READ && row.round == round);
-        format!("measured {}", number(row.unwrap().figures().unwrap().iops()))
+        let row = study.rows.iter().find(|row| row.pattern == test_name::READ_LATENCY && row.round == round);
+        format!("gives {} IOPS", number(row.unwrap().figures().unwrap().iops()))
     };
     let text = sentences(&study);
     let took = sentences(&one).lines().find(|line| line.contains("of a 4k read")).unwrap().to_owned();
@@ -93,4 +95,75 @@ fn of_how_it_was_done() {
         left_out(&["rand-write", "seq-write"], 15),
     ];
     insta::assert_snapshot!(lines.join("\n"));
+}
+
+fn drawn(draw: &mut Draw) -> Study {
+    let mut study = Study::of_run(results::RunRecord::new("test", 0));
+    study.question = Question::Measure;
+    study.rows.clear();
+    let rounds = draw.one_of(&[1, 2, 3, 5]);
+    let rates = [3.0, 40.0, 900.0, 12_000.0, 150_000.0];
+    let one = draw.one_of(&rates);
+    let gain = draw.one_of(&[0.5, 1.0, 1.04, 4.0, 31.0]);
+    let tests = [
+        (test_name::READ_LATENCY, Does::Read, 1, 4096, one),
+        (test_name::RAND_READ, Does::Read, 32, 4096, one * gain),
+        (test_name::SEQ_READ_64K, Does::Read, 32, 65_536, draw.one_of(&rates)),
+        (test_name::WRITE_LATENCY, Does::Write, 1, 4096, draw.one_of(&rates)),
+    ];
+    for (pattern, does, depth, block_bytes, per_s) in tests {
+        study.rows.extend(draw.rounds(&Drawn { target: 0, pattern, does, depth, block_bytes, rounds, per_s }));
+    }
+    study
+}
+
+/// What the rounds of a test that count say, by plain arithmetic: requests and bytes per second, mean and in flight.
+fn by_hand(study: &Study, pattern: &str) -> Option<[f64; 4]> {
+    let jobs = study.rows.iter().filter(|row| row.pattern == pattern && row.trust() < Trust::Invalid);
+    let jobs = jobs.filter_map(|row| row.run.as_ref()?.jobs.first()).filter(|job| job.error.is_none());
+    let directions: Vec<_> = jobs.map(|job| &job.directions.read).filter(|read| read.ios > 0).collect();
+    let median = |of: &dyn Fn(&results::DirectionRecord) -> f64| {
+        results::statistics::median(&directions.iter().map(|read| of(read)).collect::<Vec<_>>())
+    };
+    let (sum_ns, count) = directions.iter().fold((0.0, 0.0), |(sum, count), read| {
+        (sum + read.lat.moments.sum as f64, count + read.lat.moments.count as f64)
+    });
+    let in_flight = median(&|read| read.lat.moments.sum as f64 / 2e9)?;
+    Some([median(&|read| read.ios as f64 / 2.0)?, median(&|read| read.bytes as f64 / 2.0)?, sum_ns / count, in_flight])
+}
+
+#[test]
+fn no_sentence_denies_its_table() {
+    for (case, mut draw) in cases(60) {
+        let study = drawn(&mut draw);
+        let text = sentences(&study);
+        let is = |words: &str, of: Option<f64>| match (number_after(&text, words), of) {
+            (None, _) => false,
+            (Some(shown), Some(of)) if printed(shown, of) => true,
+            (shown, of) => panic!("case {case}: {words}: {shown:?} and not {of:?}\n{text}"),
+        };
+        let [deep, one, large] = [test_name::RAND_READ, test_name::READ_LATENCY, test_name::SEQ_READ_64K]
+            .map(|pattern| by_hand(&study, pattern));
+        if is("; measured ", deep.map(|deep| deep[0])) {
+            let [iops, _, mean_ns, in_flight] = deep.unwrap();
+            let shown = time_after(&text, "requests in flight / ").unwrap();
+            assert!(printed(shown, mean_ns), "case {case}: {mean_ns}\n{text}");
+            let share = number_after(&text, &format!("measured {} (", number(iops))).unwrap();
+            assert!((share - iops * mean_ns / 32e7).abs() < 0.51, "case {case}: {share}\n{text}");
+            is("% of it: ", Some(in_flight));
+            assert!((iops * mean_ns / 1e9 / in_flight - 1.0).abs() < 0.021, "case {case}: no equation\n{text}");
+        }
+        if is("One read at a time gives ", one.map(|one| one[0])) {
+            let gain = deep.unwrap()[0] / one.unwrap()[0];
+            let told = ["depth 32 only ", "depth 32 "].into_iter().any(|words| is(words, Some(gain)));
+            assert!(told || (gain < 1.05 && text.contains("gains less than 5 %")), "case {case}: {gain}\n{text}");
+            assert!(gain < 1.0 || !text.contains("only"), "case {case}: {gain}\n{text}");
+        }
+        if is("IOPS x block size: ", large.map(|large| large[0])) {
+            is("reads/s x 64 KiB = ", large.map(|large| large[1] / 1e6));
+            is("the same storage moves ", deep.map(|deep| deep[1] / 1e6));
+        }
+        let typical = text.contains(" of a 4k read (median)") || text.contains(" of a 4k read (mean)");
+        assert!(!typical || one.is_some(), "case {case}: {text}");
+    }
 }

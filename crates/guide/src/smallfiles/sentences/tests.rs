@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use results::evidence::{Storage, StorageClass};
-use results::{Histogram, Latency, Moments, Question, Target};
+use results::{Histogram, Latency, Moments, PhaseRecord, Question, Target, Trust};
+use testkit::draw::{Does, Draw, Test as Drawn, cases, number_after, numbers, printed, time_after};
 
 use super::super::rule;
 use super::*;
@@ -80,4 +81,94 @@ fn files_within_the_metadata_are_not_called_cold() {
     assert!(!said(&study));
     study.rows[2].phase.as_mut().unwrap().cache = Some(HOT_INLINE.into());
     assert!(said(&study));
+}
+
+const PHASES: [&str; 6] = ["write", "read", "fsync-file", "create", "stat-cold", "unlink"];
+
+fn drawn(draw: &mut Draw) -> Study {
+    let mut study = study(&[], true);
+    let rounds = draw.one_of(&[1, 2, 3]);
+    for pattern in PHASES {
+        let per_s = draw.one_of(&[40.0, 99.0, 101.0, 900.0, 12_000.0]);
+        let test = Drawn { target: 0, pattern, does: Does::Phase, depth: 1, block_bytes: 5, rounds, per_s };
+        study.rows.extend(draw.rounds(&test));
+    }
+    rule::judge(&mut study, true);
+    study
+}
+
+/// The passes of a phase that count, by hand.
+fn counting<'s>(study: &'s Study, pattern: &str) -> Vec<&'s PhaseRecord> {
+    let rows = study.rows.iter().filter(|row| row.pattern == pattern && row.trust() < Trust::Invalid);
+    rows.filter_map(|row| row.phase.as_ref()).filter(|phase| phase.operations > 0 && phase.error.is_none()).collect()
+}
+
+fn median_by_hand(values: impl Iterator<Item = f64>) -> Option<f64> {
+    median(&values.collect::<Vec<_>>())
+}
+
+#[test]
+fn no_sentence_denies_its_table() {
+    for (case, mut draw) in cases(60) {
+        let study = drawn(&mut draw);
+        let text = of(&study, Some(&mount("fuse.s3fs")), None).join("\n");
+        let told = || format!("case {case}: {text}\n{:?}", study.verdicts);
+        for (words, pattern) in [(" written in ", "write"), (" read back in ", "read")] {
+            let Some(shown) = time_after(&text, words) else { continue };
+            let passes = counting(&study, pattern);
+            let most = passes.iter().map(|phase| phase.operations).max().unwrap_or_else(|| panic!("{}", told()));
+            let whole = passes.iter().filter(|phase| phase.operations == most);
+            let took = median_by_hand(whole.map(|phase| phase.elapsed_ns as f64)).unwrap();
+            assert!(printed(shown, took), "{took}: {}", told());
+            let before = text.split(words).next().unwrap();
+            assert_eq!(numbers(before).last().map(|files| *files as u64), Some(most), "{}", told());
+            let verdict = study.verdicts.iter().find(|verdict| verdict.requirement.id.starts_with(pattern)).unwrap();
+            if matches!(verdict.verdict, Verdict::Pass | Verdict::Fail) {
+                assert!((verdict.measured.unwrap() * 1e9 / took - 1.0).abs() < 1e-9, "two figures: {}", told());
+            }
+        }
+        for verdict in &study.verdicts {
+            let limit = verdict.requirement.threshold;
+            let passes = verdict.verdict == Verdict::Pass;
+            if passes || verdict.verdict == Verdict::Fail {
+                let measured = verdict.measured.unwrap();
+                assert!((measured < limit) == passes, "{}", told());
+                assert!(
+                    (verdict.margin_percent.unwrap() - (1.0 - measured / limit) * 100.0).abs() < 1e-9,
+                    "{}",
+                    told()
+                );
+                let all = study.rows.iter().filter(|row| verdict.requirement.id == format!("{}-elapsed", row.pattern));
+                assert!(
+                    all.filter(|row| row.trust() < Trust::Invalid).count() > 0,
+                    "an invalid one decides: {}",
+                    told()
+                );
+            }
+        }
+        let p50 = |pattern: &str| {
+            let mut all = Latency::default();
+            counting(&study, pattern).iter().for_each(|phase| all.merge(&phase.latency));
+            all.shown(50.0).map(|ns| ns as f64)
+        };
+        if let Some(shown) = time_after(&text, "Without a sync a file takes ") {
+            let (write, synced) = (p50("write").unwrap(), p50("fsync-file").unwrap());
+            assert!(printed(shown, write) && printed(time_after(&text, "with fsync ").unwrap(), synced), "{}", told());
+            let times = numbers(text.split(" times as long").next().unwrap());
+            assert!(printed(*times.last().unwrap(), synced / write), "{}", told());
+        }
+        let rate =
+            |pattern: &str| median_by_hand(counting(&study, pattern).iter().filter_map(|phase| phase.rate_per_s()));
+        if let Some(shown) = number_after(&text, "here it was ") {
+            assert!(printed(shown, rate("create").unwrap()), "{}", told());
+        }
+        let together = of_nodes(&study, 2, true).unwrap_or_default();
+        for (words, pattern) in
+            [(" files created", "create"), (" of another's files asked", "stat-cold"), (" removed", "unlink")]
+        {
+            let Some((before, _)) = together.split_once(words) else { continue };
+            let shown = *numbers(before).last().unwrap();
+            assert!(printed(shown, rate(pattern).unwrap_or_else(|| panic!("{}", told()))), "{together}\n{}", told());
+        }
+    }
 }

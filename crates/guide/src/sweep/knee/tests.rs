@@ -151,15 +151,8 @@ fn tails_that_overlap_are_not_called_different() {
 /// Whatever the points are, each sentence holds of them by arithmetic. FSDYNO_CASES=5000 draws more.
 #[test]
 fn no_sentence_denies_its_table() {
-    let cases = std::env::var("FSDYNO_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(300);
-    for case in 1..=cases {
-        let mut state = 0x2545_f491_4f6c_dd1du64.wrapping_mul(case) | 1;
-        let mut draw = |bound: u64| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state % bound
-        };
+    for (_, mut drawn_from) in testkit::draw::cases(300) {
+        let mut draw = |bound: u64| drawn_from.below(bound);
         let (servers, scatter) = ([1.0, 4.0, 8.0, 200.0][draw(4) as usize], [0.0, 0.01, 0.2][draw(3) as usize]);
         let mut drawn = points(servers, scatter, 64);
         for point in &mut drawn {

@@ -1,0 +1,25 @@
+//! The passes of a phase, and those of them that say something.
+
+use results::{PhaseRecord, Study, TestRounds};
+
+/// All passes of a phase.
+pub(super) fn passes_of<'a>(study: &'a Study, pattern: &'a str) -> TestRounds<'a> {
+    TestRounds::of_rows(study.rows.iter().filter(|row| row.pattern == pattern))
+}
+
+/// The first pass of a phase that did something.
+pub(super) fn phase_of<'a>(study: &'a Study, pattern: &'a str) -> Option<&'a PhaseRecord> {
+    passes_of(study, pattern).counted().first()?.phase
+}
+
+/// The passes that say how long all files take: one that was stopped says nothing beside those that were not, and one with
+/// failures nothing beside those without.
+pub(super) fn whole<'a>(passes: impl IntoIterator<Item = &'a PhaseRecord>) -> Vec<&'a PhaseRecord> {
+    let attempted = |phase: &PhaseRecord| phase.operations + phase.failures;
+    let mut passes: Vec<&PhaseRecord> = passes.into_iter().collect();
+    let most = passes.iter().map(|phase| attempted(phase)).max();
+    passes.retain(|phase| Some(attempted(phase)) == most);
+    let least = passes.iter().map(|phase| phase.failures).min();
+    passes.retain(|phase| Some(phase.failures) == least);
+    passes
+}
