@@ -66,6 +66,10 @@ def install(words) -> int:
     # All at once where that works: an archive takes its time for each call.
     with contextlib.suppress(CannotStand):
         packages.install({need for name in names for need in named(name).needs})
+    if not words:
+        # Where one cannot be had its tests are skipped, which is no fault of a stack.
+        with contextlib.suppress(CannotStand):
+            packages.install(packages.FOR_TESTS)
     for name in names:
         begun = time.monotonic()
         try:

@@ -37,6 +37,19 @@ PACKAGES = {
     "npm": "npm",
 }
 
+# What single tests use inside a stack; without it they are skipped, and the stack stands all the same.
+FOR_TESTS = {
+    "mksquashfs": "squashfs-tools",
+    "mkfs.erofs": "erofs-utils",
+    "nbdkit": "nbdkit",
+    "nbdfuse": "libnbd-bin",
+    "gocryptfs": "gocryptfs",
+    "sshfs": "sshfs",
+    "/usr/lib/openssh/sftp-server": "openssh-sftp-server",
+    "rclone": "rclone",
+}
+PACKAGES |= FOR_TESTS
+
 S3RVER = "s3rver@3.7.1"
 """A small S3 server; this version takes the multipart uploads of s3fs."""
 S3RVER_PROGRAM = TOOLS / "node_modules" / ".bin" / "s3rver"

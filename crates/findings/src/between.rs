@@ -8,7 +8,7 @@ use results::{JobRecord, RunRecord, sort};
 pub(crate) struct Done {
     /// Index into the record's nodes.
     pub(crate) node: usize,
-    /// I/Os per second.
+    /// I/Os, or operations on names, per second.
     pub(crate) iops: f64,
     ios: u64,
 }
@@ -36,6 +36,16 @@ pub(crate) fn jobs_everywhere(record: &RunRecord) -> Vec<Everywhere<'_>> {
     everywhere.filter(|job| job.nodes.len() > 1).collect()
 }
 
+impl<'r> Everywhere<'r> {
+    /// Of all passes of a phase: operations and time of each node, ms. `first`: one of its records.
+    pub(crate) fn of_phase(first: &'r JobRecord, all: &[(u64, u64)]) -> Everywhere<'r> {
+        let done = |(node, (ios, runtime_ms)): (usize, &(u64, u64))| {
+            (*runtime_ms >= RUNTIME_MS_MIN).then(|| Done::new(node, *ios, *runtime_ms))
+        };
+        Everywhere { first, nodes: all.iter().enumerate().filter_map(done).collect() }
+    }
+}
+
 fn key(job: &JobRecord) -> (u32, &str) {
     (job.plan.stage, &job.name)
 }
@@ -47,10 +57,14 @@ fn done(workers: &[&JobRecord]) -> Option<Done> {
     // Without any I/O no direction has a time.
     let runtime_ms = runtime_ms.or_else(|| workers.iter().map(|worker| worker.job_runtime_ms).max())?;
     let long = runtime_ms >= RUNTIME_MS_MIN;
-    long.then(|| Done { node: workers[0].node, iops: ios as f64 * 1e3 / runtime_ms as f64, ios })
+    long.then(|| Done::new(workers[0].node, ios, runtime_ms))
 }
 
 impl Done {
+    fn new(node: usize, ios: u64, runtime_ms: u64) -> Done {
+        Done { node, iops: ios as f64 * 1e3 / runtime_ms as f64, ios }
+    }
+
     /// Whether its rate is below this one and not by chance: of few I/Os, a few more or less say nothing.
     pub(crate) fn is_below(&self, iops: f64) -> bool {
         let ios = self.ios as f64;

@@ -4,8 +4,10 @@
 use results::evidence::StorageClass;
 use results::{PhaseRecord, Row as StudyRow, RunRecord, Study, TreeRecord};
 
+use crate::between::{Everywhere, jobs_everywhere};
 use crate::evidence::{BYTES_MIN, Evidence, Row, Stage, Transfer};
-use crate::phases::Passes;
+use crate::passes::Passes;
+use crate::phases::OnNode;
 use crate::traps::page_cache::cold_bytes;
 use crate::traps::{not_visible, too_noisy};
 use crate::without_storage;
@@ -29,11 +31,13 @@ pub enum Aspect {
     ForeignLoad,
     /// Whether a timed command uses the network itself, so that its time is not the storage's.
     Network,
+    /// Whether a node was slower than the others.
+    SlowNode,
 }
 
 impl Aspect {
     /// All of them.
-    pub const ALL: [Aspect; 8] = [
+    pub const ALL: [Aspect; 9] = [
         Aspect::Clock,
         Aspect::CpuContention,
         Aspect::Cache,
@@ -42,6 +46,7 @@ impl Aspect {
         Aspect::Variation,
         Aspect::ForeignLoad,
         Aspect::Network,
+        Aspect::SlowNode,
     ];
 
     /// `CPU contention`.
@@ -55,6 +60,7 @@ impl Aspect {
             Aspect::Variation => "variation",
             Aspect::ForeignLoad => "foreign load",
             Aspect::Network => "network of the command",
+            Aspect::SlowNode => "slow node",
         }
     }
 }
@@ -84,6 +90,16 @@ pub fn examined(study: &Study, rows: &[&StudyRow]) -> Option<Examination> {
     } else if records.is_empty() {
         let runs = rows.iter().filter(|row| row.phase.is_none()).filter_map(|row| row.run.as_ref());
         runs.filter(|run| !without_storage(run)).flat_map(of_run).collect()
+    } else if let nodes @ [_, ..] = &OnNode::all(rows)[..] {
+        let compared: Vec<_> = nodes.iter().map(OnNode::done).collect();
+        let compared = records_compared(rows, &compared);
+        let of_node =
+            |on_node: &OnNode<'_>| on_node.with(false, |passes| Aspect::ALL.map(|aspect| of_phase(passes, aspect)));
+        let with_others = |mut look: [Looked; Aspect::ALL.len()]| {
+            look[Aspect::SlowNode as usize] = Some(compared);
+            look
+        };
+        nodes.iter().filter(|on_node| on_node.done().0 > 0).map(of_node).map(with_others).collect()
     } else {
         let storage = rows.first().and_then(|row| study.targets.get(row.target)).map(|target| &target.storage);
         let passes = Passes { host: &study.host, storage, syncs: false, records: &records };
@@ -101,12 +117,18 @@ pub fn examined(study: &Study, rows: &[&StudyRow]) -> Option<Examination> {
     (!looks.is_empty()).then_some(examination)
 }
 
+/// Whether the passes of a phase took long enough on each node to tell a slow one.
+fn records_compared(rows: &[&StudyRow], done: &[(u64, u64)]) -> bool {
+    let first = rows.iter().find_map(|row| row.run.as_ref()?.jobs.first());
+    first.is_some_and(|first| Everywhere::of_phase(first, done).nodes.len() == done.len())
+}
+
 /// Of the runs of a timed command.
 fn of_commands(rows: &[&StudyRow], class: StorageClass, aspect: Aspect) -> Looked {
     let all = |look: fn(&TreeRecord) -> bool| Some(rows.iter().filter_map(|row| row.tree.as_ref()).all(look));
     match aspect {
         // It takes as long as it takes, and what its start is like was asked for.
-        Aspect::Length | Aspect::Clock | Aspect::Cache => None,
+        Aspect::Length | Aspect::Clock | Aspect::Cache | Aspect::SlowNode => None,
         Aspect::CpuContention => all(|tree| tree.machine_busy_ns.is_some()),
         Aspect::Variation => Some(rows.len() >= too_noisy::PASSES_MIN),
         Aspect::Device | Aspect::ForeignLoad if class == StorageClass::Memory => None,
@@ -135,11 +157,13 @@ fn of_phase(passes: &Passes<'_>, aspect: Aspect) -> Looked {
     let in_memory = passes.class() == StorageClass::Memory;
     match aspect {
         Aspect::Network => None,
+        // A node by itself is not compared.
+        Aspect::SlowNode => None,
         // Nobody looked at all.
         Aspect::Length => Some(conditions.is_some()),
         Aspect::Clock => Some(passes.host.clock.is_some() && conditions.is_some()),
         Aspect::CpuContention => all(|seen| seen.run_queue_wait_ns.is_some()),
-        Aspect::Variation => Some(passes.rates().len() >= too_noisy::PASSES_MIN),
+        Aspect::Variation => Some(conditions.is_some() && passes.rates().len() >= too_noisy::PASSES_MIN),
         Aspect::Device | Aspect::ForeignLoad | Aspect::Cache if in_memory => None,
         Aspect::Device => all(|seen| seen.device.value().is_some()),
         Aspect::ForeignLoad => all(|seen| {
@@ -172,6 +196,14 @@ fn of_row(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Row<'_>, aspect: Asp
     let has_no_device = matches!(row.class(), StorageClass::Memory | StorageClass::Kernel);
     match aspect {
         Aspect::Network => None,
+        Aspect::SlowNode => {
+            let nodes = evidence.record.nodes.len();
+            (nodes > 1).then(|| {
+                jobs_everywhere(evidence.record)
+                    .iter()
+                    .any(|job| job.first.name == row.name && job.nodes.len() == nodes)
+            })
+        }
         Aspect::Length => Some(true),
         Aspect::Clock => match &evidence.node.host.clock {
             Some(clock) if clock.source == "virtual" => None,

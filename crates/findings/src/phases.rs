@@ -1,88 +1,54 @@
 //! What the passes of a phase of operations on names show together. A pass may be over in milliseconds: counters and
 //! waits are judged over all of them, and their spread stands for the length that a run of I/O needs.
 
-use results::evidence::{Storage, StorageClass};
-use results::{Finding, Host, PhaseConditions, PhaseRecord, ReadWrite};
+use results::{Finding, PhaseRecord, Row, Study};
 
-use crate::traps::{clock, cpu_starved, foreign_load, memory_storage, page_cache, too_noisy, too_short};
+use crate::passes::Passes;
+use crate::traps::{
+    clock, cpu_starved, foreign_load, memory_storage, page_cache, sync_ignored, sync_not_flushed, too_noisy, too_short,
+};
 
-/// The passes of one phase on one storage, and what is known of the machine.
-#[derive(Clone, Copy, Debug)]
-pub struct Passes<'a> {
-    /// The machine, with its clock.
-    pub host: &'a Host,
-    /// What the names are on.
-    pub storage: Option<&'a Storage>,
-    /// Each operation makes what it did durable.
-    pub syncs: bool,
-    /// The passes that did something.
-    pub records: &'a [&'a PhaseRecord],
-}
+mod on_nodes;
 
-impl<'a> Passes<'a> {
-    /// The name under which its findings stand.
-    pub(crate) fn name(&self) -> &'a str {
-        self.records.first().map_or("", |record| &record.name)
-    }
+pub(crate) use on_nodes::OnNode;
 
-    /// Operations of all passes.
-    pub(crate) fn operations(&self) -> u64 {
-        self.sum(|record| record.operations)
-    }
-
-    /// Time of all workers of all passes, ns.
-    pub(crate) fn thread_ns(&self) -> u64 {
-        self.sum(|record| record.elapsed_ns.saturating_mul(u64::from(record.threads.max(1))))
-    }
-
-    /// A figure of the passes, added up.
-    pub(crate) fn sum(&self, figure: impl Fn(&PhaseRecord) -> u64) -> u64 {
-        self.records.iter().fold(0, |sum, record| figure(record).saturating_add(sum))
-    }
-
-    /// What was seen beside each pass; `None`: beside one of them nobody looked.
-    pub(crate) fn conditions(&self) -> Option<Vec<&'a PhaseConditions>> {
-        let all: Option<Vec<_>> = self.records.iter().map(|record| record.conditions.as_ref()).collect();
-        all.filter(|all| !all.is_empty())
-    }
-
-    /// A counter of the conditions, added up; `None`: beside one pass it was not visible.
-    pub(crate) fn counter(&self, of: impl Fn(&PhaseConditions) -> Option<u64>) -> Option<u64> {
-        self.conditions()?.into_iter().map(of).sum()
-    }
-
-    /// Bytes of the conditions, added up; `None`: beside one pass they were not visible.
-    pub(crate) fn bytes(&self, of: impl Fn(&PhaseConditions) -> Option<ReadWrite<u64>>) -> Option<ReadWrite<u64>> {
-        let all = self.conditions()?;
-        all.into_iter().try_fold(ReadWrite::default(), |sum, conditions| Some(of(conditions)?.plus(sum)))
-    }
-
-    /// Operations per second of each pass.
-    pub(crate) fn rates(&self) -> Vec<f64> {
-        self.records.iter().filter_map(|record| record.rate_per_s()).collect()
-    }
-
-    pub(crate) fn class(&self) -> StorageClass {
-        self.storage.map_or(StorageClass::Unknown, |storage| storage.class)
+/// All that was found against the passes of a phase: the rows of one test on one target.
+pub fn of_phase_rows(study: &Study, rows: &[&Row]) -> Vec<Finding> {
+    let records: Vec<&PhaseRecord> = rows.iter().filter_map(|row| row.phase.as_ref()).collect();
+    let records: Vec<&PhaseRecord> = records.into_iter().filter(|record| record.operations > 0).collect();
+    let storage = rows.first().and_then(|row| study.targets.get(row.target)).map(|target| &target.storage);
+    let syncs = records.first().is_some_and(|record| record.name.starts_with("fsync"));
+    let whole = Passes { host: &study.host, storage, syncs, records: &records };
+    match &OnNode::all(rows)[..] {
+        [] => of_passes(&whole),
+        nodes => on_nodes::judge(&whole, nodes, rows),
     }
 }
 
-/// All that was found against a phase.
+/// All that was found against a phase on one node.
 pub fn of_passes(passes: &Passes<'_>) -> Vec<Finding> {
+    let mut found = judged(passes);
+    if passes.operations() > 0 {
+        let is_starved = found.iter().any(|finding| finding.id == cpu_starved::ID);
+        // Passes that wait for a CPU differ: that is said already.
+        let noisy = if is_starved { None } else { too_noisy::of_phase(passes) };
+        found.extend([foreign_load::of_phase(passes), too_short::of_phase(passes), noisy].into_iter().flatten());
+    }
+    found
+}
+
+/// What a node shows by itself.
+fn judged(passes: &Passes<'_>) -> Vec<Finding> {
     let memory = passes.storage.and_then(|storage| memory_storage::of_phase(storage, passes.syncs));
     if passes.operations() == 0 {
         return memory.into_iter().collect();
     }
-    let starved = cpu_starved::of_phase(passes);
-    // Passes that wait for a CPU differ: that is said already.
-    let noisy = if starved.is_none() { too_noisy::of_phase(passes) } else { None };
     [
         memory,
-        starved,
-        foreign_load::of_phase(passes),
+        cpu_starved::of_phase(passes),
         page_cache::of_phase(passes),
-        too_short::of_phase(passes),
-        noisy,
+        // A sync that does nothing flushes nothing either.
+        sync_ignored::of_phase(passes).or_else(|| sync_not_flushed::of_phase(passes)),
         clock::of_phase(passes),
     ]
     .into_iter()

@@ -88,6 +88,7 @@ impl JobRecord {
             sampled_latency,
             plan: _,
             latency_series,
+            conditions: _,
         } = self;
         *members += other.members;
         options.retain(|option| other.options.contains(option));

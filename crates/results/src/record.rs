@@ -11,7 +11,7 @@ use crate::moments::Moments;
 use crate::nodes::Node;
 use crate::samples::Samples;
 use crate::severity::Severity;
-use crate::studies::Finding;
+use crate::studies::{Finding, PhaseConditions};
 use crate::together::Together;
 
 /// Version of the record's format.
@@ -206,6 +206,9 @@ pub struct JobRecord {
     /// Latency over time, one entry per interval (each second); empty: not recorded.
     #[serde(default)]
     pub latency_series: Vec<LatencySlice>,
+    /// Of a phase of operations on names what was seen beside it on this node; `None`: it is no phase.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conditions: Option<Box<PhaseConditions>>,
 }
 
 impl JobRecord {

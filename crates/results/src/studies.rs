@@ -26,7 +26,7 @@ pub use phase::{DeviceTraffic, PhaseConditions, PhaseRecord};
 pub use point::SweepPoint;
 pub use ratio::{Ratio, interval_of_rounds};
 pub use repeat::Repeat;
-pub use rounds::{SMALL_BYTES, TestRounds};
+pub use rounds::{NOT_EXAMINED, SMALL_BYTES, TestRounds};
 pub use study::{Question, Row, STUDY_SCHEMA_VERSION, Study, Target};
 pub use tree::{DeviceWork, PrintedRecord, StorageTraffic, TreeRecord, WireOperation, WireTraffic};
 pub use verdict::{Bound, Confidence, Requirement, RequirementKind, TestOrigin, Verdict, VerdictRow};

@@ -76,10 +76,14 @@ pub fn is_root(what: &str) -> bool {
     root
 }
 
-/// Runs a line in a shell; what it prints. Panics if it fails.
+/// What a line of a shell may take, s: a hang of one names the line, before the whole test is ended without a name.
+const LINE_S: &str = "150";
+
+/// Runs a line in a shell; what it prints. Panics if it fails, or does not end.
 #[track_caller]
 pub fn shell(line: &str) -> String {
-    let ran = Command::new("bash").args(["-c", line]).output().expect("bash is there");
+    let words = ["--signal=KILL", LINE_S, "bash", "-c", line];
+    let ran = Command::new("timeout").args(words).output().expect("timeout is there");
     assert!(ran.status.success(), "{line}: {}\n{}", ran.status, text(&ran.stderr));
     text(&ran.stdout)
 }

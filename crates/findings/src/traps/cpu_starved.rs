@@ -4,7 +4,7 @@ use results::{Finding, Severity};
 
 use crate::evidence::{Evidence, Flow, Row, Stage};
 use crate::explanation::Explanation;
-use crate::phases::Passes;
+use crate::passes::Passes;
 use crate::report::Report;
 use crate::units::{count, number, percent};
 

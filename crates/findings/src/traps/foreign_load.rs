@@ -5,7 +5,7 @@ use results::{Finding, ReadWrite, Severity};
 
 use crate::evidence::{Evidence, Flow, Row, Stage};
 use crate::explanation::Explanation;
-use crate::phases::Passes;
+use crate::passes::Passes;
 use crate::report::Report;
 use crate::units::{percent, rate, size};
 

@@ -103,7 +103,9 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: Transfer)
     if share < CAUTION {
         return None;
     }
-    let severity = if share >= INVALID && proof { Severity::Invalid } else { Severity::Caution };
+    // A server on this machine that no network leads to looks like a cache that the daemon keeps on a disk.
+    let may_be_the_server = direction == Transfer::Read && may_be_the_server(row, flow);
+    let severity = if share >= INVALID && proof && !may_be_the_server { Severity::Invalid } else { Severity::Caution };
     let (verb, kept) = if direction == Transfer::Read { ("read", "came from") } else { ("written", "stayed in") };
     let per_second = |bytes: u64| if flow.seconds > 0.0 { rate(bytes as f64 / flow.seconds) } else { size(bytes) };
     let cause = format!(
@@ -115,7 +117,10 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: Transfer)
         place(row, flow, direction),
         stage.together()
     );
-    let next = if direction == Transfer::Read {
+    let next = if may_be_the_server {
+        "compare with the folder itself, if its server runs on this machine; else read objects that it has not touched"
+            .to_owned()
+    } else if direction == Transfer::Read {
         match without_cache(row) {
             Some(without) => format!("{without}, or read objects that this machine has not touched"),
             None => {
@@ -155,6 +160,12 @@ fn without_cache(row: &Row<'_>) -> Option<String> {
 fn web_connections(row: &Row<'_>, sockets: Option<ReadWrite<u64>>) -> Option<ReadWrite<u64>> {
     let url = row.storage?.fuse.as_ref()?.url.as_deref()?;
     sockets.filter(|_| url.starts_with("http"))
+}
+
+/// What was read came from local files of a daemon that names no cache.
+fn may_be_the_server(row: &Row<'_>, flow: &Flow<'_>) -> bool {
+    let read = flow.daemon.and_then(|daemon| daemon.storage).map_or(0, |bytes| bytes.read);
+    !row.names_a_cache() && read as f64 >= flow.application.bytes.read as f64 * (1.0 - CAUTION)
 }
 
 /// Where the rest was.

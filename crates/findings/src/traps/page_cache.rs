@@ -6,7 +6,7 @@ use results::{Finding, PhaseRecord, Severity};
 use super::compressible_data::only_by_encoding;
 use crate::evidence::{BYTES_MIN, Evidence, Flow, Row, Stage, Transfer};
 use crate::explanation::Explanation;
-use crate::phases::Passes;
+use crate::passes::Passes;
 use crate::report::Report;
 use crate::units::{counted, percent, size};
 

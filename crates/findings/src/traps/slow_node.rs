@@ -17,7 +17,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
               would get, and a job over all of them waits for the slowest.",
     seen: "IOPS of each node beside those of the others, per job. A caution if a node is more than three median absolute \
            deviations below the median and at least 20 % below it. Of two nodes, one with less than half the other's rate. However few I/Os it made, \
-           unless so few more are chance; and in jobs with a rate limit or think time, too.",
+           unless so few more are chance; and in jobs with a rate limit or think time, too. Of a phase of operations on \
+           names the operations of all passes, from 0.2 s on.",
     advice: "Compare that node's table of mount, link and CPU with the others', and measure it alone.",
     documented: "Leys et al., Detecting outliers, Journal of Experimental Social Psychology 49 (2013): three deviations; \
                  IOR, stragglers",
@@ -30,10 +31,16 @@ const NEAR: f64 = 0.8;
 const OF_TWO: f64 = 0.5;
 
 pub(crate) fn find(record: &RunRecord) -> Vec<Finding> {
-    jobs_everywhere(record).iter().flat_map(|job| slow_nodes(record, job)).collect()
+    let names: Vec<&str> = record.nodes.iter().map(|node| node.name.as_str()).collect();
+    jobs_everywhere(record).iter().flat_map(|job| of(&names, job)).collect()
 }
 
-fn slow_nodes(record: &RunRecord, job: &Everywhere<'_>) -> Vec<Finding> {
+/// The slow ones of these nodes.
+pub(crate) fn of(names: &[&str], job: &Everywhere<'_>) -> Vec<Finding> {
+    if job.nodes.len() < 2 {
+        return Vec::new();
+    }
+    let unit = if job.first.conditions.is_some() { "operations per second" } else { "IOPS" };
     let most = job.nodes.iter().map(|done| done.iops).fold(0.0, f64::max);
     let (usual, least, others) = match job.usual_distance() {
         Some(distance) => (job.median(), (job.median() - distance).min(job.median() * NEAR), "the median of all nodes"),
@@ -41,16 +48,16 @@ fn slow_nodes(record: &RunRecord, job: &Everywhere<'_>) -> Vec<Finding> {
     };
     let slow = job.nodes.iter().filter(|done| done.is_below(least));
     slow.map(|done| {
-        let name = &record.nodes[done.node].name;
+        let name = names[done.node];
         let share = percent(done.iops / usual);
         let behind = if job.first.plan.paced { ": it falls behind the pace of the job" } else { "" };
         let (iops, usual_iops) = (number(done.iops), number(usual));
-        let cause = format!("{name} does {iops} IOPS, {share} of what {others} does ({usual_iops}){behind}");
+        let cause = format!("{name} does {iops} {unit}, {share} of what {others} does ({usual_iops}){behind}");
         let next = format!("measure {name} alone, and compare its mount, link and CPU with the others'");
         let report = Report::new(ID, Severity::Caution, &job.first.name)
             .number("IOPS of the node", done.iops, "1/s")
             .number("IOPS of the others", usual, "1/s");
-        Finding { node: Some(name.clone()), ..report.says(cause, next) }
+        Finding { node: Some(name.to_owned()), ..report.says(cause, next) }
     })
     .collect()
 }

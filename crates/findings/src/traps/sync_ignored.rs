@@ -1,12 +1,13 @@
 //! T32: a sync that returned before the data were stored.
 
-use results::evidence::StorageClass;
+use results::evidence::{Storage, StorageClass};
 use results::{Finding, Severity};
 
 use crate::evidence::{BYTES_MIN, Evidence, Flow, Row, Stage};
 use crate::explanation::Explanation;
+use crate::passes::Passes;
 use crate::report::Report;
-use crate::units::{percent, size};
+use crate::units::{count, percent, size};
 
 pub(crate) const ID: &str = "sync-ignored";
 
@@ -19,7 +20,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     seen: "From 256 KiB on, the bytes that must be on the device after the job's syncs are compared with those that \
            the device or NFS server got before the last sync returned. Each block counts once. Of random writes with \
            a sync at the end a hundredth counts, since the number of repeated blocks is unknown. Invalid if less than \
-           half of them arrived.",
+           half of them arrived. Of a phase that syncs each file or directory: if the devices wrote less than half a block \
+           for each file, or half a sector for each directory.",
     advice: "Mount without volatile, run without the library, or report the number as a memory number.",
     documented: "linux Documentation/filesystems/overlayfs.rst, volatile mount; fsync(2)",
 };
@@ -29,6 +31,45 @@ const ARRIVED: f64 = 0.5;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.byte_flows().filter_map(|(stage, row, flow)| judge(stage, row, flow)).collect()
+}
+
+/// A sync of a new file stores a block of data and one of the journal, a sync of a directory a sector of the journal: less
+/// than half of it, bytes.
+const FILE_BYTES: u64 = 2048;
+/// See `FILE_BYTES`.
+const DIRECTORY_BYTES: u64 = 256;
+/// Fewer syncs say nothing.
+const SYNCS_MIN: u64 = 64;
+
+/// Of the passes of a phase whose operations each make durable what they did. Whatever else the devices wrote counts, too.
+pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
+    let (syncs, storage) = (passes.operations(), passes.storage?);
+    if !passes.syncs || syncs < SYNCS_MIN || !matches!(storage.class, StorageClass::Block | StorageClass::Device) {
+        return None;
+    }
+    let each = if passes.records.iter().any(|record| record.bytes.is_some()) { FILE_BYTES } else { DIRECTORY_BYTES };
+    let arrived = passes.bytes(|seen| seen.device.value().map(|device| device.bytes)).map(|bytes| bytes.write);
+    let little = arrived.filter(|arrived| *arrived < syncs / passes.threads() * each);
+    let volatile = is_volatile(storage);
+    let cause = match little {
+        _ if volatile => format!("{} syncs did nothing: the overlay is mounted volatile", count(syncs)),
+        Some(arrived) => format!("{} syncs, and the devices got {}: they stored less", count(syncs), size(arrived)),
+        None => return None,
+    };
+    Some(
+        Report::new(ID, Severity::Invalid, passes.name())
+            .number("syncs", syncs as f64, "syncs")
+            .says(cause, next(volatile)),
+    )
+}
+
+fn is_volatile(storage: &Storage) -> bool {
+    let options = storage.mount.value().map_or(&[][..], |mount| &mount.options[..]);
+    options.iter().any(|option| matches!(option.as_str(), "volatile" | "fsync=volatile"))
+}
+
+fn next(volatile: bool) -> &'static str {
+    if volatile { "mount the overlay without volatile" } else { "find what skips the sync (fsdyno inspect)" }
 }
 
 fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
@@ -44,8 +85,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     if due < BYTES_MIN || arrived as f64 >= due as f64 * ARRIVED {
         return None;
     }
-    let options = row.storage.and_then(|storage| storage.mount.value()).map_or(&[][..], |mount| &mount.options[..]);
-    let volatile = options.iter().any(|option| matches!(option.as_str(), "volatile" | "fsync=volatile"));
+    let volatile = row.storage.is_some_and(is_volatile);
     let why = if volatile { " (the overlay is mounted volatile)" } else { "" };
     let cause = format!(
         "{} were written and synced, but {witness} got {}: the sync did not store {} of it{why}{}",
@@ -54,10 +94,8 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
         percent(1.0 - arrived as f64 / due as f64),
         stage.together()
     );
-    let next =
-        if volatile { "mount the overlay without volatile" } else { "find what skips the sync (fsdyno inspect)" };
     let report = Report::new(ID, Severity::Invalid, row.name)
         .bytes("bytes that must be on the device", due)
         .bytes("bytes that the device took", arrived);
-    Some(report.says(cause, next))
+    Some(report.says(cause, next(volatile)))
 }

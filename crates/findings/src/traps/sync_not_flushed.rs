@@ -1,10 +1,11 @@
 //! T44: syncs that never told the device to empty its write cache.
 
-use results::evidence::{BlockDevice, LedgerSample, StorageClass};
+use results::evidence::{BlockDevice, LedgerSample, Storage, StorageClass};
 use results::{Finding, Severity};
 
 use crate::evidence::{Evidence, Flow, Row};
 use crate::explanation::Explanation;
+use crate::passes::Passes;
 use crate::report::Report;
 use crate::units::count;
 
@@ -20,7 +21,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
            calls, from 64 on. Syncs at the same time may share a flush, so that a tenth for each request in flight is enough. \
            Invalid if there were fewer. Only information where each device declares its write cache \
            'write through': the kernel then sends none, which is right for a device without a volatile cache. Devices that \
-           do not count flushes are not checked.",
+           do not count flushes are not checked. Of a phase that syncs each file or directory the same, over all its passes.",
     advice: "Mount without nobarrier (barrier=1), or report the number as one without durability. For a device that \
              declares 'write through', ask its maker or the operator of the host whether it keeps written data without power.",
     documented: "linux Documentation/admin-guide/iostats.rst; Documentation/block/writeback_cache_control.rst; ext4(5), barrier",
@@ -45,6 +46,22 @@ fn judge(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     if syncs < SYNCS_MIN || flushed as f64 * row.depth_asked() as f64 >= syncs as f64 * SHARE {
         return None;
     }
+    finding(row.name, storage, syncs, flushed)
+}
+
+/// Of the passes of a phase whose operations each make durable what they did.
+pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
+    let syncs = if passes.syncs { passes.operations() } else { 0 };
+    let flushed = passes.counter(|seen| seen.device.value()?.flushes)?;
+    let on_disk = matches!(passes.class(), StorageClass::Block | StorageClass::Device);
+    if !on_disk || syncs < SYNCS_MIN || flushed as f64 * passes.threads() as f64 >= syncs as f64 * SHARE {
+        return None;
+    }
+    finding(passes.name(), passes.storage?, syncs, flushed)
+}
+
+/// `None`: its devices are not visible.
+fn finding(name: &str, storage: &Storage, syncs: u64, flushed: u64) -> Option<Finding> {
     let mut caches = Vec::new();
     storage.devices.value()?.iter().for_each(|device| leaves(device, &mut caches));
     let (names, declared): (Vec<&str>, Vec<Option<&str>>) = caches.into_iter().unzip();
@@ -54,7 +71,7 @@ fn judge(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
         let without = |option: &&String| matches!(option.as_str(), "nobarrier" | "barrier=0" | "fsync_mode=nobarrier");
         mount.options.iter().find(without)
     });
-    let report = Report::new(ID, if through { Severity::Info } else { Severity::Invalid }, row.name)
+    let report = Report::new(ID, if through { Severity::Info } else { Severity::Invalid }, name)
         .number("syncs", syncs as f64, "syncs")
         .number("flushes of the devices", flushed as f64, "flushes");
     Some(match option {

@@ -7,7 +7,7 @@ use results::{Finding, Severity};
 use super::throttled::limited_later;
 use crate::evidence::Evidence;
 use crate::explanation::Explanation;
-use crate::phases::Passes;
+use crate::passes::Passes;
 use crate::report::Report;
 use crate::units::{number, percent, rate};
 

@@ -1,9 +1,10 @@
 //! What the passes of a phase show, and what was examined of phases and runs.
 
-use findings::{Aspect, Passes, examined, of_passes};
+use findings::{Aspect, Passes, examined, of_passes, of_phase_rows};
 use results::evidence::{Seen, Storage, StorageClass};
 use results::{
-    ClockFacts, DeviceTraffic, Finding, Host, PhaseConditions, PhaseRecord, Question, Row, RunRecord, Study, Target,
+    ClockFacts, DeviceTraffic, Finding, Host, JobRecord, JobSetup, Node, Part, PhaseConditions, PhaseRecord, Question,
+    Row, RunRecord, Study, Target,
 };
 
 use crate::scene::{GIB, MIB, direct, disk_storage, look, on, on_disk, rates, reader};
@@ -12,7 +13,7 @@ const MS: u64 = 1_000_000;
 
 /// A pass of a thousand operations that took 20 ms, seen from all sides and disturbed by nobody.
 fn pass(name: &str) -> PhaseRecord {
-    let device = DeviceTraffic { name: "vda".into(), bytes: [0, 4 * MIB].into() };
+    let device = DeviceTraffic { name: "vda".into(), bytes: [0, 4 * MIB].into(), flushes: None };
     PhaseRecord {
         name: name.into(),
         operations: 1_000,
@@ -99,7 +100,7 @@ fn passes_that_differ_are_too_noisy_and_one_that_differs_is_not() {
 #[test]
 fn what_others_moved_is_foreign_and_journals_are_not() {
     let moved = |name: &str, read: u64, write: u64| {
-        let device = DeviceTraffic { name: "vda".into(), bytes: [read, write].into() };
+        let device = DeviceTraffic { name: "vda".into(), bytes: [read, write].into(), flushes: None };
         ids(&three(name, move |_, seen| seen.device = Seen::Value(device.clone())))
     };
     assert_eq!(moved("create", 10 * MIB, 0), ["foreign-load"]);
@@ -136,6 +137,96 @@ fn a_few_operations_are_too_short_and_a_slow_clock_is_seen() {
     assert_eq!(ids(&quick), ["clock"], "40 of 100 ns");
 }
 
+/// A thousand files that were each synced, and what the device did meanwhile: bytes written, flushes.
+fn synced(name: &str, written: u64, flushes: Option<u64>) -> Vec<PhaseRecord> {
+    let device = DeviceTraffic { name: "vda".into(), bytes: [0, written].into(), flushes };
+    three(name, move |pass, seen| {
+        pass.bytes = (name == "fsync-file").then_some(5_000);
+        seen.device = Seen::Value(device.clone());
+    })
+}
+
+#[test]
+fn syncs_of_files_that_stored_or_flushed_nothing_are_seen() {
+    assert_eq!(ids(&synced("fsync-file", 16 * MIB, Some(1_000))), Vec::<String>::new());
+    assert_eq!(ids(&synced("fsync-file", 16 * MIB, None)), Vec::<String>::new(), "no device counts flushes");
+    let found = found(&synced("fsync-file", 16 * MIB, Some(2)));
+    assert_eq!((found[0].id.as_str(), found[0].severity), ("sync-not-flushed", results::Severity::Invalid));
+    assert!(found[0].cause.contains("3,000 syncs, and vda got 6 flushes"), "{}", found[0].cause);
+    assert_eq!(ids(&synced("fsync-file", MIB, Some(1_000))), ["sync-ignored"]);
+    assert_eq!(ids(&synced("fsync-directory", MIB, Some(1_000))), Vec::<String>::new(), "a sector each");
+    assert_eq!(ids(&synced("fsync-directory", 1024, Some(1_000))), ["sync-ignored"]);
+    assert_eq!(ids(&synced("create", 0, Some(0))), Vec::<String>::new(), "it syncs nothing");
+}
+
+/// A pass of a thousand operations on each of these nodes, which took them so long.
+fn pass_on_nodes(round: u32, nodes: &[(&str, u64)], change: impl Fn(&str, &mut PhaseConditions)) -> Row {
+    let mut run = RunRecord::new("test", 1);
+    run.nodes.clear();
+    for (index, (name, ms)) in nodes.iter().enumerate() {
+        let mut job = JobRecord::new("create", 1, JobSetup { clones: 1, ..JobSetup::default() });
+        (job.node, job.directions.write.ios, job.directions.write.runtime_ms) = (index, 1_000, *ms);
+        let mut conditions = pass("create").conditions.unwrap();
+        change(name, &mut conditions);
+        job.conditions = Some(Box::new(conditions));
+        run.jobs.push(job);
+        let host = Host { clock: Some(tsc()), ..Host::default() };
+        let part = Some(Part { rank: index as u32, ..Part::default() });
+        run.nodes.push(Node { name: (*name).into(), host, storages: vec![disk_storage()], part, ..Node::default() });
+    }
+    let whole = PhaseRecord { conditions: Some(PhaseConditions::default()), operations: 3_000, ..pass("create") };
+    Row { round, phase: Some(whole), run: Some(run), ..Row::default() }
+}
+
+type Names = Vec<(String, Option<String>)>;
+
+/// What is found in three such passes, and what was not visible.
+fn on_nodes(nodes: &[(&str, u64)], change: impl Fn(&str, &mut PhaseConditions)) -> (Names, Vec<Aspect>) {
+    let rows = (0..3).map(|round| pass_on_nodes(round, nodes, &change)).collect();
+    let study = study(disk_storage(), rows);
+    let rows: Vec<&Row> = study.rows.iter().collect();
+    let found = of_phase_rows(&study, &rows).into_iter().map(|finding| (finding.id, finding.node)).collect();
+    (found, examined(&study, &rows).unwrap().not_visible)
+}
+
+#[test]
+fn each_node_of_a_phase_is_judged_by_what_it_saw_and_the_slow_one_is_named() {
+    let even = [("a", 100), ("b", 110), ("c", 100), ("d", 105)];
+    let on = |id: &str, node: &str| vec![(id.to_owned(), Some(node.to_owned()))];
+    assert_eq!(on_nodes(&even, |_, _| {}), (vec![], vec![]));
+    let mut uneven = even;
+    uneven[2].1 = 500;
+    assert_eq!(on_nodes(&uneven, |_, _| {}).0, on("slow-node", "c"));
+    assert_eq!(on_nodes(&[("a", 20), ("b", 90)], |_, _| {}), (vec![], vec![Aspect::SlowNode]), "over in no time");
+    let starved = |name: &str, seen: &mut PhaseConditions| {
+        seen.run_queue_wait_ns = Some(if name == "b" { 60 * MS } else { 0 });
+    };
+    assert_eq!(on_nodes(&even, starved).0, on("cpu-starved", "b"));
+    let blind = |name: &str, seen: &mut PhaseConditions| {
+        if name == "d" {
+            (seen.device, seen.foreign_bytes_per_s) = (Seen::default(), Seen::default());
+        }
+    };
+    assert_eq!(
+        on_nodes(&even, blind),
+        (vec![], vec![Aspect::Device, Aspect::ForeignLoad]),
+        "of one node it is not seen"
+    );
+}
+
+#[test]
+fn what_ranks_of_one_machine_read_is_not_foreign() {
+    let reading = |all_mib: u64| {
+        on_nodes(&[("m:0", 100), ("m:1", 100)], move |_, seen| {
+            seen.own_storage_bytes = Some([20 * MIB, 0].into());
+            let bytes = [all_mib * MIB, 0].into();
+            seen.device = Seen::Value(DeviceTraffic { name: "vda".into(), bytes, flushes: None });
+        })
+    };
+    assert_eq!(reading(40).0, vec![]);
+    assert_eq!(reading(60).0, vec![("foreign-load".to_owned(), Some("m:0".to_owned()))]);
+}
+
 fn study(storage: Storage, rows: Vec<Row>) -> Study {
     let mut study = Study::of_run(RunRecord::new("test", 1));
     study.question = Question::SmallFiles;
@@ -163,9 +254,9 @@ fn what_was_examined_of_a_phase_follows_from_its_record() {
     (conditions.run_queue_wait_ns, conditions.device) = (None, Seen::default());
     let seen = of_phase(vec![one], disk_storage());
     assert_eq!(seen, (vec![Clock, Length, ForeignLoad], vec![CpuContention, Device, Variation]));
-    // Nobody looked: as before format 6.
-    let old = PhaseRecord { conditions: None, ..pass("create") };
-    let (looked, unseen) = of_phase(vec![old], disk_storage());
+    // Nobody looked: as before format 6, and beside the loops of a shell, which have three passes.
+    let old = || PhaseRecord { conditions: None, ..pass("create") };
+    let (looked, unseen) = of_phase(vec![old(), old(), old()], disk_storage());
     assert_eq!((looked, unseen.len()), (vec![], 6));
     // Memory has neither a device nor neighbours on it.
     let memory = Storage { class: StorageClass::Memory, ..Storage::default() };
@@ -190,7 +281,8 @@ fn what_was_examined_of_a_run_follows_from_its_record() {
     look(&mut seen, 0, [4 * GIB, 0], [4 * GIB, 0]);
     seen.nodes[0].host.clock = Some(tsc());
     seen.jobs[0].run_queue_wait_ns = Some(0);
-    assert_eq!(of_run(seen.clone()), Some((Aspect::ALL.to_vec(), vec![])));
+    let all = Aspect::ALL.into_iter().filter(|aspect| !matches!(aspect, SlowNode | Network)).collect();
+    assert_eq!(of_run(seen.clone()), Some((all, vec![])));
     // Nothing but the record of the job itself.
     let blind = RunRecord { jobs: seen.jobs.clone(), ..on_disk(vec![]) };
     let expected = (vec![Length, Variation], vec![Clock, CpuContention, Cache, Device, ForeignLoad]);

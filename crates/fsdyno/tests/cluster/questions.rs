@@ -3,7 +3,7 @@
 use results::{Latency, Node, Row, RunRecord, Study, Window};
 use testkit::{Place, wait_until};
 
-use crate::launcher::{agent_and_worker, command, program, ran, runs, signal};
+use crate::launcher::{agent_and_worker, command, launcher, program, ran, runs, signal};
 use crate::together::on_own_filesystems;
 
 /// What of a question has stayed in a directory.
@@ -194,5 +194,37 @@ fn a_rank_with_another_mount_is_named_in_the_answer() {
         assert!(!said.contains("Input/output error"), "{said}");
     }
     assert!(!ran.stderr.contains("Input/output error"), "{}", ran.stderr);
+    assert_eq!(left(&place), [""; 0]);
+}
+
+/// Every form of the answer says which rank failed, and why; its phase is invalid.
+#[test]
+fn a_rank_that_cannot_write_its_small_files_is_named_in_each_form() {
+    let place = Place::new();
+    let asked = |words: &str| {
+        // Of the second rank no file may have a byte.
+        let script = format!(
+            "[ ${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} = 1 ] && trap '' XFSZ && ulimit -f 0; exec {} smallfiles . {words}",
+            testkit::word(program()?)
+        );
+        let mut command = launcher(&place.path(""), 3);
+        command.args(["sh", "-c", &script]);
+        Some(testkit::Running::start(&mut command).finish())
+    };
+    let Some(ran) = asked("--files=50 --quiet --json --no-store") else { return };
+    let document = ran.document();
+    let summary = &document["summary"];
+    let test = summary["tests"].as_array().unwrap().iter().find(|test| test["name"] == "write").unwrap();
+    assert_eq!((&test["trust"], &summary["trust"]["trust"]), (&"invalid".into(), &"invalid".into()));
+    for said in [&summary["headline"], &test["error"]] {
+        let said = said.as_str().unwrap();
+        assert!(said.contains("rank 1 on ") && said.contains("File too large"), "{said}");
+    }
+    let Some(ran) = asked("--files=50 --quiet --no-store --wide") else { return };
+    let shown = ran.stdout;
+    let write = shown.lines().find(|line| line.starts_with("write ")).unwrap_or_else(|| panic!("{shown}"));
+    assert!(write.ends_with("invalid"), "{write}");
+    let unbroken = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(unbroken.contains("tests failed: write, the first of them, with rank 1 on "), "{shown}");
     assert_eq!(left(&place), [""; 0]);
 }

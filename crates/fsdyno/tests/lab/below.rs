@@ -261,32 +261,50 @@ fn an_image_that_was_allocated() {
     });
 }
 
-/// Files that a squashfs stores compressed: fewer bytes are read than delivered, and direct I/O is refused.
+/// Files that a filesystem of images stores compressed: fewer bytes are read than delivered.
+fn compressed_by(program: &str, make: &str) {
+    if shell(&format!("type -P {program} || true")).is_empty() {
+        return skip(&format!("{program} is not installed"));
+    }
+    let disk = place("LAB_LOCAL");
+    shell(&format!(
+        "set -e; cd {}; mkdir files at; yes 'a line that compresses' | head -c 32M > files/text; \
+             head -c 32M /dev/urandom > files/random; {make} > /dev/null; sync; \
+             mount -o loop,ro image at; losetup --direct-io=on $(findmnt --noheadings --output SOURCE at)",
+        word(&disk)
+    ));
+    let read = |name: &str, more: &str| {
+        let file = disk.join("at").join(name);
+        Bench::new().fio(&format!("--name=job --filename={} --rw=read --bs=64k --readonly {more}", word(&file)))
+    };
+    let text = read("text", "");
+    let finding = text.invalid("compressible-data");
+    assert!(finding.cause.contains("are stored compressed") && !finding.next.contains("--"), "{finding:?}");
+    text.silent(&["page-cache", "fits-in-memory"]);
+    read("random", "").silent(&["compressible-data", "page-cache"]);
+    let again = read("random", "--loops=4 --invalidate=0");
+    again.invalid("page-cache");
+}
+
+/// Direct I/O is refused there.
 #[test]
 fn a_compressed_image() {
     inside_beside_others("below::a_compressed_image", "ext4 --size-mb 256", || {
-        if shell("type -P mksquashfs || true").is_empty() {
-            return skip("mksquashfs is not installed");
+        compressed_by("mksquashfs", "mksquashfs files image -quiet -no-progress");
+        let file = place("LAB_LOCAL").join("at/random");
+        if file.exists() {
+            let words = "--rw=read --bs=64k --readonly --loops=4 --invalidate=0";
+            let next = Bench::new().fio(&format!("--name=job --filename={} {words}", word(&file)));
+            let next = &next.invalid("page-cache").next;
+            assert!(next.contains("no direct I/O") && !next.contains("--direct"), "{next}");
         }
-        let disk = place("LAB_LOCAL");
-        shell(&format!(
-            "set -e; cd {}; mkdir files at; yes 'a line that compresses' | head -c 32M > files/text; \
-             head -c 32M /dev/urandom > files/random; mksquashfs files image -quiet -no-progress > /dev/null; sync; \
-             mount -o loop,ro image at; losetup --direct-io=on $(findmnt --noheadings --output SOURCE at)",
-            word(&disk)
-        ));
-        let read = |name: &str, more: &str| {
-            let file = disk.join("at").join(name);
-            Bench::new().fio(&format!("--name=job --filename={} --rw=read --bs=64k --readonly {more}", word(&file)))
-        };
-        let text = read("text", "");
-        let finding = text.invalid("compressible-data");
-        assert!(finding.cause.contains("are stored compressed") && !finding.next.contains("--"), "{finding:?}");
-        text.silent(&["page-cache", "fits-in-memory"]);
-        read("random", "").silent(&["compressible-data", "page-cache"]);
-        let again = read("random", "--loops=4 --invalidate=0");
-        let next = &again.invalid("page-cache").next;
-        assert!(next.contains("no direct I/O") && !next.contains("--direct"), "{next}");
+    });
+}
+
+#[test]
+fn a_compressed_erofs() {
+    inside_beside_others("below::a_compressed_erofs", "ext4 --size-mb 256", || {
+        compressed_by("mkfs.erofs", "mkfs.erofs -zlz4 image files");
     });
 }
 

@@ -19,6 +19,11 @@ pub(crate) struct Bench {
     before: &'static [&'static str],
 }
 
+/// What a run of the program may take, s: a hang names its words, before the whole stack is ended without a name.
+const RUN_S: &str = "450";
+/// The status of one that did not end in time.
+const KILLED: i32 = 128 + 9;
+
 /// A run of the fio face.
 pub(crate) struct Run {
     pub(crate) status: i32,
@@ -44,11 +49,14 @@ impl Bench {
     /// Runs the program with these words.
     pub(crate) fn run(&self, words: &[&str]) -> Output {
         let program = testkit::program();
-        let all = [self.before, &[&program], words].concat();
+        let all = [&["timeout", "--signal=KILL", RUN_S], self.before, &[&program], words].concat();
         let mut command = Command::new(all[0]);
         command.args(&all[1..]).env("XDG_DATA_HOME", self.folder.path()).current_dir(self.folder.path());
         command.envs(self.link_mbit.map(|speed| ("FSDYNO_LINK_MBIT", speed.to_string())));
-        command.output().expect("the program starts")
+        let output = command.output().expect("the program starts");
+        let ended = output.status.code().is_some_and(|code| code != KILLED);
+        assert!(ended, "{words:?} did not end within {RUN_S} s: {}", text(&output.stderr));
+        output
     }
 
     /// A fio line, whose record must be kept whatever happens.

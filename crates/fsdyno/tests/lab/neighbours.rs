@@ -26,13 +26,21 @@ fn upper(options: &str) -> String {
     shell(&line).trim().trim_start_matches("/dev/").to_owned()
 }
 
-/// 48 MiB with direct I/O, for a second.
-fn direct(file: &Path, rw: &str) -> Run {
-    let words = format!(
-        "--name=job --filename={} --rw={rw} --bs=1m --size=48m --direct=1 --time_based --runtime=1",
-        word(file)
-    );
-    Bench::new().fio(&words)
+/// Reads of 48 MiB with direct I/O, for a second.
+fn direct(file: &Path) -> Run {
+    let words = "--rw=read --bs=1m --size=48m --direct=1 --time_based --runtime=1";
+    Bench::new().fio(&format!("--name=job --filename={} {words}", word(file)))
+}
+
+/// Writes what [`direct`] reads, however long that takes.
+fn written(file: &Path) -> Run {
+    Bench::new().fio(&format!("--name=job --filename={} --rw=write --bs=1m --size=48m --direct=1", word(file)))
+}
+
+/// So few bytes that also a slow neighbour moves many beside them.
+fn few_reads(file: &Path) -> Run {
+    let words = "--rw=read --bs=64k --size=48m --direct=1 --time_based --runtime=5 --rate=1m";
+    Bench::new().fio(&format!("--name=job --filename={} {words}", word(file)))
 }
 
 fn top() -> PathBuf {
@@ -44,10 +52,10 @@ fn an_image_in_memory_beside_a_reader_below() {
     inside_beside_others("neighbours::an_image_in_memory_beside_a_reader_below", "ext4 --size-mb 400", || {
         let device = upper("");
         let _neighbour = Neighbour::reading(&other());
-        direct(&top(), "write");
-        direct(&top(), "read").invalid("host-cache");
+        written(&top());
+        direct(&top()).invalid("host-cache");
         shell(&format!("losetup --direct-io=on /dev/{device}"));
-        direct(&top(), "read").silent(&["host-cache", "not-visible"]);
+        direct(&top()).silent(&["host-cache", "not-visible"]);
     });
 }
 
@@ -74,15 +82,15 @@ fn others_on_the_disk_below() {
         let disk = disk.file_name().and_then(|name| name.to_str()).expect("a device");
         let named = format!("{disk} below {device} moved");
         let file = other();
-        direct(&top(), "write");
-        let quiet = direct(&top(), "read");
+        written(&top());
+        let quiet = few_reads(&top());
         // The machine's own disk, further below, has other users.
         assert!(quiet.finding("foreign-load").is_none_or(|finding| !finding.cause.starts_with(&named)));
         let neighbour = Neighbour::reading(&file);
-        direct(&top(), "read").caution("foreign-load");
+        few_reads(&top()).caution("foreign-load");
         drop(neighbour);
         let _neighbour = Neighbour::writing(&file);
-        direct(&top(), "read").caution("foreign-load");
+        few_reads(&top()).caution("foreign-load");
     });
 }
 
@@ -90,9 +98,9 @@ fn others_on_the_disk_below() {
 fn direct_io_that_is_not_direct_beside_a_reader() {
     inside_beside_others("neighbours::direct_io_that_is_not_direct_beside_a_reader", "ext4 --size-mb 400", || {
         let (file, other) = (place("LAB_LOCAL").join("file"), other());
-        direct(&file, "write");
+        written(&file);
         let neighbour = Neighbour::reading(&other);
-        direct(&file, "read").silent(&["direct-not-honoured"]);
+        direct(&file).silent(&["direct-not-honoured"]);
         drop(neighbour);
         let (disk, device) = (place("LAB_LOCAL"), place("LAB_DEVICE"));
         // A loop device of its own for the journal's mode: the stack's frees itself with its mount.
@@ -102,7 +110,7 @@ fn direct_io_that_is_not_direct_beside_a_reader() {
             word(&device)
         ));
         let _neighbour = Neighbour::reading(&other);
-        direct(&file, "read").invalid("direct-not-honoured");
+        direct(&file).invalid("direct-not-honoured");
     });
 }
 
@@ -135,7 +143,7 @@ fn a_sync_that_does_nothing_beside_a_writer() {
         write(disk.join("at/first")).invalid("sync-ignored");
         let _neighbour = Neighbour::writing(&disk.join("other"));
         let words = format!(
-            "--name=job --filename={} --rw=write --bs=1m --size=32m --end_fsync=1 --time_based --runtime=3 --rate=8m",
+            "--name=job --filename={} --rw=write --bs=64k --size=32m --end_fsync=1 --time_based --runtime=6 --rate=1m",
             word(&disk.join("at/second"))
         );
         Bench::new().fio(&words).caution("not-visible");

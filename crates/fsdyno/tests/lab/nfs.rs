@@ -217,15 +217,17 @@ fn stat_calls_that_never_left() {
     stat_calls_of_an_engine(&bench, Path::new("/mnt/noac"), false);
 }
 
-/// The same by fio's engine, whose requests are stat calls.
+/// The same by fio's engines whose requests are stat calls, of files and of directories.
 fn stat_calls_of_an_engine(bench: &Bench, at: &Path, cached: bool) {
-    let words = "--ioengine=filestat --rw=randread --bs=4k --filesize=4k --nrfiles=200 --openfiles=200 --loops=10";
-    let run = bench.fio(&format!("--name=stats --directory={} {words}", word(at)));
-    assert_eq!(run.status, 0, "{}", run.stderr);
-    if cached {
-        show(&run.caution("attribute-cache").cause);
-    } else {
-        run.silent(&["attribute-cache"]);
+    for engine in ["filestat", "dirstat"] {
+        let words = "--rw=randread --bs=4k --filesize=4k --nrfiles=200 --openfiles=200 --loops=10";
+        let run = bench.fio(&format!("--name={engine} --ioengine={engine} --directory={} {words}", word(at)));
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        if cached {
+            show(&run.caution("attribute-cache").cause);
+        } else {
+            run.silent(&["attribute-cache"]);
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use results::{Finding, Severity, Study};
 
 use crate::bench::Bench;
 use crate::machine::{BeforeOthers, Crowd};
-use testkit::stack::{inside, place};
+use testkit::stack::{inside, inside_beside_others, place};
 use testkit::{shell, word};
 
 /// The answer to a question with phases.
@@ -26,6 +26,13 @@ impl Asked {
     fn caution(&self, id: &str) -> &Finding {
         let found = self.finding(id).unwrap_or_else(|| panic!("no {id}: {:#?}", self.0.rows));
         assert_eq!(found.severity, Severity::Caution, "{found:?}");
+        found
+    }
+
+    #[track_caller]
+    fn invalid(&self, id: &str) -> &Finding {
+        let found = self.finding(id).unwrap_or_else(|| panic!("no {id}: {:#?}", self.0.rows));
+        assert_eq!(found.severity, Severity::Invalid, "{found:?}");
         found
     }
 
@@ -113,5 +120,55 @@ fn small_files_that_others_hold_in_memory() {
         drop(holder);
         let found = warmed.caution("page-cache");
         assert!(found.cause.contains("were to be read cold"), "{}", found.cause);
+    });
+}
+
+/// Files and directories that are synced on a mount that leaves the flush of the device out.
+#[test]
+fn small_files_that_are_synced_without_a_flush() {
+    inside_beside_others("phases::small_files_that_are_synced_without_a_flush", "ext4 --size-mb 256", || {
+        let (here, device) = (place("LAB_LOCAL"), place("LAB_DEVICE"));
+        // What a device declares outlives the image behind it.
+        let name = device.file_name().and_then(|name| name.to_str()).expect("a device");
+        shell(&format!("echo 'write back' > /sys/block/{name}/queue/write_cache"));
+        let words = ["smallfiles", word(&here), "--limit=2"];
+        Asked::of(&words).silent("sync-not-flushed");
+        shell(&format!("mount -o remount,nobarrier {}", word(&here)));
+        let cause = &Asked::of(&words).invalid("sync-not-flushed").cause.clone();
+        assert!(cause.contains("got 0 flushes: the mount has nobarrier"), "{cause}");
+    });
+}
+
+#[test]
+fn small_files_whose_syncs_do_nothing() {
+    inside_beside_others("phases::small_files_whose_syncs_do_nothing", "overlay --volatile", || {
+        let asked = Asked::of(&["smallfiles", word(&place("LAB_LOCAL")), "--limit=2"]);
+        let cause = &asked.invalid("sync-ignored").cause;
+        assert!(cause.contains("the overlay is mounted volatile"), "{cause}");
+    });
+}
+
+#[test]
+fn small_files_whose_syncs_do_their_work() {
+    inside_beside_others("phases::small_files_whose_syncs_do_their_work", "overlay", || {
+        Asked::of(&["smallfiles", word(&place("LAB_LOCAL")), "--limit=2"]).silent("sync-ignored");
+    });
+}
+
+/// What a mount does not store of each read or change is said, and syncs store it all the same.
+#[test]
+fn small_files_whose_times_are_not_stored() {
+    inside_beside_others("phases::small_files_whose_times_are_not_stored", "ext4 --size-mb 256", || {
+        let here = place("LAB_LOCAL");
+        let answer = |option: &str| {
+            shell(&format!("mount -o remount,{option} {}", word(&here)));
+            let asked = Asked::of(&["smallfiles", word(&here), "--files=100", "--limit=1"]);
+            asked.silent("sync-ignored");
+            asked.0.sentences.join(" ")
+        };
+        let [usual, lazy, none] = ["relatime,nolazytime", "lazytime", "noatime,nolazytime"].map(answer);
+        assert!(!usual.contains("times stay in memory") && !usual.contains("store no access times"), "{usual}");
+        assert!(lazy.contains("times stay in memory") && !lazy.contains("store no access times"), "{lazy}");
+        assert!(!none.contains("times stay in memory") && none.contains("store no access times"), "{none}");
     });
 }

@@ -75,6 +75,25 @@ fn a_daemon_that_waits() {
     });
 }
 
+/// What is served from memory, each request after a wait, has no capacity: few bytes are moved, and none of them is ok.
+#[test]
+fn a_curve_over_a_cache_that_waits() {
+    inside_beside_others("trust::a_curve_over_a_cache_that_waits", "fuse", || {
+        shell("lab-fault delay-us 5000");
+        let at = place("LAB_FUSE");
+        let output =
+            Bench::new().run(&["curve", word(&at), "--size=4m", "--loads=50", "--runtime=2", "--json", "--quiet"]);
+        let answer = testkit::text(&output.stdout);
+        let study = results::Study::from_json(&answer).unwrap_or_else(|error| panic!("{error}: {output:?}"));
+        let tests = study.rows.iter().filter(|row| row.pattern != results::test_name::FILL);
+        let trusts: Vec<_> = tests.map(|row| (row.pattern.as_str(), row.trust())).collect();
+        show(&format!("{trusts:?} {:?}", study.sentences));
+        assert!(!trusts.is_empty() && trusts.iter().all(|(_, trust)| *trust > results::Trust::Ok), "{trusts:?}");
+        let headline = present::Headline::of(&study).headline.unwrap_or_default();
+        assert!(headline.starts_with("no figure can be trusted"), "{headline}");
+    });
+}
+
 /// The shape of containers: the daemon's network is not the program's.
 #[test]
 fn a_daemon_in_another_namespace() {

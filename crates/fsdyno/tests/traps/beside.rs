@@ -74,11 +74,13 @@ fn a_cached_file_through_io_uring_beside_a_reader() {
 fn a_neighbour_that_reads_the_file_ahead() {
     let Some(bench) = Bench::new() else { return };
     bench.file("file");
-    let line = format!("sleep 0.5; dd if={} of=/dev/null bs=1M status=none", word(&bench.path("file")));
+    let line = format!("sleep 0.5; timeout 3 dd if={} of=/dev/null bs=1M status=none", word(&bench.path("file")));
     let mut ahead = Command::new("bash").args(["-c", &line]).spawn().expect("bash is there");
     let read = format!("--name=job --filename=file --rw=read --bs=1m --size={FILE_MIB}m --invalidate=0");
     let found = bench.run(&format!("{read} --startdelay=4"));
-    assert!(ahead.wait().expect("it ends").success());
+    if !ahead.wait().expect("it ends").success() {
+        return testkit::skip("this disk does not deliver the file within three seconds");
+    }
     found.caught("page-cache", Severity::Invalid);
     bench.run(&format!("{read} --direct=1")).honest("page-cache");
 }

@@ -60,6 +60,7 @@ impl Suite {
         moved.runtime_ms = elapsed_ns.div_ceil(1_000_000);
         job.job_runtime_ms = moved.runtime_ms * u64::from(self.options.threads);
         job.run_queue_wait_ns = conditions.as_ref().and_then(|seen| seen.run_queue_wait_ns);
+        job.conditions = conditions.clone().map(Box::new);
         (job.user_ns, job.system_ns) = (cpu_ns.saturating_sub(done.system_ns), done.system_ns);
         if let Some(part) = &done.part {
             (job.sync.ios, job.sync.lat) = (part.moments.count, part.clone());
@@ -109,7 +110,7 @@ impl Done {
         }
         record.elapsed_ns = run.together.as_ref().map_or(0, elapsed_ns);
         record.cache = cache(&run.jobs);
-        // What each node saw of its devices is not added up.
+        // What each node saw of its devices stands in its own record.
         let run_queue_wait_ns = run.jobs.iter().map(|job| job.run_queue_wait_ns).sum();
         record.conditions = Some(PhaseConditions { run_queue_wait_ns, ..PhaseConditions::default() });
         run.findings.splice(0..0, findings::between_nodes(&run));

@@ -1,6 +1,5 @@
 //! The rows of the phases: each runs on all nodes, and one that has a part timed by itself makes two rows.
 
-use findings::Passes;
 use results::quantity::count;
 use results::{PhaseRecord, Row, Severity, Study};
 
@@ -110,11 +109,8 @@ fn command(suite: &Suite, phase: &Phase) -> Vec<String> {
 pub fn judge_passes(study: &mut Study) {
     for pattern in study.patterns().into_iter().map(str::to_owned).collect::<Vec<_>>() {
         for target in 0..study.targets.len() {
-            let rows = study.repeats(target, &pattern).filter_map(|row| row.phase.as_ref());
-            let records: Vec<&PhaseRecord> = rows.filter(|record| record.operations > 0).collect();
-            let storage = study.targets.get(target).map(|target| &target.storage);
-            let syncs = records.first().is_some_and(|record| record.name.starts_with("fsync"));
-            let mut found = findings::of_passes(&Passes { host: &study.host, storage, syncs, records: &records });
+            let rows: Vec<&Row> = study.repeats(target, &pattern).collect();
+            let mut found = findings::of_phase_rows(study, &rows);
             crate::advice::advise(&mut found, study.question);
             let passes = study.rows.iter_mut().filter(|row| row.target == target && row.pattern == pattern);
             passes.filter(|row| row.phase.is_some()).for_each(|row| row.findings.extend(found.iter().cloned()));

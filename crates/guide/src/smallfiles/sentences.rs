@@ -12,7 +12,8 @@ use super::shell;
 
 /// The sentences that the rows allow. `shell_ns`: what the page's loops cost without storage, writing and reading.
 pub(super) fn of(study: &Study, mount: Option<&Mount>, shell_ns: Option<[u64; 2]>) -> Vec<String> {
-    [rule(study), loops(study, shell_ns), inline(study), durability(study), orientation(study, mount)]
+    let times = mount.and_then(times);
+    [rule(study), loops(study, shell_ns), inline(study), durability(study), times, orientation(study, mount)]
         .into_iter()
         .flatten()
         .collect()
@@ -116,9 +117,26 @@ fn durability(study: &Study) -> Option<String> {
     })
 }
 
+/// What options of the mount leave out of reads and changes of files: their times.
+fn times(mount: &Mount) -> Option<String> {
+    let parts: Vec<&str> = [
+        mount.option("noatime").map(|_| "reads store no access times (noatime)"),
+        mount.option("lazytime").map(|_| "changed times stay in memory until fsync, sync or a day later (lazytime)"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    (!parts.is_empty()).then(|| format!("On this mount {}; mounts without differ in that.", parts.join(", and ")))
+}
+
 /// What several nodes do together; the cold phase asks for another's files.
 pub(super) fn of_nodes(study: &Study, ranks: u32, is_shared: bool) -> Option<String> {
-    let rate = |pattern, what: &str| Some(format!("{} {what}", number(figure(study, pattern, Metric::Operations)?)));
+    // A rate of those that did not fail is none of all.
+    let failed = |pattern: &str| study.rows.iter().any(|row| row.pattern == pattern && row.first_error().is_some());
+    let rate = |pattern: &str, what: &str| {
+        let rate = figure(study, pattern, Metric::Operations).filter(|_| !failed(pattern))?;
+        Some(format!("{} {what}", number(rate)))
+    };
     let rates: Vec<String> = [
         rate("create", "files created"),
         rate("stat-cold", "of another's files asked for (stat)"),

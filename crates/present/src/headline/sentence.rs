@@ -40,7 +40,8 @@ pub(super) fn of(
             joined(&study.sentences.iter().map(|sentence| first_of(sentence).to_owned()).collect::<Vec<_>>())
         }
         Question::Curve | Question::Scale | Question::SmallFiles => {
-            study.sentences.first().map(|sentence| first_of(sentence).to_owned())
+            let answer = study.sentences.first().map(|sentence| first_of(sentence).to_owned());
+            joined(&answer.into_iter().chain(failed_in_part(tests)).collect::<Vec<_>>())
         }
         Question::Fio => None,
     }
@@ -62,6 +63,15 @@ fn nothing(tests: &[TestFigures]) -> Option<String> {
         [_] => format!("nothing was measured: the test failed: {error}"),
         all => format!("nothing was measured: all {} tests failed, the first with {error}", all.len()),
     })
+}
+
+/// Which tests failed, where others did not; `None`: none.
+fn failed_in_part(tests: &[TestFigures]) -> Option<String> {
+    let mut failed = tests.iter().filter_map(|test| Some((&test.name, test.error.as_ref()?)));
+    let (name, error) = failed.next()?;
+    let more = if failed.next().is_some() { ", the first of them," } else { "" };
+    let count = tests.iter().filter(|test| test.error.is_some()).count();
+    Some(format!("{count} of {} tests failed: {name}{more} with {error}.", tests.len()))
 }
 
 /// The tests by which a storage is known; `None`: did not run.

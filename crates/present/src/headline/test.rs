@@ -6,7 +6,7 @@ use results::{Interval, Lane, Latency, Metric, Row, TestRounds, Trust};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::summary::{Grid, Line, trust_of};
+use crate::summary::{Grid, Line};
 
 /// What one test found on one target: of several runs the medians, percentiles over the requests of all runs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -43,7 +43,7 @@ pub struct TestFigures {
     /// The kinds of what was found against it.
     pub findings: Vec<String>,
     /// What findings could look at before it is called ok: clock, CPU contention, cache, device, length, variation, foreign
-    /// load. What does not apply to it is in neither list.
+    /// load, slow node. What does not apply to it is in neither list.
     pub examined: Vec<&'static str>,
     /// What they could not look at.
     pub not_visible: Vec<&'static str>,
@@ -117,7 +117,7 @@ impl TestFigures {
             },
             wall_s: cell.value(Metric::Wall).map(|ns| rounded(ns / 1e6) / 1e3),
             cpu_percent: value(Metric::Cpu, 1.0),
-            trust: trust_of(cell, &looked),
+            trust: cell.trust(),
             findings: cell.reasons().into_iter().map(str::to_owned).collect(),
             examined: words(looked.examined),
             not_visible: words(looked.not_visible),

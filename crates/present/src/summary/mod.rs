@@ -1,8 +1,7 @@
 //! A study as a grid: patterns down, targets across, the repeats in each cell. Every presentation of a study starts
 //! from here, so that they agree.
 
-use findings::Examination;
-use results::{Lane, Metric, Question, Study, TestRounds, Trust, sort, test_name};
+use results::{Lane, Metric, Question, Study, TestRounds, sort, test_name};
 
 /// The patterns of a comparison in the order in which people read them; others follow.
 const PATTERNS: [&str; 5] = ["read", "write", "randread", "randwrite", "randrw"];
@@ -98,10 +97,4 @@ impl Line<'_> {
     pub(crate) fn is_phase(&self) -> bool {
         self.cells.iter().any(TestRounds::is_phase)
     }
-}
-
-/// How far a test can be trusted once it is known what was examined of it: what nobody has looked at is not ok.
-pub(crate) fn trust_of(rounds: &TestRounds<'_>, looked: &Examination) -> Trust {
-    let is_unexamined = looked.examined.is_empty() && !looked.not_visible.is_empty();
-    if is_unexamined { rounds.trust().max(Trust::Caution) } else { rounds.trust() }
 }

@@ -2,7 +2,7 @@
 
 use results::quantity::{counted, latency, number, rate_number, rate_unit};
 use results::statistics::Scatter;
-use results::{Digest, DigestTest, Measure, Question, SMALL_BYTES, Trust, escape, interval_of_rounds, test_name};
+use results::{Digest, DigestTest, Measure, Question, SMALL_BYTES, escape, interval_of_rounds, test_name};
 
 use serde_json::json;
 
@@ -132,7 +132,7 @@ pub(super) fn by_round(study: &Digest, target: usize, pattern: &str, measure: Me
 /// How far these tests of a study can be trusted.
 fn trust(study: &Digest, target: usize, tests: &[Test<'_>]) -> String {
     let shown = tests.iter().filter_map(|test| study.test(target, test.pattern));
-    shown.map(|test| test.trust).max().unwrap_or(Trust::Ok).word().to_string()
+    Digest::trust_word(shown).to_string()
 }
 
 /// The course of these tests on one target.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use results::quantity::counted;
 use results::statistics::median;
-use results::{Digest, Question, escape, test_name};
+use results::{Digest, Question, Trust, escape, test_name};
 use serde_json::json;
 
 use super::history::{Test, by_round};
@@ -105,6 +105,7 @@ fn trust(study: &Digest) -> &'static str {
         () if study.lacks_ranks => "incomplete",
         () if !study.complete => "stopped",
         () if study.failed => "failed",
+        () if study.trust == Trust::Caution => Digest::trust_word(study.tests.iter()),
         () => study.trust.word(),
     }
 }

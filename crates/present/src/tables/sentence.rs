@@ -47,8 +47,7 @@ fn percentiles(found: &LatencyFigures) -> String {
 }
 
 fn doubt(row: &Row) -> Option<String> {
-    let trust = row.trust();
-    (trust != Trust::Ok).then(|| trust.word().to_string())
+    (row.trust() != Trust::Ok).then(|| TestRounds::of_rows([row]).trust_word().to_string())
 }
 
 /// Why the study is not complete, and what its figures are then; `None`: it is complete.

@@ -34,8 +34,7 @@ fn brief(line: &Line<'_>) -> Option<[String; 3]> {
     let cell = line.cells.first()?;
     let rate = number(cell.value(Metric::Operations)?);
     let p99 = cell.value(Metric::P99(Lane::Operation)).map_or("-".to_owned(), latency);
-    let trust = doubt(cell);
-    let mark = if trust == Trust::Ok { String::new() } else { format!(" ({})", trust.word()) };
+    let mark = if cell.trust() == Trust::Ok { String::new() } else { format!(" ({})", cell.trust_word()) };
     Some([format!("{}{mark}", line.title), rate, p99])
 }
 
@@ -113,8 +112,7 @@ fn measured(cell: &TestRounds<'_>) -> Vec<String> {
     let rate = cell.value(Metric::Operations).map_or("-".to_owned(), number);
     let failed: u64 = passes.iter().map(|phase| phase.failures).sum();
     let comma = if cache.is_empty() { "" } else { ", " };
-    let trust = doubt(cell);
-    let mark = if trust == Trust::Ok { String::new() } else { format!("{comma}{}", trust.word()) };
+    let mark = if cell.trust() == Trust::Ok { String::new() } else { format!("{comma}{}", cell.trust_word()) };
     let (p50, p99) = (Metric::P50(Lane::Operation), Metric::P99(Lane::Operation));
     vec![rate, time(p50), time(p99), count(failed), format!("{cache}{mark}")]
 }

@@ -123,6 +123,21 @@ fn the_list_of_runs_and_their_history() {
     assert_snapshot!(history(&studies[..1], 80));
 }
 
+/// As of a version that looked at nothing beside the phases.
+#[test]
+fn phases_that_nobody_examined_are_not_ok_in_a_list() {
+    let mut study = measurement();
+    study.question = Question::SmallFiles;
+    let phase = results::PhaseRecord { operations: 1_000, elapsed_ns: 20_000_000, ..Default::default() };
+    study.rows = vec![results::Row { pattern: "create".into(), phase: Some(phase), ..Default::default() }];
+    let shown = runs(&[Digest::of(&study)], &Default::default(), 120);
+    assert!(shown.contains("not examined"), "{shown}");
+    assert_eq!((study.rows[0].trust(), Digest::of(&study).trust), (results::Trust::Caution, results::Trust::Caution));
+    study.rows[0].phase.as_mut().unwrap().conditions = Some(Default::default());
+    let shown = runs(&[Digest::of(&study)], &Default::default(), 120);
+    assert!(!shown.contains("not examined") && study.rows[0].trust() == results::Trust::Ok, "{shown}");
+}
+
 #[test]
 fn what_runs_differ_by_stands_beside_the_change_and_in_the_history() {
     let kept: Vec<results::Study> = (0..5)

@@ -3,7 +3,7 @@
 
 mod bytes;
 
-use super::{Measure, Question, Repeat, Row, Study, Target, TestRounds, Trust, test_name};
+use super::{Measure, NOT_EXAMINED, Question, Repeat, Row, Study, Target, TestRounds, Trust, test_name};
 
 /// A study in brief.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +60,8 @@ pub struct DigestTest {
     pub plan: u64,
     /// How far its figures can be trusted.
     pub trust: Trust,
+    /// Nobody examined it, and nothing else speaks against it.
+    pub unexamined: bool,
     /// Operations on names, not transfers.
     pub is_phase: bool,
     /// The test's figures, in the order of [`Measure::ALL`].
@@ -102,6 +104,13 @@ impl Digest {
         patterns
     }
 
+    /// The trust of these tests in a word: what nobody examined is neither ok nor suspected of anything.
+    pub fn trust_word<'a>(tests: impl Iterator<Item = &'a DigestTest> + Clone) -> &'static str {
+        let worst = tests.clone().map(|test| test.trust).max().unwrap_or_default();
+        let is_unexamined = tests.filter(|test| test.trust == worst).all(|test| test.unexamined);
+        if worst == Trust::Caution && is_unexamined { NOT_EXAMINED } else { worst.word() }
+    }
+
     /// One test on one target; `None`: there are none.
     pub fn test(&self, target: usize, pattern: &str) -> Option<&DigestTest> {
         self.tests.iter().find(|test| test.target == target && test.pattern == pattern)
@@ -125,6 +134,7 @@ impl DigestTest {
             target: rounds.target,
             plan: rounds.repeats.first().map_or(0, |repeat| fingerprint(repeat.row.plan())),
             trust: rounds.trust(),
+            unexamined: rounds.is_unexamined(),
             is_phase: rounds.is_phase(),
             figures: metrics.map(|metric| rounds.value(metric?).filter(|value| *value > 0.0)),
             rounds: rounds.counted().into_iter().map(of_round).collect(),

@@ -66,6 +66,9 @@ pub struct DeviceTraffic {
     pub name: String,
     /// Bytes, `[read, write]`.
     pub bytes: ReadWrite<u64>,
+    /// Flushes that they completed; `None`: one does not count them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flushes: Option<u64>,
 }
 
 impl PhaseRecord {

@@ -106,10 +106,14 @@ impl<'a> Repeat<'a> {
         self.ran() && self.trust() < Trust::Invalid
     }
 
-    /// The worst of its findings; invalid when it ended in an error.
+    /// The worst of its findings; invalid when it ended in an error, and not ok where nobody examined it.
     pub fn trust(&self) -> Trust {
         let found = Trust::of(self.findings());
-        if self.error().is_some() { Trust::Invalid } else { found }
+        match () {
+            () if self.error().is_some() => Trust::Invalid,
+            () if self.row.is_unexamined() => found.max(Trust::Caution),
+            () => found,
+        }
     }
 
     /// The error that ended it, in words.

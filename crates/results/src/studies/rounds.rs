@@ -13,6 +13,9 @@ use crate::statistics::{coefficient_of_variation, median};
 /// came from.
 const CANNOT_WIN: [&str; 2] = ["too-short", "not-visible"];
 
+/// The word for the trust of what nobody examined.
+pub const NOT_EXAMINED: &str = "not examined";
+
 /// Requests of fewer bytes are counted, those of more are weighed.
 pub const SMALL_BYTES: f64 = 65_536.0;
 
@@ -147,6 +150,18 @@ impl<'a> TestRounds<'a> {
         }
         let of_counted = worst(&mut counted.into_iter());
         if self.left_out() > 0 { of_counted.max(Trust::Caution) } else { of_counted }
+    }
+
+    /// Nobody examined it, and nothing else speaks against it.
+    pub fn is_unexamined(&self) -> bool {
+        let counted = self.counted();
+        let unseen = !counted.is_empty() && counted.iter().all(|repeat| repeat.row.is_unexamined());
+        unseen && self.trust() == Trust::Caution && self.reasons().is_empty()
+    }
+
+    /// Its trust in a word: what nobody examined is neither ok nor suspected of anything.
+    pub fn trust_word(&self) -> &'static str {
+        if self.is_unexamined() { NOT_EXAMINED } else { self.trust().word() }
     }
 
     /// Whether it has a number that counts against others.

@@ -170,9 +170,20 @@ impl Row {
         self.run.as_ref().is_some_and(|run| !run.missing_ranks().is_empty())
     }
 
-    /// How far the row can be trusted.
+    /// How far the row can be trusted: what ended in an error is invalid, and what nobody examined is not ok.
     pub fn trust(&self) -> Trust {
-        Trust::of(&self.findings)
+        let found = Trust::of(&self.findings);
+        match () {
+            () if self.first_error().is_some() => Trust::Invalid,
+            () if self.is_unexamined() => found.max(Trust::Caution),
+            () => found,
+        }
+    }
+
+    /// Operations were done, and nobody looked at what happened beside them: a shell loop, or a study before format 6.
+    pub fn is_unexamined(&self) -> bool {
+        let unseen = |phase: &PhaseRecord| phase.operations > 0 && phase.conditions.is_none();
+        self.tree.is_none() && self.phase.as_ref().is_some_and(unseen)
     }
 
     /// The pattern's last part without its word, and what stands before: `randread-4k-qd16` with the word `qd` is 16 of

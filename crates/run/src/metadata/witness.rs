@@ -87,12 +87,14 @@ fn traffic(before: &Seen<Vec<DeviceCounters>>, after: &Seen<Vec<DeviceCounters>>
         (Seen::Value(then), Seen::Value(now)) => (then, now),
         (Seen::NotVisible(reason), _) | (_, Seen::NotVisible(reason)) => return Seen::NotVisible(reason.clone()),
     };
-    let mut all = DeviceTraffic::default();
+    let mut all = DeviceTraffic { flushes: Some(0), ..DeviceTraffic::default() };
     for device in now {
         let Some(earlier) = then.iter().find(|earlier| earlier.name == device.name) else {
             return Seen::NotVisible(format!("{} came during the phase", device.name));
         };
         all.bytes = all.bytes.plus(device.done.bytes.since(earlier.done.bytes));
+        let flushes = device.flushes.zip(earlier.flushes).map(|(now, then)| now.saturating_sub(then));
+        all.flushes = all.flushes.zip(flushes).map(|(sum, flushes)| sum + flushes);
         all.name = if all.name.is_empty() { device.name.clone() } else { format!("{}+{}", all.name, device.name) };
     }
     Seen::Value(all)
@@ -116,7 +118,7 @@ mod tests {
     #[test]
     fn devices_are_added_up_and_one_that_is_not_seen_is_not_zero() {
         let both = traffic(&devices(&[("a", 5), ("b", 1)]), &devices(&[("a", 7), ("b", 11)]));
-        assert_eq!(both.value(), Some(&DeviceTraffic { name: "a+b".to_owned(), bytes: [12, 0].into() }));
+        assert_eq!(both.value(), Some(&DeviceTraffic { name: "a+b".to_owned(), bytes: [12, 0].into(), flushes: None }));
         for (then, now) in [
             (devices(&[]), devices(&[])),
             (devices(&[("a", 5)]), devices(&[("a", 5), ("b", 1)])),

@@ -125,8 +125,8 @@ fn the_text_of_a_slow_mount_that_fails_in_part() {
     read: 1 of 1,001 files failed.
 
     phase        ops/s     p50     p99 failed cache
-    write         5.69  171 ms  902 ms      0
-    read           321 3.10 ms 8.98 ms      1 hot
+    write         5.69  171 ms  902 ms      0 not examined
+    read           321 3.10 ms 8.98 ms      1 hot, invalid
     stat, hot  500,500 1.00 µs 2.01 µs      0 attribute cache, caution
     stat, cold       -       -       -      - needs --drop-caches
     readlink         -       -       -      - did not run
@@ -160,12 +160,12 @@ fn the_same_in_markdown() {
 
     | phase                   |   ops/s |     p50 |     p99 | failed | cache                    |
     |-------------------------|---------|---------|---------|--------|--------------------------|
-    | write                   |    5.69 |  171 ms |  902 ms |      0 |                          |
-    | write: its close        |    5.69 |  152 ms |  801 ms |      0 |                          |
-    | read                    |     321 | 3.10 ms | 8.98 ms |      1 | hot                      |
+    | write                   |    5.69 |  171 ms |  902 ms |      0 | not examined             |
+    | write: its close        |    5.69 |  152 ms |  801 ms |      0 | not examined             |
+    | read                    |     321 | 3.10 ms | 8.98 ms |      1 | hot, invalid             |
     | stat, hot               | 500,500 | 1.00 µs | 2.01 µs |      0 | attribute cache, caution |
     | stat, cold              |       - |       - |       - |      - | needs --drop-caches      |
-    | create+fsync: its fsync |     145 | 6.13 ms | 23.5 ms |      0 |                          |
+    | create+fsync: its fsync |     145 | 6.13 ms | 23.5 ms |      0 | not examined             |
     | readlink                |       - |       - |       - |      - | did not run              |
 
     read: 1 failed, the first with close: Input/output error
@@ -189,8 +189,8 @@ fn a_phase_in_a_few_words() {
     let rows = study().rows;
     let words: Vec<String> = [0, 2, 5, 7].iter().map(|index| summary(&rows[*index])).collect();
     insta::assert_snapshot!(words.join("\n"), @r#"
-    5.69/s, p50 171 ms, p99 902 ms
-    1 of 1,001 failed: close: Input/output error, 321/s, p50 3.10 ms, p99 8.98 ms
+    5.69/s, p50 171 ms, p99 902 ms, not examined
+    1 of 1,001 failed: close: Input/output error, 321/s, p50 3.10 ms, p99 8.98 ms, invalid
     did not run: needs --drop-caches
     did not run
     "#);

@@ -22,9 +22,11 @@ pub(super) fn about_memory(storage: &Storage) -> Option<String> {
 
 /// Options of filesystems that change what figures mean, and the sentence. The third part: the value, if one is
 /// needed.
-const OPTIONS: [(&str, Option<&str>, &str); 12] = [
+const OPTIONS: [(&str, Option<&str>, &str); 14] = [
     ("nobarrier", None, "nobarrier: flushes do not reach the device, fsync does not protect data"),
     ("barrier", Some("0"), "barrier=0: flushes do not reach the device, fsync does not protect data"),
+    ("noatime", None, "noatime: reads store no access times"),
+    ("lazytime", None, "lazytime: times of files stay in memory for up to a day, unless fsync or sync stores them"),
     ("dirsync", None, "dirsync: changes of directories wait for the storage"),
     ("data", Some("journal"), "data=journal: all data is written twice"),
     ("data", Some("writeback"), "data=writeback: new files may hold old data after a crash"),

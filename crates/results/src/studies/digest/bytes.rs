@@ -43,9 +43,9 @@ impl Digest {
             put_option(bytes, fstype.as_deref());
         }
         put(bytes, tests.len() as u64);
-        for DigestTest { target, pattern, plan, trust, is_phase, figures, rounds } in tests {
+        for DigestTest { target, pattern, plan, trust, unexamined, is_phase, figures, rounds } in tests {
             put_text(bytes, pattern);
-            for number in [*target as u64, *plan, *trust as u64, u64::from(*is_phase)] {
+            for number in [*target as u64, *plan, *trust as u64, u64::from(*unexamined), u64::from(*is_phase)] {
                 put(bytes, number);
             }
             put_figures(bytes, figures);
@@ -84,6 +84,7 @@ fn take_test(bytes: &mut Iter<'_, u8>) -> Option<DigestTest> {
         target: take(bytes)? as usize,
         plan: take(bytes)?,
         trust: take_trust(bytes)?,
+        unexamined: take(bytes)? != 0,
         is_phase: take(bytes)? != 0,
         figures: take_figures(bytes)?,
         rounds: take_list(bytes, take_figures)?,

@@ -66,6 +66,10 @@ fn a_digest_has_the_figures_of_the_rows() {
     assert_eq!((reads.values(Measure::Iops).len(), reads.trust), (1, Trust::Caution), "the invalid round is left out");
     assert_eq!((test(1, "randread").values(Measure::Iops).len(), test(1, "randread").trust), (1, Trust::Invalid));
     assert_eq!((test(1, "read").values(Measure::Iops), test(1, "create").is_phase), (Vec::new(), true));
+    let create = test(1, "create");
+    assert!(create.unexamined && create.trust == Trust::Caution, "nobody looked beside the phase: it is not ok");
+    assert_eq!(Digest::trust_word([create].into_iter()), "not examined");
+    assert_eq!(Digest::trust_word([create, reads].into_iter()), "caution");
     assert_eq!((digest.trust, digest.failed, digest.lacks_ranks), (Trust::Invalid, true, false));
     assert_eq!(digest.targets[0].fstype.as_deref(), Some("ext4"));
     assert_eq!(test(0, "randread").plan, test(1, "randread").plan, "places are no part of a plan");
