@@ -86,12 +86,8 @@ impl Library {
     pub fn find(&self, name: &str) -> Result<&Entry, Problem> {
         let names = || self.entries.iter().map(|entry| entry.profile.name.as_str());
         self.entries.iter().find(|entry| entry.profile.name == name).ok_or_else(|| {
-            let meant = job::lookup::nearest(name, names());
-            let next = match meant {
-                Some(meant) => format!("did you mean `{meant}`? `fsdyno check --list` shows all"),
-                None => "see `fsdyno check --list`".to_string(),
-            };
-            Problem::new(format!("there is no profile `{name}`")).with_next(next)
+            Problem::new(format!("there is no profile `{name}`"))
+                .with_meant(job::lookup::nearest(name, names()), "`fsdyno check --list` shows all")
         })
     }
 }

@@ -11,14 +11,19 @@ mod text;
 
 use std::process::ExitCode;
 
-use crate::process::status::UNUSABLE;
-use crate::process::streams::{columns, print};
+use crate::process::status::{FAILED, GOOD, UNUSABLE};
+use crate::process::streams::{columns, print, print_page};
 
 /// Looks, and prints what was found.
 pub(crate) fn answer(as_json: bool) -> ExitCode {
     let findings = look::look();
-    let text = if as_json { json::document(&findings) } else { text::page(&findings, columns()) };
-    if print(&text) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
+    let written =
+        if as_json { print(&json::document(&findings)) } else { print_page(&text::page(&findings, columns())) };
+    ExitCode::from(match judgement::Fitness::of(&findings) {
+        _ if !written => UNUSABLE,
+        judgement::Fitness::Failed => FAILED,
+        judgement::Fitness::Ok | judgement::Fitness::Caution => GOOD,
+    })
 }
 
 #[cfg(test)]

@@ -37,12 +37,11 @@ impl Explain {
                 Some(explanation) if self.json => present::document(explanation.title, as_json(explanation)),
                 Some(explanation) => document(explanation, columns),
                 None => {
-                    let problem = Problem::new(format!("there is no finding {id}"));
+                    let problem = Problem::new(format!("there is no finding `{id}`"));
                     let meant = nearest(id, findings::catalogue().map(|explanation| explanation.id))
                         .filter(|meant| distance(id, meant) < 4);
-                    let next =
-                        meant.map_or("fsdyno explain  (lists them)".to_owned(), |id| format!("fsdyno explain {id}"));
-                    return ExitCode::from(refused(&problem.with_next(next)));
+                    let meant = meant.map(|id| format!("fsdyno explain {id}"));
+                    return ExitCode::from(refused(&problem.with_meant(meant, "`fsdyno explain` shows all")));
                 }
             },
         };

@@ -9,6 +9,7 @@ mod diff;
 mod junit_file;
 mod live;
 mod measure;
+mod misused;
 mod progress;
 mod scale;
 mod smallfiles;
@@ -174,12 +175,14 @@ fn resembled(word: &str) -> Option<&'static str> {
     nearest(word, names()).filter(|name| distance(word, name) < 3)
 }
 
-/// Says which command was meant.
-pub(crate) fn mistyped(word: &str) -> ExitCode {
-    let meant = resembled(word).map_or(String::new(), |name| format!("fsdyno {name}; "));
+/// Says which command was meant, with the words behind it.
+pub(crate) fn mistyped(word: &str, others: &[OsString]) -> ExitCode {
+    let others = || others.iter().map(|word| word.to_string_lossy().into_owned());
+    let typed = |name: &str| ["fsdyno", name].map(str::to_owned).into_iter().chain(others()).collect::<Vec<_>>();
+    let meant = resembled(word).map(|name| present::shell::as_typed(&typed(name)));
     report_problem(
         &Problem::new(format!("`{word}` is not a command, and no job file of that name is here"))
-            .with_next(format!("{meant}fsdyno help  (lists the commands)")),
+            .with_meant(meant, "`fsdyno help` shows all commands"),
     );
     ExitCode::from(UNUSABLE)
 }
@@ -267,23 +270,12 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
         Err(error) => {
             // clap's texts for --help and --version belong on stdout, its complaints on stderr.
             if error.use_stderr() {
-                ExitCode::from(refused(&misused(&error.to_string(), words)))
+                ExitCode::from(refused(&misused::problem(&error, &Guided::command(), words)))
             } else {
                 shown(&error.to_string())
             }
         }
     }
-}
-
-/// A complaint of clap in our form: what is wrong, and as the next step its tip or the command's help.
-fn misused(text: &str, words: &[OsString]) -> Problem {
-    let text = text.strip_prefix("error: ").unwrap_or(text);
-    // Its first paragraph, of which lists of values and arguments are further lines.
-    let what: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
-    let tip = text.lines().find_map(|line| line.trim().strip_prefix("tip: "));
-    let command = words.first().map(|word| word.to_string_lossy()).filter(|word| knows(word));
-    let help = command.map_or("fsdyno help".to_owned(), |command| format!("fsdyno help {command}"));
-    Problem::new(what.join(" ")).with_next(tip.map_or(help.clone(), |tip| format!("{tip}; {help}")))
 }
 
 /// The words that are ours: behind `--` those of another command begin.
@@ -415,23 +407,6 @@ mod tests {
         for word in ["jobs.fio", "x", "--measure", "/tmp", "src"] {
             assert!(!is_mistyped(word, &[]), "{word}");
         }
-    }
-
-    #[test]
-    fn complaints_of_options_have_the_form_of_all_others() {
-        let of = |line: &str| {
-            let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
-            let all = std::iter::once("fsdyno".into()).chain(words.clone());
-            let problem = misused(&Guided::try_parse_from(all).unwrap_err().to_string(), &words);
-            (problem.what, problem.next.unwrap())
-        };
-        let (what, next) = of("measure --ful .");
-        assert_eq!(what, "unexpected argument '--ful' found");
-        assert_eq!(next, "a similar argument exists: '--full'; fsdyno help measure");
-        let (what, next) = of("measure --full --quick .");
-        assert_eq!(what, "the argument '--full' cannot be used with '--quick'");
-        assert_eq!(next, "fsdyno help measure");
-        assert!(of("measure --only=rand-rea .").1.contains("'rand-read'"));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use results::evidence::{Seen, Storage};
 
 use crate::process::VERSION;
 use crate::process::status::UNUSABLE;
-use crate::process::streams::{print, refused};
+use crate::process::streams::{columns, print, refused};
 use crate::process::supervisor::supervised;
 
 /// What storage is below a path: filesystem, server, devices, limits; reads and writes no file data.
@@ -42,7 +42,7 @@ impl Inspect {
         let text = if self.json {
             present::inspect::json(&storage, &host, VERSION)
         } else {
-            present::inspect::text(&storage, &host)
+            present::inspect::text(&storage, &host, columns())
         };
         if print(&text) { 0 } else { UNUSABLE }
     }

@@ -73,7 +73,7 @@ fn run(program: &OsStr, words: &[OsString]) -> ExitCode {
         Some("--help" | "-h") if words.len() == 1 => guided::help(),
         Some("--version" | "-V") if words.len() == 1 => guided::version(),
         Some(word) if guided::knows(word) => guided::run(words),
-        Some(word) if guided::is_mistyped(word, &words[1..]) => guided::mistyped(word),
+        Some(word) if guided::is_mistyped(word, &words[1..]) => guided::mistyped(word, &words[1..]),
         Some(word) if words.len() == 1 && Path::new(&words[0]).is_dir() => guided::is_directory(word),
         _ => fio::run(words),
     }

@@ -139,8 +139,6 @@ impl Report {
     fn text(&self, form: Form, studies: &[Study]) -> Result<String, Problem> {
         match form {
             Form::Html => {
-                // Its charts have one scale for all readers.
-                results::quantity::Units::Decimal.show();
                 let options = sheet::SheetOptions { title: self.title.clone(), zone: TimeZone::system() };
                 Ok(sheet::html(studies, &options))
             }
@@ -239,6 +237,6 @@ fn into_file(path: &Path, text: &str) -> Result<(), Problem> {
     }
     write_whole(path, Readers::ByUmask, text.as_bytes())
         .map_err(|error| Problem::new(format!("cannot write {}: {error}", path.display())))?;
-    print_stderr(&format!("wrote {} ({})", path.display(), results::quantity::bytes(text.len() as f64)));
+    print_stderr(&format!("wrote {} ({})", path.display(), results::quantity::bytes(text.len() as u64)));
     Ok(())
 }

@@ -19,7 +19,7 @@ pub(crate) use command::Config;
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Display")]
 pub(crate) struct Display {
-    /// Units of amounts and rates: decimal (MB/s) or binary (MiB/s) [default: decimal].
+    /// Units of rates: decimal (MB/s) or binary (MiB/s) [default: decimal].
     #[arg(
         long,
         global = true,
@@ -43,9 +43,9 @@ pub(crate) struct Display {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Units {
-    /// MB/s, GB.
+    /// MB/s.
     Decimal,
-    /// MiB/s, GiB.
+    /// MiB/s.
     Binary,
 }
 

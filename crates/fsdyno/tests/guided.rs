@@ -173,7 +173,7 @@ fn what_cannot_be_measured_is_refused_with_status_2() {
         ("measure data --engine null", "use one of"),
         ("measure data --size 1048576t --no-store", "below the limit of 90 %"),
         ("measure data --store store-is-a-file", "cannot save runs in"),
-        ("show nothing --no-such-option", "unexpected argument"),
+        ("show nothing --no-such-option", "show has no option `--no-such-option`"),
     ];
     for (words, reason) in cases {
         place.run(words).refused(reason);
@@ -280,8 +280,8 @@ fn what_does_not_go_with_another_tool_is_refused_by_name() {
         (&["--like=cdm", "--only=seq-read"], "`seq-read` is not one of the tests of --like cdm"),
         (&["--like=diskspd", "--only=RND4K Q1T1"], "`RND4K Q1T1` is not one of the tests of --like diskspd"),
         (&["--only=RND4K Q1T1"], "`RND4K Q1T1` is not one of the usual tests"),
-        (&["--like=cdm", "--buffered"], "cannot be used with"),
-        (&["--like=cdm", "--full"], "cannot be used with"),
+        (&["--like=cdm", "--buffered"], "exclude each other"),
+        (&["--like=cdm", "--full"], "exclude each other"),
         (&["--like=atto"], "cdm, diskspd"),
     ];
     for (words, reason) in cases {

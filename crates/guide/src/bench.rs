@@ -73,6 +73,9 @@ const INTERIM_NS: u64 = 1_000_000_000;
 /// Rates are over this many of the latest looks (one each 50 ms).
 const LOOKS: usize = 10;
 
+/// From here on the rate of a layout says something, ms.
+const SETTLED_MS: u64 = 500;
+
 /// Turns the conductor's events into the watcher's figures.
 struct Relay<'a> {
     step: &'a Step,
@@ -122,7 +125,8 @@ fn phase(states: &[WorkerState], wrote: bool) -> LivePhase {
 impl Observer for Relay<'_> {
     fn layout_progress(&mut self, done: u64, total: u64, seconds_left: Option<u64>) {
         let elapsed_ms = self.elapsed_ms();
-        let bytes_per_s = (elapsed_ms > 0).then(|| done as f64 * 1e3 / elapsed_ms as f64);
+        // The rate of the first moments is that of memory, or no rate at all.
+        let bytes_per_s = (elapsed_ms >= SETTLED_MS).then(|| done as f64 * 1e3 / elapsed_ms as f64);
         let _ = total;
         let figures = LiveFigures {
             phase: LivePhase::Layout,

@@ -32,6 +32,12 @@ impl Problem {
         Problem { path: Some(path.to_path_buf()), ..self }
     }
 
+    /// The same about a word that is none of those that are known: the one that was probably meant, and what has all.
+    pub fn with_meant(self, meant: Option<impl std::fmt::Display>, all: &str) -> Problem {
+        let next = meant.map_or_else(|| all.to_owned(), |meant| format!("did you mean `{meant}`? {all}"));
+        self.with_next(next)
+    }
+
     /// The same with a next step.
     pub fn with_next(self, next: impl Into<String>) -> Problem {
         Problem { next: Some(next.into()), ..self }

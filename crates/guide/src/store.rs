@@ -7,6 +7,7 @@ use std::cell::OnceCell;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use job::lookup::nearest;
 use os::errno::reason;
 use os::files::{
     Directory, Readers, SMALL_FILE_BYTES_MAX, WholeFile, make_private_directories, read_text, remove_old_drafts,
@@ -198,10 +199,10 @@ impl Store {
         }
         if before_last(word).is_some() {
             return Problem::new(format!("there is no run {word} in {directory}: fewer are saved"))
-                .with_next("list saved runs with `fsdyno runs`");
+                .with_next("`fsdyno runs` shows all");
         }
-        Problem::new(format!("no saved run {word} in {directory}, and no file of that name"))
-            .with_next("list saved runs with `fsdyno runs`")
+        let problem = Problem::new(format!("no saved run {word} in {directory}, and no file of that name"));
+        problem.with_meant(nearest(word, ["last", "previous"]), "`fsdyno runs` shows all")
     }
 
     /// Removes the runs of these names; their ids.

@@ -36,6 +36,8 @@ pub struct Diagnostic {
     pub message: String,
     /// What was probably meant, and the next step. One line each.
     pub help: Vec<String>,
+    /// All words that an option has, behind the rest: whoever needs no list has read the next step by then.
+    pub words: Option<String>,
     /// A line that follows the rest, such as `fio: job a dropped`.
     pub closing: Option<String>,
 }
@@ -43,7 +45,7 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// An error at this place.
     pub fn new(origin: Option<Origin>, message: impl Into<String>) -> Self {
-        Diagnostic { origin, message: message.into(), help: Vec::new(), closing: None }
+        Diagnostic { origin, message: message.into(), help: Vec::new(), words: None, closing: None }
     }
 
     /// The same error with a line of help.
@@ -75,11 +77,14 @@ impl Diagnostic {
             }
             false => format!("fio: failed parsing {written}\n{}", refusal.reason),
         };
-        let diagnostic = Diagnostic::new(Some(origin.clone()), message);
-        match &refusal.advice {
-            Some(advice) => diagnostic.help(advice),
-            None => diagnostic,
+        let mut diagnostic = Diagnostic::new(Some(origin.clone()), message.trim_end());
+        diagnostic.help.extend(refusal.advice.clone());
+        diagnostic.words.clone_from(&refusal.words);
+        // fio lists the words of other options, and of the engines none.
+        if name == "ioengine" && diagnostic.words.take_if(|_| refusal.advice.is_some()).is_some() {
+            diagnostic = diagnostic.help("--enghelp lists all engines");
         }
+        diagnostic
     }
 
     /// The text for a terminal or a file, ended by a line end.
@@ -87,21 +92,24 @@ impl Diagnostic {
         let mut text = match &self.origin {
             Some(Origin::Line { file, number, text }) => self.render_line(file, *number, text, colour),
             Some(Origin::Word { number, word }) => {
-                let mut text = format!("{}\n", self.message);
-                self.help.iter().for_each(|line| text.push_str(&format!("{line}\n")));
-                text.push_str(&format!("  at word {number} of the command line: {word}\n"));
-                text
+                self.in_lines(&format!("  at word {number} of the command line: {word}\n"))
             }
-            None => {
-                let mut text = format!("{}\n", self.message);
-                self.help.iter().for_each(|line| text.push_str(&format!("{line}\n")));
-                text
-            }
+            None => self.in_lines(""),
         };
         if let Some(closing) = &self.closing {
             text.push_str(&format!("{closing}\n"));
         }
         text
+    }
+
+    /// The message, where it was written, and the next step, as the other face has them.
+    fn in_lines(&self, place: &str) -> String {
+        let words = self.words.as_ref().map(|words| format!("{words}\n")).unwrap_or_default();
+        let next = match self.help.join("; ").replace("?; ", "? ") {
+            none if none.is_empty() => none,
+            next => format!("  next: {next}\n"),
+        };
+        format!("{}\n{place}{next}{words}", self.message)
     }
 
     /// An excerpt of the job file with the line underlined.
@@ -117,6 +125,9 @@ impl Diagnostic {
         }
         for line in &self.help {
             group = group.element(Level::HELP.message(line.as_str()));
+        }
+        if let Some(words) = &self.words {
+            group = group.element(Level::NOTE.message(words.as_str()));
         }
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
         format!("{}\n", renderer.render(&[group]))

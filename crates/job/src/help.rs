@@ -58,7 +58,10 @@ pub(crate) fn engine_help(text: Option<&str>) -> Action {
     };
     let (name, wanted) = text.split_once(',').map_or((text, None), |(name, option)| (name, Some(option)));
     let Some(engine) = EngineName::named(name) else {
-        let message = format!("fio: engine {name} not loadable\nIO engine {name} not found\n");
+        let meant = lookup::nearest(name, EngineName::all().map(EngineName::name));
+        let next = meant.map(|near| format!("  next: did you mean {near}? --enghelp lists all engines\n"));
+        let next = next.unwrap_or_default();
+        let message = format!("fio: engine {name} not loadable\nIO engine {name} not found\n{next}");
         return Action::Print { text: message, status: 1 };
     };
     let rows: Vec<&'static JobRow> = options_of(engine).collect();

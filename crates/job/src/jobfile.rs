@@ -43,9 +43,9 @@ pub(crate) fn read(
     let mut reader = Reader { sources, sections: Vec::new(), errors: Vec::new() };
     match reader.sources.job_file(path) {
         Ok(text) => reader.read_lines(path, &text, 0),
-        Err(reason) => reader.errors.push(
-            Diagnostic::new(None, format!("fio: unable to open '{path}' job file")).help(format!("  {path}: {reason}")),
-        ),
+        Err(reason) => reader
+            .errors
+            .push(Diagnostic::new(None, format!("fio: unable to open '{path}' job file\n  {path}: {reason}"))),
     }
     let Reader { sections, mut errors, .. } = reader;
     let jobs = find_rows(sections, index, engine, only, &mut errors);

@@ -29,12 +29,14 @@ pub struct Refusal {
     pub reason: String,
     /// What to write instead, when that can be told.
     pub advice: Option<String>,
+    /// The words that the option has, one a line, where none of them was written.
+    pub words: Option<String>,
 }
 
 impl Refusal {
     /// A refusal without advice.
     pub fn new(reason: impl Into<String>) -> Self {
-        Refusal { reason: reason.into(), advice: None }
+        Refusal { reason: reason.into(), advice: None, words: None }
     }
 
     /// A text that fio reads as something else than it looks. What fio reads is tested against fio.

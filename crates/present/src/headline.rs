@@ -240,5 +240,5 @@ fn titles<'a>(findings: impl Iterator<Item = &'a Found>) -> Vec<String> {
             None => kinds.push((found, vec![&found.target])),
         }
     }
-    kinds.iter().map(|(found, targets)| format!("{} ({})", found.title, targets.join(", "))).collect()
+    kinds.iter().map(|(found, targets)| format!("{} ({})", found::within(&found.title), targets.join(", "))).collect()
 }

@@ -7,18 +7,15 @@ use results::evidence::{
 use results::{Host, quantity};
 use serde_json::json;
 
-use crate::page::{Page, binary_size};
+use crate::page::Page;
 
 /// Where values begin.
 const LABEL_COLUMNS: usize = 17;
 
-/// The width of a terminal.
-const LINE_COLUMNS: usize = 80;
-
-/// The page for people, at the width of 80 columns.
-pub fn text(storage: &Storage, host: &Host) -> String {
+/// The page for people, `columns` wide.
+pub fn text(storage: &Storage, host: &Host, columns: usize) -> String {
     let Storage { devices, nfs, fuse, server, cgroup, remarks, .. } = storage;
-    let mut page = Page::new(headline(storage), LABEL_COLUMNS, LINE_COLUMNS);
+    let mut page = Page::new(headline(storage), LABEL_COLUMNS, columns);
     if !remarks.is_empty() {
         page.gap();
         remarks.iter().for_each(|remark| page.paragraph("  - ", remark));
@@ -137,7 +134,7 @@ fn grow(layer: &Layer, before: [&str; 2], lines: &mut Vec<(String, String)>) {
 }
 
 fn space_text(space: &Space) -> String {
-    format!("{} available of {}", binary_size(space.available_bytes), binary_size(space.total_bytes))
+    format!("{} available of {}", quantity::bytes(space.available_bytes), quantity::bytes(space.total_bytes))
 }
 
 fn direct_io_text(direct_io: &DirectIo) -> String {
@@ -163,7 +160,7 @@ fn about_nfs(page: &mut Page, nfs: &NfsIdentity) {
     page.line("transport", &or_unknown(transport.clone(), source));
     page.line("connections", &or_unknown(nconnect.map(|count| count.to_string()), source));
     let sizes = rsize_bytes.zip(*wsize_bytes);
-    let sizes = sizes.map(|(read, write)| format!("{}, {}", binary_size(read), binary_size(write)));
+    let sizes = sizes.map(|(read, write)| format!("{}, {}", quantity::bytes(read), quantity::bytes(write)));
     page.line("rsize, wsize", &or_unknown(sizes, source));
     let hard = hard.map(|hard| if hard { "hard: retried for ever" } else { "soft: ends with an error" });
     page.line("no answer", &or_unknown(hard.map(str::to_owned), source));
@@ -249,14 +246,14 @@ fn about_device(page: &mut Page, device: &BlockDevice) {
         page.line("model", model);
     }
     let sysfs = "/sys";
-    let size = size_bytes.map(binary_size);
+    let size = size_bytes.map(quantity::bytes);
     page.line(if partition.is_some() { "partition size" } else { "size" }, &or_unknown(size, sysfs));
     let turning =
         rotational.map(|turns| if turns { "yes, reported by the driver" } else { "no, reported by the driver" });
     page.line("rotational", &or_unknown(turning.map(str::to_owned), sysfs));
     page.line("scheduler", &or_unknown(scheduler.clone(), sysfs));
     let queue = queue_requests.map(|requests| match max_request_bytes {
-        Some(bytes) => format!("{requests} requests of at most {}", binary_size(*bytes)),
+        Some(bytes) => format!("{requests} requests of at most {}", quantity::bytes(*bytes)),
         None => format!("{requests} requests"),
     });
     page.line("queue", &or_unknown(queue, sysfs));
@@ -272,7 +269,7 @@ fn about_limits(page: &mut Page, cgroup: &CgroupIdentity, has_devices: bool) {
     let CgroupIdentity { memory_bytes, cpus, io } = cgroup;
     let no_limit = || "no limit".to_owned();
     page.heading("Limits of the control groups");
-    page.line("memory", &shown(memory_bytes, |limit| limit.map_or_else(no_limit, binary_size)));
+    page.line("memory", &shown(memory_bytes, |limit| limit.map_or_else(no_limit, quantity::bytes)));
     page.line(
         "CPUs",
         &shown(cpus, |limit| limit.map_or_else(no_limit, |cpus| format!("{} CPUs", quantity::number(cpus)))),
@@ -291,7 +288,7 @@ fn about_machine(page: &mut Page, host: &Host) {
     page.heading("Machine");
     page.line("kernel", &or_unknown(kernel.clone(), "uname"));
     page.line("CPUs", &or_unknown(cpus.map(|count| count.to_string()), "/sys"));
-    page.line("memory", &or_unknown(memory_bytes.map(binary_size), "sysinfo"));
+    page.line("memory", &or_unknown(memory_bytes.map(quantity::bytes), "sysinfo"));
 }
 
 #[cfg(test)]

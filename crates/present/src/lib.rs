@@ -22,4 +22,4 @@ pub use headline::{
     Case, Document, Found, Headline, LatencyMicroseconds, NodeFigures, NodesOfTest, Ranges, Share, Spread, Standing,
     Step, TestFigures, TimeFigures, Times, TrustLine, VerdictLine,
 };
-pub use page::{Page, binary_size};
+pub use page::Page;

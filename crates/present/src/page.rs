@@ -75,21 +75,6 @@ impl Page {
     }
 }
 
-/// Bytes in binary units, as `df -h` and `free -h` have them: `8.0 MiB`, `7.7 GiB`; below a KiB in bytes.
-pub fn binary_size(bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
-    let mut value = bytes as f64;
-    let mut unit = "B";
-    for next in UNITS {
-        if value < 1024.0 {
-            break;
-        }
-        value /= 1024.0;
-        unit = next;
-    }
-    if unit == "B" { format!("{bytes} B") } else { format!("{value:.1} {unit}") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,13 +103,5 @@ Heading
 - an item
 ";
         assert_eq!(page.into_text(), expected);
-    }
-
-    #[test]
-    fn sizes_with_units() {
-        assert_eq!(binary_size(512), "512 B");
-        assert_eq!(binary_size(8 << 20), "8.0 MiB");
-        assert_eq!(binary_size(8_270_110_720), "7.7 GiB");
-        assert_eq!(binary_size(u64::MAX), "16384.0 PiB");
     }
 }

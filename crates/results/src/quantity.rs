@@ -1,8 +1,9 @@
-//! Numbers as people read them: three significant digits, thousands apart, decimal or binary units.
+//! Numbers as people read them: three significant digits, thousands apart; amounts in powers of two, rates in the units
+//! that the program shows.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Units of amounts and rates.
+/// Units of rates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Units {
     /// Powers of 1,000, as vendors have them: MB/s.
@@ -39,19 +40,6 @@ impl Units {
         match self {
             Units::Decimal => 1e6,
             Units::Binary => 1_048_576.0,
-        }
-    }
-
-    fn bytes(self, bytes: f64) -> String {
-        const KIB: f64 = 1024.0;
-        match self {
-            Units::Decimal => {
-                scaled(bytes, &[(1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB"), (1e15, "PB")])
-            }
-            Units::Binary => scaled(
-                bytes,
-                &[(1.0, "B"), (KIB, "KiB"), (KIB.powi(2), "MiB"), (KIB.powi(3), "GiB"), (KIB.powi(4), "TiB")],
-            ),
         }
     }
 
@@ -112,9 +100,17 @@ pub fn latency(ns: f64) -> String {
     scaled(ns, &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")])
 }
 
-/// Bytes, in the units that the program shows.
-pub fn bytes(bytes: f64) -> String {
-    Units::shown().bytes(bytes)
+/// An amount of bytes, of files, memory and devices alike: `512 B`, `64 KiB`, `7.70 GiB`.
+pub fn bytes(bytes: u64) -> String {
+    const UNITS: [(u64, &str); 5] =
+        [(1 << 50, "PiB"), (1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    // What rounds to 1,024 of a unit is 1 of the next.
+    let fits = |(size, _): &&(u64, &str)| bytes >= size - size / 2048;
+    match UNITS.iter().find(fits) {
+        Some((size, unit)) if bytes.is_multiple_of(*size) => format!("{} {unit}", count(bytes / size)),
+        Some((size, unit)) => format!("{} {unit}", number(bytes as f64 / *size as f64)),
+        None => format!("{} B", count(bytes)),
+    }
 }
 
 /// Bytes per second, always in MB/s or MiB/s, so that the cells of a table compare.
@@ -180,12 +176,11 @@ mod tests {
         assert_eq!(latency(999_600.0), "1.00 ms");
         assert_eq!(latency(55.0), "55.0 ns");
         assert_eq!(latency(2.5e9), "2.50 s");
-        assert_eq!(bytes(4_294_967_296.0), "4.29 GB");
-        assert_eq!(bytes(0.0), "0 B");
         assert_eq!(bytes_per_s(125_000_000.0), "125 MB/s");
         assert_eq!(count_per_s(33_415.2), "33,415 IOPS");
-        assert_eq!(Units::Binary.bytes(4_294_967_296.0), "4.00 GiB");
-        assert_eq!(Units::Binary.bytes(1_048_000.0), "1,023 KiB");
+        let amounts = [0, 512, 1023, 1024, 1536, 1_048_000, 1_048_575, 8 << 20, 8_270_110_720, u64::MAX].map(bytes);
+        let expected = ["0 B", "512 B", "1,023 B", "1 KiB", "1.50 KiB", "1,023 KiB", "1.00 MiB", "8 MiB", "7.70 GiB"];
+        assert_eq!((&amounts[..9], &*amounts[9]), (&expected.map(str::to_owned)[..], "16,384 PiB"));
         assert_eq!(Units::Binary.bytes_per_s(125_000_000.0), "119 MiB/s");
     }
 }

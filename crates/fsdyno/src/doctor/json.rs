@@ -51,7 +51,9 @@ pub(super) fn document(findings: &Findings) -> String {
             "io_uring_disabled": shown(&limits.io_uring_disabled),
             "cgroup_memory_bytes": limit(&limits.cgroup_memory_bytes),
         },
+        "fitness": judgement::Fitness::of(findings).word(),
         "verdict": judgement::verdict(findings),
+        "capacity": judgement::capacity(findings),
         "warnings": judgement::warnings(findings),
     });
     present::document(judgement::verdict(findings), rest)

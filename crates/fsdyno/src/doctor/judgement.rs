@@ -1,6 +1,8 @@
 //! What the findings mean, in words.
 
-use super::findings::Findings;
+use results::quantity::counted;
+
+use super::findings::{EngineFinding, Findings};
 
 /// fs.aio-max-nr as Linux sets it, and what a host with many deep queues uses up.
 const AIO_REQUESTS_MIN: u64 = 65_536;
@@ -17,8 +19,51 @@ const LOCKED_MEMORY_BYTES_MIN: u64 = 4 << 20;
 /// Memory for the buffers of 16 jobs at iodepth=64 and 256 KiB, bytes.
 const MEMORY_BYTES_MIN: u64 = 256 << 20;
 
-/// When the generator would be the limit rather than the storage.
+/// Whether this machine lets a run measure its storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fitness {
+    Ok,
+    /// A run works, and something may slow it, stop it or blur its figures.
+    Caution,
+    /// No run can move data here.
+    Failed,
+}
+
+impl Fitness {
+    pub(super) fn of(findings: &Findings) -> Fitness {
+        let moves_data = |engine: &&EngineFinding| engine.available.is_ok() && engine.name.moves_data();
+        match () {
+            () if !findings.engines.iter().any(|engine| moves_data(&engine)) => Fitness::Failed,
+            () if warnings(findings).is_empty() => Fitness::Ok,
+            () => Fitness::Caution,
+        }
+    }
+
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Fitness::Ok => "ok",
+            Fitness::Caution => "caution",
+            Fitness::Failed => "failed",
+        }
+    }
+}
+
+/// The judgement in a line.
 pub(super) fn verdict(findings: &Findings) -> String {
+    let fitness = Fitness::of(findings);
+    let why = match fitness {
+        Fitness::Ok => "nothing was found that keeps a run from measuring the storage".to_owned(),
+        Fitness::Caution => {
+            let count = counted(warnings(findings).len() as u64, "warning");
+            format!("runs work here; {count} of what their figures may suffer from")
+        }
+        Fitness::Failed => "no engine that moves data can be used here".to_owned(),
+    };
+    format!("{}: {why}", fitness.word())
+}
+
+/// When the generator would be the limit rather than the storage.
+pub(super) fn capacity(findings: &Findings) -> String {
     let deepest = findings.floors.iter().filter(|floor| !floor.gtod_reduce).max_by_key(|floor| floor.iodepth);
     let Some(floor) = deepest else { return "The CPU cost of fsdyno itself was not measured.".to_owned() };
     match &floor.cpu_ns {

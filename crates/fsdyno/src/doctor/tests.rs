@@ -119,8 +119,24 @@ fn requests_in_use_are_taken_off() {
 }
 
 #[test]
-fn the_verdict_names_the_rate_of_one_core() {
-    let verdict = judgement::verdict(&healthy());
+fn one_line_says_whether_this_machine_can_measure() {
+    let line = |findings: &Findings| (judgement::Fitness::of(findings), judgement::verdict(findings));
+    let ok = "ok: nothing was found that keeps a run from measuring the storage";
+    assert_eq!(line(&healthy()), (judgement::Fitness::Ok, ok.to_owned()));
+    let mut debug = healthy();
+    debug.debug_build = true;
+    let caution = "caution: runs work here; 1 warning of what their figures may suffer from";
+    assert_eq!(line(&debug), (judgement::Fitness::Caution, caution.to_owned()));
+    assert_eq!(line(&walled_in()).0, judgement::Fitness::Failed);
+    // A simulated device moves no data.
+    let mut simulated = healthy();
+    simulated.engines = vec![EngineFinding { name: EngineName::Null, available: Ok(()) }];
+    assert_eq!(line(&simulated).0, judgement::Fitness::Failed);
+}
+
+#[test]
+fn the_capacity_names_the_rate_of_one_core() {
+    let verdict = judgement::capacity(&healthy());
     assert!(
         verdict.starts_with(
             "At iodepth 64 fsdyno itself needs about 35 ns of CPU per I/O: one CPU can drive about 29 million I/Os \
@@ -128,7 +144,7 @@ fn the_verdict_names_the_rate_of_one_core() {
         ),
         "{verdict}"
     );
-    assert!(judgement::verdict(&walled_in()).contains("not visible: /proc/x: Permission denied"));
+    assert!(judgement::capacity(&walled_in()).contains("not visible: /proc/x: Permission denied"));
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! The findings for people: aligned lines under headings.
 
-use present::{Page, binary_size};
+use present::Page;
 use probe::Fact;
+use results::quantity::bytes;
 
 use super::findings::{Findings, Floor};
 use super::judgement;
@@ -13,14 +14,14 @@ const LABEL_WIDTH: usize = 34;
 pub(super) fn page(findings: &Findings, columns: usize) -> String {
     let Findings { debug_build, floors, clock, io_uring_features, .. } = findings;
     let build = if *debug_build { "debug" } else { "release" };
-    let title = format!("fsdyno {}, {build} build", env!("CARGO_PKG_VERSION"));
-    let mut page = Page::new(title, LABEL_WIDTH, columns);
-    page.gap();
-    page.paragraph("", &judgement::verdict(findings));
+    let mut page = Page::new(judgement::verdict(findings), LABEL_WIDTH, columns);
     for warning in judgement::warnings(findings) {
         page.paragraph("", &format!("warning: {warning}"));
     }
+    page.gap();
+    page.paragraph("", &judgement::capacity(findings));
     page.heading("Machine");
+    page.line("program", &format!("fsdyno {}, {build} build", env!("CARGO_PKG_VERSION")));
     machine(&mut page, findings);
     page.heading("fsdyno's own CPU time per I/O: ioengine=null, 4 KiB random reads");
     floors.iter().for_each(|floor| page.line(&case(floor), &nanoseconds(&floor.cpu_ns)));
@@ -49,7 +50,7 @@ fn machine(page: &mut Page, findings: &Findings) {
     page.line("kernel", &shown(&findings.kernel, String::clone));
     page.line("CPUs online", &shown(&findings.processors_online, u32::to_string));
     page.line("CPUs for this process", &shown(&findings.processors_usable, u32::to_string));
-    page.line("memory", &shown(&findings.memory_bytes, |bytes| binary_size(*bytes)));
+    page.line("memory", &shown(&findings.memory_bytes, |limit| bytes(*limit)));
 }
 
 /// Those that can be used in one line, the others with their reasons.
@@ -70,9 +71,9 @@ fn limits(page: &mut Page, findings: &Findings) {
     page.line("fs.aio-nr (of these in use)", &shown(&limits.aio_reserved_requests, u64::to_string));
     page.line("open files (ulimit -n)", &limit(&limits.open_files, u64::to_string));
     page.line("open files, hard limit", &limit(&limits.open_files_hard, u64::to_string));
-    page.line("locked memory (ulimit -l)", &limit(&limits.locked_memory_bytes, |bytes| binary_size(*bytes)));
+    page.line("locked memory (ulimit -l)", &limit(&limits.locked_memory_bytes, |limit| bytes(*limit)));
     page.line("kernel.io_uring_disabled", &shown(&limits.io_uring_disabled, u32::to_string));
-    page.line("memory of the control group", &limit(&limits.cgroup_memory_bytes, |bytes| binary_size(*bytes)));
+    page.line("memory of the control group", &limit(&limits.cgroup_memory_bytes, |limit| bytes(*limit)));
 }
 
 /// A value, or why it cannot be seen.

@@ -2,12 +2,12 @@
 //! too, unless it holds a machine format alone.
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use results::escape;
 
-use crate::process::streams::{print_stderr, write_stdout};
+use crate::process::streams::{is_terminal, print_stderr, write_stdout};
 
 /// The report's destination.
 pub(super) struct Output {
@@ -58,7 +58,7 @@ pub(super) struct LiveLine {
 
 impl LiveLine {
     pub(super) fn on_terminal() -> bool {
-        io::stdout().is_terminal()
+        is_terminal(&io::stdout())
     }
 
     /// Shows `line` in place of the last one; `newline` keeps it.

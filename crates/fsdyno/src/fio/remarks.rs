@@ -1,12 +1,12 @@
 //! Findings and notes of ours on stderr: with `--findings=all`, and on a terminal. Reports have their own place for them.
 
-use std::io::{self, IsTerminal};
+use std::io;
 
 use fio_report::remarks;
 use job::{Findings, Stream, Warning, WarningCode};
 use results::{Finding, RunRecord, Severity};
 
-use crate::process::streams::print_stderr;
+use crate::process::streams::{is_terminal, print_stderr};
 
 /// Prints remarks on stderr, each once.
 pub(super) struct Remarks {
@@ -22,10 +22,10 @@ impl Remarks {
     pub(super) fn new(findings: Findings, reported: bool) -> Remarks {
         let shown = match findings {
             Findings::All => true,
-            Findings::Auto => io::stderr().is_terminal(),
+            Findings::Auto => is_terminal(&io::stderr()),
             Findings::Off => false,
         };
-        let twice = findings == Findings::Auto && reported && io::stdout().is_terminal();
+        let twice = findings == Findings::Auto && reported && is_terminal(&io::stdout());
         Remarks { shown, shown_at_end: shown && !twice, reported: Vec::new() }
     }
 

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use guide::store::Store;
 use guide::study::Caller;
 use guide::watch::Unwatched;
@@ -205,12 +206,9 @@ impl FileOptions {
 }
 
 /// Reads the name of an engine that moves data.
-pub(crate) fn engine(text: &str) -> Result<EngineName, String> {
-    let moves_data = |name: &EngineName| name.moves_data();
-    EngineName::named(text).filter(moves_data).ok_or_else(|| {
-        let names: Vec<&str> = EngineName::all().filter(moves_data).map(EngineName::name).collect();
-        format!("use one of {}", names.join(", "))
-    })
+pub(crate) fn engine() -> impl TypedValueParser<Value = EngineName> {
+    let names = EngineName::all().filter(|name| name.moves_data()).map(EngineName::name);
+    PossibleValuesParser::new(names).map(|name| EngineName::named(&name).expect("it is one of them"))
 }
 
 /// Reads a size such as `4g` or `100m`: powers of 1,024, as fio's sizes.

@@ -24,6 +24,7 @@ pub(crate) struct Live {
     target: Option<(String, bool)>,
     estimate: Estimate,
     last_message: String,
+    told_of_more: bool,
 }
 
 /// A new line at most so often, ms.
@@ -35,7 +36,17 @@ impl Live {
         let moves = std::env::var_os("TERM").is_none_or(|name| name != "dumb");
         let terminal = moves && is_terminal(&std::io::stderr());
         let (estimate, last_message) = (Estimate::default(), String::new());
-        Live { quiet, terminal, shown: false, last_ms: None, began_ns: 0, target: None, estimate, last_message }
+        Live {
+            quiet,
+            terminal,
+            shown: false,
+            last_ms: None,
+            began_ns: 0,
+            target: None,
+            estimate,
+            last_message,
+            told_of_more: false,
+        }
     }
 
     /// Takes the line off the terminal.
@@ -88,9 +99,10 @@ impl guide::Watcher for Live {
         self.began_ns = RealClock::shared().now_ns();
         self.note_target(step);
         let added = self.estimate.begin(step);
-        if added > 0 && !self.quiet {
+        // Once: those that come on top of these are counted in the lines that follow.
+        if added > 0 && !self.quiet && !std::mem::replace(&mut self.told_of_more, true) {
             let more = counted(added as u64, "step");
-            self.message(&format!("{more} more, from `{}` on: the results are not decided yet", step.title));
+            self.message(&format!("{more} more, and others after it, until the results are decided"));
         }
         // What it does first is not known yet.
         self.show(step, &LiveFigures { phase: LivePhase::Running, ..LiveFigures::default() });

@@ -42,7 +42,7 @@ pub(crate) struct Measure {
         default_value_if("like", ArgPredicate::IsPresent, None))]
     only: Vec<String>,
     /// The engine of all tests but sync-latency, which has its own [default: libaio, else io_uring].
-    #[arg(long, value_parser = engine)]
+    #[arg(long, value_parser = engine(), hide_possible_values = true)]
     engine: Option<EngineName>,
     /// Use the page cache instead of direct I/O.
     #[arg(long, conflicts_with = "like")]

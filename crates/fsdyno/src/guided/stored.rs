@@ -160,7 +160,7 @@ impl Clean {
         for left in &found.left {
             let weight = left
                 .weight
-                .map(|(entries, bytes)| format!(" ({entries} entries, {})", results::quantity::bytes(bytes as f64)));
+                .map(|(entries, bytes)| format!(" ({entries} entries, {})", results::quantity::bytes(bytes)));
             let what = outcome(&left.outcome);
             text.push_str(&format!("{}{}: {what}\n", left.directory.display(), weight.unwrap_or_default()));
         }

@@ -30,7 +30,7 @@ pub(crate) struct Sweep {
     #[arg(long, value_name = "WORDS", default_value = "randread", value_delimiter = ',', value_parser = access)]
     rw: Vec<String>,
     /// The engine of all depths [default: libaio, else io_uring].
-    #[arg(long, value_parser = engine)]
+    #[arg(long, value_parser = engine(), hide_possible_values = true)]
     engine: Option<EngineName>,
     #[command(flatten)]
     file: FileOptions,

@@ -52,7 +52,7 @@ impl Manual {
         let pages = pages().map_err(|error| Problem::new(format!("cannot write a page: {error}")))?;
         let page = pages.into_iter().find(|page| page.name == name);
         page.ok_or_else(|| {
-            Problem::new(format!("there is no page {name}")).with_next("fsdyno help  (lists the commands)")
+            Problem::new(format!("there is no page {name}")).with_next("`fsdyno help` shows all commands")
         })
     }
 }

@@ -43,7 +43,8 @@ pub(crate) const OF_COMMANDS: [Meaning; 5] = [
     plain(GOOD, "Nothing failed. With `check`: every requirement that could be judged passed."),
     plain(
         FAILED,
-        "A test ended with an error, a requirement of `check` failed, or a condition of `--fail-if` is true.",
+        "A test ended with an error, a requirement of `check` failed, a condition of `--fail-if` is true, or `doctor` found \
+         that no run is possible.",
     ),
     plain(
         UNUSABLE,

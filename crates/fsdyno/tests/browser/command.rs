@@ -27,6 +27,21 @@ fn refused(place: &Place, words: &str, says: &str) {
     assert_eq!(place.names(""), before, "{words}");
 }
 
+/// One word for one thing: the sheet's rates have the units of the terminal's.
+#[test]
+fn the_sheet_has_the_units_that_were_asked_for() {
+    let place = with(&fixture::comparison());
+    let unit = |words: &str| {
+        good(&place, &format!("report study.json -o a.html {words}"));
+        let page = place.read("a.html");
+        // Sentences of a saved run stay as they were written.
+        let tables: Vec<&str> = page.split("<table").skip(1).filter_map(|rest| rest.split("</table>").next()).collect();
+        ["MB/s", "MiB/s"].map(|unit| tables.iter().filter(|table| table.contains(unit)).count())
+    };
+    let ([plain, none], [nothing, binary]) = (unit(""), unit("--units=binary"));
+    assert!(plain > 0 && none == 0 && nothing == 0 && binary == plain, "{plain} {none} {nothing} {binary}");
+}
+
 #[test]
 fn the_ending_of_the_file_tells_the_form() {
     let place = with(&fixture::comparison());
@@ -96,7 +111,7 @@ fn refusals() {
     refused(&place, "report small.json --as terse", "cannot be shown in fio's formats");
     refused(&place, "report study.json small.json --as openmetrics", "one run");
     refused(&place, "report", "RUN");
-    refused(&place, "report study.json --as pdf", "invalid value");
+    refused(&place, "report study.json --as pdf", "`pdf` is no value of --as");
 }
 
 #[test]

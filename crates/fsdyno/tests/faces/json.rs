@@ -150,15 +150,15 @@ fn what_is_refused_is_a_document_too() {
     let place = Place::with(&["store"]);
     for (words, what) in [
         ("measure missing", "missing does not exist"),
-        ("measure . --nonsense", "unexpected argument '--nonsense' found"),
-        ("measure . --only=nonsense", "invalid value 'nonsense'"),
+        ("measure . --nonsense", "measure has no option `--nonsense`"),
+        ("measure . --only=nonsense", "`nonsense` is no value of --only"),
         ("measure . --github", "GITHUB_STEP_SUMMARY is not set"),
         ("diff a b --store store", "a"),
         ("diff a b --github", "GITHUB_STEP_SUMMARY is not set"),
         ("show nothing --store store", "nothing"),
         ("check nonsense .", "nonsense"),
         ("check", "check needs a profile"),
-        ("explain nonsense", "there is no finding nonsense"),
+        ("explain nonsense", "there is no finding `nonsense`"),
         ("inspect . --expect=nonsense", "should be nonsense"),
         ("compare a=. --force", "--force"),
         ("clean missing", "missing"),

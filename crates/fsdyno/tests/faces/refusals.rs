@@ -46,13 +46,39 @@ fn a_mistake_is_answered_with_what_was_meant() {
     let place = Place::with(&["data"]);
     for (words, next) in [
         ("./data", "  next: fsdyno measure ./data"),
-        ("explain hostcache", "  next: fsdyno explain host-cache"),
-        ("mesure .", "  next: fsdyno measure; "),
-        ("measure --qick .", "  next: a similar argument exists: '--quick'; fsdyno help measure"),
+        ("explain hostcache", "  next: did you mean `fsdyno explain host-cache`? `fsdyno explain` shows all"),
+        ("mesure .", "  next: did you mean `fsdyno measure .`? `fsdyno help` shows all commands"),
+        ("measure --qick .", "  next: did you mean `--quick`? `fsdyno help measure` shows all"),
+        ("measure --engine=io_urng .", "  next: did you mean `io_uring`? `fsdyno help measure` shows all"),
+        ("time data --recipe gti", "  next: did you mean `git`? the recipes are git, "),
+        ("check etdc data", "  next: did you mean `etcd`? `fsdyno check --list` shows all"),
+        ("show lsat", "  next: did you mean `last`? `fsdyno runs` shows all"),
     ] {
         let ran = place.run(words);
         assert_eq!(ran.status, Some(2), "{words}: {ran:?}");
         assert!(ran.stderr.starts_with("fsdyno: ") && ran.stderr.contains(next), "{words}: {}", ran.stderr);
     }
     assert!(place.names("data").is_empty());
+}
+
+/// The other face says it in the same form, below fio's own lines; a list of all words comes behind it, and of the many
+/// engines none.
+#[test]
+fn a_mistake_in_fios_language_is_answered_with_what_was_meant() {
+    let place = Place::new();
+    let told = |words: &str| {
+        let ran = place.run(&format!("--name=a --size=4k {words}"));
+        assert_eq!(ran.status, Some(1), "{words}: {ran:?}");
+        ran.stderr
+    };
+    let engine = told("--ioengine=libiao");
+    let lines = "fio: engine libiao not loadable\nfio: failed to load engine\n  at word 3 of the command line: \
+                 --ioengine=libiao\n  next: did you mean libaio? --enghelp lists all engines\n";
+    assert_eq!(engine, lines);
+    let option = told("--iodepht=4");
+    assert!(option.ends_with("\n  next: Did you mean iodepth? --cmdhelp=all lists all options\n"), "{option}");
+    let word = told("--rw=raed");
+    let at = |text: &str| word.find(text).unwrap_or_else(|| panic!("no {text} in {word}"));
+    assert!(at("  next: did you mean read?\n") < at("valid values: read"), "{word}");
+    assert!(told("--ioengine=zzzz").contains("valid values"), "where nothing is near, all are listed");
 }

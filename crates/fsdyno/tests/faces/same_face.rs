@@ -59,5 +59,5 @@ fn a_link_called_fio_knows_no_question() {
     // fio would read a job file of that name.
     let ran = under_each_name("report");
     assert!(ran[2].1.stderr.contains("unable to open 'report' job file"), "{:?}", ran[2]);
-    assert!(ran[0].1.stderr.contains("next: fsdyno help report"), "{:?}", ran[0]);
+    assert!(ran[0].1.stderr.contains("next: `fsdyno help report` shows all"), "{:?}", ran[0]);
 }

@@ -6,13 +6,67 @@ const WIDTHS: [usize; 3] = [60, 80, 120];
 
 /// What the words print in a terminal of so many columns; `None`: no terminal can be had.
 fn shown(place: &Place, words: &str, columns: usize) -> Option<String> {
+    shown_with(place, words, columns, &[("NO_COLOR", "1")])
+}
+
+/// The same with these variables.
+fn shown_with(place: &Place, words: &str, columns: usize, variables: &[(&str, &str)]) -> Option<String> {
     if !testkit::has("script") {
         return None;
     }
     let line = format!("stty cols {columns}; exec {} {words}", testkit::program());
     let words = ["--quiet", "--return", "--command", &line, "/dev/null"];
     let mut command = place.program("script", &words);
-    Some(Running::start(command.env("TERM", "xterm").env("NO_COLOR", "1")).finish().good().stdout)
+    command.env("TERM", "xterm").envs(variables.iter().copied());
+    Some(Running::start(&mut command).finish().good().stdout)
+}
+
+/// A place with a saved run, and its name.
+fn with_run() -> (Place, &'static str) {
+    let (place, id) = (Place::with(&["store"]), "20261122-043100-measure-1a2b");
+    let saved = testkit::workspace().join("crates/results/tests/saved/format-4.json");
+    std::fs::copy(saved, place.path(&format!("store/{id}.json"))).expect("a run is saved");
+    (place, id)
+}
+
+/// Open MPI gives each rank a terminal, also where what it prints goes to a file: that is a page without colours and with
+/// all figures, as any file has them.
+#[test]
+fn what_a_launcher_collects_is_a_file() {
+    let place = Place::new();
+    place.run("measure . --only=read-latency --size=16m --runtime=1 --store store").good();
+    let words = "show last --store store".to_owned();
+    let Some(seen) = shown_with(&place, &words, 80, &[]) else { return };
+    assert!(
+        seen.contains("\x1b[") && seen.contains("--wide"),
+        "a person sees colours, and how to see the rest: {seen}"
+    );
+    let collected = shown_with(&place, &words, 80, &[("OMPI_COMM_WORLD_SIZE", "1")]).expect("a terminal");
+    assert!(!collected.contains('\x1b') && !collected.contains("--wide"), "{collected}");
+    assert_eq!(collected.replace('\r', ""), place.run(&words).good().stdout);
+    let fio = "--name=a --ioengine=null --size=1m --rw=read --time_based --runtime=700ms --eta-interval=250ms";
+    let progress = |variables| shown_with(&place, fio, 80, variables).expect("a terminal").contains("Jobs: 1");
+    assert!(progress(&[]) && !progress(&[("OMPI_COMM_WORLD_SIZE", "1")]), "no line renews itself in a file");
+}
+
+/// A serial console does not know its width; the environment may.
+#[test]
+fn a_terminal_of_no_columns_has_those_of_the_environment() {
+    let (place, id) = with_run();
+    let words = format!("show {id} --store store");
+    let longest = |variables: &[(&str, &str)]| {
+        let page = shown_with(&place, &words, 0, &[variables, &[("NO_COLOR", "1")]].concat())?;
+        page.lines().filter(|line| !line.contains("fsdyno ")).map(|line| line.trim_end().chars().count()).max()
+    };
+    let Some(plain) = longest(&[]) else { return };
+    assert!((61..=80).contains(&plain), "{plain}");
+    let narrow = longest(&[("COLUMNS", "60")]).expect("a terminal");
+    assert!((41..=60).contains(&narrow), "{narrow}");
+    let asked = "measure . --only=read-latency --size=16m --runtime=1 --no-store";
+    let progress = shown_with(&place, asked, 0, &[("COLUMNS", "60"), ("NO_COLOR", "1")]).expect("a terminal");
+    let lines = || progress.split("\r\u{1b}[K").skip(1).filter_map(|rest| rest.split('\r').next());
+    assert!(lines().any(|line| line.contains(" s left")), "{progress:?}");
+    assert!(lines().all(|line| line.trim_end_matches("\u{1b}[J").chars().count() < 60), "{progress:?}");
 }
 
 #[test]
@@ -36,6 +90,8 @@ fn pages_fit_the_terminal() {
         "help exit-status".to_owned(),
         "explain page-cache".to_owned(),
         "check --list".to_owned(),
+        "inspect store".to_owned(),
+        "doctor".to_owned(),
     ] {
         for columns in WIDTHS {
             let Some(page) = shown(&place, &words, columns) else { return };

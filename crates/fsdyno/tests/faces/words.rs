@@ -45,7 +45,7 @@ fn every_command_and_topic_has_its_help() {
     assert!(place.run("help baseline set").good().stdout.contains("fsdyno baseline set"));
     let statuses = place.run("help exit-status").good().stdout;
     assert!(statuses.contains("\n  3       `check`: ") && statuses.contains("\n  128+N "), "{statuses}");
-    place.run("help mesure").refused("'measure'");
+    place.run("help mesure").refused("did you mean `measure`?");
 }
 
 #[test]
@@ -80,7 +80,12 @@ fn whoever_asks_for_help_sees_both_faces() {
 #[test]
 fn a_mistyped_command_is_told_the_nearest_one() {
     let place = Place::new();
-    assert!(place.run("mesure /tmp").refused("`mesure` is not a command").contains("next: fsdyno measure; "));
+    assert!(
+        place
+            .run("mesure /tmp")
+            .refused("`mesure` is not a command")
+            .contains("next: did you mean `fsdyno measure /tmp`? ")
+    );
     place.run("nonsense").refused("`nonsense` is not a command, and no job file of that name is here");
     // A job file of that name is one.
     place.write("mesure", "[a]\nioengine=null\nsize=4k\n");

@@ -116,6 +116,6 @@ fn stories_are_told() {
     assert_eq!(explain("t2").stdout, explanation, "by its number");
     let list = explain("").stdout;
     assert!(findings::catalogue().all(|explanation| list.contains(explanation.id)), "{list}");
-    let complaint = explain("no-such-thing").refused("there is no finding no-such-thing");
+    let complaint = explain("no-such-thing").refused("there is no finding `no-such-thing`");
     assert!(complaint.contains("next: "), "{complaint}");
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use job::lookup::nearest;
 use serde::Deserialize;
 
 use super::options::Phase;
@@ -65,8 +66,9 @@ impl Recipe {
             }
             None => {
                 let names: Vec<&str> = OURS.iter().map(|(name, _)| *name).collect();
-                return Err(Problem::new(format!("there is no recipe {name}"))
-                    .with_next(format!("use one of {}, or a file of your own: ./{name}.toml", names.join(", "))));
+                let meant = nearest(name, names.iter().copied());
+                let all = format!("the recipes are {}, or a file of your own: ./{name}.toml", names.join(", "));
+                return Err(Problem::new(format!("there is no recipe `{name}`")).with_meant(meant, &all));
             }
         };
         for need in &recipe.needs {

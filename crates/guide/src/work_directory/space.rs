@@ -129,7 +129,11 @@ fn judge(space: SpaceLeft, need: SpaceNeeds, claimed: SpaceNeeds, shown: &Path) 
             beside(format!("; other runs there have reserved {} MiB", mib(claimed.bytes)))
         ))
         .too_large()
-        .with_next("free some space, or use a smaller --size"));
+        .with_next(if mib(bytes) == 0 {
+            "free some space"
+        } else {
+            "free some space, or use a smaller --size"
+        }));
     }
     let inodes = usable(space.total_inodes, space.available_inodes, FULLEST).saturating_sub(claimed.inodes);
     if space.total_inodes > 0 && need.inodes > inodes {

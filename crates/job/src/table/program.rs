@@ -4,6 +4,7 @@ use super::ProgramRow;
 use super::build::*;
 use crate::debug;
 use crate::help;
+use crate::lookup;
 use crate::option::{Kind, Offer::*, Row, Status, Status::*};
 use crate::settings::{Action, Eta, Findings, IdleProfile, Settings};
 use crate::value::{self, Refusal, TimeUnit};
@@ -172,7 +173,7 @@ fn ignore_switch(_: &mut Settings) {}
 fn milliseconds(text: &str) -> Result<u64, Refusal> {
     value::time(text, TimeUnit::Seconds).map(|ns| ns / 1_000_000).map_err(|refusal| Refusal {
         reason: format!("fio: failed parsing time {text}\n{}", refusal.reason),
-        advice: refusal.advice,
+        ..refusal
     })
 }
 
@@ -182,7 +183,10 @@ fn set_formats(settings: &mut Settings, text: &str) -> Result<(), Refusal> {
         let word = if ["minimal", "csv"].contains(&name) { "terse" } else { name };
         let Some(word) = FORMATS.iter().find(|known| **known == word) else {
             return Err(Refusal::new(format!("fio: invalid output format {name}\nfio: failed parsing output-format"))
-                .advise(format!("formats are {}, with commas between", FORMATS.join(", "))));
+                .advise(match lookup::nearest(name, FORMATS.iter().copied()) {
+                    Some(near) => format!("did you mean {near}?"),
+                    None => format!("formats are {}, with commas between", FORMATS.join(", ")),
+                }));
         };
         add_format(&mut formats, word);
     }

@@ -33,7 +33,7 @@ pub fn word(text: &str, choices: &'static [Choice]) -> Result<Word, Refusal> {
 
 fn unknown(text: &str, head: &str, choices: &'static [Choice]) -> Refusal {
     let words = || choices.iter().map(|choice| choice.word);
-    let refusal = Refusal::new(valid_values(choices));
+    let refusal = Refusal { words: Some(valid_values(choices)), ..Refusal::new("") };
     if text != text.trim_start() {
         return refusal.advise(format!("no blank may stand before {}", text.trim_start()));
     }

@@ -79,16 +79,27 @@ pub(super) fn in_short<'a>(findings: impl Iterator<Item = &'a Found>) -> Vec<Str
     let sentence = |(first, tests): &(&Found, Vec<&str>)| {
         // Of a single test it is clear which one is meant.
         if first.of_tests == 1 {
-            return first.title.clone();
+            return within(&first.title);
         }
         let graver = if first.tests.len() < tests.len() {
             format!(", {} of them {}", first.tests.len(), first.word())
         } else {
             String::new()
         };
-        format!("{}{graver}: {}", counted(tests.len(), first.of_tests), first.title)
+        format!("{}{graver}: {}", counted(tests.len(), first.of_tests), within(&first.title))
     };
     kinds.iter().map(sentence).collect()
+}
+
+/// A title within a sentence: `a cache below the device`, but `CPU contention`.
+pub(super) fn within(title: &str) -> String {
+    let mut letters = title.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some(first), Some(second)) if second.is_lowercase() || second == ' ' => {
+            first.to_lowercase().chain(letters).collect()
+        }
+        _ => title.to_owned(),
+    }
 }
 
 pub(crate) fn counted(tests: usize, of: usize) -> String {
@@ -213,7 +224,7 @@ mod tests {
             next: String::new(),
         };
         let both = [found(Severity::Invalid, &["read", "write"]), found(Severity::Caution, &["write", "randread"])];
-        assert_eq!(in_short(both.iter()), ["3 of 8 tests, 2 of them invalid: A cache answered"]);
+        assert_eq!(in_short(both.iter()), ["3 of 8 tests, 2 of them invalid: a cache answered"]);
         assert_eq!(counted(2, 2), "both tests");
     }
 }

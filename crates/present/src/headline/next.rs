@@ -6,7 +6,7 @@ use results::{JobError, NOT_SAVED, Question, Severity, Study, Verdict, test_name
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::found::Found;
+use super::found::{Found, within};
 use super::test::TestFigures;
 use crate::command;
 use crate::shell::as_typed;
@@ -64,23 +64,28 @@ pub(crate) fn is_saved(study: &Study) -> bool {
     !study.command.iter().any(|word| word == "--no-store") && !study.notes.iter().any(|note| note.id == NOT_SAVED)
 }
 
+/// The finding that the storage is memory.
+const MEMORY: &str = "memory-storage";
+
 /// Options beside which a question takes none of those that advice names.
 const FIXED: [&str; 3] = ["--full", "--literal", "--like"];
 
 /// The gravest finding decides what is worth doing first; of those that leave the figures valid, the one that speaks of
 /// what limits most tests.
 fn gravest(study: &Study, findings: &[Found]) -> Option<Step> {
-    let first = findings.iter().find(|found| found.is_against());
+    let against = || findings.iter().filter(|found| found.is_against());
+    // Of memory nothing else is worth doing first: any advice would be about another storage than the one in question.
+    let first = against().find(|found| found.id == MEMORY).or_else(|| against().next());
+    let is_open = first.is_none_or(|first| first.severity < Severity::Invalid && first.id != MEMORY);
     let limits = of_study(study);
     let limiting = limits.iter().filter(|limited| limited.limiter.is_ok()).max_by_key(|limited| limited.tests.len());
-    let id = limiting.and_then(|limited| limited.limiter.ok()?.finding());
-    let of_limit = findings.iter().find(|found| found.is_against() && Some(found.id.as_str()) == id);
-    let is_valid = first.is_none_or(|first| first.severity < Severity::Invalid);
-    if let Some(limited) = limiting.filter(|limited| is_valid && limited.limiter.is_ok_and(Limiter::is_of_network)) {
+    if let Some(limited) = limiting.filter(|limited| is_open && limited.limiter.is_ok_and(Limiter::is_of_network)) {
         let path = &study.targets.get(limited.target)?.path;
         return Some(Step::run(typed(&["fsdyno", "inspect", path]), "the link to the server and how it is mounted"));
     }
-    let found = of_limit.filter(|_| is_valid).or(first)?;
+    let id = limiting.and_then(|limited| limited.limiter.ok()?.finding());
+    let of_limit = against().find(|found| Some(found.id.as_str()) == id);
+    let found = of_limit.filter(|_| is_open).or(first)?;
     let explained = format!("fsdyno explain {}", found.id);
     let is_fixed = study.command.iter().any(|word| FIXED.iter().any(|fixed| word.starts_with(fixed)));
     // Advice ends with the option that follows it: `measure for longer (--runtime=60)`.
@@ -89,7 +94,9 @@ fn gravest(study: &Study, findings: &[Found]) -> Option<Step> {
         Some((words, (option, value))) if option.starts_with("--") => {
             Step::run(command::with(study, option, value), words)
         }
-        _ if found.next.is_empty() || found.next == explained => Step::run(explained, &found.title),
+        _ if found.next.is_empty() || found.next == explained => {
+            Step::run(explained, format!("why: {}", within(&found.title)))
+        }
         _ => Step::run(explained, &found.next),
     })
 }

@@ -5,7 +5,7 @@ use results::{Question, Severity, Study, Verdict, test_name};
 
 use super::familiar::pairs;
 use super::figures::{rate, throughput, typical_named};
-use super::found::Found;
+use super::found::{Found, within};
 use super::next::mostly_void;
 use super::standing::{self, Standing};
 use super::test::TestFigures;
@@ -163,17 +163,6 @@ fn untrusted(tests: &[TestFigures], findings: &[Found], none_is_left: bool) -> O
     }
     let what = if none_is_left { "no figure can be trusted" } else { "nothing else can be trusted" };
     Some(format!("{what}: {}", listed(&reasons)))
-}
-
-/// A title within a sentence: `a cache below the device`, but `CPU contention`.
-fn within(title: &str) -> String {
-    let mut letters = title.chars();
-    match (letters.next(), letters.clone().next()) {
-        (Some(first), Some(second)) if second.is_lowercase() || second == ' ' => {
-            first.to_lowercase().chain(letters).collect()
-        }
-        _ => title.to_owned(),
-    }
 }
 
 /// `2 of 3 requirements: FAIL; 1: PASS`.

@@ -160,7 +160,7 @@ pub(super) fn sentences(standings: &[Standing], rounds: usize) -> Vec<String> {
         let Some(second) = &standing.against else { continue };
         match (&standing.winner, standing.ratio) {
             (Some(first), Some(found)) => {
-                add(&mut ahead, first, format!("{} ({} of {second})", standing.name, ratio(found)));
+                add(&mut ahead, first, format!("{} ({} {second})", standing.name, ratio(found)));
             }
             _ if standing.is_judged => open.push(standing.name.clone()),
             _ => too_few.push(standing.name.clone()),
@@ -181,9 +181,17 @@ pub(super) fn sentences(standings: &[Standing], rounds: usize) -> Vec<String> {
         };
         sentences.push(format!("{what}: no winner in {}.", listed(&too_few)));
     }
-    let refused = left_out
-        .iter()
-        .map(|(target, patterns)| format!("{target} cannot win in {}: see its findings or errors.", listed(patterns)));
-    sentences.extend(refused);
+    // Those that cannot win in the same patterns share a sentence.
+    let mut refused: Vec<(Vec<String>, Vec<String>)> = Vec::new();
+    for (target, patterns) in left_out {
+        match refused.iter_mut().find(|(_, known)| *known == patterns) {
+            Some((targets, _)) => targets.push(target.to_owned()),
+            None => refused.push((vec![target.to_owned()], patterns)),
+        }
+    }
+    sentences.extend(refused.iter().map(|(targets, patterns)| {
+        let whose = if targets.len() == 1 { "its" } else { "their" };
+        format!("{} cannot win in {}: see {whose} findings or errors.", listed(targets), listed(patterns))
+    }));
     sentences
 }

@@ -226,10 +226,12 @@ fn pages() {
         ("btrfs", btrfs()),
         ("tmpfs", tmpfs()),
     ] {
-        let page = text(&storage, &host());
-        let longest = page.lines().map(|line| line.chars().count()).max();
-        insta::assert_snapshot!(name, page);
-        assert!(longest <= Some(LINE_COLUMNS), "{name}: a line of {longest:?} columns");
+        insta::assert_snapshot!(name, text(&storage, &host(), 80));
+        for columns in [60, 80] {
+            let page = text(&storage, &host(), columns);
+            let longest = page.lines().map(|line| line.chars().count()).max();
+            assert!(longest <= Some(columns), "{name}: a line of {longest:?} columns");
+        }
     }
 }
 
@@ -243,8 +245,8 @@ fn a_device_by_itself_and_a_place_about_which_nothing_is_known() {
         remarks: vec!["the device is mounted at /".into()],
         ..place("/dev/sda")
     };
-    insta::assert_snapshot!("device", text(&device, &host()));
-    insta::assert_snapshot!("nothing_known", text(&Storage::default(), &Host::default()));
+    insta::assert_snapshot!("device", text(&device, &host(), 80));
+    insta::assert_snapshot!("nothing_known", text(&Storage::default(), &Host::default(), 80));
 }
 
 #[test]

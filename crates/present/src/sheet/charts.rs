@@ -53,6 +53,7 @@ fn operations(grid: &Grid<'_>, place: &Place) -> Markup {
         ranges: line.cells.iter().enumerate().filter_map(range).collect(),
     };
     let groups: Vec<Group> = grid.lines.iter().map(group).filter(|group| !group.ranges.is_empty()).collect();
+    let has_p99 = groups.iter().flat_map(|group| &group.ranges).any(|range| range.p99.is_some());
     let Some(chart) = ranges::chart(&place.id("operations-chart"), "Latency of one operation", &groups) else {
         return html! {};
     };
@@ -60,8 +61,9 @@ fn operations(grid: &Grid<'_>, place: &Place) -> Markup {
         "charts",
         "Latency of one operation",
         html! { figure.load { (chart)
-        figcaption { "Dot: p50, in the table. Bar: to p99, with its value; too few operations have none. Tick: p99.9. The axis is \
-            logarithmic." } } },
+        figcaption { "Dot: p50, in the table. "
+            @if has_p99 { "Bar: to p99, with its value; too few operations have none. Tick: p99.9. " }
+            "The axis is logarithmic." } } },
     )
 }
 

@@ -1,14 +1,15 @@
 //! The full tables: all figures of each test on each storage, the percentiles of its latency, its depth and CPU time.
 
 use maud::{Markup, html};
-use results::{Interval, JobRecord, Lane, Metric, Repeat, TestRounds, Trust, sort};
+use results::quantity::{Units, count as counted_in_full, rate_number, rate_unit};
+use results::{Interval, JobRecord, Lane, Metric, Question, Repeat, TestRounds, Trust, sort};
 
 use super::chart::distribution::Curve;
 use super::place::{Place, badge, place_of, test};
 use super::series::device_depth;
 use super::table::{Row, Table};
 use super::{charts, findings};
-use crate::headline::{Headline, LatencyMicroseconds, TestFigures};
+use crate::headline::{Headline, LatencyMicroseconds, TestFigures, seconds};
 use crate::quantity::{duration, listed, number, percent, ratio, shortened, times_between};
 use crate::summary::{Grid, Line};
 
@@ -30,27 +31,30 @@ pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Ma
 }
 
 fn all(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Markup {
-    let mut table = Table::new().words("Test").words("Place").words("Trust").numbers("Depth").numbers("MB/s");
+    let mut table = Table::new().words("Test").words("Place").words("Trust").numbers("Depth").numbers(rate_unit());
     table = table.numbers(if grid.lines.iter().all(Line::is_phase) { "Per second" } else { "IOPS" });
     table = table
+        .numbers("Wall")
         .words("Latency of")
         .numbers("Mean")
         .numbers("p50")
         .numbers("p99")
         .numbers("CPU %")
-        .numbers("MB per CPU-s");
-    table = table.numbers("× baseline").numbers("Scatter");
+        .numbers(&format!("{} per CPU-s", Units::shown().megabyte()));
+    table = table.numbers("Ratio").numbers("Scatter");
     let of_syncs = headline.tests.iter().any(|test| test.lanes.contains(&Lane::Sync));
     for ((line, target, cell), figures) in grid.tests().zip(&headline.tests) {
-        let rate = |value: Option<f64>, interval: Option<Interval>| {
-            let interval = interval.map(|interval| format!("{}–{}", number(interval.low), number(interval.high)));
+        let rate = |value: Option<f64>, interval: Option<Interval>, words: &dyn Fn(f64) -> String| {
+            let interval = interval.map(|interval| format!("{}–{}", words(interval.low), words(interval.high)));
             value.map(
-                |value| html! { (number(value)) @if let Some(interval) = interval { small.interval { (interval) } } },
+                |value| html! { (words(value)) @if let Some(interval) = interval { small.interval { (interval) } } },
             )
         };
         let time = |us: fn(&LatencyMicroseconds) -> Option<f64>| {
             let found = figures.latency_us.as_ref()?;
-            Some(us(found).map_or_else(|| missing("too few"), |us| html! { (duration(us * 1e3)) }))
+            let known =
+                headline.tests.iter().any(|test| test.latency_us.as_ref().is_some_and(|found| us(found).is_some()));
+            us(found).map(|us| html! { (duration(us * 1e3)) }).or_else(|| known.then(|| missing("too few")))
         };
         let of_cpu = |value: Option<f64>| {
             let known = line.cells.iter().any(|cell| cell.value(Metric::Cpu).is_some());
@@ -63,15 +67,16 @@ fn all(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Markup {
                 Some(name(line, target)),
                 place_of(grid, target),
                 Some(status(cell, target, grid, place)),
-                figures.depth.map(|depth| html! { @if figures.jobs > 1 { (figures.jobs) " × " } (depth) }),
-                rate(figures.mb_per_s, figures.intervals.mb_per_s),
-                rate(figures.iops, figures.intervals.iops),
+                figures.depth.map(|depth| html! { @if figures.jobs > 1 { (figures.jobs) " x " } (depth) }),
+                rate(figures.mb_per_s, figures.intervals.mb_per_s, &|rate| rate_number(rate * 1e6)),
+                rate(figures.iops.filter(|_| figures.wall_s.is_none()), figures.intervals.iops, &number),
+                figures.wall_s.map(|wall_s| html! { (seconds(wall_s)) }),
                 of_syncs.then(|| html! { (latency_of(figures)) }),
                 time(|found| found.mean),
                 time(|found| found.p50),
                 time(|found| found.p99),
                 of_cpu(figures.cpu_percent),
-                cell.value(Metric::BytesPerCpuSecond).map(|bytes| html! { (number(bytes / 1e6)) }),
+                cell.value(Metric::BytesPerCpuSecond).map(|bytes| html! { (rate_number(bytes)) }),
                 (target > 0).then(|| multiple(cell, &line.cells[0], line.headline())).flatten(),
                 cell.scatter_percent(line.headline()).map(|scatter| html! { (percent(scatter)) }),
             ],
@@ -151,13 +156,18 @@ fn caption(grid: &Grid<'_>) -> String {
         0 | 1 => "One round: how far the figures vary is not known.".to_owned(),
         rounds => {
             let confidence = grid.cells().filter_map(|(line, _, cell)| cell.interval(line.headline()));
-            let interval = match confidence.map(|interval| interval.confidence).reduce(f64::min) {
-                Some(confidence) => format!("{:.0}\u{a0}% interval", confidence * 100.0),
-                None => "interval".to_owned(),
+            let interval = confidence
+                .map(|interval| interval.confidence)
+                .reduce(f64::min)
+                .map(|confidence| format!(", with their {:.0}\u{a0}% interval in small print", confidence * 100.0));
+            let percentiles = if grid.study.question == Question::Time {
+                ""
+            } else {
+                " Percentiles are over the requests of all rounds."
             };
             format!(
-                "Medians of {rounds} rounds, with their {interval} in small print. Percentiles are over the requests of \
-                 all rounds. Scatter: standard deviation of the rounds over their mean."
+                "Medians of {rounds} rounds{}.{percentiles} Scatter: standard deviation of the rounds over their mean.",
+                interval.unwrap_or_default()
             )
         }
     };
@@ -191,7 +201,7 @@ fn percentiles(grid: &Grid<'_>) -> Markup {
             cells.extend(QUOTED.iter().map(at));
             let Curve { slowest, count, .. } = curve;
             cells.push(Some(html! { (duration(slowest as f64)) }));
-            cells.push(Some(html! { (number(count as f64)) }));
+            cells.push(Some(html! { (counted_in_full(count)) }));
             table.row(Row { begins: index == 0 && is_first(line, target), is_void: false, cells });
         }
     }
@@ -206,7 +216,7 @@ fn depth_and_cpu(grid: &Grid<'_>) -> Markup {
         let members = f64::from(merged.members.max(1));
         let asked = match merged.members {
             0 | 1 => merged.setup.depth.to_string(),
-            members => format!("{members} × {}", merged.setup.depth),
+            members => format!("{members} x {}", merged.setup.depth),
         };
         let ios = merged.directions.read.ios + merged.directions.write.ios + merged.directions.trim.ios;
         let (user, system) = merged.cpu_percent();

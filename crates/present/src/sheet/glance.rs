@@ -24,7 +24,8 @@ pub(super) fn table(grid: &Grid<'_>, headline: &Headline) -> Markup {
     for line in &grid.lines {
         let figures: Vec<Option<&TestFigures>> =
             grid.targets.iter().map(|target| find(headline, line, target)).collect();
-        let value = |test: &TestFigures| if test.by_requests { test.iops } else { test.mb_per_s };
+        // As long as the figure that stands above it.
+        let value = |test: &TestFigures| test.wall_s.or(if test.by_requests { test.iops } else { test.mb_per_s });
         let most = figures.iter().flatten().filter_map(|test| value(test)).fold(0.0, f64::max);
         let cell = |(target, found): (usize, &Option<&TestFigures>)| {
             let found = (*found)?;

@@ -7,7 +7,7 @@ use results::evidence::{
 };
 
 use super::place::{Place, badge};
-use crate::quantity::{binary_bytes, bytes, counted, duration, number, shortened};
+use crate::quantity::{bytes, counted, duration, megabytes_per_s, number, shortened};
 use crate::summary::Grid;
 
 /// A line of a card: what, and either the fact or why it is not visible.
@@ -60,7 +60,7 @@ fn machine(grid: &Grid<'_>) -> Vec<Fact> {
         ("Name", name.clone()),
         ("Kernel", host.kernel.clone()),
         ("CPUs", host.cpus.map(|cpus| cpus.to_string())),
-        ("Memory", host.memory_bytes.map(binary_bytes)),
+        ("Memory", host.memory_bytes.map(bytes)),
         ("Clock", clock),
     ]
     .into_iter()
@@ -127,15 +127,15 @@ fn facts(storage: &Storage) -> Vec<Fact> {
         facts.push(Fact::Known("Path", path.clone()));
     }
     facts.push(seen("Space", &storage.space, |space| {
-        format!("{} free of {}", bytes(space.available_bytes as f64), bytes(space.total_bytes as f64))
+        format!("{} free of {}", bytes(space.available_bytes), bytes(space.total_bytes))
     }));
     facts.push(seen("Direct I/O", &storage.direct_io, |direct| match direct {
         DirectIo::Refused => "not supported".to_owned(),
         DirectIo::Aligned { memory_bytes, offset_bytes } => {
             format!(
                 "aligned to {} in memory, {} in the file",
-                binary_bytes((*memory_bytes).into()),
-                binary_bytes((*offset_bytes).into())
+                bytes((*memory_bytes).into()),
+                bytes((*offset_bytes).into())
             )
         }
     }));
@@ -180,7 +180,7 @@ fn seen<T>(name: &'static str, fact: &Seen<T>, words: impl FnOnce(&T) -> String)
 fn device(device: &BlockDevice) -> String {
     let words: Vec<String> = [
         device.model.clone(),
-        device.size_bytes.map(|size| bytes(size as f64)),
+        device.size_bytes.map(bytes),
         device.rotational.map(|platters| if platters { "rotational" } else { "not rotational" }.to_owned()),
         device.scheduler.as_ref().map(|name| format!("scheduler {name}")),
         device.queue_requests.map(|count| format!("queue {count}")),
@@ -201,8 +201,8 @@ fn device(device: &BlockDevice) -> String {
 fn nfs(nfs: &NfsIdentity) -> String {
     let words: Vec<String> = [
         nfs.version.as_ref().map(|version| format!("version {version}")),
-        nfs.rsize_bytes.map(|size| format!("rsize {}", binary_bytes(size))),
-        nfs.wsize_bytes.map(|size| format!("wsize {}", binary_bytes(size))),
+        nfs.rsize_bytes.map(|size| format!("rsize {}", bytes(size))),
+        nfs.wsize_bytes.map(|size| format!("wsize {}", bytes(size))),
         nfs.nconnect.map(|count| counted(u64::from(count), "connection")),
         nfs.transport.clone(),
         nfs.hard.map(|hard| if hard { "hard" } else { "soft: ends with an error" }.to_owned()),
@@ -234,15 +234,15 @@ fn server(server: &ServerIdentity) -> Vec<Fact> {
         seen("TCP connect", &server.connect_ns, |ns| duration(*ns as f64)),
         seen("Interface", &server.interface, String::clone),
         seen("Link", &server.link_bits_per_s, |bits| {
-            format!("{} Gbit/s, at most {}/s", number(*bits as f64 / 1e9), bytes(*bits as f64 / 8.0))
+            format!("{} Gbit/s, at most {}", number(*bits as f64 / 1e9), megabytes_per_s(*bits as f64 / 8.0))
         }),
     ]
 }
 
 fn limits(storage: &Storage) -> Vec<Fact> {
     let mut facts = Vec::new();
-    if let Seen::Value(Some(bytes)) = &storage.cgroup.memory_bytes {
-        facts.push(Fact::Known("Memory limit", binary_bytes(*bytes)));
+    if let Seen::Value(Some(limit)) = &storage.cgroup.memory_bytes {
+        facts.push(Fact::Known("Memory limit", bytes(*limit)));
     }
     if let Seen::Value(Some(cpus)) = &storage.cgroup.cpus {
         facts.push(Fact::Known("CPU limit", format!("{} CPUs", number(*cpus))));

@@ -23,9 +23,8 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
     for (index, (name, target, flow)) in flows.iter().enumerate() {
         let text = |words: String| Some(html! { (words) });
         let cache = flow.cache.value().map(|cache| {
-            let dirty =
-                cache.dirty_after.filter(|dirty| *dirty > 0).map(|dirty| format!(", {} dirty", bytes(dirty as f64)));
-            format!("{} → {}{}", bytes(cache.before as f64), bytes(cache.after as f64), dirty.unwrap_or_default())
+            let dirty = cache.dirty_after.filter(|dirty| *dirty > 0).map(|dirty| format!(", {} dirty", bytes(dirty)));
+            format!("{} → {}{}", bytes(cache.before), bytes(cache.after), dirty.unwrap_or_default())
         });
         table.row(Row {
             begins: index == 0 || flows[index - 1].0 != *name,
@@ -88,9 +87,9 @@ fn class(target: usize, cell: &TestRounds<'_>, grid: &Grid<'_>) -> StorageClass 
 fn amount(counted: Bytes) -> String {
     match (counted.read, counted.write) {
         (0, 0) => "no bytes".to_owned(),
-        (read, 0) => format!("{} read", bytes(read as f64)),
-        (0, written) => format!("{} written", bytes(written as f64)),
-        (read, written) => format!("{} read, {} written", bytes(read as f64), bytes(written as f64)),
+        (read, 0) => format!("{} read", bytes(read)),
+        (0, written) => format!("{} written", bytes(written)),
+        (read, written) => format!("{} read, {} written", bytes(read), bytes(written)),
     }
 }
 

@@ -27,10 +27,11 @@ mod verdicts;
 
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
+use results::quantity::Units;
 use results::{Question, Study};
 
 use crate::headline::Headline;
-use crate::quantity::{binary_bytes, counted, listed, shortened};
+use crate::quantity::{bytes, counted, listed, shortened};
 use crate::summary::Grid;
 use place::Place;
 
@@ -136,7 +137,7 @@ fn when_and_where(grid: &Grid<'_>, zone: &TimeZone) -> Markup {
         study.host_name.clone(),
         host.kernel.clone(),
         host.cpus.map(|cpus| counted(u64::from(cpus), "CPU")),
-        host.memory_bytes.map(|bytes| format!("{} of memory", binary_bytes(bytes))),
+        host.memory_bytes.map(|memory| format!("{} of memory", bytes(memory))),
     ]
     .into_iter()
     .flatten()
@@ -155,12 +156,13 @@ fn how_to_read(grids: &[Grid<'_>]) -> Markup {
     html! {
         footer {
             p {
-                "MB is 1,000,000 bytes; KiB, MiB and GiB are powers of two. "
+                @if Units::shown() == Units::Decimal { "MB/s are 1,000,000 bytes per second; " }
+                "KiB, MiB and GiB are powers of two. "
                 strong { "ok" } ": nothing was found against the figure. " strong { "caution" } ": the figure needs care. "
                 strong { "invalid" } ": it answers another question; it is shown but not compared. "
                 "“Not visible” means that it could not be seen from this machine, never zero or fine."
                 @if is_compared {
-                    " × baseline is the median of the rounds' own ratios: what slows a whole round cancels out. If its interval \
+                    " Ratio is that to the baseline: the median of the rounds' own ratios, so that what slows a whole round cancels out. If its interval \
                      contains 1, no difference is shown."
                 }
             }

@@ -1,6 +1,7 @@
 //! The nodes of each test: a strip with a bar for each, and the least, the middle and the most.
 
 use maud::{Markup, html};
+use results::quantity::{rate_number, rate_unit};
 
 use super::chart::{Frame, px, svg};
 use super::place::{Place, test};
@@ -25,7 +26,7 @@ pub(super) fn section(headline: &Headline, place: &Place) -> Markup {
     table = table.numbers("Most").words("On").numbers("Most/least");
     for of_test in &headline.nodes {
         let lines: [(&str, Option<&Spread>, Words); 3] = [
-            ("MB/s", Some(&of_test.mb_per_s), number),
+            (rate_unit(), Some(&of_test.mb_per_s), |rate| rate_number(rate * 1e6)),
             ("IOPS", Some(&of_test.iops), number),
             ("p99", of_test.p99_us.as_ref(), |us| duration(us * 1e3)),
         ];

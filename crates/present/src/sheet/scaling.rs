@@ -1,6 +1,7 @@
 //! `scale`: throughput, I/Os per second and the 99th percentile against the number of nodes.
 
 use maud::{Markup, html};
+use results::quantity::{Units, rate_unit};
 use results::{Question, SweepPoint};
 
 use super::chart::scale::Scale;
@@ -28,7 +29,7 @@ pub(super) fn figure(grid: &Grid<'_>, place: &Place) -> Markup {
         return html! {};
     }
     let figures: [(&str, Figure, Words); 3] = [
-        ("MB/s", |point| Some(point.bytes_per_s / 1e6), number),
+        (rate_unit(), |point| Some(point.bytes_per_s / Units::shown().megabyte_bytes()), number),
         ("IOPS", |point| Some(point.iops), number),
         ("p99", |point| Some(point.latency?.p99_ns? as f64), duration),
     ];

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use results::evidence::Seen;
+use results::quantity::{Units, rate_unit};
 use results::statistics::{self, median};
 use results::{JobRecord, Repeat, TestRounds};
 
@@ -35,7 +36,7 @@ impl Unit {
     /// As people read it, and how much of the lines' values one of it is.
     pub(super) fn shown(self) -> (&'static str, f64) {
         match self {
-            Unit::Bytes => ("MB/s", 1e6),
+            Unit::Bytes => (rate_unit(), Units::shown().megabyte_bytes()),
             Unit::Requests => ("IOPS", 1.0),
         }
     }

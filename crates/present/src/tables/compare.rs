@@ -22,7 +22,8 @@ pub(super) fn answer(headline: &Headline, study: &Study, form: Form) -> String {
     for standing in &headline.standings {
         table.row(row(headline, standing, &targets));
     }
-    format!("{}{}", table.shown(form), legend(headline, form))
+    let trusts: Vec<Trust> = headline.tests.iter().map(|test| test.trust).collect();
+    format!("{}{}", table.shown(form), legend(&trusts, "invalid, cannot win", form))
 }
 
 fn row(headline: &Headline, standing: &Standing, targets: &[String]) -> Vec<String> {
@@ -44,18 +45,21 @@ fn marked(test: &TestFigures) -> String {
         return format!("failed{}", behind(&format!("\u{a0}{INVALID}")));
     }
     let words = figures::compared(test).unwrap_or_else(|| "-".to_string());
-    let mark = match test.trust {
+    format!("{words}{}", behind(&format!("\u{a0}{}", mark(test.trust))))
+}
+
+pub(super) fn mark(trust: Trust) -> &'static str {
+    match trust {
         Trust::Ok => "",
         Trust::Caution => CAUTION,
         Trust::Invalid => INVALID,
-    };
-    format!("{words}{}", behind(&format!("\u{a0}{mark}")))
+    }
 }
 
 /// What the marks mean; why they are there, the line of trust says.
-fn legend(headline: &Headline, form: Form) -> String {
-    let marks = [(CAUTION, "caution", Trust::Caution), (INVALID, "invalid, cannot win", Trust::Invalid)];
-    let used = marks.into_iter().filter(|(.., trust)| headline.tests.iter().any(|test| test.trust == *trust));
+pub(super) fn legend(trusts: &[Trust], invalid: &str, form: Form) -> String {
+    let marks = [(CAUTION, "caution", Trust::Caution), (INVALID, invalid, Trust::Invalid)];
+    let used = marks.into_iter().filter(|(.., trust)| trusts.contains(trust));
     let meanings: Vec<String> = used.map(|(mark, meaning, _)| format!("{mark} {meaning}")).collect();
     if meanings.is_empty() {
         return String::new();

@@ -43,6 +43,7 @@ pub fn screen(study: &Study, columns: usize) -> String {
         limits: limits.chain(incomplete).collect(),
         steps: headline.steps(study).iter().take(STEPS).map(|step| lines_of(&form.step(step))).collect(),
         rest: lines_of(&form.step(&rest(study)).replacen("next: ", "", 1)),
+        columns,
     }
     .shown()
 }
@@ -76,6 +77,8 @@ struct Screen {
     limits: Vec<String>,
     steps: Vec<Vec<String>>,
     rest: Vec<String>,
+    /// Of the terminal, which breaks a command that is longer.
+    columns: usize,
 }
 
 impl Screen {
@@ -91,9 +94,10 @@ impl Screen {
         ]
     }
 
-    /// Lines without the blank ones.
+    /// Lines of the terminal without the blank ones.
     fn lines(&self) -> usize {
-        self.parts().iter().map(Vec::len).sum()
+        let lines = |line: &String| line.chars().count().div_ceil(self.columns);
+        self.parts().iter().flatten().map(lines).sum()
     }
 
     /// As much as there is room for: first blank lines go, then the second step, then the end of the figures.
@@ -162,12 +166,16 @@ mod tests {
             limits: lines("limit", 4),
             steps: vec![lines("step", 2), lines("other", 2)],
             rest: lines("rest", 2),
+            columns: 80,
         };
         let blank = |text: &str| text.lines().filter(|line| line.is_empty()).count();
         let seen = |text: &str| (text.lines().count(), blank(text), text.contains("other 1"));
         assert_eq!(seen(&screen(4).shown()), (22, 4, true));
         assert_eq!(seen(&screen(7).shown()), (22, 1, true), "{}", screen(7).shown());
         assert_eq!(seen(&screen(9).shown()), (22, 1, false), "{}", screen(9).shown());
+        let mut long = screen(4);
+        long.steps[0][1] = "x".repeat(81);
+        assert_eq!(seen(&long.shown()), (21, 3, true), "the terminal breaks a line: 22 of its own");
         let cut = screen(30).shown();
         assert!(seen(&cut) == (22, 0, false) && cut.contains("… 21 more lines"), "{cut}");
     }

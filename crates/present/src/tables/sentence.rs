@@ -34,6 +34,10 @@ fn of_phase(row: &Row, phase: &PhaseRecord) -> String {
         let reason = phase.cache.as_ref().map(|reason| format!(": {reason}"));
         return format!("did not run{}", reason.unwrap_or_default());
     }
+    if row.tree.is_some() && phase.failures == 0 {
+        // One command, of several in a step.
+        return format!("{} {}", row.pattern, latency(phase.elapsed_ns as f64));
+    }
     let failed =
         first_error(row).map(|error| format!("{} of {} failed: {error}", count(phase.failures), count(attempted)));
     let rate = phase.rate_per_s().map(|rate| format!("{}/s", number(rate)));
@@ -55,6 +59,7 @@ pub(crate) fn incomplete(study: &Study) -> Option<[&'static str; 2]> {
     match () {
         () if study.complete => None,
         () if study.lacks_ranks() => Some(["Incomplete", "some ranks sent no results; these are those of the others"]),
+        () if study.rows.is_empty() => Some(["Stopped early", "nothing was measured until then"]),
         () => Some(["Stopped early", "these are the results until then"]),
     }
 }

@@ -18,31 +18,35 @@ pub(super) fn tables(study: &Study, form: Form) -> String {
 pub(super) fn in_short(study: &Study, form: Form) -> String {
     let grid = Grid::of(study);
     let shown = |line: &&Line<'_>| !line.pattern.starts_with("shell") && !WITHIN.contains(&&*line.pattern);
-    let cells: Vec<[String; 3]> = grid.lines.iter().filter(shown).filter_map(brief).collect();
-    let mut table = Table::new(&["phase", "ops/s", "p99", "<   phase", "ops/s", "p99"]);
+    let (mut cells, trusts): (Vec<[String; 3]>, Vec<Trust>) = grid.lines.iter().filter(shown).filter_map(brief).unzip();
+    // Few files have no 99th percentile.
+    let has_p99 = cells.iter().any(|[.., p99]| p99 != "-");
+    if !has_p99 {
+        cells.iter_mut().for_each(|[.., p99]| p99.clear());
+    }
+    let p99 = if has_p99 { "p99" } else { "" };
+    let mut table = Table::new(&["phase", "ops/s", p99, "<\u{a0}\u{a0}phase", "ops/s", p99]);
     let (left, right) = cells.split_at(cells.len().div_ceil(2));
     for (index, cells) in left.iter().enumerate() {
         let [name, others @ ..] = right.get(index).cloned().unwrap_or_default();
-        let beside = [format!("{:3}{name}", "")].into_iter().chain(others);
+        // Blanks that nothing breaks: a name is whole, and begins where the others do.
+        let beside = [format!("\u{a0}\u{a0}{name}").replace(' ', "\u{a0}")].into_iter().chain(others);
         table.row(cells.iter().cloned().chain(beside).collect());
     }
-    if cells.is_empty() { String::new() } else { table.shown(form) }
+    if cells.is_empty() {
+        return String::new();
+    }
+    format!("{}{}", table.shown(form), super::compare::legend(&trusts, "invalid", form))
 }
 
-/// `None`: it has no rate. What speaks against it stands behind its name.
-fn brief(line: &Line<'_>) -> Option<[String; 3]> {
+/// `None`: it has no rate. What speaks against it stands behind its rate.
+fn brief(line: &Line<'_>) -> Option<([String; 3], Trust)> {
     let cell = line.cells.first()?;
-    let rate = number(cell.value(Metric::Operations)?);
+    let trust = cell.trust();
+    let rate = format!("{}\u{a0}{:\u{a0}<2}", number(cell.value(Metric::Operations)?), super::compare::mark(trust));
     let p99 = cell.value(Metric::P99(Lane::Operation)).map_or("-".to_owned(), latency);
-    let mark = if cell.trust() == Trust::Ok { String::new() } else { format!(" ({})", cell.trust_word()) };
-    Some([format!("{}{mark}", line.title), rate, p99])
+    Some(([line.title.clone(), rate, p99], trust))
 }
-
-/// What was found against the passes that make the figures; one that is left out asks for care. An error is a failure of
-/// operations here, which stand in a column.
-fn doubt(cell: &TestRounds<'_>) -> Trust {
-    let found = Trust::of(cell.counted().iter().flat_map(|repeat| repeat.findings()));
-    if cell.left_out() > 0 { found.max(Trust::Caution) } else { found }
 }
 
 /// Why some were not judged, as far as their lines do not say it.

@@ -186,7 +186,8 @@ impl Table {
     fn least_columns(&self, index: usize) -> usize {
         let cells = self.rows.iter().filter_map(|row| row.get(index)).map(String::as_str);
         let columns = |text: &str| text.chars().count();
-        let words = |text| str::split_whitespace(text).map(columns).max();
+        // A no-break space holds words together.
+        let words = |text| str::split_ascii_whitespace(text).map(columns).max();
         let least = match index {
             _ if self.left.get(index) == Some(&true) => cells.filter_map(words).max(),
             _ => cells.flat_map(str::lines).map(columns).max(),

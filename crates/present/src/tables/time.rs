@@ -37,7 +37,7 @@ fn row(headline: &Headline, time: &TimeFigures, several: bool) -> Vec<String> {
         shown(time.waits_s, &seconds),
         shown(time.sync_s, &seconds),
         shown(time.requests, &number),
-        shown(time.bytes, &bytes),
+        shown(time.bytes, &|moved| bytes(moved as u64)),
         mark.to_owned(),
     ]
 }

@@ -107,7 +107,7 @@ fn forms(study: &Study) -> BTreeMap<&'static str, String> {
         ("changes", shown.text(80)),
         ("changes in Markdown", shown.markdown()),
         ("changes as json", shown.json()),
-        ("inspect", storages.clone().map(|storage| inspect::text(storage, &study.host)).collect()),
+        ("inspect", storages.clone().map(|storage| inspect::text(storage, &study.host, 80)).collect()),
         ("inspect as json", storages.map(|storage| inspect::json(storage, &study.host, &study.version)).collect()),
         ("record", of_runs(&RunRecord::to_json)),
     ]);

@@ -147,7 +147,7 @@ fn markdown_says_what_the_sheet_says() {
     for words in [
         "| | local | nfs | s3 |",
         "**517\u{a0}MB/s**",
-        "×0.21 baseline (0.20–0.21)",
+        "0.21x baseline (0.20–0.21)",
         "**invalid**: fuse-cache",
         "not compared",
         "- **caution** `speed-drop`: local, write: The speed fell by half",

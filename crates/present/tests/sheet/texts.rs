@@ -82,7 +82,7 @@ fn an_invalid_cell_wins_nothing() {
     let flowing = printed.split_whitespace().collect::<Vec<_>>().join(" ");
     // What the marks mean, and in the line of trust alone why they are there.
     assert!(flowing.contains("! caution !! invalid, cannot win "), "{printed}");
-    assert_eq!(flowing.matches("A FUSE mount answered from its local cache (s3)").count(), 1, "{printed}");
+    assert_eq!(flowing.matches("a FUSE mount answered from its local cache (s3)").count(), 1, "{printed}");
     assert!(!flowing.contains("fuse-cache (s3)"), "{printed}");
 }
 

@@ -143,3 +143,12 @@ fn there_is_a_second_verdict_with_the_sync() {
     assert_eq!(winner.as_deref(), Some("b"), "a had left it all in memory");
     assert!(line.unwrap().starts_with("command until all is durable: b wins (2.50x"));
 }
+
+/// A command is known by its time, while it runs and in the list of saved runs.
+#[test]
+fn a_run_is_known_by_its_times() {
+    assert_eq!(crate::tables::summary(&row(0, 0, 1000, 100, 400)), "command 1.00 s");
+    let digest = results::Digest::of(&study(&[("a", 1000, 100, 400), ("(memory)", 100, 90, 0)], 3));
+    let listed = crate::tables::runs(&[digest], &std::collections::BTreeMap::new(), 80);
+    assert!(listed.contains("command 1.00 s") && !listed.contains("ops/s"), "{listed}");
+}

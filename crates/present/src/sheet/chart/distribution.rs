@@ -87,7 +87,9 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, curves: &[Curve]) -> Option
         &frame,
         html! {
             (axes(&x, &y, last))
-            (label(SIZE.0 - RIGHT + 6.0, 10.0, "axis", if curves.len() == 1 { "in the table" } else { "p99 in the table" }))
+            @if figures().next().is_some() {
+                (label(SIZE.0 - RIGHT + 6.0, 10.0, "axis", if curves.len() == 1 { "in the table" } else { "p99 in the table" }))
+            }
             @for curve in curves {
                 path class=(format!("line {}{}", colour(curve.target), if curve.dashed { " dashed" } else { "" }))
                     d=(line_path(curve.points.iter().map(|point| Some(place(*point))))) {}

@@ -2,10 +2,11 @@
 //! upward, more load only means more waiting.
 
 use maud::{Markup, html};
+use results::quantity::{Units, rate_unit};
 
 use super::scale::Scale;
 use super::{Ends, Frame, colour, label, line_path, px, rule, svg};
-use crate::quantity::{duration, number, round, round_duration, shortened};
+use crate::quantity::{duration, megabytes_per_s, number, round, round_duration, shortened};
 
 const SIZE: (f64, f64) = (520.0, 270.0);
 const LEFT: f64 = 52.0;
@@ -44,14 +45,14 @@ pub(in crate::sheet) enum Axis {
 impl Axis {
     /// The rate in the axis' unit.
     fn scaled(self, rate: f64) -> f64 {
-        if self == Axis::Megabytes { rate / 1e6 } else { rate }
+        if self == Axis::Megabytes { rate / Units::shown().megabyte_bytes() } else { rate }
     }
 
-    fn title(self) -> &'static str {
+    fn title(self) -> String {
         match self {
-            Axis::Iops => "I/Os per second",
-            Axis::Megabytes => "throughput, MB/s",
-            Axis::Offered => "offered load, percent of the capacity",
+            Axis::Iops => "I/Os per second".to_owned(),
+            Axis::Megabytes => format!("throughput, {}", rate_unit()),
+            Axis::Offered => "offered load, percent of the capacity".to_owned(),
         }
     }
 
@@ -59,7 +60,7 @@ impl Axis {
     fn words(self, rate: f64) -> String {
         match self {
             Axis::Iops => format!("{}\u{a0}IOPS", number(rate)),
-            Axis::Megabytes => format!("{}\u{a0}MB/s", number(rate / 1e6)),
+            Axis::Megabytes => megabytes_per_s(rate),
             Axis::Offered => format!("{}\u{a0}%", number(rate)),
         }
     }
@@ -144,7 +145,7 @@ fn axes(x: &Scale, y: &Scale, axis: Axis) -> Markup {
             (label(x.at(rate), bottom + 17.0, "tick middle", &round(axis.scaled(rate))))
         }
         (rule((LEFT, bottom), (end, bottom), "baseline"))
-        (label((LEFT + end) / 2.0, SIZE.1 - 8.0, "axis middle", axis.title()))
+        (label((LEFT + end) / 2.0, SIZE.1 - 8.0, "axis middle", &axis.title()))
     }
 }
 
@@ -168,10 +169,49 @@ fn path_of(path: &Path, (asked, axis): (Asked, Axis), x: &Scale, y: &Scale) -> M
         @for point in &path.points {
             @let (at, up) = (x.at(point.rate), y.at(point.p99_ns));
             circle class=(format!("dot {colour}")) cx=(px(at)) cy=(px(up)) r="3.5" {}
-            // Along the load, the axis says it.
-            @if axis != Axis::Offered {
-                (label(at - 6.0, up - 7.0, &format!("mark end {colour}"), &asked.label(point.number)))
+        }
+        // Along the load, the axis says it.
+        @if axis != Axis::Offered {
+            @for (number, (at, up), side) in marks(path, x, y) {
+                (label(at, up, &format!("mark{side} {colour}"), &asked.label(number)))
             }
         }
+    }
+}
+
+/// Room of a number beside a point, from its middle to that of another one.
+const MARK: (f64, f64) = (20.0, 12.0);
+
+/// The numbers of the points, above them or below them, where no other number stands.
+fn marks(path: &Path, x: &Scale, y: &Scale) -> Vec<(u32, (f64, f64), &'static str)> {
+    let mut taken: Vec<(f64, f64)> = Vec::new();
+    let of = |point: &Point| {
+        let (at, up) = (x.at(point.rate), y.at(point.p99_ns));
+        let sides = [((at - 6.0, up - 7.0), " end", -MARK.0 / 2.0), ((at + 6.0, up + 16.0), "", MARK.0 / 2.0)];
+        let (place, side, to_middle) = sides.into_iter().find(|((at, up), _, to_middle)| {
+            taken.iter().all(|other| (at + to_middle - other.0).abs() > MARK.0 || (up - other.1).abs() > MARK.1)
+        })?;
+        taken.push((place.0 + to_middle, place.1));
+        Some((point.number, place, side))
+    };
+    path.points.iter().filter_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_points_that_touch_stand_apart() {
+        let point = |number, rate, p99_ns| Point { number, rate, p50_ns: 1e5, p99_ns };
+        let points = vec![point(16, 14_448.0, 8.36e6), point(32, 13_870.0, 9.11e6), point(64, 14_100.0, 8.7e6)];
+        let path = Path { name: String::new(), colour: 0, points };
+        let x = Scale::linear(0.0, 20_000.0, LEFT, SIZE.0 - RIGHT);
+        let y = Scale::logarithmic(1e5, 3e7, SIZE.1 - BOTTOM, TOP);
+        let found: Vec<(u32, &str)> =
+            marks(&path, &x, &y).into_iter().map(|(number, _, side)| (number, side)).collect();
+        assert_eq!(found, [(16, " end"), (32, "")], "the third has no room");
+        let alone = Path { points: path.points[2..].to_vec(), ..path };
+        assert_eq!(marks(&alone, &x, &y).len(), 1);
     }
 }

@@ -250,3 +250,17 @@ fn what_nobody_looked_at_is_not_ok() {
     study.rows = vec![seen(0, "write", 10)];
     assert_eq!(crate::Headline::of(&study).trust.trust, Trust::Ok);
 }
+
+/// Names are whole and begin below each other, marks stand behind rates, and what no phase has gets no column.
+#[test]
+fn phases_on_a_screen() {
+    let mut study = study();
+    let few = |name: &str, title: &str| row(name, title, Some(done(30, 10, &[], None)));
+    study.rows = vec![few("write", "write"), few("rename", "rename"), few("fsync-directory", "create+fsync of dir")];
+    study.rows.push(few("mkdir", "mkdir"));
+    study.rows[2].findings.push(Finding::new("too-noisy", Severity::Caution, "it varied", "run again"));
+    let shown = |study: &Study| super::in_short(study, super::Form::Text { columns: 60 }).replace('\u{a0}', " ");
+    insta::assert_snapshot!(shown(&study));
+    study.rows[0] = row("write", "write", Some(done(3000, 10, &[170, 180], None)));
+    assert!(shown(&study).lines().next().is_some_and(|head| head.matches("p99").count() == 2), "{}", shown(&study));
+}
