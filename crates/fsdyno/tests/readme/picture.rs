@@ -98,7 +98,7 @@ fn a_real_measure_is_drawn() {
     let brief = if written { "" } else { " --only=read-latency --size=16m --runtime=1" };
     let place = Place::with(&["data"]);
     let line = format!(
-        "mount --bind {} /mnt && {program} measure /mnt --quiet{brief} > /dev/null && exec script --quiet --return --command \
+        "mount --bind {} /mnt && {program} measure /mnt{brief} > /dev/null 2>&1 && exec script --quiet --return --command \
          'stty cols 80; exec {program} show last --color=always' /dev/null",
         place.word("data"),
         program = testkit::program()

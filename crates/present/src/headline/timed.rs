@@ -236,8 +236,7 @@ fn behind(tree: &TreeRecord) -> Option<String> {
     });
     // What it does belongs to what the place costs.
     let moved = wire.daemon_bytes.filter(|moved| moved.sum() > 0);
-    let moved = moved
-        .map(|moved| format!(", read {} and wrote {} itself", bytes(moved.read as f64), bytes(moved.write as f64)));
+    let moved = moved.map(|moved| format!(", read {} and wrote {} itself", bytes(moved.read), bytes(moved.write)));
     let daemon = wire.daemon_cpu_ns.map(|ns| {
         format!("the daemon used {} of CPU{}", seconds(ns as f64 / 1e9), moved.as_deref().unwrap_or_default())
     });

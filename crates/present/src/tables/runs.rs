@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use results::quantity::{counted, latency};
+use results::quantity::counted;
 use results::statistics::median;
 use results::{Digest, Question, Trust, escape, test_name};
 use serde_json::json;
@@ -76,10 +76,6 @@ fn figure(study: &Digest) -> String {
     let of = |pattern| Some((Test::of(std::slice::from_ref(study), 0, pattern)?, pattern));
     let found = |pattern| {
         let (test, pattern) = of(pattern)?;
-        if study.question == Question::Time {
-            let times: Vec<f64> = by_round(study, 0, pattern, test.measure).iter().map(|rate| 1e9 / rate).collect();
-            return median(&times).map(|ns| (ns, format!("{pattern} {}", latency(ns))));
-        }
         let value = median(&by_round(study, 0, pattern, test.measure))?;
         Some((value, format!("{pattern} {} {}", test.shown(value), test.unit)))
     };
