@@ -203,7 +203,7 @@ fn git_row(name: &str, variable: &str) -> String {
     let sum = |figure: fn(&present::TimeFigures) -> Option<f64>| times.iter().map(figure).sum::<Option<f64>>();
     let cells = times.iter().map(milliseconds).chain([
         sum(|time| time.requests).map_or("-".to_owned(), number),
-        sum(|time| time.bytes).map_or("-".to_owned(), bytes),
+        sum(|time| time.bytes).map_or("-".to_owned(), |sum| bytes(sum as u64)),
     ]);
     format!("| {name} | {} |", cells.collect::<Vec<_>>().join(" | "))
 }

@@ -47,7 +47,6 @@ fn brief(line: &Line<'_>) -> Option<([String; 3], Trust)> {
     let p99 = cell.value(Metric::P99(Lane::Operation)).map_or("-".to_owned(), latency);
     Some(([line.title.clone(), rate, p99], trust))
 }
-}
 
 /// Why some were not judged, as far as their lines do not say it.
 fn reasons(study: &Study, form: Form) -> Option<String> {

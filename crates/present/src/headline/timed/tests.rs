@@ -122,7 +122,7 @@ fn the_operations_of_a_server_are_told_by_kind() {
     let moved = Some(ReadWrite { read: 0, write: 2_000_000 });
     let Seen::Value(daemon) = &mut tree.during.wire else { panic!("it is seen") };
     daemon.daemon_bytes = moved;
-    assert_eq!(behind(&tree).unwrap(), "the daemon used 20.0 ms of CPU, read 0 B and wrote 2.00 MB itself");
+    assert_eq!(behind(&tree).unwrap(), "the daemon used 20.0 ms of CPU, read 0 B and wrote 1.91 MiB itself");
 }
 
 #[test]

@@ -255,7 +255,9 @@ fn what_nobody_looked_at_is_not_ok() {
 #[test]
 fn phases_on_a_screen() {
     let mut study = study();
-    let few = |name: &str, title: &str| row(name, title, Some(done(30, 10, &[], None)));
+    let conditions = seen(0, "write", 10).phase.and_then(|phase| phase.conditions);
+    let phase = PhaseRecord { conditions, ..done(30, 10, &[], None) };
+    let few = |name: &str, title: &str| row(name, title, Some(phase.clone()));
     study.rows = vec![few("write", "write"), few("rename", "rename"), few("fsync-directory", "create+fsync of dir")];
     study.rows.push(few("mkdir", "mkdir"));
     study.rows[2].findings.push(Finding::new("too-noisy", Severity::Caution, "it varied", "run again"));
