@@ -43,6 +43,7 @@ struct Tier {
 /// Those that take longest first, and before them those that only wait: they run side by side with those below. What
 /// compiles for another system begins early.
 const TIERS: &[Tier] = &[
+    Tier { beside: Beside::Nothing, choice: &["series::", "trust::"], ..judges_timing("trust", &["lab"]) },
     Tier { beside: Beside::Nothing, ..judges_timing("traps", &["traps"]) }.waits("4"),
     Tier {
         beside: Beside::Compilers,
@@ -57,10 +58,9 @@ const TIERS: &[Tier] = &[
         ],
         ..judges_timing("disks", &["lab"])
     }
-    .waits("6"),
-    Tier { beside: Beside::Compilers, choice: &["series::", "trust::"], ..judges_timing("trust", &["lab"]) }.waits("6"),
-    tier("faults", &["faults"]).waits("8"),
-    tier(CLUSTER, &[CLUSTER]).waits("6"),
+    .waits("4"),
+    tier("faults", &["faults"]).waits("4"),
+    tier(CLUSTER, &[CLUSTER]).waits("4"),
     Tier { choice: &["nfs::", "s3fs::caches", "sockets::"], ..judges_timing("mounts", &["lab"]) }.waits("4"),
     nightly("wine", &["wine"]),
     nightly(DIST, &[DIST]),

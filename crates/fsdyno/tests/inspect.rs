@@ -80,7 +80,7 @@ fn what_cannot_be_a_path_is_refused() {
     }
     // An empty variable of a script is no path.
     inspect(&[""]).refused("PATH");
-    inspect(&["/", "/"]).refused("unexpected");
+    inspect(&["/", "/"]).refused("`/` is a word too many for inspect");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn an_expectation_that_is_not_met_is_an_error() {
     assert!(answered(&["/proc", "--expect", "proc"]).contains("proc"));
     inspect(&["/proc", "--expect", "nfs"]).refused("/proc should be nfs, but it is proc");
     inspect(&["/proc/no/such", "--expect=nfs"]).refused("should be nfs");
-    inspect(&["/proc", "--expect="]).refused("required for '--expect <FSTYPE>'");
+    inspect(&["/proc", "--expect="]).refused("--expect <FSTYPE> needs a value");
 }
 
 #[test]

@@ -174,10 +174,10 @@ fn what_cannot_be_asked_is_refused_with_its_reason() {
         ("sweep", &["--iodepth=many"], "`many` is no depth"),
         ("sweep", &["--rw=randraed"], "randread"),
         ("sweep", &["--bs=4x"], "4x"),
-        ("sweep", &["--runtime=0"], "0 is not in"),
+        ("sweep", &["--runtime=0"], "`0` is no value of --runtime"),
         ("sweep", &["--bs=16m", "--size=16m"], "fewer than 4 blocks of 16m"),
         ("curve", &["--rw=randrw"], "both reads and writes"),
-        ("curve", &["--loads=0"], "0 is not in"),
+        ("curve", &["--loads=0"], "`0` is no value of --loads"),
         ("curve", &["--expect=nfs"], "should be nfs"),
         ("sweep", &["--live", "."], "cannot write the live stream"),
     ];

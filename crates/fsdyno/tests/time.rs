@@ -170,7 +170,7 @@ fn a_command_that_changes_its_directory_gets_nobody_elses_removed() {
     place.write("elsewhere/keep", "kept");
     let elsewhere = place.word("elsewhere");
     let lines = [
-        format!("mkdir in; touch in/x; chmod 0 in; chmod 0 ."),
+        "mkdir in; touch in/x; chmod 0 in; chmod 0 .".to_owned(),
         format!("ln -s {elsewhere} link; mkdir -p deep/er; ln -s {elsewhere} deep/er/link"),
         format!("cd ..; mv run moved; ln -s {elsewhere} run"),
     ];

@@ -28,7 +28,7 @@ pub(super) enum Beside {
 }
 
 /// No program takes a third of it on a quiet machine; one that takes longer has hung, and what else failed is still told.
-const TIME_MAX: Duration = Duration::from_secs(10 * 60);
+const TIME_MAX: Duration = Duration::from_secs(20 * 60);
 
 impl Program {
     /// How it ended. All that it printed is kept in files, which no process that it left behind can keep open for us.

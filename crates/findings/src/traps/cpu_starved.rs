@@ -23,8 +23,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
            CPU for 20 % of their time or more, and who used at least half of that CPU time. \
            A caution; information if the storage's own work used the CPUs. Of a phase of operations on names the same \
            shares, over all its passes: its threads must have waited for 4 ms altogether. For a timed command: the \
-           same limits of steal and throttling; or the CPUs were busy for 90 % of the time or more, others had 25 % of \
-           it, and the command did not itself compute for 95 % of its time, which it could not without a CPU.",
+           same limits of steal and throttling. Or the CPUs were busy for 90 % of the time or more, others had 25 % of \
+           it, and the command itself computed for less than 95 % of its time.",
     advice: "Run on an idle machine, with no more jobs than CPUs and without a CPU limit.",
     documented: "proc(5), /proc/stat and schedstat; linux Documentation/admin-guide/cgroup-v2.rst, cpu.stat",
 };

@@ -14,8 +14,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     trap: "T50",
     title: "A replay began its requests later than recorded",
     happens: "A log says when each request began. A storage that is slower than the recorded one, a depth that is too \
-              small, or a processor that others use delays requests: what is measured is another load than the recorded \
-              one, with fewer requests at a time or with bursts.",
+              small, or a processor that others use delays requests. What is measured then is another load than the \
+              recorded one, with fewer requests at a time or with bursts.",
     seen: "The moment at which each request was issued, against the recorded one. A caution when one request in a hundred \
            was a millisecond late or more; of fewer than 1,000 requests one in ten, of fewer than 100 half of them. Later \
            requests keep their moments, so that a delay does not add up.",

@@ -67,6 +67,9 @@ const CAPITALS: [(&str, Style); 7] = [
 /// Verdicts that are words of sentences too: they have a colour in a cell of a table, or before a colon.
 const WORDS: [(&str, Style); 4] = [("ok", GOOD), ("better", GOOD), ("caution", DOUBTFUL), ("invalid", BAD)];
 
+/// What begins the line that says how far to trust an answer.
+const TRUST: &str = "trust";
+
 /// A page with its verdicts in colour. What is hostile to a terminal must be made visible before.
 pub(crate) fn painted(page: &str) -> String {
     page.split_inclusive('\n').map(painted_line).collect()
@@ -82,7 +85,7 @@ fn painted_line(line: &str) -> String {
         let end = from.find(char::is_whitespace).unwrap_or(from.len());
         let (word, after) = from.split_at(end);
         let bare = word.trim_end_matches([':', ',']);
-        let is_label = painted.trim().is_empty() && word.ends_with(':');
+        let is_label = ["", TRUST].contains(&painted.trim()) && word.ends_with(':');
         let is_cell = has_cells && bare == word && (after.trim().is_empty() || after.starts_with("  "));
         let among = |words: &[(&str, Style)]| words.iter().find(|(known, _)| *known == bare).map(|(_, style)| *style);
         let style = among(&CAPITALS).or_else(|| among(&WORDS).filter(|_| is_label || is_cell));
@@ -110,6 +113,8 @@ mod tests {
         );
         let neutral = painted("etcd  NOT APPLICABLE  p99\n").replace("\x1b[36m", "C(").replace("\x1b[0m", ")");
         assert_eq!(neutral, "etcd  C(NOT) C(APPLICABLE)  p99\n");
+        let trust = painted("trust  caution: trust ok: of others\n").replace("\x1b[33m", "Y(").replace("\x1b[0m", ")");
+        assert_eq!(trust, "trust  Y(caution): trust ok: of others\n");
         assert_eq!(painted("  no verdict\n\n  x  y\n"), "  no verdict\n\n  x  y\n");
     }
 }

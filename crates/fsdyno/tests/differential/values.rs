@@ -134,8 +134,22 @@ const APART: &[(&str, &str)] = &[
 ];
 
 /// Not among the options that a case draws from: `write_hint` is drawn after them, so that a number makes the case that it
-/// made before; offloaded jobs of 3.33 often never end; what `atomic` does, the device decides.
-const LATER: &[&str] = &["io_submit_mode", "write_hint", "atomic"];
+/// made before; offloaded jobs of 3.33 often never end; what `atomic` does, the device decides; recorded I/O is
+/// compared by the oracle's `recorded`.
+const LATER: &[&str] = &[
+    "io_submit_mode",
+    "write_hint",
+    "atomic",
+    "replay_no_stall",
+    "replay_redirect",
+    "replay_scale",
+    "replay_align",
+    "replay_time_scale",
+    "replay_skip",
+    "merge_blktrace_file",
+    "merge_blktrace_scalars",
+    "merge_blktrace_iters",
+];
 
 /// The job options that are called full.
 pub(crate) fn full_rows() -> impl Iterator<Item = &'static JobRow> {

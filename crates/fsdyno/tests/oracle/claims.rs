@@ -117,6 +117,8 @@ const CLAIMS: &[Claim] = &[
 const NAMES: &[&str] = &[
     "| written | fio 3.42 |",
     "fio [options]",
+    // The first line of an iolog, which `recorded` exchanges with fio both ways.
+    "fio version ",
     "but fio is in read-only mode",
     "fio's plug-in interface is C code compiled against fio",
     "fio's 32-bit generator",

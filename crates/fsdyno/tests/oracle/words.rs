@@ -14,7 +14,7 @@ fn ended_with(what: &str) -> String {
 /// Every option that is accepted without effect: fio does the same with it as without.
 const WITHOUT_EFFECT: &str = "--max-jobs=1 --alloc-size=1024 --clocksource=clock_gettime --gtod_cpu=0 --flow_watermark=5 \
     --experimental_verify=1 --verifysort=0 --verifysort_nr=3 --block_error_percentiles=1 --log_entries=2048 --block=8k \
-    --numruns=2 --dir=nowhere --threads=3 --device-names=x --load=2 --test-duration=1 --threads-per-queue=2 \
+    --numruns=2 --dir=nowhere --threads=3 --device-names=x --load=2 --test-duration=1 --threads-per-queue=2 --read_iolog_chunked=1 \
     --read-req-num-512-blocks=1 --large-block-op-kbytes=4 --prep";
 
 #[test]

@@ -45,6 +45,8 @@ const BLOCKS: &[(&str, &str, Tried)] = &[
     ),
     ("live-stream", "fsdyno sweep ", Shell(&["--size=8m", "--runtime=1", "--iodepth=1", "--bs=4k", "--no-store"])),
     ("profiles", "name = ", Otherwise("check: library::tests reads it")),
+    ("replay", "# A: ", Otherwise("oracle: recorded writes and replays logs of this form")),
+    ("replay", "Lateness (fsdyno)", Otherwise("printed, not typed")),
     ("scale", "mpirun ", Words(&[])),
     ("scale", "srun ", Words(&[])),
     ("scale", "1m sequential read", Otherwise("printed, not typed")),

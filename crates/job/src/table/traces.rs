@@ -51,9 +51,9 @@ pub(super) const ROWS: &[JobRow] = &[
         d.written.merge.file = text.to_owned();
         Ok(())
     })).tier(4).help("Merge the traces of read_iolog into this file, and replay it").offer(Files),
-    option("merge_blktrace_scalars", floats(0.0, f64::MAX, 20, |d, list| d.written.merge.scalars = list.to_vec()))
+    option("merge_blktrace_scalars", floats(0.0, 1e9, 20, |d, list| d.written.merge.scalars = list.to_vec()))
         .tier(4).help("Percentage that each trace's times are scaled by"),
-    option("merge_blktrace_iters", floats(0.0, f64::MAX, 20, |d, list| d.written.merge.iterations = list.to_vec()))
+    option("merge_blktrace_iters", floats(0.0, 1e9, 20, |d, list| d.written.merge.iterations = list.to_vec()))
         .tier(4).help("How often each trace is repeated"),
     option("zonemode", word(ZONE_MODES, |d, word| {
         d.written.strided = word.choice.word == "strided";
