@@ -172,11 +172,8 @@ fn to_the_end(programs: Vec<Program>, checks: Vec<Program>, machine: &Machine) -
         // Side by side: the one that links for a minute leaves a processor to the other.
         let compiling: Vec<_> = checks.into_iter().map(|check| scope.spawn(move || run(check))).collect();
         let lane = || in_turn(&others, run);
-        // The programs that come first wait: beside compilers one lane more hardly hinders the disks.
-        let early = compiling.len().min(1);
-        (0..early).for_each(|_| drop(scope.spawn(lane)));
         waiting.into_iter().for_each(run);
-        (1 + early..LANES).for_each(|_| drop(scope.spawn(lane)));
+        (1..LANES).for_each(|_| drop(scope.spawn(lane)));
         // One lane is the compilers' until they are done.
         let end = |panic| std::panic::resume_unwind(panic);
         compiling.into_iter().for_each(|check| check.join().unwrap_or_else(end));
