@@ -123,7 +123,9 @@ impl Recorded {
         Recorded { records: Records::new(options), input, keeps_time: !options.no_stall, fault: None }
     }
 
-    /// Fills the block; false: nothing more comes.
+    /// Fills the block; false: nothing more comes. It is kept out of the function that fills blocks of all other jobs.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn refill(&mut self, block: &mut Block) -> bool {
         let stamps = if self.keeps_time {
             Some(block.intended_ns.get_or_insert_with(|| Box::new([0; BLOCK_OPS])))
