@@ -211,7 +211,7 @@ fn a_rank_that_cannot_write_its_small_files_is_named_in_each_form() {
         command.args(["sh", "-c", &script]);
         Some(testkit::Running::start(&mut command).finish())
     };
-    let Some(ran) = asked("--files=50 --limit=2 --quiet --json --no-store") else { return };
+    let Some(ran) = asked("--files=50 --limit=1 --quiet --json --no-store") else { return };
     let document = ran.document();
     let summary = &document["summary"];
     let test = summary["tests"].as_array().unwrap().iter().find(|test| test["name"] == "write").unwrap();
@@ -220,7 +220,7 @@ fn a_rank_that_cannot_write_its_small_files_is_named_in_each_form() {
         let said = said.as_str().unwrap();
         assert!(said.contains("rank 1 on ") && said.contains("File too large"), "{said}");
     }
-    let Some(ran) = asked("--files=50 --limit=2 --quiet --no-store --wide") else { return };
+    let Some(ran) = asked("--files=50 --limit=1 --quiet --no-store --wide") else { return };
     let shown = ran.stdout;
     let write = shown.lines().find(|line| line.starts_with("write ")).unwrap_or_else(|| panic!("{shown}"));
     assert!(write.ends_with("invalid"), "{write}");
