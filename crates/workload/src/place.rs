@@ -331,20 +331,19 @@ impl Placement {
         if draws && self.is_random(direction) {
             return self.at_random(file, direction);
         }
+        let last = self.files[file].length.checked_sub(self.sizes[self.sized_as(direction, false)].min())?;
+        // A request that does not draw has the size of a sequential one, which may be larger than that of the drawn one.
+        let fitting = |offset: u64, unit: u64| if offset <= last { offset } else { last - last % unit };
         if !draws && self.identical {
-            let offset = self.files[file].last_start[direction];
+            let offset = fitting(self.files[file].last_start[direction], self.units[direction]);
             return Some(Found { offset, ..Found::default() });
         }
-        let smallest = self.sizes[self.sized_as(direction, false)].min();
-        let length = self.files[file].length;
-        let next = self.sequential(file, direction).filter(|found| length - found.offset >= smallest);
+        let next = self.sequential(file, direction).filter(|found| found.offset <= last);
         next.or_else(|| {
             // Where no request fits any more before the end of the range a random offset serves, which does not count as
-            // used. It has the size of a sequential one.
+            // used.
             let found = self.at_random(file, direction)?;
-            let last = length.checked_sub(smallest)?;
-            let offset = if found.offset <= last { found.offset } else { last - last % self.units[direction] };
-            Some(Found { offset, random: false, ..found })
+            Some(Found { offset: fitting(found.offset, self.units[direction]), random: false, ..found })
         })
     }
 

@@ -141,6 +141,16 @@ pub(crate) const NAMED: &[Named] = &[
     ),
     named(
         Spared::All,
+        |drawn| drawn.value("ioengine") == Some("null") && drawn.is_on("unlink_each_loop"),
+        "fio fails when it removes the file that its null engine never made",
+    ),
+    named(
+        Spared::All,
+        |drawn| drawn.is_on("create_only") && drawn.is_on("unlink"),
+        "fio removes the file that was made for a later job",
+    ),
+    named(
+        Spared::All,
         |drawn| drawn.value("ioengine") == Some("mmap") && drawn.syncs_or_is_direct() && !drawn.has_whole_pages(),
         "fio maps such blocks only where nothing is synced",
     ),

@@ -38,6 +38,8 @@ cases! {
     showcmd_of_the_command_line: job("--showcmd").differs("--showcmd with jobs", 0);
     options_of_a_group: job_file("[global]\nioengine=null\nsize=64k\ngroup_reporting\n[a]\nrw=write\n[b]\nrw=read\n")
         .differs("job options of a group", 0);
+    unlink_each_loop_of_no_file: line("--name=a --ioengine=null --size=64k --rw=read --loops=2 --unlink_each_loop=1")
+        .differs("unlink_each_loop with ioengine=null", 0);
     unlink_with_create_only: job("--create_only=1 --unlink=1").differs("unlink with create_only", 0);
     block_that_fits_in_no_file: job("--rw=randrw --bs=4k,128k").differs("a block of one direction that is larger", 1);
     write_after_a_trim: line("--name=a --ioengine=null --size=64k --rw=randtrimwrite --bs=4k,4k,8k").differs("rw=randtrimwrite with a size", 0);

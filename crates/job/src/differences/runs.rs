@@ -179,6 +179,12 @@ pub(super) const RUNS: &[Difference] = &[
         "the file was made for a later job, or is not touched",
     ),
     difference(
+        "unlink_each_loop with ioengine=null and a second loop",
+        "error: the file that was never made cannot be removed",
+        "does all loops",
+        "the engine touches no file",
+    ),
+    difference(
         "rw=trimwrite with io_uring",
         "the write of a block may overtake its trim (3.42)",
         "the trim is over before its write begins",

@@ -17,7 +17,8 @@ pub(super) fn between_passes<'run>(
     // A job that runs for a time, or serves its files again, is in its first loop until it ends.
     let in_one_loop = plan.workload.time_based || plan.workload.serves_again();
     let syncs = ends_with_sync(plan) && !in_one_loop;
-    let renews = plan.job.files.unlink_each_loop && !in_one_loop;
+    let has_files = !plan.job.submission.engine.is_diskless();
+    let renews = plan.job.files.unlink_each_loop && has_files && !in_one_loop;
     if !syncs && !renews {
         return None;
     }

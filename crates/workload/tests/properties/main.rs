@@ -241,7 +241,7 @@ proptest! {
         prop_assert!(done + left_out > asked, "{} of {} in {} and less", done, asked, block);
     }
 
-    /// A sync after every so many writes, to the file written last, never two in a row.
+    /// A sync after each N writes, to the file written last, never two in a row.
     #[test]
     fn syncs_follow_their_writes(workload in any_workload()) {
         let every = u64::from(workload.durability.fsync_every);
@@ -560,5 +560,20 @@ fn a_replay_reads_of_each_place_the_newest_write() {
             );
             assert!(replayed(&workload, u64::MAX, Vec::new()) == expected, "case {case}");
         }
+    }
+}
+
+/// A request that repeats the place of a smaller one at the end of the range goes to the last place where it fits.
+#[test]
+fn larger_repeats_of_random_requests_do_all_of_their_size() {
+    let mut workload = workload(4096, 40_000);
+    let pattern = &mut workload.pattern;
+    (pattern.modifier, pattern.identical, pattern.sizes_by_sequence) = (Some(2), true, true);
+    pattern.block_size = PerDirection { write: BlockSize::Fixed(512), ..PerDirection::all(BlockSize::Fixed(1536)) };
+    for seed in 0..100 {
+        workload.seed = seed;
+        let ops = all(&workload);
+        touches(&ops, &workload, 512);
+        assert_eq!(ops.iter().map(|op| op.length).sum::<u64>(), 40_960, "seed {seed}: {ops:?}");
     }
 }
