@@ -18,7 +18,7 @@ use crate::units::counted;
 pub use between::{Attribution, Culprit, between};
 pub use network::NfsTimes;
 pub use nodes::of_run;
-pub use phrase::Phrase;
+pub use phrase::{Phrase, RANGE_TIMES_MAX};
 pub use study::{Limited, of_study};
 
 use phrase::{latency, number, percent, rate};
@@ -36,7 +36,7 @@ pub enum Limiter {
     MemoryLimit,
     /// The rate that the job asks for.
     Rate,
-    /// The pauses that the job makes between its requests.
+    /// The think time of the job: its pauses between requests.
     ThinkTime,
     /// What others do with the device.
     OtherLoad,
@@ -72,7 +72,7 @@ impl Limiter {
         }
     }
 
-    /// It lies between this machine and the server: what the mount and its link are is the next question.
+    /// Whether the limit lies between this machine and the server. The next step is then to inspect the mount and its link.
     pub fn is_of_network(self) -> bool {
         matches!(self, Limiter::Link | Limiter::ServerLink | Limiter::ServerOrLink | Limiter::RoundTrip)
     }
@@ -198,8 +198,8 @@ fn foreign_load<'r>(record: &'r RunRecord, evidence: &Evidence<'_>) -> Option<&'
     (number(foreign_load::FOREIGN)? > number(foreign_load::OWN)?).then_some(found.cause.as_str())
 }
 
-/// What the job itself asks for, where that came back or filled its time; an error where something else held it. `None`: it
-/// goes flat out, or what paces it is none of these.
+/// The limit that the job sets itself: a rate that it reached, or think time that filled its time. An error: something else
+/// held the job below its pace. `None`: the job has no such pace.
 fn own_pace(row: &Row<'_>) -> Option<Result<Limit, ()>> {
     let (mut bytes, mut ios, mut thought) = ((0.0, 0.0), (0.0, 0.0), (0.0, 0.0));
     for worker in &row.workers {

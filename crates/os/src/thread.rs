@@ -8,9 +8,22 @@ use std::time::Duration;
 use crate::system;
 
 pub use crate::system::thread::{
-    ThreadError, become_user, set_affinity, set_io_priority, set_memory_policy, set_name, set_nice, thread_id, usage,
-    wake_sharply,
+    become_user, set_affinity, set_io_priority, set_memory_policy, set_name, set_nice, thread_id, usage, wake_sharply,
 };
+
+/// An option about the calling thread that the system refused.
+#[derive(Debug, thiserror::Error)]
+#[error("{option}={value}: {text}; {advice}", text = std::io::Error::from_raw_os_error(*code))]
+pub struct ThreadError {
+    /// The option.
+    pub option: &'static str,
+    /// Its value.
+    pub value: String,
+    /// The system's error number.
+    pub code: i32,
+    /// The next step.
+    pub advice: &'static str,
+}
 
 /// Threads that have been started and have not begun. The standard library ends the program where such a thread does not
 /// get its own small memory: there are always few enough for the memory that was there beforehand.

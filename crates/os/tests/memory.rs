@@ -13,7 +13,7 @@ fn address_space_bytes() -> u64 {
     line.split_whitespace().next().unwrap().parse::<u64>().unwrap() << 10
 }
 
-/// No machine has so much.
+/// No machine has this much memory.
 const BEYOND_ALL: usize = 1 << 46;
 
 /// Set in the process that is to end.

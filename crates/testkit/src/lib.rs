@@ -15,7 +15,7 @@ use std::process::Command;
 pub use neighbour::Neighbour;
 pub use place::{Place, Words, names, start};
 pub use ran::Ran;
-pub use running::{Running, pause, run_within, wait_until};
+pub use running::{Ends, Running, pause, run_within, wait_until};
 
 /// The folder of the workspace.
 pub fn workspace() -> &'static Path {

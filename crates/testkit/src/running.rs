@@ -180,3 +180,13 @@ impl Drop for Running {
         let _ = self.child.try_wait();
     }
 }
+
+/// Ends another thread when it is dropped, also where an assertion fails: the scope waits for that thread.
+#[derive(Debug)]
+pub struct Ends<'a>(pub &'a std::sync::atomic::AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+}

@@ -104,7 +104,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64",
-            target: at_most(262.0, 250.0),
+            target: at_most(259.0, 250.0),
             recorded_fio: 3305.0,
         },
     },
@@ -113,7 +113,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randrw 75/25, iodepth 64",
         kind: Kind::Instructions {
             words: "--rw=randrw --rwmixread=75 --iodepth=64",
-            target: at_most(340.0, 270.0),
+            target: at_most(337.0, 270.0),
             recorded_fio: 3409.0,
         },
     },

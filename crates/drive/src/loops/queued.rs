@@ -15,6 +15,8 @@ use super::{Drive, Ended, Failure, Lost, PATIENCE, Step, UNTIMED};
 use crate::recorder::Stamps;
 
 impl<E: Engine> Drive<'_, E> {
+    // A function of its own: registers of the plain loop are not shared with those of the governed one.
+    #[inline(never)]
     pub(super) fn work_queued<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Step<Infallible> {
         let queueing = self.parts.queueing;
         // Batches form from all that has come back; a single request is replaced as soon as it is known, so that

@@ -64,8 +64,8 @@ impl fmt::Display for Figure {
     }
 }
 
-/// A range over figures that are farther apart says little of each.
-const NEAR: f64 = 3.0;
+/// The greatest figure of a range is at most this multiple of the least: a wider range says little of each figure.
+pub const RANGE_TIMES_MAX: f64 = 3.0;
 
 impl Phrase {
     /// `words` with a `{}` for each figure. Without figures they may hold anything.
@@ -79,7 +79,7 @@ impl Phrase {
     pub fn is_near(&self, other: &Phrase) -> bool {
         let near = |(one, other): (&Figure, &Figure)| {
             let (low, high) = (one.value.min(other.value), one.value.max(other.value));
-            one.to_string() == other.to_string() || high <= low * NEAR
+            one.to_string() == other.to_string() || high <= low * RANGE_TIMES_MAX
         };
         self.words == other.words
             && self.figures.len() == other.figures.len()

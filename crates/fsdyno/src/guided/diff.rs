@@ -289,7 +289,9 @@ impl Baseline {
                 }
                 let study = store.find(run)?;
                 store.set_baseline(name, &study.id)?;
-                Ok(self.shown(BTreeMap::from([(name.clone(), study.id)])))
+                let mut set = BTreeMap::new();
+                set.insert(name.clone(), study.id);
+                Ok(self.shown(set))
             }
             BaselineWhat::List => {
                 let baselines = store.baselines()?;

@@ -19,15 +19,6 @@ fn real_marker(scene: &Scene) -> Vec<u8> {
     marker
 }
 
-/// Ends the other thread also when an assertion fails: the scope waits for it.
-struct Ends<'a>(&'a std::sync::atomic::AtomicBool);
-
-impl Drop for Ends<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, std::sync::atomic::Ordering::Relaxed);
-    }
-}
-
 /// In a directory that all may write, root cleans up while another user exchanges what is in the way.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a test may panic where there is no thread")]
@@ -54,7 +45,7 @@ fn root_deletes_nothing_for_another_user() {
                 let _ = fs::remove_file(forged.join("sub"));
             }
         });
-        let _ends = Ends(&stop);
+        let _ends = testkit::Ends(&stop);
         for words in ["clean data", "clean data --others", "clean data --any-owner --others"] {
             for _ in 0..10 {
                 scene.run(words);

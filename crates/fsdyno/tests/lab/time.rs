@@ -13,6 +13,13 @@ fn ran(variable: &str, options: &str, line: &str) -> Ran {
     Place::new().run(&words[..])
 }
 
+/// What a person reads about a command that makes a directory there.
+fn answer_about(variable: &str) -> String {
+    let at = place(variable);
+    let words = ["time", word(&at), "--memory=none", "--rounds=2", "-q", "--no-store", "--", "mkdir", "a"];
+    Place::new().run(&words[..]).good().stdout
+}
+
 fn timed(variable: &str, options: &str, line: &str) -> Study {
     ran(variable, options, line).good().study()
 }
@@ -111,21 +118,7 @@ fn on_nfs() {
         assert!((500_000..650_000).contains(&written), "{written} B");
         assert!(tree.requests().expect("operations") >= 15);
         assert!(!hidden(&study).contains(&"network of the command"), "what crossed the card is the mount's");
-        let answer =
-            Place::new().run(
-                &[
-                    "time",
-                    word(&place("LAB_NFS")),
-                    "--memory=none",
-                    "--rounds=2",
-                    "-q",
-                    "--no-store",
-                    "--",
-                    "mkdir",
-                    "a",
-                ][..],
-            );
-        let answer = answer.good().stdout;
+        let answer = answer_about("LAB_NFS");
         assert!(answer.contains("CREATE") && answer.contains("of round trips"), "{answer}");
         show(&answer);
         elsewhere_on_the_network();
@@ -151,21 +144,7 @@ fn on_s3() {
         assert!(wire.daemon_cpu_ns.is_some_and(|ns| ns > 0), "{wire:?}");
         assert!(wire.daemon_bytes.is_some(), "{wire:?}");
         assert_eq!(tree(&study).requests(), None, "nobody counts the requests of a daemon");
-        let answer =
-            Place::new().run(
-                &[
-                    "time",
-                    word(&place("LAB_S3")),
-                    "--memory=none",
-                    "--rounds=2",
-                    "-q",
-                    "--no-store",
-                    "--",
-                    "mkdir",
-                    "a",
-                ][..],
-            );
-        let answer = answer.good().stdout;
+        let answer = answer_about("LAB_S3");
         assert!(answer.contains("the daemon used "), "{answer}");
         show(&answer);
     });

@@ -227,15 +227,6 @@ fn what_only_looks_like_a_marker_is_none() {
     }
 }
 
-/// Ends the other thread also when an assertion fails: the scope waits for it.
-struct Ends<'a>(&'a std::sync::atomic::AtomicBool);
-
-impl Drop for Ends<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, std::sync::atomic::Ordering::Relaxed);
-    }
-}
-
 /// Somebody exchanges a directory within what is cleaned for a link to another's files and back, all the time.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a test may panic where there is no thread")]
@@ -260,7 +251,7 @@ fn an_exchange_while_it_is_cleaned_leads_nowhere() {
                 }
             }
         });
-        let _ends = Ends(&stop);
+        let _ends = testkit::Ends(&stop);
         for round in 0..200 {
             let directory = leave_behind(path, &format!("fsdyno-work-{round}"), |_| ());
             // The other may have moved it already.

@@ -5,21 +5,7 @@ use std::time::Duration;
 use job::{IoPriority, MemoryPolicy};
 use rustix::thread::{ClockId, CpuSet};
 
-use crate::thread::ThreadUsage;
-
-/// A wish about the thread that was not granted.
-#[derive(Debug, thiserror::Error)]
-#[error("{option}={value}: {text}; {advice}", text = std::io::Error::from_raw_os_error(*code))]
-pub struct ThreadError {
-    /// The option.
-    pub option: &'static str,
-    /// Its value.
-    pub value: String,
-    /// errno.
-    pub code: i32,
-    /// The next step.
-    pub advice: &'static str,
-}
+use crate::thread::{ThreadError, ThreadUsage};
 
 /// The kernel's number of the calling thread.
 pub fn thread_id() -> u32 {

@@ -9,21 +9,7 @@ use windows_sys::Win32::System::Threading::{
 };
 
 use super::errno;
-use crate::thread::ThreadUsage;
-
-/// A wish about the thread that was not granted.
-#[derive(Debug, thiserror::Error)]
-#[error("{option}={value}: {text}; {advice}", text = std::io::Error::from_raw_os_error(*code))]
-pub struct ThreadError {
-    /// The option.
-    pub option: &'static str,
-    /// Its value.
-    pub value: String,
-    /// The system's number.
-    pub code: i32,
-    /// The next step.
-    pub advice: &'static str,
-}
+use crate::thread::{ThreadError, ThreadUsage};
 
 /// The system's number of the calling thread.
 pub fn thread_id() -> u32 {

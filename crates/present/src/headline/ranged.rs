@@ -1,5 +1,6 @@
 //! Sentences that differ in their figures alone become one, each figure from its least to its greatest.
 
+use findings::limits::RANGE_TIMES_MAX;
 use results::sort;
 
 /// A word with one number in it, and what stands around the number.
@@ -47,9 +48,6 @@ pub(super) fn alike(one: &str, other: &str) -> bool {
         && one.split_whitespace().zip(other.split_whitespace()).all(same)
 }
 
-/// A range over figures that are farther apart says little of each.
-const NEAR: f64 = 3.0;
-
 /// Whether a range over both says something of each: alike, and no figure is more than three times the other's.
 pub(super) fn near(one: &str, other: &str) -> bool {
     let sizes = |sentence: &str| -> Vec<f64> {
@@ -58,7 +56,7 @@ pub(super) fn near(one: &str, other: &str) -> bool {
         (0..words.len()).filter_map(|index| Some(figure(words[index])?.value * size(index))).collect()
     };
     alike(one, other)
-        && sizes(one).iter().zip(&sizes(other)).all(|(one, other)| one.max(*other) <= one.min(*other) * NEAR)
+        && sizes(one).iter().zip(&sizes(other)).all(|(one, other)| one.max(*other) <= one.min(*other) * RANGE_TIMES_MAX)
 }
 
 /// One sentence of several that are alike.

@@ -256,6 +256,14 @@ fn an_answer_of_check_has_one_figure() {
     }
 }
 
+/// The forms that people read, with plain blanks.
+fn forms_for_people(study: &Study) -> [(&'static str, String); 4] {
+    let page = visible(&present::sheet::html(std::slice::from_ref(study), &Default::default()));
+    let forms =
+        [("terminal", screen(study, 120)), ("wide", text(study, 120)), ("markdown", markdown(study)), ("sheet", page)];
+    forms.map(|(form, text)| (form, text.replace('\u{a0}', " ")))
+}
+
 /// Each load of a curve is a row: the same digits on the terminal, in Markdown, on the sheet and in JSON, and the same words
 /// for what it has not.
 #[test]
@@ -267,14 +275,7 @@ fn a_load_of_a_curve_has_one_set_of_figures() {
         study.rows.push(row(Question::Curve, 0, &pattern, 0, round));
     }
     let tests = Headline::of(&study).tests;
-    let page = visible(&present::sheet::html(std::slice::from_ref(&study), &Default::default()));
-    for (form, text) in [
-        ("terminal", screen(&study, 120)),
-        ("wide", text(&study, 120)),
-        ("markdown", markdown(&study)),
-        ("sheet", page),
-    ] {
-        let text = text.replace('\u{a0}', " ");
+    for (form, text) in forms_for_people(&study) {
         for (test, percent) in tests.iter().zip([20, 40, 60]) {
             let found = test.latency_us.unwrap();
             let words =
@@ -306,14 +307,7 @@ fn a_command_has_one_set_of_times() {
     let wall = time.wall_s.unwrap();
     assert_eq!((wall.median, wall.least, wall.most, time.runs), (2.5, 2.0, 3.1, 3));
     assert_eq!((test.wall_s, test.runs, test.left_out), (Some(2.5), 3, 2));
-    let page = visible(&present::sheet::html(std::slice::from_ref(&study), &Default::default()));
-    for (form, text) in [
-        ("terminal", screen(&study, 120)),
-        ("wide", text(&study, 120)),
-        ("markdown", markdown(&study)),
-        ("sheet", page),
-    ] {
-        let text = text.replace('\u{a0}', " ");
+    for (form, text) in forms_for_people(&study) {
         for shown in ["2.50 s", "2.00 s", "3.10 s"] {
             assert!(text.contains(shown), "{form} does not say {shown}:\n{text}");
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use probe::{DataPlace, FileKind, HostFacts};
-use results::FilesPart;
+use results::{FilesPart, sort};
 
 /// A storage of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Places {
             parts[index].files += 1;
             parts[index].bytes = parts[index].bytes.saturating_add(bytes);
         }
-        parts.sort_by_key(|part| std::cmp::Reverse(part.bytes));
+        sort::by_key(&mut parts, |part| std::cmp::Reverse(part.bytes));
         parts
     }
 

@@ -7,6 +7,7 @@ use super::Part;
 use crate::is_fuse;
 use crate::linux::{Look, identity, processes};
 use results::evidence::Mount;
+use results::sort;
 
 /// Filesystems of the kernel whose source is a folder or a file.
 const STACKED: [&str; 3] = ["ecryptfs", "wrapfs", "erofs"];
@@ -74,7 +75,7 @@ fn branches_of(list: Vec<PathBuf>, own: Option<&Path>) -> Vec<Part> {
     let aside = |path: &Path| own.is_some_and(|own| own != path);
     let parts = list.iter().filter_map(|path| Some(Part { aside: aside(path), ..named(path, "branch")? }));
     let mut parts: Vec<Part> = parts.collect();
-    parts.sort_by_key(|part| part.aside);
+    sort::by_key(&mut parts, |part| part.aside);
     parts
 }
 

@@ -31,7 +31,8 @@ pub(super) fn of(look: &Look, daemon: u32) -> Family {
 /// `peers`: not known in another namespace.
 fn found(look: &Look, daemon: u32, peers: Option<Peers>) -> Family {
     let all: Vec<u32> = processes_of(look);
-    let mut pids = BTreeSet::from([daemon]);
+    let mut pids = BTreeSet::new();
+    pids.insert(daemon);
     let mut unseen = peers.is_none();
     let peers = peers.unwrap_or_default();
     for _ in 0..STEPS_MAX {
@@ -46,7 +47,8 @@ fn found(look: &Look, daemon: u32, peers: Option<Peers>) -> Family {
         let local: Vec<Option<u32>> = sockets.iter().filter_map(|socket| end_of(&peers, *socket)).collect();
         // One that is no local socket leads to a network, or nobody knows where.
         unseen |= local.len() < sockets.len();
-        let ends: BTreeSet<u32> = local.into_iter().flatten().filter(|end| !sockets.contains(end)).collect();
+        let mut ends = BTreeSet::new();
+        ends.extend(local.into_iter().flatten().filter(|end| !sockets.contains(end)));
         let holders = all
             .iter()
             .copied()

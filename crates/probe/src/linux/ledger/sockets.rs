@@ -39,7 +39,7 @@ const ACKNOWLEDGED_AT: usize = 120;
 /// See `ACKNOWLEDGED_AT`.
 const RECEIVED_AT: usize = 128;
 
-/// So often a socket is looked for in the list: one that is not connected yet is not there.
+/// How often a socket is looked for in the list: one that is not connected yet is not there.
 const SEARCHES: u32 = 3;
 
 /// A connection of the kernel's list.
@@ -83,7 +83,10 @@ impl SocketMeter {
     /// Not visible if a daemon is not known, or belongs to another network than this process, whose connections the
     /// kernel does not show here.
     pub(super) fn begin(look: &Look, daemons: impl Iterator<Item = Fact<u32>>) -> Fact<SocketMeter> {
-        let pids: BTreeSet<u32> = daemons.collect::<Fact<_>>()?;
+        let mut pids = BTreeSet::new();
+        for daemon in daemons {
+            pids.insert(daemon?);
+        }
         if pids.is_empty() {
             return Err(NotVisible::new(PLACE, "there is no daemon between the mount and its server"));
         }
