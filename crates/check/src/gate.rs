@@ -12,7 +12,7 @@ pub(crate) enum Condition {
     NotOn(Vec<String>),
     /// A lock of this kind can be taken, and holds.
     Lock(Lock),
-    /// So much space is free.
+    /// At least this number of bytes is free.
     FreeBytes(u64),
     /// This line of the fio language ends without an error.
     Runs(Vec<String>),

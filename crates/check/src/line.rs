@@ -76,10 +76,10 @@ pub(crate) fn title(title: &str, shortened: &[Shortened]) -> String {
     words.join(" ")
 }
 
-/// Windows of rates are at least so long, ms: shorter ones count chance.
+/// Least length of a window of rates, ms: shorter windows count chance.
 const WINDOW_MS_MIN: u64 = 50;
 
-/// Windows in a test, if they can be so many.
+/// Number of windows in a test, where the test is long enough for that many.
 const WINDOWS: u64 = 20;
 
 /// The windows that reports are made of unless asked otherwise, ms.

@@ -15,10 +15,10 @@ use crate::profile::{Profile, Test, Work};
 use crate::reach;
 use crate::session::shared_file;
 
-/// An undecided test is repeated until it measured so many times as long as at first ...
+/// An undecided test is repeated until its measured time is this multiple of its first run's ...
 const CAP_TIMES: f64 = 6.0;
 
-/// ... and at least so long, s.
+/// ... and at least this time, s.
 const CAP_S_MIN: f64 = 30.0;
 
 /// Runs of a test, however short it is.

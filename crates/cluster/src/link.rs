@@ -114,7 +114,7 @@ impl Link {
         }
     }
 
-    /// From now on the first so many ranks run what is asked; all of them at most.
+    /// From now on the ranks below this number run what is asked; at most all.
     pub fn limit(&self, ranks: u32) {
         self.running.store(ranks.clamp(1, self.ranks()), Ordering::Relaxed);
     }

@@ -50,7 +50,7 @@ pub(crate) struct Order {
     pub(crate) words: Vec<String>,
     /// Job files, variables and sizes that the words speak of, as the first rank has them.
     pub(crate) answers: Answers,
-    /// The first so many ranks run it; the others wait.
+    /// The ranks below this number run it; the others wait.
     pub(crate) ranks: u32,
     /// Of what differs from run to run.
     pub(crate) seed: u64,

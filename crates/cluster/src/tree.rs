@@ -8,7 +8,7 @@ pub(crate) fn parent(rank: usize) -> Option<usize> {
     rank.checked_sub(1).map(|before| before / CHILDREN_MAX)
 }
 
-/// The children of a rank, of so many ranks.
+/// The children of a rank in the tree of `ranks` ranks.
 pub(crate) fn children(rank: usize, ranks: usize) -> impl Iterator<Item = usize> {
     let first = rank * CHILDREN_MAX + 1;
     first.min(ranks)..(first + CHILDREN_MAX).min(ranks)

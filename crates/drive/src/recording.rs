@@ -8,7 +8,7 @@ use workload::{Op, OpKind};
 /// Bytes that are written at once.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// The log of one worker. A write of it that fails is told at the end.
+/// The log of one worker. If writing it fails, `finish` returns the error.
 #[derive(Debug)]
 pub struct Recording {
     file: File,
@@ -22,7 +22,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Begins with the names of the files. `now_ns`: what times count from.
+    /// Begins the log with its header and the names of the files. Times count from `now_ns`.
     pub fn begin(file: File, names: impl Iterator<Item = Vec<u8>>, now_ns: u64) -> Recording {
         let names = names.map(|name| [b" ", name.as_slice(), b" "].concat().into_boxed_slice()).collect();
         let text = Vec::with_capacity(CHUNK_BYTES);
@@ -32,7 +32,7 @@ impl Recording {
         recording
     }
 
-    /// `add`, `open` or `close` of all files.
+    /// Writes a line `add`, `open` or `close` for each file.
     pub fn note_files(&mut self, action: &str, now_ns: u64) {
         for file in 0..self.names.len() {
             self.put(file, action, now_ns);
@@ -40,7 +40,7 @@ impl Recording {
         }
     }
 
-    /// A request is issued.
+    /// Writes the line of a request that is issued.
     pub(crate) fn note(&mut self, op: &Op, now_ns: u64) {
         let transfers = op.kind.direction().is_some();
         let range = match op.kind {
@@ -58,12 +58,12 @@ impl Recording {
         self.text.push(b'\n');
     }
 
-    /// A file was synced at the end.
+    /// Writes the line of a sync at the end of the job.
     pub fn note_sync(&mut self, file: usize, now_ns: u64) {
         self.note(&Op { offset: 0, length: 0, file: file as u32, kind: OpKind::Sync }, now_ns);
     }
 
-    /// Writes the rest.
+    /// Writes what is still in memory, and returns the file.
     ///
     /// # Errors
     /// When not all of it could be written.

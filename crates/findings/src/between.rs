@@ -73,7 +73,7 @@ impl Done {
     }
 }
 
-/// So many deviations from the median are no chance.
+/// A value this number of deviations from the median is not chance.
 const DEVIATIONS: f64 = 3.0;
 
 /// The median deviation of a normal distribution, made comparable with its standard deviation.

@@ -70,11 +70,11 @@ impl Aspect {
 pub struct Examination {
     /// Findings could look at these.
     pub examined: Vec<Aspect>,
-    /// Nobody could.
+    /// Findings could not look at these.
     pub not_visible: Vec<Aspect>,
 }
 
-/// Of one run: `None` where it does not apply.
+/// Whether findings could look at an aspect of one run; `None`: it does not apply.
 type Looked = Option<bool>;
 
 /// What was examined of the runs or passes of one test on one target. `None`: nothing of it can be examined, because it
@@ -138,11 +138,11 @@ fn of_commands(rows: &[&StudyRow], class: StorageClass, aspect: Aspect) -> Looke
     }
 }
 
-/// What crossed the machine's interfaces is explained by the place: else it may be the command's or anybody's.
+/// Whether the place explains all bytes that crossed the machine's interfaces; else some may be the command's own.
 fn network_was_quiet(tree: &TreeRecord) -> bool {
-    /// What a machine says now and then.
+    /// Bytes that a machine exchanges by itself during a command.
     const CHATTER: u64 = 16 << 10;
-    /// Headers below those that the place counts double what is small at most.
+    /// Factor for the headers that the place does not count: they at most double small messages.
     const HEADERS: u64 = 2;
     let of_place = tree.during.wire.value().filter(|wire| wire.exclusive).map_or(0, |wire| wire.bytes.sum());
     tree.network_bytes.is_some_and(|moved| moved.sum() <= CHATTER + HEADERS * of_place)

@@ -21,7 +21,7 @@ pub(crate) fn replays(run: &RunRecord) -> String {
     if lines.is_empty() { lines } else { format!("\nLateness (fsdyno):\n{lines}") }
 }
 
-/// By how much the requests of replays were later than recorded, one line for each job.
+/// The delays of replays' requests behind their recorded moments, one line for each job.
 pub fn lateness(run: &RunRecord) -> Vec<String> {
     let us = |ns: u64| format!("{:.1} us", ns as f64 / 1000.0);
     late(run)

@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use results::{DirectionRecord, DiskRecord, JobRecord, JobSetup, Latency, RunRecord};
 use serde_json::Value;
 
-/// Requests of 4 KiB that took so long each.
+/// Requests of 4 KiB with these latencies.
 fn moved(latencies_ns: &[u64], runtime_ms: u64) -> DirectionRecord {
     let mut clat = Latency::with_histogram();
     latencies_ns.iter().for_each(|latency_ns| clat.record(*latency_ns));

@@ -82,7 +82,7 @@ fn document(explanation: &Explanation, columns: usize) -> String {
     format!("{}\n{body}", wrapped(&format!("{id} ({trap}): {title}"), columns).join("\n  "))
 }
 
-/// The words in lines of at most so many columns; a word that is longer has a line of its own.
+/// The words in lines of at most this number of columns; a word that is longer has a line of its own.
 pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

@@ -63,7 +63,7 @@ fn class(study: &Study) -> StorageClass {
 fn of_pattern(server: &Study, client: &Study, pattern: &str) -> Attributed {
     let title = client.repeats(0, pattern).next().map_or_else(|| pattern.to_string(), |row| row.title.clone());
     let (server, client) = (counted(server, pattern), counted(client, pattern));
-    // Beside each other as they ran: a round that does not count is none of them.
+    // Rounds of both places are paired as they ran; a pair with a round that does not count is left out.
     let runs =
         server.iter().zip(&client).filter_map(|(server, client)| Some((server.run.as_ref()?, client.run.as_ref()?)));
     let outcome = runs.map(|(server, client)| of_round(server, client)).collect::<Result<Vec<_>, _>>();

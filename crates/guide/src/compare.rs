@@ -20,7 +20,7 @@ use patterns::{PATTERNS, Passes, Pattern};
 /// What was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// So many rounds, of an odd number above one another one; `None`: at least eight, until the places differ or the
+    /// Number of rounds; an odd number above one is rounded up; `None`: at least eight, until the places differ or the
     /// intervals are narrow in every pattern, or the cap is reached.
     pub rounds: Option<u32>,
     /// Bytes of each job's file; `None`: what the slowest target writes in one turn.

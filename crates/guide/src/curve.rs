@@ -53,7 +53,7 @@ const NEAR_PERCENT: u32 = 80;
 /// But no longer than this, unless it is asked for, ms.
 const LONGEST_MS: u32 = 30_000;
 
-/// In an open loop nobody waits for a place in the queue before it is this long, or its buffers take so many bytes.
+/// In an open loop nobody waits for a place in the queue before it has this length, or its buffers this size.
 const OPEN_DEPTH: u32 = 256;
 const OPEN_BYTES: u64 = 64 << 20;
 
@@ -193,7 +193,7 @@ impl Capacity {
         Some(Capacity { iops, depth: *depth })
     }
 
-    /// Requests that may be in flight in an open loop: so many that hardly one waits for a place.
+    /// Requests that may be in flight in an open loop: enough that hardly one waits for a place.
     fn open_depth(self, block_bytes: u64) -> u32 {
         let affordable = u32::try_from(OPEN_BYTES / block_bytes.max(1)).unwrap_or(OPEN_DEPTH);
         OPEN_DEPTH.min(affordable).max(self.depth)

@@ -46,7 +46,7 @@ pub(crate) fn largest(study_run: &mut StudyRun<'_>, path: &Path, asked_bytes: Op
     size_bytes
 }
 
-/// The row of a file that is only filled to be read and overwritten; the filling ends after so many seconds.
+/// The row of a file that is only filled to be read and overwritten; the filling ends after `limit_s`.
 pub(crate) fn row(io_mode: &IoMode, file: &str, size_bytes: u64, limit_s: Option<u32>) -> Row {
     let mut words = vec![
         "--name=fill".to_string(),

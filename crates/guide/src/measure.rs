@@ -304,7 +304,7 @@ impl Budget {
         spent_ns + self.timing.own_ms() * 1_000_000 + sync_ns <= u64::from(self.timing.total_s) * 1_000_000_000
     }
 
-    /// Runs what takes so long by itself, and remembers what its sync took beyond that.
+    /// Runs what takes `own_ms` by itself, and remembers what its sync took beyond that.
     fn spend<T>(&mut self, own_ms: u64, syncs: bool, run: impl FnOnce() -> T) -> T {
         let began_ns = RealClock::shared().now_ns();
         let answer = run();

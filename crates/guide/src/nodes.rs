@@ -16,7 +16,7 @@ pub trait Nodes {
     /// How many there are.
     fn count(&self) -> u32;
 
-    /// Runs a line of jobs on the first so many nodes and merges their records. What the line names in the work directory
+    /// Runs a line of jobs on the nodes below this number and merges their records. What the line names in the work directory
     /// each node has in a directory of its own below it, the same one each time.
     ///
     /// # Errors

@@ -107,7 +107,7 @@ pub(crate) struct Timing {
 }
 
 impl Timing {
-    /// For a point of so many seconds: a quarter of it as warm-up, 1 s at most.
+    /// For a point of this number of seconds: a quarter of it as warm-up, 1 s at most.
     pub(crate) fn of_runtime(runtime_s: u32) -> Timing {
         let runtime_ms = runtime_s.saturating_mul(1000);
         Timing { ramp_ms: (runtime_ms / 4).min(1000), runtime_ms }
@@ -118,12 +118,12 @@ impl Timing {
         Timing { ramp_ms: self.ramp_ms / turns, runtime_ms: self.runtime_ms / turns }
     }
 
-    /// At least so long.
+    /// At least this time.
     pub(crate) fn at_least(self, runtime_ms: u32) -> Timing {
         Timing { runtime_ms: self.runtime_ms.max(runtime_ms), ..self }
     }
 
-    /// Seconds that so many points take at most.
+    /// Seconds that this number of points takes at most.
     pub(crate) fn seconds(self, points: usize) -> u64 {
         (u64::from(self.ramp_ms) + u64::from(self.runtime_ms)) * points as u64 / 1000
     }

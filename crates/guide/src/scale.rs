@@ -39,7 +39,7 @@ pub struct Options {
     pub expected: Option<String>,
 }
 
-/// Asks what so many nodes get from one place.
+/// Asks what different numbers of nodes get from one place.
 ///
 /// # Errors
 /// When there are fewer nodes, when the place cannot be used, or when the words make no job; nothing is left there then.

@@ -156,7 +156,7 @@ impl<'a> StudyRun<'a> {
         self.run_row_on(&mut ThisMachine, 1, row, stop_rule, work)
     }
 
-    /// The same on so many nodes at once.
+    /// The same on this number of nodes at once.
     ///
     /// # Errors
     /// See [`StudyRun::run_row`].

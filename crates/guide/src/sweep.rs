@@ -38,7 +38,7 @@ pub struct Options {
     pub wanted: Wanted,
 }
 
-/// The file is not made larger than this unless asked for, and is filled for so many seconds at most.
+/// The file is not made larger than this unless asked for, and filling it ends after a limit in seconds.
 pub(crate) const FILE_BYTES: u64 = 1 << 30;
 pub(crate) const FILL_S: u32 = 8;
 
@@ -111,7 +111,7 @@ const TURNS_MIN: u32 = 4;
 /// More turns than this add little.
 const TURNS_MAX: u32 = 12;
 
-/// A turn measures so long where there is time, ms: some windows of a tenth of a second.
+/// What a turn measures where there is time, ms: some windows of a tenth of a second.
 const TURN_MS: u32 = 600;
 
 /// How often the points are gone through: an even number, so that each order runs as often as the same backwards.
@@ -179,7 +179,7 @@ pub(crate) fn judge_points_whole(study: &mut Study) {
     }
 }
 
-/// So many requests in flight.
+/// The row of one turn with `depth` requests in flight.
 fn closed_loop_row(requests: &Requests, depth: u32, site: Filled<'_>, timing: Timing, round: u32) -> Row {
     let pattern = format!("{}-qd{depth}", requests.pattern());
     let title = format!("{}, depth {depth}", requests.title());
@@ -188,7 +188,7 @@ fn closed_loop_row(requests: &Requests, depth: u32, site: Filled<'_>, timing: Ti
     planned_row(0, &pattern, &title, round, command)
 }
 
-/// Keeps so many requests in flight until the rate has settled; the index of its row.
+/// Keeps `depth` requests in flight until the rate has settled; the index of its row.
 pub(crate) fn closed_loop(
     study_run: &mut StudyRun<'_>,
     requests: &Requests,

@@ -61,7 +61,7 @@ pub struct WorkDirectory {
     marker: Mutex<Marker>,
     guard: Guard,
     bounds: Bounds,
-    /// So many write in it, each as much.
+    /// The number of ranks that write in it, each the same amount.
     ranks: u32,
 }
 

@@ -107,7 +107,7 @@ pub(crate) fn listed(words: &[String]) -> String {
     }
 }
 
-/// At most so many characters, the end of a longer text replaced by `…`.
+/// The text, shortened to this number of characters with `…` at its end where it is longer.
 pub(crate) fn shortened(text: &str, characters: usize) -> String {
     if text.chars().count() <= characters {
         return text.to_owned();

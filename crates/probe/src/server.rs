@@ -13,7 +13,7 @@ use crate::{Fact, NotVisible};
 /// not to be a nuisance.
 const CONNECTS: usize = 5;
 
-/// A server that does not answer for so long is not measured.
+/// A server that does not answer for this time is not measured.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(700);
 
 /// The environment variable in which the user tells the speed of links that do not tell it, Mbit/s.

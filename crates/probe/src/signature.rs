@@ -8,9 +8,9 @@ use std::io::{Read, Result, Seek, SeekFrom};
 use checks::CHECKS;
 use marks::{MARKS, Mark};
 
-/// Signatures stand in so many bytes from the start: the last one is that of VMFS, at 2 MiB.
+/// Bytes from the start in which signatures stand: the last one is that of VMFS, at 2 MiB.
 const HEAD_BYTES: u64 = (2 << 20) + 4096;
-/// Signatures stand in so many bytes before the end: those of ZFS, which counts in 256 KiB, are the first.
+/// Bytes before the end in which signatures stand: those of ZFS, which counts in 256 KiB, are the first.
 const TAIL_BYTES: u64 = 768 << 10;
 
 /// The first and the last bytes of a device.
@@ -37,7 +37,7 @@ impl Ends {
         Ok(ends)
     }
 
-    /// So many bytes at an offset, if they were read.
+    /// The `length` bytes at an offset, if they were read.
     fn at(&self, offset: u64, length: usize) -> Option<&[u8]> {
         let (bytes, start) = if offset < self.tail_offset || self.tail.is_empty() {
             (&self.head, offset)
@@ -58,7 +58,7 @@ impl Ends {
     }
 }
 
-/// So many bytes, fewer where the device ends.
+/// The next `length` bytes, fewer where the device ends.
 fn read_up_to(device: &mut impl Read, length: u64) -> Result<Vec<u8>> {
     // One buffer of whole sectors: raw disks of Windows are read in no other way.
     let mut bytes = vec![0; length as usize];

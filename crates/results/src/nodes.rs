@@ -118,7 +118,7 @@ impl RunRecord {
         self.nodes.iter().flat_map(|node| &node.storages)
     }
 
-    /// Makes the record of one machine that of a rank of so many, to be merged with those of the others.
+    /// Makes the record of one machine that of one rank of `ranks`, to be merged with those of the others.
     pub fn take_part(&mut self, part: Part, ranks: u32) {
         let windows = part.spans.iter().map(Window::of).collect();
         self.together = Some(Together { ranks, missing: Vec::new(), windows });

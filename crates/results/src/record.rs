@@ -192,12 +192,12 @@ pub struct JobRecord {
     /// Ways in which the engine departed from the plain use of its system calls: `ring-reap`, `registered-files`, ...;
     /// and `shared-readings`, where one reading of the clock ends a request and starts the next, or ends several.
     pub engine_ways: Vec<String>,
-    /// One I/O in so many was timed (64 with gtod_reduce; 1: every one).
+    /// One I/O in this number was timed (64 with gtod_reduce; 1: every one).
     pub timed_one_in: u32,
     /// clat of the timed I/Os of a sampled run; not part of fio's formats.
     pub sampled_latency: Option<Box<PerDirection<Latency>>>,
-    /// By how much the requests of a replay were later than recorded; `None`: no moments were recorded, or it replays
-    /// nothing.
+    /// The delays of a replay's requests behind their recorded moments; `None`: no moments were recorded, or the job is
+    /// no replay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lateness: Option<Box<Latency>>,
     /// The plan of this worker.
@@ -206,7 +206,7 @@ pub struct JobRecord {
     /// Latency over time, one entry per interval (each second); empty: not recorded.
     #[serde(default)]
     pub latency_series: Vec<LatencySlice>,
-    /// Of a phase of operations on names what was seen beside it on this node; `None`: it is no phase.
+    /// What was seen on this node beside a phase of operations on names; `None`: the job is no phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conditions: Option<Box<PhaseConditions>>,
 }
@@ -283,7 +283,7 @@ pub struct JobPlan {
     pub queueing: Option<QueueingPlan>,
     /// Each write waits for the storage (`sync=`).
     pub synchronous: bool,
-    /// A sync after so many writes; 0: never.
+    /// Number of writes before each sync; 0: no syncs.
     pub sync_every_writes: u64,
     /// A sync at the end.
     pub end_sync: bool,
@@ -293,7 +293,7 @@ pub struct JobPlan {
     pub synchronous_engine: bool,
     /// Paced: I/Os or bytes per second were limited.
     pub paced: bool,
-    /// By what, where it is a rate or think time; `None`: it is not, or an older record.
+    /// The rate or think time that paces the job; `None`: it has none, or the record is older.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace: Option<Pace>,
     /// The share of each buffer that compresses away, percent; `None`: random data.
@@ -333,11 +333,11 @@ pub struct Pace {
 pub struct QueueingPlan {
     /// In flight at most.
     pub depth: u64,
-    /// Submitted when so many are staged.
+    /// Number of staged requests at which they are submitted.
     pub batch: u64,
-    /// Reaped at least so many at a time.
+    /// Completions reaped at a time, at least.
     pub reap_min: u64,
-    /// Reaped at most so many at a time.
+    /// Completions reaped at a time, at most.
     pub reap_max: u64,
     /// Refilled only after falling to this.
     pub depth_low: u64,

@@ -9,7 +9,7 @@ use results::{JobError, JobRecord, SurvivedErrors};
 
 use crate::plan::WorkerPlan;
 
-/// One I/O in so many is timed with `gtod_reduce`.
+/// One I/O in this number is timed with `gtod_reduce`.
 const SAMPLED_ONE_IN: u32 = workload::BLOCK_OPS as u32;
 
 /// The account of one worker's thread.

@@ -1,4 +1,4 @@
-//! How many descriptors the jobs need at a time, and whether this process may have so many.
+//! How many descriptors the jobs need at a time, and whether this process may have that many.
 
 use std::collections::BTreeMap;
 

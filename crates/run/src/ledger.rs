@@ -22,7 +22,7 @@ use probes::Probes;
 use schedule::Schedule;
 pub(crate) use schedule::slices_max;
 
-/// So long the conductor waits for a look that it needs.
+/// How long the conductor waits for a look that it needs.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The sampler's stack: it holds no large value.
@@ -86,7 +86,7 @@ impl Sampler {
         self.need(Order::Begin(stage));
     }
 
-    /// The gate is open, so long after the first look: nothing has moved meanwhile, and rates count from here.
+    /// The gate is open, `waited_ns` after the first look: nothing has moved meanwhile, and rates count from here.
     pub(crate) fn stage_runs(&mut self, now_ns: u64, waited_ns: u64) {
         self.schedule = Schedule::begin(now_ns);
         let ledger = &mut *lock(&self.ledger);

@@ -17,11 +17,11 @@ pub use merged::merge_traces;
 /// A log that a worker replays.
 #[derive(Clone, Debug)]
 pub struct Replay {
-    /// As the job names it.
+    /// The name of the log, as the job has it.
     pub name: String,
-    /// Its requests.
+    /// Reads the log, from any place.
     pub log: Arc<dyn LogInput>,
-    /// What they are, all in all.
+    /// What the log asks for in total: files, sizes, directions.
     pub summary: Summary,
 }
 
@@ -34,7 +34,7 @@ impl LogInput for Stored {
     }
 }
 
-/// The jobs of a line, with what each replays beside it.
+/// The jobs of a line, and for each of them the log that it replays.
 pub(crate) type Replaying = (Vec<Job>, Vec<Option<Arc<Replay>>>);
 
 /// Examines the logs; `None`: no job replays one. A job whose clones replay several logs becomes a job for each clone.

@@ -25,9 +25,9 @@ pub struct StallDetector<Sign> {
 pub enum Found {
     /// There is progress, or too little time without it.
     Alive,
-    /// No progress for so many ns, not reported yet.
+    /// No progress for this number of ns, not reported yet.
     Silent(u64),
-    /// It is abandoned after so many ns without progress.
+    /// It is abandoned after this number of ns without progress.
     Lost(u64),
 }
 

@@ -92,8 +92,8 @@ pub(crate) struct ReadBack {
     pub(crate) notes: Vec<Note>,
 }
 
-/// Reads back all that was written, with the same engine and counters; `verifiable`: only so many of the writes. The
-/// writes must have ended well, after `writes_ms`, and nothing is in flight.
+/// Reads back all that was written, with the same engine and counters; where `verifiable` is a number, only that many of the
+/// writes. The writes must have ended well, after `writes_ms`, and nothing is in flight.
 pub(crate) fn read_back(
     plan: &WorkerPlan,
     work: &mut dyn Loop<'_>,
@@ -153,7 +153,7 @@ fn begin_reading(
     work.next_phase();
 }
 
-/// `stopped_after`: it was stopped after so many reads.
+/// `stopped_after`: the number of reads after which it was stopped.
 fn notes_of_reading_back(plan: &WorkerPlan, writes: u64, stopped_after: Option<u64>) -> Vec<Note> {
     let mut notes = Vec::new();
     let name = &plan.job.name;

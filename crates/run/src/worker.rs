@@ -241,7 +241,7 @@ struct Task<'run> {
     shared: &'run Arc<Shared>,
     plan: &'run WorkerPlan,
     files: &'run [OpenFile],
-    /// So much of what an earlier run wrote can be verified.
+    /// Number of an earlier run's writes that can be verified.
     verifiable: Option<u64>,
     /// Where its I/O is recorded, until it begins.
     recording: Option<File>,

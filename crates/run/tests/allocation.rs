@@ -18,7 +18,7 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 /// (about a hundred).
 const PER_SECOND: usize = 300;
 
-/// However long it takes, one allocation for so many requests is too much.
+/// However long it takes, one allocation for this number of requests is too much.
 const REQUESTS_PER_ALLOCATION: u64 = 100;
 
 /// Says nothing; keeps what it hears.
@@ -31,7 +31,7 @@ impl Observer for Silent {
     }
 }
 
-/// Allocations of a whole run of so many requests, and its seconds; the reason, if the engine is refused on this machine.
+/// Allocations of a whole run of `ios` requests, and its seconds; the reason, if the engine is refused on this machine.
 fn allocations(words: &str, ios: u64) -> Result<(usize, u64), String> {
     let ends = format!("--size=1m --io_size=100g --number_ios={ios}");
     let jobs = conducted::jobs(&format!("--name=a --bs=4k --invalidate=0 {ends} {words}"));

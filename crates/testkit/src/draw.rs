@@ -10,7 +10,7 @@ use results::{
 #[derive(Clone, Debug)]
 pub struct Draw(u64);
 
-/// The cases of a property with their numbers: so many, or as many as `FSDYNO_CASES` says.
+/// The cases of a property with their numbers: as many as `FSDYNO_CASES` says, or `usual`.
 pub fn cases(usual: u64) -> impl Iterator<Item = (u64, Draw)> {
     let cases = std::env::var("FSDYNO_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual);
     (1..=cases).map(|case| (case, Draw::of(case)))
@@ -36,32 +36,32 @@ pub enum Does {
 pub struct Test<'a> {
     /// Index of the target.
     pub target: usize,
-    /// Its name.
+    /// Name of the test.
     pub pattern: &'a str,
-    /// What it does.
+    /// What the test does.
     pub does: Does,
     /// Requests in flight.
     pub depth: u32,
-    /// Bytes of each.
+    /// Bytes of each request.
     pub block_bytes: u64,
-    /// How often it runs.
+    /// Rounds of the test.
     pub rounds: u32,
-    /// So many requests a second, about.
+    /// Requests per second, about.
     pub per_s: f64,
 }
 
-/// How a round goes.
+/// The rate, the latencies and the queue of a round.
 #[derive(Clone, Copy)]
 struct Shape {
     per_s: f64,
-    /// A tenth of the requests take so many times as long.
+    /// Latency of the slowest tenth of requests, as a multiple of that of all others.
     tail: u64,
     /// Share of the depth that was in flight.
     filled: f64,
 }
 
 impl Draw {
-    /// Of this case.
+    /// The draws of the case with this number.
     pub fn of(case: u64) -> Draw {
         Draw(0x9e37_79b9_7f4a_7c15u64.wrapping_mul(case) | 1)
     }
@@ -74,7 +74,7 @@ impl Draw {
         self.0 % bound
     }
 
-    /// One of these.
+    /// One of these values.
     pub fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len() as u64) as usize]
     }
@@ -206,7 +206,7 @@ impl Draw {
     }
 }
 
-/// So many latencies with this mean: nine tenths of them are alike, the others so many times as long.
+/// The latencies of `count` requests with this mean. The slowest tenth takes `tail` times as long as each other request.
 fn latency(mean_ns: f64, tail: u64, count: u64) -> Latency {
     let mut all = Latency { moments: Moments::default(), histogram: Some(Histogram::new()) };
     let slow = count / 10;

@@ -16,7 +16,7 @@ const CANNOT_STAND: i32 = 77;
 /// What a guest's kernel says when the host refused it a process' registers: that process is dead, whatever it did.
 const BROKEN_GUEST: &str = "userspace - ptrace set fp regs failed";
 
-/// So often a test is begun in a new guest, when the last one broke.
+/// How many guests a test is begun in, as long as each one breaks.
 const GUESTS_MAX: u32 = 3;
 
 /// A stack that still stands then hangs, s: four times what the longest test takes in one. A test that takes longer says so

@@ -31,12 +31,12 @@ pub struct Summary {
     pub requests: u64,
     /// Requests with a moment of their own.
     pub timed: u64,
-    /// Lengths of the shortest and of the longest, bytes.
+    /// Lengths of the shortest and of the longest request, bytes.
     pub lengths: (u64, u64),
-    /// Bytes of all.
+    /// Bytes of all requests.
     pub bytes: u64,
-    /// Of a trace of blktrace, whose files are devices `major:minor` unless they are redirected: how many requests were in
-    /// flight at most.
+    /// The most requests that were in flight in a trace of blktrace, whose files are devices `major:minor` unless they are
+    /// redirected; `None`: an iolog does not say it.
     pub depth: Option<u32>,
 }
 
@@ -49,9 +49,9 @@ pub struct ReplayedFile {
     pub end: u64,
     /// Line or record of the first transfer that ends there.
     pub end_at: u64,
-    /// That of its first request.
+    /// Line or record of the first request of the file.
     pub first_at: u64,
-    /// Reads, writes, trims, syncs of it.
+    /// Whether the file has reads, writes, trims, syncs.
     pub kinds: [bool; 4],
 }
 
@@ -87,7 +87,7 @@ impl Summary {
             0 => Err(records.error("the log holds no I/O that is replayed")),
             _ => {
                 summary.depth = records.depth();
-                // Of syncs alone.
+                // A log of syncs alone has no length; a block size of 0 is none.
                 summary.lengths.1 = summary.lengths.1.max(1);
                 summary.lengths.0 = summary.lengths.0.max(1);
                 Ok(summary)
@@ -95,7 +95,7 @@ impl Summary {
         }
     }
 
-    /// Which way the I/O goes.
+    /// Whether the log reads, writes and trims.
     pub fn access(&self) -> Access {
         let any = |lane: usize| self.files.iter().any(|file| file.kinds[lane]);
         let (writes, trims) = (any(1), any(2));

@@ -11,7 +11,7 @@ use std::process::Command;
 use sequence::{sequence, word, workload};
 use workload::{Block, Generator, OpKind, Refill, Workload};
 
-/// So many requests of each case are compared.
+/// Requests of each case that are compared.
 const MOST: usize = 200;
 
 fn recorded() -> Vec<(&'static str, Vec<&'static str>)> {

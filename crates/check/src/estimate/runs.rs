@@ -108,7 +108,7 @@ mod tests {
         rho: f64,
         /// Deviation from run to run.
         shift: f64,
-        /// Every so many seconds one is four times as long.
+        /// Share of the seconds that are four times as slow as the others.
         burst: f64,
     }
 

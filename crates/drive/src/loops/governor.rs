@@ -17,10 +17,10 @@ use crate::verification::Verification;
 /// Minimum rates are not checked before this, as in fio, ns.
 const SETTLING_NS: u64 = 2_000_000_000;
 
-/// The end of a wait for a recorded moment is not slept: a sleep may last longer by this, ns.
+/// A sleep may end this late, ns. The last part of a wait for a recorded moment is spun instead.
 const SPIN_NS: u64 = 25_000;
 
-/// Between two looks for completions in that end, ns.
+/// Time between two looks for completions while a worker spins, ns.
 const POLL_NS: u64 = 1_000;
 
 /// The beginning of a window of a minimum rate.
@@ -58,14 +58,14 @@ pub struct Governor {
     pub(super) verification: Option<Verification>,
     /// What is noted when requests start; `None`: nothing.
     starts: Option<Box<Starts>>,
-    /// This much of a wait is spun.
+    /// Last part of a wait that is spun, ns; 0: a wait is slept whole.
     spin_ns: u64,
 }
 
 /// What is noted when requests start.
 #[derive(Debug, Default)]
 struct Starts {
-    /// By how much they were later than recorded, in a replay.
+    /// The delays of requests behind their recorded moments, in a replay.
     lateness: Option<Distributed>,
     recording: Option<Recording>,
 }
@@ -149,13 +149,13 @@ impl Governor {
         }
     }
 
-    /// By how much requests were later than recorded; `None`: none had a recorded moment.
+    /// The delays of requests behind their recorded moments; `None`: none had a recorded moment.
     pub fn lateness(&self) -> Option<Latency> {
         let lateness = self.starts.as_ref()?.lateness.as_ref()?.latency();
         (lateness.moments.count > 0).then_some(lateness)
     }
 
-    /// What is issued from now on is recorded.
+    /// Records the requests that are issued from now on.
     pub fn record(&mut self, recording: Option<Recording>) {
         if recording.is_some() {
             self.starts.get_or_insert_default().recording = recording;
@@ -185,7 +185,7 @@ impl Governor {
     /// The ramp is over and the counters are at 0: a new window begins.
     pub(super) fn begin_measuring(&mut self, now_ns: u64) {
         match self.starts.as_mut().and_then(|starts| starts.lateness.as_mut()) {
-            // The log's times go on.
+            // The end of the warm-up does not move the recorded moments.
             Some(lateness) => lateness.clear(),
             None => self.origin_ns = now_ns,
         }
@@ -377,7 +377,7 @@ impl<E: Engine> Drive<'_, E> {
                 let patience = std::time::Duration::from_nanos(wake_ns.saturating_sub(now_ns));
                 self.reap::<TIMED, true>(usize::from(!spins), patience)?;
                 if spins {
-                    // What completes meanwhile is reaped in time.
+                    // Completions are reaped between two parts of the wait.
                     self.engine.clock().spin_until_ns(to_ns.min(now_ns + POLL_NS));
                 }
             } else if spins {

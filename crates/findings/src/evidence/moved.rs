@@ -91,7 +91,7 @@ fn read_by_daemon(flow: &Flow<'_>, rows: &[Row<'_>]) -> Option<Moved> {
     let is_all = rows.iter().all(|row| local_folders(row) || helpers_are_all(flow) && !on_another_mount(row));
     match (daemon, device) {
         (Some(daemon), _) if enough(&daemon) => Some(daemon),
-        // Each is an upper bound. A device that did hardly more has worked for this daemon alone, and has a name.
+        // Both are upper bounds. Where the device moved hardly more, it worked for this daemon alone, and its name says more.
         (Some(daemon), Some(device)) if is_all && (daemon.bytes as f64) < device.bytes as f64 * ALL => Some(daemon),
         (_, Some(device)) if !enough(&device) => Some(device),
         (Some(daemon), _) if is_all => Some(daemon),

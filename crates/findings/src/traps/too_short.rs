@@ -29,7 +29,7 @@ const RUNTIME_MS: u64 = 1_000;
 /// Fewer I/Os say little.
 const IOS: u64 = 64;
 
-/// Whether so much I/O says little.
+/// Whether a run of this time and number of I/Os is too short to say much.
 pub fn is_too_short(runtime_ms: u64, ios: u64) -> bool {
     runtime_ms < RUNTIME_MS || ios < IOS
 }

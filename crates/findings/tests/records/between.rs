@@ -127,7 +127,7 @@ fn a_reader_far_above_the_others_probably_has_a_cache() {
     assert!(named(&writes, "client-cache").is_empty());
 }
 
-/// A client of a server behind a link of 1 GB/s, of which it used so many MB/s; its processors were busy for this share.
+/// A client of a server behind a link of 1 GB/s, of which it used `megabytes_per_s`; its processors were busy for this share.
 fn client(name: &str, megabytes_per_s: u64, busy: u64) -> RunRecord {
     let mut record = on(StorageClass::Network, vec![direct(reader("job"))]);
     record.nodes[0].name = name.into();

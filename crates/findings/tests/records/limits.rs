@@ -9,7 +9,7 @@ use crate::scene::*;
 
 const MS: u64 = 1_000_000;
 
-/// 1,000 direct reads of 64 KiB in ten seconds on an NFS mount whose counters say so many ms per request; a TCP connect
+/// 1,000 direct reads of 64 KiB in ten seconds on an NFS mount whose counters say how many ms a request took; a TCP connect
 /// takes 0.2 ms.
 fn reads(link_bits_per_s: Option<u64>, latency_ms: u64, queue_ms: u64, round_trip_ms: u64) -> RunRecord {
     let mut job = direct(reader("job"));

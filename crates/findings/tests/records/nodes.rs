@@ -4,7 +4,7 @@ use results::RunRecord;
 
 use crate::scene::*;
 
-/// A reader on a node of this name, of whose bytes the disk delivered so many.
+/// A reader on a node of this name, and the bytes that the disk delivered for it.
 fn on_node(name: &str, delivered: u64) -> RunRecord {
     let mut record = on_disk(vec![reader("job")]);
     record.nodes[0].name = name.into();

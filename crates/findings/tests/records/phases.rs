@@ -159,7 +159,7 @@ fn syncs_of_files_that_stored_or_flushed_nothing_are_seen() {
     assert_eq!(ids(&synced("create", 0, Some(0))), Vec::<String>::new(), "it syncs nothing");
 }
 
-/// A pass of a thousand operations on each of these nodes, which took them so long.
+/// A pass of a thousand operations on each of these nodes, with the time that it took there.
 fn pass_on_nodes(round: u32, nodes: &[(&str, u64)], change: impl Fn(&str, &mut PhaseConditions)) -> Row {
     let mut run = RunRecord::new("test", 1);
     run.nodes.clear();

@@ -84,7 +84,7 @@ fn a_flat_rate_with_an_idle_queue() {
     assert_eq!(found(&record), [], "a full queue: a ceiling, which is worth knowing at most");
 }
 
-/// Ten seconds of 400 MiB/s, with a pause of so many ms after three of them.
+/// Ten seconds of 400 MiB/s, with a pause of `pause_ms` after three of them.
 fn paused(pause_ms: u64, waits_in_loop: bool) -> results::JobRecord {
     let mut job = direct(reader("job"));
     let mut at_ms = 0;

@@ -54,7 +54,7 @@ pub(super) fn write_moments(out: &mut String, label: &str, moments: &Moments) {
     ));
 }
 
-/// `    clat percentiles (usec):` and the lines below it, the percentages with so many decimals; nothing without values.
+/// `    clat percentiles (usec):` and the lines below it, the percentages with this number of decimals; nothing without values.
 pub(super) fn write_percentiles(
     out: &mut String,
     label: &str,

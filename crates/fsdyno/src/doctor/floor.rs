@@ -7,7 +7,7 @@ use run::{Conditions, Line, Observer, StopRule};
 
 use super::findings::Floor;
 
-/// Each case is measured so often, in turn, so that a disturbance does not hit all rounds of one case.
+/// How often each case is measured, in turn, so that a disturbance does not hit all rounds of one case.
 const ROUNDS: usize = 3;
 
 /// Length of one round, ms.

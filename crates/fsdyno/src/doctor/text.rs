@@ -10,7 +10,7 @@ use super::judgement;
 /// Where values begin.
 const LABEL_WIDTH: usize = 34;
 
-/// The whole page, for a terminal of so many columns.
+/// The whole page, for a terminal of this number of columns.
 pub(super) fn page(findings: &Findings, columns: usize) -> String {
     let Findings { debug_build, floors, clock, io_uring_features, .. } = findings;
     let build = if *debug_build { "debug" } else { "release" };

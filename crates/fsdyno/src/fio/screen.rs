@@ -20,7 +20,7 @@ const LONG_LAYOUT_S: u64 = 5;
 pub(super) struct ProgressRules {
     /// Between two lines, ns.
     pub(super) interval_ns: u64,
-    /// A new line so often, ns; `None`: always overwritten.
+    /// Interval between new lines, ns; `None`: the line is always overwritten.
     pub(super) newline_ns: Option<u64>,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct GrowingRecord {
 }
 
 impl GrowingRecord {
-    /// Into this file, so often.
+    /// Writes the record to this file at this interval.
     pub(super) fn begin(file: Arc<RecordFile>, interval_ms: u64) -> GrowingRecord {
         let mut reported = false;
         let saver = Saver::begin(move |record| {

@@ -43,7 +43,7 @@ pub(crate) struct Check {
     /// Judge the figures of this tier (what was bought, or the size that is planned); without it they are references.
     #[arg(long, value_name = "NAME")]
     tier: Option<String>,
-    /// Stop repeating an undecided test after so many seconds of measuring [default: three times the test, at least 30; 9 with --quick].
+    /// Stop repeating an undecided test after N seconds of measuring [default: three times the test, at least 30; 9 with --quick].
     #[arg(long, value_name = "N")]
     cap_seconds: Option<u64>,
     /// Look at it in seconds: 3 s and 64 MiB for each test. The answers are then marked: it is not the vendor's test.

@@ -27,7 +27,7 @@ pub(crate) struct Live {
     told_of_more: bool,
 }
 
-/// A new line at most so often, ms.
+/// Least interval between two states of the line, ms.
 const RENEW_MS: u64 = 100;
 
 impl Live {

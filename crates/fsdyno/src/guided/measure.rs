@@ -32,8 +32,8 @@ pub(crate) struct Measure {
     /// The tests of CrystalDiskMark and KDiskMark (cdm), or of diskspd, under their names and with their lengths.
     #[arg(long, value_name = "TOOL", value_parser = PossibleValuesParser::new(Like::NAMED.map(|(name, _)| name)))]
     like: Option<String>,
-    /// Measure everything so many times, each time on a new file; rates are then medians with intervals. With --like each
-    /// test runs so many times on the same file [default: 1; with --like=cdm 5].
+    /// Measure everything N times, each time on a new file; rates are then medians with intervals. With --like each
+    /// test runs N times on the same file [default: 1; with --like=cdm 5].
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=100))]
     runs: Option<u32>,
     /// Run only these tests; with --like by the names of that tool.

@@ -16,7 +16,7 @@ use crate::process::streams::print_stderr;
 /// Version of the lines; grows whenever a key is removed or changes meaning.
 const SCHEMA: u32 = 1;
 
-/// A line of progress at most so often, ms. Somewhat less than the second at which counts are renewed, as that second
+/// Least interval between two lines of progress, ms. Somewhat less than the second at which counts are renewed, as that second
 /// is not kept to the millisecond.
 const LEAST_MS: u64 = 900;
 

@@ -23,7 +23,7 @@ use super::status::BY_SIGNAL;
 use super::status::GOOD;
 use super::streams::print_stderr;
 
-/// A worker process that has given its status and is not gone after so long is stuck.
+/// A worker process that has given its status and is not gone after this time is stuck.
 const END_WAIT: Duration = Duration::from_secs(2);
 
 /// SIGKILL, SIGBUS and SIGABRT.

@@ -7,7 +7,7 @@ use testkit::{pause, wait_until};
 
 const MOMENTS: u32 = 50;
 
-/// A kill comes within so long after the start, ms.
+/// A kill comes at the latest this time after the start, ms.
 const LATEST_MS: u64 = 1200;
 
 const QUESTIONS: [&str; 6] = [

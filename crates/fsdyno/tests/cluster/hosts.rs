@@ -20,7 +20,7 @@ struct Hosts {
 }
 
 impl Hosts {
-    /// Sets up so many; `None`: it cannot be done here, which is said.
+    /// Sets up this number of hosts; `None`: it cannot be done here, which is said.
     fn set_up(count: u32, network: u32) -> Option<Hosts> {
         if !hosts_are_found() || !is_root("a network namespace for each host") {
             return None;

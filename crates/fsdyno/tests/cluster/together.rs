@@ -238,7 +238,7 @@ fn a_question_for_one_machine_is_refused() {
     assert_eq!(ran.stderr.matches("`check` runs on one: published requirements").count(), 1, "{}", ran.stderr);
 }
 
-/// Each rank with a filesystem of its own on `data`, of so many MiB; 0: none. Needs root.
+/// Each rank with a filesystem of its own on `data`, with its size in MiB; 0: none. Needs root.
 #[track_caller]
 pub(crate) fn on_own_filesystems(place: &Place, fstype: &str, mebibytes: [u32; 3], words: &str) -> Option<Ran> {
     let program = program()?;

@@ -193,7 +193,7 @@ impl Drawn {
         self.value("rw").is_some_and(|rw| rw.split(':').next() == Some(word))
     }
 
-    /// Each sequential request skips so much.
+    /// Each sequential request skips this number of bytes.
     pub(crate) fn steps_by(&self, skipped: &str) -> bool {
         self.value("rw").and_then(|rw| rw.split_once(':')).is_some_and(|(_, step)| step == skipped)
     }
@@ -209,7 +209,7 @@ impl Drawn {
         self.value("bsrange").is_some() || self.value("bssplit").is_some()
     }
 
-    /// So many blocks of one size that a shift register has something to do.
+    /// Whether there are enough blocks of one size for a shift register to permute.
     pub(crate) fn has_many_equal_blocks(&self) -> bool {
         let small = ["512", "4k"].iter().any(|size| self.value("bs") == Some(size));
         let split = ["ba", "nrfiles", "filesize", "offset"].iter().any(|name| self.value(name).is_some());

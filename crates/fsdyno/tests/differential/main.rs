@@ -37,7 +37,7 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// One case in so many may have no fio to agree with, because it crashed or hung.
+/// At most one case in this number may have no fio to agree with, because it crashed or hung.
 const COMPARED_SHARE: u64 = 30;
 
 /// What is wrong with a case, and how to run it again.

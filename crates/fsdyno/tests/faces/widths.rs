@@ -4,7 +4,7 @@ use testkit::{Place, Running};
 
 const WIDTHS: [usize; 3] = [60, 80, 120];
 
-/// What the words print in a terminal of so many columns; `None`: no terminal can be had.
+/// What the words print in a terminal of this number of columns; `None`: no terminal can be had.
 fn shown(place: &Place, words: &str, columns: usize) -> Option<String> {
     shown_with(place, words, columns, &[("NO_COLOR", "1")])
 }

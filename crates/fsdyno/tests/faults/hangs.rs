@@ -301,7 +301,7 @@ fn frozen() {
     });
 }
 
-/// Whether a question has made so many files in its directory.
+/// Whether a question has made this number of files in its directory.
 fn work_directory_has(place: &Path, files: usize) -> bool {
     let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
     let ours = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("fsdyno-work-"));

@@ -37,7 +37,7 @@ fn written(file: &Path) -> Run {
     Bench::new().fio(&format!("--name=job --filename={} --rw=write --bs=1m --size=48m --direct=1", word(file)))
 }
 
-/// So few bytes that also a slow neighbour moves many beside them.
+/// Reads few bytes: even a slow neighbour moves many times as many.
 fn few_reads(file: &Path) -> Run {
     let words = "--rw=read --bs=64k --size=48m --direct=1 --time_based --runtime=5 --rate=1m";
     Bench::new().fio(&format!("--name=job --filename={} {words}", word(file)))

@@ -28,7 +28,7 @@ impl Disk {
         Disk { bench: Bench::new(), file }
     }
 
-    /// Direct reads for so many seconds, while a line of the shell does its part.
+    /// Direct reads for this number of seconds, while a line of the shell does its part.
     #[track_caller]
     fn reads(&self, access: &str, seconds: u32, meanwhile: &str) -> Run {
         let mut beside = beside(meanwhile);

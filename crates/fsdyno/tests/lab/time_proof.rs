@@ -18,7 +18,7 @@ fn is_wanted() -> bool {
     long_ones_are_wanted()
 }
 
-/// So many comparisons, unless FSDYNO_COMPARISONS says another number.
+/// How many comparisons to make: FSDYNO_COMPARISONS, or this usual number.
 fn comparisons(usual: usize) -> usize {
     std::env::var("FSDYNO_COMPARISONS").ok().and_then(|number| number.parse().ok()).unwrap_or(usual)
 }

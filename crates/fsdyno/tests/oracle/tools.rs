@@ -10,7 +10,7 @@ use crate::case::Case;
 /// After it a run is ended: a hang is a failure, not a wait.
 const TIME_MAX: Duration = Duration::from_secs(60);
 
-/// So often fio is run where it hangs or crashes: with `log_store_compressed` a worker may wait forever for its compressing
+/// How often fio is run where it hangs or crashes: with `log_store_compressed` a worker may wait forever for its compressing
 /// thread to begin (`workqueue_init`), now and then on busy processors; with `gtod_cpu` one run in four is a segmentation
 /// fault.
 const RUNS_OF_FIO_MAX: usize = 3;

@@ -5,7 +5,7 @@ use results::{ClockOffset, JobError, MissingRank, Part, RunRecord, Severity, Spa
 
 use crate::bench::{Bench, FILE_MIB};
 
-/// The same reads of a file on so many nodes, each from the start to the end of its run.
+/// The same reads of a file on each of these nodes, each from the start to the end of its run.
 fn nodes(bench: &Bench, names: &[&str]) -> Vec<RunRecord> {
     let words = format!(
         "--name=job --filename=file --rw=randread --bs=4k --direct=1 --time_based --runtime=1 --size={FILE_MIB}m \

@@ -5,7 +5,7 @@ use testkit::{pause, shell};
 
 use crate::bench::{Bench, FILE_MIB};
 
-/// Random reads of four seconds, stopped in their midst for so long.
+/// Random reads of four seconds, stopped in their midst for `stop_ms`.
 fn read_with_a_stop(bench: &Bench, stop_ms: u64) -> RunRecord {
     let words = format!(
         "--name=job --filename=file --rw=randread --bs=4k --direct=1 --size={FILE_MIB}m --time_based --runtime=5 \

@@ -19,7 +19,7 @@ BOOLEAN NTAPI SystemFunction036(PVOID data, ULONG bytes);
 __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T bytes) { return SystemFunction036(data, (ULONG)bytes); }
 ";
 
-/// Wine's own server stays so many seconds after the last program: one that is just going refuses the next.
+/// Seconds that Wine's own server stays after the last program: one that is just going refuses the next.
 const STAY: &str = "-p20";
 
 /// What starts a program and gives it an order of the console, what keeps a file for itself, and what maps a drive.

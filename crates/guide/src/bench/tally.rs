@@ -23,7 +23,7 @@ impl Tally {
     }
 }
 
-/// All latencies as answers show them. A write that waits for its sync is as slow as that.
+/// All latencies as answers show them. A write that waits for its sync counts with the latency of the sync.
 fn latencies(jobs: &[JobRecord]) -> Histogram {
     let mut all = Histogram::new();
     let of = |latency: &Latency| latency.histogram.clone();

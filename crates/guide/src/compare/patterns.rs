@@ -82,10 +82,10 @@ impl Passes {
     }
 }
 
-/// So many that the runtime ends a turn.
+/// Enough loops that the runtime ends a turn.
 const LOOPS_ENDLESS: u32 = 1_000_000;
 
-/// A turn of so many seconds: a file that is done before is gone over again. Writes are durable within the time that
+/// A turn of this number of seconds: a file that is done before is gone over again. Writes are durable within the time that
 /// counts.
 pub(super) fn line(
     pattern: &Pattern,

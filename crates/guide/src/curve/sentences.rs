@@ -6,10 +6,10 @@ use results::{LatencyFigures, Study, TestRounds, Trust};
 
 use crate::requests::Requests;
 
-/// So many times the floor is away from it: the sentences say twice.
+/// A latency above this multiple of the floor is away from it: the sentences say twice.
 const AWAY: f64 = 2.0;
 
-/// More than chance: so many times the capacity.
+/// A rate above this multiple of the capacity is more than chance.
 const MORE: f64 = 1.05;
 
 /// A load that was offered, and what came of it.

@@ -81,7 +81,7 @@ pub(super) struct Timing {
     pub(super) daemon_file_bytes: u64,
     /// All tests together, s: none begins that would end later.
     pub(super) total_s: u32,
-    /// Filling it ends after so many seconds.
+    /// Filling it ends after this number of seconds.
     pub(super) fill_s: u32,
     /// Warm-up of each test, ms.
     pub(super) ramp_ms: u32,
@@ -132,7 +132,7 @@ impl Timing {
         u64::from(self.ramp_ms + self.runtime_ms)
     }
 
-    /// What one of so many loops of a test takes, with its share of the rest before the first, ms.
+    /// What one loop of a test of `loops` takes, with its share of the rest before the first, ms.
     pub(super) fn step_ms(&self, loops: u32) -> u64 {
         self.own_ms() + u64::from(self.interval_s) * 1000 / u64::from(loops.max(1))
     }

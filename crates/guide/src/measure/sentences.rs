@@ -66,7 +66,7 @@ fn measured(study: &Study, pattern: &str) -> Option<Measured> {
     })
 }
 
-/// A deep queue gains something from so many times the IOPS of a single request on.
+/// A deep queue gains something where its IOPS are this multiple of those of a single request.
 const GAIN: f64 = 1.05;
 
 /// IOPS = concurrency / mean latency.

@@ -130,12 +130,12 @@ fn saturation(first: &Step<'_>, before: &Step<'_>, knee: &Step<'_>) -> Saturatio
         let bounded = |quotient: f64| f64::from(bounded(quotient * each));
         Interval { low: bounded(found.low), high: bounded(found.high), ..found }
     });
-    // Of so few rounds as sure as a coin: no interval.
+    // An interval of few rounds may be no surer than a coin: then there is none.
     let interval = interval.filter(|found| found.confidence > 0.5);
     Saturation { nodes: bounded(knee.found.iops / first.found.iops * each), interval }
 }
 
-/// Between what the quotient of two rates lies, for all that both may be: it is as sure as that neither is wrong.
+/// The interval of the quotient of two rates, from the intervals of both. Its confidence is that neither of them is wrong.
 fn quotient(of: Interval, by: Interval) -> Interval {
     Interval { low: of.low / by.high, high: of.high / by.low, confidence: of.confidence + by.confidence - 1.0 }
 }

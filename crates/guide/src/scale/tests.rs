@@ -8,7 +8,7 @@ use crate::Watcher;
 use crate::bench::Conditions;
 use crate::watch::{Step, Unwatched};
 
-/// Nodes that read so many MB/s each from a server that has so many for all.
+/// Nodes with a rate in MB/s each, and a server with a rate for all of them.
 struct Simulated {
     nodes: u32,
     each: u64,

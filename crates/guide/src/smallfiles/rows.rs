@@ -10,7 +10,7 @@ use crate::Problem;
 use crate::nodes::Nodes;
 use crate::study::{StudyRun, planned_row};
 
-/// Phases that were cut short are named, up to so many.
+/// At most this number of phases that were cut short is named.
 const CUTS_NAMED: usize = 3;
 
 /// Phases of one target, and those that were cut short.

@@ -117,7 +117,7 @@ fn durability(study: &Study) -> Option<String> {
     })
 }
 
-/// What options of the mount leave out of reads and changes of files: their times.
+/// Which times of files the options of the mount leave out.
 fn times(mount: &Mount) -> Option<String> {
     let parts: Vec<&str> = [
         mount.option("noatime").map(|_| "reads store no access times (noatime)"),
@@ -131,7 +131,7 @@ fn times(mount: &Mount) -> Option<String> {
 
 /// What several nodes do together; the cold phase asks for another's files.
 pub(super) fn of_nodes(study: &Study, ranks: u32, is_shared: bool) -> Option<String> {
-    // A rate of those that did not fail is none of all.
+    // Where operations failed, the rate of the others is not the rate of all.
     let failed = |pattern: &str| study.rows.iter().any(|row| row.pattern == pattern && row.first_error().is_some());
     let rate = |pattern: &str, what: &str| {
         let rate = figure(study, pattern, Metric::Operations).filter(|_| !failed(pattern))?;

@@ -135,7 +135,7 @@ fn wait(child: &mut Child, control: &Control) -> std::io::Result<bool> {
     }
 }
 
-/// A loop over the page's files as the record of a phase, of which so many went wrong.
+/// A loop over the page's files as the record of a phase, with the number of failures.
 pub(super) fn record(name: &str, looped: Looped, failures: u32, cache: Option<&str>) -> PhaseRecord {
     let failed = failures.max(u32::try_from(looped.complaints.len()).unwrap_or(FILES)).min(FILES);
     let done = u64::from(FILES - failed);

@@ -13,7 +13,7 @@ pub struct Standing {
     pub rank: u32,
     /// How many there are.
     pub ranks: u32,
-    /// So many ranks further are two others that did not run here before, the same one twice if there is only one.
+    /// Distances in ranks to two others that did not run here before, the same one twice if there is only one.
     pub strides: [u32; 2],
     /// Those are on other machines, with caches of their own.
     pub elsewhere: bool,

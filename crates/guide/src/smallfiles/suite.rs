@@ -51,7 +51,7 @@ pub struct Done {
     /// Of the call that is timed by itself.
     pub(super) part: Option<Latency>,
     pub(super) findings: Vec<Finding>,
-    /// So much of the CPU time was the kernel's, ns.
+    /// The kernel's part of the CPU time, ns.
     pub(super) system_ns: u64,
     /// Operations that the phase was to do.
     pub(super) planned: u64,

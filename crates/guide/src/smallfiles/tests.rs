@@ -279,7 +279,7 @@ fn a_phase_is_stopped_between_two_operations() {
     let place = TempDir::new().unwrap();
     let control = Arc::new(Control::default());
     let mut impatient = Impatient(Arc::clone(&control));
-    // No machine makes so many in the time.
+    // No machine makes this number in the time.
     let options = Options { files: 200_000, ..Options::default() };
     let study = with_control(place.path(), &options, control, &mut impatient);
     let write = phase_of(&study, "write").unwrap();

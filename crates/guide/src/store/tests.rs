@@ -145,7 +145,7 @@ fn an_odd_file_costs_one_warning_and_hides_no_other() {
     assert_eq!(Store::at(Some(folder.path())).unwrap().find("last").unwrap().id, "good");
 }
 
-/// A store of so many runs, each of some KiB.
+/// A store of `count` runs, each of some KiB.
 fn of_many_runs(count: u64) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::at(Some(folder.path())).unwrap();

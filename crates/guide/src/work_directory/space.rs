@@ -44,12 +44,12 @@ pub struct SpaceNeeds {
 }
 
 impl SpaceNeeds {
-    /// A few files of so many bytes together.
+    /// A few files of this number of bytes together.
     pub fn bytes(bytes: u64) -> SpaceNeeds {
         SpaceNeeds { bytes, inodes: 0 }
     }
 
-    /// The same for each of so many ranks.
+    /// The same for each of `ranks`.
     pub(super) fn times(self, ranks: u32) -> SpaceNeeds {
         let times = |amount: u64| amount.saturating_mul(ranks.into());
         SpaceNeeds { bytes: times(self.bytes), inodes: times(self.inodes) }

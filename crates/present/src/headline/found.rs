@@ -36,7 +36,7 @@ pub struct Found {
 pub struct Case {
     /// The names of the tests.
     pub tests: Vec<String>,
-    /// In so many runs of these tests it was seen.
+    /// Number of runs of these tests in which it was seen.
     pub runs: usize,
     /// How many runs they had.
     pub of_runs: usize,
@@ -138,7 +138,7 @@ struct Sentences<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// A run's finding against a test that had so many runs. Of one test the figures of all runs are one range; another test
+    /// A run's finding against a test with this number of runs. Of one test the figures of all runs are one range; another test
     /// belongs to it where its figures are about the same.
     fn add(&mut self, test: &'a str, runs: usize, finding: &'a Finding) {
         let own = |case: &Sentences<'a>| case.tests == [test] && ranged::alike(case.causes[0], &finding.cause);

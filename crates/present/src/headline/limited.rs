@@ -54,7 +54,7 @@ mod tests {
 
     const NAMES: [&str; 9] = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
 
-    /// So many tests with the first limit, so many with the second, of the rest nothing is visible.
+    /// The sentences about `device` tests with the first limit and `cpus` with the second; of the rest nothing is visible.
     fn told(device: usize, cpus: usize) -> Vec<String> {
         let names = |tests: &[&str]| tests.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let limited = |from: usize, to: usize, limiter| Limited {

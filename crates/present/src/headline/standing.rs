@@ -17,7 +17,7 @@ pub struct Standing {
     pub winner: Option<String>,
     /// The one that it is held against: the fastest that is not clearly slower, else the second.
     pub against: Option<String>,
-    /// So many times as fast as that one is the fastest.
+    /// Figure of the fastest place divided by that one's.
     pub ratio: Option<f64>,
     /// Where the ratio lies; `None`: too few rounds to say.
     pub interval: Option<Interval>,

@@ -38,7 +38,7 @@ pub struct TimeFigures {
     pub behind: Option<String>,
     /// How much of the time storage decides, percent: what is saved where the same command runs in memory.
     pub storage_percent: Option<Share>,
-    /// Some run counts: sentences speak of no other.
+    /// Whether any run counts; sentences speak of runs that count only.
     #[serde(skip)]
     is_told: bool,
 }
@@ -234,7 +234,7 @@ fn behind(tree: &TreeRecord) -> Option<String> {
         let waited = seconds(round_trips as f64 / 1e3);
         format!("{} (together {waited} of round trips)", listed(&named.chain(others).collect::<Vec<_>>()))
     });
-    // What it does belongs to what the place costs.
+    // The daemon's work is a part of what the place costs.
     let moved = wire.daemon_bytes.filter(|moved| moved.sum() > 0);
     let moved = moved.map(|moved| format!(", read {} and wrote {} itself", bytes(moved.read), bytes(moved.write)));
     let daemon = wire.daemon_cpu_ns.map(|ns| {

@@ -178,7 +178,7 @@ fn caption(grid: &Grid<'_>) -> String {
         text.push_str(&format!(" The baseline is {}.", shortened(&grid.targets[0], 40)));
     }
     if grid.cells().any(|(_, _, cell)| cell.repeats.iter().any(Repeat::is_sampled)) {
-        text.push_str(" For some jobs only one request in so many was timed, because the job reduces clock readings.");
+        text.push_str(" For some jobs not every request was timed, because the job reduces clock readings.");
     }
     text
 }

@@ -50,7 +50,7 @@ impl Next {
 }
 
 impl Changes<'_> {
-    /// For a terminal of so many columns.
+    /// For a terminal of this number of columns.
     pub fn text(&self, columns: usize) -> String {
         let form = Form::Text { columns };
         let answer = form.paragraph(&format!("{}.", outcome(self.found)));
@@ -198,7 +198,7 @@ fn meaning(change: &Change) -> &'static str {
     }
 }
 
-/// So many figures are worse, so many better, and so many could be judged.
+/// How many figures are worse, how many better, and how many could be judged.
 fn counts(found: &[Change]) -> (usize, usize, usize) {
     let count = |shown: Significance| found.iter().filter(|change| change.shown == shown).count();
     (count(Significance::Worse), count(Significance::Better), found.len() - count(Significance::Unknown))

@@ -7,7 +7,7 @@ use super::familiar;
 use super::table::{Form, Table};
 use crate::headline::{Headline, Six, TestFigures, figures, pairs};
 
-/// From so many columns on, what a test does stands beside its name.
+/// From this number of columns on, what a test does stands beside its name.
 const WIDE: usize = 100;
 
 /// The figures that the sentence rests on; empty: it has none.

@@ -20,7 +20,7 @@ const LINES: usize = 13;
 /// No wider than this: the eye follows a line of points better.
 const WIDEST: usize = 78;
 
-/// The chart in at most so many columns, ending with a line feed; `None` with fewer than two points, or when there is no
+/// The chart in at most this number of columns, ending with a line feed; `None` with fewer than two points, or when there is no
 /// room.
 pub(super) fn plot(marks: &[Mark], ticks: &[Tick], show_y: fn(f64) -> String, columns: usize) -> Option<String> {
     let usable = |mark: &&Mark| mark.x.is_finite() && mark.x >= 0.0 && mark.y.is_finite() && mark.y > 0.0;

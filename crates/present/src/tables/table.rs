@@ -99,7 +99,7 @@ impl Form {
 /// What stands before a command.
 const COMMAND: &str = "    ";
 
-/// The sentence in lines of at most so many columns, those after the first indented.
+/// The sentence in lines of at most this number of columns, those after the first indented.
 pub(super) fn wrapped(sentence: &str, columns: usize, indent: usize) -> String {
     let mut lines = vec![String::new()];
     let lead: String = sentence.chars().take_while(|letter| *letter == ' ').collect();

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::fixture;
 
-/// A node that reads for four seconds, each request of 1 MiB taking so long.
+/// A node that reads for four seconds, each request of 1 MiB with this latency.
 fn node(number: u32, name: &str, ios: u64, latency_ns: u64) -> RunRecord {
     let mut lat = Latency::with_histogram();
     (0..2000).for_each(|_| lat.record(latency_ns));

@@ -152,7 +152,7 @@ enum Above {
 
 struct Walk<'l> {
     look: &'l Look,
-    /// So many layers may still be added.
+    /// Number of layers that may still be added.
     left: usize,
     above: Vec<Above>,
 }

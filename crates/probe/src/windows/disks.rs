@@ -72,7 +72,7 @@ pub(super) fn remarks(numbers: &[u32]) -> Vec<String> {
     remarks
 }
 
-/// Who uses a raw disk or volume of so many bytes, and what it holds. What cannot be read is left to the job, whose own
+/// Who uses a raw disk or volume of this size in bytes, and what it holds. What cannot be read is left to the job, whose own
 /// open tells why.
 pub(super) fn device_use(path: &Path, raw: &Raw, size: Option<u64>) -> DeviceUse {
     let lies = |volume: machine::MountedVolume| Lies {

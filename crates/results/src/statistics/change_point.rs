@@ -56,7 +56,7 @@ const SEED: u64 = 0x0c4a_96e0;
 /// oscillation that a split catches in its first half does.
 const SUPERIORITY_MIN: f64 = 0.9;
 
-/// So many standard deviations of the noisier side are more than slow wandering brings about.
+/// Standard deviations of the noisier side that are more than slow wandering brings about.
 const CLEAR_DEVIATIONS: f64 = 4.0;
 
 /// The clearest lasting step of a series, if there is one.
@@ -141,7 +141,7 @@ mod tests {
         change_point(series, &Sensitivity::default())
     }
 
-    /// Levels of 5 % noise, each for so many values.
+    /// Levels with 5 % noise, each with its number of values.
     fn levels(random: &mut Random, parts: &[(f64, usize)]) -> Vec<f64> {
         let all = parts.iter().flat_map(|(level, count)| std::iter::repeat_n(*level, *count));
         all.map(|level| level * (1.0 + 0.05 * random.normal())).collect()

@@ -21,7 +21,7 @@ pub struct RankTest {
     pub exact: bool,
 }
 
-/// Up to so many values all arrangements are counted; every count is below 2^53, so that a float holds it exactly.
+/// Up to this number of values all arrangements are counted; every count is below 2^53, so that a float holds it exactly.
 const EXACT_UP_TO: usize = 50;
 
 /// The distribution of a sum of doubled ranks.

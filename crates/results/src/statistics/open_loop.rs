@@ -20,7 +20,7 @@ pub const FALLS_BEHIND: f64 = 0.98;
 /// Above this share the load is not a fifth too much, of which no more than 0.83 would come back.
 const KEEPS_UP: f64 = 0.9;
 
-/// So many requests tell a load of 120 % from one of 90 %: chance moves their number by 2.2 %.
+/// Number of requests that tells a load of 120 % from one of 90 %: chance moves their number by 2.2 %.
 pub const ENOUGH_REQUESTS: f64 = 2000.0;
 
 /// The parts of a run whose rates show how it scattered.

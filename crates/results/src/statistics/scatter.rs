@@ -4,16 +4,16 @@
 use super::descriptive::{mean, median};
 use super::{CHANGE_CONFIDENCE, Estimate, Interval, shifted_ratio};
 
-/// So many studies before the base tell how far studies scatter.
+/// Number of studies before the base that tells how far studies scatter.
 pub const HISTORY_MIN: usize = 3;
 
-/// The latest so many are asked: what was long ago may have been another storage.
+/// At most this number of the latest studies is asked: what was long ago may have been another storage.
 pub const HISTORY_MAX: usize = 10;
 
 /// What is taken for the deviation from study to study where no history shows it.
 const ASSUMED: f64 = 0.03;
 
-/// So many deviations hold 95 % of cases, and a little more.
+/// Deviations from the mean that hold 95 % of cases, and a little more.
 const DEVIATIONS: f64 = 2.0;
 
 /// How many deviations, found from 4 to 11 studies with the base among them, a later one lies from the base in 4 % of
@@ -26,7 +26,7 @@ const QUANTILES: [f64; HISTORY_MAX - HISTORY_MIN + 1] = [2.963, 2.604, 2.433, 2.
 pub enum Scatter {
     /// No history: ±3 % are taken for it.
     Assumed,
-    /// Of so many studies, the base among them.
+    /// Number of studies, the base among them.
     Seen {
         /// How many.
         studies: usize,

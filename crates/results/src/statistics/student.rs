@@ -3,7 +3,7 @@
 use super::Interval;
 use super::descriptive::mean;
 
-/// So many runs tell how much runs differ.
+/// Number of runs that tells how much runs differ.
 pub const RUNS_MIN: usize = 3;
 
 /// Degrees of freedom in the tables.

@@ -11,8 +11,8 @@ const BATCHED_FROM: usize = 50;
 /// Where neighbours differ by this many standard deviations, it is more than noise.
 const NOISE_DEVIATIONS: f64 = 3.0;
 
-/// A beginning is known to be another level when it lies so many times as far from the rest's median as any value of
-/// the rest: what wanders slowly begins somewhere, too.
+/// A beginning is another level when it lies this many times as far from the rest's median as the farthest value of the rest:
+/// a series that wanders slowly also begins somewhere else.
 const RANGES: f64 = 2.5;
 
 /// The same of a series below [`SHORT`] values, which shows little of its range.

@@ -99,7 +99,7 @@ pub struct Change {
     pub interval: Option<Interval>,
     /// How far studies lie from each other although nothing has changed.
     pub scatter: Scatter,
-    /// Exact two-sided probability that rounds differ so much by chance (Mann-Whitney); `None` with fewer than three.
+    /// Exact two-sided probability of at least this difference between rounds by chance (Mann-Whitney); `None` with fewer than three.
     pub p_value: Option<f64>,
     /// Rounds before and after.
     pub rounds: (usize, usize),

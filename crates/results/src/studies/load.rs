@@ -62,7 +62,7 @@ mod tests {
     use crate::PerDirection;
     use crate::record::{DirectionRecord, JobRecord, JobSetup, RunRecord};
 
-    /// So many of 10 times the percent a second, during 5 s.
+    /// The I/Os done in 5 s of the load `percent`, of which 10 a second were offered for each percent.
     fn row(percent: u32, ios: u64) -> Row {
         let read = DirectionRecord { ios, runtime_ms: 5000, ..DirectionRecord::default() };
         let mut job = JobRecord {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::evidence::Seen;
 use crate::record::{JobError, Latency};
 
-/// What one phase did: so many creates, stats, renames.
+/// What one phase did: its number of creates, stats or renames.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseRecord {
     /// `create`, `stat-hot`, `rename`, `fsync-directory`.

@@ -106,7 +106,7 @@ mod tests {
     use crate::record::{DirectionRecord, JobRecord, JobSetup, RunRecord};
     use crate::{Finding, PerDirection, Severity, Study};
 
-    /// A second of so many requests of 4k, in even tenths, each taking so long.
+    /// A second with `iops` requests of 4k, in even tenths, each with this latency.
     fn row(round: u32, iops: u64, latency_ns: u64) -> Row {
         let mut lat = Latency::with_histogram();
         (0..2000).for_each(|_| lat.record(latency_ns));

@@ -107,7 +107,7 @@ impl<'a> TestRounds<'a> {
         self.counted().into_iter().filter_map(|repeat| Some((repeat.row.round, metric.of(repeat)?))).collect()
     }
 
-    /// Whether so few requests lie beyond a percentile that it is chance.
+    /// Whether too few requests lie beyond a percentile to tell it from chance.
     pub fn is_scarce(&self, metric: Metric) -> bool {
         metric
             .percentile()

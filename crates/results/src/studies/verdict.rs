@@ -163,7 +163,7 @@ pub struct VerdictRow {
     /// What else the reader must know, one sentence each: a thin margin, a rate that fell, a shortened test.
     #[serde(default)]
     pub caveats: Vec<String>,
-    /// Where more runs could decide: the test was not repeated beyond so many seconds of measuring.
+    /// Where more runs could decide: the limit of seconds of measuring at which the test was not repeated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap_s: Option<f64>,
     /// Rows of the study that it rests on.

@@ -30,7 +30,7 @@ struct Weather {
     study: f64,
     /// A change between days by more than is assumed: only a history can show it.
     is_beyond_assumed: bool,
-    /// So many rounds find a change of 15 %; `None`: the studies lie too far apart.
+    /// Number of rounds that finds a change of 15 %; `None`: the studies lie too far apart.
     found_from: Option<usize>,
 }
 
@@ -86,7 +86,7 @@ fn is_shown(found: &Estimate) -> bool {
 }
 
 /// Shares of cases, in the order of the table: a change that is none, intervals that hold, a change of 15 % that is found;
-/// without a history, and with so many studies before the base.
+/// without a history, and with `earlier` studies before the base.
 fn outcomes(weather: Weather, rounds: usize, earlier: usize) -> [f64; 6] {
     shares(|random| {
         let history: Vec<Vec<f64>> = (0..=earlier).map(|_| study(weather, rounds, random)).collect();

@@ -17,7 +17,7 @@ fn shares<const THINGS: usize>(hold: impl Fn(&mut noise::Random) -> [bool; THING
     shares_of(CASES, hold)
 }
 
-/// The same of so many cases.
+/// The same of this number of cases.
 fn shares_of<const THINGS: usize>(cases: u64, hold: impl Fn(&mut noise::Random) -> [bool; THINGS]) -> [f64; THINGS] {
     let mut counts = [0.0; THINGS];
     for case in 0..cases {

@@ -27,11 +27,11 @@ impl Random {
 pub(crate) enum Noise {
     /// Each moment for itself.
     Independent,
-    /// Each moment keeps so much of the one before.
+    /// The share of the moment before that each moment keeps.
     Autocorrelated(f64),
     /// Now and then some moments in a row are a third slower.
     Bursts,
-    /// Each moment is so much faster than the one before.
+    /// The share by which each moment is faster than the one before.
     Drift(f64),
 }
 

@@ -36,7 +36,7 @@ impl<'watcher> Meter<'watcher> {
         Meter { clock: RealClock::shared(), first: None, bytes_done: 0, bytes_total, watcher }
     }
 
-    /// So many bytes more are made.
+    /// Counts this number of bytes as made.
     pub(crate) fn add(&mut self, bytes: u64) {
         self.bytes_done += bytes;
         let now_ns = self.clock.now_ns();

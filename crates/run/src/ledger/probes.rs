@@ -28,7 +28,7 @@ pub(super) struct Probes {
     files: Files,
     /// How long counting the pages took last, ns.
     pages_ns: u64,
-    /// One in so many samples is kept; doubles when old ones are thinned out.
+    /// One sample in this number is kept; it doubles when old ones are thinned out.
     keep_one_in: u64,
     looks: u64,
 }

@@ -30,7 +30,7 @@ pub(super) fn open(plan: &WorkerPlan, shared: &Shared) -> Result<Option<File>, R
     Ok(Some(file))
 }
 
-/// The log, from now on: its files are open.
+/// Begins the recording of a worker whose files are open.
 pub(super) fn begin(plan: &WorkerPlan, file: File, now_ns: u64) -> Recording {
     let names = plan.files.iter().map(|file| job::bytes::bytes(&job::bytes::shown(&file.path)).into_owned());
     let mut recording = Recording::begin(file, names, now_ns);
@@ -38,7 +38,7 @@ pub(super) fn begin(plan: &WorkerPlan, file: File, now_ns: u64) -> Recording {
     recording
 }
 
-/// Writes the end of a log. `synced`: so many files were synced last, at `now_ns`.
+/// Writes the end of a log. `synced`: the number of files that were synced last, at `now_ns`.
 ///
 /// # Errors
 /// A sentence, when not all of it is written.

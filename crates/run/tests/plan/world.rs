@@ -41,7 +41,7 @@ impl World {
         self
     }
 
-    /// A regular file of so many bytes.
+    /// A regular file of this number of bytes.
     pub(crate) fn file(self, path: &str, bytes: u64) -> World {
         self.with(path, PathFacts { kind: FileKind::Regular, size_bytes: Some(bytes), ..PathFacts::default() })
     }
@@ -51,7 +51,7 @@ impl World {
         self.with(path, PathFacts { kind, ..PathFacts::default() })
     }
 
-    /// A block device of so many bytes that nobody uses, or that is mounted somewhere.
+    /// A block device of this size that nobody uses, or that is mounted somewhere.
     pub(crate) fn device(self, path: &str, bytes: u64, mounted_at: Option<&str>) -> World {
         let mounted_at = mounted_at.into_iter().map(PathBuf::from).collect();
         self.device_with(path, bytes, DeviceUse { mounted_at, ..DeviceUse::default() })

@@ -125,7 +125,7 @@ impl BlockRecord {
         (self.bytes > 0).then_some((kind, self.sector.saturating_mul(SECTOR_BYTES), u64::from(self.bytes)))
     }
 
-    /// By how much more requests are under way from here on.
+    /// Change of the number of requests in flight by this record.
     pub(super) fn under_way(&self) -> i64 {
         match self.event() {
             QUEUED if self.bytes > 0 => 1,

@@ -22,7 +22,7 @@ impl Chunk {
         &self.bytes[self.from..self.to]
     }
 
-    /// These bytes are used, if there are so many.
+    /// Takes the first `length` bytes away, or all where there are fewer.
     pub(super) fn skip(&mut self, length: usize) {
         self.from = self.to.min(self.from + length);
     }
@@ -44,7 +44,7 @@ impl Chunk {
         }
     }
 
-    /// Reads until so many bytes are there; false: there are fewer.
+    /// Reads until `length` bytes are there; false: the input has fewer.
     pub(super) fn has(&mut self, length: usize, input: &mut dyn Read) -> io::Result<bool> {
         while self.to - self.from < length {
             if !self.read_on(input)? {

@@ -20,7 +20,7 @@ pub(super) enum Action {
     OpenOrClose,
     /// Offset and length.
     Io(OpKind, u64, u64),
-    /// Until so many ms after the begin (version 2).
+    /// Waits until this number of ms after the begin (version 2).
     Wait(u64),
 }
 

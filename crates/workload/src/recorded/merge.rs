@@ -13,9 +13,9 @@ use super::records::LogError;
 pub struct Part {
     /// Its records.
     pub log: Arc<dyn LogInput>,
-    /// What its times are multiplied with, percent.
+    /// Factor of the times of this trace, percent.
     pub scale_percent: f64,
-    /// How often it comes.
+    /// How often this trace is repeated.
     pub passes: u64,
 }
 
@@ -30,7 +30,7 @@ pub enum MergeError {
     Write(#[from] io::Error),
 }
 
-/// One trace on its way.
+/// A trace that is being merged, and the next record of it.
 struct Way {
     part: Part,
     index: usize,

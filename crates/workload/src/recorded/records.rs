@@ -22,9 +22,9 @@ const DEPTH_MAX: i64 = 1024;
 pub struct LogError {
     /// A line, or a record.
     pub what: &'static str,
-    /// Where, counted from 1.
+    /// Number of that line or record, counted from 1.
     pub number: u64,
-    /// A sentence.
+    /// Why it cannot be replayed, as a sentence.
     pub reason: String,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Record {
     pub(super) op: Op,
     /// ns since the begin of the log, or [`NO_INSTANT`].
     pub(super) due_ns: u64,
-    /// Where it stands.
+    /// Line or record of the request, counted from 1.
     pub(super) number: u64,
 }
 
@@ -55,11 +55,11 @@ pub(super) struct Records {
     options: ReplayOptions,
     chunk: Chunk,
     form: Form,
-    /// Lines or records so far.
+    /// Number of lines or records read so far.
     number: u64,
     files: Files,
     times: Times,
-    /// Requests under way in a trace: now, at most, and whether it says when they ended.
+    /// Requests in flight in a trace: now, at most, and whether the trace says when requests ended.
     under_way: (i64, i64, bool),
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Records {
 struct Files {
     numbers: HashMap<Box<[u8]>, Option<u32>>,
     with_io: Vec<Box<[u8]>>,
-    /// Of the last request, and what the log calls it.
+    /// The file of the last request: its number, and its name in the log.
     last: u32,
     last_name: Box<[u8]>,
     /// The device of the last record.
@@ -80,11 +80,11 @@ struct Files {
 struct Times {
     /// Begin of this part of the log: a header in the middle begins the times anew.
     part_ns: u64,
-    /// Time of its first record, and of the last one, as they are written.
+    /// Times of the first and of the last record of this part, as the log has them.
     first: Option<u64>,
     last: u64,
     latest_ns: u64,
-    /// Of a wait of version 2, for the next request.
+    /// When a `wait` of version 2 lets the next request begin.
     awaited_ns: Option<u64>,
 }
 
@@ -111,7 +111,7 @@ impl Records {
         matches!(self.form, Form::Blocks { .. })
     }
 
-    /// Requests that were in flight at most, as far as a trace tells.
+    /// The most requests that were in flight, where a trace says it.
     pub(super) fn depth(&self) -> Option<u32> {
         let (_, most, known) = self.under_way;
         self.is_trace().then_some(if known { most.clamp(1, DEPTH_MAX) as u32 } else { 1 })
@@ -248,7 +248,7 @@ impl Records {
     /// A request, if a record has one that is replayed.
     fn read_block(&mut self, block: &BlockRecord) -> Result<Option<Record>, String> {
         let (now, most, known) = self.under_way;
-        // What is merged into another one was none of its own.
+        // A request that was merged into another one reached the device as a part of that one.
         let most = if block.under_way() < 0 && !block.completes() { most } else { most.max(now) };
         self.under_way = ((now + block.under_way()).max(0), most, known || block.completes());
         let Some((kind, offset, length)) = block.request() else { return Ok(None) };

@@ -127,7 +127,7 @@ fn driven(writes: bool, short: Option<u64>) -> (Moments, u64) {
     driven_after(0, writes, short, &Control::default(), &WorkerCell::default())
 }
 
-/// The same after a warm-up of so long.
+/// The same after a warm-up of this length.
 fn driven_after(
     ramp_ns: u64,
     writes: bool,

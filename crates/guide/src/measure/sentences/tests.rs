@@ -18,7 +18,7 @@ fn simulated() -> Study {
     simulated_runs(&["100us"])
 }
 
-/// The same in runs whose requests take so long.
+/// The same in runs whose requests take these times.
 fn simulated_runs(services: &[&str]) -> Study {
     let place = Place { name: "/data".into(), path: "/".into() };
     let mut unwatched = Unwatched;

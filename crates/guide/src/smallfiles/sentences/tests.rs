@@ -11,7 +11,7 @@ use super::*;
 use crate::study::{Caller, StudyRun, planned_row};
 use crate::watch::Unwatched;
 
-/// A phase in which each operation took so long.
+/// A phase in which each operation took `each_ns`.
 fn phase(name: &str, operations: u64, each_ns: u64) -> PhaseRecord {
     let mut moments = Moments::default();
     let mut counts = vec![0; results::BUCKETS];

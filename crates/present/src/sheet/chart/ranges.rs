@@ -12,7 +12,7 @@ const LEFT: f64 = 186.0;
 const RIGHT: f64 = 120.0;
 const TOP: f64 = 12.0;
 const STEP: f64 = 15.0;
-/// So many labels stand beside each other without a touch.
+/// Labels that stand beside each other without touching.
 const MARKS: usize = 5;
 
 /// Operations of one kind.

@@ -9,7 +9,7 @@ use results::{
 
 use crate::tables::{markdown, summary, text};
 
-/// Each value so often that a 99th percentile may be shown.
+/// Each value a thousand times, enough for a 99th percentile to be shown.
 fn latency(values_us: &[u64]) -> Latency {
     let (mut moments, mut histogram) = (Moments::default(), Histogram::new());
     for value in values_us.iter().flat_map(|value| [value; 1000]) {

@@ -15,13 +15,13 @@ use crate::linux::{Look, block, class, mounts, paths};
 use crate::{Fact, FileKind, NotVisible};
 use results::evidence::{BlockDevice, DeviceNumber, DirectIo, Layer, Mount, Space};
 
-/// A path that says nothing for so long counts as one that does not answer.
+/// A path that says nothing for this time counts as one that does not answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Stack of the thread that asks.
 const STACK_BYTES: usize = 512 * 1024;
 
-/// So many names of a directory are looked at for a file that can be asked about direct I/O.
+/// Names of a directory that are looked at for a file that can be asked about direct I/O.
 const SAMPLE_NAMES: usize = 64;
 
 /// Answers about a path.

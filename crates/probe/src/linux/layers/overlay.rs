@@ -6,7 +6,7 @@ use super::{Asked, Part};
 use crate::linux::{Look, class, mounts};
 use results::evidence::{Mount, StorageClass};
 
-/// So often the spaces of two filesystems are compared: others may use one of them meanwhile.
+/// How often the spaces of two filesystems are compared: others may use one of them meanwhile.
 const COMPARISONS: usize = 3;
 
 /// The directories, the one that holds the data first. A relative name belongs to the folder of whoever mounted it, and

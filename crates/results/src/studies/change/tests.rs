@@ -16,7 +16,7 @@ fn setup() -> JobSetup {
     }
 }
 
-/// A run of one second with so many reads of 4 KiB, all with this latency.
+/// A run of one second with this number of reads of 4 KiB, all with this latency.
 fn run(reads: u64, latency_ns: u64) -> RunRecord {
     let mut job = JobRecord::new("job", 1, setup());
     job.directions.read.ios = reads;
@@ -175,7 +175,7 @@ fn other_plans_and_machines_are_obstacles() {
     );
 }
 
-/// So many earlier studies, each so many percent faster than the one before, all of an hour.
+/// Earlier studies with these levels, all within an hour.
 fn kept(levels: &[u64]) -> Vec<Study> {
     let of = |(hour, percent): (usize, &u64)| {
         let rounds: Vec<(u64, u64)> = STEADY.iter().map(|(reads, ns)| (reads * percent / 100, *ns)).collect();
