@@ -232,7 +232,7 @@ fn latency_of(rows: &[&Row], io_direction: IoDirection, span: Span) -> Latency {
     if latency.moments.count > 0 || span != Span::Completion {
         return latency;
     }
-    // With gtod_reduce one I/O in so many was timed all the same.
+    // With gtod_reduce some I/Os were timed all the same, at even distances.
     let sampled = jobs(rows).filter_map(|job| job.sampled_latency.as_deref()).flat_map(|of| match io_direction {
         IoDirection::Read => vec![of.read.clone()],
         IoDirection::Write => vec![of.write.clone()],

@@ -106,7 +106,7 @@ fn failures_are_explained_by_what_was_asked_for() {
 #[test]
 fn a_depth_beyond_the_kernels_limit_names_the_sysctl() {
     let beyond = EngineSetup { depth: 1 << 24, ..setup(EngineName::Libaio, &[], EngineOptions::default()) };
-    let text = with_engine(&beyond, Nothing).expect_err("no kernel allows so many").to_string();
+    let text = with_engine(&beyond, Nothing).expect_err("no kernel allows this depth").to_string();
     assert!(text.contains("iodepth=16777216"), "{text}");
     assert!(text.contains("fs.aio-max-nr") || text.contains("seccomp") || text.contains("lower"), "{text}");
 }

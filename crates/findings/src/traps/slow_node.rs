@@ -16,9 +16,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     happens: "A node with a slow link, a busy CPU or another mount lags behind. The total is then not what equal nodes \
               would get, and a job over all of them waits for the slowest.",
     seen: "IOPS of each node beside those of the others, per job. A caution if a node is more than three median absolute \
-           deviations below the median and at least 20 % below it. Of two nodes, one with less than half the other's rate. However few I/Os it made, \
-           unless so few more are chance; and in jobs with a rate limit or think time, too. Of a phase of operations on \
-           names the operations of all passes, from 0.2 s on.",
+           deviations below the median and at least 20 % below it. Of two nodes, one with less than half the other's rate. The number of I/Os \
+           does not matter, unless the distance may be chance; jobs with a rate limit or think time are judged, too. Of \
+           a phase of operations on names the operations of all passes count, from 0.2 s on.",
     advice: "Compare that node's table of mount, link and CPU with the others', and measure it alone.",
     documented: "Leys et al., Detecting outliers, Journal of Experimental Social Psychology 49 (2013): three deviations; \
                  IOR, stragglers",
