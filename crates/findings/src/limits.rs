@@ -9,7 +9,7 @@ mod study;
 
 use results::evidence::{InMemory, StorageClass};
 use results::statistics::FALLS_BEHIND;
-use results::{Finding, JobRecord, Moments, Pace, PerDirection, RunRecord, Severity};
+use results::{Finding, JobRecord, Latency, Moments, Pace, PerDirection, RunRecord, Severity};
 
 use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
 use crate::traps::{cpu_starved, foreign_load, memory_limit, throttled};
@@ -366,6 +366,15 @@ pub(crate) fn mean_latency_ns(row: &Row<'_>) -> Option<f64> {
     let syncs = mean(row.workers.iter().map(|worker| worker.sync.lat.moments));
     let is_synced = row.first().plan.sync_every_writes == 1;
     Some(requests + syncs.filter(|_| is_synced).unwrap_or(0.0))
+}
+
+/// Median latency of the row's requests from start to reap, ns; of writes that are each synced there is none, since the sync
+/// counts by itself.
+pub(crate) fn median_latency_ns(row: &Row<'_>) -> Option<f64> {
+    let mut all = Latency::default();
+    let directions = row.workers.iter().flat_map(|worker| worker.directions.iter());
+    directions.for_each(|(_, direction)| all.merge(&direction.lat));
+    (row.first().plan.sync_every_writes != 1).then(|| all.shown(50.0).map(|ns| ns as f64)).flatten()
 }
 
 /// The mean of all of them, ns.

@@ -325,6 +325,8 @@ fn answered(
 }
 
 #[cfg(test)]
+mod steps_tests;
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -212,7 +212,7 @@ mod tests {
                     // Each of the three has three digits: half of the last one is 0.5 % at most.
                     let rounding = (client_ns + server_ns + added) * 0.00501;
                     assert!((added - (client_ns - server_ns)).abs() < rounding, "{}", told());
-                    let share = number_after(text, "(").unwrap();
+                    let share = number_after(text.split_once("protocol add ").unwrap().1, "(").unwrap();
                     assert!((share - added / client_ns * 100.0).abs() < 1.2, "{}", told());
                 }
                 None => assert!(text.contains("add nothing") && client_ns <= server_ns * 1.0101, "{}", told()),

@@ -128,6 +128,7 @@ impl Headline {
             return Vec::new();
         }
         let mut lines = timed::lines(&self.times, &self.standings);
+        lines.extend(figures::apart(&self.tests, study).map(|tests| ("latency", tests)));
         lines.push(("trust", self.trust.words()));
         // Of several targets a line each: why one is faster.
         if study.targets.len() > 1 {

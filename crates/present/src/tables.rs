@@ -1,5 +1,6 @@
 //! Studies for people: tables and sentences at the width of a terminal, and the same in Markdown.
 
+mod attribution;
 mod bars;
 mod changes;
 mod check;
@@ -19,6 +20,7 @@ mod sweep;
 mod table;
 mod time;
 
+pub use attribution::attribution;
 pub use changes::{Changes, Next};
 pub use check::{ListedProfile, profiles, profiles_json};
 pub use history::{history, history_json};

@@ -100,6 +100,32 @@ pub fn latency(ns: f64) -> String {
     scaled(ns, &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")])
 }
 
+/// Mean and median of a latency are both printed where one of them is this multiple of the other.
+const APART: f64 = 3.0;
+
+/// Whether mean and median of a latency are so far apart that both are printed.
+pub fn are_apart(mean: f64, median: f64) -> bool {
+    mean >= median * APART || median >= mean * APART
+}
+
+/// A latency by its median, in a sentence: `a median of 114 µs (mean 2.03 ms)`; of too few requests for a median by its mean.
+pub fn by_median(median_ns: Option<f64>, mean_ns: f64) -> String {
+    match median_ns {
+        None => format!("a mean of {}", latency(mean_ns)),
+        Some(median_ns) if are_apart(mean_ns, median_ns) => {
+            format!("a median of {} (mean {})", latency(median_ns), latency(mean_ns))
+        }
+        Some(median_ns) => format!("a median of {}", latency(median_ns)),
+    }
+}
+
+/// A latency by its mean, behind a word that says so: `2.03 ms (median 114 µs)`.
+pub fn by_mean(mean_ns: f64, median_ns: Option<f64>) -> String {
+    let median_ns = median_ns.filter(|median_ns| are_apart(mean_ns, *median_ns));
+    let median = median_ns.map(|ns| format!(" (median {})", latency(ns))).unwrap_or_default();
+    format!("{}{median}", latency(mean_ns))
+}
+
 /// An amount of bytes, of files, memory and devices alike: `512 B`, `64 KiB`, `7.70 GiB`.
 pub fn bytes(bytes: u64) -> String {
     const UNITS: [(u64, &str); 5] =
@@ -163,6 +189,18 @@ mod tests {
         let shown: Vec<String> =
             [10.0, 3000.0, 0.484, 2.5, 90.0, 113.283_019].iter().map(|value| published(*value)).collect();
         assert_eq!(shown, ["10", "3,000", "0.484", "2.5", "90", "113"]);
+    }
+
+    #[test]
+    fn a_mean_far_from_the_median_stands_beside_it() {
+        assert_eq!(by_median(Some(1e5), 2.9e5), "a median of 100 µs");
+        assert_eq!(by_median(Some(1e5), 3e5), "a median of 100 µs (mean 300 µs)");
+        assert_eq!(by_median(Some(3e5), 1e5), "a median of 300 µs (mean 100 µs)");
+        assert_eq!(by_median(None, 1e5), "a mean of 100 µs");
+        assert_eq!(
+            [by_mean(3e5, Some(1e5)), by_mean(3e5, Some(2e5)), by_mean(3e5, None)],
+            ["300 µs (median 100 µs)", "300 µs", "300 µs"]
+        );
     }
 
     #[test]

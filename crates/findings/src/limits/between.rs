@@ -2,10 +2,10 @@
 //! on the client is that of network and protocol; the mount's counters show which.
 
 use results::RunRecord;
-use results::quantity::{bytes_per_s, latency};
+use results::quantity::{by_mean, bytes_per_s, latency};
 
 use super::network::{NfsTimes, ROUND_TRIPS, link_rates, nfs_times};
-use super::{direction, machine_busy, mean_latency_ns};
+use super::{direction, machine_busy, mean_latency_ns, median_latency_ns};
 use crate::evidence::{Evidence, Row, Transfer};
 
 /// Who is the limit.
@@ -64,6 +64,8 @@ const MOST: f64 = 0.5;
 struct Known {
     server_ns: f64,
     client_ns: f64,
+    /// Median latencies on the server and on the client.
+    medians_ns: [Option<f64>; 2],
     /// Of the mount's requests.
     times: Option<NfsTimes>,
     /// One TCP connect without load, ns.
@@ -87,6 +89,7 @@ pub fn between(server: &RunRecord, client: &RunRecord) -> Option<Attribution> {
     let known = Known {
         server_ns: mean_latency_ns(server_row)?,
         client_ns: mean_latency_ns(client_row)?,
+        medians_ns: [server_row, client_row].map(median_latency_ns),
         times: flow.and_then(|flow| nfs_times(client_row, flow)),
         connect_ns: client_row
             .storage
@@ -156,12 +159,14 @@ impl Known {
             Transfer::Write if row.first().plan.sync_every_writes == 1 => "write with its sync",
             Transfer::Write => "write",
         };
-        let (server, client) = (latency(self.server_ns), latency(self.client_ns));
+        let [server, client] = self.medians_ns;
+        let (server, client) = (by_mean(self.server_ns, server), by_mean(self.client_ns, client));
         let added = match added_ns {
             0.0 => "network and protocol add nothing that these two runs show".to_owned(),
             _ => format!("network and protocol add {} ({:.0} %)", latency(added_ns), self.share(added_ns) * 100.0),
         };
-        let mut sentence = format!("A {what} takes {server} on the server and {client} on the client: {added}.");
+        let mut sentence =
+            format!("A {what} takes {server} on the server and {client} on the client, on average: {added}.");
         if let Some(times) = self.times {
             sentence.push_str(&format!(
                 " NFS counters: {} in the client's queue, {} on the network and in the server.",

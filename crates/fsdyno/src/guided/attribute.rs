@@ -1,5 +1,6 @@
 //! `attribute`: whose the latency of a client's mount is.
 
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -10,7 +11,7 @@ use results::sort;
 use serde_json::{Value, json};
 
 use super::stored::{ended, opened, printed};
-use crate::process::streams::columns;
+use crate::process::streams::{columns, is_terminal};
 
 /// Server, link or client: where the latency of a network mount comes from. The same question asked on the server's own
 /// filesystem and on the client's mount, each a kept run or a file.
@@ -23,6 +24,9 @@ pub(crate) struct Attribute {
     /// One JSON document.
     #[arg(long)]
     json: bool,
+    /// Print all sentences and reasons on a terminal too, and not only what fits 24 lines.
+    #[arg(long, conflicts_with = "json")]
+    wide: bool,
     /// Where runs are kept [default: $XDG_DATA_HOME/fsdyno, on Windows %LOCALAPPDATA%\fsdyno].
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
@@ -38,12 +42,26 @@ impl Attribute {
         let (server, client) = (store.find(&self.server)?, store.find(&self.client)?);
         let found = attribute(&server, &client)?;
         let first_line = format!("{} on the server, {} on the client", server.id, client.id);
+        let whole = self.whole();
         Ok(printed(&if self.json {
             let patterns: Vec<Value> = found.iter().map(as_json).collect();
             present::document(headline(&found), json!({"server": server.id, "client": client.id, "patterns": patterns}))
-        } else {
+        } else if self.wide || !is_terminal(&io::stdout()) {
             as_text(&first_line, &found)
+        } else {
+            let parts: Vec<_> =
+                found.iter().map(|one| (&*one.pattern, one.outcome.as_ref().map_err(|why| &**why))).collect();
+            let said = (&*first_line, in_short(&found));
+            let said = (said.0, said.1.as_deref());
+            present::tables::attribution([&server, &client], said, &parts, &whole, columns())
         }))
+    }
+
+    /// The command that shows all of it.
+    fn whole(&self) -> String {
+        let words = ["fsdyno", "attribute", &self.server, &self.client, "--wide"].map(str::to_owned);
+        let store = self.store.iter().map(|store| format!("--store={}", store.display()));
+        present::shell::as_typed(&words.into_iter().chain(store).collect::<Vec<_>>())
     }
 }
 
@@ -127,6 +145,41 @@ mod tests {
         assert_eq!(headline(std::slice::from_ref(&open)), NOTHING_KNOWN);
         assert_eq!(as_json(&open)["not_visible"], "the plans differ");
         assert!(as_json(&open).get("limit").is_none());
+    }
+
+    #[test]
+    fn a_terminal_gets_one_screen_with_what_to_look_at_next() {
+        let found = |culprit| findings::limits::Attribution {
+            server_ns: 1e6,
+            client_ns: 4e6,
+            added_ns: 3e6,
+            added_share: 0.75,
+            queue_ns: None,
+            round_trip_ns: None,
+            culprit: Some(culprit),
+            sentence: "A read takes 4 ms.".into(),
+        };
+        let of =
+            |id: &str| results::Study { id: id.into(), ..results::Study::of_run(results::RunRecord::new("test", 1)) };
+        let (server, mut client) = (of("server"), of("client"));
+        client.targets[0].path = "/mnt/nfs".into();
+        use findings::limits::Culprit::{Client, Link, Server};
+        for (culprit, next) in
+            [(Link, "inspect /mnt/nfs"), (Server, "show server --wide"), (Client, "show client --wide")]
+        {
+            let found = found(culprit);
+            let mut parts = vec![("read-latency", Ok(&found)); 9];
+            parts.push(("rand-read", Err("the plans differ")));
+            let whole = "fsdyno attribute server client --wide";
+            let told = ("server on the server, client on the client", Some("An answer."));
+            let page = present::tables::attribution([&server, &client], told, &parts, whole, 80);
+            assert!(page.lines().count() <= 22 && page.lines().all(|line| line.chars().count() <= 80), "{page}");
+            let steps: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("    fsdyno ")).collect();
+            assert_eq!(steps, [next, "attribute server client --wide"], "{page}");
+            for words in ["1.00 ms", "4.00 ms", "3.00 ms", culprit.word(), "not known: the plans differ", "trust"] {
+                assert!(page.contains(words), "{words}: {page}");
+            }
+        }
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::io::Write;
 
 use guide::watch::{LiveFigures, LivePhase, Step};
 use os::clock::{Clock, RealClock};
-use results::Row;
 use results::quantity::counted;
+use results::{Row, Trust};
 
 use super::progress::{self, Estimate};
 use crate::process::streams::{columns_of_progress, is_terminal, print_stderr, print_stderr_fitted};
@@ -129,10 +129,12 @@ impl guide::Watcher for Live {
     fn end(&mut self, step: &Step, row: &Row) {
         self.estimate.end((RealClock::shared().now_ns() - self.began_ns) / 1_000_000);
         self.clear();
-        if !self.quiet && self.terminal {
+        // The first round of a test has its line; later ones have theirs where something went wrong.
+        let is_kept = row.round == 0 || row.trust() == Trust::Invalid || row.first_error().is_some();
+        if !self.quiet && self.terminal && is_kept {
             let found = present::tables::summary(row);
             print_stderr(&progress::kept(step, &found, self.has_several(), columns_of_progress() - 1));
-        } else if !self.quiet {
+        } else if !self.quiet && !self.terminal {
             let (number, of) = (step.number, step.of);
             let what = format!("[{number}/{of}] {}: {}", step.target, step.title);
             print_stderr(&format!("{what}: {}", present::tables::summary(row)));

@@ -102,6 +102,21 @@ fn pages_fit_the_terminal() {
     }
 }
 
+/// Rounds of one test leave one line, also where there are three of them.
+#[test]
+fn a_test_leaves_one_line_whatever_its_rounds() {
+    let place = Place::with(&["data"]);
+    let Some(screen) = shown(&place, "smallfiles data --files=20 --no-store", 80) else { return };
+    let kept = |line: &&str| line.starts_with(|letter: char| letter.is_ascii_digit());
+    // What is kept follows the order that clears the line.
+    let kept: Vec<&str> = screen.split("\u{1b}[J").filter_map(|rest| rest.lines().next()).filter(kept).collect();
+    let is_first = |line: &&&str| line.split('/').next().unwrap().parse::<u32>().unwrap() <= 15;
+    assert_eq!(kept.iter().filter(is_first).count(), 15, "{kept:#?}");
+    // In later rounds what went wrong has a line.
+    let later = kept.iter().filter(|line| !is_first(line)).all(|line| line.contains("invalid"));
+    assert!(later, "{kept:#?}");
+}
+
 #[test]
 fn one_line_of_progress_says_how_long_the_question_takes() {
     let place = Place::with(&["a", "b"]);

@@ -1,7 +1,7 @@
 //! How the figures of `measure` are related, in three sentences.
 
 use results::evidence::{ServerIdentity, StorageClass};
-use results::quantity::{bytes_per_s, count, latency, number, published};
+use results::quantity::{are_apart, bytes_per_s, count, latency, number, published};
 use results::{Direction, Lane, Study, Target, TestRounds, Trust, test_name};
 use run::StopRule;
 
@@ -128,9 +128,12 @@ fn throughput(study: &Study) -> Option<String> {
 
 /// What the network's round trip explains of the latency.
 fn round_trip(study: &Study, server: Option<&ServerIdentity>) -> Option<String> {
-    let of = |what, patterns| Some((what, measured_of(study, patterns)?.typical));
-    let (what, (p50_ns, figure)) = of("a 4k read", SINGLE_READS).or_else(|| of("a 4k write", SINGLE_WRITES))?;
-    let (took, what) = (latency(p50_ns), &format!("{what} ({figure})"));
+    let of = |what, patterns| Some((what, measured_of(study, patterns)?));
+    let (what, found) = of("a 4k read", SINGLE_READS).or_else(|| of("a 4k write", SINGLE_WRITES))?;
+    let (p50_ns, figure) = found.typical;
+    let mean =
+        if are_apart(found.mean_ns, p50_ns) { format!(", mean {}", latency(found.mean_ns)) } else { String::new() };
+    let (took, what) = (latency(p50_ns), &format!("{what} ({figure}{mean})"));
     let Some(server) = server else { return Some(without_server(study.targets.first()?, what, &took)) };
     let address = &server.address;
     Some(match server.connect_ns.value().map(|connect_ns| *connect_ns as f64) {

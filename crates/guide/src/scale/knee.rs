@@ -1,5 +1,6 @@
 //! From how many nodes on the total no longer grows, and what limits it there.
 
+use findings::limits::{Limit, Phrase};
 use results::quantity::{bytes_per_s, count_per_s, counted, number};
 use results::statistics::{Knee, knee};
 use results::{Interval, Row, Study, SweepPoint};
@@ -140,16 +141,14 @@ fn quotient(of: Interval, by: Interval) -> Interval {
     Interval { low: of.low / by.high, high: of.high / by.low, confidence: of.confidence + by.confidence - 1.0 }
 }
 
-/// What limits a step, if its runs agree.
-fn limit(step: &Step<'_>) -> Option<&'static str> {
-    let limits: Vec<&str> = step
-        .rows
-        .iter()
-        .filter_map(|row| findings::limits::of_run(row.run.as_ref()?).ok())
-        .map(|limit| limit.limiter.word())
-        .collect();
-    let first = *limits.first()?;
-    limits.iter().all(|limit| *limit == first).then_some(first)
+/// What limits a step, if its runs agree, and what shows that.
+fn limit(step: &Step<'_>) -> Option<String> {
+    let limits: Vec<Limit> =
+        step.rows.iter().filter_map(|row| findings::limits::of_run(row.run.as_ref()?).ok()).collect();
+    let first = limits.first()?.limiter;
+    let evidence = Phrase::together(&limits.iter().map(|limit| &limit.evidence).collect::<Vec<_>>());
+    let shown = evidence.filter(|words| !words.is_empty()).map(|words| format!(" ({words})")).unwrap_or_default();
+    limits.iter().all(|limit| limit.limiter == first).then(|| format!("limited by {}{shown}", first.word()))
 }
 
 #[cfg(test)]

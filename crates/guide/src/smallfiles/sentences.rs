@@ -1,7 +1,7 @@
 //! The answer in sentences.
 
 use results::evidence::{InMemory, Mount};
-use results::quantity::{count, counted, latency, number};
+use results::quantity::{by_median, count, counted, latency, number};
 use results::statistics::median;
 use results::{Lane, Metric, Study, Verdict};
 use run::metadata::caches::HOT_INLINE;
@@ -103,15 +103,16 @@ fn durability(study: &Study) -> Option<String> {
         return Some("These files stayed in memory: this filesystem has no storage below it.".to_string());
     }
     let p50_ns = |pattern| figure(study, pattern, Metric::P50(Lane::Operation));
+    let mean_ns = |pattern| passes_of(study, pattern).latency(Lane::Operation)?.moments.mean();
     let (write_ns, synced_ns) = (p50_ns("write")?, p50_ns("fsync-file")?);
+    let (write_mean_ns, synced_mean_ns) = (mean_ns("write")?, mean_ns("fsync-file")?);
     let times = synced_ns / write_ns.max(1.0);
     // Where close stores the file, as on NFS and object storage, fsync adds nothing worth a sentence.
     (times >= 2.0).then(|| {
         format!(
-            "Without a sync a file takes {} (p50), with fsync {}, {} times as long: mail stores and databases wait \
-             for that.",
-            latency(write_ns),
-            latency(synced_ns),
+            "Without a sync a file takes {}, with fsync {}, {} times as long: mail stores and databases wait for that.",
+            by_median(Some(write_ns), write_mean_ns),
+            by_median(Some(synced_ns), synced_mean_ns),
             number(times)
         )
     })

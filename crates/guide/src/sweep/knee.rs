@@ -1,6 +1,6 @@
 //! The knee of a sweep, if its points are not too noisy to show it.
 
-use results::quantity::{count_per_s, counted, latency, number};
+use results::quantity::{by_mean, count_per_s, counted, latency, number};
 use results::statistics::{Knee, LoadPoint, RUNS_MIN, knee};
 use results::{Row, Study, SweepPoint, sort};
 
@@ -31,6 +31,11 @@ impl Point {
         let found = SweepPoint::of(rows)?;
         let not_reached = |row: &&Row| row.findings.iter().any(|finding| finding.id == "depth-not-reached");
         Some(Point { depth, mean_ns: found.latency?.mean_ns, not_reached: rows.iter().all(not_reached), found })
+    }
+
+    /// The mean latency; beside it the median where that is far away.
+    fn mean(&self) -> String {
+        by_mean(self.mean_ns, self.found.latency.map(|found| found.p50_ns as f64))
     }
 
     /// One request was in flight.
@@ -127,18 +132,18 @@ fn knee_described(knee: &Point, last: &Point, points: &[Point]) -> String {
         _ => "",
     };
     let tail = match p99(knee).zip(p99(last)) {
-        Some((one, other)) => format!(" and p99 changes from {one} to {other}{same_tail}"),
+        Some((one, other)) => format!(", and p99 changes from {one} to {other}{same_tail}"),
         None => String::new(),
     };
     format!(
         "{} The knee is there: {} at a mean latency of {}. Beyond it more requests in flight gain {gains}, while at \
-         depth {} the mean is {} times as long ({}){tail}.",
+         depth {} the mean is {} times as long, {}{tail}.",
         advice(knee, points),
         count_per_s(knee.found.iops),
-        latency(knee.mean_ns),
+        knee.mean(),
         last.depth,
         number(last.mean_ns / knee.mean_ns),
-        latency(last.mean_ns),
+        last.mean(),
     )
 }
 

@@ -1,8 +1,10 @@
 //! The figures of a test in words.
 
-use results::quantity::{bytes_per_s, latency, number};
+use results::quantity::{are_apart, by_median, bytes_per_s, latency, number};
+use results::{Question, Row, Study, test_name};
 
 use super::test::TestFigures;
+use crate::quantity::counted;
 
 /// `1,090 MB/s`.
 pub(crate) fn throughput(test: &TestFigures) -> Option<String> {
@@ -32,22 +34,54 @@ pub(crate) fn typical(test: &TestFigures) -> Option<String> {
     Some(latency(found.p50.or(found.mean)? * 1e3))
 }
 
-/// The ratio of mean and median from which both are printed.
-const APART: f64 = 3.0;
-
 /// The mean, where it is far from the median.
 pub(crate) fn mean_apart(test: &TestFigures) -> Option<String> {
     let found = test.latency_us?;
     let (median, mean) = (found.p50?, found.mean?);
-    (mean >= median * APART || median >= mean * APART).then(|| latency(mean * 1e3))
+    are_apart(mean, median).then(|| latency(mean * 1e3))
 }
 
 /// `a median of 114 µs (mean 2.03 ms)`, in a sentence.
 pub(crate) fn typical_named(test: &TestFigures) -> Option<String> {
-    let name = if test.latency_us?.p50.is_some() { "median" } else { "mean" };
-    let mean = mean_apart(test).map(|mean| format!(" (mean {mean})")).unwrap_or_default();
-    Some(format!("a {name} of {}{mean}", typical(test)?))
+    let found = test.latency_us?;
+    Some(by_median(found.p50.map(|us| us * 1e3), found.mean? * 1e3))
 }
+
+/// More tests than this are counted and not named.
+const APART_NAMED: usize = 3;
+
+/// The tests whose mean and median are far apart, each with both; `None`: there is none that the sentence does not tell.
+pub(super) fn apart(tests: &[TestFigures], study: &Study) -> Option<String> {
+    let several = tests.iter().any(|test| test.target != tests[0].target);
+    let told = |test: &TestFigures| {
+        let is_told = match study.question {
+            Question::Measure => SINGLE.contains(&test.name.as_str()),
+            // One command has one time.
+            question => question == Question::Time,
+        };
+        let [median, mean] = shown(test, study).filter(|_| test.counts() && !is_told)?;
+        let of = if several { format!("{} on {}", test.name, test.target) } else { test.name.clone() };
+        are_apart(mean, median).then(|| format!("{of} (median {}, mean {})", latency(median), latency(mean)))
+    };
+    let all: Vec<String> = tests.iter().filter_map(told).collect();
+    let (named, more) = all.split_at(all.len().min(APART_NAMED));
+    let more =
+        if more.is_empty() { String::new() } else { format!(" and {} more", counted(more.len() as u64, "test")) };
+    (!all.is_empty()).then(|| format!("median and mean are far apart: {}{more}", named.join(", ")))
+}
+
+/// Median and mean of a test as its tables have them, ns: those of a paced load are of response times.
+fn shown(test: &TestFigures, study: &Study) -> Option<[f64; 2]> {
+    let load = study.rows.iter().find(|row| study.question == Question::Curve && row.pattern == test.name);
+    if let Some(response) = load.and_then(Row::response_times) {
+        return Some([response.p50_ns as f64, response.mean_ns]);
+    }
+    let found = test.latency_us?;
+    Some([found.p50? * 1e3, found.mean? * 1e3])
+}
+
+/// The tests whose latencies the sentence of `measure` tells.
+const SINGLE: [&str; 3] = [test_name::READ_LATENCY, test_name::WRITE_LATENCY, test_name::SYNC_LATENCY];
 
 /// The 99th percentile of latency.
 pub(crate) fn p99(test: &TestFigures) -> Option<String> {

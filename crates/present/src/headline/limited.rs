@@ -1,6 +1,6 @@
 //! What limits the tests, in a few words for each limit.
 
-use findings::limits::{Limited, of_study};
+use findings::limits::{Limited, Limiter, Phrase, of_study};
 use results::{Question, Study, sort};
 
 /// More tests than this are counted and not named.
@@ -25,6 +25,7 @@ pub(super) fn of(study: &Study) -> Vec<String> {
 
 /// The limits of one target, as far as they are visible.
 fn in_words(word: &str, mut limits: Vec<&Limited>) -> Vec<String> {
+    let is_only = limits.iter().filter(|limited| limited.limiter.is_ok()).count() == 1;
     // The few by their names, then all others; what is not visible stays at the end.
     sort::by_key(&mut limits, |limited| (limited.limiter.is_err(), limited.tests.len()));
     let in_words = |(index, limited): (usize, &&Limited)| {
@@ -36,9 +37,20 @@ fn in_words(word: &str, mut limits: Vec<&Limited>) -> Vec<String> {
             _ if is_exact(limited, word) => limited.in_short(word).unwrap_or_else(|| limited.tests.join(", ")),
             tests => format!("{tests} of {} {word}", tests + limited.others.len()),
         };
-        Some(format!("{limiter} ({tests})"))
+        Some(format!("{limiter}{} ({tests})", shown_by(limited, is_only)))
     };
     limits.iter().enumerate().filter_map(in_words).collect()
+}
+
+/// More characters of evidence have no place in a line.
+const EVIDENCE: usize = 60;
+
+/// What shows the limit, where it is the only one, and of a link always: that one is inferred from a share of its speed.
+fn shown_by(limited: &Limited, is_only: bool) -> String {
+    let is_link = matches!(limited.limiter, Ok(Limiter::Link | Limiter::ServerLink));
+    let evidence: Vec<&Phrase> = limited.evidence.iter().collect();
+    let shown = Phrase::together(&evidence).filter(|text| (is_only || is_link) && text.chars().count() <= EVIDENCE);
+    shown.filter(|text| !text.is_empty()).map(|text| format!(": {text}")).unwrap_or_default()
 }
 
 /// Whether it is told of each test whether it is one of them.
@@ -48,8 +60,6 @@ fn is_exact(limited: &Limited, word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use findings::limits::Limiter;
-
     use super::*;
 
     const NAMES: [&str; 9] = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];

@@ -14,7 +14,7 @@ use super::table::{Form, Table};
 
 /// One line per study, the oldest first. `baselines` maps a name to an id.
 pub fn runs(studies: &[Digest], baselines: &BTreeMap<String, String>, columns: usize) -> String {
-    let mut table = Table::new(&["run", "when", "<of", "<figure", "<trust"]).sparing(&["when"]);
+    let mut table = Table::new(&["run", "when", "<of", "<figure", "<trust"]).sparing(&["when", "of"]);
     for study in studies {
         let mut id = study.id.clone();
         for (name, named) in baselines {
@@ -26,7 +26,7 @@ pub fn runs(studies: &[Digest], baselines: &BTreeMap<String, String>, columns: u
             id,
             when(study.started_ms),
             ending(&places(study), columns.saturating_sub(OTHERS)),
-            figure(study),
+            joined(&figure(study), columns),
             trust(study).to_string(),
         ]);
     }
@@ -50,6 +50,17 @@ pub fn runs_json(studies: &[Digest], baselines: &BTreeMap<String, String>) -> St
         })
     });
     crate::list_document(counted(studies.len() as u64, "saved run"), "runs", listed)
+}
+
+/// With fewer columns a figure may take two lines.
+const NARROW: usize = 80;
+
+/// The figure in one piece; on a narrow terminal in two, of which one is the number with its unit.
+fn joined(figure: &str, columns: usize) -> String {
+    match figure.rsplit_once(' ').filter(|_| columns < NARROW) {
+        Some((before, unit)) => format!("{before}\u{a0}{unit}"),
+        None => figure.replace(' ', "\u{a0}"),
+    }
 }
 
 /// Columns beside the places, without the name of a baseline and the time, which the name of a run has too.

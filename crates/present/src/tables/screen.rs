@@ -12,8 +12,8 @@ use crate::headline::{Headline, Step};
 const LINES: usize = 22;
 
 /// Most lines of a sentence, and of what stands behind a label.
-const SENTENCE_LINES: usize = 3;
-const LABELLED_LINES: usize = 2;
+pub(super) const SENTENCE_LINES: usize = 3;
+pub(super) const LABELLED_LINES: usize = 2;
 
 /// Most next steps.
 const STEPS: usize = 2;
@@ -70,15 +70,15 @@ fn figures_in_short(headline: &Headline, study: &Study, form: Form) -> String {
 }
 
 /// The parts of a screen, each in lines.
-struct Screen {
-    heading: Vec<String>,
-    sentence: Vec<String>,
-    figures: Vec<String>,
-    limits: Vec<String>,
-    steps: Vec<Vec<String>>,
-    rest: Vec<String>,
+pub(super) struct Screen {
+    pub(super) heading: Vec<String>,
+    pub(super) sentence: Vec<String>,
+    pub(super) figures: Vec<String>,
+    pub(super) limits: Vec<String>,
+    pub(super) steps: Vec<Vec<String>>,
+    pub(super) rest: Vec<String>,
     /// Of the terminal, which breaks a command that is longer.
-    columns: usize,
+    pub(super) columns: usize,
 }
 
 impl Screen {
@@ -101,7 +101,7 @@ impl Screen {
     }
 
     /// As much as there is room for: first blank lines go, then the second step, then the end of the figures.
-    fn shown(mut self) -> String {
+    pub(super) fn shown(mut self) -> String {
         if self.lines() > LINES {
             self.steps.truncate(1);
         }
@@ -126,21 +126,37 @@ impl Screen {
     }
 }
 
-fn lines_of(text: &str) -> Vec<String> {
+pub(super) fn lines_of(text: &str) -> Vec<String> {
     text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
 }
 
-/// The first lines, with a mark where others follow.
-fn first_lines(text: &str, most: usize, columns: usize) -> Vec<String> {
+/// The first lines, with a mark where others follow. They end outside of brackets, and where the last line has the end of a
+/// part, there.
+pub(super) fn first_lines(text: &str, most: usize, columns: usize) -> Vec<String> {
     let mut lines = lines_of(text);
-    if lines.len() > most {
-        lines.truncate(most);
-        let last = lines.last_mut().expect("there is at least one");
-        while last.chars().count() + 2 > columns {
-            let end = last.trim_end().rfind(' ').unwrap_or(0);
-            last.truncate(end);
+    if lines.len() <= most {
+        return lines;
+    }
+    lines.truncate(most);
+    let (mut open, mut part, mut outside, mut word) = (0usize, None, None, None);
+    for (index, line) in lines.iter().enumerate() {
+        for (at, letter) in line.char_indices() {
+            open = (open + usize::from(letter == '(')).saturating_sub(usize::from(letter == ')'));
+            let end = at + letter.len_utf8();
+            // The mark needs two columns.
+            let ends_word = line[end..].is_empty() || line[end..].starts_with(' ');
+            if ends_word && (index + 1 < most || line[..end].chars().count() + 2 <= columns) {
+                word = Some((index, end));
+                outside = if open == 0 && letter != ':' { word } else { outside };
+                let is_part = ";.".contains(letter) || line[..end].ends_with("),");
+                part = if open == 0 && is_part && index + 1 == most { word } else { part };
+            }
         }
-        last.push_str(" …");
+    }
+    if let Some((index, end)) = part.or(outside).or(word) {
+        lines.truncate(index + 1);
+        lines[index].truncate(end);
+        lines[index].push_str(" …");
     }
     lines
 }
@@ -153,6 +169,8 @@ mod tests {
     fn what_has_no_room_is_marked() {
         assert_eq!(first_lines("one two\nthree\nfour\n", 2, 7), ["one two", "three …"]);
         assert_eq!(first_lines("one two\nthree four\nfive\n", 2, 10), ["one two", "three …"]);
+        assert_eq!(first_lines("one (a, b),\ntwo (c, d, e,\nf)\n", 2, 20), ["one (a, b), …"], "brackets stay whole");
+        assert_eq!(first_lines("one\ntwo; three,\nfour\n", 2, 12), ["one", "two; …"], "a part ends");
         assert_eq!(first_lines("one\n\ntwo\n", 2, 7), ["one", "two"]);
     }
 

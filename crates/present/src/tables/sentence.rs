@@ -1,6 +1,6 @@
 //! A row in a few words.
 
-use results::quantity::{bytes_per_s, count, count_per_s, latency, number};
+use results::quantity::{are_apart, bytes_per_s, count, count_per_s, latency, number};
 use results::{Lane, LatencyFigures, PhaseRecord, RANKS_APART, Row, Study, TestRounds, Trust, test_name};
 
 /// What a row found, on part of a line: rate, latency, trust; or the error.
@@ -46,7 +46,9 @@ fn of_phase(row: &Row, phase: &PhaseRecord) -> String {
 }
 
 fn percentiles(found: &LatencyFigures) -> String {
-    let p50 = format!("p50 {}", latency(found.p50_ns as f64));
+    let mean = Some(found.mean_ns).filter(|mean_ns| are_apart(*mean_ns, found.p50_ns as f64));
+    let mean = mean.map(|ns| format!(" (mean {})", latency(ns))).unwrap_or_default();
+    let p50 = format!("p50 {}{mean}", latency(found.p50_ns as f64));
     found.p99_ns.map_or(p50.clone(), |p99_ns| format!("{p50}, p99 {}", latency(p99_ns as f64)))
 }
 

@@ -153,17 +153,19 @@ impl Table {
         Table { headers, left, rows: Vec::new(), spare: Vec::new() }
     }
 
-    /// Goes without these columns where all of them would not fit.
+    /// Goes without the first of these columns where all of them would not fit, then without the first two, and so on.
     pub(crate) fn sparing(mut self, headers: &[&str]) -> Table {
         self.spare = headers.iter().map(|header| (*header).to_string()).collect();
         self
     }
 
-    /// The table without its spare columns; `None`: it has none.
-    fn narrower(&self) -> Option<Table> {
-        let keep: Vec<usize> =
-            (0..self.headers.len()).filter(|index| !self.spare.contains(&self.headers[*index])).collect();
-        (keep.len() < self.headers.len()).then(|| self.part(&keep))
+    /// The table without the first of its spare columns that make it fit; `None`: it does not fit without all of them.
+    fn narrower(&self, form: Form) -> Option<Table> {
+        let without = |spared: usize| {
+            let is_kept = |index: &usize| !self.spare[..spared].contains(&self.headers[*index]);
+            self.part(&(0..self.headers.len()).filter(is_kept).collect::<Vec<_>>())
+        };
+        (1..=self.spare.len()).map(without).find(|table| table.fits(form))
     }
 
     /// The table with these columns alone.
@@ -275,8 +277,7 @@ impl Table {
         let mut least = self.least();
         if let Form::Text { columns } = form {
             if !fit(&least, columns) {
-                let narrower = self.narrower().filter(|table| table.fits(form));
-                return narrower.map_or_else(|| self.stacked(columns), |table| table.shown(form));
+                return self.narrower(form).map_or_else(|| self.stacked(columns), |table| table.shown(form));
             }
             // Names stay whole where there is room: they are what people copy.
             let wrapped_names = std::mem::replace(&mut least[0], self.name_columns());
@@ -316,7 +317,12 @@ impl Table {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
-        let lines: Vec<String> = table.to_string().lines().map(|line| line.trim_end().to_string()).collect();
+        // What held words together has done so: people search for plain blanks.
+        let plain = |line: &str| match form {
+            Form::Text { .. } => line.replace('\u{a0}', " ").trim_end().to_owned(),
+            Form::Markdown => line.trim_end().to_owned(),
+        };
+        let lines: Vec<String> = table.to_string().lines().map(plain).collect();
         format!("{}\n", lines.join("\n"))
     }
 }

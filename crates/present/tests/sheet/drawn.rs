@@ -279,6 +279,65 @@ fn in_common_times(study: &Study, [one, other]: [usize; 2], pattern: &str) -> us
     one.iter().filter(|row| other.iter().any(|of| of.round == row.round)).count()
 }
 
+/// Where the mean of a test is three times its median, or its third, the answer of each question tells both.
+#[test]
+fn means_far_from_their_medians_stand_beside_them() {
+    const READS: [(&str, Does, u32); 5] = [
+        ("rand-read", Does::Read, 4),
+        ("seq-read", Does::Read, 4),
+        ("seq-read-64k", Does::Read, 4),
+        ("rand-mixed", Does::Read, 4),
+        ("read-latency", Does::Read, 1),
+    ];
+    const DEPTHS: [(&str, Does, u32); 3] =
+        [("randread-4k-qd1", Does::Read, 1), ("randread-4k-qd4", Does::Read, 4), ("randread-4k-qd16", Does::Read, 16)];
+    const NODES: [(&str, Does, u32); 2] = [("randread-4k-n1", Does::Read, 4), ("randread-4k-n2", Does::Read, 4)];
+    const PHASES: [(&str, Does, u32); 3] =
+        [("create", Does::Phase, 1), ("stat-hot", Does::Phase, 1), ("unlink", Does::Phase, 1)];
+    let (mut told, mut silent) = (0, 0);
+    for (case, mut draw) in cases(25) {
+        for (question, tests) in [
+            (Question::Measure, &READS[..]),
+            (Question::Check, &READS),
+            (Question::Compare, &READS),
+            (Question::Sweep, &DEPTHS),
+            (Question::Scale, &NODES),
+            (Question::SmallFiles, &PHASES),
+        ] {
+            let places: &[&str] = if question == Question::Compare { &["data", "nfs"] } else { &["data"] };
+            let study = drawn(&mut draw, question, places, tests, 2);
+            let far = |test: &&present::TestFigures| {
+                let found = test.latency_us.and_then(|found| Some((found.p50?, found.mean?)));
+                let is_valid = test.trust < Trust::Invalid && test.error.is_none();
+                // The sentence of measure has it already.
+                let is_named = question == Question::Measure && test.name == "read-latency";
+                is_valid
+                    && !is_named
+                    && found.is_some_and(|(median, mean)| mean >= 3.0 * median || median >= 3.0 * mean)
+            };
+            let headline = Headline::of(&study);
+            let far: Vec<_> = headline.tests.iter().filter(far).collect();
+            for page in [present::tables::text(&study, 4000), present::tables::markdown(&study).replace("**", "")] {
+                let line = page.lines().find(|line| line.contains("median and mean are far apart: ")).unwrap_or("");
+                assert_eq!(line.is_empty(), far.is_empty(), "case {case}, {question:?}: {page}");
+                for test in far.iter().take(3) {
+                    let found = test.latency_us.unwrap();
+                    let (median, mean) = (latency(found.p50.unwrap() * 1e3), latency(found.mean.unwrap() * 1e3));
+                    let both = format!("(median {median}, mean {mean})");
+                    assert!(
+                        line.contains(&test.name) && line.contains(&both),
+                        "case {case}, {question:?}: {both}: {line}"
+                    );
+                }
+                let more = number_after(line, ") and ").unwrap_or(0.0) as usize;
+                assert_eq!(more, far.len().saturating_sub(3), "case {case}, {question:?}: {line}");
+            }
+            *(if far.is_empty() { &mut silent } else { &mut told }) += 1;
+        }
+    }
+    assert!(told > 5 && silent > 5, "{told} and {silent}");
+}
+
 #[test]
 fn what_diff_and_history_say_holds() {
     const TESTS: [(&str, Does, u32); 3] =

@@ -119,6 +119,9 @@ fn runs_that_cannot_be_judged_end_with_the_command_that_can() {
 fn the_list_of_runs_and_their_history() {
     let names = [("good".to_string(), fixture::comparison().id)].into_iter().collect();
     let studies = [Digest::of(&fixture::comparison()), Digest::of(&measurement())];
+    // Of 60 columns a run has one line, or two where its figure is long.
+    let narrow = runs(&studies, &names, 60);
+    assert!(narrow.lines().count() <= 1 + 2 * studies.len(), "{narrow}");
     assert_snapshot!(runs(&studies, &names, 80));
     assert_snapshot!(history(&studies[..1], 80));
 }

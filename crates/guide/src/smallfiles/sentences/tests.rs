@@ -107,6 +107,14 @@ fn median_by_hand(values: impl Iterator<Item = f64>) -> Option<f64> {
     median(&values.collect::<Vec<_>>())
 }
 
+/// The mean is told where it is three times the median, or its third.
+#[track_caller]
+fn mean_stands_beside(part: &str, median: f64, mean: f64) {
+    let shown = time_after(part, "(mean ");
+    assert_eq!(shown.is_some(), mean >= 3.0 * median || median >= 3.0 * mean, "{mean} and {median}: {part}");
+    assert!(shown.is_none_or(|shown| printed(shown, mean)), "{mean}: {part}");
+}
+
 #[test]
 fn no_sentence_denies_its_table() {
     for (case, mut draw) in cases(60) {
@@ -146,14 +154,18 @@ fn no_sentence_denies_its_table() {
                 );
             }
         }
-        let p50 = |pattern: &str| {
+        let both = |pattern: &str| {
             let mut all = Latency::default();
             counting(&study, pattern).iter().for_each(|phase| all.merge(&phase.latency));
-            all.shown(50.0).map(|ns| ns as f64)
+            (all.shown(50.0).unwrap() as f64, all.moments.mean().unwrap())
         };
-        if let Some(shown) = time_after(&text, "Without a sync a file takes ") {
-            let (write, synced) = (p50("write").unwrap(), p50("fsync-file").unwrap());
-            assert!(printed(shown, write) && printed(time_after(&text, "with fsync ").unwrap(), synced), "{}", told());
+        if let Some(shown) = time_after(&text, "Without a sync a file takes a median of ") {
+            let ((write, write_mean), (synced, synced_mean)) = (both("write"), both("fsync-file"));
+            let of_synced = time_after(&text, "with fsync a median of ").unwrap();
+            assert!(printed(shown, write) && printed(of_synced, synced), "{}", told());
+            let (before, after) = text.split_once(", with fsync ").unwrap();
+            mean_stands_beside(before.rsplit("a median of ").next().unwrap(), write, write_mean);
+            mean_stands_beside(after, synced, synced_mean);
             let times = numbers(text.split(" times as long").next().unwrap());
             assert!(printed(*times.last().unwrap(), synced / write), "{}", told());
         }

@@ -20,7 +20,9 @@ fn points(servers: f64, scatter: f64, deepest: u32) -> Vec<Point> {
                 high: value * (1.0 + share),
                 confidence: 0.95,
             };
-            let latency = LatencyFigures { mean_ns, p99_ns: Some((mean_ns * 2.0) as u64), ..LatencyFigures::default() };
+            let p50_ns = mean_ns as u64;
+            let latency =
+                LatencyFigures { mean_ns, p50_ns, p99_ns: Some((mean_ns * 2.0) as u64), ..LatencyFigures::default() };
             let found = SweepPoint {
                 trust: results::Trust::Ok,
                 in_flight: None,
@@ -42,7 +44,7 @@ fn the_depth_after_which_only_latency_grows_is_named() {
         description(&points(8.0, 0.01, 64)),
         "use depth 8: it has the most IOPS (80,000), and more depth only adds latency. The knee is there: \
          80,000 IOPS at a mean latency of 100 µs. Beyond it more requests in flight gain no throughput, while at depth \
-         64 the mean is 8.00 times as long (800 µs) and p99 changes from 200 µs to 1.60 ms."
+         64 the mean is 8.00 times as long, 800 µs, and p99 changes from 200 µs to 1.60 ms."
     );
     assert!(description(&points(1.0, 0.01, 64)).starts_with("use depth 1:"));
     let mut slightly = points(8.0, 0.01, 64);

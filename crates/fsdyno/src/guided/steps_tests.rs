@@ -1,0 +1,155 @@
+//! Each sentence of `present::headline::next` with a command is reached by a study, and the program takes the command.
+
+use std::collections::BTreeSet;
+
+use clap::Parser;
+use present::Headline;
+use results::evidence::{Ledger, LedgerSample, Moment, Seen, ServerIdentity, Storage, StorageClass, WireCounters};
+use results::{Finding, JobError, JobRecord, JobSetup, Question, Row, RunRecord, Severity, Study, Target, Verdict};
+
+use super::Guided;
+
+/// A study of one row that went well.
+fn study(question: Question, words: &str) -> Study {
+    let mut job = JobRecord::new("a", 1, JobSetup { depth: 4, ..JobSetup::default() });
+    job.job_runtime_ms = 10_000;
+    let read = &mut job.directions.read;
+    (read.ios, read.bytes, read.runtime_ms) = (100_000, 409_600_000, 10_000);
+    let mut run = RunRecord::new("fsdyno", 1_000);
+    run.jobs = vec![job];
+    let mut study = Study::of_run(run);
+    (study.question, study.id) = (question, "20261122-043100-measure-1a2b".into());
+    study.command = words.split(' ').map(str::to_owned).collect();
+    study.targets = vec![Target { name: "/data".into(), path: "/data".into(), ..Target::default() }];
+    study.rows[0].pattern = "rand-read".into();
+    study
+}
+
+/// The link carries 41 of its 42 MB/s.
+fn of_a_full_link() -> Study {
+    let mut study = study(Question::Compare, "compare a=/data b=/other --rounds=8");
+    let run = study.rows[0].run.as_mut().unwrap();
+    let server = ServerIdentity { link_bits_per_s: Seen::Value(336_000_000), ..ServerIdentity::default() };
+    let storage = Storage { class: StorageClass::Network, server: Some(server), ..Storage::default() };
+    let sample = |moment, at_ms, bytes: u64| {
+        let wire = WireCounters { exclusive: true, bytes: [bytes, 0].into(), ..WireCounters::default() };
+        let mut sample = LedgerSample { moment, at_ms, wire: Seen::Value(wire), ..LedgerSample::default() };
+        sample.application.bytes = [bytes, 0].into();
+        sample.application.operations = [bytes / 4096, 0].into();
+        sample
+    };
+    let samples = vec![sample(Moment::Begin, 0, 0), sample(Moment::End, 10_000, 409_600_000)];
+    run.jobs[0].plan.files = vec!["/data/a".into()];
+    run.jobs[0].plan.io_bytes = Some(409_600_000);
+    run.jobs[0].started_ms = Some(1_000);
+    run.complete = true;
+    run.nodes[0].storages = vec![storage];
+    run.nodes[0].ledger = Some(Ledger { samples, ..Ledger::default() });
+    study
+}
+
+/// The file for the tests could not be written.
+fn unfilled(code: i32, function: &str) -> Study {
+    let mut study = study(Question::Measure, "measure /data");
+    study.rows[0].pattern = results::test_name::FILL.into();
+    let error = JobError { code, function: function.into(), text: "broken".into() };
+    study.rows[0].run.as_mut().unwrap().jobs[0].error = Some(error);
+    study
+}
+
+fn judged(verdict: Verdict, words: &str) -> Study {
+    let mut study = study(Question::Check, words);
+    let requirement = results::Requirement {
+        id: "iops".into(),
+        profile: "etcd".into(),
+        profile_title: "etcd".into(),
+        title: "reads".into(),
+        metric: "read.iops".into(),
+        bound: results::Bound::AtLeast,
+        threshold: 900.0,
+        unit: "IOPS".into(),
+        derivation: None,
+        source: "A page".into(),
+        read_on: "November".into(),
+        kind: results::RequirementKind::VendorRequirement,
+        confidence: results::Confidence::A,
+        job: "-".into(),
+    };
+    study.verdicts = vec![results::VerdictRow {
+        verdict,
+        measured: None,
+        interval: None,
+        margin_percent: None,
+        reason: "why".into(),
+        origin: results::TestOrigin::Vendor,
+        caveats: Vec::new(),
+        cap_s: Some(60.0),
+        rows: vec![0],
+        requirement,
+    }];
+    study
+}
+
+/// Of two places, or of one and the same in memory.
+fn timed(is_reference: bool) -> Study {
+    let mut study = study(Question::Time, "time /data /other -- true");
+    study.targets.push(Target { reference: is_reference, ..study.targets[0].clone() });
+    study.rows[0].run = None;
+    let phase = results::PhaseRecord { operations: 1, elapsed_ns: 1_000_000, ..results::PhaseRecord::default() };
+    study.rows[0].phase = Some(phase);
+    let other = Row { target: 1, ..study.rows[0].clone() };
+    study.rows.push(other);
+    study
+}
+
+fn with_finding(id: &str, next: &str) -> Study {
+    let mut study = study(Question::Sweep, "sweep /data");
+    study.rows[0].findings.push(Finding::new(id, Severity::Caution, "a cause", next));
+    study
+}
+
+fn studies() -> Vec<Study> {
+    let again = "fsdyno explain page-cache";
+    vec![
+        study(Question::Measure, "measure /data"),
+        study(Question::Compare, "compare a=/data b=/other"),
+        study(Question::Scale, "scale /data"),
+        with_finding("page-cache", again),
+        with_finding("memory-storage", "name files on the disk in question"),
+        with_finding("too-short", "measure for longer (--runtime=60)"),
+        of_a_full_link(),
+        timed(true),
+        timed(false),
+        judged(Verdict::Inconclusive, "check etcd --quick /data"),
+        judged(Verdict::Inconclusive, "check etcd /data"),
+        judged(Verdict::NotApplicable, "check etcd /data"),
+        unfilled(22, "open"),
+        unfilled(28, "write"),
+        unfilled(5, "write"),
+    ]
+}
+
+/// The sentences of the source that say what a step is for.
+fn written() -> BTreeSet<String> {
+    let source = include_str!("../../../present/src/headline/next.rs").split("#[cfg(test)]").next().unwrap();
+    let code: Vec<&str> = source.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let code = code.join(" ");
+    let literals = code.split('"').skip(1).step_by(2).map(str::to_owned);
+    literals.filter(|text| text.split(' ').count() > 2 && !text.starts_with("fsdyno ") && !text.contains('{')).collect()
+}
+
+#[test]
+fn each_sentence_of_a_step_is_reached_and_its_command_is_taken() {
+    let mut reached = BTreeSet::new();
+    for study in studies() {
+        for step in Headline::of(&study).next {
+            if let Some(command) = &step.command {
+                Guided::try_parse_from(command.split(' ')).unwrap_or_else(|error| panic!("{command}: {error}"));
+            }
+            reached.insert(step.what);
+        }
+    }
+    let left: Vec<String> = written().into_iter().filter(|words| !reached.contains(words)).collect();
+    assert!(left.is_empty(), "no study reaches {left:#?}\nof\n{reached:#?}");
+    assert!(written().len() > 9, "{:?}", written());
+}

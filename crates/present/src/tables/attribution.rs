@@ -1,0 +1,73 @@
+//! `attribute`: a line for each pattern of two runs, on one screen.
+
+use findings::limits::{Attribution, Culprit};
+use results::Study;
+use results::quantity::latency;
+
+use super::screen::{LABELLED_LINES, SENTENCE_LINES, Screen, first_lines, lines_of};
+use super::table::{Form, Table};
+use crate::headline::{Headline, Step};
+use crate::shell::as_typed;
+
+/// Where most of the client's latency comes from, on a terminal of 24 lines. `found`: each pattern with its parts, or why
+/// they are not known; `whole`: the command that shows all of it.
+pub fn attribution(
+    [server, client]: [&Study; 2],
+    (heading, answer): (&str, Option<&str>),
+    found: &[(&str, Result<&Attribution, &str>)],
+    whole: &str,
+    columns: usize,
+) -> String {
+    let form = Form::Text { columns };
+    let mut table = Table::new(&["mean latency", "on the server", "on the client", "added", "<limit"]);
+    for (pattern, outcome) in found {
+        let cells = match outcome {
+            Ok(found) => {
+                let [server, client, added] = [found.server_ns, found.client_ns, found.added_ns].map(latency);
+                [server, client, added, found.culprit.map_or("not known", Culprit::word).to_owned()]
+            }
+            Err(_) => ["-", "-", "-", "not known"].map(str::to_owned),
+        };
+        table.row(std::iter::once((*pattern).to_owned()).chain(cells).collect());
+    }
+    let mut reasons: Vec<&str> = found.iter().filter_map(|(_, outcome)| outcome.err()).collect();
+    reasons.dedup();
+    let reasons: Vec<String> = reasons.iter().map(|reason| form.paragraph(&format!("not known: {reason}"))).collect();
+    let trust = [("server", server), ("client", client)].map(|(side, study)| (side, Headline::of(study).trust.words()));
+    let trust: Vec<(&str, String)> =
+        trust.into_iter().map(|(side, words)| ("trust", format!("{side} {words}"))).collect();
+    let limits =
+        trust.iter().flat_map(|line| first_lines(&form.labelled(std::slice::from_ref(line)), LABELLED_LINES, columns));
+    let all = Step { what: "all sentences and reasons:".to_owned(), command: Some(whole.to_owned()) };
+    let culprits = found.iter().filter_map(|(_, outcome)| outcome.ok()?.culprit);
+    Screen {
+        heading: lines_of(&form.paragraph(heading)),
+        sentence: answer
+            .map(|answer| first_lines(&form.paragraph(answer), SENTENCE_LINES, columns))
+            .unwrap_or_default(),
+        figures: lines_of(&format!("{}{}", table.shown(form), reasons.concat())),
+        limits: limits.collect(),
+        steps: vec![lines_of(&form.step(&next([server, client], culprits)))],
+        rest: lines_of(&form.step(&all).replacen("next: ", "", 1)),
+        columns,
+    }
+    .shown()
+}
+
+/// What to look at next: where most patterns have their limit.
+fn next([server, client]: [&Study; 2], culprits: impl Iterator<Item = Culprit>) -> Step {
+    let mut count = [0; 3];
+    culprits.for_each(|culprit| count[culprit as usize] += 1);
+    let of = |culprit: Culprit| count[culprit as usize];
+    let shown = |study: &Study| ["fsdyno", "show", &study.id, "--wide"].map(str::to_owned).to_vec();
+    let path = client.targets.first().map(|target| target.path.clone()).filter(|path| !path.is_empty());
+    let (what, words) = match path {
+        Some(path) if of(Culprit::Link) > of(Culprit::Server).max(of(Culprit::Client)) => (
+            "on the client: the link to the server and how it is mounted",
+            vec!["fsdyno".into(), "inspect".into(), path],
+        ),
+        _ if of(Culprit::Server) > of(Culprit::Client) => ("what limits the server by itself", shown(server)),
+        _ => ("what limits the client", shown(client)),
+    };
+    Step { what: what.to_owned(), command: Some(as_typed(&words)) }
+}
