@@ -128,7 +128,8 @@ fn of_commands(rows: &[&StudyRow], class: StorageClass, aspect: Aspect) -> Looke
     let all = |look: fn(&TreeRecord) -> bool| Some(rows.iter().filter_map(|row| row.tree.as_ref()).all(look));
     match aspect {
         // It takes as long as it takes, and what its start is like was asked for.
-        Aspect::Length | Aspect::Clock | Aspect::Cache | Aspect::SlowNode => None,
+        Aspect::Length | Aspect::Clock | Aspect::SlowNode => None,
+        Aspect::Cache => rows.iter().any(|row| is_cold_here_only(row)).then_some(false),
         Aspect::CpuContention => all(|tree| tree.machine_busy_ns.is_some()),
         Aspect::Variation => Some(rows.len() >= too_noisy::PASSES_MIN),
         Aspect::Device | Aspect::ForeignLoad if class == StorageClass::Memory => None,
@@ -136,6 +137,12 @@ fn of_commands(rows: &[&StudyRow], class: StorageClass, aspect: Aspect) -> Looke
         Aspect::ForeignLoad => all(|tree| tree.during.devices.value().is_some() && tree.storage_bytes.is_some()),
         Aspect::Network => all(network_was_quiet),
     }
+}
+
+/// The caches of this machine were dropped, and nobody sees those of the server or the daemon.
+fn is_cold_here_only(row: &StudyRow) -> bool {
+    let cache = row.phase.as_ref().and_then(|phase| phase.cache.as_deref()).unwrap_or_default();
+    ["client ", "kernel "].iter().any(|of| cache.starts_with(of))
 }
 
 /// Whether the place explains all bytes that crossed the machine's interfaces; else some may be the command's own.

@@ -87,23 +87,64 @@ fn a_kept_study_is_shown_listed_reported_and_compared_with_the_next() {
     assert!(place.run("show last --markdown --store store").stdout.contains(" wall "));
 }
 
+/// How processes begin (ways.c), and whether the command itself ends before them.
+const WAYS: [(&str, bool); 13] = [
+    ("exec", false),
+    ("fork", false),
+    ("vfork", false),
+    ("posix_spawn", false),
+    ("clone", false),
+    ("clone without a signal", false),
+    ("CLONE_PARENT", true),
+    ("thread", false),
+    ("setsid", false),
+    ("not awaited", true),
+    ("double fork", true),
+    ("daemon", true),
+    ("of a parent that is killed", true),
+];
+
 #[test]
-fn the_whole_tree_is_counted_however_it_forks_and_awaited() {
+fn bytes_of_the_tree_are_exact_however_it_forks() {
     let place = place();
-    let write = |name: &str| format!("head -c 1048576 /dev/zero > {name}");
-    let [one, two, three, four] = ["a", "b", "c", "d"].map(write);
-    let forks = format!("{one}; {two} & (setsid sh -c '{three}; sleep 0.3' &); nohup sh -c '{four}' 2>&1 & ");
-    let study = time(&place, "one --rounds=1 --memory=none", &forks).good().study();
-    let row = &study.rows[0];
-    let (tree, phase) = (row.tree.as_ref().unwrap(), row.phase.as_ref().unwrap());
-    assert_eq!(tree.call_bytes.unwrap().write, 4 << 20, "each byte once");
-    assert!(tree.left_running > 0 && phase.elapsed_ns > tree.own_ns && !tree.left_ended, "{tree:?}");
-    assert!(found(&[row], "left-running"), "{:?}", row.findings);
-    let waits = format!("{one}; {two} & sh -c '{three}' & wait; {four}");
-    let study = time(&place, "one --rounds=1 --memory=none", &waits).good().study();
-    let tree = study.rows[0].tree.as_ref().unwrap();
-    assert_eq!((tree.call_bytes.unwrap().write, tree.left_running), (4 << 20, 0));
-    assert!(!found(&[&study.rows[0]], "left-running"));
+    if !testkit::has("cc") {
+        return;
+    }
+    let source = testkit::workspace().join("crates/fsdyno/tests/ways.c");
+    shell(&format!("cc -O1 -pthread -o {} {}", place.word("ways"), testkit::word(&source)));
+    let moved = |way: &str, bytes: u64| {
+        let words = ["time", "one", "--rounds=1", "--memory=none", "-q", "--no-store", "--json", "--"];
+        let (program, bytes) = (place.word("ways"), bytes.to_string());
+        let study = place.run(&[&words[..], &[program.as_str(), way, &bytes]].concat()[..]).good().study();
+        let row = study.rows[0].clone();
+        (row.tree.as_ref().unwrap().call_bytes.unwrap(), row)
+    };
+    const BYTES: u64 = 1 << 20;
+    for (way, leaves) in WAYS {
+        let ((nothing, _), (all, row)) = (moved(way, 0), moved(way, BYTES));
+        assert_eq!((nothing.write, all.write, all.read - nothing.read), (0, BYTES, BYTES), "{way}");
+        let (tree, phase) = (row.tree.as_ref().unwrap(), row.phase.as_ref().unwrap());
+        // Whether the clone with the same parent is still there is a race.
+        if way != "CLONE_PARENT" {
+            assert_eq!((tree.left_running > 0, found(&[&row], "left-running")), (leaves, leaves), "{way}");
+            assert!(!leaves || phase.elapsed_ns > tree.own_ns && !tree.left_ended, "{way}: {tree:?}");
+        }
+    }
+}
+
+#[test]
+fn a_command_hears_signals_and_its_group_is_its_own() {
+    let place = place();
+    let ended = |line: &str| {
+        let study = time(&place, "one --rounds=1 --memory=none", line).study();
+        (study.rows[0].tree.as_ref().unwrap().status, study.rows[0].tree.as_ref().unwrap().signal)
+    };
+    assert_eq!(ended("sleep 98764.1 & kill $!; wait $!; test $? = 143 && exit 7"), (Some(7), None), "it hears SIGTERM");
+    assert_eq!(ended("sleep 98764.2 & kill 0"), (None, Some(15)), "as it would from any shell");
+    let killer = time(&place, "one --rounds=1 --memory=none", "setsid sleep 98764.3 & kill -9 $PPID; sleep 98764.4");
+    assert!(killer.status == Some(2) && killer.stderr.contains("was killed"), "{}", killer.stderr);
+    testkit::wait_until("the end of all", || !shell("ps ax -o args").contains("98764."));
+    nothing_is_left(&place);
 }
 
 #[test]
@@ -135,17 +176,71 @@ fn a_command_that_fails_ends_the_comparison_and_cannot_win() {
     nothing_is_left(&place);
 }
 
+/// Where an interrupt may come: the options that put the line there. `%` stands for the line.
+const MOMENTS: [(&str, &[&str]); 5] = [
+    ("the preparation", &["--prepare", "%", "--shell", "--", "true"]),
+    ("the command", &["--shell", "--", "%"]),
+    ("the second run", &["--rounds=2", "--shell", "--", "test ! -e $SEEN && touch $SEEN || { %; }"]),
+    ("what it left running", &["--shell", "--", "(setsid sh -c '%' &)"]),
+    ("the conclusion", &["--conclude", "%", "--shell", "--", "true"]),
+];
+
 #[test]
-fn an_interrupt_ends_the_tree_and_leaves_nothing() {
+fn an_interrupt_at_any_moment_ends_the_tree_and_leaves_nothing() {
+    for (moment, options) in MOMENTS {
+        for signal in ["INT", "TERM", "HUP"] {
+            let place = place();
+            let line = "setsid sleep 98766.1 & sleep 98766.2";
+            let mut words =
+                vec!["time".to_owned(), "one".to_owned(), "--no-store".to_owned(), "--memory=none".to_owned()];
+            words.extend(options.iter().map(|word| word.replace('%', line).replace("$SEEN", &place.word("seen"))));
+            let mut running = place.start(&words[..]);
+            let runs = |args: &str| shell("ps ax -o args").lines().any(|line| line.trim() == args);
+            running.wait_until(moment, |_| runs("sleep 98766.1") && runs("sleep 98766.2"));
+            running.signal(signal);
+            let ran = running.finish();
+            assert!(
+                ran.status.is_none_or(|status| status > 128),
+                "{moment}, {signal}: {:?} {}",
+                ran.status,
+                ran.stderr
+            );
+            assert!(!shell("ps ax -o args").contains("98766."), "{moment}, {signal}");
+            nothing_is_left(&place);
+        }
+    }
+}
+
+#[test]
+fn a_killed_question_ends_its_command() {
     let place = place();
-    let line = "setsid sleep 98766.1 & touch begun; sleep 98766.2";
+    let line = "setsid sleep 98767.1 & sleep 98767.2";
     let mut running = place.start(&["time", "one", "--no-store", "--memory=none", "--shell", "--", line][..]);
-    running.wait_until("the command", |_| shell("ps ax -o args").contains("sleep 98766.2"));
-    running.signal("INT");
-    let ran = running.finish();
-    assert_eq!(ran.status, Some(130), "{}", ran.stderr);
-    assert!(!shell("ps ax -o args").contains("98766."));
+    running.wait_until("the command", |_| shell("ps ax -o args").contains("sleep 98767.2"));
+    running.signal("KILL");
+    running.finish();
+    testkit::wait_until("the end of all", || !shell("ps ax -o args").contains("98767."));
+    place.run("clean one").good();
     nothing_is_left(&place);
+}
+
+#[test]
+fn output_of_any_size_takes_little_memory() {
+    let place = place();
+    // 200 MB of address space hold the program, and not what is printed.
+    let line = format!(
+        "ulimit -v 200000; exec {} time one --rounds=1 --memory=none -q --no-store --json -- head -c 400000000 /dev/zero",
+        testkit::program()
+    );
+    let ran = testkit::run_within(
+        std::time::Duration::from_secs(120),
+        std::process::Command::new("sh").args(["-c", &line]).current_dir(place.path("")),
+        &place.path(""),
+    );
+    let study = ran.expect("it ends").good().study();
+    assert_eq!(study.rows[0].tree.as_ref().unwrap().printed.bytes, 400_000_000);
+    let whole = "ulimit -v 200000; dd if=/dev/zero of=/dev/null bs=400M count=1 2>&1; true";
+    assert!(shell(whole).contains("memory exhausted"), "whoever keeps it all has no room");
 }
 
 #[test]
@@ -252,6 +347,27 @@ fn the_environment_is_recorded_by_name_only() {
     assert!(!kept.good().stdout.contains("CARGO_"));
 }
 
+/// git tells its hooks by variables which repository is meant: the user's.
+#[test]
+fn a_question_from_a_hook_leaves_the_users_repository_alone() {
+    let place = place();
+    if !testkit::has("git") {
+        return;
+    }
+    let of_user = format!("git -C {} ", place.word("elsewhere"));
+    let look = || shell(&format!("{of_user} log --format=%s --all; {of_user} config --list --local"));
+    shell(&format!("{of_user} init -q && {of_user} -c user.name=a -c user.email=a@b commit -q --allow-empty -m mine"));
+    let before = look();
+    let mut command = place.command("time one --rounds=1 --memory=none -q --no-store --json --recipe=git");
+    let ran = testkit::run_within(
+        std::time::Duration::from_secs(120),
+        command.env("GIT_DIR", place.path("elsewhere/.git")).env("GIT_INDEX_FILE", place.path("elsewhere/.git/index")),
+        &place.path(""),
+    );
+    assert_eq!(ran.expect("it ends").good().study().rows.len(), 6);
+    assert_eq!(look(), before);
+}
+
 #[test]
 fn work_that_differs_is_told_and_the_same_work_is_not() {
     let place = place();
@@ -272,6 +388,7 @@ fn what_is_written_elsewhere_is_told_and_own_temporary_files_are_not() {
         "head -c 4000000 /dev/zero > {elsewhere}/x; rm {elsewhere}/x; head -c 4000000 /dev/zero > {elsewhere}/y; sync {elsewhere}/y"
     );
     let study = time(&place, "one --rounds=2", &away).good().study();
+    assert_eq!(place.names("elsewhere"), ["y"], "it is nobody's to remove");
     let Some(memory) = reference(&study) else { return };
     assert!(found(&of_target(&study, memory), "wrote-elsewhere"), "{:?}", of_target(&study, memory)[0]);
     let own = "head -c 4000000 /dev/zero > x; head -c 4000000 /dev/zero > $TMPDIR/t; rm $TMPDIR/t";

@@ -7,7 +7,7 @@ use std::path::Path;
 use os::clock::{Clock, RealClock};
 use results::evidence::{InMemory, StorageClass};
 use results::statistics::{WINNER_ROUNDS, order_of_round};
-use results::{Question, Row, Severity, Study, TreeRecord};
+use results::{Question, Severity, Study, TreeRecord};
 
 use crate::Problem;
 use crate::rounds::{enough, even};
@@ -15,6 +15,7 @@ use crate::study::{Caller, Place, StudyRun, planned_row};
 use crate::work_directory::{SpaceNeeds, WorkDirectory, is_nearly_full};
 
 mod layers;
+mod notes;
 mod options;
 mod recipe;
 mod run;
@@ -35,6 +36,7 @@ const REFERENCE: &str = "(memory)";
 struct Site {
     work: WorkDirectory,
     layers: Layers,
+    class: StorageClass,
 }
 
 /// Times the commands on the places; the first is the baseline.
@@ -68,7 +70,10 @@ pub fn time(places: &[Place], options: &Options, caller: Caller<'_>) -> Result<S
             None => work_directory(&place.path, expected, need, &study_run),
         };
         match made {
-            Ok(work) => sites.push(Site { work, layers: Layers::begin(&study_run.study.targets[target]) }),
+            Ok(work) => {
+                let target = &study_run.study.targets[target];
+                sites.push(Site { work, layers: Layers::begin(target), class: target.storage.class });
+            }
             Err(problem) if target >= wanted => without_reference(&mut study_run, &problem.what),
             Err(problem) => return Err(problem),
         }
@@ -77,7 +82,8 @@ pub fn time(places: &[Place], options: &Options, caller: Caller<'_>) -> Result<S
         sites.truncate(wanted);
         study_run.study.targets.truncate(wanted);
     }
-    note_environment(&mut study_run, options);
+    notes::environment(&mut study_run, options);
+    notes::free_space_in_pieces(&mut study_run, &sites);
     if let Some(about) = &options.about {
         study_run.note("recipe", Severity::Info, about);
     }
@@ -91,7 +97,8 @@ pub fn time(places: &[Place], options: &Options, caller: Caller<'_>) -> Result<S
     for (row, finding) in findings::between_commands(&study_run.study) {
         study_run.study.rows[row].findings.push(finding);
     }
-    note_what_it_printed(&mut study_run);
+    notes::first_runs(&mut study_run);
+    notes::what_it_printed(&mut study_run);
     Ok(study_run.finish())
 }
 
@@ -109,28 +116,6 @@ fn work_directory(
     }
     let made = WorkDirectory::open(path, expected, need, &study_run.control);
     made.map_err(|problem| if problem.is_too_large { problem.with_next(next) } else { problem })
-}
-
-/// The first line in which what a command printed differs from its first run.
-fn note_what_it_printed(study_run: &mut StudyRun<'_>) {
-    let study = &study_run.study;
-    let printed = |row: &Row| row.tree.as_ref().map(|tree| tree.printed.clone());
-    let difference = |row: &Row| {
-        let first = study.rows.iter().find(|first| first.pattern == row.pattern).and_then(printed)?;
-        let own = printed(row)?;
-        let mut lines = own.head.lines().chain([""]).zip(first.head.lines().chain([""])).enumerate();
-        let (index, (own, first)) = lines.find(|(_, (own, first))| own != first)?;
-        let (name, line) = (&study.targets.get(row.target)?.name, index + 1);
-        let short = |line: &str| line.chars().take(60).collect::<String>();
-        let (round, own, first) = (row.round, short(own), short(first));
-        Some(format!(
-            "{} printed something else on {name} in round {round}, line {line}: `{own}`, first `{first}`",
-            row.pattern
-        ))
-    };
-    if let Some(text) = study.rows.iter().find_map(difference) {
-        study_run.note("printed-differs", Severity::Info, text);
-    }
 }
 
 /// The place in memory.
@@ -152,16 +137,6 @@ fn without_reference(study_run: &mut StudyRun<'_>, why: &str) {
 /// The command would run in memory once more.
 fn all_in_memory(study: &Study) -> bool {
     study.targets.iter().all(|target| target.storage.in_memory() == Some(InMemory::All))
-}
-
-/// Names alone: a value may be a secret.
-fn note_environment(study_run: &mut StudyRun<'_>, options: &Options) {
-    let mut names: Vec<String> =
-        run::kept_environment(options).map(|(name, _)| name.to_string_lossy().into_owned()).collect();
-    names.sort_unstable();
-    let text =
-        format!("the command has these variables, beside its own HOME, TMPDIR and FSDYNO_DIR: {}", names.join(", "));
-    study_run.note("environment", Severity::Info, text);
 }
 
 /// Rounds until there are enough; why they ended where that is not what was asked for.
@@ -224,7 +199,7 @@ fn take_turn(
 ) -> Result<Option<String>, Problem> {
     let title = options.phases.iter().map(|phase| phase.title.as_str()).collect::<Vec<_>>().join(", ");
     let step = study_run.begin_step(target, &title);
-    let ground = start::begin(study_run, &site.work, options, &step)?;
+    let ground = start::begin(study_run, site, options, &step)?;
     let mut idle_bytes_per_s = None;
     for (index, phase) in options.phases.iter().enumerate() {
         let Some(cache) = start::arrange(study_run, &ground, options, &step)? else { return Ok(None) };

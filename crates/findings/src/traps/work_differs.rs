@@ -1,7 +1,8 @@
 //! T48: a timed command did not do the same everywhere.
 
+use results::evidence::StorageClass;
 use results::statistics::median;
-use results::{Finding, Row, Severity, Study};
+use results::{Finding, Severity, Study, TreeRecord};
 
 use crate::explanation::Explanation;
 use crate::report::Report;
@@ -18,7 +19,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
               one left. Then the times are those of different work.",
     seen: "Bytes that the command's calls read and wrote, pipes included, in the median run on each place and in each run \
            on one place. A caution if they differ by more than 5 % and 256 KiB, from place to place or from run to run. \
-           What is mapped is not counted.",
+           What is mapped is not counted. Where the calls are the same: bytes that were made dirty, on disks and network \
+           filesystems. A caution if one place has less than an eighth of the other's, and of what the calls wrote: it \
+           copied by reference (`copy_file_range`).",
     advice: "Compare the command's output on both places (`fsdyno show --json`, printed), and forbid the shortcut: \
              `cp --reflink=never`, `git clone file://...` in place of a path.",
     documented: "proc(5), /proc/PID/io; ioctl_ficlonerange(2)",
@@ -34,24 +37,50 @@ fn differ(one: f64, other: f64) -> bool {
     apart > BYTES_MIN && apart > SHARE * one.max(other)
 }
 
+/// Of what its calls wrote, one place got less than this part of what the other got: it was copied by reference.
+const SHARED: f64 = 1.0 / 8.0;
+
+/// Whether blocks are shared on one of two places: bytes that the calls wrote, and those of them that were made dirty there.
+/// Beside the same calls: `copy_file_range` counts what it moved nowhere.
+fn shares(called: f64, one: f64, other: f64) -> bool {
+    let least = one.min(other);
+    differ(one, other) && least < SHARED * one.max(other) && least < SHARED * called
+}
+
 /// With the index of the row.
 pub(crate) fn find(study: &Study) -> Vec<(usize, Finding)> {
-    let bytes = |row: &Row| Some(row.tree.as_ref()?.call_bytes?.sum() as f64);
+    let called = |tree: &TreeRecord| Some(tree.call_bytes?.sum() as f64);
+    let written = |tree: &TreeRecord| Some(tree.call_bytes?.write as f64);
+    let dirty = |tree: &TreeRecord| Some(tree.storage_bytes?.write as f64);
+    // On memory and behind a daemon nothing is made dirty that the kernel would count.
+    let counts =
+        |target: usize| matches!(study.targets[target].storage.class, StorageClass::Block | StorageClass::Network);
     let mut found = Vec::new();
     for pattern in study.patterns() {
-        let of_target = |target: usize| median(&study.repeats(target, pattern).filter_map(bytes).collect::<Vec<_>>());
-        let Some(base) = of_target(0) else { continue };
+        let of_target = |target: usize, figure: &dyn Fn(&TreeRecord) -> Option<f64>| {
+            median(&study.repeats(target, pattern).filter_map(|row| figure(row.tree.as_ref()?)).collect::<Vec<_>>())
+        };
+        let Some(base) = of_target(0, &called) else { continue };
         for (index, row) in study.rows.iter().enumerate().filter(|(_, row)| row.pattern == pattern) {
-            let (Some(own), Some(usual)) = (bytes(row), of_target(row.target)) else { continue };
-            let (one, other, what) = if differ(usual, base) {
-                (usual, base, format!("in the median run here and {} on {}", size(base as u64), study.targets[0].name))
-            } else if differ(own, usual) {
-                (own, usual, format!("in this run and {} in the median run", size(usual as u64)))
+            let usual = |figure: &dyn Fn(&TreeRecord) -> Option<f64>| of_target(row.target, figure);
+            let (Some(own), Some(calls)) = (row.tree.as_ref().and_then(called), usual(&called)) else { continue };
+            let on_base =
+                |base: f64| format!("in the median run here and {} on {}", size(base as u64), study.targets[0].name);
+            let (dirty_here, dirty_base) =
+                (usual(&dirty).unwrap_or_default(), of_target(0, &dirty).unwrap_or_default());
+            let both_count = counts(0) && counts(row.target);
+            let (verb, one, other, what) = if differ(calls, base) {
+                ("moved", calls, base, on_base(base))
+            } else if differ(own, calls) {
+                ("moved", own, calls, format!("in this run and {} in the median run", size(calls as u64)))
+            } else if both_count && shares(usual(&written).unwrap_or_default(), dirty_here, dirty_base) {
+                ("had storage write", dirty_here, dirty_base, on_base(dirty_base))
             } else {
                 continue;
             };
             let (moved, share) = (size(one as u64), percent((one - other).abs() / one.max(other)));
-            let cause = format!("the command's calls moved {moved} {what}, {share} apart: it did not do the same work");
+            let cause =
+                format!("the command's calls {verb} {moved} {what}, {share} apart: it did not do the same work");
             let report = Report::new(ID, Severity::Caution, pattern);
             let next = "compare what it printed, and forbid its shortcuts, such as `cp --reflink=never`";
             found.push((index, report.number("bytes of calls", own, "B").says(cause, next)));
@@ -62,7 +91,7 @@ pub(crate) fn find(study: &Study) -> Vec<(usize, Finding)> {
 
 #[cfg(test)]
 mod tests {
-    use results::{Question, ReadWrite, RunRecord, Target, TreeRecord};
+    use results::{Question, ReadWrite, Row, RunRecord, Target};
 
     use super::*;
 
@@ -97,5 +126,25 @@ mod tests {
         assert!(rows(&[[17 * MB; 3], [17 * MB + 500_000; 3]]).is_empty(), "3 % apart");
         assert!(rows(&[[10_000; 3], [90_000; 3]]).is_empty(), "programs read as they start");
         assert!(find(&study(&[[17 * MB; 3], [10_000; 3]]))[0].1.cause.contains("in the median run here and"));
+    }
+
+    #[test]
+    fn the_same_calls_may_share_blocks_on_one_place() {
+        const MB: u64 = 1_000_000;
+        let found = |dirty: [u64; 2], classes: [StorageClass; 2]| {
+            let mut study = study(&[[17 * MB; 3], [17 * MB; 3]]);
+            for row in &mut study.rows {
+                let tree = row.tree.as_mut().unwrap();
+                tree.call_bytes = Some(ReadWrite { read: 9 * MB, write: 8 * MB });
+                tree.storage_bytes = Some(ReadWrite { read: 0, write: dirty[row.target] });
+            }
+            study.targets.iter_mut().zip(classes).for_each(|(target, class)| target.storage.class = class);
+            find(&study).len()
+        };
+        let disks = [StorageClass::Block; 2];
+        assert_eq!((found([8 * MB, 16_384], disks), found([16_384, 8 * MB], disks)), (3, 3));
+        assert_eq!(found([8 * MB, 12 * MB], disks), 0, "each filesystem adds what it needs");
+        assert_eq!(found([40 * MB, 7 * MB], disks), 0, "all that was written is there");
+        assert_eq!(found([8 * MB, 0], [StorageClass::Block, StorageClass::Memory]), 0, "nothing is counted in memory");
     }
 }

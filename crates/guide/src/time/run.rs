@@ -7,6 +7,7 @@ use os::clock::{Clock, RealClock};
 use os::files::Directory;
 use os::process::Ended;
 use os::process_tree::{self, Cut, Limits, Printed, TreeUsage};
+use results::evidence::StorageClass;
 use results::{JobError, Latency, PhaseRecord, PrintedRecord, ReadWrite, TreeRecord};
 
 use super::layers::Layers;
@@ -22,6 +23,8 @@ pub(super) struct Place {
     pub(super) directory: Directory,
     pub(super) home: Directory,
     pub(super) temporary: Directory,
+    /// What is behind it.
+    pub(super) class: StorageClass,
 }
 
 /// A run.
@@ -42,7 +45,8 @@ const FAREWELL: Duration = Duration::from_secs(5);
 /// Variables that are kept where the others are not.
 const PLAIN: [&str; 5] = ["PATH", "LANG", "LC_ALL", "TZ", "TERM"];
 
-/// Variables that name directories of the user's; without them programs use HOME, which is ours.
+/// Variables that name directories of the user's; without them programs use HOME, which is ours. All of git's are left out
+/// too: with GIT_DIR, which its hooks have, a recipe would write into the user's repository.
 const OF_USER: [&str; 9] = [
     "HOME",
     "TMPDIR",
@@ -65,7 +69,8 @@ pub(super) fn kept_environment(options: &Options) -> impl Iterator<Item = (OsStr
     let clean = options.clean_environment;
     std::env::vars_os().filter(move |(name, _)| {
         let is = |known: &&str| name == *known;
-        if clean { PLAIN.iter().any(is) } else { !OF_USER.iter().any(is) }
+        let of_git = name.as_encoded_bytes().starts_with(b"GIT_");
+        if clean { PLAIN.iter().any(is) } else { !of_git && !OF_USER.iter().any(is) }
     })
 }
 
@@ -93,8 +98,11 @@ pub(super) fn run(
     let limits = Limits { whole: options.timeout, left_running: LEFT_RUNNING };
     let not_run = |error: std::io::Error| {
         let program = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-        Problem::new(format!("cannot run {program}: {}", reason(&error)))
-            .with_next("name a program that is installed, or a line of the shell with --shell")
+        let next = match error.kind() {
+            std::io::ErrorKind::Other => "have the command end no processes but its own",
+            _ => "name a program that is installed, or a line of the shell with --shell",
+        };
+        Problem::new(format!("cannot run {program}: {}", reason(&error))).with_next(next)
     };
     let metered = process_tree::begin(&words, &place.directory, &environment(place, options), limits);
     let metered = metered.map_err(not_run)?;

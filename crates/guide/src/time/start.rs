@@ -2,13 +2,14 @@
 
 use os::files::tree::{each_file, tree_size};
 use os::files::{Directory, FileError, OpenFile};
+use results::evidence::StorageClass;
 
+use super::Site;
 use super::options::{Cache, Options, Start};
 use super::run::{Place, words_of_shell};
 use crate::Problem;
 use crate::study::StudyRun;
 use crate::watch::Step;
-use crate::work_directory::WorkDirectory;
 
 /// Read at once to warm a file.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -52,13 +53,14 @@ impl Start {
 /// An empty directory with the files that a run begins with.
 pub(super) fn begin(
     study_run: &mut StudyRun<'_>,
-    work: &WorkDirectory,
+    site: &Site,
     options: &Options,
     step: &Step,
 ) -> Result<Place, Problem> {
+    let work = &site.work;
     study_run.empty(work)?;
     let make = |name: &str| work.held().make(name).map_err(|error| Problem::new(error.to_string()));
-    let place = Place { directory: make("run")?, home: make("home")?, temporary: make("tmp")? };
+    let place = Place { directory: make("run")?, home: make("home")?, temporary: make("tmp")?, class: site.class };
     if let Some(words) = options.start.words() {
         unmeasured(study_run, &place, &words, options, step, "bringing the files of --from there")?;
     }
@@ -119,13 +121,18 @@ pub(super) fn arrange(
             watcher.looks(&file.path());
             file.drop_cache(0, 0)
         })
-        .map(|()| "data cold, names warm"),
+        .map(|()| match place.class {
+            // What is behind the mount has these data in a cache of its own, which was just filled.
+            StorageClass::Network | StorageClass::HostShare => "client data cold, names warm",
+            StorageClass::Fuse => "kernel data cold, names warm",
+            _ => "data cold, names warm",
+        }),
         Cache::Warm => each_file(&place.directory, &mut |file| {
             watcher.looks(&file.path());
             read(file, &mut chunk)
         })
         .map(|()| "warm"),
-        Cache::Dropped => return dropped(&place.directory, study_run),
+        Cache::Dropped => return dropped(place, study_run),
     };
     study_run.watcher.looked();
     state.map(|state| Some(state.to_owned())).map_err(|error| {
@@ -144,10 +151,15 @@ fn read(file: &OpenFile, chunk: &mut [u8]) -> Result<(), FileError> {
     }
 }
 
-fn dropped(directory: &Directory, study_run: &mut StudyRun<'_>) -> Result<Option<String>, Problem> {
-    let done = os::caches::drop_all(directory);
+fn dropped(place: &Place, study_run: &mut StudyRun<'_>) -> Result<Option<String>, Problem> {
+    let done = os::caches::drop_all(&place.directory);
     study_run.watcher.looked();
-    done.map(|()| Some("all caches dropped".to_owned())).map_err(|error| {
+    let state = match place.class {
+        StorageClass::Network | StorageClass::HostShare => "client caches dropped",
+        StorageClass::Fuse => "kernel caches dropped",
+        _ => "all caches dropped",
+    };
+    done.map(|()| Some(state.to_owned())).map_err(|error| {
         Problem::new(format!("--drop-caches cannot write {}: {error}", os::caches::SWITCH))
             .with_next("run as root of the machine (not of a container), or use --cold")
     })

@@ -28,7 +28,7 @@ impl Drop for HeldSignals {
 }
 
 /// Sets which signals this thread holds; those that it held before.
-fn exchange_mask(mask: &libc::sigset_t) -> libc::sigset_t {
+pub(super) fn exchange_mask(mask: &libc::sigset_t) -> libc::sigset_t {
     let mut before = *mask;
     // SAFETY: both sets are whole and live through the call. It only fails for an order that is not one of its three.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, mask, &mut before) };

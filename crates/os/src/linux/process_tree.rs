@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
+use super::held_signals::exchange_mask;
 use crate::files::Directory;
 use crate::process::{Ended, closes_within};
 use crate::process_tree::{Cut, Limits, Printed, TreeIo, TreeUsage, WORD};
@@ -52,6 +53,8 @@ pub fn begin(
     environment: &[(OsString, OsString)],
     limits: Limits,
 ) -> io::Result<Metered> {
+    // Should the command kill its meter, what is left comes here.
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     let (report, report_in) = io::pipe()?;
     let (output, output_in) = io::pipe()?;
     let (read_all, end_of_output) = io::pipe()?;
@@ -121,7 +124,10 @@ impl Metered {
         match (text.strip_prefix("failed "), TreeUsage::parse(&text)) {
             (Some(code), _) => Err(io::Error::from_raw_os_error(code.trim().parse().unwrap_or(libc::EIO))),
             (None, Some(usage)) => Ok((usage, printed)),
-            (None, None) => Err(io::Error::other("the process that measures the command was killed")),
+            (None, None) => {
+                end_all();
+                Err(io::Error::other("the process that measures the command was killed"))
+            }
         }
     }
 }
@@ -145,18 +151,26 @@ fn run(words: &[OsString]) -> io::Result<TreeUsage> {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     let awaited = Awaited::begin();
     let mut command = Command::new(program);
-    // The standard library gives the child an empty mask of signals.
     let output = io::stdout().as_fd().try_clone_to_owned()?;
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::inherit()).stderr(output);
     super::process::end_with_this_thread(&mut command);
-    let before = io_counters();
+    // What the meter holds, the command must hear: who would end it by SIGTERM else?
+    let before = awaited.before;
+    let hear = move || {
+        exchange_mask(&before);
+        Ok(())
+    };
+    // SAFETY: between fork and exec only this one system call is made: no lock is taken and nothing allocated.
+    unsafe { command.pre_exec(hear) };
+    // A script that ends its own group (`kill 0`) leaves the meter alone.
+    super::process::lead_group(&mut command);
     let began = now();
     let child = command.spawn()?;
     drop(command);
     let mut tree = Tree { command: child.id(), began, whole, left_running, usage: TreeUsage::default(), cut_at: None };
     while tree.goes_on(&awaited) {}
     let mut usage = tree.usage;
-    usage.io = io_counters().zip(before).map(|(after, before)| after.since(before));
+    usage.io = io_counters();
     let used = used_by_children();
     let time = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000);
     (usage.user, usage.system) = (time(used.ru_utime), time(used.ru_stime));
@@ -319,54 +333,42 @@ fn used_by_children() -> libc::rusage {
     }
 }
 
-/// Of this process and of all that it has waited for; with the length of the text, which the next look counts as read.
-fn io_counters() -> Option<(TreeIo, u64)> {
-    let text = std::fs::read_to_string("/proc/self/io").ok()?;
-    let of = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
-    let io = TreeIo {
-        call_bytes: [of("rchar:")?, of("wchar:")?],
+/// Of all processes that this one has waited for, without its own.
+fn io_counters() -> Option<TreeIo> {
+    let own = std::fs::read_to_string("/proc/thread-self/io").ok()?;
+    let all = std::fs::read_to_string("/proc/self/io").ok()?;
+    let of = |name: &str| {
+        let of = |text: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
+        Some(of(&all)?.saturating_sub(of(&own)?))
+    };
+    Some(TreeIo {
+        // The first look counts in the second.
+        call_bytes: [of("rchar:")?.saturating_sub(own.len() as u64), of("wchar:")?],
         storage_bytes: [of("read_bytes:")?, of("write_bytes:")?],
         cancelled_bytes: of("cancelled_write_bytes:")?,
-    };
-    Some((io, text.len() as u64))
-}
-
-/// What has grown between two looks.
-trait Since {
-    fn since(self, before: Self) -> TreeIo;
-}
-
-impl Since for (TreeIo, u64) {
-    fn since(self, (before, own): (TreeIo, u64)) -> TreeIo {
-        let grown = |after: [u64; 2], before: [u64; 2]| [0, 1].map(|side| after[side].saturating_sub(before[side]));
-        let after = self.0;
-        let [read, written] = grown(after.call_bytes, before.call_bytes);
-        TreeIo {
-            call_bytes: [read.saturating_sub(own), written],
-            storage_bytes: grown(after.storage_bytes, before.storage_bytes),
-            cancelled_bytes: after.cancelled_bytes.saturating_sub(before.cancelled_bytes),
-        }
-    }
+    })
 }
 
 /// The signals that the meter waits for: they are held from the start, so that none comes between a look and the wait.
-struct Awaited(libc::sigset_t);
+struct Awaited {
+    signals: libc::sigset_t,
+    /// Those that were held before, as the command will hold them.
+    before: libc::sigset_t,
+}
 
 impl Awaited {
     fn begin() -> Awaited {
         let mut set = std::mem::MaybeUninit::uninit();
         // SAFETY: the first call writes the whole set, the others change it, and none can fail for a set of its own and
         // signals that there are.
-        let set = unsafe {
+        let signals = unsafe {
             libc::sigemptyset(set.as_mut_ptr());
             for signal in [libc::SIGCHLD, libc::SIGTERM, libc::SIGINT, libc::SIGHUP] {
                 libc::sigaddset(set.as_mut_ptr(), signal);
             }
-            let set = set.assume_init();
-            libc::pthread_sigmask(libc::SIG_BLOCK, &set, std::ptr::null_mut());
-            set
+            set.assume_init()
         };
-        Awaited(set)
+        Awaited { signals, before: exchange_mask(&signals) }
     }
 
     /// Waits for one of them; whether it says that the command is to be ended.
@@ -376,7 +378,7 @@ impl Awaited {
             tv_nsec: libc::c_long::from(at_most.subsec_nanos() as i32),
         };
         // SAFETY: both pointers are to whole values that live through the call; no details are asked for.
-        let signal = unsafe { libc::sigtimedwait(&self.0, std::ptr::null_mut(), &timeout) };
+        let signal = unsafe { libc::sigtimedwait(&self.signals, std::ptr::null_mut(), &timeout) };
         signal > 0 && signal != libc::SIGCHLD
     }
 }

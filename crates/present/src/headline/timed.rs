@@ -22,6 +22,8 @@ pub struct TimeFigures {
     pub reference: bool,
     /// Runs that did not fail.
     pub runs: usize,
+    /// The caches before each run, in words: `data cold, names warm`.
+    pub cache: Option<String>,
     /// From the start until the last process had ended, s.
     pub wall_s: Option<Times>,
     /// CPU time of all processes, s: the median.
@@ -101,6 +103,7 @@ impl TimeFigures {
             target: grid.targets[target].clone(),
             reference: grid.is_reference(target),
             runs: ran.len(),
+            cache: phases().next().and_then(|phase| phase.cache.clone()),
             wall_s: Times::of(&walls),
             cpu_s: middle(phases().map(|phase| phase.cpu_ns as f64 / 1e9).collect()),
             waits_s: waits.and_then(middle),

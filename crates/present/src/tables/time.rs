@@ -49,8 +49,25 @@ pub(super) fn how_measured(headline: &Headline, form: Form) -> String {
         Some(1) => "One run each".to_owned(),
         Some(runs) => format!("Medians of {runs} runs"),
     };
+    let mut states: Vec<(&str, Vec<String>)> = Vec::new();
+    for time in headline.times.iter().filter(|time| !time.reference) {
+        let Some(state) = time.cache.as_deref() else { continue };
+        match states.iter_mut().find(|(known, _)| *known == state) {
+            Some((_, names)) if names.contains(&time.target) => {}
+            Some((_, names)) => names.push(time.target.clone()),
+            None => states.push((state, vec![time.target.clone()])),
+        }
+    }
+    let caches = match &states[..] {
+        [] => String::new(),
+        [(state, _)] => format!(" Caches before each: {state}."),
+        several => {
+            let of_each = several.iter().map(|(state, names)| format!("{state} ({})", names.join(", ")));
+            format!(" Caches before each: {}.", of_each.collect::<Vec<_>>().join("; "))
+        }
+    };
     form.paragraph(&format!(
-        "{runs}. wall: until the last process had ended; waits: wall without CPU; + sync: what was still in memory \
+        "{runs}.{caches} wall: until the last process had ended; waits: wall without CPU; + sync: what was still in memory \
          afterwards; requests and bytes: of the storage, with the sync."
     ))
 }

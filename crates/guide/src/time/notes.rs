@@ -1,0 +1,114 @@
+//! What an answer is told beside its figures.
+
+use os::files::{FileAccess, FileError, OpenMode, extents_of};
+use results::evidence::StorageClass;
+use results::quantity::{bytes, latency};
+use results::{Row, Severity};
+
+use super::options::Options;
+use super::{Site, run};
+use crate::study::StudyRun;
+use crate::work_directory::usable_bytes;
+
+/// A file of this length shows how the free space lies.
+const PROBE_BYTES: u64 = 8 << 20;
+
+/// Smaller pieces are felt: by heads that move, and by requests that could be fewer.
+const PIECE_BYTES: u64 = 256 << 10;
+
+/// The first run is told where it takes this number of times as long as any other.
+const FIRST_TIMES: u64 = 2;
+
+/// With fewer runs a longer first one is chance.
+const FIRST_OF: usize = 4;
+
+/// Names alone: a value may be a secret.
+pub(super) fn environment(study_run: &mut StudyRun<'_>, options: &Options) {
+    let mut names: Vec<String> =
+        run::kept_environment(options).map(|(name, _)| name.to_string_lossy().into_owned()).collect();
+    names.sort_unstable();
+    let text =
+        format!("the command has these variables, beside its own HOME, TMPDIR and FSDYNO_DIR: {}", names.join(", "));
+    study_run.note("environment", Severity::Info, text);
+}
+
+/// A filesystem that has been filled and emptied for long has its free space in small pieces: it is another one than a new
+/// filesystem on the same disk.
+pub(super) fn free_space_in_pieces(study_run: &mut StudyRun<'_>, sites: &[Site]) {
+    let has_room = |site: &Site| usable_bytes(site.work.directory()).is_some_and(|bytes| bytes > 4 * PROBE_BYTES);
+    let on_disks = sites.iter().enumerate().filter(|(_, site)| site.class == StorageClass::Block);
+    for (target, site) in on_disks.filter(|(_, site)| has_room(site)) {
+        study_run.watcher.looks(site.work.directory());
+        let pieces = pieces(site);
+        study_run.watcher.looked();
+        if let Ok(Some(pieces)) = pieces
+            && PROBE_BYTES / pieces < PIECE_BYTES
+        {
+            let text = format!(
+                "the free space on {} is in small pieces, as on filesystems that have been in use for long: a new file of {} \
+                 lies in {pieces} of them. A new filesystem on the same disk may be faster",
+                study_run.study.targets[target].name,
+                bytes(PROBE_BYTES)
+            );
+            study_run.note("free-space-in-pieces", Severity::Caution, text);
+        }
+    }
+}
+
+/// Of a new file; `None`: nobody says, or they are not those of the disk.
+fn pieces(site: &Site) -> Result<Option<u64>, FileError> {
+    let path = site.work.file("free-space");
+    let mode = OpenMode { create: true, ..OpenMode::buffered(FileAccess::ReadWrite) };
+    let file = site.work.held().open_file(&path, mode)?;
+    let chunk = vec![b'f'; 1 << 20];
+    for offset in (0..PROBE_BYTES).step_by(chunk.len()) {
+        file.write_all_at(&chunk, offset)?;
+    }
+    let found = extents_of(&file, PROBE_BYTES, true)?;
+    site.work.held().remove(std::path::Path::new("free-space"))?;
+    Ok(Some(found.count).filter(|count| *count > 0 && found.encoded_bytes == 0))
+}
+
+/// Programs and libraries come from their own disk when they are used for the first time, whatever place is asked about.
+pub(super) fn first_runs(study_run: &mut StudyRun<'_>) {
+    let study = &study_run.study;
+    let wall_ns = |row: &Row| row.phase.as_ref().map(|phase| phase.elapsed_ns);
+    let told = |row: &Row| {
+        let (name, first) = (&study.targets.get(row.target)?.name, wall_ns(row)?);
+        let others: Vec<u64> = study.repeats(row.target, &row.pattern).skip(1).filter_map(wall_ns).collect();
+        let (least, most) = (*others.iter().min()?, *others.iter().max()?);
+        let [first_time, least_time, most_time] = [first, least, most].map(|ns| latency(ns as f64));
+        (others.len() + 1 >= FIRST_OF && first > most.saturating_mul(FIRST_TIMES)).then(|| {
+            format!(
+                "the first run of {} on {name} took {first_time}, the others {least_time} to {most_time}: what it used had to \
+                 be read first. It counts as one of {}",
+                row.pattern,
+                others.len() + 1
+            )
+        })
+    };
+    let texts: Vec<String> = study.rows.iter().filter(|row| row.round == 0).filter_map(told).collect();
+    texts.into_iter().for_each(|text| study_run.note("first-run", Severity::Info, text));
+}
+
+/// The first line in which what a command printed differs from its first run.
+pub(super) fn what_it_printed(study_run: &mut StudyRun<'_>) {
+    let study = &study_run.study;
+    let printed = |row: &Row| row.tree.as_ref().map(|tree| tree.printed.clone());
+    let difference = |row: &Row| {
+        let first = study.rows.iter().find(|first| first.pattern == row.pattern).and_then(printed)?;
+        let own = printed(row)?;
+        let mut lines = own.head.lines().chain([""]).zip(first.head.lines().chain([""])).enumerate();
+        let (index, (own, first)) = lines.find(|(_, (own, first))| own != first)?;
+        let (name, line) = (&study.targets.get(row.target)?.name, index + 1);
+        let short = |line: &str| line.chars().take(60).collect::<String>();
+        let (round, own, first) = (row.round, short(own), short(first));
+        Some(format!(
+            "{} printed something else on {name} in round {round}, line {line}: `{own}`, first `{first}`",
+            row.pattern
+        ))
+    };
+    if let Some(text) = study.rows.iter().find_map(difference) {
+        study_run.note("printed-differs", Severity::Info, text);
+    }
+}
