@@ -10,12 +10,13 @@ def why_no_loop() -> str | None:
     return None if os.path.exists("/dev/loop-control") else "no loop devices here (/dev/loop-control)"
 
 
-def mount_image(room, kind: str, megabytes: int, options: str = "", make=()) -> tuple[Path, str]:
+def mount_image(room, kind: str, megabytes: int, options: str = "", make=(), memory: bool = False) -> tuple[Path, str]:
     """Makes an image of the kind and mounts it; returns the mount point and the loop device.
 
-    The device frees itself when the mount goes, and passes requests to the image without a second page cache.
+    The device frees itself when the mount goes, and passes requests to the image without a second page cache; in memory
+    there is no other one.
     """
-    image = room.path / f"{kind}.img"
+    image = (mount_tmpfs(room, "memory", megabytes + 8) if memory else room.path) / f"{kind}.img"
     with image.open("wb") as file:
         file.truncate(megabytes << 20)
     do(f"mkfs.{kind}", "-q", *make, image)
@@ -23,7 +24,8 @@ def mount_image(room, kind: str, megabytes: int, options: str = "", make=()) -> 
     folder.mkdir()
     do("mount", "-t", kind, "-o", f"loop{options}", image, folder)
     device = do("findmnt", "--noheadings", "--output", "SOURCE", folder).strip().partition("[")[0]
-    do("losetup", "--direct-io=on", device)
+    if not memory:
+        do("losetup", "--direct-io=on", device)
     return folder, device
 
 

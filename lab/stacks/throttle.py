@@ -17,6 +17,7 @@ class Throttle(Stack):
 
     def add_options(self, parser) -> None:
         add_size(parser)
+        parser.add_argument("--in-memory", action="store_true", help="no other load of the machine's disks reaches it")
         for limit in LIMITS:
             parser.add_argument(f"--{limit}", type=int, default=0, metavar="N", help="per second; 0: no limit")
 
@@ -24,7 +25,7 @@ class Throttle(Stack):
         return why_no_loop() or (None if tree() else "no control group controller for block devices (blkio or io)")
 
     def stand(self, room, options):
-        folder, device = mount_image(room, "ext4", options.size_mb)
+        folder, device = mount_image(room, "ext4", options.size_mb, memory=options.in_memory)
         cgroup = tree() / room.cgroup_name()
         if (cgroup.parent / "cgroup.subtree_control").exists():
             (cgroup.parent / "cgroup.subtree_control").write_text("+io")

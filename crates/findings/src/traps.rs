@@ -35,6 +35,7 @@ pub(crate) mod replay_late;
 pub(crate) mod request_size;
 pub(crate) mod run_failed;
 pub(crate) mod server_durability;
+pub(crate) mod shared_extents;
 pub(crate) mod shared_file;
 pub(crate) mod slow_node;
 pub(crate) mod stalled;
@@ -115,6 +116,7 @@ pub(crate) const ALL: &[Trap] = &[
     seen(&memory_limit::EXPLANATION, memory_limit::find),
     seen(&server_durability::EXPLANATION, server_durability::find),
     seen(&replay_late::EXPLANATION, replay_late::find),
+    seen(&shared_extents::EXPLANATION, shared_extents::find),
 ];
 
 /// A trap that only nodes beside each other show.

@@ -37,7 +37,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 /// Rates before and after a fall, and the second of it.
-pub(super) fn fall(row: &Row<'_>) -> Option<(f64, f64, usize)> {
+fn fall(row: &Row<'_>) -> Option<(f64, f64, usize)> {
     let rates = row.rates();
     let change = change_point(&rates.values, &Sensitivity { change_min: 1.0 - FALL, ..Sensitivity::default() })?;
     let (before, after) = (change.before_median, change.after_median);

@@ -1,10 +1,9 @@
 //! T25: a limit held the rate at a fixed level.
 
 use results::evidence::StorageClass;
-use results::statistics::flat_plateau;
-use results::{Finding, ReadWrite, Severity};
+use results::statistics::{flat_plateau, median};
+use results::{Finding, Severity};
 
-use super::burst::fall;
 use crate::evidence::{Done, Evidence, Row, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
@@ -19,7 +18,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     happens: "Control groups, hypervisors and cloud volumes limit I/O to a configured rate. The number is then the \
               setting, not the storage. Buffered writes may bypass the same limit.",
     seen: "A control group limit on the devices (io.max, blkio.throttle): the rate reaches nine tenths of it and \
-           exceeds it by a fifth at most. It counts from the start or from when it was set during the run: a caution. \
+           exceeds it by a fifth at most, from the start or for the last five seconds or more, if the limit was set during \
+           the run: a caution, however much the rate varied before. \
            Or a rate without the page cache stays within 1 % for twenty seconds. That is a caution if the device's \
            queue holds less than a quarter of an iodepth of four or more, else information, since a saturated link or \
            bus is flat too. Jobs with a rate limit or think time are not checked.",
@@ -33,6 +33,8 @@ pub(crate) const FILES: &str = "io.max, or blkio.throttle of version 1";
 const REACHED: f64 = 0.9;
 /// Above the limit by more than this: the limit is not what held it.
 const PASSED: f64 = 1.2;
+/// A limit that was set during the run is told after it held the rate for this long, s.
+const HELD_S: usize = 5;
 /// The device's queue is this share of the depth asked for, or less: requests wait above it.
 const IDLE_QUEUE: f64 = 0.25;
 
@@ -58,8 +60,7 @@ pub(super) fn limited(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
 
 /// A limit that was set while the run went on: the rate fell to it.
 pub(super) fn limited_later(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
-    let (before, after, seconds) = fall(row)?;
-    let (line, limit) = set_later(evidence, stage, row, after)?;
+    let Later { line, limit, before, after, seconds } = set_later(evidence, stage, row)?;
     let cause = format!(
         "{} for the first {seconds} s, then {}, which is {} of a control group limit set during the run ({line} in {FILES})",
         rate(before),
@@ -75,27 +76,46 @@ pub(crate) fn of_control_group<'r>(
     stage: &Stage<'r>,
     row: &Row<'r>,
 ) -> Option<(&'r str, Limit)> {
-    standing(stage, row).or_else(|| {
-        let (_, after, _) = fall(row)?;
-        set_later(evidence, stage, row, after)
-    })
+    standing(stage, row).or_else(|| set_later(evidence, stage, row).map(|later| (later.line, later.limit)))
 }
 
 fn standing<'r>(stage: &Stage<'r>, row: &Row<'r>) -> Option<(&'r str, Limit)> {
     let limits = row.storage?.cgroup.io.value()?;
     let sum = |part: fn(Done) -> f64, direction: Transfer| stage.rows.iter().map(|row| part(row.done(direction))).sum();
-    reached(limits, |direction| (sum(Done::bytes_per_s, direction), sum(Done::ios_per_s, direction)))
+    settings(limits).find_map(|Setting { line, direction, by_bytes, value }| {
+        let reached: f64 = if by_bytes { sum(Done::bytes_per_s, direction) } else { sum(Done::ios_per_s, direction) };
+        let is_it = (value * REACHED..=value * PASSED).contains(&reached);
+        is_it.then_some((line, Limit { value, reached, by_bytes }))
+    })
 }
 
-/// `after`: bytes per second since the rate fell.
-fn set_later<'r>(evidence: &Evidence<'r>, stage: &Stage<'r>, row: &Row<'r>, after: f64) -> Option<(&'r str, Limit)> {
+/// A limit since some second of the run, and bytes per second before and after that.
+struct Later<'r> {
+    line: &'r str,
+    limit: Limit,
+    before: f64,
+    after: f64,
+    seconds: usize,
+}
+
+/// The value of the limit tells where to look: it was passed, then to the end no more, and half of the seconds since
+/// then reached it. How much the rate varied before does not matter.
+fn set_later<'r>(evidence: &Evidence<'r>, stage: &Stage<'r>, row: &Row<'r>) -> Option<Later<'r>> {
     let limits = evidence.ledger()?.io_limits_after.value()?;
+    let unchanged = row.storage?.cgroup.io.value() == Some(limits);
     let [_] = &stage.rows[..] else { return None };
-    let done = ReadWrite { read: row.done(Transfer::Read), write: row.done(Transfer::Write) };
-    let all = done.read.bytes.saturating_add(done.write.bytes).max(1) as f64;
-    reached(limits, |direction| {
-        let bytes_per_s = after * done[direction].bytes as f64 / all;
-        (bytes_per_s, bytes_per_s * done[direction].ios as f64 / done[direction].bytes.max(1) as f64)
+    let rates = row.rates();
+    let all = Transfer::BOTH.map(|direction| row.done(direction).bytes as f64).iter().sum::<f64>().max(1.0);
+    settings(limits).filter(|_| !unchanged).find_map(|Setting { line, direction, by_bytes, value }| {
+        let done = row.done(direction);
+        // Of a byte of all directions: what counts against the limit.
+        let counted = if by_bytes { done.bytes } else { done.ios } as f64 / all;
+        let first = rates.values.iter().rposition(|rate| rate * counted > value * PASSED)? + 1;
+        let (before, after) = rates.values.split_at(first);
+        let (before, after) = (median(before)?, median(after).filter(|_| after.len() * rates.step_s >= HELD_S)?);
+        let limit = Limit { value, reached: after * counted, by_bytes };
+        let held = limit.reached >= value * REACHED;
+        held.then_some(Later { line, limit, before, after, seconds: first * rates.step_s })
     })
 }
 
@@ -119,10 +139,18 @@ impl Limit {
     }
 }
 
-/// The first of these limits that is reached and not passed. `rates`: bytes and I/Os per second of a direction.
-fn reached(limits: &[String], rates: impl Fn(Transfer) -> (f64, f64)) -> Option<(&str, Limit)> {
-    let all = limits.iter().flat_map(|line| settings(line).map(move |(key, value)| (line.as_str(), key, value)));
-    all.into_iter().find_map(|(line, key, value)| {
+/// One limit of a line such as `8:0 rbps=1048576 wiops=max`.
+struct Setting<'r> {
+    line: &'r str,
+    direction: Transfer,
+    by_bytes: bool,
+    value: f64,
+}
+
+fn settings(lines: &[String]) -> impl Iterator<Item = Setting<'_>> {
+    let words = lines.iter().flat_map(|line| line.split([' ', ',']).map(move |word| (line.as_str(), word)));
+    words.filter_map(|(line, word)| {
+        let (key, value) = word.split_once('=')?;
         let (direction, by_bytes) = match key {
             "rbps" => (Transfer::Read, true),
             "wbps" => (Transfer::Write, true),
@@ -130,18 +158,8 @@ fn reached(limits: &[String], rates: impl Fn(Transfer) -> (f64, f64)) -> Option<
             "wiops" => (Transfer::Write, false),
             _ => return None,
         };
-        let (bytes_per_s, ios_per_s) = rates(direction);
-        let reached = if by_bytes { bytes_per_s } else { ios_per_s };
-        let is_it = reached >= value * REACHED && reached <= value * PASSED;
-        is_it.then_some((line, Limit { value, reached, by_bytes }))
-    })
-}
-
-/// `key=number` in a line such as `8:0 rbps=1048576 wiops=max`.
-fn settings(line: &str) -> impl Iterator<Item = (&str, f64)> {
-    let words = line.split([' ', ',']);
-    words.filter_map(|word| word.split_once('=')).filter_map(|(key, value)| {
-        value.parse::<f64>().ok().filter(|value| value.is_finite() && *value > 0.0).map(|value| (key, value))
+        let value = value.parse::<f64>().ok().filter(|value| value.is_finite() && *value > 0.0)?;
+        Some(Setting { line, direction, by_bytes, value })
     })
 }
 

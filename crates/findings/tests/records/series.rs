@@ -154,7 +154,16 @@ fn a_limit_that_was_set_during_the_run() {
     let record = limited("vda (254:0) rbps=421000000");
     assert_eq!(found(&record), caution("throttled"));
     assert!(one(&record, "throttled").cause.contains("a control group limit set during the run (vda (254:0) rbps="));
+    let by_requests = limited("vda (254:0) riops=103000");
+    assert!(one(&by_requests, "throttled").cause.contains("riops=103000"));
     assert_eq!(found(&limited("vda (254:0) rbps=900000000")), caution("burst"), "another limit");
+    // Before the limit the rate came and went, and was below it, too.
+    let mut noisy = limited("vda (254:0) rbps=421000000");
+    let uneven = [2900, 150, 1140, 3000, 180, 900].into_iter().chain(STEADY).collect::<Vec<_>>();
+    noisy.jobs[0] = direct(rates(reader("job"), &uneven));
+    assert_eq!(found(&noisy), caution("throttled"));
+    noisy.nodes[0].ledger.as_mut().unwrap().io_limits_after = results::evidence::Seen::default();
+    assert_eq!(found(&noisy), caution("too-noisy"), "without the limit");
     assert_eq!(found(&limited("vda (254:0) wbps=421000000")), caution("burst"), "of writes");
 }
 

@@ -1,7 +1,7 @@
 //! Writes that the storage had not seen.
 
 use results::Severity;
-use results::evidence::{FileState, Seen, StorageClass};
+use results::evidence::{FileState, Layer, LayerKind, Seen, StorageClass};
 
 use crate::scene::*;
 
@@ -208,4 +208,26 @@ fn a_sync_has_the_device_flush() {
     let through = synced(Some(0), "write through");
     assert_eq!(found(&through), []);
     assert_eq!(one(&through, "sync-not-flushed").severity, Severity::Info);
+}
+
+/// The first write to a block that copies have as well is none in place, but where no write is.
+#[test]
+fn writes_to_blocks_that_are_shared() {
+    let written = |shared: u64, filesystem: &str| {
+        let mut job = writer("job");
+        job.plan.end_sync = true;
+        let mut record = on_disk(vec![job]);
+        let named = Layer { kind: LayerKind::Filesystem, name: filesystem.into(), ..Layer::default() };
+        record.nodes[0].storages[0].layers = vec![named];
+        look(&mut record, 0, [0, 4 * GIB], [0, 4 * GIB]);
+        let state = FileState { size_bytes: 4 * GIB, written_bytes: Some(4 * GIB), ..FileState::default() };
+        file(&mut record, "/data/job", FileState { shared_bytes: Some(shared), ..state });
+        record
+    };
+    let all = written(4 * GIB, "xfs");
+    assert_eq!(found(&all), caution("shared-extents"));
+    assert!(one(&all, "shared-extents").cause.starts_with("4.0 GiB of the 4.0 GiB that are written"));
+    assert_eq!(found(&written(GIB, "xfs")), caution("shared-extents"));
+    assert_eq!(found(&written(100 * MIB, "xfs")), []);
+    assert_eq!(found(&written(4 * GIB, "btrfs")), []);
 }

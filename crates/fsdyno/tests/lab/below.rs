@@ -214,6 +214,70 @@ fn a_daemon_over_memory() {
     });
 }
 
+/// A union of a folder on the disk and one in memory, and of two on the disk. `mount`: the command and its options, with
+/// `ONE` and `TWO` for the folders and `AT` for the union.
+fn union_of(program: &str, mount: &str) {
+    if shell(&format!("type -P {program} || true")).is_empty() {
+        return skip(&format!("{program} is not installed"));
+    }
+    let Some(disk) = disk() else { return };
+    let memory = memory(&disk);
+    let at = disk.join("at");
+    let (one, two) = (memory.join("one"), disk.join("two"));
+    shell(&format!("mkdir {} {} {}", word(&one), word(&two), word(&at)));
+    for (folder, name) in [(&one, "quick"), (&two, "slow")] {
+        shell(&format!("head -c 16M /dev/urandom > {}/{name}", word(folder)));
+    }
+    let stand = |one: &Path| {
+        let line = mount.replace("ONE", word(one)).replace("TWO", word(&two)).replace("AT", word(&at));
+        shell(&format!("{line}; for attempt in $(seq 50); do mountpoint -q {0} && exit; sleep 0.1; done", word(&at)));
+    };
+    let run = |name: &str, more: &str| {
+        let files = name.split(':').map(|name| word(&at.join(name)).to_owned()).collect::<Vec<_>>().join(":");
+        Bench::new().fio(&format!("--name=job --filename={files} --bs=64k {more}"))
+    };
+    stand(&one);
+    let (old, new) = ("--rw=read --size=16m --readonly", "--rw=write --size=16m --end_fsync=1");
+    let way = format!("(fuse.{program} on tmpfs)");
+    run("slow", old).silent(&["memory-storage"]);
+    let whole = run("quick", old);
+    assert!(
+        whole.caution("memory-storage").cause.starts_with(&format!("the files are in this machine's memory {way}"))
+    );
+    let both = run("slow:quick", "--rw=read --size=32m --readonly");
+    let part = format!("this machine's memory {way} holds 1 of 2 files, 16.0 MiB of 32.0 MiB");
+    assert!(both.invalid("memory-storage").cause.starts_with(&part), "{}", both.stderr);
+    let unknown = run("new", new);
+    assert!(
+        unknown.finding("memory-storage").is_some_and(|finding| finding.cause.contains(&way)),
+        "{}",
+        unknown.stderr
+    );
+    let study = Bench::new().ask(&["check", "etcd", "--quick", word(&at)]);
+    let verdicts: Vec<Verdict> = study.verdicts.iter().map(|answer| answer.verdict).collect();
+    assert!(verdicts.iter().all(|verdict| *verdict == Verdict::NotApplicable) && !verdicts.is_empty(), "{verdicts:?}");
+    shell(&format!("umount {0}; mkdir {1}; rm -f {2}/new", word(&at), word(&disk.join("one")), word(&two)));
+    // The honest twin has both folders on the disk.
+    stand(&disk.join("one"));
+    run("slow", old).silent(&["memory-storage", "not-visible"]);
+    run("new", new).silent(&["memory-storage"]);
+    shell(&format!("umount {}", word(&at)));
+}
+
+#[test]
+fn mergerfs_with_a_branch_in_memory() {
+    inside_beside_others("below::mergerfs_with_a_branch_in_memory", "ext4 --size-mb 256", || {
+        union_of("mergerfs", "mergerfs -o cache.files=off,minfreespace=0,category.create=ff ONE:TWO AT");
+    });
+}
+
+#[test]
+fn unionfs_with_a_branch_in_memory() {
+    inside_beside_others("below::unionfs_with_a_branch_in_memory", "ext4 --size-mb 256", || {
+        union_of("unionfs", "unionfs -o cow ONE=RW:TWO=RO AT");
+    });
+}
+
 /// A loop device with direct I/O on a filesystem on one whose image is in the page cache.
 #[test]
 fn a_page_cache_two_levels_down() {

@@ -53,6 +53,26 @@ fn an_encrypted_folder() {
     });
 }
 
+#[test]
+fn another_encrypted_folder() {
+    inside_beside_others("daemons::another_encrypted_folder", "ext4 --size-mb 256", || {
+        if !are_there(&["encfs"]) {
+            return;
+        }
+        let disk = place("LAB_LOCAL");
+        shell(&format!(
+            "set -e; cd {0}; mkdir cipher plain; echo word | encfs --standard --stdinpass {0}/cipher {0}/plain > /dev/null; \
+             head -c 32M /dev/urandom > plain/file; sync; \
+             for file in cipher/*; do dd if=$file iflag=nocache count=0 status=none; done",
+            word(&disk)
+        ));
+        let file = disk.join("plain/file");
+        read(&file, "").silent(&["fuse-cache", "not-visible", "memory-storage"]);
+        read(&file, "--invalidate=0").invalid("fuse-cache");
+        shell(&format!("umount {}", word(&disk.join("plain"))));
+    });
+}
+
 /// What no network carried came from files of this machine: of a cache, or of the server itself.
 #[test]
 fn a_server_on_this_machine_behind_a_pipe() {

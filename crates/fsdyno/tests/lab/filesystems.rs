@@ -56,6 +56,39 @@ fn direct_io_that_is_not_direct() {
     });
 }
 
+/// The first writes to blocks that a copy has as well go elsewhere, the second ones do not.
+#[test]
+fn files_that_share_their_blocks() {
+    inside("filesystems::files_that_share_their_blocks", "xfs --size-mb 400", || {
+        let file = file();
+        let write = |more: &str| {
+            Bench::new()
+                .fio(&format!("--name=job --filename={file} --bs=64k --size={FILE_MIB}m --direct=1 --rw=write {more}"))
+        };
+        write("").silent(&["shared-extents"]);
+        shell(&format!("cp --reflink=always {file} {file}.copy; sync"));
+        let cause = write("").caution("shared-extents").cause.clone();
+        assert!(cause.starts_with(&format!("{FILE_MIB}.0 MiB of the {FILE_MIB}.0 MiB that are written")), "{cause}");
+        write("").silent(&["shared-extents"]);
+        // What is read are pages and blocks of its own.
+        shell(&format!("cp --reflink=always --force {file} {file}.copy; sync; cat {file}.copy > /dev/null"));
+        let read = Bench::new().fio(&format!("--name=job --filename={file} --bs=64k --rw=read --readonly"));
+        read.silent(&["shared-extents", "page-cache"]);
+    });
+}
+
+/// On btrfs each write goes elsewhere, shared or not.
+#[test]
+fn files_that_share_their_blocks_where_no_write_is_in_place() {
+    inside("filesystems::files_that_share_their_blocks_where_no_write_is_in_place", "btrfs --size-mb 400", || {
+        let file = file();
+        shell(&format!("cp --reflink=always {file} {file}.copy; sync"));
+        let run = Bench::new()
+            .fio(&format!("--name=job --filename={file} --bs=64k --size={FILE_MIB}m --rw=write --end_fsync=1"));
+        run.silent(&["shared-extents"]);
+    });
+}
+
 /// Zeros on a filesystem that compresses; random data on the same.
 #[test]
 fn data_that_shrink() {

@@ -30,6 +30,8 @@ pub struct Extents {
     pub delayed_bytes: u64,
     /// Of the written: within the metadata of the filesystem, cached as that is.
     pub inline_bytes: u64,
+    /// Of the written: other files, or this one, have them too (reflinks, snapshots, deduplication).
+    pub shared_bytes: u64,
     /// How many there are.
     pub count: u64,
     /// The list was read up to this offset; less than the length: there are more extents than were looked at.

@@ -21,6 +21,7 @@ const EXTENT_DELALLOC: u32 = 0x4;
 const EXTENT_ENCODED: u32 = 0x8;
 const EXTENT_INLINE: u32 = 0x200;
 const EXTENT_UNWRITTEN: u32 = 0x800;
+const EXTENT_SHARED: u32 = 0x2000;
 
 /// The kernel's `struct fiemap_extent`.
 #[repr(C)]
@@ -103,6 +104,9 @@ fn add(sums: &mut Extents, found: &[Extent], length: u64) {
         if extent.flags & EXTENT_INLINE != 0 {
             sums.inline_bytes += bytes;
         }
+        if extent.flags & EXTENT_SHARED != 0 {
+            sums.shared_bytes += bytes;
+        }
     }
     // Nothing, or the last extent: the rest is a hole. A batch that is not full is the last one too.
     let last = found.last().is_none_or(|extent| extent.flags & EXTENT_LAST != 0);
@@ -127,7 +131,7 @@ mod tests {
             extent(0, MIB, 0),
             extent(MIB, MIB, EXTENT_UNWRITTEN),
             // A hole of 1 MiB.
-            extent(3 * MIB, MIB, EXTENT_ENCODED),
+            extent(3 * MIB, MIB, EXTENT_ENCODED | EXTENT_SHARED),
             extent(4 * MIB, MIB, EXTENT_DELALLOC | EXTENT_INLINE),
             // Reaches beyond the end, as preallocation does.
             extent(5 * MIB, 9 * MIB, EXTENT_UNWRITTEN | EXTENT_LAST),
@@ -140,6 +144,7 @@ mod tests {
             encoded_bytes: MIB,
             delayed_bytes: MIB,
             inline_bytes: MIB,
+            shared_bytes: MIB,
             count: 5,
             examined_bytes: 6 * MIB,
         };

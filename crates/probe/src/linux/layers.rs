@@ -209,7 +209,7 @@ impl<'l> Walk<'l> {
         if !devices.is_empty() {
             return devices;
         }
-        let parts = branches::parts(look, mount, asked.map(|asked| asked.path));
+        let parts = branches::parts(look, mount, asked);
         self.parts(mount, parts)
     }
 

@@ -32,6 +32,8 @@ pub(super) struct Seen {
     /// The text that names the control groups of this process.
     pub(super) groups: OnceLock<Fact<String>>,
     pub(super) devices: Mutex<HashMap<DataPlace, Fact<Vec<BlockDevice>>>>,
+    /// The branches of unions, by mount point.
+    branches: Mutex<HashMap<PathBuf, Vec<PathBuf>>>,
     /// Block devices that a job is to change.
     uses: Mutex<HashMap<DeviceNumber, DeviceUse>>,
     pub(super) loops: OnceLock<Vec<LoopDevice>>,
@@ -63,6 +65,10 @@ impl Look {
 
     pub(super) fn devices(&self) -> MutexGuard<'_, HashMap<DataPlace, Fact<Vec<BlockDevice>>>> {
         self.seen.devices.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn branches(&self) -> MutexGuard<'_, HashMap<PathBuf, Vec<PathBuf>>> {
+        self.seen.branches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn uses(&self) -> MutexGuard<'_, HashMap<DeviceNumber, DeviceUse>> {

@@ -21,7 +21,7 @@ pub(super) fn path_facts(look: &Look, path: &Path) -> PathFacts {
     let device = metadata.as_ref().ok().filter(|_| kind == FileKind::BlockDevice).map(|m| block::number_of(m.rdev()));
     let existing = mounts::nearest_existing(path);
     let mount = mounts::mount_of(look, &existing);
-    let place = data_place(&existing, mount.as_ref().ok());
+    let place = data_place(look, &existing, mount.as_ref().ok());
     PathFacts {
         devices: place.clone().and_then(|place| devices_at(look, &existing, place)),
         place: place.ok(),
@@ -45,7 +45,7 @@ pub(super) fn path_facts(look: &Look, path: &Path) -> PathFacts {
 /// The whole disks behind a path.
 pub(super) fn devices_of(look: &Look, path: &Path) -> Fact<Vec<BlockDevice>> {
     let existing = mounts::nearest_existing(path);
-    let place = data_place(&existing, mounts::mount_of(look, &existing).ok().as_ref())?;
+    let place = data_place(look, &existing, mounts::mount_of(look, &existing).ok().as_ref())?;
     devices_at(look, &existing, place)
 }
 
@@ -60,13 +60,13 @@ fn devices_at(look: &Look, existing: &Path, place: DataPlace) -> Fact<Vec<BlockD
 }
 
 /// Where the data of an existing path lie.
-fn data_place(existing: &Path, mount: Option<&Mount>) -> Fact<DataPlace> {
+fn data_place(look: &Look, existing: &Path, mount: Option<&Mount>) -> Fact<DataPlace> {
     let metadata =
         std::fs::metadata(existing).map_err(|error| NotVisible::new(format!("stat {}", existing.display()), error))?;
     if metadata.file_type().is_block_device() {
         return Ok(DataPlace { mount: None, device: block::number_of(metadata.rdev()), branch: None });
     }
-    let branch = mount.and_then(|mount| layers::branch_of(mount, existing));
+    let branch = mount.and_then(|mount| layers::branch_of(look, mount, existing));
     Ok(DataPlace { mount: mount.and_then(|mount| mount.id), device: block::number_of(metadata.dev()), branch })
 }
 

@@ -279,6 +279,9 @@ pub struct FileState {
     pub unwritten_bytes: Option<u64>,
     /// Bytes in extents stored in another form: compressed or encrypted.
     pub encoded_bytes: Option<u64>,
+    /// Bytes in extents that other files have too (reflinks, snapshots, deduplication): a write does not go there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_bytes: Option<u64>,
     /// The extents were added up to this offset; less than the size: there are too many. `None`: as `written_bytes`.
     #[serde(default)]
     pub examined_bytes: Option<u64>,

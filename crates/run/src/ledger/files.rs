@@ -227,6 +227,7 @@ fn state(file: &OpenFile, flush: bool, has_pages: bool) -> Result<FileState, Str
         written_bytes: extents.map(|extents| extents.written_bytes),
         unwritten_bytes: extents.map(|extents| extents.unwritten_bytes),
         encoded_bytes: extents.map(|extents| extents.encoded_bytes),
+        shared_bytes: extents.map(|extents| extents.shared_bytes).filter(|bytes| *bytes > 0),
         examined_bytes: extents.map(|extents| extents.examined_bytes),
         // The last page may reach beyond the end.
         cached_bytes: pages.map(|pages| pages.cached_bytes.min(size_bytes)),

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Part;
+use super::{Asked, Part};
 use crate::is_fuse;
 use crate::linux::{Look, identity, processes};
 use results::evidence::Mount;
@@ -24,8 +24,8 @@ const SINGLE: [&str; 5] = ["encfs", "gocryptfs", "cryfs", "securefs", "bindfs"];
 /// The longest answer that mergerfs is asked for.
 const ANSWER_BYTES: usize = 16 << 10;
 
-/// What a mount serves, as far as that is this machine's. `path`: an existing path below it.
-pub(super) fn parts(look: &Look, mount: &Mount, path: Option<&Path>) -> Vec<Part> {
+/// What a mount serves, as far as that is this machine's. `asked`: of an existing path below it.
+pub(super) fn parts(look: &Look, mount: &Mount, asked: Option<Asked<'_>>) -> Vec<Part> {
     let source = Path::new(&mount.source);
     // Some daemons say `/dev/fuse`, which holds nothing.
     let holds_data = |path: &Path| path.is_dir() || path.is_file();
@@ -38,31 +38,51 @@ pub(super) fn parts(look: &Look, mount: &Mount, path: Option<&Path>) -> Vec<Part
     if !is_fuse(&mount.fstype) || !known {
         return Vec::new();
     }
-    // The names are those of the daemon's files, which must be this process's too.
-    let Ok(daemon) = identity::fuse_daemon_at(look, &mount.mount_point) else { return Vec::new() };
-    if processes::shares_namespace(look, daemon.pid, "mnt") != Ok(true) {
-        return Vec::new();
+    if UNIONS.contains(&kind) {
+        let list = branches(look, mount);
+        let own = asked.and_then(|asked| {
+            branch_of(look, mount, asked.path).filter(|own| {
+                // What is written may be copied to a branch above first.
+                kind == MERGERFS || !asked.writes || list.first() == Some(own)
+            })
+        });
+        return branches_of(list, own.as_deref());
     }
-    let words = &daemon.command_line;
-    match kind {
-        MERGERFS => {
-            let branches = attribute(&mount.mount_point.join(".mergerfs"), "user.mergerfs.branches");
-            let list = branches.map_or_else(|| of_words(words, mount), |branches| of_list(&branches));
-            branches_of(list, path.and_then(|path| branch_of(mount, path)).as_deref())
-        }
-        _ if UNIONS.contains(&kind) => branches_of(of_words(words, mount), None),
-        "fuse-overlayfs" => {
-            let upper = identity::fuse_option(words, "upperdir").unwrap_or_default();
-            named(Path::new(&upper), "upper directory").into_iter().collect()
-        }
-        _ => folder().or_else(|| named(of_words(words, mount).first()?, "source")).into_iter().collect(),
+    let Some(words) = words_of_daemon(look, mount) else { return Vec::new() };
+    if kind == "fuse-overlayfs" {
+        let upper = identity::fuse_option(&words, "upperdir").unwrap_or_default();
+        return named(Path::new(&upper), "upper directory").into_iter().collect();
     }
+    folder().or_else(|| named(of_words(&words, mount).first()?, "source")).into_iter().collect()
 }
 
-/// The branch of a mergerfs that has a file.
-pub(in crate::linux) fn branch_of(mount: &Mount, file: &Path) -> Option<PathBuf> {
-    let asks = mount.fstype.strip_prefix("fuse.") == Some(MERGERFS) && file.is_file();
-    asks.then(|| attribute(file, "user.mergerfs.basepath")).flatten().map(PathBuf::from)
+/// The command line of the daemon. The names in it are those of the daemon's files, which must be this process's too.
+fn words_of_daemon(look: &Look, mount: &Mount) -> Option<Vec<String>> {
+    let daemon = identity::fuse_daemon_at(look, &mount.mount_point).ok()?;
+    let same = processes::shares_namespace(look, daemon.pid, "mnt") == Ok(true);
+    same.then_some(daemon.command_line)
+}
+
+/// The branches of a union, the topmost first; empty where they are not visible. They are asked for once per look.
+fn branches(look: &Look, mount: &Mount) -> Vec<PathBuf> {
+    let mut seen = look.branches();
+    let list = seen.entry(mount.mount_point.clone()).or_insert_with(|| {
+        let Some(words) = words_of_daemon(look, mount) else { return Vec::new() };
+        let told = attribute(&mount.mount_point.join(".mergerfs"), "user.mergerfs.branches");
+        told.map_or_else(|| of_words(&words, mount), |branches| of_list(&branches))
+    });
+    list.clone()
+}
+
+/// The branch of a union that has a file: mergerfs tells it; the others take the first one that has it.
+pub(in crate::linux) fn branch_of(look: &Look, mount: &Mount, file: &Path) -> Option<PathBuf> {
+    let kind = mount.fstype.strip_prefix("fuse.").filter(|kind| UNIONS.contains(kind) && file.is_file())?;
+    if kind == MERGERFS {
+        return attribute(file, "user.mergerfs.basepath").map(PathBuf::from);
+    }
+    let file = file.canonicalize().ok()?;
+    let inner = file.strip_prefix(&mount.mount_point).ok()?;
+    branches(look, mount).into_iter().find(|branch| branch.join(inner).is_file())
 }
 
 fn named(path: &Path, role: &str) -> Option<Part> {
