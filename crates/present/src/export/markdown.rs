@@ -82,7 +82,7 @@ fn table(text: &mut String, grid: &Grid<'_>) {
 }
 
 fn in_words(cell: &TestRounds<'_>, line: &Line<'_>, target: usize) -> String {
-    if cell.repeats.is_empty() {
+    if !cell.was_tried() {
         return "not run".to_owned();
     }
     let figure = |metric, words: &dyn Fn(f64) -> String| cell.value(metric).map(words);

@@ -58,7 +58,7 @@ impl<'a> Grid<'a> {
     /// Every cell that was run, with its line and the index of its target.
     pub(crate) fn cells(&self) -> impl Iterator<Item = (&Line<'a>, usize, &TestRounds<'a>)> {
         self.lines.iter().flat_map(|line| {
-            let ran = line.cells.iter().enumerate().filter(|(_, cell)| !cell.repeats.is_empty());
+            let ran = line.cells.iter().enumerate().filter(|(_, cell)| cell.was_tried());
             ran.map(move |(target, cell)| (line, target, cell))
         })
     }

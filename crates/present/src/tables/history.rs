@@ -106,7 +106,7 @@ pub fn history_json(studies: &[Digest]) -> String {
                     "figures": each(&|measure| test.and_then(|test| test.figure(measure)).into()),
                     "intervals": each(&|measure| json!(interval_of_rounds(&by_round(study, target, pattern, measure)))),
                     "rounds": test.map_or(0, |test| test.rounds.len()),
-                    "trust": test.map(|test| test.trust).unwrap_or_default().word(),
+                    "trust": test.filter(|test| test.was_tried()).map(|test| test.trust.word()),
                 })
             })
         });

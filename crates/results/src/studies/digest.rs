@@ -142,6 +142,11 @@ impl DigestTest {
         }
     }
 
+    /// Whether something was done or found.
+    pub fn was_tried(&self) -> bool {
+        !self.rounds.is_empty() || self.trust > Trust::Ok
+    }
+
     /// The test's figure.
     pub fn figure(&self, measure: Measure) -> Option<f64> {
         self.figures[measure as usize]

@@ -48,6 +48,11 @@ impl<'a> TestRounds<'a> {
         self.repeats.iter().any(|repeat| repeat.phase.is_some())
     }
 
+    /// Whether something was done or found: a phase that cannot be arranged here, as with cold names, has no trust.
+    pub fn was_tried(&self) -> bool {
+        self.repeats.iter().any(|repeat| repeat.phase.is_none() || repeat.ran() || repeat.trust() > Trust::Ok)
+    }
+
     /// Whether it is somebody's command.
     pub fn is_command(&self) -> bool {
         self.repeats.iter().any(|repeat| repeat.row.tree.is_some())

@@ -114,8 +114,8 @@ fn the_text_of_a_slow_mount_that_fails_in_part() {
     INCONCLUSIVE  1,001 files of 5 bytes: write: 3.12 s, at most 10 s
     FAIL          1,001 files of 5 bytes: write: 176 s, at most 10 s
 
-    trust  invalid: 1 of 8 tests failed; 1 of 8 tests: stat calls that never left
-           the client; nothing was examined of 6 of 8 tests
+    trust  invalid: 1 of 7 tests failed; 1 of 7 tests: stat calls that never left
+           the client; nothing was examined of 6 of 7 tests
 
     next: run it cold
         fsdyno explain attribute-cache
@@ -151,7 +151,7 @@ fn the_same_in_markdown() {
     - **INCONCLUSIVE** 1,001 files of 5 bytes: write: 3.12 s, at most 10 s
     - **FAIL** 1,001 files of 5 bytes: write: 176 s, at most 10 s
 
-    - **trust** invalid: 1 of 8 tests failed; 1 of 8 tests: stat calls that never left the client; nothing was examined of 6 of 8 tests
+    - **trust** invalid: 1 of 7 tests failed; 1 of 7 tests: stat calls that never left the client; nothing was examined of 6 of 7 tests
     - **next** run it cold: fsdyno explain attribute-cache
     - **next** charts and all details: fsdyno report fio-0 -o sheet.html
 
@@ -249,6 +249,15 @@ fn what_nobody_looked_at_is_not_ok() {
     assert_eq!(headline.trust.why, ["nothing was examined"]);
     study.rows = vec![seen(0, "write", 10)];
     assert_eq!(crate::Headline::of(&study).trust.trust, Trust::Ok);
+    // What did not run is no test that is ok.
+    let cold = PhaseRecord { cache: Some("needs --drop-caches".into()), ..PhaseRecord::default() };
+    study.rows.push(row("stat-cold", "stat, cold", Some(cold)));
+    let names = crate::Headline::of(&study).tests.into_iter().map(|test| test.name).collect::<Vec<_>>();
+    assert_eq!(names, ["write"]);
+    assert!(crate::export::markdown(&study).contains("| **stat, cold** | not run |"));
+    for text in [crate::export::csv(&study), crate::export::openmetrics(&study)] {
+        assert!(!text.contains("stat-cold"), "{text}");
+    }
 }
 
 /// Names are whole and begin below each other, marks stand behind rates, and what no phase has gets no column.
