@@ -17,9 +17,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     title: "A rate limit set the number",
     happens: "Control groups, hypervisors and cloud volumes limit I/O to a configured rate. The number is then the \
               setting, not the storage. Buffered writes may bypass the same limit.",
-    seen: "A control group limit on the devices (io.max, blkio.throttle): the rate reaches nine tenths of it and \
-           exceeds it by a fifth at most, from the start or for the last five seconds or more, if the limit was set during \
-           the run: a caution, however much the rate varied before. \
+    seen: "A control group limit on the devices (io.max, blkio.throttle), which the rate reaches by nine tenths and \
+           exceeds by a fifth at most: a caution. Of a limit that was set during the run this is asked of the last five \
+           seconds or more, however much the rate varied before. \
            Or a rate without the page cache stays within 1 % for twenty seconds. That is a caution if the device's \
            queue holds less than a quarter of an iodepth of four or more, else information, since a saturated link or \
            bus is flat too. Jobs with a rate limit or think time are not checked.",

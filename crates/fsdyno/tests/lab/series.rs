@@ -1,4 +1,5 @@
-//! Rates that change while a test runs, on a disk whose limit the test changes: T14, T15, T16, T25, T26.
+//! Rates that change while a test runs, on a disk whose limit the test changes: T14, T15, T16, T25, T26. That disk is in
+//! memory, where no other load of the machine reaches it.
 
 use std::process::{Child, Command};
 
@@ -49,7 +50,7 @@ fn beside(line: &str) -> Child {
 /// A limit of the control group is the number; without it nothing is said. A limit that stays is no unsteady rate.
 #[test]
 fn a_limit_that_stays() {
-    inside_beside_others("series::a_limit_that_stays", "throttle --size-mb 256", || {
+    inside_beside_others("series::a_limit_that_stays", "throttle --in-memory --size-mb 256", || {
         let disk = Disk::new();
         disk.reads("randread", 2, "").silent(&["throttled"]);
         shell("lab-throttle read-bps=10000000");
@@ -70,12 +71,16 @@ fn a_limit_that_stays() {
 /// A limit that is set while the test runs is no credit that ended.
 #[test]
 fn a_limit_that_is_set_meanwhile() {
-    inside_beside_others("series::a_limit_that_is_set_meanwhile", "throttle --size-mb 256 --read-bps 40000000", || {
-        let run = Disk::new().reads("randread", 13, "sleep 6; lab-throttle read-bps=10000000");
-        let cause = &run.caution("throttled").cause;
-        assert!(cause.contains("a control group limit set during the run"), "{cause}");
-        run.silent(&["burst", "drift", "too-noisy"]);
-    });
+    inside_beside_others(
+        "series::a_limit_that_is_set_meanwhile",
+        "throttle --in-memory --size-mb 256 --read-bps 40000000",
+        || {
+            let run = Disk::new().reads("randread", 13, "sleep 6; lab-throttle read-bps=10000000");
+            let cause = &run.caution("throttled").cause;
+            assert!(cause.contains("a control group limit set during the run"), "{cause}");
+            run.silent(&["burst", "drift", "too-noisy"]);
+        },
+    );
 }
 
 /// Fast at first, as on credit: the disk itself gets slower.
@@ -93,7 +98,7 @@ fn a_burst() {
 /// A rate on its way, here upwards, as of a cache that fills.
 #[test]
 fn a_drift() {
-    inside_beside_others("series::a_drift", "throttle --size-mb 256 --read-bps 16000000", || {
+    inside_beside_others("series::a_drift", "throttle --in-memory --size-mb 256 --read-bps 16000000", || {
         let steps = "for step in $(seq 12); do sleep 1; lab-throttle read-bps=$((16000000 + step * 1500000)); done";
         let run = Disk::new().reads("randread", 12, steps);
         let finding = run.caution("drift");
@@ -104,7 +109,7 @@ fn a_drift() {
 /// Neighbours that come and go.
 #[test]
 fn noise() {
-    inside_beside_others("series::noise", "throttle --size-mb 256 --read-bps 30000000", || {
+    inside_beside_others("series::noise", "throttle --in-memory --size-mb 256 --read-bps 30000000", || {
         let weather = "for second in $(seq 4); do sleep 1.1; lab-throttle read-bps=2000000; sleep 1.1; lab-throttle \
                        read-bps=30000000; done";
         let run = Disk::new().reads("randread", 8, weather);
@@ -117,12 +122,16 @@ fn noise() {
 /// its blocks from a snapshot. Likely, and never more than a caution.
 #[test]
 fn a_first_read_that_fetches() {
-    inside_beside_others("series::a_first_read_that_fetches", "throttle --size-mb 256 --read-bps 11184810", || {
-        let run = Disk::new().reads("read", 12, "sleep 6.3; lab-throttle read-bps=44739240");
-        let finding = run.caution("lazy-blocks");
-        assert!(finding.cause.contains("likely"), "{}", finding.cause);
-        run.silent(&["drift", "too-noisy"]);
-    });
+    inside_beside_others(
+        "series::a_first_read_that_fetches",
+        "throttle --in-memory --size-mb 256 --read-bps 11184810",
+        || {
+            let run = Disk::new().reads("read", 12, "sleep 6.3; lab-throttle read-bps=44739240");
+            let finding = run.caution("lazy-blocks");
+            assert!(finding.cause.contains("likely"), "{}", finding.cause);
+            run.silent(&["drift", "too-noisy"]);
+        },
+    );
 }
 
 /// A run that ends before anything settles, and one that does not.
