@@ -100,13 +100,40 @@ struct Lane {
     /// Total latency; only kept apart from clat where a submission latency exists.
     lat: Sums,
     slat: Sums,
-    /// Kept when asked for by `lat_percentiles` / `slat_percentiles`.
-    lat_cells: Option<Cells>,
-    slat_cells: Option<Cells>,
+    /// Distributions that are kept only when they are asked for: one look tells an I/O that there is none.
+    on_request: Option<Box<OnRequest>>,
     /// From the intended start, for paced jobs.
     response: Option<Distributed>,
     bandwidth: Window,
     iops: Window,
+}
+
+/// The distributions of `lat_percentiles` and `slat_percentiles`.
+#[derive(Clone)]
+struct OnRequest {
+    lat: Option<Cells>,
+    slat: Option<Cells>,
+}
+
+impl OnRequest {
+    fn new(kept: RecorderOptions) -> Option<Box<OnRequest>> {
+        let on_request =
+            OnRequest { lat: kept.lat_distribution.then(Cells::new), slat: kept.slat_distribution.then(Cells::new) };
+        (kept.lat_distribution || kept.slat_distribution).then(|| Box::new(on_request))
+    }
+
+    fn add(&mut self, lat_ns: u64, slat_ns: u64) {
+        if let Some(cells) = &mut self.lat {
+            cells.add(lat_ns);
+        }
+        if let Some(cells) = &mut self.slat {
+            cells.add(slat_ns);
+        }
+    }
+
+    fn clear(&mut self) {
+        [&mut self.lat, &mut self.slat].into_iter().flatten().for_each(Cells::clear);
+    }
 }
 
 /// A sampled rate: what the counter was when the window began.
@@ -178,8 +205,7 @@ impl Recorder {
             clat: used.then(Distributed::default),
             lat: Sums::EMPTY,
             slat: Sums::EMPTY,
-            lat_cells: (used && kept.lat_distribution && kept.submission).then(Cells::new),
-            slat_cells: (used && kept.slat_distribution && kept.submission).then(Cells::new),
+            on_request: if used && kept.submission { OnRequest::new(kept) } else { None },
             response: (used && kept.response).then(Distributed::default),
             bandwidth: Window::default(),
             iops: Window::default(),
@@ -293,11 +319,8 @@ impl Recorder {
         if let Some(clat) = &mut lane.clat {
             clat.add(clat_ns);
         }
-        if let Some(cells) = &mut lane.lat_cells {
-            cells.add(lat_ns);
-        }
-        if let Some(cells) = &mut lane.slat_cells {
-            cells.add(slat_ns);
+        if let Some(on_request) = &mut lane.on_request {
+            on_request.add(lat_ns, slat_ns);
         }
     }
 
@@ -384,8 +407,8 @@ impl Recorder {
             for distributed in [&mut lane.clat, &mut lane.response].into_iter().flatten() {
                 distributed.clear();
             }
-            for cells in [&mut lane.lat_cells, &mut lane.slat_cells].into_iter().flatten() {
-                cells.clear();
+            if let Some(on_request) = &mut lane.on_request {
+                on_request.clear();
             }
         }
         if let Some(sync) = &mut self.sync {
@@ -510,15 +533,16 @@ impl Recorder {
         let none = Latency::default;
         let exact = !shown.sampled;
         let timed = lane.clat.as_ref().map_or(0, |clat| clat.count);
-        let with = |sums: &Sums, cells: &Option<Cells>| Latency {
+        let with = |sums: &Sums, cells: Option<&Cells>| Latency {
             moments: sums.moments(timed),
-            histogram: cells.as_ref().map(|cells| Histogram::from_counts(cells.buckets())),
+            histogram: cells.map(|cells| Histogram::from_counts(cells.buckets())),
         };
+        let on_request = lane.on_request.as_ref();
         // A synchronous engine has one latency under both names; its distribution is copied only if it is shown.
         let lat = match (self.kept.submission, &lane.clat) {
             (false, Some(clat)) if self.kept.lat_distribution => clat.latency(),
-            (false, Some(clat)) => with(&clat.sums, &None),
-            _ => with(&lane.lat, &lane.lat_cells),
+            (false, Some(clat)) => with(&clat.sums, None),
+            _ => with(&lane.lat, on_request.and_then(|kept| kept.lat.as_ref())),
         };
         DirectionRecord {
             bytes: lane.bytes,
@@ -527,7 +551,7 @@ impl Recorder {
             dropped_ios: lane.dropped,
             runtime_ms: if lane.bytes > 0 { runtime_ms } else { 0 },
             slat: if exact && shown.slat && self.kept.submission && !lane.at_once {
-                with(&lane.slat, &lane.slat_cells)
+                with(&lane.slat, on_request.and_then(|kept| kept.slat.as_ref()))
             } else {
                 none()
             },
