@@ -87,6 +87,14 @@ pub(super) fn number(value: f64) -> String {
     grouped(&format!("{value:.digits$}"))
 }
 
+/// With two more digits where a value above its bound would be shown as equal to it.
+fn beside_bound(value: f64, bound: Bound) -> String {
+    match bound {
+        Bound::AtMost(limit) if value > limit && number(value) == number(limit) => grouped(&format!("{value:.2}")),
+        _ => number(value),
+    }
+}
+
 /// `1234567` becomes `1,234,567`.
 fn grouped(text: &str) -> String {
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
@@ -135,7 +143,7 @@ fn cells(line: &Line) -> [String; 8] {
         line.case.clone(),
         line.measure.clone(),
         line.fio.clone().unwrap_or_else(|| "-".to_owned()),
-        line.ours.map_or_else(|| "-".to_owned(), number),
+        line.ours.map_or_else(|| "-".to_owned(), |value| beside_bound(value, line.target.must)),
         line.ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{}x", number(ratio))),
         bound(line.target.must),
         bound(line.target.aim),
@@ -193,6 +201,12 @@ mod tests {
             deterministic: true,
             note: None,
         }
+    }
+
+    #[test]
+    fn a_missed_bound_is_not_shown_as_reached() {
+        let shown = |value| cells(&line(Some(value), None, Bound::AtMost(337.0), Bound::Free))[3].clone();
+        assert_eq!([shown(336.6), shown(337.0), shown(337.12), shown(341.0)], ["337", "337", "337.12", "341"]);
     }
 
     #[test]
