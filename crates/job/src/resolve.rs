@@ -411,6 +411,11 @@ fn trims_among_writes(job: &Job, written: &Written, rules: &mut Rules<'_>) -> Op
 fn check_verify(job: &Job, rules: &mut Rules<'_>) {
     let Some(verify) = &job.verify else { return };
     let (kind, access) = (verify.kind, job.pattern.access);
+    if !access.reads && !access.writes {
+        let text = "verify checks nothing: a job that only trims neither writes nor reads data";
+        rules.warn(WarningCode::WithoutEffect, "verify", text);
+        return;
+    }
     if matches!(kind, VerifyKind::Pattern | VerifyKind::PatternHeader) && verify.pattern.is_none() {
         rules.refuse(
             "verify",

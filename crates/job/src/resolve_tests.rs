@@ -350,6 +350,8 @@ fn verify_is_told_what_it_cannot_do() {
     assert!(refused("--rw=write --bs=512 --verify=md5 --verify_offset=500").contains("write 0, or 56 to 456"));
     assert!(refused("--rw=write --bs=4g --verify=crc32c").contains("32 bits"));
     assert!(refused("--rw=write --bs=64 --verify=sha512").contains("header of 104 bytes does not fit 64 bytes"));
+    // A job that only trims has no data to check, so no size is too small for a header.
+    assert_eq!(codes("--rw=randtrim --verify=meta --bs=16"), [WarningCode::WithoutEffect]);
     let never = "--rw=write --verify=crc32c --time_based --runtime=1";
     assert_eq!(codes(never), [WarningCode::NothingVerified]);
     assert_eq!(codes(&format!("{never} --do_verify=0")), []);
