@@ -194,15 +194,17 @@ fn find_rows(
         for line in section.lines {
             match table::job_row(&line.name, engine) {
                 Some(row) if table::ends_with_its_engine(row, engine) => {}
-                Some(row) => job.assignments.push(Assignment { row, text: line.text, origin: line.origin }),
+                Some(row) => {
+                    // Within a rank the order written stays.
+                    let at = job.assignments.partition_point(|before| rank(before.row) <= rank(row));
+                    job.assignments.insert(at, Assignment { row, text: line.text, origin: line.origin });
+                }
                 None => errors.push(bad_option(&line, engine)),
             }
         }
         if let (true, Some(last)) = (errors.len() > before, errors.last_mut()) {
             last.closing = Some(format!("fio: job {} dropped", section.name));
         }
-        // A stable sort: within a rank the order written stays.
-        job.assignments.sort_by_key(|assignment| rank(assignment.row));
         job.resets_defaults = index > 0 && jobs.is_empty();
         job.starts_file = index > 0 && !job.global && jobs.iter().all(|earlier| earlier.global);
         jobs.push(job);

@@ -37,6 +37,7 @@ pub use reading::Reading;
 pub use system::{DiskWatch, Look, Meters, wait_of_this_thread_ns};
 pub use waiting::Waiting;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use results::evidence::{Mount, Storage, WireCounters};
@@ -173,12 +174,10 @@ impl HostFacts {
             let facts = look.path_facts(&path);
             (path, facts)
         };
-        HostFacts {
-            paths: paths(&host).into_iter().map(facts_of).collect(),
-            host,
-            page_bytes: look.page_bytes(),
-            limits: look.limits(),
-        }
+        let mut facts =
+            HostFacts { paths: BTreeMap::new(), host, page_bytes: look.page_bytes(), limits: look.limits() };
+        facts.paths.extend(paths(&facts.host).into_iter().map(facts_of));
+        facts
     }
 
     /// Asks who uses what stands at these paths, which must be among those of the facts: a job is to change it.

@@ -142,7 +142,7 @@ impl RunRecord {
     /// The machine that each rank ran on is one; several ranks of one machine share its name up to the last colon.
     pub fn machines(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.nodes.iter().map(Node::machine).collect();
-        names.sort_unstable();
+        crate::sort::by(&mut names, Ord::cmp);
         names.dedup();
         names
     }
@@ -260,7 +260,7 @@ impl RunRecord {
             }
             names.extend(run.nodes.iter().map(|node| node.name.as_str()));
         }
-        names.sort_unstable();
+        crate::sort::by(&mut names, Ord::cmp);
         match names.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => Err(MergeError::Node(pair[0].to_owned())),
             None => Ok(()),

@@ -96,8 +96,10 @@ impl Sizes {
 }
 
 fn split(parts: &[(u64, u32)]) -> Kind {
-    let mut shares: Vec<(u64, u32)> = parts.iter().copied().filter(|part| part.1 > 0).collect();
-    shares.sort_by_key(|part| part.1);
+    let mut shares: Vec<(u64, u32)> = Vec::new();
+    for part in parts.iter().filter(|part| part.1 > 0) {
+        shares.insert(shares.partition_point(|before| before.1 <= part.1), *part);
+    }
     let min = shares.iter().map(|part| part.0).min().unwrap_or(0);
     let mut sum = 0;
     let parts = shares

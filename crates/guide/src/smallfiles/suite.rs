@@ -7,7 +7,7 @@ use std::sync::Arc;
 use os::files::Directory;
 use os::names::LINKS_REFUSED;
 use results::evidence::WireCounters;
-use results::{Finding, Latency, PhaseRecord, RunRecord};
+use results::{Finding, Latency, PhaseRecord, RunRecord, sort};
 use run::Control;
 use run::metadata::caches::{Arranged, Cache, Caches};
 use run::metadata::operations::{self, Item, OperationContext, Perform};
@@ -313,7 +313,7 @@ impl Suite {
 
     /// Which names are there after it.
     fn remember(&mut self, acts: FileUse, mut outcome: Outcome) {
-        outcome.done.sort_unstable();
+        sort::by(&mut outcome.done, Ord::cmp);
         let done = outcome.done;
         let gone = |there: &mut Vec<u32>| there.retain(|index| done.binary_search(index).is_err());
         match acts {

@@ -227,9 +227,9 @@ pub fn sim_faults(text: &str) -> Result<Vec<SimFault>, Refusal> {
             None if what == "eof" => SimFaultKind::EndOfFile,
             _ => return Err(form()),
         };
-        faults.push(SimFault { number, kind });
+        let at = faults.partition_point(|fault: &SimFault| fault.number <= number);
+        faults.insert(at, SimFault { number, kind });
     }
-    faults.sort_by_key(|fault| fault.number);
     Ok(faults)
 }
 

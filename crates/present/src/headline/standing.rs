@@ -124,7 +124,7 @@ impl Ranking {
         sort::by_key(&mut ranks, |one| std::cmp::Reverse(all.iter().filter(|other| faster(*one, **other)).count()));
         let barred = ranks.iter().take_while(|index| !line.cells[**index].can_win()).count();
         left_out.extend(ranks.drain(..barred));
-        left_out.sort_unstable();
+        sort::by(&mut left_out, Ord::cmp);
         Ranking { ranks, left_out, metric }
     }
 

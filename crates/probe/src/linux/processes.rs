@@ -41,7 +41,7 @@ pub(super) fn open_and_locked(look: &Look, name: &str) -> Vec<(u32, PathBuf)> {
         })
         .collect();
     processes.push(std::process::id());
-    processes.sort_unstable();
+    results::sort::by(&mut processes, Ord::cmp);
     processes.dedup();
     let mut found = Vec::new();
     for pid in processes {
