@@ -1,6 +1,8 @@
 //! The process of a rank that speaks with the other ranks.
 
 mod comparison;
+#[cfg(test)]
+mod many_ranks_tests;
 mod progress;
 mod worker;
 
@@ -18,8 +20,8 @@ use crate::agreement::agreement;
 use crate::clocks::Offset;
 use crate::frames;
 use crate::joined;
-use crate::members::{self, Member};
-use crate::messages::{Body, Lost, Message, Order, Reached, Release, Round};
+use crate::members::{self, Member, Seat};
+use crate::messages::{Body, Lost, Message, Order, Reached, Release, Round, Welcome};
 use crate::tree;
 use comparison::Comparison;
 use progress::Progress;
@@ -73,7 +75,10 @@ pub struct Agent<T> {
     queue: VecDeque<(usize, Message)>,
     signal: Arc<AtomicI32>,
     passed_on: i32,
+    /// Of the branch, until all ranks have started.
     members: Vec<Member>,
+    /// Of all ranks, by rank; of the first rank alone.
+    seats: Vec<Seat>,
     /// Children that have said hello.
     greeted: usize,
     /// This clock against the first rank's.
@@ -110,6 +115,7 @@ impl<T: Transport> Agent<T> {
             signal,
             passed_on: 0,
             members: vec![Member::here(rank as u32, version)],
+            seats: Vec::new(),
             greeted: 0,
             offset: Offset::default(),
             comparison: Comparison::default(),
@@ -124,7 +130,7 @@ impl<T: Transport> Agent<T> {
 
     /// Tells a worker that the ranks cannot run together, and why: it ends.
     pub fn refuse(mut worker: WorkerProcess, problem: String) -> Ending {
-        let welcome = Message::Welcome { rank: 0, members: Vec::new(), problem: Some(problem) };
+        let welcome = Message::Welcome(Welcome { problem: Some(problem), ..Welcome::default() });
         // One that is gone has told its status.
         let _ = frames::write(&mut worker.orders, &welcome);
         Ending::Over
@@ -211,7 +217,7 @@ impl<T: Transport> Agent<T> {
                 self.greeted += 1;
                 self.greet();
             }
-            Message::Welcome { members, problem, .. } => self.welcome(members, problem),
+            Message::Welcome(welcome) => self.welcome(welcome),
             Message::Tick(parents) => self.tick(from, parents),
             Message::Clocks(clocks) => self.add_clocks(clocks),
             Message::Order(order) => self.order(order),
@@ -232,37 +238,46 @@ impl<T: Transport> Agent<T> {
             return;
         }
         if !self.is_first() {
-            let members = self.members.clone();
+            let members = std::mem::take(&mut self.members);
             return self.send_up(&Message::Hello(members));
         }
-        self.members.sort_by_key(|member| member.rank);
-        let members = self.members.clone();
+        let mut members = std::mem::take(&mut self.members);
+        results::sort::by_key(&mut members, |member| member.rank);
+        self.seats = members::seats(&members);
         let problem = members::problem(&members);
-        self.welcome(members, problem);
+        let seats = (0..).zip(self.seats.iter().cloned()).collect();
+        self.welcome(Welcome { ranks: members.len() as u32, seats, members, problem });
         self.compare_clocks();
     }
 
-    fn welcome(&mut self, members: Vec<Member>, problem: Option<String>) {
-        self.members.clone_from(&members);
-        self.send_down(&Message::Welcome { rank: 0, members: members.clone(), problem: problem.clone() });
-        let rank = self.transport.rank() as u32;
-        self.worker.tell(&Message::Welcome { rank, members, problem });
+    /// Passes on to each branch what is its own.
+    fn welcome(&mut self, welcome: Welcome) {
+        let Welcome { ranks, seats, members, problem } = welcome;
+        let (rank, children) = (self.transport.rank(), self.children());
+        for (child, seats) in children.iter().zip(tree::by_child(rank, &seats, &children)) {
+            let members = Vec::new();
+            self.send(*child, &Message::Welcome(Welcome { ranks, seats, members, problem: problem.clone() }));
+        }
+        let seats = seats.into_iter().filter(|(of, _)| *of as usize == rank).collect();
+        self.worker.tell(&Message::Welcome(Welcome { ranks, seats, members, problem }));
     }
 
     /// A line for all. A worker that is lost has nothing to say to it.
     fn order(&mut self, order: Box<Order>) {
         let Order { number, ranks, .. } = *order;
+        let (rank, children) = (self.transport.rank(), self.children());
+        for (child, partners) in children.iter().zip(tree::by_child(rank, &order.partners, &children)) {
+            self.send(*child, &Message::Order(Box::new(Order { partners, ..(*order).clone() })));
+        }
         self.progress.begin(number);
         self.worker.begins(self.clock.now_ns());
-        let message = Message::Order(order);
-        self.send_down(&message);
-        if self.transport.rank() >= ranks as usize {
+        if rank >= ranks as usize {
             // It is silent meanwhile.
             self.worker.is_idle();
             return self.reach(0, Reached::new(number, Round::Recorded));
         }
         if !self.is_first() {
-            self.worker.tell(&message);
+            self.worker.tell(&Message::Order(order));
         }
         if let Some(reason) = self.worker.lost.clone() {
             self.report_lost(number, reason);
@@ -282,7 +297,7 @@ impl<T: Transport> Agent<T> {
         }
         let Reached { order, round, seen, files, bytes, record, lost } = reached;
         let body = match round {
-            Round::Agreed => Body::Agreement(agreement(&seen, &self.members)),
+            Round::Agreed => Body::Agreement(agreement(&seen, &self.seats)),
             Round::Made => Body::Files(files),
             Round::Filled => Body::Filled(bytes),
             Round::LaidOut => Body::Go,
@@ -293,7 +308,7 @@ impl<T: Transport> Agent<T> {
             Round::Recorded => {
                 let mut record = record;
                 if let Some(record) = &mut record {
-                    joined::name_lost(record, &lost, &self.members);
+                    joined::name_lost(record, &lost, &self.seats);
                     joined::count_machines_once(record);
                 }
                 self.record = Some(record);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use results::evidence::Storage;
 use results::{Node, Note, Severity};
 
-use crate::members::{Member, seat};
+use crate::members::{self, Seat};
 use crate::messages::Seen;
 
 /// Nodes that a sentence names.
@@ -15,10 +15,10 @@ const NAMED_MAX: usize = 3;
 ///
 /// # Errors
 /// A sentence, where a rank cannot run, or is on another filesystem: then figures of all ranks would be of nothing.
-pub(crate) fn agreement(seen: &[Seen], members: &[Member]) -> Result<Vec<Note>, String> {
+pub(crate) fn agreement(seen: &[Seen], seats: &[Seat]) -> Result<Vec<Note>, String> {
     let mut nodes = Vec::new();
     for Seen { rank, node } in seen {
-        let name = seat(members, *rank).name;
+        let name = members::name(seats, *rank);
         match node {
             Ok(node) => nodes.push((name, node)),
             Err(reason) => return Err(format!("fio: rank {rank} on {name} cannot run: {reason}")),
@@ -94,20 +94,16 @@ mod tests {
         Seen { rank, node: Ok(node) }
     }
 
-    fn members() -> Vec<Member> {
-        ["a", "b", "c"]
-            .iter()
-            .zip(0..)
-            .map(|(host, rank)| Member { rank, host: host.to_string(), ..Member::default() })
-            .collect()
+    fn seats() -> Vec<Seat> {
+        ["a", "b", "c"].map(|name| Seat { name: name.to_owned(), ..Seat::default() }).to_vec()
     }
 
     #[test]
     fn what_differs_is_named_with_the_nodes() {
         let same = [seen(0, "6.1", "nfs4", &["rw"]), seen(1, "6.1", "nfs4", &["rw", "clientaddr=10.0.0.2"])];
-        assert_eq!(agreement(&same, &members()), Ok(Vec::new()));
+        assert_eq!(agreement(&same, &seats()), Ok(Vec::new()));
         let mixed = [seen(0, "6.1", "nfs4", &["rw"]), seen(1, "6.2", "nfs4", &["ro"]), seen(2, "6.1", "nfs4", &["rw"])];
-        let notes = agreement(&mixed, &members()).unwrap();
+        let notes = agreement(&mixed, &seats()).unwrap();
         assert_eq!(notes.iter().map(|note| note.id.as_str()).collect::<Vec<_>>(), ["kernels-differ", "mounts-differ"]);
         assert_eq!(notes[0].text, "the ranks differ in their kernel: 6.1 on a, c; 6.2 on b");
     }
@@ -115,9 +111,9 @@ mod tests {
     #[test]
     fn another_filesystem_or_a_rank_that_cannot_run_ends_it() {
         let missing = [seen(0, "6.1", "nfs4", &[]), seen(1, "6.1", "ext4", &[])];
-        let refused = agreement(&missing, &members()).unwrap_err();
+        let refused = agreement(&missing, &seats()).unwrap_err();
         assert!(refused.contains("ext4 on b; nfs4 on a"), "{refused}");
-        let refused = agreement(&[Seen { rank: 2, node: Err("no such file".to_owned()) }], &members()).unwrap_err();
+        let refused = agreement(&[Seen { rank: 2, node: Err("no such file".to_owned()) }], &seats()).unwrap_err();
         assert_eq!(refused, "fio: rank 2 on c cannot run: no such file");
     }
 }

@@ -5,7 +5,7 @@ use results::evidence::{Ledger, LedgerSample, Seen};
 use results::{ClockOffset, MissingRank, Part, RunRecord, Span};
 
 use crate::clocks::Offset;
-use crate::members::{Member, Seat, seat};
+use crate::members::{self, Seat};
 use crate::messages::Lost;
 
 /// Makes a record that of a rank. `spans`: from the stages' beginnings, ramps included.
@@ -91,9 +91,9 @@ pub(crate) fn merged(records: Vec<RunRecord>) -> Option<Result<RunRecord, String
 }
 
 /// Says in the record which ranks have no results.
-pub(crate) fn name_lost(record: &mut RunRecord, lost: &[Lost], members: &[Member]) {
+pub(crate) fn name_lost(record: &mut RunRecord, lost: &[Lost], seats: &[Seat]) {
     for Lost { rank, reason } in lost {
-        let name = seat(members, *rank).name;
+        let name = members::name(seats, *rank);
         record.lacks(MissingRank { rank: *rank, node: Some(name), reason: reason.clone() });
     }
 }

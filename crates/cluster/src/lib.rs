@@ -21,6 +21,7 @@ mod members;
 mod messages;
 #[cfg(feature = "mpi")]
 mod over_mpi;
+mod partners;
 mod sources;
 mod tree;
 

@@ -16,8 +16,9 @@ use run::{Company, Control, JointRun, Part, Ready};
 
 use crate::frames;
 use crate::joined;
-use crate::members::{Member, Seat, in_file_names, seat, strides};
-use crate::messages::{Body, Lost, Message, Order, Reached, Release, Round, Seen, Task};
+use crate::members::{self, Seat};
+use crate::messages::{Body, Lost, Message, Order, Reached, Release, Round, Seen, Task, Welcome};
+use crate::partners::{Partners, partners};
 use crate::sources::{Answers, Recorder};
 
 /// Between two signs of life, ns.
@@ -27,10 +28,15 @@ const SIGN_NS: u64 = 500_000_000;
 #[derive(Debug)]
 pub struct Link {
     rank: u32,
-    members: Vec<Member>,
+    /// How many ranks there are.
+    ranks: u32,
     seat: Seat,
-    /// What stands for this rank in names of files.
-    file_name: String,
+    /// The machine of each rank, by number; for the first rank alone.
+    machines: Vec<usize>,
+    /// The seats of all ranks; for the first rank alone.
+    seats: Vec<Seat>,
+    /// The partners in the present order.
+    partners: Mutex<Partners>,
     reader: Mutex<PipeReader>,
     writer: Mutex<PipeWriter>,
     /// The present order, and how many ranks run it.
@@ -38,7 +44,7 @@ pub struct Link {
     running: AtomicU32,
     /// The files of the present order are shared by all ranks.
     shared: AtomicBool,
-    /// Each rank reads what the next one wrote.
+    /// Each rank reads what its partner wrote.
     shift: AtomicBool,
     /// The directory of the question that the present order is of.
     directory: Mutex<Option<PathBuf>>,
@@ -71,18 +77,20 @@ impl Link {
     /// # Errors
     /// A sentence, if they cannot run together.
     pub fn begin(mut reader: PipeReader, writer: PipeWriter) -> Result<Link, String> {
-        let (rank, members, problem) = match frames::read(&mut reader) {
-            Ok(Message::Welcome { rank, members, problem }) => (rank, members, problem),
-            Ok(_) | Err(_) => return Err("the launcher ended before all ranks had started".to_owned()),
+        let ended = || "the launcher ended before all ranks had started".to_owned();
+        let Ok(Message::Welcome(Welcome { ranks, seats, members, problem })) = frames::read(&mut reader) else {
+            return Err(ended());
         };
         problem.map_or(Ok(()), Err)?;
+        let (rank, seat) = seats.into_iter().next().ok_or_else(ended)?;
         Ok(Link {
-            seat: seat(&members, rank),
-            file_name: in_file_names(&members, rank),
+            partners: Mutex::new(seat.partners),
+            machines: members::machines(&members),
+            seats: members::seats(&members),
             reader: Mutex::new(reader),
             writer: Mutex::new(writer),
             order: AtomicU32::new(0),
-            running: AtomicU32::new(members.len() as u32),
+            running: AtomicU32::new(ranks),
             shared: AtomicBool::new(false),
             shift: AtomicBool::new(false),
             directory: Mutex::new(None),
@@ -92,7 +100,8 @@ impl Link {
             signed_ns: AtomicU64::new(0),
             signalled: AtomicBool::new(false),
             rank,
-            members,
+            ranks,
+            seat,
         })
     }
 
@@ -104,22 +113,33 @@ impl Link {
     /// What the ranks write by generated names carries the node: data files, logs, states, dumps, buffers in files.
     pub fn name_files(&self, jobs: &mut [Job]) {
         for job in jobs {
-            job.files.client = Some(self.file_name.clone());
+            job.files.client = Some(self.seat.file_name.clone());
             let Memory::File { path, .. } = &mut job.submission.memory else { continue };
             // The memory of a device has one name.
             let place = os::written::path(path);
             if !place.starts_with("/sys") && (place.is_file() || !place.exists()) {
-                path.push_str(&format!(".{}", self.file_name));
+                path.push_str(&format!(".{}", self.seat.file_name));
             }
         }
     }
 
     /// From now on the ranks below this number run what is asked; at most all.
     pub fn limit(&self, ranks: u32) {
-        self.running.store(ranks.clamp(1, self.ranks()), Ordering::Relaxed);
+        let ranks = ranks.clamp(1, self.ranks);
+        self.running.store(ranks, Ordering::Relaxed);
+        let own = self.partners_among(ranks).first().map_or(self.seat.partners, |(_, partners)| *partners);
+        *lock(&self.partners) = own;
     }
 
-    /// From now on each rank reads what the next one wrote, so that no client's cache can answer.
+    /// The partners of the first `ranks` ranks, as the first rank knows them; none where all ranks run.
+    fn partners_among(&self, ranks: u32) -> Vec<(u32, Partners)> {
+        match self.machines.get(..ranks as usize) {
+            Some(machines) if ranks < self.ranks => (0..).zip(partners(machines)).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// From now on each rank reads what its partner wrote, so that no client's cache can answer.
     pub fn shift(&self) {
         self.shift.store(true, Ordering::Relaxed);
     }
@@ -136,6 +156,7 @@ impl Link {
         self.order.store(order.number, Ordering::Relaxed);
         self.running.store(order.ranks, Ordering::Relaxed);
         self.shift.store(order.shift, Ordering::Relaxed);
+        *lock(&self.partners) = order.partners.first().map_or(self.seat.partners, |(_, partners)| *partners);
         *lock(&self.directory) = order.directory.as_deref().map(os::written::path);
         *lock(&self.spans) = (None, Vec::new());
         Some(order)
@@ -232,7 +253,8 @@ impl Link {
         let answers = recorder.into_answers();
         let ranks = self.running.load(Ordering::Relaxed);
         let words = run.words.to_vec();
-        let order = Order { number, ranks, words, answers, seed: run.seed, shift, directory, task: None };
+        let partners = self.partners_among(ranks);
+        let order = Order { number, ranks, words, answers, seed: run.seed, shift, partners, directory, task: None };
         self.say(&Message::Order(Box::new(order)));
         Ok(())
     }
@@ -249,6 +271,7 @@ impl Link {
             answers: Answers::default(),
             seed: 0,
             shift: self.shift.load(Ordering::Relaxed),
+            partners: Vec::new(),
             directory: Some(job::bytes::shown(directory)),
             task: Some(task),
         };
@@ -279,15 +302,15 @@ impl Link {
 
     /// Where this rank stands among the others for phases on small files.
     pub fn standing(&self) -> Standing {
-        let (strides, elsewhere) = strides(&self.members);
+        let Partners { ranks: partners, elsewhere } = self.seat.partners;
         let shift = self.shift.load(Ordering::Relaxed);
-        Standing { rank: self.rank, ranks: self.ranks(), strides, elsewhere, shift }
+        Standing { rank: self.rank, ranks: self.ranks, partners, elsewhere, shift }
     }
 }
 
 impl Company for Link {
     fn ranks(&self) -> u32 {
-        self.members.len() as u32
+        self.ranks
     }
 
     fn agree(&self, run: &JointRun<'_>) -> Result<Vec<Note>, String> {
@@ -348,16 +371,15 @@ impl Company for Link {
         if !self.shift.load(Ordering::Relaxed) {
             return None;
         }
-        let next = (self.rank + 1) % self.running.load(Ordering::Relaxed);
         match &*lock(&self.directory) {
             Some(base) => {
                 let below = path.strip_prefix(directory_of(base, self.rank)).ok()?;
-                Some(directory_of(base, next).join(below))
+                Some(directory_of(base, lock(&self.partners).ranks[0]).join(below))
             }
             None => {
-                let own = format!("{}.", self.file_name);
+                let own = format!("{}.", self.seat.file_name);
                 let rest = path.file_name()?.to_str()?.strip_prefix(&own)?;
-                Some(path.with_file_name(format!("{}.{rest}", in_file_names(&self.members, next))))
+                Some(path.with_file_name(format!("{}.{rest}", self.seat.partner_file_name)))
             }
         }
     }
@@ -373,7 +395,7 @@ impl Company for Link {
                 let reason = "the launcher ended the run, or its agent was lost".to_owned();
                 let others = (0..self.running.load(Ordering::Relaxed)).filter(|rank| *rank != self.rank);
                 let lost: Vec<Lost> = others.map(|rank| Lost { rank, reason: reason.clone() }).collect();
-                joined::name_lost(&mut own, &lost, &self.members);
+                joined::name_lost(&mut own, &lost, &self.seats);
                 own
             }
         }

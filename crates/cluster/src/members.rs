@@ -1,6 +1,10 @@
 //! The ranks and the machines that they run on.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::{Deserialize, Serialize};
+
+use crate::partners::{Partners, partners};
 
 /// A rank.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,60 +25,85 @@ impl Member {
         let host = probe::host_name().filter(|name| !name.is_empty()).unwrap_or_else(|| format!("rank-{rank}"));
         Member { rank, host, boot: probe::kernel().boot.unwrap_or_default(), version: version.to_owned() }
     }
-
-    fn is_beside(&self, other: &Member) -> bool {
-        self.host == other.host && self.boot == other.boot
-    }
 }
 
 /// The place of a rank among those of its machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Seat {
     /// The name of its node: of the machine, and which of its ranks it is, if it has several.
     pub(crate) name: String,
+    /// The same as a part of file names. No two ranks have the same: what one writes, no other overwrites.
+    pub(crate) file_name: String,
     /// Counted from 0: the first takes the counters of the machine.
-    pub(crate) number: usize,
+    pub(crate) number: u32,
+    /// The ranks whose files this one uses in place of its own.
+    pub(crate) partners: Partners,
+    /// The first partner's part of file names.
+    pub(crate) partner_file_name: String,
 }
 
-/// The seat of a rank. `members`: all, by rank.
-pub(crate) fn seat(members: &[Member], rank: u32) -> Seat {
-    let Some(own) = members.get(rank as usize) else {
-        return Seat { name: format!("rank-{rank}"), number: 0 };
+/// The name of a rank's node.
+pub(crate) fn name(seats: &[Seat], rank: u32) -> String {
+    seats.get(rank as usize).map_or_else(|| format!("rank-{rank}"), |seat| seat.name.clone())
+}
+
+/// The seats of all ranks, by rank. Time and memory grow with the number of ranks.
+pub(crate) fn seats(members: &[Member]) -> Vec<Seat> {
+    let machines = machines(members);
+    let ranks_of = counts(&machines);
+    let mut starts: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for member in members {
+        starts.entry(&member.host).or_default().insert(&member.boot);
+    }
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    taken.extend(members.iter().map(|member| member.host.replace('/', "-")));
+    let mut seated = vec![0; ranks_of.len()];
+    let partners = partners(&machines);
+    let seat = |((member, machine), partners): ((&Member, &usize), Partners)| {
+        let number = seated[*machine];
+        seated[*machine] += 1;
+        // Two machines of one name are told apart by their start.
+        let host = match starts.get(member.host.as_str()).is_some_and(|starts| starts.len() > 1) {
+            true => format!("{}-{}", member.host, member.boot.get(..8).unwrap_or(&member.boot)),
+            false => member.host.clone(),
+        };
+        let is_alone = ranks_of[*machine] == 1;
+        let plain = host.replace('/', "-");
+        let name = if is_alone { host } else { format!("{host}:{number}") };
+        let file_name = if is_alone { plain } else { numbered(&plain, number, &taken) };
+        Seat { name, file_name, number, partners, partner_file_name: String::new() }
     };
-    let beside = members.iter().filter(|member| member.is_beside(own));
-    let number = beside.clone().filter(|member| member.rank < rank).count();
-    // Two machines of one name are told apart by their start.
-    let is_shared = members.iter().any(|member| member.host == own.host && member.boot != own.boot);
-    let host = match is_shared {
-        true => format!("{}-{}", own.host, own.boot.get(..8).unwrap_or(&own.boot)),
-        false => own.host.clone(),
-    };
-    let name = if beside.count() > 1 { format!("{host}:{number}") } else { host };
-    Seat { name, number }
+    let mut seats: Vec<Seat> = members.iter().zip(&machines).zip(partners).map(seat).collect();
+    for rank in 0..seats.len() {
+        seats[rank].partner_file_name = seats[seats[rank].partners.ranks[0] as usize].file_name.clone();
+    }
+    seats
 }
 
-/// The two shortest ways from any rank to one on another machine, as numbers of ranks, and whether there are such: the
-/// files of a rank on the same machine may be in its caches.
-pub(crate) fn strides(members: &[Member]) -> ([u32; 2], bool) {
-    let count = members.len();
-    let is_elsewhere =
-        |stride: &usize| (0..count).all(|rank| !members[rank].is_beside(&members[(rank + stride) % count]));
-    let elsewhere: Vec<usize> = (1..count).filter(is_elsewhere).take(2).collect();
-    let others: Vec<usize> = if elsewhere.is_empty() { (1..count).take(2).collect() } else { elsewhere.clone() };
-    let first = others.first().map_or(0, |stride| *stride as u32);
-    ([first, others.get(1).map_or(first, |stride| *stride as u32)], !elsewhere.is_empty())
-}
-
-/// The name of a rank's node as a part of file names. No two ranks have the same: what one writes, no other overwrites.
-pub(crate) fn in_file_names(members: &[Member], rank: u32) -> String {
-    let name = seat(members, rank).name;
-    let plain = |name: &str, between: &str| name.replace(':', between).replace('/', "-");
+/// A machine may have the name of another one's rank: `a-1` beside the second rank of `a`.
+fn numbered(host: &str, number: u32, taken: &BTreeSet<String>) -> String {
     let mut between = "-".to_owned();
-    // A machine may have the name of another one's rank: `a-1` beside the second rank of `a`.
-    while name.contains(':') && members.iter().any(|other| plain(&other.host, "-") == plain(&name, &between)) {
+    while taken.contains(&format!("{host}{between}{number}")) {
         between.push('-');
     }
-    plain(&name, &between)
+    format!("{host}{between}{number}")
+}
+
+/// The machine of each rank, counted from 0 in the order of their first ranks.
+pub(crate) fn machines(members: &[Member]) -> Vec<usize> {
+    let mut known = BTreeMap::new();
+    let machine = |member: &Member| {
+        let next = known.len();
+        *known.entry((member.host.clone(), member.boot.clone())).or_insert(next)
+    };
+    members.iter().map(machine).collect()
+}
+
+/// How many ranks each machine has.
+fn counts(machines: &[usize]) -> Vec<usize> {
+    let mut counts = vec![0; machines.iter().max().map_or(0, |last| last + 1)];
+    machines.iter().for_each(|machine| counts[*machine] += 1);
+    counts
 }
 
 /// Why these cannot run together: they are different programs.
@@ -98,33 +127,19 @@ mod tests {
     #[test]
     fn a_machine_with_several_ranks_numbers_them() {
         let members = [member(0, "a", "x"), member(1, "b", "y"), member(2, "a", "x"), member(3, "c", "z")];
-        let seats: Vec<Seat> = (0..4).map(|rank| seat(&members, rank)).collect();
+        let seats = seats(&members);
         assert_eq!(seats.iter().map(|seat| seat.name.as_str()).collect::<Vec<_>>(), ["a:0", "b", "a:1", "c"]);
         assert_eq!(seats.iter().map(|seat| seat.number).collect::<Vec<_>>(), [0, 0, 1, 0]);
-        assert_eq!(in_file_names(&members, 2), "a-1");
-        let twins = [member(0, "node", "0123456789"), member(1, "node", "abcdefghij")];
-        assert_eq!([0, 1].map(|rank| seat(&twins, rank).name), ["node-01234567", "node-abcdefgh"]);
+        assert_eq!(seats[2].file_name, "a-1");
+        let twins = super::seats(&[member(0, "node", "0123456789"), member(1, "node", "abcdefghij")]);
+        assert_eq!([0, 1].map(|rank: usize| &twins[rank].name[..]), ["node-01234567", "node-abcdefgh"]);
     }
 
     #[test]
     fn a_machine_called_like_a_rank_of_another_has_files_of_its_own() {
         let members = [member(0, "a", "x"), member(1, "a", "x"), member(2, "a-1", "y"), member(3, "a-2", "z")];
-        let names = [0, 1, 2, 3].map(|rank| in_file_names(&members, rank));
+        let names: Vec<String> = seats(&members).into_iter().map(|seat| seat.file_name).collect();
         assert_eq!(names, ["a-0", "a--1", "a-1", "a-2"]);
-    }
-
-    #[test]
-    fn the_next_rank_that_counts_is_on_another_machine() {
-        let on = |hosts: &str| {
-            let members: Vec<Member> =
-                hosts.chars().zip(0..).map(|(host, rank)| member(rank, &host.to_string(), "")).collect();
-            strides(&members)
-        };
-        assert_eq!(on("abcd"), ([1, 2], true));
-        assert_eq!(on("aabb"), ([2, 2], true), "two of each machine in turn");
-        assert_eq!(on("abab"), ([1, 3], true));
-        assert_eq!(on("aaa"), ([1, 2], false), "all beside each other");
-        assert_eq!((on("ab"), on("a")), (([1, 1], true), ([0, 0], false)));
     }
 
     #[test]

@@ -7,7 +7,8 @@ use results::{Node, Note, RunRecord};
 use serde::{Deserialize, Serialize};
 
 use crate::clocks::Offset;
-use crate::members::Member;
+use crate::members::{Member, Seat};
+use crate::partners::Partners;
 use crate::sources::Answers;
 
 /// A message.
@@ -16,7 +17,7 @@ pub(crate) enum Message {
     /// Up: the ranks of a branch have started.
     Hello(Vec<Member>),
     /// Down, and to the worker: all have; or why they cannot run together.
-    Welcome { rank: u32, members: Vec<Member>, problem: Option<String> },
+    Welcome(Welcome),
     /// Down: the parent's clock against that of the first rank, and it answers now.
     Tick(Offset),
     /// Up: what does your clock say?
@@ -41,6 +42,19 @@ pub(crate) enum Message {
     Over,
 }
 
+/// What a rank learns when all ranks have started.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Welcome {
+    /// How many ranks there are.
+    pub(crate) ranks: u32,
+    /// The seats of the branch; for a worker its own alone.
+    pub(crate) seats: Vec<(u32, Seat)>,
+    /// All ranks; for the first rank's worker alone.
+    pub(crate) members: Vec<Member>,
+    /// Why they cannot run together.
+    pub(crate) problem: Option<String>,
+}
+
 /// A command line for all ranks, with all that its meaning depends on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Order {
@@ -54,8 +68,10 @@ pub(crate) struct Order {
     pub(crate) ranks: u32,
     /// Of what differs from run to run.
     pub(crate) seed: u64,
-    /// Each rank reads what the next one wrote.
+    /// Each rank reads what its partner wrote.
     pub(crate) shift: bool,
+    /// The partners of the branch's ranks, where not all ranks run it; else those of the seats.
+    pub(crate) partners: Vec<(u32, Partners)>,
     /// The directory of a question; each rank but the first has one below it.
     pub(crate) directory: Option<String>,
     /// What they do instead of running the words.

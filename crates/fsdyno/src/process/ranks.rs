@@ -18,7 +18,7 @@ use super::status::{BY_SIGNAL, GOOD, UNUSABLE};
 use super::streams::{print_stderr, report_problem};
 use super::{VERSION, supervisor};
 
-/// Each rank reads what the next one wrote; stands before the command.
+/// Each rank reads what its partner on another machine wrote; stands before the command.
 const SHIFT: &str = "--shift";
 
 /// Commands that are about several nodes: the others would be answered by the first rank alone.

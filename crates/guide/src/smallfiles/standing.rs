@@ -13,8 +13,8 @@ pub struct Standing {
     pub rank: u32,
     /// How many there are.
     pub ranks: u32,
-    /// Distances in ranks to two others that did not run here before, the same one twice if there is only one.
-    pub strides: [u32; 2],
+    /// Two other ranks, whose files this one uses in place of its own; the same one twice if there is only one.
+    pub partners: [u32; 2],
     /// Those are on other machines, with caches of their own.
     pub elsewhere: bool,
     /// The read of the rule is of another rank's files, too.
@@ -23,24 +23,23 @@ pub struct Standing {
 
 impl Standing {
     /// Nobody else asks.
-    pub const ALONE: Standing = Standing { rank: 0, ranks: 1, strides: [0; 2], elsewhere: false, shift: false };
+    pub const ALONE: Standing = Standing { rank: 0, ranks: 1, partners: [0; 2], elsewhere: false, shift: false };
 
     /// Whose files a phase uses. Those that want caches cold take another's, as mdtest does with its option -N, and not
     /// the same again with `--shift`.
     pub(super) fn owner(&self, phase: &Phase) -> u32 {
         let is_cold = matches!(phase.cache, Cache::ColdNames | Cache::ColdData);
-        let stride = match (is_cold, self.shift) {
-            (true, false) => self.strides[0],
-            (true, true) => self.strides[1],
-            (false, true) if phase.pattern == READ.pattern => self.strides[0],
-            (false, _) => 0,
-        };
-        (self.rank + stride) % self.ranks.max(1)
+        match (is_cold, self.shift) {
+            (true, false) => self.partners[0],
+            (true, true) => self.partners[1],
+            (false, true) if phase.pattern == READ.pattern => self.partners[0],
+            (false, _) => self.rank,
+        }
     }
 
     /// Whether this machine has never seen the files of a cold phase.
     pub(super) fn is_fresh(&self) -> bool {
-        self.elsewhere && !(self.shift && self.strides[0] == self.strides[1])
+        self.elsewhere && !(self.shift && self.partners[0] == self.partners[1])
     }
 
     /// The directory of a rank below that of the question; empty: that one.
@@ -60,7 +59,7 @@ mod tests {
 
     #[test]
     fn cold_phases_are_of_another_rank_and_with_shift_not_of_the_same_again() {
-        let of_four = Standing { rank: 3, ranks: 4, strides: [1, 2], elsewhere: true, shift: false };
+        let of_four = Standing { rank: 3, ranks: 4, partners: [0, 1], elsewhere: true, shift: false };
         let owners = |standing: Standing| {
             [&WRITE, &READ, named("stat-hot"), named("stat-cold"), named("open-read"), named("unlink")]
                 .map(|phase| standing.owner(phase))
@@ -68,7 +67,7 @@ mod tests {
         assert_eq!(owners(of_four), [3, 3, 3, 0, 0, 3]);
         assert_eq!(owners(Standing { shift: true, ..of_four }), [3, 0, 3, 1, 1, 3]);
         assert_eq!(owners(Standing::ALONE), [0; 6]);
-        let of_two = Standing { rank: 1, ranks: 2, strides: [1, 1], shift: true, ..of_four };
+        let of_two = Standing { rank: 1, ranks: 2, partners: [0, 0], shift: true, ..of_four };
         assert!(of_four.is_fresh() && !of_two.is_fresh() && !Standing::ALONE.is_fresh());
     }
 }

@@ -166,7 +166,7 @@ fn memory_bytes() -> Option<[u64; 2]> {
 #[expect(clippy::disallowed_methods, reason = "this crate has no clock; the times are printed alone")]
 fn ten_thousand_ranks_add_up_exactly() {
     const RANKS: u32 = 10_000;
-    const ARITY: usize = 32;
+    const ARITY: usize = 8;
     let before = memory_bytes();
     println!("a record of one rank: {} bytes of JSON", record_of(0, RANKS).to_json().len());
     // What each rank counted, value by value.
