@@ -60,7 +60,8 @@ const TIERS: &[Tier] = &[
     }
     .waits("4"),
     tier("faults", &["faults"]).waits("4"),
-    tier(CLUSTER, &[CLUSTER]).waits("4"),
+    Tier { choice: &["--skip=nfs::"], ..tier(CLUSTER, &[CLUSTER]) }.waits("4"),
+    Tier { choice: &["nfs::"], ..judges_timing(CLIENTS, &[CLUSTER]) },
     Tier { choice: &["nfs::", "s3fs::caches", "sockets::"], ..judges_timing("mounts", &["lab"]) }.waits("4"),
     nightly("wine", &["wine"]),
     nightly(DIST, &[DIST]),
@@ -94,11 +95,14 @@ const UNITS: &str = "units";
 /// The tests with many ranks, and their target.
 const CLUSTER: &str = "cluster";
 
+/// Those of its tests that judge how fast several clients of one server are.
+const CLIENTS: &str = "clients";
+
 /// The tests of a release.
 const DIST: &str = "dist";
 
 /// Those that start the program built with MPI.
-const WITH_MPI: &[&str] = &[CLUSTER, DIST];
+const WITH_MPI: &[&str] = &[CLUSTER, CLIENTS, DIST];
 
 /// The examples in the documentation: no targets of their own.
 const DOC: &str = "doc";
