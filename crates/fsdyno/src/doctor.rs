@@ -12,13 +12,16 @@ mod text;
 use std::process::ExitCode;
 
 use crate::process::status::{FAILED, GOOD, UNUSABLE};
-use crate::process::streams::{columns, print, print_page};
+use crate::process::streams::{columns, print, print_first_page};
 
 /// Looks, and prints what was found.
 pub(crate) fn answer(as_json: bool) -> ExitCode {
     let findings = look::look();
-    let written =
-        if as_json { print(&json::document(&findings)) } else { print_page(&text::page(&findings, columns())) };
+    let written = if as_json {
+        print(&json::document(&findings))
+    } else {
+        print_first_page(&text::page(&findings, columns()), &["fsdyno", "doctor"])
+    };
     ExitCode::from(match judgement::Fitness::of(&findings) {
         _ if !written => UNUSABLE,
         judgement::Fitness::Failed => FAILED,

@@ -9,7 +9,8 @@ use job::lookup::{distance, nearest};
 use results::quantity::counted;
 use serde_json::{Value, json};
 
-use crate::process::streams::{columns, refused, shown};
+use crate::process::status::UNUSABLE;
+use crate::process::streams::{columns, print, print_first_page, refused};
 
 /// Longer lines are hard to read.
 const COLUMNS_MAX: usize = 100;
@@ -45,7 +46,9 @@ impl Explain {
                 }
             },
         };
-        shown(&text)
+        let words = ["fsdyno", "explain"].into_iter().chain(self.id.as_deref());
+        let is_printed = if self.json { print(&text) } else { print_first_page(&text, &words.collect::<Vec<_>>()) };
+        if is_printed { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
     }
 }
 

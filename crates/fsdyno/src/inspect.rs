@@ -10,7 +10,7 @@ use results::evidence::{Seen, Storage};
 
 use crate::process::VERSION;
 use crate::process::status::UNUSABLE;
-use crate::process::streams::{columns, print, refused};
+use crate::process::streams::{columns, print, print_first_page, refused};
 use crate::process::supervisor::supervised;
 
 /// What storage is below a path: filesystem, server, devices, limits; reads and writes no file data.
@@ -39,12 +39,13 @@ impl Inspect {
             return refused(&problem);
         }
         let host = probe::host();
-        let text = if self.json {
-            present::inspect::json(&storage, &host, VERSION)
+        let printed = if self.json {
+            print(&present::inspect::json(&storage, &host, VERSION))
         } else {
-            present::inspect::text(&storage, &host, columns())
+            let page = present::inspect::text(&storage, &host, columns());
+            print_first_page(&page, &["fsdyno", "inspect", &storage.asked_path])
         };
-        if print(&text) { 0 } else { UNUSABLE }
+        if printed { 0 } else { UNUSABLE }
     }
 }
 

@@ -76,8 +76,9 @@ fn two_kept_runs_are_compared(place: &Place) {
     let ids = ids(place);
     let changed = place.run(&["diff", &ids[0], &ids[1]]).good();
     // One of them has one round: instead of figures that nobody can judge, the command that has enough.
-    let flowing = changed.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flowing.contains("--rounds=4: before the change, and after it"), "{}", changed.stdout);
+    let steps = || changed.stdout.split_once("next: before the change, and after it\n");
+    let command = steps().and_then(|(_, rest)| rest.lines().next()).unwrap_or_default();
+    assert!(command.starts_with("    fsdyno compare ") && command.ends_with(" --rounds=4"), "{}", changed.stdout);
     assert!(!changed.stdout.contains("randread"), "{}", changed.stdout);
     assert_eq!(place.run(&["compare", &ids[0], &ids[1]]).stdout, changed.stdout, "two runs after compare mean diff");
     let json = place.run(&["diff", &ids[0], &ids[1], "--json"]).document();

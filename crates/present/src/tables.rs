@@ -30,7 +30,7 @@ pub(crate) use sentence::incomplete;
 pub use sentence::summary;
 
 use results::evidence::{InMemory, Storage, StorageClass};
-use results::{Question, Severity, Study, escape};
+use results::{Question, Severity, Study, Target, escape};
 
 use crate::headline::{Headline, told};
 use table::Form;
@@ -130,13 +130,7 @@ fn heading(study: &Study, form: Form) -> String {
     let mut when = (study.started_ms > 0).then(|| format!("   {}", runs::when(study.started_ms)));
     // A fio run that was saved by itself has no name and no place.
     for target in study.targets.iter().filter(|target| !target.path.is_empty()) {
-        let mount = target.storage.mount.value();
-        let on = mount.map(|mount| match target.storage.class {
-            // What it is mounted from is a word of nobody's.
-            StorageClass::Memory => format!(": {}, in memory", mount.fstype),
-            _ => format!(": {} on {}{}", mount.fstype, mount.source, in_memory(&target.storage)),
-        });
-        let on = on.unwrap_or_default();
+        let on = filesystem(target).map(|on| format!(": {on}")).unwrap_or_default();
         let named = if target.name == target.path { String::new() } else { format!("{} = ", target.name) };
         let line = match form {
             Form::Text { columns } => {
@@ -156,6 +150,16 @@ fn heading(study: &Study, form: Form) -> String {
         Some(when) => format!("{text}{}\n", when.trim_start()),
         None => text,
     }
+}
+
+/// `ext4 on /dev/vda`, `tmpfs, in memory`; `None`: not visible.
+pub(crate) fn filesystem(target: &Target) -> Option<String> {
+    let mount = target.storage.mount.value()?;
+    Some(match target.storage.class {
+        // What it is mounted from is a word of nobody's.
+        StorageClass::Memory => format!("{}, in memory", mount.fstype),
+        _ => format!("{} on {}{}", mount.fstype, mount.source, in_memory(&target.storage)),
+    })
 }
 
 /// What is to be said where the layers below are memory.

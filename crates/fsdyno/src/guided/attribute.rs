@@ -176,6 +176,11 @@ mod tests {
             assert!(page.lines().count() <= 22 && page.lines().all(|line| line.chars().count() <= 80), "{page}");
             let steps: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("    fsdyno ")).collect();
             assert_eq!(steps, [next, "attribute server client --wide"], "{page}");
+            let json = as_json(&attributed(Ok(found.clone())));
+            for figure in ["server_ns", "client_ns", "added_ns"] {
+                let shown = results::quantity::latency(json[figure].as_f64().unwrap());
+                assert!(page.contains(&shown), "{figure} {shown}: {page}");
+            }
             for words in ["1.00 ms", "4.00 ms", "3.00 ms", culprit.word(), "not known: the plans differ", "trust"] {
                 assert!(page.contains(words), "{words}: {page}");
             }

@@ -12,7 +12,8 @@ use serde_json::json;
 
 use super::answer::{Shared, answer, size};
 use super::stored::{ended, printed};
-use crate::process::streams::{columns, refused};
+use crate::process::status::UNUSABLE;
+use crate::process::streams::{columns, print_first_page, refused};
 
 /// Does it meet a published requirement? PASS or FAIL, with margin and source.
 ///
@@ -120,11 +121,12 @@ impl Check {
 
     fn listed(&self, library: &Library) -> ExitCode {
         let all: Vec<ListedProfile> = library.entries().iter().map(listed).collect();
-        printed(&if self.shared.json {
-            present::tables::profiles_json(&all)
-        } else {
-            present::tables::profiles(&all, columns())
-        })
+        if self.shared.json {
+            return printed(&present::tables::profiles_json(&all));
+        }
+        let page = present::tables::profiles(&all, columns());
+        let is_printed = print_first_page(&page, &["fsdyno", "check", "--list"]);
+        if is_printed { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
     }
 }
 

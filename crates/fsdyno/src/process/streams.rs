@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use guide::Problem;
+use present::shell::as_typed;
 use results::escape;
 
 use super::status::UNUSABLE;
@@ -33,6 +34,31 @@ pub(crate) fn shown(text: &str) -> ExitCode {
 pub(crate) fn print_page(page: &str) -> bool {
     let page = escape::terminal(page);
     if colour::is_wanted(&io::stdout()) { print(&colour::painted(&page)) } else { print(&page) }
+}
+
+/// A long page for people on stdout. A terminal of 24 lines gets the sections that it can show, and how to see the others:
+/// a pipe has all of them.
+pub(crate) fn print_first_page(page: &str, command: &[&str]) -> bool {
+    if !is_terminal(&io::stdout()) {
+        return print_page(page);
+    }
+    let words: Vec<String> = command.iter().map(|word| (*word).to_owned()).collect();
+    print_page(&first_page(page, &as_typed(&words)))
+}
+
+/// Lines of a page that a terminal of 24 lines shows above its prompt.
+const SCREEN_LINES: usize = 23;
+
+/// The sections that fit a screen; where there is a long one only, its first lines.
+fn first_page(page: &str, command: &str) -> String {
+    let lines: Vec<&str> = page.lines().collect();
+    if lines.len() <= SCREEN_LINES {
+        return page.to_owned();
+    }
+    // A blank line, and the two that tell of the rest.
+    let most = SCREEN_LINES - 3;
+    let end = (1..=most).rev().find(|end| lines[*end].is_empty()).unwrap_or(most);
+    format!("{}\n\n{} more lines:\n    {command} | less\n", lines[..end].join("\n"), lines.len() - end)
 }
 
 /// A text on stdout, now.
@@ -124,7 +150,20 @@ fn columns_of(known: Option<usize>, least: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::fitted;
+    use super::{first_page, fitted};
+
+    #[test]
+    fn a_long_page_ends_between_sections_and_says_how_to_see_the_rest() {
+        let section = |count: usize| vec!["line"; count].join("\n");
+        let short = section(23);
+        assert_eq!(first_page(&short, "fsdyno doctor"), short);
+        let page = format!("{}\n\n{}\n\n{}\n", section(9), section(8), section(12));
+        let shown = first_page(&page, "fsdyno doctor");
+        let end = format!("{}\n\n{}\n\n13 more lines:\n    fsdyno doctor | less\n", section(9), section(8));
+        assert_eq!(shown, end);
+        let list = first_page(&section(40), "fsdyno explain");
+        assert!(list.lines().count() == 23 && list.contains("\n20 more lines:"), "{list}");
+    }
 
     #[test]
     fn a_problem_keeps_to_the_terminal_with_whole_words() {

@@ -134,6 +134,9 @@ fn no_column_is_cut_on_any_screen() {
         odd::long_names(),
         odd::hostile(),
         odd::sweep(Question::Curve),
+        odd::sweep(Question::Sweep),
+        odd::sweep(Question::Scale),
+        odd::timed(),
     ];
     let all = page("narrow", &studies);
     for width in [1280, 768, 390] {

@@ -49,7 +49,9 @@ const EVIDENCE: usize = 60;
 fn shown_by(limited: &Limited, is_only: bool) -> String {
     let is_link = matches!(limited.limiter, Ok(Limiter::Link | Limiter::ServerLink));
     let evidence: Vec<&Phrase> = limited.evidence.iter().collect();
-    let shown = Phrase::together(&evidence).filter(|text| (is_only || is_link) && text.chars().count() <= EVIDENCE);
+    // That there is no device below memory shows nothing.
+    let is_asked = is_link || is_only && limited.limiter != Ok(Limiter::Memory);
+    let shown = Phrase::together(&evidence).filter(|text| is_asked && text.chars().count() <= EVIDENCE);
     shown.filter(|text| !text.is_empty()).map(|text| format!(": {text}")).unwrap_or_default()
 }
 

@@ -24,11 +24,6 @@ impl Step {
     pub(super) fn run(command: impl Into<String>, what: impl Into<String>) -> Step {
         Step { what: what.into(), command: Some(command.into()) }
     }
-
-    /// `how far the figures vary: fsdyno measure /data --runs=5`, where it has one line.
-    pub(crate) fn in_one_line(&self) -> String {
-        self.command.as_ref().map_or_else(|| self.what.clone(), |command| format!("{}: {command}", self.what))
-    }
 }
 
 /// No space, or none left of a quota.

@@ -104,6 +104,11 @@ impl VerdictLine {
         if let Some(interval) = self.interval {
             text.push_str(&format!(" ({})", between(&interval)));
         }
+        // The figures alone do not say why this is no PASS or FAIL.
+        if self.verdict == Verdict::Inconclusive.word() {
+            let why = self.reason.split([';', '(']).next().unwrap_or_default();
+            text.push_str(&format!("; {}", why.trim()));
+        }
         text
     }
 }

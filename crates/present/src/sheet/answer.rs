@@ -82,17 +82,21 @@ fn short_lines(headline: &Headline, question: Question) -> Markup {
             div { dt { "trust" } dd { (badge(headline.trust.trust)) " " (headline.trust.reasons(KINDS)) } }
             @if !headline.limits.is_empty() { div { dt { "limited by" }
                 @for limit in &headline.limits { dd { (limit) } } } }
-            @if !next.is_empty() && question != Question::Fio { div { dt { "next" } @for step in next { dd { (unbroken(&step.in_one_line())) } } } }
+            @if !next.is_empty() && question != Question::Fio { div { dt { "next" } @for step in next {
+                dd { (step.what) @if let Some(command) = &step.command { ": " code { (unbroken(command)) } } } } } }
         }
     }
 }
 
-/// A step in words, its options in one piece each: browsers break lines behind hyphens.
+/// Words with a hyphen that are longer may be broken.
+const UNBROKEN: usize = 28;
+
+/// A command, each of its words in one piece: browsers break lines behind hyphens.
 fn unbroken(step: &str) -> Markup {
     html! {
         @for (index, word) in step.split(' ').enumerate() {
             @if index > 0 { " " }
-            @if word.starts_with("--") { span.option { (word) } } @else { (word) }
+            @if word.contains('-') && word.len() <= UNBROKEN { span.option { (word) } } @else { (word) }
         }
     }
 }

@@ -20,6 +20,8 @@ pub(super) fn table(grid: &Grid<'_>, headline: &Headline) -> Markup {
     for name in &grid.targets {
         table = table.numbers(&shortened(name, 16));
     }
+    // Of one place and its reference none is ahead.
+    let is_judged = !headline.standings.is_empty();
     table = table.words("Who is ahead");
     for line in &grid.lines {
         let figures: Vec<Option<&TestFigures>> =
@@ -39,7 +41,7 @@ pub(super) fn table(grid: &Grid<'_>, headline: &Headline) -> Markup {
         };
         let mut cells = vec![Some(html! { (test(&line.pattern)) small.what { (shortened(&line.title, 80)) } })];
         cells.extend(figures.iter().enumerate().map(cell));
-        cells.push(Some(html! { (Standing::of(grid, line).conclusion) }));
+        cells.push(is_judged.then(|| html! { (Standing::of(grid, line).conclusion) }));
         table.row(Row { begins: true, is_void: false, cells });
     }
     html! {

@@ -33,6 +33,7 @@ use results::{Question, Study};
 use crate::headline::Headline;
 use crate::quantity::{bytes, counted, listed, shortened};
 use crate::summary::Grid;
+use crate::tables::filesystem;
 use place::Place;
 
 /// What is not in the studies.
@@ -118,17 +119,14 @@ fn study_title(grid: &Grid<'_>) -> String {
 fn when_and_where(grid: &Grid<'_>, zone: &TimeZone) -> Markup {
     let study = grid.study;
     let host = &study.host;
-    let on = |target: &results::Target| {
-        target.storage.mount.value().map(|mount| format!("{} on {}", mount.fstype, mount.source))
-    };
     let mount = match &study.targets[..] {
-        [only] => on(only),
+        [only] => filesystem(only),
         _ => None,
     };
     // Of several places what each name stands for.
     let places = study.targets.iter().zip(&grid.targets).filter(|_| study.targets.len() > 1);
     let places = places.map(|(target, name)| {
-        let on = on(target).map(|on| format!(": {on}")).unwrap_or_default();
+        let on = filesystem(target).map(|on| format!(": {on}")).unwrap_or_default();
         format!("{} = {}{on}", shortened(name, 40), shortened(&target.path, 80))
     });
     let facts: Vec<String> = [

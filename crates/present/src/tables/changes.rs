@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::table::{Form, Table};
 use crate::command;
+use crate::headline::Step;
 
 /// The changes from one study to a later one, and what is to be said of them.
 #[derive(Clone, Debug)]
@@ -64,16 +65,16 @@ impl Changes<'_> {
 
     fn shown(&self, answer: &str, form: Form) -> String {
         let (_, _, judged) = counts(self.found);
-        let mut lines = vec![("base", self.base.clone()), ("new", self.new.clone())];
+        let lines = [("base", self.base.clone()), ("new", self.new.clone())];
         // Figures that nobody can judge are no answer: what would give one is.
         let instead = matches!(self.next, Next::MoreRounds(_)) && judged == 0;
         let unchanged = unchanged(self.found).is_some() && !self.wide && matches!(form, Form::Text { .. });
-        let next = match &self.next {
-            Next::MoreRounds(command) => format!("{command}: before the change, and after it"),
-            Next::KeptRuns(command) => format!("{command}: how far the kept runs of this command vary"),
+        let (what, command) = match &self.next {
+            Next::MoreRounds(command) => ("before the change, and after it", command),
+            Next::KeptRuns(command) => ("how far the kept runs of this command vary", command),
         };
-        lines.extend((judged == 0).then_some(("next", next)));
-        let mut text = format!("{answer}\n{}", form.labelled(&lines));
+        let step = (judged == 0).then(|| form.step(&Step { what: what.to_owned(), command: Some(command.clone()) }));
+        let mut text = format!("{answer}\n{}{}", form.labelled(&lines), step.unwrap_or_default());
         if unchanged {
             let doubts = format!("{}{} --wide prints all figures.", widened(self.found, false), too_few(self.found));
             text.push_str(&format!("\n{}", form.paragraph(doubts.trim_start())));

@@ -169,7 +169,11 @@ mod tests {
     fn what_has_no_room_is_marked() {
         assert_eq!(first_lines("one two\nthree\nfour\n", 2, 7), ["one two", "three …"]);
         assert_eq!(first_lines("one two\nthree four\nfive\n", 2, 10), ["one two", "three …"]);
-        assert_eq!(first_lines("one (a, b),\ntwo (c, d, e,\nf)\n", 2, 20), ["one (a, b), …"], "brackets stay whole");
+        assert_eq!(
+            first_lines("one (a, b),\ntwo (c, d, e,\nf)\n", 2, 20),
+            ["one (a, b),", "two …"],
+            "brackets stay whole"
+        );
         assert_eq!(first_lines("one\ntwo; three,\nfour\n", 2, 12), ["one", "two; …"], "a part ends");
         assert_eq!(first_lines("one\n\ntwo\n", 2, 7), ["one", "two"]);
     }

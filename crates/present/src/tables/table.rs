@@ -119,12 +119,18 @@ pub(super) fn wrapped(sentence: &str, columns: usize, indent: usize) -> String {
     format!("{}\n", lines.join("\n"))
 }
 
-/// The words of a sentence, a percent sign together with its number.
+/// Units that stay with their numbers.
+const UNITS: [&str; 14] = ["%", "ns", "µs", "ms", "s", "min", "IOPS", "MB/s", "MiB/s", "B", "KiB", "MiB", "GiB", "TiB"];
+
+/// The words of a sentence, a unit together with its number.
 fn unbroken(sentence: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in sentence.split_whitespace() {
+        let plain = word.trim_end_matches(|letter: char| !letter.is_alphanumeric() && letter != '%');
         match words.last_mut() {
-            Some(number) if word.starts_with('%') => number.push_str(&format!(" {word}")),
+            Some(number) if UNITS.contains(&plain) && number.ends_with(|end: char| end.is_ascii_digit()) => {
+                number.push_str(&format!(" {word}"));
+            }
             _ => words.push(word.to_owned()),
         }
     }
@@ -389,5 +395,7 @@ mod tests {
         assert_eq!(wrapped("one two three", 7, 2), "one two\n  three\n");
         assert_eq!(wrapped("  next: x", 40, 8), "  next: x\n");
         assert_eq!(wrapped("of 95 %: 3", 7, 0), "of\n95 %: 3\n");
+        assert_eq!(wrapped("a mean of 1.42 ms)", 15, 0), "a mean of\n1.42 ms)\n");
+        assert_eq!(wrapped("of all 2 s and of s", 9, 0), "of all\n2 s and\nof s\n");
     }
 }

@@ -25,7 +25,7 @@ static SAMPLES: LazyLock<Vec<Sample>> = LazyLock::new(|| {
     let mut comparison = fixture::comparison();
     comparison.rows.truncate(3);
     let sweeps = [Question::Sweep, Question::Curve].map(odd::sweep);
-    let studies = [comparison, odd::small_files(), odd::check(), odd::failed_job()];
+    let studies = [comparison, odd::small_files(), odd::check(), odd::failed_job(), odd::timed()];
     studies.into_iter().chain(sweeps).map(Sample::of).collect()
 });
 

@@ -238,8 +238,11 @@ pub(crate) fn sweep(question: Question) -> Study {
             job.job_runtime_ms = 10_000;
             let mut run = RunRecord::new("fio-3.42-fsdyno-0.1.0", STARTED_MS);
             run.jobs = vec![job];
-            let last =
-                if question == Question::Curve { format!("load{}", 10 + 15 * step) } else { format!("qd{depth}") };
+            let last = match question {
+                Question::Curve => format!("load{}", 10 + 15 * step),
+                Question::Scale => format!("n{depth}"),
+                _ => format!("qd{depth}"),
+            };
             study.rows.push(Row {
                 pattern: format!("randread-{size}-{last}"),
                 title: format!("{size} random read, {last}"),
@@ -247,6 +250,32 @@ pub(crate) fn sweep(question: Question) -> Study {
                 ..Row::default()
             });
         }
+    }
+    study
+}
+
+/// A command on two places and in memory.
+pub(crate) fn timed() -> Study {
+    let mut study = fixture::empty(Question::Time);
+    let places = ["/srv/a-long-way/to/the/repositories", "/mnt/nfs/repositories", "(memory)"];
+    study.targets = places.map(|path| fixture::target(path, path, Storage::default())).into();
+    study.targets[2].reference = true;
+    for (target, elapsed_ns) in (0..).zip([2_100_000_000, 7_400_000_000, 900_000_000u64]) {
+        let rows = (0..8u32).map(|round| Row {
+            target,
+            round,
+            pattern: "git-clone".into(),
+            title: "git clone --no-local /srv/a-long-way/to/the/repositories/linux.git linux".into(),
+            phase: Some(results::PhaseRecord {
+                operations: 1,
+                elapsed_ns: elapsed_ns + u64::from(round) * 10_000_000,
+                cpu_ns: 800_000_000,
+                ..results::PhaseRecord::default()
+            }),
+            tree: Some(results::TreeRecord::default()),
+            ..Row::default()
+        });
+        study.rows.extend(rows);
     }
     study
 }

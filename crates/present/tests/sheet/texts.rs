@@ -111,7 +111,8 @@ fn runs_that_cannot_be_judged_end_with_the_command_that_can() {
     assert!(!shown.markdown().contains('|'), "{}", shown.markdown());
     // The question has no rounds: the figures, and where the kept runs are.
     let shown = changes(&found, "a", "b").text(80);
-    assert!(shown.contains("fsdyno history b: how far the kept runs") && shown.contains("one run each"), "{shown}");
+    let step = "next: how far the kept runs of this command vary\n    fsdyno history b\n";
+    assert!(shown.contains(step) && shown.contains("one run each"), "{shown}");
     assert!(!shown.contains("interval"), "{shown}");
 }
 

@@ -14,6 +14,9 @@ const RIGHT: f64 = 124.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 42.0;
 
+/// Numbers of more characters need the room of two marks.
+const WIDE_NUMBER: usize = 6;
+
 /// What differs from point to point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sheet) enum Asked {
@@ -140,7 +143,8 @@ fn axes(x: &Scale, y: &Scale, axis: Axis) -> Markup {
             (rule((LEFT, y.at(ns)), (end, y.at(ns)), "grid"))
             (label(LEFT - 8.0, y.at(ns) + 4.0, "tick end", &round_duration(ns)))
         }
-        @for rate in x.marks(7) {
+        @let wide = number(axis.scaled(x.high())).len() > WIDE_NUMBER;
+        @for rate in x.marks(if wide { 4 } else { 7 }) {
             (rule((x.at(rate), bottom), (x.at(rate), bottom + 4.0), "grid"))
             (label(x.at(rate), bottom + 17.0, "tick middle", &round(axis.scaled(rate))))
         }

@@ -111,7 +111,8 @@ fn the_text_of_a_slow_mount_that_fails_in_part() {
     /mnt/git
 
     FAIL          1,001 files of 5 bytes: write: 176 s, at most 10 s
-    INCONCLUSIVE  1,001 files of 5 bytes: write: 3.12 s, at most 10 s
+    INCONCLUSIVE  1,001 files of 5 bytes: write: 3.12 s, at most 10 s; 1 of 1,001
+                  files failed
     FAIL          1,001 files of 5 bytes: write: 176 s, at most 10 s
 
     trust  invalid: 1 of 7 tests failed; 1 of 7 tests: stat calls that never left
@@ -148,7 +149,7 @@ fn the_same_in_markdown() {
     **/mnt/git**
 
     - **FAIL** 1,001 files of 5 bytes: write: 176 s, at most 10 s
-    - **INCONCLUSIVE** 1,001 files of 5 bytes: write: 3.12 s, at most 10 s
+    - **INCONCLUSIVE** 1,001 files of 5 bytes: write: 3.12 s, at most 10 s; 1 of 1,001 files failed
     - **FAIL** 1,001 files of 5 bytes: write: 176 s, at most 10 s
 
     - **trust** invalid: 1 of 7 tests failed; 1 of 7 tests: stat calls that never left the client; nothing was examined of 6 of 7 tests
