@@ -149,6 +149,12 @@ impl Arena {
         Ok(Arena { base, stride, depth: depth as usize, mapping, mapping_bytes })
     }
 
+    /// Gives the places their pages, the first of them where there are many: those are used first.
+    pub(crate) fn populate(&self) {
+        const BYTES_MAX: usize = 256 << 20;
+        memory::populate(self.mapping, self.mapping_bytes.min(BYTES_MAX));
+    }
+
     /// Bytes of each place: the largest transfer, rounded up to the alignment.
     #[inline]
     pub fn stride(&self) -> usize {

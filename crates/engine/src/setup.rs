@@ -27,6 +27,8 @@ pub struct EngineSetup<'a> {
     pub memory_align: u32,
     /// What the buffers are made of.
     pub memory: Memory,
+    /// The buffers have their pages before the first request.
+    pub populated: bool,
     /// Flags of sync_file_range for [`workload::OpKind::SyncRange`]: bit 0 wait before, 1 write, 2 wait after.
     pub sync_range_flags: u32,
     /// `io_submit_mode=offload`: threads make the calls of this engine, as many as there are slots.
@@ -58,12 +60,16 @@ impl Names<'_> {
 impl EngineSetup<'_> {
     /// The buffers that this setup asks for.
     pub(crate) fn arena(&self) -> Result<Arena, ArenaError> {
-        Arena::new(&ArenaShape {
+        let arena = Arena::new(&ArenaShape {
             depth: self.depth,
             block_bytes_max: self.block_bytes_max,
             align: self.memory_align,
             memory: self.memory.clone(),
-        })
+        })?;
+        if self.populated {
+            arena.populate();
+        }
+        Ok(arena)
     }
 }
 

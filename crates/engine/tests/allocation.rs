@@ -129,6 +129,7 @@ fn no_engine_allocates_after_its_setup() {
                 memory: Memory::Anonymous,
                 sync_range_flags: 0,
                 offload: false,
+                populated: false,
                 discards_alone: false,
                 advice: Advice::Normal,
                 options,

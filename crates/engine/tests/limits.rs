@@ -22,6 +22,7 @@ fn setup<'a>(name: EngineName, files: &'a [OpenFile], options: EngineOptions) ->
         memory: Memory::Anonymous,
         sync_range_flags: 0,
         offload: false,
+        populated: false,
         discards_alone: false,
         advice: Advice::Normal,
         options,

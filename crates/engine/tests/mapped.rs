@@ -24,6 +24,7 @@ fn setup(files: &[OpenFile]) -> EngineSetup<'_> {
         memory: Memory::Anonymous,
         sync_range_flags: 0,
         offload: false,
+        populated: false,
         discards_alone: false,
         advice: Advice::Normal,
         options: EngineOptions::default(),

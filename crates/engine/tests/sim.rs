@@ -21,6 +21,7 @@ fn with_device<V: EngineVisitor>(depth: u32, sim: SimDevice, visitor: V) -> V::O
         memory: Memory::Anonymous,
         sync_range_flags: 0,
         offload: false,
+        populated: false,
         discards_alone: false,
         advice: Advice::Normal,
         options: EngineOptions { sim, ..EngineOptions::default() },

@@ -79,6 +79,8 @@ pub struct WorkerPlan {
     pub queueing: Queueing,
     /// Largest block, bytes.
     pub block_bytes_max: u64,
+    /// Its buffers have their pages before the first request.
+    pub populated: bool,
     /// Blocks that its writes repeat, with `dedupe_mode=working_set`.
     pub repeated: Vec<RepeatedBlocks>,
     /// In the words of the reports.
@@ -388,6 +390,8 @@ impl Planning<'_> {
         let has_parts = refused.is_none() && job.submission.engine.has_paths();
         let files = planned.files.iter().filter(|_| has_parts).map(|file| (file.path.as_path(), file.length));
         let parts = self.places.parts(self.facts, files, job.pattern.access.modifies());
+        let populated =
+            job.submission.direct && job.pattern.access.reads && self.reads_into_present_pages(&planned.files);
         self.plan.workers.push(WorkerPlan {
             waits_for,
             job: Arc::clone(job),
@@ -401,6 +405,7 @@ impl Planning<'_> {
             workload,
             queueing,
             block_bytes_max: largest_block(job),
+            populated,
             repeated: Vec::new(),
             setup: setup(job),
             run_mark: self.system_seed,
@@ -420,6 +425,13 @@ impl Planning<'_> {
                 self.note("no-random-map", Severity::Caution, job, text.to_owned());
             }
         }
+    }
+
+    /// btrfs takes a direct read into a page that is not there yet through the page cache, with readahead; below an
+    /// overlay it may be the same.
+    fn reads_into_present_pages(&self, files: &[PlannedFile]) -> bool {
+        let fstype = |file: &PlannedFile| self.facts.path(&file.path)?.fstype();
+        files.first().and_then(fstype).is_some_and(|fstype| matches!(fstype, "btrfs" | "overlay"))
     }
 
     /// A device in use is changed only when the user says so.

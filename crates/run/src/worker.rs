@@ -216,6 +216,7 @@ fn engine_setup<'files>(plan: &'files WorkerPlan, files: &'files [OpenFile], clo
         block_bytes_max: plan.block_bytes_max,
         memory_align: submission.memory_align,
         memory: submission.memory.clone(),
+        populated: plan.populated,
         sync_range_flags: plan.job.durability.sync_file_range.map_or(0, |(flags, _)| flags),
         offload: submission.offloads(),
         discards_alone: !plan.job.pattern.access.writes,

@@ -425,6 +425,7 @@ mod tests {
             memory: job::Memory::Anonymous,
             sync_range_flags: 0,
             offload: false,
+            populated: false,
             discards_alone: false,
             advice: os::files::Advice::Normal,
             options: job::EngineOptions::default(),

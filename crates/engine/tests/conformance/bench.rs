@@ -97,6 +97,7 @@ impl TestFile {
             memory: Memory::Anonymous,
             sync_range_flags: 2,
             offload: spec.offload,
+            populated: false,
             discards_alone: true,
             advice: Advice::Random,
             options: spec.options.clone(),

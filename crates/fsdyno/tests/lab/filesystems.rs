@@ -56,6 +56,25 @@ fn direct_io_that_is_not_direct() {
     });
 }
 
+/// btrfs takes a direct read into a page that is not there yet through the page cache, with readahead: a short run would
+/// be told that its I/O was not direct.
+#[test]
+fn direct_reads_are_direct_from_the_first_on() {
+    inside("filesystems::direct_reads_are_direct_from_the_first_on", "btrfs --size-mb 400", || {
+        let file = file();
+        for engine in ["libaio", "io_uring", "psync"] {
+            shell(&format!("dd if={file} iflag=nocache count=0 status=none"));
+            let run = Bench::new().fio(&format!(
+                "--name=job --filename={file} --rw=read --bs=64k --size=16m --direct=1 --ioengine={engine} --iodepth=32"
+            ));
+            run.silent(&["direct-not-honoured"]);
+            let samples = &run.record.only_node().and_then(|node| node.ledger.as_ref()).expect("a ledger").samples;
+            let pages = samples.last().and_then(|sample| sample.cache.value()).expect("pages are counted");
+            assert_eq!(pages.cached_bytes, 0, "{engine}");
+        }
+    });
+}
+
 /// The first writes to blocks that a copy has as well go elsewhere, the second ones do not.
 #[test]
 fn files_that_share_their_blocks() {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use job::Memory;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
-use rustix::mm::{MapFlags, ProtFlags};
+use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 /// Bytes of an ordinary page.
 pub fn page_bytes() -> usize {
@@ -117,6 +117,12 @@ pub fn file_page_bytes(path: &Path) -> usize {
 pub fn lock(address: NonNull<u8>, length: usize) -> Result<(), i32> {
     // SAFETY: the range is one live mapping of the caller's, and locking it changes nothing that it holds.
     unsafe { rustix::mm::mlock(address.as_ptr().cast(), length) }.map_err(|error| error.raw_os_error())
+}
+
+/// Gives a mapping its pages before they are used. An older kernel (before 5.14) gives them when they are.
+pub fn populate(address: NonNull<u8>, length: usize) {
+    // SAFETY: the range is one live mapping of the caller's, which keeps what it holds.
+    let _ = unsafe { rustix::mm::madvise(address.as_ptr().cast(), length, Advice::LinuxPopulateWrite) };
 }
 
 /// Whether this process may map this number of bytes more.

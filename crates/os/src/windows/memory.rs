@@ -55,6 +55,9 @@ pub fn lock(_address: NonNull<u8>, _length: usize) -> Result<(), i32> {
     Err(errno::EOPNOTSUPP)
 }
 
+/// No filesystem here asks for it.
+pub fn populate(_address: NonNull<u8>, _length: usize) {}
+
 /// Windows answers when the thread is asked for.
 pub(crate) fn check_room(_length: usize) -> Result<(), i32> {
     Ok(())
