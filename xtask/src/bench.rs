@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it talks to a person at a terminal")]
 
 mod cases;
+mod command;
 mod counting;
 mod machine;
 mod measure;

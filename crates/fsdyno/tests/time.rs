@@ -371,34 +371,6 @@ fn a_question_from_a_hook_leaves_the_users_repository_alone() {
 }
 
 #[test]
-fn work_that_differs_is_told_and_the_same_work_is_not() {
-    let place = place();
-    let line = "case {} in */two/*) head -c 1000000 /dev/zero | cat > x;; *) head -c 9 /dev/zero > x;; esac";
-    let study = time(&place, "a=one b=two --rounds=2 --memory=none", line).good().study();
-    assert!(found(&of_target(&study, 1), "work-differs"), "{:?}", study.rows[1].findings);
-    assert!(!found(&of_target(&study, 0), "work-differs"));
-    let study =
-        time(&place, "a=one b=two --rounds=2 --memory=none", "head -c 1000000 /dev/zero | cat > x").good().study();
-    assert!(study.rows.iter().all(|row| !found(&[row], "work-differs")));
-}
-
-#[test]
-fn what_is_written_elsewhere_is_told_and_own_temporary_files_are_not() {
-    let place = place();
-    let elsewhere = place.word("elsewhere");
-    let away = format!(
-        "head -c 4000000 /dev/zero > {elsewhere}/x; rm {elsewhere}/x; head -c 4000000 /dev/zero > {elsewhere}/y; sync {elsewhere}/y"
-    );
-    let study = time(&place, "one --rounds=2", &away).good().study();
-    assert_eq!(place.names("elsewhere"), ["y"], "it is nobody's to remove");
-    let Some(memory) = reference(&study) else { return };
-    assert!(found(&of_target(&study, memory), "wrote-elsewhere"), "{:?}", of_target(&study, memory)[0]);
-    let own = "head -c 4000000 /dev/zero > x; head -c 4000000 /dev/zero > $TMPDIR/t; rm $TMPDIR/t";
-    let study = time(&place, "one --rounds=2", own).good().study();
-    assert!(study.rows.iter().all(|row| !found(&[row], "wrote-elsewhere")), "{:?}", study.rows);
-}
-
-#[test]
 fn the_run_in_memory_says_how_much_storage_decides() {
     let place = place();
     let study = time(&place, "one --rounds=4", "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done").good().study();

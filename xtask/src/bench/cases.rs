@@ -61,6 +61,8 @@ pub(super) enum Kind {
     ManyJobs { jobs: u32, wall: Target, memory: Target, recorded_fio: &'static str },
     /// Wall of laying out a file, s.
     Layout,
+    /// `fsdyno time` beside fork, exec and wait: wall, ms.
+    Command,
 }
 
 impl Kind {
@@ -85,6 +87,8 @@ pub(super) struct Case {
 pub(super) const START: Target = at_most(25.0, 8.0);
 /// Wall beyond the runtime of sixteen jobs, ms.
 pub(super) const SIXTEEN_JOBS: Target = at_most(100.0, 30.0);
+/// Wall of a command by `fsdyno time` beyond its wall alone, ms.
+pub(super) const COMMAND: Target = at_most(2.0, 0.5);
 /// Layout, against fio.
 pub(super) const LAYOUT: Target = times(1.5, 1.5);
 
@@ -417,5 +421,6 @@ pub(super) const CASES: &[Case] = &[
             recorded_fio: "refused",
         },
     },
+    Case { name: "command", title: "fsdyno time of /bin/true, beside fork, exec and wait", kind: Kind::Command },
     Case { name: "layout", title: "layout of a file for a job that reads with bs=4k", kind: Kind::Layout },
 ];

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::cases::{Bound, Case, FREE, Kind, LAYOUT, SIXTEEN_JOBS, START, Source, Target};
+use super::cases::{Bound, COMMAND, Case, FREE, Kind, LAYOUT, SIXTEEN_JOBS, START, Source, Target};
+use super::command;
 use super::counting::{self, Counter};
 use super::pairs::{self, Pairs};
 use super::table::{self, Better, Line};
@@ -53,6 +54,7 @@ impl Bench {
             Kind::Memory { words, target } => self.memory(words, *target).map(|line| vec![line]),
             Kind::ManyJobs { jobs, wall, memory, recorded_fio } => self.many_jobs(*jobs, *wall, *memory, recorded_fio),
             Kind::Layout => self.layout().map(|line| vec![line]),
+            Kind::Command => self.command(),
         };
         let deterministic = case.kind.is_deterministic();
         let mut lines = lines.unwrap_or_else(|reason| vec![failed_line(case, reason)]);
@@ -157,6 +159,13 @@ impl Bench {
         let wall = single("wall, s", None, run.wall.as_secs_f64(), wall);
         let peak = run.memory_mib.ok_or("GNU time is not installed")?;
         Ok(vec![Line { fio: recorded, ..wall }, single("peak memory, MiB", None, peak, memory)])
+    }
+
+    fn command(&self) -> Result<Vec<Line>, String> {
+        let cost = command::cost(&self.ours, &self.directory, if self.quick { 3 } else { 15 })?;
+        let mut beyond = single("wall beyond the bare one, ms", None, cost.beyond_ms, COMMAND);
+        beyond.note = Some(format!("the bare one is {} ms", table::number(cost.bare_ms)));
+        Ok(vec![beyond, single("a whole round, ms", None, cost.round_ms, FREE)])
     }
 
     fn layout(&self) -> Result<Line, String> {
@@ -281,6 +290,7 @@ fn failed_line(case: &Case, reason: String) -> Line {
         Kind::Start => START,
         Kind::SixteenJobs => SIXTEEN_JOBS,
         Kind::Layout => LAYOUT,
+        Kind::Command => COMMAND,
     };
     Line { ours: None, note: Some(reason), ..single("", None, 0.0, if target == FREE { FREE } else { target }) }
 }

@@ -19,4 +19,5 @@ mod sockets;
 mod stack;
 mod time;
 mod time_proof;
+mod time_traps;
 mod trust;

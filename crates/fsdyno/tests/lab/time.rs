@@ -1,17 +1,8 @@
 //! `fsdyno time` where a disk, a server or a daemon of its own shows what it must see.
 
-use results::{Row, Study, TreeRecord};
+use results::{Study, TreeRecord};
 use testkit::stack::{inside_beside_others, place, show};
-use testkit::{Neighbour, Place, Ran, shell, word};
-
-/// A line of the shell on the place of this variable.
-fn ran(variable: &str, options: &str, line: &str) -> Ran {
-    let at = place(variable);
-    let mut words = vec!["time", word(&at), "--memory=none", "--quiet", "--no-store", "--json"];
-    words.extend(options.split_whitespace());
-    words.extend(["--shell", "--", line]);
-    Place::new().run(&words[..])
-}
+use testkit::{Place, word};
 
 /// What a person reads about a command that makes a directory there.
 fn answer_about(variable: &str) -> String {
@@ -20,84 +11,21 @@ fn answer_about(variable: &str) -> String {
     Place::new().run(&words[..]).good().stdout
 }
 
+/// A line of the shell on the place of this variable.
 fn timed(variable: &str, options: &str, line: &str) -> Study {
-    ran(variable, options, line).good().study()
+    let at = place(variable);
+    let mut words = vec!["time", word(&at), "--memory=none", "--quiet", "--no-store", "--json"];
+    words.extend(options.split_whitespace());
+    words.extend(["--shell", "--", line]);
+    Place::new().run(&words[..]).good().study()
 }
 
 fn tree(study: &Study) -> &TreeRecord {
     study.rows[0].tree.as_ref().expect("it is a command's")
 }
 
-fn found(study: &Study, id: &str) -> bool {
-    study.rows.iter().any(|row: &Row| row.findings.iter().any(|finding| finding.id == id))
-}
-
 fn hidden(study: &Study) -> Vec<&'static str> {
     present::Headline::of(study).tests[0].not_visible.clone()
-}
-
-/// On a disk that nobody else uses.
-#[test]
-fn on_a_disk_of_its_own() {
-    inside_beside_others("time::on_a_disk_of_its_own", "ext4 --size-mb 400", || {
-        cold_reads_reach_the_device_and_warm_ones_do_not();
-        what_is_left_in_memory_is_counted_in_the_sync();
-        a_neighbour_is_told();
-    });
-}
-
-fn cold_reads_reach_the_device_and_warm_ones_do_not() {
-    let files = Place::with(&["from"]);
-    files.write("from/data", vec![7; 8 << 20]);
-    let from = files.word("from");
-    let read = |cache: &str| {
-        let study = timed("LAB_LOCAL", &format!("--rounds=1 --from={from} {cache}"), "cat data > /dev/null");
-        tree(&study).during.devices.value().expect("its device counts").bytes.read
-    };
-    assert!(read("--cold") >= 8 << 20, "all of it");
-    assert!(read("--warm") < 1 << 20, "none of it");
-}
-
-fn what_is_left_in_memory_is_counted_in_the_sync() {
-    let written = |line: &str| {
-        let study = timed("LAB_LOCAL", "--rounds=1", line);
-        let [during, in_sync] = [&tree(&study).during, &tree(&study).in_sync];
-        [during, in_sync].map(|of| of.devices.value().expect("its device counts").bytes.write)
-    };
-    let [_, left] = written("head -c 8388608 /dev/zero > x");
-    assert!(left >= 7 << 20, "{left} B");
-    let [during, left] = written("head -c 8388608 /dev/zero > x; sync x");
-    assert!(during >= 8 << 20 && left < 1 << 20, "{during} B, then {left} B");
-}
-
-fn a_neighbour_is_told() {
-    let line = "head -c 1048576 /dev/zero > x; sync x; sleep 0.3";
-    assert!(!found(&timed("LAB_LOCAL", "--rounds=2", line), "foreign-load"), "nobody else is there");
-    let other = place("LAB_LOCAL").join("other");
-    shell(&format!("dd if=/dev/urandom of={} bs=1M count=32 conv=fsync status=none", word(&other)));
-    let reader = Neighbour::reading(&other);
-    assert!(found(&timed("LAB_LOCAL", "--rounds=2", line), "foreign-load"), "others read");
-    drop(reader);
-    let _writer = Neighbour::writing(&other);
-    assert!(found(&timed("LAB_LOCAL", "--rounds=2", line), "foreign-load"), "others write");
-}
-
-#[test]
-fn on_what_is_nearly_full() {
-    inside_beside_others("time::on_what_is_nearly_full", "tmpfs --size-mb 64", || {
-        let filled = place("LAB_LOCAL").join("filled");
-        let fill = |mb: u32| shell(&format!("head -c {mb}M /dev/zero > {}", word(&filled)));
-        fill(40);
-        timed("LAB_LOCAL", "--rounds=1", "head -c 4M /dev/zero > x");
-        let stopped = ran("LAB_LOCAL", "--rounds=1", "head -c 40M /dev/zero > x; sleep 2");
-        assert!(stopped.status == Some(2) && stopped.stderr.contains("something fills"), "{stopped:?}");
-        fill(62);
-        let at = place("LAB_LOCAL");
-        let words = ["time", word(&at), "--memory=none", "--no-store", "--", "true"];
-        let refused = Place::new().run(&words[..]).refused("is nearly full, and gets slower");
-        assert!(refused.contains("free some space there"), "{refused}");
-        assert_eq!(testkit::names(&place("LAB_LOCAL")), ["filled"], "nothing is left");
-    });
 }
 
 /// Operations by kind, bytes and round trips of the mount alone.

@@ -1,9 +1,8 @@
 //! What `fsdyno time` promises, counted over many comparisons, and the table of docs/time.md. It takes minutes, so that it
 //! runs only when somebody asks for it: lab/README.md says how.
 
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
 
-use os::clock::{Clock, RealClock};
 use present::Headline;
 use results::Row;
 use results::quantity::{bytes, latency, number};
@@ -78,93 +77,145 @@ fn twins_have_no_winner() {
     });
 }
 
-/// Two disks with limits of their own, one of them 30 % slower.
+/// A storage whose speed a line of the shell sets: two places on it differ by what is set before each run.
+struct Slowed {
+    stack: &'static str,
+    /// The variable that tells where it is.
+    variable: &'static str,
+    what: &'static str,
+    /// `%` stands for one of the two values.
+    line: &'static str,
+    /// For the fast place, then for the slow one.
+    values: [u32; 2],
+    recipes: &'static [Short],
+}
+
+/// One of our recipes, and what makes it short.
+type Short = (&'static str, &'static [(&'static str, &'static str)]);
+
+const SLOWED: [Slowed; 3] = [
+    Slowed {
+        stack: "throttle --timeout=2400",
+        variable: "LAB_CGROUP",
+        what: "769 instead of 1,000 writes a second",
+        line: "LAB_DEVICE_NUMBER=$DISK lab-throttle write-iops=%",
+        values: [1000, 769],
+        recipes: &[("sqlite", &[("n < 500", "n < 100"), ("range(500)", "range(100)")])],
+    },
+    Slowed {
+        stack: "fuse --timeout=2400",
+        variable: "LAB_FUSE",
+        what: "5.3 instead of 4 ms for each read and write of a FUSE daemon",
+        line: "lab-fault delay-us %",
+        values: [4000, 5300],
+        recipes: &[("copy", &[("f <= 500", "f <= 50"), ("f < 500", "f <= 50")]), ("untar", &[("f < 1000", "f < 50")])],
+    },
+    Slowed {
+        stack: "nfs --delay-ms 10 --timeout=2400",
+        variable: "LAB_NFS",
+        what: "13.5 instead of 10 ms for each round trip of NFS",
+        line: "tc qdisc change dev vec0 root handle 1: netem delay %us limit 100000",
+        values: [10_000, 13_500],
+        recipes: &[("untar", &[("f < 1000", "f < 20")])],
+    },
+];
+
+/// One of two places is 30 % slower, as everything that decides is.
 #[test]
 fn a_slower_place_is_found() {
     if !is_wanted() {
         return;
     }
-    inside("time_proof::a_slower_place_is_found", "throttle", || {
-        // Disks in memory: their limits alone decide.
-        let disk = |(name, limit): (&str, u32)| {
-            let at = place("LAB_LOCAL").join(name);
-            let line = format!(
-                "set -e; mkdir -p {0}; mount -t tmpfs none {0}; truncate -s 60M {0}/image; mkdir {0}/disk; \
-                 device=$(losetup --find --show {0}/image); mkfs.ext4 -q $device; mount $device {0}/disk; \
-                 losetup --detach $device; LAB_DEVICE_NUMBER=$(stat -c '%Hr:%Lr' $device) lab-throttle write-iops={limit}",
-                word(&at)
-            );
-            shell(&line);
-            format!("{name}={}", word(&at.join("disk")))
-        };
-        let places = [("fast", 1000), ("slow", 769)].map(disk);
-        let of = comparisons(10);
-        let command = "dd if=/dev/zero of=x bs=4k count=400 oflag=direct status=none";
-        let mut found = 0;
-        for _ in 0..of {
-            let headline = time(&places, "--memory=none", &["--shell", "--", command]);
-            found += usize::from(winners(&headline)[0].as_deref() == Some("fast"));
+    let of_this_stack = || SLOWED.iter().find(|slowed| std::env::var_os(slowed.variable).is_some());
+    for slowed in &SLOWED {
+        inside("time_proof::a_slower_place_is_found", slowed.stack, || of_this_stack().expect("it has one").judge());
+        if testkit::stack::is_inside() {
+            return;
         }
-        show(&format!("a place of 769 instead of 1,000 writes a second: found in {found} of {of}; load {}", load()));
-        assert!(found * 5 >= of * 4, "less than 80 %");
-    });
+    }
 }
 
-/// A command that computes: storage is not what decides.
+impl Slowed {
+    fn judge(&self) {
+        let (at, line) = if self.variable == "LAB_CGROUP" {
+            let (at, disk) = disk_in_memory();
+            (at, self.line.replace("$DISK", &disk))
+        } else {
+            (place(self.variable), self.line.to_owned())
+        };
+        let places = ["fast", "slow"].map(|name| {
+            let directory = at.join(name);
+            std::fs::create_dir_all(&directory).expect("the stack is writable");
+            format!("{name}={}", word(&directory))
+        });
+        let [fast, slow] = self.values.map(|value| line.replace('%', &value.to_string()));
+        let switch = format!("case $FSDYNO_DIR in */slow/*) {slow};; *) {fast};; esac\n");
+        for short in self.recipes {
+            let files = Place::new();
+            files.write("slowed.toml", with_switch(short, &switch));
+            let options = format!("--memory=none --recipe={}", files.word("slowed.toml"));
+            let of = comparisons(10);
+            let is_found = |_: &usize| winners(&time(&places, &options, &[]))[0].as_deref() == Some("fast");
+            let found = (0..of).filter(is_found).count();
+            show(&format!("{}, {}: found in {found} of {of}; load {}", short.0, self.what, load()));
+            assert!(found * 5 >= of * 4, "less than 80 %");
+        }
+    }
+}
+
+/// The recipe with a line in front of what it prepares.
+fn with_switch((name, shorter): &Short, switch: &str) -> String {
+    let source = testkit::workspace().join(format!("crates/guide/recipes/{name}.toml"));
+    let mut text = std::fs::read_to_string(source).expect("it is one of ours");
+    for (long, short) in *shorter {
+        assert!(text.contains(long), "{long}");
+        text = text.replace(long, short);
+    }
+    match text.split_once("prepare = '''\n") {
+        Some((head, lines)) => format!("{head}prepare = '''\n{switch}{lines}"),
+        None => text.replacen("[[phase]]", &format!("prepare = '''\n{switch}'''\n\n[[phase]]"), 1),
+    }
+}
+
+/// A disk in memory, so that its limit alone decides, and its number.
+fn disk_in_memory() -> (PathBuf, String) {
+    let at = place("LAB_LOCAL").join("memory");
+    let line = format!(
+        "set -e; mkdir -p {0}; mount -t tmpfs none {0}; truncate -s 60M {0}/image; mkdir {0}/disk; \
+         device=$(losetup --find --show {0}/image); mkfs.ext4 -q $device; mount $device {0}/disk; \
+         losetup --detach $device; stat -c '%Hr:%Lr' $device",
+        word(&at)
+    );
+    let number = shell(&line).trim().to_owned();
+    (at.join("disk"), number)
+}
+
+/// Commands that compute, and the phase that is looked at: storage is not what decides.
+const COMPUTE: [(&str, &[&str]); 2] = [
+    ("a loop of the shell", &["--shell", "--", "i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done; echo $i > x"]),
+    ("the first phase of the recipe build", &["--recipe=build"]),
+];
+
+/// Storage is not blamed.
 #[test]
 fn a_command_that_computes_is_told_so() {
     if !is_wanted() {
         return;
     }
-    inside("time_proof::a_command_that_computes_is_told_so", "ext4", || {
+    inside("time_proof::a_command_that_computes_is_told_so", "ext4 --timeout=2400", || {
         let [one, _] = directories(["a", "a"]);
         let of = comparisons(5);
-        let mut ends = Vec::new();
-        for _ in 0..of {
-            let line = "i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done; echo $i > x";
-            let headline = time(std::slice::from_ref(&one), "--rounds=8", &["--shell", "--", line]);
-            let share = headline.times[0].storage_percent.expect("there is memory").interval.expect("8 rounds");
-            show(&format!(
-                "storage decides {:.0} to {:.0} % of a loop of the shell; load {}",
-                share.low,
-                share.high,
-                load()
-            ));
-            ends.push(share.low);
+        for (what, command) in COMPUTE {
+            let blamed = (0..of).filter(|_| {
+                let headline = time(std::slice::from_ref(&one), "--rounds=8", command);
+                let share = headline.times[0].storage_percent.expect("there is memory").interval.expect("8 rounds");
+                show(&format!("storage decides {:.0} to {:.0} % of {what}; load {}", share.low, share.high, load()));
+                share.low >= 5.0
+            });
+            let blamed = blamed.count();
+            assert!(blamed * 5 <= of, "storage is blamed in {blamed} of {of}: {what}");
         }
-        let blamed = ends.iter().filter(|low| **low >= 5.0).count();
-        assert!(blamed * 5 <= of, "storage is blamed in {blamed} of {of}");
     });
-}
-
-/// What the meter adds to a run.
-#[test]
-fn the_meter_costs_little() {
-    if !is_wanted() {
-        return;
-    }
-    let place = Place::with(&["one"]);
-    let study = place.run("time one --rounds=60 --memory=none -q --no-store --json -- /bin/true").good().study();
-    let mut measured: Vec<f64> =
-        study.rows.iter().map(|row| row.phase.as_ref().unwrap().elapsed_ns as f64 / 1e6).collect();
-    let clock = RealClock::shared();
-    let mut plain: Vec<f64> = (0..60)
-        .map(|_| {
-            let begin_ns = clock.now_ns();
-            Command::new("/bin/true").stdin(Stdio::null()).status().expect("it runs");
-            (clock.now_ns() - begin_ns) as f64 / 1e6
-        })
-        .collect();
-    [&mut measured, &mut plain].into_iter().for_each(|times| times.sort_by(f64::total_cmp));
-    let [least, median] = [0, 30].map(|index| (measured[index], plain[index]));
-    show(&format!(
-        "/bin/true: least {:.2} ms by time, {:.2} ms plainly; median {:.2} and {:.2} ms; load {}",
-        least.0,
-        least.1,
-        median.0,
-        median.1,
-        load()
-    ));
 }
 
 /// The stacks of docs/time.md.
