@@ -39,6 +39,7 @@ fn on_nfs() {
         let operations = wire.operations.as_ref().expect("it is NFS");
         let of = |name: &str| operations.iter().find(|operation| operation.name == name).cloned().unwrap_or_default();
         assert!(wire.exclusive && wire.witness.contains("mountstats"), "{wire:?}");
+        assert_eq!(of("STATFS").count, 0, "who looks at the free space is not the command");
         assert!(of("OPEN").count >= 5 && of("WRITE").count >= 5, "{operations:?}");
         assert!(operations.windows(2).all(|two| two[0].count >= two[1].count), "the most frequent first");
         assert!(of("OPEN").round_trip_ms >= 5 * 2, "the link takes 2 ms each way: {operations:?}");

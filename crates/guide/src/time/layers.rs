@@ -8,6 +8,9 @@ use results::{DeviceWork, ReadWrite, StorageTraffic, Target, TreeRecord, WireOpe
 /// How long the devices are looked at before a command, ns.
 const IDLE_NS: u64 = 100_000_000;
 
+/// Operations of NFS with which we look ten times a second whether the filesystem fills up: they are not the command's.
+const OF_GUARD: [&str; 2] = ["STATFS", "FSSTAT"];
+
 /// The counters of one place.
 pub(super) struct Layers {
     meters: Meters,
@@ -96,8 +99,8 @@ fn of_wire(before: &WireCounters, after: &WireCounters) -> WireTraffic {
             round_trip_ms: operation.round_trip_ms.saturating_sub(round_trip_ms),
         }
     };
-    let mut operations: Vec<WireOperation> =
-        after.nfs_operations.iter().map(of_operation).filter(|operation| operation.count > 0).collect();
+    let counts = |operation: &WireOperation| operation.count > 0 && !OF_GUARD.contains(&operation.name.as_str());
+    let mut operations: Vec<WireOperation> = after.nfs_operations.iter().map(of_operation).filter(counts).collect();
     sort::by_key(&mut operations, |operation| std::cmp::Reverse(operation.count));
     let pair = |after: Option<u64>, before: Option<u64>| Some(after?.saturating_sub(before?));
     WireTraffic {
