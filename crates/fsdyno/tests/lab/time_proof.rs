@@ -104,17 +104,17 @@ const SLOWED: [Slowed; 3] = [
     Slowed {
         stack: "throttle --timeout=2400",
         variable: "LAB_CGROUP",
-        what: "769 instead of 1,000 writes a second",
+        what: "77 instead of 100 writes a second",
         line: "LAB_DEVICE_NUMBER=$DISK lab-throttle write-iops=%",
-        values: [1000, 769],
-        recipes: &[("sqlite", &[("n < 500", "n < 100"), ("range(500)", "range(100)")])],
+        values: [100, 77],
+        recipes: &[("sqlite", &[("n < 500", "n < 20"), ("range(500)", "range(20)")])],
     },
     Slowed {
         stack: "fuse --timeout=2400",
         variable: "LAB_FUSE",
-        what: "5.3 instead of 4 ms for each read and write of a FUSE daemon",
+        what: "13 instead of 10 ms for each read and write of a FUSE daemon",
         line: "lab-fault delay-us %",
-        values: [4000, 5300],
+        values: [10_000, 13_000],
         recipes: &[("copy", &[("f <= 500", "f <= 50"), ("f < 500", "f <= 50")]), ("untar", &[("f < 1000", "f < 50")])],
     },
     Slowed {

@@ -196,8 +196,8 @@ fn hard_links(grounds: &Grounds) -> [bool; 2] {
 fn writes_elsewhere(grounds: &Grounds) -> [bool; 2] {
     let away = grounds.files.word("away");
     let own = "head -c 4000000 /dev/zero > x; head -c 4000000 /dev/zero > $TMPDIR/t; rm $TMPDIR/t";
-    [&*format!("head -c 4000000 /dev/zero > {away}; sync {away}"), own]
-        .map(|line| found(&grounds.alone(2, line), "wrote-elsewhere"))
+    let away = format!("head -c 4000000 /dev/zero > {away}; sync {away}");
+    [found(&grounds.alone(2, &away), "wrote-elsewhere"), found(&grounds.alone(2, own), "wrote-elsewhere")]
 }
 
 fn nearly_full(grounds: &Grounds) -> [bool; 2] {
