@@ -9,6 +9,17 @@ pub(crate) fn of(study: &Study) -> String {
     as_typed(&words(study))
 }
 
+/// A command about the saved study, such as `show`, with the directory that it is saved in.
+pub(crate) fn about(study: &Study, question: &str, options: &[&str]) -> String {
+    let command = &study.command;
+    let own =
+        command.iter().take_while(|word| *word != "--").position(|word| word.split('=').next() == Some("--store"));
+    let store =
+        own.and_then(|index| command[index].strip_prefix("--store=").or(command.get(index + 1).map(String::as_str)));
+    let words = ["fsdyno", question, &study.id].into_iter().chain(options.iter().copied()).map(str::to_owned);
+    as_typed(&words.chain(store.map(|store| format!("--store={store}"))).collect::<Vec<_>>())
+}
+
 /// The same command with another value of an option, such as `--runs`.
 pub(crate) fn with(study: &Study, option: &str, value: impl std::fmt::Display) -> String {
     let mut all = words(study);
@@ -80,5 +91,20 @@ mod tests {
         assert_eq!(without(&study(&["measure", "/data"]), &shorter), None);
         assert_eq!(of(&study(&["measure", "/my data"])), "fsdyno measure '/my data'");
         assert_eq!(adding(&study(&["measure", "/data"]), "--buffered"), "fsdyno measure /data --buffered");
+    }
+
+    #[test]
+    fn a_command_about_a_saved_run_finds_it() {
+        let about = |words: &str| {
+            let command = words.split(' ').map(str::to_owned).collect();
+            let study = Study { command, id: "run".into(), ..Study::of_run(results::RunRecord::new("fsdyno", 0)) };
+            super::about(&study, "show", &["--wide"])
+        };
+        for words in ["measure /data --store=/kept", "measure --store /kept /data"] {
+            assert_eq!(about(words), "fsdyno show run --wide --store=/kept");
+        }
+        for words in ["measure /data", "time /data -- git --store=a"] {
+            assert_eq!(about(words), "fsdyno show run --wide");
+        }
     }
 }

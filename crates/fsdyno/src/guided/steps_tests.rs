@@ -112,6 +112,7 @@ fn studies() -> Vec<Study> {
     let again = "fsdyno explain page-cache";
     vec![
         study(Question::Measure, "measure /data"),
+        study(Question::Measure, "measure /data --store /kept"),
         study(Question::Compare, "compare a=/data b=/other"),
         study(Question::Scale, "scale /data"),
         with_finding("page-cache", again),

@@ -97,7 +97,7 @@ fn in_words(cell: &TestRounds<'_>, line: &Line<'_>, target: usize) -> String {
     words.extend(figure(rate, &megabytes_per_s).map(|text| format!("**{text}**")));
     let wall = figure(Metric::Wall, &duration).map(|text| format!("**{text}**"));
     let requests_shown = figure(requests, &|value| match requests {
-        Metric::Operations => format!("**{}/s**", number(value)),
+        Metric::Operations => format!("**{} ops/s**", number(value)),
         _ => format!("{} IOPS", number(value)),
     });
     words.extend(wall.or(requests_shown));

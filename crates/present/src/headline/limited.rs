@@ -37,7 +37,7 @@ fn in_words(word: &str, mut limits: Vec<&Limited>) -> Vec<String> {
             _ if is_exact(limited, word) => limited.in_short(word).unwrap_or_else(|| limited.tests.join(", ")),
             tests => format!("{tests} of {} {word}", tests + limited.others.len()),
         };
-        Some(format!("{limiter}{} ({tests})", shown_by(limited, is_only)))
+        Some(format!("{limiter} ({tests}){}", shown_by(limited, is_only)))
     };
     limits.iter().enumerate().filter_map(in_words).collect()
 }

@@ -49,7 +49,7 @@ pub(super) fn of(study: &Study, tests: &[TestFigures], findings: &[Found]) -> Ve
         _ => gravest(study, findings).into_iter().chain(asked_next(study, tests)).collect(),
     };
     if study.question != Question::Fio && is_saved(study) {
-        next.push(Step::run(format!("fsdyno report {} -o sheet.html", study.id), "charts and all details"));
+        next.push(Step::run(command::about(study, "report", &["-o", "sheet.html"]), "charts and all details"));
     }
     next
 }

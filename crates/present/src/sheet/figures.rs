@@ -32,7 +32,7 @@ pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Ma
 
 fn all(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Markup {
     let mut table = Table::new().words("Test").words("Place").words("Trust").numbers("Depth").numbers(rate_unit());
-    table = table.numbers(if grid.lines.iter().all(Line::is_phase) { "Per second" } else { "IOPS" });
+    table = table.numbers(if grid.lines.iter().all(Line::is_phase) { "ops/s" } else { "IOPS" });
     table = table
         .numbers("Wall")
         .words("Latency of")

@@ -90,6 +90,6 @@ fn sign(trust: Trust) -> &'static str {
     match trust {
         Trust::Ok => "✓",
         Trust::Caution => "!",
-        Trust::Invalid => "✕",
+        Trust::Invalid => "!!",
     }
 }

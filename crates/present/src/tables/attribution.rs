@@ -6,6 +6,7 @@ use results::quantity::latency;
 
 use super::screen::{LABELLED_LINES, SENTENCE_LINES, Screen, first_lines, lines_of};
 use super::table::{Form, Table};
+use crate::command;
 use crate::headline::{Headline, Step};
 use crate::shell::as_typed;
 
@@ -59,15 +60,15 @@ fn next([server, client]: [&Study; 2], culprits: impl Iterator<Item = Culprit>) 
     let mut count = [0; 3];
     culprits.for_each(|culprit| count[culprit as usize] += 1);
     let of = |culprit: Culprit| count[culprit as usize];
-    let shown = |study: &Study| ["fsdyno", "show", &study.id, "--wide"].map(str::to_owned).to_vec();
+    let shown = |study: &Study| command::about(study, "show", &["--wide"]);
     let path = client.targets.first().map(|target| target.path.clone()).filter(|path| !path.is_empty());
-    let (what, words) = match path {
+    let (what, command) = match path {
         Some(path) if of(Culprit::Link) > of(Culprit::Server).max(of(Culprit::Client)) => (
             "on the client: the link to the server and how it is mounted",
-            vec!["fsdyno".into(), "inspect".into(), path],
+            as_typed(&["fsdyno".into(), "inspect".into(), path]),
         ),
         _ if of(Culprit::Server) > of(Culprit::Client) => ("what limits the server by itself", shown(server)),
         _ => ("what limits the client", shown(client)),
     };
-    Step { what: what.to_owned(), command: Some(as_typed(&words)) }
+    Step { what: what.to_owned(), command: Some(command) }
 }

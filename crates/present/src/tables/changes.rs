@@ -45,7 +45,7 @@ impl Next {
         match study.question {
             Question::Measure => Next::MoreRounds(command::with(study, "--runs", ROUNDS)),
             Question::Compare | Question::Time => Next::MoreRounds(command::with(study, "--rounds", ROUNDS)),
-            _ => Next::KeptRuns(format!("fsdyno history {}", study.id)),
+            _ => Next::KeptRuns(command::about(study, "history", &[])),
         }
     }
 }

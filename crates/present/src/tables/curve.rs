@@ -40,7 +40,7 @@ pub(super) fn in_short(study: &Study, form: Form) -> String {
     let p99 = |row: &Row| row.response_times()?.p99_ns.map(|ns| ns as f64);
     let most = most(loads.iter().filter_map(|(_, row)| p99(row)));
     let mut table =
-        Table::new(&["load", "offered/s", "achieved/s", "p50", "p99", "<", "<kept up", "<trust"]).sparing(&["<"]);
+        Table::new(&["load", "offered/s", "achieved/s", "p50", "p99", "<", "<kept up", "<trust"]).sparing(&[""]);
     for (percent, row) in &loads {
         let cells = match first_error(row) {
             Some(_) => None,

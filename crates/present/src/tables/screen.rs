@@ -5,6 +5,7 @@ use results::{Question, Study, Verdict, escape, sort};
 
 use super::table::Form;
 use super::{curve, figures, heading, measure, scale, sentence, sentence_of, smallfiles, sweep, text};
+use crate::command;
 use crate::headline::next::is_saved;
 use crate::headline::{Headline, Step};
 
@@ -52,7 +53,7 @@ pub fn screen(study: &Study, columns: usize) -> String {
 fn rest(study: &Study) -> Step {
     let what = "all figures, findings and reasons:".to_owned();
     match is_saved(study) {
-        true => Step { what, command: Some(format!("fsdyno show {} --wide", escape::line(&study.id))) },
+        true => Step { what, command: Some(escape::line(&command::about(study, "show", &["--wide"])).into_owned()) },
         false => Step { what: format!("{what} repeat the command with --wide"), command: None },
     }
 }

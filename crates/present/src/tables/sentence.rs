@@ -40,7 +40,7 @@ fn of_phase(row: &Row, phase: &PhaseRecord) -> String {
     }
     let failed =
         first_error(row).map(|error| format!("{} of {} failed: {error}", count(phase.failures), count(attempted)));
-    let rate = phase.rate_per_s().map(|rate| format!("{}/s", number(rate)));
+    let rate = phase.rate_per_s().map(|rate| format!("{} ops/s", number(rate)));
     let found = LatencyFigures::of(&phase.latency).as_ref().map(percentiles);
     [failed, rate, found, doubt(row)].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -24,7 +24,24 @@ pub(super) fn in_short(study: &Study, form: Form) -> String {
     if !has_p99 {
         cells.iter_mut().for_each(|[.., p99]| p99.clear());
     }
+    if cells.is_empty() {
+        return String::new();
+    }
     let p99 = if has_p99 { "p99" } else { "" };
+    let both = beside(&cells, p99);
+    let table = if both.fits(form) { both } else { below(&cells, p99) };
+    format!("{}{}", table.shown(form), super::compare::legend(&trusts, "invalid", form))
+}
+
+/// Phases below each other.
+fn below(cells: &[[String; 3]], p99: &str) -> Table {
+    let mut table = Table::new(&["phase", "ops/s", p99]);
+    cells.iter().for_each(|cells| table.row(cells.to_vec()));
+    table
+}
+
+/// The second half of the phases beside the first.
+fn beside(cells: &[[String; 3]], p99: &str) -> Table {
     let mut table = Table::new(&["phase", "ops/s", p99, "<\u{a0}\u{a0}phase", "ops/s", p99]);
     let (left, right) = cells.split_at(cells.len().div_ceil(2));
     for (index, cells) in left.iter().enumerate() {
@@ -33,10 +50,7 @@ pub(super) fn in_short(study: &Study, form: Form) -> String {
         let beside = [format!("\u{a0}\u{a0}{name}").replace(' ', "\u{a0}")].into_iter().chain(others);
         table.row(cells.iter().cloned().chain(beside).collect());
     }
-    if cells.is_empty() {
-        return String::new();
-    }
-    format!("{}{}", table.shown(form), super::compare::legend(&trusts, "invalid", form))
+    table
 }
 
 /// `None`: it has no rate. What speaks against it stands behind its rate.

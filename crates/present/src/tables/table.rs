@@ -159,7 +159,8 @@ impl Table {
         Table { headers, left, rows: Vec::new(), spare: Vec::new() }
     }
 
-    /// Goes without the first of these columns where all of them would not fit, then without the first two, and so on.
+    /// Goes without the first of these columns where all of them would not fit, then without the first two, and so on. Those
+    /// with `|` between them go together.
     pub(crate) fn sparing(mut self, headers: &[&str]) -> Table {
         self.spare = headers.iter().map(|header| (*header).to_string()).collect();
         self
@@ -168,7 +169,9 @@ impl Table {
     /// The table without the first of its spare columns that make it fit; `None`: it does not fit without all of them.
     fn narrower(&self, form: Form) -> Option<Table> {
         let without = |spared: usize| {
-            let is_kept = |index: &usize| !self.spare[..spared].contains(&self.headers[*index]);
+            let is_spare =
+                |header: &String| self.spare[..spared].iter().any(|of| of.split('|').any(|one| one == header));
+            let is_kept = |index: &usize| !is_spare(&self.headers[*index]);
             self.part(&(0..self.headers.len()).filter(is_kept).collect::<Vec<_>>())
         };
         (1..=self.spare.len()).map(without).find(|table| table.fits(form))
@@ -381,6 +384,14 @@ mod tests {
                 "{id}\n  when (UTC)  2026-11-22 04:31\n  of          /srv/a/long/path\n  trust       no interval yet\n"
             )
         );
+    }
+
+    #[test]
+    fn a_narrow_terminal_goes_without_one_column_after_the_other() {
+        let mut table = Table::new(&["test", "min", "max", "<", "<trust"]).sparing(&["", "min|max"]);
+        table.row(["read", "1", "2", "#####", "ok"].map(str::to_owned).to_vec());
+        let head = |columns| table.shown(Form::Text { columns }).lines().next().unwrap_or_default().to_owned();
+        assert_eq!([head(24), head(18), head(10)], ["test min max       trust", "test min max trust", "test trust"]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub(super) fn table(headline: &Headline, form: Form) -> String {
     let Some(first) = headline.times.first() else { return String::new() };
     let several = headline.times.iter().any(|time| time.name != first.name);
     let headers = ["", "wall", "min", "max", "CPU", "waits", "+ sync", "requests", "bytes", "<"];
-    let mut table = Table::new(&headers).sparing(&["min", "max", "waits"]);
+    let mut table = Table::new(&headers).sparing(&["min|max", "waits", "bytes"]);
     for time in &headline.times {
         table.row(row(headline, time, several));
     }

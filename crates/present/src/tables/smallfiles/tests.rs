@@ -190,8 +190,8 @@ fn a_phase_in_a_few_words() {
     let rows = study().rows;
     let words: Vec<String> = [0, 2, 5, 7].iter().map(|index| summary(&rows[*index])).collect();
     insta::assert_snapshot!(words.join("\n"), @r#"
-    5.69/s, p50 171 ms, p99 902 ms, not examined
-    1 of 1,001 failed: close: Input/output error, 321/s, p50 3.10 ms, p99 8.98 ms, invalid
+    5.69 ops/s, p50 171 ms, p99 902 ms, not examined
+    1 of 1,001 failed: close: Input/output error, 321 ops/s, p50 3.10 ms, p99 8.98 ms, invalid
     did not run: needs --drop-caches
     did not run
     "#);
