@@ -65,6 +65,8 @@ fn a_kept_study_is_shown_listed_reported_and_compared_with_the_next() {
     let shown = run().stdout;
     assert!(shown.contains("command takes ") && shown.contains("\ntrust"), "{shown}");
     assert_eq!(place.run("show last --store store").stdout, shown);
+    place.run("time one --rounds=2 --memory=none -q --no-store --live live.jsonl -- sh -c true").good();
+    assert!(place.read("live.jsonl").lines().count() > 2, "{}", place.read("live.jsonl"));
     run();
     let ids: Vec<String> = place.studies("store").into_iter().map(|study| study.id).collect();
     assert!(place.run("runs --store store").good().stdout.contains("-time-"));
@@ -334,6 +336,15 @@ fn what_a_run_begins_with_is_copied_and_prepared_each_time() {
     let cold = |row: &Row| row.phase.as_ref().unwrap().cache.as_deref() == Some("data cold, names warm");
     assert!(study.rows.iter().all(cold));
     assert_eq!(place.names("elsewhere"), ["deep.txt"], "it was copied");
+    if testkit::is_root("files of others are copied as the user's own") {
+        shell(&format!(
+            "cd {0} && chown 12345 elsewhere/deep.txt && tar -cf all.tar -C elsewhere deep.txt",
+            place.word("")
+        ));
+        for from in ["elsewhere", "all.tar"] {
+            time(&place, &format!("one --rounds=1 --memory=none --from={from}"), "test -O deep.txt").good();
+        }
+    }
     nothing_is_left(&place);
 }
 

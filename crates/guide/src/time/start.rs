@@ -37,14 +37,15 @@ impl Start {
     }
 
     /// The command that brings the files into the directory in which it runs. Never as references to the same blocks:
-    /// then there would be nothing to read.
+    /// then there would be nothing to read. And as the user's own: git distrusts the files of others, and servers that take
+    /// root for nobody refuse to give files to somebody.
     fn words(&self) -> Option<Vec<String>> {
         let from = self.from.as_ref()?;
         let path = job::bytes::shown(&std::path::absolute(from).unwrap_or_else(|_| from.clone()));
         let words: &[&str] = if from.is_dir() {
-            &["cp", "-a", "--reflink=never", "--", &format!("{path}/."), "."]
+            &["cp", "-dR", "--preserve=mode,timestamps,links", "--reflink=never", "--", &format!("{path}/."), "."]
         } else {
-            &["tar", "-xf", &path]
+            &["tar", "--no-same-owner", "-xf", &path]
         };
         Some(words.iter().map(|word| (*word).to_owned()).collect())
     }
