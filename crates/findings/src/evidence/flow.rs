@@ -137,10 +137,10 @@ impl<'r> Flow<'r> {
         leaves.iter().chain(&sample.stacked_devices).find(|known| known.name == device)
     }
 
-    /// Flushes that a device was asked for.
-    pub(crate) fn flushes(&self, device: &str) -> u64 {
-        let count = |sample| self.counters(sample, device).and_then(|known| known.flushes).unwrap_or(0);
-        count(self.end).saturating_sub(count(self.begin))
+    /// Flushes that a device was asked for; `None`: it counts none.
+    pub(crate) fn flushes(&self, device: &str) -> Option<u64> {
+        let count = |sample| self.counters(sample, device).and_then(|known| known.flushes);
+        Some(count(self.end)?.saturating_sub(count(self.begin)?))
     }
 
     /// What the devices below the file of a loop device moved; `None`: there are none, or one is not visible.

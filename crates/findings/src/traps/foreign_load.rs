@@ -89,7 +89,7 @@ fn top(stage: &Stage<'_>, flow: &Flow<'_>) -> Option<(String, u64)> {
 fn below(stage: &Stage<'_>, flow: &Flow<'_>, device: &Layer) -> Option<(String, u64)> {
     let (moved, below) = (flow.moved(&device.name)?, flow.below_image(device)?);
     let direct = device.image.as_ref().is_some_and(|image| image.direct == Some(true));
-    let journal = moved.write / OVERHEAD_PARTS + flow.flushes(&device.name).saturating_mul(JOURNAL_BYTES);
+    let journal = moved.write / OVERHEAD_PARTS + flow.flushes(&device.name).unwrap_or(0).saturating_mul(JOURNAL_BYTES);
     // The page cache of the file reads ahead, and writes later what was written to it long ago.
     let reads = if direct { moved.read + moved.read / OVERHEAD_PARTS } else { moved.read.saturating_mul(2) };
     let writes = if direct || quiet(stage) { below.write.saturating_sub(moved.write + journal) } else { 0 };

@@ -1,6 +1,6 @@
 //! T44: syncs that never told the device to empty its write cache.
 
-use results::evidence::{BlockDevice, LedgerSample, Storage, StorageClass};
+use results::evidence::{BlockDevice, Layer, LedgerSample, Storage, StorageClass};
 use results::{Finding, Severity};
 
 use crate::evidence::{Evidence, Flow, Row};
@@ -21,7 +21,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
            calls, from 64 on. Syncs at the same time may share a flush, so that a tenth for each request in flight is enough. \
            Invalid if there were fewer. Only information where each device declares its write cache \
            'write through': the kernel then sends none, which is right for a device without a volatile cache. Devices that \
-           do not count flushes are not checked. Of a phase that syncs each file or directory the same, over all its passes.",
+           do not count flushes are not checked. The same of each loop device in the stack, whose flushes end where the \
+           filesystem of its file leaves them out (nobarrier, an overlay that is volatile). Of a phase that syncs each file or directory the same, over all its passes.",
     advice: "Mount without nobarrier (barrier=1), or report the number as one without durability. For a device that \
              declares 'write through', ask its maker or the operator of the host whether it keeps written data without power.",
     documented: "linux Documentation/admin-guide/iostats.rst; Documentation/block/writeback_cache_control.rst; ext4(5), barrier",
@@ -43,10 +44,34 @@ fn judge(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let storage = row.storage?;
     let syncs = row.workers.iter().fold(0u64, |sum, worker| sum.saturating_add(worker.sync.lat.moments.count));
     let flushed = flushes(flow.end)?.saturating_sub(flushes(flow.begin)?);
-    if syncs < SYNCS_MIN || flushed as f64 * row.depth_asked() as f64 >= syncs as f64 * SHARE {
-        return None;
+    let few = |flushed: u64, asked: u64| {
+        asked >= SYNCS_MIN && (flushed as f64) * (row.depth_asked() as f64) < asked as f64 * SHARE
+    };
+    if few(flushed, syncs) {
+        return finding(row.name, storage, syncs, flushed);
     }
-    finding(row.name, storage, syncs, flushed)
+    let loops = row.loops().into_iter().filter(|_| syncs >= SYNCS_MIN);
+    loops.filter_map(|device| ended(row, flow, device, few)).next()
+}
+
+/// A loop device that was flushed, and whose file's filesystem did not flush what is below.
+fn ended(row: &Row<'_>, flow: &Flow<'_>, device: &Layer, few: impl Fn(u64, u64) -> bool) -> Option<Finding> {
+    let image = device.image.as_ref()?;
+    let below: Vec<&str> = device.devices_below().iter().map(|below| below.name.as_str()).collect();
+    let passed: u64 = below.iter().map(|below| flow.flushes(below)).sum::<Option<u64>>()?;
+    let asked = flow.flushes(&device.name).filter(|asked| !below.is_empty() && few(passed, *asked))?;
+    let cause = format!(
+        "{} got {} flushes, and {} below its file {}: the filesystem of that file leaves syncs out, so that synced data may \
+         still be in a write cache",
+        device.name,
+        count(asked),
+        below.join(" and "),
+        count(passed)
+    );
+    let report = Report::new(ID, Severity::Invalid, row.name)
+        .number("flushes of the loop device", asked as f64, "flushes")
+        .number("flushes below its file", passed as f64, "flushes");
+    Some(report.says(cause, format!("fsdyno inspect {}: mount it without nobarrier or volatile", image.path)))
 }
 
 /// Of the passes of a phase whose operations each make durable what they did.

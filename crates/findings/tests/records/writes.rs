@@ -1,7 +1,9 @@
 //! Writes that the storage had not seen.
 
 use results::Severity;
-use results::evidence::{FileState, Layer, LayerKind, Seen, StorageClass};
+use results::evidence::{
+    DeviceCounters, DevicePlace, FileState, Image, Layer, LayerCounters, LayerKind, Seen, StorageClass,
+};
 
 use crate::scene::*;
 
@@ -205,6 +207,30 @@ fn a_sync_has_the_device_flush() {
     assert!(cause.starts_with("8,000 syncs, and vda got 0 flushes"), "{cause}");
     assert_eq!(found(&synced(Some(8_000), "write back")), []);
     assert_eq!(found(&synced(None, "write back")), [], "the device counts none");
+    // The device is a loop device, and its flushes end there.
+    let below = |flushes: Option<u64>| {
+        let mut record = synced(Some(8_000), "write back");
+        let disk = Layer { kind: LayerKind::Disk, name: "sda".into(), ..Layer::default() };
+        let image = Some(Image { path: "/disk/image".into(), direct: Some(true), ..Image::default() });
+        let kind = LayerKind::Loop;
+        record.nodes[0].storages[0].layers =
+            vec![Layer { kind, name: "vda".into(), image, below: vec![disk], ..Layer::default() }];
+        for (sample, grown) in record.nodes[0].ledger.as_mut().unwrap().samples.iter_mut().zip([Some(0), flushes]) {
+            let done = LayerCounters { bytes: [0, 4 * GIB].into(), ..LayerCounters::default() };
+            let done = if sample.application.bytes.write > 0 { done } else { LayerCounters::default() };
+            let place = DevicePlace::BelowFile;
+            let flushes = flushes.and(grown);
+            sample.stacked_devices =
+                vec![DeviceCounters { name: "sda".into(), place, done, flushes, ..DeviceCounters::default() }];
+        }
+        record
+    };
+    assert_eq!(found(&below(Some(12))), invalid("sync-not-flushed"));
+    let finding = one(&below(Some(12)), "sync-not-flushed");
+    assert!(finding.cause.starts_with("vda got 8,000 flushes, and sda below its file 12"), "{}", finding.cause);
+    assert!(finding.next.starts_with("fsdyno inspect /disk/image"), "{}", finding.next);
+    assert_eq!(found(&below(Some(8_000))), []);
+    assert_eq!(found(&below(None)), [], "nobody counts there");
     let through = synced(Some(0), "write through");
     assert_eq!(found(&through), []);
     assert_eq!(one(&through, "sync-not-flushed").severity, Severity::Info);

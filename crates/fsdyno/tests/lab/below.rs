@@ -299,6 +299,73 @@ fn a_page_cache_two_levels_down() {
     });
 }
 
+fn many_syncs(top: &Path) -> Run {
+    let file = top.join("file");
+    Bench::new().fio(&format!("--name=job --filename={} --rw=write --bs=4k --size=1m --fsync=1", word(&file)))
+}
+
+/// A sync whose flush ends at the file of a loop device, as that file's filesystem leaves syncs out.
+#[track_caller]
+fn flushes_end_below(top: &Path) {
+    let cause = many_syncs(top).invalid("sync-not-flushed").cause.clone();
+    assert!(cause.contains("below its file") && cause.contains("leaves syncs out"), "{cause}");
+    let study = Bench::new().ask_any(&["check", "etcd", "--quick", word(top)]);
+    let verdicts: Vec<Verdict> = study.verdicts.iter().map(|answer| answer.verdict).collect();
+    assert!(!verdicts.contains(&Verdict::Pass) && !verdicts.is_empty(), "{verdicts:?}");
+}
+
+#[test]
+fn a_flush_that_ends_at_a_mount_with_nobarrier() {
+    inside_beside_others("below::a_flush_that_ends_at_a_mount_with_nobarrier", "ext4 --size-mb 400", || {
+        let (middle, top) = (place("LAB_LOCAL").join("middle"), place("LAB_LOCAL").join("top"));
+        mounted_image(&middle.with_extension("image"), &middle, "--direct-io=on");
+        mounted_image(&middle.join("image"), &top, "--direct-io=on");
+        many_syncs(&top).silent(&["sync-not-flushed"]);
+        shell(&format!("mount -o remount,nobarrier {}", word(&middle)));
+        flushes_end_below(&top);
+    });
+}
+
+#[test]
+fn a_flush_that_ends_at_a_volatile_overlay() {
+    inside_beside_others("below::a_flush_that_ends_at_a_volatile_overlay", "ext4 --size-mb 400", || {
+        let disk = place("LAB_LOCAL");
+        let top = disk.join("top");
+        let overlay = |options: &str| {
+            shell(&format!(
+                "set -e; cd {}; rm -rf at lower upper work; mkdir at lower upper work; mount -t overlay overlay -o \
+                 lowerdir=$PWD/lower,upperdir=$PWD/upper,workdir=$PWD/work{options} at",
+                word(&disk)
+            ));
+            mounted_image(&disk.join("at/image"), &top, "--direct-io=on");
+        };
+        overlay("");
+        many_syncs(&top).silent(&["sync-not-flushed"]);
+        shell(&format!("umount {}; umount {}/at", word(&top), word(&disk)));
+        overlay(",volatile");
+        flushes_end_below(&top);
+    });
+}
+
+/// What a loop device asks of the disk below counts for who asked it, and so does a limit there.
+#[test]
+fn a_limit_below_a_loop_device() {
+    inside_beside_others("below::a_limit_below_a_loop_device", "throttle --in-memory --size-mb 256", || {
+        let (disk, top) = (place("LAB_LOCAL"), place("LAB_LOCAL").join("top"));
+        mounted_image(&disk.join("image"), &top, "--direct-io=on");
+        let read = |seconds: u32| {
+            let file = top.join("file");
+            let words = "--rw=read --bs=64k --size=32m --direct=1 --ioengine=libaio --iodepth=4 --time_based";
+            Bench::new().fio(&format!("--name=job --filename={} {words} --runtime={seconds}", word(&file)))
+        };
+        read(1).silent(&["throttled"]);
+        shell("lab-throttle read-bps=10000000");
+        let limited = read(4);
+        let cause = &limited.caution("throttled").cause;
+        assert!(cause.contains("rbps=10000000"), "{cause}");
+    });
+}
+
 /// A raw device whose image was allocated and not written; and written.
 #[test]
 fn an_image_that_was_allocated() {

@@ -80,6 +80,13 @@ impl Bench {
         Study::from_json(&text(&output.stdout)).expect("a study")
     }
 
+    /// The same, whatever the answer is.
+    #[track_caller]
+    pub(crate) fn ask_any(&self, words: &[&str]) -> Study {
+        let output = self.run(&[words, &["--json", "--quiet"]].concat());
+        Study::from_json(&text(&output.stdout)).unwrap_or_else(|error| panic!("{error:?} {}", text(&output.stderr)))
+    }
+
     /// What `inspect` says of a place.
     #[track_caller]
     pub(crate) fn inspect(&self, place: &Path) -> Value {

@@ -8,7 +8,7 @@ use super::seen::seen;
 use crate::Fact;
 use crate::linux::cgroups::{Group, Version, group};
 use crate::linux::{Look, block, limits};
-use results::evidence::{BlockDevice, DeviceNumber};
+use results::evidence::{DeviceNumber, Layer};
 
 /// The files of version 1 and what version 2 calls their limits.
 const THROTTLES: [(&str, &str); 4] = [
@@ -19,11 +19,11 @@ const THROTTLES: [(&str, &str); 4] = [
 ];
 
 /// The tightest limits of this process's groups and those above them.
-pub(super) fn identity(look: &Look, devices: &[BlockDevice]) -> CgroupIdentity {
+pub(super) fn identity(look: &Look, layers: &[Layer]) -> CgroupIdentity {
     CgroupIdentity {
         memory_bytes: seen(limits::cgroup_memory_bytes(look)),
         cpus: seen(cpus(look)),
-        io: seen(io(look, devices)),
+        io: seen(io(look, layers)),
     }
 }
 
@@ -50,10 +50,14 @@ fn share(quota_us: &str, period_us: &str) -> Option<f64> {
     (period_us > 0).then(|| f64::from(quota_us) / f64::from(period_us))
 }
 
-/// Limits on the devices in question, in words.
-pub(in crate::linux) fn io(look: &Look, devices: &[BlockDevice]) -> Fact<Vec<String>> {
+/// Limits on the devices among the layers, in words: a loop device's requests to the disk below count for who made them.
+pub(in crate::linux) fn io<'l>(look: &Look, layers: &'l [Layer]) -> Fact<Vec<String>> {
     let group = group(look, "io")?;
-    let names = names_of(devices);
+    let mut names: Vec<&'l str> = Vec::new();
+    let mut add = |layer: &'l Layer| {
+        names.extend(layer.partition.as_deref().into_iter().chain(layer.is_device().then_some(layer.name.as_str())));
+    };
+    layers.iter().for_each(|layer| layer.each(&mut add));
     let mut tightest: BTreeMap<(DeviceNumber, &str), u64> = BTreeMap::new();
     let mut note = |number, key, value: &str| {
         // `max` is no number and no limit.
@@ -105,21 +109,12 @@ fn name_of(look: &Look, number: DeviceNumber) -> Option<String> {
     block::name_of(&block::directory(look, number)?)
 }
 
-/// The names of devices, of their partitions that are used, and of all that is below them.
-fn names_of(devices: &[BlockDevice]) -> Vec<&str> {
-    let mut names = Vec::new();
-    for device in devices {
-        names.push(device.name.as_str());
-        names.extend(device.partition.as_deref());
-        names.extend(names_of(&device.slaves));
-    }
-    names
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::linux::block::fixture::{Tree, tree};
+    use crate::linux::layers;
+    use results::evidence::LayerKind;
     use std::fs;
     use std::path::Path;
 
@@ -154,8 +149,9 @@ mod tests {
         write(&tree.root.path().join("cg").join(name), text);
     }
 
-    fn devices(tree: &Tree, number: DeviceNumber) -> Vec<BlockDevice> {
-        vec![block::device(&tree.look, number).unwrap()]
+    fn devices(tree: &Tree, number: DeviceNumber) -> Vec<Layer> {
+        let directory = block::directory(&tree.look, number).unwrap();
+        vec![layers::of_directory(&tree.look, &directory).unwrap()]
     }
 
     #[test]
@@ -168,7 +164,10 @@ mod tests {
         file(&tree, "a/b/io.max", "8:16 rbps=2000 wbps=3000 riops=max wiops=max\n");
         let expected = vec!["sdb (8:16) rbps=1000 wbps=3000 wiops=70".to_owned()];
         assert_eq!(io(&tree.look, &devices(&tree, SDB)), Ok(expected.clone()));
-        assert_eq!(io(&tree.look, &devices(&tree, MD0)), Ok(expected), "a limit below the array limits it");
+        assert_eq!(io(&tree.look, &devices(&tree, MD0)), Ok(expected.clone()), "a limit below the array limits it");
+        let image =
+            Layer { kind: LayerKind::Loop, name: "loop9".into(), below: devices(&tree, SDB), ..Layer::default() };
+        assert_eq!(io(&tree.look, &[image]), Ok(expected), "one below the file of a loop device, too");
         assert_eq!(io(&tree.look, &[]), Ok(vec![]), "limits of other devices do not matter");
     }
 

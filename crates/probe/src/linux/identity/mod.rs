@@ -65,7 +65,7 @@ pub(super) fn storage(look: &Look, asked: &Path, writes: bool) -> Storage {
         server,
         nfs,
         fuse,
-        cgroup: cgroups::identity(look, found),
+        cgroup: cgroups::identity(look, &place.layers),
         remarks: Vec::new(),
     };
     // What speaks against all figures comes first.

@@ -20,6 +20,8 @@ const SECTOR_BYTES: u64 = 512;
 #[derive(Debug, Default)]
 pub(super) struct DeviceMeter {
     devices: Vec<Metered>,
+    /// What the files lie on, each way once.
+    layers: Vec<Layer>,
 }
 
 #[derive(Debug)]
@@ -57,6 +59,8 @@ impl DeviceMeter {
             let layers = layers::of_path(look, Asked { path: &existing, writes: false });
             layers::devices(look, &layers)?;
             layers.iter().for_each(|layer| meter.add(look, layer, false));
+            let new: Vec<Layer> = layers.into_iter().filter(|layer| !meter.layers.contains(layer)).collect();
+            meter.layers.extend(new);
         }
         Ok(meter)
     }
@@ -71,7 +75,10 @@ impl DeviceMeter {
                 () => DevicePlace::Leaf,
             };
             let directory = look.sys.join("block").join(layer.name.replace('/', "!"));
-            let (stat, counts_flushes) = (directory.join("stat"), directory.join("mq").exists());
+            let through = || read_text(&directory.join("queue/write_cache")).is_ok_and(|text| text == "write through");
+            // Below a file nobody else knows that the kernel sends none.
+            let counts_flushes = directory.join("mq").exists() && !(below_file && through());
+            let stat = directory.join("stat");
             let grown = DeviceCounters { name: layer.name.clone(), place, ..DeviceCounters::default() };
             let image = local_image(look, layer);
             self.devices.push(Metered { stat, counts_flushes, image, last: None, grown });
@@ -80,6 +87,11 @@ impl DeviceMeter {
         for below in layer.holding() {
             self.add(look, below, below_file || layer.is_device() && !below.is_device());
         }
+    }
+
+    /// What the files lie on.
+    pub(super) fn layers(&self) -> &[Layer] {
+        &self.layers
     }
 
     /// The device numbers of the leaves: `254:0`.

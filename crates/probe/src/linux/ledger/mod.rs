@@ -17,13 +17,12 @@ use std::path::{Path, PathBuf};
 
 use results::evidence::{DevicePlace, MachineEvidence, Seen};
 
-use super::{Look, identity, mounts, paths};
-use crate::{Fact, Reading};
+use super::{Look, identity, mounts};
+use crate::{Fact, NotVisible, Reading};
 use devices::DeviceMeter;
 use group::GroupMeter;
 use process::ProcessMeter;
 pub use process::wait_of_this_thread_ns;
-use results::evidence::BlockDevice;
 use system::SystemMeter;
 pub(crate) use system::available_memory_bytes;
 use wire::WireMeter;
@@ -33,7 +32,6 @@ use wire::WireMeter;
 pub struct Meters {
     look: Look,
     may_block: bool,
-    behind: Vec<BlockDevice>,
     process: ProcessMeter,
     devices: Fact<DeviceMeter>,
     group: Fact<GroupMeter>,
@@ -49,7 +47,6 @@ impl Meters {
         let numbers = devices.as_ref().map(DeviceMeter::leaf_numbers).unwrap_or_default();
         Meters {
             group: GroupMeter::begin(&look, numbers),
-            behind: paths.iter().flat_map(|path| paths::devices_of(&look, path).unwrap_or_default()).collect(),
             process: ProcessMeter::default(),
             devices,
             wire: WireMeter::begin(&look, paths, interfaces),
@@ -94,7 +91,8 @@ impl Meters {
 
     /// What the control groups allow on the devices behind the files now.
     pub fn io_limits(&self) -> Seen<Vec<String>> {
-        identity::io_limits(&self.look, &self.behind).into()
+        let layers = self.devices.as_ref().map_err(NotVisible::clone);
+        layers.and_then(|devices| identity::io_limits(&self.look, devices.layers())).into()
     }
 
     /// Whether a look at one of the files may wait for somebody who does not answer: a server, a daemon, or a
