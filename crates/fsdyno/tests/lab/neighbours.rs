@@ -95,13 +95,17 @@ fn others_on_the_disk_below() {
 }
 
 #[test]
-fn direct_io_that_is_not_direct_beside_a_reader() {
-    inside_beside_others("neighbours::direct_io_that_is_not_direct_beside_a_reader", "ext4 --size-mb 400", || {
+fn direct_io_that_is_not_direct_beside_others() {
+    inside_beside_others("neighbours::direct_io_that_is_not_direct_beside_others", "ext4 --size-mb 400", || {
         let (file, other) = (place("LAB_LOCAL").join("file"), other());
         written(&file);
-        let neighbour = Neighbour::reading(&other);
-        direct(&file).silent(&["direct-not-honoured"]);
-        drop(neighbour);
+        let beside = |judge: &dyn Fn(Run)| {
+            for begin in [Neighbour::reading, Neighbour::writing] {
+                let _neighbour = begin(&other);
+                judge(direct(&file));
+            }
+        };
+        beside(&|run| run.silent(&["direct-not-honoured"]));
         let (disk, device) = (place("LAB_LOCAL"), place("LAB_DEVICE"));
         // A loop device of its own for the journal's mode: the stack's frees itself with its mount.
         shell(&format!(
@@ -109,21 +113,24 @@ fn direct_io_that_is_not_direct_beside_a_reader() {
             word(&disk),
             word(&device)
         ));
-        let _neighbour = Neighbour::reading(&other);
-        direct(&file).invalid("direct-not-honoured");
+        beside(&|run| drop(run.invalid("direct-not-honoured").clone()));
     });
 }
 
 #[test]
-fn a_daemon_with_warm_pages_beside_a_reader_below() {
-    inside_beside_others("neighbours::a_daemon_with_warm_pages_beside_a_reader_below", "bindfs", || {
-        let _neighbour = Neighbour::reading(&other());
+fn a_daemon_with_warm_pages_beside_others_below() {
+    inside_beside_others("neighbours::a_daemon_with_warm_pages_beside_others_below", "bindfs", || {
+        let other = other();
         let (above, below) = (place("LAB_FUSE").join("file"), place("LAB_LOCAL").join("file"));
         shell(&format!("dd if=/dev/urandom of={} bs=1M count=64 conv=fsync status=none", word(&below)));
         let words = format!("--name=job --filename={} --rw=read --bs=1m --size=64m", word(&above));
-        Bench::new().fio(&format!("{words} --invalidate=0")).invalid("fuse-cache");
-        shell(&format!("dd if={} iflag=nocache count=0 status=none", word(&below)));
-        Bench::new().fio(&words).silent(&["fuse-cache", "not-visible"]);
+        for begin in [Neighbour::reading, Neighbour::writing] {
+            let _neighbour = begin(&other);
+            shell(&format!("cat {} > /dev/null", word(&above)));
+            Bench::new().fio(&format!("{words} --invalidate=0")).invalid("fuse-cache");
+            shell(&format!("dd if={} iflag=nocache count=0 status=none", word(&below)));
+            Bench::new().fio(&words).silent(&["fuse-cache", "not-visible"]);
+        }
     });
 }
 

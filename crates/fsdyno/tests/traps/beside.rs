@@ -86,7 +86,7 @@ fn a_neighbour_that_reads_the_file_ahead() {
 }
 
 #[test]
-fn holes_beside_a_reader() {
+fn holes_beside_others() {
     let Some(bench) = Bench::new() else { return };
     let file = File::create(bench.path("unwritten")).expect("a file is made");
     if let Err(error) = fallocate(&file, FallocateFlags::empty(), 0, FILE_MIB << 20) {
@@ -94,12 +94,14 @@ fn holes_beside_a_reader() {
     }
     file.sync_all().expect("it is synced");
     warm(&bench);
-    let _neighbour = Neighbour::reading(&bench.path("other"));
     let words = |name: &str| {
         format!("--name=job --filename={name} --rw=read --bs=1m --size={FILE_MIB}m --direct=1 --time_based --runtime=1")
     };
-    bench.run(&words("unwritten")).caught("unwritten-data", Severity::Invalid);
-    bench.run(&words("file")).honest("unwritten-data");
+    for begin in [Neighbour::reading, Neighbour::writing] {
+        let _neighbour = begin(&bench.path("other"));
+        bench.run(&words("unwritten")).caught("unwritten-data", Severity::Invalid);
+        bench.run(&words("file")).honest("unwritten-data");
+    }
 }
 
 #[test]
