@@ -40,6 +40,10 @@ pub struct TimeFigures {
     pub behind: Option<String>,
     /// How much of the time storage decides, percent: what is saved where the same command runs in memory.
     pub storage_percent: Option<Share>,
+    /// The fewest and the most requests of a run; `None`: too few runs to tell chance, or others on the device, from the
+    /// command.
+    #[serde(skip)]
+    requests_span: Option<[f64; 2]>,
     /// Whether any run counts; sentences speak of runs that count only.
     #[serde(skip)]
     is_told: bool,
@@ -73,6 +77,9 @@ const LITTLE_PERCENT: f64 = 5.0;
 /// With less than this at most, other storage is not what the command needs.
 const NOT_DECISIVE_PERCENT: f64 = 20.0;
 
+/// Runs from which on two places whose counts never meet differ by more than chance: it makes 1 of 35 of four each.
+const COUNTED_RUNS: usize = 4;
+
 /// Counts that differ by less are told by the table alone.
 const TIMES_MIN: f64 = 1.5;
 
@@ -94,6 +101,7 @@ impl TimeFigures {
             let values: Option<Vec<f64>> = trees().map(figure).collect();
             middle(values?)
         };
+        let requests: Option<Vec<u64>> = trees().map(TreeRecord::requests).collect();
         let phases = || ran.iter().filter_map(|repeat| repeat.phase);
         let waits: Option<Vec<f64>> =
             phases().map(|phase| Some(phase.elapsed_ns.checked_sub(phase.cpu_ns)? as f64 / 1e9)).collect();
@@ -110,6 +118,10 @@ impl TimeFigures {
             sync_s: of_trees(&|tree| Some(tree.sync_ns? as f64 / 1e9)),
             requests: of_trees(&|tree| Some(tree.requests()? as f64)),
             bytes: of_trees(&|tree| Some(tree.bytes()? as f64)),
+            requests_span: requests.filter(|all| all.len() >= COUNTED_RUNS).map(|all| {
+                let (least, most) = (all.iter().min(), all.iter().max());
+                [least, most].map(|of| of.map_or(0.0, |requests| *requests as f64))
+            }),
             behind: trees().next_back().and_then(behind),
             storage_percent: Share::of(grid, line, target),
             is_told: cell.counts(Metric::Wall),
@@ -262,23 +274,20 @@ fn decides(times: &[TimeFigures]) -> Option<String> {
 
 /// Who sends how many times as many requests and bytes: counts are steady where times are not.
 fn counts(times: &[TimeFigures]) -> Option<String> {
-    let asked: Vec<&TimeFigures> = times.iter().filter(|time| !time.reference).collect();
-    let (most, least, more) = apart(&asked, |time| time.requests)?;
+    let (most, least, more) = apart(times.iter().filter(|time| !time.reference))?;
     let bytes = most.bytes.zip(least.bytes).filter(|(_, least)| *least > 0.0).map(|(most, least)| most / least);
     let bytes = bytes.map(|found| format!(", and {} times the bytes", times_of(found))).unwrap_or_default();
     let (name, most, least, more) = (&most.name, &most.target, &least.target, times_of(more));
     Some(format!("{name} needs {more} times as many requests on {most} as on {least}{bytes}"))
 }
 
-/// The two that are farthest from each other, and the quotient.
-fn apart<'a>(
-    times: &[&'a TimeFigures],
-    figure: impl Fn(&TimeFigures) -> Option<f64>,
-) -> Option<(&'a TimeFigures, &'a TimeFigures, f64)> {
-    let known = || times.iter().copied().filter_map(|time| Some((time, figure(time)?)));
-    let (most, high) = known().max_by(|one, other| one.1.total_cmp(&other.1))?;
-    let (least, low) = known().min_by(|one, other| one.1.total_cmp(&other.1))?;
-    (low > 0.0 && high / low >= TIMES_MIN).then(|| (most, least, high / low))
+/// The two whose requests are farthest from each other, and the quotient. No run of one needs as few as any of the other.
+fn apart<'a>(times: impl Iterator<Item = &'a TimeFigures> + Clone) -> Option<(&'a TimeFigures, &'a TimeFigures, f64)> {
+    let known = times.filter_map(|time| Some((time, time.requests_span?, time.requests?)));
+    let (most, [low, _], high_median) = known.clone().max_by(|one, other| one.1[0].total_cmp(&other.1[0]))?;
+    let (least, [_, high], low_median) = known.min_by(|one, other| one.1[1].total_cmp(&other.1[1]))?;
+    let more = high_median / low_median;
+    (low > high && low_median > 0.0 && more >= TIMES_MIN).then_some((most, least, more))
 }
 
 #[cfg(test)]

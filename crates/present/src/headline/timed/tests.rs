@@ -86,6 +86,22 @@ fn the_answer_has_a_winner_counts_and_what_storage_decides() {
 }
 
 #[test]
+fn counts_that_meet_are_not_told() {
+    let told = |requests: &[u64], rounds| {
+        let mut study = study(&[("a", 1000, 100, 400), ("b", 1000, 100, 400), ("(memory)", 100, 90, 0)], rounds);
+        for row in study.rows.iter_mut().filter(|row| row.target == 1) {
+            let of_round = requests[row.round as usize % requests.len()];
+            row.tree = super::tests::row(1, row.round, 1000, 100, of_round).tree;
+        }
+        let headline = Headline::of(&study);
+        lines(&headline.times, &headline.standings).iter().any(|(label, _)| *label == "counts")
+    };
+    assert!(told(&[900, 1000], 4), "each run on b needs more");
+    assert!(!told(&[900, 1000], 2), "two runs are chance");
+    assert!(!told(&[900, 1000, 900, 390], 4), "others were on the device: one run on b needs fewer");
+}
+
+#[test]
 fn a_command_that_memory_does_not_make_faster_is_not_the_storage_s() {
     let of_cpu = study(&[("a", 1000, 970, 4), ("(memory)", 980, 970, 0)], 8);
     let headline = Headline::of(&of_cpu);
