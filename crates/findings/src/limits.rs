@@ -32,7 +32,7 @@ pub enum Limiter {
     CpuQuota,
     /// The bytes or I/Os per second that the control group allows (io.max).
     IoThrottle,
-    /// The memory that the control group allows for its page cache (memory.max).
+    /// The memory that the control group allows for its page cache (memory.max, memory.high).
     MemoryLimit,
     /// The rate that the job asks for.
     Rate,

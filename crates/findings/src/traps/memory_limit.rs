@@ -16,14 +16,14 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     happens: "The page cache of a container is part of its memory limit. Files that do not fit into it are evicted and \
               read from the storage again, whatever memory the machine has. The number is then that of this limit, and \
               another one with more memory.",
-    seen: "Without direct I/O: the group met its limit during the run (memory.events, or memory.failcnt of version 1). The \
+    seen: "Without direct I/O: the group met its limit during the run (`max` and `high` of memory.events, or memory.failcnt of version 1). The \
            devices or the server delivered more than each byte once, by a tenth or more of the bytes read. A caution.",
     advice: "Raise the memory limit of the control group, add --direct=1, or report the limit with the number.",
     documented: "linux Documentation/admin-guide/cgroup-v2.rst, memory.events",
 };
 
 /// Where the limit stands, in both versions of control groups.
-const FILES: &str = "memory.max, or memory.limit_in_bytes of version 1";
+const FILES: &str = "memory.max, memory.high, or memory.limit_in_bytes of version 1";
 /// The share read again from which on the limit is in the number.
 const SHARE: f64 = 0.1;
 

@@ -148,7 +148,7 @@ fn a_memory_limit_that_evicts_the_file() {
     assert_eq!(found(&evicted), caution("memory-limit"));
     let limit = of_run(&evicted).unwrap();
     assert_eq!(limit.limiter, Limiter::MemoryLimit);
-    let evidence = "75 % of the bytes read had been evicted; the control group may use 256 MiB (memory.max, or \
+    let evidence = "75 % of the bytes read had been evicted; the control group may use 256 MiB (memory.max, memory.high, or \
                     memory.limit_in_bytes of version 1), a limit that it met 9,000 times";
     assert_eq!(limit.evidence.to_string(), evidence);
     assert_eq!(found(&read(4 * GIB, 9_000)), [], "each byte once");

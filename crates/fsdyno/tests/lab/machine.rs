@@ -93,7 +93,7 @@ fn a_memory_limit() {
         let evicted = Bench::new().fio(&words);
         let cause = &evicted.caution("memory-limit").cause;
         show(cause);
-        assert!(cause.contains("the control group may use 96.0 MiB (memory.max, or"), "{cause}");
+        assert!(cause.contains("the control group may use 96.0 MiB (memory.max, memory.high, or"), "{cause}");
     });
 }
 

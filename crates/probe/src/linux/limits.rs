@@ -69,6 +69,13 @@ pub(super) fn cgroup_memory_bytes(look: &Look) -> Fact<Option<u64>> {
     Ok(limits.iter().filter_map(|text| parse_limit(text)).min())
 }
 
+/// The bytes from which on the groups' pages are evicted: their limit, and the lower one of version 2 that none is killed at.
+pub(super) fn cgroup_cache_bytes(look: &Look) -> Fact<Option<u64>> {
+    let limit = cgroup_memory_bytes(look)?;
+    let high = cgroups::group(look, "memory")?.texts("memory.high").unwrap_or_default();
+    Ok(high.iter().filter_map(|text| parse_limit(text)).chain(limit).min())
+}
+
 /// `max` (version 2) and a number next to 2^63 (version 1) mean no limit.
 fn parse_limit(text: &str) -> Option<u64> {
     const NO_LIMIT_FROM: u64 = 1 << 62;
@@ -101,6 +108,9 @@ mod tests {
         assert_eq!(cgroup_memory_bytes(&tree.look), Ok(Some(4096)));
         write(cgroups.join("a/b/memory.max"), "max\n");
         write(cgroups.join("a/memory.max"), "max\n");
+        assert_eq!(cgroup_memory_bytes(&tree.look), Ok(None));
+        write(cgroups.join("a/memory.high"), "8192\n");
+        assert_eq!(cgroup_cache_bytes(&tree.look), Ok(Some(8192)), "pages go there, and nothing is refused or killed");
         assert_eq!(cgroup_memory_bytes(&tree.look), Ok(None));
     }
 

@@ -21,7 +21,7 @@ const THROTTLES: [(&str, &str); 4] = [
 /// The tightest limits of this process's groups and those above them.
 pub(super) fn identity(look: &Look, layers: &[Layer]) -> CgroupIdentity {
     CgroupIdentity {
-        memory_bytes: seen(limits::cgroup_memory_bytes(look)),
+        memory_bytes: seen(limits::cgroup_cache_bytes(look)),
         cpus: seen(cpus(look)),
         io: seen(io(look, layers)),
     }

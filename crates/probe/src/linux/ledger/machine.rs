@@ -13,7 +13,7 @@ pub(super) fn evidence(look: &Look) -> MachineEvidence {
         generator_floor_ns: None,
         foreign_bytes_per_s: Seen::default(),
         memory_bytes: machine::host(look).memory_bytes,
-        cgroup_memory_bytes: limits::cgroup_memory_bytes(look).into(),
+        cgroup_memory_bytes: limits::cgroup_cache_bytes(look).into(),
     }
 }
 

@@ -24,10 +24,10 @@ impl Reclaim {
     }
 }
 
-/// The line `max` of version 2; version 1 has the number alone.
+/// The lines `max` and `high` of version 2; version 1 has the number alone.
 fn parse(text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("max "));
-    line.unwrap_or(text).trim().parse().ok()
+    let of = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
+    of("max ").map(|max| max.saturating_add(of("high ").unwrap_or(0))).or_else(|| text.trim().parse().ok())
 }
 
 #[cfg(test)]
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn both_versions_are_parsed() {
-        assert_eq!(parse("low 0\nhigh 4\nmax 31\noom 1\n"), Some(31));
+        assert_eq!(parse("low 0\nhigh 4\nmax 31\noom 1\n"), Some(35));
         assert_eq!(parse("417\n"), Some(417));
         assert_eq!(parse("low 0\n"), None);
     }
