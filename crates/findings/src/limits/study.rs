@@ -23,6 +23,17 @@ pub struct Limited {
 const NAMED: usize = 4;
 
 impl Limited {
+    /// Takes these tests out; they are then among the others.
+    pub fn leave_out(&mut self, left_out: &[&String]) {
+        let stays: Vec<bool> = self.tests.iter().map(|test| !left_out.contains(&test)).collect();
+        let mut kept = stays.iter();
+        // Where it is not visible there is no evidence.
+        self.evidence.retain(|_| *kept.next().unwrap_or(&true));
+        let (tests, others) = std::mem::take(&mut self.tests).into_iter().partition(|test| !left_out.contains(&test));
+        self.tests = tests;
+        self.others.extend::<Vec<String>>(others);
+    }
+
     /// Which tests, in a few words: `all tests`, `all tests but rand-write`; `None`: better by their names. Either way it is
     /// clear of each test whether it is one of them.
     pub fn in_short(&self, word: &str) -> Option<String> {

@@ -140,6 +140,21 @@ fn written() -> BTreeSet<String> {
 }
 
 #[test]
+fn a_full_link_is_told_with_what_shows_it() {
+    let limits = |study: &Study| Headline::of(study).limits;
+    let mut study = of_a_full_link();
+    let shown = "the link (rand-read): 41.0 MB/s of its 42.0 MB/s were in use";
+    assert_eq!(limits(&study), [shown]);
+    // A load that was served has the rate that was offered; one that was not has a limit.
+    study.question = Question::Curve;
+    study.rows[0].pattern = "randread-4k-load90".into();
+    for (offered_per_s, limited) in [("10000", 0), ("20000", 1)] {
+        study.rows[0].run.as_mut().unwrap().jobs[0].options = vec![("rate_iops".into(), offered_per_s.into())];
+        assert_eq!(limits(&study).len(), limited, "{:?}", study.loads());
+    }
+}
+
+#[test]
 fn each_sentence_of_a_step_is_reached_and_its_command_is_taken() {
     let mut reached = BTreeSet::new();
     for study in studies() {

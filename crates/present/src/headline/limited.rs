@@ -1,6 +1,7 @@
 //! What limits the tests, in a few words for each limit.
 
 use findings::limits::{Limited, Limiter, Phrase, of_study};
+use results::statistics::Served;
 use results::{Question, Study, sort};
 
 /// More tests than this are counted and not named.
@@ -9,9 +10,18 @@ const NAMED: usize = 4;
 /// `the device (rand-read, rand-write)`; empty when nothing is visible.
 pub(super) fn of(study: &Study) -> Vec<String> {
     let names = study.target_names();
-    let limits = of_study(study);
-    let word = if study.question == Question::Compare { "patterns" } else { "tests" };
-    let of_target = |target: usize| in_words(word, limits.iter().filter(|limited| limited.target == target).collect());
+    let mut limits = of_study(study);
+    // A load that was served has the rate that was offered: nothing limited it.
+    let served = study.loads().into_iter().filter(|load| load.served == Served::Yes).map(|load| &load.row.pattern);
+    let served: Vec<&String> = served.collect();
+    limits.iter_mut().for_each(|limited| limited.leave_out(&served));
+    limits.retain(|limited| !limited.tests.is_empty());
+    let manner = Manner {
+        word: if study.question == Question::Compare { "patterns" } else { "tests" },
+        is_all: served.is_empty(),
+        has_sentences: matches!(study.question, Question::Measure | Question::Compare),
+    };
+    let of_target = |target: usize| manner.words(limits.iter().filter(|limited| limited.target == target).collect());
     if names.len() < 2 {
         return of_target(0);
     }
@@ -23,34 +33,51 @@ pub(super) fn of(study: &Study) -> Vec<String> {
     names.iter().enumerate().filter_map(named).collect()
 }
 
-/// The limits of one target, as far as they are visible.
-fn in_words(word: &str, mut limits: Vec<&Limited>) -> Vec<String> {
-    let is_only = limits.iter().filter(|limited| limited.limiter.is_ok()).count() == 1;
-    // The few by their names, then all others; what is not visible stays at the end.
-    sort::by_key(&mut limits, |limited| (limited.limiter.is_err(), limited.tests.len()));
-    let in_words = |(index, limited): (usize, &&Limited)| {
-        let limiter = limited.limiter.ok()?.word();
-        // After all other tests have been told one by one.
-        let is_rest = index > 0 && index + 1 == limits.len() && limited.tests.len() > 1;
-        let tests = match limited.tests.len() {
-            _ if is_rest && limits[..index].iter().all(|earlier| is_exact(earlier, word)) => "all others".to_owned(),
-            _ if is_exact(limited, word) => limited.in_short(word).unwrap_or_else(|| limited.tests.join(", ")),
-            tests => format!("{tests} of {} {word}", tests + limited.others.len()),
+/// How the limits of a study are told.
+struct Manner {
+    /// What the tests are called.
+    word: &'static str,
+    /// Each test has a limit, or a reason why it has none.
+    is_all: bool,
+    /// Sentences of the study tell what shows its limits.
+    has_sentences: bool,
+}
+
+impl Manner {
+    /// The limits of one target, as far as they are visible.
+    fn words(&self, mut limits: Vec<&Limited>) -> Vec<String> {
+        let word = self.word;
+        // The few by their names, then all others; what is not visible stays at the end.
+        sort::by_key(&mut limits, |limited| (limited.limiter.is_err(), limited.tests.len()));
+        let in_words = |(index, limited): (usize, &&Limited)| {
+            let limiter = limited.limiter.ok()?.word();
+            // After all other tests have been told one by one.
+            let is_rest = self.is_all && index > 0 && index + 1 == limits.len() && limited.tests.len() > 1;
+            let tests = match limited.tests.len() {
+                _ if is_rest && limits[..index].iter().all(|earlier| is_exact(earlier, word)) => {
+                    "all others".to_owned()
+                }
+                _ if is_exact(limited, word) => limited.in_short(word).unwrap_or_else(|| limited.tests.join(", ")),
+                tests => format!("{tests} of {} {word}", tests + limited.others.len()),
+            };
+            Some(format!("{limiter} ({tests}){}", shown_by(limited, self.has_sentences)))
         };
-        Some(format!("{limiter} ({tests}){}", shown_by(limited, is_only)))
-    };
-    limits.iter().enumerate().filter_map(in_words).collect()
+        limits.iter().enumerate().filter_map(in_words).collect()
+    }
 }
 
 /// More characters of evidence have no place in a line.
-const EVIDENCE: usize = 60;
+const EVIDENCE: usize = 80;
 
-/// What shows the limit, where it is the only one, and of a link always: that one is inferred from a share of its speed.
-fn shown_by(limited: &Limited, is_only: bool) -> String {
-    let is_link = matches!(limited.limiter, Ok(Limiter::Link | Limiter::ServerLink));
+/// What shows the limit, where the study has no sentence with it; of a link always, which is inferred from a share of its
+/// speed.
+fn shown_by(limited: &Limited, has_sentence: bool) -> String {
     let evidence: Vec<&Phrase> = limited.evidence.iter().collect();
     // That there is no device below memory shows nothing.
-    let is_asked = is_link || is_only && limited.limiter != Ok(Limiter::Memory);
+    let is_asked = match limited.limiter {
+        Ok(Limiter::Link | Limiter::ServerLink) => true,
+        limiter => !has_sentence && limiter != Ok(Limiter::Memory),
+    };
     let shown = Phrase::together(&evidence).filter(|text| is_asked && text.chars().count() <= EVIDENCE);
     shown.filter(|text| !text.is_empty()).map(|text| format!(": {text}")).unwrap_or_default()
 }
@@ -81,7 +108,8 @@ mod tests {
             limited(device, device + cpus, Ok(Limiter::ClientProcessor)),
             limited(device + cpus, 9, Err("it is not visible")),
         ];
-        in_words("tests", limits.iter().filter(|limited| !limited.tests.is_empty()).collect())
+        let manner = Manner { word: "tests", is_all: true, has_sentences: true };
+        manner.words(limits.iter().filter(|limited| !limited.tests.is_empty()).collect())
     }
 
     #[test]
