@@ -83,6 +83,7 @@ pub fn of_command(target: &Target, row: &Row) -> Vec<Finding> {
     let found = [
         traps::left_running::find(row),
         traps::wrote_elsewhere::find(target, row),
+        traps::compressible_data::of_command(target, row),
         traps::cpu_starved::of_command(row),
         traps::foreign_load::of_command(row),
     ];

@@ -1,9 +1,10 @@
 //! T17: data that are compressed on the way to storage.
 
 use results::evidence::{FileState, StorageClass};
-use results::{Finding, Severity};
+use results::{Finding, Row as StudyRow, Severity, Target};
 
 use super::writes_in_memory::without_sync;
+use super::wrote_elsewhere::{compresses, dirty_and_written, missing};
 use crate::evidence::{BYTES_MIN, Evidence, Flow, Row, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
@@ -21,7 +22,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
            or more compresses away. After the run, from 256 KiB on: compressed extents in the extent map, and the \
            bytes that the device moved; of squashfs and erofs, which compress all they hold, the latter alone. It is not \
            checked where a cache can have kept bytes from the device. Reported \
-           when a tenth is saved; invalid when the device moved less than half.",
+           when a tenth is saved; invalid when the device moved less than half. Of a timed command, on mounts that compress: a \
+           caution if the device wrote less than half of what was made dirty, from 1 MiB on.",
     advice: "Keep the default random data: no zero_buffers, buffer_pattern or buffer_compress_percentage. Add \
              --refill_buffers=1 where the storage deduplicates. If you compress on purpose, report the ratio.",
     documented: "fio documentation, zero_buffers, buffer_compress_percentage, refill_buffers; btrfs(5); elbencho issue 75",
@@ -35,6 +37,19 @@ const SAVED: f64 = 0.1;
 const MOVED: f64 = 0.5;
 /// What is read at most this many times has hardly been read twice.
 const ONE_PASS: f64 = 1.1;
+
+/// A timed command on a filesystem that compresses: others write bytes that compress less.
+pub(crate) fn of_command(target: &Target, row: &StudyRow) -> Option<Finding> {
+    let (made_dirty, written) = dirty_and_written(target, row).filter(|_| compresses(target))?;
+    let saved = missing(made_dirty, written)?;
+    let cause = format!(
+        "the command wrote {}, and the storage {}: it compresses, so that the time is that of data like these",
+        size(made_dirty),
+        size(written)
+    );
+    let report = Report::new(ID, Severity::Caution, &row.pattern).bytes("never stored", saved);
+    Some(report.says(cause, "run it with data of your own, or with compression switched off"))
+}
 
 pub(crate) fn preflight(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.rows().filter_map(|(_, row)| conflict(row, true)).collect()

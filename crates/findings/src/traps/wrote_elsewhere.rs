@@ -28,23 +28,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
 const BYTES_MIN: u64 = 1 << 20;
 
 pub(crate) fn find(target: &Target, row: &Row) -> Option<Finding> {
-    let tree = row.tree.as_ref()?;
-    let made_dirty = tree.storage_bytes?.write.saturating_sub(tree.cancelled_bytes?);
-    let compresses = |option: &String| option.starts_with("compress");
-    if target.storage.mount.value().is_some_and(|mount| mount.options.iter().any(compresses)) {
-        return None;
-    }
-    let written = match (target.storage.class, tree.during.wire.value()) {
-        (StorageClass::Memory, _) => 0,
-        // The daemon writes, or the kernel does for it.
-        (_, Some(wire)) if wire.operations.is_none() => return None,
-        (_, Some(wire)) => wire.bytes.write + tree.in_sync.wire.value()?.bytes.write,
-        (_, None) => tree.during.devices.value()?.bytes.write + tree.in_sync.devices.value()?.bytes.write,
-    };
-    let elsewhere = made_dirty.saturating_sub(written);
-    if elsewhere < BYTES_MIN || elsewhere * 2 < made_dirty {
-        return None;
-    }
+    let (made_dirty, written) = dirty_and_written(target, row).filter(|_| !compresses(target))?;
+    let elsewhere = missing(made_dirty, written)?;
     let cause = format!(
         "the command wrote {}, of which the storage of this place wrote {} at most: the rest lies somewhere else",
         size(made_dirty),
@@ -52,4 +37,30 @@ pub(crate) fn find(target: &Target, row: &Row) -> Option<Finding> {
     );
     let report = Report::new(ID, Severity::Caution, &row.pattern).bytes("written elsewhere", elsewhere);
     Some(report.says(cause, "have it write below {} (or FSDYNO_DIR), and remove what it left elsewhere"))
+}
+
+/// Mounted so that it compresses what is written.
+pub(super) fn compresses(target: &Target) -> bool {
+    let compress = |option: &String| option.starts_with("compress");
+    target.storage.mount.value().is_some_and(|mount| mount.options.iter().any(compress))
+}
+
+/// What the storage did not write, where that is much of what was to be written.
+pub(super) fn missing(made_dirty: u64, written: u64) -> Option<u64> {
+    let missing = made_dirty.saturating_sub(written);
+    (missing >= BYTES_MIN && missing * 2 >= made_dirty).then_some(missing)
+}
+
+/// Bytes that a command made dirty and did not give up again, and those that the storage of its place wrote until the sync
+/// after it had ended.
+pub(super) fn dirty_and_written(target: &Target, row: &Row) -> Option<(u64, u64)> {
+    let tree = row.tree.as_ref()?;
+    let written = match (target.storage.class, tree.during.wire.value()) {
+        (StorageClass::Memory, _) => 0,
+        // The daemon writes, or the kernel does for it.
+        (_, Some(wire)) if wire.operations.is_none() => return None,
+        (_, Some(wire)) => wire.bytes.write + tree.in_sync.wire.value()?.bytes.write,
+        (_, None) => tree.during.devices.value()?.bytes.write + tree.in_sync.devices.value()?.bytes.write,
+    };
+    Some((tree.storage_bytes?.write.saturating_sub(tree.cancelled_bytes?), written))
 }

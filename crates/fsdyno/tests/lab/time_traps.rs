@@ -10,13 +10,14 @@ use testkit::{Neighbour, Place, Ran, shell, word};
 /// Number and name of a trap, and whether it is told: of the trap itself, and of its twin.
 type Trap = (u8, &'static str, fn(&Grounds) -> [bool; 2]);
 
-const TRAPS: [Trap; 17] = [
+const TRAPS: [Trap; 18] = [
     (1, "data that are read from memory", read_from_memory),
     (1, "data that the daemon has in memory", read_from_the_daemons_memory),
     (2, "data that are not on the disk yet", left_in_memory),
     (3, "a command of whose time storage decides little", storage_decides_little),
     (4, "work that differs between places", other_work_on_a_place),
     (4, "work that differs between rounds", other_work_in_a_round),
+    (4, "data that a place compresses", compressed),
     (5, "blocks shared by cp", shared_by_cp),
     (5, "blocks shared by copy_file_range", shared_by_copy_file_range),
     (5, "hard links in place of copies", hard_links),
@@ -168,6 +169,17 @@ fn other_work_in_a_round(grounds: &Grounds) -> [bool; 2] {
     let all = "head -c 1000000 /dev/zero | cat > x";
     [&*format!("test -e {seen} || {{ touch {seen}; {all}; }}"), all]
         .map(|line| found(&grounds.alone(4, line), "work-differs"))
+}
+
+fn compressed(grounds: &Grounds) -> [bool; 2] {
+    let remount = |option: &str| shell(&format!("mount -o remount,{option} {}", word(&grounds.btrfs)));
+    remount("compress=zstd");
+    let told = ["zero", "urandom"].map(|source| {
+        let line = format!("head -c 8388608 /dev/{source} > x");
+        found(&grounds.time(&[&grounds.btrfs], "--memory=none --rounds=1", &line), "compressible-data")
+    });
+    remount("compress=no");
+    told
 }
 
 fn shared_by_cp(grounds: &Grounds) -> [bool; 2] {
