@@ -20,6 +20,7 @@
 mod access;
 mod argv;
 pub mod bytes;
+mod clients;
 pub mod compat;
 pub mod debug;
 pub mod diagnostic;
@@ -97,6 +98,7 @@ pub fn parse_command_line(words: &[String], sources: &mut dyn Sources) -> Outcom
     let mut errors: Vec<Diagnostic> = settings.take_environment(sources).into_iter().collect();
     let line = argv::read(words, settings);
     errors.extend(line.errors);
+    clients::advise(&mut errors, words, sources);
     let mut warnings = line.warnings;
     let settings = line.settings;
     if let (Some(action), true) = (&settings.action, errors.is_empty()) {

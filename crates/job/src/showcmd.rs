@@ -41,7 +41,7 @@ fn word(assignment: &Assignment) -> String {
 }
 
 /// The text as a shell reads it back.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-+./,:=%@^".contains(c);
     if !text.is_empty() && text.chars().all(plain) { text.to_owned() } else { format!("\"{}\"", escaped(text)) }
 }
