@@ -79,6 +79,8 @@ pub struct Agent<T> {
     members: Vec<Member>,
     /// Of all ranks, by rank; of the first rank alone.
     seats: Vec<Seat>,
+    /// The ranks of the present order have a directory in common.
+    meets: bool,
     /// Children that have said hello.
     greeted: usize,
     /// This clock against the first rank's.
@@ -117,6 +119,7 @@ impl<T: Transport> Agent<T> {
             members: vec![Member::here(rank as u32, version)],
             seats: Vec::new(),
             greeted: 0,
+            meets: false,
             offset: Offset::default(),
             comparison: Comparison::default(),
             progress: Progress::new(children),
@@ -265,6 +268,7 @@ impl<T: Transport> Agent<T> {
     /// A line for all. A worker that is lost has nothing to say to it.
     fn order(&mut self, order: Box<Order>) {
         let Order { number, ranks, .. } = *order;
+        self.meets = order.directory.is_some();
         let (rank, children) = (self.transport.rank(), self.children());
         for (child, partners) in children.iter().zip(tree::by_child(rank, &order.partners, &children)) {
             self.send(*child, &Message::Order(Box::new(Order { partners, ..(*order).clone() })));
@@ -297,7 +301,7 @@ impl<T: Transport> Agent<T> {
         }
         let Reached { order, round, seen, files, bytes, record, lost } = reached;
         let body = match round {
-            Round::Agreed => Body::Agreement(agreement(&seen, &self.seats)),
+            Round::Agreed => Body::Agreement(agreement(&seen, &self.seats, self.meets)),
             Round::Made => Body::Files(files),
             Round::Filled => Body::Filled(bytes),
             Round::LaidOut => Body::Go,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use results::evidence::Storage;
+use results::evidence::{NfsRoot, Storage};
 use results::{Node, Note, Severity};
 
 use crate::members::{self, Seat};
@@ -11,11 +11,12 @@ use crate::messages::Seen;
 /// Nodes that a sentence names.
 const NAMED_MAX: usize = 3;
 
-/// Notes of what differs between the ranks.
+/// Notes of what differs between the ranks. `meet`: each rank has opened a directory that the first one has made, so that
+/// all of them are on the same storage.
 ///
 /// # Errors
 /// A sentence, where a rank cannot run, or is on another filesystem: then figures of all ranks would be of nothing.
-pub(crate) fn agreement(seen: &[Seen], seats: &[Seat]) -> Result<Vec<Note>, String> {
+pub(crate) fn agreement(seen: &[Seen], seats: &[Seat], meet: bool) -> Result<Vec<Note>, String> {
     let mut nodes = Vec::new();
     for Seen { rank, node } in seen {
         let name = members::name(seats, *rank);
@@ -25,7 +26,11 @@ pub(crate) fn agreement(seen: &[Seen], seats: &[Seat]) -> Result<Vec<Note>, Stri
         }
     }
     let places = |node: &Node| node.storages.iter().map(filesystem).collect::<Vec<_>>().join(", ");
-    if let Some(difference) = difference(&nodes, places) {
+    // A server may have several names: what they export is the same if its root is.
+    let roots = |node: &Node| node.storages.iter().map(nfs_root).collect::<Option<Vec<_>>>();
+    let first = nodes.first().and_then(|(_, node)| roots(node));
+    let same_roots = first.is_some() && nodes.iter().all(|(_, node)| roots(node) == first);
+    if let Some(difference) = difference(&nodes, places).filter(|_| !meet && !same_roots) {
         return Err(format!("fio: the ranks are not on the same filesystem: {difference}; mount it on all nodes"));
     }
     let notes = [
@@ -51,6 +56,10 @@ fn filesystem(storage: &Storage) -> String {
         Some(_) => format!("{} from {}", mount.fstype, mount.source),
         None => mount.fstype.clone(),
     }
+}
+
+fn nfs_root(storage: &Storage) -> Option<NfsRoot> {
+    storage.nfs.as_ref()?.root
 }
 
 fn server(storage: &Storage) -> String {
@@ -83,7 +92,7 @@ fn difference(nodes: &[(String, &Node)], of: impl Fn(&Node) -> String) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use results::evidence::{Mount, Seen as Fact};
+    use results::evidence::{Mount, NfsIdentity, Seen as Fact, ServerIdentity};
 
     fn seen(rank: u32, kernel: &str, fstype: &str, options: &[&str]) -> Seen {
         let options = options.iter().map(ToString::to_string).collect();
@@ -101,19 +110,51 @@ mod tests {
     #[test]
     fn what_differs_is_named_with_the_nodes() {
         let same = [seen(0, "6.1", "nfs4", &["rw"]), seen(1, "6.1", "nfs4", &["rw", "clientaddr=10.0.0.2"])];
-        assert_eq!(agreement(&same, &seats()), Ok(Vec::new()));
+        assert_eq!(agreement(&same, &seats(), false), Ok(Vec::new()));
         let mixed = [seen(0, "6.1", "nfs4", &["rw"]), seen(1, "6.2", "nfs4", &["ro"]), seen(2, "6.1", "nfs4", &["rw"])];
-        let notes = agreement(&mixed, &seats()).unwrap();
+        let notes = agreement(&mixed, &seats(), false).unwrap();
         assert_eq!(notes.iter().map(|note| note.id.as_str()).collect::<Vec<_>>(), ["kernels-differ", "mounts-differ"]);
         assert_eq!(notes[0].text, "the ranks differ in their kernel: 6.1 on a, c; 6.2 on b");
+    }
+
+    /// A rank that has mounted this from that server; `root`: its change time.
+    fn of_server(rank: u32, server: &str, root: Option<u64>) -> Seen {
+        let mut seen = seen(rank, "6.1", "nfs4", &["rw"]);
+        let storage = &mut seen.node.as_mut().unwrap().storages[0];
+        if let Fact::Value(mount) = &mut storage.mount {
+            mount.source = format!("{server}:/data");
+        }
+        storage.server = Some(ServerIdentity { address: format!("{server}:2049"), ..ServerIdentity::default() });
+        let root = root.map(|changed_ns| NfsRoot { inode: 2, changed_ns });
+        storage.nfs = Some(NfsIdentity { root, ..NfsIdentity::default() });
+        seen
+    }
+
+    #[test]
+    fn a_server_may_have_two_addresses() {
+        let ids = |one: Seen, other: Seen, meet: bool| {
+            let notes = agreement(&[one, other], &seats(), meet)?;
+            Ok::<_, String>(notes.into_iter().map(|note| note.id).collect::<Vec<_>>())
+        };
+        let differ = Ok(vec!["servers-differ".to_owned()]);
+        assert_eq!(ids(of_server(0, "s1", Some(7)), of_server(1, "s2", Some(7)), false), differ, "one root");
+        assert_eq!(ids(of_server(0, "s1", None), of_server(1, "s2", None), true), differ, "they meet in a directory");
+        let refused = ids(of_server(0, "s1", Some(7)), of_server(1, "s2", Some(8)), false).unwrap_err();
+        assert!(refused.contains("nfs4 from s1:/data on a; nfs4 from s2:/data on b"), "{refused}");
+        assert!(
+            ids(of_server(0, "s1", None), of_server(1, "s2", None), false).is_err(),
+            "nothing shows that it is one"
+        );
+        assert_eq!(ids(of_server(0, "s1", Some(7)), of_server(1, "s1", Some(8)), false), Ok(Vec::new()), "as it was");
     }
 
     #[test]
     fn another_filesystem_or_a_rank_that_cannot_run_ends_it() {
         let missing = [seen(0, "6.1", "nfs4", &[]), seen(1, "6.1", "ext4", &[])];
-        let refused = agreement(&missing, &seats()).unwrap_err();
+        let refused = agreement(&missing, &seats(), false).unwrap_err();
         assert!(refused.contains("ext4 on b; nfs4 on a"), "{refused}");
-        let refused = agreement(&[Seen { rank: 2, node: Err("no such file".to_owned()) }], &seats()).unwrap_err();
+        let refused =
+            agreement(&[Seen { rank: 2, node: Err("no such file".to_owned()) }], &seats(), false).unwrap_err();
         assert_eq!(refused, "fio: rank 2 on c cannot run: no such file");
     }
 }

@@ -152,8 +152,17 @@ fn or_unknown(text: Option<String>, source: &str) -> String {
 }
 
 fn about_nfs(page: &mut Page, nfs: &NfsIdentity) {
-    let NfsIdentity { version, rsize_bytes, wsize_bytes, nconnect, transport, hard, synchronous, attribute_cache_s } =
-        nfs;
+    let NfsIdentity {
+        version,
+        rsize_bytes,
+        wsize_bytes,
+        nconnect,
+        transport,
+        hard,
+        synchronous,
+        attribute_cache_s,
+        root,
+    } = nfs;
     let source = "mountinfo";
     page.heading("NFS");
     page.line("version", &or_unknown(version.clone(), source));
@@ -171,6 +180,8 @@ fn about_nfs(page: &mut Page, nfs: &NfsIdentity) {
         format!("cached {file_min}-{file_max} s, of directories {directory_min}-{directory_max} s")
     });
     page.line("attributes", &or_unknown(times, source));
+    let root = root.map(|root| format!("inode {} of the server", root.inode));
+    page.line("root", &or_unknown(root, "statx"));
 }
 
 fn about_fuse(page: &mut Page, fuse: &FuseIdentity) {

@@ -69,6 +69,11 @@ fn a_slow_client() {
     let record = record(&place);
     let slow: Vec<&str> = of_kind(&record, "slow-node");
     assert_eq!(slow, ["node3"], "{:?}", record.findings);
+    // The clients go to one server by two addresses.
+    let notes: Vec<&str> = record.notes.iter().map(|note| note.id.as_str()).collect();
+    assert!(notes.contains(&"servers-differ"), "{notes:?}");
+    let address = |rank: usize| record.nodes[rank].storages[0].server.as_ref().map(|server| server.address.clone());
+    assert!(address(0) == address(2) && address(0).is_some() && address(0) != address(1), "{:?}", address(1));
 }
 
 fn of_kind<'a>(record: &'a RunRecord, id: &str) -> Vec<&'a str> {

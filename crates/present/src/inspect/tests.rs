@@ -84,6 +84,7 @@ fn nfs() -> Storage {
             hard: Some(true),
             synchronous: Some(false),
             attribute_cache_s: Some([3, 60, 30, 60]),
+            root: None,
         }),
         server: Some(ServerIdentity {
             address: "192.0.2.1:2049".into(),

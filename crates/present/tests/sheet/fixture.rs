@@ -196,6 +196,7 @@ pub(crate) fn nfs_mount() -> Storage {
             hard: Some(true),
             synchronous: Some(false),
             attribute_cache_s: Some([3, 60, 30, 60]),
+            root: None,
         }),
         server: server("10.0.0.5:2049", 312_000),
         ..Storage::default()

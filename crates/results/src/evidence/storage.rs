@@ -138,6 +138,18 @@ pub struct NfsIdentity {
     pub synchronous: Option<bool>,
     /// Attribute cache times acregmin, acregmax, acdirmin, acdirmax, seconds.
     pub attribute_cache_s: Option<[u64; 4]>,
+    /// The root of the mount, as the server has it. `None`: it is not visible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<NfsRoot>,
+}
+
+/// The directory that is mounted. Two mounts have the same one if both numbers are the same, whatever the server is called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct NfsRoot {
+    /// Number of its inode.
+    pub inode: u64,
+    /// Its last change by the server's clock, ns since 1970.
+    pub changed_ns: u64,
 }
 
 /// A FUSE mount.

@@ -38,7 +38,9 @@ pub(super) fn storage(look: &Look, asked: &Path, writes: bool) -> Storage {
     let mount = place.mount.as_ref().ok();
     let found: &[BlockDevice] = place.devices.as_ref().map_or(&[], Vec::as_slice);
     let class = class_of(&place, found);
-    let nfs = mount.filter(|mount| nfs::is_nfs(&mount.fstype)).map(|mount| nfs::identity(look, mount));
+    let nfs = mount
+        .filter(|mount| nfs::is_nfs(&mount.fstype))
+        .map(|mount| NfsIdentity { root: place.nfs_root, ..nfs::identity(look, mount) });
     let fuse = mount.filter(|mount| crate::is_fuse(&mount.fstype)).map(|mount| fuse::identity(look, mount));
     let endpoint = mount.and_then(|mount| endpoint::endpoint(mount, fuse.as_ref()));
     let transport = nfs.as_ref().and_then(|nfs: &NfsIdentity| nfs.transport.as_deref());

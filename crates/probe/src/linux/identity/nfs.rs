@@ -35,6 +35,7 @@ pub(super) fn identity(look: &Look, mount: &Mount) -> NfsIdentity {
         },
         synchronous: Some(mount.option("sync").is_some()),
         attribute_cache_s: attribute_cache(&number),
+        root: None,
     }
 }
 
@@ -78,6 +79,7 @@ mod tests {
             hard: Some(true),
             synchronous: Some(true),
             attribute_cache_s: None,
+            root: None,
         };
         assert_eq!(identity(&look, &mount(options)), expected);
         let old = identity(&look, &mount("vers=4,minorversion=1,soft,proto=udp"));

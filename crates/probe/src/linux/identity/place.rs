@@ -10,10 +10,11 @@ use std::time::Duration;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
 
+use super::nfs;
 use crate::linux::layers::{self, Asked};
 use crate::linux::{Look, block, class, mounts, paths};
 use crate::{Fact, FileKind, NotVisible};
-use results::evidence::{BlockDevice, DeviceNumber, DirectIo, Layer, Mount, Space};
+use results::evidence::{BlockDevice, DeviceNumber, DirectIo, Layer, Mount, NfsRoot, Space};
 
 /// A path that says nothing for this time counts as one that does not answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -45,6 +46,8 @@ pub(super) struct Place {
     /// The device's number, if it is one.
     pub(super) device: Option<DeviceNumber>,
     pub(super) attributes: StatxAttributes,
+    /// The root of its mount, if that is of NFS.
+    pub(super) nfs_root: Option<NfsRoot>,
 }
 
 /// Asks, and gives up on a path that does not answer. Where no thread can be started the question is asked without a
@@ -111,6 +114,7 @@ fn answering(look: &Look, asked: Asked<'_>, is_asked_for: bool, metadata: &Metad
         direct_io: direct_io(&resolved, kind, mount.as_ref().ok()),
         space: if is_device { Err(device_instead()) } else { paths::space(path) },
         data_mount: mount.as_ref().ok().and_then(|mount| layers::data_mount(look, mount, asked)),
+        nfs_root: mount.as_ref().ok().filter(|mount| nfs::is_nfs(&mount.fstype)).and_then(nfs_root),
         mount,
         devices: layers::devices(look, &layers),
         layers,
@@ -156,6 +160,7 @@ fn unknown(reason: &NotVisible) -> Place {
         devices: Err(without_path),
         device: None,
         attributes: StatxAttributes::empty(),
+        nfs_root: None,
     }
 }
 
@@ -197,6 +202,13 @@ fn a_file_in(directory: &Path) -> Option<PathBuf> {
     let names = std::fs::read_dir(directory).ok()?.take(SAMPLE_NAMES).flatten();
     let mut files = names.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
     files.next().map(|entry| entry.path())
+}
+
+/// Asked of the server: other clients may have changed it.
+fn nfs_root(mount: &Mount) -> Option<NfsRoot> {
+    let stat = rustix::fs::statx(CWD, &*mount.mount_point, AtFlags::STATX_FORCE_SYNC, StatxFlags::BASIC_STATS).ok()?;
+    let changed = Duration::new(stat.stx_ctime.tv_sec.try_into().ok()?, stat.stx_ctime.tv_nsec);
+    Some(NfsRoot { inode: stat.stx_ino, changed_ns: changed.as_nanos().try_into().ok()? })
 }
 
 fn attributes(path: &Path) -> StatxAttributes {
