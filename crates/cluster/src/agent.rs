@@ -1,6 +1,7 @@
 //! The process of a rank that speaks with the other ranks.
 
 mod comparison;
+mod heartbeat;
 #[cfg(test)]
 mod many_ranks_tests;
 mod progress;
@@ -24,6 +25,7 @@ use crate::members::{self, Member, Seat};
 use crate::messages::{Body, Lost, Message, Order, Reached, Release, Round, Welcome};
 use crate::tree;
 use comparison::Comparison;
+use heartbeat::Heartbeat;
 use progress::Progress;
 pub use worker::WorkerProcess;
 use worker::{Event, Worker};
@@ -86,6 +88,7 @@ pub struct Agent<T> {
     /// This clock against the first rank's.
     offset: Offset,
     comparison: Comparison,
+    heartbeat: Heartbeat,
     progress: Progress,
     /// The clocks of all ranks when they were compared last.
     clocks_before: Vec<(u32, Offset)>,
@@ -122,6 +125,7 @@ impl<T: Transport> Agent<T> {
             meets: false,
             offset: Offset::default(),
             comparison: Comparison::default(),
+            heartbeat: Heartbeat::new(tree::children(rank, transport.ranks()), bounds),
             progress: Progress::new(children),
             clocks_before: Vec::new(),
             record: None,
@@ -139,8 +143,8 @@ impl<T: Transport> Agent<T> {
         Ending::Over
     }
 
-    /// Serves until all is over.
-    pub fn run(mut self) -> Ending {
+    /// Serves until all is over. `say`: what the first rank says to whoever waits.
+    pub fn run(mut self, say: impl Fn(&str)) -> Ending {
         self.greet();
         while !self.over {
             match self.worker.events.recv_timeout(LOOK) {
@@ -151,8 +155,14 @@ impl<T: Transport> Agent<T> {
                 Err(RecvTimeoutError::Disconnected) => self.clock.sleep_until_ns(self.clock.now_ns() + 4_000_000),
             }
             while let Some((from, message)) = self.next() {
-                self.hear(from, message);
+                let again = self.heartbeat.heard(from, self.clock.now_ns());
+                again.into_iter().for_each(|sentence| self.pass_up(sentence, &say));
+                match message {
+                    Message::Says(sentence) => self.pass_up(sentence, &say),
+                    message => self.hear(from, message),
+                }
             }
+            self.look_at_silence(&say);
             self.pass_on_signal();
             if let Some(reason) = self.worker.silence(self.clock.now_ns()) {
                 self.lose_worker(Some(reason));
@@ -162,6 +172,25 @@ impl<T: Transport> Agent<T> {
             (false, _) => Ending::Followed { signal: u8::try_from(self.passed_on).ok().filter(|signal| *signal > 0) },
             (true, None) => Ending::Over,
             (true, Some(_)) => Ending::Lost(self.left),
+        }
+    }
+
+    /// Gives its parent a sign, and tells of children that give none.
+    fn look_at_silence(&mut self, say: &impl Fn(&str)) {
+        let now_ns = self.clock.now_ns();
+        if self.heartbeat.is_due(now_ns) {
+            self.send_up(&Message::Sign);
+        }
+        for sentence in self.heartbeat.silent(now_ns) {
+            self.pass_up(sentence, say);
+        }
+    }
+
+    /// A sentence for whoever waits goes to the first rank.
+    fn pass_up(&mut self, sentence: String, say: &impl Fn(&str)) {
+        match self.is_first() {
+            true => say(&sentence),
+            false => self.send_up(&Message::Says(sentence)),
         }
     }
 
@@ -216,6 +245,9 @@ impl<T: Transport> Agent<T> {
     fn hear(&mut self, from: usize, message: Message) {
         match message {
             Message::Hello(members) => {
+                if let Some(child) = members.first() {
+                    self.heartbeat.runs_on(from, &child.host);
+                }
                 self.members.extend(members);
                 self.greeted += 1;
                 self.greet();
@@ -231,7 +263,7 @@ impl<T: Transport> Agent<T> {
             Message::Release(release) => self.release(release),
             Message::Stop(signal) => self.stop(signal),
             Message::Over => self.end(),
-            Message::Ping | Message::Pong(_) | Message::Ticked | Message::Alive => {}
+            Message::Ping | Message::Pong(_) | Message::Ticked | Message::Alive | Message::Sign | Message::Says(_) => {}
         }
     }
 

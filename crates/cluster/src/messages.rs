@@ -26,6 +26,10 @@ pub(crate) enum Message {
     Pong(u64),
     /// Up: the comparison is over.
     Ticked,
+    /// Up: this rank is there.
+    Sign,
+    /// Up: a sentence for whoever waits, about a rank that is silent or speaks again.
+    Says(String),
     /// Up: the clocks of a branch.
     Clocks(Vec<(u32, Offset)>),
     /// From the first rank's worker to all: run this.

@@ -48,7 +48,7 @@ pub(crate) fn run(launched: &Launched, words: &[OsString], face: impl FnOnce(&[O
                 return Agent::<OverMpi>::refuse(worker, launched.strangers(&library()));
             }
             match Agent::begin(mpi, VERSION, worker, bounds(), signal) {
-                Ok(agent) => launched.ending(agent.run()),
+                Ok(agent) => launched.ending(agent.run(|sentence| print_stderr(&format!("fsdyno: {sentence}")))),
                 Err(error) => {
                     print_stderr(&format!("fsdyno: a rank cannot begin: {error}"));
                     Ending::Lost(None)

@@ -74,6 +74,25 @@ fn a_worker_that_hangs_is_left_behind() {
     assert!(missing.len() == 1 && missing[0].0 == 1 && missing[0].1.starts_with("it did not answer"), "{missing:?}");
 }
 
+/// As a machine without power or network: its connections stay.
+#[test]
+fn a_silent_rank_is_named_while_the_others_wait() {
+    let place = Place::new();
+    let Some(program) = program() else { return };
+    let mut command = command(&place.path(""), 3, program, LONG);
+    let mut running = Running::start(command.env("FSDYNO_PATIENCE", "9"));
+    let (agent, worker) = agent_and_worker(running.id(), 1);
+    wait_until("a worker that hears signals", || hears_term(worker));
+    [agent, worker].iter().for_each(|process| signal(*process, "STOP"));
+    running.wait_until("its name", |running| running.output().contains("rank 1"));
+    [agent, worker].iter().for_each(|process| signal(*process, "CONT"));
+    let ran = running.finish();
+    for part in [" has said nothing for ", " and the other ranks wait", " speaks again"] {
+        assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
+    }
+    assert!(missing(&record(&place)).is_empty(), "it was waited for: {}", ran.stderr);
+}
+
 #[test]
 fn a_rank_that_is_killed_with_its_agent_leaves_the_record_of_the_first() {
     let place = Place::new();

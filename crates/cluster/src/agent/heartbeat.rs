@@ -1,0 +1,116 @@
+//! Which children speak: a machine without power or network leaves its connections open, and MPI notices for a quarter of
+//! an hour nothing. Until then the others wait, and the first rank says for whom.
+
+use run::Bounds;
+
+/// A sign is sent this many times within the limit.
+const SIGNS: u64 = 5;
+
+/// The part of the patience after which a silent rank is named: 10 of 30 s.
+const PATIENCE_PART: u64 = 3;
+
+/// What this rank knows of those that report to it.
+#[derive(Debug)]
+pub(super) struct Heartbeat {
+    limit_ns: u64,
+    signed_ns: u64,
+    children: Vec<Child>,
+}
+
+#[derive(Debug)]
+struct Child {
+    rank: usize,
+    /// `None`: it has not said hello.
+    host: Option<String>,
+    /// `None`: it is not waited for yet.
+    heard_ns: Option<u64>,
+    is_named: bool,
+}
+
+impl Heartbeat {
+    pub(super) fn new(children: impl Iterator<Item = usize>, bounds: Bounds) -> Heartbeat {
+        let limit_ns = bounds.patience().as_nanos() as u64 / PATIENCE_PART;
+        let child = |rank| Child { rank, host: None, heard_ns: None, is_named: false };
+        Heartbeat { limit_ns, signed_ns: 0, children: children.map(child).collect() }
+    }
+
+    /// Whether this rank is to give its parent a sign now.
+    pub(super) fn is_due(&mut self, now_ns: u64) -> bool {
+        let due = now_ns >= self.signed_ns + self.limit_ns / SIGNS;
+        if due {
+            self.signed_ns = now_ns;
+        }
+        due
+    }
+
+    /// The machine of a child.
+    pub(super) fn runs_on(&mut self, rank: usize, host: &str) {
+        if let Some(child) = self.children.iter_mut().find(|child| child.rank == rank) {
+            child.host = Some(host.to_owned());
+        }
+    }
+
+    /// A rank has said something. A sentence, if it was named as silent before.
+    pub(super) fn heard(&mut self, rank: usize, now_ns: u64) -> Option<String> {
+        let child = self.children.iter_mut().find(|child| child.rank == rank)?;
+        child.heard_ns = Some(now_ns);
+        std::mem::take(&mut child.is_named).then(|| format!("{} speaks again", child.name()))
+    }
+
+    /// A sentence for each child that has become silent; called when all that has come is heard.
+    pub(super) fn silent(&mut self, now_ns: u64) -> Vec<String> {
+        let mut sentences = Vec::new();
+        for child in &mut self.children {
+            let silent_ns = now_ns.saturating_sub(*child.heard_ns.get_or_insert(now_ns));
+            if silent_ns > self.limit_ns && !child.is_named {
+                child.is_named = true;
+                let seconds = silent_ns / 1_000_000_000;
+                sentences.push(format!(
+                    "{} has said nothing for {seconds} s, and the other ranks wait: look whether its machine and network \
+                     are up; Ctrl-C ends all ranks and keeps what they have",
+                    child.name()
+                ));
+            }
+        }
+        sentences
+    }
+}
+
+impl Child {
+    fn name(&self) -> String {
+        match &self.host {
+            Some(host) => format!("rank {} on {host}", self.rank),
+            None => format!("rank {}", self.rank),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: u64 = 1_000_000_000;
+
+    #[test]
+    fn a_silent_rank_is_named_once_and_again_when_it_speaks() {
+        let mut heartbeat = Heartbeat::new([1, 2].into_iter(), Bounds::of_seconds(30));
+        assert_eq!(heartbeat.silent(100 * S), [""; 0], "the wait begins here");
+        heartbeat.runs_on(2, "node2");
+        assert_eq!(heartbeat.heard(2, 101 * S), None);
+        assert!(heartbeat.silent(110 * S).is_empty(), "10 s are not over");
+        let named = heartbeat.silent(111 * S);
+        assert!(named.len() == 1 && named[0].starts_with("rank 1 has said nothing for 11 s"), "{named:?}");
+        let named = heartbeat.silent(112 * S);
+        assert!(named.len() == 1 && named[0].starts_with("rank 2 on node2 has said nothing for 11 s"), "{named:?}");
+        assert!(heartbeat.silent(200 * S).is_empty(), "once");
+        assert_eq!(heartbeat.heard(2, 201 * S).as_deref(), Some("rank 2 on node2 speaks again"));
+        assert_eq!(heartbeat.heard(7, 201 * S), None, "none of its children");
+    }
+
+    #[test]
+    fn signs_are_more_frequent_than_the_limit() {
+        let mut heartbeat = Heartbeat::new([].into_iter(), Bounds::of_seconds(30));
+        let due = (100..120).filter(|second| heartbeat.is_due(second * S)).count();
+        assert_eq!(due, 10, "each 2 s");
+    }
+}
