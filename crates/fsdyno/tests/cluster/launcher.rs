@@ -72,6 +72,8 @@ pub(crate) fn launcher(place: &Path, ranks: u32) -> Command {
     }
     command.arg("-n").arg(ranks.to_string());
     command.current_dir(place).env("HOME", place).env("XDG_DATA_HOME", place.join("home"));
+    // Ranks of one machine: interfaces that stacks beside them add and remove are none of theirs.
+    command.env("OMPI_MCA_btl_tcp_if_include", "lo").env("OMPI_MCA_oob_tcp_if_include", "lo");
     command.stdin(std::process::Stdio::null());
     command
 }

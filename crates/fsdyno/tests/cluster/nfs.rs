@@ -53,7 +53,7 @@ fn the_knee() {
     show(&study.sentences.join("\n"));
     let [sentence] = &study.sentences[..] else { panic!("{:?}", study.sentences) };
     assert!(sentence.contains("saturates at 2 nodes"), "{sentence}");
-    assert!(sentence.contains(", the server's link."), "{sentence}");
+    assert!(sentence.contains(", limited by the server's link ("), "{sentence}");
     let left = shell("ls /mnt/server");
     assert!(!left.contains("fsdyno-work"), "{left}");
 }
