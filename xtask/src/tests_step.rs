@@ -43,7 +43,12 @@ struct Tier {
 /// Those that take longest first, and before them those that only wait: they run side by side with those below. What
 /// compiles for another system begins early.
 const TIERS: &[Tier] = &[
-    Tier { beside: Beside::Nothing, choice: &["series::", "trust::"], ..judges_timing("trust", &["lab"]) },
+    Tier {
+        beside: Beside::Nothing,
+        choice: &["series::", "trust::"],
+        nightly: true,
+        ..judges_timing("trust", &["lab"])
+    },
     Tier { beside: Beside::Nothing, ..judges_timing("traps", &["traps"]) }.waits("4"),
     Tier {
         beside: Beside::Compilers,
@@ -135,7 +140,7 @@ pub(crate) fn tiers(nightly: bool) -> Vec<String> {
 }
 
 /// How many programs run at a time: most tests wait for storage or for a clock, and leave the processors to others.
-const LANES: usize = 3;
+const LANES: usize = 4;
 
 /// How many failed tests have a second try, alone: the machine may have been busy with something else. Each is named. Where
 /// more fail on a machine that is idle otherwise, it was not the machine.
