@@ -78,7 +78,8 @@ const MEMORIES: &[Choice] = &[
     Choice::new("mmap", "Anonymous pages, or a private mapping of a file").tail("path"),
     Choice::new("mmapshared", "A shared mapping, of a file if one is named").tail("path"),
     Choice::new("mmaphuge", "Anonymous huge pages, or a shared mapping of a file on hugetlbfs").tail("path"),
-    Choice::new("cudamalloc", "Memory of a GPU").status(NotYet("GPU memory is not supported")),
+    Choice::new("cudamalloc", "Memory of a GPU")
+        .status(Rejected("memory of a GPU needs its maker's library; mem=malloc, mmaphuge or shm have the machine's")),
 ];
 
 const SUBMIT_MODES: &[Choice] = &[

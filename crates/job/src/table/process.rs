@@ -49,7 +49,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("cgroup_weight", integer(100, 1000, ignore)).tier(4).help("Weight of that cgroup").status(GROUPS),
     option("cgroup_nodelete", boolean(ignore)).tier(4).default("0").help("Leave that cgroup behind").status(GROUPS),
     option("gpu_dev_id", integer(0, COUNT_MAX, ignore))
-        .tier(4).help("GPU whose memory holds the buffers").status(NotYet("GPU memory is not supported")),
+        .tier(4).help("GPU whose memory holds the buffers").status(Rejected("memory of a GPU needs its maker's library")),
     option("profile", text(ignore_text))
         .tier(4).help("A built-in workload of fio").status(Rejected("the profiles act and tiobench are not built")),
 ];
