@@ -166,7 +166,7 @@ fn below<'a>(label: &'static str, lines: &'a [String]) -> impl Iterator<Item = (
 
 impl TrustLine {
     /// `caution: 4 of 9 tests: CPU contention; not visible: foreign load`.
-    pub(crate) fn words(&self) -> String {
+    pub fn words(&self) -> String {
         format!("{}: {}", self.trust.word(), self.reasons(usize::MAX))
     }
 

@@ -43,11 +43,21 @@ impl Attribute {
         let found = attribute(&server, &client)?;
         let first_line = format!("{} on the server, {} on the client", server.id, client.id);
         let whole = self.whole();
+        let [of_server, of_client] = [&server, &client].map(|study| present::Headline::of(study).trust);
         Ok(printed(&if self.json {
             let patterns: Vec<Value> = found.iter().map(as_json).collect();
-            present::document(headline(&found), json!({"server": server.id, "client": client.id, "patterns": patterns}))
+            present::document(
+                headline(&found),
+                json!({
+                    "server": server.id,
+                    "client": client.id,
+                    "trust": {"server": of_server, "client": of_client},
+                    "patterns": patterns,
+                }),
+            )
         } else if self.wide || !is_terminal(&io::stdout()) {
-            as_text(&first_line, &found)
+            let trust = [("server", of_server), ("client", of_client)];
+            as_text(&first_line, &found, &trust.map(|(side, trust)| format!("trust: {side} {}", trust.words())))
         } else {
             let parts: Vec<_> =
                 found.iter().map(|one| (&*one.pattern, one.outcome.as_ref().map_err(|why| &**why))).collect();
@@ -75,12 +85,14 @@ fn headline(found: &[Attributed]) -> String {
 /// The answer where each pattern has a reason instead of figures.
 const NOTHING_KNOWN: &str = "What the network adds is known for no pattern; each pattern has its reason.";
 
-fn as_text(first_line: &str, found: &[Attributed]) -> String {
+fn as_text(first_line: &str, found: &[Attributed], trust: &[String]) -> String {
     let mut page = present::Page::new(first_line, 2, columns());
     if let Some(answer) = in_short(found) {
         page.gap();
         page.paragraph("", &answer);
     }
+    page.gap();
+    trust.iter().for_each(|line| page.paragraph("", line));
     for Attributed { title, outcome, .. } in found {
         page.heading(title);
         page.paragraph("  ", outcome.as_ref().map_or_else(String::as_str, |found| &found.sentence));
@@ -137,9 +149,9 @@ mod tests {
     fn what_cannot_be_told_says_why_in_both_forms() {
         let open = attributed(Err("the plans differ".into()));
         assert_eq!(
-            as_text("a on the server, b on the client", std::slice::from_ref(&open)),
+            as_text("a on the server, b on the client", std::slice::from_ref(&open), &["trust: server ok".to_owned()]),
             format!(
-                "a on the server, b on the client\n\n{NOTHING_KNOWN}\n\n4k random read, depth 1\n  the plans differ\n"
+                "a on the server, b on the client\n\n{NOTHING_KNOWN}\n\ntrust: server ok\n\n4k random read, depth 1\n  the plans differ\n"
             )
         );
         assert_eq!(headline(std::slice::from_ref(&open)), NOTHING_KNOWN);
@@ -201,7 +213,8 @@ mod tests {
         };
         let found = [attributed(Ok(found)), attributed(Err("the plans differ".into()))];
         let answer = "a\n\nMost of the latency on the client comes from the link (1 of 2 patterns).\n";
-        assert!(as_text("a", &found).starts_with(answer), "{}", as_text("a", &found));
+        let text = as_text("a", &found, &["trust: server ok", "trust: client caution"].map(str::to_owned));
+        assert!(text.starts_with(&format!("{answer}\ntrust: server ok\ntrust: client caution\n")), "{text}");
         let json = as_json(&found[0]);
         assert_eq!((&json["limit"], &json["added_share"]), (&json!("the link"), &json!(0.75)));
         assert!(json["queue_ns"].is_null(), "not visible is not 0");

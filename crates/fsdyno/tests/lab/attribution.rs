@@ -89,6 +89,11 @@ fn between(server: Measured, client: Measured) -> String {
     assert_eq!(shown.status.code(), Some(0), "{}", text(&shown.stderr));
     let json = client.bench.run(&[&words[..], &["--json"]].concat());
     let found: Value = serde_json::from_slice(&json.stdout).expect("one document");
+    for side in ["server", "client"] {
+        let trust = &found["trust"][side];
+        assert!(trust["trust"].is_string() && trust["not_visible"].is_array(), "{found:#}");
+        assert!(text(&shown.stdout).contains(&format!("trust: {side} ")), "{}", text(&shown.stdout));
+    }
     let pattern = &found["patterns"][0];
     assert!(pattern["queue_ns"].is_number() && pattern["round_trip_ns"].is_number(), "{found:#}");
     pattern["limit"].as_str().unwrap_or_else(|| panic!("no limit: {found:#}")).to_string()
