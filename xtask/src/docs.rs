@@ -55,5 +55,32 @@ pub(crate) fn run(words: &[String]) -> Result<bool, String> {
             println!("{} is stale: cargo xtask docs --write", document.path);
         }
     }
+    let readme = workspace.root.join("README.md");
+    let readme =
+        std::fs::read_to_string(&readme).map_err(|error| format!("cannot read {}: {error}", readme.display()))?;
+    let summary = job::compat::summary();
+    if !has_counts(&readme, &summary) {
+        fresh = false;
+        println!("README.md has other counts of options than COMPAT.md: {}", summary.trim());
+    }
     Ok(fresh)
+}
+
+/// Whether a text that is broken into lines has the counts of a summary.
+fn has_counts(text: &str, summary: &str) -> bool {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    words(text).contains(words(summary).trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_counts;
+
+    #[test]
+    fn counts_are_found_across_lines_and_others_are_not() {
+        let text = "Of fio's 3 options: 1 full,\n2 rejected (COMPAT.md)";
+        assert!(
+            has_counts(text, "3 options: 1 full, 2 rejected.\n") && !has_counts(text, "3 options: 2 full, 1 rejected.")
+        );
+    }
 }
