@@ -49,7 +49,6 @@ const BLOCKS: &[(&str, &str, Tried)] = &[
     ("replay", "Lateness (fsdyno)", Otherwise("printed, not typed")),
     ("scale", "mpirun ", Words(&[])),
     ("scale", "srun ", Words(&[])),
-    ("scale", "1m sequential read", Otherwise("printed, not typed")),
     ("scale", "128k random read", Otherwise("printed by what cluster: nfs runs")),
     ("scale", "skopeo ", Otherwise("it needs a registry; dist: clustered unpacks the same file")),
     ("scale", "kubectl ", Otherwise("it needs a cluster; dist: deployed reads the manifest")),
