@@ -66,7 +66,7 @@ const TIERS: &[Tier] = &[
     .waits("4"),
     tier("faults", &["faults"]).waits("4"),
     Tier { choice: &["--skip=nfs::"], ..tier(CLUSTER, &[CLUSTER]) }.waits("4"),
-    Tier { choice: &["nfs::"], ..judges_timing(CLIENTS, &[CLUSTER]) },
+    Tier { choice: &["nfs::"], nightly: true, ..judges_timing(CLIENTS, &[CLUSTER]) },
     Tier { choice: &["nfs::", "s3fs::caches", "sockets::"], ..judges_timing("mounts", &["lab"]) }.waits("4"),
     nightly("wine", &["wine"]),
     nightly(DIST, &[DIST]),
@@ -140,7 +140,7 @@ pub(crate) fn tiers(nightly: bool) -> Vec<String> {
 }
 
 /// How many programs run at a time: most tests wait for storage or for a clock, and leave the processors to others.
-const LANES: usize = 4;
+const LANES: usize = 3;
 
 /// How many failed tests have a second try, alone: the machine may have been busy with something else. Each is named. Where
 /// more fail on a machine that is idle otherwise, it was not the machine.

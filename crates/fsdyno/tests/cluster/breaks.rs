@@ -79,11 +79,11 @@ fn a_worker_that_hangs_is_left_behind() {
 fn a_silent_rank_is_named_while_the_others_wait() {
     let place = Place::new();
     let Some(program) = program() else { return };
-    let mut command = command(&place.path(""), 3, program, LONG);
+    let mut command = command(&place.path(""), 3, program, &format!("{LONG} --eta=always"));
     let mut running = Running::start(command.env("FSDYNO_PATIENCE", "9"));
     let (agent, worker) = agent_and_worker(running.id(), 1);
-    // All agents speak with each other.
-    running.wait_until("the run", |running| running.output().contains("Starting 1 process"));
+    // A long message to a process that is stopped would keep the launcher's library waiting: here all have their order.
+    running.wait_until("the run", |running| running.output().contains("[r="));
     [agent, worker].iter().for_each(|process| signal(*process, "STOP"));
     running.wait_until("its name", |running| running.output().contains("rank 1"));
     [agent, worker].iter().for_each(|process| signal(*process, "CONT"));

@@ -45,7 +45,7 @@ fn time(places: &[String], options: &str, command: &[&str]) -> Headline {
 /// What takes long may take minutes.
 fn asked(words: &[&str]) -> Ran {
     let place = Place::new();
-    run_within(Duration::from_mins(15), &mut place.command(words), &place.path("")).expect("it ends")
+    run_within(Duration::from_secs(15 * 60), &mut place.command(words), &place.path("")).expect("it ends")
 }
 
 /// The winners of the two verdicts: until the command had ended, and until all was durable.
