@@ -73,7 +73,10 @@ impl<'a> Sim<'a> {
     pub(crate) fn new(setup: &EngineSetup<'a>) -> Result<Sim<'a>, ArenaError> {
         let SimDevice { service_ns, channels, queue, faults } = setup.options.sim.clone();
         let depth = setup.depth as usize;
-        debug_assert!(faults.is_sorted_by_key(|fault| fault.number), "the script is in order");
+        let mut in_order: Vec<SimFault> = Vec::with_capacity(faults.len());
+        for fault in faults {
+            in_order.insert(in_order.partition_point(|before| before.number <= fault.number), fault);
+        }
         // Channels beyond the depth are never used.
         let channels = (channels.max(1) as usize).min(depth);
         Ok(Sim {
@@ -86,7 +89,7 @@ impl<'a> Sim<'a> {
             staged: Vec::with_capacity(depth),
             in_service: BinaryHeap::with_capacity(depth),
             submitted: 0,
-            faults: faults.into_boxed_slice(),
+            faults: in_order.into_boxed_slice(),
             faults_met: 0,
             fruitless_polls: 0,
         })
