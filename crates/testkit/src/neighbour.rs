@@ -18,6 +18,12 @@ impl Neighbour {
         Neighbour::doing(&format!("dd if=/dev/zero of={} bs=1M count=64 oflag=direct status=none", crate::word(file)))
     }
 
+    /// Writes the first 64 MiB of a file through the page cache and syncs them, again and again. The file keeps its length.
+    pub fn rewriting(file: &Path) -> Neighbour {
+        let file = crate::word(file);
+        Neighbour::doing(&format!("dd if=/dev/zero of={file} bs=1M count=64 conv=notrunc,fdatasync status=none"))
+    }
+
     fn doing(line: &str) -> Neighbour {
         // With a group of processes of its own, which ends as a whole.
         let line = format!("while true; do {line}; done");

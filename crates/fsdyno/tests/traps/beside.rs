@@ -44,6 +44,16 @@ fn a_cached_file_beside_a_writer() {
     assert!(direct.find("not-visible").is_none(), "{:?}", direct.find("not-visible"));
 }
 
+/// The neighbour's writes go through the pages that answer the reads, and the device moves bytes of the same file.
+#[test]
+fn a_cached_file_beside_a_writer_of_the_same_file() {
+    let Some(bench) = Bench::new() else { return };
+    warm(&bench);
+    let _neighbour = Neighbour::rewriting(&bench.path("file"));
+    bench.run(&reads("")).caught("page-cache", Severity::Invalid);
+    bench.run(&reads("--direct=1")).honest("page-cache");
+}
+
 #[test]
 fn a_mapped_file_beside_a_reader() {
     let Some(bench) = Bench::new() else { return };
