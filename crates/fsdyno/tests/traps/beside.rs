@@ -115,12 +115,15 @@ fn holes_beside_others() {
 }
 
 #[test]
-fn an_unsynced_write_beside_a_writer() {
+fn an_unsynced_write_beside_others() {
     let Some(bench) = Bench::new() else { return };
-    let _neighbour = Neighbour::writing(&bench.path("other"));
+    bench.file("other");
     let words = format!("--name=job --filename=new --rw=write --bs=1m --size={FILE_MIB}m");
-    bench.run(&words).caught("writes-in-memory", Severity::Invalid);
-    let synced = bench.run(&format!("{words} --end_fsync=1"));
-    synced.honest("writes-in-memory");
-    assert!(synced.find("not-visible").is_none(), "{:?}", synced.find("not-visible"));
+    for begin in [Neighbour::reading, Neighbour::writing] {
+        let _neighbour = begin(&bench.path("other"));
+        bench.run(&words).caught("writes-in-memory", Severity::Invalid);
+        let synced = bench.run(&format!("{words} --end_fsync=1"));
+        synced.honest("writes-in-memory");
+        assert!(synced.find("not-visible").is_none(), "{:?}", synced.find("not-visible"));
+    }
 }
