@@ -2,6 +2,7 @@
 
 mod cells;
 mod classes;
+mod on_request;
 
 use job::{Direction, PerDirection};
 use results::{DirectionRecord, Histogram, Latency, Moments, Samples};
@@ -10,6 +11,7 @@ use workload::Op;
 
 use cells::Cells;
 pub(crate) use classes::{CLASSES, class_of};
+use on_request::OnRequest;
 
 /// Running sums of one latency, ns. Who adds keeps the count: several sums of a lane share one.
 #[derive(Clone, Debug)]
@@ -106,34 +108,6 @@ struct Lane {
     response: Option<Distributed>,
     bandwidth: Window,
     iops: Window,
-}
-
-/// The distributions of `lat_percentiles` and `slat_percentiles`.
-#[derive(Clone)]
-struct OnRequest {
-    lat: Option<Cells>,
-    slat: Option<Cells>,
-}
-
-impl OnRequest {
-    fn new(kept: RecorderOptions) -> Option<Box<OnRequest>> {
-        let on_request =
-            OnRequest { lat: kept.lat_distribution.then(Cells::new), slat: kept.slat_distribution.then(Cells::new) };
-        (kept.lat_distribution || kept.slat_distribution).then(|| Box::new(on_request))
-    }
-
-    fn add(&mut self, lat_ns: u64, slat_ns: u64) {
-        if let Some(cells) = &mut self.lat {
-            cells.add(lat_ns);
-        }
-        if let Some(cells) = &mut self.slat {
-            cells.add(slat_ns);
-        }
-    }
-
-    fn clear(&mut self) {
-        [&mut self.lat, &mut self.slat].into_iter().flatten().for_each(Cells::clear);
-    }
 }
 
 /// A sampled rate: what the counter was when the window began.
@@ -571,6 +545,30 @@ fn clat_of(lane: &Lane) -> Latency {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Submitted after 100 ns, completed 1,000 ns later.
+    #[test]
+    fn distributions_on_request_are_each_of_their_own_latency() {
+        let shown =
+            ReportedFigures { clat: true, slat: true, lat: true, classes: false, bandwidth: false, sampled: false };
+        let kept = |lat_distribution, slat_distribution| {
+            let kept =
+                RecorderOptions { submission: true, lat_distribution, slat_distribution, ..RecorderOptions::default() };
+            let reads = PerDirection { read: true, ..PerDirection::default() };
+            let mut recorder = Recorder::new(reads, kept, 1);
+            recorder.timed(Direction::Read, Stamps { start_ns: 0, issue_ns: 100, end_ns: 1100 });
+            let read = recorder.counted(1, shown).directions.read;
+            [read.slat, read.clat, read.lat].map(|latency| latency.histogram)
+        };
+        let of = |latency_ns| {
+            let mut expected = Latency::with_histogram();
+            expected.record(latency_ns);
+            expected.histogram
+        };
+        assert_eq!(kept(true, true), [of(100), of(1000), of(1100)]);
+        assert_eq!(kept(true, false), [None, of(1000), of(1100)]);
+        assert_eq!(kept(false, false), [None, of(1000), None]);
+    }
 
     #[test]
     fn depth_levels_are_powers_of_two() {

@@ -1,5 +1,5 @@
-//! Which children speak: a machine without power or network leaves its connections open, and MPI notices for a quarter of
-//! an hour nothing. Until then the others wait, and the first rank says for whom.
+//! Which children speak. A machine without power or network leaves its connections open, and MPI needs a quarter of an hour
+//! to notice it. Until then the other ranks wait, and the first rank says for which rank.
 
 use run::Bounds;
 

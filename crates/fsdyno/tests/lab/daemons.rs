@@ -33,43 +33,36 @@ fn cold(file: &Path) {
     shell(&format!("sync {0}; dd if={0} iflag=nocache count=0 status=none", word(file)));
 }
 
+/// A daemon that encrypts `cipher` below `plain`: a file whose encrypted form is not in memory, and then is.
+fn encrypted(tool: &str, mount: &str) {
+    if !are_there(&[tool]) {
+        return;
+    }
+    let disk = place("LAB_LOCAL");
+    shell(&format!(
+        "set -e; cd {}; mkdir cipher plain; {mount} > /dev/null 2>&1; head -c 32M /dev/urandom > plain/file; sync; \
+         for file in cipher/*; do dd if=$file iflag=nocache count=0 status=none; done",
+        word(&disk)
+    ));
+    let file = disk.join("plain/file");
+    read(&file, "").silent(&["fuse-cache", "not-visible", "memory-storage"]);
+    read(&file, "--invalidate=0").invalid("fuse-cache");
+    shell(&format!("umount {}", word(&disk.join("plain"))));
+}
+
 #[test]
 fn an_encrypted_folder() {
     inside_beside_others("daemons::an_encrypted_folder", "ext4 --size-mb 256", || {
-        if !are_there(&["gocryptfs"]) {
-            return;
-        }
-        let disk = place("LAB_LOCAL");
-        shell(&format!(
-            "set -e; cd {}; mkdir cipher plain; echo word > word; gocryptfs -init -q -nosyslog -scryptn 10 -passfile word cipher; \
-             gocryptfs -q -nosyslog -passfile word cipher plain > /dev/null 2>&1; head -c 32M /dev/urandom > plain/file; sync; \
-             for file in cipher/*; do dd if=$file iflag=nocache count=0 status=none; done",
-            word(&disk)
-        ));
-        let file = disk.join("plain/file");
-        read(&file, "").silent(&["fuse-cache", "not-visible", "memory-storage"]);
-        read(&file, "--invalidate=0").invalid("fuse-cache");
-        shell(&format!("umount {}", word(&disk.join("plain"))));
+        let mount = "{ echo word > word; gocryptfs -init -q -nosyslog -scryptn 10 -passfile word cipher; \
+                     gocryptfs -q -nosyslog -passfile word cipher plain; }";
+        encrypted("gocryptfs", mount);
     });
 }
 
 #[test]
 fn another_encrypted_folder() {
     inside_beside_others("daemons::another_encrypted_folder", "ext4 --size-mb 256", || {
-        if !are_there(&["encfs"]) {
-            return;
-        }
-        let disk = place("LAB_LOCAL");
-        shell(&format!(
-            "set -e; cd {0}; mkdir cipher plain; echo word | encfs --standard --stdinpass {0}/cipher {0}/plain > /dev/null; \
-             head -c 32M /dev/urandom > plain/file; sync; \
-             for file in cipher/*; do dd if=$file iflag=nocache count=0 status=none; done",
-            word(&disk)
-        ));
-        let file = disk.join("plain/file");
-        read(&file, "").silent(&["fuse-cache", "not-visible", "memory-storage"]);
-        read(&file, "--invalidate=0").invalid("fuse-cache");
-        shell(&format!("umount {}", word(&disk.join("plain"))));
+        encrypted("encfs", "{ echo word | encfs --standard --stdinpass $PWD/cipher $PWD/plain; }");
     });
 }
 
