@@ -1,8 +1,8 @@
 //! From the figures of a test to the answer of a requirement.
 
-use results::quantity::{number, published};
-use results::statistics::Interval;
-use results::{Bound, Row, Severity, TestOrigin, Trust, Verdict, VerdictRow};
+use results::{Bound, Judge, Row, Severity, TestOrigin, Trust, Verdict, VerdictRow};
+use stats::Interval;
+use text::quantity::{number, published};
 
 use crate::estimate::{Course, Estimate, RUNS_MIN, Spread, estimate};
 use crate::gate::Outcome;

@@ -12,7 +12,8 @@ use guide::Problem;
 use guide::study::{Caller, Place, StudyRun};
 use guide::work_directory::{SpaceNeeds, WorkDirectory};
 use results::evidence::Space;
-use results::{Question, Severity, Study, sort};
+use results::{Question, Severity, Study};
+use stats::sort;
 
 mod estimate;
 mod gate;

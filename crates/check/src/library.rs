@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use guide::Problem;
 use guide::work_directory::reason;
 use os::files::{SMALL_FILE_BYTES_MAX, read_text};
-use results::sort;
+use stats::sort;
 
 use crate::Profile;
 

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use guide::Problem;
-use results::{Bound, Confidence, RequirementKind, TestOrigin, sort};
+use results::{Bound, Confidence, RequirementKind, TestOrigin};
 use serde::Deserialize;
+use stats::sort;
 use toml::Spanned;
 
 use crate::gate::Condition;

@@ -277,7 +277,7 @@ impl<T: Transport> Agent<T> {
             return self.send_up(&Message::Hello(members));
         }
         let mut members = std::mem::take(&mut self.members);
-        results::sort::by_key(&mut members, |member| member.rank);
+        stats::sort::by_key(&mut members, |member| member.rank);
         self.seats = members::seats(&members);
         let problem = members::problem(&members);
         let seats = (0..).zip(self.seats.iter().cloned()).collect();

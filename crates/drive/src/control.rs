@@ -1,14 +1,13 @@
 //! What a worker and the conductor exchange while I/O runs: the stop flag in one direction, totals in the other.
 //! A worker writes its own cell only, several times a second; nothing here is accessed per I/O.
 
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use job::{Direction, PerDirection};
 use results::JobRecord;
 
 use crate::bounds::Bounds;
-use crate::company::Company;
 use crate::end::WorkerEnd;
 
 /// What a worker is doing, with the letter that the progress line shows for it.
@@ -52,58 +51,19 @@ impl WorkerState {
     ];
 }
 
-/// Orders from the conductor to all workers of a run.
+/// Orders to all workers of a run.
 #[derive(Debug, Default)]
-pub struct Control {
+pub struct Orders {
     stop: AtomicBool,
-    signal: AtomicI32,
-    /// A worker or a layout that is stuck in the kernel was abandoned.
-    abandoned: AtomicBool,
     /// Grows with each request for an interim record.
     snapshot_epoch: AtomicU32,
     bounds: Bounds,
-    /// The orders of the study that this run is part of.
-    study: Option<Arc<Control>>,
-    /// The other ranks that run the same.
-    company: Option<Arc<dyn Company>>,
 }
 
-impl Control {
+impl Orders {
     /// Orders of a run with these timeouts.
-    pub fn with_bounds(bounds: Bounds) -> Control {
-        Control { bounds, ..Control::default() }
-    }
-
-    /// The same for one of several ranks.
-    pub fn in_company(self, company: Option<Arc<dyn Company>>) -> Control {
-        Control { company, ..self }
-    }
-
-    /// The other ranks that run the same; `None`: it runs alone.
-    pub fn company(&self) -> Option<&dyn Company> {
-        self.company.as_deref()
-    }
-
-    /// How many ranks run the same.
-    pub fn ranks(&self) -> u32 {
-        self.company().map_or(1, Company::ranks)
-    }
-
-    /// Orders of one run of a study: it follows those of the study, and can end alone.
-    pub fn within(study: &Arc<Control>) -> Control {
-        let company = study.company.clone();
-        Control { bounds: study.bounds, study: Some(Arc::clone(study)), company, ..Control::default() }
-    }
-
-    /// Takes over a stop or signal of the study; the conductor calls it several times a second.
-    pub fn follow(&self) {
-        self.company().inspect(|company| company.alive());
-        let Some(study) = &self.study else { return };
-        match study.signal() {
-            Some(signal) => self.stop_by_signal(signal),
-            None if study.stopped() => self.stop(),
-            None => {}
-        }
+    pub fn with_bounds(bounds: Bounds) -> Orders {
+        Orders { bounds, ..Orders::default() }
     }
 
     /// The timeouts of the run.
@@ -116,14 +76,6 @@ impl Control {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Stops because of a signal; the first one is remembered, and the other ranks hear of it.
-    pub fn stop_by_signal(&self, signal: i32) {
-        // A second signal must not hide the first; failure of the exchange is exactly that case.
-        let _ = self.signal.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
-        self.stop();
-        self.company().inspect(|company| company.signalled(signal));
-    }
-
     /// Whether the run is to end.
     pub fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
@@ -132,26 +84,6 @@ impl Control {
     /// The flag itself, for the layout.
     pub fn stop_flag(&self) -> &AtomicBool {
         &self.stop
-    }
-
-    /// The signal that ended the run.
-    pub fn signal(&self) -> Option<i32> {
-        match self.signal.load(Ordering::Relaxed) {
-            0 => None,
-            signal => Some(signal),
-        }
-    }
-
-    /// A stuck worker or layout was abandoned: others on the same storage may get stuck as well, so the run ends.
-    pub fn abandon(&self) {
-        self.abandoned.store(true, Ordering::Relaxed);
-        self.stop();
-        self.study.iter().for_each(|study| study.abandon());
-    }
-
-    /// Whether a worker or a layout was abandoned.
-    pub fn abandoned(&self) -> bool {
-        self.abandoned.load(Ordering::Relaxed)
     }
 
     /// Asks the workers for interim records.

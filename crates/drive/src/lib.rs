@@ -5,7 +5,6 @@
 #![forbid(unsafe_code)]
 
 mod bounds;
-mod company;
 mod control;
 mod end;
 mod file_locks;
@@ -23,8 +22,7 @@ mod verification;
 mod wall;
 
 pub use bounds::{Bounds, Silence};
-pub use company::{Company, JointRun};
-pub use control::{Control, Published, WorkerCell, WorkerState};
+pub use control::{Orders, Published, WorkerCell, WorkerState};
 pub use end::WorkerEnd;
 pub use file_locks::{LockedFiles, file_locks};
 pub use flow::{FlowShare, Flows};

@@ -18,7 +18,8 @@ use engine::{Completion, Engine, Slot, Slots};
 use job::Direction;
 use os::clock::Clock;
 use os::errno::{EILSEQ, EIO, ENOSPC};
-use results::{JobRecord, LostRequests, sort};
+use results::{JobRecord, LostRequests};
+use stats::sort;
 use workload::{BLOCK_OPS, Block, Content, FileRange, Generator, Op, OpKind, Refill, UNNUMBERED};
 
 use equipment::Equipped;
@@ -27,7 +28,7 @@ pub use governor::Governor;
 pub use holds::Holds;
 pub use search::DepthSearch;
 
-use crate::control::{Control, Published, WorkerCell, WorkerState};
+use crate::control::{Orders, Published, WorkerCell, WorkerState};
 use crate::intervals::IntervalMeter;
 use crate::latency_series::LatencySeries;
 use crate::logs::LogBuffer;
@@ -210,7 +211,7 @@ pub struct Parts<'run> {
     /// Makes the record.
     pub account: Box<dyn Account + 'run>,
     /// Orders to all workers.
-    pub control: &'run Control,
+    pub control: &'run Orders,
     /// The worker's side of the exchange with the conductor.
     pub cell: &'run WorkerCell,
     /// Nothing yet.

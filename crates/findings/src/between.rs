@@ -1,7 +1,8 @@
 //! What the nodes of a run did, beside each other.
 
-use results::statistics::median;
-use results::{JobRecord, RunRecord, sort};
+use results::{JobRecord, RunRecord};
+use stats::median;
+use stats::sort;
 
 /// What a job did on one node.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -18,7 +18,8 @@ mod traps;
 mod units;
 
 use results::evidence::WireCounters;
-use results::{Finding, PhaseRecord, Row, RunRecord, Study, Target, sort};
+use results::{Finding, PhaseRecord, Row, RunRecord, Study, Target};
+use stats::sort;
 
 pub use document::markdown;
 pub use examined::{Aspect, Examination, examined};

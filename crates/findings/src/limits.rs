@@ -8,8 +8,8 @@ mod phrase;
 mod study;
 
 use results::evidence::{InMemory, StorageClass};
-use results::statistics::FALLS_BEHIND;
 use results::{Finding, JobRecord, Latency, Moments, Pace, PerDirection, RunRecord, Severity};
+use stats::FALLS_BEHIND;
 
 use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
 use crate::traps::{cpu_starved, foreign_load, memory_limit, throttled};

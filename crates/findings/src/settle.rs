@@ -1,6 +1,7 @@
 //! One finding per cause: a finding that a more exact one explains is dropped.
 
-use results::{Finding, Severity, sort};
+use results::{Finding, Severity};
+use stats::sort;
 
 use crate::traps::*;
 

@@ -32,7 +32,8 @@ pub use number::Style;
 pub use progress::{Progress, RateLimit};
 
 use jiff::tz::TimeZone;
-use results::{RunRecord, escape};
+use results::RunRecord;
+use text::escape;
 
 /// A form in which a record is reported.
 #[derive(Debug)]

@@ -2,8 +2,9 @@
 
 use results::{
     DirectionRecord, DiskRecord, JobRecord, JobSetup, Latency, PerDirection, ReadWrite, RunRecord, SurvivedErrors,
-    UnifiedReporting, escape,
+    UnifiedReporting,
 };
+use text::escape;
 
 use crate::clients;
 use crate::disks::{Below, disks_of, listed};

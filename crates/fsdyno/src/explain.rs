@@ -6,8 +6,8 @@ use clap::Args;
 use findings::Explanation;
 use guide::Problem;
 use job::lookup::{distance, nearest};
-use results::quantity::counted;
 use serde_json::{Value, json};
+use text::quantity::counted;
 
 use crate::process::status::UNUSABLE;
 use crate::process::streams::{columns, print, print_first_page, refused};

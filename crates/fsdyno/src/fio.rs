@@ -21,9 +21,10 @@ use fio_report::terse::Version;
 use jiff::tz::TimeZone;
 use job::{Action, Eta, Findings, Outcome, Rejection, Request, Settings, Stream};
 use os::written;
-use results::{JobRecord, RANKS_APART, RunRecord, escape};
+use results::{JobRecord, RANKS_APART, RunRecord};
 use run::plan::Plan;
 use run::{Conditions, InflateError, Line, MachineSources, SignalWatch, StopRule};
+use text::escape;
 
 use crate::process::first_look::{Face, FirstLook};
 use crate::process::status::{BY_SIGNAL, REJECTED};
@@ -65,9 +66,7 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
 
 /// Files of a run on many nodes carry the node in their names.
 fn named_by_rank(request: Request) -> Request {
-    #[cfg(feature = "mpi")]
-    let request = crate::process::link::with_names(request);
-    request
+    crate::nodes::with_names(request)
 }
 
 fn immediate(action: Action) -> u8 {

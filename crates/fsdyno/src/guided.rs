@@ -41,13 +41,13 @@ use crate::settings::{Config, Display, Settings};
 #[command(name = "fsdyno", version = VERSION, disable_help_subcommand = true)]
 struct Guided {
     #[command(subcommand)]
-    question: Question,
+    command: Command,
     #[command(flatten)]
     display: Display,
 }
 
 #[derive(Debug, Subcommand)]
-enum Question {
+enum Command {
     Measure(measure::Measure),
     Check(check::Check),
     Compare(compare::Compare),
@@ -266,7 +266,7 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
         guided.display.apply();
     }
     match parsed {
-        Ok((guided, matches)) => answered(guided.question, command, &settings, &matches),
+        Ok((guided, matches)) => answered(guided.command, command, &settings, &matches),
         Err(error) => {
             // clap's texts for --help and --version belong on stdout, its complaints on stderr.
             if error.use_stderr() {
@@ -291,36 +291,36 @@ fn settings_for(words: &[OsString]) -> Result<Settings, Problem> {
 }
 
 fn answered(
-    question: Question,
+    asked: Command,
     command: impl FnOnce() -> Vec<String>,
     settings: &Settings,
     matches: &ArgMatches,
 ) -> ExitCode {
-    match question {
-        Question::Measure(measure) => measure.run(command()),
-        Question::SmallFiles(smallfiles) => smallfiles.run(command()),
-        Question::Check(check) => check.run(command()),
-        Question::Compare(compare) => compare.run(command()),
-        Question::Time(time) => time.run(command()),
-        Question::Sweep(sweep) => sweep.run(command()),
-        Question::Curve(curve) => curve.run(command()),
-        Question::Scale(scale) => scale.run(command()),
-        Question::Diff(diff) => diff.run(),
-        Question::Attribute(attribute) => attribute.run(),
-        Question::History(history) => history.run(),
-        Question::Baseline(baseline) => baseline.run(),
-        Question::Runs(runs) => runs.run(),
-        Question::Show(show) => show.run(),
-        Question::Clean(clean) => clean.run(),
-        Question::Explain(explain) => explain.run(),
-        Question::Report(report) => report.run(),
-        Question::Doctor { json } => crate::doctor::answer(json),
-        Question::Inspect(inspect) => inspect.run(),
-        Question::Config(config) => config.run(settings, matches),
-        Question::Schema(schema) => schema.run(),
-        Question::Help(help) => help.run(),
-        Question::Completions(completions) => completions.run(),
-        Question::Man(manual) => manual.run(),
+    match asked {
+        Command::Measure(measure) => measure.run(command()),
+        Command::SmallFiles(smallfiles) => smallfiles.run(command()),
+        Command::Check(check) => check.run(command()),
+        Command::Compare(compare) => compare.run(command()),
+        Command::Time(time) => time.run(command()),
+        Command::Sweep(sweep) => sweep.run(command()),
+        Command::Curve(curve) => curve.run(command()),
+        Command::Scale(scale) => scale.run(command()),
+        Command::Diff(diff) => diff.run(),
+        Command::Attribute(attribute) => attribute.run(),
+        Command::History(history) => history.run(),
+        Command::Baseline(baseline) => baseline.run(),
+        Command::Runs(runs) => runs.run(),
+        Command::Show(show) => show.run(),
+        Command::Clean(clean) => clean.run(),
+        Command::Explain(explain) => explain.run(),
+        Command::Report(report) => report.run(),
+        Command::Doctor { json } => crate::doctor::answer(json),
+        Command::Inspect(inspect) => inspect.run(),
+        Command::Config(config) => config.run(settings, matches),
+        Command::Schema(schema) => schema.run(),
+        Command::Help(help) => help.run(),
+        Command::Completions(completions) => completions.run(),
+        Command::Man(manual) => manual.run(),
     }
 }
 
@@ -374,21 +374,12 @@ mod tests {
     fn advice_names_only_options_that_the_command_has() {
         use results::Question;
         let command = Guided::command();
-        let asked = [
-            Question::Measure,
-            Question::SmallFiles,
-            Question::Check,
-            Question::Compare,
-            Question::Time,
-            Question::Sweep,
-            Question::Curve,
-            Question::Scale,
-        ];
+        let asked = Question::ALL.into_iter().filter(|question| *question != Question::Fio);
         for question in asked {
             let command = command.find_subcommand(question.word()).expect("a command");
             let has = |name: &str| command.get_arguments().any(|argument| argument.get_long() == Some(name));
             let advice = findings::catalogue().map(|found| guide::advice::for_question(found.id, question));
-            let named = advice.chain(guide::advice::options(question).iter().map(|option| (*option).to_owned()));
+            let named = advice.chain(question.options().iter().map(|option| (*option).to_owned()));
             for text in named {
                 let words = text.split(|letter: char| letter.is_whitespace() || "(),".contains(letter));
                 for option in words.filter_map(|word| word.strip_prefix("--")) {

@@ -8,6 +8,7 @@ mod fio;
 mod guided;
 mod inspect;
 mod installed;
+mod nodes;
 mod process;
 mod report_command;
 mod schema;
@@ -44,21 +45,7 @@ fn main() -> ExitCode {
     let mut words = std::env::args_os();
     let program = words.next().unwrap_or_default();
     let words: Vec<OsString> = words.collect();
-    if let Some(launched) = process::launcher::launched() {
-        #[cfg(not(feature = "mpi"))]
-        return launched.refuse();
-        #[cfg(feature = "mpi")]
-        return process::ranks::run(&launched, &words, |words| run(&program, words));
-    }
-    #[cfg(feature = "mpi")]
-    if let Some(status) = process::hosts::run(&words) {
-        return status;
-    }
-    #[cfg(not(feature = "mpi"))]
-    if let Some(status) = process::launcher::without_mpi::refuse(&words) {
-        return status;
-    }
-    run(&program, &words)
+    nodes::run(&words, |words| run(&program, words))
 }
 
 /// Answers the words of a command line.

@@ -2,15 +2,8 @@
 
 pub(crate) mod colour;
 pub(crate) mod first_look;
-#[cfg(feature = "mpi")]
-pub(crate) mod hosts;
-pub(crate) mod launcher;
-mod left_behind;
-#[cfg(feature = "mpi")]
-pub(crate) mod link;
+pub(crate) mod left_behind;
 pub(crate) mod patience;
-#[cfg(feature = "mpi")]
-pub(crate) mod ranks;
 pub(crate) mod saver;
 pub(crate) mod status;
 pub(crate) mod streams;

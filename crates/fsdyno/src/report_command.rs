@@ -237,6 +237,6 @@ fn into_file(path: &Path, text: &str) -> Result<(), Problem> {
     }
     write_whole(path, Readers::ByUmask, text.as_bytes())
         .map_err(|error| Problem::new(format!("cannot write {}: {error}", path.display())))?;
-    print_stderr(&format!("wrote {} ({})", path.display(), results::quantity::bytes(text.len() as u64)));
+    print_stderr(&format!("wrote {} ({})", path.display(), text::quantity::bytes(text.len() as u64)));
     Ok(())
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use clap::{Args, Command, ValueEnum};
 use guide::Problem;
 use job::lookup::nearest;
-use results::quantity;
+use text::quantity;
 
 use crate::process::colour::{self, When};
 

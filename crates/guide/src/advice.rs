@@ -48,17 +48,6 @@ const ADVICE: [Advice; 22] = [
     advice("writes-in-memory", "take the rate until durable, which counts the sync at the end", None),
 ];
 
-/// The options with which a question can follow advice.
-pub fn options(question: Question) -> &'static [&'static str] {
-    match question {
-        Question::Measure => &["--size", "--runtime", "--engine"],
-        Question::Compare | Question::Curve | Question::Scale => &["--size", "--runtime", "--iodepth"],
-        Question::Sweep => &["--size", "--runtime", "--engine"],
-        Question::SmallFiles => &["--files", "--limit"],
-        Question::Check | Question::Time | Question::Fio => &[],
-    }
-}
-
 /// Puts advice that the question can follow in the place of advice that names options of fio's language.
 pub(crate) fn advise(findings: &mut [Finding], question: Question) {
     for finding in findings.iter_mut().filter(|finding| finding.next.contains("--")) {
@@ -68,7 +57,7 @@ pub(crate) fn advise(findings: &mut [Finding], question: Question) {
 
 /// The advice for a kind of finding under a question.
 pub fn for_question(id: &str, question: Question) -> String {
-    let has = |option: &str| option.split('=').next().is_some_and(|name| options(question).contains(&name));
+    let has = |option: &str| option.split('=').next().is_some_and(|name| question.options().contains(&name));
     let mut of_kind = ADVICE.iter().filter(|advice| advice.id == id);
     let followed = of_kind.clone().find(|advice| advice.option.is_some_and(has));
     let Some(advice) = followed.or_else(|| of_kind.next_back()) else { return format!("fsdyno explain {id}") };

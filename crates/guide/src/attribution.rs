@@ -2,8 +2,9 @@
 
 use findings::limits::{Attribution, between};
 use results::evidence::StorageClass;
-use results::quantity::latency;
-use results::{JobSetup, Row, RunRecord, Study, TestRounds, sort};
+use results::{JobSetup, Row, RunRecord, Study, TestRounds};
+use stats::sort;
+use text::quantity::latency;
 
 use crate::Problem;
 

@@ -2,9 +2,9 @@
 //! slows the machine for a while slows all of them. Each second round has the order of the one before backwards, so that
 //! neither going first nor a steady drift favours a place.
 
-use results::statistics::{WINNER_ROUNDS, order_of_round};
 use results::{Figures, JobRecord, Question, Severity, Study};
 use run::StopRule;
+use stats::{WINNER_ROUNDS, order_of_round};
 
 use crate::Problem;
 use crate::io_mode::{IoMode, Wanted, memory_for_files};

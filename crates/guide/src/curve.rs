@@ -1,10 +1,10 @@
 //! `curve`: response time at given loads. First the capacity is measured in a closed loop, then Poisson arrivals at
 //! shares of it (an open loop), timed from the moment at which each request was due.
 
-use results::quantity::{counted, number};
-use results::statistics::ENOUGH_REQUESTS;
 use results::{Question, Severity, Study, TestRounds};
 use run::StopRule;
+use stats::ENOUGH_REQUESTS;
+use text::quantity::{counted, number};
 
 use crate::fill::Filled;
 use crate::io_mode::Wanted;

@@ -2,9 +2,9 @@
 
 use os::clock::{Clock, RealClock};
 use results::evidence::StorageClass;
-use results::quantity::count;
 use results::{Question, Row, Severity, Study, test_name};
 use run::StopRule;
+use text::quantity::count;
 
 use crate::Problem;
 use crate::io_mode::{IoMode, Wanted};

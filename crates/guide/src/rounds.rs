@@ -1,7 +1,7 @@
 //! When the rounds of a comparison are enough: every place differs from the first one, or the intervals are narrow.
 
-use results::statistics::{Difference, Estimate, WINNER_HALF_WIDTH, WINNER_ROUNDS};
 use results::{Metric, Study, TestRounds};
+use stats::{Difference, Estimate, WINNER_HALF_WIDTH, WINNER_ROUNDS};
 
 /// Half of an interval that is as wide as its figure.
 const NOTHING_KNOWN: f64 = 0.5;

@@ -1,10 +1,10 @@
 //! `scale`: what several nodes get together, with more of them at each step. Each node does the same in a file of its own;
 //! steps are repeated in turns, so that variation between runs shows.
 
-use results::quantity::{counted, number};
-use results::statistics::order_of_round;
 use results::{Question, Severity, Study};
 use run::StopRule;
+use stats::order_of_round;
+use text::quantity::{counted, number};
 
 use crate::Problem;
 use crate::fill;

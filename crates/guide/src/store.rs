@@ -13,7 +13,8 @@ use os::files::{
     Directory, Readers, SMALL_FILE_BYTES_MAX, WholeFile, make_private_directories, read_text, remove_old_drafts,
     unguessable, write_whole,
 };
-use results::{Digest, Question, Study, sort};
+use results::{Digest, Question, Study};
+use stats::sort;
 
 use crate::Problem;
 

@@ -1,10 +1,10 @@
 //! `sweep`: throughput and latency by depth and block size. Points are repeated in turns, so that variation between
 //! runs shows, and the knee is the depth after which only latency grows.
 
-use results::quantity::{counted, number};
-use results::statistics::order_of_round;
 use results::{Figures, Question, Row, Severity, Study};
 use run::StopRule;
+use stats::order_of_round;
+use text::quantity::{counted, number};
 
 use crate::fill::Filled;
 use crate::io_mode::Wanted;

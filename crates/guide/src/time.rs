@@ -6,8 +6,8 @@ use std::path::Path;
 
 use os::clock::{Clock, RealClock};
 use results::evidence::{InMemory, StorageClass};
-use results::statistics::{WINNER_ROUNDS, order_of_round};
 use results::{Question, Severity, Study, TreeRecord};
+use stats::{WINNER_ROUNDS, order_of_round};
 
 use crate::Problem;
 use crate::rounds::{enough, even};

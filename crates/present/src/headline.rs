@@ -114,7 +114,7 @@ impl Headline {
     pub fn json(study: &Study) -> String {
         let document = Document { summary: Headline::of(study), study };
         let text = serde_json::to_string(&document).expect("a study has no map whose keys could fail to be text");
-        results::escape::json_report(&text).into_owned()
+        text::escape::json_report(&text).into_owned()
     }
 
     /// Whether a finding needs its target's name.

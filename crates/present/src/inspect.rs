@@ -1,11 +1,12 @@
 //! What a storage is, for people and for programs.
 
+use results::Host;
 use results::evidence::{
     BlockDevice, CgroupIdentity, DirectIo, FuseIdentity, Layer, Mount, NfsIdentity, Seen, ServerIdentity, Space,
     Storage, StorageClass,
 };
-use results::{Host, quantity};
 use serde_json::json;
+use text::quantity;
 
 use crate::page::Page;
 

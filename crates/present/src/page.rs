@@ -71,7 +71,7 @@ impl Page {
 
     /// The page.
     pub fn into_text(self) -> String {
-        results::escape::terminal(&self.text).into_owned()
+        text::escape::terminal(&self.text).into_owned()
     }
 }
 

@@ -1,6 +1,6 @@
-//! Quantities as they stand in tables and charts: those of [`results::quantity`], the unit behind a no-break space.
+//! Quantities as they stand in tables and charts: those of [`text::quantity`], the unit behind a no-break space.
 
-pub(crate) use results::quantity::{counted, number};
+pub(crate) use text::quantity::{counted, number};
 
 const NBSP: char = '\u{a0}';
 
@@ -15,17 +15,17 @@ fn with_unit(value: f64, unit: &str) -> String {
 
 /// `64 KiB`, `12.3 GiB`.
 pub(crate) fn bytes(bytes: u64) -> String {
-    unbroken(results::quantity::bytes(bytes))
+    unbroken(text::quantity::bytes(bytes))
 }
 
 /// `508 MB/s`, always in MB/s or MiB/s, so that the cells of a table compare.
 pub(crate) fn megabytes_per_s(bytes_per_s: f64) -> String {
-    unbroken(results::quantity::bytes_per_s(bytes_per_s))
+    unbroken(text::quantity::bytes_per_s(bytes_per_s))
 }
 
 /// `1.33 ms`, of nanoseconds.
 pub(crate) fn duration(ns: f64) -> String {
-    unbroken(results::quantity::latency(ns))
+    unbroken(text::quantity::latency(ns))
 }
 
 /// The same for the round values of an axis: `1 ms`, `500 µs`.

@@ -30,7 +30,8 @@ pub(crate) use sentence::incomplete;
 pub use sentence::summary;
 
 use results::evidence::{InMemory, Storage, StorageClass};
-use results::{Question, Severity, Study, Target, escape};
+use results::{Question, Severity, Study, Target};
+use text::escape;
 
 use crate::headline::{Headline, told};
 use table::Form;

@@ -1,7 +1,7 @@
 //! Figures derived from the counters of one direction, rounded as fio rounds them.
 
-use crate::histogram::Histogram;
 use crate::record::{DirectionRecord, Latency};
+use stats::Histogram;
 
 impl DirectionRecord {
     /// Bytes per second, rounded down; 0 without runtime.

@@ -3,10 +3,10 @@
 use job::PerDirection;
 
 use crate::direction::merge_all_or_none;
-use crate::histogram::Histogram;
 use crate::record::{
     DirectionRecord, JobRecord, Latency, LatencySlice, LostRequests, RunRecord, SurvivedErrors, SyncRecord,
 };
+use stats::Histogram;
 
 impl RunRecord {
     /// One row per worker, or one per group for workers with `group_reporting`; workers with `stats=0` are left out.

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::evidence::{Ledger, Moment, Storage};
 use crate::record::{DiskRecord, Host, JobError, JobRecord, Note, RunRecord};
 use crate::severity::Severity;
-use crate::sort;
 use crate::studies::Finding;
 use crate::together::{MissingRank, Part, Together, Window};
+use stats::sort;
 
 /// One machine of a run, and what it saw.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -142,7 +142,7 @@ impl RunRecord {
     /// The machine that each rank ran on is one; several ranks of one machine share its name up to the last colon.
     pub fn machines(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.nodes.iter().map(Node::machine).collect();
-        crate::sort::by(&mut names, Ord::cmp);
+        stats::sort::by(&mut names, Ord::cmp);
         names.dedup();
         names
     }
@@ -260,7 +260,7 @@ impl RunRecord {
             }
             names.extend(run.nodes.iter().map(|node| node.name.as_str()));
         }
-        crate::sort::by(&mut names, Ord::cmp);
+        stats::sort::by(&mut names, Ord::cmp);
         match names.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => Err(MergeError::Node(pair[0].to_owned())),
             None => Ok(()),

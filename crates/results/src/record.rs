@@ -6,13 +6,13 @@ use job::{Access, PerDirection, ReadWrite, SteadyStateMetric};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::histogram::Histogram;
-use crate::moments::Moments;
 use crate::nodes::Node;
 use crate::samples::Samples;
 use crate::severity::Severity;
 use crate::studies::{Finding, PhaseConditions};
 use crate::together::Together;
+use stats::Histogram;
+use stats::Moments;
 
 /// Version of the record's format.
 pub const SCHEMA_VERSION: u32 = 7;

@@ -13,13 +13,15 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use drive::{Control, Flows, LogWriter, WorkerCell, WorkerEnd, WorkerState, file_locks, now_ms};
+use crate::control::Control;
+use drive::{Flows, LogWriter, WorkerCell, WorkerEnd, WorkerState, file_locks, now_ms};
 use job::IdleProfile;
 use os::clock::{Clock, ClockWatch, RealClock};
 use os::errno::{EAGAIN, EFAULT};
 use probe::{DiskWatch, Look};
 use results::evidence::MachineEvidence;
-use results::{ClockFacts, Host, JobRecord, Node, Note, RunRecord, SCHEMA_VERSION, Severity, sort};
+use results::{ClockFacts, Host, JobRecord, Node, Note, RunRecord, SCHEMA_VERSION, Severity};
+use stats::sort;
 
 use crate::account::blank_record;
 use crate::guard::Guard;
@@ -290,13 +292,24 @@ impl<'run> Conductor<'run> {
             self.end(index, end);
         }
         self.start_released(&mut waiting, &mut stage_workers);
+        self.watch_stage(stage, waiting, &mut stage_workers);
+        self.shared.control.company().inspect(|company| company.ended(stage, began_ns, self.clock.now_ns()));
+        self.judge_clock(stage);
+        // What left somebody behind would not answer the last look either.
+        if let Some(sampler) = self.sampler.as_mut().filter(|_| !self.shared.control.abandoned()) {
+            sampler.end_stage(stage);
+        }
+    }
+
+    /// Hears the workers and looks at them until all have ended.
+    fn watch_stage(&mut self, stage: u32, mut waiting: Vec<usize>, stage_workers: &mut StageWorkers) {
         let mut watched_ns = 0;
         while stage_workers.is_awaited() {
             self.shared.control.follow();
             match self.events.recv_timeout(WATCH) {
                 Ok(Event::Ended(index, end)) if stage_workers.ends(index) => {
                     self.end(index, end);
-                    self.start_released(&mut waiting, &mut stage_workers);
+                    self.start_released(&mut waiting, stage_workers);
                 }
                 Ok(Event::Ready(index)) if stage_workers.awaits(index) => {
                     // The gate of the stage is open: it works.
@@ -307,7 +320,7 @@ impl<'run> Conductor<'run> {
                 Ok(Event::Line(line)) => self.observer.layout(&line),
                 // One that was left behind has come back, too late.
                 Ok(Event::Ended(..) | Event::Ready(_)) => {}
-                Err(RecvTimeoutError::Timeout) => self.abandon_lost_workers(stage, &mut stage_workers),
+                Err(RecvTimeoutError::Timeout) => self.abandon_lost_workers(stage, stage_workers),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             // Many workers send many events, and the looks below are at all workers.
@@ -323,12 +336,6 @@ impl<'run> Conductor<'run> {
             if let Some(sampler) = &mut self.sampler {
                 sampler.watch(self.clock.now_ns(), stage);
             }
-        }
-        self.shared.control.company().inspect(|company| company.ended(stage, began_ns, self.clock.now_ns()));
-        self.judge_clock(stage);
-        // What left somebody behind would not answer the last look either.
-        if let Some(sampler) = self.sampler.as_mut().filter(|_| !self.shared.control.abandoned()) {
-            sampler.end_stage(stage);
         }
     }
 

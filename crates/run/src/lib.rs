@@ -5,7 +5,9 @@
 #![forbid(unsafe_code)]
 
 mod account;
+mod company;
 mod conduct;
+mod control;
 mod descriptors;
 mod guard;
 mod idleness;
@@ -29,8 +31,10 @@ mod stop_rule;
 mod verification;
 mod worker;
 
+pub use company::{Company, JointRun};
 pub use conduct::{LOGS_INCOMPLETE, Observer, View, clock_facts};
-pub use drive::{Bounds, Company, Control, JointRun, Published, Queueing, Silence, WorkerCell, WorkerState, now_ms};
+pub use control::Control;
+pub use drive::{Bounds, Published, Queueing, Silence, WorkerCell, WorkerState, now_ms};
 pub use drive::{InflateError, inflate_log};
 pub use idleness::{UnitWork, calibrate_unit_work};
 pub use layout::Part;

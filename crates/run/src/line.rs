@@ -4,7 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use drive::{Company, Control, JointRun};
+use crate::company::{Company, JointRun};
+use crate::control::Control;
 use job::{Outcome, Request, Warning, WarningCode};
 use os::files::Reach;
 use probe::{HostFacts, Look};

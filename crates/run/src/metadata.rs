@@ -14,7 +14,8 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use drive::{Control, WorkerCell};
+use crate::control::Control;
+use drive::WorkerCell;
 use os::clock::{Clock, RealClock};
 use results::{JobError, Latency};
 

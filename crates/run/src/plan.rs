@@ -14,12 +14,14 @@ mod windows;
 
 use std::sync::Arc;
 
-use drive::{Company, Queueing};
+use crate::company::Company;
+use drive::Queueing;
 use job::{Direction, EngineName, Job, PerDirection, Seed, Unified};
 use os::errno::EIO;
 use os::files::{Directory, Reach};
 use probe::{FileKind, HostFacts};
-use results::{FilesPart, JobSetup, Note, Severity, UnifiedReporting, sort};
+use results::{FilesPart, JobSetup, Note, Severity, UnifiedReporting};
+use stats::sort;
 use workload::{FileSizes, RepeatedBlocks, Workload};
 
 pub use files::{LayoutMethod, LayoutStep, PlannedFile};

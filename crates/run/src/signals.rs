@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use drive::Control;
+use crate::control::Control;
 use os::signals::{Listener, SIGUSR1};
 
 /// Passes on to the process `child` what this one is told, until dropped. A second SIGINT ends this process, as with

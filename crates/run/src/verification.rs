@@ -9,7 +9,7 @@ use drive::{Ended, Failure, Governor, Holds, Loop, Parts, Phase, Verification, W
 use job::{BlockSize, Direction, Job, Pacing};
 use os::errno::EINVAL;
 use results::{Note, Severity};
-use workload::{Generator, Seal, WorkloadError};
+use workload::{Generator, Seal, WorkloadError, greatest_common_divisor};
 
 use crate::plan::WorkerPlan;
 
@@ -61,10 +61,6 @@ fn interval(job: &Job) -> Option<u64> {
         BlockSize::Split(parts) => parts.iter().map(|part| part.0).collect(),
     };
     sizes.into_iter().reduce(greatest_common_divisor)
-}
-
-fn greatest_common_divisor(one: u64, other: u64) -> u64 {
-    if other == 0 { one } else { greatest_common_divisor(other, one % other) }
 }
 
 /// Whether the worker reads back what it wrote.

@@ -13,10 +13,10 @@ mod sentences;
 use std::fs::File;
 use std::sync::Arc;
 
+use crate::control::Control;
 use drive::{
-    Control, DepthSearch, Ended, Equipment, FlowShare, Governor, Holds, IntervalMeter, LatencySeries, LockedFiles,
-    LogBuffer, Loop, Parts, Phase, RampEnd, Recorder, RecorderOptions, Survival, Worker, WorkerCell, WorkerEnd,
-    WorkerState,
+    DepthSearch, Ended, Equipment, FlowShare, Governor, Holds, IntervalMeter, LatencySeries, LockedFiles, LogBuffer,
+    Loop, Parts, Phase, RampEnd, Recorder, RecorderOptions, Survival, Worker, WorkerCell, WorkerEnd, WorkerState,
 };
 use engine::{EngineSetup, Names};
 use job::{Direction, EngineName, Fadvise, PerDirection};
@@ -410,7 +410,7 @@ fn intervals(index: usize, shared: &Arc<Shared>, began_ns: u64, in_ramp: bool) -
 fn log(index: usize, shared: &Shared, began_ns: u64, in_ramp: bool) -> Option<Box<LogBuffer>> {
     let plan = &shared.plan.workers[index];
     let sender = shared.logs.clone().filter(|_| plan.job.reporting.logs.any())?;
-    let mut buffer = Box::new(LogBuffer::new(index, &plan.job.reporting, sender, Arc::clone(&shared.control)));
+    let mut buffer = Box::new(LogBuffer::new(index, &plan.job.reporting, sender, shared.control.orders()));
     if !in_ramp {
         buffer.begin(began_ns);
     }

@@ -41,6 +41,7 @@ mod workload;
 pub use content::{Content, RepeatedBlocks, Stores, xor_with_key};
 pub use file_sizes::FileSizes;
 pub use generator::{Generator, Refill};
+pub use newest::greatest_common_divisor;
 pub use op::{BLOCK_OPS, Block, NO_INSTANT, Op, OpKind, TRIMMED, UNNUMBERED};
 pub use random::random_seeds;
 pub use recorded::{LogError, LogInput, MergeError, Part, ReplayedFile, Summary, merge};

@@ -113,6 +113,7 @@ fn unit(workload: &Workload) -> u64 {
     unit
 }
 
-fn greatest_common_divisor(one: u64, other: u64) -> u64 {
+/// The largest number that divides both; that of 0 and a number is the number.
+pub fn greatest_common_divisor(one: u64, other: u64) -> u64 {
     if other == 0 { one } else { greatest_common_divisor(other, one % other) }
 }

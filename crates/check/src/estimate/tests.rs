@@ -1,5 +1,5 @@
-use results::statistics::samples_needed;
 use results::{Histogram, JobSetup, LatencySlice, PerDirection, RunRecord};
+use stats::samples_needed;
 
 use super::*;
 use crate::metric::Metric;

@@ -1,5 +1,5 @@
-use results::statistics::median;
 use results::{Finding, Latency};
+use stats::median;
 use testkit::draw::{Does, Test as Drawn, cases, number_after};
 
 use super::*;

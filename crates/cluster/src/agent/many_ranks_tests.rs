@@ -133,7 +133,7 @@ fn many_ranks_begin_agree_and_end() {
     let mut seats = Vec::new();
     let bytes = timed(&mut welcome, || {
         let Ok(Message::Hello(mut members)) = frames::decoded(&passed.bytes) else { panic!("all say hello") };
-        results::sort::by_key(&mut members, |member| member.rank);
+        stats::sort::by_key(&mut members, |member| member.rank);
         assert_eq!((members.len(), members::problem(&members)), (RANKS, None));
         seats = members::seats(&members);
         let of_all = (0..).zip(seats.iter().cloned()).collect();

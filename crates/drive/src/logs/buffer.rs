@@ -13,7 +13,7 @@ use super::rows::{Chunk, Row};
 use super::windows::{Closing, Windows};
 use super::writer::LogSender;
 use super::{CHUNK_HISTOGRAMS, CHUNK_ROWS, CHUNKS_MAX, WINDOW_CHUNK_ROWS, epoch_ms};
-use crate::control::Control;
+use crate::control::Orders;
 use crate::recorder::Recorder;
 
 /// Longest time until rows are handed over, ns.
@@ -54,14 +54,14 @@ pub struct LogBuffer {
     back: Sender<Chunk>,
     returned: Receiver<Chunk>,
     chunks: usize,
-    control: Arc<Control>,
+    control: Arc<Orders>,
     waits: u64,
     given_up: u64,
 }
 
 impl LogBuffer {
     /// For a worker whose job has logs, counted from 0.
-    pub fn new(worker: usize, reporting: &Reporting, sender: LogSender, control: Arc<Control>) -> LogBuffer {
+    pub fn new(worker: usize, reporting: &Reporting, sender: LogSender, control: Arc<Orders>) -> LogBuffer {
         let logs = &reporting.logs;
         let (back, returned) = channel();
         let (chunk_rows, requests) = match logs.window_ms {

@@ -2,7 +2,7 @@
 //! on the client is that of network and protocol; the mount's counters show which.
 
 use results::RunRecord;
-use results::quantity::{by_mean, bytes_per_s, latency};
+use text::quantity::{by_mean, bytes_per_s, latency};
 
 use super::network::{NfsTimes, ROUND_TRIPS, link_rates, nfs_times};
 use super::{direction, machine_busy, mean_latency_ns, median_latency_ns};

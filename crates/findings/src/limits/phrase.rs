@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use results::quantity;
+use text::quantity;
 
 /// Words with figures in them.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,7 @@
 //! The passes of a phase on several nodes: each node is judged by what it saw itself, and all of them beside each other.
 
-use results::{Finding, Node, PhaseRecord, Row, RunRecord, sort};
+use results::{Finding, Node, PhaseRecord, Row, RunRecord};
+use stats::sort;
 
 use super::judged;
 use crate::between;

@@ -1,8 +1,8 @@
 //! T12: a cache below the devices of this machine.
 
 use results::evidence::{BlockDevice, Layer, LayerKind, StorageClass};
-use results::statistics::{ChangePoint, Sensitivity, change_point};
 use results::{Finding, ReadWrite, Severity};
+use stats::{ChangePoint, Sensitivity, change_point};
 
 use crate::evidence::{BYTES_MIN, Evidence, Flow, Moved, Row, Stage, Transfer};
 use crate::explanation::Explanation;

@@ -1,7 +1,8 @@
 //! T40: a node has the storage mounted in another way than the others.
 
 use results::evidence::{Mount, StorageClass};
-use results::{Finding, Node, RunRecord, Severity, sort};
+use results::{Finding, Node, RunRecord, Severity};
+use stats::sort;
 
 use crate::explanation::Explanation;
 use crate::report::Report;

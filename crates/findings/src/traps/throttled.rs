@@ -1,8 +1,8 @@
 //! T25: a limit held the rate at a fixed level.
 
 use results::evidence::StorageClass;
-use results::statistics::{flat_plateau, median};
 use results::{Finding, Severity};
+use stats::{flat_plateau, median};
 
 use crate::evidence::{Done, Evidence, Row, Stage, Transfer};
 use crate::explanation::Explanation;

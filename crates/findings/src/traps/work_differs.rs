@@ -1,8 +1,8 @@
 //! T48: a timed command did not do the same everywhere.
 
 use results::evidence::StorageClass;
-use results::statistics::median;
 use results::{Finding, Severity, Study, TreeRecord};
+use stats::median;
 
 use crate::explanation::Explanation;
 use crate::report::Report;

@@ -7,7 +7,8 @@ mod summary;
 pub use summary::unit_work;
 
 use jiff::tz::TimeZone;
-use results::{DiskRecord, JobRecord, JobSetup, Node, PerDirection, RunRecord, escape};
+use results::{DiskRecord, JobRecord, JobSetup, Node, PerDirection, RunRecord};
+use text::escape;
 
 use crate::clients::{self, Client};
 use crate::disks::{disks_of, listed};

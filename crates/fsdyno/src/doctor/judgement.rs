@@ -1,6 +1,6 @@
 //! What the findings mean, in words.
 
-use results::quantity::counted;
+use text::quantity::counted;
 
 use super::findings::{EngineFinding, Findings};
 

@@ -2,7 +2,7 @@
 
 use present::Page;
 use probe::Fact;
-use results::quantity::bytes;
+use text::quantity::bytes;
 
 use super::findings::{Findings, Floor};
 use super::judgement;

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-use results::escape;
+use text::escape;
 
 use crate::process::streams::{is_terminal, print_stderr, write_stdout};
 

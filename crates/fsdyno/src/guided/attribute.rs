@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use clap::Args;
 use guide::Problem;
 use guide::attribution::{Attributed, attribute};
-use results::sort;
 use serde_json::{Value, json};
+use stats::sort;
 
 use super::stored::{ended, opened, printed};
 use crate::process::streams::{columns, is_terminal};
@@ -190,7 +190,7 @@ mod tests {
             assert_eq!(steps, [next, "attribute server client --wide"], "{page}");
             let json = as_json(&attributed(Ok(found.clone())));
             for figure in ["server_ns", "client_ns", "added_ns"] {
-                let shown = results::quantity::latency(json[figure].as_f64().unwrap());
+                let shown = text::quantity::latency(json[figure].as_f64().unwrap());
                 assert!(page.contains(&shown), "{figure} {shown}: {page}");
             }
             for words in ["1.00 ms", "4.00 ms", "3.00 ms", culprit.word(), "not known: the plans differ", "trust"] {

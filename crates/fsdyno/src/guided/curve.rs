@@ -40,7 +40,7 @@ pub(crate) struct Curve {
 impl Curve {
     pub(crate) fn run(self, command: Vec<String>) -> ExitCode {
         let mut loads = self.loads;
-        results::sort::by(&mut loads, Ord::cmp);
+        stats::sort::by(&mut loads, Ord::cmp);
         loads.dedup();
         let options = Options {
             access: self.rw,

@@ -8,8 +8,8 @@ use clap::{Args, Subcommand};
 use guide::Problem;
 use present::export::junit::{Case, Outcome};
 use present::tables::{Changes, Next};
-use results::quantity::counted;
 use results::{Change, Digest, Measure, Significance, Study, Trust, changes, earlier, is_repeat, obstacles};
+use text::quantity::counted;
 
 use super::answer::Shared;
 use super::junit_file::JunitFile;
@@ -317,7 +317,7 @@ impl Baseline {
 mod tests {
     use super::*;
     use results::Interval;
-    use results::statistics::Scatter;
+    use stats::Scatter;
 
     fn change(measure: Measure, (low, high): (f64, f64), shown: Significance) -> Change {
         let ratio = (low + high) / 2.0;

@@ -5,8 +5,8 @@ use std::io::Write;
 
 use guide::watch::{LiveFigures, LivePhase, Step};
 use os::clock::{Clock, RealClock};
-use results::quantity::counted;
 use results::{Row, Trust};
+use text::quantity::counted;
 
 use super::progress::{self, Estimate};
 use crate::process::streams::{columns_of_progress, is_terminal, print_stderr, print_stderr_fitted};

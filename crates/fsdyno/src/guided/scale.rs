@@ -4,15 +4,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-#[cfg(not(feature = "mpi"))]
-use guide::nodes::ThisMachine as Nodes;
 use guide::requests::{access, block_size};
 use guide::scale::{Options, Steps, scale};
 use guide::study::Place;
 
 use super::answer::{FileOptions, Shared, answer};
-#[cfg(feature = "mpi")]
-use crate::process::link::Ranks as Nodes;
+use crate::nodes::Nodes;
 
 /// What several nodes get together, and from how many on it is no more.
 ///

@@ -4,14 +4,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, value_parser};
-#[cfg(not(feature = "mpi"))]
-use guide::nodes::ThisMachine as Nodes;
 use guide::smallfiles::{DEPTH_MAX, FILES_MAX, Options, SIZE_BYTES_MAX, THREADS_MAX, smallfiles};
 use guide::study::Place;
 
 use super::answer::{Shared, answer, size};
-#[cfg(feature = "mpi")]
-use crate::process::link::Ranks as Nodes;
+use crate::nodes::Nodes;
 
 /// How fast are metadata and small files: the 10 s rule, create, stat, rename, fsync.
 ///

@@ -8,10 +8,10 @@ use clap::Args;
 use guide::Problem;
 use guide::store::Store;
 use guide::work_directory::{CleanOptions, Cleaned, Outcome, clean};
-use results::escape;
-use results::quantity::counted;
 use run::SignalWatch;
 use serde_json::{Value, json};
+use text::escape;
+use text::quantity::counted;
 
 use super::answer::shown_as;
 use crate::process::first_look::Looks;
@@ -158,9 +158,8 @@ impl Clean {
     fn cleaned(&self, found: &Cleaned) -> String {
         let mut text = String::new();
         for left in &found.left {
-            let weight = left
-                .weight
-                .map(|(entries, bytes)| format!(" ({entries} entries, {})", results::quantity::bytes(bytes)));
+            let weight =
+                left.weight.map(|(entries, bytes)| format!(" ({entries} entries, {})", text::quantity::bytes(bytes)));
             let what = outcome(&left.outcome);
             text.push_str(&format!("{}{}: {what}\n", left.directory.display(), weight.unwrap_or_default()));
         }

@@ -7,8 +7,9 @@ use std::path::Path;
 use guide::watch::{Amount, LiveFigures, LivePhase, Step, StepTotals};
 use guide::{Problem, Watcher};
 use os::files::create_growing;
-use results::{Row, RunRecord, Study, escape};
+use results::{Row, RunRecord, Study};
 use serde_json::{Map, Value, json};
+use text::escape;
 
 use crate::process::VERSION;
 use crate::process::streams::print_stderr;

@@ -21,7 +21,7 @@ const BEYOND_PATIENCE: Duration = Duration::from_secs(2);
 
 /// What was told through the pipe.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Told {
+pub(crate) struct Told {
     /// `None`: the process ended before it had one.
     pub(super) status: Option<u8>,
     /// What it has made and not removed.
@@ -29,7 +29,7 @@ pub(super) struct Told {
 }
 
 /// From now on this process tells of the directories that it makes.
-pub(super) fn tell_of_directories() {
+pub(crate) fn tell_of_directories() {
     work_directory::announce_to(|stage, directory| {
         let kind = if stage == Stage::Made { MADE } else { GONE };
         let name = directory.to_str().unwrap_or_default().as_bytes();
@@ -74,7 +74,7 @@ fn read<const N: usize>(reader: &mut impl Read) -> Option<[u8; N]> {
 
 /// Removes what a process has left that is gone. Storage that does not answer must not keep this process from ending: a
 /// third one does it.
-pub(super) fn remove(told: &Told) {
+pub(crate) fn remove(told: &Told) {
     if told.directories.is_empty() {
         return;
     }

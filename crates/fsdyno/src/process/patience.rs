@@ -9,13 +9,10 @@ const VARIABLE: &str = "FSDYNO_PATIENCE";
 
 /// Orders of a run, with the bounds of this program.
 pub(crate) fn control() -> Control {
-    let control = Control::with_bounds(bounds());
-    #[cfg(feature = "mpi")]
-    let control = control.in_company(super::link::company());
-    control
+    Control::with_bounds(bounds()).in_company(crate::nodes::company())
 }
 
-pub(super) fn bounds() -> Bounds {
+pub(crate) fn bounds() -> Bounds {
     let Some(text) = std::env::var_os(VARIABLE) else { return Bounds::default() };
     match text.to_str().and_then(|text| text.parse().ok()).filter(|seconds| (1..=86_400).contains(seconds)) {
         Some(seconds) => Bounds::of_seconds(seconds),

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use guide::Problem;
 use present::shell::as_typed;
-use results::escape;
+use text::escape;
 
+use super::colour;
 use super::status::UNUSABLE;
-use super::{colour, launcher};
 use crate::explain::wrapped;
 
 /// A text on stdout; false if it could not be written.
@@ -128,7 +128,7 @@ pub(crate) fn refused(problem: &Problem) -> u8 {
 
 /// Whether a person reads the stream. A launcher of ranks gives each of them a terminal of its own, whatever reads it.
 pub(crate) fn is_terminal(stream: &impl IsTerminal) -> bool {
-    stream.is_terminal() && !launcher::gives_terminals()
+    stream.is_terminal() && !crate::nodes::gives_terminals()
 }
 
 /// Columns to print for.

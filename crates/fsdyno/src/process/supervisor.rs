@@ -3,24 +3,12 @@
 
 use std::io::{PipeReader, PipeWriter, Write};
 use std::sync::Mutex;
-#[cfg(feature = "mpi")]
-use std::sync::{
-    Arc,
-    atomic::{AtomicI32, Ordering},
-};
 use std::time::Duration;
 
 use os::process::{Ended, Side, close_standard_streams, closes_within, divide, end_with_parent, wait_for};
 
-#[cfg(feature = "mpi")]
-use os::process::hear_end_of_parent;
-#[cfg(feature = "mpi")]
-use os::signals::{Listener, SIGUSR1};
-
 use super::left_behind::{self, Told};
 use super::status::BY_SIGNAL;
-#[cfg(feature = "mpi")]
-use super::status::GOOD;
 use super::streams::print_stderr;
 
 /// A worker process that has given its status and is not gone after this time is stuck.
@@ -35,7 +23,7 @@ const ABORT: u8 = 6;
 const LOST: u8 = 1;
 
 /// The status of a process whose parent was killed before it could begin; it is not read.
-const ORPHANED: u8 = 1;
+pub(crate) const ORPHANED: u8 = 1;
 
 /// The pipe through which the working process reports its exit status; `None`: no process waits for it.
 static STATUS_WRITER: Mutex<Option<PipeWriter>> = Mutex::new(None);
@@ -81,56 +69,6 @@ pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
     }
 }
 
-/// Does the work of a rank in a process of its own, beside its agent, which waits for it; the agent's exit status, in the
-/// other process that of the work.
-#[cfg(feature = "mpi")]
-pub(crate) fn accompanied(
-    work: impl FnOnce(PipeReader, PipeWriter) -> std::process::ExitCode,
-    agent: impl FnOnce(cluster::WorkerProcess, Arc<AtomicI32>) -> cluster::Ending,
-    lost: impl FnOnce(Option<Box<results::RunRecord>>) -> u8,
-) -> std::io::Result<std::process::ExitCode> {
-    let ((orders, to_worker), (reports, from_worker)) = (std::io::pipe()?, std::io::pipe()?);
-    match divide()? {
-        Side::New { writer } => {
-            drop((to_worker, reports));
-            if !hear_end_of_parent(&writer) {
-                return Ok(ORPHANED.into());
-            }
-            *status_writer() = Some(writer);
-            left_behind::tell_of_directories();
-            Ok(work(orders, from_worker))
-        }
-        Side::Old { child, held, reader } => {
-            drop((orders, from_worker));
-            let signal = Arc::new(AtomicI32::new(0));
-            let heard = Arc::clone(&signal);
-            let listener = Listener::begin("relay", move |signal| {
-                // A child that has ended needs no signal any more; the agent tells the others.
-                let _ = os::process::signal(child, signal);
-                heard.store(if signal == SIGUSR1 { 0 } else { signal }, Ordering::Relaxed);
-            });
-            drop(held);
-            let ending = agent(cluster::WorkerProcess { process: child, orders: to_worker, reports }, signal);
-            drop(listener);
-            Ok(match ending {
-                cluster::Ending::Over => {
-                    let (status, left) = wait(child, reader);
-                    left_behind::remove(&left);
-                    status.into()
-                }
-                // What its worker met with is in the record, and in the first rank's status.
-                cluster::Ending::Followed { signal } => {
-                    if closes_within(&reader, super::patience::bounds().patience()) {
-                        let _ = wait_for(child);
-                    }
-                    signal.map_or(GOOD, |signal| BY_SIGNAL.saturating_add(signal)).into()
-                }
-                cluster::Ending::Lost(record) => lost(record).into(),
-            })
-        }
-    }
-}
-
 /// Ends the work from a thread beside it, which is stuck in the kernel: whoever waits for it gets `status`.
 #[expect(clippy::exit, clippy::disallowed_methods, reason = "the thread that would return from main is stuck")]
 pub(crate) fn abandon(status: u8) -> ! {
@@ -138,7 +76,7 @@ pub(crate) fn abandon(status: u8) -> ! {
     std::process::exit(status.into())
 }
 
-pub(super) fn status_writer() -> std::sync::MutexGuard<'static, Option<PipeWriter>> {
+pub(crate) fn status_writer() -> std::sync::MutexGuard<'static, Option<PipeWriter>> {
     STATUS_WRITER.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
@@ -147,8 +85,7 @@ pub(super) fn status_writer() -> std::sync::MutexGuard<'static, Option<PipeWrite
 fn report_end(status: u8) {
     let Some(mut writer) = status_writer().take() else { return };
     let _ = std::io::stdout().flush();
-    #[cfg(feature = "mpi")]
-    super::link::leave();
+    crate::nodes::leave();
     close_standard_streams();
     // Nobody waits if this fails.
     let _ = writer.write_all(&left_behind::status_message(status));
@@ -157,7 +94,7 @@ fn report_end(status: u8) {
 }
 
 /// Waits for the working process; its status, and what it has left.
-fn wait(child: u32, mut reader: PipeReader) -> (u8, Told) {
+pub(crate) fn wait(child: u32, mut reader: PipeReader) -> (u8, Told) {
     let told = left_behind::hear(&mut reader);
     if let Some(status) = told.status.filter(|_| !closes_within(&reader, END_WAIT)) {
         print_stderr(&format!(

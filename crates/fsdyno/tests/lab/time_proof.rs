@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use present::Headline;
 use results::Row;
-use results::quantity::{bytes, latency, number};
-use results::statistics::median;
+use stats::median;
 use testkit::stack::{inside, place, reports_inside, show};
 use testkit::{Place, Ran, run_within, shell, skip, word};
+use text::quantity::{bytes, latency, number};
 
 use crate::stack::long_ones_are_wanted;
 

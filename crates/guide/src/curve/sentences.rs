@@ -1,8 +1,8 @@
 //! Conclusions from a load curve: where response time leaves its floor, and from which load on the queue grows.
 
-use results::quantity::{count_per_s, latency, number};
-use results::statistics::Served;
 use results::{LatencyFigures, Study, TestRounds, Trust};
+use stats::Served;
+use text::quantity::{count_per_s, latency, number};
 
 use crate::requests::Requests;
 

@@ -1,9 +1,9 @@
 //! How the figures of `measure` are related, in three sentences.
 
 use results::evidence::{ServerIdentity, StorageClass};
-use results::quantity::{are_apart, bytes_per_s, count, latency, number, published};
 use results::{Direction, Lane, Study, Target, TestRounds, Trust, test_name};
 use run::StopRule;
+use text::quantity::{are_apart, bytes_per_s, count, latency, number, published};
 
 use super::lines::Timing;
 use crate::io_mode::IoMode;

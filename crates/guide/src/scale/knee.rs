@@ -1,9 +1,9 @@
 //! From how many nodes on the total no longer grows, and what limits it there.
 
 use findings::limits::{Limit, Phrase};
-use results::quantity::{bytes_per_s, count_per_s, counted, number};
-use results::statistics::{Knee, knee};
 use results::{Interval, Row, Study, SweepPoint};
+use stats::{Knee, knee};
+use text::quantity::{bytes_per_s, count_per_s, counted, number};
 
 use crate::requests::Requests;
 use crate::sweep::loads_of;
@@ -172,7 +172,7 @@ mod tests {
         let rows = study.rows.iter().filter(|row| row.pattern == pattern && row.trust() < Trust::Invalid);
         let jobs = rows.filter_map(|row| row.run.as_ref()?.jobs.first()).filter(|job| job.error.is_none());
         let rates: Vec<f64> = jobs.map(|job| job.directions.read.ios as f64 / 2.0).filter(|rate| *rate > 0.0).collect();
-        results::statistics::median(&rates)
+        stats::median(&rates)
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The rows of the phases: each runs on all nodes, and one that has a part timed by itself makes two rows.
 
-use results::quantity::count;
 use results::{PhaseRecord, Row, Severity, Study};
+use text::quantity::count;
 
 use super::phases::{FileUse, Phase, READ, WRITE};
 use super::shell;

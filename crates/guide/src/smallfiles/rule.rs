@@ -1,11 +1,11 @@
 //! The published rule: 1,001 small files written in under 10 s, and read in under 10 s.
 
-use results::quantity::count;
-use results::statistics::median;
 use results::{
     Bound, Confidence, Finding, Interval, PhaseRecord, Requirement, RequirementKind, Row, Severity, Study, TestOrigin,
     Verdict, VerdictRow,
 };
+use stats::median;
+use text::quantity::count;
 
 use super::passes::whole;
 use super::shell;

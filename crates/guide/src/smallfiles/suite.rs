@@ -7,13 +7,14 @@ use std::sync::Arc;
 use os::files::Directory;
 use os::names::LINKS_REFUSED;
 use results::evidence::WireCounters;
-use results::{Finding, Latency, PhaseRecord, RunRecord, sort};
+use results::{Finding, Latency, PhaseRecord, RunRecord};
 use run::Control;
 use run::metadata::caches::{Arranged, Cache, Caches};
 use run::metadata::operations::{self, Item, OperationContext, Perform};
 use run::metadata::tree::{Family, Tree};
 use run::metadata::witness::Witness;
 use run::metadata::{Outcome, Task, perform};
+use stats::sort;
 
 use super::options::Options;
 use super::phases::{FileUse, Phase};

@@ -7,7 +7,7 @@ use std::path::Path;
 use engine::checksum::crc32c;
 use os::files::{Readers, Stamp, read_whole, write_whole};
 use results::Digest;
-use results::packed::{put, put_text, take, take_text};
+use stats::packed::{put, put_text, take, take_text};
 
 /// Its name in the store.
 const NAME: &str = ".fsdyno-index";

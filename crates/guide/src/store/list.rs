@@ -9,8 +9,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use os::files::{Stamp, stamp_of, text};
-use results::quantity::counted;
-use results::{Digest, sort};
+use results::Digest;
+use stats::sort;
+use text::quantity::counted;
 
 use super::index::{Entry, Index};
 use super::unreadable;

@@ -29,7 +29,7 @@ impl FromStr for Depths {
                 None => depths.push(depth(part)?),
             }
         }
-        results::sort::by(&mut depths, Ord::cmp);
+        stats::sort::by(&mut depths, Ord::cmp);
         depths.dedup();
         Ok(Depths(depths))
     }

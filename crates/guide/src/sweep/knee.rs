@@ -1,8 +1,9 @@
 //! The knee of a sweep, if its points are not too noisy to show it.
 
-use results::quantity::{by_mean, count_per_s, counted, latency, number};
-use results::statistics::{Knee, LoadPoint, RUNS_MIN, knee};
-use results::{Row, Study, SweepPoint, sort};
+use results::{Row, Study, SweepPoint};
+use stats::sort;
+use stats::{Knee, LoadPoint, RUNS_MIN, knee};
+use text::quantity::{by_mean, count_per_s, counted, latency, number};
 
 use crate::requests::Requests;
 

@@ -3,7 +3,8 @@
 use os::clock::{Clock, RealClock};
 use probe::{Look, Meters, Reading};
 use results::evidence::{DeviceCounters, NfsOperation, Seen, WireCounters};
-use results::{DeviceWork, ReadWrite, StorageTraffic, Target, TreeRecord, WireOperation, WireTraffic, sort};
+use results::{DeviceWork, ReadWrite, StorageTraffic, Target, TreeRecord, WireOperation, WireTraffic};
+use stats::sort;
 
 /// How long the devices are looked at before a command, ns.
 const IDLE_NS: u64 = 100_000_000;

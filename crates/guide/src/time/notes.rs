@@ -2,8 +2,8 @@
 
 use os::files::{FileAccess, FileError, OpenMode, extents_of};
 use results::evidence::StorageClass;
-use results::quantity::{bytes, latency};
 use results::{Row, Severity};
+use text::quantity::{bytes, latency};
 
 use super::options::Options;
 use super::{Site, run};
@@ -26,7 +26,7 @@ const FIRST_OF: usize = 4;
 pub(super) fn environment(study_run: &mut StudyRun<'_>, options: &Options) {
     let mut names: Vec<String> =
         run::kept_environment(options).map(|(name, _)| name.to_string_lossy().into_owned()).collect();
-    results::sort::by(&mut names, Ord::cmp);
+    stats::sort::by(&mut names, Ord::cmp);
     let text =
         format!("the command has these variables, beside its own HOME, TMPDIR and FSDYNO_DIR: {}", names.join(", "));
     study_run.note("environment", Severity::Info, text);

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use os::files::{Directory, EntryKind, FileCause, Lock, remove_old_drafts, tree, try_lock};
-use results::sort;
 use run::Bounds;
+use stats::sort;
 
 use super::marker::{self, Marker};
 use super::removal::Waits;

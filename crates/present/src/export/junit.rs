@@ -1,7 +1,8 @@
 //! JUnit's XML, which CI systems show as test results.
 
 use maud::{PreEscaped, html};
-use results::{Row, Study, Verdict, escape};
+use results::{Row, Study, Verdict};
+use text::escape;
 
 use crate::headline::VerdictLine;
 

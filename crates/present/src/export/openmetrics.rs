@@ -3,8 +3,9 @@
 
 use std::fmt::Write as _;
 
-use results::statistics::median;
-use results::{Lane, Metric, Repeat, Study, TestRounds, Trust, escape};
+use results::{Lane, Metric, Repeat, Study, TestRounds, Trust};
+use stats::median;
+use text::escape;
 
 use crate::summary::{Grid, Line};
 

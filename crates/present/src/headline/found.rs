@@ -1,8 +1,9 @@
 //! What was found against the figures: each kind once for each target, with its tests and the range of its figures.
 
-use results::{Finding, Severity, sort};
+use results::{Finding, Severity};
 use schemars::JsonSchema;
 use serde::Serialize;
+use stats::sort;
 
 use super::ranged;
 use crate::summary::Grid;

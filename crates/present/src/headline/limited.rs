@@ -1,8 +1,9 @@
 //! What limits the tests, in a few words for each limit.
 
 use findings::limits::{Limited, Limiter, Phrase, of_study};
-use results::statistics::Served;
-use results::{Question, Study, sort};
+use results::{Question, Study};
+use stats::Served;
+use stats::sort;
 
 /// More tests than this are counted and not named.
 const NAMED: usize = 4;

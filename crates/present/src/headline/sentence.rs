@@ -1,7 +1,7 @@
 //! The answer in a sentence.
 
-use results::quantity::{counted, number};
 use results::{Question, Severity, Study, Verdict, test_name};
+use text::quantity::{counted, number};
 
 use super::familiar::pairs;
 use super::figures::{rate, throughput, typical_named};
@@ -39,11 +39,11 @@ pub(super) fn of(
         Question::Sweep => {
             joined(&study.sentences.iter().map(|sentence| first_of(sentence).to_owned()).collect::<Vec<_>>())
         }
-        Question::Curve | Question::Scale | Question::SmallFiles => {
+        Question::Fio => None,
+        _ => {
             let answer = study.sentences.first().map(|sentence| first_of(sentence).to_owned());
             joined(&answer.into_iter().chain(failed_in_part(tests)).collect::<Vec<_>>())
         }
-        Question::Fio => None,
     }
 }
 

@@ -1,10 +1,10 @@
 //! The figures of one test on one target.
 
 use findings::Aspect;
-use results::quantity::number;
 use results::{Interval, Lane, Latency, Metric, Row, TestRounds, Trust};
 use schemars::JsonSchema;
 use serde::Serialize;
+use text::quantity::number;
 
 use crate::summary::{Grid, Line};
 

@@ -1,10 +1,10 @@
 //! The figures of timed commands, and what they say: how long, how much of that storage decides, how many requests.
 
-use results::quantity::{bytes, count, counted, latency};
-use results::statistics::median;
 use results::{Interval, Metric, Question, TestRounds, TreeRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
+use stats::median;
+use text::quantity::{bytes, count, counted, latency};
 
 use super::standing::Standing;
 use super::test::rounded;

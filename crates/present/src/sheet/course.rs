@@ -1,6 +1,6 @@
 //! What a pattern's throughput did through the run, in words: a warm-up at its beginning, a lasting step later on.
 
-use results::statistics::{Sensitivity, WarmUp, change_point, median, warm_up};
+use stats::{Sensitivity, WarmUp, change_point, median, warm_up};
 
 use super::series::Series;
 use crate::quantity::{round, shortened};

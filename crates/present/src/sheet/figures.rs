@@ -1,8 +1,9 @@
 //! The full tables: all figures of each test on each storage, the percentiles of its latency, its depth and CPU time.
 
 use maud::{Markup, html};
-use results::quantity::{Units, count as counted_in_full, rate_number, rate_unit};
-use results::{Interval, JobRecord, Lane, Metric, Question, Repeat, TestRounds, Trust, sort};
+use results::{Interval, JobRecord, Lane, Metric, Question, Repeat, TestRounds, Trust};
+use stats::sort;
+use text::quantity::{Units, count as counted_in_full, rate_number, rate_unit};
 
 use super::chart::distribution::Curve;
 use super::place::{Place, badge, place_of, test};

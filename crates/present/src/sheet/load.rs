@@ -2,7 +2,8 @@
 //! due, against the offered load; the closed loops that found the capacity are no part of it.
 
 use maud::{Markup, html};
-use results::{JobRecord, Lane, Metric, Question, TestRounds, sort};
+use results::{JobRecord, Lane, Metric, Question, TestRounds};
+use stats::sort;
 
 use super::chart::points::{self, Asked, Axis, Path, Point};
 use super::place::Place;

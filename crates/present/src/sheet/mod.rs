@@ -27,8 +27,8 @@ mod verdicts;
 
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
-use results::quantity::Units;
 use results::{Question, Study};
+use text::quantity::Units;
 
 use crate::headline::Headline;
 use crate::quantity::{bytes, counted, listed, shortened};

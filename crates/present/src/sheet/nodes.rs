@@ -1,7 +1,7 @@
 //! The nodes of each test: a strip with a bar for each, and the least, the middle and the most.
 
 use maud::{Markup, html};
-use results::quantity::{rate_number, rate_unit};
+use text::quantity::{rate_number, rate_unit};
 
 use super::chart::{Frame, px, svg};
 use super::place::{Place, test};

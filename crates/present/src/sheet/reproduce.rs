@@ -1,7 +1,8 @@
 //! How it was done, the exact commands to do it again, and the numbers themselves.
 
 use maud::{Markup, html};
-use results::{Note, Severity, Trust, sort};
+use results::{Note, Severity, Trust};
+use stats::sort;
 
 use super::place::{Place, badge, place_of, test};
 use crate::shell::as_typed;

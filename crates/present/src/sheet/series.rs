@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use results::evidence::Seen;
-use results::quantity::{Units, rate_unit};
-use results::statistics::{self, median};
 use results::{JobRecord, Repeat, TestRounds};
+use stats::{self, median};
+use text::quantity::{Units, rate_unit};
 
 use crate::headline::metrics;
 use crate::quantity::{megabytes_per_s, number};
@@ -205,7 +205,7 @@ fn sum_of_workers(workers: &[&JobRecord], window_ms: u64, unit: Unit) -> Vec<Opt
 }
 
 fn mean(values: &[Option<f64>]) -> Option<f64> {
-    statistics::mean(&values.iter().flatten().copied().collect::<Vec<f64>>())
+    stats::mean(&values.iter().flatten().copied().collect::<Vec<f64>>())
 }
 
 fn medians(rounds: &[RoundLine], targets: usize) -> Vec<RoundLine> {

@@ -1,8 +1,8 @@
 //! `check`: the verdict on each requirement, then all that is known of it.
 
 use maud::{Markup, html};
-use results::quantity::published;
 use results::{Bound, Confidence, TestOrigin, VerdictRow};
+use text::quantity::published;
 
 use super::place::Place;
 use super::table::{Row, Table};

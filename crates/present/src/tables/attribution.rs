@@ -2,7 +2,7 @@
 
 use findings::limits::{Attribution, Culprit};
 use results::Study;
-use results::quantity::latency;
+use text::quantity::latency;
 
 use super::screen::{LABELLED_LINES, SENTENCE_LINES, Screen, first_lines, lines_of};
 use super::table::{Form, Table};

@@ -1,8 +1,9 @@
 //! From one study to a later one: whether anything changed, and the table of the figures.
 
-use results::quantity::{counted, latency, number, rate_number, rate_unit};
-use results::statistics::{HISTORY_MIN, Scatter};
-use results::{Change, Interval, Measure, Question, Significance, Study, Trust, escape, test_name};
+use results::{Change, Interval, Measure, Significance, Study, Trust, test_name};
+use stats::{HISTORY_MIN, Scatter};
+use text::escape;
+use text::quantity::{counted, latency, number, rate_number, rate_unit};
 
 use serde_json::json;
 
@@ -42,10 +43,9 @@ const ROUNDS: u32 = 4;
 impl Next {
     /// What helps with runs of this study's question.
     pub fn of(study: &Study) -> Next {
-        match study.question {
-            Question::Measure => Next::MoreRounds(command::with(study, "--runs", ROUNDS)),
-            Question::Compare | Question::Time => Next::MoreRounds(command::with(study, "--rounds", ROUNDS)),
-            _ => Next::KeptRuns(command::about(study, "history", &[])),
+        match study.question.rounds_option() {
+            Some(option) => Next::MoreRounds(command::with(study, option, ROUNDS)),
+            None => Next::KeptRuns(command::about(study, "history", &[])),
         }
     }
 }

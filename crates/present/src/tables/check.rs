@@ -1,10 +1,9 @@
 //! `check`: a line for each answer, what it rests on profile by profile, and the list of profiles.
 
-use results::quantity::{counted, published};
-use results::{
-    Bound, Confidence, Question, Requirement, RequirementKind, Study, TestOrigin, Verdict, VerdictRow, escape,
-};
+use results::{Bound, Confidence, Question, Requirement, RequirementKind, Study, TestOrigin, Verdict, VerdictRow};
 use serde_json::json;
+use text::escape;
+use text::quantity::{counted, published};
 
 use super::table::{Form, Table, wrapped};
 use crate::headline::verdict::{between, figure, margin, told_once};

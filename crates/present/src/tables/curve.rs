@@ -1,8 +1,9 @@
 //! `curve`: what the closed loop found, then one line per load, and response time against load.
 
-use results::quantity::{latency, number};
-use results::statistics::Served;
-use results::{LatencyFigures, Load, Metric, Row, Study, TestRounds, sort};
+use results::{LatencyFigures, Load, Metric, Row, Study, TestRounds};
+use stats::Served;
+use stats::sort;
+use text::quantity::{latency, number};
 
 use super::bars::{bar, most};
 use super::plot::{Mark, Tick, plot};

@@ -1,6 +1,6 @@
 //! The figures of another tool's tests side by side, as that tool shows them.
 
-use results::quantity::{number, rate_number, rate_unit};
+use text::quantity::{number, rate_number, rate_unit};
 
 use super::measure::reach;
 use super::table::{Form, Table};

@@ -1,8 +1,9 @@
 //! The figures of a plan, run by run.
 
-use results::quantity::{counted, latency, number, rate_number, rate_unit};
-use results::statistics::Scatter;
-use results::{Digest, DigestTest, Measure, Question, SMALL_BYTES, escape, interval_of_rounds, test_name};
+use results::{Digest, DigestTest, Measure, Question, SMALL_BYTES, interval_of_rounds, test_name};
+use stats::Scatter;
+use text::escape;
+use text::quantity::{counted, latency, number, rate_number, rate_unit};
 
 use serde_json::json;
 

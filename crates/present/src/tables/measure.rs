@@ -1,7 +1,7 @@
 //! `measure`: the answer with its few figures, and the table of all tests.
 
 use results::Interval;
-use results::quantity::{latency, number, rate_number, rate_unit};
+use text::quantity::{latency, number, rate_number, rate_unit};
 
 use super::familiar;
 use super::table::{Form, Table};

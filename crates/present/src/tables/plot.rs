@@ -90,7 +90,7 @@ impl Area {
 
 #[cfg(test)]
 mod tests {
-    use results::quantity::latency;
+    use text::quantity::latency;
 
     use super::*;
 

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use results::quantity::counted;
-use results::statistics::median;
-use results::{Digest, Question, Trust, escape, test_name};
+use results::{Digest, Question, Trust, test_name};
 use serde_json::json;
+use stats::median;
+use text::escape;
+use text::quantity::counted;
 
 use super::history::{Test, by_round};
 use super::table::{Form, Table};

@@ -2,7 +2,7 @@
 
 use comfy_table::presets::{ASCII_MARKDOWN, NOTHING};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Width};
-use results::escape;
+use text::escape;
 
 use crate::headline::Step;
 use crate::quantity::{NOT_SETTLED, NOT_SETTLED_MEANS};

@@ -9,9 +9,9 @@ use fio_report::{Details, FORMATS};
 use jiff::tz::TimeZone;
 use present::{export, inspect, sheet, tables};
 use proptest::prelude::*;
-use results::escape::is_hostile;
 use results::{Question, RunRecord, Study, changes};
 use serde_json::Value;
+use text::escape::is_hostile;
 
 use crate::{fixture, odd};
 

@@ -3,10 +3,10 @@
 
 use present::Headline;
 use present::tables::{Changes, Next, history};
-use results::quantity::{bytes_per_s, latency, number};
-use results::statistics::median;
 use results::{Digest, Latency, Question, Row, Severity, Significance, Study, Trust, test_name};
+use stats::median;
 use testkit::draw::{Does, Draw, Test, cases, number_after, numbers, printed, time_after};
+use text::quantity::{bytes_per_s, latency, number};
 
 use crate::fixture;
 

@@ -98,16 +98,16 @@ fn a_latency_is_the_same_on_every_face() {
         assert_eq!(line[column("latency_us_p50")], microseconds(figures.p50_ns));
         assert_eq!(line[column("latency_us_p99")], figures.p99_ns.map(microseconds).unwrap_or_default());
         let asked = results::Study { question: results::Question::Measure, ..study.clone() };
-        let p50 = results::quantity::latency(figures.p50_ns as f64);
+        let p50 = text::quantity::latency(figures.p50_ns as f64);
         let page = present::sheet::html(std::slice::from_ref(&asked), &Default::default());
         let terminal = present::tables::text(&asked, 120);
         assert!(terminal.contains(&p50), "{terminal}");
         assert!(page.replace('\u{a0}', " ").contains(&p50), "the sheet has another p50");
         // Small requests are counted: the chart's line is the tile's figure.
-        let rate = results::quantity::number(total.iops);
+        let rate = text::quantity::number(total.iops);
         assert!(page.contains(&format!("{rate} IOPS in the table.")), "the chart has another rate than {rate}");
         if let Some(p99_ns) = figures.p99_ns {
-            assert!(terminal.contains(&results::quantity::latency(p99_ns as f64)), "{terminal}");
+            assert!(terminal.contains(&text::quantity::latency(p99_ns as f64)), "{terminal}");
         }
     }
 }

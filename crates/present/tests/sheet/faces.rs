@@ -2,9 +2,9 @@
 
 use present::tables::text;
 use present::{Headline, TestFigures};
-use results::quantity::{latency, number};
 use results::{Finding, JobError, Question, Row, Severity, Study, test_name};
 use serde_json::Value;
+use text::quantity::{latency, number};
 
 use crate::{fixture, odd};
 

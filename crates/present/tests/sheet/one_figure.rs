@@ -4,12 +4,12 @@
 use present::export::{csv, markdown, openmetrics};
 use present::tables::{Changes, Next, history, history_json, screen, text};
 use present::{Headline, TestFigures};
-use results::quantity::{latency, number};
 use results::{
     Digest, Finding, Interval, JobError, JobRecord, JobSetup, Latency, PhaseRecord, Question, Row, RunRecord, Severity,
     Study, Trust,
 };
 use serde_json::Value;
+use text::quantity::{latency, number};
 
 use crate::fixture;
 
@@ -336,7 +336,7 @@ fn of_csv(question: Question, text: &str) {
     let (trust, iops, target) = (column("trust"), column("iops"), column("target"));
     let counted = lines.filter(|line| line[target].starts_with("local") && line[trust] != "invalid");
     let rates: Vec<f64> = counted.filter_map(|line| line[iops].parse().ok()).filter(|rate| *rate > 0.0).collect();
-    assert_eq!(results::statistics::median(&rates), Some(IOPS), "{question:?}\n{text}");
+    assert_eq!(stats::median(&rates), Some(IOPS), "{question:?}\n{text}");
 }
 
 fn of_history(study: &Study, test: &TestFigures) {

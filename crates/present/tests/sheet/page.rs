@@ -230,7 +230,7 @@ fn a_curve_plots_response_times_against_the_offered_load() {
         Some(chart.split("</desc>").next()?.to_owned())
     };
     let chart = description(study.clone()).expect("a chart");
-    let p99 = results::quantity::latency(response.p99_ns.unwrap() as f64).replace(' ', "\u{a0}");
+    let p99 = text::quantity::latency(response.p99_ns.unwrap() as f64).replace(' ', "\u{a0}");
     assert!(chart.contains(&format!("load 10\u{a0}%: p99 {p99}; load 25\u{a0}%")), "{chart}");
     study
         .rows

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Look, read_number, read_text};
 use results::evidence::{BlockDevice, DeviceNumber, Mount};
-use results::sort;
+use stats::sort;
 
 /// Stacks deeper than this are cut; it only bounds the walk.
 const STACK_DEPTH_MAX: usize = 8;

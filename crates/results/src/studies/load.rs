@@ -1,9 +1,9 @@
 //! The loads of a curve: offered rate, achieved rate, and whether the load was served.
 
 use super::{Metric, Row, Study, TestRounds};
-use crate::interval::Interval;
-use crate::sort;
-use crate::statistics::{FALLS_BEHIND, Served, achieved_per_s, was_served};
+use stats::Interval;
+use stats::sort;
+use stats::{FALLS_BEHIND, Served, achieved_per_s, was_served};
 
 /// A load that was offered.
 #[derive(Clone, Debug)]

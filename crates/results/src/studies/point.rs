@@ -1,11 +1,11 @@
 //! A point of a sweep: its runs merged, with confidence intervals.
 
 use super::{Lane, LatencyFigures, Row, TestRounds, Trust};
-use crate::interval::Interval;
 use crate::record::Latency;
 use crate::samples::added_up;
-use crate::sort;
-use crate::statistics::{STUDENT_95, percentile_interval};
+use stats::Interval;
+use stats::sort;
+use stats::{STUDENT_95, percentile_interval};
 
 const CONFIDENCE: f64 = 0.95;
 

@@ -3,11 +3,11 @@
 use super::metric::{Lane, Metric};
 use super::ratio::{Ratio, interval_of_rounds};
 use super::{Finding, Question, Repeat, Row, Trust, test_name};
-use crate::interval::Interval;
 use crate::record::Latency;
 use crate::severity::Severity;
-use crate::sort;
-use crate::statistics::{coefficient_of_variation, median};
+use stats::Interval;
+use stats::sort;
+use stats::{coefficient_of_variation, median};
 
 /// Findings that let a number stand and yet keep it from winning a comparison: it says little, or nobody saw where it
 /// came from.

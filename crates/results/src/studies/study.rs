@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Finding, PhaseRecord, TreeRecord, Trust, VerdictRow, test_name};
+use super::{Finding, PhaseRecord, Question, TreeRecord, Trust, VerdictRow, test_name};
 use crate::evidence::Storage;
 use crate::record::{Host, JobError, Note, RunRecord};
 use crate::saved::{SavedRecordError, reread, upgrade, upgrade_storage};
@@ -45,70 +45,6 @@ pub struct Study {
     pub sentences: Vec<String>,
     /// What the reader must know about how it was done: sizes adapted, rounds stopped early, a cache not dropped.
     pub notes: Vec<Note>,
-}
-
-/// What was asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Question {
-    /// How fast is it: latency, IOPS, throughput.
-    Measure,
-    /// How does it do with names and small files.
-    SmallFiles,
-    /// Does it meet a requirement.
-    Check,
-    /// Which of several is faster.
-    Compare,
-    /// How long does a command of the user's take there.
-    Time,
-    /// Which depth and block size suit it.
-    Sweep,
-    /// Response time against offered load.
-    Curve,
-    /// How much do several nodes get together.
-    Scale,
-    /// A fio command line.
-    Fio,
-}
-
-impl Question {
-    /// All of them.
-    pub const ALL: [Question; Question::Fio as usize + 1] = [
-        Question::Measure,
-        Question::SmallFiles,
-        Question::Check,
-        Question::Compare,
-        Question::Time,
-        Question::Sweep,
-        Question::Curve,
-        Question::Scale,
-        Question::Fio,
-    ];
-
-    /// The subcommand's name, and the question in words; `{}` stands for what it is asked of.
-    fn row(self) -> (&'static str, &'static str) {
-        match self {
-            Question::Measure => ("measure", "How fast is {}?"),
-            Question::SmallFiles => ("smallfiles", "Names and small files on {}"),
-            Question::Check => ("check", "Is {} good enough?"),
-            Question::Compare => ("compare", "{}, compared"),
-            Question::Time => ("time", "A command on {}"),
-            Question::Sweep => ("sweep", "Which depth suits {}?"),
-            Question::Curve => ("curve", "Response time of {} under load"),
-            Question::Scale => ("scale", "How much do several nodes get from {}?"),
-            Question::Fio => ("fio", "{}"),
-        }
-    }
-
-    /// The subcommand's name.
-    pub fn word(self) -> &'static str {
-        self.row().0
-    }
-
-    /// The question, asked of these targets.
-    pub fn title(self, targets: &str) -> String {
-        self.row().1.replace("{}", targets)
-    }
 }
 
 /// A storage that was asked about.
@@ -204,7 +140,7 @@ impl Study {
     /// The study as JSON on one line.
     pub fn to_json(&self) -> String {
         let text = serde_json::to_string(self).expect("a study has no map whose keys could fail to be text");
-        crate::escape::json(&text).into_owned()
+        text::escape::json(&text).into_owned()
     }
 
     /// Reads what [`Study::to_json`] wrote, or a single run's record as a study of one row.

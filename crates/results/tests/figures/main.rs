@@ -5,6 +5,4 @@ mod nodes;
 mod properties;
 mod rows;
 mod saved;
-mod statistics;
-mod statistics_properties;
 mod together;

@@ -1,6 +1,6 @@
 //! `sweep`: a point per depth, repeated in turns.
 
-use results::statistics::{Knee, LoadPoint, knee, order_of_round};
+use stats::{Knee, LoadPoint, knee, order_of_round};
 
 use crate::noise::{Noise, Random};
 use crate::{document, percent, shares};

@@ -1,6 +1,6 @@
 //! The warm-up at the beginning of a series, as the sheet tells it.
 
-use results::statistics::{WarmUp, warm_up};
+use stats::{WarmUp, warm_up};
 
 use crate::noise::{Noise, Random};
 use crate::{document, percent, shares};

@@ -1,8 +1,6 @@
 //! `compare`: two places, five patterns, rounds until there are enough.
 
-use results::statistics::{
-    Difference, Estimate, WINNER_CONFIDENCE, WINNER_HALF_WIDTH, WINNER_ROUNDS, order_of_round, paired_ratio,
-};
+use stats::{Difference, Estimate, WINNER_CONFIDENCE, WINNER_HALF_WIDTH, WINNER_ROUNDS, order_of_round, paired_ratio};
 
 use crate::noise::{Noise, Random};
 use crate::{document, percent, shares};

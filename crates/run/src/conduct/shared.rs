@@ -3,7 +3,8 @@
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 
-use drive::{Control, Flows, Interval, LockedFiles, LogSender, WorkerCell, WorkerEnd};
+use crate::control::Control;
+use drive::{Flows, Interval, LockedFiles, LogSender, WorkerCell, WorkerEnd};
 
 use crate::guard::Guard;
 use crate::plan::Plan;

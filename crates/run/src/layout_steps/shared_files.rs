@@ -4,7 +4,8 @@
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 
-use drive::{Company, Control};
+use crate::company::Company;
+use crate::control::Control;
 use results::{Note, Severity};
 
 use super::{LayoutEvent, request_of};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use drive::Control;
+use crate::control::Control;
 use os::caches::drop_all;
 use os::clock::{Clock, RealClock};
 use os::errno::reason;

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use drive::Control;
+use crate::control::Control;
 use os::clock::{Clock, RealClock};
 use probe::{Look, Meters, Reading};
 use results::evidence::{DeviceCounters, Seen, SystemCounters};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use job::Job;
 use probe::HostFacts;
-use results::quantity::counted;
+use text::quantity::counted;
 
 use super::WorkerPlan;
 

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use probe::{DataPlace, FileKind, HostFacts};
-use results::{FilesPart, sort};
+use results::FilesPart;
+use stats::sort;
 
 /// A storage of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Workers and layouts that are stuck in the kernel: when they count as stuck, and the messages about them.
 
-use drive::{Bounds, Control, Published, Silence, WorkerCell, WorkerEnd, WorkerState};
+use crate::control::Control;
+use drive::{Bounds, Published, Silence, WorkerCell, WorkerEnd, WorkerState};
 use job::PerDirection;
 use os::allocation::waits_for_memory;
 use os::errno::{ENOMEM, ETIMEDOUT, reason};

@@ -30,7 +30,7 @@ fn run_until_busy(words: &str, mut order: impl FnMut(&Control)) -> Ran {
 #[test]
 fn a_stop_drains_the_queue_and_reports() {
     for depth in [1, 8] {
-        let ran = run_until_busy(&format!("{ENDLESS} --iodepth={depth}"), Control::stop);
+        let ran = run_until_busy(&format!("{ENDLESS} --iodepth={depth}"), |control: &Control| control.stop());
         assert_drained(ran.job());
         assert!(ran.record.complete);
         assert_eq!(ran.record.signal, None);
@@ -40,7 +40,7 @@ fn a_stop_drains_the_queue_and_reports() {
 #[test]
 fn requests_that_a_stop_cancels_are_no_errors() {
     // Ten seconds each: seven of eight still wait for the device, and are called back instead of waited for.
-    let ran = run_until_busy(&format!("{ENDLESS} --iodepth=8 --sim_service=10s"), Control::stop);
+    let ran = run_until_busy(&format!("{ENDLESS} --iodepth=8 --sim_service=10s"), |control: &Control| control.stop());
     let job = ran.job();
     assert_eq!(job.error, None, "{:?}", ran.messages);
     assert_eq!(job.directions.read.bytes, job.directions.read.clat.moments.count * 4096);
@@ -65,9 +65,9 @@ fn a_device_that_never_answers_is_an_error_and_no_hang() {
 
 #[test]
 fn a_stop_reaches_governed_and_sampled_jobs() {
-    assert_drained(run_until_busy(&format!("{ENDLESS} --rate_iops=1000"), Control::stop).job());
-    assert_drained(run_until_busy(&format!("{ENDLESS} --thinktime=1s"), Control::stop).job());
-    let ran = run_until_busy(&format!("{ENDLESS} --gtod_reduce=1 --iodepth=4"), Control::stop);
+    assert_drained(run_until_busy(&format!("{ENDLESS} --rate_iops=1000"), |control: &Control| control.stop()).job());
+    assert_drained(run_until_busy(&format!("{ENDLESS} --thinktime=1s"), |control: &Control| control.stop()).job());
+    let ran = run_until_busy(&format!("{ENDLESS} --gtod_reduce=1 --iodepth=4"), |control: &Control| control.stop());
     assert_eq!(ran.job().directions.read.bytes, ran.job().directions.read.ios * 4096);
 }
 
@@ -83,7 +83,7 @@ fn the_first_signal_is_remembered() {
 
 #[test]
 fn all_clones_stop() {
-    let ran = run_until_busy(&format!("{ENDLESS} --numjobs=3"), Control::stop);
+    let ran = run_until_busy(&format!("{ENDLESS} --numjobs=3"), |control: &Control| control.stop());
     assert_eq!(ran.record.jobs.len(), 3);
     ran.record.jobs.iter().for_each(assert_drained);
 }

@@ -11,7 +11,7 @@ use os::files::OpenFile;
 use results::{JobRecord, JobSetup, Moments};
 use workload::{BLOCK_OPS, Content, FileRange, Generator, Op, Workload};
 
-use crate::control::{Control, WorkerCell};
+use crate::control::{Orders, WorkerCell};
 use crate::loops::{Account, Drive, Ended, Equipped, Loop, Parts, Progress, Survival};
 use crate::open_files::OpenFiles;
 use crate::phase::Phase;
@@ -124,17 +124,11 @@ impl SelfContained for Slow {}
 
 /// The latencies' sums, and how often the clock was read.
 fn driven(writes: bool, short: Option<u64>) -> (Moments, u64) {
-    driven_after(0, writes, short, &Control::default(), &WorkerCell::default())
+    driven_after(0, writes, short, &Orders::default(), &WorkerCell::default())
 }
 
 /// The same after a warm-up of this length.
-fn driven_after(
-    ramp_ns: u64,
-    writes: bool,
-    short: Option<u64>,
-    control: &Control,
-    cell: &WorkerCell,
-) -> (Moments, u64) {
+fn driven_after(ramp_ns: u64, writes: bool, short: Option<u64>, control: &Orders, cell: &WorkerCell) -> (Moments, u64) {
     let clock = Costly::default();
     let directions = PerDirection { read: !writes, write: writes, trim: false };
     let job = job::draft::Draft::default().job;
@@ -206,7 +200,7 @@ fn a_short_read_is_timed_with_its_rest_and_the_next_one_without() {
 /// What a worker offered in its warm-up is not what it has measured, however long its next answer takes.
 #[test]
 fn an_interim_record_of_the_warm_up_does_not_outlive_it() {
-    let (control, cell) = (Control::default(), WorkerCell::default());
+    let (control, cell) = (Orders::default(), WorkerCell::default());
     let mut warming_up = JobRecord::new("a", 1, JobSetup::default());
     warming_up.directions.read.ios = 7;
     cell.offer_snapshot(control.request_snapshots(), Box::new(warming_up));

@@ -124,7 +124,7 @@ fn by_hand(study: &Study, pattern: &str) -> Option<[f64; 4]> {
     let jobs = jobs.filter_map(|row| row.run.as_ref()?.jobs.first()).filter(|job| job.error.is_none());
     let directions: Vec<_> = jobs.map(|job| &job.directions.read).filter(|read| read.ios > 0).collect();
     let median = |of: &dyn Fn(&results::DirectionRecord) -> f64| {
-        results::statistics::median(&directions.iter().map(|read| of(read)).collect::<Vec<_>>())
+        stats::median(&directions.iter().map(|read| of(read)).collect::<Vec<_>>())
     };
     let (sum_ns, count) = directions.iter().fold((0.0, 0.0), |(sum, count), read| {
         (sum + read.lat.moments.sum as f64, count + read.lat.moments.count as f64)

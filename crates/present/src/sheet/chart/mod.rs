@@ -11,7 +11,7 @@ pub(super) mod time;
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
-use results::sort;
+use stats::sort;
 
 /// How many colours the style sheet has for targets.
 pub(super) const COLOURS: usize = 6;

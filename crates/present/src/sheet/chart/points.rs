@@ -2,7 +2,7 @@
 //! upward, more load only means more waiting.
 
 use maud::{Markup, html};
-use results::quantity::{Units, rate_unit};
+use text::quantity::{Units, rate_unit};
 
 use super::scale::Scale;
 use super::{Ends, Frame, colour, label, line_path, px, rule, svg};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::linux::{Look, mounts, secrets};
 use crate::{Fact, FuseDaemon, NotVisible, is_fuse};
 use results::evidence::{DeviceNumber, Mount};
-use results::sort;
+use stats::sort;
 
 /// A process that may be the daemon.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use super::{Asked, Part};
 use crate::is_fuse;
 use crate::linux::{Look, identity, processes};
 use results::evidence::Mount;
-use results::sort;
+use stats::sort;
 
 /// Filesystems of the kernel whose source is a folder or a file.
 const STACKED: [&str; 3] = ["ecryptfs", "wrapfs", "erofs"];

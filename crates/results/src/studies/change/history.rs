@@ -1,8 +1,8 @@
 //! Earlier studies of the same storage and question: a change is judged against their scatter.
 
 use super::{Measure, differences};
-use crate::statistics::Scatter;
 use crate::studies::{Digest, Trust};
+use stats::Scatter;
 
 /// Whether both ask the same of the same places on the same machine.
 pub fn is_repeat(study: &Digest, other: &Digest) -> bool {

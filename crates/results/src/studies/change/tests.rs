@@ -2,8 +2,8 @@ use job::Access;
 
 use super::*;
 use crate::evidence::{Mount, Seen, Storage};
-use crate::histogram::Histogram;
 use crate::record::{JobRecord, JobSetup, Latency, RunRecord};
+use stats::Histogram;
 
 fn setup() -> JobSetup {
     JobSetup {

@@ -4,8 +4,8 @@
 use std::slice::Iter;
 
 use super::{Digest, DigestTarget, DigestTest};
-use crate::packed::{put, put_text, take, take_bytes, take_text};
 use crate::studies::{Measure, Question, Trust};
+use stats::packed::{put, put_text, take, take_bytes, take_text};
 
 impl Digest {
     /// Appends it to these bytes.

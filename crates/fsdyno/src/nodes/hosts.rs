@@ -5,8 +5,8 @@ use std::process::{Command, ExitCode};
 
 use guide::Problem;
 
-use super::status::UNUSABLE;
-use super::streams::{print, report_problem};
+use crate::process::status::UNUSABLE;
+use crate::process::streams::{print, report_problem};
 
 /// Status of a launcher itself, where a host has not answered.
 const NOT_STARTED: i32 = 255;

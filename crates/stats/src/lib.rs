@@ -10,6 +10,7 @@
 //!   below where they are too few to reach it (five values reach 0.9375, three 0.75).
 //! - **Nothing is dropped.** Outliers are reported, and stay in.
 //! - **Effect before significance.** What raises an alarm asks for a size of effect as well as a small p-value.
+#![forbid(unsafe_code)]
 
 mod autocorrelation;
 mod binomial;
@@ -19,12 +20,15 @@ mod descriptive;
 mod difference;
 mod drift;
 mod estimate;
-mod judgement;
+mod histogram;
+mod interval;
 mod knee;
 mod mann_whitney;
 mod median_interval;
+mod moments;
 mod null_distribution;
 mod open_loop;
+pub mod packed;
 mod percentile_interval;
 mod plateau;
 mod random;
@@ -32,19 +36,22 @@ mod ratio;
 mod rounds;
 mod scatter;
 mod shift;
+pub mod sort;
 mod student;
 mod warm_up;
 
-pub use crate::interval::Interval;
 pub use bootstrap::bootstrap_mean_interval;
 pub use change_point::{ChangePoint, Sensitivity, change_point};
 pub use descriptive::{coefficient_of_variation, mean, median, median_absolute_deviation};
 pub use difference::{CHANGE_CONFIDENCE, Difference, LEAST_CHANGE, WINNER_CONFIDENCE};
 pub use drift::{Drift, drift};
 pub use estimate::Estimate;
+pub use histogram::{BUCKETS, Histogram, bucket_of, bucket_value};
+pub use interval::Interval;
 pub use knee::{Knee, LoadPoint, knee};
 pub use mann_whitney::{mann_whitney, probability_of_superiority};
 pub use median_interval::median_interval;
+pub use moments::Moments;
 pub use null_distribution::RankTest;
 pub use open_loop::{ENOUGH_REQUESTS, FALLS_BEHIND, Served, achieved_per_s, was_served};
 pub use percentile_interval::{NoPercentileInterval, percentile_interval, samples_needed};

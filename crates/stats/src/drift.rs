@@ -75,8 +75,8 @@ fn mann_kendall(values: &[f64], independent: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::random::Random;
-    use crate::statistics::random::noise::{Shape, share};
+    use crate::random::Random;
+    use crate::random::noise::{Shape, share};
 
     #[test]
     fn a_line_is_its_slope() {

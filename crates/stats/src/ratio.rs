@@ -87,7 +87,7 @@ fn all_positive(samples: &[f64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::random::noise::{SHAPES, Shape, share};
+    use crate::random::noise::{SHAPES, Shape, share};
 
     fn about(found: f64, expected: f64) -> bool {
         (found / expected - 1.0).abs() < 1e-12

@@ -32,17 +32,17 @@ pub(super) mod noise {
 
     impl Random {
         /// Uniform in (0, 1).
-        pub(in crate::statistics) fn unit(&mut self) -> f64 {
+        pub(crate) fn unit(&mut self) -> f64 {
             (self.below(1 << 53) as f64 + 0.5) / (1u64 << 53) as f64
         }
 
         /// Normal with mean 0 and deviation 1 (Box and Muller).
-        pub(in crate::statistics) fn normal(&mut self) -> f64 {
+        pub(crate) fn normal(&mut self) -> f64 {
             (-2.0 * self.unit().ln()).sqrt() * (std::f64::consts::TAU * self.unit()).cos()
         }
 
         /// Shapes whose median is 100, by name: what repeats of a benchmark look like.
-        pub(in crate::statistics) fn sample(&mut self, shape: Shape) -> f64 {
+        pub(crate) fn sample(&mut self, shape: Shape) -> f64 {
             match shape {
                 Shape::Normal => 100.0 + 10.0 * self.normal(),
                 Shape::Skewed => 100.0 * (0.6 * self.normal()).exp(),
@@ -53,7 +53,7 @@ pub(super) mod noise {
         }
 
         /// A series with deviation 1 in which each value keeps `memory` (below 1) of the one before.
-        pub(in crate::statistics) fn series(&mut self, memory: f64, count: usize) -> Vec<f64> {
+        pub(crate) fn series(&mut self, memory: f64, count: usize) -> Vec<f64> {
             let fresh = (1.0 - memory * memory).sqrt();
             let mut state = self.normal();
             let mut next = || {
@@ -64,24 +64,23 @@ pub(super) mod noise {
         }
 
         /// `count` of them.
-        pub(in crate::statistics) fn samples(&mut self, shape: Shape, count: usize) -> Vec<f64> {
+        pub(crate) fn samples(&mut self, shape: Shape, count: usize) -> Vec<f64> {
             (0..count).map(|_| self.sample(shape)).collect()
         }
     }
 
     #[derive(Clone, Copy, Debug)]
-    pub(in crate::statistics) enum Shape {
+    pub(crate) enum Shape {
         Normal,
         Skewed,
         LongTail,
         Uniform,
     }
 
-    pub(in crate::statistics) const SHAPES: [Shape; 4] =
-        [Shape::Normal, Shape::Skewed, Shape::LongTail, Shape::Uniform];
+    pub(crate) const SHAPES: [Shape; 4] = [Shape::Normal, Shape::Skewed, Shape::LongTail, Shape::Uniform];
 
     /// The share of `trials` for which `covers` holds, each with a stream of its own.
-    pub(in crate::statistics) fn share(trials: u64, mut covers: impl FnMut(&mut Random) -> bool) -> f64 {
+    pub(crate) fn share(trials: u64, mut covers: impl FnMut(&mut Random) -> bool) -> f64 {
         let hits = (0..trials).filter(|trial| covers(&mut Random::new(0x5eed ^ (trial << 20)))).count();
         hits as f64 / trials as f64
     }

@@ -59,7 +59,7 @@ pub fn take_text(rest: &mut std::slice::Iter<'_, u8>) -> Option<String> {
 }
 
 /// Takes the next `length` bytes; `None`: there are fewer.
-pub(crate) fn take_bytes<'a>(rest: &mut std::slice::Iter<'a, u8>, length: usize) -> Option<&'a [u8]> {
+pub fn take_bytes<'a>(rest: &mut std::slice::Iter<'a, u8>, length: usize) -> Option<&'a [u8]> {
     let (taken, after) = rest.as_slice().split_at_checked(length)?;
     *rest = after.iter();
     Some(taken)

@@ -135,7 +135,7 @@ fn permutation_p_value(ranks: &mut [usize], segment: usize, observed: f64, p_val
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::random::noise::{Shape, share};
+    use crate::random::noise::{Shape, share};
 
     fn found(series: &[f64]) -> Option<ChangePoint> {
         change_point(series, &Sensitivity::default())

@@ -21,8 +21,8 @@ pub(super) fn independent_share(residuals: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::random::Random;
-    use crate::statistics::random::noise::share;
+    use crate::random::Random;
+    use crate::random::noise::share;
 
     #[test]
     fn it_is_what_the_correlation_of_neighbours_says() {

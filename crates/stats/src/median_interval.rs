@@ -40,7 +40,7 @@ pub fn median_interval(samples: &[f64], confidence: f64) -> Option<Interval> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::random::noise::{SHAPES, share};
+    use crate::random::noise::{SHAPES, share};
 
     #[test]
     fn few_samples_say_what_they_reach() {

@@ -1,8 +1,7 @@
 //! What must hold of the statistics for any numbers.
 
 use proptest::prelude::*;
-use results::Histogram;
-use results::statistics::*;
+use stats::*;
 
 fn samples(least: usize, most: usize) -> impl Strategy<Value = Vec<f64>> {
     // Whole numbers, so that there are ties and scaling is exact.

@@ -11,12 +11,13 @@ use guide::store::{Store, new_id};
 use os::clock::RealClock;
 use results::{Question, RunRecord, Study};
 
+use super::accompanied::accompanied;
 use super::launcher::Launched;
-use super::link;
-use super::patience::bounds;
-use super::status::{BY_SIGNAL, GOOD, UNUSABLE};
-use super::streams::{print_stderr, report_problem};
-use super::{VERSION, supervisor};
+use super::{hosts, link};
+use crate::process::VERSION;
+use crate::process::patience::bounds;
+use crate::process::status::{BY_SIGNAL, GOOD, UNUSABLE};
+use crate::process::streams::{print_stderr, report_problem};
 
 /// Each rank reads what its partner on another machine wrote; stands before the command.
 const SHIFT: &str = "--shift";
@@ -30,8 +31,20 @@ const ALONE: [(&str, &str); 2] = [
     ("attribute", "it compares two saved runs and loads no storage"),
 ];
 
+/// Runs the words: on the hosts that they name, as a rank of a launcher, or here alone.
+pub(super) fn run(
+    launched: Option<Launched>,
+    words: &[OsString],
+    face: impl FnOnce(&[OsString]) -> ExitCode,
+) -> ExitCode {
+    match launched {
+        Some(launched) => run_as_rank(&launched, words, face),
+        None => hosts::run(words).unwrap_or_else(|| face(words)),
+    }
+}
+
 /// Runs as a rank. `face`: what the first one does with the words.
-pub(crate) fn run(launched: &Launched, words: &[OsString], face: impl FnOnce(&[OsString]) -> ExitCode) -> ExitCode {
+fn run_as_rank(launched: &Launched, words: &[OsString], face: impl FnOnce(&[OsString]) -> ExitCode) -> ExitCode {
     let shifted = words.first().is_some_and(|word| word == SHIFT);
     let words = &words[usize::from(shifted)..];
     let asked = words.first().and_then(|word| word.to_str()).unwrap_or_default();
@@ -40,7 +53,7 @@ pub(crate) fn run(launched: &Launched, words: &[OsString], face: impl FnOnce(&[O
     }
     // Both processes read the same clock with the same calibration.
     RealClock::shared();
-    let ended = supervisor::accompanied(
+    let ended = accompanied(
         |orders, reports| work(launched, orders, reports, shifted, || face(words)),
         |worker, signal| {
             let mpi = OverMpi::begin().expect("MPI begins here alone");

@@ -20,7 +20,7 @@ pub(super) fn connect(link: Link) -> &'static Arc<Link> {
 }
 
 /// The other ranks; `None`: this program runs alone.
-pub(super) fn company() -> Option<Arc<dyn Company>> {
+pub(crate) fn company() -> Option<Arc<dyn Company>> {
     LINK.get().map(|link| Arc::clone(link) as _)
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn with_names(mut request: Request) -> Request {
 }
 
 /// The work is over.
-pub(super) fn leave() {
+pub(crate) fn leave() {
     LINK.get().filter(|link| link.rank() == 0).inspect(|link| link.close());
 }
 

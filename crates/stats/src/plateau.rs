@@ -66,9 +66,9 @@ fn plateau_from(series: &[f64], start: usize) -> Option<Plateau> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::coefficient_of_variation;
-    use crate::statistics::random::Random;
-    use crate::statistics::random::noise::share;
+    use crate::coefficient_of_variation;
+    use crate::random::Random;
+    use crate::random::noise::share;
 
     fn noisy(random: &mut Random, level: f64, variation: f64, count: usize) -> Vec<f64> {
         (0..count).map(|_| level * (1.0 + variation * random.normal())).collect()

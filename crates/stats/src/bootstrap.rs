@@ -52,7 +52,7 @@ fn resampled_mean(series: &[f64], block: usize, random: &mut Random) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::random::noise::share;
+    use crate::random::noise::share;
 
     /// Mean 100, deviation 10, each value keeping `memory` of the one before.
     fn series(random: &mut Random, memory: f64, count: usize) -> Vec<f64> {

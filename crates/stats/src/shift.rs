@@ -40,8 +40,8 @@ pub fn hodges_lehmann_shift(new: &[f64], base: &[f64], confidence: f64) -> Optio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::mann_whitney;
-    use crate::statistics::random::noise::{SHAPES, Shape, share};
+    use crate::mann_whitney;
+    use crate::random::noise::{SHAPES, Shape, share};
 
     #[test]
     fn hand_computed() {

@@ -97,7 +97,7 @@ fn level(rounds: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::random::noise::share;
+    use crate::random::noise::share;
 
     fn about(found: f64, expected: f64) -> bool {
         (found / expected - 1.0).abs() < 1e-9

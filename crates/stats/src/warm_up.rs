@@ -86,8 +86,8 @@ fn squared_error(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::random::Random;
-    use crate::statistics::random::noise::share;
+    use crate::random::Random;
+    use crate::random::noise::share;
 
     /// 5 % noise around a level that rises from half with a time constant.
     fn warming(random: &mut Random, time_constant: f64, count: usize) -> Vec<f64> {
