@@ -4,6 +4,7 @@
 mod any_text;
 mod document;
 mod drawn;
+mod every_number;
 mod exports;
 mod faces;
 mod fixture;

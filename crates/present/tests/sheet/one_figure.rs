@@ -14,7 +14,7 @@ use text::quantity::{latency, number};
 use crate::fixture;
 
 /// IOPS of the rounds, and what is the matter with each.
-const ROUNDS: [(u64, &str); 7] = [
+pub(crate) const ROUNDS: [(u64, &str); 7] = [
     (1000, "ok"),
     (7310, "invalid"),
     (1100, "caution"),
@@ -31,14 +31,15 @@ const BETWEEN: Interval = Interval { low: 1000.0, high: 1300.0, confidence: 0.75
 /// What all rounds would say, or all but those that failed.
 const WRONG: [f64; 4] = [3455.0, 1300.0 + 3000.0, 5610.0, 7310.0];
 
-fn latencies(kind: &str) -> Latency {
+/// A fiftieth of them takes eight times as long.
+pub(crate) fn latencies(kind: &str, times: u64) -> Latency {
     let mut latency = Latency::with_histogram();
-    let of_round = if matches!(kind, "ok" | "caution") { 100_000 } else { 3_330_000 };
+    let of_round = times * if matches!(kind, "ok" | "caution") { 100_000 } else { 3_330_000 };
     (0..2000).for_each(|step| latency.record(of_round * if step % 50 == 0 { 8 } else { 1 }));
     latency
 }
 
-fn row(question: Question, target: usize, pattern: &str, round: u32, (ios, kind): (u64, &str)) -> Row {
+pub(crate) fn row(question: Question, target: usize, pattern: &str, round: u32, (ios, kind): (u64, &str)) -> Row {
     let error = (kind == "failed").then(|| JobError { code: 5, function: "read".into(), text: "broken".into() });
     let severity = match kind {
         "invalid" => Some(Severity::Invalid),
@@ -60,7 +61,7 @@ fn row(question: Question, target: usize, pattern: &str, round: u32, (ios, kind)
             operations: ios,
             elapsed_ns: if ios == 0 { 0 } else { 1_000_000_000 },
             bytes: Some(ios * 4096),
-            latency: if ios == 0 { Latency::default() } else { latencies(kind) },
+            latency: if ios == 0 { Latency::default() } else { latencies(kind, 1) },
             error,
             ..PhaseRecord::default()
         });
@@ -72,7 +73,7 @@ fn row(question: Question, target: usize, pattern: &str, round: u32, (ios, kind)
         ios,
         bytes: ios * 4096,
         runtime_ms: 1000,
-        lat: if ios == 0 { Latency::default() } else { latencies(kind) },
+        lat: if ios == 0 { Latency::default() } else { latencies(kind, 1) },
         ..Default::default()
     };
     job.options = vec![("rate_iops".into(), "1200".into())];
@@ -103,14 +104,14 @@ fn study(question: Question, rounds: &[(u64, &str)]) -> Study {
         study.rows.extend(rows);
     }
     if question == Question::Check {
-        study.verdicts.push(verdict(&study));
+        study.verdicts.push(verdict(&study.rows));
     }
     study
 }
 
 /// As the judge of `check` makes it: its own tests hold that it takes the figure of the rounds that count.
-fn verdict(study: &Study) -> results::VerdictRow {
-    let rounds = results::TestRounds::of_rows(&study.rows);
+pub(crate) fn verdict(rows: &[Row]) -> results::VerdictRow {
+    let rounds = results::TestRounds::of_rows(rows);
     let requirement = results::Requirement {
         id: "iops".into(),
         profile: "own".into(),
@@ -136,19 +137,19 @@ fn verdict(study: &Study) -> results::VerdictRow {
         origin: results::TestOrigin::Vendor,
         caveats: Vec::new(),
         cap_s: None,
-        rows: (0..study.rows.len()).collect(),
+        rows: (0..rows.len()).collect(),
         requirement,
     }
 }
 
 /// Every number of a text, without the commas between thousands.
-fn numbers(text: &str) -> Vec<f64> {
+pub(crate) fn numbers(text: &str) -> Vec<f64> {
     let words = text.split(|letter: char| !(letter.is_ascii_digit() || ".,".contains(letter)));
     words.filter_map(|word| word.trim_matches(['.', ',']).replace(',', "").parse().ok()).collect()
 }
 
 /// The document without its pictures and its machine-readable parts.
-fn visible(html: &str) -> String {
+pub(crate) fn visible(html: &str) -> String {
     let mut text = String::new();
     let body = html.split("<body").nth(1).unwrap_or(html);
     // A round by itself is no test.
@@ -157,7 +158,7 @@ fn visible(html: &str) -> String {
         text.push_str(before);
         let skipped = ["svg", "script", "style"].into_iter().find(|name| after.starts_with(name));
         let end = skipped.map_or_else(|| ">".to_owned(), |name| format!("</{name}>"));
-        text.push(' ');
+        text.push('\n');
         rest = after.split_once(&end).map_or("", |(_, rest)| rest);
     }
     text.replace('\u{a0}', " ")
@@ -257,7 +258,7 @@ fn an_answer_of_check_has_one_figure() {
 }
 
 /// The forms that people read, with plain blanks.
-fn forms_for_people(study: &Study) -> [(&'static str, String); 4] {
+pub(crate) fn forms_for_people(study: &Study) -> [(&'static str, String); 4] {
     let page = visible(&present::sheet::html(std::slice::from_ref(study), &Default::default()));
     let forms =
         [("terminal", screen(study, 120)), ("wide", text(study, 120)), ("markdown", markdown(study)), ("sheet", page)];

@@ -1,0 +1,469 @@
+//! Each number that a form shows is one of the answer's. Three tests of each question have rounds of all kinds, no two figures
+//! alike; `--json` has the figures, and whatever else a form may say is listed here with its arithmetic.
+
+use std::collections::BTreeSet;
+
+use present::Headline;
+use present::export::{csv, junit, markdown, openmetrics};
+use present::tables::{Changes, Next, history, screen};
+use results::evidence::Seen;
+use results::{DeviceWork, Digest, Latency, Question, Row, Study, TreeRecord};
+use serde_json::Value;
+use stats::median;
+use text::quantity::{latency, number};
+
+use crate::fixture;
+use crate::one_figure::{ROUNDS, forms_for_people, latencies, numbers, row, verdict};
+
+/// Times as much, of the tests of a study: of requests, and of their latencies.
+const TIMES: [(u64, u64); 3] = [(1, 3), (3, 7), (7, 19)];
+
+fn patterns(question: Question) -> [&'static str; 3] {
+    match question {
+        Question::Measure => ["rand-read", "seq-read", "read-latency"],
+        Question::Sweep => ["randread-4k-qd1", "randread-4k-qd4", "randread-4k-qd16"],
+        Question::Curve => ["randread-4k-load20", "randread-4k-load40", "randread-4k-load80"],
+        Question::Scale => ["randread-4k-n1", "randread-4k-n2", "randread-4k-n4"],
+        Question::SmallFiles => ["create", "stat-hot", "unlink"],
+        Question::Time => ["tar", "git-clone", "make"],
+        _ => ["read", "randread", "randrw"],
+    }
+}
+
+fn mixed(question: Question) -> Study {
+    let mut study = fixture::empty(question);
+    study.command.truncate(2);
+    let several = matches!(question, Question::Compare | Question::Time);
+    let names = if several { &["local", "nfs"][..] } else { &["local"] };
+    let target = |name: &&str| fixture::target(name, &format!("/{name}"), Default::default());
+    study.targets = names.iter().map(target).collect();
+    for target in 0..names.len() {
+        for (index, (pattern, (times, slower))) in patterns(question).into_iter().zip(TIMES).enumerate() {
+            // A load of a curve has one round.
+            let rounds = if question == Question::Curve { &ROUNDS[index..=index] } else { &ROUNDS };
+            for (round, (ios, kind)) in (0..).zip(rounds) {
+                let ios = on_target(*ios, target) * times;
+                let made_of = if question == Question::Time { Question::SmallFiles } else { question };
+                let mut row = row(made_of, target, pattern, round, (ios, kind));
+                stretch(&mut row, slower + target as u64, kind);
+                if question == Question::Time {
+                    as_command(&mut row, ios);
+                }
+                study.rows.push(row);
+            }
+        }
+    }
+    if question == Question::Check {
+        study.verdicts.push(verdict(&study.rows[..ROUNDS.len()]));
+    }
+    study
+}
+
+/// The second place is a little faster.
+fn on_target(ios: u64, target: usize) -> u64 {
+    (ios + 17 * target as u64) * u64::from(ios > 0)
+}
+
+/// Makes the latencies of a row longer.
+fn stretch(row: &mut Row, times: u64, kind: &str) {
+    let longer = latencies(kind, times);
+    if let Some(phase) = row.phase.as_mut().filter(|phase| phase.operations > 0) {
+        phase.latency = longer;
+    } else if let Some(run) = &mut row.run {
+        let read = &mut run.jobs[0].directions.read;
+        read.lat = if read.ios > 0 { longer } else { Latency::default() };
+        read.response = read.response.as_ref().map(|_| read.lat.clone());
+    }
+}
+
+/// A phase as a command, with figures that follow from its operations.
+fn as_command(row: &mut Row, ios: u64) {
+    let phase = row.phase.as_mut().unwrap();
+    (phase.elapsed_ns, phase.cpu_ns, phase.latency) = (ios * 1_370_000, ios * 210_000, Latency::default());
+    (phase.operations, phase.bytes) = (u64::from(ios > 0 && phase.error.is_none()), None);
+    let work = |per: u64| DeviceWork {
+        requests: [ios * per, 0].into(),
+        bytes: [ios * per * 4096, 0].into(),
+        ..DeviceWork::default()
+    };
+    let mut tree = TreeRecord { sync_ns: Some(ios * 330_000), ..TreeRecord::default() };
+    (tree.during.devices, tree.in_sync.devices) = (Seen::Value(work(2)), Seen::Value(work(1)));
+    row.tree = Some(tree);
+}
+
+/// The numbers below a key of the answer, in each unit in which a form may print them.
+fn collect(key: &str, value: &Value, known: &mut Vec<f64>) {
+    match value {
+        Value::Object(keys) => keys.iter().for_each(|(name, value)| {
+            let key = if ["low", "high", "mean", "p50", "p99", "median", "least", "most"].contains(&name.as_str()) {
+                key
+            } else {
+                name
+            };
+            collect(key, value, known);
+        }),
+        Value::Array(values) => values.iter().for_each(|value| collect(key, value, known)),
+        Value::Number(found) => {
+            let found = found.as_f64().unwrap();
+            let scales: &[f64] = match key {
+                "latency_us" | "p50_us" => &[1e3, 1.0, 1e-3, 1e-6],
+                "mb_per_s" => &[1.0, 1e3, 1e-3],
+                "confidence" => &[100.0],
+                // Of a command's bytes a form has their unit.
+                "bytes" => &[1.0 / 1024.0, 1.0 / 1_048_576.0],
+                key if key.ends_with("_s") => &[1.0, 1e3, 1e6],
+                _ => &[1.0],
+            };
+            known.extend(scales.iter().map(|scale| found * scale));
+        }
+        _ => {}
+    }
+}
+
+/// What follows from the figures of a test by arithmetic, and what was asked for.
+fn derived(question: Question, test: &Value, known: &mut Vec<f64>) {
+    let figure = |key: &str| test[key].as_f64();
+    let depth = 4.0;
+    known.extend([figure("runs").unwrap() + figure("left_out").unwrap(), depth]);
+    for key in ["mb_per_s", "iops"] {
+        let (Some(middle), found) = (figure(key), &test["intervals"][key]) else { continue };
+        let Some((low, high)) = found["low"].as_f64().zip(found["high"].as_f64()) else { continue };
+        let half = (high - middle).max(middle - low) / middle * 100.0;
+        known.extend([half, half.round(), (high - low) / middle * 100.0]);
+    }
+    let (Some(mb_per_s), Some(iops)) = (figure("mb_per_s"), figure("iops")) else { return };
+    let last_of_name = || numbers(test["name"].as_str().unwrap()).last().copied().unwrap();
+    match question {
+        Question::Sweep => {
+            // As many as were in flight.
+            known.push(last_of_name());
+            known.extend(test["latency_us"]["mean"].as_f64().map(|us| iops * us / 1e6));
+        }
+        Question::Scale => known.extend([last_of_name(), mb_per_s / last_of_name()]),
+        // Of each load the share of the capacity, and what was offered.
+        Question::Curve => known.extend([last_of_name(), 1200.0]),
+        _ => {}
+    }
+    // MB for a second of CPU time.
+    known.extend(figure("cpu_percent").map(|percent| mb_per_s / percent * 100.0));
+}
+
+/// How rounds lie beside each other: how far they scatter, and the ratios of the second place to the first.
+fn of_rounds(known: &mut Vec<f64>) {
+    let of_target = |target| {
+        let counts = |kind: &str| ["ok", "caution"].contains(&kind);
+        let all = ROUNDS.iter().filter(move |(_, kind)| counts(kind));
+        all.map(|(ios, _)| on_target(*ios, target) as f64).collect::<Vec<_>>()
+    };
+    let [first, second] = [of_target(0), of_target(1)];
+    let of_times = [first.clone(), second.clone()].map(|rates| rates.into_iter().map(|rate| 1.0 / rate).collect());
+    for rates in [&first, &second].into_iter().chain(&of_times) {
+        let (middle, most) = (median(rates).unwrap(), rates.iter().copied().fold(0.0, f64::max));
+        known.extend([scatter_percent(rates), ((most / middle - 1.0) * 100.0).round()]);
+    }
+    let ratios: Vec<f64> = first.iter().zip(&second).map(|(first, second)| second / first).collect();
+    let ratios: Vec<f64> = ratios.iter().copied().chain(median(&ratios)).collect();
+    let both_ways = ratios.iter().flat_map(|ratio| [*ratio, 1.0 / ratio]);
+    known.extend(both_ways.flat_map(|ratio| [ratio, (ratio * 100.0).round() / 100.0]));
+    // The slowest request of each test.
+    known.extend(TIMES.iter().flat_map(|(_, slower)| [0.8 * *slower as f64, 0.8 * (slower + 1) as f64]));
+    // A difference is shown with this confidence.
+    known.push(99.0);
+}
+
+/// The standard deviation over the mean.
+fn scatter_percent(rates: &[f64]) -> f64 {
+    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+    let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
+    (squares / (rates.len() - 1) as f64).sqrt() / mean * 100.0
+}
+
+/// The whole of what a form may say.
+fn known(study: &Study) -> BTreeSet<String> {
+    let answer: Value = serde_json::from_str(&Headline::json(study)).unwrap();
+    let (summary, mut known) = (&answer["summary"], Vec::new());
+    collect("", summary, &mut known);
+    let tests = summary["tests"].as_array().unwrap();
+    tests.iter().for_each(|test| derived(study.question, test, &mut known));
+    of_rounds(&mut known);
+    let of_all = |key: &str| tests.iter().filter_map(|test| test[key].as_f64()).sum::<f64>();
+    known.push(of_all("left_out"));
+    // A sentence about both places counts the runs of both.
+    let runs = summary["findings"].as_array().unwrap().iter().map(|found| &found["cases"][0]["runs"]);
+    let runs: Vec<f64> = runs.filter_map(Value::as_f64).collect();
+    known.extend(runs.iter().map(|runs| runs * study.targets.len() as f64));
+    // How many there are.
+    let doubtful = tests.iter().filter(|test| test["findings"] != Value::Array(Vec::new())).count();
+    known.extend(
+        [1, doubtful, tests.len(), study.targets.len(), study.rows.len(), patterns(study.question).len()]
+            .map(|count| count as f64),
+    );
+    known.into_iter().map(plain).collect()
+}
+
+fn plain(value: f64) -> String {
+    let shown: f64 = number(value).replace(',', "").parse().unwrap_or(value);
+    shown.to_string()
+}
+
+/// Numbers of a form that nothing explains. Names, commands, dates and axes of charts have their own.
+fn unexplained(study: &Study, text: &str) -> Vec<String> {
+    let known = known(study);
+    let text = text.split("Storage and machine").next().unwrap();
+    let is_axis = |line: &str| !line.is_empty() && line.chars().all(|letter| " 0123456789.,".contains(letter));
+    let has_own = |line: &str| {
+        let begins =
+            ["fsdyno ", "next"].iter().any(|begin| line.trim_start_matches(['-', ' ', '*']).starts_with(begin));
+        begins || ["│", "└", "UTC", "<sub>"].iter().any(|mark| line.contains(mark))
+    };
+    let mut lines: Vec<&str> = text.lines().collect();
+    while let Some(index) = lines.iter().position(|line| line.contains('└')) {
+        // What stands below an axis are its numbers.
+        let numbers = 1 + usize::from(lines.get(index + 1).is_some_and(|line| is_axis(line)));
+        lines.drain(index..index + numbers);
+    }
+    let mut text = lines.into_iter().filter(|line| !has_own(line)).collect::<Vec<_>>().join("\n");
+    for name in patterns(study.question).into_iter().chain([
+        &*study.id,
+        "--direct=1",
+        "--rounds=8",
+        "p50",
+        "p99.9",
+        "p99",
+        "p90",
+    ]) {
+        text = text.replace(name, " ");
+    }
+    numbers(&text).into_iter().map(|found| found.to_string()).filter(|found| !known.contains(found)).collect()
+}
+
+fn asked() -> impl Iterator<Item = Study> {
+    Question::ALL.into_iter().filter(|question| *question != Question::Fio).map(mixed)
+}
+
+/// The texts of a study, and of two runs of it beside each other.
+fn texts(study: &Study) -> Vec<(&'static str, String)> {
+    let mut texts = forms_for_people(study).to_vec();
+    texts.extend([("short", screen(study, 80)), ("ticket", markdown(study))]);
+    if study.question == Question::Check {
+        texts.push(("junit", junit::junit("check", &junit::cases(study))));
+    }
+    let digest = Digest::of(study);
+    texts.push(("history", history(std::slice::from_ref(&digest), 120)));
+    texts.into_iter().map(|(form, text)| (form, text.replace('\u{a0}', " "))).collect()
+}
+
+#[test]
+fn each_number_of_each_form_is_of_the_answer() {
+    let mut wrong = Vec::new();
+    for study in asked() {
+        for (form, text) in texts(&study) {
+            let strange = unexplained(&study, &text);
+            if !strange.is_empty() {
+                wrong.push(format!("{:?}, {form}: {strange:?} in\n{text}", study.question));
+            }
+            assert!(numbers(&text).len() > 3, "{form} has figures");
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// A cell of a table: its row and its column.
+struct Cell {
+    row: String,
+    column: String,
+    said: String,
+}
+
+fn cells_of_markdown(text: &str) -> Vec<Cell> {
+    let (mut heads, mut pattern, mut cells) = (Vec::new(), "", Vec::new());
+    for line in text.lines() {
+        let Some(line) = line.strip_prefix('|') else {
+            heads.clear();
+            continue;
+        };
+        let words: Vec<&str> = line.trim_end_matches('|').split('|').map(str::trim).collect();
+        if heads.is_empty() {
+            heads = words;
+            continue;
+        }
+        // Where places stand beside each other, the figures of a pattern are below it.
+        let is_below = heads[0] == "pattern" && line.starts_with("   ");
+        pattern = if is_below { pattern } else { words[0] };
+        for (head, said) in heads.iter().zip(&words).skip(1) {
+            let (row, column) =
+                if is_below { (format!("{pattern} {head}"), words[0]) } else { (pattern.to_owned(), *head) };
+            cells.push(Cell { row, column: column.to_owned(), said: (*said).to_owned() });
+        }
+    }
+    cells
+}
+
+fn cells_of_sheet(html: &str) -> Vec<Cell> {
+    // The first text in it.
+    let text = |html: &str| {
+        let parts = html.split('<').map(|part| part.split_once('>').map_or("", |(_, text)| text));
+        parts.into_iter().find(|text| !text.is_empty()).unwrap_or("").replace('\u{a0}', " ")
+    };
+    let (mut test, mut cells) = (String::new(), Vec::new());
+    for part in html.split("<tr").skip(1) {
+        let row = part.split("</tr>").next().unwrap();
+        if let Some((_, name)) = row.split_once("<code>") {
+            test = name.split("</code>").next().unwrap().to_owned();
+        }
+        let labelled = row.split("data-label=\"").skip(1).map(|cell| (cell.split('"').next().unwrap(), text(cell)));
+        let labelled: Vec<(&str, String)> = labelled.collect();
+        let place = labelled.iter().find(|(column, _)| *column == "Place").map_or("", |(_, said)| said);
+        let cell = |(column, said): &(&str, String)| Cell {
+            row: format!("{test} {place}").trim().to_owned(),
+            column: (*column).to_owned(),
+            said: said.clone(),
+        };
+        cells.extend(labelled.iter().map(cell));
+    }
+    cells
+}
+
+/// What the cell must say; `None`: it is no figure of the answer.
+fn expected(tests: &[Value], cell: &Cell) -> Option<String> {
+    let is_of = |test: &&Value| {
+        let (name, target) = (test["name"].as_str().unwrap(), test["target"].as_str().unwrap());
+        let last = cell.row.trim_end_matches(" %");
+        let ends = ["qd", "n", "load"].iter().any(|before| name.ends_with(&format!("-4k-{before}{last}")));
+        cell.row == name || cell.row == format!("{name} {target}") || ends
+    };
+    let test = tests.iter().find(is_of)?;
+    let time = |figure: &Value| figure.as_f64().map(|us| latency(us * 1e3));
+    match cell.column.as_str() {
+        "IOPS" | "ops/s" | "achieved/s" => test["iops"].as_f64().map(number),
+        "MB/s" => test["mb_per_s"].as_f64().map(number),
+        "CPU %" => test["cpu_percent"].as_f64().map(number),
+        "mean" | "Mean" => time(&test["latency_us"]["mean"]),
+        "p50" | "p50 read" => time(&test["latency_us"]["p50"]),
+        "p99" | "p99 read" => time(&test["latency_us"]["p99"]),
+        "wall" => test["wall_s"].as_f64().map(|seconds| latency(seconds * 1e9)),
+        _ => None,
+    }
+}
+
+/// How many figures of the answer these cells have; each is that of its test.
+fn count(study: &Study, form: &str, cells: &[Cell]) -> usize {
+    let answer: Value = serde_json::from_str(&Headline::json(study)).unwrap();
+    let tests = answer["summary"]["tests"].as_array().unwrap();
+    let mut seen = BTreeSet::new();
+    for cell in cells {
+        let Some(figure) = expected(tests, cell) else { continue };
+        let shown = cell.said.trim_end_matches(['!', ' ']);
+        assert_eq!(shown, figure, "{:?}, {form}: {} of {}", study.question, cell.column, cell.row);
+        seen.insert((&cell.row, &cell.column));
+    }
+    seen.len()
+}
+
+#[test]
+fn each_cell_has_the_figure_of_its_test() {
+    for study in asked() {
+        let page = present::sheet::html(std::slice::from_ref(&study), &Default::default());
+        let markdown = present::tables::markdown(&study).replace('\u{a0}', " ");
+        let tests = study.tests().len() * study.targets.len();
+        // The tables of check have its requirements.
+        let has_table = study.question != Question::Check;
+        // The one figure of a command is its time.
+        let on_sheet = if study.question == Question::Time { 1 } else { 3 };
+        let least = [
+            ("markdown", cells_of_markdown(&markdown), usize::from(has_table)),
+            ("sheet", cells_of_sheet(&page), on_sheet),
+        ];
+        for (form, cells, each) in least {
+            let found = count(&study, form, &cells);
+            assert!(found >= each * tests, "{:?}, {form}: {found} cells", study.question);
+        }
+        // Where there is room the terminal has the same cells in the same order.
+        let wide = present::tables::text(&study, 400);
+        let lines: Vec<String> = wide.lines().map(words_of).collect();
+        for line in markdown.lines().filter(|line| line.starts_with('|') && !line.starts_with("|--")) {
+            let line = words_of(&line.replace(['|', '*'], " "));
+            let is_there = lines.contains(&line);
+            assert!(is_there || study.question == Question::Check, "{:?}: {line} is not in\n{wide}", study.question);
+        }
+    }
+}
+
+fn words_of(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A rate without what its form rounds.
+fn six_digits(rate: f64) -> String {
+    format!("{rate:.5e}")
+}
+
+/// Forms for programs have each figure with all digits.
+#[test]
+fn programs_get_the_same_figures() {
+    for study in asked() {
+        let tests = Headline::of(&study).tests;
+        let metrics = openmetrics(&study);
+        let rounds = csv(&study);
+        let mut lines = rounds.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let heads = lines.next().unwrap();
+        let column = |name: &str| heads.iter().position(|head| *head == name).expect(name);
+        let lines: Vec<Vec<&str>> = lines.collect();
+        for test in &tests {
+            let labels = format!("target=\"{}\",pattern=\"{}\"", test.target, test.name);
+            let value = |name: &str, label: &str| -> Option<f64> {
+                let is_it = |line: &&str| line.starts_with(&format!("{name}{{{labels}")) && line.contains(label);
+                metrics.lines().find(is_it)?.rsplit_once(' ')?.1.parse().ok()
+            };
+            let told = || format!("{:?}: {labels}", study.question);
+            let rate = value("fsdyno_operations_per_second", "");
+            assert_eq!(rate.map(six_digits), test.iops.map(six_digits), "{}", told());
+            assert_eq!(value("fsdyno_rounds", ""), Some(test.runs as f64), "{}", told());
+            let p50_us =
+                value("fsdyno_latency_seconds", "quantile=\"0.5\"").map(|seconds| (seconds * 1e9).round() / 1e3);
+            assert_eq!(p50_us, test.latency_us.and_then(|found| found.p50), "{}", told());
+            // A line is a round.
+            let is_of =
+                |line: &&Vec<&str>| line[column("target")] == test.target && line[column("pattern")] == test.name;
+            let counts =
+                |line: &&Vec<&str>| test.trust == results::Trust::Invalid || line[column("trust")] != "invalid";
+            let of_rounds =
+                lines.iter().filter(is_of).filter(counts).filter_map(|line| line[column("iops")].parse().ok());
+            let of_rounds: Vec<f64> = of_rounds.filter(|rate| *rate > 0.0).collect();
+            assert_eq!(median(&of_rounds).map(six_digits), test.iops.map(six_digits), "{}\n{rounds}", told());
+        }
+    }
+}
+
+/// Both sides of a difference are the figures of the answer.
+#[test]
+fn diff_has_the_same_figures() {
+    for study in asked() {
+        let found = results::changes(&study, &study, &[]);
+        let next = Next::KeptRuns("fsdyno history".into());
+        let shown = Changes { found: &found, base: "a".into(), new: "b".into(), obstacles: &[], next, wide: true };
+        let told: Value = serde_json::from_str(&shown.json()).unwrap();
+        let text = shown.text(400);
+        let tests = Headline::of(&study).tests;
+        let mut seen = 0;
+        for change in told["changes"].as_array().unwrap() {
+            let is_of = |test: &&present::TestFigures| {
+                change["pattern"] == *test.name && change["target"].as_str().is_none_or(|name| name == test.target)
+            };
+            let Some(test) = tests.iter().find(is_of) else { panic!("{change}") };
+            let (figure, words) = match change["figure"].as_str().unwrap() {
+                "iops" => (test.iops, test.iops.map(number)),
+                "p50" => {
+                    let ns = test.latency_us.and_then(|found| found.p50).map(|us| us * 1e3);
+                    (ns, ns.map(latency))
+                }
+                _ => continue,
+            };
+            let near = |side: &str| (change[side].as_f64().unwrap() / figure.unwrap() - 1.0).abs() < 1e-6;
+            assert!(near("base") && near("new"), "{:?}: {change} {figure:?}", study.question);
+            assert!(text.contains(&words.unwrap()), "{:?}: {change}\n{text}", study.question);
+            seen += 1;
+        }
+        assert!(seen >= 2 || study.question == Question::Time, "{:?}: {text}", study.question);
+    }
+}
