@@ -10,25 +10,28 @@ pub fn sentences(study: &Study) -> Vec<String> {
     of_study(study).iter().filter(told).map(|limited| sentence(study, limited)).collect()
 }
 
-/// Which tests a limit is of, the line of limits says: here are the figures that it rests on.
 fn sentence(study: &Study, limited: &Limited) -> String {
     // Of one target everything is said anyway.
     let of = if study.targets.len() > 1 { format!("{}: ", study.targets[limited.target].name) } else { String::new() };
+    let word = if study.question == Question::Measure { "tests" } else { "patterns" };
+    let which = || limited.in_short(word).unwrap_or_else(|| list(&limited.tests));
     let text = match limited.limiter {
-        Ok(limiter) => format!("{}: {}.", limiter.word(), figures(&limited.tests, &limited.evidence)),
-        Err(reason) => {
-            let word = if study.question == Question::Measure { "tests" } else { "patterns" };
-            let which = limited.in_short(word).unwrap_or_else(|| list(&limited.tests));
-            format!("what limits {which} is not visible from here ({reason}).")
+        Ok(limiter) => {
+            let kinds = kinds(&limited.tests, &limited.evidence);
+            // Each of several kinds has its names.
+            let which = if kinds.len() > 1 { String::new() } else { format!(" ({})", which()) };
+            format!("{}{which}: {}.", limiter.word(), figures(&kinds))
         }
+        Err(reason) => format!("what limits {} is not visible from here ({reason}).", which()),
     };
     if of.is_empty() { capitalised(&text) } else { format!("{of}{text}") }
 }
 
-/// The figures of the tests: of those that are alike each from its least to its greatest, with their names where there are
-/// others.
-fn figures(tests: &[String], evidence: &[Phrase]) -> String {
-    let mut kinds: Vec<(Vec<String>, Vec<&Phrase>)> = Vec::new();
+/// Tests with figures that are alike.
+type Kind<'a> = (Vec<String>, Vec<&'a Phrase>);
+
+fn kinds<'a>(tests: &[String], evidence: &'a [Phrase]) -> Vec<Kind<'a>> {
+    let mut kinds: Vec<Kind<'a>> = Vec::new();
     for (test, shown) in tests.iter().zip(evidence) {
         match kinds.iter_mut().find(|(_, known)| known.iter().all(|known| known.is_near(shown))) {
             Some((names, known)) => {
@@ -38,10 +41,14 @@ fn figures(tests: &[String], evidence: &[Phrase]) -> String {
             None => kinds.push((vec![test.clone()], vec![shown])),
         }
     }
-    let is_one = kinds.len() == 1;
-    let words = |(names, shown): &(Vec<String>, Vec<&Phrase>)| {
+    kinds
+}
+
+/// The figures of each kind from the least to the greatest, with the names of its tests where there are others.
+fn figures(kinds: &[Kind<'_>]) -> String {
+    let words = |(names, shown): &Kind<'_>| {
         let text = Phrase::together(shown).unwrap_or_default();
-        if is_one { text } else { format!("{text} ({})", list(names)) }
+        if kinds.len() == 1 { text } else { format!("{text} ({})", list(names)) }
     };
     kinds.iter().map(words).collect::<Vec<_>>().join("; ")
 }
@@ -64,6 +71,24 @@ fn list(words: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_limit_names_its_tests() {
+        let target = results::Target::default();
+        let study = Study { targets: vec![target], ..Study::of_run(results::RunRecord::new("test", 1)) };
+        let words = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let told = |others: &[&str]| {
+            let (tests, others) = (words(&["read", "write"]), words(others));
+            let limiter = Ok(Limiter::Device);
+            sentence(&study, &Limited { target: 0, limiter, tests, others, evidence: Vec::new() })
+        };
+        assert!(told(&[]).starts_with("The device (all patterns): "), "{}", told(&[]));
+        assert!(
+            told(&["randrw", "trim"]).starts_with("The device (read and write): "),
+            "{}",
+            told(&["randrw", "trim"])
+        );
+    }
 
     #[test]
     fn lists_read_as_people_write_them() {

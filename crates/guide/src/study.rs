@@ -130,10 +130,13 @@ impl<'a> StudyRun<'a> {
     pub fn begin_step(&mut self, target: usize, title: &str) -> Step {
         self.steps.0 += 1;
         self.steps.1 = self.steps.1.max(self.steps.0);
-        let target = self.study.targets.get(target).map(|target| target.name.clone()).unwrap_or_default();
+        let targets = &self.study.targets;
+        let is_one_of_several = targets.len() > 1;
+        let target = targets.get(target).map(|target| target.name.clone()).unwrap_or_default();
         let (number, of) = self.steps;
         let following_s = self.step_ms.map(|ms| (ms * (of - number) as u64).div_ceil(1000));
-        let step = Step { target, title: title.to_string(), number, of, more: self.more_steps, following_s };
+        let (title, more) = (title.to_string(), self.more_steps);
+        let step = Step { target, title, number, of, more, following_s, is_one_of_several };
         self.watcher.looked();
         self.watcher.begin(&step);
         step

@@ -49,6 +49,8 @@ pub struct Step {
     pub more: Option<usize>,
     /// What the steps after it are planned to take, s; `None`: nothing is planned.
     pub following_s: Option<u64>,
+    /// The question has other targets, too.
+    pub is_one_of_several: bool,
 }
 
 /// The state of a step.

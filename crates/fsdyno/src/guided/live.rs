@@ -20,8 +20,6 @@ pub(crate) struct Live {
     last_ms: Option<u64>,
     /// When the step began.
     began_ns: u64,
-    /// The first target, and whether there was another one.
-    target: Option<(String, bool)>,
     estimate: Estimate,
     last_message: String,
     told_of_more: bool,
@@ -36,17 +34,7 @@ impl Live {
         let moves = std::env::var_os("TERM").is_none_or(|name| name != "dumb");
         let terminal = moves && is_terminal(&std::io::stderr());
         let (estimate, last_message) = (Estimate::default(), String::new());
-        Live {
-            quiet,
-            terminal,
-            shown: false,
-            last_ms: None,
-            began_ns: 0,
-            target: None,
-            estimate,
-            last_message,
-            told_of_more: false,
-        }
+        Live { quiet, terminal, shown: false, last_ms: None, began_ns: 0, estimate, last_message, told_of_more: false }
     }
 
     /// Takes the line off the terminal.
@@ -64,19 +52,7 @@ impl Live {
         }
         let columns = columns_of_progress() - 1;
         self.shown = true;
-        write_out(&format!("\r\x1b[K{}", self.estimate.line(step, figures, self.has_several(), columns)));
-    }
-
-    fn has_several(&self) -> bool {
-        self.target.as_ref().is_some_and(|(_, several)| *several)
-    }
-
-    /// Remembers whether the question has more than one target.
-    fn note_target(&mut self, step: &Step) {
-        match &mut self.target {
-            Some((first, several)) => *several |= *first != step.target,
-            None => self.target = Some((step.target.clone(), false)),
-        }
+        write_out(&format!("\r\x1b[K{}", self.estimate.line(step, figures, columns)));
     }
 }
 
@@ -97,7 +73,6 @@ impl guide::Watcher for Live {
     fn begin(&mut self, step: &Step) {
         self.last_ms = None;
         self.began_ns = RealClock::shared().now_ns();
-        self.note_target(step);
         let added = self.estimate.begin(step);
         // Once: those that come on top of these are counted in the lines that follow.
         if added > 0 && !self.quiet && !std::mem::replace(&mut self.told_of_more, true) {
@@ -133,7 +108,7 @@ impl guide::Watcher for Live {
         let is_kept = row.round == 0 || row.trust() == Trust::Invalid || row.first_error().is_some();
         if !self.quiet && self.terminal && is_kept {
             let found = present::tables::summary(row);
-            print_stderr(&progress::kept(step, &found, self.has_several(), columns_of_progress() - 1));
+            print_stderr(&progress::kept(step, &found, columns_of_progress() - 1));
         } else if !self.quiet && !self.terminal {
             let (number, of) = (step.number, step.of);
             let what = format!("[{number}/{of}] {}: {}", step.target, step.title);

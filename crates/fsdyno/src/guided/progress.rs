@@ -51,7 +51,7 @@ impl Estimate {
     }
 
     /// The moving line, cut to `columns` between two words.
-    pub(super) fn line(&mut self, step: &Step, figures: &LiveFigures, several: bool, columns: usize) -> String {
+    pub(super) fn line(&mut self, step: &Step, figures: &LiveFigures, columns: usize) -> String {
         let left = self.look(step, figures);
         let end = left.as_ref().map_or(String::new(), Left::words);
         let bar = left.as_ref().map_or(String::new(), |left| bar(left.share));
@@ -64,7 +64,7 @@ impl Estimate {
             vec![&rate, &end],
             vec![&end],
         ];
-        let head = heading(step, several);
+        let head = heading(step);
         for tail in &tails {
             let parts = std::iter::once(&head).chain(tail.iter().copied()).filter(|part| !part.is_empty());
             let line = parts.map(String::as_str).collect::<Vec<_>>().join("  ");
@@ -100,8 +100,8 @@ impl Left {
 }
 
 /// The line that is kept of a finished step: its name, then its figures, cut to `columns`.
-pub(super) fn kept(step: &Step, found: &str, several: bool, columns: usize) -> String {
-    let head = heading(step, several);
+pub(super) fn kept(step: &Step, found: &str, columns: usize) -> String {
+    let head = heading(step);
     let found = escape::line(found);
     let mut shown = found.as_ref();
     while head.chars().count() + 2 + shown.chars().count() > columns {
@@ -112,8 +112,8 @@ pub(super) fn kept(step: &Step, found: &str, several: bool, columns: usize) -> S
 }
 
 /// Where it is and what it does; the target where there are several.
-pub(super) fn heading(step: &Step, several: bool) -> String {
-    let target = if several { format!("{}: ", step.target) } else { String::new() };
+pub(super) fn heading(step: &Step) -> String {
+    let target = if step.is_one_of_several { format!("{}: ", step.target) } else { String::new() };
     escape::line(&format!("{}/{} {target}{}", step.number, step.of, step.title)).into_owned()
 }
 
@@ -164,7 +164,8 @@ mod tests {
 
     fn step(number: usize, of: usize, following_s: u64) -> Step {
         let title = "4k random read, depth 32".into();
-        Step { target: "/mnt/nfs".into(), title, number, of, more: Some(0), following_s: Some(following_s) }
+        let (target, following_s) = ("/mnt/nfs".into(), Some(following_s));
+        Step { target, title, number, of, more: Some(0), following_s, is_one_of_several: false }
     }
 
     fn figures(elapsed_ms: u64, seconds_left: u64) -> LiveFigures {
@@ -184,7 +185,7 @@ mod tests {
         let mut estimate = Estimate::default();
         estimate.end(7_000);
         estimate.end(7_000);
-        let mut line = |columns| estimate.line(&step(3, 9, 42), &figures(2_000, 5), false, columns);
+        let mut line = |columns| estimate.line(&step(3, 9, 42), &figures(2_000, 5), columns);
         let wide = "3/9 4k random read, depth 32  67,204 IOPS  275 MB/s  p99 3.40 ms  ▕██░░░░░░░░▏  47 s left";
         assert_eq!(line(120), wide);
         assert_eq!(line(80), "3/9 4k random read, depth 32  67,204 IOPS  p99 3.40 ms  ▕██░░░░░░░░▏  47 s left");
@@ -192,11 +193,11 @@ mod tests {
         assert_eq!(line(30), "3/9 4k random…  47 s left");
         let mut named = Estimate::default();
         assert_eq!(
-            named.line(&step(1, 1, 0), &figures(0, 3), true, 60),
+            named.line(&Step { is_one_of_several: true, ..step(1, 1, 0) }, &figures(0, 3), 60),
             "1/1 /mnt/nfs: 4k random read, depth 32  3 s left"
         );
         let layout = LiveFigures { phase: LivePhase::Layout, ..LiveFigures::default() };
-        assert_eq!(named.line(&step(1, 1, 0), &layout, false, 60), "1/1 4k random read, depth 32  layout");
+        assert_eq!(named.line(&step(1, 1, 0), &layout, 60), "1/1 4k random read, depth 32  layout");
     }
 
     #[test]
@@ -226,7 +227,7 @@ mod tests {
     #[test]
     fn what_a_step_found_stays_on_one_line() {
         let found = "275 MB/s, 67,204 IOPS, p50 300 µs, p99 3.40 ms, caution";
-        let kept = |columns| kept(&step(3, 9, 0), found, false, columns);
+        let kept = |columns| kept(&step(3, 9, 0), found, columns);
         assert_eq!(kept(120), format!("3/9 4k random read, depth 32  {found}"));
         assert_eq!(kept(80), "3/9 4k random read, depth 32  275 MB/s, 67,204 IOPS, p50 300 µs, p99 3.40 ms");
         assert_eq!(kept(60), "3/9 4k random read, depth 32  275 MB/s, 67,204 IOPS");

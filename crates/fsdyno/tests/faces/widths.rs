@@ -127,6 +127,7 @@ fn one_line_of_progress_says_how_long_the_question_takes() {
         let lines: Vec<&str> = lines.iter().map(|line| line.trim_end_matches("\u{1b}[J")).collect();
         assert!(lines.len() > 10, "it renews itself: {screen:?}");
         assert!(lines.iter().all(|line| line.chars().count() < columns), "{columns}: {lines:#?}");
+        assert!(lines[0].contains("1/4 a: "), "the first line has its place: {lines:#?}");
         assert!(
             lines[lines.len() - 1].contains("4/4 b: 4k random read, depth"),
             "two patterns on two paths: {lines:#?}"
