@@ -3,6 +3,7 @@
 mod cells;
 mod classes;
 mod on_request;
+mod priorities;
 
 use job::{Direction, PerDirection};
 use results::{DirectionRecord, Histogram, Latency, Moments, Samples};
@@ -12,6 +13,7 @@ use workload::Op;
 use cells::Cells;
 pub(crate) use classes::{CLASSES, class_of};
 use on_request::OnRequest;
+use priorities::ByPriority;
 
 /// Running sums of one latency, ns. Who adds keeps the count: several sums of a lane share one.
 #[derive(Clone, Debug)]
@@ -149,6 +151,8 @@ pub struct Recorder {
     /// By direction. An array: its index is one multiplication per I/O, where named fields are a choice of three.
     lanes: [Lane; 3],
     kept: RecorderOptions,
+    /// Latencies by priority, when requests have several.
+    by_priority: Option<Box<ByPriority>>,
     sync: Option<Distributed>,
     sync_issued: u64,
     /// I/Os by the depth they were committed at; sorted into fio's levels for the record.
@@ -187,6 +191,7 @@ impl Recorder {
         Recorder {
             lanes: directions.map(lane).into_values(),
             kept,
+            by_priority: None,
             sync: kept.syncs.then(Distributed::default),
             sync_issued: 0,
             depths: vec![0; depth + 1].into_boxed_slice(),
@@ -388,6 +393,7 @@ impl Recorder {
         if let Some(sync) = &mut self.sync {
             sync.clear();
         }
+        self.clear_priorities();
     }
 
     /// New windows begin here: what was done before them counts for none.
@@ -478,7 +484,12 @@ impl Recorder {
         }
         let sampled_latency = shown.sampled.then(|| Box::new(self.by_direction(clat_of)));
         TransferRecord {
-            directions: self.by_direction(|lane| self.direction(lane, runtime_ms, shown)),
+            directions: PerDirection::from_fn(|direction| {
+                let record = self.direction(&self.lanes[direction as usize], runtime_ms, shown);
+                let shows = if self.kept.lat_distribution { shown.lat } else { shown.clat };
+                let priorities = if shows && !shown.sampled { self.priorities(direction) } else { Vec::new() };
+                DirectionRecord { priorities, ..record }
+            }),
             sync: results::SyncRecord {
                 ios: self.sync_issued,
                 lat: self.sync.as_ref().map(Distributed::latency).unwrap_or_default(),
@@ -534,6 +545,7 @@ impl Recorder {
             response: lane.response.as_ref().filter(|_| exact).map(Distributed::latency),
             bandwidth_samples: if shown.bandwidth { lane.bandwidth.samples.clone() } else { Samples::default() },
             iops_samples: lane.iops.samples.clone(),
+            priorities: Vec::new(),
         }
     }
 }

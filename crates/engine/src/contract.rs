@@ -128,6 +128,12 @@ pub trait Engine: Sized {
         None
     }
 
+    /// The I/O priority of the latest request of a slot, as the kernel has it; 0: that of the thread.
+    #[inline(always)]
+    fn priority_of(&self, _slot: &Slot<Self>) -> u16 {
+        0
+    }
+
     /// Ways in which this engine departs from the plain use of its system calls, for the record: `ring-reap`,
     /// `registered-files`, ... Empty for most.
     fn ways(&self) -> Vec<&'static str> {

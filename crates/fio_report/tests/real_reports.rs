@@ -38,6 +38,13 @@ fn json_documents() {
     }
 }
 
+#[test]
+fn json_of_several_priorities() {
+    let (text, mut run) = document("b-prio-json.json");
+    run.jobs[0].setup.percentiles = vec![50.0, 99.0];
+    assert_same("b-prio-json.json", &json::document(&run, false, &TimeZone::UTC), &text);
+}
+
 /// The sum of two histograms that were rebuilt from percentiles has other percentiles: those are masked.
 #[test]
 fn json_of_both_directions_and_their_sum() {
@@ -104,6 +111,7 @@ fn normal_reports() {
     for name in [
         "a-randrw-full.txt",
         "a-randrw-gtod.txt",
+        "b-prio.txt",
         "b-read-numjobs8.txt",
         "c-randread-qd32.txt",
         "c-randwrite-ramp.txt",

@@ -1,6 +1,6 @@
 //! Figures derived from the counters of one direction, rounded as fio rounds them.
 
-use crate::record::{DirectionRecord, Latency};
+use crate::record::{DirectionRecord, Latency, PriorityRecord};
 use stats::Histogram;
 
 impl DirectionRecord {
@@ -47,7 +47,14 @@ impl DirectionRecord {
             response,
             bandwidth_samples,
             iops_samples,
+            priorities,
         } = self;
+        for more in &other.priorities {
+            match priorities.iter_mut().find(|one| one.is_that_of(more)) {
+                Some(one) => one.latency.merge(&more.latency),
+                None => priorities.push(more.clone()),
+            }
+        }
         *response = merge_all_or_none(response.take(), other.response.as_ref(), *ios, other.ios, Latency::merge);
         *bytes += other.bytes;
         *ios += other.ios;
@@ -59,6 +66,12 @@ impl DirectionRecord {
         lat.merge(&other.lat);
         bandwidth_samples.add(&other.bandwidth_samples);
         iops_samples.add(&other.iops_samples);
+    }
+}
+
+impl PriorityRecord {
+    fn is_that_of(&self, other: &PriorityRecord) -> bool {
+        (self.class, self.level, self.hint) == (other.class, other.level, other.hint)
     }
 }
 

@@ -139,7 +139,8 @@ impl JobRecord {
         let mut all: Vec<&mut Latency> = vec![&mut sync.lat];
         let PerDirection { read, write, trim } = directions;
         for direction in [read, write, trim] {
-            let DirectionRecord { slat, clat, lat, response, .. } = direction;
+            let DirectionRecord { slat, clat, lat, response, priorities, .. } = direction;
+            all.extend(priorities.iter_mut().map(|one| &mut one.latency));
             all.extend([slat, clat, lat].into_iter().chain(response.as_mut()));
         }
         if let Some(sampled) = sampled_latency {

@@ -446,6 +446,22 @@ pub struct DirectionRecord {
     pub bandwidth_samples: Samples,
     /// IOPS samples.
     pub iops_samples: Samples,
+    /// Latencies by I/O priority, when requests have several (`cmdprio_percentage` and its companions).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub priorities: Vec<PriorityRecord>,
+}
+
+/// The transfers of one I/O priority.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PriorityRecord {
+    /// 0 none, 1 real time, 2 best effort, 3 idle.
+    pub class: u8,
+    /// 0 (first) to 7 (last).
+    pub level: u8,
+    /// For the device.
+    pub hint: u16,
+    /// From start to reap where that distribution was asked for (`lat_percentiles`), else from issue to reap.
+    pub latency: Latency,
 }
 
 /// Moments of one latency, and its histogram when one was kept.

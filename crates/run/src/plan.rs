@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use crate::company::Company;
 use drive::Queueing;
-use job::{Direction, EngineName, Job, PerDirection, Seed, Unified};
+use job::{EngineName, Job, PerDirection, Seed, Unified};
 use os::errno::EIO;
 use os::files::{Directory, Reach};
 use probe::{FileKind, HostFacts};
@@ -267,7 +267,6 @@ impl Planning<'_> {
             self.note("mmap-direct", Severity::Caution, job, text.to_string());
         }
         self.note_offload(job);
-        self.note_priorities(job);
         if job.submission.engine == EngineName::Posixaio && !job.submission.offloads() {
             let text = "ioengine=posixaio is done by io_uring, or by libaio where that is refused";
             self.note("posixaio", Severity::Info, job, text.to_string());
@@ -281,14 +280,6 @@ impl Planning<'_> {
             // fio numbers the clones 0, N-1, N-2 ... 1 in the order of their threads.
             let clone = if ordinal == 0 { 0 } else { job.clones - ordinal };
             self.add_worker((&shared, clone), replay, group, stage, queueing);
-        }
-    }
-
-    fn note_priorities(&mut self, job: &Job) {
-        let shares = &job.submission.engine_options.priority_shares;
-        if Direction::ALL.into_iter().any(|direction| !shares[direction].is_empty()) {
-            let text = "cmdprio: latencies of all priorities are reported together; logs show the priority of the job";
-            self.note("cmdprio", Severity::Info, job, text.to_owned());
         }
     }
 

@@ -19,7 +19,7 @@ use drive::{
     Loop, Parts, Phase, RampEnd, Recorder, RecorderOptions, Survival, Worker, WorkerCell, WorkerEnd, WorkerState,
 };
 use engine::{EngineSetup, Names};
-use job::{Direction, EngineName, Fadvise, PerDirection};
+use job::{Direction, EngineName, Fadvise, IoPriority, Job, PerDirection};
 use os::clock::{Clock, RealClock};
 use os::errno::EINVAL;
 use os::files::{Advice, FileAccess, OpenFile, OpenMode};
@@ -437,7 +437,27 @@ fn recorder(plan: &WorkerPlan, synchronous: bool) -> Recorder {
     let reads = access.reads || verification::reads_what_it_wrote(plan);
     let reads = reads || job.submission.engine.works_on_names() && !access.writes;
     let used = PerDirection { read: reads, write: access.writes, trim: access.trims || plan.workload.trims.is_some() };
-    Recorder::new(used, kept, plan.queueing.depth)
+    let mut recorder = Recorder::new(used, kept, plan.queueing.depth);
+    if let Some(priorities) = priorities(job) {
+        recorder.split_by(priorities);
+    }
+    recorder
+}
+
+/// The priorities that requests of each direction can have, that of the thread first; `None`: all have that.
+fn priorities(job: &Job) -> Option<PerDirection<Vec<IoPriority>>> {
+    let options = &job.submission.engine_options;
+    let base = job.process.priority.unwrap_or_default();
+    let listed = |direction: Direction| {
+        let mut listed = vec![base];
+        for share in &options.priority_shares[direction] {
+            if !listed.contains(&share.priority) {
+                listed.push(share.priority);
+            }
+        }
+        if listed.len() > 1 { listed } else { Vec::new() }
+    };
+    options.has_priorities().then(|| PerDirection::from_fn(listed))
 }
 
 /// A number that differs between workers and repeats with the seed (the finaliser of splitmix64).

@@ -107,12 +107,13 @@ impl LogBuffer {
 
     /// Adds a completed I/O.
     #[inline]
-    pub(crate) fn note(&mut self, op: &Op, direction: Direction, slat_ns: u64, clat_ns: u64, end_ns: u64) {
-        let Some(origin_ns) = self.origin_ns else { return };
+    pub(crate) fn note(&mut self, op: &Op, (slat_ns, clat_ns): (u64, u64), end_ns: u64, priority: u16) {
+        let (Some(origin_ns), Some(direction)) = (self.origin_ns, op.kind.direction()) else { return };
         let at_ns = end_ns.saturating_sub(origin_ns);
         match &mut self.requests {
             Requests::Each => {
-                self.put(Row::Request { at_ns, offset: op.offset, slat_ns, clat_ns, length: op.length, direction });
+                let Op { offset, length, .. } = *op;
+                self.put(Row::Request { at_ns, offset, slat_ns, clat_ns, length, direction, priority });
             }
             Requests::Windows(windows) => {
                 if windows.note(direction, slat_ns, clat_ns, at_ns) {

@@ -46,7 +46,7 @@ impl Entry {
     #[inline]
     pub(super) fn of(row: &Row, subject: Subject, style: &Style, epoch_ms: u64) -> Option<Entry> {
         match *row {
-            Row::Request { at_ns, offset, slat_ns, clat_ns, length, direction } => {
+            Row::Request { at_ns, offset, slat_ns, clat_ns, length, direction, priority } => {
                 if subject == Subject::Slat && slat_ns == NO_SUBMISSION {
                     return None;
                 }
@@ -56,7 +56,7 @@ impl Entry {
                     value: value_of_request(subject, length, slat_ns, clat_ns),
                     largest: 0,
                     direction: direction as u32,
-                    priority: style.priority,
+                    priority: if priority == 0 { style.priority } else { priority },
                     length,
                     offset,
                     issue_ns: if issued { at_ns.saturating_sub(clat_ns) } else { 0 },

@@ -44,8 +44,8 @@ impl Subject {
 /// What is logged of a request or of a window. Times count from the beginning of what is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Row {
-    /// One I/O: a line in each of the logs.
-    Request { at_ns: u64, offset: u64, slat_ns: u64, clat_ns: u64, length: u64, direction: Direction },
+    /// One I/O: a line in each of the logs. `priority`: its own, 0 for that of its thread.
+    Request { at_ns: u64, offset: u64, slat_ns: u64, clat_ns: u64, length: u64, direction: Direction, priority: u16 },
     /// One window: a line in one log.
     Window { at_ms: u64, value: u64, largest: u64, subject: Subject, direction: Direction },
 }

@@ -35,7 +35,7 @@ struct Window {
 #[derive(Debug)]
 pub struct Governor {
     pub(super) pacing: Pacing,
-    /// Requests have intended starts, and nothing else is asked of them.
+    /// Requests have intended starts or priorities, and nothing else is asked of them.
     only_paces: bool,
     /// Clock reading that intended starts count from.
     origin_ns: u64,
@@ -105,7 +105,8 @@ impl Governor {
         let checks = verification.is_some() || job.reporting.logs.of_requests();
         let replays = job.traces.keeps_time();
         let noted = replays || job.traces.record.is_some();
-        let needed = watched || holds.is_some() || orders || serializes || checks || noted;
+        let prioritizes = job.submission.engine_options.has_priorities();
+        let needed = watched || holds.is_some() || orders || serializes || checks || noted || prioritizes;
         needed.then(|| {
             let ungoverned = Governor::of_verification(verification, holds, now_ns);
             let mut governor = Governor { pacing, drains_before_trims, serializes, ..ungoverned };
@@ -114,13 +115,14 @@ impl Governor {
             governor.spin_ns = if replays { SPIN_NS } else { 0 };
             governor.drains_after_reads = workload.backlog.is_some() && workload.writes_again();
             let reads_back = workload.backlog.is_some();
-            governor.only_paces = governor.pacing.has_rate() && !reads_back && governor.asks_for_no_more(job);
+            let quick = governor.pacing.has_rate() || prioritizes;
+            governor.only_paces = quick && !reads_back && governor.asks_for_no_more(job);
             governor.watch_minimum_rates(now_ns);
             governor
         })
     }
 
-    /// Nothing but a rate: a request that is late may start without a look at all the rest.
+    /// Nothing but a rate or a priority: a request that is late may start without a look at all the rest.
     fn asks_for_no_more(&self, job: &Job) -> bool {
         let Pacing { rate_min, rate_iops_min, max_latency_ns, think_ns, .. } = &self.pacing;
         let free = |d: Direction| rate_min[d].is_none() && rate_iops_min[d].is_none() && max_latency_ns[d] == 0;
@@ -302,7 +304,7 @@ impl<E: Engine> Drive<'_, E> {
         (intended_ns <= self.reaped_ns && self.reaped_ns < self.parts.phase.next_ns).then_some(intended_ns)
     }
 
-    /// After a transfer that had an intended start and nothing else; `false`: more is asked of it.
+    /// After a transfer that had an intended start or a priority and nothing else; `false`: more is asked of it.
     #[inline(always)]
     pub(super) fn only_paced(&mut self, direction: Direction, intended_ns: u64, end_ns: u64) -> bool {
         let only_paces = self.governor().only_paces;
@@ -412,9 +414,9 @@ impl<E: Engine> Drive<'_, E> {
 
     /// Writes a completed transfer into the log files.
     #[inline]
-    pub(super) fn log(&mut self, op: &Op, direction: Direction, slat_ns: u64, clat_ns: u64, end_ns: u64) {
+    pub(super) fn log(&mut self, op: &Op, (slat_ns, clat_ns): (u64, u64), end_ns: u64, priority: u16) {
         if let Some(log) = &mut self.parts.log {
-            log.note(op, direction, slat_ns, clat_ns, end_ns);
+            log.note(op, (slat_ns, clat_ns), end_ns, priority);
         }
     }
 

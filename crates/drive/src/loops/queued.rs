@@ -342,6 +342,9 @@ impl<E: Engine> Drive<'_, E> {
         }
         if GOVERNED {
             let intended_ns = flight.intended_ns;
+            if self.parts.recorder.splits_by_priority() {
+                self.split_by_priority(&completion.slot, direction);
+            }
             if self.only_paced(direction, intended_ns, end_ns) {
                 return Ok(Some(completion.slot));
             }
@@ -349,7 +352,8 @@ impl<E: Engine> Drive<'_, E> {
             let lat_ns = end_ns.saturating_sub(flight.start_ns);
             let slat_ns = flight.issue_ns.saturating_sub(flight.start_ns);
             let clat_ns = end_ns.saturating_sub(flight.issue_ns);
-            self.log(&flight.op, direction, slat_ns, clat_ns, end_ns);
+            let priority = self.engine.priority_of(&completion.slot);
+            self.log(&flight.op, (slat_ns, clat_ns), end_ns, priority);
             let stamps = Governed { lat_ns, intended_ns: flight.intended_ns, end_ns, number: flight.number };
             if let Err(ended) = self.governed(&completion.slot, &flight.op, direction, stamps) {
                 self.slots.put_back(completion.slot);
@@ -357,6 +361,14 @@ impl<E: Engine> Drive<'_, E> {
             }
         }
         Ok(Some(completion.slot))
+    }
+
+    /// Counts a completed request under its priority.
+    #[inline(never)]
+    fn split_by_priority(&mut self, slot: &engine::Slot<E>, direction: Direction) {
+        let flight = &self.flights[slot.index()];
+        let stamps = Stamps { start_ns: flight.start_ns, issue_ns: flight.issue_ns, end_ns: self.reaped_ns };
+        self.parts.recorder.timed_by_priority(direction, self.engine.priority_of(slot), stamps);
     }
 
     /// Syncs, errors and short transfers.

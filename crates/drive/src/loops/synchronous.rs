@@ -104,7 +104,7 @@ impl<E: Engine> Drive<'_, E> {
                 }
                 if GOVERNED {
                     if settled == Settled::Whole {
-                        self.log(&op, direction, NO_SUBMISSION, clat_ns, end_ns);
+                        self.log(&op, (NO_SUBMISSION, clat_ns), end_ns, 0);
                     }
                     let stamps = Governed { lat_ns: clat_ns, intended_ns, end_ns, number };
                     self.governed(&slot, &op, direction, stamps)?;
@@ -196,7 +196,7 @@ impl<E: Engine> Drive<'_, E> {
         let Some((direction, clat_ns)) = self.engine.operation() else { return 0 };
         self.parts.recorder.timed_sync(direction, clat_ns);
         if GOVERNED {
-            self.log(op, direction, NO_SUBMISSION, clat_ns, end_ns);
+            self.log(op, (NO_SUBMISSION, clat_ns), end_ns, 0);
         }
         clat_ns
     }

@@ -113,7 +113,7 @@ impl<'a> Aio<'a> {
             events: vec![Event::default(); depth].into_boxed_slice(),
             in_flight: 0,
             flags_rw,
-            priorities: Priorities::new(&setup.options),
+            priorities: Priorities::new(&setup.options, depth),
             lists: vec![nothing; if is_listed { depth } else { 0 }].into_boxed_slice(),
             sync_queued: true,
             stands_in: setup.name != EngineName::Libaio && !setup.offload,
@@ -136,7 +136,7 @@ impl<'a> Aio<'a> {
             request.bytes = op.length - done;
             request.offset = (op.offset + done) as i64;
             if let Some(priorities) = &mut self.priorities {
-                request.set_priority(priorities.of(op));
+                request.set_priority(priorities.of(index, op, done));
             }
             if let Some(list) = self.lists.get_mut(index) {
                 request.name_list(list);
@@ -334,6 +334,10 @@ impl Engine for Aio<'_> {
             count += self.wait(min.saturating_sub(count), max - count, timeout, completions)?;
         }
         Ok(count)
+    }
+
+    fn priority_of(&self, slot: &Slot<Self>) -> u16 {
+        self.priorities.as_ref().map_or(0, |priorities| priorities.of_slot(slot.index()))
     }
 
     fn ways(&self) -> Vec<&'static str> {

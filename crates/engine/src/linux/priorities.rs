@@ -1,6 +1,6 @@
 //! `cmdprio_percentage` and its companions: some requests have another I/O priority than their thread.
 
-use job::{Direction, EngineOptions, PerDirection, PriorityShare};
+use job::{EngineOptions, PerDirection, PriorityShare};
 use workload::Op;
 
 /// Draws the priorities of requests.
@@ -8,19 +8,34 @@ use workload::Op;
 pub(crate) struct Priorities {
     shares: PerDirection<Vec<PriorityShare>>,
     drawn: u64,
+    /// Of the latest request of each slot.
+    by_slot: Box<[u16]>,
 }
 
 impl Priorities {
     /// `None`: all requests have that of their thread.
-    pub(crate) fn new(options: &EngineOptions) -> Option<Box<Priorities>> {
+    pub(crate) fn new(options: &EngineOptions, depth: usize) -> Option<Box<Priorities>> {
+        let by_slot = vec![0; depth].into_boxed_slice();
         let shares = options.priority_shares.clone();
-        let any = Direction::ALL.into_iter().any(|direction| !shares[direction].is_empty());
-        any.then(|| Box::new(Priorities { shares, drawn: 0 }))
+        options.has_priorities().then(|| Box::new(Priorities { shares, drawn: 0, by_slot }))
     }
 
-    /// As the kernel has it; 0: that of the thread.
+    /// That of a request that is queued, as the kernel has it; 0: that of the thread. The rest of a short request has that
+    /// of its first part.
     #[cold]
-    pub(crate) fn of(&mut self, op: &Op) -> u16 {
+    pub(crate) fn of(&mut self, slot: usize, op: &Op, done: u64) -> u16 {
+        if done == 0 {
+            self.by_slot[slot] = self.draw(op);
+        }
+        self.by_slot[slot]
+    }
+
+    /// That of the latest request of a slot.
+    pub(crate) fn of_slot(&self, slot: usize) -> u16 {
+        self.by_slot[slot]
+    }
+
+    fn draw(&mut self, op: &Op) -> u16 {
         let Some(direction) = op.kind.direction() else { return 0 };
         let mut drawn = self.percent();
         for share in &self.shares[direction] {
@@ -56,13 +71,13 @@ mod tests {
         let idle = IoPriority { class: 3, level: 0, hint: 0 };
         let share = |block_bytes, percent, priority| PriorityShare { block_bytes, percent, priority };
         let mut options = EngineOptions::default();
-        assert!(Priorities::new(&options).is_none());
+        assert!(Priorities::new(&options, 1).is_none());
         options.priority_shares.read = vec![share(Some(4096), 30, urgent), share(Some(4096), 20, idle)];
         options.priority_shares.write = vec![share(None, 100, idle)];
-        let mut priorities = Priorities::new(&options).unwrap();
+        let mut priorities = Priorities::new(&options, 1).unwrap();
         let mut count = |kind, length| {
             let op = Op { offset: 0, length, file: 0, kind };
-            let drawn: Vec<u16> = (0..10_000).map(|_| priorities.of(&op)).collect();
+            let drawn: Vec<u16> = (0..10_000).map(|_| priorities.of(0, &op, 0)).collect();
             [urgent, idle].map(|priority| drawn.iter().filter(|number| **number == priority.as_number()).count())
         };
         let [first, second] = count(OpKind::Read, 4096);
@@ -70,5 +85,14 @@ mod tests {
         assert_eq!(count(OpKind::Read, 8192), [0, 0]);
         assert_eq!(count(OpKind::Write, 512), [0, 10_000]);
         assert_eq!(count(OpKind::Trim, 512), [0, 0]);
+        let op = Op { offset: 0, length: 4096, file: 0, kind: OpKind::Read };
+        for _ in 0..100 {
+            let first = priorities.of(0, &op, 0);
+            assert_eq!(
+                (priorities.of(0, &op, 512), priorities.of_slot(0)),
+                (first, first),
+                "the rest of a short request"
+            );
+        }
     }
 }

@@ -121,7 +121,7 @@ impl<'a> Uring<'a> {
             entry_flags: if registered { squeue::Flags::FIXED_FILE } else { squeue::Flags::empty() },
             transfer,
             flags_rw: [flags_rw, flags_rw | positioned::of_writes(options)].map(|flags| flags.bits().cast_signed()),
-            priorities: Priorities::new(options),
+            priorities: Priorities::new(options, setup.depth as usize),
             force_async: options.force_async,
             until_async: options.force_async,
             arena: ManuallyDrop::new(arena),
@@ -146,7 +146,7 @@ impl<'a> Uring<'a> {
         let file = types::Fd(self.file_names[op.file as usize]);
         // SAFETY: `done` is at most the length of the place.
         let address = unsafe { self.arena.address(index).add(done as usize) };
-        let priority = self.priorities.as_mut().map_or(0, |priorities| priorities.of(op));
+        let priority = self.priorities.as_mut().map_or(0, |priorities| priorities.of(index, op, done));
         // An entry has 32 bits for its length, and the kernel moves no more than this at a time.
         let length = u32::try_from(op.length - done).unwrap_or(i32::MAX as u32 & !0xfff);
         let (offset, flags) = (op.offset + done, self.flags_rw[usize::from(!read)]);
@@ -450,6 +450,10 @@ impl Engine for Uring<'_> {
             outcome => self.submit_rest(outcome)?,
         };
         Ok((taken, self.reap_ring(max, completions)))
+    }
+
+    fn priority_of(&self, slot: &Slot<Self>) -> u16 {
+        self.priorities.as_ref().map_or(0, |priorities| priorities.of_slot(slot.index()))
     }
 
     fn ways(&self) -> Vec<&'static str> {

@@ -1,6 +1,6 @@
 //! Transfers of one direction, and latencies.
 
-use results::{DirectionRecord, JobSetup, Latency, Samples};
+use results::{DirectionRecord, JobSetup, Latency, PriorityRecord, Samples};
 use serde_json::{Value, json};
 
 use super::entries::entries;
@@ -26,10 +26,25 @@ pub(super) fn object(direction: &DirectionRecord, lane: Lane, setup: &JobSetup, 
         "lat_ns": latency(lat, percentiles(setup.lat_percentiles), plus),
     });
     if let Some(object) = object.as_object_mut() {
+        // One priority alone is that of the figures above.
+        if let priorities @ [_, _, ..] = &direction.priorities[..] {
+            object.insert("prios".into(), priorities.iter().map(|one| priority(one, setup, plus)).collect());
+        }
         let share = if bandwidth_samples.count > 0 { group.share_percent(lane, bandwidth_samples) } else { 0.0 };
         object.extend(entries(samples(bandwidth_samples, iops_samples, share)));
     }
     object
+}
+
+fn priority(of: &PriorityRecord, setup: &JobSetup, plus: bool) -> Value {
+    let PriorityRecord { class, level, hint, latency: figures } = of;
+    let (name, shown) = match setup.lat_percentiles {
+        true => ("lat_ns", true),
+        false => ("clat_ns", setup.clat_percentiles),
+    };
+    let percentiles = if shown { &setup.percentiles[..] } else { &[] };
+    let figures = latency(figures, percentiles, plus);
+    json!({ "prioclass": class, "prio": level, "priohint": hint, name: figures })
 }
 
 fn samples(bandwidth: &Samples, iops: &Samples, share: f64) -> Value {

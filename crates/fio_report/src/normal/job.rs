@@ -141,12 +141,33 @@ fn write_direction(
     for (label, latency, _) in latencies {
         write_moments(out, label, &latency.moments);
     }
+    let priorities = priorities(setup, direction);
+    for (label, _, latency) in &priorities {
+        write_moments(out, &format!("    {label}"), &latency.moments);
+    }
     for (label, latency, _) in latencies.into_iter().filter(|(_, _, shown)| *shown) {
         let decimals = form.decimals(&setup.percentiles);
         write_percentiles(out, label, latency.histogram.as_ref(), &setup.percentiles, decimals);
     }
+    for (label, share, latency) in &priorities {
+        let label = format!("{label} ({share:3.2}% of IOs)");
+        let histogram = latency.histogram.as_ref().filter(|_| setup.clat_percentiles || setup.lat_percentiles);
+        write_percentiles(out, &label, histogram, &setup.percentiles, form.decimals(&setup.percentiles));
+    }
     write_bandwidth_samples(out, style, bandwidth_samples, group.share_percent(lane, bandwidth_samples));
     write_iops_samples(out, iops_samples);
+}
+
+/// `clat prio 2/7/0`, the share of its requests in percent, and their latency; none where all have one priority.
+fn priorities<'r>(setup: &JobSetup, direction: &'r DirectionRecord) -> Vec<(String, f64, &'r Latency)> {
+    let of = &direction.priorities;
+    let all: u64 = of.iter().map(|one| one.latency.moments.count).sum();
+    let name = if setup.lat_percentiles { "lat" } else { "clat" };
+    let described = of.iter().filter(|_| of.len() > 1).map(|one| {
+        let share = one.latency.moments.count as f64 * 100.0 / all.max(1) as f64;
+        (format!("{name} prio {}/{}/{}", one.class, one.level, one.hint), share, &one.latency)
+    });
+    described.collect()
 }
 
 /// `   bw (  KiB/s): min=  532, ...`; in kB/s with kb_base=1000, a prefix higher above a mean of 1024 * 1024 KiB/s.

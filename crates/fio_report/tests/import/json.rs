@@ -1,7 +1,7 @@
 //! JSON documents.
 
 use results::{
-    DirectionRecord, DiskRecord, Histogram, JobRecord, JobSetup, Latency, RunRecord, SteadyStateMetric,
+    DirectionRecord, DiskRecord, Histogram, JobRecord, JobSetup, Latency, PriorityRecord, RunRecord, SteadyStateMetric,
     SteadyStateRecord, SyncRecord, UnifiedReporting, bucket_of,
 };
 use serde_json::{Map, Value};
@@ -82,7 +82,13 @@ fn direction(value: &Value) -> DirectionRecord {
         response: None,
         bandwidth_samples: of("bw"),
         iops_samples: of("iops"),
+        priorities: value["prios"].as_array().into_iter().flatten().map(priority).collect(),
     }
+}
+
+fn priority(value: &Value) -> PriorityRecord {
+    let [class, level, hint] = ["prioclass", "prio", "priohint"].map(|key| whole(&value[key]) as u16);
+    PriorityRecord { class: class as u8, level: level as u8, hint, latency: latency(&value["clat_ns"]) }
 }
 
 fn latency(value: &Value) -> Latency {

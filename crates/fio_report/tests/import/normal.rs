@@ -3,7 +3,7 @@
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use results::{
-    DirectionRecord, DiskRecord, JobError, JobRecord, JobSetup, Latency, ReadWrite, RunRecord, Samples,
+    DirectionRecord, DiskRecord, JobError, JobRecord, JobSetup, Latency, PriorityRecord, ReadWrite, RunRecord, Samples,
     SteadyStateMetric, SteadyStateRecord, SurvivedErrors, UnifiedReporting,
 };
 
@@ -129,8 +129,26 @@ fn direction(line: &str, rest: &[&str], setup: &mut JobSetup, index: usize) -> D
         lat: latency(below, "lat", count, setup),
         bandwidth_samples: sampled(below, "bw ("),
         iops_samples: sampled(below, "iops  "),
+        priorities: priorities(below, count, setup),
         ..DirectionRecord::default()
     }
+}
+
+fn priorities(lines: &[&str], count: u64, setup: &mut JobSetup) -> Vec<PriorityRecord> {
+    let titles = lines.iter().filter_map(|line| line.split_once("% of IOs) percentiles"));
+    titles
+        .map(|(title, _)| {
+            let (label, share) = title.trim().split_once(" (").unwrap();
+            let own = (share.parse::<f64>().unwrap() * count as f64 / 100.0).round() as u64;
+            let numbers: Vec<u16> = list(&label.rsplit(' ').next().unwrap().replace('/', ","));
+            // The title of its percentiles, without the share.
+            let below: Vec<String> =
+                lines.iter().map(|line| line.replace(&format!(" ({share}% of IOs)"), "")).collect();
+            let below: Vec<&str> = below.iter().map(String::as_str).collect();
+            let latency = latency(&below, label, own, setup);
+            PriorityRecord { class: numbers[0] as u8, level: numbers[1] as u8, hint: numbers[2], latency }
+        })
+        .collect()
 }
 
 fn sampled(lines: &[&str], title: &str) -> Samples {

@@ -55,6 +55,7 @@ impl Drawn {
             drawn.push("verify_state_save", "0");
         }
         drawn.hint(&mut random);
+        drawn.priorities(&mut random);
         drawn
     }
 
@@ -119,6 +120,22 @@ impl Drawn {
     fn hint(&mut self, random: &mut Random) {
         if random.percent(4) {
             self.push("write_hint", random.one_of(&["none", "short", "extreme"]));
+        }
+    }
+
+    /// Requests of other priorities than the job's.
+    fn priorities(&mut self, random: &mut Random) {
+        let engine = self.value("ioengine").is_some_and(|engine| ["libaio", "io_uring"].contains(&engine));
+        match random.below(12) {
+            0 if engine => {
+                self.push("cmdprio_percentage", random.one_of(&["0", "30", "100", "20,60"]));
+                self.push("cmdprio_class", random.one_of(&["2", "3", "2,3"]));
+                self.push("cmdprio", random.one_of(&["0", "7", "3,4"]));
+            }
+            1 if engine => {
+                self.push("cmdprio_bssplit", random.one_of(&["4k/30/2/7:8k/50/3/0", "4k/60/2/1,8k/100/3/0"]));
+            }
+            _ => {}
         }
     }
 

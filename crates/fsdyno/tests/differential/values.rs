@@ -133,7 +133,7 @@ const APART: &[(&str, &str)] = &[
     ("sim_faults", "not in fio"),
 ];
 
-/// Not among the options that a case draws from: `write_hint` is drawn after them, so that a number makes the case that it
+/// Not among the options that a case draws from: `write_hint` and priorities are drawn after them, so that a number makes the case that it
 /// made before; offloaded jobs of 3.33 often never end; what `atomic` does, the device decides; recorded I/O is
 /// compared by the oracle's `recorded`.
 const LATER: &[&str] = &[
@@ -149,6 +149,11 @@ const LATER: &[&str] = &[
     "merge_blktrace_file",
     "merge_blktrace_scalars",
     "merge_blktrace_iters",
+    "cmdprio_percentage",
+    "cmdprio_class",
+    "cmdprio",
+    "cmdprio_hint",
+    "cmdprio_bssplit",
 ];
 
 /// The job options that are called full.

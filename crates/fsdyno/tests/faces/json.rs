@@ -54,6 +54,34 @@ fn job_start_is_told_by_the_clock_that_was_asked_for() {
     assert!(unknown.stderr.contains("job_start_clock_id=77: this system cannot read"), "{}", unknown.stderr);
 }
 
+/// Each request of 8 KiB has a priority of its own, and no other has: the log's column, the split figures and the sizes
+/// count the same requests.
+#[test]
+fn latencies_are_split_by_priority() {
+    let place = Place::new();
+    let job = "--name=a --ioengine=libaio --iodepth=8 --rw=randrw --size=1m --bssplit=4k/50:8k/50 --output-format=json";
+    let words = "--cmdprio_bssplit=8k/100/2/7,8k/100 --prioclass=2 --prio=4 --log_prio=1 --write_lat_log=a";
+    let document = place.run(&format!("{job} {words}")).good().document();
+    let log = place.read("a_clat.1.log");
+    for (number, name, own) in [("0", "read", (2, 7, "0x4007")), ("1", "write", (1, 0, "0x2000"))] {
+        let lines = |bytes: &str, priority: &str| {
+            let tail = format!(", {number}, {bytes}, {priority}");
+            log.lines().filter(|line| line.ends_with(&tail)).count() as u64
+        };
+        let direction = &document["jobs"][0][name];
+        let priorities = direction["prios"].as_array().expect("two priorities");
+        let expected = [(2, 4, lines("4096", "0x4004")), (own.0, own.1, lines("8192", own.2))];
+        for (priority, (class, level, count)) in priorities.iter().zip(expected) {
+            let numbers = ["prioclass", "prio", "priohint"].map(|key| priority[key].as_u64());
+            assert_eq!(numbers, [class, level, 0].map(Some), "{priority}");
+            assert_eq!(priority["clat_ns"]["N"].as_u64(), Some(count), "{log}");
+        }
+        assert_eq!((priorities.len(), expected[0].2 + expected[1].2), (2, direction["total_ios"].as_u64().unwrap()));
+    }
+    let one = place.run(&format!("{job} --cmdprio_percentage=100 --cmdprio_class=2")).good();
+    assert!(!one.stdout.contains("\"prios\""), "one priority is that of all figures: {}", one.stdout);
+}
+
 /// A saved fio run of this format's predecessor.
 fn saved() -> String {
     testkit::workspace().join("crates/results/tests/saved/format-4.json").display().to_string()

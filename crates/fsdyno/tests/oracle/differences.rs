@@ -15,6 +15,8 @@ pub(crate) fn chosen(written: &str) -> &'static Difference {
 
 /// Keys of the JSON document that 3.42 has and 3.33 has not.
 const ADDED_KEYS: &[&str] = &[
+    "jobs[].read.prios[].priohint",
+    "jobs[].write.prios[].priohint",
     "jobs[].job_start",
     "jobs[].latency_target_ns",
     "jobs[].latency_window_us",
@@ -37,7 +39,7 @@ pub(crate) fn is_valueless_flag(path: &str, value: &Node) -> bool {
 }
 
 /// A line of 3.33's normal report in the words of 3.42, without the sectors that 3.42 adds to the disk line, and without
-/// the units that it gives to a latency target.
+/// the units that it gives to a latency target and the hints that it gives to priorities.
 pub(crate) fn reword(line: &str) -> String {
     let mut line = line.to_owned();
     for (old, new) in REWORDED {
@@ -49,6 +51,12 @@ pub(crate) fn reword(line: &str) -> String {
         {
             line.replace_range(start..end, "");
         }
+    }
+    if let Some((start, rest)) = line.split_once(" prio ")
+        && let Some((priority, end)) = rest.split_once(' ')
+    {
+        let numbers: Vec<&str> = priority.split('/').take(2).collect();
+        line = format!("{start} prio {} {end}", numbers.join("/"));
     }
     line
 }

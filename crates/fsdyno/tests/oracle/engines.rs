@@ -20,6 +20,10 @@ cases! {
     io_uring: job("--ioengine=io_uring --rw=randread --iodepth=8").counts().report().needs(Need::IoUring);
     io_uring_direct: job("--ioengine=io_uring --rw=write --iodepth=8 --direct=1").counts().depths().left(Depth::Sizes).needs(Need::IoUring);
     io_uring_fixed: job("--ioengine=io_uring --rw=randread --iodepth=4 --fixedbufs=1 --registerfiles=1").counts().needs(Need::IoUring);
+    priorities: job("--ioengine=libaio --rw=randread --iodepth=8 --size=1m --cmdprio_percentage=30 --cmdprio_class=2 --cmdprio=7").counts().report();
+    priorities_by_size: job("--ioengine=libaio --rw=randread --iodepth=8 --size=1m --bssplit=4k/50:8k/50 --cmdprio_bssplit=8k/50/2/7").report();
+    one_priority: job("--ioengine=libaio --rw=randread --iodepth=8 --cmdprio_percentage=100 --cmdprio_class=2").counts().report();
+    priorities_above_100: job("--ioengine=libaio --rw=randread --cmdprio_bssplit=4k/60/2/7:4k/60/3/0").verbatim().says("total percentage for bs: 4096 exceeds 100");
     null: line("--name=a --ioengine=null --size=1m --rw=randread").counts().report();
     null_deep: line("--name=a --ioengine=null --size=1m --rw=write --iodepth=16").counts().report().left(Depth::Names);
     depth_of_a_sync_engine: job("--ioengine=psync --rw=read --iodepth=8").verbatim().says("queue depth will be capped at 1");

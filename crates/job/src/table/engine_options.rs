@@ -12,8 +12,6 @@ const COMMAND: &[&str] = &["io_uring_cmd"];
 const ASYNCHRONOUS: &[&str] = &["io_uring", "io_uring_cmd", "libaio"];
 const SIM: &[&str] = &["sim"];
 
-const PRIORITY: Status =
-    Partial("requests have it; their latencies are reported together, and logs show prio of the job");
 const ABSENT: Status = Rejected("this build has no such engine");
 
 const STATS: &[Choice] = &[
@@ -85,16 +83,15 @@ pub(super) const ROWS: &[JobRow] = &[
     option("libaio_vectored", boolean(|d, on| d.job.submission.engine_options.vectored = on))
         .tier(3).engines(&["libaio"]).default("0").help("Requests of the kind that takes a list of buffers, of one here"),
     option("cmdprio_percentage", numbers(0, 100, |d, list| d.written.command_priority.percent = list))
-        .tier(3).engines(ASYNCHRONOUS).help("Percent of reads and of writes with a priority of their own").status(PRIORITY),
+        .tier(3).engines(ASYNCHRONOUS).help("Percent of reads and of writes with a priority of their own"),
     option("cmdprio_class", numbers(0, 3, |d, list| d.written.command_priority.class = list))
-        .tier(3).engines(ASYNCHRONOUS).help("Class of those, 1 (real time) unless given").status(PRIORITY),
+        .tier(3).engines(ASYNCHRONOUS).help("Class of those, 1 (real time) unless given"),
     option("cmdprio", numbers(0, 7, |d, list| d.written.command_priority.level = list))
-        .tier(3).engines(ASYNCHRONOUS).help("Level of those").status(PRIORITY),
+        .tier(3).engines(ASYNCHRONOUS).help("Level of those"),
     option("cmdprio_hint", numbers(0, 1023, |d, list| d.written.command_priority.hint = list))
-        .tier(4).engines(ASYNCHRONOUS).help("Hint of those").status(PRIORITY),
+        .tier(4).engines(ASYNCHRONOUS).help("Hint of those"),
     option("cmdprio_bssplit", text(set_priority_split))
-        .tier(3).engines(ASYNCHRONOUS).help("The same by block size: size/percent/class/level/hint, separated by colons")
-        .status(PRIORITY),
+        .tier(3).engines(ASYNCHRONOUS).help("The same by block size: size/percent/class/level/hint, separated by colons"),
     option("cmd_type", word(COMMANDS, ignore_word))
         .tier(4).engines(URINGS).default("nvme").help("Commands of io_uring_cmd"),
     option("thp", integer(0, COUNT_MAX, |d, n| d.job.submission.engine_options.huge_pages = n != 0))

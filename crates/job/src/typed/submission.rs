@@ -1,7 +1,7 @@
 //! How requests reach the kernel: engine, depth, memory, options of engines.
 
 use super::{EngineName, IoPriority};
-use crate::direction::PerDirection;
+use crate::direction::{Direction, PerDirection};
 
 /// How requests reach the kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -156,6 +156,13 @@ pub struct EngineOptions {
     pub stat: StatCall,
     /// sim: the device that is played.
     pub sim: SimDevice,
+}
+
+impl EngineOptions {
+    /// Some requests have a priority of their own.
+    pub fn has_priorities(&self) -> bool {
+        Direction::ALL.into_iter().any(|direction| !self.priority_shares[direction].is_empty())
+    }
 }
 
 /// The share of requests, of one size or of any, that have this I/O priority.
