@@ -45,7 +45,7 @@ struct Tier {
 const TIERS: &[Tier] = &[
     Tier {
         beside: Beside::Nothing,
-        choice: &["series::", "trust::"],
+        choice: &["series::", "trust::", CELLS],
         nightly: true,
         ..judges_timing("trust", &["lab"])
     },
@@ -58,6 +58,7 @@ const TIERS: &[Tier] = &[
             "--skip=nfs::",
             "--skip=s3fs::caches",
             "--skip=sockets::",
+            WITHOUT_CELLS,
             LONG,
             PROOF,
         ],
@@ -89,6 +90,10 @@ const TIERS: &[Tier] = &[
     tier(UNITS, &[]),
     tier(DOC, &[]),
 ];
+
+/// Cache findings beside neighbours, which use the disk all the time.
+const CELLS: &str = "neighbour_matrix::cells_of";
+const WITHOUT_CELLS: &str = "--skip=neighbour_matrix::cells_of";
 
 /// Those of the tier `long`.
 const LONG: &str = "--skip=case_c::";

@@ -64,6 +64,8 @@ pub(crate) struct Wire<'r> {
     pub(crate) bytes: ReadWrite<u64>,
     pub(crate) exclusive: bool,
     pub(crate) asked: Option<ReadWrite<u64>>,
+    /// Others moved bytes over the same mount, and some of all that was asked did not cross: it may be the run's.
+    pub(crate) shared: ReadWrite<bool>,
     /// Requests by NFS operation.
     pub(crate) operations: Vec<(&'r str, u64)>,
 }
@@ -80,7 +82,7 @@ impl<'r> Flow<'r> {
         let application = layer(&end.application, &begin.application);
         let backends: Vec<FuseBackend> = rows.iter().map(|row| row.fuse_backend(connected(end))).collect();
         let all_are = |wanted| backends.iter().all(|backend| *backend == wanted);
-        let crossed = wire(begin, end).filter(|wire| match class {
+        let crossed = wire(begin, end).map(|wire| wire.beside_others(&application, rows)).filter(|wire| match class {
             StorageClass::Network | StorageClass::Unknown => true,
             // A daemon without a server has no wire, whatever the interfaces carry for others.
             StorageClass::Fuse if all_are(FuseBackend::Server) => true,
@@ -173,6 +175,20 @@ impl Queue {
 }
 
 impl Wire<'_> {
+    /// With whether others' bytes may be among those that crossed for the run; a whole interface is judged elsewhere.
+    fn beside_others(self, application: &LayerCounters, rows: &[Row<'_>]) -> Self {
+        let Some(asked) = self.asked else { return self };
+        let shared = |direction: Transfer| {
+            let (asked, crossed) = (asked[direction], self.bytes[direction]);
+            let own = application.bytes[direction];
+            let missing = asked.saturating_sub(crossed) as f64 > own as f64 * (1.0 - moved::ALL);
+            moved::has_others(asked, own) && missing
+                || moved::has_others(crossed, asked.max(moved::own_max(application, direction, rows)))
+        };
+        let shared = ReadWrite { read: shared(Transfer::Read), write: shared(Transfer::Write) };
+        Wire { shared, ..self }
+    }
+
     /// Requests of these operations.
     pub(crate) fn requests(&self, names: &[&str]) -> u64 {
         self.operations
@@ -242,6 +258,7 @@ fn wire<'r>(begin: &'r LedgerSample, end: &'r LedgerSample) -> Option<Wire<'r>> 
         bytes: now.bytes.since(then.bytes),
         exclusive: now.exclusive,
         asked: both(now.nfs_asked_bytes, then.nfs_asked_bytes),
+        shared: ReadWrite::default(),
         operations: now.nfs_operations.iter().map(requests).collect(),
     })
 }

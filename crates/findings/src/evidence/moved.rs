@@ -3,10 +3,10 @@
 //! bound, and where others used the device nothing follows from what it delivered.
 
 use job::EngineName;
-use results::evidence::{CacheCounters, Layer, LayerKind, LedgerSample, StorageClass};
+use results::evidence::{CacheCounters, Layer, LayerCounters, LayerKind, LedgerSample, StorageClass};
 use results::{Node, ReadWrite, Transfer};
 
-use super::flow::{Flow, connected};
+use super::flow::{Flow, Queue, connected};
 use super::row::{FuseBackend, Row};
 
 /// Bytes that the storage moved for the run in one direction.
@@ -28,6 +28,8 @@ const SLACK_BYTES: u64 = 16 << 20;
 const JOURNAL_BYTES: u64 = 128 << 10;
 /// Requests of this size on average are those of single pages.
 const SMALL_BYTES: u64 = 32 << 10;
+/// Of a page of the cache, bytes.
+const PAGE_BYTES: u64 = 4096;
 /// What a page that is stored by itself takes with its journal, in pages.
 const JOURNAL_TIMES: u64 = 8;
 /// A counter that saw this share of the bytes saw them all.
@@ -45,6 +47,12 @@ const OWN_URING_THREADS: (u32, u32) = (5, 12);
 /// What a device moved is more than this run can have caused.
 pub(super) fn has_others(moved: u64, own_max: u64) -> bool {
     moved as f64 > own_max as f64 * (1.0 + SLACK) + SLACK_BYTES as f64
+}
+
+/// The most that requests have read below a mount: a random one has a page more than it asks for.
+pub(super) fn own_max(application: &LayerCounters, direction: Transfer, rows: &[Row<'_>]) -> u64 {
+    let pages = if rows.iter().any(Row::random) { application.operations[direction] } else { 0 };
+    application.bytes[direction].saturating_add(pages.saturating_mul(PAGE_BYTES))
 }
 
 /// By the rows of a stage, reads and writes; `None`: not visible. The rows lie on one kind of place.
@@ -78,7 +86,9 @@ fn read_by_daemon(flow: &Flow<'_>, rows: &[Row<'_>]) -> Option<Moved> {
     // A daemon may let the kernel read its files for it (passthrough): then this process is charged.
     let own = flow.process.map_or(0, |process| process.storage_bytes.read);
     let daemon = flow.daemon.as_ref().and_then(|daemon| Some(daemon.storage?.read.saturating_add(own)));
-    let daemon = daemon.map(|bytes| Moved { bytes, witness: "the storage below".to_owned(), shared: false });
+    // It reads for all who use the mount.
+    let shared = |bytes| has_others(bytes, own_max(&flow.application, Transfer::Read, rows));
+    let daemon = daemon.map(|bytes| Moved { bytes, witness: "the storage below".to_owned(), shared: shared(bytes) });
     let device = flow.device.as_ref().map(|device| {
         let (bytes, witness) = (device.done.bytes.read, device.name.clone());
         Moved { bytes, witness, shared: has_others(bytes, asked) || flow.foreign_before }
@@ -185,14 +195,28 @@ impl Flow<'_> {
         let kept = pages.and_then(|(begin, end)| kept_in_pages(&begin, &end, direction, moved));
         let names: Vec<&str> = device.devices_below().iter().map(|below| below.name.as_str()).collect();
         let below = Moved { bytes: below, witness: names.join("+"), shared: has_others(below, moved) };
+        // Others' pages are among those of the image where they used the loop device itself.
+        let others = has_others(moved, self.own_of(device, moved, direction));
         match kept {
             // How many pages appeared is all that was read, whoever else used the disk.
             Some(most) if most < below.bytes => {
-                let shared = below.shared && direction == Transfer::Write;
+                let shared = others || below.shared && direction == Transfer::Write;
                 Some(Moved { bytes: most, witness: format!("{} for it", below.witness), shared })
             }
-            Some(_) if direction == Transfer::Read => Some(Moved { shared: false, ..below }),
+            Some(_) if direction == Transfer::Read => Some(Moved { shared: others, ..below }),
             _ => Some(below),
+        }
+    }
+
+    /// The run's own part of what a device moved, as far as its own counters tell: what those further down move has been
+    /// read ahead.
+    pub(crate) fn own_of(&self, device: &Layer, moved: u64, direction: Transfer) -> u64 {
+        let is_first = |queue: &Queue| queue.name.split('+').any(|name| name == device.name);
+        match &self.storage[direction] {
+            _ if !self.device.as_ref().is_some_and(is_first) => moved,
+            Some(storage) if storage.shared => moved.min(self.application.bytes[direction]),
+            Some(storage) if direction == Transfer::Read => moved.min(storage.bytes),
+            _ => moved,
         }
     }
 }

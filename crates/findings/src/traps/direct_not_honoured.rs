@@ -20,7 +20,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
               number is then the cache's, although direct=1 was set.",
     seen: "From 256 KiB on, the bytes that the devices or the server delivered are compared with the bytes read. \
            Reported from 10 % from a cache on, invalid from 50 % on. Otherwise pages of the files that entered the page cache (cachestat) during a \
-           run with direct I/O only: a caution from a quarter of the bytes on. Thin volumes and images with holes are \
+           run with direct I/O only: a caution from a quarter of the bytes on, without what others may have brought there. Thin volumes and images with holes are \
            not checked, since reads of holes need no device.",
     advice: "Run `fsdyno inspect` on the path to see its filesystem. For ZFS set primarycache=metadata on a test \
              dataset; for btrfs switch compression off. Otherwise use files much larger than memory.",
@@ -81,7 +81,7 @@ fn undelivered(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Find
 
 fn cached(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let (begin, end) = (flow.begin.cache.value()?, flow.end.cache.value()?);
-    let grown = end.cached_bytes.saturating_sub(begin.cached_bytes);
+    let grown = end.cached_bytes.saturating_sub(begin.cached_bytes).saturating_sub(moved_by_others(flow));
     let moved = flow.application.bytes.sum();
     // A file's pages are cached once, however often it is read; but where the device delivered each of many passes, a
     // few pages that came on the way served nobody.
@@ -103,6 +103,19 @@ fn cached(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> 
         .bytes("growth of the page cache", grown)
         .bytes("bytes moved by the job", moved);
     Some(report.says(cause, next(row)))
+}
+
+/// What others read and wrote: pages of the same files, perhaps.
+fn moved_by_others(flow: &Flow<'_>) -> u64 {
+    let own = flow.application.bytes;
+    if let Some(asked) = flow.wire.as_ref().and_then(|wire| wire.asked) {
+        return asked.since(own).sum();
+    }
+    let read = flow.storage.read.as_ref().filter(|storage| !storage.shared).map(|storage| storage.bytes);
+    let Some((device, read)) = flow.device.as_ref().map(|device| device.done.bytes).zip(read) else { return 0 };
+    let dirty = flow.end.cache.value().and_then(|cache| cache.dirty_bytes).unwrap_or(0);
+    let written = if own.write == 0 { device.write.saturating_add(dirty) } else { 0 };
+    device.read.saturating_sub(read).saturating_add(written)
 }
 
 fn next(row: &Row<'_>) -> String {

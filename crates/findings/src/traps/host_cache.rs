@@ -19,7 +19,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
               own. The device counters of this machine then show every request as delivered, although memory answered.",
     seen: "Loop device, at any level of the stack: the device below its file moved half or less of what the loop device \
            moved, in reads or in writes, of 256 KiB or more. That is invalid. Beside others on that disk the pages of the \
-           file tell (cachestat): which appeared, and which are still dirty. A cache of blocks (bcache, dm-cache, \
+           file tell (cachestat): which appeared, and which are still dirty. Where others used the loop device itself, \
+           and these may be theirs, it is `not-visible`. A cache of blocks (bcache, dm-cache, \
            dm-writecache) likewise, compared with the largest device below it: a caution. Where the lower layer is not \
            visible there are two signs, \
            neither is proof, and both are a caution. First: with direct I/O, nine tenths delivered by the device, the \
@@ -108,7 +109,8 @@ fn below_loop(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, device: &Layer)
     let cached = |direction: &Transfer| {
         let below = flow.below_loop(device, *direction);
         let moved = moved[*direction];
-        let few = |below: &Moved| below.bytes as f64 <= moved as f64 * BELOW;
+        let own = flow.own_of(device, moved, *direction);
+        let few = |below: &Moved| below.bytes as f64 <= own as f64 * BELOW;
         let judged = does[*direction] && moved >= BYTES_MIN;
         below.filter(|below| judged && few(below)).map(|below| (*direction, moved, below))
     };

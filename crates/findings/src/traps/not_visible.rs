@@ -19,7 +19,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     happens: "The layers below the job are not visible from here: a daemon in another container, a filesystem without \
               a visible block device, a directory of the host. The number may be that of the storage or of a cache.",
     seen: "No counter was readable (devices, mount, daemon, its network) for the direction in which the job moved \
-           256 KiB or more. Or others used the device too, and no counter tells what it did for this run alone. Or all that \
+           256 KiB or more. Or others used the device or the mount too, and no counter tells what it did for this run alone. Or all that \
            the job moved was less, which says nothing beside readahead and metadata. A caution: it says nothing against the \
            storage, but the row cannot win a comparison.",
     advice: "Run as root, in the PID namespace of the daemon. Or watch the storage's own counters during the run, and \
@@ -49,6 +49,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
         _ if shared_device(row, flow, direction).is_some() => {
             "find who else uses the device (iotop), and run again when it is idle"
         }
+        _ if shared_mount(flow, direction) => "find who else uses the mount (lsof), and run again when nobody does",
         StorageClass::Fuse => "run as root in the PID namespace of the daemon",
         _ => "watch the storage's own counters during the run",
     };
@@ -76,14 +77,15 @@ pub(crate) fn seen(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction:
     let clean = direction == Transfer::Write
         && dirty.is_some_and(|dirty| dirty as f64 <= flow.application.bytes.write as f64 * LEFT_DIRTY);
     let storage = flow.storage[direction].as_ref().is_some_and(|storage| !storage.shared || clean || unsynced);
+    let wire = flow.wire.is_some() && !shared_mount(flow, direction);
     match stage.class() {
         Some(StorageClass::Fuse) => {
             let storage = flow.storage[direction].as_ref().is_some_and(|storage| !storage.shared);
             let has_server = row.fuse_backend(connected(flow.end)) == FuseBackend::Server;
-            flow.wire.is_some() || storage && !has_server
+            wire || storage && !has_server
         }
-        Some(StorageClass::Network) => flow.wire.is_some() || unsynced,
-        Some(_) => (storage || flow.wire.is_some() || unsynced) && shared_image(row, flow, direction).is_none(),
+        Some(StorageClass::Network) => wire || unsynced,
+        Some(_) => (storage || wire || unsynced) && shared_image(row, flow, direction).is_none(),
         None => false,
     }
 }
@@ -101,9 +103,17 @@ fn shared_device(row: &Row<'_>, flow: &Flow<'_>, direction: Transfer) -> Option<
     shared.map(|storage| storage.witness.clone()).or_else(|| shared_image(row, flow, direction))
 }
 
+/// Others use the mount, and some of what it was asked for did not cross the network.
+fn shared_mount(flow: &Flow<'_>, direction: Transfer) -> bool {
+    flow.wire.as_ref().is_some_and(|wire| wire.shared[direction])
+}
+
 fn reason(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: Transfer) -> String {
     if let Some(device) = shared_device(row, flow, direction) {
         return format!("others used {device} too, and no counter of this run alone tells");
+    }
+    if shared_mount(flow, direction) {
+        return "others used the mount too, and not all that was asked of it crossed the network".to_owned();
     }
     let daemon = || row.storage?.fuse.as_ref()?.daemon_pid.reason();
     let layer = match stage.class() {

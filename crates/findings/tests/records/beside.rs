@@ -200,6 +200,42 @@ fn an_image_in_memory_beside_users_of_its_disk() {
     assert_eq!(but_for_the_neighbour(&on_an_image(direct(reader("job")), false, [0, 0], None)), invalid("host-cache"));
 }
 
+/// What others have a loop device itself read is among the pages of its image, and among what the disk below moved.
+#[test]
+fn an_image_beside_users_of_the_loop_device() {
+    let read = |own: u64, others: u64, cached: u64| {
+        let mut record = on_an_image(direct(reader("job")), false, [cached, 0], Some([pages(0, 0), pages(cached, 0)]));
+        vda(&mut record).done.bytes = [own + others, 0].into();
+        if let Seen::Value(process) = &mut last(&mut record).process {
+            process.storage_bytes.read = own;
+        }
+        but_for_the_neighbour(&record)
+    };
+    assert_eq!(read(4 * GIB, 0, 4 * GIB), []);
+    assert_eq!(read(4 * GIB, 6 * GIB, GIB), invalid("host-cache"), "less than half of the run's own");
+    assert_eq!(read(4 * GIB, 6 * GIB, 4 * GIB), caution("not-visible"), "the pages may be of either");
+    assert_eq!(read(4 * GIB, 6 * GIB, 6 * GIB), caution("not-visible"));
+    let direct_image = on_an_image(direct(reader("job")), true, [10 * GIB, 0], None);
+    assert_eq!(but_for_the_neighbour(&direct_image), [], "no page cache on the way");
+}
+
+/// Others who use the same file fill the page cache with it.
+#[test]
+fn pages_that_users_of_the_same_file_brought() {
+    let read = |others: [u64; 2], dirty: u64| {
+        let mut record = on_disk(vec![direct(reader("job"))]);
+        beside(&mut record, [4 * GIB, 0], [4 * GIB, 0], others);
+        if let Seen::Value(cache) = &mut last(&mut record).cache {
+            (cache.cached_bytes, cache.dirty_bytes) = (4 * GIB, Some(dirty));
+        }
+        but_for_the_neighbour(&record)
+    };
+    assert_eq!(read([4 * GIB, 0], 0), []);
+    assert_eq!(read([0, 4 * GIB], 0), []);
+    assert_eq!(read([0, 0], 4 * GIB), [], "written, and not stored yet");
+    assert_eq!(read([0, 0], 0), caution("direct-not-honoured"), "nobody else brought them");
+}
+
 /// The share that the sheet prints: others' bytes make no 150 % of it, and an image in memory no 100 %.
 #[test]
 fn what_reached_the_storage_is_the_run_s_own() {

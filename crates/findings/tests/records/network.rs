@@ -1,7 +1,7 @@
 //! Caches on this side of a network.
 
 use results::evidence::*;
-use results::{PhaseRecord, RunRecord, Severity};
+use results::{JobRecord, PhaseRecord, RunRecord, Severity};
 
 use crate::scene::*;
 
@@ -258,4 +258,68 @@ fn attributes_from_the_cache() {
     assert_eq!(severity(&phase("cold"), 1_000), None);
     let create = PhaseRecord { name: "create".into(), ..phase("cold") };
     assert_eq!(severity(&create, 3), None);
+}
+
+/// The counters of a mount are those of all who use it: where others do, and not all that was asked for crossed the network,
+/// the rest may be the run's.
+#[test]
+fn others_on_the_same_mount() {
+    let moved = |job: JobRecord, asked: [u64; 2], wire_bytes: [u64; 2]| {
+        let own = [job.directions.read.bytes, job.directions.write.bytes];
+        let mut record = share(StorageClass::Network, None, job);
+        crossed(&mut record, own, wire_bytes);
+        for (sample, share) in record.nodes[0].ledger.as_mut().unwrap().samples.iter_mut().zip([0, 1]) {
+            // As in a kernel that does not count pages.
+            sample.cache = Seen::NotVisible("no cachestat".into());
+            let Seen::Value(wire) = &mut sample.wire else { unreachable!() };
+            wire.nfs_asked_bytes = Some(asked.map(|bytes| bytes * share).into());
+        }
+        record
+    };
+    let read = |asked, crossed| moved(reader("job"), [asked, 0], [crossed, 0]);
+    assert_eq!(found(&read(4 * GIB, 4 * GIB)), [], "alone");
+    assert_eq!(found(&read(10 * GIB, 0)), invalid("nfs-data-cache"), "the neighbour's came from memory, too");
+    let hidden = read(10 * GIB, 6 * GIB);
+    assert_eq!(found(&hidden), caution("not-visible"), "the neighbour's bytes look like those of the run");
+    assert!(one(&hidden, "not-visible").cause.ends_with("not all that was asked of it crossed the network"));
+    assert!(one(&hidden, "not-visible").next.contains("the mount"));
+    assert_eq!(found(&read(10 * GIB, 10 * GIB)), [], "all that anybody asked for has crossed");
+    assert_eq!(found(&read(4 * GIB, 20 * GIB)), caution("not-visible"), "others read through a mapping");
+    let write = |asked, crossed| moved(writer("job"), [0, asked], [0, crossed]);
+    assert_eq!(found(&write(4 * GIB, 0)), invalid("writes-in-memory"));
+    assert_eq!(found(&write(10 * GIB, 6 * GIB)), caution("not-visible"));
+    assert_eq!(found(&write(10 * GIB, 10 * GIB)), []);
+}
+
+/// Another reader of the same file fills the cache with it.
+#[test]
+fn pages_that_others_read_are_no_cache_of_the_run() {
+    let read = |asked: u64| {
+        let mut record = share(StorageClass::Network, None, direct(reader("job")));
+        crossed(&mut record, [4 * GIB, 0], [8 * GIB, 0]);
+        let samples = &mut record.nodes[0].ledger.as_mut().unwrap().samples;
+        let Seen::Value(wire) = &mut samples[0].wire else { unreachable!() };
+        wire.nfs_asked_bytes = Some([0, 0].into());
+        let Seen::Value(wire) = &mut samples[1].wire else { unreachable!() };
+        wire.nfs_asked_bytes = Some([asked, 0].into());
+        if let Seen::Value(cache) = &mut samples[1].cache {
+            cache.cached_bytes = 4 * GIB;
+        }
+        found(&record)
+    };
+    assert_eq!(read(8 * GIB), []);
+    assert!(read(4 * GIB).contains(&caution("direct-not-honoured")[0]), "nobody else read");
+}
+
+/// A daemon reads for all who use its mount.
+#[test]
+fn others_on_the_mount_of_a_daemon() {
+    let read = |daemon: u64| {
+        let mut job = reader("job");
+        job.setup.access = results::Access::named("read").unwrap();
+        found(&local(job, [4 * GIB, 0], Some([daemon, 0])))
+    };
+    assert_eq!(read(0), invalid("fuse-cache"));
+    assert_eq!(read(4 * GIB), []);
+    assert_eq!(read(6 * GIB), caution("not-visible"), "all of it may have been the neighbour's");
 }

@@ -10,6 +10,7 @@ mod case_c;
 mod daemons;
 mod filesystems;
 mod machine;
+mod neighbour_matrix;
 mod neighbours;
 mod nfs;
 mod phases;
