@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use job::EngineName;
-use results::evidence::{DirectIo, InMemory, Layer, LayerKind, Storage, StorageClass};
+use results::evidence::{DirectIo, InMemory, Layer, Storage, StorageClass};
 use results::{Access, Direction, DirectionRecord, JobRecord, Latency, Node, Transfer};
 
 /// A run shorter than this cannot be judged by its counters: a sampler's look is some ms off.
@@ -182,11 +182,7 @@ impl<'r> Row<'r> {
 
     /// Loop devices among the layers of its files, at all levels.
     pub(crate) fn loops(&self) -> Vec<&'r Layer> {
-        let mut loops: Vec<&'r Layer> = Vec::new();
-        for part in self.parts() {
-            part.storage.each_layer(&mut |layer| loops.extend((layer.kind == LayerKind::Loop).then_some(layer)));
-        }
-        loops
+        self.parts().into_iter().flat_map(|part| part.storage.loops()).collect()
     }
 
     pub(crate) fn engine(&self) -> Option<EngineName> {

@@ -1,7 +1,7 @@
 //! T44: syncs that never told the device to empty its write cache.
 
 use results::evidence::{BlockDevice, Layer, LedgerSample, Storage, StorageClass};
-use results::{Finding, Severity};
+use results::{Finding, PhaseConditions, Severity};
 
 use crate::evidence::{Evidence, Flow, Row};
 use crate::explanation::Explanation;
@@ -51,15 +51,20 @@ fn judge(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
         return finding(row.name, storage, syncs, flushed);
     }
     let loops = row.loops().into_iter().filter(|_| syncs >= SYNCS_MIN);
-    loops.filter_map(|device| ended(row, flow, device, few)).next()
+    loops.filter_map(|device| ended(row.name, device, |name| flow.flushes(name), few)).next()
 }
 
 /// A loop device that was flushed, and whose file's filesystem did not flush what is below.
-fn ended(row: &Row<'_>, flow: &Flow<'_>, device: &Layer, few: impl Fn(u64, u64) -> bool) -> Option<Finding> {
+fn ended(
+    name: &str,
+    device: &Layer,
+    flushes: impl Fn(&str) -> Option<u64>,
+    few: impl Fn(u64, u64) -> bool,
+) -> Option<Finding> {
     let image = device.image.as_ref()?;
     let below: Vec<&str> = device.devices_below().iter().map(|below| below.name.as_str()).collect();
-    let passed: u64 = below.iter().map(|below| flow.flushes(below)).sum::<Option<u64>>()?;
-    let asked = flow.flushes(&device.name).filter(|asked| !below.is_empty() && few(passed, *asked))?;
+    let passed: u64 = below.iter().map(|below| flushes(below)).sum::<Option<u64>>()?;
+    let asked = flushes(&device.name).filter(|asked| !below.is_empty() && few(passed, *asked))?;
     let cause = format!(
         "{} got {} flushes, and {} below its file {}: the filesystem of that file leaves syncs out, so that synced data may \
          still be in a write cache",
@@ -68,7 +73,7 @@ fn ended(row: &Row<'_>, flow: &Flow<'_>, device: &Layer, few: impl Fn(u64, u64) 
         below.join(" and "),
         count(passed)
     );
-    let report = Report::new(ID, Severity::Invalid, row.name)
+    let report = Report::new(ID, Severity::Invalid, name)
         .number("flushes of the loop device", asked as f64, "flushes")
         .number("flushes below its file", passed as f64, "flushes");
     Some(report.says(cause, format!("fsdyno inspect {}: mount it without nobarrier or volatile", image.path)))
@@ -79,10 +84,21 @@ pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
     let syncs = if passes.syncs { passes.operations() } else { 0 };
     let flushed = passes.counter(|seen| seen.device.value()?.flushes)?;
     let on_disk = matches!(passes.class(), StorageClass::Block | StorageClass::Device);
-    if !on_disk || syncs < SYNCS_MIN || flushed as f64 * passes.threads() as f64 >= syncs as f64 * SHARE {
+    if !on_disk || syncs < SYNCS_MIN {
         return None;
     }
-    finding(passes.name(), passes.storage?, syncs, flushed)
+    let few = |flushed: u64, asked: u64| {
+        asked >= SYNCS_MIN && (flushed as f64) * (passes.threads() as f64) < asked as f64 * SHARE
+    };
+    let storage = passes.storage?;
+    if few(flushed, syncs) {
+        return finding(passes.name(), storage, syncs, flushed);
+    }
+    let of = |name: &str| {
+        let moved = |seen: &PhaseConditions| seen.stack.iter().find(|device| device.name == name)?.flushes;
+        passes.counter(moved)
+    };
+    storage.loops().into_iter().filter_map(|device| ended(passes.name(), device, of, few)).next()
 }
 
 /// `None`: its devices are not visible.

@@ -1,7 +1,7 @@
 //! What the passes of a phase show, and what was examined of phases and runs.
 
 use findings::{Aspect, Passes, examined, of_passes, of_phase_rows};
-use results::evidence::{Seen, Storage, StorageClass};
+use results::evidence::{Image, Layer, LayerKind, Seen, Storage, StorageClass};
 use results::{
     ClockFacts, DeviceTraffic, Finding, Host, JobRecord, JobSetup, Node, Part, PhaseConditions, PhaseRecord, Question,
     Row, RunRecord, Study, Target,
@@ -27,6 +27,7 @@ fn pass(name: &str) -> PhaseRecord {
             steal_ms: Some(0),
             throttled_us: Some(0),
             device: Seen::Value(device),
+            stack: Vec::new(),
             own_storage_bytes: Some([0, 4 * MIB].into()),
             foreign_bytes_per_s: Seen::Value([0.0, 1e6].into()),
         }),
@@ -157,6 +158,38 @@ fn syncs_of_files_that_stored_or_flushed_nothing_are_seen() {
     assert_eq!(ids(&synced("fsync-directory", MIB, Some(1_000))), Vec::<String>::new(), "a sector each");
     assert_eq!(ids(&synced("fsync-directory", 1024, Some(1_000))), ["sync-ignored"]);
     assert_eq!(ids(&synced("create", 0, Some(0))), Vec::<String>::new(), "it syncs nothing");
+}
+
+/// The same on a loop device, whose file's filesystem may leave the flush of the disk out.
+#[test]
+fn flushes_that_end_below_a_loop_device() {
+    let on_loop = |passed: Option<u64>, named: bool| {
+        let layer = |kind: LayerKind, name: &str, below: Vec<Layer>| Layer {
+            kind,
+            name: name.into(),
+            below,
+            image: (kind == LayerKind::Loop).then(|| Image { path: "/disk/image".into(), ..Image::default() }),
+            ..Layer::default()
+        };
+        let middle = layer(LayerKind::Filesystem, "ext4", vec![layer(LayerKind::Disk, "sda", vec![])]);
+        let mut storage = disk_storage();
+        storage.layers = vec![layer(LayerKind::Loop, "vda", vec![middle])];
+        let device = |name: &str, flushes| DeviceTraffic { name: name.into(), bytes: [0, MIB].into(), flushes };
+        let mut records = synced("fsync-file", 16 * MIB, Some(1_000));
+        for seen in records.iter_mut().filter_map(|pass| pass.conditions.as_mut()).filter(|_| named) {
+            seen.stack = vec![device("vda", Some(1_000)), device("sda", passed)];
+        }
+        let rows = records.into_iter().map(|phase| Row { phase: Some(phase), ..Row::default() }).collect();
+        let study = study(storage, rows);
+        let found = of_phase_rows(&study, &study.rows.iter().collect::<Vec<_>>());
+        found.into_iter().map(|finding| (finding.id, finding.cause)).collect::<Vec<_>>()
+    };
+    let found = on_loop(Some(3), true);
+    assert_eq!(found[0].0, "sync-not-flushed");
+    assert!(found[0].1.starts_with("vda got 3,000 flushes, and sda below its file 9: "), "{found:?}");
+    assert_eq!(on_loop(Some(1_000), true), []);
+    assert_eq!(on_loop(None, true), [], "the disk counts none");
+    assert_eq!(on_loop(Some(3), false), [], "nobody looked below");
 }
 
 /// A pass of a thousand operations on each of these nodes, with the time that it took there.

@@ -43,7 +43,7 @@ fn memory(disk: &Path) -> PathBuf {
 }
 
 /// ext4 on a loop device on a new image, mounted there. The device goes with its mount.
-fn mounted_image(image: &Path, at: &Path, options: &str) -> String {
+pub(crate) fn mounted_image(image: &Path, at: &Path, options: &str) -> String {
     let (image, at) = (word(image), word(at));
     let line = format!(
         "set -e; mkdir -p {at}; truncate -s 128M {image}; device=$(losetup --find --show {options} {image}); \

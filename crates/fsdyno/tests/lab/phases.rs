@@ -5,6 +5,7 @@ use std::process::{Child, Command};
 
 use results::{Finding, Severity, Study};
 
+use crate::below::mounted_image;
 use crate::bench::Bench;
 use crate::machine::{BeforeOthers, Crowd};
 use testkit::stack::{inside, inside_beside_others, place};
@@ -136,6 +137,21 @@ fn small_files_that_are_synced_without_a_flush() {
         shell(&format!("mount -o remount,nobarrier {}", word(&here)));
         let cause = &Asked::of(&words).invalid("sync-not-flushed").cause.clone();
         assert!(cause.contains("got 0 flushes: the mount has nobarrier"), "{cause}");
+    });
+}
+
+/// The same one level down: the loop device is flushed, and the filesystem of its file does not flush the disk.
+#[test]
+fn small_files_whose_flushes_end_below() {
+    inside_beside_others("phases::small_files_whose_flushes_end_below", "ext4 --size-mb 400", || {
+        let (middle, top) = (place("LAB_LOCAL").join("middle"), place("LAB_LOCAL").join("top"));
+        mounted_image(&middle.with_extension("image"), &middle, "--direct-io=on");
+        mounted_image(&middle.join("image"), &top, "--direct-io=on");
+        let words = ["smallfiles", word(&top), "--limit=2"];
+        Asked::of(&words).silent("sync-not-flushed");
+        shell(&format!("mount -o remount,nobarrier {}", word(&middle)));
+        let cause = &Asked::of(&words).invalid("sync-not-flushed").cause.clone();
+        assert!(cause.contains("below its file") && cause.contains("leaves syncs out"), "{cause}");
     });
 }
 

@@ -231,6 +231,13 @@ impl Storage {
     pub fn each_layer<'l>(&'l self, visit: &mut dyn FnMut(&'l Layer)) {
         self.layers.iter().for_each(|layer| layer.each(visit));
     }
+
+    /// Loop devices among them, at all levels.
+    pub fn loops(&self) -> Vec<&Layer> {
+        let mut loops = Vec::new();
+        self.each_layer(&mut |layer| loops.extend((layer.kind == LayerKind::Loop).then_some(layer)));
+        loops
+    }
 }
 
 #[cfg(test)]

@@ -53,6 +53,9 @@ pub struct PhaseConditions {
     pub throttled_us: Option<u64>,
     /// What the devices below the files did, for this process and for all others.
     pub device: Seen<DeviceTraffic>,
+    /// Each device by itself where there is a stack: those of the files and all below them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stack: Vec<DeviceTraffic>,
     /// Bytes that this process asked of block storage, `[read, write]`.
     pub own_storage_bytes: Option<ReadWrite<u64>>,
     /// Bytes per second that others moved on the devices in a look before the first phase, `[read, write]`.

@@ -72,6 +72,7 @@ impl Witness {
             total_ms: grown(|counters| counters.total_ms),
             throttled_us: grown(|counters| counters.throttled_us),
             device: traffic(&before.reading.devices, &after.reading.devices),
+            stack: stack(&before.reading, &after.reading),
             own_storage_bytes: own(&after).zip(own(before)).map(|(now, then)| now.since(then)),
             foreign_bytes_per_s: self.foreign_bytes_per_s.clone(),
         }
@@ -89,15 +90,31 @@ fn traffic(before: &Seen<Vec<DeviceCounters>>, after: &Seen<Vec<DeviceCounters>>
     };
     let mut all = DeviceTraffic { flushes: Some(0), ..DeviceTraffic::default() };
     for device in now {
-        let Some(earlier) = then.iter().find(|earlier| earlier.name == device.name) else {
+        let Some(moved) = moved_by(device, then) else {
             return Seen::NotVisible(format!("{} came during the phase", device.name));
         };
-        all.bytes = all.bytes.plus(device.done.bytes.since(earlier.done.bytes));
-        let flushes = device.flushes.zip(earlier.flushes).map(|(now, then)| now.saturating_sub(then));
-        all.flushes = all.flushes.zip(flushes).map(|(sum, flushes)| sum + flushes);
-        all.name = if all.name.is_empty() { device.name.clone() } else { format!("{}+{}", all.name, device.name) };
+        all.bytes = all.bytes.plus(moved.bytes);
+        all.flushes = all.flushes.zip(moved.flushes).map(|(sum, flushes)| sum + flushes);
+        all.name = if all.name.is_empty() { moved.name } else { format!("{}+{}", all.name, moved.name) };
     }
     Seen::Value(all)
+}
+
+/// What one device did; `None`: it was not there before.
+fn moved_by(device: &DeviceCounters, before: &[DeviceCounters]) -> Option<DeviceTraffic> {
+    let earlier = before.iter().find(|earlier| earlier.name == device.name)?;
+    let flushes = device.flushes.zip(earlier.flushes).map(|(now, then)| now.saturating_sub(then));
+    Some(DeviceTraffic { name: device.name.clone(), bytes: device.done.bytes.since(earlier.done.bytes), flushes })
+}
+
+/// What each device of a stack did; none where no device is below another.
+fn stack(before: &Reading, after: &Reading) -> Vec<DeviceTraffic> {
+    let (Some(then), Some(now)) = (before.devices.value(), after.devices.value()) else { return Vec::new() };
+    let of = |now: &[DeviceCounters], then: &[DeviceCounters]| -> Vec<DeviceTraffic> {
+        now.iter().filter_map(|device| moved_by(device, then)).collect()
+    };
+    let below = of(&after.stacked_devices, &before.stacked_devices);
+    if below.is_empty() { below } else { [of(now, then), below].concat() }
 }
 
 #[cfg(test)]
@@ -126,6 +143,23 @@ mod tests {
         ] {
             assert_eq!(traffic(&then, &now).value(), None, "{then:?}");
         }
+    }
+
+    #[test]
+    fn each_device_of_a_stack_is_seen_by_itself() {
+        let reading = |leaf: u64, below: &[(&str, u64)]| Reading {
+            devices: devices(&[("loop0", leaf)]),
+            stacked_devices: devices(below).value().cloned().unwrap_or_default(),
+            ..Reading::default()
+        };
+        let moved = |name: &str, read: u64| DeviceTraffic {
+            name: name.to_owned(),
+            bytes: [read, 0].into(),
+            ..DeviceTraffic::default()
+        };
+        let both = stack(&reading(5, &[("vda", 1)]), &reading(7, &[("vda", 4)]));
+        assert_eq!(both, [moved("loop0", 2), moved("vda", 3)]);
+        assert_eq!(stack(&reading(5, &[]), &reading(7, &[])), []);
     }
 
     #[test]
