@@ -53,10 +53,12 @@ pub(crate) fn ratio(value: f64) -> String {
     format!("{}x", times(value))
 }
 
-/// `0.21`; three decimals where two would hide on which side of 1 it lies.
+/// `0.21`; three decimals where two would hide on which side of 1 it lies, and two digits of what is smaller.
 pub(crate) fn times(value: f64) -> String {
     let near_one = (value - 1.0).abs() < 0.005 && (value - 1.0).abs() >= 0.0005;
-    let decimals = if value < 0.0995 || near_one {
+    let decimals = if value > 0.0 && value < 0.0095 {
+        (1.0 - value.log10().floor()) as usize
+    } else if value < 0.0995 || near_one {
         3
     } else if value < 9.995 {
         2
@@ -144,6 +146,10 @@ mod tests {
         assert_eq!(
             (times(1.0), times(1.003), times(0.9962), times(1.02)),
             ("1.00".into(), "1.003".into(), "0.996".into(), "1.02".into())
+        );
+        assert_eq!(
+            (ratio(0.000_26), ratio(0.0094), ratio(0.0)),
+            ("0.00026x".into(), "0.0094x".into(), "0.000x".into())
         );
         assert_eq!((ratio(0.0123), ratio(0.213), ratio(12.34)), ("0.012x".into(), "0.21x".into(), "12.3x".into()));
     }

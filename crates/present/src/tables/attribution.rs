@@ -38,7 +38,7 @@ pub fn attribution(
     let trust: Vec<(&str, String)> =
         trust.into_iter().map(|(side, words)| ("trust", format!("{side} {words}"))).collect();
     let limits =
-        trust.iter().flat_map(|line| first_lines(&form.labelled(std::slice::from_ref(line)), LABELLED_LINES, columns));
+        trust.iter().map(|line| first_lines(&form.labelled(std::slice::from_ref(line)), LABELLED_LINES, columns));
     let all = Step { what: "all sentences and reasons:".to_owned(), command: Some(whole.to_owned()) };
     let culprits = found.iter().filter_map(|(_, outcome)| outcome.ok()?.culprit);
     Screen {

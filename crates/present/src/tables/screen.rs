@@ -33,7 +33,7 @@ pub fn screen(study: &Study, columns: usize) -> String {
     let place = |word: &str| order.iter().position(|verdict| verdict.word() == word);
     sort::by_key(&mut headline.verdicts, |line| place(line.verdict));
     let limits = headline.lines(study);
-    let limits = limits.iter().flat_map(|(label, words)| {
+    let limits = limits.iter().map(|(label, words)| {
         let label_columns = limits.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
         let most = if study.targets.len() > 1 && *label != "trust" { 1 } else { LABELLED_LINES };
         first_lines(&form.labelled(&[(&format!("{label:<label_columns$}"), words.clone())]), most, columns)
@@ -43,7 +43,7 @@ pub fn screen(study: &Study, columns: usize) -> String {
         heading: lines_of(&heading(study, form)),
         sentence: first_lines(&sentence_of(&headline, study, form), SENTENCE_LINES, columns),
         figures: lines_of(&figures_in_short(&headline, study, form)),
-        limits: limits.chain(incomplete).collect(),
+        limits: limits.chain(incomplete.map(|line| vec![line])).collect(),
         steps: headline.steps(study).iter().take(STEPS).map(|step| lines_of(&form.step(step))).collect(),
         rest: lines_of(&form.step(&rest(study)).replacen("next: ", "", 1)),
         columns,
@@ -73,11 +73,13 @@ fn figures_in_short(headline: &Headline, study: &Study, form: Form) -> String {
 }
 
 /// The parts of a screen, each in lines.
+#[derive(Clone)]
 pub(super) struct Screen {
     pub(super) heading: Vec<String>,
     pub(super) sentence: Vec<String>,
     pub(super) figures: Vec<String>,
-    pub(super) limits: Vec<String>,
+    /// Trust and limits, each label with its lines.
+    pub(super) limits: Vec<Vec<String>>,
     pub(super) steps: Vec<Vec<String>>,
     pub(super) rest: Vec<String>,
     /// Of the terminal, which breaks a command that is longer.
@@ -91,7 +93,7 @@ impl Screen {
             self.heading.clone(),
             self.sentence.clone(),
             self.figures.clone(),
-            self.limits.clone(),
+            self.limits.concat(),
             steps,
             self.rest.clone(),
         ]
@@ -103,11 +105,53 @@ impl Screen {
         self.parts().iter().flatten().map(lines).sum()
     }
 
-    /// As much as there is room for: first blank lines go, then the second step, then the end of the figures.
+    /// Gives up words until there is room for all figures: second lines of limits, of next steps and of trust, the third line
+    /// of the sentence, and which latencies are far apart. Where that is not enough, nothing is given up.
+    fn shorten(&mut self) {
+        fn one(lines: &mut Vec<String>, columns: usize) {
+            *lines = first_lines(&lines.join("\n"), 1, columns);
+        }
+        fn is(label: &str) -> impl Fn(&[String]) -> bool {
+            move |lines| lines.first().is_some_and(|line| line.starts_with(label))
+        }
+        let cuts: [fn(&mut Screen); 5] = [
+            |screen| {
+                screen
+                    .limits
+                    .iter_mut()
+                    .filter(|lines| !is("trust")(lines))
+                    .for_each(|lines| one(lines, screen.columns))
+            },
+            |screen| {
+                screen.steps.iter_mut().for_each(|lines| {
+                    let is_command = |line: &String| line.starts_with("    ");
+                    let command = lines.iter().position(is_command).unwrap_or(lines.len());
+                    let command = lines.split_off(command);
+                    one(lines, screen.columns);
+                    lines.extend(command);
+                })
+            },
+            |screen| screen.limits.iter_mut().for_each(|lines| one(lines, screen.columns)),
+            |screen| screen.sentence = first_lines(&screen.sentence.join("\n"), SENTENCE_LINES - 1, screen.columns),
+            |screen| screen.limits.retain(|lines| !is("latency")(lines)),
+        ];
+        let whole = self.clone();
+        for cut in cuts {
+            if self.lines() > LINES {
+                cut(self);
+            }
+        }
+        if self.lines() > LINES {
+            *self = whole;
+        }
+    }
+
+    /// As much as there is room for: first blank lines go, then the second step, then words, or the end of the figures.
     pub(super) fn shown(mut self) -> String {
         if self.lines() > LINES {
             self.steps.truncate(1);
         }
+        self.shorten();
         if let Some(more) = self.lines().checked_sub(LINES).filter(|more| *more > 0) {
             let kept = self.figures.len().saturating_sub(more + 1).max(2).min(self.figures.len());
             let left_out = self.figures.len() - kept;
@@ -188,7 +232,7 @@ mod tests {
             heading: lines("heading", 1),
             sentence: lines("sentence", 3),
             figures: lines("figure", figures),
-            limits: lines("limit", 4),
+            limits: vec![lines("limit", 2), lines("trust", 2)],
             steps: vec![lines("step", 2), lines("other", 2)],
             rest: lines("rest", 2),
             columns: 80,
@@ -198,6 +242,11 @@ mod tests {
         assert_eq!(seen(&screen(4).shown()), (22, 4, true));
         assert_eq!(seen(&screen(7).shown()), (22, 1, true), "{}", screen(7).shown());
         assert_eq!(seen(&screen(9).shown()), (22, 1, false), "{}", screen(9).shown());
+        let shorter = screen(11).shown();
+        assert!(shorter.contains("limit 0 …\ntrust 0\ntrust 1\n") && shorter.contains("figure 10\n"), "{shorter}");
+        let shortest = screen(14).shown();
+        let words = ["sentence 1 …\nfigure 0", "figure 13\nlimit 0 …\ntrust 0 …\nstep"];
+        assert!(words.iter().all(|words| shortest.contains(words)), "{shortest}");
         let mut long = screen(4);
         long.steps[0][1] = "x".repeat(81);
         assert_eq!(seen(&long.shown()), (21, 3, true), "the terminal breaks a line: 22 of its own");
