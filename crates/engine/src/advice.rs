@@ -9,6 +9,13 @@ use os::memory;
 
 /// Why a request may have come back with this errno, and what to do; `None` when the errno says it all.
 pub fn explain(setup: &EngineSetup<'_>, op: &Op, code: i32) -> Option<String> {
+    if setup.name == EngineName::Exec {
+        let name = &setup.options.program.name;
+        return Some(match code {
+            errno::EIO => format!("the program {name} has ended with an error: see what it printed"),
+            _ => format!("the program {name} could not be started: give its path, or its name in PATH"),
+        });
+    }
     let file = setup.files.get(op.file as usize)?;
     let options = &setup.options;
     match code {

@@ -14,6 +14,10 @@ use os::files::OpenFile;
 /// the operation that came with it, if one did.
 pub const OPERATION: i64 = i64::MAX;
 
+/// The result of a request of an engine whose work is over: its program has ended, or its peer has. What came of this
+/// request before counts, and no other follows.
+pub const FINISHED: i64 = i64::MAX - 1;
+
 /// A request that has come back.
 pub struct Completion<E> {
     /// Its slot; the buffer is the worker's again.

@@ -10,6 +10,7 @@ mod priorities;
 mod space;
 mod spliced;
 pub(crate) mod uring;
+mod work;
 
 use job::EngineName;
 

@@ -293,7 +293,7 @@ fn announce(plan: &Plan, request: &Request, formats: &Formats, output: &mut Outp
     let mut text = String::new();
     for worker in &plan.workers {
         text.push_str(&debug.before(worker));
-        if worker.clone == 0 {
+        if worker.clone == 0 && !worker.job.submission.engine.computes() {
             text.push_str(&fio_report::normal::banner(worker.job.label(worker.clone), worker.group, &worker.setup));
         }
     }

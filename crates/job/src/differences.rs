@@ -1,5 +1,6 @@
 //! Where we read or answer something otherwise than fio, on purpose. COMPAT.md shows this table.
 
+mod beside;
 mod language;
 mod recorded;
 mod runs;
@@ -34,5 +35,5 @@ pub fn of_language() -> &'static [Difference] {
 
 /// All of them, in the order of COMPAT.md.
 pub fn differences() -> impl Iterator<Item = &'static Difference> {
-    language::LANGUAGE.iter().chain(runs::RUNS).chain(recorded::RECORDED)
+    language::LANGUAGE.iter().chain(runs::RUNS).chain(recorded::RECORDED).chain(beside::BESIDE)
 }

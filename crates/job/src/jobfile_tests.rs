@@ -261,9 +261,9 @@ fn jobs_as_a_command_line() {
 
 #[test]
 fn an_engine_that_is_refused_is_the_only_error_of_its_job() {
-    let said = errors("[global]\nioengine=cpuio\n[load]\ncpuload=50\ncpumode=noop\nsize=1m\n");
+    let said = errors("[global]\nioengine=rdma\n[load]\nbindname=a\nverb=read\nsize=1m\n");
     assert_eq!(said.matches("error:").count(), 1, "{said}");
-    assert!(said.contains("ioengine=cpuio is not supported: it does no storage I/O"), "{said}");
+    assert!(said.contains("ioengine=rdma is not supported: it moves data between machines"), "{said}");
     let said = errors("[a]\nioengine=rbd\nclientname=admin\npool=rbd\n[b]\nrw=read\nsize=1m\nrwmixread=200\n");
     assert_eq!(said.matches("error:").count(), 2, "what is wrong in another job is named too: {said}");
     // Of an engine that there is, as before.

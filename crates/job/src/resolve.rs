@@ -14,6 +14,7 @@ use reporting::{check_logs, check_steady_state, finish_windows};
 
 mod pattern;
 mod traces;
+mod work;
 
 /// Typed jobs and what there is to say about them.
 #[derive(Debug, Default)]
@@ -193,6 +194,7 @@ impl Draft {
         };
         finish_priorities(&mut job, &written.command_priority, &mut rules);
         warn_of_other_engines(&job, &mut rules);
+        work::finish(&mut job, &mut rules);
         traces::finish(&mut job, written.merge, &mut rules);
         (rules.resolved.errors.len() == errors_before).then_some(job)
     }

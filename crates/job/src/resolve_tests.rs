@@ -476,10 +476,23 @@ fn atomic_writes_are_direct_and_of_some_engines() {
 
 #[test]
 fn options_of_a_refused_engine_have_no_errors_of_their_own() {
-    let said = refused("--ioengine=cpuio --cpuload=50 --size=1m");
-    assert!(said.contains("ioengine=cpuio is not supported") && !said.contains("cpuload"), "{said}");
+    let said = refused("--ioengine=mtd --skip_bad=1 --size=1m");
+    assert!(said.contains("ioengine=mtd is not supported") && !said.contains("skip_bad"), "{said}");
     assert!(
         refused("--cpuload=50 --size=1m").contains("cpuload is an option of cpuio"),
         "without its engine it is unknown"
     );
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_computes_needs_no_size_and_rests_between_bursts() {
+    let computes = job("--ioengine=cpuio --cpuload=20 --cpuchunks=1000 --rw=randwrite --iodepth=8");
+    assert_eq!((computes.pacing.think_ns, computes.pacing.think_blocks), (4_000_000, 1), "1 ms of 5 ms");
+    assert_eq!(computes.pattern.access, Access::READ);
+    assert_eq!(computes.submission.depth, 1);
+    assert_eq!(job("--ioengine=cpuio --cpuload=300").pacing.think_ns, 0, "100 % at most");
+    assert!(refused("--ioengine=cpuio").contains("cpu thread needs rate"));
+    assert!(refused("--ioengine=exec --arguments=a").contains("no program is defined"));
+    assert_eq!(job("--ioengine=exec --program=a --grace_time=3").submission.engine_options.program.grace_s, 3);
 }

@@ -438,6 +438,20 @@ impl<'run> Conductor<'run> {
         if job.exit_all || failed && job.exit_all_on_error {
             self.end_others(index, job.exit_what);
         }
+        self.end_work_beside_io();
+    }
+
+    /// `exit_on_io_done`: the last job that does I/O has ended.
+    fn end_work_beside_io(&self) {
+        let workers = self.shared.plan.workers.iter().zip(&self.ended);
+        if workers.clone().any(|(worker, ended)| ended.is_none() && !worker.job.submission.engine.computes()) {
+            return;
+        }
+        for ((worker, _), cell) in workers.zip(&self.shared.cells) {
+            if worker.job.submission.engine_options.burn.until_io_done {
+                cell.stop();
+            }
+        }
     }
 
     /// Since the first stage began.

@@ -9,6 +9,7 @@ mod recording;
 mod refused;
 mod removal;
 mod sentences;
+mod work;
 
 use std::fs::File;
 use std::sync::Arc;
@@ -221,7 +222,7 @@ fn engine_setup<'files>(plan: &'files WorkerPlan, files: &'files [OpenFile], clo
         offload: submission.offloads(),
         discards_alone: !plan.job.pattern.access.writes,
         advice: advice(plan).unwrap_or(Advice::Normal),
-        options: submission.engine_options.clone(),
+        options: work::options(plan),
         clock,
     }
 }
@@ -259,6 +260,7 @@ impl<'run> Worker<'run> for Task<'run> {
                 let log = Arc::clone(&replay.log);
                 Ok(Generator::recorded(&plan.workload, log, &job.traces.options))
             }
+            None if job.submission.engine.computes() => Ok(Generator::steps(job.extent.number_ios)),
             None => Generator::new(&state::limited(plan, verifiable)),
         };
         let generator = match generator {
@@ -286,6 +288,7 @@ impl<'run> Worker<'run> for Task<'run> {
         if !shared.gate.wait(plan.stage, cell) {
             return None;
         }
+        work::announce(plan, shared);
         let series = slices_max(shared.plan.workers.len()).map(|max| LatencySeries::begin(engine.now_ns(), max));
         start_delay(plan, shared, cell, engine);
         let flow = flow.or_else(|| shared.flows.join(index));

@@ -49,6 +49,8 @@ enum Source {
     Recorded(Box<Recorded>),
     /// Reads of what a backlog has left, the next one last.
     Unverified(Vec<Unverified>),
+    /// Requests of no bytes; the number of those that are left.
+    Steps(u64),
 }
 
 impl Generator {
@@ -83,6 +85,11 @@ impl Generator {
         let seeds = Seeds::new(workload.seed, workload.thread_number);
         let pacer = Pacer::new(&workload.pacing, seeds.of(Slot::Arrival)).filter(|_| options.no_stall);
         Generator { source: Source::Recorded(Box::new(Recorded::new(log, options))), pacer }
+    }
+
+    /// Requests of no bytes, for what is done in steps and is no I/O; 0: without end.
+    pub fn steps(number: u64) -> Generator {
+        Generator { source: Source::Steps(if number == 0 { u64::MAX } else { number }), pacer: None }
     }
 
     /// Why the requests ended before their log did.
@@ -141,6 +148,12 @@ impl Generator {
                 }
             }
             Source::Unverified(left) => refill_with_reads(left, block),
+            Source::Steps(left) => {
+                block.len = (*left).min(BLOCK_OPS as u64) as usize;
+                *left -= block.len as u64;
+                block.ops.fill(Op { offset: 0, length: 0, file: 0, kind: OpKind::Read });
+                if block.len > 0 { Refill::Ops } else { Refill::Done }
+            }
         };
         if let Some(pacer) = &mut self.pacer {
             pacer.stamp(block);

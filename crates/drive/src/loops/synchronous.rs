@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use engine::{Completion, Engine, OPERATION, Queued, Slot};
+use engine::{Completion, Engine, FINISHED, OPERATION, Queued, Slot};
 use job::Direction;
 use os::clock::Clock;
 use os::errno::EIO;
@@ -213,6 +213,14 @@ impl<E: Engine> Drive<'_, E> {
         let mut done: u64 = 0;
         for _ in 0..PARTS_MAX {
             match completion.result {
+                FINISHED => {
+                    match done {
+                        // It was none.
+                        0 => self.cursor -= 1,
+                        part => self.parts.recorder.transferred(direction, part),
+                    }
+                    return Err(Box::new(Ended::Finished));
+                }
                 OPERATION => return Ok((completion, Settled::Operation)),
                 error if error < 0 => {
                     self.parts.failed(op, -error as i32, "io_u error")?;

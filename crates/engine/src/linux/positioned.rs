@@ -13,6 +13,7 @@ use super::control::{self, Target};
 use super::operations::Operations;
 use super::space;
 use super::spliced::Pipe;
+use super::work::{Bursts, Running};
 use crate::buffers::Arena;
 use crate::contract::{Completion, Engine, EngineError, Queued};
 use crate::setup::{EngineSetup, EngineSetupError};
@@ -60,6 +61,10 @@ enum Call {
     Space(EngineName),
     /// An operation on the file's name.
     Operation(Box<Operations>),
+    /// No I/O: a burst of computing.
+    Burst(Bursts),
+    /// No I/O: a look at a program.
+    Look(Box<Running>),
 }
 
 /// The flags of preadv2 and pwritev2.
@@ -113,6 +118,8 @@ impl<'a> Positioned<'a> {
                 code: error.raw_os_error(),
                 advice: "close files, or raise their limit (ulimit -n)".to_owned(),
             })?),
+            EngineName::Cpuio => Call::Burst(Bursts::new(&setup.options.burn)),
+            EngineName::Exec => Call::Look(Box::new(Running::new(&setup.options.program))),
             name if name.changes_space() => Call::Space(name),
             name if name.works_on_names() => Call::Operation(Box::new(Operations::new(setup)?)),
             _ => Call::Plain,
@@ -146,6 +153,8 @@ impl<'a> Positioned<'a> {
             Call::Spliced(pipe) => pipe.transfer(fd(op.file), place, offset, read),
             Call::Space(name) => space::change(*name, fd(op.file), op, done),
             Call::Operation(operations) => return operations.request(op, &self.clock),
+            Call::Burst(bursts) => return bursts.burn(&self.clock),
+            Call::Look(program) => return program.look(&self.clock),
         };
         match outcome {
             Ok(bytes) => bytes as i64,

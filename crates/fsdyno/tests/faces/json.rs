@@ -82,6 +82,37 @@ fn latencies_are_split_by_priority() {
     assert!(!one.stdout.contains("\"prios\""), "one priority is that of all figures: {}", one.stdout);
 }
 
+#[test]
+fn a_program_ends_with_its_job_and_a_job_with_its_program() {
+    let place = Place::new();
+    let job = "--name=a --ioengine=exec --output-format=json";
+    place.write("waits.sh", "trap 'echo asked; exit 0' TERM\nwhile :; do sleep 0.01; done\n");
+    place.run(&format!("{job} --program=sh --arguments=waits.sh --runtime=1")).good();
+    assert_eq!(place.read("a.stdout"), "asked\n");
+    // It has no runtime.
+    let document = place.run(&format!("{job} --program=echo --arguments=%n")).good().document();
+    assert_eq!((place.read("a.stdout").as_str(), document["jobs"][0]["read"]["io_bytes"].as_u64()), ("a\n", Some(0)));
+    let failed = place.run(&format!("{job} --program=false"));
+    assert!(failed.status != Some(0) && failed.stderr.contains("false has ended with an error"), "{failed:?}");
+    let missing = place.run(&format!("{job} --program=nosuch --std_redirect=0"));
+    assert!(missing.status != Some(0) && missing.stderr.contains("nosuch could not be started"), "{missing:?}");
+}
+
+#[test]
+fn computing_ends_with_the_last_job_that_does_io() {
+    let place = Place::new();
+    let computes = "--name=a --ioengine=cpuio --cpuload=50 --cpuchunks=1000 --exit_on_io_done=1";
+    let reads = "--name=b --ioengine=null --size=64k --rate=128k";
+    let document = place.run(&format!("{computes} {reads} --output-format=json")).good().document();
+    let ios = |job: usize| document["jobs"][job]["read"]["total_ios"].as_u64().expect("a number");
+    assert!(ios(0) > 1, "some bursts in half a second: {document}");
+    assert_eq!(ios(1), 16);
+    // Bursts can be counted like requests.
+    let document =
+        place.run("--name=a --ioengine=cpuio --cpuload=99 --cpuchunks=10 --number_ios=100 --output-format=json");
+    assert_eq!(document.good().document()["jobs"][0]["read"]["total_ios"].as_u64(), Some(100));
+}
+
 /// A saved fio run of this format's predecessor.
 fn saved() -> String {
     testkit::workspace().join("crates/results/tests/saved/format-4.json").display().to_string()

@@ -24,6 +24,13 @@ cases! {
     priorities_by_size: job("--ioengine=libaio --rw=randread --iodepth=8 --size=1m --bssplit=4k/50:8k/50 --cmdprio_bssplit=8k/50/2/7").report();
     one_priority: job("--ioengine=libaio --rw=randread --iodepth=8 --cmdprio_percentage=100 --cmdprio_class=2").counts().report();
     priorities_above_100: job("--ioengine=libaio --rw=randread --cmdprio_bssplit=4k/60/2/7:4k/60/3/0").verbatim().says("total percentage for bs: 4096 exceeds 100");
+    cpuio: line("--name=a --ioengine=cpuio --cpuload=50 --cpuchunks=20000 --runtime=1").left(Depth::Names);
+    cpuio_that_sorts: line("--name=a --ioengine=cpuio --cpuload=20 --cpumode=qsort --runtime=1 --time_based").left(Depth::Names);
+    cpuio_without_a_load: line("--name=a --ioengine=cpuio --runtime=1").verbatim().says("cpu thread needs rate (cpuload=)");
+    cpuio_beside_io: line("--name=a --ioengine=cpuio --cpuload=20 --cpuchunks=10000 --exit_on_io_done=1 --name=b --ioengine=null --size=256k --rate=256k").left(Depth::Names);
+    exec: line("--name=a --ioengine=exec --program=echo --arguments=hello_there --runtime=1 --time_based").left(Depth::Contents);
+    exec_with_its_words: line("--name=a --ioengine=exec --program=/bin/echo --arguments=%n:%r --runtime=2 --time_based").left(Depth::Contents);
+    exec_without_a_program: line("--name=a --ioengine=exec --runtime=1").verbatim().says("no program is defined, it is mandatory to define one");
     null: line("--name=a --ioengine=null --size=1m --rw=randread").counts().report();
     null_deep: line("--name=a --ioengine=null --size=1m --rw=write --iodepth=16").counts().report().left(Depth::Names);
     depth_of_a_sync_engine: job("--ioengine=psync --rw=read --iodepth=8").verbatim().says("queue depth will be capped at 1");

@@ -53,8 +53,6 @@ pub(super) const MISSING_ENGINES: &[Choice] = &[
     Choice::new("rdma", "RDMA").status(NETWORK),
     Choice::new("librpma_apm", "RDMA to persistent memory").status(NETWORK),
     Choice::new("librpma_gpspm", "RDMA to persistent memory").status(NETWORK),
-    Choice::new("cpuio", "Burns CPU time").status(NO_STORAGE),
-    Choice::new("exec", "Runs a program").status(NO_STORAGE),
     Choice::new("page_fault", "Touches pages of memory").status(NO_STORAGE),
     Choice::new("filesetxattr", "Sets extended attributes of files").status(ATTRIBUTES),
     Choice::new("filelistxattr", "Lists extended attributes of files").status(ATTRIBUTES),

@@ -4,13 +4,15 @@ use super::JobRow;
 use super::build::*;
 use crate::draft::Draft;
 use crate::option::{Choice, Row, Status, Status::*};
-use crate::typed::{IoPriority, StatCall};
+use crate::typed::{Burn, IoPriority, Program, StatCall};
 use crate::value::{self, Reading, Refusal};
 
 const URINGS: &[&str] = &["io_uring", "io_uring_cmd"];
 const COMMAND: &[&str] = &["io_uring_cmd"];
 const ASYNCHRONOUS: &[&str] = &["io_uring", "io_uring_cmd", "libaio"];
 const SIM: &[&str] = &["sim"];
+const CPUIO: &[&str] = &["cpuio"];
+const EXEC: &[&str] = &["exec"];
 
 const ABSENT: Status = Rejected("this build has no such engine");
 
@@ -21,6 +23,17 @@ const STATS: &[Choice] = &[
 ];
 
 const COMMANDS: &[Choice] = &[Choice::new("nvme", "NVMe commands")];
+
+const CPU_MODES: &[Choice] =
+    &[Choice::new("noop", "Waits busily"), Choice::new("qsort", "Sorts numbers: memory is used, too")];
+
+fn burn(draft: &mut Draft) -> &mut Burn {
+    &mut draft.job.submission.engine_options.burn
+}
+
+fn program(draft: &mut Draft) -> &mut Program {
+    &mut draft.job.submission.engine_options.program
+}
 
 /// `cmdprio_bssplit=size/percent[/class/level[/hint]]:...[,the same for writes]`.
 fn set_priority_split(draft: &mut Draft, text: &str) -> Result<(), Refusal> {
@@ -104,6 +117,28 @@ pub(super) const ROWS: &[JobRow] = &[
         };
         Ok(())
     })).tier(3).engines(&["filestat", "dirstat"]).default("stat").help("Which stat call"),
+    option("cpuload", integer(0, COUNT_MAX, |d, n| burn(d).load_percent = n.min(100) as u8))
+        .tier(4).engines(CPUIO).help("Percent of the time that is computed"),
+    option("cpuchunks", integer(1, COUNT_MAX, |d, n| burn(d).burst_us = n as u32))
+        .tier(4).engines(CPUIO).default("50000").help("Microseconds of one burst"),
+    option("cpumode", word(CPU_MODES, |d, word| {
+        burn(d).sorts = word.choice.word == "qsort";
+        Ok(())
+    })).tier(4).engines(CPUIO).default("noop").help("What bursts do"),
+    option("exit_on_io_done", boolean(|d, on| burn(d).until_io_done = on))
+        .tier(4).engines(CPUIO).default("0").help("End with the last job that does I/O"),
+    option("program", text(|d, text| {
+        program(d).name = text.to_owned();
+        Ok(())
+    })).tier(4).engines(EXEC).help("Program to run, by its name in PATH or by its path"),
+    option("arguments", text(|d, text| {
+        program(d).arguments = text.to_owned();
+        Ok(())
+    })).tier(4).engines(EXEC).help("Its arguments, between blanks; %r is the runtime in seconds, %n the job's name"),
+    option("grace_time", integer(0, COUNT_MAX, |d, n| program(d).grace_s = n as u32))
+        .tier(4).engines(EXEC).default("1").help("Seconds between SIGTERM and SIGKILL when the job ends first"),
+    option("std_redirect", boolean(|d, on| program(d).redirects = on))
+        .tier(4).engines(EXEC).default("1").help("What it prints goes into JOB.stdout and JOB.stderr"),
     option("no_completion_thread", boolean(ignore))
         .tier(3).engines(&["windowsaio"]).default("0").help("Take completions in the worker")
         .status(Partial("the worker always takes them, in builds for Windows")),
@@ -131,10 +166,6 @@ pub(super) const ROWS: &[JobRow] = &[
     absent("writefua", &["io_uring", "io_uring_cmd", "sg"], "Forced unit access for writes"),
     absent("sg_write_mode", &["sg"], "Kind of SCSI write"),
     absent("stream_id", &["sg"], "Stream of SCSI writes"),
-    absent("cpuload", &["cpuio"], "Percent of CPU time to burn"),
-    absent("cpuchunks", &["cpuio"], "Microseconds of one burst"),
-    absent("cpumode", &["cpuio"], "What the bursts compute"),
-    absent("exit_on_io_done", &["cpuio"], "End with the jobs that do I/O"),
     absent("hostname", &["net", "netsplice", "rdma", "libhdfs"], "Host to talk to"),
     absent("port", &["net", "netsplice", "rdma", "libhdfs"], "Port to talk to"),
     option("protocol", text(ignore_text)).tier(4).aliases(&["proto"]).engines(&["net", "netsplice"])
@@ -191,10 +222,6 @@ pub(super) const ROWS: &[JobRow] = &[
     absent("http_object_mode", &["http"], "One object per block or per range"),
     absent("gpu_dev_ids", &["libcufile"], "GPUs"),
     absent("cuda_io", &["libcufile"], "How the GPU's memory is reached"),
-    absent("program", &["exec"], "Program to run"),
-    absent("arguments", &["exec"], "Its arguments"),
-    absent("grace_time", &["exec"], "Seconds before it is killed"),
-    absent("std_redirect", &["exec"], "Its output goes to files"),
     absent("xnvme_async", &["xnvme"], "Asynchronous interface"),
     absent("xnvme_sync", &["xnvme"], "Synchronous interface"),
     absent("xnvme_admin", &["xnvme"], "Administrative interface"),

@@ -29,6 +29,8 @@ enum Submits {
 enum Reach {
     /// Neither files nor a storage.
     Nothing,
+    /// No storage: the processor, or a program beside the jobs. Its requests have no bytes.
+    Processor,
     /// Names that it makes itself.
     NewNames,
     /// Names of directories that it needs.
@@ -111,6 +113,8 @@ engines! {
     Dirdelete "dirdelete" [] "Deletes directories", AndWaits, Directories, Linux;
     Mmap "mmap" [] "Copies from and to a mapping of the file", AndWaits, Mappings, Any;
     Windowsaio "windowsaio" [] "Overlapped I/O and a completion port of Windows", AndReturns, Files, Windows;
+    Cpuio "cpuio" [] "Burns CPU time beside the jobs that do I/O", AndWaits, Processor, Linux;
+    Exec "exec" [] "Runs a program beside the jobs that do I/O", AndWaits, Processor, Linux;
     Null "null" [] "No I/O at all: what the generator itself costs", AsDeepAsAsked, Nothing, Any;
     Sim "sim" [] "A virtual device on a virtual clock (not in fio)", AndReturns, Nothing, Any;
 }
@@ -184,7 +188,12 @@ impl EngineName {
 
     /// It touches neither files nor a storage, or their names alone: no file is open and no data moves.
     pub fn is_diskless(self) -> bool {
-        self.row().reach == Reach::Nothing || self.works_on_names()
+        !self.has_paths() || self.works_on_names()
+    }
+
+    /// It does no I/O, and pretends to none: it computes, or runs a program.
+    pub fn computes(self) -> bool {
+        self.row().reach == Reach::Processor
     }
 
     /// Its requests are operations on names.
@@ -194,12 +203,12 @@ impl EngineName {
 
     /// It touches files, open or by name: somebody has to look where they are.
     pub fn has_paths(self) -> bool {
-        self.row().reach != Reach::Nothing
+        !matches!(self.row().reach, Reach::Nothing | Reach::Processor)
     }
 
     /// Its files are laid out where they are missing.
     pub fn lays_out(self) -> bool {
-        !matches!(self.row().reach, Reach::Nothing | Reach::NewNames | Reach::Directories)
+        self.has_paths() && !matches!(self.row().reach, Reach::NewNames | Reach::Directories)
     }
 
     /// What stands at its names before it runs is removed by it, or stands elsewhere afterwards.

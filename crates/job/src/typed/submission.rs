@@ -156,6 +156,50 @@ pub struct EngineOptions {
     pub stat: StatCall,
     /// sim: the device that is played.
     pub sim: SimDevice,
+    /// cpuio: what is computed.
+    pub burn: Burn,
+    /// exec: what is run.
+    pub program: Program,
+}
+
+/// The options of `cpuio`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Burn {
+    /// Share of the time that is computed, 1 to 100; 0: not given.
+    pub load_percent: u8,
+    /// One burst, us.
+    pub burst_us: u32,
+    /// Bursts sort numbers instead of waiting busily.
+    pub sorts: bool,
+    /// The job ends with the last job that does I/O.
+    pub until_io_done: bool,
+}
+
+impl Default for Burn {
+    fn default() -> Burn {
+        Burn { load_percent: 0, burst_us: 50_000, sorts: false, until_io_done: false }
+    }
+}
+
+/// The options of `exec`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// Its name or path; empty: not given.
+    pub name: String,
+    /// Its arguments, between blanks.
+    pub arguments: String,
+    /// Time between SIGTERM and SIGKILL, s.
+    pub grace_s: u32,
+    /// What it prints goes into `JOB.stdout` and `JOB.stderr`.
+    pub redirects: bool,
+    /// These names without their endings; the worker knows them.
+    pub output: Option<String>,
+}
+
+impl Default for Program {
+    fn default() -> Program {
+        Program { name: String::new(), arguments: String::new(), grace_s: 1, redirects: true, output: None }
+    }
 }
 
 impl EngineOptions {
