@@ -75,7 +75,7 @@ fn work(
     let plan = &shared.plan.workers[index];
     let cell = &shared.cells[index];
     let setup = engine_setup(plan, &files, RealClock::shared());
-    let mut task = Task { index, shared, plan, files: &files, verifiable, recording, end: None };
+    let mut task = Task { index, shared, plan, files: &files, verifiable, recording, stopped_before: false, end: None };
     if let Err(error) = drive::drive(&setup, &mut task) {
         let message = format!("fio: {}: {error}", plan.job.name);
         task.end = Some(refused_end(plan, Refused { code: error.code(), function: "engine", message }));
@@ -247,6 +247,8 @@ struct Task<'run> {
     verifiable: Option<u64>,
     /// Where its I/O is recorded, until it begins.
     recording: Option<File>,
+    /// An order to stop came while it waited for `startdelay`.
+    stopped_before: bool,
     /// `None` at the end: it was abandoned before it could begin.
     end: Option<WorkerEnd>,
 }
@@ -290,7 +292,7 @@ impl<'run> Worker<'run> for Task<'run> {
         }
         work::announce(plan, shared);
         let series = slices_max(shared.plan.workers.len()).map(|max| LatencySeries::begin(engine.now_ns(), max));
-        start_delay(plan, shared, cell, engine);
+        self.stopped_before = start_delay(plan, shared, cell, engine);
         let flow = flow.or_else(|| shared.flows.join(index));
         let mut parts = self.parts(engine, generator, content, series, flow);
         if let Some(governor) = &mut parts.governor {
@@ -305,7 +307,12 @@ impl<'run> Worker<'run> for Task<'run> {
 
     fn work(&mut self, work: &mut dyn Loop<'run>) {
         let nothing_to_do = verification::only(&self.plan.job) || self.verifiable == Some(0);
-        let ended = if nothing_to_do { Ended::Finished } else { work.run() };
+        let ended = match () {
+            () if nothing_to_do => Ended::Finished,
+            // As with fio: a job that waits to begin does nothing after a signal.
+            () if self.stopped_before => Ended::Stopped,
+            () => work.run(),
+        };
         self.end = Some(finish(self.plan, &self.shared.plan, work, ended, self.verifiable));
     }
 }
@@ -470,15 +477,20 @@ fn spread(plan: &WorkerPlan) -> u64 {
     mixed ^ (mixed >> 27)
 }
 
-/// Waits `startdelay`, in slices that notice an order to stop.
-fn start_delay(plan: &WorkerPlan, shared: &Shared, cell: &WorkerCell, engine: &dyn Equipment) {
+/// Waits `startdelay`, in slices that notice an order to stop; whether one came.
+fn start_delay(plan: &WorkerPlan, shared: &Shared, cell: &WorkerCell, engine: &dyn Equipment) -> bool {
     let (shortest_ns, longest_ns) = plan.job.extent.start_delay_ns;
     let spread_ns = longest_ns.saturating_sub(shortest_ns);
     let drawn_ns = if spread_ns == 0 { 0 } else { spread(plan) % (spread_ns + 1) };
     let until_ns = engine.now_ns() + shortest_ns + drawn_ns;
-    while engine.now_ns() < until_ns && !shared.control.stopped() && !cell.stopped() {
+    let stopped = || shared.control.stopped() || cell.stopped();
+    while engine.now_ns() < until_ns {
+        if stopped() {
+            return true;
+        }
         engine.sleep_until_ns(until_ns.min(engine.now_ns() + 50_000_000));
     }
+    false
 }
 
 /// What closing the files gave.

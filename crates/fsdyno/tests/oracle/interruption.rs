@@ -48,6 +48,28 @@ fn an_interrupted_run_still_gives_its_document() {
     });
 }
 
+/// A job that still waits for its `startdelay` does not begin.
+#[test]
+fn a_signal_before_a_job_begins() {
+    for signal in ["INT", "TERM"] {
+        let case = line(
+            "--ioengine=null --size=1m --rw=read --name=a --rate_iops=1000 --time_based --runtime=600 --name=b --startdelay=600",
+        );
+        let told = INTERRUPTED.replace("-INT", &format!("-{signal}")).leak();
+        with_both(&case.shell(told), &["--output-format=json"], |tool, ran| {
+            assert_eq!(ran.status, Some(128), "{}: {}", tool.name, ran.stderr);
+            let text = document::skip_to_document(&ran.stdout).unwrap_or_else(|| panic!("{}: no document", tool.name));
+            let node = document::parse_only_document(text).unwrap_or_else(|error| panic!("{}: {error}", tool.name));
+            let of = |job: usize, figure: &str| match node.jobs()[job].at(figure) {
+                Some(document::Node::Integer(value)) => *value,
+                other => panic!("{}: {other:?}", tool.name),
+            };
+            assert!(of(0, "read/total_ios") > 0, "{}: the first job had begun", tool.name);
+            assert_eq!([of(1, "read/total_ios"), of(1, "error")], [0, 0], "{}: {signal}", tool.name);
+        });
+    }
+}
+
 #[test]
 fn each_interval_gives_a_document() {
     let case =
