@@ -65,7 +65,7 @@ pub struct Times {
 /// A share with its ends, percent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Share {
-    /// By the medians.
+    /// By the median of the quotients of rounds beside each other; of few rounds by the quotient of the medians.
     pub about: f64,
     /// Where it lies; `None`: too few rounds to say.
     pub interval: Option<Interval>,

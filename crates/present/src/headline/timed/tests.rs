@@ -168,3 +168,122 @@ fn a_run_is_known_by_its_times() {
     let listed = crate::tables::runs(&[digest], &std::collections::BTreeMap::new(), 80);
     assert!(listed.contains("command 1.00 s") && !listed.contains("ops/s"), "{listed}");
 }
+
+/// Of an odd number of values the one in the middle, of an even one the mean of both: by counting, not by the program's code.
+fn middle(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let half = values.len() / 2;
+    if values.len() % 2 == 1 { values[half] } else { (values[half - 1] + values[half]) / 2.0 }
+}
+
+/// Rounds of a place: wall, CPU and sync in ms, and requests. No two are alike, and the median is in no end.
+const ROUNDS: [[u64; 4]; 9] = [
+    [1700, 310, 40, 520],
+    [1100, 390, 10, 480],
+    [1900, 330, 90, 500],
+    [1300, 350, 70, 410],
+    [1600, 370, 20, 450],
+    [1200, 340, 60, 470],
+    [1800, 320, 80, 460],
+    [1500, 380, 30, 430],
+    [1400, 360, 50, 490],
+];
+
+/// The place `a` took these rounds, `b` twice as long, and memory a tenth and the CPU time; a run on `b` failed.
+fn of_rounds() -> Study {
+    let mut study = study(&[("a", 0, 0, 1), ("b", 0, 0, 1), ("(memory)", 0, 0, 0)], ROUNDS.len() as u32);
+    for row in &mut study.rows {
+        let values @ [_, cpu, sync, requests] = ROUNDS[row.round as usize];
+        let (elapsed_ns, cpu_ns) = (wall_ms(row.target, values) * MS, cpu * MS);
+        row.phase = row.phase.take().map(|phase| PhaseRecord { elapsed_ns, cpu_ns, ..phase });
+        let tree = super::tests::row(row.target, 0, 0, 0, requests * u64::from(row.target < 2)).tree;
+        row.tree = tree.map(|tree| TreeRecord { sync_ns: Some(sync * MS), ..tree });
+    }
+    let failed = study.rows.iter_mut().find(|row| (row.target, row.round as usize) == FAILED).unwrap();
+    let error = results::JobError { code: 0, function: "command".into(), text: "exit status 3".into() };
+    failed.phase.as_mut().unwrap().error = Some(error);
+    study
+}
+
+const FAILED: (usize, usize) = (1, 2);
+
+fn wall_ms(target: usize, [wall, cpu, ..]: [u64; 4]) -> u64 {
+    [wall, 2 * wall, wall / 10 + cpu][target]
+}
+
+/// A figure of each round of a place that did not fail.
+fn of(target: usize, figure: impl Fn([u64; 4]) -> f64) -> Vec<f64> {
+    let rounds = ROUNDS.iter().enumerate().filter(|(round, _)| (target, *round) != FAILED);
+    rounds.map(|(_, values)| figure(*values)).collect()
+}
+
+/// The numbers of a place, each at its key, by the rows alone.
+fn by_the_rows(target: usize) -> Vec<(&'static str, f64)> {
+    let walls = of(target, |values| wall_ms(target, values) as f64 / 1e3);
+    let [least, most] = [f64::min, f64::max].map(|end| walls.iter().copied().reduce(end).unwrap());
+    let interval = results::interval_of_rounds(&walls).expect("there are enough rounds");
+    let mut all = vec![
+        ("/runs", walls.len() as f64),
+        ("/wall_s/median", middle(walls)),
+        ("/wall_s/least", least),
+        ("/wall_s/most", most),
+        ("/wall_s/interval/low", interval.low),
+        ("/wall_s/interval/high", interval.high),
+        ("/wall_s/interval/confidence", interval.confidence),
+        ("/cpu_s", middle(of(target, |[_, cpu, ..]| cpu as f64 / 1e3))),
+        ("/waits_s", middle(of(target, |values| (wall_ms(target, values) - values[1]) as f64 / 1e3))),
+        ("/sync_s", middle(of(target, |[_, _, sync, _]| sync as f64 / 1e3))),
+    ];
+    if target == 2 {
+        return all;
+    }
+    // Those of the sync are ten, of 4 KiB each like all.
+    let requests = middle(of(target, |[.., requests]| requests as f64 + 10.0));
+    // Round beside round: the failed one has nothing beside it.
+    let ratios = of(target, |values| wall_ms(target, values) as f64 / wall_ms(2, values) as f64);
+    let share = |ratio: f64| (1.0 - 1.0 / ratio) * 100.0;
+    let of_ratios = stats::paired_ratio(&ratios, &vec![1.0; ratios.len()], 0.99).unwrap().interval;
+    all.extend([
+        ("/requests", requests),
+        ("/bytes", requests * 4096.0),
+        ("/storage_percent/about", share(middle(ratios))),
+        ("/storage_percent/interval/low", share(of_ratios.low)),
+        ("/storage_percent/interval/high", share(of_ratios.high)),
+        ("/storage_percent/interval/confidence", of_ratios.confidence),
+    ]);
+    all
+}
+
+#[test]
+fn each_number_of_the_summary_is_that_of_the_rows() {
+    let json: serde_json::Value = serde_json::from_str(&Headline::json(&of_rounds())).unwrap();
+    let summary = &json["summary"];
+    for (target, name) in ["a", "b", "(memory)"].into_iter().enumerate() {
+        let found = &summary["times"][target];
+        let number = |key: &str| found.pointer(key).and_then(serde_json::Value::as_f64);
+        let known = by_the_rows(target);
+        for (key, due) in &known {
+            let is = number(key).unwrap_or_else(|| panic!("{name} has no {key}: {found:#}"));
+            assert!((is - due).abs() < 1e-3 * due.min(1.0), "{name}{key}: {is}, and {due} by the rows");
+        }
+        assert_eq!(count_numbers(found), known.len(), "a number that nobody compares: {found:#}");
+        let test = summary["tests"].as_array().unwrap().iter().find(|test| test["target"] == name).unwrap();
+        assert_eq!(test["wall_s"].as_f64(), number("/wall_s/median"), "of the test as of the command");
+    }
+    let with_sync = |[wall, _, sync, _]: [u64; 4]| (2 * wall + sync) as f64 / (wall + sync) as f64;
+    let standings = summary["standings"].as_array().unwrap();
+    for (standing, due) in standings.iter().zip([2.0, middle(of(1, with_sync))]) {
+        assert!((standing["ratio"].as_f64().unwrap() - due).abs() < 1e-3, "{standing}, {due}");
+        assert_eq!((standing["winner"].as_str(), standing["against"].as_str()), (Some("a"), Some("b")));
+    }
+    assert_eq!(standings.len(), 2, "until the command has ended, and until all is durable");
+}
+
+fn count_numbers(value: &serde_json::Value) -> usize {
+    match value {
+        serde_json::Value::Number(_) => 1,
+        serde_json::Value::Array(all) => all.iter().map(count_numbers).sum(),
+        serde_json::Value::Object(all) => all.values().map(count_numbers).sum(),
+        _ => 0,
+    }
+}
