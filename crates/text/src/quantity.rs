@@ -48,7 +48,8 @@ impl Units {
     }
 }
 
-/// Three significant digits, or all digits before the point, thousands apart: `12,345`, `123`, `12.3`, `0.123`.
+/// Three significant digits, or all digits before the point, thousands apart: `12,345`, `123`, `12.3`, `0.123`; two of what
+/// is too small for three decimals: `0.00026`.
 pub fn number(value: f64) -> String {
     if !value.is_finite() {
         return "?".to_string();
@@ -59,7 +60,8 @@ pub fn number(value: f64) -> String {
         _ if size >= 99.95 => 0,
         _ if size >= 9.995 => 1,
         _ if size >= 0.9995 => 2,
-        _ => 3,
+        _ if size >= 0.0005 => 3,
+        _ => (1.0 - size.log10().floor()).min(9.0) as usize,
     };
     grouped(&format!("{value:.digits$}"))
 }
@@ -181,6 +183,7 @@ mod tests {
             .map(|value| number(*value))
             .collect();
         assert_eq!(shown, ["0", "0.123", "1.00", "10.0", "12.3", "100", "123", "1,234", "1,234,567", "-1,500"]);
+        assert_eq!([0.001, 0.0005, 0.000_26, 0.000_044_5].map(number), ["0.001", "0.001", "0.00026", "0.000044"]);
         assert_eq!(number(f64::NAN), "?");
     }
 

@@ -1,7 +1,7 @@
 //! The answer, first: the sentence, the figures that it rests on, whether to trust them, what limits them, what to do next.
 
 use maud::{Markup, html};
-use results::{Question, Trust};
+use results::{Question, Study, Trust};
 
 use super::place::{Place, badge};
 use super::{glance, tiles, verdicts};
@@ -19,7 +19,7 @@ pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Ma
             (verdicts::list(&headline.verdicts))
             (super::load::figure(grid, place))
             (super::scaling::figure(grid, place))
-            (short_lines(headline, study.question))
+            (short_lines(headline, study))
         }
     }
 }
@@ -69,20 +69,24 @@ fn in_short(grid: &Grid<'_>, headline: &Headline) -> String {
 /// More kinds of findings are counted: their section has them all.
 const KINDS: usize = 3;
 
-/// Trust, limits and next steps, each behind its label.
-fn short_lines(headline: &Headline, question: Question) -> Markup {
+/// What belongs to the sentence, trust, limits and next steps, each behind its label.
+fn short_lines(headline: &Headline, study: &Study) -> Markup {
     if headline.tests.is_empty() {
         return html! {};
     }
     // The reader has this sheet already.
     let is_sheet = |step: &Step| step.command.as_ref().is_some_and(|command| command.starts_with("fsdyno report "));
+    // Trust has its badge here, and limits a line each.
+    let is_beside = |(label, _): &(&str, String)| !["trust", "limited by", ""].contains(label);
+    let beside: Vec<(&str, String)> = headline.lines(study).into_iter().filter(is_beside).collect();
     let next: Vec<&Step> = headline.next.iter().filter(|step| !is_sheet(step)).collect();
     html! {
         dl.short {
+            @for (label, words) in &beside { div { dt { (label) } dd { (words) } } }
             div { dt { "trust" } dd { (badge(headline.trust.trust)) " " (headline.trust.reasons(KINDS)) } }
             @if !headline.limits.is_empty() { div { dt { "limited by" }
                 @for limit in &headline.limits { dd { (limit) } } } }
-            @if !next.is_empty() && question != Question::Fio { div { dt { "next" } @for step in next {
+            @if !next.is_empty() && study.question != Question::Fio { div { dt { "next" } @for step in next {
                 dd { (step.what) @if let Some(command) = &step.command { ": " code { (unbroken(command)) } } } } } }
         }
     }

@@ -3,14 +3,14 @@
 use maud::{Markup, html};
 use results::{Interval, JobRecord, Lane, Metric, Question, Repeat, TestRounds, Trust};
 use stats::sort;
-use text::quantity::{Units, count as counted_in_full, rate_number, rate_unit};
+use text::quantity::{Units, bytes, count as counted_in_full, rate_number, rate_unit};
 
 use super::chart::distribution::Curve;
 use super::place::{Place, badge, place_of, test};
 use super::series::device_depth;
 use super::table::{Row, Table};
 use super::{charts, findings};
-use crate::headline::{Headline, LatencyMicroseconds, TestFigures, seconds};
+use crate::headline::{Headline, LatencyMicroseconds, TestFigures, TimeFigures, seconds};
 use crate::quantity::{duration, listed, number, percent, ratio, shortened, times_between};
 use crate::summary::{Grid, Line};
 
@@ -36,6 +36,10 @@ fn all(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Markup {
     table = table.numbers(if grid.lines.iter().all(Line::is_phase) { "ops/s" } else { "IOPS" });
     table = table
         .numbers("Wall")
+        .numbers("CPU")
+        .numbers("+ sync")
+        .numbers("Requests")
+        .numbers("Bytes")
         .words("Latency of")
         .numbers("Mean")
         .numbers("p50")
@@ -61,6 +65,9 @@ fn all(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Markup {
             let known = line.cells.iter().any(|cell| cell.value(Metric::Cpu).is_some());
             value.map(|value| html! { (number(value)) }).or_else(|| known.then(|| missing("not measured")))
         };
+        let of_command = headline.times.iter().find(|time| time.name == figures.name && time.target == figures.target);
+        let of_command =
+            |figure: fn(&TimeFigures) -> Option<String>| of_command.and_then(figure).map(|figure| html! { (figure) });
         table.row(Row {
             begins: is_first(line, target),
             is_void: !figures.counts(),
@@ -72,6 +79,10 @@ fn all(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Markup {
                 rate(figures.mb_per_s, figures.intervals.mb_per_s, &|rate| rate_number(rate * 1e6)),
                 rate(figures.iops.filter(|_| figures.wall_s.is_none()), figures.intervals.iops, &number),
                 figures.wall_s.map(|wall_s| html! { (seconds(wall_s)) }),
+                of_command(|time| time.cpu_s.map(seconds)),
+                of_command(|time| time.sync_s.map(seconds)),
+                of_command(|time| time.requests.map(number)),
+                of_command(|time| time.bytes.map(|moved| bytes(moved as u64))),
                 of_syncs.then(|| html! { (latency_of(figures)) }),
                 time(|found| found.mean),
                 time(|found| found.p50),

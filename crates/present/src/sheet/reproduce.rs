@@ -1,7 +1,7 @@
 //! How it was done, the exact commands to do it again, and the numbers themselves.
 
 use maud::{Markup, html};
-use results::{Note, Severity, Trust};
+use results::{Note, Question, Severity, Trust};
 use stats::sort;
 
 use super::place::{Place, badge, place_of, test};
@@ -20,6 +20,10 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
         .filter(|(_, _, command)| !command.is_empty() && *command != as_typed(&grid.study.command))
         .collect();
     let csv = export::csv(grid.study);
+    let (all, before) = match grid.study.question {
+        Question::Time => ("Each command, as it ran in its directory", ""),
+        _ => ("Each test alone, as a line of fio", "fio "),
+    };
     place.section(
         "reproduce",
         "Reproduce",
@@ -27,10 +31,10 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
             @if !whole.is_empty() { pre.command tabindex="0" { code { (whole) } } }
             @if !notes.is_empty() { ul.notes { @for note in &notes { (note_item(note)) } } }
             @if !lines.is_empty() { details {
-                summary { "Each test alone, as a line of fio" }
+                summary { (all) }
                 ul.commands { @for (name, target, command) in &lines {
                     li { span.command-name { (test(name)) @if let Some(place) = place_of(grid, *target) { " " (place) } }
-                        pre.command tabindex="0" { code { "fio " (command) } } }
+                        pre.command tabindex="0" { code { (before) (command) } } }
                 } }
             } }
             @if !grid.lines.is_empty() { details {

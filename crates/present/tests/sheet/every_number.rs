@@ -10,7 +10,7 @@ use results::evidence::Seen;
 use results::{DeviceWork, Digest, Latency, Question, Row, Study, TreeRecord};
 use serde_json::Value;
 use stats::median;
-use text::quantity::{latency, number};
+use text::quantity::{bytes, latency, number};
 
 use crate::fixture;
 use crate::one_figure::{ROUNDS, forms_for_people, latencies, numbers, row, verdict};
@@ -167,8 +167,8 @@ fn of_rounds(known: &mut Vec<f64>) {
     known.extend(both_ways.flat_map(|ratio| [ratio, (ratio * 100.0).round() / 100.0]));
     // The slowest request of each test.
     known.extend(TIMES.iter().flat_map(|(_, slower)| [0.8 * *slower as f64, 0.8 * (slower + 1) as f64]));
-    // A difference is shown with this confidence.
-    known.push(99.0);
+    // A difference is shown with this confidence; the latencies of the rounds do not differ.
+    known.extend([99.0, 0.0]);
 }
 
 /// The standard deviation over the mean.
@@ -333,6 +333,8 @@ fn expected(tests: &[Value], cell: &Cell) -> Option<String> {
         cell.row == name || cell.row == format!("{name} {target}") || ends
     };
     let test = tests.iter().find(is_of)?;
+    let command = &test["command"];
+    let seconds = |figure: &Value| figure.as_f64().map(|seconds| latency(seconds * 1e9));
     let time = |figure: &Value| figure.as_f64().map(|us| latency(us * 1e3));
     match cell.column.as_str() {
         "IOPS" | "ops/s" | "achieved/s" => test["iops"].as_f64().map(number),
@@ -341,7 +343,11 @@ fn expected(tests: &[Value], cell: &Cell) -> Option<String> {
         "mean" | "Mean" => time(&test["latency_us"]["mean"]),
         "p50" | "p50 read" => time(&test["latency_us"]["p50"]),
         "p99" | "p99 read" => time(&test["latency_us"]["p99"]),
-        "wall" => test["wall_s"].as_f64().map(|seconds| latency(seconds * 1e9)),
+        "wall" | "Wall" => seconds(&test["wall_s"]),
+        "CPU" => seconds(&command["cpu_s"]),
+        "+ sync" => seconds(&command["sync_s"]),
+        "requests" | "Requests" => command["requests"].as_f64().map(number),
+        "bytes" | "Bytes" => command["bytes"].as_f64().map(|moved| bytes(moved as u64)),
         _ => None,
     }
 }
@@ -349,10 +355,15 @@ fn expected(tests: &[Value], cell: &Cell) -> Option<String> {
 /// How many figures of the answer these cells have; each is that of its test.
 fn count(study: &Study, form: &str, cells: &[Cell]) -> usize {
     let answer: Value = serde_json::from_str(&Headline::json(study)).unwrap();
-    let tests = answer["summary"]["tests"].as_array().unwrap();
+    let mut tests = answer["summary"]["tests"].as_array().unwrap().clone();
+    // Of commands there are more figures.
+    for (test, time) in tests.iter_mut().zip(answer["summary"]["times"].as_array().unwrap()) {
+        assert_eq!((&test["name"], &test["target"]), (&time["name"], &time["target"]));
+        test["command"] = time.clone();
+    }
     let mut seen = BTreeSet::new();
     for cell in cells {
-        let Some(figure) = expected(tests, cell) else { continue };
+        let Some(figure) = expected(&tests, cell) else { continue };
         let shown = cell.said.trim_end_matches(['!', ' ']);
         assert_eq!(shown, figure, "{:?}, {form}: {} of {}", study.question, cell.column, cell.row);
         seen.insert((&cell.row, &cell.column));
@@ -368,8 +379,8 @@ fn each_cell_has_the_figure_of_its_test() {
         let tests = study.tests().len() * study.targets.len();
         // The tables of check have its requirements.
         let has_table = study.question != Question::Check;
-        // The one figure of a command is its time.
-        let on_sheet = if study.question == Question::Time { 1 } else { 3 };
+        // Those of a command: how long it took, its CPU time, the sync after it, its requests and bytes.
+        let on_sheet = if study.question == Question::Time { 5 } else { 3 };
         let least = [
             ("markdown", cells_of_markdown(&markdown), usize::from(has_table)),
             ("sheet", cells_of_sheet(&page), on_sheet),
@@ -466,4 +477,18 @@ fn diff_has_the_same_figures() {
         }
         assert!(seen >= 2 || study.question == Question::Time, "{:?}: {text}", study.question);
     }
+}
+
+/// What the terminal says of a command beside its figures stands on the sheet, which shows no command as a line of fio.
+#[test]
+fn the_sheet_of_a_command_says_all_of_it() {
+    let mut study = mixed(Question::Time);
+    study.targets[1].reference = true;
+    study.rows.iter_mut().for_each(|row| row.command = ["sh", "-c", "true"].map(str::to_owned).to_vec());
+    let wide = present::tables::text(&study, 4000);
+    let page = present::sheet::html(std::slice::from_ref(&study), &Default::default()).replace('\u{a0}', " ");
+    let line = wide.lines().find_map(|line| line.strip_prefix("storage"));
+    let words = line.unwrap_or_else(|| panic!("{wide}")).trim();
+    assert!(page.contains(words), "{words}");
+    assert!(page.contains("as it ran in its directory") && !page.contains("fio sh"), "no line of fio");
 }
