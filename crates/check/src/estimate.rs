@@ -36,7 +36,7 @@ pub(crate) struct Estimate {
     /// What it rests on: `10,029 values`, `120 windows`.
     pub(crate) basis: String,
     /// The rate of a long test at its beginning and end.
-    pub(crate) course: Option<Course>,
+    pub(crate) rates_of_thirds: Option<RatesOfThirds>,
     /// What the runs showed within themselves.
     within: Spread,
     /// The runs' own figures.
@@ -48,7 +48,15 @@ pub(crate) struct Estimate {
 impl Estimate {
     /// Of all runs as one, without what they show between them.
     fn of_one(value: f64, within: Spread, basis: String) -> Estimate {
-        Estimate { value, spread: within.clone(), basis, course: None, within, runs: Runs::default(), scarce: None }
+        Estimate {
+            value,
+            spread: within.clone(),
+            basis,
+            rates_of_thirds: None,
+            within,
+            runs: Runs::default(),
+            scarce: None,
+        }
     }
 
     /// PASS, FAIL or INCONCLUSIVE against a limit in the base unit.
@@ -82,7 +90,7 @@ pub(crate) enum Spread {
 
 /// Mean rates of the first and the last third of a long test.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Course {
+pub(crate) struct RatesOfThirds {
     pub(crate) first: f64,
     pub(crate) last: f64,
     pub(crate) last_interval: Option<Interval>,
@@ -187,7 +195,10 @@ fn rate(rows: &[&Row], io_direction: IoDirection, bytes: bool) -> Result<Estimat
             (Spread::Unknown(format!("a rate without windows has an interval from {RUNS_MIN} runs on")), basis)
         }
     };
-    Ok(Estimate { course: course(rows, io_direction, bytes, value), ..Estimate::of_one(value, spread, basis) })
+    Ok(Estimate {
+        rates_of_thirds: rates_of_thirds(rows, io_direction, bytes, value),
+        ..Estimate::of_one(value, spread, basis)
+    })
 }
 
 /// The bootstrap interval of a series, moved to the value that it belongs to.
@@ -199,13 +210,13 @@ fn interval_about(value: f64, series: &[f64]) -> Option<Interval> {
 }
 
 /// First and last third of a test that measured long enough at a stretch.
-fn course(rows: &[&Row], io_direction: IoDirection, bytes: bool, value: f64) -> Option<Course> {
+fn rates_of_thirds(rows: &[&Row], io_direction: IoDirection, bytes: bool, value: f64) -> Option<RatesOfThirds> {
     let row = rows.first().filter(|row| measured_s(row) >= LONG_S)?;
     let windows = series::of_run(row, io_direction, bytes);
     let third = windows.len() / 3;
     let scale = value / mean(&windows)?;
     let last = &windows[windows.len() - third..];
-    Some(Course {
+    Some(RatesOfThirds {
         first: mean(&windows[..third])? * scale,
         last: mean(last)? * scale,
         last_interval: interval_about(mean(last)? * scale, last),
@@ -242,12 +253,12 @@ fn latency_of(rows: &[&Row], io_direction: IoDirection, span: Span) -> Latency {
 }
 
 /// `course` is a series whose scatter is that of the latency, in any unit.
-fn of_latency(latency: &Latency, statistic: Statistic, course: &[f64]) -> Result<Estimate, String> {
+fn of_latency(latency: &Latency, statistic: Statistic, rates_of_thirds: &[f64]) -> Result<Estimate, String> {
     let count = latency.moments.count;
     let mean_ns = latency.moments.mean().ok_or("no latency was measured")?;
     let basis = format!("{} values", number(count as f64));
     let (value, spread) = match statistic {
-        Statistic::Mean => (mean_ns, mean_spread(latency, mean_ns, course)),
+        Statistic::Mean => (mean_ns, mean_spread(latency, mean_ns, rates_of_thirds)),
         Statistic::Percentile(percent) => {
             let histogram = latency.histogram.as_ref().ok_or("no histogram of this latency was kept")?;
             let value = histogram.percentile(percent).ok_or("no latency was measured")? as f64;
@@ -262,14 +273,14 @@ fn of_latency(latency: &Latency, statistic: Statistic, course: &[f64]) -> Result
 }
 
 /// The interval of a mean: of independent values, or of their course where that scatters more.
-fn mean_spread(latency: &Latency, mean_ns: f64, course: &[f64]) -> Spread {
+fn mean_spread(latency: &Latency, mean_ns: f64, rates_of_thirds: &[f64]) -> Spread {
     let count = latency.moments.count;
     let Some(deviation) = latency.moments.deviation().filter(|_| count > 1) else {
         return Spread::Unknown("one value gives no interval".to_string());
     };
     let half = NORMAL_95 * deviation / (count as f64).sqrt();
     let plain = Interval { low: (mean_ns - half).max(0.0), high: mean_ns + half, confidence: CONFIDENCE };
-    Spread::Known(match interval_about(mean_ns, course) {
+    Spread::Known(match interval_about(mean_ns, rates_of_thirds) {
         Some(found) => Interval { low: found.low.min(plain.low), high: found.high.max(plain.high), ..plain },
         None => plain,
     })

@@ -4,7 +4,7 @@ use results::{Bound, Judge, Row, Severity, TestOrigin, Trust, Verdict, VerdictRo
 use stats::Interval;
 use text::quantity::{number, published};
 
-use crate::estimate::{Course, Estimate, RUNS_MIN, Spread, estimate};
+use crate::estimate::{Estimate, RUNS_MIN, RatesOfThirds, Spread, estimate};
 use crate::gate::Outcome;
 use crate::line::{self, Shortened};
 use crate::metric::Metric;
@@ -115,13 +115,16 @@ impl<'a> ResolvedRequirement<'a> {
     }
 
     /// Judges the estimate against a limit. A rate that does not last is judged by its last third.
-    fn judgement(&self, found: &Estimate, limit: f64) -> (Verdict, Option<Course>) {
+    fn judgement(&self, found: &Estimate, limit: f64) -> (Verdict, Option<RatesOfThirds>) {
         let (bound, base) = (self.requirement.bound, limit * self.requirement.unit_size);
-        match found.course.filter(|course| course.last < course.first * (1.0 - DECAY)) {
+        match found
+            .rates_of_thirds
+            .filter(|rates_of_thirds| rates_of_thirds.last < rates_of_thirds.first * (1.0 - DECAY))
+        {
             None => (found.judge(bound, base), None),
-            Some(course) => {
-                let judged = course.last_interval.map(|interval| found.judge_part(interval, bound, base));
-                (judged.unwrap_or(Verdict::Inconclusive), Some(course))
+            Some(rates_of_thirds) => {
+                let judged = rates_of_thirds.last_interval.map(|interval| found.judge_part(interval, bound, base));
+                (judged.unwrap_or(Verdict::Inconclusive), Some(rates_of_thirds))
             }
         }
     }
@@ -216,9 +219,9 @@ impl<'a> ResolvedRequirement<'a> {
             return;
         }
         let (verdict, fallen) = self.judgement(found, limit);
-        answer.caveats.extend(fallen.map(|course| self.course_sentence(course)));
-        if let Some(course) = fallen {
-            let last = course.last / self.requirement.unit_size;
+        answer.caveats.extend(fallen.map(|rates_of_thirds| self.course_sentence(rates_of_thirds)));
+        if let Some(rates_of_thirds) = fallen {
+            let last = rates_of_thirds.last / self.requirement.unit_size;
             let distance = if self.requirement.bound == Bound::AtMost { limit - last } else { last - limit };
             answer.margin_percent = Some(distance * 100.0 / limit);
         }
@@ -256,14 +259,14 @@ impl<'a> ResolvedRequirement<'a> {
         }
     }
 
-    fn course_sentence(&self, course: Course) -> String {
+    fn course_sentence(&self, rates_of_thirds: RatesOfThirds) -> String {
         let shown = |rate: f64| number(rate / self.requirement.unit_size);
-        let lost = (1.0 - course.last / course.first) * 100.0;
+        let lost = (1.0 - rates_of_thirds.last / rates_of_thirds.first) * 100.0;
         format!(
             "the rate fell by {} %, from {} in the first third to {} {} in the last: the last third is judged",
             number(lost),
-            shown(course.first),
-            shown(course.last),
+            shown(rates_of_thirds.first),
+            shown(rates_of_thirds.last),
             self.requirement.unit
         )
     }

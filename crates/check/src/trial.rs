@@ -1,7 +1,7 @@
 //! A test on its storage, and its repeats.
 
 use guide::Problem;
-use guide::smallfiles::{self, Witness};
+use guide::smallfiles::{self, PhaseCounters};
 use guide::study::{StudyRun, planned_row};
 use guide::work_directory::{WorkDirectory, reason};
 use os::files::FileCause;
@@ -40,7 +40,7 @@ pub(crate) struct Trial<'p> {
     reach: String,
     cap_s: f64,
     /// Of small files: sees what happens beside their phases.
-    witness: Option<Witness>,
+    witness: Option<PhaseCounters>,
 }
 
 impl<'p> Trial<'p> {

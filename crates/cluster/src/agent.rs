@@ -22,7 +22,7 @@ use crate::clocks::Offset;
 use crate::frames;
 use crate::joined;
 use crate::members::{self, Member, Seat};
-use crate::messages::{Body, Lost, Message, Order, Reached, Release, Round, Welcome};
+use crate::messages::{Body, Lost, Message, RankOrder, Reached, Release, Round, Welcome};
 use crate::tree;
 use comparison::Comparison;
 use heartbeat::Heartbeat;
@@ -230,7 +230,7 @@ impl<T: Transport> Agent<T> {
     fn hear_worker(&mut self, message: Message) {
         self.worker.heard_ns = self.clock.now_ns();
         match message {
-            Message::Order(order) => self.order(order),
+            Message::RankOrder(order) => self.order(order),
             Message::Reached(reached) if self.worker.lost.is_none() => {
                 self.worker.waits_for = Some(reached.round);
                 self.reach(0, reached);
@@ -255,7 +255,7 @@ impl<T: Transport> Agent<T> {
             Message::Welcome(welcome) => self.welcome(welcome),
             Message::Tick(parents) => self.tick(from, parents),
             Message::Clocks(clocks) => self.add_clocks(clocks),
-            Message::Order(order) => self.order(order),
+            Message::RankOrder(order) => self.order(order),
             Message::Reached(reached) => {
                 let source = self.children().iter().position(|child| *child == from);
                 source.into_iter().for_each(|child| self.reach(child + 1, reached.clone()));
@@ -298,12 +298,12 @@ impl<T: Transport> Agent<T> {
     }
 
     /// A line for all. A worker that is lost has nothing to say to it.
-    fn order(&mut self, order: Box<Order>) {
-        let Order { number, ranks, .. } = *order;
+    fn order(&mut self, order: Box<RankOrder>) {
+        let RankOrder { number, ranks, .. } = *order;
         self.meets = order.directory.is_some();
         let (rank, children) = (self.transport.rank(), self.children());
         for (child, partners) in children.iter().zip(tree::by_child(rank, &order.partners, &children)) {
-            self.send(*child, &Message::Order(Box::new(Order { partners, ..(*order).clone() })));
+            self.send(*child, &Message::RankOrder(Box::new(RankOrder { partners, ..(*order).clone() })));
         }
         self.progress.begin(number);
         self.worker.begins(self.clock.now_ns());
@@ -313,7 +313,7 @@ impl<T: Transport> Agent<T> {
             return self.reach(0, Reached::new(number, Round::Recorded));
         }
         if !self.is_first() {
-            self.worker.tell(&Message::Order(order));
+            self.worker.tell(&Message::RankOrder(order));
         }
         if let Some(reason) = self.worker.lost.clone() {
             self.report_lost(number, reason);

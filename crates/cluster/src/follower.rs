@@ -13,14 +13,14 @@ use job::Outcome;
 use os::errno::reason;
 use os::files::Directory;
 use os::written;
-use run::{Bounds, Company, Conditions, Control, Line, Observer, SignalWatch, StopRule};
+use run::{Bounds, Conditions, Control, Line, Observer, OtherRanks, SignalWatch, StopRule};
 
 use crate::link::{Link, directory_of, place, shares_files};
-use crate::messages::{Order, Round, Task};
+use crate::messages::{RankOrder, Round, Task};
 
 /// Runs the lines of the first rank until there are no more. `version`: of the records.
 pub fn follow(link: &Arc<Link>, version: &str, bounds: Bounds) {
-    let study = Arc::new(Control::with_bounds(bounds).in_company(Some(Arc::clone(link) as _)));
+    let study = Arc::new(Control::with_bounds(bounds).with_other_ranks(Some(Arc::clone(link) as _)));
     // Without it, a signal ends this process at once, and its agent says so.
     let _signals = SignalWatch::begin(Arc::clone(&study));
     let mut directories: Vec<String> = Vec::new();
@@ -121,8 +121,8 @@ impl Observer for Silent {}
 
 /// # Errors
 /// A sentence, if this rank cannot run it. What happens to its jobs is in its record.
-fn carry_out(order: Order, link: &Arc<Link>, version: &str, study: &Arc<Control>) -> Result<(), String> {
-    let Order { words, mut answers, seed, directory, .. } = order;
+fn carry_out(order: RankOrder, link: &Arc<Link>, version: &str, study: &Arc<Control>) -> Result<(), String> {
+    let RankOrder { words, mut answers, seed, directory, .. } = order;
     let Outcome::Run(request) = job::parse_command_line(&words, &mut answers) else {
         return Err("it reads the command line in another way".to_owned());
     };

@@ -2,25 +2,25 @@
 
 use job::ReadWrite;
 use results::evidence::{Ledger, LedgerSample, Seen};
-use results::{ClockOffset, MissingRank, Part, RunRecord, Span};
+use results::{ActiveSpan, ClockOffset, MissingRank, RankRecord, RunRecord};
 
 use crate::clocks::Offset;
 use crate::members::{self, Seat};
 use crate::messages::Lost;
 
 /// Makes a record that of a rank. `spans`: from the stages' beginnings, ramps included.
-pub(crate) fn take_part(record: &mut RunRecord, rank: u32, ranks: u32, seat: &Seat, spans: Vec<Span>) {
+pub(crate) fn take_part(record: &mut RunRecord, rank: u32, ranks: u32, seat: &Seat, spans: Vec<ActiveSpan>) {
     let spans = spans.into_iter().map(|span| without_ramp(record, span)).collect();
-    record.take_part(Part { rank, clock: None, spans }, ranks);
+    record.take_part(RankRecord { rank, clock: None, spans }, ranks);
     if let [node] = &mut record.nodes[..] {
         node.name.clone_from(&seat.name);
     }
 }
 
-fn without_ramp(record: &RunRecord, span: Span) -> Span {
+fn without_ramp(record: &RunRecord, span: ActiveSpan) -> ActiveSpan {
     let of_stage = record.jobs.iter().filter(|job| job.plan.stage == span.stage);
     let ramp_ns = of_stage.map(|job| job.plan.ramp_ms as i64 * 1_000_000).max().unwrap_or(0);
-    Span { start_ns: (span.start_ns + ramp_ns).min(span.end_ns), ..span }
+    ActiveSpan { start_ns: (span.start_ns + ramp_ns).min(span.end_ns), ..span }
 }
 
 /// One ledger for each machine: what its ranks did themselves is added up, and what all of them saw is that of one.
@@ -102,7 +102,7 @@ pub(crate) fn name_lost(record: &mut RunRecord, lost: &[Lost], seats: &[Seat]) {
 mod tests {
     use super::*;
     use results::evidence::{DeviceCounters, LayerCounters, Moment};
-    use results::{Node, Part};
+    use results::{Node, RankRecord};
 
     fn node(name: &str, bytes: u64) -> Node {
         let moved = LayerCounters { bytes: ReadWrite { read: bytes, write: 0 }, ..LayerCounters::default() };
@@ -113,7 +113,7 @@ mod tests {
             ..LedgerSample::default()
         };
         let ledger = Some(Ledger { samples: vec![sample], ..Ledger::default() });
-        Node { name: name.to_owned(), ledger, part: Some(Part::default()), ..Node::default() }
+        Node { name: name.to_owned(), ledger, part: Some(RankRecord::default()), ..Node::default() }
     }
 
     #[test]

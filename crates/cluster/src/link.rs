@@ -6,18 +6,18 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use guide::nodes::Asking;
-use guide::smallfiles::{Done, Phase, Standing, Suite};
+use guide::smallfiles::{Done, NodeRole, Phase, Suite};
 use guide::watch::Step;
 use guide::{Problem, Watcher};
 use job::{Job, Memory, Outcome};
 use os::clock::{Clock, RealClock};
-use results::{Node, Note, RunRecord, Span};
-use run::{Company, Control, JointRun, Part, Ready};
+use results::{ActiveSpan, Node, Note, RunRecord};
+use run::{Control, JointRun, OtherRanks, Part, Ready};
 
 use crate::frames;
 use crate::joined;
 use crate::members::{self, Seat};
-use crate::messages::{Body, Lost, Message, Order, Reached, Release, Round, Seen, Task, Welcome};
+use crate::messages::{Body, Lost, Message, RankOrder, Reached, Release, Round, Seen, Task, Welcome};
 use crate::partners::{Partners, partners};
 use crate::sources::{Answers, Recorder};
 
@@ -49,7 +49,7 @@ pub struct Link {
     /// The directory of the question that the present order is of.
     directory: Mutex<Option<PathBuf>>,
     /// When the first stage of the present order began, and the stages so far.
-    spans: Mutex<(Option<u64>, Vec<Span>)>,
+    spans: Mutex<(Option<u64>, Vec<ActiveSpan>)>,
     /// What the ranks have agreed on, and for which order.
     agreed: Mutex<(u32, Agreement)>,
     /// The agent is gone, and with it the others.
@@ -145,10 +145,10 @@ impl Link {
     }
 
     /// The next line to run; `None`: there will be none.
-    pub(crate) fn next_order(&self) -> Option<Order> {
+    pub(crate) fn next_order(&self) -> Option<RankOrder> {
         let order = loop {
             match frames::read(&mut *lock(&self.reader)).ok()? {
-                Message::Order(order) => break *order,
+                Message::RankOrder(order) => break *order,
                 Message::Over => return None,
                 _ => {}
             }
@@ -254,8 +254,8 @@ impl Link {
         let ranks = self.running.load(Ordering::Relaxed);
         let words = run.words.to_vec();
         let partners = self.partners_among(ranks);
-        let order = Order { number, ranks, words, answers, seed: run.seed, shift, partners, directory, task: None };
-        self.say(&Message::Order(Box::new(order)));
+        let order = RankOrder { number, ranks, words, answers, seed: run.seed, shift, partners, directory, task: None };
+        self.say(&Message::RankOrder(Box::new(order)));
         Ok(())
     }
 
@@ -264,7 +264,7 @@ impl Link {
         self.shares(false);
         *lock(&self.directory) = Some(directory.to_owned());
         *lock(&self.spans) = (None, Vec::new());
-        let order = Order {
+        let order = RankOrder {
             number: self.order.fetch_add(1, Ordering::Relaxed) + 1,
             ranks: self.ranks(),
             words: Vec::new(),
@@ -275,7 +275,7 @@ impl Link {
             directory: Some(job::bytes::shown(directory)),
             task: Some(task),
         };
-        self.say(&Message::Order(Box::new(order)));
+        self.say(&Message::RankOrder(Box::new(order)));
         Ok(())
     }
 
@@ -301,14 +301,14 @@ impl Link {
     }
 
     /// Where this rank stands among the others for phases on small files.
-    pub fn standing(&self) -> Standing {
+    pub fn standing(&self) -> NodeRole {
         let Partners { ranks: partners, elsewhere } = self.seat.partners;
         let shift = self.shift.load(Ordering::Relaxed);
-        Standing { rank: self.rank, ranks: self.ranks, partners, elsewhere, shift }
+        NodeRole { rank: self.rank, ranks: self.ranks, partners, elsewhere, shift }
     }
 }
 
-impl Company for Link {
+impl OtherRanks for Link {
     fn ranks(&self) -> u32 {
         self.ranks
     }
@@ -364,7 +364,7 @@ impl Company for Link {
     fn ended(&self, stage: u32, began_ns: u64, ended_ns: u64) {
         let (first_ns, spans) = &mut *lock(&self.spans);
         let since_first = |ns: u64| ns.wrapping_sub(first_ns.unwrap_or(began_ns)) as i64;
-        spans.push(Span { stage, start_ns: since_first(began_ns), end_ns: since_first(ended_ns) });
+        spans.push(ActiveSpan { stage, start_ns: since_first(began_ns), end_ns: since_first(ended_ns) });
     }
 
     fn read_from(&self, path: &Path) -> Option<PathBuf> {
@@ -425,7 +425,7 @@ impl Company for Link {
 
 /// The directory of a rank in that of a question, which is the first rank's.
 pub(crate) fn directory_of(base: &Path, rank: u32) -> PathBuf {
-    if rank == 0 { base.to_owned() } else { base.join(Standing::directory_of(rank)) }
+    if rank == 0 { base.to_owned() } else { base.join(NodeRole::directory_of(rank)) }
 }
 
 /// Files below `base` stand below `own` instead.

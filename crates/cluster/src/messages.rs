@@ -33,7 +33,7 @@ pub(crate) enum Message {
     /// Up: the clocks of a branch.
     Clocks(Vec<(u32, Offset)>),
     /// From the first rank's worker to all: run this.
-    Order(Box<Order>),
+    RankOrder(Box<RankOrder>),
     /// From a worker to its agent, and up: this round is reached.
     Reached(Reached),
     /// Down, and to the workers: it is over.
@@ -61,7 +61,7 @@ pub(crate) struct Welcome {
 
 /// A command line for all ranks, with all that its meaning depends on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Order {
+pub(crate) struct RankOrder {
     /// Counted from 1.
     pub(crate) number: u32,
     /// The words.

@@ -10,11 +10,11 @@ mod end;
 mod file_locks;
 mod flow;
 mod intervals;
+mod job_clock;
 mod latency_series;
 mod logs;
 mod loops;
 mod open_files;
-mod phase;
 mod queueing;
 mod recorder;
 mod recording;
@@ -27,6 +27,7 @@ pub use end::WorkerEnd;
 pub use file_locks::{LockedFiles, file_locks};
 pub use flow::{FlowShare, Flows};
 pub use intervals::{Interval, IntervalMeter};
+pub use job_clock::{JobClock, RampEnd};
 pub use latency_series::LatencySeries;
 pub use logs::{
     InflateError, LogBuffer, LogColumns, LogFile, LogSender, LogWriter, Style, Subject, Targets, epoch_ms, inflate_log,
@@ -36,7 +37,6 @@ pub use loops::{
     Survival, Worker, drive,
 };
 pub use open_files::{OpenFiles, Opener};
-pub use phase::{Phase, RampEnd};
 pub use queueing::Queueing;
 pub use recorder::{Distributed, Recorder, RecorderOptions, ReportedFigures, TransferRecord};
 pub use recording::Recording;

@@ -30,10 +30,10 @@ pub use search::DepthSearch;
 
 use crate::control::{Orders, Published, WorkerCell, WorkerState};
 use crate::intervals::IntervalMeter;
+use crate::job_clock::{JobClock, TickResult};
 use crate::latency_series::LatencySeries;
 use crate::logs::LogBuffer;
 use crate::open_files::OpenFiles;
-use crate::phase::{Phase, TickResult};
 use crate::queueing::Queueing;
 use crate::recorder::Recorder;
 
@@ -191,7 +191,7 @@ pub struct Parts<'run> {
     /// The worker's counters.
     pub recorder: Recorder,
     /// When the loop looks up from its requests.
-    pub phase: Phase,
+    pub phase: JobClock,
     /// Latency through the run; `None` where there are too many workers to keep it.
     pub series: Option<LatencySeries>,
     /// Which errors the job survives.

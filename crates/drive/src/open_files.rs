@@ -17,11 +17,11 @@ pub trait Opener {
 pub struct OpenFiles<'run> {
     /// The descriptors. Without a window they are the files, in their order.
     places: &'run [OpenFile],
-    window: Option<Window<'run>>,
+    window: Option<HeldFiles<'run>>,
 }
 
 /// Which files the descriptors lead to.
-struct Window<'run> {
+struct HeldFiles<'run> {
     opener: Box<dyn Opener + 'run>,
     held: Box<[Held]>,
     /// By file: where it is open, or [`CLOSED`].
@@ -55,7 +55,7 @@ impl<'run> OpenFiles<'run> {
         let place_of = (0..count as u32).map(|file| if (file as usize) < places.len() { file } else { CLOSED });
         OpenFiles {
             places,
-            window: Some(Window { opener, held, place_of: place_of.collect(), requests: 0, finished: None }),
+            window: Some(HeldFiles { opener, held, place_of: place_of.collect(), requests: 0, finished: None }),
         }
     }
 

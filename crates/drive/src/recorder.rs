@@ -108,18 +108,18 @@ struct Lane {
     on_request: Option<Box<OnRequest>>,
     /// From the intended start, for paced jobs.
     response: Option<Distributed>,
-    bandwidth: Window,
-    iops: Window,
+    bandwidth: RateSample,
+    iops: RateSample,
 }
 
 /// A sampled rate: what the counter was when the window began.
 #[derive(Clone, Default)]
-struct Window {
+struct RateSample {
     counter_then: u64,
     samples: Samples,
 }
 
-impl Window {
+impl RateSample {
     /// Closes the window: `units` is what the rate counts since the last call, already scaled per ms.
     fn close(&mut self, counter: u64, elapsed_ms: u64, at_ms: u64, per_unit: u64) {
         let delta = counter - self.counter_then;
@@ -185,8 +185,8 @@ impl Recorder {
             slat: Sums::EMPTY,
             on_request: if used && kept.submission { OnRequest::new(kept) } else { None },
             response: (used && kept.response).then(Distributed::default),
-            bandwidth: Window::default(),
-            iops: Window::default(),
+            bandwidth: RateSample::default(),
+            iops: RateSample::default(),
         };
         Recorder {
             lanes: directions.map(lane).into_values(),
@@ -369,8 +369,8 @@ impl Recorder {
         for lane in &mut self.lanes {
             (lane.bytes, lane.issued, lane.lost, lane.completed) = (0, 0, 0, 0);
             (lane.short, lane.dropped) = (0, 0);
-            lane.bandwidth = Window::default();
-            lane.iops = Window::default();
+            lane.bandwidth = RateSample::default();
+            lane.iops = RateSample::default();
         }
         self.sync_issued = 0;
         self.depths.fill(0);

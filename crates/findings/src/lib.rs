@@ -9,11 +9,11 @@ mod evidence;
 mod examined;
 mod explanation;
 pub mod limits;
+mod one_per_cause;
 mod passes;
 mod phases;
 mod reached;
 mod report;
-mod settle;
 mod traps;
 mod units;
 
@@ -62,7 +62,9 @@ fn look(record: &RunRecord, find: impl Fn(&Evidence<'_>) -> Vec<Finding>) -> Vec
     let mut all = Vec::new();
     for evidence in Evidence::of(record) {
         let node = (record.nodes.len() > 1).then(|| evidence.node.name.clone());
-        all.extend(settle::settled(find(&evidence)).into_iter().map(|found| Finding { node: node.clone(), ..found }));
+        all.extend(
+            one_per_cause::settled(find(&evidence)).into_iter().map(|found| Finding { node: node.clone(), ..found }),
+        );
     }
     sort::by_key(&mut all, |finding| std::cmp::Reverse(finding.severity));
     all

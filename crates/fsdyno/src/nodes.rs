@@ -13,7 +13,7 @@ mod link;
 #[cfg(feature = "mpi")]
 mod ranks;
 #[cfg(feature = "mpi")]
-pub(crate) use link::{Ranks as Nodes, company, leave, with_names};
+pub(crate) use link::{Ranks as Nodes, leave, other_ranks, with_names};
 #[cfg(feature = "mpi")]
 use ranks as built;
 
@@ -24,7 +24,7 @@ use without_mpi as built;
 #[cfg(not(feature = "mpi"))]
 pub(crate) use {
     guide::nodes::ThisMachine as Nodes,
-    without_mpi::{company, leave, with_names},
+    without_mpi::{leave, other_ranks, with_names},
 };
 
 pub(crate) use launcher::gives_terminals;

@@ -47,7 +47,7 @@ fn kinds<'a>(tests: &[String], evidence: &'a [Phrase]) -> Vec<Kind<'a>> {
 /// The figures of each kind from the least to the greatest, with the names of its tests where there are others.
 fn figures(kinds: &[Kind<'_>]) -> String {
     let words = |(names, shown): &Kind<'_>| {
-        let text = Phrase::together(shown).unwrap_or_default();
+        let text = Phrase::joined(shown).unwrap_or_default();
         if kinds.len() == 1 { text } else { format!("{text} ({})", list(names)) }
     };
     kinds.iter().map(words).collect::<Vec<_>>().join("; ")

@@ -174,7 +174,7 @@ fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
     let timing = options.timing();
     let by_daemon = study_run.study.targets[0].storage.class == StorageClass::Fuse;
     let wished_bytes = if by_daemon { timing.daemon_file_bytes } else { timing.file_bytes };
-    let size_bytes = crate::fill::largest(study_run, &place.path, options.size_bytes, wished_bytes);
+    let size_bytes = crate::question_file::largest(study_run, &place.path, options.size_bytes, wished_bytes);
     let before = options.size_before.filter(|before| options.size_bytes.is_none() && *before <= size_bytes);
     let size_bytes = before.unwrap_or(size_bytes);
     // The same bytes need not take the same time.
@@ -253,9 +253,10 @@ impl Session<'_, '_> {
     fn run(&mut self, round: u32, size_bytes: u64, limit_s: Option<u32>) -> Result<u64, Problem> {
         let mut budget = Budget::begin(self.timing);
         let file = job_path(&self.work.file("measure.dat"));
-        let row = Row { round, ..crate::fill::row(&self.io_mode, &file, size_bytes, limit_s) };
+        let row = Row { round, ..crate::question_file::row(&self.io_mode, &file, size_bytes, limit_s) };
         let fill_ms = u64::from(self.timing.fill_s) * 1000;
-        let filled = budget.spend(fill_ms, true, || crate::fill::fill(self.study_run, row, size_bytes, &self.work))?;
+        let filled =
+            budget.spend(fill_ms, true, || crate::question_file::fill(self.study_run, row, size_bytes, &self.work))?;
         for (test, turn) in self.turns() {
             if filled == 0 || self.study_run.stopped() {
                 break;

@@ -7,7 +7,7 @@ use results::{Note, RunRecord};
 use run::Control;
 
 use crate::bench::{Conditions, run_line};
-use crate::smallfiles::{Done, Phase, Standing, Suite};
+use crate::smallfiles::{Done, NodeRole, Phase, Suite};
 use crate::watch::Step;
 use crate::{Problem, Watcher};
 
@@ -31,8 +31,8 @@ pub trait Nodes {
     ) -> Result<RunRecord, Problem>;
 
     /// Which of them this machine is.
-    fn standing(&self) -> Standing {
-        Standing::ALONE
+    fn standing(&self) -> NodeRole {
+        NodeRole::ALONE
     }
 
     /// Runs a phase of operations on small files on all of them, each on its own, and adds up what they did.

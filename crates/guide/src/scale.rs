@@ -7,9 +7,9 @@ use stats::order_of_round;
 use text::quantity::{counted, number};
 
 use crate::Problem;
-use crate::fill;
 use crate::io_mode::{IoMode, Wanted};
 use crate::nodes::Nodes;
+use crate::question_file;
 use crate::requests::{Requests, Timing, duration};
 use crate::study::{Caller, Place, StudyRun, job_path, planned_row};
 use crate::sweep::{FILE_BYTES, FILL_S, check_blocks, groups, turns};
@@ -50,7 +50,7 @@ pub fn scale(place: &Place, options: &Options, nodes: &mut dyn Nodes, caller: Ca
     }
     let groups = groups(&options.accesses, &options.block_sizes)?;
     let mut study_run = StudyRun::begin(Question::Scale, std::slice::from_ref(place), caller);
-    let size_bytes = fill::largest(&mut study_run, &place.path, options.size_bytes, FILE_BYTES);
+    let size_bytes = question_file::largest(&mut study_run, &place.path, options.size_bytes, FILE_BYTES);
     check_blocks(&groups, size_bytes)?;
     let need = SpaceNeeds::bytes(size_bytes);
     let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
@@ -116,7 +116,7 @@ fn fill_files(
     size_bytes: u64,
 ) -> Result<u64, Problem> {
     let limit_s = if options.size_bytes.is_some() { None } else { Some(FILL_S) };
-    let row = fill::row(site.io_mode, site.file, size_bytes, limit_s);
+    let row = question_file::row(site.io_mode, site.file, size_bytes, limit_s);
     let row = study_run.run_row_on(nodes, options.nodes.most(), row, StopRule::AsWritten, site.work)?;
     let record = study_run.study.rows[row].run.as_ref();
     let jobs = || record.into_iter().flat_map(|run| &run.jobs);

@@ -10,25 +10,25 @@ use crate::nodes::{Nodes, ThisMachine};
 use crate::study::{Caller, Place, StudyRun, planned_row};
 use crate::work_directory::{WorkDirectory, reason};
 
-mod joint;
+mod node_role;
 mod options;
 mod passes;
+mod phase_on_nodes;
 mod phases;
 mod relay;
 mod rows;
 mod rule;
 mod sentences;
 mod shell;
-mod standing;
 mod suite;
 
-pub use joint::PhaseOrder;
+pub use node_role::NodeRole;
 pub use options::{DEPTH_MAX, FILES_MAX, Options, SIZE_BYTES_MAX, THREADS_MAX};
+pub use phase_on_nodes::PhaseOrder;
 pub use phases::Phase;
 use rows::Rows;
 pub use rows::judge_passes;
-pub use run::metadata::witness::Witness;
-pub use standing::Standing;
+pub use run::metadata::phase_counters::PhaseCounters;
 pub use suite::{Done, Suite};
 
 /// How many passes run all phases, each on new files, if they take no longer than [`PASSES_S`]: only other passes show
@@ -83,7 +83,7 @@ fn run_passes(
     work: &WorkDirectory,
     rows: &mut Rows<'_>,
     options: &Options,
-    standing: Standing,
+    standing: NodeRole,
 ) -> Result<(), Problem> {
     let steps = 2 + if options.literal { 2 } else { 0 } + phases::METADATA.len();
     study_run.steps.1 = steps * PASSES as usize;
@@ -157,10 +157,10 @@ pub fn write_and_read(
     study_run: &mut StudyRun<'_>,
     work: &WorkDirectory,
     round: u32,
-    witness: &mut Option<Witness>,
+    witness: &mut Option<PhaseCounters>,
 ) -> Result<[usize; 2], Problem> {
     let is_first = witness.is_none();
-    let suite = make_suite(work, &Options::default(), Standing::ALONE, study_run)?;
+    let suite = make_suite(work, &Options::default(), NodeRole::ALONE, study_run)?;
     let mut suite = suite.with_witness(witness.take());
     if is_first {
         suite.watch_others(&study_run.control);
@@ -178,7 +178,7 @@ pub fn write_and_read(
 fn make_suite(
     work: &WorkDirectory,
     options: &Options,
-    standing: Standing,
+    standing: NodeRole,
     study_run: &mut StudyRun<'_>,
 ) -> Result<Suite, Problem> {
     Suite::new(work.held(), options.clone(), standing, &mut |path| study_run.watcher.looks(path))

@@ -197,7 +197,7 @@ impl<'a> StudyRun<'a> {
     }
 
     fn clear_others(&self, work: &WorkDirectory) {
-        self.control.company().inspect(|company| company.clear(work.directory()));
+        self.control.other_ranks().inspect(|other_ranks| other_ranks.clear(work.directory()));
     }
 
     /// Adds a note about how the study was done.

@@ -6,12 +6,12 @@ use run::StopRule;
 use stats::order_of_round;
 use text::quantity::{counted, number};
 
-use crate::fill::Filled;
 use crate::io_mode::Wanted;
+use crate::question_file::Filled;
 use crate::requests::{Requests, Timing, duration};
 use crate::study::{Caller, Place, StudyRun, job_path, planned_row};
 use crate::work_directory::{SpaceNeeds, WorkDirectory};
-use crate::{Problem, fill};
+use crate::{Problem, question_file};
 
 mod depths;
 mod knee;
@@ -50,7 +50,7 @@ pub fn sweep(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Stu
     let groups = groups(&options.accesses, &options.block_sizes)?;
     let places = std::slice::from_ref(place);
     let mut study_run = StudyRun::begin(Question::Sweep, places, caller);
-    let size_bytes = fill::largest(&mut study_run, &place.path, options.size_bytes, FILE_BYTES);
+    let size_bytes = question_file::largest(&mut study_run, &place.path, options.size_bytes, FILE_BYTES);
     check_blocks(&groups, size_bytes)?;
     let need = SpaceNeeds::bytes(size_bytes);
     let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
@@ -60,7 +60,12 @@ pub fn sweep(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Stu
     let file = job_path(&work.file("sweep.dat"));
     // Asked for by size, the file is filled whole; else as far as the time goes, and the points use what there is.
     let fill_s = if options.size_bytes.is_some() { None } else { Some(FILL_S) };
-    let filled = fill::fill(&mut study_run, fill::row(&io_mode, &file, size_bytes, fill_s), size_bytes, &work)?;
+    let filled = question_file::fill(
+        &mut study_run,
+        question_file::row(&io_mode, &file, size_bytes, fill_s),
+        size_bytes,
+        &work,
+    )?;
     if filled > 0 {
         check_blocks(&groups, filled)?;
         let site = Filled { io_mode: &io_mode, file: &file, size_bytes: filled, work: &work };

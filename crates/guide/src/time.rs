@@ -22,7 +22,7 @@ mod run;
 mod start;
 
 use layers::Layers;
-pub use options::{Cache, Memory, Options, Phase, Start};
+pub use options::{Cache, Memory, Options, Start, TimedCommand};
 pub use recipe::Recipe;
 use run::Ran;
 

@@ -2,18 +2,18 @@
 //! limits them, and what to do next. The terminal, Markdown, the sheet and JSON print this, so that a figure is the same
 //! on each.
 
-mod familiar;
 pub(crate) mod figures;
+pub(crate) mod finding_kinds;
 pub(crate) mod found;
 mod limited;
 pub(crate) mod next;
 mod nodes;
+mod other_tools;
 mod ranged;
 mod sentence;
 mod standing;
 mod test;
 mod timed;
-pub(crate) mod told;
 pub(crate) mod verdict;
 
 use findings::Aspect;
@@ -32,7 +32,7 @@ pub use test::{LatencyMicroseconds, Ranges, TestFigures};
 pub use timed::{Share, TimeFigures, Times};
 pub use verdict::VerdictLine;
 
-pub(crate) use familiar::{Pair, pairs};
+pub(crate) use other_tools::{Pair, pairs};
 pub(crate) use sentence::Six;
 pub(crate) use test::{metrics, rounded};
 pub(crate) use timed::seconds;

@@ -6,10 +6,10 @@ mod changes;
 mod check;
 mod compare;
 mod curve;
-mod familiar;
 mod history;
 mod measure;
 mod nodes;
+mod other_tools;
 mod plot;
 mod runs;
 mod scale;
@@ -33,7 +33,7 @@ use results::evidence::{InMemory, Storage, StorageClass};
 use results::{Question, Severity, Study, Target};
 use text::escape;
 
-use crate::headline::{Headline, told};
+use crate::headline::{Headline, finding_kinds};
 use table::Form;
 
 /// All of the study, `columns` wide.
@@ -182,7 +182,7 @@ fn sentences(headline: &Headline, study: &Study, form: Form) -> Option<String> {
 /// What was found against the figures, each kind once; the table marks each row.
 fn findings(headline: &Headline, form: Form) -> Option<String> {
     let mut text = String::new();
-    for told in told::by_kind(&headline.findings).iter().filter(|told| told.first().is_against()) {
+    for told in finding_kinds::by_kind(&headline.findings).iter().filter(|told| told.first().is_against()) {
         let (found, sentences) = (told.first(), told.sentences(headline.has_several_targets()).join("; "));
         text.push_str(&form.item(&format!("{}: {sentences}", found.word()), &told.next(), &found.id));
     }

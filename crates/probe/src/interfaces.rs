@@ -8,7 +8,7 @@ pub(crate) const NOTHING_CARRIED: &str = "no interface moved any bytes";
 
 /// Names of interfaces as a witness, and all their bytes received and sent. `towards`: those that the traffic must take;
 /// empty: nobody knows, and each counts that has ever carried anything. `None`: there is none.
-pub(crate) fn together(
+pub(crate) fn summed(
     interfaces: impl Iterator<Item = (String, ReadWrite<u64>)>,
     towards: &[String],
 ) -> Option<(String, ReadWrite<u64>)> {

@@ -4,8 +4,8 @@ mod disks;
 mod folders;
 mod layers;
 mod network;
+mod route;
 mod volumes;
-mod way;
 
 use std::io::Error;
 use std::path::{Path, PathBuf};

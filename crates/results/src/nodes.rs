@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::{Ledger, Moment, Storage};
+use crate::ranks::{ActiveWindow, MissingRank, RankRecord, RanksRecord};
 use crate::record::{DiskRecord, Host, JobError, JobRecord, Note, RunRecord};
 use crate::severity::Severity;
 use crate::studies::Finding;
-use crate::together::{MissingRank, Part, Together, Window};
 use stats::sort;
 
 /// One machine of a run, and what it saw.
@@ -30,7 +30,7 @@ pub struct Node {
     pub idleness: Option<CpuIdleness>,
     /// Its part in a run of several ranks; `None`: it ran alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub part: Option<Part>,
+    pub part: Option<RankRecord>,
 }
 
 impl Node {
@@ -119,9 +119,9 @@ impl RunRecord {
     }
 
     /// Makes the record of one machine that of one rank of `ranks`, to be merged with those of the others.
-    pub fn take_part(&mut self, part: Part, ranks: u32) {
-        let windows = part.spans.iter().map(Window::of).collect();
-        self.together = Some(Together { ranks, missing: Vec::new(), windows });
+    pub fn take_part(&mut self, part: RankRecord, ranks: u32) {
+        let windows = part.spans.iter().map(ActiveWindow::of).collect();
+        self.together = Some(RanksRecord { ranks, missing: Vec::new(), windows });
         if let [Node { part: own, .. }] = &mut self.nodes[..] {
             *own = Some(part);
         }
@@ -130,7 +130,7 @@ impl RunRecord {
     /// Names a rank from which no results came: the record is not complete.
     pub fn lacks(&mut self, rank: MissingRank) {
         let together = self.together.get_or_insert_default();
-        together.merge(Together { missing: vec![rank], ..Together::default() });
+        together.merge(RanksRecord { missing: vec![rank], ..RanksRecord::default() });
         self.complete = false;
     }
 

@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::nodes::Node;
+use crate::ranks::RanksRecord;
 use crate::samples::Samples;
 use crate::severity::Severity;
 use crate::studies::{Finding, PhaseConditions};
-use crate::together::Together;
 use stats::Histogram;
 use stats::Moments;
 
@@ -41,7 +41,7 @@ pub struct RunRecord {
     pub nodes: Vec<Node>,
     /// How the ranks of a run on several nodes ran together; `None`: it is of one machine, or nobody watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub together: Option<Together>,
+    pub together: Option<RanksRecord>,
     /// One entry per worker, by thread number.
     pub jobs: Vec<JobRecord>,
     /// What the reader must know.

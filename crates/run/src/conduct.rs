@@ -183,7 +183,7 @@ impl<'run> Conductor<'run> {
         if let Some(look) = foreign_look {
             self.machine.foreign_bytes_per_s = look.end();
         }
-        self.shared.control.company().inspect(|company| company.laid_out());
+        self.shared.control.other_ranks().inspect(|other_ranks| other_ranks.laid_out());
         self.begin_idle_profile();
         self.began_ns = self.clock.now_ns();
         self.started_ms = now_ms();
@@ -273,7 +273,7 @@ impl<'run> Conductor<'run> {
         self.start_released(&mut waiting, &mut stage_workers);
         let early = self.await_readiness(stage, &mut stage_workers);
         // With other ranks, all stages begin when all are ready.
-        let agreed_ns = self.shared.control.company().map(|company| company.ready(stage));
+        let agreed_ns = self.shared.control.other_ranks().map(|other_ranks| other_ranks.ready(stage));
         if let Some(sampler) = &mut self.sampler {
             sampler.begin_stage(stage);
         }
@@ -293,7 +293,10 @@ impl<'run> Conductor<'run> {
         }
         self.start_released(&mut waiting, &mut stage_workers);
         self.watch_stage(stage, waiting, &mut stage_workers);
-        self.shared.control.company().inspect(|company| company.ended(stage, began_ns, self.clock.now_ns()));
+        self.shared
+            .control
+            .other_ranks()
+            .inspect(|other_ranks| other_ranks.ended(stage, began_ns, self.clock.now_ns()));
         self.judge_clock(stage);
         // What left somebody behind would not answer the last look either.
         if let Some(sampler) = self.sampler.as_mut().filter(|_| !self.shared.control.abandoned()) {

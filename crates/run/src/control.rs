@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use drive::{Bounds, Orders};
 
-use crate::company::Company;
+use crate::other_ranks::OtherRanks;
 
 /// Who may end a run. It is used as the [`Orders`] that it gives.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub struct Control {
     /// Control over the study that this run is part of.
     study: Option<Arc<Control>>,
     /// The other ranks that run the same.
-    company: Option<Arc<dyn Company>>,
+    other_ranks: Option<Arc<dyn OtherRanks>>,
 }
 
 impl Deref for Control {
@@ -37,14 +37,14 @@ impl Control {
     }
 
     /// The same for one of several ranks.
-    pub fn in_company(self, company: Option<Arc<dyn Company>>) -> Control {
-        Control { company, ..self }
+    pub fn with_other_ranks(self, other_ranks: Option<Arc<dyn OtherRanks>>) -> Control {
+        Control { other_ranks, ..self }
     }
 
     /// Control over one run of a study: it follows that of the study, and can end alone.
     pub fn within(study: &Arc<Control>) -> Control {
-        let company = study.company.clone();
-        Control { study: Some(Arc::clone(study)), ..Control::with_bounds(study.bounds()).in_company(company) }
+        let other_ranks = study.other_ranks.clone();
+        Control { study: Some(Arc::clone(study)), ..Control::with_bounds(study.bounds()).with_other_ranks(other_ranks) }
     }
 
     /// What the workers see of it.
@@ -53,18 +53,18 @@ impl Control {
     }
 
     /// The other ranks that run the same; `None`: it runs alone.
-    pub fn company(&self) -> Option<&dyn Company> {
-        self.company.as_deref()
+    pub fn other_ranks(&self) -> Option<&dyn OtherRanks> {
+        self.other_ranks.as_deref()
     }
 
     /// How many ranks run the same.
     pub fn ranks(&self) -> u32 {
-        self.company().map_or(1, Company::ranks)
+        self.other_ranks().map_or(1, OtherRanks::ranks)
     }
 
     /// Takes over a stop or signal of the study; the conductor calls it several times a second.
     pub fn follow(&self) {
-        self.company().inspect(|company| company.alive());
+        self.other_ranks().inspect(|other_ranks| other_ranks.alive());
         let Some(study) = &self.study else { return };
         match study.signal() {
             Some(signal) => self.stop_by_signal(signal),
@@ -78,7 +78,7 @@ impl Control {
         // A second signal must not hide the first; failure of the exchange is exactly that case.
         let _ = self.signal.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
         self.stop();
-        self.company().inspect(|company| company.signalled(signal));
+        self.other_ranks().inspect(|other_ranks| other_ranks.signalled(signal));
     }
 
     /// The signal that ended the run.

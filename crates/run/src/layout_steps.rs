@@ -70,8 +70,8 @@ fn begin_thread(shared: Arc<Shared>, stage: u32) -> std::io::Result<Receiver<Lay
 
 /// Whoever reads the news may have given up on this thread: then telling them fails, and nobody misses them.
 fn lay_out_all(shared: &Shared, news: &Sender<LayoutEvent>) {
-    let together = shared.control.company().filter(|company| company.layers() > 1);
-    together.inspect(|company| shared_files::lay_out(shared, *company, news));
+    let together = shared.control.other_ranks().filter(|other_ranks| other_ranks.layers() > 1);
+    together.inspect(|other_ranks| shared_files::lay_out(shared, *other_ranks, news));
     let is_told = together.is_some();
     lay_out_steps(shared, steps(&shared.plan, None), is_told, news);
     lay_out_stage(shared, 0, is_told, news);

@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const STACK_BYTES: usize = 128 * 1024;
 
 /// What the sampler is told.
-enum Order {
+enum SamplerOrder {
     /// The workers of the stage are ready and have done no I/O.
     Begin(u32),
     /// A second is over.
@@ -55,7 +55,7 @@ enum Place {
 
 /// The conductor's side of a sampler that has its own thread.
 struct Apart {
-    orders: Sender<Order>,
+    orders: Sender<SamplerOrder>,
     /// CPU time of each look as it is done, ns.
     answers: Receiver<u64>,
     outstanding: u32,
@@ -83,7 +83,7 @@ impl Sampler {
 
     /// The look before the first I/O of a stage.
     pub(crate) fn begin_stage(&mut self, stage: u32) {
-        self.need(Order::Begin(stage));
+        self.need(SamplerOrder::Begin(stage));
     }
 
     /// The gate is open, `waited_ns` after the first look: nothing has moved meanwhile, and rates count from here.
@@ -106,10 +106,10 @@ impl Sampler {
         }
         match &mut self.place {
             Place::Here(probes) => {
-                let cost_ns = probes.follow(Order::During(stage));
+                let cost_ns = probes.follow(SamplerOrder::During(stage));
                 self.schedule.cost(cost_ns);
             }
-            Place::Apart(apart) if apart.outstanding == 0 => apart.order(Order::During(stage)),
+            Place::Apart(apart) if apart.outstanding == 0 => apart.order(SamplerOrder::During(stage)),
             Place::Apart(_) => lock(&self.ledger).missed += 1,
         }
     }
@@ -117,7 +117,7 @@ impl Sampler {
     /// The look after the last.
     pub(crate) fn end_stage(&mut self, stage: u32) {
         self.schedule = Schedule::idle();
-        self.need(Order::End(stage));
+        self.need(SamplerOrder::End(stage));
     }
 
     /// Whether a file of the run may wait for a server or a daemon.
@@ -131,7 +131,7 @@ impl Sampler {
     }
 
     /// A look that the run waits for, but not for ever.
-    fn need(&mut self, order: Order) {
+    fn need(&mut self, order: SamplerOrder) {
         let in_time = match &mut self.place {
             Place::Here(probes) => {
                 probes.follow(order);
@@ -150,7 +150,10 @@ impl Sampler {
 
 impl Apart {
     /// `follow` does what an order says, in its own time.
-    fn begin(mut follow: impl FnMut(Order) -> u64 + Send + 'static, patience: Duration) -> std::io::Result<Apart> {
+    fn begin(
+        mut follow: impl FnMut(SamplerOrder) -> u64 + Send + 'static,
+        patience: Duration,
+    ) -> std::io::Result<Apart> {
         let (orders, orders_in) = channel();
         let (answers_out, answers) = channel();
         let work = move || {
@@ -165,7 +168,7 @@ impl Apart {
         Ok(Apart { orders, answers, outstanding: 0, patience })
     }
 
-    fn order(&mut self, order: Order) {
+    fn order(&mut self, order: SamplerOrder) {
         // A sampler that has come to an end by a fault of its own answers no more.
         if self.orders.send(order).is_ok() {
             self.outstanding += 1;
@@ -226,7 +229,7 @@ mod tests {
     fn a_look_that_hangs_holds_up_nobody() {
         let (release, hangs) = channel::<()>();
         let follow = move |order| match order {
-            Order::During(stage) => u64::from(stage),
+            SamplerOrder::During(stage) => u64::from(stage),
             _ => {
                 // Until the test lets go.
                 let _ = hangs.recv();

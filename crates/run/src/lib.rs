@@ -5,7 +5,6 @@
 #![forbid(unsafe_code)]
 
 mod account;
-mod company;
 mod conduct;
 mod control;
 mod descriptors;
@@ -19,6 +18,7 @@ mod logs;
 pub mod metadata;
 mod names;
 mod open_log;
+mod other_ranks;
 pub mod plan;
 mod progress;
 mod replay;
@@ -31,7 +31,6 @@ mod stop_rule;
 mod verification;
 mod worker;
 
-pub use company::{Company, JointRun};
 pub use conduct::{LOGS_INCOMPLETE, Observer, View, clock_facts};
 pub use control::Control;
 pub use drive::{Bounds, Published, Queueing, Silence, WorkerCell, WorkerState, now_ms};
@@ -40,6 +39,7 @@ pub use idleness::{UnitWork, calibrate_unit_work};
 pub use layout::Part;
 pub use line::{Conditions, Line, PlannedLine, ProbedLine, Ready};
 pub use logs::claim_logs;
+pub use other_ranks::{JointRun, OtherRanks};
 pub use progress::seconds_left;
 pub use replay::{Replay, merge_traces};
 pub use signals::{SignalRelay, SignalWatch};

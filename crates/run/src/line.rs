@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::company::{Company, JointRun};
 use crate::control::Control;
+use crate::other_ranks::{JointRun, OtherRanks};
 use job::{Outcome, Request, Warning, WarningCode};
 use os::files::Reach;
 use probe::{HostFacts, Look};
@@ -166,13 +166,13 @@ impl Ready<'_> {
     ///
     /// # Errors
     /// A sentence, where they cannot run together.
-    pub fn agree(&self, company: &dyn Company) -> Result<Vec<Note>, String> {
+    pub fn agree(&self, other_ranks: &dyn OtherRanks) -> Result<Vec<Note>, String> {
         let first = self.planned.plan.workers.first();
         let directory = first.and_then(|worker| match &worker.reach {
             Reach::Beneath(directory) => Some(directory.path()),
             Reach::ByPath => None,
         });
-        company.agree(&JointRun {
+        other_ranks.agree(&JointRun {
             words: &self.planned.line.words,
             seed: first.map_or(0, |worker| worker.run_mark),
             directory,
@@ -187,10 +187,10 @@ impl Ready<'_> {
 
     /// Runs it to its end: the record, with what speaks against it.
     pub fn run(self, conditions: Conditions<'_>, observer: &mut dyn Observer) -> RunRecord {
-        let agreed = conditions.control.company().map(|company| self.agree(company));
+        let agreed = conditions.control.other_ranks().map(|other_ranks| self.agree(other_ranks));
         let PlannedLine { line, look, mut plan, .. } = self.planned;
-        if let Some(company) = conditions.control.company() {
-            plan.read_from(company);
+        if let Some(other_ranks) = conditions.control.other_ranks() {
+            plan.read_from(other_ranks);
         }
         // Where several ranks run, one of them does not end before the others.
         let stop_rule = if agreed.is_some() { StopRule::AsWritten } else { conditions.stop_rule };
@@ -221,13 +221,13 @@ impl Ready<'_> {
             idle_profile: line.request.settings.idle_profile,
             look,
         };
-        let company = Arc::clone(&conditions.control);
+        let control = Arc::clone(&conditions.control);
         let mut record = conduct(plan, heading, conditions.control, observer);
         if let Some(sentence) = &apart {
             say_why(&mut record, sentence);
         }
-        if let Some(company) = company.company() {
-            record = company.gather(record);
+        if let Some(other_ranks) = control.other_ranks() {
+            record = other_ranks.gather(record);
         }
         record.findings = findings::of_run(&record);
         // A report needs nothing of all that.

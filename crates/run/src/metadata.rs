@@ -4,9 +4,9 @@
 
 pub mod caches;
 pub mod operations;
+pub mod phase_counters;
 mod stuck;
 pub mod tree;
-pub mod witness;
 mod worker;
 
 use std::any::Any;
@@ -184,7 +184,7 @@ pub fn perform(task: Task, observer: &mut dyn Observer) -> std::io::Result<Outco
         stage_workers.begins(number);
     }
     let clock = RealClock::shared();
-    let mut phase = Phase { clock, began_ns: None, looked_ns: clock.now_ns(), shared, observer };
+    let mut phase = WatchedTask { clock, began_ns: None, looked_ns: clock.now_ns(), shared, observer };
     let mut detectors = vec![StallDetector::default(); threads];
     let mut whole = Outcome { waited_ns: Some(0), ..Outcome::default() };
     while stage_workers.is_awaited() {
@@ -203,14 +203,14 @@ pub fn perform(task: Task, observer: &mut dyn Observer) -> std::io::Result<Outco
             phase.begin();
         }
     }
-    if let (Some(company), Some((began_ns, ended_ns))) = (phase.shared.task.control.company(), whole.span_ns) {
-        company.ended(STAGE, began_ns, ended_ns);
+    if let (Some(other_ranks), Some((began_ns, ended_ns))) = (phase.shared.task.control.other_ranks(), whole.span_ns) {
+        other_ranks.ended(STAGE, began_ns, ended_ns);
     }
     Ok(whole)
 }
 
 /// A task whose workers are watched.
-struct Phase<'run> {
+struct WatchedTask<'run> {
     clock: RealClock,
     /// When the gate was opened; `None`: not yet.
     began_ns: Option<u64>,
@@ -219,13 +219,13 @@ struct Phase<'run> {
     observer: &'run mut dyn Observer,
 }
 
-impl Phase<'_> {
+impl WatchedTask<'_> {
     fn begin(&mut self) {
         if self.began_ns.is_some() {
             return;
         }
-        if let Some(company) = self.shared.task.control.company() {
-            self.clock.sleep_until_ns(company.ready(STAGE));
+        if let Some(other_ranks) = self.shared.task.control.other_ranks() {
+            self.clock.sleep_until_ns(other_ranks.ready(STAGE));
             self.looked_ns = self.clock.now_ns();
         }
         self.began_ns = Some(self.clock.now_ns());

@@ -14,7 +14,7 @@ mod windows;
 
 use std::sync::Arc;
 
-use crate::company::Company;
+use crate::other_ranks::OtherRanks;
 use drive::Queueing;
 use job::{EngineName, Job, PerDirection, Seed, Unified};
 use os::errno::EIO;
@@ -203,10 +203,10 @@ impl Plan {
     }
 
     /// Jobs that only read find their data where the other ranks say; the layout stays as it is.
-    pub(crate) fn read_from(&mut self, company: &dyn Company) {
+    pub(crate) fn read_from(&mut self, other_ranks: &dyn OtherRanks) {
         let reads = |worker: &&mut WorkerPlan| !worker.job.pattern.access.modifies();
         for file in self.workers.iter_mut().filter(reads).flat_map(|worker| &mut worker.files) {
-            file.path = company.read_from(&file.path).unwrap_or_else(|| std::mem::take(&mut file.path));
+            file.path = other_ranks.read_from(&file.path).unwrap_or_else(|| std::mem::take(&mut file.path));
         }
     }
 

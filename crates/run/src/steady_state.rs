@@ -27,7 +27,7 @@ pub(crate) fn sample_of(members: &[Interval]) -> Sample {
 
 /// The last intervals of a worker or a group, and what they say.
 #[derive(Clone, Debug)]
-pub(crate) struct Window {
+pub(crate) struct SteadyStateWindow {
     rule: SteadyState,
     samples: VecDeque<Sample>,
     judged: Option<Judged>,
@@ -41,9 +41,9 @@ struct Judged {
     criterion: f64,
 }
 
-impl Window {
-    pub(crate) fn new(rule: SteadyState) -> Window {
-        Window { rule, samples: VecDeque::new(), judged: None, attained: false }
+impl SteadyStateWindow {
+    pub(crate) fn new(rule: SteadyState) -> SteadyStateWindow {
+        SteadyStateWindow { rule, samples: VecDeque::new(), judged: None, attained: false }
     }
 
     /// Takes the next interval; true when the state is steady.
@@ -129,9 +129,9 @@ mod tests {
     }
 
     /// The window after these values of its metric.
-    fn window(rule: SteadyState, values: &[u64]) -> Window {
+    fn window(rule: SteadyState, values: &[u64]) -> SteadyStateWindow {
         let metric = rule.metric;
-        let mut window = Window::new(rule);
+        let mut window = SteadyStateWindow::new(rule);
         for value in values {
             let lat_ns = (metric == SteadyStateMetric::Latency).then_some(*value);
             window.add(Sample { iops: *value, bytes_per_s: *value, lat_ns });
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn nothing_is_never_steady() {
         assert_eq!(window(rule(SteadyStateMetric::Iops, false, 5.0, true), &[0, 0, 0]).judged, None);
-        let mut silent = Window::new(rule(SteadyStateMetric::Latency, false, 5.0, false));
+        let mut silent = SteadyStateWindow::new(rule(SteadyStateMetric::Latency, false, 5.0, false));
         let sample = Sample { iops: 0, bytes_per_s: 0, lat_ns: None };
         assert!(!(0..5).any(|_| silent.add(sample)));
     }

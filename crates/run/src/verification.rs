@@ -5,7 +5,7 @@
 
 pub(crate) mod state;
 
-use drive::{Ended, Failure, Governor, Holds, Loop, Parts, Phase, Verification, WorkerState};
+use drive::{Ended, Failure, Governor, Holds, JobClock, Loop, Parts, Verification, WorkerState};
 use job::{BlockSize, Direction, Job, Pacing};
 use os::errno::EINVAL;
 use results::{Note, Severity};
@@ -136,7 +136,7 @@ fn begin_reading(
     let spent_ns = writes_ms.saturating_mul(1_000_000);
     let runtime_ns = if extent.runtime_ns == 0 { 0 } else { extent.runtime_ns.saturating_sub(spent_ns).max(1) };
     let windows = (reporting.bandwidth_window_ms, reporting.iops_window_ms);
-    parts.phase = Phase::begin(now_ns, 0, runtime_ns, windows.0, windows.1);
+    parts.phase = JobClock::begin(now_ns, 0, runtime_ns, windows.0, windows.1);
     parts.recorder.open_windows();
     parts.generator = generator;
     parts.content = None;

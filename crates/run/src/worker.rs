@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 use crate::control::Control;
 use drive::{
-    DepthSearch, Ended, Equipment, FlowShare, Governor, Holds, IntervalMeter, LatencySeries, LockedFiles, LogBuffer,
-    Loop, Parts, Phase, RampEnd, Recorder, RecorderOptions, Survival, Worker, WorkerCell, WorkerEnd, WorkerState,
+    DepthSearch, Ended, Equipment, FlowShare, Governor, Holds, IntervalMeter, JobClock, LatencySeries, LockedFiles,
+    LogBuffer, Loop, Parts, RampEnd, Recorder, RecorderOptions, Survival, Worker, WorkerCell, WorkerEnd, WorkerState,
 };
 use engine::{EngineSetup, Names};
 use job::{Direction, EngineName, Fadvise, IoPriority, Job, PerDirection};
@@ -359,10 +359,10 @@ impl<'run> Task<'run> {
     }
 }
 
-fn phase(plan: &WorkerPlan, began_ns: u64) -> Phase {
+fn phase(plan: &WorkerPlan, began_ns: u64) -> JobClock {
     let (extent, reporting) = (&plan.job.extent, &plan.job.reporting);
     let windows = (reporting.bandwidth_window_ms, reporting.iops_window_ms);
-    Phase::begin(began_ns, extent.ramp_ns, extent.runtime_ns, windows.0, windows.1).with_ramp(ramp_by_bytes(plan))
+    JobClock::begin(began_ns, extent.ramp_ns, extent.runtime_ns, windows.0, windows.1).with_ramp(ramp_by_bytes(plan))
 }
 
 fn content(plan: &WorkerPlan) -> Content {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use job::{Distribution, ReplayOptions, Seed};
 
 use crate::backlog::Unverified;
-use crate::cover::permutation_seed;
 use crate::durability::Syncs;
 use crate::extent::Extent;
 use crate::general::{General, kind_of};
@@ -14,8 +13,9 @@ use crate::newest::{Newest, Overwriting};
 use crate::op::{BLOCK_OPS, Block, Op, OpKind, UNNUMBERED};
 use crate::pacing::{Deadlines, Pacer};
 use crate::permutation::{Lookahead, Permutation};
-use crate::plain::{Directions, Order, Plain};
+use crate::plain::{Directions, OffsetOrder, Plain};
 use crate::random::{Seeds, Slot, Tausworthe};
+use crate::random_map::permutation_seed;
 use crate::recorded::{LogError, LogInput, Recorded};
 use crate::replay::Replay;
 use crate::spread::Ranks;
@@ -222,16 +222,16 @@ fn plain(workload: &Workload, seeds: &Seeds) -> Option<Plain> {
     let order = match (workload.pattern.access.random, mixed) {
         (true, _) if workload.covers_each_block_once() => {
             let permutation = Permutation::new(blocks, permutation_seed(seed, 0));
-            Order::Permuted { blocks: Lookahead::new(permutation), left: blocks }
+            OffsetOrder::Permuted { blocks: Lookahead::new(permutation), left: blocks }
         }
         (true, _) if workload.pattern.distribution != Distribution::Uniform => {
             let ranks = Ranks::new(&workload.pattern.distribution, blocks, &file.name, seeds)?;
-            Order::Skewed(Box::new(ranks.with_table()))
+            OffsetOrder::Skewed(Box::new(ranks.with_table()))
         }
         (true, _) if workload.wide_offsets(blocks) => return None,
-        (true, _) => Order::Uniform { stream: Tausworthe::new(seed), seed },
-        (false, true) => Order::SequentialMix { next: [0; 2], chosen: None },
-        (false, false) => Order::Sequential { next: 0 },
+        (true, _) => OffsetOrder::Uniform { stream: Tausworthe::new(seed), seed },
+        (false, true) => OffsetOrder::SequentialMix { next: [0; 2], chosen: None },
+        (false, false) => OffsetOrder::Sequential { next: 0 },
     };
     Some(Plain {
         start: file.start,

@@ -12,7 +12,6 @@
 mod backlog;
 mod block_map;
 mod content;
-mod cover;
 mod durability;
 mod extent;
 mod file_sizes;
@@ -27,6 +26,7 @@ mod permutation;
 mod place;
 mod plain;
 mod random;
+mod random_map;
 mod recorded;
 mod replay;
 mod saved;

@@ -8,7 +8,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 /// The order of one pass: a keyed bijection on k bits, two rounds of it.
 #[derive(Clone, Copy, Debug)]
-struct Order {
+struct OffsetOrder {
     mask: u64,
     shift: u32,
     rounds: [Round; 2],
@@ -21,12 +21,12 @@ struct Round {
     add: u64,
 }
 
-impl Order {
+impl OffsetOrder {
     fn new(bits: u32, seed: u64, pass: u64) -> Self {
         let mut keys = Xoshiro256PlusPlus::seed_from_u64(seed ^ pass.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut key = || keys.next_u64();
         let rounds = std::array::from_fn(|_| Round { even: key() << 1, odd: key() | 1, add: key() });
-        Order { mask: (1 << bits) - 1, shift: bits.div_ceil(2), rounds }
+        OffsetOrder { mask: (1 << bits) - 1, shift: bits.div_ceil(2), rounds }
     }
 
     /// Both steps of a round can be undone within the k bits: a quadratic with an even first and an odd second
@@ -50,7 +50,7 @@ pub(crate) struct Permutation {
     seed: u64,
     pass: u64,
     counter: u64,
-    order: Order,
+    order: OffsetOrder,
 }
 
 /// The most blocks of one range: 2^48.
@@ -61,7 +61,7 @@ impl Permutation {
     pub(crate) fn new(size: u64, seed: u64) -> Self {
         assert!(size <= BLOCKS_MAX, "a range of {size} blocks");
         let bits = size.max(1).next_power_of_two().trailing_zeros();
-        Permutation { size, bits, seed, pass: 0, counter: 0, order: Order::new(bits, seed, 0) }
+        Permutation { size, bits, seed, pass: 0, counter: 0, order: OffsetOrder::new(bits, seed, 0) }
     }
 
     /// The next block; `None` when the pass has shown them all.
@@ -89,7 +89,7 @@ impl Permutation {
     }
 
     fn rewind(&mut self) {
-        self.order = Order::new(self.bits, self.seed, self.pass);
+        self.order = OffsetOrder::new(self.bits, self.seed, self.pass);
         self.counter = 0;
     }
 }

@@ -2,11 +2,11 @@
 
 use job::{Direction, PerDirection, RandomGenerator};
 
-use crate::cover::Cover;
 use crate::random::{Seeds, Slot, Stream};
+use crate::random_map::Cover;
 use crate::sizes::Sizes;
 use crate::spread::{Ranks, Sequence, Zones};
-use crate::strided::{Strided, Window};
+use crate::strided::{Strided, StridedWindow};
 use crate::workload::{DirectionMix, FileRange, Workload, sized_as};
 
 /// One file and how far its requests are.
@@ -15,7 +15,7 @@ pub(crate) struct File {
     start: u64,
     length: u64,
     /// Where requests go within the range.
-    window: Window,
+    window: StridedWindow,
     /// Where the last request of each direction ended, and where it began; relative to the range.
     position: PerDirection<u64>,
     last_start: PerDirection<u64>,
@@ -35,7 +35,7 @@ impl File {
         File {
             start: range.start,
             length: range.length,
-            window: Window::whole(range.length),
+            window: StridedWindow::whole(range.length),
             position: PerDirection::default(),
             last_start: PerDirection::default(),
             passed: 0,
@@ -215,7 +215,7 @@ impl Placement {
     fn restart_streams(&mut self) {
         self.offsets = Stream::new(self.seeds.of(Slot::Offset), self.wide_offsets);
         // fio draws these from 32 bits whatever the generator.
-        self.order = PerDirection::all(Stream::new(self.seeds.of(Slot::Order), false));
+        self.order = PerDirection::all(Stream::new(self.seeds.of(Slot::OffsetOrder), false));
     }
 
     /// All files start over; `repeats`: with the random sequence of the first time.

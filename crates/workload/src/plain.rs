@@ -19,7 +19,7 @@ pub(crate) struct Plain {
     pub(crate) length: u64,
     /// Bytes of each request.
     pub(crate) size: u64,
-    pub(crate) order: Order,
+    pub(crate) order: OffsetOrder,
     pub(crate) directions: Directions,
     pub(crate) extent: Extent,
     /// Each start over repeats the first sequence, unless the job is time-based.
@@ -28,7 +28,7 @@ pub(crate) struct Plain {
 
 /// Where the next request goes.
 #[derive(Clone, Debug)]
-pub(crate) enum Order {
+pub(crate) enum OffsetOrder {
     /// One position.
     Sequential { next: u64 },
     /// A position per direction; `chosen` is the direction that found its position at the end.
@@ -60,21 +60,21 @@ impl Plain {
         let ops = &mut block.ops[..most as usize];
         let (start, directions) = (self.start, &mut self.directions);
         let count = match &mut self.order {
-            Order::Sequential { next } => {
+            OffsetOrder::Sequential { next } => {
                 let count = most.min((self.length - *next) / size);
                 let offsets = (0..count).map(|number| start + *next + number * size);
                 fill(&mut ops[..count as usize], size, directions, offsets);
                 *next += count * size;
                 count as usize
             }
-            Order::Permuted { blocks, left } => {
+            OffsetOrder::Permuted { blocks, left } => {
                 let count = most.min(*left) as usize;
                 *left -= count as u64;
                 let offsets = blocks.take(count).iter().map(|block| start + block * size);
                 fill(&mut ops[..count], size, directions, offsets);
                 count
             }
-            Order::Uniform { stream, .. } => {
+            OffsetOrder::Uniform { stream, .. } => {
                 let blocks = self.length / size;
                 if never_rounds_up(blocks) {
                     let offset = || start + ((u64::from(stream.draw()) * blocks) >> 32) * size;
@@ -84,11 +84,11 @@ impl Plain {
                 }
                 ops.len()
             }
-            Order::Skewed(ranks) => {
+            OffsetOrder::Skewed(ranks) => {
                 fill(ops, size, directions, std::iter::repeat_with(|| start + ranks.draw() * size));
                 ops.len()
             }
-            Order::SequentialMix { next, chosen } => {
+            OffsetOrder::SequentialMix { next, chosen } => {
                 let range = start..start + self.length;
                 fill_sequential_mix(ops, size, directions, range, next, chosen)
             }
@@ -108,16 +108,18 @@ impl Plain {
         let time_based = self.extent.time_based();
         match &mut self.order {
             // With time_based the one position wraps, and all else runs on.
-            Order::SequentialMix { next, chosen: Some(direction) } if time_based && next[*direction] == self.length => {
+            OffsetOrder::SequentialMix { next, chosen: Some(direction) }
+                if time_based && next[*direction] == self.length =>
+            {
                 next[*direction] = 0;
                 return true;
             }
-            Order::SequentialMix { next, chosen } => {
+            OffsetOrder::SequentialMix { next, chosen } => {
                 *next = [0; 2];
                 *chosen = None;
             }
-            Order::Sequential { next } => *next = 0,
-            Order::Permuted { blocks, left } => {
+            OffsetOrder::Sequential { next } => *next = 0,
+            OffsetOrder::Permuted { blocks, left } => {
                 *left = self.length / self.size;
                 if time_based {
                     blocks.next_pass();
@@ -129,9 +131,9 @@ impl Plain {
                     blocks.next_pass();
                 }
             }
-            Order::Uniform { stream, seed } if self.repeats => *stream = Tausworthe::new(*seed),
-            Order::Skewed(ranks) if self.repeats => ranks.restart(),
-            Order::Uniform { .. } | Order::Skewed(_) => {}
+            OffsetOrder::Uniform { stream, seed } if self.repeats => *stream = Tausworthe::new(*seed),
+            OffsetOrder::Skewed(ranks) if self.repeats => ranks.restart(),
+            OffsetOrder::Uniform { .. } | OffsetOrder::Skewed(_) => {}
         }
         if let Directions::Mixed(mix) = &mut self.directions {
             mix.next_pass(self.repeats);

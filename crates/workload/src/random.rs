@@ -19,7 +19,7 @@ pub(crate) enum Slot {
     /// Which written blocks are trimmed.
     Marks = 8,
     /// Random or sequential: a stream per direction, all from one seed.
-    Order = 10,
+    OffsetOrder = 10,
     /// Gaps between arrivals.
     Arrival = 15,
     /// Which written blocks repeat others.

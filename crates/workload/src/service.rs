@@ -28,12 +28,12 @@ pub(crate) struct Service {
     left: u32,
     next: usize,
     /// `openfiles`; `None`: all files are open.
-    window: Option<Window>,
+    window: Option<OpenFilesWindow>,
 }
 
 /// The files that are open, at most `openfiles`. One that is done makes room for another, as in fio.
 #[derive(Clone, Debug)]
-struct Window {
+struct OpenFilesWindow {
     /// In order.
     open: Vec<usize>,
     max: usize,
@@ -41,7 +41,7 @@ struct Window {
     finished: VecDeque<u32>,
 }
 
-impl Window {
+impl OpenFilesWindow {
     fn is_full(&self) -> bool {
         self.open.len() >= self.max
     }
@@ -97,7 +97,7 @@ impl Service {
         let seed = seeds.of(Slot::File);
         let ranks = curve.and_then(|curve| Ranks::in_order(&curve, files as u64 * RANGES_PER_FILE, seed));
         let max = workload.open_files.map_or(files, |max| max as usize);
-        let window = (max < files).then(|| Window { open: Vec::new(), max, finished: VecDeque::new() });
+        let window = (max < files).then(|| OpenFilesWindow { open: Vec::new(), max, finished: VecDeque::new() });
         Service { kind, stream: Stream::new(seed, wide), seed, wide, ranks, current: None, left: 0, next: 0, window }
     }
 

@@ -11,15 +11,15 @@ pub(crate) struct Strided {
 
 /// The part of a file that requests go to, relative to the range that the worker uses of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Window {
+pub(crate) struct StridedWindow {
     pub(crate) start: u64,
     pub(crate) end: u64,
 }
 
-impl Window {
+impl StridedWindow {
     /// All of a file.
     pub(crate) fn whole(length: u64) -> Self {
-        Window { start: 0, end: length }
+        StridedWindow { start: 0, end: length }
     }
 
     /// Bytes.
@@ -34,8 +34,8 @@ impl Strided {
     }
 
     /// The first window of a file of this length.
-    pub(crate) fn first(&self, length: u64) -> Window {
-        Window { start: 0, end: self.zones.range.min(length) }
+    pub(crate) fn first(&self, length: u64) -> StridedWindow {
+        StridedWindow { start: 0, end: self.zones.range.min(length) }
     }
 
     /// Begins with the first windows again.
@@ -51,14 +51,14 @@ impl Strided {
     /// Before the next request goes to a file with this window: the window that it begins anew, or the next one when
     /// enough was transferred. `None`: it goes on where it is. A window that would not hold `smallest` bytes any more
     /// gives way to the first.
-    pub(crate) fn due(&mut self, window: Window, length: u64, smallest: u64) -> Option<Window> {
+    pub(crate) fn due(&mut self, window: StridedWindow, length: u64, smallest: u64) -> Option<StridedWindow> {
         if self.bytes >= self.zones.bytes {
             self.bytes = 0;
             let start = window.start.saturating_add(self.zones.range).saturating_add(self.zones.skip);
             if start.saturating_add(smallest) > length {
                 return Some(self.first(length));
             }
-            return Some(Window { start, end: start.saturating_add(self.zones.range).min(length) });
+            return Some(StridedWindow { start, end: start.saturating_add(self.zones.range).min(length) });
         }
         self.bytes.is_multiple_of(self.zones.range).then_some(window)
     }
@@ -90,6 +90,6 @@ mod tests {
         strided.count(4);
         assert_eq!(strided.due(window, 100, 4), Some(window));
         strided.count(8);
-        assert_eq!(strided.due(window, 100, 4), Some(Window { start: 8, end: 16 }));
+        assert_eq!(strided.due(window, 100, 4), Some(StridedWindow { start: 8, end: 16 }));
     }
 }

@@ -174,10 +174,10 @@ fn a_long_test_has_a_course() {
     rates.extend([3000; 700]);
     rates.extend([500; 700]);
     let found = of(&[row(written(&rates))], "write.iops");
-    let course = found.course.unwrap();
-    assert_eq!((course.first, course.last), (3000.0, 500.0));
-    assert_eq!(course.last_interval.unwrap().judge(Bound::AtLeast, 1000.0), Verdict::Fail);
-    assert_eq!(of(&[row(written(&[3000; 1700]))], "write.iops").course, None, "170 s are too short");
+    let rates_of_thirds = found.rates_of_thirds.unwrap();
+    assert_eq!((rates_of_thirds.first, rates_of_thirds.last), (3000.0, 500.0));
+    assert_eq!(rates_of_thirds.last_interval.unwrap().judge(Bound::AtLeast, 1000.0), Verdict::Fail);
+    assert_eq!(of(&[row(written(&[3000; 1700]))], "write.iops").rates_of_thirds, None, "170 s are too short");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use results::evidence::{Mount, Seen as Fact, Storage};
-use results::{JobRecord, JobSetup, Latency, Node, Part, RunRecord, Samples, Span};
+use results::{ActiveSpan, JobRecord, JobSetup, Latency, Node, RankRecord, RunRecord, Samples};
 
 use super::progress::Progress;
 use crate::agreement::agreement;
@@ -98,8 +98,8 @@ fn recorded(seats: &[Seat], rank: u32) -> Reached {
     let mut run = RunRecord::new("fio-3.42", 0);
     run.nodes[0].name.clone_from(&seats[rank as usize].name);
     run.jobs = vec![job];
-    let spans = vec![Span { stage: 0, start_ns: 0, end_ns: 60_000_000_000 }];
-    run.take_part(Part { rank, clock: None, spans }, RANKS as u32);
+    let spans = vec![ActiveSpan { stage: 0, start_ns: 0, end_ns: 60_000_000_000 }];
+    run.take_part(RankRecord { rank, clock: None, spans }, RANKS as u32);
     Reached { record: Some(Box::new(run)), ..Reached::new(1, Round::Recorded) }
 }
 

@@ -9,7 +9,7 @@ use results::{Note, Severity};
 use workload::Op;
 
 use super::histograms::Histograms;
-use super::rows::{Chunk, Row};
+use super::rows::{Chunk, LogRow};
 use super::windows::{Closing, Windows};
 use super::writer::LogSender;
 use super::{CHUNK_HISTOGRAMS, CHUNK_ROWS, CHUNKS_MAX, WINDOW_CHUNK_ROWS, epoch_ms};
@@ -113,7 +113,7 @@ impl LogBuffer {
         match &mut self.requests {
             Requests::Each => {
                 let Op { offset, length, .. } = *op;
-                self.put(Row::Request { at_ns, offset, slat_ns, clat_ns, length, direction, priority });
+                self.put(LogRow::Request { at_ns, offset, slat_ns, clat_ns, length, direction, priority });
             }
             Requests::Windows(windows) => {
                 if windows.note(direction, slat_ns, clat_ns, at_ns) {
@@ -202,7 +202,7 @@ impl LogBuffer {
     }
 
     #[inline]
-    fn put(&mut self, row: Row) {
+    fn put(&mut self, row: LogRow) {
         if self.chunk.rows.len() == self.chunk_rows {
             self.hand_over();
         }

@@ -6,7 +6,7 @@ use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::core::inflate_flags::{TINFL_FLAG_HAS_MORE_INPUT, TINFL_FLAG_PARSE_ZLIB_HEADER};
 use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
 
-use super::lines::Line;
+use super::lines::LogLine;
 use super::samples::Layout;
 
 /// Bytes that are read, and inflated, at once; a power of two, of at least twice what a reference reaches back.
@@ -28,7 +28,7 @@ pub enum InflateError {
 
 /// Writes the lines of a compressed log: zlib streams, one after the other, of samples in any layout of fio's.
 pub fn inflate_log(log: &mut impl Read, out: &mut impl Write) -> Result<(), InflateError> {
-    let mut samples = Samples { bytes: Vec::new(), layout: None, line: Line::new() };
+    let mut samples = Samples { bytes: Vec::new(), layout: None, line: LogLine::new() };
     let mut state = DecompressorOxide::new();
     let (mut input, mut window) = (vec![0; PART_BYTES], vec![0; PART_BYTES]);
     let (mut at, mut ended) = (0, true);
@@ -63,7 +63,7 @@ struct Samples {
     bytes: Vec<u8>,
     /// `None` before the first part.
     layout: Option<Layout>,
-    line: Line,
+    line: LogLine,
 }
 
 impl Samples {

@@ -2,7 +2,7 @@
 
 use job::WindowValue;
 
-use super::rows::{HistogramRow, NO_SUBMISSION, Row, Subject};
+use super::rows::{HistogramRow, LogRow, NO_SUBMISSION, Subject};
 
 /// The columns that not every log has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,9 +44,9 @@ pub(super) struct Entry {
 impl Entry {
     /// Of `row` in the log of `subject`; `None`: it says nothing there.
     #[inline]
-    pub(super) fn of(row: &Row, subject: Subject, style: &Style, epoch_ms: u64) -> Option<Entry> {
+    pub(super) fn of(row: &LogRow, subject: Subject, style: &Style, epoch_ms: u64) -> Option<Entry> {
         match *row {
-            Row::Request { at_ns, offset, slat_ns, clat_ns, length, direction, priority } => {
+            LogRow::Request { at_ns, offset, slat_ns, clat_ns, length, direction, priority } => {
                 if subject == Subject::Slat && slat_ns == NO_SUBMISSION {
                     return None;
                 }
@@ -62,7 +62,7 @@ impl Entry {
                     issue_ns: if issued { at_ns.saturating_sub(clat_ns) } else { 0 },
                 })
             }
-            Row::Window { at_ms, value, largest, subject: of, direction } => {
+            LogRow::Window { at_ms, value, largest, subject: of, direction } => {
                 let value = if style.value == WindowValue::Largest { largest } else { value };
                 let at_ms = at_ms + epoch_ms;
                 let direction = direction as u32;
@@ -89,7 +89,7 @@ fn value_of_request(subject: Subject, length: u64, slat_ns: u64, clat_ns: u64) -
 const LINE_BYTES: usize = 192;
 
 /// A line that is made from its end, as the digits of a number are.
-pub(super) struct Line {
+pub(super) struct LogLine {
     bytes: [u8; LINE_BYTES],
     start: usize,
     /// Where the part behind the value begins, and what it says: the next line mostly ends as this one.
@@ -114,9 +114,9 @@ impl End {
     }
 }
 
-impl Line {
-    pub(super) fn new() -> Line {
-        Line { bytes: [0; LINE_BYTES], start: LINE_BYTES, end: None }
+impl LogLine {
+    pub(super) fn new() -> LogLine {
+        LogLine { bytes: [0; LINE_BYTES], start: LINE_BYTES, end: None }
     }
 
     /// The line of an entry.
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn lines_that_follow_one_another() {
         let columns = Columns::default();
-        let mut line = Line::new();
+        let mut line = LogLine::new();
         let mut of = |value, direction, length, priority| {
             let entry = Entry { at_ms: 7, value, direction, length, priority, ..Entry::default() };
             String::from_utf8(line.of(&entry, columns).to_vec()).expect("a line is text")
@@ -234,7 +234,7 @@ mod tests {
             issue_ns: most,
         };
         let columns = Columns { offset: true, both: true, whole_priority: true, issue_time: true };
-        let line = String::from_utf8(Line::new().of(&entry, columns).to_vec()).expect("a line is text");
+        let line = String::from_utf8(LogLine::new().of(&entry, columns).to_vec()).expect("a line is text");
         assert_eq!(line, format!("{most}, {most}, {most}, {}, {most}, {most}, 0x4007, {most}\n", u32::MAX));
     }
 }

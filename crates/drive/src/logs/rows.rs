@@ -43,7 +43,7 @@ impl Subject {
 
 /// What is logged of a request or of a window. Times count from the beginning of what is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Row {
+pub(crate) enum LogRow {
     /// One I/O: a line in each of the logs. `priority`: its own, 0 for that of its thread.
     Request { at_ns: u64, offset: u64, slat_ns: u64, clat_ns: u64, length: u64, direction: Direction, priority: u16 },
     /// One window: a line in one log.
@@ -65,7 +65,7 @@ pub(super) struct HistogramRow {
 pub(super) struct Chunk {
     /// What is added to each time, ms.
     pub(super) epoch_ms: u64,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<LogRow>,
     pub(super) histograms: Vec<HistogramRow>,
 }
 

@@ -2,7 +2,7 @@
 
 use job::{Direction, PerDirection, Reporting};
 
-use super::rows::{NO_SUBMISSION, Row, Subject};
+use super::rows::{LogRow, NO_SUBMISSION, Subject};
 use crate::recorder::Recorder;
 
 /// Sum and largest of one latency in a window, ns.
@@ -53,7 +53,7 @@ impl Rate {
 
     /// Closes the window. The rate is over the time between its line and the line before: at least a millisecond, so that
     /// nothing is lost of a last window that is shorter.
-    fn close(&mut self, at_ns: u64, recorder: &Recorder, put: &mut impl FnMut(Row)) {
+    fn close(&mut self, at_ns: u64, recorder: &Recorder, put: &mut impl FnMut(LogRow)) {
         let at_ms = (at_ns / 1_000_000).max(self.opened_ms + 1);
         let spent_ms = at_ms - self.opened_ms;
         self.opened_ms = at_ms;
@@ -66,7 +66,7 @@ impl Rate {
             let done = counter - std::mem::replace(&mut self.then[direction], counter);
             if done > 0 {
                 let value = done * 1000 / spent_ms / unit;
-                put(Row::Window { at_ms, value, largest: value, subject: self.subject, direction });
+                put(LogRow::Window { at_ms, value, largest: value, subject: self.subject, direction });
             }
         }
     }
@@ -135,7 +135,7 @@ impl Windows {
     }
 
     /// Closes a direction's window of latencies.
-    pub(super) fn close_latencies(&mut self, direction: Direction, at_ns: u64, mut put: impl FnMut(Row)) {
+    pub(super) fn close_latencies(&mut self, direction: Direction, at_ns: u64, mut put: impl FnMut(LogRow)) {
         let window = &mut self.latencies[direction];
         let sums = [
             (Subject::Slat, window.submitted, window.slat),
@@ -145,7 +145,7 @@ impl Windows {
         for (subject, count, sum) in sums.into_iter().filter(|(_, count, _)| *count > 0) {
             let mean_ns = (sum.total_ns + count / 2) / count;
             let at_ms = at_ns / 1_000_000;
-            put(Row::Window { at_ms, value: mean_ns, largest: sum.largest_ns, subject, direction });
+            put(LogRow::Window { at_ms, value: mean_ns, largest: sum.largest_ns, subject, direction });
         }
         let due_ns = end_of_window(at_ns, self.length_ns);
         *window = Latencies { due_ns, ..Latencies::default() };
@@ -162,7 +162,13 @@ impl Windows {
     }
 
     /// Closes the windows of rates.
-    pub(super) fn close_rates(&mut self, closing: Closing, at_ns: u64, recorder: &Recorder, mut put: impl FnMut(Row)) {
+    pub(super) fn close_rates(
+        &mut self,
+        closing: Closing,
+        at_ns: u64,
+        recorder: &Recorder,
+        mut put: impl FnMut(LogRow),
+    ) {
         for rate in self.rates.iter_mut().filter(|rate| closing.closes(rate.due_ns, rate.length_ns, at_ns)) {
             rate.close(at_ns, recorder, &mut put);
         }

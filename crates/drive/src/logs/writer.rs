@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use os::thread::{ThreadError, set_affinity};
 
 use super::deflate::zlib;
-use super::lines::{Entry, Line, Style, write_histogram};
+use super::lines::{Entry, LogLine, Style, write_histogram};
 use super::rows::{Chunk, Subject};
 use super::samples::Layout;
 use crate::bounds::Bounds;
@@ -63,7 +63,7 @@ impl LogWriter {
         let (sender, messages) = channel();
         let (ended, done) = channel();
         let files = files.into_iter().map(Writing::new).collect();
-        let mut scribe = Scribe { files, targets, line: Line::new(), bytes: Vec::new() };
+        let mut scribe = Scribe { files, targets, line: LogLine::new(), bytes: Vec::new() };
         let work = move || {
             let unbound = bind(&cpus);
             scribe.work(&messages);
@@ -138,7 +138,7 @@ impl Writing {
 struct Scribe {
     files: Vec<Writing>,
     targets: Vec<Targets>,
-    line: Line,
+    line: LogLine,
     /// The lines of one chunk in one log.
     bytes: Vec<u8>,
 }

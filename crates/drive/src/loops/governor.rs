@@ -25,7 +25,7 @@ const POLL_NS: u64 = 1_000;
 
 /// The beginning of a window of a minimum rate.
 #[derive(Clone, Copy, Debug)]
-struct Window {
+struct MinimumRateWindow {
     since_ns: u64,
     bytes: u64,
     ios: u64,
@@ -53,7 +53,7 @@ pub struct Governor {
     /// When a minimum rate is checked next; `u64::MAX`: there is none.
     minimum_due_ns: PerDirection<u64>,
     /// Where the window of a minimum rate began.
-    windows: PerDirection<Option<Window>>,
+    windows: PerDirection<Option<MinimumRateWindow>>,
     /// Checks what is read.
     pub(super) verification: Option<Verification>,
     /// What is noted when requests start; `None`: nothing.
@@ -212,7 +212,7 @@ impl Governor {
     fn check_minimum_rate(&mut self, direction: Direction, now_ns: u64, recorder: &Recorder) -> Step {
         let cycle_ns = u64::from(self.pacing.rate_cycle_ms) * 1_000_000;
         let (bytes, ios) = (recorder.bytes(direction), recorder.completed(direction));
-        let window = self.windows[direction].replace(Window { since_ns: now_ns, bytes, ios });
+        let window = self.windows[direction].replace(MinimumRateWindow { since_ns: now_ns, bytes, ios });
         self.minimum_due_ns[direction] = now_ns.saturating_add(cycle_ns);
         let Some(window) = window else { return Ok(()) };
         let spent_ns = u128::from(now_ns.saturating_sub(window.since_ns).max(1));

@@ -4,7 +4,7 @@ use engine::{Engine, Queued};
 use job::Direction;
 use workload::{Op, OpKind, Refill};
 
-use super::synchronous::Settled;
+use super::synchronous::TransferEnd;
 use super::{Drive, Ended, Failure, Step, UNTIMED};
 use crate::logs::NO_SUBMISSION;
 
@@ -72,8 +72,8 @@ impl<E: Engine> Drive<'_, E> {
             unreachable!("a synchronous engine is done when queue returns");
         };
         self.parts.recorder.single_calls(1);
-        let (_, settled) = self.settle(completion, op, Direction::Write)?;
-        if settled == Settled::Whole {
+        let (_, settled) = self.finish_transfer(completion, op, Direction::Write)?;
+        if settled == TransferEnd::Whole {
             let end_ns = self.now_ns();
             let clat_ns = end_ns.saturating_sub(start_ns);
             self.parts.recorder.transferred(Direction::Write, op.length);

@@ -17,7 +17,7 @@ const PARTS_MAX: u32 = 1_000_000;
 
 /// What became of a request that was not over at once.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Settled {
+pub(super) enum TransferEnd {
     /// Everything was transferred.
     Whole,
     /// It moves nothing: an operation on a name came with it, or with one before it.
@@ -85,25 +85,25 @@ impl<E: Engine> Drive<'_, E> {
             let Queued::Done(mut completion) = self.engine.queue(slot, &op, 0) else {
                 unreachable!("a synchronous engine is done when queue returns");
             };
-            let mut settled = Settled::Whole;
+            let mut settled = TransferEnd::Whole;
             if completion.result != op.length as i64 {
-                (completion, settled) = self.settle(completion, &op, direction)?;
+                (completion, settled) = self.finish_transfer(completion, &op, direction)?;
             }
             slot = completion.slot;
-            if settled == Settled::Failed {
+            if settled == TransferEnd::Failed {
                 continue;
             }
             self.parts.recorder.transferred(direction, op.length);
             if TIMED {
                 let end_ns = self.now_ns();
                 let mut clat_ns = end_ns.saturating_sub(start_ns);
-                if settled == Settled::Operation {
+                if settled == TransferEnd::Operation {
                     clat_ns = self.operated::<GOVERNED>(&op, end_ns);
                 } else {
                     self.parts.recorder.timed_sync(direction, clat_ns);
                 }
                 if GOVERNED {
-                    if settled == Settled::Whole {
+                    if settled == TransferEnd::Whole {
                         self.log(&op, (NO_SUBMISSION, clat_ns), end_ns, 0);
                     }
                     let stamps = Governed { lat_ns: clat_ns, intended_ns, end_ns, number };
@@ -174,15 +174,15 @@ impl<E: Engine> Drive<'_, E> {
         start_ns: u64,
     ) -> Step<Slot<E>> {
         self.cursor += 1;
-        let (completion, settled) = self.settle(completion, op, direction)?;
+        let (completion, settled) = self.finish_transfer(completion, op, direction)?;
         let now_ns = self.now_ns();
-        if settled != Settled::Failed {
+        if settled != TransferEnd::Failed {
             self.parts.recorder.transferred(direction, op.length);
         }
         match settled {
-            Settled::Whole => self.parts.recorder.timed_sync(direction, now_ns.saturating_sub(start_ns)),
-            Settled::Operation => drop(self.operated::<false>(op, now_ns)),
-            Settled::Failed => {}
+            TransferEnd::Whole => self.parts.recorder.timed_sync(direction, now_ns.saturating_sub(start_ns)),
+            TransferEnd::Operation => drop(self.operated::<false>(op, now_ns)),
+            TransferEnd::Failed => {}
         }
         if now_ns >= self.parts.phase.next_ns {
             self.poll_events(now_ns)?;
@@ -203,12 +203,12 @@ impl<E: Engine> Drive<'_, E> {
 
     /// Continues a short transfer, or decides about an error that the job may survive.
     #[cold]
-    pub(super) fn settle(
+    pub(super) fn finish_transfer(
         &mut self,
         first: Completion<E>,
         op: &Op,
         direction: Direction,
-    ) -> Step<(Completion<E>, Settled)> {
+    ) -> Step<(Completion<E>, TransferEnd)> {
         let mut completion = first;
         let mut done: u64 = 0;
         for _ in 0..PARTS_MAX {
@@ -221,19 +221,19 @@ impl<E: Engine> Drive<'_, E> {
                     }
                     return Err(Box::new(Ended::Finished));
                 }
-                OPERATION => return Ok((completion, Settled::Operation)),
+                OPERATION => return Ok((completion, TransferEnd::Operation)),
                 error if error < 0 => {
                     self.parts.failed(op, -error as i32, "io_u error")?;
-                    return Ok((completion, Settled::Failed));
+                    return Ok((completion, TransferEnd::Failed));
                 }
                 0 => {
                     self.parts.failed(op, 5, "full resid")?;
-                    return Ok((completion, Settled::Failed));
+                    return Ok((completion, TransferEnd::Failed));
                 }
                 bytes => done += bytes as u64,
             }
             if done >= op.length {
-                return Ok((completion, Settled::Whole));
+                return Ok((completion, TransferEnd::Whole));
             }
             self.parts.recorder.shortened(direction);
             let Queued::Done(next) = self.engine.queue(completion.slot, op, done) else {

@@ -87,7 +87,7 @@ impl Phrase {
     }
 
     /// The same words for several, each figure from its least to its greatest; `None`: the words differ.
-    pub fn together(all: &[&Phrase]) -> Option<String> {
+    pub fn joined(all: &[&Phrase]) -> Option<String> {
         let (first, rest) = all.split_first()?;
         let alike = |other: &&Phrase| other.words == first.words && other.figures.len() == first.figures.len();
         if !rest.iter().all(alike) {
@@ -105,7 +105,7 @@ impl Phrase {
 
 impl fmt::Display for Phrase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&Phrase::together(&[self]).unwrap_or_default())
+        f.write_str(&Phrase::joined(&[self]).unwrap_or_default())
     }
 }
 
@@ -127,8 +127,8 @@ mod tests {
         let of = |rate_mb: f64, busy: f64| Phrase::new("{} while {} busy", [rate(rate_mb * 1e6), percent(busy)]);
         assert_eq!(of(169.0, 0.5).to_string(), "169 MB/s while 50 % busy");
         let all = [&of(900.0, 0.5), &of(169.0, 0.501), &of(3_724.0, 0.499)];
-        assert_eq!(Phrase::together(&all).unwrap(), "169 MB/s to 3,724 MB/s while 50 % busy");
-        assert_eq!(Phrase::together(&[&of(1.0, 0.5), &Phrase::new("{}", [rate(1.0)])]), None);
+        assert_eq!(Phrase::joined(&all).unwrap(), "169 MB/s to 3,724 MB/s while 50 % busy");
+        assert_eq!(Phrase::joined(&[&of(1.0, 0.5), &Phrase::new("{}", [rate(1.0)])]), None);
         assert_eq!(Phrase::new("a file {}", []).to_string(), "a file {}");
         assert!(of(900.0, 0.5).is_near(&of(500.0, 0.26)) && !of(900.0, 0.5).is_near(&of(169.0, 0.5)));
     }

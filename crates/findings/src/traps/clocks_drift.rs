@@ -1,6 +1,6 @@
 //! T41: the clocks of nodes moved apart during the run.
 
-use results::{Finding, Node, RunRecord, Severity, Window};
+use results::{ActiveWindow, Finding, Node, RunRecord, Severity};
 
 use crate::explanation::Explanation;
 use crate::report::Report;
@@ -29,7 +29,7 @@ const LEAST_NS: f64 = 1e6;
 pub(crate) fn find(record: &RunRecord) -> Vec<Finding> {
     let windows = record.together.iter().flat_map(|together| &together.windows);
     // Stages follow each other.
-    let whole_ns = windows.map(Window::whole_ns).fold(0u64, u64::saturating_add);
+    let whole_ns = windows.map(ActiveWindow::whole_ns).fold(0u64, u64::saturating_add);
     record.nodes.iter().filter_map(|node| judge(node, whole_ns as f64)).collect()
 }
 

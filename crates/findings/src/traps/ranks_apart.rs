@@ -1,6 +1,6 @@
 //! T36: the ranks did not run at the same time.
 
-use results::{Finding, RunRecord, Severity, Window};
+use results::{ActiveWindow, Finding, RunRecord, Severity};
 
 use crate::explanation::Explanation;
 use crate::report::Report;
@@ -29,7 +29,7 @@ pub(crate) fn find(record: &RunRecord) -> Vec<Finding> {
     windows.filter(|window| window.ranks > 1).filter_map(judge).collect()
 }
 
-fn judge(window: &Window) -> Option<Finding> {
+fn judge(window: &ActiveWindow) -> Option<Finding> {
     let outside = window.outside().filter(|outside| *outside >= OUTSIDE)?;
     let common_ns = window.all_active_ns() as f64;
     let (start_ns, end_ns) = (window.start_skew_ns() as f64, window.end_skew_ns() as f64);

@@ -1,7 +1,7 @@
 //! Nodes beside each other: missing, apart, slow, quick by a cache, limited by themselves, mounted otherwise.
 
 use results::evidence::{Seen, ServerIdentity, StorageClass, WireCounters};
-use results::{ClockOffset, Finding, MissingRank, Part, ReadWrite, RunRecord, Severity, Span};
+use results::{ActiveSpan, ClockOffset, Finding, MissingRank, RankRecord, ReadWrite, RunRecord, Severity};
 
 use crate::scene::*;
 
@@ -16,8 +16,8 @@ fn node(name: &str, iops: u64) -> RunRecord {
 fn rank(number: u32, start_ms: i64, end_ms: i64) -> RunRecord {
     let mut record = node(&format!("n{number}"), 1000);
     let ns = |ms: i64| ms * 1_000_000;
-    let spans = vec![Span { stage: 0, start_ns: ns(start_ms), end_ns: ns(end_ms) }];
-    record.take_part(Part { rank: number, clock: None, spans }, 2);
+    let spans = vec![ActiveSpan { stage: 0, start_ns: ns(start_ms), end_ns: ns(end_ms) }];
+    record.take_part(RankRecord { rank: number, clock: None, spans }, 2);
     record
 }
 

@@ -3,8 +3,8 @@
 use findings::{Aspect, Passes, examined, of_passes, of_phase_rows};
 use results::evidence::{Image, Layer, LayerKind, Seen, Storage, StorageClass};
 use results::{
-    ClockFacts, DeviceTraffic, Finding, Host, JobRecord, JobSetup, Node, Part, PhaseConditions, PhaseRecord, Question,
-    Row, RunRecord, Study, Target,
+    ClockFacts, DeviceTraffic, Finding, Host, JobRecord, JobSetup, Node, PhaseConditions, PhaseRecord, Question,
+    RankRecord, Row, RunRecord, Study, Target,
 };
 
 use crate::scene::{GIB, MIB, direct, disk_storage, look, on, on_disk, rates, reader};
@@ -204,7 +204,7 @@ fn pass_on_nodes(round: u32, nodes: &[(&str, u64)], change: impl Fn(&str, &mut P
         job.conditions = Some(Box::new(conditions));
         run.jobs.push(job);
         let host = Host { clock: Some(tsc()), ..Host::default() };
-        let part = Some(Part { rank: index as u32, ..Part::default() });
+        let part = Some(RankRecord { rank: index as u32, ..RankRecord::default() });
         run.nodes.push(Node { name: (*name).into(), host, storages: vec![disk_storage()], part, ..Node::default() });
     }
     let whole = PhaseRecord { conditions: Some(PhaseConditions::default()), operations: 3_000, ..pass("create") };

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use guide::compare::expectation;
 use guide::study::Place;
-use guide::time::{Cache, Memory, Options, Phase, Recipe, Start, time};
+use guide::time::{Cache, Memory, Options, Recipe, Start, TimedCommand, time};
 
 use super::answer::{Shared, answer};
 use crate::process::streams::refused;
@@ -111,9 +111,9 @@ impl Time {
 }
 
 /// The user's command.
-fn phase(words: &[OsString], shell: bool) -> Phase {
+fn phase(words: &[OsString], shell: bool) -> TimedCommand {
     let words: Vec<String> = words.iter().map(|word| job::bytes::shown(Path::new(word))).collect();
     let title = words.join(" ");
     let words = if shell { ["sh", "-c", &title].map(str::to_owned).to_vec() } else { words };
-    Phase { name: "command".to_owned(), title, words }
+    TimedCommand { name: "command".to_owned(), title, words }
 }

@@ -5,12 +5,12 @@ use std::sync::{Arc, OnceLock};
 use cluster::Link;
 use guide::bench::{Conditions, run_line};
 use guide::nodes::{Asking, Nodes};
-use guide::smallfiles::{Done, Phase, Standing, Suite};
+use guide::smallfiles::{Done, NodeRole, Phase, Suite};
 use guide::watch::Step;
 use guide::{Problem, Watcher};
 use job::Request;
 use results::RunRecord;
-use run::Company;
+use run::OtherRanks;
 
 static LINK: OnceLock<Arc<Link>> = OnceLock::new();
 
@@ -20,7 +20,7 @@ pub(super) fn connect(link: Link) -> &'static Arc<Link> {
 }
 
 /// The other ranks; `None`: this program runs alone.
-pub(crate) fn company() -> Option<Arc<dyn Company>> {
+pub(crate) fn other_ranks() -> Option<Arc<dyn OtherRanks>> {
     LINK.get().map(|link| Arc::clone(link) as _)
 }
 
@@ -40,8 +40,8 @@ pub(crate) fn leave() {
 pub(crate) struct Ranks;
 
 impl Nodes for Ranks {
-    fn standing(&self) -> Standing {
-        LINK.get().map_or(Standing::ALONE, |link| link.standing())
+    fn standing(&self) -> NodeRole {
+        LINK.get().map_or(NodeRole::ALONE, |link| link.standing())
     }
 
     fn phase(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use guide::Problem;
 use job::Request;
-use run::Company;
+use run::OtherRanks;
 
 use super::launcher::Launched;
 use crate::process::status::UNUSABLE;
@@ -65,7 +65,7 @@ pub(super) fn run(
 }
 
 /// No rank but this one.
-pub(crate) fn company() -> Option<Arc<dyn Company>> {
+pub(crate) fn other_ranks() -> Option<Arc<dyn OtherRanks>> {
     None
 }
 

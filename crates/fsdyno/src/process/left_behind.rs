@@ -21,7 +21,7 @@ const BEYOND_PATIENCE: Duration = Duration::from_secs(2);
 
 /// What was told through the pipe.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct PipeReport {
     /// `None`: the process ended before it had one.
     pub(super) status: Option<u8>,
     /// What it has made and not removed.
@@ -47,8 +47,8 @@ pub(super) fn status_message(status: u8) -> [u8; 2] {
 }
 
 /// Reads until there is a status, or nothing more.
-pub(super) fn hear(reader: &mut impl Read) -> Told {
-    let mut told = Told::default();
+pub(super) fn hear(reader: &mut impl Read) -> PipeReport {
+    let mut told = PipeReport::default();
     while let Some([kind]) = read(reader) {
         if kind == STATUS {
             told.status = read(reader).map(|[status]| status);
@@ -74,7 +74,7 @@ fn read<const N: usize>(reader: &mut impl Read) -> Option<[u8; N]> {
 
 /// Removes what a process has left that is gone. Storage that does not answer must not keep this process from ending: a
 /// third one does it.
-pub(crate) fn remove(told: &Told) {
+pub(crate) fn remove(told: &PipeReport) {
     if told.directories.is_empty() {
         return;
     }
@@ -105,9 +105,9 @@ mod tests {
     fn what_was_made_and_not_removed_is_known_at_the_end() {
         let told = |bytes: &[u8]| hear(&mut &bytes[..]);
         let all = told(b"m\x02\0/am\x02\0/bg\x02\0/as\x07ignored");
-        assert_eq!(all, Told { status: Some(7), directories: vec!["/b".into()] });
-        assert_eq!(told(b"m\x02\0/a"), Told { status: None, directories: vec!["/a".into()] }, "killed");
-        assert_eq!(told(b"m\x09\0/a"), Told::default(), "killed in the middle of a word");
-        assert_eq!(told(b""), Told::default());
+        assert_eq!(all, PipeReport { status: Some(7), directories: vec!["/b".into()] });
+        assert_eq!(told(b"m\x02\0/a"), PipeReport { status: None, directories: vec!["/a".into()] }, "killed");
+        assert_eq!(told(b"m\x09\0/a"), PipeReport::default(), "killed in the middle of a word");
+        assert_eq!(told(b""), PipeReport::default());
     }
 }

@@ -9,7 +9,7 @@ const VARIABLE: &str = "FSDYNO_PATIENCE";
 
 /// Orders of a run, with the bounds of this program.
 pub(crate) fn control() -> Control {
-    Control::with_bounds(bounds()).in_company(crate::nodes::company())
+    Control::with_bounds(bounds()).with_other_ranks(crate::nodes::other_ranks())
 }
 
 pub(crate) fn bounds() -> Bounds {

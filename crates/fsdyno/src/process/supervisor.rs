@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use os::process::{Ended, Side, close_standard_streams, closes_within, divide, end_with_parent, wait_for};
 
-use super::left_behind::{self, Told};
+use super::left_behind::{self, PipeReport};
 use super::status::BY_SIGNAL;
 use super::streams::print_stderr;
 
@@ -94,14 +94,14 @@ fn report_end(status: u8) {
 }
 
 /// Waits for the working process; its status, and what it has left.
-pub(crate) fn wait(child: u32, mut reader: PipeReader) -> (u8, Told) {
+pub(crate) fn wait(child: u32, mut reader: PipeReader) -> (u8, PipeReport) {
     let told = left_behind::hear(&mut reader);
     if let Some(status) = told.status.filter(|_| !closes_within(&reader, END_WAIT)) {
         print_stderr(&format!(
             "note: process {child} is stuck in the kernel and keeps running; it ends when the storage responds"
         ));
         // It holds them.
-        return (status, Told::default());
+        return (status, PipeReport::default());
     }
     (ended(child, told.status), told)
 }

@@ -4,7 +4,7 @@ use results::RunRecord;
 use testkit::{Place, Running, shell, wait_until};
 
 use crate::launcher::{agent_and_worker, command, program, runs, signal};
-use crate::together::{on_own_filesystems, record};
+use crate::one_record::{on_own_filesystems, record};
 
 const LONG: &str = "--name=a --ioengine=null --size=1g --bs=4k --rw=read --rate_iops=500 --time_based --runtime=8 \
                     --record=run.json --record-interval=0";

@@ -7,7 +7,7 @@ use results::{JobRecord, Study};
 use testkit::{Place, Running, is_root, shell, skip, wait_until};
 
 use crate::launcher::{hosts_are_found, program, with_mpich};
-use crate::together::record;
+use crate::one_record::record;
 
 /// Hosts `node1`, `node2` … on a network of their own.
 struct Hosts {

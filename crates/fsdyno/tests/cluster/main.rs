@@ -4,5 +4,5 @@ mod breaks;
 mod hosts;
 mod launcher;
 mod nfs;
+mod one_record;
 mod questions;
-mod together;

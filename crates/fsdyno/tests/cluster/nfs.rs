@@ -7,7 +7,7 @@ use testkit::stack::{inside_beside_others, show};
 use testkit::{Place, Ran, Running, shell, word};
 
 use crate::launcher::{hosts_are_found, program};
-use crate::together::record;
+use crate::one_record::record;
 
 /// The link of the server, Mbit/s, which the clients are told as their own.
 const LINK_MBIT: u64 = 40;

@@ -4,7 +4,7 @@ use results::{Latency, Node, Row, RunRecord, Study, Window};
 use testkit::{Place, wait_until};
 
 use crate::launcher::{agent_and_worker, command, launcher, program, ran, runs, signal};
-use crate::together::on_own_filesystems;
+use crate::one_record::on_own_filesystems;
 
 /// What of a question has stayed in a directory.
 fn left(place: &Place) -> Vec<String> {

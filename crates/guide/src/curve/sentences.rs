@@ -7,10 +7,10 @@ use text::quantity::{count_per_s, latency, number};
 use crate::requests::Requests;
 
 /// A latency above this multiple of the floor is away from it: the sentences say twice.
-const AWAY: f64 = 2.0;
+const ABOVE_FLOOR: f64 = 2.0;
 
 /// A rate above this multiple of the capacity is more than chance.
-const MORE: f64 = 1.05;
+const ABOVE_CAPACITY: f64 = 1.05;
 
 /// A load that was offered, and what came of it.
 struct Load {
@@ -101,8 +101,9 @@ fn kept(loads: &[Load]) -> String {
     };
     // Well below that rate it may answer much sooner.
     let tail = |upto: usize| p99(upto).map_or(0.0, |ns| ns as f64);
-    let is_sooner =
-        |upto: &usize| loads[*upto].served == Served::Yes && tail(*upto) > 0.0 && tail(*upto) * AWAY < tail(index);
+    let is_sooner = |upto: &usize| {
+        loads[*upto].served == Served::Yes && tail(*upto) > 0.0 && tail(*upto) * ABOVE_FLOOR < tail(index)
+    };
     let sooner = (0..index)
         .rev()
         .find(is_sooner)
@@ -121,7 +122,7 @@ fn floor(loads: &[Load]) -> Option<String> {
         let known: Vec<(u32, f64)> =
             loads.iter().filter_map(|load| Some((load.percent, pick(&load.response)? as f64))).collect();
         let (lowest_at, lowest) = known.iter().copied().min_by(|one, other| one.1.total_cmp(&other.1))?;
-        let is_away = |(_, ns): &(u32, f64)| *ns > AWAY * lowest;
+        let is_away = |(_, ns): &(u32, f64)| *ns > ABOVE_FLOOR * lowest;
         let away: Vec<(u32, f64)> = known.iter().copied().filter(is_away).collect();
         let Some((first, at_first)) = away.first() else {
             let last = known.last()?.0;
@@ -210,7 +211,7 @@ fn unclear(open: &[&Load], of_loads: usize) -> String {
 /// More than the capacity was served: the closed loop has not found it.
 fn more_than_capacity(loads: &[Load], capacity: f64) -> Option<String> {
     let best = loads.iter().max_by(|one, other| one.achieved_per_s.total_cmp(&other.achieved_per_s))?;
-    (best.achieved_per_s > capacity * MORE).then(|| {
+    (best.achieved_per_s > capacity * ABOVE_CAPACITY).then(|| {
         format!(
             "The open loop served more than this capacity, {} at {} % load: the real capacity is higher, and the \
              loads are smaller shares of it.",

@@ -146,7 +146,7 @@ fn limit(step: &Step<'_>) -> Option<String> {
     let limits: Vec<Limit> =
         step.rows.iter().filter_map(|row| findings::limits::of_run(row.run.as_ref()?).ok()).collect();
     let first = limits.first()?.limiter;
-    let evidence = Phrase::together(&limits.iter().map(|limit| &limit.evidence).collect::<Vec<_>>());
+    let evidence = Phrase::joined(&limits.iter().map(|limit| &limit.evidence).collect::<Vec<_>>());
     let shown = evidence.filter(|words| !words.is_empty()).map(|words| format!(" ({words})")).unwrap_or_default();
     limits.iter().all(|limit| limit.limiter == first).then(|| format!("limited by {}{shown}", first.word()))
 }

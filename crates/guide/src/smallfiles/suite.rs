@@ -11,15 +11,15 @@ use results::{Finding, Latency, PhaseRecord, RunRecord};
 use run::Control;
 use run::metadata::caches::{Arranged, Cache, Caches};
 use run::metadata::operations::{self, Item, OperationContext, Perform};
+use run::metadata::phase_counters::PhaseCounters;
 use run::metadata::tree::{Family, Tree};
-use run::metadata::witness::Witness;
 use run::metadata::{Outcome, Task, perform};
 use stats::sort;
 
+use super::node_role::NodeRole;
 use super::options::Options;
 use super::phases::{FileUse, Phase};
 use super::relay::Relay;
-use super::standing::Standing;
 use crate::watch::Step;
 use crate::work_directory::reason;
 use crate::{Problem, Watcher};
@@ -36,13 +36,13 @@ pub struct Suite {
     place: Arc<Directory>,
     caches: Caches,
     pub(super) options: Options,
-    pub(super) standing: Standing,
+    pub(super) standing: NodeRole,
     tree: Tree,
     pub(super) context: Arc<OperationContext>,
     /// Numbers of the names that are there, by family.
     there: [Vec<u32>; Family::COUNT],
     /// Sees what happens beside the phases.
-    witness: Witness,
+    witness: PhaseCounters,
 }
 
 /// What came of a phase.
@@ -81,12 +81,12 @@ impl Suite {
     pub fn new(
         place: &Arc<Directory>,
         options: Options,
-        standing: Standing,
+        standing: NodeRole,
         next: &mut dyn FnMut(&Path),
     ) -> Result<Suite, Problem> {
         let tree = Tree::new(options.depth, options.files);
         let shares = options.shared && standing.ranks > 1;
-        let own = Standing::directory_of(if shares { 0 } else { standing.rank });
+        let own = NodeRole::directory_of(if shares { 0 } else { standing.rank });
         next(&place.path().join(&own).join(ROOT));
         let root = if shares && standing.rank > 0 {
             place.enter(ROOT.as_ref()).map_err(unusable)?
@@ -99,18 +99,18 @@ impl Suite {
         let caches = Caches { mount: probe::mount_of(root.path()).ok(), may_drop: options.drop_caches };
         let context = Arc::new(OperationContext::new(root, options.size_bytes));
         let there = Default::default();
-        let witness = Witness::begin(context.root.path());
+        let witness = PhaseCounters::begin(context.root.path());
         let tree = if shares { tree.of_rank(standing.rank) } else { tree };
         Ok(Suite { place: Arc::clone(place), caches, options, standing, tree, context, there, witness })
     }
 
     /// Sees what happens beside the phases with a witness that has watched before.
-    pub(super) fn with_witness(self, witness: Option<Witness>) -> Suite {
+    pub(super) fn with_witness(self, witness: Option<PhaseCounters>) -> Suite {
         Suite { witness: witness.unwrap_or(self.witness), ..self }
     }
 
     /// Gives up the files' directory.
-    pub(super) fn into_witness(self) -> Witness {
+    pub(super) fn into_witness(self) -> PhaseCounters {
         self.witness
     }
 
@@ -209,7 +209,7 @@ impl Suite {
         if self.is_shared() || owner == self.standing.rank {
             return Ok(Arc::clone(&self.context));
         }
-        let own = Standing::directory_of(owner);
+        let own = NodeRole::directory_of(owner);
         let of_rank = if own.as_os_str().is_empty() { None } else { Some(self.place.enter(&own).map_err(unusable)?) };
         let root = of_rank.as_ref().unwrap_or(&self.place).enter(ROOT.as_ref()).map_err(unusable)?;
         Ok(Arc::new(OperationContext::new(root, self.options.size_bytes)))

@@ -35,7 +35,7 @@ impl<'a> Run<'a> {
         let caller = Caller { version: "v", command: Vec::new(), control, watcher };
         let study_run = StudyRun::begin(Question::SmallFiles, places, caller);
         let held = Arc::new(Directory::open(&place.path).unwrap());
-        let suite = Suite::new(&held, options, Standing::ALONE, &mut |_| ()).unwrap();
+        let suite = Suite::new(&held, options, NodeRole::ALONE, &mut |_| ()).unwrap();
         Run { rows: Rows::new(0, nodes), suite, study_run }
     }
 

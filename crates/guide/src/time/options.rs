@@ -7,7 +7,7 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The commands, in their order; `{}` in a word stands for the directory.
-    pub phases: Vec<Phase>,
+    pub phases: Vec<TimedCommand>,
     /// How many rounds; an odd number above 1 is raised by one. `None`: a comparison's number, or its least with one
     /// place.
     pub rounds: Option<u32>,
@@ -29,7 +29,7 @@ pub struct Options {
 
 /// A command that is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Phase {
+pub struct TimedCommand {
     /// Its name in tables: `command`, `clone`.
     pub name: String,
     /// For people.

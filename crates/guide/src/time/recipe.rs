@@ -5,7 +5,7 @@ use std::path::Path;
 use job::lookup::nearest;
 use serde::Deserialize;
 
-use super::options::Phase;
+use super::options::TimedCommand;
 use super::run::words_of_shell;
 use crate::Problem;
 
@@ -112,8 +112,8 @@ impl Recipe {
     }
 
     /// Its phases, as commands.
-    pub fn phases(&self) -> Vec<Phase> {
-        let phase = |written: &Written| Phase {
+    pub fn phases(&self) -> Vec<TimedCommand> {
+        let phase = |written: &Written| TimedCommand {
             name: written.name.clone(),
             title: written.title.clone(),
             words: words_of_shell(&format!("set -e\n{}", written.run)),

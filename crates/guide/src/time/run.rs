@@ -11,14 +11,14 @@ use results::evidence::StorageClass;
 use results::{JobError, Latency, PhaseRecord, PrintedRecord, ReadWrite, TreeRecord};
 
 use super::layers::Layers;
-use super::options::{Options, Phase};
+use super::options::{Options, TimedCommand};
 use crate::Problem;
 use crate::study::StudyRun;
 use crate::watch::{LiveFigures, LivePhase, Step};
 use crate::work_directory::reason;
 
 /// Where a command runs.
-pub(super) struct Place {
+pub(super) struct TimedPlace {
     /// Its working directory, which `{}` stands for.
     pub(super) directory: Directory,
     pub(super) home: Directory,
@@ -74,7 +74,7 @@ pub(super) fn kept_environment(options: &Options) -> impl Iterator<Item = (OsStr
     })
 }
 
-fn environment(place: &Place, options: &Options) -> Vec<(OsString, OsString)> {
+fn environment(place: &TimedPlace, options: &Options) -> Vec<(OsString, OsString)> {
     let own = [("HOME", &place.home), ("TMPDIR", &place.temporary), ("FSDYNO_DIR", &place.directory)];
     let own = own.into_iter().chain([("PWD", &place.directory)]);
     let own = own.map(|(name, directory)| (name.into(), directory.path().as_os_str().to_owned()));
@@ -87,7 +87,7 @@ fn environment(place: &Place, options: &Options) -> Vec<(OsString, OsString)> {
 /// When it cannot be started.
 pub(super) fn run(
     study_run: &mut StudyRun<'_>,
-    place: &Place,
+    place: &TimedPlace,
     words: &[String],
     options: &Options,
     step: &Step,
@@ -128,7 +128,7 @@ pub(super) fn run(
 /// Makes everything durable: how long it took, or that it cannot be done here. `None`: a signal ended the study meanwhile.
 pub(super) fn synced(
     study_run: &mut StudyRun<'_>,
-    place: &Place,
+    place: &TimedPlace,
     options: &Options,
     step: &Step,
 ) -> Option<Option<Duration>> {
@@ -168,9 +168,9 @@ fn last_line(printed: &Printed) -> Option<String> {
 /// When the command cannot be started.
 pub(super) fn measured(
     study_run: &mut StudyRun<'_>,
-    place: &Place,
+    place: &TimedPlace,
     layers: &mut Layers,
-    phase: &Phase,
+    phase: &TimedCommand,
     options: &Options,
     step: &Step,
 ) -> Result<Option<Ran>, Problem> {

@@ -6,7 +6,7 @@ use results::evidence::StorageClass;
 
 use super::Site;
 use super::options::{Cache, Options, Start};
-use super::run::{Place, words_of_shell};
+use super::run::{TimedPlace, words_of_shell};
 use crate::Problem;
 use crate::study::StudyRun;
 use crate::watch::Step;
@@ -57,11 +57,11 @@ pub(super) fn begin(
     site: &Site,
     options: &Options,
     step: &Step,
-) -> Result<Place, Problem> {
+) -> Result<TimedPlace, Problem> {
     let work = &site.work;
     study_run.empty(work)?;
     let make = |name: &str| work.held().make(name).map_err(|error| Problem::new(error.to_string()));
-    let place = Place { directory: make("run")?, home: make("home")?, temporary: make("tmp")?, class: site.class };
+    let place = TimedPlace { directory: make("run")?, home: make("home")?, temporary: make("tmp")?, class: site.class };
     if let Some(words) = options.start.words() {
         unmeasured(study_run, &place, &words, options, step, "bringing the files of --from there")?;
     }
@@ -74,7 +74,7 @@ pub(super) fn begin(
 /// What is done after a run.
 pub(super) fn conclude(
     study_run: &mut StudyRun<'_>,
-    place: &Place,
+    place: &TimedPlace,
     options: &Options,
     step: &Step,
 ) -> Result<(), Problem> {
@@ -86,7 +86,7 @@ pub(super) fn conclude(
 
 fn unmeasured(
     study_run: &mut StudyRun<'_>,
-    place: &Place,
+    place: &TimedPlace,
     words: &[String],
     options: &Options,
     step: &Step,
@@ -102,7 +102,7 @@ fn unmeasured(
 /// Everything durable, and the caches as they are asked for: their state in words; `None`: stopped by a signal.
 pub(super) fn arrange(
     study_run: &mut StudyRun<'_>,
-    place: &Place,
+    place: &TimedPlace,
     options: &Options,
     step: &Step,
 ) -> Result<Option<String>, Problem> {
@@ -152,7 +152,7 @@ fn read(file: &OpenFile, chunk: &mut [u8]) -> Result<(), FileError> {
     }
 }
 
-fn dropped(place: &Place, study_run: &mut StudyRun<'_>) -> Result<Option<String>, Problem> {
+fn dropped(place: &TimedPlace, study_run: &mut StudyRun<'_>) -> Result<Option<String>, Problem> {
     let done = os::caches::drop_all(&place.directory);
     study_run.watcher.looked();
     let state = match place.class {

@@ -91,7 +91,7 @@ fn mincore(fd: BorrowedFd<'_>, kind: FileKind) -> Result<CachedPages, i32> {
     while offset < size {
         let length = (size - offset).min(WINDOW_BYTES);
         answers.resize(length.div_ceil(page) as usize, 0u8);
-        let window = Window::map(fd, offset, length)?;
+        let window = UntouchedMap::map(fd, offset, length)?;
         window.ask(&mut answers)?;
         // The lowest bit says that the page is there; the others are reserved.
         cached += answers.iter().filter(|answer| **answer & 1 != 0).count() as u64;
@@ -101,19 +101,19 @@ fn mincore(fd: BorrowedFd<'_>, kind: FileKind) -> Result<CachedPages, i32> {
 }
 
 /// A part of a file, mapped and never touched.
-struct Window {
+struct UntouchedMap {
     base: NonNull<u8>,
     length: usize,
 }
 
-impl Window {
-    fn map(fd: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Window, i32> {
+impl UntouchedMap {
+    fn map(fd: BorrowedFd<'_>, offset: u64, length: u64) -> Result<UntouchedMap, i32> {
         let length = usize::try_from(length).map_err(|_| libc::EFBIG)?;
         // SAFETY: the kernel chooses the address, so no existing mapping is replaced; nobody reads through it.
         let base =
             unsafe { rustix::mm::mmap(std::ptr::null_mut(), length, ProtFlags::READ, MapFlags::SHARED, fd, offset) };
         let base = base.map_err(|error| error.raw_os_error())?;
-        Ok(Window { base: NonNull::new(base.cast()).expect("mmap never maps address 0 unasked"), length })
+        Ok(UntouchedMap { base: NonNull::new(base.cast()).expect("mmap never maps address 0 unasked"), length })
     }
 
     /// One answer for each page of the window.
@@ -125,7 +125,7 @@ impl Window {
     }
 }
 
-impl Drop for Window {
+impl Drop for UntouchedMap {
     fn drop(&mut self) {
         // SAFETY: address and length are those of the mapping, which nobody else knows.
         unsafe { memory::unmap(self.base, self.length) }

@@ -8,7 +8,7 @@ use text::quantity::{Units, published, rate_number};
 
 use crate::command;
 use crate::headline::verdict::figure;
-use crate::headline::{Headline, metrics, told};
+use crate::headline::{Headline, finding_kinds, metrics};
 use crate::quantity::{duration, megabytes_per_s, number, percent, ratio, shortened, times_between};
 use crate::summary::{Grid, Line};
 
@@ -138,7 +138,7 @@ fn trust(cell: &TestRounds<'_>) -> String {
 }
 
 fn findings(text: &mut String, headline: &Headline) {
-    let all = told::by_kind(&headline.findings);
+    let all = finding_kinds::by_kind(&headline.findings);
     for (index, told) in all.iter().filter(|told| told.first().is_against()).enumerate() {
         let found = told.first();
         let sentences = told.sentences(headline.has_several_targets());

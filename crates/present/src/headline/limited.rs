@@ -79,7 +79,7 @@ fn shown_by(limited: &Limited, has_sentence: bool) -> String {
         Ok(Limiter::Link | Limiter::ServerLink) => true,
         limiter => !has_sentence && limiter != Ok(Limiter::Memory),
     };
-    let shown = Phrase::together(&evidence).filter(|text| is_asked && text.chars().count() <= EVIDENCE);
+    let shown = Phrase::joined(&evidence).filter(|text| is_asked && text.chars().count() <= EVIDENCE);
     shown.filter(|text| !text.is_empty()).map(|text| format!(": {text}")).unwrap_or_default()
 }
 

@@ -1,6 +1,6 @@
 //! The nodes of a test on several, beside each other.
 
-use results::{DirectionFigures, Figures, JobRecord, Node, Repeat, TestRounds, Window};
+use results::{ActiveWindow, DirectionFigures, Figures, JobRecord, Node, Repeat, TestRounds};
 use schemars::JsonSchema;
 use serde::Serialize;
 use stats::median;
@@ -68,12 +68,12 @@ pub(super) fn all(grid: &Grid<'_>) -> Vec<NodesOfTest> {
     let tests = grid.tests().filter_map(|(line, target, cell)| {
         let nodes = nodes(cell);
         let figures = |figure: fn(&NodeFigures) -> Option<f64>| Spread::of(&nodes, figure);
-        let windows: Vec<Window> = cell.repeats.iter().filter_map(window).collect();
-        let outside = windows.iter().filter_map(Window::outside).reduce(f64::max);
+        let windows: Vec<ActiveWindow> = cell.repeats.iter().filter_map(window).collect();
+        let outside = windows.iter().filter_map(ActiveWindow::outside).reduce(f64::max);
         Some(NodesOfTest {
             test: line.pattern.clone(),
             target: grid.targets[target].clone(),
-            all_active_s: windows.iter().map(Window::all_active_ns).min().map(|ns| rounded(ns as f64 / 1e9)),
+            all_active_s: windows.iter().map(ActiveWindow::all_active_ns).min().map(|ns| rounded(ns as f64 / 1e9)),
             outside_percent: outside.map(|share| rounded(share * 100.0)),
             mb_per_s: figures(|node| Some(node.mb_per_s))?,
             iops: figures(|node| Some(node.iops))?,
@@ -86,7 +86,7 @@ pub(super) fn all(grid: &Grid<'_>) -> Vec<NodesOfTest> {
 }
 
 /// When the ranks of the run's stage were active.
-fn window(repeat: &Repeat<'_>) -> Option<Window> {
+fn window(repeat: &Repeat<'_>) -> Option<ActiveWindow> {
     let windows = &repeat.run()?.together.as_ref()?.windows;
     windows.iter().find(|window| window.stage == repeat.stage()).copied()
 }

@@ -3,10 +3,10 @@
 use results::{Question, Severity, Study, Verdict, test_name};
 use text::quantity::{counted, number};
 
-use super::familiar::pairs;
 use super::figures::{rate, throughput, typical_named};
 use super::found::{Found, within};
 use super::next::mostly_void;
+use super::other_tools::pairs;
 use super::standing::{self, Standing};
 use super::test::TestFigures;
 use super::timed::{self, TimeFigures};

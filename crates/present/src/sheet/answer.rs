@@ -3,13 +3,13 @@
 use maud::{Markup, html};
 use results::{Question, Study, Trust};
 
-use super::place::{Place, badge};
+use super::outline::{Outline, badge};
 use super::{glance, tiles, verdicts};
 use crate::headline::{Headline, Step, figures};
 use crate::quantity::{counted, shortened};
 use crate::summary::{Grid, Line};
 
-pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Markup {
+pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Outline) -> Markup {
     let study = grid.study;
     html! {
         section.answer aria-labelledby=(place.id("answer")) {
@@ -25,7 +25,7 @@ pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Ma
 }
 
 /// Why the figures are what they are, in the sentences of the study.
-pub(super) fn why(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Markup {
+pub(super) fn why(grid: &Grid<'_>, headline: &Headline, place: &Outline) -> Markup {
     let sentences = grid.study.sentences.iter().filter_map(|sentence| headline.beyond(grid.study, sentence));
     let sentences: Vec<&str> = sentences.collect();
     if sentences.is_empty() {

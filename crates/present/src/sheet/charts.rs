@@ -7,8 +7,8 @@ use super::chart::distribution::{self, Curve};
 use super::chart::heatmap::{self, Map, SHADE_LABELS};
 use super::chart::ranges::{self, Group, Range};
 use super::chart::time;
-use super::course;
-use super::place::{Place, named, test};
+use super::outline::{Outline, named, test};
+use super::rate_changes;
 use super::series::{MarkKind, Series, throttle_visible};
 use crate::quantity::{duration, listed, round, shortened};
 use crate::summary::{Grid, Line};
@@ -16,7 +16,7 @@ use crate::summary::{Grid, Line};
 /// With more tests than this, their charts are folded away.
 const OPEN_TESTS_MAX: usize = 10;
 
-pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
+pub(super) fn section(grid: &Grid<'_>, place: &Outline) -> Markup {
     let is_test = |line: &Line<'_>| grid.tests().any(|(test, _, _)| test.pattern == line.pattern);
     let lines = grid.lines.iter().enumerate().filter(|(_, line)| !line.is_phase() && is_test(line));
     let lines: Vec<(usize, &Line<'_>)> = lines.collect();
@@ -41,7 +41,7 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
 }
 
 /// Of operations on names and small files: their latencies.
-fn operations(grid: &Grid<'_>, place: &Place) -> Markup {
+fn operations(grid: &Grid<'_>, place: &Outline) -> Markup {
     let range = |(target, cell): (usize, &TestRounds<'_>)| {
         let latency = cell.latency(Lane::Operation)?;
         let at = |percent| latency.shown(percent).map(|ns| ns as f64);
@@ -78,7 +78,7 @@ fn panel(line: &Line<'_>, chart: Markup, words: &str) -> Markup {
     }
 }
 
-fn over_time(lines: &[(usize, &Line<'_>)], grid: &Grid<'_>, place: &Place) -> Markup {
+fn over_time(lines: &[(usize, &Line<'_>)], grid: &Grid<'_>, place: &Outline) -> Markup {
     let names: Vec<String> = match grid.targets.len() {
         1 => Vec::new(),
         _ => grid.targets.iter().map(|name| time::short_name(name)).collect(),
@@ -142,7 +142,7 @@ fn about<'a>(drawn: impl Iterator<Item = (&'a Line<'a>, &'a Series)> + Clone) ->
 
 /// What happened in one of them.
 fn told(series: &Series, line: &Line<'_>, grid: &Grid<'_>) -> String {
-    let mut words = course::sentences(series, grid);
+    let mut words = rate_changes::sentences(series, grid);
     let longest = |target: usize| {
         let mine = series.marks.iter().filter(|mark| mark.target == target && mark.kind == MarkKind::FinalSync);
         let lasted_s = mine.map(|mark| mark.lasted_s).reduce(f64::max)?;
@@ -167,7 +167,7 @@ pub(super) fn curves_of(cell: &TestRounds<'_>, target: usize) -> Vec<(Lane, Curv
         .collect()
 }
 
-fn distributions(lines: &[(usize, &Line<'_>)], grid: &Grid<'_>, place: &Place) -> Markup {
+fn distributions(lines: &[(usize, &Line<'_>)], grid: &Grid<'_>, place: &Outline) -> Markup {
     let charts: Vec<(&Line<'_>, Markup)> = lines
         .iter()
         .filter_map(|(index, line)| {
@@ -205,7 +205,7 @@ fn curves(line: &Line<'_>, grid: &Grid<'_>) -> Vec<Curve> {
 }
 
 /// One map for each test on each storage; folded away, for the distribution says it in short.
-fn latency_over_time(lines: &[(usize, &Line<'_>)], grid: &Grid<'_>, place: &Place) -> Markup {
+fn latency_over_time(lines: &[(usize, &Line<'_>)], grid: &Grid<'_>, place: &Outline) -> Markup {
     let of_line = |line: &Line<'_>| {
         let map = |(target, cell): (usize, &TestRounds<'_>)| {
             let counted = cell.counted();

@@ -6,15 +6,15 @@ use stats::sort;
 use text::quantity::{Units, bytes, count as counted_in_full, rate_number, rate_unit};
 
 use super::chart::distribution::Curve;
-use super::place::{Place, badge, place_of, test};
+use super::outline::{Outline, badge, place_of, test};
 use super::series::device_depth;
-use super::table::{Row, Table};
+use super::table::{Table, TableRow};
 use super::{charts, findings};
 use crate::headline::{Headline, LatencyMicroseconds, TestFigures, TimeFigures, seconds};
 use crate::quantity::{duration, listed, number, percent, ratio, shortened, times_between};
 use crate::summary::{Grid, Line};
 
-pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Markup {
+pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Outline) -> Markup {
     if grid.lines.is_empty() {
         return html! {};
     }
@@ -31,7 +31,7 @@ pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Ma
     )
 }
 
-fn all(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Markup {
+fn all(grid: &Grid<'_>, headline: &Headline, place: &Outline) -> Markup {
     let mut table = Table::new().words("Test").words("Place").words("Trust").numbers("Depth").numbers(rate_unit());
     table = table.numbers(if grid.lines.iter().all(Line::is_phase) { "ops/s" } else { "IOPS" });
     table = table
@@ -68,7 +68,7 @@ fn all(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Markup {
         let of_command = headline.times.iter().find(|time| time.name == figures.name && time.target == figures.target);
         let of_command =
             |figure: fn(&TimeFigures) -> Option<String>| of_command.and_then(figure).map(|figure| html! { (figure) });
-        table.row(Row {
+        table.row(TableRow {
             begins: is_first(line, target),
             is_void: !figures.counts(),
             cells: vec![
@@ -130,7 +130,7 @@ fn cache<'a>(line: &Line<'a>) -> Option<&'a str> {
 }
 
 /// The trust with its reasons, the error, and what is missing.
-fn status(cell: &TestRounds<'_>, target: usize, grid: &Grid<'_>, place: &Place) -> Markup {
+fn status(cell: &TestRounds<'_>, target: usize, grid: &Grid<'_>, place: &Outline) -> Markup {
     let (trust, rounds) = (cell.trust(), cell.counted().len());
     let all = cell.repeats.len().max(grid.rounds());
     let phases = || cell.repeats.iter().filter_map(|repeat| repeat.phase);
@@ -214,7 +214,7 @@ fn percentiles(grid: &Grid<'_>) -> Markup {
             let Curve { slowest, count, .. } = curve;
             cells.push(Some(html! { (duration(slowest as f64)) }));
             cells.push(Some(html! { (counted_in_full(count)) }));
-            table.row(Row { begins: index == 0 && is_first(line, target), is_void: false, cells });
+            table.row(TableRow { begins: index == 0 && is_first(line, target), is_void: false, cells });
         }
     }
     table.shown("wide", "Percentiles of latency; one with fewer than ten requests beyond it is left out.")
@@ -233,7 +233,7 @@ fn depth_and_cpu(grid: &Grid<'_>) -> Markup {
         let ios = merged.directions.read.ios + merged.directions.write.ios + merged.directions.trim.ios;
         let (user, system) = merged.cpu_percent();
         let cpu = |share: f64| (merged.job_runtime_ms > 0).then(|| html! { (percent(share * members)) });
-        table.row(Row {
+        table.row(TableRow {
             begins: is_first(line, target),
             is_void: false,
             cells: vec![

@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 use results::{Severity, Trust};
 
-use super::place::{Place, badge};
+use super::outline::{Outline, badge};
 use crate::headline::Headline;
-use crate::headline::told::{self, Told};
+use crate::headline::finding_kinds::{self, FindingKind};
 use crate::summary::Grid;
 
 /// More cards than this are folded away; paper shows them too.
@@ -14,7 +14,7 @@ const OPEN_MAX: usize = 3;
 /// Of findings beyond these, of one place and of several, paper has the names alone: the rest would take another sheet.
 const ON_PAPER_MAX: [usize; 2] = [4, 12];
 
-pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Markup {
+pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Outline) -> Markup {
     let several_targets = grid.targets.len() > 1;
     let errors: Vec<Markup> = grid
         .cells()
@@ -27,7 +27,7 @@ pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Ma
         })
         .collect();
     let in_full = ON_PAPER_MAX[usize::from(several_targets)].saturating_sub(errors.len());
-    let kinds = told::by_kind(&headline.findings);
+    let kinds = finding_kinds::by_kind(&headline.findings);
     let found = kinds.iter().enumerate();
     let found = found.map(|(index, told)| card(told, index >= in_full, several_targets, place));
     let cards: Vec<Markup> = errors.into_iter().chain(found).collect();
@@ -56,14 +56,14 @@ pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Ma
 }
 
 /// The place that a cell's reason links to.
-pub(super) fn anchor(place: &Place, target: usize, id: &str) -> String {
+pub(super) fn anchor(place: &Outline, target: usize, id: &str) -> String {
     let plain: String =
         id.chars().map(|character| if character.is_ascii_alphanumeric() { character } else { '-' }).collect();
     place.id(&format!("finding-{target}-{plain}"))
 }
 
 /// `is_later`: paper has its name alone.
-fn card(told: &Told<'_>, is_later: bool, several_targets: bool, place: &Place) -> Markup {
+fn card(told: &FindingKind<'_>, is_later: bool, several_targets: bool, place: &Outline) -> Markup {
     let found = told.first();
     let trust = if found.severity == Severity::Invalid { Trust::Invalid } else { Trust::Caution };
     let later = if is_later { " later" } else { "" };

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 use results::{Question, Trust};
 
 use super::chart::{colour, px};
-use super::place::{mark, named, test};
-use super::table::{Row, Table};
+use super::outline::{mark, named, test};
+use super::table::{Table, TableRow};
 use crate::headline::{Headline, Standing, TestFigures, figures};
 use crate::quantity::shortened;
 use crate::summary::{Grid, Line};
@@ -42,7 +42,7 @@ pub(super) fn table(grid: &Grid<'_>, headline: &Headline) -> Markup {
         let mut cells = vec![Some(html! { (test(&line.pattern)) small.what { (shortened(&line.title, 80)) } })];
         cells.extend(figures.iter().enumerate().map(cell));
         cells.push(is_judged.then(|| html! { (Standing::of(grid, line).conclusion) }));
-        table.row(Row { begins: true, is_void: false, cells });
+        table.row(TableRow { begins: true, is_void: false, cells });
     }
     html! {
         p.key { @for target in 0..grid.targets.len() { span { (named(grid, target)) } } }

@@ -6,7 +6,7 @@ use results::evidence::{
     BlockDevice, DirectIo, FuseIdentity, NfsIdentity, Seen, ServerIdentity, Storage, StorageClass,
 };
 
-use super::place::{Place, badge};
+use super::outline::{Outline, badge};
 use crate::quantity::{bytes, counted, duration, megabytes_per_s, number, shortened};
 use crate::summary::Grid;
 
@@ -18,7 +18,7 @@ enum Fact {
     Tree(String),
 }
 
-pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
+pub(super) fn section(grid: &Grid<'_>, place: &Outline) -> Markup {
     let storages = storages(grid);
     let machine = machine(grid);
     if storages.is_empty() && machine.is_empty() {

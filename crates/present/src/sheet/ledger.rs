@@ -5,12 +5,12 @@ use maud::{Markup, html};
 use results::evidence::{DeviceCounters, LedgerSample, Seen, StorageClass};
 use results::{ReadWrite, Repeat, TestRounds};
 
-use super::place::{Place, place_of, test};
-use super::table::{Row, Table};
+use super::outline::{Outline, place_of, test};
+use super::table::{Table, TableRow};
 use crate::quantity::{bytes, listed, percent};
 use crate::summary::Grid;
 
-pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
+pub(super) fn section(grid: &Grid<'_>, place: &Outline) -> Markup {
     let flows: Vec<(&str, usize, Flow)> = grid
         .cells()
         .filter_map(|(line, target, cell)| Some((&*line.pattern, target, Flow::of(cell, class(target, cell, grid))?)))
@@ -26,7 +26,7 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
             let dirty = cache.dirty_after.filter(|dirty| *dirty > 0).map(|dirty| format!(", {} dirty", bytes(dirty)));
             format!("{} → {}{}", bytes(cache.before), bytes(cache.after), dirty.unwrap_or_default())
         });
-        table.row(Row {
+        table.row(TableRow {
             begins: index == 0 || flows[index - 1].0 != *name,
             is_void: false,
             cells: vec![

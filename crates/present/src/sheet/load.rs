@@ -6,14 +6,14 @@ use results::{JobRecord, Lane, Metric, Question, TestRounds};
 use stats::sort;
 
 use super::chart::points::{self, Asked, Axis, Path, Point};
-use super::place::Place;
+use super::outline::Outline;
 use crate::quantity::shortened;
 use crate::summary::Grid;
 
 /// Fewer points are no curve.
 const POINTS_MIN: usize = 3;
 
-pub(super) fn figure(grid: &Grid<'_>, place: &Place) -> Markup {
+pub(super) fn figure(grid: &Grid<'_>, place: &Outline) -> Markup {
     let (title, asked, word) = match grid.study.question {
         Question::Curve => ("Response time under load", Asked::Load, "load"),
         Question::Sweep => ("Latency against throughput", Asked::Depth, "qd"),

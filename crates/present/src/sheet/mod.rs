@@ -8,7 +8,6 @@
 mod answer;
 mod chart;
 mod charts;
-mod course;
 mod figures;
 mod findings;
 mod glance;
@@ -16,8 +15,9 @@ mod identity;
 mod ledger;
 mod load;
 mod nodes;
+mod outline;
 mod page;
-mod place;
+mod rate_changes;
 mod reproduce;
 mod scaling;
 mod series;
@@ -34,7 +34,7 @@ use crate::headline::Headline;
 use crate::quantity::{bytes, counted, listed, shortened};
 use crate::summary::Grid;
 use crate::tables::filesystem;
-use place::Place;
+use outline::Outline;
 
 /// What is not in the studies.
 #[derive(Clone, Debug)]
@@ -64,9 +64,9 @@ pub fn html(studies: &[Study], options: &SheetOptions) -> String {
         @if grids.is_empty() { p.missing { "There are no runs to show." } }
         @for (index, grid) in grids.iter().enumerate() {
             @if grids.len() == 1 {
-                (study(grid, &Place::new("s", 2)))
+                (study(grid, &Outline::new("s", 2)))
             } @else {
-                @let place = Place::new(&format!("s{}", index + 1), 2);
+                @let place = Outline::new(&format!("s{}", index + 1), 2);
                 article.study {
                     (place.heading("title", html! { (shortened(&study_title(grid), 160)) }))
                     (when_and_where(grid, &options.zone))
@@ -79,7 +79,7 @@ pub fn html(studies: &[Study], options: &SheetOptions) -> String {
     page::document(&shortened(&title, 160), content)
 }
 
-fn study(grid: &Grid<'_>, place: &Place) -> Markup {
+fn study(grid: &Grid<'_>, place: &Outline) -> Markup {
     let headline = Headline::of_grid(grid);
     html! {
         (answer::section(grid, &headline, place))

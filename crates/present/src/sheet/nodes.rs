@@ -4,8 +4,8 @@ use maud::{Markup, html};
 use text::quantity::{rate_number, rate_unit};
 
 use super::chart::{Frame, px, svg};
-use super::place::{Place, test};
-use super::table::{Row, Table};
+use super::outline::{Outline, test};
+use super::table::{Table, TableRow};
 use crate::headline::{Headline, NodesOfTest, Spread};
 use crate::quantity::{duration, number, shortened};
 
@@ -18,7 +18,7 @@ const SIZE: (f64, f64) = (640.0, 48.0);
 /// A figure as it stands in a cell.
 type Words = fn(f64) -> String;
 
-pub(super) fn section(headline: &Headline, place: &Place) -> Markup {
+pub(super) fn section(headline: &Headline, place: &Outline) -> Markup {
     if headline.nodes.is_empty() {
         return html! {};
     }
@@ -32,7 +32,7 @@ pub(super) fn section(headline: &Headline, place: &Place) -> Markup {
         ];
         for (index, (figure, spread, words)) in lines.into_iter().enumerate() {
             let Some(spread) = spread else { continue };
-            table.row(Row {
+            table.row(TableRow {
                 begins: index == 0,
                 is_void: false,
                 cells: vec![
@@ -58,7 +58,7 @@ pub(super) fn section(headline: &Headline, place: &Place) -> Markup {
     )
 }
 
-fn strip(index: usize, of_test: &NodesOfTest, place: &Place) -> Markup {
+fn strip(index: usize, of_test: &NodesOfTest, place: &Outline) -> Markup {
     let NodesOfTest { nodes, iops, .. } = of_test;
     let of_bar = nodes.len().div_ceil(BARS_MAX).max(1);
     let bars: Vec<_> = nodes.chunks(of_bar).collect();

@@ -4,12 +4,12 @@ use maud::{Markup, html};
 use results::{Note, Question, Severity, Trust};
 use stats::sort;
 
-use super::place::{Place, badge, place_of, test};
+use super::outline::{Outline, badge, place_of, test};
 use crate::shell::as_typed;
 use crate::summary::Grid;
 use crate::{command, export};
 
-pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
+pub(super) fn section(grid: &Grid<'_>, place: &Outline) -> Markup {
     let (notes, whole) = (notes(grid), command::of(grid.study));
     if grid.lines.is_empty() && notes.is_empty() {
         return html! {};

@@ -6,7 +6,7 @@ use text::quantity::{Units, rate_unit};
 
 use super::chart::scale::Scale;
 use super::chart::{Frame, label, line_path, px, rule, svg};
-use super::place::Place;
+use super::outline::Outline;
 use crate::quantity::{duration, number, shortened};
 use crate::summary::Grid;
 
@@ -24,7 +24,7 @@ type Figure = fn(&SweepPoint) -> Option<f64>;
 /// A figure in words.
 type Words = fn(f64) -> String;
 
-pub(super) fn figure(grid: &Grid<'_>, place: &Place) -> Markup {
+pub(super) fn figure(grid: &Grid<'_>, place: &Outline) -> Markup {
     if grid.study.question != Question::Scale {
         return html! {};
     }

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 /// A table that grows row by row.
 pub(super) struct Table {
     columns: Vec<Column>,
-    rows: Vec<Row>,
+    rows: Vec<TableRow>,
 }
 
 struct Column {
@@ -15,7 +15,7 @@ struct Column {
 }
 
 /// What stands in a row.
-pub(super) struct Row {
+pub(super) struct TableRow {
     /// The first of those that belong together.
     pub(super) begins: bool,
     /// Its figures do not count.
@@ -41,7 +41,7 @@ impl Table {
         self
     }
 
-    pub(super) fn row(&mut self, row: Row) {
+    pub(super) fn row(&mut self, row: TableRow) {
         self.rows.push(row);
     }
 
@@ -68,7 +68,7 @@ impl Table {
     }
 }
 
-fn cell(row: &Row, place: usize, index: usize, column: &Column) -> Markup {
+fn cell(row: &TableRow, place: usize, index: usize, column: &Column) -> Markup {
     let content = row.cells.get(index).and_then(Option::as_ref);
     html! {
         @if place == 0 {

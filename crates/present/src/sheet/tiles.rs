@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use results::{Question, Trust};
 
 use super::chart::time;
-use super::place::badge;
+use super::outline::badge;
 use super::series::Series;
 use crate::headline::{Headline, Six, TestFigures, figures, pairs};
 use crate::quantity::{counted, shortened};

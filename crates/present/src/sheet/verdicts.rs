@@ -4,8 +4,8 @@ use maud::{Markup, html};
 use results::{Bound, Confidence, TestOrigin, VerdictRow};
 use text::quantity::published;
 
-use super::place::Place;
-use super::table::{Row, Table};
+use super::outline::Outline;
+use super::table::{Table, TableRow};
 use crate::headline::VerdictLine;
 use crate::headline::verdict::{figure, margin, told_once};
 use crate::summary::Grid;
@@ -41,7 +41,7 @@ fn badge(verdict: &str) -> Markup {
 }
 
 /// Every requirement with its reason and its source.
-pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
+pub(super) fn section(grid: &Grid<'_>, place: &Outline) -> Markup {
     let rows = &grid.study.verdicts;
     if rows.is_empty() {
         return html! {};
@@ -50,7 +50,7 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
     table = table.numbers("Margin").words("Why").words("Source");
     for row in rows {
         let requirement = &row.requirement;
-        table.row(Row {
+        table.row(TableRow {
             begins: true,
             is_void: false,
             cells: vec![

@@ -10,7 +10,7 @@ pub(super) fn bar(share: f64, columns: usize) -> String {
 }
 
 /// The course of values from 0 to the most of them: `▂▅█`.
-pub(super) fn course(values: &[f64]) -> String {
+pub(super) fn sparkline(values: &[f64]) -> String {
     const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let most = most(values.iter().copied());
     let height = |value: &f64| HEIGHTS[((value / most * 8.0).ceil() as usize).clamp(1, 8) - 1];
@@ -30,7 +30,7 @@ mod tests {
     fn blocks_have_the_length_of_their_values() {
         assert_eq!([bar(1.0, 3), bar(0.5, 3), bar(0.001, 3), bar(0.0, 3)], ["███", "█▌", "▏", ""]);
         assert_eq!(bar(f64::NAN, 3), "");
-        assert_eq!(course(&[1.0, 4.0, 8.0]), "▁▄█");
-        assert_eq!(course(&[]), "");
+        assert_eq!(sparkline(&[1.0, 4.0, 8.0]), "▁▄█");
+        assert_eq!(sparkline(&[]), "");
     }
 }

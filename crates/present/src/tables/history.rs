@@ -76,7 +76,7 @@ pub fn history(studies: &[Digest], columns: usize) -> String {
             text.push_str(&format!("\n{} = {}\n", first.targets[target].name, first.targets[target].path));
         }
         let tests = tests(target);
-        let all = course(studies, target, &tests);
+        let all = trend(studies, target, &tests);
         let mut from = 0;
         while from < tests.len() {
             // As many tests beside each other as there is room for.
@@ -137,7 +137,7 @@ fn trust(study: &Digest, target: usize, tests: &[Test<'_>]) -> String {
 }
 
 /// The course of these tests on one target.
-fn course(studies: &[Digest], target: usize, tests: &[Test<'_>]) -> Table {
+fn trend(studies: &[Digest], target: usize, tests: &[Test<'_>]) -> Table {
     let names = tests.iter().map(|test| test_name::title_of_phase(test.pattern));
     let headers: Vec<&str> = ["run"].into_iter().chain(names).chain(["<trust"]).collect();
     let mut table = Table::new(&headers);

@@ -3,7 +3,7 @@
 use results::Interval;
 use text::quantity::{latency, number, rate_number, rate_unit};
 
-use super::familiar;
+use super::other_tools;
 use super::table::{Form, Table};
 use crate::headline::{Headline, Six, TestFigures, figures, pairs};
 
@@ -14,7 +14,7 @@ const WIDE: usize = 100;
 pub(super) fn answer(headline: &Headline, form: Form) -> String {
     let pairs = pairs(&headline.tests);
     if !pairs.is_empty() {
-        return familiar::table(&pairs, form);
+        return other_tools::table(&pairs, form);
     }
     let six = Six::of(&headline.tests);
     if !six.any() {

@@ -3,7 +3,7 @@
 use results::{LatencyFigures, Row, Study, SweepPoint, Trust};
 use text::quantity::{latency, number, rate_number, rate_unit};
 
-use super::bars::{bar, course, most};
+use super::bars::{bar, most, sparkline};
 use super::plot::{Mark, Tick, plot};
 use super::sentence::first_error;
 use super::table::{Form, Table};
@@ -41,7 +41,7 @@ pub(super) fn in_short(study: &Study, form: Form) -> String {
             ends.map_or(String::new(), |((first, _), (last, _))| format!("{first} to {last}")),
             least,
             number(most(points.iter().copied())),
-            course(&points),
+            sparkline(&points),
             trust.map_or("-", Trust::word).to_owned(),
         ]);
     }

@@ -2,7 +2,9 @@
 
 use present::export::{csv, markdown};
 use present::{Headline, sheet, tables};
-use results::{DirectionRecord, JobError, JobRecord, JobSetup, Latency, Part, Question, Row, RunRecord, Span, Study};
+use results::{
+    ActiveSpan, DirectionRecord, JobError, JobRecord, JobSetup, Latency, Question, RankRecord, Row, RunRecord, Study,
+};
 use serde_json::Value;
 
 use crate::fixture;
@@ -18,8 +20,8 @@ fn node(number: u32, name: &str, ios: u64, latency_ns: u64) -> RunRecord {
     run.nodes[0].name = name.into();
     run.jobs = vec![job];
     let start_ns = i64::from(number) * 100_000_000;
-    let spans = vec![Span { stage: 0, start_ns, end_ns: start_ns + 4_000_000_000 }];
-    run.take_part(Part { rank: number, clock: None, spans }, 3);
+    let spans = vec![ActiveSpan { stage: 0, start_ns, end_ns: start_ns + 4_000_000_000 }];
+    run.take_part(RankRecord { rank: number, clock: None, spans }, 3);
     run
 }
 

@@ -292,10 +292,10 @@ impl<'l> Walk<'l> {
         let found = image::of(self.look, disk);
         layer.image = Some(found.image);
         match found.place {
-            image::Place::Path(path) => layer.below.extend(self.path(Asked { path: &path, writes: true })),
-            image::Place::Mount(mount) => layer.below.push(self.mount(&mount, None)),
-            image::Place::Device(directory) => layer.below.extend(self.device(&directory)),
-            image::Place::Unseen(reason) => layer.unseen = Some(reason),
+            image::ImagePlace::Path(path) => layer.below.extend(self.path(Asked { path: &path, writes: true })),
+            image::ImagePlace::Mount(mount) => layer.below.push(self.mount(&mount, None)),
+            image::ImagePlace::Device(directory) => layer.below.extend(self.device(&directory)),
+            image::ImagePlace::Unseen(reason) => layer.unseen = Some(reason),
         }
     }
 }

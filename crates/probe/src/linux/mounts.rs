@@ -64,7 +64,7 @@ pub(super) fn nearest_existing(path: &Path) -> PathBuf {
 
 /// What tells the mount of an existing file.
 #[derive(Debug)]
-struct Place {
+struct FileMount {
     /// The kernel's number of the mount (since Linux 5.8).
     mount_id: Option<u64>,
     /// Device number of the file.
@@ -73,11 +73,11 @@ struct Place {
     path: PathBuf,
 }
 
-fn identify(existing: &Path) -> Fact<Place> {
+fn identify(existing: &Path) -> Fact<FileMount> {
     let stat = rustix::fs::statx(CWD, existing, AtFlags::empty(), StatxFlags::BASIC_STATS | StatxFlags::MNT_ID)
         .map_err(|error| NotVisible::new(format!("statx {}", existing.display()), error))?;
     let has_id = stat.stx_mask & StatxFlags::MNT_ID.bits() != 0;
-    Ok(Place {
+    Ok(FileMount {
         mount_id: has_id.then_some(stat.stx_mnt_id),
         device: DeviceNumber { major: stat.stx_dev_major, minor: stat.stx_dev_minor },
         path: existing.to_path_buf(),
@@ -86,7 +86,7 @@ fn identify(existing: &Path) -> Fact<Place> {
 
 /// The mount's number decides. Without it, of the mounts above the path those with the file's device number
 /// come first (a mount may be hidden under a later one), then the deepest, then the latest.
-fn find<'a>(mounts: &'a [Mount], place: &Place) -> Option<&'a Mount> {
+fn find<'a>(mounts: &'a [Mount], place: &FileMount) -> Option<&'a Mount> {
     if let Some(mount) = mounts.iter().find(|mount| mount.id.is_some() && mount.id == place.mount_id) {
         return Some(mount);
     }
@@ -173,8 +173,8 @@ mod tests {
 nonsense
 ";
 
-    fn place(mount_id: Option<u64>, device: (u32, u32), path: &str) -> Place {
-        Place { mount_id, device: DeviceNumber { major: device.0, minor: device.1 }, path: path.into() }
+    fn place(mount_id: Option<u64>, device: (u32, u32), path: &str) -> FileMount {
+        FileMount { mount_id, device: DeviceNumber { major: device.0, minor: device.1 }, path: path.into() }
     }
 
     #[test]

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use os::machine;
 use results::evidence::{Seen, StorageClass, WireCounters};
 
-use super::way::PLACE;
+use super::route::PLACE;
 use super::{not_there, volumes};
-use crate::interfaces::{NOTHING_CARRIED, together};
+use crate::interfaces::{NOTHING_CARRIED, summed};
 use crate::{Fact, NotVisible};
 
 /// What the interfaces carried since the first reading.
@@ -42,8 +42,7 @@ impl WireMeter {
     pub(super) fn read(&mut self) -> Fact<WireCounters> {
         let all = machine::interfaces().map_err(|code| NotVisible::new(PLACE, Error::from_raw_os_error(code)))?;
         let counted = all.into_iter().map(|interface| (interface.name, interface.bytes.into()));
-        let (witness, bytes) =
-            together(counted, &self.towards).ok_or_else(|| NotVisible::new(PLACE, NOTHING_CARRIED))?;
+        let (witness, bytes) = summed(counted, &self.towards).ok_or_else(|| NotVisible::new(PLACE, NOTHING_CARRIED))?;
         let daemon_sockets = Seen::NotVisible(not_there("a daemon between a drive and its server").to_string());
         let now = WireCounters { witness, bytes, daemon_sockets, ..WireCounters::default() };
         let first = self.first.get_or_insert_with(|| now.clone());

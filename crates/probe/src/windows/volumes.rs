@@ -9,7 +9,7 @@ use results::evidence::{
     CgroupIdentity, DeviceNumber, DirectIo, Mount, Seen, ServerIdentity, Space, Storage, StorageClass,
 };
 
-use super::{disks, not_there, way};
+use super::{disks, not_there, route};
 use crate::drives::{self, Raw};
 use crate::server::{self, Endpoint};
 use crate::{DeviceUse, Fact, FileKind, NotVisible, PathFacts};
@@ -170,7 +170,7 @@ fn server_of(asked: &Path, place: &Path, remarks: &mut Vec<String>) -> Option<Se
          not visible: direct=1 goes past that memory",
         protocol.as_deref().unwrap_or("by a protocol that is not visible")
     ));
-    let server = way::server(&Endpoint { host: server.to_owned(), port }, is_here);
+    let server = route::server(&Endpoint { host: server.to_owned(), port }, is_here);
     remarks.extend(server::remark(&server));
     Some(server)
 }

@@ -3,6 +3,6 @@
 
 mod nodes;
 mod properties;
+mod ranks;
 mod rows;
 mod saved;
-mod together;

@@ -7,7 +7,7 @@ use results::JobRecord;
 
 use super::Conductor;
 use crate::plan::WorkerPlan;
-use crate::steady_state::{Sample, Window, sample_of};
+use crate::steady_state::{Sample, SteadyStateWindow, sample_of};
 
 /// The judges of a run.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ struct Judge {
     members: Vec<(usize, VecDeque<Interval>)>,
     /// Judged together with others of its group number.
     group: Option<u32>,
-    window: Window,
+    window: SteadyStateWindow,
 }
 
 impl SteadyStates {
@@ -35,7 +35,7 @@ impl SteadyStates {
             let group = reporting.group.then_some(worker.group);
             // Groups are planned one after the other.
             if group.is_none() || states.judges.last().is_none_or(|judge| judge.group != group) {
-                states.judges.push(Judge { members: Vec::new(), group, window: Window::new(rule.clone()) });
+                states.judges.push(Judge { members: Vec::new(), group, window: SteadyStateWindow::new(rule.clone()) });
             }
             states.appoint(index);
         }
@@ -115,7 +115,7 @@ mod tests {
             ramp_ns: 0,
             interval_ns: 1_000_000_000,
         };
-        let judges = vec![Judge { members: Vec::new(), group: Some(0), window: Window::new(rule) }];
+        let judges = vec![Judge { members: Vec::new(), group: Some(0), window: SteadyStateWindow::new(rule) }];
         let mut states = SteadyStates { judges, places: vec![None; 2] };
         (0..2).for_each(|index| states.appoint(index));
         states

@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 
-use crate::company::Company;
 use crate::control::Control;
+use crate::other_ranks::OtherRanks;
 use results::{Note, Severity};
 
 use super::{LayoutEvent, request_of};
@@ -22,8 +22,8 @@ fn files(plan: &Plan) -> impl Iterator<Item = (&LayoutStep, LayoutRequest<'_>)> 
 }
 
 /// What the first rank does: makes the files, fills its part, and completes them when all others have filled theirs.
-pub(super) fn lay_out(shared: &Shared, company: &dyn Company, news: &Sender<LayoutEvent>) {
-    let part = Part { number: 0, of: company.layers() };
+pub(super) fn lay_out(shared: &Shared, other_ranks: &dyn OtherRanks, news: &Sender<LayoutEvent>) {
+    let part = Part { number: 0, of: other_ranks.layers() };
     let mut made: Vec<(&LayoutStep, LayoutRequest<'_>)> = Vec::new();
     for (step, request) in files(&shared.plan) {
         let is_new = made.iter().all(|(_, other)| other.path != request.path);
@@ -33,7 +33,7 @@ pub(super) fn lay_out(shared: &Shared, company: &dyn Company, news: &Sender<Layo
     }
     let names: Vec<_> = made.iter().map(|(_, request)| (request.path.to_owned(), request.bytes_needed)).collect();
     super::pauses(news);
-    company.made(&names);
+    other_ranks.made(&names);
     let own = |request: &LayoutRequest<'_>| part.range(request).end - part.range(request).start;
     let all = |request: &LayoutRequest<'_>| part.rest(request).start;
     let total = made.iter().map(|(_, request)| request.bytes_needed - all(request) + own(request)).sum();
@@ -50,7 +50,7 @@ pub(super) fn lay_out(shared: &Shared, company: &dyn Company, news: &Sender<Layo
     }
     super::pauses(news);
     let expected: u64 = made.iter().map(|(_, request)| all(request) - own(request)).sum();
-    filled &= company.filled() == expected;
+    filled &= other_ranks.filled() == expected;
     for (step, request) in &made {
         super::begins(step, None, news);
         let rest = part.rest(request);

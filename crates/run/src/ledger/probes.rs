@@ -8,7 +8,7 @@ use probe::Meters;
 use results::evidence::{CacheCounters, LayerCounters, Ledger, LedgerSample, MachineEvidence, Moment, Seen};
 
 use super::files::Files;
-use super::{Order, lock};
+use super::{SamplerOrder, lock};
 use crate::conduct::Shared;
 
 /// Longest time for counting pages each second, ns; where it takes longer, they are counted at the ends of a stage
@@ -62,11 +62,11 @@ impl Probes {
     }
 
     /// Carries out an order; returns its CPU time, ns.
-    pub(super) fn follow(&mut self, order: Order) -> u64 {
+    pub(super) fn follow(&mut self, order: SamplerOrder) -> u64 {
         match order {
-            Order::Begin(stage) => self.begin_stage(stage),
-            Order::During(stage) => self.look_during(stage),
-            Order::End(stage) => self.end_stage(stage),
+            SamplerOrder::Begin(stage) => self.begin_stage(stage),
+            SamplerOrder::During(stage) => self.look_during(stage),
+            SamplerOrder::End(stage) => self.end_stage(stage),
         }
     }
 

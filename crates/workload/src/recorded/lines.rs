@@ -7,7 +7,7 @@ const HEADER: &[u8] = b"fio version ";
 
 /// What a line says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Line<'line> {
+pub(super) struct TraceLine<'line> {
     /// us since the log began (version 3).
     pub(super) at_us: u64,
     pub(super) file: &'line [u8],
@@ -35,7 +35,7 @@ pub(super) fn version_of(line: &[u8]) -> Option<u32> {
 ///
 /// # Errors
 /// A sentence about what is wrong.
-pub(super) fn line(text: &[u8], version: u32) -> Result<Line<'_>, String> {
+pub(super) fn line(text: &[u8], version: u32) -> Result<TraceLine<'_>, String> {
     let bad = || format!("bad iolog{version}: {}", shown(text));
     let mut fields = text.split(|byte| matches!(byte, b' ' | b'\t')).filter(|field| !field.is_empty());
     let at_us = match version {
@@ -59,7 +59,7 @@ pub(super) fn line(text: &[u8], version: u32) -> Result<Line<'_>, String> {
         (_, None) if OpKind::named(word).is_some() => return Err(bad()),
         (_, None) => return Err(format!("bad iolog file action: {}", shown(word))),
     };
-    Ok(Line { at_us, file, action })
+    Ok(TraceLine { at_us, file, action })
 }
 
 /// A request of version 3 to this file, as `line` reads it, and the bytes of its line with its end. `None`: the line is not of

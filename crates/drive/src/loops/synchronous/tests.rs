@@ -12,9 +12,9 @@ use results::{JobRecord, JobSetup, Moments};
 use workload::{BLOCK_OPS, Content, FileRange, Generator, Op, Workload};
 
 use crate::control::{Orders, WorkerCell};
+use crate::job_clock::JobClock;
 use crate::loops::{Account, Drive, Ended, Equipped, Loop, Parts, Progress, Survival};
 use crate::open_files::OpenFiles;
-use crate::phase::Phase;
 use crate::queueing::Queueing;
 use crate::recorder::{Recorder, RecorderOptions};
 
@@ -139,7 +139,7 @@ fn driven_after(ramp_ns: u64, writes: bool, short: Option<u64>, control: &Orders
         content: writes.then(|| Content::new(&job.content, 1)),
         queueing: Queueing { depth: 1, batch: 1, reap_min: 1, reap_max: 1, depth_low: 1 },
         recorder: Recorder::new(directions, RecorderOptions::default(), 1),
-        phase: Phase::begin(0, ramp_ns, 0, 500, 500),
+        phase: JobClock::begin(0, ramp_ns, 0, 500, 500),
         series: None,
         survival: Survival::new(job.errors.clone(), false),
         governor: None,

@@ -26,7 +26,7 @@ use results::evidence::{BlockDevice, FuseIdentity, Mount, NfsIdentity, Space, St
 
 use super::{Look, class, secrets};
 use crate::{Fact, FileKind, NotVisible};
-use place::Place;
+use place::PathAnswers;
 use seen::seen;
 
 /// More than any storage has: the answer of a filesystem that cannot know its size.
@@ -75,7 +75,7 @@ pub(super) fn storage(look: &Look, asked: &Path, writes: bool) -> Storage {
     storage
 }
 
-fn class_of(place: &Place, devices: &[BlockDevice]) -> StorageClass {
+fn class_of(place: &PathAnswers, devices: &[BlockDevice]) -> StorageClass {
     match (&place.mount, place.kind) {
         (_, FileKind::BlockDevice) => StorageClass::Device,
         (_, FileKind::CharacterDevice) => StorageClass::Kernel,
@@ -104,7 +104,7 @@ fn believable(space: Space, fuse: Option<&FuseIdentity>) -> Fact<Space> {
 }
 
 /// No devices behind a filesystem that must have some is not none, but not visible.
-fn device_list(place: &Place, class: StorageClass) -> Fact<&[BlockDevice]> {
+fn device_list(place: &PathAnswers, class: StorageClass) -> Fact<&[BlockDevice]> {
     let found = place.devices.as_ref().map_err(NotVisible::clone)?;
     if found.is_empty() && matches!(class, StorageClass::Block | StorageClass::Device | StorageClass::Unknown) {
         let who = place.mount.as_ref().map_or("this", |mount| mount.fstype.as_str());

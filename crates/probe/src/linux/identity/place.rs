@@ -27,7 +27,7 @@ const SAMPLE_NAMES: usize = 64;
 
 /// Answers about a path.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct PathAnswers {
     /// Something stands there.
     pub(super) exists: Fact<bool>,
     /// What stands at the resolved path.
@@ -52,7 +52,7 @@ pub(super) struct Place {
 
 /// Asks, and gives up on a path that does not answer. Where no thread can be started the question is asked without a
 /// timeout: most paths answer.
-pub(super) fn place(look: &Look, path: &Path, writes: bool) -> Place {
+pub(super) fn place(look: &Look, path: &Path, writes: bool) -> PathAnswers {
     let own = look.clone();
     let (sender, receiver) = mpsc::channel();
     let asked = path.to_path_buf();
@@ -68,7 +68,7 @@ pub(super) fn place(look: &Look, path: &Path, writes: bool) -> Place {
     })
 }
 
-fn ask(look: &Look, asked: Asked<'_>) -> Place {
+fn ask(look: &Look, asked: Asked<'_>) -> PathAnswers {
     let path = asked.path;
     let errno = match std::fs::metadata(path) {
         Ok(metadata) => return answering(look, asked, true, &metadata),
@@ -90,12 +90,12 @@ fn ask(look: &Look, asked: Asked<'_>) -> Place {
 }
 
 /// Nothing can be at the path.
-fn impossible(errno: Errno) -> Place {
-    Place { exists: Ok(false), ..unknown(&silence(errno)) }
+fn impossible(errno: Errno) -> PathAnswers {
+    PathAnswers { exists: Ok(false), ..unknown(&silence(errno)) }
 }
 
 /// A path that exists and answers.
-fn answering(look: &Look, asked: Asked<'_>, is_asked_for: bool, metadata: &Metadata) -> Place {
+fn answering(look: &Look, asked: Asked<'_>, is_asked_for: bool, metadata: &Metadata) -> PathAnswers {
     let path = asked.path;
     // Attributes may come from a cache that outlives the daemon or the server; the space does not.
     if let Err(errno @ (Errno::NOTCONN | Errno::STALE)) = rustix::fs::statvfs(path) {
@@ -108,7 +108,7 @@ fn answering(look: &Look, asked: Asked<'_>, is_asked_for: bool, metadata: &Metad
     let mount = if is_device { Err(device_instead()) } else { mounts::mount_of(look, path) };
     let asked = Asked { path: &resolved, ..asked };
     let layers = if kind == FileKind::CharacterDevice { Vec::new() } else { layers::of_path(look, asked) };
-    Place {
+    PathAnswers {
         exists: Ok(is_asked_for),
         kind,
         direct_io: direct_io(&resolved, kind, mount.as_ref().ok()),
@@ -125,10 +125,10 @@ fn answering(look: &Look, asked: Asked<'_>, is_asked_for: bool, metadata: &Metad
 }
 
 /// A path that does not answer: what the kernel's tables say about its name.
-fn silent(look: &Look, path: &Path, reason: &NotVisible) -> Place {
+fn silent(look: &Look, path: &Path, reason: &NotVisible) -> PathAnswers {
     let mount = mounts::mount_by_name(look, path);
     let layers = mount.as_ref().map_or_else(|_| Vec::new(), |mount| layers::of_mount(look, mount));
-    Place {
+    PathAnswers {
         devices: mount.as_ref().map_err(NotVisible::clone).and_then(|_| layers::devices(look, &layers)),
         layers,
         mount,
@@ -146,9 +146,9 @@ fn silence(errno: Errno) -> NotVisible {
     NotVisible::new("stat", format!("{}{meaning}", super::seen::without_number(&errno.to_string())))
 }
 
-fn unknown(reason: &NotVisible) -> Place {
+fn unknown(reason: &NotVisible) -> PathAnswers {
     let without_path = NotVisible::new("stat", "stat failed for this path");
-    Place {
+    PathAnswers {
         exists: Err(reason.clone()),
         kind: FileKind::Missing,
         resolved: Err(reason.clone()),
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    fn of(path: &Path) -> Place {
+    fn of(path: &Path) -> PathAnswers {
         place(&Look::new(), path, false)
     }
 

@@ -6,7 +6,7 @@ use results::evidence::{InMemory, NfsIdentity, Storage, StorageClass};
 use rustix::fs::StatxAttributes;
 
 use super::fstab;
-use super::place::Place;
+use super::place::PathAnswers;
 use crate::FileKind;
 use crate::linux::{Look, read_text, usage};
 use results::evidence::Mount;
@@ -42,7 +42,7 @@ const OPTIONS: [(&str, Option<&str>, &str); 14] = [
 pub(super) fn remarks(
     look: &Look,
     asked: &Path,
-    place: &Place,
+    place: &PathAnswers,
     class: StorageClass,
     nfs: Option<&NfsIdentity>,
 ) -> Vec<String> {
@@ -65,7 +65,7 @@ pub(super) fn remarks(
     remarks
 }
 
-fn about_path(asked: &Path, place: &Place) -> Option<String> {
+fn about_path(asked: &Path, place: &PathAnswers) -> Option<String> {
     match (&place.exists, &place.resolved) {
         (Ok(false), Ok(resolved)) => Some(format!(
             "{} does not exist; this describes {}, its nearest existing parent",

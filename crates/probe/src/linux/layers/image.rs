@@ -13,12 +13,12 @@ use results::evidence::{Image, Mount};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Found {
     pub(super) image: Image,
-    pub(super) place: Place,
+    pub(super) place: ImagePlace,
 }
 
 /// Where an image lies.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Place {
+pub(super) enum ImagePlace {
     /// At a path of this process.
     Path(PathBuf),
     /// On a mount, without a path there: it was removed, or is below another root.
@@ -43,33 +43,33 @@ pub(super) fn of(look: &Look, disk: &Path) -> Found {
     let place = place(look, &path, known);
     let image = Image { path, direct, ..Image::default() };
     match &place {
-        Place::Path(path) => Found { image: content(look, path, image), place },
+        ImagePlace::Path(path) => Found { image: content(look, path, image), place },
         _ => Found { image, place },
     }
 }
 
 /// `known`: what the kernel says of the file, which is surer than its path.
-fn place(look: &Look, path: &str, known: Option<LoopBacking>) -> Place {
+fn place(look: &Look, path: &str, known: Option<LoopBacking>) -> ImagePlace {
     let here = std::fs::metadata(path).ok();
     let is_it = |device, inode| here.as_ref().is_some_and(|here| (here.dev(), here.ino()) == (device, inode));
     match known {
-        Some(LoopBacking::File { device, inode }) if is_it(device, inode) => Place::Path(path.into()),
-        None if here.is_some() => Place::Path(path.into()),
+        Some(LoopBacking::File { device, inode }) if is_it(device, inode) => ImagePlace::Path(path.into()),
+        None if here.is_some() => ImagePlace::Path(path.into()),
         Some(LoopBacking::Device(device)) => {
             let directory = block::directory(look, block::number_of(device));
-            directory.map_or_else(|| Place::Unseen("its device is not visible".to_owned()), Place::Device)
+            directory.map_or_else(|| ImagePlace::Unseen("its device is not visible".to_owned()), ImagePlace::Device)
         }
         Some(LoopBacking::File { device, .. }) => {
             let number = block::number_of(device);
             let mount = mounts::mounts(look).unwrap_or_default().iter().find(|mount| mount.device == number);
-            let device = || block::directory(look, number).map(Place::Device);
-            let nowhere = || Place::Unseen(format!("the filesystem of its file ({number}) is not mounted here"));
-            mount.cloned().map(Place::Mount).or_else(device).unwrap_or_else(nowhere)
+            let device = || block::directory(look, number).map(ImagePlace::Device);
+            let nowhere = || ImagePlace::Unseen(format!("the filesystem of its file ({number}) is not mounted here"));
+            mount.cloned().map(ImagePlace::Mount).or_else(device).unwrap_or_else(nowhere)
         }
         // Where it was, its filesystem still is.
         None => match path.strip_suffix(REMOVED).map(|path| mounts::mount_by_name(look, Path::new(path))) {
-            Some(Ok(mount)) => Place::Mount(mount),
-            _ => Place::Unseen("its file is not visible to this process".to_owned()),
+            Some(Ok(mount)) => ImagePlace::Mount(mount),
+            _ => ImagePlace::Unseen("its file is not visible to this process".to_owned()),
         },
     }
 }
@@ -103,22 +103,22 @@ mod tests {
         let path = folder.path().join("image");
         std::fs::write(&path, "x").unwrap();
         let stat = std::fs::metadata(&path).unwrap();
-        let (text, here) = (path.to_str().unwrap(), Place::Path(path.clone()));
+        let (text, here) = (path.to_str().unwrap(), ImagePlace::Path(path.clone()));
         let look = Look::new();
         let file = |device, inode| Some(LoopBacking::File { device, inode });
         assert_eq!(place(&look, text, file(stat.dev(), stat.ino())), here);
         assert_eq!(place(&look, text, None), here, "nobody says otherwise");
         let other = place(&look, text, file(stat.dev(), stat.ino() + 1));
-        assert!(!matches!(other, Place::Path(_)), "another file of that name: {other:?}");
+        assert!(!matches!(other, ImagePlace::Path(_)), "another file of that name: {other:?}");
         let unmounted = place(&tree().look, text, file(0xf_ffff, 1));
-        assert!(matches!(unmounted, Place::Unseen(_)), "{unmounted:?}");
+        assert!(matches!(unmounted, ImagePlace::Unseen(_)), "{unmounted:?}");
     }
 
     #[test]
     fn a_removed_image_is_on_the_filesystem_that_it_was_on() {
         let gone = place(&Look::new(), "/proc/self/no/such/image (deleted)", None);
-        assert!(matches!(gone, Place::Mount(mount) if mount.fstype == "proc"));
-        assert!(matches!(place(&Look::new(), "/no/such/image", None), Place::Unseen(_)));
+        assert!(matches!(gone, ImagePlace::Mount(mount) if mount.fstype == "proc"));
+        assert!(matches!(place(&Look::new(), "/no/such/image", None), ImagePlace::Unseen(_)));
     }
 
     #[test]

@@ -70,7 +70,7 @@ impl WireMeter {
         }
         let grown = now.into_iter().zip(&self.first).map(|(now, first)| since(now, first));
         let sockets = self.sockets.as_mut().map_err(|reason| reason.clone()).and_then(|meter| meter.read(look));
-        let counted = grown.reduce(together).ok_or_else(|| NotVisible::new("network", "no counter covers it"))?;
+        let counted = grown.reduce(summed).ok_or_else(|| NotVisible::new("network", "no counter covers it"))?;
         Ok(WireCounters { daemon_sockets: sockets.into(), ..counted })
     }
 }
@@ -200,7 +200,7 @@ fn interface_bytes(look: &Look, towards: &[String]) -> Fact<(String, ReadWrite<u
         let counter = |name: &str| read_number::<u64>(&path.join("statistics").join(name)).ok();
         Some((name, ReadWrite { read: counter("rx_bytes")?, write: counter("tx_bytes")? }))
     };
-    interfaces::together(entries.filter_map(|entry| interface(entry.ok()?.path())), towards)
+    interfaces::summed(entries.filter_map(|entry| interface(entry.ok()?.path())), towards)
         .ok_or_else(|| NotVisible::new(directory.display(), NOTHING_CARRIED))
 }
 
@@ -244,7 +244,7 @@ fn operation_since(now: &NfsOperation, then: &NfsOperation) -> NfsOperation {
 }
 
 /// Two mounts as one. The interfaces of the machine are the same for both and count once.
-fn together(first: WireCounters, second: WireCounters) -> WireCounters {
+fn summed(first: WireCounters, second: WireCounters) -> WireCounters {
     let either = |first: Option<ReadWrite<u64>>, second: Option<ReadWrite<u64>>| match (first, second) {
         (Some(first), Some(second)) => Some(first.plus(second)),
         (first, second) => first.or(second),

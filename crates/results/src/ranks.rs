@@ -7,13 +7,13 @@ use stats::sort;
 
 /// How the ranks of a run ran together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Together {
+pub struct RanksRecord {
     /// Ranks that were started.
     pub ranks: u32,
     /// Those without results, by rank.
     pub missing: Vec<MissingRank>,
     /// When the ranks were active, an entry for each stage, ascending.
-    pub windows: Vec<Window>,
+    pub windows: Vec<ActiveWindow>,
 }
 
 /// A rank without results.
@@ -29,13 +29,13 @@ pub struct MissingRank {
 
 /// The part of one rank in a run of several.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Part {
+pub struct RankRecord {
     /// Its number, counted from 0.
     pub rank: u32,
     /// Its clock against that of rank 0; `None`: they were not compared.
     pub clock: Option<ClockOffset>,
     /// When it was active, an entry for each stage, ascending.
-    pub spans: Vec<Span>,
+    pub spans: Vec<ActiveSpan>,
 }
 
 /// A rank's clock minus that of rank 0, from the quickest of several round trips.
@@ -58,7 +58,7 @@ impl ClockOffset {
 
 /// When a rank was active in a stage, ns since the start that all had agreed on, by the clock of rank 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Span {
+pub struct ActiveSpan {
     /// The stage.
     pub stage: u32,
     /// Its first measured I/O.
@@ -67,9 +67,9 @@ pub struct Span {
     pub end_ns: i64,
 }
 
-/// When the ranks of a run were active in a stage. Times as those of [`Span`].
+/// When the ranks of a run were active in a stage. Times as those of [`ActiveSpan`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Window {
+pub struct ActiveWindow {
     /// The stage.
     pub stage: u32,
     /// Ranks that were active in it.
@@ -86,10 +86,10 @@ pub struct Window {
     pub rank_time_ns: u64,
 }
 
-impl Window {
-    pub(crate) fn of(span: &Span) -> Window {
-        let Span { stage, start_ns, end_ns } = *span;
-        Window {
+impl ActiveWindow {
+    pub(crate) fn of(span: &ActiveSpan) -> ActiveWindow {
+        let ActiveSpan { stage, start_ns, end_ns } = *span;
+        ActiveWindow {
             stage,
             ranks: 1,
             first_start_ns: start_ns,
@@ -100,8 +100,9 @@ impl Window {
         }
     }
 
-    fn merge(&mut self, other: &Window) {
-        let Window { stage: _, ranks, first_start_ns, last_start_ns, first_end_ns, last_end_ns, rank_time_ns } = self;
+    fn merge(&mut self, other: &ActiveWindow) {
+        let ActiveWindow { stage: _, ranks, first_start_ns, last_start_ns, first_end_ns, last_end_ns, rank_time_ns } =
+            self;
         *ranks += other.ranks;
         *first_start_ns = (*first_start_ns).min(other.first_start_ns);
         *last_start_ns = (*last_start_ns).max(other.last_start_ns);
@@ -137,10 +138,10 @@ impl Window {
     }
 }
 
-impl Together {
+impl RanksRecord {
     /// Adds what another record has; neither order makes a difference.
-    pub(crate) fn merge(&mut self, other: Together) {
-        let Together { ranks, missing, windows } = self;
+    pub(crate) fn merge(&mut self, other: RanksRecord) {
+        let RanksRecord { ranks, missing, windows } = self;
         *ranks = (*ranks).max(other.ranks);
         missing.extend(other.missing);
         sort::by_key(missing, |missing| (missing.rank, missing.node.clone(), missing.reason.clone()));

@@ -8,7 +8,7 @@ use crate::quantity::listed;
 const NAMED: usize = 3;
 
 /// A kind of finding: the same of each place that has it.
-pub(crate) struct Told<'a> {
+pub(crate) struct FindingKind<'a> {
     /// Of each place one; the first has the name and the severity of all.
     pub(crate) places: Vec<&'a Found>,
 }
@@ -19,22 +19,22 @@ struct Sentence<'a> {
 }
 
 /// The kinds, in the order in which they come first.
-pub(crate) fn by_kind(findings: &[Found]) -> Vec<Told<'_>> {
-    let mut kinds: Vec<Told<'_>> = Vec::new();
+pub(crate) fn by_kind(findings: &[Found]) -> Vec<FindingKind<'_>> {
+    let mut kinds: Vec<FindingKind<'_>> = Vec::new();
     for found in findings {
-        let same = |kind: &&mut Told<'_>| {
+        let same = |kind: &&mut FindingKind<'_>| {
             let first = kind.first();
             (&first.id, first.severity) == (&found.id, found.severity)
         };
         match kinds.iter_mut().find(same) {
             Some(kind) => kind.places.push(found),
-            None => kinds.push(Told { places: vec![found] }),
+            None => kinds.push(FindingKind { places: vec![found] }),
         }
     }
     kinds
 }
 
-impl<'a> Told<'a> {
+impl<'a> FindingKind<'a> {
     pub(crate) fn first(&self) -> &'a Found {
         self.places[0]
     }

@@ -53,8 +53,8 @@ pub enum RampEnd {
 
 /// The clockwork of one worker. All times are ns on the worker's clock.
 #[derive(Clone, Debug)]
-pub struct Phase {
-    /// The loop calls [`Phase::turn`] once its clock reaches this.
+pub struct JobClock {
+    /// The loop calls [`JobClock::turn`] once its clock reaches this.
     pub(crate) next_ns: u64,
     begin_ns: u64,
     ramp_end: Option<RampEnd>,
@@ -64,10 +64,16 @@ pub struct Phase {
     iops: Timer,
 }
 
-impl Phase {
+impl JobClock {
     /// Begins now. `runtime_ns` 0: no limit of time.
-    pub fn begin(now_ns: u64, ramp_ns: u64, runtime_ns: u64, bandwidth_window_ms: u32, iops_window_ms: u32) -> Phase {
-        let mut phase = Phase {
+    pub fn begin(
+        now_ns: u64,
+        ramp_ns: u64,
+        runtime_ns: u64,
+        bandwidth_window_ms: u32,
+        iops_window_ms: u32,
+    ) -> JobClock {
+        let mut phase = JobClock {
             next_ns: 0,
             begin_ns: now_ns,
             ramp_end: (ramp_ns > 0).then_some(RampEnd::At(now_ns + ramp_ns)),
@@ -81,7 +87,7 @@ impl Phase {
     }
 
     /// The same with another end of the warm-up.
-    pub fn with_ramp(mut self, ramp_end: Option<RampEnd>) -> Phase {
+    pub fn with_ramp(mut self, ramp_end: Option<RampEnd>) -> JobClock {
         if ramp_end.is_some() {
             self.ramp_end = ramp_end;
             self.start_measuring(self.begin_ns);
@@ -199,7 +205,7 @@ mod tests {
     #[test]
     fn ramp_then_runtime() {
         let mut recorder = recorder();
-        let mut phase = Phase::begin(1000, 100 * MS, 200 * MS, 500, 500);
+        let mut phase = JobClock::begin(1000, 100 * MS, 200 * MS, 500, 500);
         assert!(phase.in_ramp());
         assert_eq!(phase.tick(1000 + 50 * MS, &mut recorder), TickResult::Continue);
         recorder.transferred(job::Direction::Read, 4096);
@@ -215,7 +221,7 @@ mod tests {
     fn the_last_window_counts_unless_it_is_much_too_short() {
         let samples = |runtime_ms: u64| {
             let mut recorder = recorder();
-            let mut phase = Phase::begin(0, 0, runtime_ms * MS, 500, 500);
+            let mut phase = JobClock::begin(0, 0, runtime_ms * MS, 500, 500);
             // Each window closes a millisecond late.
             for now_ms in [501, 1002, runtime_ms] {
                 recorder.transferred(job::Direction::Read, 512_000);
@@ -238,7 +244,7 @@ mod tests {
     #[test]
     fn windows_close_when_due_and_the_last_part_is_dropped() {
         let mut recorder = recorder();
-        let mut phase = Phase::begin(0, 0, 0, 500, 1000);
+        let mut phase = JobClock::begin(0, 0, 0, 500, 1000);
         recorder.transferred(job::Direction::Read, 512_000);
         phase.tick(500 * MS, &mut recorder);
         phase.tick(900 * MS, &mut recorder);

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use results::evidence::Storage;
 use results::{
-    Host, JobRecord, JobSetup, Latency, Node, PhaseConditions, PhaseRecord, RunRecord, SurvivedErrors, Together,
+    Host, JobRecord, JobSetup, Latency, Node, PhaseConditions, PhaseRecord, RanksRecord, RunRecord, SurvivedErrors,
 };
 use serde::{Deserialize, Serialize};
 
+use super::node_role::NodeRole;
 use super::options::Options;
 use super::phases::{FileUse, Phase, named};
-use super::standing::Standing;
 use super::suite::{Done, ROOT, Suite};
 
 /// A phase as the other nodes are told of it.
@@ -45,7 +45,7 @@ impl Suite {
 
     /// Where the files of a rank are.
     fn directory_of(&self, owner: u32) -> PathBuf {
-        let own = if self.is_shared() { PathBuf::new() } else { Standing::directory_of(owner) };
+        let own = if self.is_shared() { PathBuf::new() } else { NodeRole::directory_of(owner) };
         self.place().join(own).join(ROOT)
     }
 
@@ -121,8 +121,8 @@ impl Done {
     }
 }
 
-fn elapsed_ns(together: &Together) -> u64 {
-    together.windows.first().map_or(0, results::Window::whole_ns)
+fn elapsed_ns(together: &RanksRecord) -> u64 {
+    together.windows.first().map_or(0, results::ActiveWindow::whole_ns)
 }
 
 /// The state of the caches, and that it differs where it does.

@@ -8,7 +8,7 @@ use super::phases::{Phase, READ};
 
 /// A node among those that ask together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct NodeRole {
     /// Counted from 0.
     pub rank: u32,
     /// How many there are.
@@ -21,9 +21,9 @@ pub struct Standing {
     pub shift: bool,
 }
 
-impl Standing {
+impl NodeRole {
     /// Nobody else asks.
-    pub const ALONE: Standing = Standing { rank: 0, ranks: 1, partners: [0; 2], elsewhere: false, shift: false };
+    pub const ALONE: NodeRole = NodeRole { rank: 0, ranks: 1, partners: [0; 2], elsewhere: false, shift: false };
 
     /// Whose files a phase uses. Those that want caches cold take another's, as mdtest does with its option -N, and not
     /// the same again with `--shift`.
@@ -59,15 +59,15 @@ mod tests {
 
     #[test]
     fn cold_phases_are_of_another_rank_and_with_shift_not_of_the_same_again() {
-        let of_four = Standing { rank: 3, ranks: 4, partners: [0, 1], elsewhere: true, shift: false };
-        let owners = |standing: Standing| {
+        let of_four = NodeRole { rank: 3, ranks: 4, partners: [0, 1], elsewhere: true, shift: false };
+        let owners = |standing: NodeRole| {
             [&WRITE, &READ, named("stat-hot"), named("stat-cold"), named("open-read"), named("unlink")]
                 .map(|phase| standing.owner(phase))
         };
         assert_eq!(owners(of_four), [3, 3, 3, 0, 0, 3]);
-        assert_eq!(owners(Standing { shift: true, ..of_four }), [3, 0, 3, 1, 1, 3]);
-        assert_eq!(owners(Standing::ALONE), [0; 6]);
-        let of_two = Standing { rank: 1, ranks: 2, partners: [0, 0], shift: true, ..of_four };
-        assert!(of_four.is_fresh() && !of_two.is_fresh() && !Standing::ALONE.is_fresh());
+        assert_eq!(owners(NodeRole { shift: true, ..of_four }), [3, 0, 3, 1, 1, 3]);
+        assert_eq!(owners(NodeRole::ALONE), [0; 6]);
+        let of_two = NodeRole { rank: 1, ranks: 2, partners: [0, 0], shift: true, ..of_four };
+        assert!(of_four.is_fresh() && !of_two.is_fresh() && !NodeRole::ALONE.is_fresh());
     }
 }

@@ -8,7 +8,7 @@ use results::{Note, RunRecord};
 
 /// The ranks of a run on several nodes, as one of them sees them. Each call waits for the others, except where they are
 /// lost; then it goes on without them.
-pub trait Company: Debug + Send + Sync {
+pub trait OtherRanks: Debug + Send + Sync {
     /// How many ranks there are, this one among them.
     fn ranks(&self) -> u32;
     /// Before the first byte: all ranks have planned this run. Notes of what differs between them.

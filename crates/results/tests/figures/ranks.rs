@@ -4,19 +4,20 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use results::{
-    ClockOffset, JobRecord, JobSetup, Latency, MissingRank, Part, RunRecord, Samples, Span, Study, Together, Window,
+    ActiveSpan, ActiveWindow, ClockOffset, JobRecord, JobSetup, Latency, MissingRank, RankRecord, RanksRecord,
+    RunRecord, Samples, Study,
 };
 
 /// A rank that was active from here to there in the first stage, ms.
 fn rank(rank: u32, start_ms: i64, end_ms: i64, ranks: u32) -> RunRecord {
     let mut run = RunRecord::new("fio-3.42", 0);
     run.nodes[0].name = format!("n{rank:05}");
-    let span = Span { stage: 0, start_ns: start_ms * 1_000_000, end_ns: end_ms * 1_000_000 };
-    run.take_part(Part { rank, clock: None, spans: vec![span] }, ranks);
+    let span = ActiveSpan { stage: 0, start_ns: start_ms * 1_000_000, end_ns: end_ms * 1_000_000 };
+    run.take_part(RankRecord { rank, clock: None, spans: vec![span] }, ranks);
     run
 }
 
-fn window(runs: Vec<RunRecord>) -> Window {
+fn window(runs: Vec<RunRecord>) -> ActiveWindow {
     let mut runs = runs.into_iter();
     let merged = runs.next().unwrap().merge_all(runs.collect()).unwrap();
     merged.together.unwrap().windows[0]
@@ -36,7 +37,7 @@ fn what_was_outside_the_common_time_is_told() {
 fn ranks_that_never_met_have_no_common_time() {
     let window = window(vec![rank(0, 0, 500, 2), rank(1, 700, 900, 2)]);
     assert_eq!((window.all_active_ns(), window.outside()), (0, Some(1.0)));
-    assert_eq!(Window::default().outside(), None);
+    assert_eq!(ActiveWindow::default().outside(), None);
 }
 
 #[test]
@@ -91,9 +92,9 @@ fn clocks_that_were_compared_once_did_not_move_as_far_as_is_known() {
 }
 
 prop_compose! {
-    fn drawn()(spans in proptest::collection::vec((0u32..3, -50i64..50, 0i64..100), 0..4)) -> Vec<Span> {
-        let mut spans: Vec<Span> =
-            spans.into_iter().map(|(stage, start_ns, length)| Span { stage, start_ns, end_ns: start_ns + length }).collect();
+    fn drawn()(spans in proptest::collection::vec((0u32..3, -50i64..50, 0i64..100), 0..4)) -> Vec<ActiveSpan> {
+        let mut spans: Vec<ActiveSpan> =
+            spans.into_iter().map(|(stage, start_ns, length)| ActiveSpan { stage, start_ns, end_ns: start_ns + length }).collect();
         spans.sort_by_key(|span| span.stage);
         spans.dedup_by_key(|span| span.stage);
         spans
@@ -105,7 +106,7 @@ proptest! {
     fn no_order_of_ranks_makes_a_difference(spans in [drawn(), drawn(), drawn()], lost in 0u32..4) {
         let [a, b, c] = [0, 1, 2].map(|number: u32| {
             let mut run = rank(number, 0, 0, 4);
-            run.take_part(Part { rank: number, clock: None, spans: spans[number as usize].clone() }, 4);
+            run.take_part(RankRecord { rank: number, clock: None, spans: spans[number as usize].clone() }, 4);
             if number == lost {
                 run.lacks(MissingRank { rank: 3, node: None, reason: "it did not answer".into() });
             }
@@ -211,6 +212,6 @@ fn ten_thousand_ranks_add_up_exactly() {
     assert_eq!((read.bytes, read.ios, &read.clat), (sums.0, sums.1, &reads));
     assert_eq!((row.members, all.nodes.len(), all.jobs.len()), (RANKS, RANKS as usize, RANKS as usize));
     assert!(all.nodes.iter().zip(0..).all(|(node, number)| node.part.as_ref().unwrap().rank == number));
-    let Together { ranks, missing, windows } = all.together.unwrap();
+    let RanksRecord { ranks, missing, windows } = all.together.unwrap();
     assert_eq!((ranks, missing.len(), windows[0].ranks, windows[0].start_skew_ns()), (RANKS, 0, RANKS, 6_000_000));
 }

@@ -18,7 +18,7 @@ const STEP_NS: u64 = 20_000_000;
 
 /// Reads the counters behind one directory.
 #[derive(Debug)]
-pub struct Witness {
+pub struct PhaseCounters {
     meters: Meters,
     clock: RealClock,
     foreign_bytes_per_s: Seen<ReadWrite<f64>>,
@@ -31,11 +31,11 @@ pub struct Glance {
     reading: Reading,
 }
 
-impl Witness {
+impl PhaseCounters {
     /// Finds what stands behind a directory.
-    pub fn begin(directory: &Path) -> Witness {
+    pub fn begin(directory: &Path) -> PhaseCounters {
         let meters = Meters::begin(Look::default(), &[directory.to_owned()], &[]);
-        Witness { meters, clock: RealClock::shared(), foreign_bytes_per_s: Seen::default() }
+        PhaseCounters { meters, clock: RealClock::shared(), foreign_bytes_per_s: Seen::default() }
     }
 
     /// Watches for a moment what others do to the devices. Call it before this process has written anything. Where there
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn what_a_look_cannot_see_stays_unknown() {
-        let mut witness = Witness::begin(Path::new("/"));
+        let mut witness = PhaseCounters::begin(Path::new("/"));
         let before = witness.look();
         let conditions = witness.since(&before, None);
         assert_eq!(conditions.run_queue_wait_ns, None);

@@ -8,20 +8,20 @@ use crate::summary::Grid;
 
 /// A place in the page's outline.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct Outline {
     prefix: String,
     /// Level of its headings, 2 to 6.
     level: u8,
 }
 
-impl Place {
-    pub(super) fn new(prefix: &str, level: u8) -> Place {
-        Place { prefix: prefix.to_owned(), level: level.clamp(2, 6) }
+impl Outline {
+    pub(super) fn new(prefix: &str, level: u8) -> Outline {
+        Outline { prefix: prefix.to_owned(), level: level.clamp(2, 6) }
     }
 
     /// The place below this one's headings.
-    pub(super) fn deeper(&self) -> Place {
-        Place::new(&self.prefix, self.level + 1)
+    pub(super) fn deeper(&self) -> Outline {
+        Outline::new(&self.prefix, self.level + 1)
     }
 
     /// A name that is unique in the page when `name` is unique in the study.
