@@ -106,9 +106,11 @@ fn dirty_pages(flow: &Flow<'_>, class: StorageClass, written: u64) -> Option<(u6
     };
     // A daemon may have dirty pages of its own below those of its mount.
     let dirty = pages(flow.end).filter(|_| class != StorageClass::Fuse)?;
-    // What was dirty before is not this stage's.
-    let grown = dirty.saturating_sub(pages(flow.begin).unwrap_or(0)).min(written);
-    Some((grown, DIRTY.to_owned()))
+    // What was dirty before is not this stage's, but where the stage wrote the same pages again: what no device took of its
+    // bytes is in them.
+    let grown = dirty.saturating_sub(pages(flow.begin).unwrap_or(0));
+    let not_taken = flow.storage.write.as_ref().map_or(0, |storage| written.saturating_sub(storage.bytes));
+    Some((grown.max(not_taken.min(dirty)).min(written), DIRTY.to_owned()))
 }
 
 /// Bytes that no storage had, and who says so.

@@ -24,6 +24,23 @@ fn writes_that_stopped_in_memory() {
     assert!(finding.next.contains("--end_fsync=1"));
 }
 
+/// Pages that were dirty before are dirty after, with other bytes.
+#[test]
+fn writes_over_what_is_dirty() {
+    let write = |before: u64, device: u64, after: u64| {
+        let mut record = on_disk(vec![writer("job")]);
+        look(&mut record, 0, [0, 4 * GIB], [0, device]);
+        if let Seen::Value(cache) = &mut record.nodes[0].ledger.as_mut().unwrap().samples[0].cache {
+            cache.dirty_bytes = Some(before);
+        }
+        dirty(&mut record, after);
+        found(&record)
+    };
+    assert_eq!(write(4 * GIB, 0, 4 * GIB), invalid("writes-in-memory"));
+    assert_eq!(write(4 * GIB, 4 * GIB, 4 * GIB), [], "the device took them, and others' are dirty still");
+    assert_eq!(write(4 * GIB, 0, 0), [], "nothing is dirty");
+}
+
 /// Blocks that were written twice between two syncs reached the device once: it is no witness.
 #[test]
 fn syncs_now_and_then_leave_the_rest() {

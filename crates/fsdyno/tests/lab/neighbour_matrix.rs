@@ -163,7 +163,8 @@ const WRITES_IN_MEMORY: Scene = Scene {
     finding: "writes-in-memory",
     words: ["an unsynced write", "with `end_fsync=1`"],
     set_up: |file| {
-        shell("sync");
+        // What was dirty before is not the run's.
+        shell(&format!("sync {}", word(file)));
         ran(file, "--rw=write")
     },
     twin: |file| ran(file, "--rw=write --end_fsync=1"),

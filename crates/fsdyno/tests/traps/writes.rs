@@ -37,6 +37,24 @@ fn a_small_write_without_a_sync() {
     bench.run(&format!("{} --end_fsync=1", words("disk"))).honest("writes-in-memory");
 }
 
+/// The second section writes the pages again that the first one left dirty: none more of them are.
+#[test]
+fn a_write_over_what_is_still_in_memory() {
+    let Some(bench) = Bench::new() else { return };
+    let section = "--rw=write --bs=1m --size=64m --invalidate=0 --filename=file --fallocate=none";
+    let both = |last: &str| bench.run(&format!("--name=first {section} --name=second --stonewall {section} {last}"));
+    let of_second = |ran: &crate::bench::Ran| {
+        let is_of_second = |finding: &&results::Finding| finding.job.as_deref() == Some("second");
+        let ids = ran.record.findings.iter().filter(is_of_second).map(|finding| (finding.id.clone(), finding.severity));
+        ids.collect::<Vec<_>>()
+    };
+    let lost = both("");
+    lost.caught("writes-in-memory", Severity::Invalid);
+    assert!(of_second(&lost).contains(&("writes-in-memory".to_owned(), Severity::Invalid)), "{:?}", of_second(&lost));
+    let stored = of_second(&both("--end_fsync=1"));
+    assert!(stored.iter().all(|(id, _)| id != "writes-in-memory"), "{stored:?}");
+}
+
 /// The verification stores them, when the clock has stopped.
 #[test]
 fn writes_that_a_verification_stores() {
