@@ -199,6 +199,45 @@ mod tests {
         }
     }
 
+    /// Two drawn runs with rounds of all kinds: the sentence, the screen and JSON have the same digits.
+    #[test]
+    fn each_form_has_the_figures_of_the_rounds_that_count() {
+        use testkit::draw::{Does, Test, cases};
+        let mut seen = 0;
+        for (case, mut draw) in cases(40) {
+            let mut sides = [1000.0, 300.0].map(|per_s| {
+                let test = Test {
+                    target: 0,
+                    pattern: "a",
+                    does: Does::Read,
+                    depth: 4,
+                    block_bytes: 4096,
+                    rounds: draw.one_of(&[1, 3, 5]),
+                    per_s,
+                };
+                let study = results::Study::of_run(results::RunRecord::new("test", 1));
+                results::Study { rows: draw.rounds(&test), ..study }
+            });
+            sides[1].targets[0].storage.class = results::evidence::StorageClass::Network;
+            let Ok(found) = attribute(&sides[0], &sides[1]) else { continue };
+            let Ok(outcome) = &found[0].outcome else { continue };
+            let (json, wide) = (as_json(&found[0]), as_text("a", &found, &[]).replace("\n  ", " "));
+            let told = ("a", Some("An answer."));
+            let page = present::tables::attribution([&sides[0], &sides[1]], told, &[("a", Ok(outcome))], "fsdyno", 120);
+            for (figure, value) in
+                [("server_ns", outcome.server_ns), ("client_ns", outcome.client_ns), ("added_ns", outcome.added_ns)]
+            {
+                let shown = text::quantity::latency(json[figure].as_f64().unwrap());
+                assert_eq!(json[figure].as_f64(), Some(value), "case {case}");
+                assert!(page.contains(&shown), "case {case}: {figure} {shown}: {page}");
+                let is_said = figure != "added_ns" || !wide.contains("add nothing");
+                assert!(!is_said || wide.contains(&shown), "case {case}: {figure} {shown}: {wide}");
+            }
+            seen += 1;
+        }
+        assert!(seen > 10, "{seen}");
+    }
+
     #[test]
     fn programs_get_the_figures_behind_the_sentence() {
         let found = findings::limits::Attribution {

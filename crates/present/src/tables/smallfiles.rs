@@ -140,7 +140,9 @@ fn measured(cell: &TestRounds<'_>) -> Vec<String> {
 fn failures(grid: &Grid<'_>, form: Form) -> Option<String> {
     let line = |line: &Line<'_>| {
         let repeats = || line.cells.iter().flat_map(|cell| &cell.repeats);
-        let failed: u64 = repeats().filter_map(|repeat| repeat.phase).map(|phase| phase.failures).sum();
+        // An error that ended a phase is one, whether or not an operation was counted with it.
+        let of_phase = |phase: &PhaseRecord| phase.failures.max(u64::from(phase.error.is_some()));
+        let failed: u64 = repeats().filter_map(|repeat| repeat.phase).map(of_phase).sum();
         let error = repeats().find_map(|repeat| first_error(repeat.row))?;
         Some(form.paragraph(&format!("{}: {} failed, the first with {error}", line.title, count(failed))))
     };

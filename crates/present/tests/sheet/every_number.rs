@@ -266,6 +266,8 @@ fn each_number_of_each_form_is_of_the_answer() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    let phases = present::tables::text(&mixed(Question::SmallFiles), 120);
+    assert!(phases.contains("create: 1 failed, the first with read: broken"), "{phases}");
 }
 
 /// A cell of a table: its row and its column.
