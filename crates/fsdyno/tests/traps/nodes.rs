@@ -1,7 +1,7 @@
 //! T35 to T41: runs on real storage, merged as those of several nodes; one of them is then made to lag, to come late, to
 //! be missing.
 
-use results::{ClockOffset, JobError, MissingRank, Part, RunRecord, Severity, Span};
+use results::{ActiveSpan, ClockOffset, JobError, MissingRank, RankRecord, RunRecord, Severity};
 
 use crate::bench::{Bench, FILE_MIB};
 
@@ -16,9 +16,9 @@ fn nodes(bench: &Bench, names: &[&str]) -> Vec<RunRecord> {
         record.nodes[0].name = (*name).to_owned();
         // Its rate is known, and not that of a disk that others use too.
         record.jobs[0].plan.paced = false;
-        let spans = vec![Span { stage: 0, start_ns: 0, end_ns: 1_000_000_000 }];
+        let spans = vec![ActiveSpan { stage: 0, start_ns: 0, end_ns: 1_000_000_000 }];
         let clock = Some(ClockOffset { before_ns: 0, after_ns: Some(0), error_ns: 1000 });
-        record.take_part(Part { rank, clock, spans }, names.len() as u32);
+        record.take_part(RankRecord { rank, clock, spans }, names.len() as u32);
         record
     };
     (0..).zip(names).map(run).collect()
@@ -63,8 +63,8 @@ fn nodes_that_did_the_same_are_spared_and_one_that_did_not_is_named() {
     });
     assert_eq!(one("clocks-drift", &clock), caution("b"));
     let apart = with(|record| {
-        let spans = vec![Span { stage: 0, start_ns: 500_000_000, end_ns: 1_500_000_000 }];
-        record.take_part(Part { rank: 1, clock: None, spans }, 3);
+        let spans = vec![ActiveSpan { stage: 0, start_ns: 500_000_000, end_ns: 1_500_000_000 }];
+        record.take_part(RankRecord { rank: 1, clock: None, spans }, 3);
     });
     assert_eq!(one("ranks-apart", &apart), (Severity::Caution, None));
     let mounted = with(|record| match &mut record.nodes[0].storages[0].mount {
