@@ -16,6 +16,14 @@ pub fn explain(setup: &EngineSetup<'_>, op: &Op, code: i32) -> Option<String> {
             _ => format!("the program {name} could not be started: give its path, or its name in PATH"),
         });
     }
+    if setup.name.has_a_peer() {
+        let network = &setup.options.network;
+        let peer = network.host.as_deref().unwrap_or("the peer");
+        return Some(format!(
+            "{peer}, port {}: is a receiver there, and does it go on until the sender is done?",
+            network.port
+        ));
+    }
     let file = setup.files.get(op.file as usize)?;
     let options = &setup.options;
     match code {

@@ -18,6 +18,12 @@ pub const OPERATION: i64 = i64::MAX;
 /// request before counts, and no other follows.
 pub const FINISHED: i64 = i64::MAX - 1;
 
+/// The result of a request of an engine whose peer is not there yet. What is measured begins anew, with the same request.
+pub const NOT_BEGUN: i64 = i64::MAX - 2;
+
+/// The result of a request that waits: the worker looks at its orders, and queues it again.
+pub const WAITING: i64 = i64::MAX - 3;
+
 /// A request that has come back.
 pub struct Completion<E> {
     /// Its slot; the buffer is the worker's again.

@@ -4,6 +4,7 @@ pub(crate) mod aio;
 mod bus;
 pub(crate) mod control;
 pub(crate) mod mmap;
+mod network;
 mod operations;
 pub(crate) mod positioned;
 mod priorities;

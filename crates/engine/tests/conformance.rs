@@ -19,7 +19,7 @@ use job::{IoPriority, PerDirection, PriorityShare};
 
 /// Engines whose requests transfer something between a buffer and a file, or pretend to.
 fn transferring() -> impl Iterator<Item = EngineName> {
-    EngineName::all().filter(|name| name.moves_data() || !name.has_paths() && !name.computes())
+    EngineName::all().filter(|name| name.moves_data() || !name.has_paths() && !name.computes() && !name.has_a_peer())
 }
 
 fn check_engine(spec: &Spec) {

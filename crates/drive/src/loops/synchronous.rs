@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use engine::{Completion, Engine, FINISHED, OPERATION, Queued, Slot};
+use engine::{Completion, Engine, FINISHED, NOT_BEGUN, OPERATION, Queued, Slot, WAITING};
 use job::Direction;
 use os::clock::Clock;
 use os::errno::EIO;
@@ -22,7 +22,7 @@ pub(super) enum TransferEnd {
     Whole,
     /// It moves nothing: an operation on a name came with it, or with one before it.
     Operation,
-    /// It failed, and the job goes on.
+    /// It failed, and the job goes on; or it comes again.
     Failed,
 }
 
@@ -215,13 +215,24 @@ impl<E: Engine> Drive<'_, E> {
             match completion.result {
                 FINISHED => {
                     match done {
-                        // It was none.
-                        0 => self.cursor -= 1,
+                        // It was none, unless a look meanwhile has counted it.
+                        0 => self.cursor = self.counted.max(self.cursor - 1),
                         part => self.parts.recorder.transferred(direction, part),
                     }
                     return Err(Box::new(Ended::Finished));
                 }
                 OPERATION => return Ok((completion, TransferEnd::Operation)),
+                WAITING => {
+                    let now_ns = self.now_ns();
+                    self.poll_events(now_ns)?;
+                    completion = self.queue_again(completion.slot, op, done);
+                    continue;
+                }
+                NOT_BEGUN => {
+                    self.cursor -= 1;
+                    self.begin_anew()?;
+                    return Ok((completion, TransferEnd::Failed));
+                }
                 error if error < 0 => {
                     self.parts.failed(op, -error as i32, "io_u error")?;
                     return Ok((completion, TransferEnd::Failed));
@@ -236,12 +247,27 @@ impl<E: Engine> Drive<'_, E> {
                 return Ok((completion, TransferEnd::Whole));
             }
             self.parts.recorder.shortened(direction);
-            let Queued::Done(next) = self.engine.queue(completion.slot, op, done) else {
-                unreachable!("a synchronous engine is done when queue returns");
-            };
-            completion = next;
+            completion = self.queue_again(completion.slot, op, done);
         }
         Err(Box::new(Ended::Failed(Failure { code: EIO, function: "full resid", op: Some(*op), detail: None })))
+    }
+
+    fn queue_again(&mut self, slot: Slot<E>, op: &Op, done: u64) -> Completion<E> {
+        let Queued::Done(completion) = self.engine.queue(slot, op, done) else {
+            unreachable!("a synchronous engine is done when queue returns");
+        };
+        completion
+    }
+
+    /// Nothing has been transferred yet, and what is measured begins now. Orders are read.
+    #[cold]
+    fn begin_anew(&mut self) -> Step {
+        let now_ns = self.now_ns();
+        let Drive { parts, block, cursor, .. } = self;
+        let published = parts.totals();
+        parts.phase.begin_anew(now_ns, &mut parts.recorder);
+        parts.begin_measuring(now_ns, published, block, *cursor);
+        self.poll_events(now_ns)
     }
 
     /// fsync, fdatasync and sync_file_range: always timed.

@@ -10,6 +10,7 @@ use rustix::io::{Errno, ReadWriteFlags};
 use workload::{Op, OpKind};
 
 use super::control::{self, Target};
+use super::network::Network;
 use super::operations::Operations;
 use super::space;
 use super::spliced::Pipe;
@@ -65,6 +66,8 @@ enum Call {
     Burst(Bursts),
     /// No I/O: a look at a program.
     Look(Box<Running>),
+    /// A part of what a peer sends or gets.
+    Socket(Box<Network>),
 }
 
 /// The flags of preadv2 and pwritev2.
@@ -120,6 +123,7 @@ impl<'a> Positioned<'a> {
             })?),
             EngineName::Cpuio => Call::Burst(Bursts::new(&setup.options.burn)),
             EngineName::Exec => Call::Look(Box::new(Running::new(&setup.options.program))),
+            EngineName::Net => Call::Socket(Box::new(Network::new(&setup.options.network)?)),
             name if name.changes_space() => Call::Space(name),
             name if name.works_on_names() => Call::Operation(Box::new(Operations::new(setup)?)),
             _ => Call::Plain,
@@ -155,6 +159,7 @@ impl<'a> Positioned<'a> {
             Call::Operation(operations) => return operations.request(op, &self.clock),
             Call::Burst(bursts) => return bursts.burn(&self.clock),
             Call::Look(program) => return program.look(&self.clock),
+            Call::Socket(network) => return network.transfer(place, read),
         };
         match outcome {
             Ok(bytes) => bytes as i64,

@@ -11,6 +11,7 @@ mod escapes;
 mod findings;
 mod json;
 mod layout;
+mod network;
 mod one_look;
 mod output;
 mod progress;

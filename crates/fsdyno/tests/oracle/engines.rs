@@ -31,6 +31,9 @@ cases! {
     exec: line("--name=a --ioengine=exec --program=echo --arguments=hello_there --runtime=1 --time_based").left(Depth::Contents);
     exec_with_its_words: line("--name=a --ioengine=exec --program=/bin/echo --arguments=%n:%r --runtime=2 --time_based").left(Depth::Contents);
     exec_without_a_program: line("--name=a --ioengine=exec --runtime=1").verbatim().says("no program is defined, it is mandatory to define one");
+    net_without_a_port: line("--name=a --ioengine=net --rw=read --size=4k --listen").verbatim().says("network IO requires port for tcp or udp");
+    net_at_random_places: line("--name=a --ioengine=net --rw=randread --size=4k --port=1").verbatim().says("network IO can't be random");
+    net_that_nobody_hears: line("--name=a --ioengine=net --rw=write --size=4k --port=9 --hostname=127.0.0.1").verbatim();
     null: line("--name=a --ioengine=null --size=1m --rw=randread").counts().report();
     null_deep: line("--name=a --ioengine=null --size=1m --rw=write --iodepth=16").counts().report().left(Depth::Names);
     depth_of_a_sync_engine: job("--ioengine=psync --rw=read --iodepth=8").verbatim().says("queue depth will be capped at 1");

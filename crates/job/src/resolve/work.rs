@@ -1,12 +1,15 @@
-//! Rules of the engines that do no I/O.
+//! Rules of the engines that do no I/O, or none to a storage.
 
 use super::Rules;
 use crate::access::Access;
-use crate::typed::{Amount, EngineName, Job};
+use crate::typed::{Amount, EngineName, Job, Protocol};
 
 /// Bursts and pauses of `cpuio`, the program of `exec`. Whatever else is said of their requests, they are reads of no bytes.
 pub(super) fn finish(job: &mut Job, rules: &mut Rules<'_>) {
     let engine = job.submission.engine;
+    if engine.has_a_peer() {
+        finish_network(job, rules);
+    }
     if !engine.computes() {
         return;
     }
@@ -32,4 +35,40 @@ pub(super) fn finish(job: &mut Job, rules: &mut Rules<'_>) {
     job.pattern.access = Access::READ;
     job.files.size = Some(Amount::Bytes(job.pattern.block_size.read.max()));
     job.submission.depth = 1;
+}
+
+/// Who speaks with whom.
+fn finish_network(job: &mut Job, rules: &mut Rules<'_>) {
+    let access = job.pattern.access;
+    let network = &mut job.submission.engine_options.network;
+    network.sends = access.writes;
+    let (protocol, is_group) = (network.protocol, network.host.as_deref().is_some_and(is_multicast));
+    let (text, help) = if access.random || access.trims {
+        ("fio: network IO can't be random", "use rw=read or rw=write")
+    } else if protocol.is_datagram() && access.reads && access.writes {
+        ("fio: datagram network connections must be read OR write", "use rw=read or rw=write")
+    } else if network.waits && !protocol.is_tcp() {
+        ("fio: listen only valid for TCP proto IO", "leave listen out: receivers of udp and unix wait anyway")
+    } else if protocol == Protocol::Unix && network.port > 0 {
+        ("fio: network IO port not valid with unix socket", "leave port out")
+    } else if protocol != Protocol::Unix && network.port == 0 {
+        ("fio: network IO requires port for tcp or udp", "add --port=8765")
+    } else if network.host.is_none() && (protocol == Protocol::Unix || !network.listens()) {
+        ("fio: connect with no host to connect to.", "add --hostname=NAME, or listen for a receiver")
+    } else if network.host.is_some() && protocol != Protocol::Unix && network.listens() && !is_group {
+        ("fio: hostname not valid for non-multicast inbound network IO", "leave hostname out")
+    } else {
+        // As in fio, its reports are in bits.
+        if job.reporting.unit_base == 0 {
+            job.reporting.unit_base = 1;
+        }
+        return;
+    };
+    rules.refuse("ioengine", text, help);
+}
+
+/// 224.0.0.0 to 239.255.255.255.
+fn is_multicast(host: &str) -> bool {
+    host.split('.').count() == 4
+        && host.split('.').next().and_then(|part| part.parse().ok()).is_some_and(|n: u8| n >> 4 == 14)
 }

@@ -48,7 +48,6 @@ pub(super) const MISSING_ENGINES: &[Choice] = &[
     Choice::new("ime_psync", "Infinite Memory Engine").status(OBJECTS),
     Choice::new("ime_psyncv", "Infinite Memory Engine, vectored").status(OBJECTS),
     Choice::new("ime_aio", "Infinite Memory Engine, asynchronous").status(OBJECTS),
-    Choice::new("net", "TCP and UDP").status(NETWORK),
     Choice::new("netsplice", "TCP and UDP through splice").status(NETWORK),
     Choice::new("rdma", "RDMA").status(NETWORK),
     Choice::new("librpma_apm", "RDMA to persistent memory").status(NETWORK),

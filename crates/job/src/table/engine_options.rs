@@ -4,13 +4,15 @@ use super::JobRow;
 use super::build::*;
 use crate::draft::Draft;
 use crate::option::{Choice, Row, Status, Status::*};
-use crate::typed::{Burn, IoPriority, Program, StatCall};
+use crate::typed::{Burn, IoPriority, NetworkOptions, Program, Protocol, StatCall};
 use crate::value::{self, Reading, Refusal};
 
 const URINGS: &[&str] = &["io_uring", "io_uring_cmd"];
 const COMMAND: &[&str] = &["io_uring_cmd"];
 const ASYNCHRONOUS: &[&str] = &["io_uring", "io_uring_cmd", "libaio"];
 const SIM: &[&str] = &["sim"];
+const NET: &[&str] = &["net", "netsplice"];
+const PEERS: &[&str] = &["net", "netsplice", "rdma", "libhdfs"];
 const CPUIO: &[&str] = &["cpuio"];
 const EXEC: &[&str] = &["exec"];
 
@@ -26,6 +28,19 @@ const COMMANDS: &[Choice] = &[Choice::new("nvme", "NVMe commands")];
 
 const CPU_MODES: &[Choice] =
     &[Choice::new("noop", "Waits busily"), Choice::new("qsort", "Sorts numbers: memory is used, too")];
+
+const PROTOCOLS: &[Choice] = &[
+    Choice::new("tcp", "TCP over IPv4"),
+    Choice::new("tcpv6", "TCP over IPv6"),
+    Choice::new("udp", "UDP over IPv4"),
+    Choice::new("udpv6", "UDP over IPv6"),
+    Choice::new("unix", "A UNIX socket"),
+    Choice::new("vsock", "Sockets between guests and their host").status(NotYet("no machine here has such sockets")),
+];
+
+fn network(draft: &mut Draft) -> &mut NetworkOptions {
+    &mut draft.job.submission.engine_options.network
+}
 
 fn burn(draft: &mut Draft) -> &mut Burn {
     &mut draft.job.submission.engine_options.burn
@@ -139,6 +154,38 @@ pub(super) const ROWS: &[JobRow] = &[
         .tier(4).engines(EXEC).default("1").help("Seconds between SIGTERM and SIGKILL when the job ends first"),
     option("std_redirect", boolean(|d, on| program(d).redirects = on))
         .tier(4).engines(EXEC).default("1").help("What it prints goes into JOB.stdout and JOB.stderr"),
+    option("hostname", text(|d, text| {
+        network(d).host = Some(text.to_owned());
+        Ok(())
+    })).tier(4).engines(PEERS).help("Peer to send to, path of a UNIX socket, or multicast group to receive from"),
+    option("port", integer(1, 65_535, |d, n| network(d).port = n as u16))
+        .tier(4).engines(PEERS).help("Port of TCP or UDP; each further clone has the next one"),
+    option("protocol", word(PROTOCOLS, |d, word| {
+        network(d).protocol = match word.choice.word {
+            "tcpv6" => Protocol::TcpV6,
+            "udp" => Protocol::Udp,
+            "udpv6" => Protocol::UdpV6,
+            "unix" => Protocol::Unix,
+            _ => Protocol::Tcp,
+        };
+        Ok(())
+    })).tier(4).aliases(&["proto"]).engines(NET).default("tcp").help("How the peers speak"),
+    option("nodelay", boolean(|d, on| network(d).no_delay = on))
+        .tier(4).engines(NET).default("0").help("TCP_NODELAY: small parts are sent at once"),
+    option("listen", flag(|d, on| network(d).waits = on))
+        .tier(4).engines(NET).help("Wait for the peer that connects by TCP"),
+    option("pingpong", flag(|d, on| network(d).answers = on))
+        .tier(4).engines(NET).help("Each request is answered by as many bytes"),
+    option("interface", text(|d, text| {
+        network(d).interface = text.to_owned();
+        Ok(())
+    })).tier(4).engines(NET).help("Address of the interface for multicast"),
+    option("ttl", integer(0, 255, |d, n| network(d).hops = (n != 1).then_some(n as u32)))
+        .tier(4).engines(NET).default("1").help("Hops of multicast datagrams"),
+    option("window_size", integer(0, COUNT_MAX, |d, n| network(d).window_bytes = n as u32))
+        .tier(4).engines(NET).default("0").help("Bytes of the socket's buffers; 0: the system's choice"),
+    option("mss", integer(0, COUNT_MAX, |d, n| network(d).segment_bytes = n as u32))
+        .tier(4).engines(NET).default("0").help("Largest segment of TCP; 0: the system's choice"),
     option("no_completion_thread", boolean(ignore))
         .tier(3).engines(&["windowsaio"]).default("0").help("Take completions in the worker")
         .status(Partial("the worker always takes them, in builds for Windows")),
@@ -166,17 +213,6 @@ pub(super) const ROWS: &[JobRow] = &[
     absent("writefua", &["io_uring", "io_uring_cmd", "sg"], "Forced unit access for writes"),
     absent("sg_write_mode", &["sg"], "Kind of SCSI write"),
     absent("stream_id", &["sg"], "Stream of SCSI writes"),
-    absent("hostname", &["net", "netsplice", "rdma", "libhdfs"], "Host to talk to"),
-    absent("port", &["net", "netsplice", "rdma", "libhdfs"], "Port to talk to"),
-    option("protocol", text(ignore_text)).tier(4).aliases(&["proto"]).engines(&["net", "netsplice"])
-        .help("Network protocol").status(ABSENT),
-    absent("nodelay", &["net", "netsplice"], "TCP_NODELAY"),
-    absent("listen", &["net", "netsplice"], "Wait for the connection"),
-    absent("pingpong", &["net", "netsplice"], "Answer each message"),
-    absent("interface", &["net", "netsplice"], "Network interface"),
-    absent("ttl", &["net", "netsplice"], "Hops of multicast packets"),
-    absent("window_size", &["net", "netsplice"], "Size of socket buffers"),
-    absent("mss", &["net", "netsplice"], "Segment size of TCP"),
     option("verb", text(ignore_text))
         .tier(4).aliases(&["proto"]).engines(&["rdma"]).help("RDMA operation").status(ABSENT),
     absent("bindname", &["rdma"], "Local name to bind"),

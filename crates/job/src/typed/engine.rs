@@ -31,6 +31,8 @@ enum Reach {
     Nothing,
     /// No storage: the processor, or a program beside the jobs. Its requests have no bytes.
     Processor,
+    /// A peer: what is transferred goes to no storage.
+    Network,
     /// Names that it makes itself.
     NewNames,
     /// Names of directories that it needs.
@@ -115,6 +117,7 @@ engines! {
     Windowsaio "windowsaio" [] "Overlapped I/O and a completion port of Windows", AndReturns, Files, Windows;
     Cpuio "cpuio" [] "Burns CPU time beside the jobs that do I/O", AndWaits, Processor, Linux;
     Exec "exec" [] "Runs a program beside the jobs that do I/O", AndWaits, Processor, Linux;
+    Net "net" [] "Sends to a peer, or receives from one: TCP, UDP, UNIX sockets", AndWaits, Network, Linux;
     Null "null" [] "No I/O at all: what the generator itself costs", AsDeepAsAsked, Nothing, Any;
     Sim "sim" [] "A virtual device on a virtual clock (not in fio)", AndReturns, Nothing, Any;
 }
@@ -196,6 +199,11 @@ impl EngineName {
         self.row().reach == Reach::Processor
     }
 
+    /// It transfers data to a peer, or from one.
+    pub fn has_a_peer(self) -> bool {
+        self.row().reach == Reach::Network
+    }
+
     /// Its requests are operations on names.
     pub fn works_on_names(self) -> bool {
         matches!(self.row().reach, Reach::NewNames | Reach::Directories | Reach::FileNames)
@@ -203,7 +211,7 @@ impl EngineName {
 
     /// It touches files, open or by name: somebody has to look where they are.
     pub fn has_paths(self) -> bool {
-        !matches!(self.row().reach, Reach::Nothing | Reach::Processor)
+        !matches!(self.row().reach, Reach::Nothing | Reach::Processor | Reach::Network)
     }
 
     /// Its files are laid out where they are missing.

@@ -160,6 +160,80 @@ pub struct EngineOptions {
     pub burn: Burn,
     /// exec: what is run.
     pub program: Program,
+    /// net: where the peer is.
+    pub network: NetworkOptions,
+}
+
+/// The options of `net`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NetworkOptions {
+    /// Name or address of the peer, path of a UNIX socket, or the group that a receiver joins.
+    pub host: Option<String>,
+    /// Its port; 0: not given.
+    pub port: u16,
+    /// How they speak.
+    pub protocol: Protocol,
+    /// TCP_NODELAY.
+    pub no_delay: bool,
+    /// Waits for the peer that connects (`listen`).
+    pub waits: bool,
+    /// Each request is answered by as many bytes (`pingpong`).
+    pub answers: bool,
+    /// Address of the interface for multicast; empty: the system's choice.
+    pub interface: String,
+    /// Hops of multicast datagrams; `None`: 1.
+    pub hops: Option<u32>,
+    /// Size of the socket's buffers; 0: the system's choice.
+    pub window_bytes: u32,
+    /// Largest segment of TCP; 0: the system's choice.
+    pub segment_bytes: u32,
+    /// The job sends.
+    pub sends: bool,
+}
+
+impl NetworkOptions {
+    /// It is there before its peer.
+    pub fn listens(&self) -> bool {
+        self.waits || !self.sends && !self.protocol.is_tcp()
+    }
+
+    /// Of the UNIX socket.
+    pub fn path(&self) -> Option<&str> {
+        self.host.as_deref().filter(|_| self.protocol == Protocol::Unix)
+    }
+}
+
+/// `protocol=`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// TCP over IPv4.
+    #[default]
+    Tcp,
+    /// TCP over IPv6.
+    TcpV6,
+    /// UDP over IPv4.
+    Udp,
+    /// UDP over IPv6.
+    UdpV6,
+    /// A stream between processes.
+    Unix,
+}
+
+impl Protocol {
+    /// A byte stream of the network.
+    pub fn is_tcp(self) -> bool {
+        matches!(self, Protocol::Tcp | Protocol::TcpV6)
+    }
+
+    /// Each request is a message, which may get lost.
+    pub fn is_datagram(self) -> bool {
+        matches!(self, Protocol::Udp | Protocol::UdpV6)
+    }
+
+    /// Over IPv6.
+    pub fn is_v6(self) -> bool {
+        matches!(self, Protocol::TcpV6 | Protocol::UdpV6)
+    }
 }
 
 /// The options of `cpuio`.

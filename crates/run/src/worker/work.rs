@@ -8,6 +8,8 @@ use crate::plan::WorkerPlan;
 /// The options of the worker's engine; those of a program with the worker's own names in them.
 pub(super) fn options(plan: &WorkerPlan) -> EngineOptions {
     let mut options = plan.job.submission.engine_options.clone();
+    let network = &mut options.network;
+    network.port = network.port.saturating_add(plan.clone as u16);
     if plan.job.submission.engine == EngineName::Exec {
         let (program, label) = (&mut options.program, plan.job.label(plan.clone));
         let runtime_s = plan.job.extent.runtime_ns / 1_000_000_000;
@@ -41,6 +43,9 @@ pub(super) fn announce(plan: &WorkerPlan, shared: &Shared) {
                 }
                 None => format!("{label} : Running {name} {arguments}"),
             }));
+        }
+        EngineName::Net if plan.job.submission.engine_options.network.listens() => {
+            shared.send(Event::Line("fio: waiting for connection".to_owned()));
         }
         _ => {}
     }

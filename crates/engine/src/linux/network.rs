@@ -1,0 +1,245 @@
+//! `net`: requests go to a peer, or come from one, through a socket.
+//!
+//! Every wait is short and says so to the worker, which reads its orders and asks again. What has been transferred of a
+//! request stays here meanwhile.
+
+use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use job::{EngineName, NetworkOptions, Protocol};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::sockopt::{self, Timeout};
+use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketType};
+
+use crate::contract::{FINISHED, NOT_BEGUN, WAITING};
+use crate::setup::EngineSetupError;
+
+/// Longest wait before the worker looks at its orders.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Longest wait for a peer that does not answer at all.
+const CONNECTING: Duration = Duration::from_secs(10);
+
+/// What a sender of datagrams says first and last, as fio's senders do.
+const OPENS: [u8; 8] = *b"link\0\0\0\x98";
+const CLOSES: [u8; 8] = *b"knil\x89\0\0\0";
+
+/// The socket of a worker.
+#[derive(Debug)]
+pub(super) struct Network {
+    options: NetworkOptions,
+    /// Waits for the peer that connects.
+    listener: Option<OwnedFd>,
+    socket: Option<OwnedFd>,
+    /// The first request may begin.
+    begun: bool,
+    /// Bytes of the request under way: those of its own direction, and of its answer (`pingpong`).
+    moved: [usize; 2],
+}
+
+impl Network {
+    /// A receiver is ready for its peer from now on.
+    pub(super) fn new(options: &NetworkOptions) -> Result<Network, EngineSetupError> {
+        let mut network =
+            Network { options: options.clone(), listener: None, socket: None, begun: false, moved: [0; 2] };
+        let refused = |code: Errno| EngineSetupError::Refused {
+            engine: EngineName::Net,
+            call: "bind",
+            code: code.raw_os_error(),
+            advice: "use a port, or the path of a socket, that no other job or program has".to_owned(),
+        };
+        if network.options.listens() {
+            network.listen().map_err(refused)?;
+        }
+        Ok(network)
+    }
+
+    fn listen(&mut self) -> Result<(), Errno> {
+        let options = &self.options;
+        let socket = self.socket()?;
+        if let Some(path) = options.path() {
+            net::bind(&socket, &SocketAddrUnix::new(os::written::path(path))?)?;
+        } else {
+            let any = if options.protocol.is_v6() { "::" } else { "0.0.0.0" };
+            sockopt::set_socket_reuseaddr(&socket, true)?;
+            net::bind(&socket, &address(any, options.port, options.protocol)?)?;
+        }
+        if options.protocol.is_datagram() {
+            if let Some(host) = &options.host {
+                let SocketAddr::V4(group) = address(host, options.port, options.protocol)? else {
+                    return Err(Errno::AFNOSUPPORT);
+                };
+                sockopt::set_ip_add_membership(&socket, group.ip(), &self.interface()?)?;
+            }
+            self.socket = Some(socket);
+        } else {
+            net::listen(&socket, 8)?;
+            self.listener = Some(socket);
+        }
+        Ok(())
+    }
+
+    fn interface(&self) -> Result<Ipv4Addr, Errno> {
+        let text = self.options.interface.as_str();
+        if text.is_empty() { Ok(Ipv4Addr::UNSPECIFIED) } else { text.parse().map_err(|_| Errno::INVAL) }
+    }
+
+    /// A socket with the options of the job.
+    fn socket(&self) -> Result<OwnedFd, Errno> {
+        let options = &self.options;
+        let family = match options.protocol {
+            Protocol::Unix => AddressFamily::UNIX,
+            protocol if protocol.is_v6() => AddressFamily::INET6,
+            _ => AddressFamily::INET,
+        };
+        let kind = if options.protocol.is_datagram() { SocketType::DGRAM } else { SocketType::STREAM };
+        let socket = net::socket_with(family, kind, net::SocketFlags::CLOEXEC, None)?;
+        if options.window_bytes > 0 {
+            sockopt::set_socket_recv_buffer_size(&socket, options.window_bytes as usize)?;
+            sockopt::set_socket_send_buffer_size(&socket, options.window_bytes as usize)?;
+        }
+        if options.segment_bytes > 0 && options.protocol.is_tcp() {
+            set_segment_size(socket.as_fd(), options.segment_bytes)?;
+        }
+        Ok(socket)
+    }
+
+    fn connect(&self) -> Result<OwnedFd, Errno> {
+        let options = &self.options;
+        let socket = self.socket()?;
+        sockopt::set_socket_timeout(&socket, Timeout::Send, Some(CONNECTING))?;
+        if let Some(path) = options.path() {
+            net::connect(&socket, &SocketAddrUnix::new(os::written::path(path))?)?;
+            return Ok(socket);
+        }
+        let to = address(options.host.as_deref().unwrap_or_default(), options.port, options.protocol)?;
+        if to.ip().is_multicast() && to.is_ipv4() {
+            sockopt::set_ip_multicast_ttl(&socket, options.hops.unwrap_or(1))?;
+            sockopt::set_ip_multicast_if(&socket, &self.interface()?)?;
+        }
+        net::connect(&socket, &to).map_err(|error| if error == Errno::INPROGRESS { Errno::TIMEDOUT } else { error })?;
+        Ok(socket)
+    }
+
+    /// What every connected socket has.
+    fn equip(&self, socket: OwnedFd) -> Result<OwnedFd, Errno> {
+        if self.options.no_delay && self.options.protocol.is_tcp() {
+            sockopt::set_tcp_nodelay(&socket, true)?;
+        }
+        sockopt::set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?;
+        sockopt::set_socket_timeout(&socket, Timeout::Send, Some(PATIENCE))?;
+        Ok(socket)
+    }
+
+    /// Whether the peer is there; what is measured begins once it is.
+    #[cold]
+    fn begin(&mut self) -> Result<bool, Errno> {
+        let receives = self.listener.as_ref().or(self.socket.as_ref());
+        let connected = match receives {
+            Some(waits) if !readable(waits.as_fd())? => return Ok(false),
+            Some(_) => match &self.listener {
+                Some(listener) => net::accept_with(listener, net::SocketFlags::CLOEXEC)?,
+                None => self.socket.take().ok_or(Errno::BADF)?,
+            },
+            None => self.connect()?,
+        };
+        self.listener = None;
+        let socket = self.socket.insert(self.equip(connected)?);
+        if self.options.protocol.is_datagram() && self.options.sends {
+            net::send(socket, &OPENS, SendFlags::NOSIGNAL)?;
+        }
+        self.begun = true;
+        Ok(self.options.sends)
+    }
+
+    /// Transfers a request, its answer included. Answers the bytes, or one of the results of the contract.
+    pub(super) fn transfer(&mut self, place: &mut [u8], read: bool) -> i64 {
+        if !self.begun {
+            match self.begin() {
+                Ok(true) => {}
+                Ok(false) => return NOT_BEGUN,
+                Err(error) => return -i64::from(error.raw_os_error()),
+            }
+        }
+        let directions = [read, !read];
+        let ways = if self.options.answers { &directions[..] } else { &directions[..1] };
+        for (way, read) in ways.iter().enumerate() {
+            while self.moved[way] < place.len() {
+                match self.part(&mut place[self.moved[way]..], *read) {
+                    Ok(0) if way == 0 && self.moved[0] > 0 => return std::mem::take(&mut self.moved)[0] as i64,
+                    Ok(0) => return FINISHED,
+                    Ok(bytes) => self.moved[way] += bytes,
+                    Err(Errno::AGAIN | Errno::INTR) => return WAITING,
+                    Err(error) => return -i64::from(error.raw_os_error()),
+                }
+            }
+        }
+        self.moved = [0; 2];
+        place.len() as i64
+    }
+
+    /// 0: the peer sends no more.
+    fn part(&self, place: &mut [u8], read: bool) -> Result<usize, Errno> {
+        let socket = self.socket.as_ref().ok_or(Errno::NOTCONN)?;
+        if !read {
+            return net::send(socket, place, SendFlags::NOSIGNAL);
+        }
+        if !self.options.protocol.is_datagram() {
+            return net::recv(socket, place, RecvFlags::WAITALL).map(|(bytes, _)| bytes);
+        }
+        loop {
+            let (bytes, _) = net::recv(socket, &mut *place, RecvFlags::empty())?;
+            match &place[..bytes] {
+                said if *said == CLOSES => return Ok(0),
+                said if *said == OPENS => {}
+                _ => return Ok(bytes),
+            }
+        }
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        if let Some(socket) = &self.socket
+            && self.begun
+            && self.options.sends
+            && self.options.protocol.is_datagram()
+        {
+            // Datagrams get lost where a receiver is slow. One that hears none of these ends by its own size or time.
+            for _ in 0..3 {
+                let _ = net::send(socket, &CLOSES, SendFlags::NOSIGNAL);
+                os::clock::sleep(Duration::from_millis(20));
+            }
+        }
+        if let Some(path) = self.options.path().filter(|_| self.options.listens()) {
+            // It was made by this worker; left behind, it would be in the way of the next run.
+            let _ = rustix::fs::unlink(&*os::written::path(path));
+        }
+    }
+}
+
+fn address(host: &str, port: u16, protocol: Protocol) -> Result<SocketAddr, Errno> {
+    let addresses = (host, port).to_socket_addrs().map_err(|_| Errno::HOSTUNREACH)?;
+    addresses.into_iter().find(|address| address.is_ipv6() == protocol.is_v6()).ok_or(Errno::HOSTUNREACH)
+}
+
+fn readable(socket: BorrowedFd<'_>) -> Result<bool, Errno> {
+    let timeout = Timespec { tv_sec: 0, tv_nsec: PATIENCE.subsec_nanos().into() };
+    match poll(&mut [PollFd::from_borrowed_fd(socket, PollFlags::IN)], Some(&timeout)) {
+        Err(Errno::INTR) => Ok(false),
+        outcome => outcome.map(|count| count > 0),
+    }
+}
+
+/// TCP_MAXSEG, which rustix does not name.
+fn set_segment_size(socket: BorrowedFd<'_>, bytes: u32) -> Result<(), Errno> {
+    let bytes = bytes as libc::c_int;
+    let length = size_of::<libc::c_int>() as libc::socklen_t;
+    // SAFETY: the value is an int that outlives the call, and its length is that of an int.
+    let outcome = unsafe {
+        libc::setsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_MAXSEG, (&raw const bytes).cast(), length)
+    };
+    if outcome == 0 { Ok(()) } else { Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)) }
+}
