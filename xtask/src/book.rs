@@ -154,7 +154,7 @@ mod tests {
             let name = name.to_string_lossy().into_owned();
             assert!(!name.ends_with(".md") || pages.contains_key(&name), "docs/SUMMARY.md does not name {name}");
         }
-        for explanation in findings::catalogue() {
+        for explanation in fsdyno_findings::catalogue() {
             assert!(pages.contains_key(&format!("traps/{}.md", explanation.id)), "{}", explanation.id);
         }
     }

@@ -12,7 +12,7 @@ struct Document {
 fn documents() -> Vec<Document> {
     vec![
         Document { path: "COMPAT.md", text: compat() },
-        Document { path: "docs/findings.md", text: findings::markdown() },
+        Document { path: "docs/findings.md", text: fsdyno_findings::markdown() },
     ]
 }
 
@@ -28,7 +28,7 @@ Made from the option table by `cargo xtask docs --write`; do not edit.
 ";
 
 fn compat() -> String {
-    let text = format!("{COMPAT_HEAD}\n{}\n{}", job::compat::summary(), job::compat::markdown());
+    let text = format!("{COMPAT_HEAD}\n{}\n{}", fsdyno_job::compat::summary(), fsdyno_job::compat::markdown());
     format!("{}\n", text.trim_end())
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn run(words: &[String]) -> Result<bool, String> {
     let readme = workspace.root.join("README.md");
     let readme =
         std::fs::read_to_string(&readme).map_err(|error| format!("cannot read {}: {error}", readme.display()))?;
-    let summary = job::compat::summary();
+    let summary = fsdyno_job::compat::summary();
     if !has_counts(&readme, &summary) {
         fresh = false;
         println!("README.md has other counts of options than COMPAT.md: {}", summary.trim());

@@ -9,7 +9,7 @@ mod table;
 use std::path::Path;
 use std::process::Command;
 
-use results::{RunRecord, Study};
+use fsdyno_results::{RunRecord, Study};
 
 use crate::agreement::ours;
 use crate::workspace::Workspace;

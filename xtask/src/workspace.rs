@@ -27,6 +27,9 @@ pub(crate) fn target_directory() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| folder().join("target"), PathBuf::from)
 }
 
+/// What the names of the workspace's packages begin with, where a registry would have them.
+const PREFIX: &str = "fsdyno-";
+
 /// One crate of `cargo metadata`.
 #[derive(Debug, Default)]
 pub(crate) struct Package {
@@ -34,11 +37,11 @@ pub(crate) struct Package {
     pub(crate) name: String,
     /// The folder that it lies in.
     pub(crate) folder: PathBuf,
-    /// What code and folders of the workspace call it.
-    pub(crate) library: String,
+    /// Its name without the prefix that all packages of the workspace have: what its folder is called.
+    pub(crate) short_name: String,
     /// One of the workspace's own.
     pub(crate) own: bool,
-    /// What it depends on, as its code calls it.
+    /// What it depends on: short names of packages of the workspace, and names of others.
     pub(crate) dependencies: Vec<String>,
     /// What only its tests depend on, likewise.
     pub(crate) test_dependencies: Vec<String>,
@@ -84,18 +87,19 @@ impl Workspace {
 fn package(package: &Value) -> Package {
     let (of_tests, of_code): (Vec<&Value>, Vec<&Value>) =
         items(&package["dependencies"]).partition(|dependency| dependency["kind"] == "dev");
-    let name =
-        |dependency: &&Value| dependency["rename"].as_str().map_or_else(|| text(&dependency["name"]), str::to_string);
-    let names = |dependencies: Vec<&Value>| dependencies.iter().map(name).collect();
-    let library = items(&package["targets"]).find(|target| items(&target["kind"]).any(|kind| kind == "lib"));
+    let names = |dependencies: Vec<&Value>| dependencies.iter().map(|of| short(&text(&of["name"]))).collect();
     Package {
         name: text(&package["name"]),
         folder: PathBuf::from(text(&package["manifest_path"])).parent().map(PathBuf::from).unwrap_or_default(),
-        library: text(&library.unwrap_or(package)["name"]),
+        short_name: short(&text(&package["name"])),
         own: package["source"].is_null(),
         dependencies: names(of_code),
         test_dependencies: names(of_tests),
     }
+}
+
+fn short(name: &str) -> String {
+    name.strip_prefix(PREFIX).map_or_else(|| name.to_string(), |rest| rest.replace('-', "_"))
 }
 
 fn items(value: &Value) -> impl Iterator<Item = &Value> {
@@ -115,17 +119,16 @@ mod tests {
         let metadata = serde_json::json!({
             "workspace_root": "/w",
             "packages": [
-                {"name": "w-a", "source": null,
-                 "dependencies": [{"name": "w-b", "rename": "b"}, {"name": "c", "kind": "dev"}],
-                 "targets": [{"kind": ["lib"], "name": "a"}, {"kind": ["test"]}]},
-                {"name": "b", "source": "registry", "dependencies": [], "targets": []},
+                {"name": "fsdyno-a-z", "source": null,
+                 "dependencies": [{"name": "fsdyno-b"}, {"name": "c-d", "kind": "dev"}]},
+                {"name": "c-d", "source": "registry", "dependencies": []},
             ],
         });
         let workspace = Workspace::from_metadata(&metadata);
         let members: Vec<_> = workspace.members().collect();
         assert_eq!(members.len(), 1);
-        assert_eq!(members[0].library, "a");
+        assert_eq!(members[0].short_name, "a_z");
         assert_eq!(members[0].dependencies, ["b"]);
-        assert_eq!(members[0].test_dependencies, ["c"]);
+        assert_eq!(members[0].test_dependencies, ["c-d"]);
     }
 }

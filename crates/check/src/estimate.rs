@@ -4,17 +4,17 @@
 
 use std::collections::BTreeMap;
 
-use results::{Bound, DirectionRecord, JobRecord, Judge, Latency, PhaseRecord, Row, Verdict};
-use stats::{Interval, NoPercentileInterval, bootstrap_mean_interval, mean, median, percentile_interval};
-use text::quantity::number;
+use fsdyno_results::{Bound, DirectionRecord, JobRecord, Judge, Latency, PhaseRecord, Row, Verdict};
+use fsdyno_stats::{Interval, NoPercentileInterval, bootstrap_mean_interval, mean, median, percentile_interval};
+use fsdyno_text::quantity::number;
 
 use crate::metric::{IoDirection, Metric, Phase, PhaseFigure, Span, Statistic};
 
 mod runs;
 mod series;
 
+pub(crate) use fsdyno_stats::RUNS_MIN;
 pub(crate) use runs::Runs;
-pub(crate) use stats::RUNS_MIN;
 
 /// The confidence of all intervals.
 const CONFIDENCE: f64 = 0.95;

@@ -1,8 +1,8 @@
 //! Conditions that must hold before anything is measured: the type of the filesystem, locks, free space.
 
-use guide::work_directory::{WorkDirectory, reason, type_matches};
-use os::files::{Directory, fcntl_lock, flock};
-use probe::PathFacts;
+use fsdyno_guide::work_directory::{WorkDirectory, reason, type_matches};
+use fsdyno_os::files::{Directory, fcntl_lock, flock};
+use fsdyno_probe::PathFacts;
 use serde::Deserialize;
 
 /// What a gate asks for.
@@ -110,7 +110,7 @@ fn locked(lock: Lock, directory: &Directory) -> std::io::Result<Outcome> {
     const NAME: &str = "lock";
     let open = || {
         let file = directory.create_new(NAME).or_else(|_| Ok(directory.open_regular(NAME)?.0));
-        file.map_err(|error: os::files::FileError| std::io::Error::from_raw_os_error(error.code))
+        file.map_err(|error: fsdyno_os::files::FileError| std::io::Error::from_raw_os_error(error.code))
     };
     let file = open()?;
     let kind = match lock {
@@ -134,9 +134,9 @@ fn locked(lock: Lock, directory: &Directory) -> std::io::Result<Outcome> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use guide::work_directory::SpaceNeeds;
-    use probe::NotVisible;
-    use results::evidence::{Mount, Space};
+    use fsdyno_guide::work_directory::SpaceNeeds;
+    use fsdyno_probe::NotVisible;
+    use fsdyno_results::evidence::{Mount, Space};
 
     fn facts(fstype: &str) -> PathFacts {
         let mount = Mount { fstype: fstype.into(), ..Mount::default() };

@@ -1,8 +1,8 @@
 //! From the figures of a test to the answer of a requirement.
 
-use results::{Bound, Judge, Row, Severity, TestOrigin, Trust, Verdict, VerdictRow};
-use stats::Interval;
-use text::quantity::{number, published};
+use fsdyno_results::{Bound, Judge, Row, Severity, TestOrigin, Trust, Verdict, VerdictRow};
+use fsdyno_stats::Interval;
+use fsdyno_text::quantity::{number, published};
 
 use crate::estimate::{Estimate, RUNS_MIN, RatesOfThirds, Spread, estimate};
 use crate::gate::Outcome;
@@ -167,7 +167,7 @@ impl<'a> ResolvedRequirement<'a> {
         let sound = test.origin == TestOrigin::Sound;
         let tier = tier.as_ref().map(|tier| format!(" ({tier})")).unwrap_or_default();
         let variant = if sound { format!("; {run}") } else { String::new() };
-        let requirement = results::Requirement {
+        let requirement = fsdyno_results::Requirement {
             id: if sound { format!("{id}/{}", test.id) } else { id.clone() },
             title: format!("{title}{tier}{variant}"),
             metric: metric_name.clone(),
@@ -349,7 +349,7 @@ pub(crate) fn gate_row(profile: &Profile, gate: &Gate, outcome: &Outcome) -> Ver
         Verdict::Pass => found.clone(),
         _ => format!("{found}: {}", gate.because),
     };
-    let requirement = results::Requirement {
+    let requirement = fsdyno_results::Requirement {
         id: gate.id.clone(),
         title: gate.title.clone(),
         metric: "gate".to_string(),
@@ -360,8 +360,8 @@ pub(crate) fn gate_row(profile: &Profile, gate: &Gate, outcome: &Outcome) -> Ver
 }
 
 /// A requirement of which only the profile and the source are known.
-fn described(profile: &Profile, source: &Source, job: String) -> results::Requirement {
-    results::Requirement {
+fn described(profile: &Profile, source: &Source, job: String) -> fsdyno_results::Requirement {
+    fsdyno_results::Requirement {
         id: String::new(),
         profile: profile.name.clone(),
         profile_title: profile.title.clone(),
@@ -379,7 +379,7 @@ fn described(profile: &Profile, source: &Source, job: String) -> results::Requir
     }
 }
 
-fn row(requirement: results::Requirement, origin: TestOrigin, verdict: Verdict, reason: String) -> VerdictRow {
+fn row(requirement: fsdyno_results::Requirement, origin: TestOrigin, verdict: Verdict, reason: String) -> VerdictRow {
     VerdictRow {
         requirement,
         verdict,

@@ -1,19 +1,19 @@
 //! `check`: whether a storage meets a published requirement. A profile holds the tests, the limits and their sources.
 //!
 //! It uses `guide` as any other question does: it runs jobs and phases in a work directory and returns a
-//! [`results::Study`]. Nothing here prints.
+//! [`fsdyno_results::Study`]. Nothing here prints.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use guide::Problem;
-use guide::study::{Caller, Place, StudyRun};
-use guide::work_directory::{SpaceNeeds, WorkDirectory};
-use results::evidence::Space;
-use results::{Question, Severity, Study};
-use stats::sort;
+use fsdyno_guide::Problem;
+use fsdyno_guide::study::{Caller, Place, StudyRun};
+use fsdyno_guide::work_directory::{SpaceNeeds, WorkDirectory};
+use fsdyno_results::evidence::Space;
+use fsdyno_results::{Question, Severity, Study};
+use fsdyno_stats::sort;
 
 mod estimate;
 mod gate;
@@ -61,7 +61,7 @@ pub fn check(place: &Place, options: &Options, library: &Library, caller: Caller
     if let Some(expected) = &options.expected {
         // Gates answer without a work directory, which would see it.
         caller.watcher.looks(&place.path);
-        guide::work_directory::expect_type(&place.path, expected)?;
+        fsdyno_guide::work_directory::expect_type(&place.path, expected)?;
     }
     let places = std::slice::from_ref(place);
     let mut study_run = StudyRun::begin(Question::Check, places, caller);
@@ -80,7 +80,7 @@ pub fn check(place: &Place, options: &Options, library: &Library, caller: Caller
         shortened = session.shortened;
         study_run.remove_work_directory(work);
     }
-    guide::smallfiles::judge_passes(&mut study_run.study);
+    fsdyno_guide::smallfiles::judge_passes(&mut study_run.study);
     let place_of = |name: &str| options.profiles.iter().position(|asked| asked == name);
     sort::by_key(&mut study_run.study.verdicts, |answer| place_of(&answer.requirement.profile));
     note_conditions(&mut study_run, shortened);
@@ -137,7 +137,7 @@ fn space_needs(profiles: &[&Profile], path: &Path, options: &Options) -> Result<
         let mut files: BTreeMap<PathBuf, u64> = BTreeMap::new();
         for test in profile.tests_of(options.tier.as_deref()) {
             let Work::Line(words) = &test.work else {
-                let small = guide::smallfiles::Options::default().space_needs();
+                let small = fsdyno_guide::smallfiles::Options::default().space_needs();
                 files.insert(path.join("files"), small.bytes);
                 most.inodes = most.inodes.max(small.inodes);
                 continue;

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use guide::Problem;
-use guide::work_directory::reason;
-use os::files::{SMALL_FILE_BYTES_MAX, read_text};
-use stats::sort;
+use fsdyno_guide::Problem;
+use fsdyno_guide::work_directory::reason;
+use fsdyno_os::files::{SMALL_FILE_BYTES_MAX, read_text};
+use fsdyno_stats::sort;
 
 use crate::Profile;
 
@@ -87,14 +87,14 @@ impl Library {
         let names = || self.entries.iter().map(|entry| entry.profile.name.as_str());
         self.entries.iter().find(|entry| entry.profile.name == name).ok_or_else(|| {
             Problem::new(format!("there is no profile `{name}`"))
-                .with_meant(job::lookup::nearest(name, names()), "`fsdyno check --list` shows all")
+                .with_meant(fsdyno_job::lookup::nearest(name, names()), "`fsdyno check --list` shows all")
         })
     }
 }
 
 /// `$XDG_CONFIG_HOME/fsdyno/profiles`, or below the home directory's `.config`.
 fn own_folder() -> Option<PathBuf> {
-    Some(guide::configuration::directory()?.join("profiles"))
+    Some(fsdyno_guide::configuration::directory()?.join("profiles"))
 }
 
 #[cfg(test)]

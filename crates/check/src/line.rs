@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use guide::Problem;
-use guide::study::job_path;
-use job::{Amount, EngineName, Job, Outcome, SyncOpen};
-use probe::HostFacts;
-use run::MachineSources;
+use fsdyno_guide::Problem;
+use fsdyno_guide::study::job_path;
+use fsdyno_job::{Amount, EngineName, Job, Outcome, SyncOpen};
+use fsdyno_probe::HostFacts;
+use fsdyno_run::MachineSources;
 
 use crate::metric::Metric;
 
@@ -135,7 +135,7 @@ fn at_home(word: String) -> String {
 }
 
 fn one_job(words: &[String]) -> Result<Job, String> {
-    match job::parse_command_line(words, &mut MachineSources) {
+    match fsdyno_job::parse_command_line(words, &mut MachineSources) {
         Outcome::Run(request) => match <[Job; 1]>::try_from(request.jobs) {
             Ok([job]) => Ok(job),
             Err(jobs) => Err(format!("the words are of {} jobs, and a test is one", jobs.len())),
@@ -177,7 +177,7 @@ fn window_ms(job: &Job) -> Option<u64> {
 
 /// Files and bytes of a job whose files do not exist yet.
 fn files(job: &Job) -> Result<BTreeMap<PathBuf, u64>, Problem> {
-    let plan = run::plan::plan(std::slice::from_ref(job), &HostFacts::default(), 0);
+    let plan = fsdyno_run::plan::plan(std::slice::from_ref(job), &HostFacts::default(), 0);
     if let Some(reason) = plan.rejections.first() {
         return Err(Problem::new(reason.clone()));
     }

@@ -189,7 +189,7 @@ impl Metric {
     }
 
     /// Why this job cannot give it; `None`: it can.
-    pub(crate) fn missing_in(self, job: &job::Job) -> Option<&'static str> {
+    pub(crate) fn missing_in(self, job: &fsdyno_job::Job) -> Option<&'static str> {
         let access = job.pattern.access;
         let io_direction = match self {
             Metric::Iops(io_direction) | Metric::Bandwidth(io_direction) | Metric::Latency(io_direction, ..) => {

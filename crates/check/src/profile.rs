@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use guide::Problem;
-use results::{Bound, Confidence, RequirementKind, TestOrigin};
+use fsdyno_guide::Problem;
+use fsdyno_results::{Bound, Confidence, RequirementKind, TestOrigin};
+use fsdyno_stats::sort;
 use serde::Deserialize;
-use stats::sort;
 use toml::Spanned;
 
 use crate::gate::Condition;

@@ -1,13 +1,14 @@
 //! Which layer serves the I/Os of a test: the caches that take part in its figures.
 
-use job::Job;
-use results::evidence::{Storage, StorageClass};
+use fsdyno_job::Job;
+use fsdyno_results::evidence::{Storage, StorageClass};
 
 /// One phrase: what serves the I/Os of this job on a storage of this kind.
 pub(crate) fn of(job: &Job, storage: &Storage) -> String {
     let durability = &job.durability;
-    let synced =
-        durability.fsync_every > 0 || durability.fdatasync_every > 0 || job.submission.sync_open != job::SyncOpen::None;
+    let synced = durability.fsync_every > 0
+        || durability.fdatasync_every > 0
+        || job.submission.sync_open != fsdyno_job::SyncOpen::None;
     let access = job.pattern.access;
     if storage.in_memory().is_some() {
         return "memory is the storage".to_string();

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use guide::Problem;
-use guide::study::StudyRun;
-use guide::work_directory::WorkDirectory;
-use results::{Severity, Verdict, VerdictRow};
-use run::StopRule;
+use fsdyno_guide::Problem;
+use fsdyno_guide::study::StudyRun;
+use fsdyno_guide::work_directory::WorkDirectory;
+use fsdyno_results::{Severity, Verdict, VerdictRow};
+use fsdyno_run::StopRule;
 
 use crate::gate::{self, Condition, Outcome};
 use crate::judge::{self, Factors, NOT_DURABLE, ResolvedRequirement};
@@ -39,7 +39,7 @@ impl<'s, 'a> Session<'s, 'a> {
 
     /// Answers what needs no file; the profiles that remain.
     pub(crate) fn look<'p>(&mut self, profiles: &[&'p Profile], path: &Path) -> Vec<&'p Profile> {
-        let facts = probe::path_facts(path);
+        let facts = fsdyno_probe::path_facts(path);
         let mut open = Vec::new();
         for profile in profiles {
             let answers: Vec<VerdictRow> = profile
@@ -113,17 +113,18 @@ impl<'s, 'a> Session<'s, 'a> {
     /// A line that only has to end without an error; it is no row of the study.
     fn try_words(&mut self, words: &[String], title: &str, work: &WorkDirectory) -> Result<Outcome, Problem> {
         let line = line::prepare(words, work.directory(), &shared_file(work.directory()), self.options.shortening)?;
-        let step = guide::watch::Step { title: title.to_string(), number: 1, of: 1, ..Default::default() };
-        let conditions = guide::bench::Conditions {
+        let step = fsdyno_guide::watch::Step { title: title.to_string(), number: 1, of: 1, ..Default::default() };
+        let conditions = fsdyno_guide::bench::Conditions {
             version: self.study_run.version,
             control: &self.study_run.control,
             stop_rule: StopRule::AsWritten,
             work,
         };
-        let record = match guide::bench::run_line(&line.words, conditions, &step, &mut guide::watch::Unwatched) {
-            Ok(record) => record,
-            Err(problem) => return Ok(Outcome::Broken(problem.what)),
-        };
+        let record =
+            match fsdyno_guide::bench::run_line(&line.words, conditions, &step, &mut fsdyno_guide::watch::Unwatched) {
+                Ok(record) => record,
+                Err(problem) => return Ok(Outcome::Broken(problem.what)),
+            };
         let error = record.jobs.iter().find_map(|job| job.error.as_ref());
         Ok(match error {
             Some(error) => Outcome::Broken(format!("it fails: {}: {}", error.function, error.text)),

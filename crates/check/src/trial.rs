@@ -1,12 +1,12 @@
 //! A test on its storage, and its repeats.
 
-use guide::Problem;
-use guide::smallfiles::{self, PhaseCounters};
-use guide::study::{StudyRun, planned_row};
-use guide::work_directory::{WorkDirectory, reason};
-use os::files::FileCause;
-use results::Row;
-use run::StopRule;
+use fsdyno_guide::Problem;
+use fsdyno_guide::smallfiles::{self, PhaseCounters};
+use fsdyno_guide::study::{StudyRun, planned_row};
+use fsdyno_guide::work_directory::{WorkDirectory, reason};
+use fsdyno_os::files::FileCause;
+use fsdyno_results::Row;
+use fsdyno_run::StopRule;
 
 use crate::estimate::measured_s;
 use crate::judge::TestRun;

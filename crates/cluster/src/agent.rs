@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-use os::clock::{Clock, RealClock};
-use results::RunRecord;
-use run::Bounds;
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_results::RunRecord;
+use fsdyno_run::Bounds;
 
 use crate::agreement::agreement;
 use crate::clocks::Offset;
@@ -277,7 +277,7 @@ impl<T: Transport> Agent<T> {
             return self.send_up(&Message::Hello(members));
         }
         let mut members = std::mem::take(&mut self.members);
-        stats::sort::by_key(&mut members, |member| member.rank);
+        fsdyno_stats::sort::by_key(&mut members, |member| member.rank);
         self.seats = members::seats(&members);
         let problem = members::problem(&members);
         let seats = (0..).zip(self.seats.iter().cloned()).collect();

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use results::evidence::{NfsRoot, Storage};
-use results::{Node, Note, Severity};
+use fsdyno_results::evidence::{NfsRoot, Storage};
+use fsdyno_results::{Node, Note, Severity};
 
 use crate::members::{self, Seat};
 use crate::messages::Seen;
@@ -92,7 +92,7 @@ fn difference(nodes: &[(String, &Node)], of: impl Fn(&Node) -> String) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use results::evidence::{Mount, NfsIdentity, Seen as Fact, ServerIdentity};
+    use fsdyno_results::evidence::{Mount, NfsIdentity, Seen as Fact, ServerIdentity};
 
     fn seen(rank: u32, kernel: &str, fstype: &str, options: &[&str]) -> Seen {
         let options = options.iter().map(ToString::to_string).collect();

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use guide::Problem;
-use guide::smallfiles::{PhaseOrder, Suite};
-use guide::watch::{Step, Unwatched};
-use job::Outcome;
-use os::errno::reason;
-use os::files::Directory;
-use os::written;
-use run::{Bounds, Conditions, Control, Line, Observer, OtherRanks, SignalWatch, StopRule};
+use fsdyno_guide::Problem;
+use fsdyno_guide::smallfiles::{PhaseOrder, Suite};
+use fsdyno_guide::watch::{Step, Unwatched};
+use fsdyno_job::Outcome;
+use fsdyno_os::errno::reason;
+use fsdyno_os::files::Directory;
+use fsdyno_os::written;
+use fsdyno_run::{Bounds, Conditions, Control, Line, Observer, OtherRanks, SignalWatch, StopRule};
 
 use crate::link::{Link, directory_of, place, shares_files};
 use crate::messages::{RankOrder, Round, Task};
@@ -57,12 +57,12 @@ fn remove_own(base: &Path, rank: u32, study: &Control) {
     let (own, gone) = (Arc::new(own), Arc::new(AtomicU64::new(0)));
     let (over, is_over) = channel::<()>();
     let (held, counter) = (Arc::clone(&own), Arc::clone(&gone));
-    let begun = os::thread::begin("removal", STACK_BYTES, move || {
+    let begun = fsdyno_os::thread::begin("removal", STACK_BYTES, move || {
         let _over = over;
-        let _ = os::files::tree::empty(&held, &[], &counter);
+        let _ = fsdyno_os::files::tree::empty(&held, &[], &counter);
     });
     if begun.is_err() {
-        let _ = os::files::tree::empty(&own, &[], &gone);
+        let _ = fsdyno_os::files::tree::empty(&own, &[], &gone);
     }
     let mut seen = 0;
     while is_over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
@@ -123,7 +123,7 @@ impl Observer for Silent {}
 /// A sentence, if this rank cannot run it. What happens to its jobs is in its record.
 fn carry_out(order: RankOrder, link: &Arc<Link>, version: &str, study: &Arc<Control>) -> Result<(), String> {
     let RankOrder { words, mut answers, seed, directory, .. } = order;
-    let Outcome::Run(request) = job::parse_command_line(&words, &mut answers) else {
+    let Outcome::Run(request) = fsdyno_job::parse_command_line(&words, &mut answers) else {
         return Err("it reads the command line in another way".to_owned());
     };
     let mut line = Line { words, request: *request };
@@ -160,7 +160,7 @@ fn carry_out(order: RankOrder, link: &Arc<Link>, version: &str, study: &Arc<Cont
 
 /// Makes the directory of this rank below that of the question, which the first rank has made; gives the latter.
 fn make_own(base: &Path, rank: u32) -> Result<Arc<Directory>, String> {
-    let missing = |error: os::files::FileError| {
+    let missing = |error: fsdyno_os::files::FileError| {
         let reason = reason(&std::io::Error::from_raw_os_error(error.code));
         format!("cannot open {}: {reason}; mount the storage that is asked about on all nodes", base.display())
     };

@@ -1,8 +1,8 @@
 //! The records of ranks as one.
 
-use job::ReadWrite;
-use results::evidence::{Ledger, LedgerSample, Seen};
-use results::{ActiveSpan, ClockOffset, MissingRank, RankRecord, RunRecord};
+use fsdyno_job::ReadWrite;
+use fsdyno_results::evidence::{Ledger, LedgerSample, Seen};
+use fsdyno_results::{ActiveSpan, ClockOffset, MissingRank, RankRecord, RunRecord};
 
 use crate::clocks::Offset;
 use crate::members::{self, Seat};
@@ -101,8 +101,8 @@ pub(crate) fn name_lost(record: &mut RunRecord, lost: &[Lost], seats: &[Seat]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use results::evidence::{DeviceCounters, LayerCounters, Moment};
-    use results::{Node, RankRecord};
+    use fsdyno_results::evidence::{DeviceCounters, LayerCounters, Moment};
+    use fsdyno_results::{Node, RankRecord};
 
     fn node(name: &str, bytes: u64) -> Node {
         let moved = LayerCounters { bytes: ReadWrite { read: bytes, write: 0 }, ..LayerCounters::default() };

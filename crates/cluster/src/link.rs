@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use guide::nodes::Asking;
-use guide::smallfiles::{Done, NodeRole, Phase, Suite};
-use guide::watch::Step;
-use guide::{Problem, Watcher};
-use job::{Job, Memory, Outcome};
-use os::clock::{Clock, RealClock};
-use results::{ActiveSpan, Node, Note, RunRecord};
-use run::{Control, JointRun, OtherRanks, Part, Ready};
+use fsdyno_guide::nodes::Asking;
+use fsdyno_guide::smallfiles::{Done, NodeRole, Phase, Suite};
+use fsdyno_guide::watch::Step;
+use fsdyno_guide::{Problem, Watcher};
+use fsdyno_job::{Job, Memory, Outcome};
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_results::{ActiveSpan, Node, Note, RunRecord};
+use fsdyno_run::{Control, JointRun, OtherRanks, Part, Ready};
 
 use crate::frames;
 use crate::joined;
@@ -116,7 +116,7 @@ impl Link {
             job.files.client = Some(self.seat.file_name.clone());
             let Memory::File { path, .. } = &mut job.submission.memory else { continue };
             // The memory of a device has one name.
-            let place = os::written::path(path);
+            let place = fsdyno_os::written::path(path);
             if !place.starts_with("/sys") && (place.is_file() || !place.exists()) {
                 path.push_str(&format!(".{}", self.seat.file_name));
             }
@@ -157,7 +157,7 @@ impl Link {
         self.running.store(order.ranks, Ordering::Relaxed);
         self.shift.store(order.shift, Ordering::Relaxed);
         *lock(&self.partners) = order.partners.first().map_or(self.seat.partners, |(_, partners)| *partners);
-        *lock(&self.directory) = order.directory.as_deref().map(os::written::path);
+        *lock(&self.directory) = order.directory.as_deref().map(fsdyno_os::written::path);
         *lock(&self.spans) = (None, Vec::new());
         Some(order)
     }
@@ -239,13 +239,13 @@ impl Link {
     /// Tells all ranks what to run.
     fn give_order(&self, run: &JointRun<'_>) -> Result<(), String> {
         let mut recorder = Recorder::default();
-        let Outcome::Run(request) = job::parse_command_line(run.words, &mut recorder) else {
+        let Outcome::Run(request) = fsdyno_job::parse_command_line(run.words, &mut recorder) else {
             return Err("fio: the ranks cannot run this line: a job file from standard input is read once; name a \
                         file that can be read again"
                 .to_owned());
         };
         self.shares(run.directory.is_none() && shares_files(&request.jobs));
-        let directory = run.directory.map(job::bytes::shown);
+        let directory = run.directory.map(fsdyno_job::bytes::shown);
         *lock(&self.directory) = run.directory.map(Path::to_owned);
         *lock(&self.spans) = (None, Vec::new());
         let number = self.order.fetch_add(1, Ordering::Relaxed) + 1;
@@ -272,7 +272,7 @@ impl Link {
             seed: 0,
             shift: self.shift.load(Ordering::Relaxed),
             partners: Vec::new(),
-            directory: Some(job::bytes::shown(directory)),
+            directory: Some(fsdyno_job::bytes::shown(directory)),
             task: Some(task),
         };
         self.say(&Message::RankOrder(Box::new(order)));
@@ -432,8 +432,8 @@ pub(crate) fn directory_of(base: &Path, rank: u32) -> PathBuf {
 pub(crate) fn place(jobs: &mut [Job], base: &Path, own: &Path) {
     for job in jobs {
         for name in job.files.names.iter_mut().chain(&mut job.files.directories) {
-            if let Ok(below) = os::written::path(name).strip_prefix(base) {
-                *name = job::bytes::shown(&own.join(below));
+            if let Ok(below) = fsdyno_os::written::path(name).strip_prefix(base) {
+                *name = fsdyno_job::bytes::shown(&own.join(below));
             }
         }
     }

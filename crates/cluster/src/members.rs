@@ -22,8 +22,8 @@ pub struct Member {
 impl Member {
     /// This rank.
     pub fn here(rank: u32, version: &str) -> Member {
-        let host = probe::host_name().filter(|name| !name.is_empty()).unwrap_or_else(|| format!("rank-{rank}"));
-        Member { rank, host, boot: probe::kernel().boot.unwrap_or_default(), version: version.to_owned() }
+        let host = fsdyno_probe::host_name().filter(|name| !name.is_empty()).unwrap_or_else(|| format!("rank-{rank}"));
+        Member { rank, host, boot: fsdyno_probe::kernel().boot.unwrap_or_default(), version: version.to_owned() }
     }
 }
 

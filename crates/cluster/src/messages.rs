@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use guide::smallfiles::PhaseOrder;
-use results::{Node, Note, RunRecord};
+use fsdyno_guide::smallfiles::PhaseOrder;
+use fsdyno_results::{Node, Note, RunRecord};
 use serde::{Deserialize, Serialize};
 
 use crate::clocks::Offset;

@@ -1,11 +1,11 @@
 //! Messages between ranks through MPI.
 
+use fsdyno_os::clock::{Clock, RealClock};
 use mpi::Threading;
 use mpi::datatype::Equivalence;
 use mpi::environment::Universe;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
-use os::clock::{Clock, RealClock};
 
 use crate::Transport;
 

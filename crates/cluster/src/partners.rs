@@ -22,7 +22,7 @@ pub(crate) fn partners(machines: &[usize]) -> Vec<Partners> {
     // Ranks of one machine stand side by side in a ring. A step by the size of the largest machine leaves each machine,
     // if what is left of the ring is as long.
     let mut ring: Vec<usize> = (0..count).collect();
-    stats::sort::by_key(&mut ring, |rank| machines[*rank]);
+    fsdyno_stats::sort::by_key(&mut ring, |rank| machines[*rank]);
     let elsewhere = count > 1 && largest * 2 <= count;
     let step = if elsewhere { largest } else { 1 };
     let has_second_step = if elsewhere { count > 2 * largest } else { count > 2 };

@@ -3,8 +3,8 @@
 
 use std::cell::RefCell;
 
-use job::{Machine, Sources};
-use run::MachineSources;
+use fsdyno_job::{Machine, Sources};
+use fsdyno_run::MachineSources;
 use serde::{Deserialize, Serialize};
 
 /// Each question of the job language, with its answer.
@@ -96,7 +96,7 @@ impl Sources for Answers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use job::Outcome;
+    use fsdyno_job::Outcome;
 
     #[test]
     fn a_job_file_means_the_same_where_it_is_not() {
@@ -105,10 +105,12 @@ mod tests {
         std::fs::write(&file, "[global]\nioengine=null\nsize=1m\n[a]\nnumjobs=$ncpus\ndescription=${HOME}\n").unwrap();
         let words = vec![file.to_str().unwrap().to_owned()];
         let mut recorder = Recorder::default();
-        let Outcome::Run(here) = job::parse_command_line(&words, &mut recorder) else { panic!("it is a run") };
+        let Outcome::Run(here) = fsdyno_job::parse_command_line(&words, &mut recorder) else { panic!("it is a run") };
         let mut answers = recorder.into_answers();
         std::fs::remove_file(&file).unwrap();
-        let Outcome::Run(there) = job::parse_command_line(&words, &mut answers) else { panic!("it is one there") };
+        let Outcome::Run(there) = fsdyno_job::parse_command_line(&words, &mut answers) else {
+            panic!("it is one there")
+        };
         assert_eq!(here, there);
     }
 }

@@ -4,8 +4,8 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-use job::{Direction, PerDirection};
-use results::JobRecord;
+use fsdyno_job::{Direction, PerDirection};
+use fsdyno_results::JobRecord;
 
 use crate::bounds::Bounds;
 use crate::end::WorkerEnd;

@@ -1,7 +1,7 @@
 //! How a worker ends.
 
-use results::{JobRecord, Note};
-use workload::{Op, SavedState};
+use fsdyno_results::{JobRecord, Note};
+use fsdyno_workload::{Op, SavedState};
 
 /// What a worker returns at its end.
 #[derive(Clone, Debug)]

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use job::LockFile;
-use workload::Op;
+use fsdyno_job::LockFile;
+use fsdyno_workload::Op;
 
 /// The number of requests that read, or one that changes the file ([`CHANGES`]).
 type State = AtomicI32;
@@ -39,7 +39,7 @@ pub struct LockedFiles {
 
 impl LockedFiles {
     fn is_shared(&self, op: &Op) -> bool {
-        !self.exclusive && op.kind == workload::OpKind::Read
+        !self.exclusive && op.kind == fsdyno_workload::OpKind::Read
     }
 
     /// Whether requests of the worker's own, in flight, keep it from taking the lock for this one.
@@ -90,7 +90,7 @@ impl Drop for LockedFiles {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use workload::OpKind;
+    use fsdyno_workload::OpKind;
 
     fn locks(exclusive: bool) -> [LockedFiles; 2] {
         let lock = Arc::new(State::default());

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use job::Flow;
+use fsdyno_job::Flow;
 
 /// I/Os granted at once, at most.
 const GRANT_MAX: u64 = 64;

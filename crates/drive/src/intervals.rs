@@ -1,6 +1,6 @@
 //! Intervals of a steady state, as a worker measures them.
 
-use job::SteadyState;
+use fsdyno_job::SteadyState;
 
 use crate::recorder::Recorder;
 

@@ -1,7 +1,7 @@
 //! Latency over time: each second a worker records the latency distribution of that second's I/Os, on its own thread,
 //! in the tick of its loop.
 
-use results::LatencySlice;
+use fsdyno_results::LatencySlice;
 
 use crate::recorder::{CLASSES, Recorder};
 
@@ -119,7 +119,7 @@ impl LatencySeries {
 
 #[cfg(test)]
 mod tests {
-    use job::{Direction, PerDirection};
+    use fsdyno_job::{Direction, PerDirection};
 
     use super::*;
     use crate::recorder::{RecorderOptions, class_of};

@@ -40,6 +40,6 @@ pub fn epoch_ms(clock: u32) -> Option<u64> {
     const WALL_CLOCK: u32 = 0;
     match clock {
         WALL_CLOCK => Some(crate::wall::now_ms()),
-        other => os::clock::system_clock_ns(other).map(|ns| ns / 1_000_000),
+        other => fsdyno_os::clock::system_clock_ns(other).map(|ns| ns / 1_000_000),
     }
 }

@@ -14,13 +14,13 @@ mod search;
 mod synchronous;
 mod verify;
 
-use engine::{Completion, Engine, Slot, Slots};
-use job::Direction;
-use os::clock::Clock;
-use os::errno::{EILSEQ, EIO, ENOSPC};
-use results::{JobRecord, LostRequests};
-use stats::sort;
-use workload::{BLOCK_OPS, Block, Content, FileRange, Generator, Op, OpKind, Refill, UNNUMBERED};
+use fsdyno_engine::{Completion, Engine, Slot, Slots};
+use fsdyno_job::Direction;
+use fsdyno_os::clock::Clock;
+use fsdyno_os::errno::{EILSEQ, EIO, ENOSPC};
+use fsdyno_results::{JobRecord, LostRequests};
+use fsdyno_stats::sort;
+use fsdyno_workload::{BLOCK_OPS, Block, Content, FileRange, Generator, Op, OpKind, Refill, UNNUMBERED};
 
 use equipment::Equipped;
 pub use equipment::{Equipment, Loop, Worker, drive};
@@ -113,12 +113,12 @@ pub struct Failure {
 impl Failure {
     /// Something about a file, besides the requests.
     #[cold]
-    pub fn of_file(function: &'static str, error: &os::files::FileError) -> Failure {
+    pub fn of_file(function: &'static str, error: &fsdyno_os::files::FileError) -> Failure {
         Failure { code: error.code, function, op: None, detail: Some(error.to_string()) }
     }
 
     #[cold]
-    fn of_engine(error: &engine::EngineError) -> Ended {
+    fn of_engine(error: &fsdyno_engine::EngineError) -> Ended {
         Ended::Failed(Failure { code: error.code, function: error.call, op: None, detail: Some(error.to_string()) })
     }
 }
@@ -127,11 +127,11 @@ impl Failure {
 #[derive(Clone, Debug)]
 pub struct Survival {
     /// What the job asks for.
-    pub policy: job::ErrorPolicy,
+    pub policy: fsdyno_job::ErrorPolicy,
     /// ENOSPC ends the job without error.
     pub fill_device: bool,
     /// Counted so far, with the first errno.
-    pub counted: results::SurvivedErrors,
+    pub counted: fsdyno_results::SurvivedErrors,
     /// `error_dump`: the first requests that failed, and how many more there were.
     pub listed: Vec<(Op, i32)>,
     /// See `listed`.
@@ -140,7 +140,7 @@ pub struct Survival {
 
 impl Survival {
     /// Nothing has failed yet.
-    pub fn new(policy: job::ErrorPolicy, fill_device: bool) -> Survival {
+    pub fn new(policy: fsdyno_job::ErrorPolicy, fill_device: bool) -> Survival {
         Survival { policy, fill_device, counted: Default::default(), listed: Vec::new(), unlisted: 0 }
     }
 
@@ -167,7 +167,12 @@ pub trait Account {
     /// The ramp is over: times and counters of the thread start here.
     fn begin_measuring(&mut self);
     /// The record as of `elapsed_ms` of the phase.
-    fn job_record(&self, recorder: &Recorder, elapsed_ms: u64, survived: results::SurvivedErrors) -> Box<JobRecord>;
+    fn job_record(
+        &self,
+        recorder: &Recorder,
+        elapsed_ms: u64,
+        survived: fsdyno_results::SurvivedErrors,
+    ) -> Box<JobRecord>;
     /// The writes took `elapsed_ms`; the time of the phase that follows is that of its reads alone. Accounts without
     /// times ignore it.
     fn writes_over(&mut self, _elapsed_ms: u64) {}

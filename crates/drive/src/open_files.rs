@@ -1,7 +1,7 @@
 //! The files of a worker: all of them are open from its start to its end, or at most `openfiles` at a time.
 
-use os::files::OpenFile;
-use workload::{FileRange, Generator, Op};
+use fsdyno_os::files::OpenFile;
+use fsdyno_workload::{FileRange, Generator, Op};
 
 use crate::loops::Failure;
 
@@ -191,9 +191,9 @@ mod tests {
     use std::cell::RefCell;
     use std::path::Path;
 
-    use job::{Durability, FileService, Pacing};
-    use os::files::{FileAccess, OpenMode};
-    use workload::{Block, Refill, Workload};
+    use fsdyno_job::{Durability, FileService, Pacing};
+    use fsdyno_os::files::{FileAccess, OpenMode};
+    use fsdyno_workload::{Block, Refill, Workload};
 
     use super::*;
 
@@ -221,7 +221,7 @@ mod tests {
         let mut files = OpenFiles::in_turn(&places, 8, Box::new(Opened(&opened)));
         let file = |number| FileRange { start: 0, length: 40 * 4096, name: format!("{number}") };
         let workload = Workload {
-            pattern: job::draft::Draft::default().job.pattern,
+            pattern: fsdyno_job::draft::Draft::default().job.pattern,
             service,
             open_files: Some(3),
             files: (0..8).map(file).collect(),

@@ -18,7 +18,7 @@ pub struct Queueing {
 impl Queueing {
     /// Whether the engine hands over and waits in one call: where batches were asked for. One request at a time is handed
     /// over by a call of its own, whose end is when it was issued.
-    pub(crate) fn joins<E: engine::Engine>(self, engine: &E) -> bool {
+    pub(crate) fn joins<E: fsdyno_engine::Engine>(self, engine: &E) -> bool {
         self.batch > 1 && engine.joins()
     }
 }

@@ -5,10 +5,10 @@ mod classes;
 mod on_request;
 mod priorities;
 
-use job::{Direction, PerDirection};
-use results::{DirectionRecord, Histogram, Latency, Moments, Samples};
+use fsdyno_job::{Direction, PerDirection};
+use fsdyno_results::{DirectionRecord, Histogram, Latency, Moments, Samples};
 
-use workload::Op;
+use fsdyno_workload::Op;
 
 use cells::Cells;
 pub(crate) use classes::{CLASSES, class_of};
@@ -458,7 +458,7 @@ pub struct TransferRecord {
     /// By direction.
     pub directions: PerDirection<DirectionRecord>,
     /// The syncs.
-    pub sync: results::SyncRecord,
+    pub sync: fsdyno_results::SyncRecord,
     /// I/Os by the depth they were committed at.
     pub depth_levels: [u64; 7],
     /// Submit calls by how many they took.
@@ -490,7 +490,7 @@ impl Recorder {
                 let priorities = if shows && !shown.sampled { self.priorities(direction) } else { Vec::new() };
                 DirectionRecord { priorities, ..record }
             }),
-            sync: results::SyncRecord {
+            sync: fsdyno_results::SyncRecord {
                 ios: self.sync_issued,
                 lat: self.sync.as_ref().map(Distributed::latency).unwrap_or_default(),
             },

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 
-use workload::{Op, OpKind};
+use fsdyno_workload::{Op, OpKind};
 
 /// Bytes that are written at once.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -110,7 +110,7 @@ impl Recording {
 mod tests {
     use std::io::{Read, Seek};
 
-    use os::files::nameless;
+    use fsdyno_os::files::nameless;
 
     use super::*;
 

@@ -6,10 +6,10 @@ mod dump;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use job::{Job, Verify};
-use os::written;
-use results::{Note, Severity};
-use workload::{Expected, FileRange, Op, Seal, TRIMMED, UNNUMBERED};
+use fsdyno_job::{Job, Verify};
+use fsdyno_os::written;
+use fsdyno_results::{Note, Severity};
+use fsdyno_workload::{Expected, FileRange, Op, Seal, TRIMMED, UNNUMBERED};
 
 use checkers::Checkers;
 pub(crate) use checkers::Found;

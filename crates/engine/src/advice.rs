@@ -1,11 +1,11 @@
 //! What a failed request may mean, given how it was made.
 
-use job::EngineName;
-use workload::{Op, OpKind};
+use fsdyno_job::EngineName;
+use fsdyno_workload::{Op, OpKind};
 
 use crate::setup::EngineSetup;
-use os::errno;
-use os::memory;
+use fsdyno_os::errno;
+use fsdyno_os::memory;
 
 /// Why a request may have come back with this errno, and what to do; `None` when the errno says it all.
 pub fn explain(setup: &EngineSetup<'_>, op: &Op, code: i32) -> Option<String> {

@@ -2,10 +2,10 @@
 
 use std::ptr::NonNull;
 
-use job::Memory;
+use fsdyno_job::Memory;
 
 use crate::slot::Slot;
-use os::memory;
+use fsdyno_os::memory;
 
 /// What an arena is to be.
 #[derive(Clone, Debug)]
@@ -120,7 +120,7 @@ impl Arena {
                 .ok()
                 .filter(|bytes| bytes.is_power_of_two())
                 .ok_or(ArenaError::PageSize { bytes })?,
-            Memory::File { path, .. } => memory::file_page_bytes(&os::written::path(path)),
+            Memory::File { path, .. } => memory::file_page_bytes(&fsdyno_os::written::path(path)),
         };
         let align = (align as usize).max(memory::page_bytes());
         let stride =
@@ -207,7 +207,7 @@ impl LockedMemory {
             return Ok(LockedMemory { _memory: None });
         }
         let refused = |code| ArenaError::Locked { bytes, code };
-        let depth = u32::try_from(bytes.div_ceil(PART_BYTES)).map_err(|_| refused(os::errno::ENOMEM))?;
+        let depth = u32::try_from(bytes.div_ceil(PART_BYTES)).map_err(|_| refused(fsdyno_os::errno::ENOMEM))?;
         let block_bytes_max = bytes.div_ceil(depth.into());
         let memory = Arena::new(&ArenaShape { depth, block_bytes_max, align: 0, memory: Memory::Anonymous })?;
         memory::lock(memory.mapping, memory.mapping_bytes).map_err(refused)?;
@@ -290,13 +290,14 @@ mod tests {
         for shared in [false, true] {
             let path = directory.path().join(shared.to_string());
             std::fs::write(&path, "content of somebody").unwrap();
-            let memory = Memory::File { path: job::bytes::shown(&path), shared };
+            let memory = Memory::File { path: fsdyno_job::bytes::shown(&path), shared };
             used(&memory);
             let held = std::fs::read(&path).unwrap();
             assert!(held.len() >= 8192, "it has grown");
             assert_eq!(held.contains(&0x77), shared, "a private mapping changes nothing");
         }
-        let absent = Memory::File { path: job::bytes::shown(&directory.path().join("absent/file")), shared: true };
+        let absent =
+            Memory::File { path: fsdyno_job::bytes::shown(&directory.path().join("absent/file")), shared: true };
         let error = Arena::new(&ArenaShape { memory: absent, ..shape(1, 4096, 0) }).unwrap_err().to_string();
         assert!(error.contains("absent/file"), "{error}");
     }

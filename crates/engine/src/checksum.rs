@@ -1,13 +1,13 @@
 //! CRC-32C by the processor's own instruction.
 
-/// How this machine calculates [`workload::crc32c`] fastest.
+/// How this machine calculates [`fsdyno_workload::crc32c`] fastest.
 pub fn crc32c() -> fn(&[u8]) -> u32 {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("sse4.2") {
         // SAFETY: the processor has the instruction, as was seen just now.
         return |bytes| unsafe { by_instruction(bytes) };
     }
-    workload::crc32c
+    fsdyno_workload::crc32c
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -42,7 +42,7 @@ mod tests {
         for length in (0..200).chain([4052, 4096, 5000]) {
             for from in [0, 1, 5].into_iter().filter(|from| *from <= length) {
                 let part = &bytes[from..length];
-                assert_eq!(crc32c()(part), workload::crc32c(part), "{from}..{length}");
+                assert_eq!(crc32c()(part), fsdyno_workload::crc32c(part), "{from}..{length}");
             }
         }
         // The check value of the published algorithm.

@@ -1,6 +1,6 @@
 //! The one place where an engine is chosen.
 
-use job::EngineName;
+use fsdyno_job::EngineName;
 
 use crate::contract::Engine;
 use crate::null::{NullQueued, NullSync};

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
-use job::Direction;
-use workload::Op;
+use fsdyno_job::Direction;
+use fsdyno_workload::Op;
 
 use crate::slot::Slot;
-use os::errno;
-use os::files::OpenFile;
+use fsdyno_os::errno;
+use fsdyno_os::files::OpenFile;
 
 /// The result of a request of an engine that works on names: it moves nothing, and [`Engine::operation`] has the time of
 /// the operation that came with it, if one did.
@@ -68,7 +68,7 @@ pub trait Engine: Sized {
     const SYNCHRONOUS: bool;
 
     /// The clock that its latencies are measured with.
-    type Clock: os::clock::Clock;
+    type Clock: fsdyno_os::clock::Clock;
 
     /// The clock.
     fn clock(&self) -> &Self::Clock;
@@ -170,7 +170,7 @@ macro_rules! belongings {
             &self.clock
         }
 
-        fn files(&self) -> &[os::files::OpenFile] {
+        fn files(&self) -> &[fsdyno_os::files::OpenFile] {
             self.files
         }
 

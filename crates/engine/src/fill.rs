@@ -1,6 +1,6 @@
 //! Content of buffers by the processor's widest instructions.
 
-use workload::Stores;
+use fsdyno_workload::Stores;
 
 /// How this machine stores the bytes of a block fastest.
 pub fn stores() -> Stores {
@@ -38,7 +38,7 @@ fn by_avx2(to: &mut [u8], from: &[u8], key: u64) {
         }
     }
     if !to_rest.is_empty() {
-        workload::xor_with_key(to_rest, &from[done..], key);
+        fsdyno_workload::xor_with_key(to_rest, &from[done..], key);
     }
 }
 
@@ -75,7 +75,7 @@ mod tests {
         for length in (0..600).chain([2047, 2048, 4000, 4095, 4096]) {
             let (mut wide, mut words) = (vec![0xaa; length + 1], vec![0xaa; length + 1]);
             (stores().xor)(&mut wide[1..], &from, key);
-            workload::xor_with_key(&mut words[1..], &from, key);
+            fsdyno_workload::xor_with_key(&mut words[1..], &from, key);
             assert_eq!(wide, words, "{length} bytes");
             assert_eq!(wide[0], 0xaa);
             (stores().clear)(&mut wide[1..]);

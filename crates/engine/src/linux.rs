@@ -13,7 +13,7 @@ mod spliced;
 pub(crate) mod uring;
 mod work;
 
-use job::EngineName;
+use fsdyno_job::EngineName;
 
 use crate::choice::{EngineVisitor, equip};
 use crate::setup::{EngineSetup, EngineSetupError};

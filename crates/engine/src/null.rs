@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use workload::{Op, OpKind};
+use fsdyno_workload::{Op, OpKind};
 
 use crate::buffers::{Arena, ArenaError};
 use crate::completions::{append, spare_capacity};
 use crate::contract::{Completion, Engine, EngineError, Queued};
 use crate::setup::EngineSetup;
 use crate::slot::Slot;
-use os::clock::RealClock;
-use os::files::OpenFile;
+use fsdyno_os::clock::RealClock;
+use fsdyno_os::files::OpenFile;
 
 /// What a request yields that meets neither a fault nor an end: all that is left of it.
 #[inline(always)]

@@ -2,19 +2,19 @@
 
 use std::path::Path;
 
-use job::{Direction, EngineName, EngineOptions, Memory};
+use fsdyno_job::{Direction, EngineName, EngineOptions, Memory};
 
 use crate::buffers::{Arena, ArenaError, ArenaShape};
-use os::clock::RealClock;
-use os::errno;
-use os::files::{Advice, FileError, OpenFile};
+use fsdyno_os::clock::RealClock;
+use fsdyno_os::errno;
+use fsdyno_os::files::{Advice, FileError, OpenFile};
 
 /// What an engine is made from. The engine borrows the files: they outlive it and are closed by their owner.
 #[derive(Clone, Debug)]
 pub struct EngineSetup<'a> {
     /// Which one.
     pub name: EngineName,
-    /// The files that [`workload::Op::file`] counts, or the first of them ([`crate::Engine::reassign`]). May be empty for
+    /// The files that [`fsdyno_workload::Op::file`] counts, or the first of them ([`crate::Engine::reassign`]). May be empty for
     /// `null` and `sim`.
     pub files: &'a [OpenFile],
     /// What an engine that works on names has instead.
@@ -29,7 +29,7 @@ pub struct EngineSetup<'a> {
     pub memory: Memory,
     /// The buffers have their pages before the first request.
     pub populated: bool,
-    /// Flags of sync_file_range for [`workload::OpKind::SyncRange`]: bit 0 wait before, 1 write, 2 wait after.
+    /// Flags of sync_file_range for [`fsdyno_workload::OpKind::SyncRange`]: bit 0 wait before, 1 write, 2 wait after.
     pub sync_range_flags: u32,
     /// `io_submit_mode=offload`: threads make the calls of this engine, as many as there are slots.
     pub offload: bool,
@@ -43,7 +43,7 @@ pub struct EngineSetup<'a> {
     pub clock: RealClock,
 }
 
-/// Names of files or directories, counted by [`workload::Op::file`], and the direction that operations on them count for.
+/// Names of files or directories, counted by [`fsdyno_workload::Op::file`], and the direction that operations on them count for.
 #[derive(Clone, Debug)]
 pub struct Names<'a> {
     /// Where they are.

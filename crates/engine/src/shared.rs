@@ -4,8 +4,8 @@
 
 use std::ptr::NonNull;
 
-use os::errno::{EBADF, EFBIG};
-use os::memory::page_bytes;
+use fsdyno_os::errno::{EBADF, EFBIG};
+use fsdyno_os::memory::page_bytes;
 
 /// A whole file in memory.
 #[derive(Debug)]

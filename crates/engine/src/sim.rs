@@ -16,8 +16,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-use job::{SimDevice, SimFault, SimFaultKind};
-use workload::Op;
+use fsdyno_job::{SimDevice, SimFault, SimFaultKind};
+use fsdyno_workload::Op;
 
 use crate::buffers::{Arena, ArenaError};
 use crate::completions::{append, spare_capacity};
@@ -25,9 +25,9 @@ use crate::contract::{Completion, Engine, EngineError, Queued};
 use crate::null::full_result;
 use crate::setup::EngineSetup;
 use crate::slot::Slot;
-use os::clock::{Clock, VirtualClock};
-use os::errno;
-use os::files::OpenFile;
+use fsdyno_os::clock::{Clock, VirtualClock};
+use fsdyno_os::errno;
+use fsdyno_os::files::OpenFile;
 
 /// A worker that polls without waiting would see time stand still for ever. After this number of fruitless polls at one
 /// moment, time moves on to the next completion.

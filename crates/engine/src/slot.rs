@@ -11,7 +11,7 @@ use crate::contract::Engine;
 /// engine that is handed out as another one: the slots of one do not fit another.
 ///
 /// ```compile_fail,E0308
-/// fn mix<A: engine::Engine, B: engine::Engine>(slots: &mut engine::Slots<A>, other: &mut B) {
+/// fn mix<A: fsdyno_engine::Engine, B: fsdyno_engine::Engine>(slots: &mut fsdyno_engine::Slots<A>, other: &mut B) {
 ///     other.buffer(&slots.take().unwrap());
 /// }
 /// ```
@@ -50,14 +50,14 @@ impl<E> fmt::Debug for Slot<E> {
 /// The slots that are free. They come with their engine, once: there is no other way to one.
 ///
 /// ```compile_fail,E0624
-/// fn more<E: engine::Engine>() -> engine::Slots<E> {
-///     engine::Slots::new(1)
+/// fn more<E: fsdyno_engine::Engine>() -> fsdyno_engine::Slots<E> {
+///     fsdyno_engine::Slots::new(1)
 /// }
 /// ```
 ///
 /// ```compile_fail,E0277
-/// fn more<E: engine::Engine>() -> engine::Slots<E> {
-///     engine::Slots::of_self_contained(1)
+/// fn more<E: fsdyno_engine::Engine>() -> fsdyno_engine::Slots<E> {
+///     fsdyno_engine::Slots::of_self_contained(1)
 /// }
 /// ```
 pub struct Slots<E> {

@@ -5,11 +5,11 @@ mod positioned;
 
 use std::os::fd::AsRawFd;
 
-use job::EngineName;
+use fsdyno_job::EngineName;
 
 use crate::choice::{EngineVisitor, equip};
 use crate::setup::{EngineSetup, EngineSetupError};
-use os::files::OpenFile;
+use fsdyno_os::files::OpenFile;
 
 /// Makes an engine of any Unix and hands it to `visitor`.
 ///
@@ -35,7 +35,7 @@ fn refused(engine: EngineName, call: &'static str, code: i32, advice: &str) -> E
 
 /// Has transfers go past the page cache: `F_NOCACHE` of macOS, the flag `O_DIRECT` elsewhere.
 fn uncached(file: &OpenFile) -> Result<(), i32> {
-    let descriptor = os::fd::AsFd::as_fd(file).as_raw_fd();
+    let descriptor = fsdyno_os::fd::AsFd::as_fd(file).as_raw_fd();
     #[cfg(target_vendor = "apple")]
     // SAFETY: the descriptor is open, and the order takes a number.
     let answer = unsafe { libc::fcntl(descriptor, libc::F_NOCACHE, 1) };

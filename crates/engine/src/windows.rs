@@ -5,7 +5,7 @@ mod mmap;
 mod positioned;
 mod windowsaio;
 
-use job::EngineName;
+use fsdyno_job::EngineName;
 
 use crate::choice::{EngineVisitor, equip};
 use crate::setup::{EngineSetup, EngineSetupError};
@@ -35,5 +35,5 @@ pub(crate) fn io_uring_features() -> Result<Vec<&'static str>, EngineSetupError>
 
 fn of_another_system(engine: EngineName) -> EngineSetupError {
     let advice = "use ioengine=windowsaio, or psync".to_owned();
-    EngineSetupError::Refused { engine, call: "Windows", code: os::errno::ENOSYS, advice }
+    EngineSetupError::Refused { engine, call: "Windows", code: fsdyno_os::errno::ENOSYS, advice }
 }

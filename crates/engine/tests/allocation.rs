@@ -4,11 +4,11 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use engine::{Engine, EngineSetup, EngineSetupError, EngineVisitor, Names, Queued, Slots, with_engine};
-use job::{EngineName, EngineOptions, Memory};
-use os::clock::{Clock, RealClock};
-use os::files::{Advice, FileAccess, OpenFile, OpenMode};
-use workload::{Op, OpKind};
+use fsdyno_engine::{Engine, EngineSetup, EngineSetupError, EngineVisitor, Names, Queued, Slots, with_engine};
+use fsdyno_job::{EngineName, EngineOptions, Memory};
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_os::files::{Advice, FileAccess, OpenFile, OpenMode};
+use fsdyno_workload::{Op, OpKind};
 
 /// Counts the allocations of each thread.
 struct Counting;

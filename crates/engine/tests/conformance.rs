@@ -1,4 +1,4 @@
-//! One kit for all engines: what `engine::Engine` promises is checked here, engine by engine.
+//! One kit for all engines: what `fsdyno_engine::Engine` promises is checked here, engine by engine.
 //!
 //! Engines come from the table of the job language. One that this machine refuses is skipped with the reason printed.
 #![expect(clippy::print_stdout, reason = "a check that is skipped says why")]
@@ -13,9 +13,9 @@ mod operations;
 
 use bench::{Spec, TestFile};
 use checks::{Check, Run};
-use job::EngineName;
+use fsdyno_job::EngineName;
 #[cfg(target_os = "linux")]
-use job::{IoPriority, PerDirection, PriorityShare};
+use fsdyno_job::{IoPriority, PerDirection, PriorityShare};
 
 /// Engines whose requests transfer something between a buffer and a file, or pretend to.
 fn transferring() -> impl Iterator<Item = EngineName> {

@@ -3,13 +3,15 @@
 use std::path::Path;
 use std::time::Duration;
 
-use engine::{Engine, EngineSetup, EngineVisitor, Names, Queued, Slots, availability, io_uring_features, with_engine};
-use job::{EngineName, EngineOptions, Memory};
-use os::clock::RealClock;
-use os::files::{Advice, FileAccess, OpenFile, OpenMode};
+use fsdyno_engine::{
+    Engine, EngineSetup, EngineVisitor, Names, Queued, Slots, availability, io_uring_features, with_engine,
+};
+use fsdyno_job::{EngineName, EngineOptions, Memory};
+use fsdyno_os::clock::RealClock;
+use fsdyno_os::files::{Advice, FileAccess, OpenFile, OpenMode};
+use fsdyno_workload::{Op, OpKind};
 use rustix::fs::{CWD, FileType, Mode};
 use rustix::io::Errno;
-use workload::{Op, OpKind};
 
 fn setup<'a>(name: EngineName, files: &'a [OpenFile], options: EngineOptions) -> EngineSetup<'a> {
     EngineSetup {
@@ -85,7 +87,7 @@ fn failures_are_explained_by_what_was_asked_for() {
     let files = open(&path, FileAccess::Read);
     let op = Op { kind: OpKind::Read, offset: 0, length: 4096, file: 0 };
     let text = |name, options: EngineOptions, errno: Errno| {
-        engine::explain(&setup(name, &files, options), &op, errno.raw_os_error())
+        fsdyno_engine::explain(&setup(name, &files, options), &op, errno.raw_os_error())
     };
     let polled = EngineOptions { hipri: true, ..EngineOptions::default() };
     assert!(text(EngineName::IoUring, polled, Errno::OPNOTSUPP).unwrap().contains("poll_queues"));
@@ -99,7 +101,7 @@ fn failures_are_explained_by_what_was_asked_for() {
     if let Ok(file) = OpenFile::open(&path, direct) {
         let files = [file];
         let setup = setup(EngineName::Psync, &files, EngineOptions::default());
-        let text = engine::explain(&setup, &Op { length: 100, ..op }, Errno::INVAL.raw_os_error()).unwrap();
+        let text = fsdyno_engine::explain(&setup, &Op { length: 100, ..op }, Errno::INVAL.raw_os_error()).unwrap();
         assert!(text.contains("direct=0"), "{text}");
     }
 }

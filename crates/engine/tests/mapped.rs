@@ -1,10 +1,10 @@
 //! Mappings whose file changes under them.
 
-use engine::{Engine, EngineSetup, EngineVisitor, Names, Queued, Slots, explain, with_engine};
-use job::{EngineName, EngineOptions, Memory};
-use os::clock::RealClock;
-use os::files::{Advice, FileAccess, OpenFile, OpenMode};
-use workload::{Op, OpKind};
+use fsdyno_engine::{Engine, EngineSetup, EngineVisitor, Names, Queued, Slots, explain, with_engine};
+use fsdyno_job::{EngineName, EngineOptions, Memory};
+use fsdyno_os::clock::RealClock;
+use fsdyno_os::files::{Advice, FileAccess, OpenFile, OpenMode};
+use fsdyno_workload::{Op, OpKind};
 
 const PAGE: u64 = 4096;
 const EIO: i64 = 5;

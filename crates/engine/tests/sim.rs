@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use engine::{Completion, Engine, EngineSetup, EngineVisitor, Names, Queued, Slots, with_engine};
-use job::{EngineName, EngineOptions, Memory, SimDevice, SimFault, SimFaultKind};
-use os::clock::{Clock, RealClock};
-use os::files::Advice;
-use workload::{Op, OpKind};
+use fsdyno_engine::{Completion, Engine, EngineSetup, EngineVisitor, Names, Queued, Slots, with_engine};
+use fsdyno_job::{EngineName, EngineOptions, Memory, SimDevice, SimFault, SimFaultKind};
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_os::files::Advice;
+use fsdyno_workload::{Op, OpKind};
 
 const READ: Op = Op { kind: OpKind::Read, offset: 0, length: 4096, file: 0 };
 

@@ -1,8 +1,8 @@
 //! What the nodes of a run did, beside each other.
 
-use results::{JobRecord, RunRecord};
-use stats::median;
-use stats::sort;
+use fsdyno_results::{JobRecord, RunRecord};
+use fsdyno_stats::median;
+use fsdyno_stats::sort;
 
 /// What a job did on one node.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,10 +6,10 @@ mod row;
 
 use std::collections::BTreeSet;
 
-use results::evidence::{FileEvidence, Ledger, StorageClass};
-use results::{JobRecord, Node, RunRecord};
+use fsdyno_results::evidence::{FileEvidence, Ledger, StorageClass};
+use fsdyno_results::{JobRecord, Node, RunRecord};
 
-pub(crate) use results::Transfer;
+pub(crate) use fsdyno_results::Transfer;
 
 pub(crate) use flow::{Flow, connected};
 pub(crate) use moved::Moved;

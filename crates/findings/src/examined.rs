@@ -1,8 +1,8 @@
 //! What was examined of a test before it is called ok: from the same evidence that the findings judge, so that no test is
 //! ok where nobody could look.
 
-use results::evidence::StorageClass;
-use results::{PhaseRecord, Row as StudyRow, RunRecord, Study, TreeRecord};
+use fsdyno_results::evidence::StorageClass;
+use fsdyno_results::{PhaseRecord, Row as StudyRow, RunRecord, Study, TreeRecord};
 
 use crate::between::{Everywhere, jobs_everywhere};
 use crate::evidence::{BYTES_MIN, Evidence, Row, Stage, Transfer};
@@ -158,7 +158,7 @@ fn network_was_quiet(tree: &TreeRecord) -> bool {
 /// Of the passes of a phase.
 fn of_phase(passes: &Passes<'_>, aspect: Aspect) -> Looked {
     let conditions = passes.conditions();
-    let all = |look: fn(&results::PhaseConditions) -> bool| {
+    let all = |look: fn(&fsdyno_results::PhaseConditions) -> bool| {
         Some(conditions.as_ref().is_some_and(|all| all.iter().all(|seen| look(seen))))
     };
     let in_memory = passes.class() == StorageClass::Memory;

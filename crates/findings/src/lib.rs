@@ -17,9 +17,9 @@ mod report;
 mod traps;
 mod units;
 
-use results::evidence::WireCounters;
-use results::{Finding, PhaseRecord, Row, RunRecord, Study, Target};
-use stats::sort;
+use fsdyno_results::evidence::WireCounters;
+use fsdyno_results::{Finding, PhaseRecord, Row, RunRecord, Study, Target};
+use fsdyno_stats::sort;
 
 pub use document::markdown;
 pub use examined::{Aspect, Examination, examined};

@@ -7,9 +7,9 @@ mod nodes;
 mod phrase;
 mod study;
 
-use results::evidence::{InMemory, StorageClass};
-use results::{Finding, JobRecord, Latency, Moments, Pace, PerDirection, RunRecord, Severity};
-use stats::FALLS_BEHIND;
+use fsdyno_results::evidence::{InMemory, StorageClass};
+use fsdyno_results::{Finding, JobRecord, Latency, Moments, Pace, PerDirection, RunRecord, Severity};
+use fsdyno_stats::FALLS_BEHIND;
 
 use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
 use crate::traps::{cpu_starved, foreign_load, memory_limit, throttled};
@@ -349,7 +349,7 @@ fn device(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
 /// The largest share of the time that a device had something to do.
 fn busy_share(flow: &Flow<'_>) -> Option<f64> {
     let (before, after) = (flow.begin.devices.value()?, flow.end.devices.value()?);
-    let share = |device: &results::evidence::DeviceCounters| {
+    let share = |device: &fsdyno_results::evidence::DeviceCounters| {
         let then = before.iter().find(|then| then.name == device.name)?;
         Some(device.busy_ms.saturating_sub(then.busy_ms) as f64 / 1e3 / flow.seconds)
     };

@@ -1,7 +1,7 @@
 //! One finding per cause: a finding that a more exact one explains is dropped.
 
-use results::{Finding, Severity};
-use stats::sort;
+use fsdyno_results::{Finding, Severity};
+use fsdyno_stats::sort;
 
 use crate::traps::*;
 

@@ -1,7 +1,7 @@
 //! The passes of a phase of operations on names, added up.
 
-use results::evidence::{Storage, StorageClass};
-use results::{Host, PhaseConditions, PhaseRecord, ReadWrite};
+use fsdyno_results::evidence::{Storage, StorageClass};
+use fsdyno_results::{Host, PhaseConditions, PhaseRecord, ReadWrite};
 
 /// The passes of one phase on one storage, and what is known of the machine.
 #[derive(Clone, Copy, Debug)]

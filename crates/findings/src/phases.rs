@@ -1,7 +1,7 @@
 //! What the passes of a phase of operations on names show together. A pass may be over in milliseconds: counters and
 //! waits are judged over all of them, and their spread stands for the length that a run of I/O needs.
 
-use results::{Finding, PhaseRecord, Row, Study};
+use fsdyno_results::{Finding, PhaseRecord, Row, Study};
 
 use crate::passes::Passes;
 use crate::traps::{

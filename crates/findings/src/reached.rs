@@ -1,7 +1,7 @@
 //! Which of a job's bytes reached the storage, by the nearest counter of each layer.
 
-use results::evidence::StorageClass;
-use results::{Finding, ReadWrite, RunRecord};
+use fsdyno_results::evidence::StorageClass;
+use fsdyno_results::{Finding, ReadWrite, RunRecord};
 
 use crate::evidence::{Evidence, Flow, Row, Transfer};
 use crate::traps::host_cache;

@@ -1,6 +1,6 @@
 //! Building a finding.
 
-use results::{Finding, Number, Severity};
+use fsdyno_results::{Finding, Number, Severity};
 
 /// A finding under construction.
 pub(crate) struct Report {

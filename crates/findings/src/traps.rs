@@ -50,7 +50,7 @@ pub(crate) mod work_differs;
 pub(crate) mod writes_in_memory;
 pub(crate) mod wrote_elsewhere;
 
-use results::{Finding, RunRecord};
+use fsdyno_results::{Finding, RunRecord};
 
 use crate::evidence::Evidence;
 use crate::explanation::Explanation;

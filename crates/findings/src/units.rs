@@ -1,6 +1,6 @@
 //! Numbers in sentences. Sizes are in powers of two, as in options; rates as in every other table.
 
-pub(crate) use text::quantity::{bytes_per_s as rate, count, counted, latency as time, number};
+pub(crate) use fsdyno_text::quantity::{bytes_per_s as rate, count, counted, latency as time, number};
 
 /// `4.0 GiB`.
 pub(crate) fn size(bytes: u64) -> String {

@@ -1,6 +1,6 @@
 //! A run on several nodes, as fio's client shows its servers: each by itself, then all as one row.
 
-use results::{JobRecord, Node, RunRecord};
+use fsdyno_results::{JobRecord, Node, RunRecord};
 use serde_json::{Map, Value, json};
 
 use crate::groups::Table;

@@ -1,6 +1,6 @@
 //! Devices that stand on others (dm, md, loop).
 
-use results::{DiskRecord, ReadWrite, RunRecord};
+use fsdyno_results::{DiskRecord, ReadWrite, RunRecord};
 
 /// What the devices below one did, on average.
 pub(crate) struct Below {

@@ -1,6 +1,6 @@
 //! Figures of a row that every format shows, and the labels of their classes.
 
-use results::JobRecord;
+use fsdyno_results::JobRecord;
 
 /// Labels of the I/Os per submit or reap call.
 pub(crate) const CALL_LABELS: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];

@@ -1,6 +1,6 @@
 //! Totals of the report groups (`new_group`, `stonewall`).
 
-use results::{DirectionRecord, JobRecord, RunRecord, Samples, per_second};
+use fsdyno_results::{DirectionRecord, JobRecord, RunRecord, Samples, per_second};
 
 use crate::lanes::{Lane, lanes};
 use crate::number::Style;

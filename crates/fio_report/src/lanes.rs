@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use results::{DirectionRecord, JobRecord, UnifiedReporting};
+use fsdyno_results::{DirectionRecord, JobRecord, UnifiedReporting};
 
 /// One block of a row: a direction, or the sum of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Run records as text: the report formats of fio 3.42. Pure functions of [`results::RunRecord`]: they read no clock,
+//! Run records as text: the report formats of fio 3.42. Pure functions of [`fsdyno_results::RunRecord`]: they read no clock,
 //! no terminal and no file, so that a saved record gives the same report years later. What a record gains has no place here:
 //! the formats are fixed. Only cautions and worse may stand beside them: after the normal report, and in one object of the
 //! JSON document.
@@ -31,9 +31,9 @@ pub mod terse;
 pub use number::Style;
 pub use progress::{Progress, RateLimit};
 
+use fsdyno_results::RunRecord;
+use fsdyno_text::escape;
 use jiff::tz::TimeZone;
-use results::RunRecord;
-use text::escape;
 
 /// A form in which a record is reported.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Numbers the way fio shortens them.
 
-use results::JobSetup;
+use fsdyno_results::JobSetup;
 
 /// What follows the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The line that shows how a run is going.
 
-use results::{Direction, PerDirection};
+use fsdyno_results::{Direction, PerDirection};
 
 use crate::number::Style;
 

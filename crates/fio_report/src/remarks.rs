@@ -1,7 +1,7 @@
 //! What the reader must know beside fio's report: the last block of the normal report, and an object of the JSON document.
 //! A script that looks for a row of fio's report (`grep read:`) finds none of these lines.
 
-use results::{Finding, JobRecord, Latency, Note, RunRecord, Severity, Trust};
+use fsdyno_results::{Finding, JobRecord, Latency, Note, RunRecord, Severity, Trust};
 use serde_json::{Value, json};
 
 /// The last block of the normal report, with a blank line before it; empty where there is nothing to say.
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn a_replay_says_how_late_it_was() {
         let mut run = RunRecord::new("", 0);
-        let mut row = JobRecord::new("seqread", 1, results::JobSetup::default());
+        let mut row = JobRecord::new("seqread", 1, fsdyno_results::JobSetup::default());
         let mut late = Latency::with_histogram();
         (0..1000).for_each(|_| late.record(100));
         late.record(2_000_000);
@@ -218,10 +218,10 @@ mod tests {
             run.findings.push(finding(&format!("of-{job}"), Some(job), cause));
             let text = format!("{job}: the writes did not finish: /data/{job}: nothing was verified");
             run.notes.push(Note { job: Some(job.to_owned()), ..Note::new("nothing", Severity::Caution, text) });
-            let mut row = JobRecord::new(job, 1, results::JobSetup::default());
+            let mut row = JobRecord::new(job, 1, fsdyno_results::JobSetup::default());
             let mut read = Latency::with_histogram();
             (0..2000).for_each(|_| read.record(5000));
-            row.sampled_latency = Some(Box::new(results::PerDirection { read, ..Default::default() }));
+            row.sampled_latency = Some(Box::new(fsdyno_results::PerDirection { read, ..Default::default() }));
             run.jobs.push(row);
         }
         let block = block(&run);

@@ -1,10 +1,10 @@
 //! The terse report: one line of fields a row, separated by semicolons.
 
-use results::{
+use fsdyno_results::{
     DirectionRecord, DiskRecord, JobRecord, JobSetup, Latency, PerDirection, ReadWrite, RunRecord, SurvivedErrors,
     UnifiedReporting,
 };
-use text::escape;
+use fsdyno_text::escape;
 
 use crate::clients;
 use crate::disks::{Below, disks_of, listed};

@@ -1,9 +1,9 @@
 //! Names and options come from people: whatever they hold, JSON stays valid and terse lines stay lines.
 
-use fio_report::{json, terse};
+use fsdyno_fio_report::{json, terse};
+use fsdyno_results::{JobRecord, JobSetup, RunRecord};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
-use results::{JobRecord, JobSetup, RunRecord};
 use serde_json::Value;
 
 proptest! {

@@ -1,8 +1,8 @@
 //! Reports of a run on several nodes have the form of those of fio's clients (3.42).
 
-use fio_report::{json, normal, terse};
+use fsdyno_fio_report::{json, normal, terse};
+use fsdyno_results::{DirectionRecord, DiskRecord, JobRecord, JobSetup, Latency, RunRecord};
 use jiff::tz::TimeZone;
-use results::{DirectionRecord, DiskRecord, JobRecord, JobSetup, Latency, RunRecord};
 use serde_json::Value;
 
 /// Requests of 4 KiB with these latencies.

@@ -1,13 +1,13 @@
 //! One hand-written run with everything that a report can show, in every format. `INSTA_UPDATE=always cargo test -p
 //! report` writes the files in `tests/golden` anew; read the difference before it is committed.
 
-use fio_report::{json, normal, terse};
-use insta::{Settings, assert_snapshot};
-use jiff::tz::TimeZone;
-use results::{
+use fsdyno_fio_report::{json, normal, terse};
+use fsdyno_results::{
     Access, DirectionRecord, DiskRecord, JobError, JobRecord, JobSetup, Latency, PerDirection, RunRecord,
     SteadyStateMetric, SteadyStateRecord, SurvivedErrors, SyncRecord, UnifiedReporting,
 };
+use insta::{Settings, assert_snapshot};
+use jiff::tz::TimeZone;
 
 /// 1000 latencies from `least_ns` on, each a thousandth of it larger than the one before.
 fn latency(least_ns: u64) -> Latency {

@@ -3,10 +3,10 @@
 
 mod import;
 
-use fio_report::{json, normal, terse};
+use fsdyno_fio_report::{json, normal, terse};
+use fsdyno_results::{JobSetup, PerDirection, RunRecord};
 use import::sample;
 use jiff::tz::TimeZone;
-use results::{JobSetup, PerDirection, RunRecord};
 use serde_json::Value;
 
 fn document(name: &str) -> (String, RunRecord) {

@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use findings::Explanation;
-use guide::Problem;
-use job::lookup::{distance, nearest};
+use fsdyno_findings::Explanation;
+use fsdyno_guide::Problem;
+use fsdyno_job::lookup::{distance, nearest};
+use fsdyno_text::quantity::counted;
 use serde_json::{Value, json};
-use text::quantity::counted;
 
 use crate::process::status::UNUSABLE;
 use crate::process::streams::{columns, print, print_first_page, refused};
@@ -30,16 +30,16 @@ impl Explain {
         let columns = columns().min(COLUMNS_MAX);
         let text = match &self.id {
             None if self.json => {
-                let all: Vec<Value> = findings::catalogue().map(as_json).collect();
-                present::document(counted(all.len() as u64, "finding"), json!({"findings": all}))
+                let all: Vec<Value> = fsdyno_findings::catalogue().map(as_json).collect();
+                fsdyno_present::document(counted(all.len() as u64, "finding"), json!({"findings": all}))
             }
             None => list(columns),
-            Some(id) => match findings::explanation(id) {
-                Some(explanation) if self.json => present::document(explanation.title, as_json(explanation)),
+            Some(id) => match fsdyno_findings::explanation(id) {
+                Some(explanation) if self.json => fsdyno_present::document(explanation.title, as_json(explanation)),
                 Some(explanation) => document(explanation, columns),
                 None => {
                     let problem = Problem::new(format!("there is no finding `{id}`"));
-                    let meant = nearest(id, findings::catalogue().map(|explanation| explanation.id))
+                    let meant = nearest(id, fsdyno_findings::catalogue().map(|explanation| explanation.id))
                         .filter(|meant| distance(id, meant) < 4);
                     let meant = meant.map(|id| format!("fsdyno explain {id}"));
                     return ExitCode::from(refused(&problem.with_meant(meant, "`fsdyno explain` shows all")));
@@ -71,7 +71,7 @@ fn list(columns: usize) -> String {
         let indent = format!("\n{:width$}", "", width = head.len());
         format!("{head}{}\n", wrapped(explanation.title, columns.saturating_sub(head.len())).join(&indent))
     };
-    findings::catalogue().map(line).collect()
+    fsdyno_findings::catalogue().map(line).collect()
 }
 
 fn document(explanation: &Explanation, columns: usize) -> String {
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn stories_keep_to_the_width_and_lose_no_word() {
-        for explanation in findings::catalogue() {
+        for explanation in fsdyno_findings::catalogue() {
             let body = document(explanation, 80);
             // Addresses are not broken.
             assert!(body.lines().all(|line| line.chars().count() <= 80 || line.contains("http")), "{body}");
@@ -118,6 +118,6 @@ mod tests {
         assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
         let listed = list(80);
         assert!(listed.lines().all(|line| line.chars().count() <= 80), "{listed}");
-        assert_eq!(listed.lines().filter(|line| !line.starts_with(' ')).count(), findings::catalogue().count());
+        assert_eq!(listed.lines().filter(|line| !line.starts_with(' ')).count(), fsdyno_findings::catalogue().count());
     }
 }

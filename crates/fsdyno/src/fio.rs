@@ -16,15 +16,15 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use fio_report::Details;
-use fio_report::terse::Version;
+use fsdyno_fio_report::Details;
+use fsdyno_fio_report::terse::Version;
+use fsdyno_job::{Action, Eta, Findings, Outcome, Rejection, Request, Settings, Stream};
+use fsdyno_os::written;
+use fsdyno_results::{JobRecord, RANKS_APART, RunRecord};
+use fsdyno_run::plan::Plan;
+use fsdyno_run::{Conditions, InflateError, Line, MachineSources, SignalWatch, StopRule};
+use fsdyno_text::escape;
 use jiff::tz::TimeZone;
-use job::{Action, Eta, Findings, Outcome, Rejection, Request, Settings, Stream};
-use os::written;
-use results::{JobRecord, RANKS_APART, RunRecord};
-use run::plan::Plan;
-use run::{Conditions, InflateError, Line, MachineSources, SignalWatch, StopRule};
-use text::escape;
 
 use crate::process::first_look::{Face, FirstLook};
 use crate::process::status::{BY_SIGNAL, REJECTED};
@@ -42,9 +42,9 @@ const OWN_COMMANDS: &str = "Commands beside fio's, such as doctor and report, ar
 
 /// Runs a fio command line; `words` are those after the program's name.
 pub(crate) fn run(words: &[OsString]) -> ExitCode {
-    let words: Vec<String> = words.iter().map(|word| job::bytes::text(word.as_encoded_bytes())).collect();
+    let words: Vec<String> = words.iter().map(|word| fsdyno_job::bytes::text(word.as_encoded_bytes())).collect();
     let status =
-        match job::parse_command_line(&words, &mut MachineSources) {
+        match fsdyno_job::parse_command_line(&words, &mut MachineSources) {
             Outcome::Immediate(action) => immediate(action),
             Outcome::Rejected(rejection) => rejected(&rejection),
             Outcome::Run(request) => {
@@ -72,10 +72,10 @@ fn named_by_rank(request: Request) -> Request {
 fn immediate(action: Action) -> u8 {
     let (text, status) = match action {
         Action::Version => (format!("{}\n", VERSION), 0),
-        Action::Help => (format!("{}\n{}{OWN_COMMANDS}", VERSION, job::help::usage()), 0),
+        Action::Help => (format!("{}\n{}{OWN_COMMANDS}", VERSION, fsdyno_job::help::usage()), 0),
         Action::CalibrateIdle => {
-            let unit = run::calibrate_unit_work();
-            (format!("CPU idleness:\n{}", fio_report::normal::unit_work(unit.us_mean, unit.us_deviation)), 0)
+            let unit = fsdyno_run::calibrate_unit_work();
+            (format!("CPU idleness:\n{}", fsdyno_fio_report::normal::unit_work(unit.us_mean, unit.us_deviation)), 0)
         }
         Action::InflateLog(path) => return inflate_log(&written::path(&path)),
         // Lists of fio's have tabs.
@@ -90,14 +90,15 @@ fn immediate(action: Action) -> u8 {
 fn inflate_log(path: &Path) -> u8 {
     let inflated = std::fs::File::open(path).map_err(|error| format!("fopen: {error}")).and_then(|mut log| {
         let mut stdout = std::io::stdout().lock();
-        match run::inflate_log(&mut log, &mut stdout).and_then(|()| stdout.flush().map_err(InflateError::Write)) {
+        match fsdyno_run::inflate_log(&mut log, &mut stdout).and_then(|()| stdout.flush().map_err(InflateError::Write))
+        {
             // Whoever reads a part of the lines and goes away has what they wanted.
             Err(InflateError::Write(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             ended => ended.map_err(|error| format!("fio: failed inflating log: {error}")),
         }
     });
     let Err(sentence) = inflated else { return 0 };
-    print_stderr(&format!("{sentence}\n  --inflate-log={}", job::bytes::shown(path)));
+    print_stderr(&format!("{sentence}\n  --inflate-log={}", fsdyno_job::bytes::shown(path)));
     REJECTED
 }
 
@@ -115,7 +116,7 @@ fn rejected(rejection: &Rejection) -> u8 {
         }
     }
     if rejection.usage {
-        print_stderr(&job::help::usage());
+        print_stderr(&fsdyno_job::help::usage());
     }
     rejection.status
 }
@@ -133,7 +134,7 @@ fn touches_files(request: &Request) -> bool {
 fn run_line(line: &Line) -> Result<u8, u8> {
     let settings = &line.request.settings;
     if settings.merge_only {
-        return run::merge_traces(&line.request.jobs).map(|()| 0).map_err(|sentence| {
+        return fsdyno_run::merge_traces(&line.request.jobs).map(|()| 0).map_err(|sentence| {
             print_stderr(&sentence);
             REJECTED
         });
@@ -230,7 +231,7 @@ fn conclude(
     }
     output.write(&formats.report(record)).map_err(|error| output_lost(&error))?;
     let failed = record.jobs.iter().filter(|job| job.error.is_some()).count() + record.missing_ranks().len();
-    let saved = saved && record.notes.iter().all(|note| note.id != run::LOGS_INCOMPLETE);
+    let saved = saved && record.notes.iter().all(|note| note.id != fsdyno_run::LOGS_INCOMPLETE);
     // fio's exit status is the number of failed jobs, as far as eight bits go.
     let status = (failed + usize::from(record.signal.is_some()) * usize::from(BY_SIGNAL)) as u8;
     Ok(match status {
@@ -276,7 +277,7 @@ fn claim_record(settings: &Settings) -> Result<Option<RecordFile>, u8> {
 
 /// Makes the log files; the one for all jobs together.
 fn claim_logs(plan: &Plan, settings: &Settings) -> Result<Option<BandwidthLog>, String> {
-    run::claim_logs(plan)?;
+    fsdyno_run::claim_logs(plan)?;
     settings.bandwidth_log.as_deref().map(BandwidthLog::create).transpose()
 }
 
@@ -294,12 +295,16 @@ fn announce(plan: &Plan, request: &Request, formats: &Formats, output: &mut Outp
     for worker in &plan.workers {
         text.push_str(&debug.before(worker));
         if worker.clone == 0 && !worker.job.submission.engine.computes() {
-            text.push_str(&fio_report::normal::banner(worker.job.label(worker.clone), worker.group, &worker.setup));
+            text.push_str(&fsdyno_fio_report::normal::banner(
+                worker.job.label(worker.clone),
+                worker.group,
+                &worker.setup,
+            ));
         }
     }
     let threads = plan.workers.iter().filter(|worker| worker.job.process.thread).count() as u32;
     text.push_str(&format!("{}\n", VERSION));
-    text.push_str(&fio_report::normal::starting(threads, plan.workers.len() as u32 - threads));
+    text.push_str(&fsdyno_fio_report::normal::starting(threads, plan.workers.len() as u32 - threads));
     for warning in request.warnings.iter().filter(|warning| warning.fio_stream() == Some(Stream::Stdout)) {
         text.push_str(&format!("{}\n", warning.text));
     }

@@ -26,8 +26,8 @@ use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use guide::Problem;
-use job::lookup::{distance, nearest};
+use fsdyno_guide::Problem;
+use fsdyno_job::lookup::{distance, nearest};
 
 use crate::explain::wrapped;
 use crate::installed::FIO;
@@ -179,7 +179,7 @@ fn resembled(word: &str) -> Option<&'static str> {
 pub(crate) fn mistyped(word: &str, others: &[OsString]) -> ExitCode {
     let others = || others.iter().map(|word| word.to_string_lossy().into_owned());
     let typed = |name: &str| ["fsdyno", name].map(str::to_owned).into_iter().chain(others()).collect::<Vec<_>>();
-    let meant = resembled(word).map(|name| present::shell::as_typed(&typed(name)));
+    let meant = resembled(word).map(|name| fsdyno_present::shell::as_typed(&typed(name)));
     report_problem(
         &Problem::new(format!("`{word}` is not a command, and no job file of that name is here"))
             .with_meant(meant, "`fsdyno help` shows all commands"),
@@ -191,7 +191,7 @@ pub(crate) fn mistyped(word: &str, others: &[OsString]) -> ExitCode {
 pub(crate) fn is_directory(word: &str) -> ExitCode {
     report_problem(
         &Problem::new(format!("{word} is a directory, and neither a command nor a job file"))
-            .with_next(present::shell::as_typed(&["fsdyno", "measure", word].map(str::to_owned))),
+            .with_next(fsdyno_present::shell::as_typed(&["fsdyno", "measure", word].map(str::to_owned))),
     );
     ExitCode::from(UNUSABLE)
 }
@@ -241,7 +241,7 @@ impl Help {
 
 /// What each exit status means, by face.
 fn exit_statuses(columns: usize) -> String {
-    let mut page = present::Page::new("Exit statuses", 10, columns);
+    let mut page = fsdyno_present::Page::new("Exit statuses", 10, columns);
     for (heading, meanings) in TABLES {
         page.heading(heading);
         meanings.iter().for_each(|meaning| page.line(&meaning.number(), meaning.text));
@@ -372,13 +372,14 @@ mod tests {
 
     #[test]
     fn advice_names_only_options_that_the_command_has() {
-        use results::Question;
+        use fsdyno_results::Question;
         let command = Guided::command();
         let asked = Question::ALL.into_iter().filter(|question| *question != Question::Fio);
         for question in asked {
             let command = command.find_subcommand(question.word()).expect("a command");
             let has = |name: &str| command.get_arguments().any(|argument| argument.get_long() == Some(name));
-            let advice = findings::catalogue().map(|found| guide::advice::for_question(found.id, question));
+            let advice =
+                fsdyno_findings::catalogue().map(|found| fsdyno_guide::advice::for_question(found.id, question));
             let named = advice.chain(question.options().iter().map(|option| (*option).to_owned()));
             for text in named {
                 let words = text.split(|letter: char| letter.is_whitespace() || "(),".contains(letter));
@@ -404,15 +405,15 @@ mod tests {
 
     #[test]
     fn the_next_steps_are_commands_that_exist() {
-        let mut study = results::Study::of_run(results::RunRecord::new("fsdyno", 0));
+        let mut study = fsdyno_results::Study::of_run(fsdyno_results::RunRecord::new("fsdyno", 0));
         study.targets[0].path = "/data".into();
-        use results::Question::{Compare, Measure, Sweep};
+        use fsdyno_results::Question::{Compare, Measure, Sweep};
         for (question, words) in [(Measure, "measure /data"), (Compare, "compare /data /other"), (Sweep, "sweep /data")]
         {
             study.question = question;
             study.command = words.split(' ').map(str::to_owned).collect();
-            let (present::tables::Next::MoreRounds(again) | present::tables::Next::KeptRuns(again)) =
-                present::tables::Next::of(&study);
+            let (fsdyno_present::tables::Next::MoreRounds(again) | fsdyno_present::tables::Next::KeptRuns(again)) =
+                fsdyno_present::tables::Next::of(&study);
             Guided::try_parse_from(again.split_whitespace()).unwrap_or_else(|error| panic!("{again}: {error}"));
         }
     }
@@ -420,7 +421,7 @@ mod tests {
     /// Commands stand alone on a line, on the screen and among all figures, and the program takes them as they stand.
     #[test]
     fn each_next_step_on_the_screen_can_be_copied() {
-        use results::{Finding, Question, RunRecord, Severity, Study};
+        use fsdyno_results::{Finding, Question, RunRecord, Severity, Study};
         let asked = [
             (Question::Measure, "measure /data --only=rand-read"),
             (Question::Measure, "measure --full /data"),
@@ -435,16 +436,16 @@ mod tests {
         ];
         for (question, words) in asked {
             let mut seen = 0;
-            for explanation in findings::catalogue() {
+            for explanation in fsdyno_findings::catalogue() {
                 let mut study = Study::of_run(RunRecord::new("fsdyno", 0));
                 (study.question, study.id) = (question, "20261122-043100-measure-1a2b".into());
                 study.command = words.split(' ').map(str::to_owned).collect();
                 study.targets[0].path = "/data".into();
-                let next = guide::advice::for_question(explanation.id, question);
+                let next = fsdyno_guide::advice::for_question(explanation.id, question);
                 let (id, severity, cause) = (explanation.id.to_owned(), Severity::Caution, "a cause".to_owned());
                 study.rows[0].findings =
                     vec![Finding { id, severity, node: None, job: None, numbers: Vec::new(), cause, next }];
-                for page in [present::tables::screen(&study, 60), present::tables::text(&study, 60)] {
+                for page in [fsdyno_present::tables::screen(&study, 60), fsdyno_present::tables::text(&study, 60)] {
                     for command in page.lines().filter_map(|line| line.strip_prefix("    fsdyno ")) {
                         let typed = std::iter::once("fsdyno").chain(command.split(' '));
                         Guided::try_parse_from(typed).unwrap_or_else(|error| panic!("{command}: {error}"));

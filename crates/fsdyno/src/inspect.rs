@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use guide::Problem;
-use guide::work_directory::type_matches;
-use results::evidence::{Seen, Storage};
+use fsdyno_guide::Problem;
+use fsdyno_guide::work_directory::type_matches;
+use fsdyno_results::evidence::{Seen, Storage};
 
 use crate::process::VERSION;
 use crate::process::status::UNUSABLE;
@@ -34,15 +34,15 @@ impl Inspect {
     }
 
     fn answer(&self) -> u8 {
-        let storage = probe::storage_of(&self.path);
+        let storage = fsdyno_probe::storage_of(&self.path);
         if let Err(problem) = check(&storage, self.expect.as_deref()) {
             return refused(&problem);
         }
-        let host = probe::host();
+        let host = fsdyno_probe::host();
         let printed = if self.json {
-            print(&present::inspect::json(&storage, &host, VERSION))
+            print(&fsdyno_present::inspect::json(&storage, &host, VERSION))
         } else {
-            let page = present::inspect::text(&storage, &host, columns());
+            let page = fsdyno_present::inspect::text(&storage, &host, columns());
             print_first_page(&page, &["fsdyno", "inspect", &storage.asked_path])
         };
         if printed { 0 } else { UNUSABLE }
@@ -80,7 +80,7 @@ fn check(storage: &Storage, expected: Option<&str>) -> Result<(), Problem> {
 
 #[cfg(test)]
 mod tests {
-    use results::evidence::Mount;
+    use fsdyno_results::evidence::Mount;
 
     use super::*;
 

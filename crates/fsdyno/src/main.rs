@@ -20,24 +20,24 @@ use std::process::ExitCode;
 
 /// What is put by lets a run without memory end with its report.
 #[global_allocator]
-static ALLOCATOR: os::allocation::Allocator = os::allocation::Allocator;
+static ALLOCATOR: fsdyno_os::allocation::Allocator = fsdyno_os::allocation::Allocator;
 
 /// Stack that the deepest calls of this thread need, with something to spare.
 const STACK_BYTES: u64 = 1 << 20;
 
 fn main() -> ExitCode {
     // What follows is for whoever asked, and would be passed on to the command.
-    if std::env::args_os().nth(1).is_some_and(|word| word == os::process_tree::WORD) {
-        return ExitCode::from(os::process_tree::meter(&std::env::args_os().skip(2).collect::<Vec<_>>()));
+    if std::env::args_os().nth(1).is_some_and(|word| word == fsdyno_os::process_tree::WORD) {
+        return ExitCode::from(fsdyno_os::process_tree::meter(&std::env::args_os().skip(2).collect::<Vec<_>>()));
     }
-    if let Err(lack) = os::process::check_needs(STACK_BYTES) {
+    if let Err(lack) = fsdyno_os::process::check_needs(STACK_BYTES) {
         process::streams::print_stderr(&format!("fsdyno: {lack}"));
         return ExitCode::from(process::status::REJECTED);
     }
-    os::allocation::reserve();
+    fsdyno_os::allocation::reserve();
     // Linking has done its part.
-    os::process::release_program_pages();
-    if let Err(error) = os::signals::turn_limits_into_errors() {
+    fsdyno_os::process::release_program_pages();
+    if let Err(error) = fsdyno_os::signals::turn_limits_into_errors() {
         process::streams::print_stderr(&format!(
             "note: cannot handle signals: {error}; a limit of this process may end it"
         ));

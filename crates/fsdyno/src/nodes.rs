@@ -23,7 +23,7 @@ mod without_mpi;
 use without_mpi as built;
 #[cfg(not(feature = "mpi"))]
 pub(crate) use {
-    guide::nodes::ThisMachine as Nodes,
+    fsdyno_guide::nodes::ThisMachine as Nodes,
     without_mpi::{leave, other_ranks, with_names},
 };
 

@@ -5,14 +5,14 @@ use std::process::ExitCode;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use fio_report::terse::Version;
-use fio_report::{Details, FORMATS, Format};
-use guide::Problem;
-use guide::store::Store;
+use fsdyno_fio_report::terse::Version;
+use fsdyno_fio_report::{Details, FORMATS, Format};
+use fsdyno_guide::Problem;
+use fsdyno_guide::store::Store;
+use fsdyno_os::files::{Readers, write_whole};
+use fsdyno_present::{export, sheet};
+use fsdyno_results::{RunRecord, Study};
 use jiff::tz::TimeZone;
-use os::files::{Readers, write_whole};
-use present::{export, sheet};
-use results::{RunRecord, Study};
 
 use crate::process::streams::{print, print_stderr, refused, report_problem};
 
@@ -69,7 +69,7 @@ impl Form {
 
     fn named(word: &str) -> Option<Form> {
         let own = || FORMS.iter().find(|(_, own, _)| *own == word).map(|(form, ..)| *form);
-        fio_report::format(word).map(Form::Fio).or_else(own)
+        fsdyno_fio_report::format(word).map(Form::Fio).or_else(own)
     }
 
     /// The form that a file's ending means.
@@ -113,7 +113,7 @@ impl Report {
     fn load_study(&self, word: &str) -> Result<Study, Problem> {
         let path = Path::new(word);
         if path.exists() {
-            guide::store::read(path)
+            fsdyno_guide::store::read(path)
         } else {
             Store::at(self.store.as_deref())?.warning(report_problem).find(word)
         }
@@ -131,7 +131,7 @@ impl Report {
                 Problem::new(format!("{}: its extension is not a known format", path.display()))
                     .with_next("use .html, .md, .csv, .prom, .json or .txt, or choose the format with --as")
             }),
-            None if studies.iter().all(|study| study.question == results::Question::Fio) => fio("normal"),
+            None if studies.iter().all(|study| study.question == fsdyno_results::Question::Fio) => fio("normal"),
             None => Ok(Form::Markdown),
         }
     }
@@ -216,7 +216,7 @@ fn into_directory(directory: &Path, form: Form, studies: &[Study]) -> Result<(),
     std::fs::create_dir_all(directory)
         .map_err(|error| Problem::new(format!("cannot make {}: {error}", directory.display())))?;
     for (index, study) in studies.iter().enumerate() {
-        for row in fio_report::json::documents(study, &TimeZone::system()) {
+        for row in fsdyno_fio_report::json::documents(study, &TimeZone::system()) {
             // Rows of several runs may have the same name.
             let name = if studies.len() > 1 { format!("{}-{}", index + 1, row.name) } else { row.name };
             into_file(&directory.join(name), &row.document)?;
@@ -231,12 +231,12 @@ fn into_file(path: &Path, text: &str) -> Result<(), Problem> {
         return Err(Problem::new(format!("{} is not a regular file", path.display()))
             .with_next("use a file name, or leave out -o to write to stdout"));
     }
-    if path.is_file() && guide::store::read(path).is_ok() {
+    if path.is_file() && fsdyno_guide::store::read(path).is_ok() {
         return Err(Problem::new(format!("{} is a saved run, which the report would overwrite", path.display()))
             .with_next("use another file name"));
     }
     write_whole(path, Readers::ByUmask, text.as_bytes())
         .map_err(|error| Problem::new(format!("cannot write {}: {error}", path.display())))?;
-    print_stderr(&format!("wrote {} ({})", path.display(), text::quantity::bytes(text.len() as u64)));
+    print_stderr(&format!("wrote {} ({})", path.display(), fsdyno_text::quantity::bytes(text.len() as u64)));
     Ok(())
 }

@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn the_schemas_are_those_of_the_types() {
-        let study = of_type::<present::Document<'static>>();
+        let study = of_type::<fsdyno_present::Document<'static>>();
         if std::env::var_os("FSDYNO_DOCS").is_some_and(|word| word == "write") {
             let deflated = miniz_oxide::deflate::compress_to_vec(study.to_string().as_bytes(), 10);
             let file = testkit::workspace().join("crates/fsdyno/src/schema/study.json.deflated");
@@ -108,7 +108,7 @@ mod tests {
         }
         testkit::assert_document("docs/schema/study.json", &format!("{study:#}\n"));
         testkit::assert_document("docs/schema/record.json", &format!("{:#}\n", part(&study, "RunRecord")));
-        assert_eq!(part(&study, "RunRecord"), of_type::<results::RunRecord>(), "it has all that it refers to");
+        assert_eq!(part(&study, "RunRecord"), of_type::<fsdyno_results::RunRecord>(), "it has all that it refers to");
         let inflated = Document::Study.text();
         assert!(inflated == format!("{study:#}\n"), "stale: FSDYNO_DOCS=write cargo test -p fsdyno --bins, twice");
     }

@@ -7,9 +7,9 @@ mod file;
 use std::path::Path;
 
 use clap::{Args, Command, ValueEnum};
-use guide::Problem;
-use job::lookup::nearest;
-use text::quantity;
+use fsdyno_guide::Problem;
+use fsdyno_job::lookup::nearest;
+use fsdyno_text::quantity;
 
 use crate::process::colour::{self, When};
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use results::{Study, TestOrigin, Verdict, VerdictRow};
+use fsdyno_results::{Study, TestOrigin, Verdict, VerdictRow};
 use testkit::{Place, Ran};
 
 fn place() -> Place {
@@ -243,7 +243,7 @@ fn fstype(path: &std::path::Path) -> String {
 }
 
 fn class(study: &Study) -> &'static str {
-    use results::evidence::StorageClass;
+    use fsdyno_results::evidence::StorageClass;
     match study.targets[0].storage.class {
         StorageClass::Network | StorageClass::HostShare => "network",
         StorageClass::Fuse => "fuse",
@@ -255,7 +255,7 @@ fn class(study: &Study) -> &'static str {
 #[test]
 fn durable_data_is_not_asked_of_memory() {
     let Ok(memory) = tempfile::tempdir_in("/dev/shm") else { return testkit::skip("no /dev/shm") };
-    if probe::path_facts(memory.path()).fstype() != Some("tmpfs") {
+    if fsdyno_probe::path_facts(memory.path()).fstype() != Some("tmpfs") {
         return testkit::skip("/dev/shm is no memory filesystem");
     }
     let place = place();

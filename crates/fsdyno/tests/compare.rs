@@ -1,6 +1,6 @@
 //! Two directories compared, the kept run shown, compared with a later one, and named: as the README does it.
 
-use results::Study;
+use fsdyno_results::Study;
 use testkit::{Place, Ran};
 
 fn place() -> Place {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use results::Question;
+use fsdyno_results::Question;
 use testkit::{Place, Ran, Running, wait_until};
 
 fn place() -> Place {
@@ -79,7 +79,7 @@ fn iops_times_block_size_is_the_rate_of_every_row_of_every_question() {
     studies.extend(memory.map(|path| ask(&format!("measure {path} --quick"))));
     let mut judged = 0;
     for (study, row) in studies.iter().flat_map(|study| study.rows.iter().map(move |row| (study, row))) {
-        let round = results::TestRounds::of_rows([row]);
+        let round = fsdyno_results::TestRounds::of_rows([row]);
         let (bytes, requests) = round.rates();
         let (Some(rate), Some(iops)) = (round.value(bytes), round.value(requests)) else { continue };
         let setup = &row.run.as_ref().unwrap().jobs[0].setup;
@@ -99,10 +99,10 @@ fn runs_are_repeated_and_tests_chosen() {
     let tests: Vec<(&str, u32)> = study.rows.iter().map(|row| (row.pattern.as_str(), row.round)).collect();
     let one_run = |round| [("fill", round), ("read-latency", round), ("sync-latency", round)];
     assert_eq!(tests, [one_run(0), one_run(1), one_run(2)].concat());
-    let has = |row: &results::Row, word: &str| row.command.iter().any(|known| known == word);
+    let has = |row: &fsdyno_results::Row, word: &str| row.command.iter().any(|known| known == word);
     assert!(study.rows.iter().all(|row| has(row, "--ioengine=psync") && has(row, "--direct=0")));
     assert!(study.rows[2].figures().unwrap().sync.is_some(), "each write is followed by an fdatasync");
-    let summary = present::Headline::of(&study);
+    let summary = fsdyno_present::Headline::of(&study);
     assert_eq!(summary.tests.iter().map(|test| test.runs).collect::<Vec<_>>(), [3, 3]);
     assert!(summary.tests[0].intervals.iops.is_some(), "{summary:?}");
 }
@@ -233,7 +233,7 @@ fn tests_of_crystaldiskmark_have_its_names_on_every_face() {
         assert!(names.iter().all(|name| text.contains(&format!("{name} read"))), "{text}");
     }
     let study = &place.studies("store")[0];
-    let tests: Vec<String> = present::Headline::of(study).tests.into_iter().map(|test| test.name).collect();
+    let tests: Vec<String> = fsdyno_present::Headline::of(study).tests.into_iter().map(|test| test.name).collect();
     let all = |direction| names.map(|name| format!("{name} {direction}"));
     assert_eq!(tests, [all("read"), all("write")].concat());
 }
@@ -247,7 +247,7 @@ fn a_test_of_another_tool_is_chosen_repeated_and_compared() {
     let [read, write] = ["RND4K Q1T1 read", "RND4K Q1T1 write"];
     let loops = |name| [0, 1, 2, 3].map(|turn| (name, turn)).to_vec();
     assert_eq!(rows, [vec![("fill", 0)], loops(read), loops(write)].concat(), "loops use one file");
-    let has = |row: &results::Row, word: &str| row.command.iter().any(|known| known == word);
+    let has = |row: &fsdyno_results::Row, word: &str| row.command.iter().any(|known| known == word);
     assert!(study.rows[5..].iter().all(|row| has(row, "--end_fsync=1") && has(row, "--refill_buffers=1")));
     like(&place, "cdm", &only).good();
     let kept = place.studies("store");

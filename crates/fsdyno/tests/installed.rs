@@ -87,8 +87,8 @@ fn every_option_that_is_not_refused_is_offered_and_no_other() {
     if !has("bash") {
         return;
     }
-    let rows = job::table::job_rows().map(|row| (row.name, row.status));
-    let rows = rows.chain(job::table::PROGRAM.iter().map(|row| (row.name, row.status)));
+    let rows = fsdyno_job::table::job_rows().map(|row| (row.name, row.status));
+    let rows = rows.chain(fsdyno_job::table::PROGRAM.iter().map(|row| (row.name, row.status)));
     let known: BTreeSet<String> =
         rows.filter(|(_, status)| !status.refuses()).map(|(name, _)| format!("--{name}")).collect();
     assert!(known.len() > 100, "{known:?}");

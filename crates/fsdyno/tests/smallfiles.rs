@@ -1,7 +1,7 @@
 //! `fsdyno smallfiles` through the real binary: what it prints, what it leaves, and how it ends.
 #![forbid(unsafe_code)]
 
-use results::Question;
+use fsdyno_results::Question;
 use testkit::{Place, Ran, Running, skip};
 
 const PATTERNS: [&str; 18] = [

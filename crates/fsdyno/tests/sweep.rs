@@ -1,6 +1,6 @@
 //! `sweep`, `curve` and the live stream of the built program.
 
-use results::{Question, Row};
+use fsdyno_results::{Question, Row};
 use serde_json::Value;
 use testkit::{Place, Ran};
 
@@ -37,7 +37,7 @@ fn sum(lines: &[Value], step: usize, key: &str) -> u64 {
 fn operations(row: &Row) -> (u64, u64) {
     // As the record has them, and the stream: issued.
     let jobs = row.run.iter().flat_map(|run| &run.jobs);
-    jobs.map(results::JobRecord::mixed).fold((0, 0), |sum, mixed| (sum.0 + mixed.ios, sum.1 + mixed.bytes))
+    jobs.map(fsdyno_results::JobRecord::mixed).fold((0, 0), |sum, mixed| (sum.0 + mixed.ios, sum.1 + mixed.bytes))
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `fsdyno time`: somebody's command on each storage. What it may do to us, and what it is told about itself.
 
-use results::{Question, Row, Study, Trust};
+use fsdyno_results::{Question, Row, Study, Trust};
 use testkit::{Place, Ran, shell};
 
 fn place() -> Place {
@@ -172,7 +172,7 @@ fn a_command_that_fails_ends_the_comparison_and_cannot_win() {
     assert_eq!(ran.status, Some(1), "{}", ran.stderr);
     let study = ran.study();
     assert_eq!(study.rows.len(), 2, "nothing can be compared with it");
-    let summary = present::Headline::of(&study);
+    let summary = fsdyno_present::Headline::of(&study);
     assert_eq!((summary.tests[1].error.as_deref(), summary.trust.trust), (Some("exit status 3: no"), Trust::Invalid));
     assert!(summary.standings[0].winner.is_none() && summary.headline.unwrap().contains("only a counts"));
     nothing_is_left(&place);
@@ -386,7 +386,7 @@ fn the_run_in_memory_says_how_much_storage_decides() {
     let place = place();
     let study = time(&place, "one --rounds=4", "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done").good().study();
     let Some(memory) = reference(&study) else { return };
-    let times = present::Headline::of(&study).times;
+    let times = fsdyno_present::Headline::of(&study).times;
     assert_eq!(times.iter().map(|time| time.reference).collect::<Vec<_>>(), [false, true]);
     let share = times[0].storage_percent.expect("four rounds beside each other");
     assert!(share.interval.is_some() && (0.0..=100.0).contains(&share.about) && times[1].storage_percent.is_none());

@@ -1,7 +1,7 @@
 //! What a person can do about a finding with the command at hand: the findings themselves advise options of fio's
 //! language, which a question need not have.
 
-use results::{Finding, Question};
+use fsdyno_results::{Finding, Question};
 
 /// The advice for a kind of finding: words, and the option that does it where the question has it.
 struct Advice {
@@ -74,7 +74,7 @@ pub fn for_question(id: &str, question: Question) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use results::Severity;
+    use fsdyno_results::Severity;
 
     #[test]
     fn advice_of_fio_options_becomes_advice_of_the_question() {
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn every_advice_is_of_a_finding_that_exists() {
         for advice in &ADVICE {
-            assert!(findings::explanation(advice.id).is_some(), "{}", advice.id);
+            assert!(fsdyno_findings::explanation(advice.id).is_some(), "{}", advice.id);
         }
     }
 }

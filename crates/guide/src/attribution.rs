@@ -1,10 +1,10 @@
 //! Server against client: two saved runs of one plan, one on the server's own filesystem and one on a client's mount.
 
-use findings::limits::{Attribution, between};
-use results::evidence::StorageClass;
-use results::{JobSetup, Row, RunRecord, Study, TestRounds};
-use stats::sort;
-use text::quantity::latency;
+use fsdyno_findings::limits::{Attribution, between};
+use fsdyno_results::evidence::StorageClass;
+use fsdyno_results::{JobSetup, Row, RunRecord, Study, TestRounds};
+use fsdyno_stats::sort;
+use fsdyno_text::quantity::latency;
 
 use crate::Problem;
 
@@ -109,7 +109,7 @@ fn plan_of(setup: &JobSetup) -> String {
 
 #[cfg(test)]
 mod tests {
-    use results::{Access, JobRecord, Moments, Trust};
+    use fsdyno_results::{Access, JobRecord, Moments, Trust};
     use testkit::draw::{Does, Test, cases, number_after, printed, time_after};
 
     use super::*;
@@ -174,7 +174,7 @@ mod tests {
         let mut other = study("other", 1, 1);
         other.rows[0].pattern = "write".into();
         assert!(attribute(&other, &study("client", 9_000, 1)).unwrap_err().what.contains("no pattern in common"));
-        other.targets.push(results::Target::default());
+        other.targets.push(fsdyno_results::Target::default());
         assert!(attribute(&other, &study("client", 9_000, 1)).unwrap_err().what.contains("2 targets"));
     }
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use os::clock::{Clock, RealClock};
-use results::{JobRecord, Note, RANKS_APART, RunRecord, Severity};
-use run::{Control, Line, Observer, StopRule, View, WorkerState};
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_results::{JobRecord, Note, RANKS_APART, RunRecord, Severity};
+use fsdyno_run::{Control, Line, Observer, StopRule, View, WorkerState};
 
 use crate::watch::{LiveFigures, LivePhase, Step, StepTotals};
 use crate::work_directory::WorkDirectory;
@@ -64,7 +64,7 @@ pub fn run_line(
     };
     let control = Arc::new(Control::within(conditions.control));
     let Conditions { version, stop_rule, .. } = conditions;
-    Ok(ready.run(run::Conditions { version, control, stop_rule }, &mut relay))
+    Ok(ready.run(fsdyno_run::Conditions { version, control, stop_rule }, &mut relay))
 }
 
 /// Interval of interim records for the 99th percentile so far, ns.
@@ -153,16 +153,16 @@ impl Observer for Relay<'_> {
     }
 
     fn watch(&mut self, view: &View<'_>) {
-        let published: Vec<_> = view.cells.iter().map(run::WorkerCell::published).collect();
+        let published: Vec<_> = view.cells.iter().map(fsdyno_run::WorkerCell::published).collect();
         let operations = published.iter().flat_map(|totals| totals.ios.into_values()).sum();
         let bytes = published.iter().flat_map(|totals| totals.bytes.into_values()).sum();
-        let states: Vec<WorkerState> = view.cells.iter().map(run::WorkerCell::state).collect();
+        let states: Vec<WorkerState> = view.cells.iter().map(fsdyno_run::WorkerCell::state).collect();
         let wrote = published.iter().any(|totals| totals.ios.write > 0);
         let (operations_per_s, bytes_per_s) = self.rates(view.elapsed_ns, operations, bytes);
         let figures = LiveFigures {
             phase: phase(&states, wrote),
             elapsed_ms: self.elapsed_ms(),
-            seconds_left: run::seconds_left(view),
+            seconds_left: fsdyno_run::seconds_left(view),
             operations_per_s,
             bytes_per_s,
             latency_ns_p99: self.latency_ns_p99,
@@ -175,7 +175,7 @@ impl Observer for Relay<'_> {
     fn ended(&mut self) -> Vec<Note> {
         let lost = self.work.check_there().err();
         let note = |lost: Problem| {
-            let id = results::DIRECTORY_LOST.to_string();
+            let id = fsdyno_results::DIRECTORY_LOST.to_string();
             Note::new(id, Severity::Invalid, lost.what)
         };
         lost.map(note).into_iter().collect()
@@ -185,7 +185,7 @@ impl Observer for Relay<'_> {
         let due = view.elapsed_ns >= self.next_interim_ns;
         if due {
             self.next_interim_ns = view.elapsed_ns + INTERIM_NS;
-            let states = || view.cells.iter().map(run::WorkerCell::state);
+            let states = || view.cells.iter().map(fsdyno_run::WorkerCell::state);
             let warming = states().any(|state| state == WorkerState::Ramp);
             self.all_count = !warming && states().any(|state| state == WorkerState::Running);
         }

@@ -2,9 +2,9 @@
 //! slows the machine for a while slows all of them. Each second round has the order of the one before backwards, so that
 //! neither going first nor a steady drift favours a place.
 
-use results::{Figures, JobRecord, Question, Severity, Study};
-use run::StopRule;
-use stats::{WINNER_ROUNDS, order_of_round};
+use fsdyno_results::{Figures, JobRecord, Question, Severity, Study};
+use fsdyno_run::StopRule;
+use fsdyno_stats::{WINNER_ROUNDS, order_of_round};
 
 use crate::Problem;
 use crate::io_mode::{IoMode, Wanted, memory_for_files};
@@ -88,7 +88,7 @@ pub fn compare(places: &[Place], options: &Options, caller: Caller<'_>) -> Resul
     // Before anything is made on one of them: another that never answers would leave it there.
     for place in places {
         study_run.watcher.looks(&place.path);
-        let _ = probe::path_facts(&place.path);
+        let _ = fsdyno_probe::path_facts(&place.path);
     }
     let mut sites = Vec::new();
     for (target, place) in places.iter().enumerate() {
@@ -283,7 +283,7 @@ fn choose_size(by_speed: u64, usable: u64, before: Option<u64>) -> (u64, bool) {
 }
 
 /// Bytes per second that were written and durable.
-fn durable_rate(record: &results::RunRecord) -> Option<f64> {
+fn durable_rate(record: &fsdyno_results::RunRecord) -> Option<f64> {
     let merged = JobRecord::merged(&record.jobs)?;
     Some(Figures::of_job(&merged).bytes_per_s()).filter(|rate| *rate > 0.0)
 }

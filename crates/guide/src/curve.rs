@@ -1,10 +1,10 @@
 //! `curve`: response time at given loads. First the capacity is measured in a closed loop, then Poisson arrivals at
 //! shares of it (an open loop), timed from the moment at which each request was due.
 
-use results::{Question, Severity, Study, TestRounds};
-use run::StopRule;
-use stats::ENOUGH_REQUESTS;
-use text::quantity::{counted, number};
+use fsdyno_results::{Question, Severity, Study, TestRounds};
+use fsdyno_run::StopRule;
+use fsdyno_stats::ENOUGH_REQUESTS;
+use fsdyno_text::quantity::{counted, number};
 
 use crate::io_mode::Wanted;
 use crate::question_file::Filled;

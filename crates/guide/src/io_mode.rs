@@ -1,9 +1,9 @@
 //! How the files of a path are opened: which engine, and with direct I/O or without. What differs from the usual
 //! (libaio, direct) is noted.
 
-use job::EngineName;
-use results::Severity;
-use results::evidence::{DirectIo, Storage, StorageClass};
+use fsdyno_job::EngineName;
+use fsdyno_results::Severity;
+use fsdyno_results::evidence::{DirectIo, Storage, StorageClass};
 
 use crate::Problem;
 use crate::study::StudyRun;
@@ -84,11 +84,11 @@ fn engine() -> Result<(&'static str, Option<String>), Problem> {
 
 fn available(name: &str) -> Result<(), String> {
     let name = EngineName::named(name).ok_or_else(|| "not built in".to_string())?;
-    engine::availability(name).map_err(|reason| reason.to_string())
+    fsdyno_engine::availability(name).map_err(|reason| reason.to_string())
 }
 
 /// Bytes that files may take where what lies below is memory: a quarter of what is available. `None`: it is not.
 pub fn memory_for_files(storage: &Storage) -> Option<u64> {
     storage.in_memory()?;
-    Some(probe::available_memory_bytes()? / 4)
+    Some(fsdyno_probe::available_memory_bytes()? / 4)
 }

@@ -1,5 +1,5 @@
 //! The questions that a person asks of a storage. Each question is a module: it asks [`bench`] for runs and phases,
-//! works in a [`work_directory`] of its own, and answers with a [`results::Study`]. Nothing here prints.
+//! works in a [`work_directory`] of its own, and answers with a [`fsdyno_results::Study`]. Nothing here prints.
 #![forbid(unsafe_code)]
 
 pub mod advice;

@@ -1,7 +1,7 @@
 //! What limits each target, in sentences: tests with the same limit share one.
 
-use findings::limits::{Limited, Limiter, Phrase, of_study};
-use results::{Question, Study};
+use fsdyno_findings::limits::{Limited, Limiter, Phrase, of_study};
+use fsdyno_results::{Question, Study};
 
 /// One sentence per target and limit, in the order of the targets, with the figures that show it.
 pub fn sentences(study: &Study) -> Vec<String> {
@@ -74,8 +74,8 @@ mod tests {
 
     #[test]
     fn a_limit_names_its_tests() {
-        let target = results::Target::default();
-        let study = Study { targets: vec![target], ..Study::of_run(results::RunRecord::new("test", 1)) };
+        let target = fsdyno_results::Target::default();
+        let study = Study { targets: vec![target], ..Study::of_run(fsdyno_results::RunRecord::new("test", 1)) };
         let words = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let told = |others: &[&str]| {
             let (tests, others) = (words(&["read", "write"]), words(others));

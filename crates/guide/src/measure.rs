@@ -1,10 +1,10 @@
 //! `measure`: latency, IOPS and throughput of a storage, and how the three are related.
 
-use os::clock::{Clock, RealClock};
-use results::evidence::StorageClass;
-use results::{Question, Row, Severity, Study, test_name};
-use run::StopRule;
-use text::quantity::count;
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_results::evidence::StorageClass;
+use fsdyno_results::{Question, Row, Severity, Study, test_name};
+use fsdyno_run::StopRule;
+use fsdyno_text::quantity::count;
 
 use crate::Problem;
 use crate::io_mode::{IoMode, Wanted};
@@ -61,7 +61,7 @@ impl Options {
     /// Bytes of the file in an earlier run of the same plan and place; `None`: it was another one, or its size was asked
     /// for.
     pub fn size_in(&self, place: &Place, earlier: &Study) -> Option<u64> {
-        let same_place = earlier.targets.first()?.path == job::bytes::shown(&place.path);
+        let same_place = earlier.targets.first()?.path == fsdyno_job::bytes::shown(&place.path);
         let fill = earlier.rows.iter().find(|row| row.pattern == test_name::FILL)?;
         let test = earlier.rows.iter().find(|row| row.pattern != test_name::FILL)?;
         let same_tests = self.tests().iter().any(|own| own.pattern == test.pattern);

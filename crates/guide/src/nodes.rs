@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use results::{Note, RunRecord};
-use run::Control;
+use fsdyno_results::{Note, RunRecord};
+use fsdyno_run::Control;
 
 use crate::bench::{Conditions, run_line};
 use crate::smallfiles::{Done, NodeRole, Phase, Suite};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use results::{Row, RunRecord, Severity, test_name};
-use run::StopRule;
+use fsdyno_results::{Row, RunRecord, Severity, test_name};
+use fsdyno_run::StopRule;
 
 use crate::Problem;
 use crate::io_mode::{IoMode, memory_for_files};

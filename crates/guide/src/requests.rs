@@ -1,7 +1,7 @@
 //! The requests of a pattern: `rw` and block size, in fio's words.
 
-use job::{Job, Outcome};
-use run::MachineSources;
+use fsdyno_job::{Job, Outcome};
+use fsdyno_run::MachineSources;
 
 use crate::io_mode::IoMode;
 
@@ -133,7 +133,7 @@ impl Timing {
 fn job(words: &[String]) -> Result<Job, String> {
     let line: Vec<String> =
         ["--name=a", "--size=1g"].into_iter().map(str::to_string).chain(words.iter().cloned()).collect();
-    match job::parse_command_line(&line, &mut MachineSources) {
+    match fsdyno_job::parse_command_line(&line, &mut MachineSources) {
         Outcome::Run(request) => request.jobs.into_iter().next().ok_or_else(|| "they make no job".to_string()),
         Outcome::Immediate(_) => Err("they make no job".to_string()),
         Outcome::Rejected(rejection) => {

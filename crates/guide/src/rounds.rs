@@ -1,7 +1,7 @@
 //! When the rounds of a comparison are enough: every place differs from the first one, or the intervals are narrow.
 
-use results::{Metric, Study, TestRounds};
-use stats::{Difference, Estimate, WINNER_HALF_WIDTH, WINNER_ROUNDS};
+use fsdyno_results::{Metric, Study, TestRounds};
+use fsdyno_stats::{Difference, Estimate, WINNER_HALF_WIDTH, WINNER_ROUNDS};
 
 /// Half of an interval that is as wide as its figure.
 const NOTHING_KNOWN: f64 = 0.5;

@@ -1,10 +1,10 @@
 //! `scale`: what several nodes get together, with more of them at each step. Each node does the same in a file of its own;
 //! steps are repeated in turns, so that variation between runs shows.
 
-use results::{Question, Severity, Study};
-use run::StopRule;
-use stats::order_of_round;
-use text::quantity::{counted, number};
+use fsdyno_results::{Question, Severity, Study};
+use fsdyno_run::StopRule;
+use fsdyno_stats::order_of_round;
+use fsdyno_text::quantity::{counted, number};
 
 use crate::Problem;
 use crate::io_mode::{IoMode, Wanted};

@@ -1,9 +1,9 @@
 //! `smallfiles`: metadata operations and small files. The published 10 s rule first (1,001 files of 5 bytes
 //! written and read), then the operations that decide how a git server, a mail store or a build feels.
 
-use os::caches::{SWITCH, may_be_dropped};
-use os::clock::{Clock, RealClock};
-use results::{Question, Severity, Study};
+use fsdyno_os::caches::{SWITCH, may_be_dropped};
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_results::{Question, Severity, Study};
 
 use crate::Problem;
 use crate::nodes::{Nodes, ThisMachine};
@@ -22,13 +22,13 @@ mod sentences;
 mod shell;
 mod suite;
 
+pub use fsdyno_run::metadata::phase_counters::PhaseCounters;
 pub use node_role::NodeRole;
 pub use options::{DEPTH_MAX, FILES_MAX, Options, SIZE_BYTES_MAX, THREADS_MAX};
 pub use phase_on_nodes::PhaseOrder;
 pub use phases::Phase;
 use rows::Rows;
 pub use rows::judge_passes;
-pub use run::metadata::phase_counters::PhaseCounters;
 pub use suite::{Done, Suite};
 
 /// How many passes run all phases, each on new files, if they take no longer than [`PASSES_S`]: only other passes show
@@ -68,7 +68,7 @@ pub fn smallfiles(
     let published = options.is_published() && standing.ranks == 1;
     rule::judge(&mut study_run.study, published);
     let shell_ns = if published { shell_cost(&mut study_run) } else { None };
-    let mount = probe::mount_of(work.directory()).ok();
+    let mount = fsdyno_probe::mount_of(work.directory()).ok();
     study_run.study.sentences = sentences::of(&study_run.study, mount.as_ref(), shell_ns);
     let is_shared = options.shared && standing.ranks > 1;
     let of_nodes = sentences::of_nodes(&study_run.study, standing.ranks, is_shared);

@@ -7,14 +7,14 @@ use std::cell::OnceCell;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use job::lookup::nearest;
-use os::errno::reason;
-use os::files::{
+use fsdyno_job::lookup::nearest;
+use fsdyno_os::errno::reason;
+use fsdyno_os::files::{
     Directory, Readers, SMALL_FILE_BYTES_MAX, WholeFile, make_private_directories, read_text, remove_old_drafts,
     unguessable, write_whole,
 };
-use results::{Digest, Question, Study};
-use stats::sort;
+use fsdyno_results::{Digest, Question, Study};
+use fsdyno_stats::sort;
 
 use crate::Problem;
 
@@ -52,7 +52,7 @@ impl Store {
     /// # Errors
     /// When neither a directory nor a home is known.
     pub fn at(directory: Option<&Path>) -> Result<Store, Problem> {
-        let folder = probe::data_folder();
+        let folder = fsdyno_probe::data_folder();
         let directory = directory.map(Path::to_path_buf).or_else(|| Some(folder.path?.join("fsdyno")));
         let directory = directory.ok_or_else(|| {
             Problem::new(format!("no directory for saved runs: neither {} is set", folder.variables))

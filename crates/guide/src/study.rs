@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use os::clock::RealClock;
-use results::{Host, Note, Question, Row, STUDY_SCHEMA_VERSION, Severity, Study, Target};
-use run::Control;
+use fsdyno_os::clock::RealClock;
+use fsdyno_results::{Host, Note, Question, Row, STUDY_SCHEMA_VERSION, Severity, Study, Target};
+use fsdyno_run::Control;
 
 use crate::nodes::{Nodes, ThisMachine};
 use crate::watch::Step;
@@ -56,7 +56,7 @@ impl Place {
     pub fn at(path: &Path) -> Place {
         // What cannot be made absolute (an empty path) is refused where it is looked at.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-        Place { name: job::bytes::shown(&path), path }
+        Place { name: fsdyno_job::bytes::shown(&path), path }
     }
 
     /// Reads `NAME=PATH`, or a path alone.
@@ -71,7 +71,7 @@ impl Place {
     /// The words of a command line with this place as it is from everywhere: where it stands as it was typed, or at the
     /// end where it was left out.
     pub fn in_command(&self, typed: &Path, mut command: Vec<String>) -> Vec<String> {
-        let (typed, path) = (job::bytes::shown(typed), job::bytes::shown(&self.path));
+        let (typed, path) = (fsdyno_job::bytes::shown(typed), fsdyno_job::bytes::shown(&self.path));
         let name = |word: &String| {
             word.strip_suffix(&typed).filter(|name| name.is_empty() || name.ends_with('=')).map(str::len)
         };
@@ -93,12 +93,12 @@ impl<'a> StudyRun<'a> {
     /// Begins a study of these places; looks at what they are.
     pub fn begin(question: Question, places: &[Place], caller: Caller<'a>) -> StudyRun<'a> {
         let Caller { version, command, control, watcher } = caller;
-        let started_ms = run::now_ms();
+        let started_ms = fsdyno_run::now_ms();
         // The look ends when the first step begins.
         let target = |place: &Place| {
             watcher.looks(&place.path);
-            let storage = probe::storage_of(&place.path);
-            Target { name: place.name.clone(), path: job::bytes::shown(&place.path), storage, reference: false }
+            let storage = fsdyno_probe::storage_of(&place.path);
+            Target { name: place.name.clone(), path: fsdyno_job::bytes::shown(&place.path), storage, reference: false }
         };
         let targets = places.iter().map(target).collect();
         let study = Study {
@@ -110,8 +110,8 @@ impl<'a> StudyRun<'a> {
             started_ms,
             ended_ms: started_ms,
             complete: false,
-            host: Host { clock: Some(run::clock_facts(&RealClock::shared())), ..probe::host() },
-            host_name: probe::host_name(),
+            host: Host { clock: Some(fsdyno_run::clock_facts(&RealClock::shared())), ..fsdyno_probe::host() },
+            host_name: fsdyno_probe::host_name(),
             targets,
             rows: Vec::new(),
             verdicts: Vec::new(),
@@ -146,7 +146,7 @@ impl<'a> StudyRun<'a> {
     pub fn end_step(&mut self, step: &Step, row: Row) {
         self.watcher.end(step, &row);
         self.study.rows.push(row);
-        self.study.ended_ms = run::now_ms();
+        self.study.ended_ms = fsdyno_run::now_ms();
         self.watcher.grown(&self.study);
     }
 
@@ -155,7 +155,12 @@ impl<'a> StudyRun<'a> {
     /// # Errors
     /// When the line is refused before its first byte, or the work directory cannot be used any more; an error of a job
     /// is in the row instead.
-    pub fn run_row(&mut self, row: Row, stop_rule: run::StopRule, work: &WorkDirectory) -> Result<usize, Problem> {
+    pub fn run_row(
+        &mut self,
+        row: Row,
+        stop_rule: fsdyno_run::StopRule,
+        work: &WorkDirectory,
+    ) -> Result<usize, Problem> {
         self.run_row_on(&mut ThisMachine, 1, row, stop_rule, work)
     }
 
@@ -168,7 +173,7 @@ impl<'a> StudyRun<'a> {
         nodes: &mut dyn Nodes,
         count: u32,
         mut row: Row,
-        stop_rule: run::StopRule,
+        stop_rule: fsdyno_run::StopRule,
         work: &WorkDirectory,
     ) -> Result<usize, Problem> {
         let step = self.begin_step(row.target, &row.title);
@@ -176,7 +181,7 @@ impl<'a> StudyRun<'a> {
         let conditions = bench::Conditions { version: self.version, control: &self.control, stop_rule, work };
         let mut record = nodes.run(count, &row.command, conditions, &step, self.watcher)?;
         // Whoever merged the records may have looked already.
-        let found = findings::between_nodes(&record);
+        let found = fsdyno_findings::between_nodes(&record);
         record.findings.retain(|finding| !found.contains(finding));
         record.findings.splice(0..0, found);
         crate::advice::advise(&mut record.findings, self.study.question);
@@ -231,7 +236,7 @@ impl<'a> StudyRun<'a> {
     pub fn finish(mut self) -> Study {
         self.watcher.looked();
         self.study.complete = !self.stopped() && !self.study.lacks_ranks();
-        self.study.ended_ms = run::now_ms();
+        self.study.ended_ms = fsdyno_run::now_ms();
         self.study
     }
 }
@@ -243,5 +248,5 @@ pub fn planned_row(target: usize, pattern: &str, title: &str, round: u32, comman
 
 /// The path as fio's language wants it in `filename` and `directory`, where a colon separates.
 pub fn job_path(path: &Path) -> String {
-    job::bytes::shown(path).replace(':', "\\:")
+    fsdyno_job::bytes::shown(path).replace(':', "\\:")
 }

@@ -1,10 +1,10 @@
 //! `sweep`: throughput and latency by depth and block size. Points are repeated in turns, so that variation between
 //! runs shows, and the knee is the depth after which only latency grows.
 
-use results::{Figures, Question, Row, Severity, Study};
-use run::StopRule;
-use stats::order_of_round;
-use text::quantity::{counted, number};
+use fsdyno_results::{Figures, Question, Row, Severity, Study};
+use fsdyno_run::StopRule;
+use fsdyno_stats::order_of_round;
+use fsdyno_text::quantity::{counted, number};
 
 use crate::io_mode::Wanted;
 use crate::question_file::Filled;
@@ -174,12 +174,12 @@ pub(crate) fn judge_points_whole(study: &mut Study) {
     for (target, pattern) in points.collect::<Vec<_>>() {
         let figures: Vec<Figures> = study.repeats(target, pattern).filter_map(Row::figures).collect();
         let runtime_ms = figures.iter().map(|figures| (figures.elapsed_s * 1e3).round() as u64).sum();
-        if findings::is_too_short(runtime_ms, figures.iter().map(|figures| figures.total.operations).sum()) {
+        if fsdyno_findings::is_too_short(runtime_ms, figures.iter().map(|figures| figures.total.operations).sum()) {
             continue;
         }
         for row in study.rows.iter_mut().filter(|row| row.target == target && row.pattern == *pattern) {
-            row.findings.retain(|finding| finding.id != findings::TOO_SHORT);
-            row.run.iter_mut().for_each(|run| run.findings.retain(|finding| finding.id != findings::TOO_SHORT));
+            row.findings.retain(|finding| finding.id != fsdyno_findings::TOO_SHORT);
+            row.run.iter_mut().for_each(|run| run.findings.retain(|finding| finding.id != fsdyno_findings::TOO_SHORT));
         }
     }
 }
@@ -207,7 +207,7 @@ pub(crate) fn closed_loop(
 
 #[cfg(test)]
 mod tests {
-    use results::{Finding, JobRecord, JobSetup, RunRecord};
+    use fsdyno_results::{Finding, JobRecord, JobSetup, RunRecord};
 
     use super::*;
 
@@ -218,7 +218,7 @@ mod tests {
             (job.directions.read.ios, job.directions.read.runtime_ms) = (100, runtime_ms);
             let mut run = RunRecord::new("test", 0);
             run.jobs = vec![job];
-            run.findings = vec![Finding::new(findings::TOO_SHORT, Severity::Caution, "short", "longer")];
+            run.findings = vec![Finding::new(fsdyno_findings::TOO_SHORT, Severity::Caution, "short", "longer")];
             let row = Study::of_run(run.clone()).rows.remove(0);
             Row { pattern: "randread-4k-qd1".into(), findings: run.findings.clone(), ..row }
         };

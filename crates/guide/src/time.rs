@@ -4,10 +4,10 @@
 
 use std::path::Path;
 
-use os::clock::{Clock, RealClock};
-use results::evidence::{InMemory, StorageClass};
-use results::{Question, Severity, Study, TreeRecord};
-use stats::{WINNER_ROUNDS, order_of_round};
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_results::evidence::{InMemory, StorageClass};
+use fsdyno_results::{Question, Severity, Study, TreeRecord};
+use fsdyno_stats::{WINNER_ROUNDS, order_of_round};
 
 use crate::Problem;
 use crate::rounds::{enough, even};
@@ -44,7 +44,7 @@ struct Site {
 /// # Errors
 /// When a place cannot be used, or what a run begins with cannot be made; nothing is left anywhere then.
 pub fn time(places: &[Place], options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
-    if let Some(why) = os::process_tree::missing() {
+    if let Some(why) = fsdyno_os::process_tree::missing() {
         return Err(Problem::new(why).with_next("use `fsdyno compare` for the storages themselves"));
     }
     crate::compare::check_names(places)?;
@@ -94,7 +94,7 @@ pub fn time(places: &[Place], options: &Options, caller: Caller<'_>) -> Result<S
     if let Some(reason) = outcome? {
         study_run.note("rounds", Severity::Info, reason);
     }
-    for (row, finding) in findings::between_commands(&study_run.study) {
+    for (row, finding) in fsdyno_findings::between_commands(&study_run.study) {
         study_run.study.rows[row].findings.push(finding);
     }
     notes::first_runs(&mut study_run);
@@ -215,9 +215,9 @@ fn take_turn(
         site.work.check()?;
         let tree = TreeRecord { foreign_bytes_per_s: idle_bytes_per_s, ..tree };
         let failed = record.error.as_ref().map(|error| error.text.clone());
-        row.phase = Some(results::PhaseRecord { cache: Some(cache), ..record });
+        row.phase = Some(fsdyno_results::PhaseRecord { cache: Some(cache), ..record });
         row.tree = Some(tree);
-        row.findings = findings::of_command(&study_run.study.targets[target], &row);
+        row.findings = fsdyno_findings::of_command(&study_run.study.targets[target], &row);
         if failed.is_some() && study_run.study.targets[target].reference {
             return Ok(failed);
         }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use results::{DirectionRecord, JobRecord, Row, RunRecord, Study};
+use fsdyno_results::{DirectionRecord, JobRecord, Row, RunRecord, Study};
 
 /// The watcher of a study. It is called at each step's begin and end, and several times a second in between.
 pub trait Watcher {

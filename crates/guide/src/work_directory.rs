@@ -6,10 +6,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use os::errno;
-use os::files::{Directory, Reach, unguessable};
-use probe::{FileKind, PathFacts};
-use run::{Bounds, Control};
+use fsdyno_os::errno;
+use fsdyno_os::files::{Directory, Reach, unguessable};
+use fsdyno_probe::{FileKind, PathFacts};
+use fsdyno_run::{Bounds, Control};
 
 use crate::Problem;
 
@@ -18,8 +18,8 @@ mod marker;
 mod removal;
 mod space;
 
+pub use fsdyno_os::errno::reason;
 pub use leftovers::{CleanOptions, Cleaned, Leftover, Outcome, clean, remove_left};
-pub use os::errno::reason;
 pub use space::{SpaceNeeds, is_nearly_full, usable_bytes};
 
 use marker::{LockedMarker, Marker};
@@ -79,7 +79,7 @@ impl WorkDirectory {
         control: &Arc<Control>,
     ) -> Result<WorkDirectory, Problem> {
         let need = need.times(control.ranks());
-        let facts = probe::path_facts(path);
+        let facts = fsdyno_probe::path_facts(path);
         check_place(path, &facts).map_err(|problem| problem.about(path))?;
         if let Some(expected) = expected {
             check_type(path, &facts, expected)?;
@@ -286,7 +286,7 @@ pub fn type_matches(fstype: &str, expected: &str) -> bool {
 /// # Errors
 /// When it is on another, such as an empty mount point on its parent's.
 pub fn expect_type(path: &Path, expected: &str) -> Result<(), Problem> {
-    check_type(path, &probe::path_facts(path), expected)
+    check_type(path, &fsdyno_probe::path_facts(path), expected)
 }
 
 fn check_type(path: &Path, facts: &PathFacts, expected: &str) -> Result<(), Problem> {

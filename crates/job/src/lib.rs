@@ -6,13 +6,13 @@
 //!
 //! ```
 //! struct Nothing;
-//! impl job::Sources for Nothing {
+//! impl fsdyno_job::Sources for Nothing {
 //!     fn job_file(&mut self, _: &str) -> Result<String, String> { Err("no files here".to_owned()) }
 //!     fn variable(&self, _: &str) -> Option<String> { None }
-//!     fn machine(&self) -> job::Machine { job::Machine { page_bytes: 4096, memory_mib: 1024, processors: 1 } }
+//!     fn machine(&self) -> fsdyno_job::Machine { fsdyno_job::Machine { page_bytes: 4096, memory_mib: 1024, processors: 1 } }
 //! }
 //! let words = ["--name=a", "--rw=randread", "--size=1g"].map(str::to_owned);
-//! let job::Outcome::Run(plan) = job::parse_command_line(&words, &mut Nothing) else { panic!() };
+//! let fsdyno_job::Outcome::Run(plan) = fsdyno_job::parse_command_line(&words, &mut Nothing) else { panic!() };
 //! assert_eq!(plan.jobs[0].pattern.access.name(), "randread");
 //! ```
 #![forbid(unsafe_code)]

@@ -108,7 +108,7 @@ fn without_memory(bytes: usize) -> ! {
 
 /// Maps the reserve. Without it a failed allocation is noticed all the same, as far as memory is left to report it.
 pub fn reserve() {
-    if let Ok(mapping) = system::memory::map(RESERVE_BYTES, &job::Memory::Anonymous) {
+    if let Ok(mapping) = system::memory::map(RESERVE_BYTES, &fsdyno_job::Memory::Anonymous) {
         RESERVE.store(mapping.as_ptr(), Ordering::Relaxed);
     }
 }

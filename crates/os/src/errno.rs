@@ -17,7 +17,7 @@ mod tests {
         for (name, number) in
             [("EIO", EIO), ("ENOSPC", ENOSPC), ("EAGAIN", EAGAIN), ("EILSEQ", EILSEQ), ("ETIMEDOUT", ETIMEDOUT)]
         {
-            assert_eq!(job::errno::number(name), Some(number), "{name}");
+            assert_eq!(fsdyno_job::errno::number(name), Some(number), "{name}");
         }
     }
 }

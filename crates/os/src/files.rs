@@ -22,7 +22,7 @@ pub use contents::{CachedPages, Extents, extents_of, page_cache_of};
 pub use directory::{Directory, SpaceLeft, identity_of};
 pub use entry::{Entry, EntryKind, Identity};
 pub use error::{FileCause, FileError};
-use job::{Fallocate, SyncOpen};
+use fsdyno_job::{Fallocate, SyncOpen};
 pub use locks::{Lock, fcntl_lock, flock, try_lock};
 
 pub use reach::Reach;

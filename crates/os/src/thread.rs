@@ -150,7 +150,7 @@ impl ThreadUsage {
 
 #[cfg(test)]
 mod tests {
-    use job::IoPriority;
+    use fsdyno_job::IoPriority;
 
     use super::*;
 
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn memory_comes_from_nodes_that_there_are() {
-        use job::MemoryPolicy;
+        use fsdyno_job::MemoryPolicy;
         apart(|| {
             if let Err(error) = set_memory_policy(&MemoryPolicy::Bind(vec![0])) {
                 assert!(error.to_string().contains("numa_mem_policy=bind:0"), "{error}");

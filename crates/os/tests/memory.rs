@@ -1,7 +1,7 @@
 //! The memory reserve for the report of a run that has no memory left. A test program of its own: the limit that it sets holds
 //! for all of its threads.
 
-use os::allocation::{Allocator, failed_bytes, may_be_abandoned, reserve, waits_for_memory};
+use fsdyno_os::allocation::{Allocator, failed_bytes, may_be_abandoned, reserve, waits_for_memory};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 #[global_allocator]
@@ -58,14 +58,14 @@ fn ends_with_a_sentence() {
 fn a_worker_waits() {
     let (send, receive) = std::sync::mpsc::channel();
     let work = move || {
-        send.send(os::thread::thread_id()).unwrap();
+        send.send(fsdyno_os::thread::thread_id()).unwrap();
         may_be_abandoned();
         drop(Vec::<u8>::with_capacity(BEYOND_ALL));
     };
-    let _ = os::thread::begin("worker", 1 << 16, work).unwrap();
+    let _ = fsdyno_os::thread::begin("worker", 1 << 16, work).unwrap();
     let thread = receive.recv().unwrap();
     while !waits_for_memory(thread) {
         std::thread::yield_now();
     }
-    assert!(!waits_for_memory(os::thread::thread_id()));
+    assert!(!waits_for_memory(fsdyno_os::thread::thread_id()));
 }

@@ -1,6 +1,6 @@
 //! The command line of a study, to be typed again.
 
-use results::{Question, Study};
+use fsdyno_results::{Question, Study};
 
 use crate::shell::as_typed;
 
@@ -75,7 +75,7 @@ mod tests {
     fn what_was_asked_for_stays_and_the_option_is_there_once() {
         let study = |words: &[&str]| {
             let command = words.iter().map(|word| (*word).to_owned()).collect();
-            Study { question: Question::Measure, command, ..Study::of_run(results::RunRecord::new("fsdyno", 0)) }
+            Study { question: Question::Measure, command, ..Study::of_run(fsdyno_results::RunRecord::new("fsdyno", 0)) }
         };
         for (words, again) in [
             (&["measure", "/data"][..], "fsdyno measure /data --runs=4"),
@@ -97,7 +97,8 @@ mod tests {
     fn a_command_about_a_saved_run_finds_it() {
         let about = |words: &str| {
             let command = words.split(' ').map(str::to_owned).collect();
-            let study = Study { command, id: "run".into(), ..Study::of_run(results::RunRecord::new("fsdyno", 0)) };
+            let study =
+                Study { command, id: "run".into(), ..Study::of_run(fsdyno_results::RunRecord::new("fsdyno", 0)) };
             super::about(&study, "show", &["--wide"])
         };
         for words in ["measure /data --store=/kept", "measure --store /kept /data"] {

@@ -1,7 +1,7 @@
 //! Documents for programs: the answer in short before all of it.
 
+use fsdyno_text::escape;
 use serde_json::{Map, Value, json};
-use text::escape;
 
 /// One JSON document: the answer in a sentence as `summary.headline`, then the members of `rest`.
 pub fn document(headline: impl Into<Value>, rest: Value) -> String {

@@ -16,8 +16,8 @@ mod test;
 mod timed;
 pub(crate) mod verdict;
 
-use findings::Aspect;
-use results::{Question, Study, Trust};
+use fsdyno_findings::Aspect;
+use fsdyno_results::{Question, Study, Trust};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -114,7 +114,7 @@ impl Headline {
     pub fn json(study: &Study) -> String {
         let document = Document { summary: Headline::of(study), study };
         let text = serde_json::to_string(&document).expect("a study has no map whose keys could fail to be text");
-        text::escape::json_report(&text).into_owned()
+        fsdyno_text::escape::json_report(&text).into_owned()
     }
 
     /// Whether a finding needs its target's name.

@@ -1,12 +1,12 @@
 //! What a storage is, for people and for programs.
 
-use results::Host;
-use results::evidence::{
+use fsdyno_results::Host;
+use fsdyno_results::evidence::{
     BlockDevice, CgroupIdentity, DirectIo, FuseIdentity, Layer, Mount, NfsIdentity, Seen, ServerIdentity, Space,
     Storage, StorageClass,
 };
+use fsdyno_text::quantity;
 use serde_json::json;
-use text::quantity;
 
 use crate::page::Page;
 

@@ -1,5 +1,5 @@
 //! Studies and what stands behind a path, for people and for other programs: the headline, tables and Markdown on a
-//! terminal, the dyno sheet, CSV and OpenMetrics. Pure functions of [`results::Study`] and of evidence: they read no
+//! terminal, the dyno sheet, CSV and OpenMetrics. Pure functions of [`fsdyno_results::Study`] and of evidence: they read no
 //! clock, no terminal and no file, so that a saved study is shown the same years later.
 #![forbid(unsafe_code)]
 

@@ -71,7 +71,7 @@ impl Page {
 
     /// The page.
     pub fn into_text(self) -> String {
-        text::escape::terminal(&self.text).into_owned()
+        fsdyno_text::escape::terminal(&self.text).into_owned()
     }
 }
 

@@ -1,6 +1,6 @@
-//! Quantities as they stand in tables and charts: those of [`text::quantity`], the unit behind a no-break space.
+//! Quantities as they stand in tables and charts: those of [`fsdyno_text::quantity`], the unit behind a no-break space.
 
-pub(crate) use text::quantity::{counted, number};
+pub(crate) use fsdyno_text::quantity::{counted, number};
 
 const NBSP: char = '\u{a0}';
 
@@ -15,17 +15,17 @@ fn with_unit(value: f64, unit: &str) -> String {
 
 /// `64 KiB`, `12.3 GiB`.
 pub(crate) fn bytes(bytes: u64) -> String {
-    unbroken(text::quantity::bytes(bytes))
+    unbroken(fsdyno_text::quantity::bytes(bytes))
 }
 
 /// `508 MB/s`, always in MB/s or MiB/s, so that the cells of a table compare.
 pub(crate) fn megabytes_per_s(bytes_per_s: f64) -> String {
-    unbroken(text::quantity::bytes_per_s(bytes_per_s))
+    unbroken(fsdyno_text::quantity::bytes_per_s(bytes_per_s))
 }
 
 /// `1.33 ms`, of nanoseconds.
 pub(crate) fn duration(ns: f64) -> String {
-    unbroken(text::quantity::latency(ns))
+    unbroken(fsdyno_text::quantity::latency(ns))
 }
 
 /// The same for the round values of an axis: `1 ms`, `500 µs`.
@@ -69,7 +69,7 @@ pub(crate) fn times(value: f64) -> String {
 }
 
 /// `0.20–0.22`, of the ends of an interval of ratios.
-pub(crate) fn times_between(interval: &results::Interval) -> String {
+pub(crate) fn times_between(interval: &fsdyno_results::Interval) -> String {
     format!("{}–{}", times(interval.low), times(interval.high))
 }
 
@@ -81,7 +81,7 @@ pub(crate) const NOT_SETTLED_MEANS: &str =
     "not settled: the interval is wider than the figure itself, so that the figure says little.";
 
 /// `±3.1 %`: how far the interval reaches from its figure.
-pub(crate) fn reach(value: f64, interval: &results::Interval, decimals: usize) -> String {
+pub(crate) fn reach(value: f64, interval: &fsdyno_results::Interval, decimals: usize) -> String {
     if interval.is_wider_than(value) {
         return NOT_SETTLED.to_owned();
     }
@@ -121,7 +121,7 @@ pub(crate) fn shortened(text: &str, characters: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use results::Interval;
+    use fsdyno_results::Interval;
 
     use super::*;
 

@@ -29,9 +29,9 @@ pub use screen::screen;
 pub(crate) use sentence::incomplete;
 pub use sentence::summary;
 
-use results::evidence::{InMemory, Storage, StorageClass};
-use results::{Question, Severity, Study, Target};
-use text::escape;
+use fsdyno_results::evidence::{InMemory, Storage, StorageClass};
+use fsdyno_results::{Question, Severity, Study, Target};
+use fsdyno_text::escape;
 
 use crate::headline::{Headline, finding_kinds};
 use table::Form;
@@ -191,7 +191,7 @@ fn findings(headline: &Headline, form: Form) -> Option<String> {
 
 fn notes(study: &Study, form: Form) -> Option<String> {
     // Of a comparison, how it was done decides what it is worth.
-    let is_shown = |note: &&results::Note| {
+    let is_shown = |note: &&fsdyno_results::Note| {
         note.severity > Severity::Info
             || study.question == Question::Compare
             || study.question == Question::Time && note.id != "environment"

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::DeviceUse;
-use results::evidence::{BlockDevice, DeviceNumber, DirectIo, Mount, Space};
+use fsdyno_results::evidence::{BlockDevice, DeviceNumber, DirectIo, Mount, Space};
 
 /// A fact that was looked for: its value, or why it cannot be seen.
 pub type Fact<T> = Result<T, NotVisible>;
@@ -38,7 +38,7 @@ pub struct HostFacts {
     /// Facts of each path asked for, under the spelling it was asked for.
     pub paths: BTreeMap<PathBuf, PathFacts>,
     /// Kernel, processors, memory.
-    pub host: results::Host,
+    pub host: fsdyno_results::Host,
     /// Bytes of a memory page.
     pub page_bytes: u64,
     /// What the system allows this process.
@@ -57,7 +57,7 @@ impl Default for HostFacts {
     fn default() -> Self {
         HostFacts {
             paths: BTreeMap::new(),
-            host: results::Host::default(),
+            host: fsdyno_results::Host::default(),
             page_bytes: 4096,
             limits: Limits::default(),
         }

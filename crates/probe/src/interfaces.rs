@@ -1,7 +1,7 @@
 //! What the interfaces of a machine carried, together.
 
-use results::ReadWrite;
-use stats::sort;
+use fsdyno_results::ReadWrite;
+use fsdyno_stats::sort;
 
 /// No interface is a witness.
 pub(crate) const NOTHING_CARRIED: &str = "no interface moved any bytes";

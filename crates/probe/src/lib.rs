@@ -40,7 +40,7 @@ pub use waiting::Waiting;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use results::evidence::{Mount, Storage, WireCounters};
+use fsdyno_results::evidence::{Mount, Storage, WireCounters};
 
 /// The mount that a path is on. The path may be missing: its nearest existing parent counts.
 pub fn mount_of(path: &Path) -> Fact<Mount> {
@@ -65,7 +65,7 @@ pub fn pending_signal(among: &[i32]) -> Option<i32> {
 }
 
 /// Kernel, processors and memory. The clock is for the caller to fill in.
-pub fn host() -> results::Host {
+pub fn host() -> fsdyno_results::Host {
     Look::new().host()
 }
 
@@ -109,7 +109,7 @@ pub fn host_name() -> Option<String> {
 }
 
 /// The node in /dev of a block device; `None`: there is none of this number.
-pub fn device_of(number: results::evidence::DeviceNumber) -> Option<PathBuf> {
+pub fn device_of(number: fsdyno_results::evidence::DeviceNumber) -> Option<PathBuf> {
     system::device_of(number)
 }
 
@@ -133,7 +133,7 @@ pub fn kernel() -> Kernel {
 
 /// Bytes that all network interfaces of this machine have received and sent, without what it sent to itself; `None`: not
 /// visible.
-pub fn network_bytes() -> Option<results::ReadWrite<u64>> {
+pub fn network_bytes() -> Option<fsdyno_results::ReadWrite<u64>> {
     Look::new().network_bytes()
 }
 
@@ -167,7 +167,7 @@ impl HostFacts {
     /// What a look at the machine and at each of `paths` tells; those may depend on the machine.
     pub fn gather<Paths: IntoIterator<Item = PathBuf>>(
         look: &Look,
-        paths: impl FnOnce(&results::Host) -> Paths,
+        paths: impl FnOnce(&fsdyno_results::Host) -> Paths,
     ) -> HostFacts {
         let host = look.host();
         let facts_of = |path: PathBuf| {

@@ -1,7 +1,7 @@
 //! A reading of all layers.
 
-use results::ReadWrite;
-use results::evidence::{DeviceCounters, ProcessCounters, Seen, SystemCounters, WireCounters};
+use fsdyno_results::ReadWrite;
+use fsdyno_results::evidence::{DeviceCounters, ProcessCounters, Seen, SystemCounters, WireCounters};
 
 /// What the layers counted since the first reading. What is a state and no counter (dirty bytes) is as of now.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use results::evidence::ServerIdentity;
+use fsdyno_results::evidence::ServerIdentity;
 
 use crate::{Fact, NotVisible};
 
@@ -43,7 +43,7 @@ pub(crate) fn resolve(endpoint: &Endpoint) -> Fact<SocketAddr> {
         // Nobody waits any more if this fails.
         let _ = sender.send(found);
     };
-    if let Err(error) = os::thread::begin("resolver", STACK_BYTES, look_up) {
+    if let Err(error) = fsdyno_os::thread::begin("resolver", STACK_BYTES, look_up) {
         return Err(NotVisible::new(place, format!("no thread can be started to look it up: {error}")));
     }
     match receiver.recv_timeout(NAME_TIMEOUT) {

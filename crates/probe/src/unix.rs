@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use results::evidence::Space;
+use fsdyno_results::evidence::Space;
 
 use crate::{Fact, NotVisible};
 

@@ -1,4 +1,4 @@
-//! Windows: what `os::machine` asks of it. Layers that nobody reads here yet are not visible, with that reason.
+//! Windows: what `fsdyno_os::machine` asks of it. Layers that nobody reads here yet are not visible, with that reason.
 
 mod disks;
 mod folders;
@@ -10,9 +10,9 @@ mod volumes;
 use std::io::Error;
 use std::path::{Path, PathBuf};
 
-use os::files::OpenFile;
-use os::machine;
-use results::evidence::{Mount, Storage, WireCounters};
+use fsdyno_os::files::OpenFile;
+use fsdyno_os::machine;
+use fsdyno_results::evidence::{Mount, Storage, WireCounters};
 
 use crate::{DeviceUse, Fact, Kernel, Limits, NotVisible, PathFacts, ProcessorTime, Waiting};
 
@@ -34,7 +34,7 @@ fn not_there(place: &str) -> NotVisible {
 }
 
 /// Devices have no such numbers.
-pub(crate) fn device_of(_: results::evidence::DeviceNumber) -> Option<PathBuf> {
+pub(crate) fn device_of(_: fsdyno_results::evidence::DeviceNumber) -> Option<PathBuf> {
     None
 }
 
@@ -53,7 +53,7 @@ impl Look {
     }
 
     /// Nobody reads it yet.
-    pub fn network_bytes(&self) -> Option<results::ReadWrite<u64>> {
+    pub fn network_bytes(&self) -> Option<fsdyno_results::ReadWrite<u64>> {
         None
     }
 
@@ -103,8 +103,8 @@ impl Look {
         volumes::device_use(&file.path())
     }
 
-    pub(crate) fn host(&self) -> results::Host {
-        results::Host {
+    pub(crate) fn host(&self) -> fsdyno_results::Host {
+        fsdyno_results::Host {
             kernel: machine::version(),
             cpus: machine::processors(),
             memory_bytes: machine::memory().map(|(total, _)| total),

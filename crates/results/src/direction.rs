@@ -1,7 +1,7 @@
 //! Figures derived from the counters of one direction, rounded as fio rounds them.
 
 use crate::record::{DirectionRecord, Latency, PriorityRecord};
-use stats::Histogram;
+use fsdyno_stats::Histogram;
 
 impl DirectionRecord {
     /// Bytes per second, rounded down; 0 without runtime.

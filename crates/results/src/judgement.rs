@@ -1,6 +1,6 @@
 //! Whether an interval meets a requirement.
 
-use stats::{Interval, NoPercentileInterval};
+use fsdyno_stats::{Interval, NoPercentileInterval};
 
 use crate::studies::{Bound, Verdict};
 
@@ -62,15 +62,15 @@ mod tests {
 
     #[test]
     fn too_few_samples_can_still_fail_a_requirement() {
-        let mut histogram = stats::Histogram::new();
+        let mut histogram = fsdyno_stats::Histogram::new();
         (0..100).for_each(|_| histogram.record(50_000_000));
-        let none = stats::percentile_interval(&histogram, 99.0, 0.95).unwrap_err();
+        let none = fsdyno_stats::percentile_interval(&histogram, 99.0, 0.95).unwrap_err();
         assert_eq!(none.judge(Bound::AtMost, 10e6), Verdict::Fail);
         assert_eq!(none.judge(Bound::AtMost, 60e6), Verdict::Inconclusive);
 
         let mut beyond = histogram.clone();
         (0..1000).for_each(|_| beyond.record(u64::MAX));
-        let none = stats::percentile_interval(&beyond, 99.0, 0.95).unwrap_err();
+        let none = fsdyno_stats::percentile_interval(&beyond, 99.0, 0.95).unwrap_err();
         assert!(matches!(none, NoPercentileInterval::BeyondLastBucket { .. }), "{none:?}");
         assert_eq!(none.judge(Bound::AtMost, 10e9), Verdict::Fail);
     }

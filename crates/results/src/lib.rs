@@ -16,7 +16,8 @@ mod severity;
 mod studies;
 
 pub use direction::per_second;
-pub use job::{Access, Direction, PerDirection, ReadWrite, SteadyStateMetric, Transfer};
+pub use fsdyno_job::{Access, Direction, PerDirection, ReadWrite, SteadyStateMetric, Transfer};
+pub use fsdyno_stats::{BUCKETS, Histogram, Interval, Moments, bucket_of, bucket_value};
 pub use judgement::Judge;
 pub use new_records::DEFAULT_PERCENTILES;
 pub use nodes::{CpuIdleness, MergeError, Node, RANKS_APART};
@@ -25,5 +26,4 @@ pub use record::*;
 pub use samples::{Samples, added_up};
 pub use saved::SavedRecordError;
 pub use severity::Severity;
-pub use stats::{BUCKETS, Histogram, Interval, Moments, bucket_of, bucket_value};
 pub use studies::*;

@@ -1,12 +1,12 @@
 //! Merges the records of workers into the rows of a report: `group_reporting` and `unified_rw_reporting`.
 
-use job::PerDirection;
+use fsdyno_job::PerDirection;
 
 use crate::direction::merge_all_or_none;
 use crate::record::{
     DirectionRecord, JobRecord, Latency, LatencySlice, LostRequests, RunRecord, SurvivedErrors, SyncRecord,
 };
-use stats::Histogram;
+use fsdyno_stats::Histogram;
 
 impl RunRecord {
     /// One row per worker, or one per group for workers with `group_reporting`; workers with `stats=0` are left out.

@@ -1,6 +1,6 @@
 //! Blank records: of a run or a worker that has not done anything yet, to be filled in.
 
-use job::{Access, PerDirection};
+use fsdyno_job::{Access, PerDirection};
 
 use crate::nodes::Node;
 use crate::record::{JobRecord, JobSetup, RunRecord, SCHEMA_VERSION, UnifiedReporting};

@@ -10,7 +10,7 @@ use crate::ranks::{ActiveWindow, MissingRank, RankRecord, RanksRecord};
 use crate::record::{DiskRecord, Host, JobError, JobRecord, Note, RunRecord};
 use crate::severity::Severity;
 use crate::studies::Finding;
-use stats::sort;
+use fsdyno_stats::sort;
 
 /// One machine of a run, and what it saw.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -142,7 +142,7 @@ impl RunRecord {
     /// The machine that each rank ran on is one; several ranks of one machine share its name up to the last colon.
     pub fn machines(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.nodes.iter().map(Node::machine).collect();
-        stats::sort::by(&mut names, Ord::cmp);
+        fsdyno_stats::sort::by(&mut names, Ord::cmp);
         names.dedup();
         names
     }
@@ -260,7 +260,7 @@ impl RunRecord {
             }
             names.extend(run.nodes.iter().map(|node| node.name.as_str()));
         }
-        stats::sort::by(&mut names, Ord::cmp);
+        fsdyno_stats::sort::by(&mut names, Ord::cmp);
         match names.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => Err(MergeError::Node(pair[0].to_owned())),
             None => Ok(()),

@@ -2,7 +2,7 @@
 //!
 //! Unknown is `None`, never 0. The schema number grows whenever a field is added, removed or changes meaning.
 
-use job::{Access, PerDirection, ReadWrite, SteadyStateMetric};
+use fsdyno_job::{Access, PerDirection, ReadWrite, SteadyStateMetric};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,8 +11,8 @@ use crate::ranks::RanksRecord;
 use crate::samples::Samples;
 use crate::severity::Severity;
 use crate::studies::{Finding, PhaseConditions};
-use stats::Histogram;
-use stats::Moments;
+use fsdyno_stats::Histogram;
+use fsdyno_stats::Moments;
 
 /// Version of the record's format.
 pub const SCHEMA_VERSION: u32 = 7;

@@ -29,7 +29,7 @@ impl RunRecord {
     /// A float that is not finite cannot be written in JSON and comes back as an error when the text is read.
     pub fn to_json(&self) -> String {
         let text = serde_json::to_string(self).expect("a record has no map whose keys could fail to be text");
-        text::escape::json(&text).into_owned()
+        fsdyno_text::escape::json(&text).into_owned()
     }
 
     /// Reads what [`RunRecord::to_json`] wrote.

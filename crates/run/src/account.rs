@@ -1,16 +1,16 @@
 //! What a worker knows about itself: identity, CPU time, faults; and the record made of that and its counters.
 
-use drive::{Account, Recorder, ReportedFigures};
-use os::clock::{Clock, RealClock};
-use os::errno::reason;
-use os::thread::{self, ThreadUsage};
-use probe::wait_of_this_thread_ns;
-use results::{JobError, JobRecord, SurvivedErrors};
+use fsdyno_drive::{Account, Recorder, ReportedFigures};
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_os::errno::reason;
+use fsdyno_os::thread::{self, ThreadUsage};
+use fsdyno_probe::wait_of_this_thread_ns;
+use fsdyno_results::{JobError, JobRecord, SurvivedErrors};
 
 use crate::plan::WorkerPlan;
 
 /// One I/O in this number is timed with `gtod_reduce`.
-const SAMPLED_ONE_IN: u32 = workload::BLOCK_OPS as u32;
+const SAMPLED_ONE_IN: u32 = fsdyno_workload::BLOCK_OPS as u32;
 
 /// The account of one worker's thread.
 pub(crate) struct ThreadAccount<'plan> {
@@ -33,7 +33,7 @@ impl<'plan> ThreadAccount<'plan> {
             clock,
             usage_then: thread::usage(),
             waited_then_ns: wait_of_this_thread_ns(),
-            started_ms: drive::epoch_ms(plan.job.reporting.start_clock),
+            started_ms: fsdyno_drive::epoch_ms(plan.job.reporting.start_clock),
             writes_ms: None,
         }
     }

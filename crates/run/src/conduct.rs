@@ -14,14 +14,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::control::Control;
-use drive::{Flows, LogWriter, WorkerCell, WorkerEnd, WorkerState, file_locks, now_ms};
-use job::IdleProfile;
-use os::clock::{Clock, ClockWatch, RealClock};
-use os::errno::{EAGAIN, EFAULT};
-use probe::{DiskWatch, Look};
-use results::evidence::MachineEvidence;
-use results::{ClockFacts, Host, JobRecord, Node, Note, RunRecord, SCHEMA_VERSION, Severity};
-use stats::sort;
+use fsdyno_drive::{Flows, LogWriter, WorkerCell, WorkerEnd, WorkerState, file_locks, now_ms};
+use fsdyno_job::IdleProfile;
+use fsdyno_os::clock::{Clock, ClockWatch, RealClock};
+use fsdyno_os::errno::{EAGAIN, EFAULT};
+use fsdyno_probe::{DiskWatch, Look};
+use fsdyno_results::evidence::MachineEvidence;
+use fsdyno_results::{ClockFacts, Host, JobRecord, Node, Note, RunRecord, SCHEMA_VERSION, Severity};
+use fsdyno_stats::sort;
 
 use crate::account::blank_record;
 use crate::guard::Guard;
@@ -169,9 +169,9 @@ impl<'run> Conductor<'run> {
     fn run(self) -> RunRecord {
         // Most of the program has done its part: options are read and the plan is made. So has, at the end, what
         // worked.
-        os::process::release_program_pages();
+        fsdyno_os::process::release_program_pages();
         let record = self.carry_out();
-        os::process::release_program_pages();
+        fsdyno_os::process::release_program_pages();
         record
     }
 
@@ -402,7 +402,7 @@ impl<'run> Conductor<'run> {
                 shared.send(Event::Ended(index, end));
             }
         };
-        os::thread::begin(&format!("worker-{}", index + 1), STACK_BYTES, work)
+        fsdyno_os::thread::begin(&format!("worker-{}", index + 1), STACK_BYTES, work)
             .map(drop)
             .map_err(|error| error.raw_os_error().unwrap_or(EAGAIN))
     }

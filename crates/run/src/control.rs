@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
-use drive::{Bounds, Orders};
+use fsdyno_drive::{Bounds, Orders};
 
 use crate::other_ranks::OtherRanks;
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use job::EngineName;
-use probe::Limits;
+use fsdyno_job::EngineName;
+use fsdyno_probe::Limits;
 
 use crate::plan::{Plan, WATCHED_MAX, WorkerPlan};
 
@@ -57,7 +57,7 @@ fn stages(plan: &Plan) -> BTreeMap<u32, Stage> {
 }
 
 /// What this process may have besides what it has now; `None`: no limit is known.
-fn left(limit: &probe::Fact<Option<u64>>, limits: &Limits) -> Option<u64> {
+fn left(limit: &fsdyno_probe::Fact<Option<u64>>, limits: &Limits) -> Option<u64> {
     let limit = (*limit.as_ref().ok()?)?;
     Some(limit.saturating_sub(limits.descriptors.clone().unwrap_or(0) + BRIEF))
 }
@@ -98,7 +98,7 @@ fn most(plan: &Plan) -> u64 {
 pub(crate) fn allow(plan: &Plan, limits: &Limits) {
     if left(&limits.open_files, limits).is_some_and(|left| most(plan) + WATCHED_MAX as u64 > left) {
         // What it may not, the opening of a file tells.
-        let _ = os::process::raise_open_files();
+        let _ = fsdyno_os::process::raise_open_files();
     }
 }
 
@@ -108,10 +108,11 @@ mod tests {
 
     fn plan_of(words: &str) -> Plan {
         let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
-        let job::Outcome::Run(request) = job::parse_command_line(&words, &mut crate::MachineSources) else {
+        let fsdyno_job::Outcome::Run(request) = fsdyno_job::parse_command_line(&words, &mut crate::MachineSources)
+        else {
             panic!("{words:?} is a job")
         };
-        crate::plan::plan(&request.jobs, &probe::HostFacts::default(), 0)
+        crate::plan::plan(&request.jobs, &fsdyno_probe::HostFacts::default(), 0)
     }
 
     fn limits(hard: u64) -> Limits {

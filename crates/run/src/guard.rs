@@ -4,10 +4,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use job::{Job, Memory};
-use os::errno::EBUSY;
-use os::files::{OpenFile, Reach};
-use probe::{DeviceUse, Look};
+use fsdyno_job::{Job, Memory};
+use fsdyno_os::errno::EBUSY;
+use fsdyno_os::files::{OpenFile, Reach};
+use fsdyno_probe::{DeviceUse, Look};
 
 use crate::plan::{Refusal, WorkerPlan};
 use crate::worker::Refused;
@@ -62,7 +62,7 @@ pub(crate) fn is_asked(job: &Job) -> bool {
 /// The file or device that the job's buffers are part of, and that is written with them.
 pub(crate) fn memory_path(job: &Job) -> Option<PathBuf> {
     match &job.submission.memory {
-        Memory::File { path, shared: true } if !job.files.allow_mounted_write => Some(os::written::path(path)),
+        Memory::File { path, shared: true } if !job.files.allow_mounted_write => Some(fsdyno_os::written::path(path)),
         _ => None,
     }
 }
@@ -74,7 +74,7 @@ pub(crate) fn refusal(job: &Job, path: &Path, reason: &str) -> Refusal {
     let message = format!(
         "fio: {path} {reason}; refusing to {change} it. Next step: use another one, or free this one first; \
          --allow_mounted_write=1 {changes} anyway",
-        path = job::bytes::shown(path)
+        path = fsdyno_job::bytes::shown(path)
     );
     Refusal { code: EBUSY, function: "mounted device", message }
 }

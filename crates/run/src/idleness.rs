@@ -2,10 +2,10 @@
 
 use std::hint::black_box;
 
-use job::IdleProfile;
-use os::clock::{Clock, RealClock};
-use probe::{Look, ProcessorTime};
-use results::CpuIdleness;
+use fsdyno_job::IdleProfile;
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_probe::{Look, ProcessorTime};
+use fsdyno_results::CpuIdleness;
 
 /// Bytes that a unit of work goes over.
 const UNIT_BYTES: usize = 32 * 1024;

@@ -13,10 +13,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use job::Fallocate;
-use os::errno::EINTR;
-use os::files::{FileAccess, FileCause, FileError, FileKind, OpenFile, OpenMode, Reach};
-use workload::{Content, RepeatedBlocks};
+use fsdyno_job::Fallocate;
+use fsdyno_os::errno::EINTR;
+use fsdyno_os::files::{FileAccess, FileCause, FileError, FileKind, OpenFile, OpenMode, Reach};
+use fsdyno_workload::{Content, RepeatedBlocks};
 
 use crate::plan::LayoutMethod;
 pub(crate) use meter::{Meter, Progress};
@@ -41,7 +41,7 @@ pub(crate) struct LayoutRequest<'job> {
     /// How its space is reserved.
     pub(crate) fallocate: Fallocate,
     /// What it is filled with.
-    pub(crate) content: &'job job::Content,
+    pub(crate) content: &'job fsdyno_job::Content,
     /// The job's block size for writes, bytes (1 and up): patterns begin anew with each block.
     pub(crate) block_bytes: u64,
     /// Seed of the random content.
@@ -66,7 +66,7 @@ pub(crate) enum LaidOut {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LayoutError {
     /// The run is to end.
-    #[error("the layout of {path} was interrupted; the incomplete file was removed", path = job::bytes::shown(path))]
+    #[error("the layout of {path} was interrupted; the incomplete file was removed", path = fsdyno_job::bytes::shown(path))]
     Interrupted {
         /// The file.
         path: PathBuf,
@@ -246,8 +246,8 @@ fn fill(
     stop: &AtomicBool,
 ) -> Result<(), LayoutError> {
     let mut content = Content::new(request.content, request.seed)
-        .repeating(&repeated(request), &workload::random_seeds(request.seed, 1))
-        .made_by(engine::fill::stores());
+        .repeating(&repeated(request), &fsdyno_workload::random_seeds(request.seed, 1))
+        .made_by(fsdyno_engine::fill::stores());
     let block_bytes = request.block_bytes.max(1) as usize;
     let mut buffer = vec![0; chunk_bytes(request) as usize];
     let mut behind = WriteBehind::new(request.create_fsync, range.start);

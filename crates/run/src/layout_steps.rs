@@ -8,9 +8,9 @@ pub(crate) mod shared_files;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use os::errno::ENOSPC;
-use os::files::FileCause;
-use results::{Note, Severity};
+use fsdyno_os::errno::ENOSPC;
+use fsdyno_os::files::FileCause;
+use fsdyno_results::{Note, Severity};
 
 use crate::conduct::Shared;
 use crate::layout::{LaidOut, LayoutError, LayoutRequest, Meter, Progress, lay_out, serves};
@@ -62,7 +62,7 @@ pub(crate) fn due(plan: &Plan, stage: u32) -> impl Iterator<Item = &LayoutStep> 
 
 fn begin_thread(shared: Arc<Shared>, stage: u32) -> std::io::Result<Receiver<LayoutEvent>> {
     let (news, reader) = channel();
-    os::thread::begin("layout", STACK_BYTES, move || {
+    fsdyno_os::thread::begin("layout", STACK_BYTES, move || {
         if stage == 0 { lay_out_all(&shared, &news) } else { lay_out_stage(&shared, stage, false, &news) }
     })?;
     Ok(reader)
@@ -124,11 +124,11 @@ fn lay_out_steps<'plan>(
 
 /// Nothing of the calling thread can be stuck for now.
 fn pauses(news: &Sender<LayoutEvent>) {
-    let _ = news.send(LayoutEvent::Pauses(os::thread::thread_id()));
+    let _ = news.send(LayoutEvent::Pauses(fsdyno_os::thread::thread_id()));
 }
 
 fn begins(step: &LayoutStep, line: Option<String>, news: &Sender<LayoutEvent>) {
-    let _ = news.send(LayoutEvent::Begins { worker: step.worker, thread: os::thread::thread_id(), line });
+    let _ = news.send(LayoutEvent::Begins { worker: step.worker, thread: fsdyno_os::thread::thread_id(), line });
 }
 
 /// The request for a file of a step.
@@ -151,7 +151,7 @@ fn request_of<'plan>(plan: &'plan Plan, step: &'plan LayoutStep, index: usize) -
 
 fn lay_out_step(shared: &Shared, step: &LayoutStep, news: &Sender<LayoutEvent>) -> Result<(), LayoutError> {
     let mut unreserved = Vec::new();
-    let thread = os::thread::thread_id();
+    let thread = fsdyno_os::thread::thread_id();
     let mut watcher = |progress: Progress| {
         let _ = news.send(LayoutEvent::Progress(thread, progress));
     };
@@ -168,7 +168,7 @@ fn lay_out_step(shared: &Shared, step: &LayoutStep, news: &Sender<LayoutEvent>) 
             FileCause::Unsupported => format!(
                 "{}: this file system cannot reserve space for {}; the run may fill the disk",
                 step.job_name,
-                job::bytes::shown(&error.path)
+                fsdyno_job::bytes::shown(&error.path)
             ),
             _ => format!("{}: {error}; the run may fill the disk", step.job_name),
         };

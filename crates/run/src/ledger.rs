@@ -13,8 +13,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use probe::{Look, Meters};
-use results::evidence::{Ledger, MachineEvidence, Moment, Storage};
+use fsdyno_probe::{Look, Meters};
+use fsdyno_results::evidence::{Ledger, MachineEvidence, Moment, Storage};
 
 use crate::conduct::Shared;
 use crate::plan::Plan;
@@ -164,7 +164,7 @@ impl Apart {
                 }
             }
         };
-        os::thread::begin("ledger", STACK_BYTES, work)?;
+        fsdyno_os::thread::begin("ledger", STACK_BYTES, work)?;
         Ok(Apart { orders, answers, outstanding: 0, patience })
     }
 
@@ -213,7 +213,7 @@ pub(crate) fn places(plan: &Plan) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use results::evidence::LedgerSample;
+    use fsdyno_results::evidence::LedgerSample;
 
     #[test]
     fn rates_of_a_stage_count_from_its_start() {

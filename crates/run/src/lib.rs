@@ -1,7 +1,7 @@
 //! From a plan to a record: layout, workers, the loop that drives I/O, and the conductor that watches them.
 //!
 //! The way of the data: [`plan::plan`] (pure) → layout → one thread per worker: generator → engine → recorder →
-//! [`results::RunRecord`]. Workers share nothing but a stop word and the totals they publish.
+//! [`fsdyno_results::RunRecord`]. Workers share nothing but a stop word and the totals they publish.
 #![forbid(unsafe_code)]
 
 mod account;
@@ -33,8 +33,8 @@ mod worker;
 
 pub use conduct::{LOGS_INCOMPLETE, Observer, View, clock_facts};
 pub use control::Control;
-pub use drive::{Bounds, Published, Queueing, Silence, WorkerCell, WorkerState, now_ms};
-pub use drive::{InflateError, inflate_log};
+pub use fsdyno_drive::{Bounds, Published, Queueing, Silence, WorkerCell, WorkerState, now_ms};
+pub use fsdyno_drive::{InflateError, inflate_log};
 pub use idleness::{UnitWork, calibrate_unit_work};
 pub use layout::Part;
 pub use line::{Conditions, Line, PlannedLine, ProbedLine, Ready};

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use crate::control::Control;
 use crate::other_ranks::{JointRun, OtherRanks};
-use job::{Outcome, Request, Warning, WarningCode};
-use os::files::Reach;
-use probe::{HostFacts, Look};
-use results::{Host, Node, Note, RANKS_APART, RunRecord, Severity};
+use fsdyno_job::{Outcome, Request, Warning, WarningCode};
+use fsdyno_os::files::Reach;
+use fsdyno_probe::{HostFacts, Look};
+use fsdyno_results::{Host, Node, Note, RANKS_APART, RunRecord, Severity};
 
 use crate::account::blank_record;
 use crate::conduct::{Heading, Observer, conduct};
@@ -79,7 +79,7 @@ impl Line {
     /// # Errors
     /// A sentence, if they ask for no run or cannot be understood.
     pub fn parse(words: &[String]) -> Result<Line, String> {
-        match job::parse_command_line(words, &mut MachineSources) {
+        match fsdyno_job::parse_command_line(words, &mut MachineSources) {
             Outcome::Run(request) => Ok(Line { words: words.to_vec(), request: *request }),
             Outcome::Immediate(_) => Err(format!("{} asks for no run", words.join(" "))),
             Outcome::Rejected(rejection) => {
@@ -92,7 +92,7 @@ impl Line {
     /// The one look at the machine and at the paths of the jobs; `next` is told of each path before it is looked at.
     pub fn look(&self, mut next: impl FnMut(&Path)) -> ProbedLine<'_> {
         // Reading the options has done its part: what follows needs other code.
-        os::process::release_program_pages();
+        fsdyno_os::process::release_program_pages();
         let look = Look::new();
         let (replaying, mut refused) = match replay::examine(&self.request.jobs) {
             Ok(replaying) => (replaying, None),
@@ -142,10 +142,10 @@ impl<'line> PlannedLine<'line> {
     /// take some seconds where one does not answer; no file is opened.
     pub fn identify_storages(self) -> Ready<'line> {
         // The plan is made.
-        os::process::release_program_pages();
+        fsdyno_os::process::release_program_pages();
         let storages = self.plan.storages.iter().map(|place| self.look.storage_of(&place.path, place.writes)).collect();
         let host = self.host.clone();
-        let node = Node { name: probe::host_name().unwrap_or_default(), host, storages, ..Node::default() };
+        let node = Node { name: fsdyno_probe::host_name().unwrap_or_default(), host, storages, ..Node::default() };
         Ready { planned: self, node }
     }
 }
@@ -229,9 +229,9 @@ impl Ready<'_> {
         if let Some(other_ranks) = control.other_ranks() {
             record = other_ranks.gather(record);
         }
-        record.findings = findings::of_run(&record);
+        record.findings = fsdyno_findings::of_run(&record);
         // A report needs nothing of all that.
-        os::process::release_program_pages();
+        fsdyno_os::process::release_program_pages();
         record
     }
 }

@@ -5,7 +5,7 @@ mod files;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use drive::LogWriter;
+use fsdyno_drive::LogWriter;
 
 use crate::plan::Plan;
 

@@ -15,9 +15,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::control::Control;
-use drive::WorkerCell;
-use os::clock::{Clock, RealClock};
-use results::{JobError, Latency};
+use fsdyno_drive::WorkerCell;
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_results::{JobError, Latency};
 
 use crate::conduct::Observer;
 use crate::stage_workers::{StageWorkers, StartGate};
@@ -175,7 +175,7 @@ pub fn perform(task: Task, observer: &mut dyn Observer) -> std::io::Result<Outco
             let work = std::panic::AssertUnwindSafe(|| worker::run(&own, number));
             own.send(Event::Ended(number, std::panic::catch_unwind(work).map(Box::new)));
         };
-        if let Err(error) = os::thread::begin("metadata", STACK_BYTES, work) {
+        if let Err(error) = fsdyno_os::thread::begin("metadata", STACK_BYTES, work) {
             // Those that wait at the gate already may not begin.
             shared.cells.iter().for_each(WorkerCell::abandon);
             shared.gate.open(STAGE);

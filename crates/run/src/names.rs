@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use job::Job;
-use os::written;
+use fsdyno_job::Job;
+use fsdyno_os::written;
 
 const DEFAULT_FORMAT: &str = "$jobname.$jobnum.$filenum";
 

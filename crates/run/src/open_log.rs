@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::path::Path;
 
-use os::files::{FileKind, Reach};
+use fsdyno_os::files::{FileKind, Reach};
 
 /// Opens a log, anew or (not `alone`) to append to it.
 pub(crate) fn open_one(path: &Path, alone: bool) -> Result<File, String> {
@@ -21,7 +21,7 @@ pub(crate) fn open_one(path: &Path, alone: bool) -> Result<File, String> {
         options.append(true)
     };
     options.open(path).map_err(|error| {
-        let shown = job::bytes::shown(path);
+        let shown = fsdyno_job::bytes::shown(path);
         format!("fio: cannot write the log {shown}: {error}\nNext step: create its directory, or choose another one")
     })
 }

@@ -4,7 +4,7 @@
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
-use results::{Note, RunRecord};
+use fsdyno_results::{Note, RunRecord};
 
 /// The ranks of a run on several nodes, as one of them sees them. Each call waits for the others, except where they are
 /// lost; then it goes on without them.

@@ -15,14 +15,14 @@ mod windows;
 use std::sync::Arc;
 
 use crate::other_ranks::OtherRanks;
-use drive::Queueing;
-use job::{EngineName, Job, PerDirection, Seed, Unified};
-use os::errno::EIO;
-use os::files::{Directory, Reach};
-use probe::{FileKind, HostFacts};
-use results::{FilesPart, JobSetup, Note, Severity, UnifiedReporting};
-use stats::sort;
-use workload::{FileSizes, RepeatedBlocks, Workload};
+use fsdyno_drive::Queueing;
+use fsdyno_job::{EngineName, Job, PerDirection, Seed, Unified};
+use fsdyno_os::errno::EIO;
+use fsdyno_os::files::{Directory, Reach};
+use fsdyno_probe::{FileKind, HostFacts};
+use fsdyno_results::{FilesPart, JobSetup, Note, Severity, UnifiedReporting};
+use fsdyno_stats::sort;
+use fsdyno_workload::{FileSizes, RepeatedBlocks, Workload};
 
 pub use files::{LayoutMethod, LayoutStep, PlannedFile};
 pub(crate) use memory::refusal_of_crowd;
@@ -152,7 +152,7 @@ pub(crate) fn plan_replays(jobs: &[Job], replays: &[Option<Arc<Replay>>], facts:
 pub fn paths(jobs: &[Job]) -> Vec<std::path::PathBuf> {
     let mut paths = changed_paths(jobs);
     for job in jobs.iter().filter(|job| job.submission.engine.has_paths()) {
-        paths.extend(job.files.directories.iter().map(|directory| os::written::path(directory)));
+        paths.extend(job.files.directories.iter().map(|directory| fsdyno_os::written::path(directory)));
         paths.extend(paths_of(job));
     }
     sort::by(&mut paths, Ord::cmp);
@@ -223,7 +223,7 @@ impl Plan {
 impl WorkerPlan {
     /// The seeds of its random streams, in fio's order.
     pub fn random_seeds(&self) -> [u64; 24] {
-        workload::random_seeds(self.workload.seed, self.thread_number)
+        fsdyno_workload::random_seeds(self.workload.seed, self.thread_number)
     }
 
     /// How many of its files are open at a time.
@@ -302,7 +302,7 @@ impl Planning<'_> {
 
     fn check_directories(&mut self, job: &Job) {
         for directory in &job.files.directories {
-            let path = os::written::path(directory);
+            let path = fsdyno_os::written::path(directory);
             let known = self.facts.path(&path).is_none_or(|facts| facts.kind == FileKind::Directory);
             if !known {
                 let path = directory;
@@ -338,7 +338,7 @@ impl Planning<'_> {
     ) {
         let thread_number = self.plan.workers.len() as u32 + 1;
         let seed = match job.pattern.seed {
-            Seed::Repeated => job::DEFAULT_SEED,
+            Seed::Repeated => fsdyno_job::DEFAULT_SEED,
             Seed::Fixed(seed) => seed,
             Seed::System => self.system_seed,
         };

@@ -1,6 +1,6 @@
 //! How far a run is, from its plan and what the workers published.
 
-use drive::WorkerState;
+use fsdyno_drive::WorkerState;
 
 use crate::conduct::View;
 use crate::plan::WorkerPlan;

@@ -8,9 +8,9 @@ use std::fmt::Display;
 use std::io;
 use std::sync::Arc;
 
-use job::{Amount, BlockSize, Extent, Job, PerDirection, ReplayOptions};
-use os::files::{RecordedInput, RecordedLog};
-use workload::{LogInput, Summary};
+use fsdyno_job::{Amount, BlockSize, Extent, Job, PerDirection, ReplayOptions};
+use fsdyno_os::files::{RecordedInput, RecordedLog};
+use fsdyno_workload::{LogInput, Summary};
 
 pub use merged::merge_traces;
 
@@ -85,20 +85,20 @@ impl Examined {
             return Ok(Arc::clone(replay));
         }
         let failed = |reason: &dyn Display, next: &str| failed(job, name, reason, next);
-        let mut input = RecordedInput::open(&os::written::path(name)).map_err(|error| {
+        let mut input = RecordedInput::open(&fsdyno_os::written::path(name)).map_err(|error| {
             let next = "name a log that is there; one that a job writes must be written by an earlier run";
-            failed(&os::errno::reason(&error), next)
+            failed(&fsdyno_os::errno::reason(&error), next)
         })?;
         let mut summary = Summary::of(&mut input, options)
             .map_err(|error| failed(&error, "mend the log at this line, or record it anew with write_iolog"))?;
         if summary.depth.is_some() && options.redirect.is_none() {
             for file in &mut summary.files {
                 let number = file.name.parse().ok();
-                let device = number.and_then(probe::device_of).ok_or_else(|| {
+                let device = number.and_then(fsdyno_probe::device_of).ok_or_else(|| {
                     let reason = format!("did not find replay device(s): there is no device {}", file.name);
                     failed(&reason, "replay_redirect=DEVICE")
                 })?;
-                file.name = job::bytes::shown(&device);
+                file.name = fsdyno_job::bytes::shown(&device);
             }
         }
         let modifies = |kinds: &[bool; 4]| kinds[1] || kinds[2];

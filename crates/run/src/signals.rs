@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::control::Control;
-use os::signals::{Listener, SIGUSR1};
+use fsdyno_os::signals::{Listener, SIGUSR1};
 
 /// Passes on to the process `child` what this one is told, until dropped. A second SIGINT ends this process, as with
 /// [`SignalWatch::begin`], and the child with it.
@@ -17,7 +17,7 @@ impl SignalRelay {
     /// Begins to pass on.
     pub fn begin(child: u32) -> std::io::Result<SignalRelay> {
         // A child that has ended needs no signal any more.
-        let listener = Listener::begin("relay", move |signal| drop(os::process::signal(child, signal)))?;
+        let listener = Listener::begin("relay", move |signal| drop(fsdyno_os::process::signal(child, signal)))?;
         Ok(SignalRelay { _listener: listener })
     }
 }

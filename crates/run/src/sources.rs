@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use job::{Machine, Sources};
-use os::errno::reason;
-use os::files::{SMALL_FILE_BYTES_MAX, read_at_most, read_stream};
-use os::written;
+use fsdyno_job::{Machine, Sources};
+use fsdyno_os::errno::reason;
+use fsdyno_os::files::{SMALL_FILE_BYTES_MAX, read_at_most, read_stream};
+use fsdyno_os::written;
 
 /// Files, environment and size of this machine.
 pub struct MachineSources;
@@ -17,7 +17,7 @@ impl Sources for MachineSources {
             "-" => read_at_most(std::io::stdin(), JOB_FILE_BYTES_MAX),
             path => read_stream(&written::path(path), JOB_FILE_BYTES_MAX),
         };
-        read.map(|bytes| job::bytes::text(&bytes)).map_err(|error| reason(&error))
+        read.map(|bytes| fsdyno_job::bytes::text(&bytes)).map_err(|error| reason(&error))
     }
 
     fn pattern_file(&mut self, path: &str) -> Result<Vec<u8>, String> {
@@ -31,13 +31,13 @@ impl Sources for MachineSources {
     }
 
     fn variable(&self, name: &str) -> Option<String> {
-        std::env::var_os(written::os_string(name)).map(|value| job::bytes::text(value.as_encoded_bytes()))
+        std::env::var_os(written::os_string(name)).map(|value| fsdyno_job::bytes::text(value.as_encoded_bytes()))
     }
 
     fn machine(&self) -> Machine {
-        let host = probe::host();
+        let host = fsdyno_probe::host();
         Machine {
-            page_bytes: probe::page_bytes(),
+            page_bytes: fsdyno_probe::page_bytes(),
             memory_mib: host.memory_bytes.unwrap_or(0) >> 20,
             processors: host.cpus.unwrap_or(1),
         }
@@ -55,7 +55,7 @@ fn add_files(directory: &Path, files: &mut Vec<String>) -> std::io::Result<()> {
         if kind.is_dir() {
             add_files(&entry.path(), files)?;
         } else if kind.is_file() {
-            files.push(job::bytes::shown(&entry.path()));
+            files.push(fsdyno_job::bytes::shown(&entry.path()));
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::sync::{Condvar, Mutex};
 
-use drive::WorkerCell;
+use fsdyno_drive::WorkerCell;
 
 /// Holds a stage's workers until all are ready.
 #[derive(Default)]

@@ -5,7 +5,7 @@
 
 pub(crate) mod worker;
 
-use drive::Silence;
+use fsdyno_drive::Silence;
 
 /// Most time that one look counts, ns.
 const STEP_NS_MAX: u64 = 200_000_000;
@@ -58,7 +58,7 @@ impl<Sign: PartialEq> StallDetector<Sign> {
 
 #[cfg(test)]
 mod tests {
-    use drive::Bounds;
+    use fsdyno_drive::Bounds;
 
     use super::*;
 

@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use drive::Interval;
-use job::{SteadyState, SteadyStateMetric};
-use results::SteadyStateRecord;
+use fsdyno_drive::Interval;
+use fsdyno_job::{SteadyState, SteadyStateMetric};
+use fsdyno_results::SteadyStateRecord;
 
 /// One interval of a worker or a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

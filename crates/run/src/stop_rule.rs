@@ -1,6 +1,6 @@
 //! Rules that end a run before its runtime; the conductor evaluates them at each look.
 
-use results::{Note, Severity};
+use fsdyno_results::{Note, Severity};
 
 /// A window, ns.
 const WINDOW_NS: u64 = 500_000_000;

@@ -5,11 +5,11 @@
 
 pub(crate) mod state;
 
-use drive::{Ended, Failure, Governor, Holds, JobClock, Loop, Parts, Verification, WorkerState};
-use job::{BlockSize, Direction, Job, Pacing};
-use os::errno::EINVAL;
-use results::{Note, Severity};
-use workload::{Generator, Seal, WorkloadError, greatest_common_divisor};
+use fsdyno_drive::{Ended, Failure, Governor, Holds, JobClock, Loop, Parts, Verification, WorkerState};
+use fsdyno_job::{BlockSize, Direction, Job, Pacing};
+use fsdyno_os::errno::EINVAL;
+use fsdyno_results::{Note, Severity};
+use fsdyno_workload::{Generator, Seal, WorkloadError, greatest_common_divisor};
 
 use crate::plan::WorkerPlan;
 
@@ -42,7 +42,7 @@ pub(crate) fn seal(plan: &WorkerPlan) -> Option<Seal> {
     let verify = plan.job.verify.as_ref()?;
     let interval = interval(&plan.job).and_then(|bytes| bytes.try_into().ok());
     let seal = Seal::new(verify, &plan.job.content, interval, plan.thread_number, plan.run_mark);
-    Some(seal.with_crc32c(engine::checksum::crc32c()))
+    Some(seal.with_crc32c(fsdyno_engine::checksum::crc32c()))
 }
 
 /// Bytes between headers when the job does not say: with several sizes what all of them are multiples of, so that a

@@ -15,17 +15,17 @@ use std::fs::File;
 use std::sync::Arc;
 
 use crate::control::Control;
-use drive::{
+use fsdyno_drive::{
     DepthSearch, Ended, Equipment, FlowShare, Governor, Holds, IntervalMeter, JobClock, LatencySeries, LockedFiles,
     LogBuffer, Loop, Parts, RampEnd, Recorder, RecorderOptions, Survival, Worker, WorkerCell, WorkerEnd, WorkerState,
 };
-use engine::{EngineSetup, Names};
-use job::{Direction, EngineName, Fadvise, IoPriority, Job, PerDirection};
-use os::clock::{Clock, RealClock};
-use os::errno::EINVAL;
-use os::files::{Advice, FileAccess, OpenFile, OpenMode};
-use results::JobError;
-use workload::{Content, Generator};
+use fsdyno_engine::{EngineSetup, Names};
+use fsdyno_job::{Direction, EngineName, Fadvise, IoPriority, Job, PerDirection};
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_os::errno::EINVAL;
+use fsdyno_os::files::{Advice, FileAccess, OpenFile, OpenMode};
+use fsdyno_results::JobError;
+use fsdyno_workload::{Content, Generator};
 
 use crate::account::{ThreadAccount, blank_record, job_error};
 use crate::conduct::{Event, Shared};
@@ -41,8 +41,8 @@ pub(crate) use refused::Refused;
 pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> Option<WorkerEnd> {
     let plan = &shared.plan.workers[index];
     let cell = &shared.cells[index];
-    cell.set_thread(os::thread::thread_id());
-    os::allocation::may_be_abandoned();
+    cell.set_thread(fsdyno_os::thread::thread_id());
+    fsdyno_os::allocation::may_be_abandoned();
     let prepared = state::verifiable(plan).and_then(|verifiable| {
         let locked = process::apply(plan)?;
         let failed = |refused: Refused| Refused { message: format!("fio: {}", refused.message), ..refused };
@@ -76,7 +76,7 @@ fn work(
     let cell = &shared.cells[index];
     let setup = engine_setup(plan, &files, RealClock::shared());
     let mut task = Task { index, shared, plan, files: &files, verifiable, recording, stopped_before: false, end: None };
-    if let Err(error) = drive::drive(&setup, &mut task) {
+    if let Err(error) = fsdyno_drive::drive(&setup, &mut task) {
         let message = format!("fio: {}: {error}", plan.job.name);
         task.end = Some(refused_end(plan, Refused { code: error.code(), function: "engine", message }));
     }
@@ -86,7 +86,7 @@ fn work(
         return None;
     };
     if let Some((op, code)) = end.failed {
-        end.messages.extend(engine::explain(&setup, &op, code));
+        end.messages.extend(fsdyno_engine::explain(&setup, &op, code));
     }
     let closes = !end.lost && (!files.is_empty() || plan.job.submission.engine.works_on_names());
     let state = end.state.take();
@@ -300,7 +300,7 @@ impl<'run> Worker<'run> for Task<'run> {
             governor.record(file.map(|file| recording::begin(plan, file, engine.now_ns())));
         }
         if job.traces.keeps_time() {
-            os::thread::wake_sharply();
+            fsdyno_os::thread::wake_sharply();
         }
         Some(parts)
     }
@@ -374,7 +374,7 @@ fn content(plan: &WorkerPlan) -> Content {
         }
         _ => Content::new(&job.content, seed),
     };
-    let content = content.repeating(&plan.repeated, &plan.random_seeds()).made_by(engine::fill::stores());
+    let content = content.repeating(&plan.repeated, &plan.random_seeds()).made_by(fsdyno_engine::fill::stores());
     // Without a disk no read changes a buffer, and a mix without reads has none.
     let reads = job.pattern.access.reads && job.pattern.read_percent > 0;
     let read_into = (reads || plan.workload.backlog.is_some()) && !job.submission.engine.is_diskless();

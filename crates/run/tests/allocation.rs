@@ -7,8 +7,8 @@ mod conducted;
 use std::alloc::System;
 use std::sync::Arc;
 
-use job::EngineName;
-use run::{Control, Observer};
+use fsdyno_job::EngineName;
+use fsdyno_run::{Control, Observer};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]

@@ -9,10 +9,10 @@ use std::process::Command;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use os::files::Directory;
-use run::metadata::operations::{self, Item, OperationContext};
-use run::metadata::{self, Progress, Task};
-use run::{Bounds, Conditions, Control, Line, Observer, StopRule};
+use fsdyno_os::files::Directory;
+use fsdyno_run::metadata::operations::{self, Item, OperationContext};
+use fsdyno_run::metadata::{self, Progress, Task};
+use fsdyno_run::{Bounds, Conditions, Control, Line, Observer, StopRule};
 
 /// Stops the run when it is told to, and lets the first job's open return once it was given up.
 struct LateOpener {

@@ -6,9 +6,9 @@ mod conducted;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use results::RunRecord;
-use results::evidence::{FileState, LayerCounters, Ledger, LedgerSample, Moment, Seen};
-use run::{Control, Observer};
+use fsdyno_results::RunRecord;
+use fsdyno_results::evidence::{FileState, LayerCounters, Ledger, LedgerSample, Moment, Seen};
+use fsdyno_run::{Control, Observer};
 
 const MIB: u64 = 1 << 20;
 

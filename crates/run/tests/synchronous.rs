@@ -6,8 +6,8 @@ mod conducted;
 
 use std::sync::Arc;
 
-use results::JobRecord;
-use run::{Control, Observer, View};
+use fsdyno_results::JobRecord;
+use fsdyno_run::{Control, Observer, View};
 
 const ENGINES: [&str; 5] = ["sync", "psync", "vsync", "pvsync", "pvsync2"];
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use run::{Control, Observer};
+use fsdyno_run::{Control, Observer};
 
 /// The command line of the run that is traced; strace runs this very program for it.
 const WORDS: &str = "TRACED_WORDS";

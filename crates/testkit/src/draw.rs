@@ -1,7 +1,7 @@
 //! Drawn rounds of tests, the same each time: what sentences say must hold of all of them.
 
-use results::evidence::Seen;
-use results::{
+use fsdyno_results::evidence::Seen;
+use fsdyno_results::{
     DeviceWork, Finding, Histogram, JobError, JobRecord, JobSetup, Latency, Moments, PhaseRecord, Row, RunRecord,
     Severity, TreeRecord, bucket_of,
 };

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use results::Study;
+use fsdyno_results::Study;
 use tempfile::TempDir;
 
 use crate::{Ran, Running, directory, program};

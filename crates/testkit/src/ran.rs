@@ -1,6 +1,6 @@
 //! What a run gave.
 
-use results::Study;
+use fsdyno_results::Study;
 use serde_json::Value;
 
 /// What a run gave.

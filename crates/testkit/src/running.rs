@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use os::clock::{Clock, RealClock};
+use fsdyno_os::clock::{Clock, RealClock};
 use tempfile::TempDir;
 
 use crate::Ran;
@@ -167,7 +167,7 @@ impl Running {
         let status = self.child.wait().expect("it has ended");
         let ran = Ran { status: status.code(), stdout: self.stdout(), stderr: self.stderr() };
         assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
-        let killed = || 128 + os::process::ended_by_signal(status).expect("no status means a signal");
+        let killed = || 128 + fsdyno_os::process::ended_by_signal(status).expect("no status means a signal");
         (ran.status.unwrap_or_else(killed), ran)
     }
 }

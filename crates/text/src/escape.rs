@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// The characters that stand for the bytes 0x80 to 0xff in texts that are no UTF-8, as `job::bytes` has them.
+/// The characters that stand for the bytes 0x80 to 0xff in texts that are no UTF-8, as `fsdyno_job::bytes` has them.
 pub const BYTES: std::ops::RangeInclusive<char> = '\u{10fe80}'..='\u{10feff}';
 
 /// Whether the character is none that is read: control characters, of which a terminal takes orders, those that turn

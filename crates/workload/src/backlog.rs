@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use job::VerifyBacklog;
+use fsdyno_job::VerifyBacklog;
 
 use crate::op::{Op, OpKind, TRIMMED};
 use crate::workload::Workload;

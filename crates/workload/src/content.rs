@@ -103,7 +103,7 @@ const KEPT_BYTES_MAX: usize = 1 << 20;
 
 impl Content {
     /// `seed` is the worker's.
-    pub fn new(content: &job::Content, seed: u64) -> Content {
+    pub fn new(content: &fsdyno_job::Content, seed: u64) -> Content {
         let initial = match &content.pattern {
             _ if content.zero => Initial::Zero,
             Some(bytes) if !bytes.is_empty() => Initial::Repeat(bytes.clone()),
@@ -157,11 +157,18 @@ impl Content {
 
     /// The content of a job that verifies: `pattern` in place of its own, if there is one, and headers over it. The
     /// places of the last `depth` writes are known, 1 and up.
-    pub fn sealed(content: &job::Content, pattern: Option<&[u8]>, seed: u64, seal: Seal, depth: usize) -> Content {
+    pub fn sealed(
+        content: &fsdyno_job::Content,
+        pattern: Option<&[u8]>,
+        seed: u64,
+        seal: Seal,
+        depth: usize,
+    ) -> Content {
         let mut sealed = match pattern {
-            Some(bytes) => {
-                Content::new(&job::Content { zero: false, pattern: Some(bytes.to_vec()), ..content.clone() }, seed)
-            }
+            Some(bytes) => Content::new(
+                &fsdyno_job::Content { zero: false, pattern: Some(bytes.to_vec()), ..content.clone() },
+                seed,
+            ),
             None => Content::new(content, seed),
         };
         let beneath = if seal.fills() { Mode::Keep } else { sealed.mode };
@@ -300,11 +307,11 @@ mod tests {
     use super::*;
     use crate::op::OpKind;
 
-    const PLAIN: job::Content =
-        job::Content { zero: false, refill: false, scramble: true, pattern: None, compress: None, dedupe: None };
+    const PLAIN: fsdyno_job::Content =
+        fsdyno_job::Content { zero: false, refill: false, scramble: true, pattern: None, compress: None, dedupe: None };
     const OP: Op = Op { offset: 8192, length: 4096, file: 0, kind: OpKind::Write };
 
-    fn filled(content: &job::Content) -> (Content, Vec<u8>) {
+    fn filled(content: &fsdyno_job::Content) -> (Content, Vec<u8>) {
         let mut content = Content::new(content, 1);
         let mut buffer = vec![0xaa; 4096];
         content.fill(&mut buffer);
@@ -329,7 +336,7 @@ mod tests {
 
     #[test]
     fn the_last_writes_are_known_the_latest_first() {
-        let verify = job::Verify { kind: job::VerifyKind::Crc32c, ..job::Verify::default() };
+        let verify = fsdyno_job::Verify { kind: fsdyno_job::VerifyKind::Crc32c, ..fsdyno_job::Verify::default() };
         let seal = Seal::new(&verify, &PLAIN, None, 1, 7);
         let mut content = Content::sealed(&PLAIN, None, 1, seal, 4);
         for number in 0..10 {
@@ -342,15 +349,15 @@ mod tests {
 
     #[test]
     fn zero_and_pattern_are_kept() {
-        let (mut content, mut buffer) = filled(&job::Content { zero: true, ..PLAIN });
+        let (mut content, mut buffer) = filled(&fsdyno_job::Content { zero: true, ..PLAIN });
         content.prepare(&mut buffer, &OP);
         assert!(content.keeps() && buffer.iter().all(|&byte| byte == 0));
 
-        let (mut content, mut buffer) = filled(&job::Content { pattern: Some(b"abc".to_vec()), ..PLAIN });
+        let (mut content, mut buffer) = filled(&fsdyno_job::Content { pattern: Some(b"abc".to_vec()), ..PLAIN });
         content.prepare(&mut buffer, &OP);
         assert!(content.keeps() && buffer.starts_with(b"abcabc") && buffer.ends_with(b"a"));
 
-        let (mut content, mut buffer) = filled(&job::Content { scramble: false, ..PLAIN });
+        let (mut content, mut buffer) = filled(&fsdyno_job::Content { scramble: false, ..PLAIN });
         let before = buffer.clone();
         content.prepare(&mut buffer, &OP);
         assert_eq!(before, buffer);
@@ -358,8 +365,10 @@ mod tests {
 
     #[test]
     fn what_a_read_left_is_not_written() {
-        let pattern = job::Content { pattern: Some(b"abc".to_vec()), ..PLAIN };
-        for content in [pattern, job::Content { zero: true, ..PLAIN }, job::Content { scramble: false, ..PLAIN }] {
+        let pattern = fsdyno_job::Content { pattern: Some(b"abc".to_vec()), ..PLAIN };
+        for content in
+            [pattern, fsdyno_job::Content { zero: true, ..PLAIN }, fsdyno_job::Content { scramble: false, ..PLAIN }]
+        {
             let mut content = Content::new(&content, 1).restored(8192);
             let mut wanted = vec![0; 4096];
             content.prepare(&mut wanted, &OP);
@@ -376,7 +385,7 @@ mod tests {
 
     #[test]
     fn refilling_leaves_nothing_as_it_was() {
-        let (mut content, mut buffer) = filled(&job::Content { refill: true, ..PLAIN });
+        let (mut content, mut buffer) = filled(&fsdyno_job::Content { refill: true, ..PLAIN });
         let before = buffer.clone();
         content.prepare(&mut buffer, &OP);
         let same = before.iter().zip(&buffer).filter(|pair| pair.0 == pair.1).count();

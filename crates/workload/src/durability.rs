@@ -1,6 +1,6 @@
 //! Syncs among the writes.
 
-use job::Durability;
+use fsdyno_job::Durability;
 
 use crate::op::{Op, OpKind};
 

@@ -1,6 +1,6 @@
 //! Everything the plain cases leave out: several files, drawn sizes, skips, uneven spreads, syncs, two rates.
 
-use job::{Direction, Seed};
+use fsdyno_job::{Direction, Seed};
 
 use crate::backlog::{Backlog, Unverified};
 use crate::durability::Syncs;
@@ -99,7 +99,7 @@ pub(crate) fn kind_of(direction: Direction) -> OpKind {
 
 impl General {
     pub(crate) fn new(workload: &Workload, seeds: Seeds) -> Self {
-        let wide = workload.pattern.generator == Some(job::RandomGenerator::Tausworthe64);
+        let wide = workload.pattern.generator == Some(fsdyno_job::RandomGenerator::Tausworthe64);
         let sizes = &workload.pattern.block_size;
         General {
             placement: Placement::new(workload, seeds),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use job::{Distribution, ReplayOptions, Seed};
+use fsdyno_job::{Distribution, ReplayOptions, Seed};
 
 use crate::backlog::Unverified;
 use crate::durability::Syncs;

@@ -3,7 +3,7 @@
 //! The writes of a pass are counted, then walked through again: a write is the newest when no unit of it has another
 //! one to come. That takes four bytes a unit, whatever the number of writes, and only where blocks can repeat.
 
-use job::{BlockSize, Direction, RandomGenerator};
+use fsdyno_job::{BlockSize, Direction, RandomGenerator};
 
 use crate::op::Op;
 use crate::workload::Workload;

@@ -1,6 +1,6 @@
 //! One request, and the block in which requests are handed over.
 
-use job::Direction;
+use fsdyno_job::Direction;
 
 /// What a request asks of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

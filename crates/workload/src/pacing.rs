@@ -1,6 +1,6 @@
 //! When each request is intended to start, for jobs that run slower than flat out.
 
-use job::{Direction, Pacing};
+use fsdyno_job::{Direction, Pacing};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 

@@ -1,6 +1,6 @@
 //! Where a request of the general case goes within its file.
 
-use job::{Direction, PerDirection, RandomGenerator};
+use fsdyno_job::{Direction, PerDirection, RandomGenerator};
 
 use crate::random::{Seeds, Slot, Stream};
 use crate::random_map::Cover;

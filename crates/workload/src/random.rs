@@ -50,7 +50,7 @@ impl Seeds {
     }
 
     /// The seed of the sizes of this direction.
-    pub(crate) fn of_sizes(&self, direction: job::Direction) -> u64 {
+    pub(crate) fn of_sizes(&self, direction: fsdyno_job::Direction) -> u64 {
         self.0[Slot::Size as usize + direction as usize]
     }
 }

@@ -1,6 +1,6 @@
 //! How random blocks are kept from repeating.
 
-use job::{Direction, RandomGenerator};
+use fsdyno_job::{Direction, RandomGenerator};
 
 use crate::block_map::BlockMap;
 use crate::lfsr::Lfsr;

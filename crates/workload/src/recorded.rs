@@ -13,7 +13,7 @@ mod records;
 use std::io::Read;
 use std::sync::Arc;
 
-use job::{Access, ReplayOptions};
+use fsdyno_job::{Access, ReplayOptions};
 
 use crate::op::{BLOCK_OPS, Block, NO_INSTANT};
 use input::FromBegin;
@@ -67,7 +67,7 @@ impl Summary {
             let op = record.op;
             let index = op.file as usize;
             if index == summary.files.len() {
-                let name = job::bytes::text(records.file_name(index));
+                let name = fsdyno_job::bytes::text(records.file_name(index));
                 summary.files.push(ReplayedFile { name, first_at: record.number, ..ReplayedFile::default() });
             }
             let file = &mut summary.files[index];

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use job::{Distribution, FileService};
+use fsdyno_job::{Distribution, FileService};
 
 use crate::random::{Seeds, Slot, Stream};
 use crate::spread::Ranks;

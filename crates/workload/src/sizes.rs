@@ -1,6 +1,6 @@
 //! How long the next request is.
 
-use job::BlockSize;
+use fsdyno_job::BlockSize;
 
 use crate::random::Stream;
 

@@ -2,7 +2,7 @@
 
 mod curve;
 
-use job::{Direction, Distribution, PerDirection};
+use fsdyno_job::{Direction, Distribution, PerDirection};
 
 use crate::random::{Seeds, Slot, Tausworthe, name_hash};
 use curve::{Curve, Table};

@@ -1,6 +1,6 @@
 //! `zonemode=strided`: requests stay in a window of the file, which moves on after `zonesize` bytes.
 
-use job::StridedZones;
+use fsdyno_job::StridedZones;
 
 /// What all files of a worker have transferred in the window of the moment.
 #[derive(Clone, Debug)]

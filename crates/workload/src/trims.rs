@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use job::TrimBacklog;
+use fsdyno_job::TrimBacklog;
 
 use crate::op::{Op, OpKind};
 use crate::random::{Seeds, Slot, Stream};
@@ -17,7 +17,7 @@ pub(crate) struct Marks {
 
 impl Marks {
     pub(crate) fn new(workload: &Workload, seeds: &Seeds) -> Option<Marks> {
-        let wide = workload.pattern.generator == Some(job::RandomGenerator::Tausworthe64);
+        let wide = workload.pattern.generator == Some(fsdyno_job::RandomGenerator::Tausworthe64);
         let stream = Stream::new(seeds.of(Slot::Marks), wide);
         workload.trims.map(|trims| Marks { stream, percent: trims.percent })
     }

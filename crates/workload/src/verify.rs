@@ -13,8 +13,8 @@ mod pattern;
 use std::fmt::Write as _;
 
 pub use digest::crc32c;
+use fsdyno_job::{Content, Verify, VerifyKind};
 use header::{Header, MAGIC};
-use job::{Content, Verify, VerifyKind};
 use pattern::Repeated;
 
 use crate::op::Op;

@@ -1,6 +1,6 @@
 //! What one worker is to do: plain data, made by the planner.
 
-use job::{
+use fsdyno_job::{
     BlockSize, Direction, Distribution, Durability, FileService, Pacing, Pattern, RandomGenerator, TrimBacklog,
     VerifyBacklog,
 };

@@ -8,8 +8,8 @@ mod sequence;
 
 use std::process::Command;
 
+use fsdyno_workload::{Block, Generator, OpKind, Refill, Workload};
 use sequence::{sequence, word, workload};
-use workload::{Block, Generator, OpKind, Refill, Workload};
 
 /// Requests of each case that are compared.
 const MOST: usize = 200;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use results::{Finding, Severity, Trust};
+use fsdyno_results::{Finding, Severity, Trust};
 
 use super::lines::Target;
 

@@ -14,7 +14,7 @@ type Built = BTreeSet<String>;
 pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>, String> {
     let all = built(&["--workspace"])?;
     let mut findings = differing("cargo build", &built(&["--workspace", "--edges=normal,build"])?, &all);
-    for member in workspace.members().filter(|member| member.library != NAMES_FEATURES) {
+    for member in workspace.members().filter(|member| member.short_name != NAMES_FEATURES) {
         findings.extend(differing(&member.name, &built(&["--package", &member.name])?, &all));
     }
     Ok(findings)

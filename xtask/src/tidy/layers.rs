@@ -61,22 +61,22 @@ fn upward(layers: &[Layer]) -> Vec<Finding> {
 }
 
 fn imports(member: &Package, members: &[&Package], layers: &[Layer]) -> Vec<Finding> {
-    let Some(place) = layers.iter().position(|layer| layer.library == member.library) else {
+    let Some(place) = layers.iter().position(|layer| layer.library == member.short_name) else {
         return vec![Finding::new(
-            &member.library,
+            &member.short_name,
             format!("is a new crate: say in the table of {DOCUMENT} what it may use"),
         )];
     };
     let allowed = &layers[place].may_use;
-    let own = |name: &&String| members.iter().any(|member| member.library == **name);
+    let own = |name: &&String| members.iter().any(|member| member.short_name == **name);
     let forbidden = |name: &&String| allowed.as_ref().is_some_and(|allowed| !allowed.contains(name));
     let lower = |name: &&String| layers[..place].iter().any(|layer| layer.library == **name);
     let of_tests = member.test_dependencies.iter().filter(|name| !lower(name));
     let upward = member.dependencies.iter().filter(forbidden).chain(of_tests).filter(own);
-    let may_call = SYSTEM_LAYERS.contains(&member.library.as_str()) || member.library == NAMES_FEATURES;
+    let may_call = SYSTEM_LAYERS.contains(&member.short_name.as_str()) || member.short_name == NAMES_FEATURES;
     let calls = |name: &&String| SYSTEM_CRATES.contains(&name.as_str()) && !may_call;
     let calling = member.dependencies.iter().filter(calls);
-    let found = |name, why| Finding::new(&member.library, format!("must not import {name}: {why} ({DOCUMENT})"));
+    let found = |name, why| Finding::new(&member.short_name, format!("must not import {name}: {why} ({DOCUMENT})"));
     let upward = upward.map(|name| found(name, "imports go downward only"));
     upward.chain(calling.map(|name| found(name, "os and engine act on the system, and probe looks at it"))).collect()
 }
@@ -101,7 +101,7 @@ mod tests {
 
     fn package(name: &str, dependencies: &[&str]) -> Package {
         let dependencies = dependencies.iter().map(|name| name.to_string()).collect();
-        Package { library: name.to_string(), own: true, dependencies, ..Package::default() }
+        Package { short_name: name.to_string(), own: true, dependencies, ..Package::default() }
     }
 
     fn places(packages: &[Package]) -> Vec<String> {

@@ -138,7 +138,7 @@ mod tests {
 
     const CALLS: &str = "\
 use std::os::fd::AsFd;
-use std::{fs, os::unix::fs::FileExt};
+use std::{fs, fsdyno_os::unix::fs::FileExt};
 fn h() { read(\"/proc/meminfo\"); }
 fn i() { read(&format!(r\"/sys/block/{name}\")); }
 fn j() { std::fs::read_to_string(path); }

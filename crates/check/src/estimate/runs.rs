@@ -1,8 +1,8 @@
 //! The variation of a figure between runs. Neighbouring requests and seconds are correlated: the variation within one
 //! run is too small, and only other runs show the rest.
 
-use results::{Bound, Judge, Verdict};
-use stats::{Interval, RUNS_MIN, STUDENT_99, median};
+use fsdyno_results::{Bound, Judge, Verdict};
+use fsdyno_stats::{Interval, RUNS_MIN, STUDENT_99, median};
 
 /// With one or two runs a limit must be this many times as far away as their interval: a factor that repeats of a test
 /// on the same storage did not reach (docs/measurement.md lists the variation that was observed).

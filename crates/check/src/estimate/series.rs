@@ -1,6 +1,6 @@
 //! Rates window by window, and latencies second by second, over all workers of a run.
 
-use results::{LatencySlice, Row, Samples};
+use fsdyno_results::{LatencySlice, Row, Samples};
 
 use super::directions;
 use crate::metric::IoDirection;
@@ -8,13 +8,13 @@ use crate::metric::IoDirection;
 /// Rates of one run in windows of equal length, its workers added up: I/Os or bytes per second.
 pub(super) fn of_run(row: &Row, io_direction: IoDirection, bytes: bool) -> Vec<f64> {
     let Some(run) = &row.run else { return Vec::new() };
-    let samples = |record: &'_ results::DirectionRecord| -> Samples {
+    let samples = |record: &'_ fsdyno_results::DirectionRecord| -> Samples {
         if bytes { record.bandwidth_samples.clone() } else { record.iops_samples.clone() }
     };
     let all: Vec<Samples> = run.jobs.iter().flat_map(|job| directions(job, io_direction)).map(samples).collect();
     // Bandwidth is sampled in KiB/s.
     let unit = if bytes { 1024.0 } else { 1.0 };
-    results::added_up(&all.iter().map(|samples| &samples.series[..]).collect::<Vec<_>>())
+    fsdyno_results::added_up(&all.iter().map(|samples| &samples.series[..]).collect::<Vec<_>>())
         .into_iter()
         .map(|rate| rate * unit)
         .collect()

@@ -1,5 +1,5 @@
-use results::{Histogram, JobSetup, LatencySlice, PerDirection, RunRecord};
-use stats::samples_needed;
+use fsdyno_results::{Histogram, JobSetup, LatencySlice, PerDirection, RunRecord};
+use fsdyno_stats::samples_needed;
 
 use super::*;
 use crate::metric::Metric;
@@ -8,7 +8,7 @@ use crate::metric::Metric;
 pub(crate) fn row(job: JobRecord) -> Row {
     let mut run = RunRecord::new("test", 0);
     run.jobs = vec![job];
-    Row { run: Some(run), ..guide::study::planned_row(0, "p/t", "a test", 0, Vec::new()) }
+    Row { run: Some(run), ..fsdyno_guide::study::planned_row(0, "p/t", "a test", 0, Vec::new()) }
 }
 
 /// A job that has done nothing yet.
@@ -118,7 +118,7 @@ fn short_runs_need_several_of_them() {
     let bare = |rates: &[u64]| {
         let job = |rate: &u64| {
             let mut job = written(&[*rate; 10]);
-            job.directions.write.iops_samples = results::Samples::default();
+            job.directions.write.iops_samples = fsdyno_results::Samples::default();
             job
         };
         of(&rounds(rates.iter().map(job)), "write.iops")
@@ -194,7 +194,7 @@ fn phases_are_judged_by_their_operations() {
     };
     let of_phase = |phase: &PhaseRecord| Row {
         phase: Some(phase.clone()),
-        ..guide::study::planned_row(0, "p/write", "write", 0, Vec::new())
+        ..fsdyno_guide::study::planned_row(0, "p/write", "write", 0, Vec::new())
     };
     let found = of(&[of_phase(&phase)], "small-write.elapsed");
     assert_eq!(found.value, 9.96e9);

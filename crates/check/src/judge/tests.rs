@@ -1,5 +1,5 @@
-use results::{Finding, Latency};
-use stats::median;
+use fsdyno_results::{Finding, Latency};
+use fsdyno_stats::median;
 use testkit::draw::{Does, Test as Drawn, cases, number_after};
 
 use super::*;

@@ -1,6 +1,6 @@
 //! A profile as it stands in its file.
 
-use results::{Confidence, RequirementKind, TestOrigin};
+use fsdyno_results::{Confidence, RequirementKind, TestOrigin};
 use serde::Deserialize;
 use toml::Spanned;
 

@@ -70,7 +70,7 @@ impl<T: Transport> Agent<T> {
     }
 
     fn now_ns(&self) -> u64 {
-        use os::clock::Clock;
+        use fsdyno_os::clock::Clock;
         self.clock.now_ns()
     }
 }

@@ -1,7 +1,7 @@
 //! Which children speak. A machine without power or network leaves its connections open, and MPI needs a quarter of an hour
 //! to notice it. Until then the other ranks wait, and the first rank says for which rank.
 
-use run::Bounds;
+use fsdyno_run::Bounds;
 
 /// A sign is sent this many times within the limit.
 const SIGNS: u64 = 5;

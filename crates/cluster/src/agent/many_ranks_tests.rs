@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use results::evidence::{Mount, Seen as Fact, Storage};
-use results::{ActiveSpan, JobRecord, JobSetup, Latency, Node, RankRecord, RunRecord, Samples};
+use fsdyno_results::evidence::{Mount, Seen as Fact, Storage};
+use fsdyno_results::{ActiveSpan, JobRecord, JobSetup, Latency, Node, RankRecord, RunRecord, Samples};
 
 use super::progress::Progress;
 use crate::agreement::agreement;
@@ -133,7 +133,7 @@ fn many_ranks_begin_agree_and_end() {
     let mut seats = Vec::new();
     let bytes = timed(&mut welcome, || {
         let Ok(Message::Hello(mut members)) = frames::decoded(&passed.bytes) else { panic!("all say hello") };
-        stats::sort::by_key(&mut members, |member| member.rank);
+        fsdyno_stats::sort::by_key(&mut members, |member| member.rank);
         assert_eq!((members.len(), members::problem(&members)), (RANKS, None));
         seats = members::seats(&members);
         let of_all = (0..).zip(seats.iter().cloned()).collect();

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use results::RunRecord;
+use fsdyno_results::RunRecord;
 
 use crate::joined::merged;
 use crate::messages::{Lost, Reached, Round, Seen};

@@ -3,8 +3,8 @@
 use std::io::{PipeReader, PipeWriter};
 use std::sync::mpsc::{Receiver, channel};
 
-use os::process::{Ended, wait_for};
-use run::Bounds;
+use fsdyno_os::process::{Ended, wait_for};
+use fsdyno_run::Bounds;
 
 use crate::frames;
 use crate::messages::{Message, Round};
@@ -50,7 +50,7 @@ impl Worker {
     pub(super) fn begin(worker: WorkerProcess, bounds: Bounds) -> std::io::Result<Worker> {
         let WorkerProcess { process, orders, mut reports } = worker;
         let (sender, events) = channel();
-        os::thread::begin("worker", STACK_BYTES, move || {
+        fsdyno_os::thread::begin("worker", STACK_BYTES, move || {
             while let Ok(message) = frames::read(&mut reports) {
                 if sender.send(Event::Said(message)).is_err() {
                     return;
@@ -90,7 +90,7 @@ impl Worker {
     pub(super) fn signal(&self, signal: i32) {
         if self.lost.is_none() {
             // It may have ended.
-            let _ = os::process::signal(self.process, signal);
+            let _ = fsdyno_os::process::signal(self.process, signal);
         }
     }
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-use job::{Direction, Reporting};
-use results::{Note, Severity};
-use workload::Op;
+use fsdyno_job::{Direction, Reporting};
+use fsdyno_results::{Note, Severity};
+use fsdyno_workload::Op;
 
 use super::histograms::Histograms;
 use super::rows::{Chunk, LogRow};

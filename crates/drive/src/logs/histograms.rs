@@ -1,6 +1,6 @@
 //! Histograms over time: what the recorder has counted since the last window, so that no I/O costs more for them.
 
-use job::{Direction, Logs, PerDirection};
+use fsdyno_job::{Direction, Logs, PerDirection};
 
 use super::rows::HistogramRow;
 use super::windows::{Closing, end_of_window};

@@ -1,6 +1,6 @@
 //! Rows as lines: `time (ms), value[, largest], direction, bytes[, offset], priority[, issue time (ns)]`.
 
-use job::WindowValue;
+use fsdyno_job::WindowValue;
 
 use super::rows::{HistogramRow, LogRow, NO_SUBMISSION, Subject};
 

@@ -1,6 +1,6 @@
 //! The rows of log files.
 
-use job::Direction;
+use fsdyno_job::Direction;
 
 /// Submission latency of the engines that have none: their slat log stays empty.
 pub(crate) const NO_SUBMISSION: u64 = u64::MAX;

@@ -1,6 +1,6 @@
 //! Averaged logs: one row for each direction that did something in a window.
 
-use job::{Direction, PerDirection, Reporting};
+use fsdyno_job::{Direction, PerDirection, Reporting};
 
 use super::rows::{LogRow, NO_SUBMISSION, Subject};
 use crate::recorder::Recorder;

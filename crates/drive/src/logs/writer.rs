@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use os::thread::{ThreadError, set_affinity};
+use fsdyno_os::thread::{ThreadError, set_affinity};
 
 use super::deflate::zlib;
 use super::lines::{Entry, LogLine, Style, write_histogram};
@@ -70,7 +70,7 @@ impl LogWriter {
             // Nobody listens any more to one that was too slow.
             let _ = ended.send(scribe.failures().chain(unbound).collect());
         };
-        os::thread::begin("logs", STACK_BYTES, work)
+        fsdyno_os::thread::begin("logs", STACK_BYTES, work)
             .map_err(|error| format!("fio: cannot write logs: cannot start a thread: {error}"))?;
         Ok(LogWriter { sender: LogSender(sender), done })
     }
@@ -181,7 +181,9 @@ impl Scribe {
 
     fn failures(&self) -> impl Iterator<Item = String> {
         let failed = self.files.iter().filter_map(|file| Some((file, file.failed.as_ref()?)));
-        failed.map(|(file, error)| format!("fio: the log {} is incomplete: {error}", job::bytes::shown(&file.path)))
+        failed.map(|(file, error)| {
+            format!("fio: the log {} is incomplete: {error}", fsdyno_job::bytes::shown(&file.path))
+        })
     }
 }
 
@@ -194,8 +196,8 @@ fn entries(chunk: &Chunk, subject: Subject, style: &Style) -> impl Iterator<Item
 mod tests {
     use std::sync::Arc;
 
-    use job::{Direction, Logs, PerDirection, Reporting};
-    use workload::{Op, OpKind};
+    use fsdyno_job::{Direction, Logs, PerDirection, Reporting};
+    use fsdyno_workload::{Op, OpKind};
 
     use super::*;
     use crate::logs::LogBuffer;

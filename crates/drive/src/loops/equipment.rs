@@ -1,8 +1,8 @@
 //! A loop as its worker sees it, of whichever engine: before, between and after its phases.
 
-use engine::{Engine, EngineSetup, EngineSetupError, EngineVisitor, Slots, with_engine};
-use os::clock::Clock;
-use workload::Content;
+use fsdyno_engine::{Engine, EngineSetup, EngineSetupError, EngineVisitor, Slots, with_engine};
+use fsdyno_os::clock::Clock;
+use fsdyno_workload::Content;
 
 use super::{Drive, Ended, Lost, Parts};
 

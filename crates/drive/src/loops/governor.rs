@@ -1,12 +1,12 @@
 //! Features that pace a job or check each I/O: intended starts, think time, latency limits, minimum rates, log files,
 //! verification. The loop of plain jobs is compiled without them.
 
-use engine::{Engine, Slot};
-use job::{Direction, Job, Pacing, PerDirection};
-use os::clock::Clock;
-use os::errno::{EIO, ETIMEDOUT};
-use results::Latency;
-use workload::{Op, OpKind, UNNUMBERED, Workload};
+use fsdyno_engine::{Engine, Slot};
+use fsdyno_job::{Direction, Job, Pacing, PerDirection};
+use fsdyno_os::clock::Clock;
+use fsdyno_os::errno::{EIO, ETIMEDOUT};
+use fsdyno_results::Latency;
+use fsdyno_workload::{Op, OpKind, UNNUMBERED, Workload};
 
 use super::holds::Holds;
 use super::{DepthSearch, Drive, Ended, Failure, PATIENCE, Parts, Step, UNTIMED};

@@ -1,9 +1,9 @@
 //! What holds requests back besides rates and think time: empty cycles, the other jobs of a flow, the search for a depth,
 //! a file that is closed.
 
-use engine::Engine;
-use job::Pacing;
-use workload::Op;
+use fsdyno_engine::Engine;
+use fsdyno_job::Pacing;
+use fsdyno_workload::Op;
 
 use super::{DepthSearch, Drive, Ended, Failure, PATIENCE, Parts, Step};
 use crate::file_locks::LockedFiles;

@@ -1,8 +1,8 @@
 //! The end of a job that trims each block, then writes it: no block stays trimmed, whatever has ended the job.
 
-use engine::{Engine, Queued};
-use job::Direction;
-use workload::{Op, OpKind, Refill};
+use fsdyno_engine::{Engine, Queued};
+use fsdyno_job::Direction;
+use fsdyno_workload::{Op, OpKind, Refill};
 
 use super::synchronous::TransferEnd;
 use super::{Drive, Ended, Failure, Step, UNTIMED};

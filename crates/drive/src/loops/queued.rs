@@ -3,12 +3,12 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use engine::{Completion, Engine, Queued};
-use job::Direction;
-use os::clock::Clock;
-use os::errno::{EAGAIN, ECANCELED};
-use os::files::FileKind;
-use workload::{Op, OpKind, UNNUMBERED};
+use fsdyno_engine::{Completion, Engine, Queued};
+use fsdyno_job::Direction;
+use fsdyno_os::clock::Clock;
+use fsdyno_os::errno::{EAGAIN, ECANCELED};
+use fsdyno_os::files::FileKind;
+use fsdyno_workload::{Op, OpKind, UNNUMBERED};
 
 use super::governor::Governed;
 use super::{Drive, Ended, Failure, Lost, PATIENCE, Step, UNTIMED};
@@ -104,7 +104,7 @@ impl<E: Engine> Drive<'_, E> {
     #[inline(always)]
     pub(super) fn issue_next<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
-        slot: engine::Slot<E>,
+        slot: fsdyno_engine::Slot<E>,
         intended_ns: u64,
     ) -> Step {
         let timed = TIMED || self.cursor == self.sample;
@@ -123,7 +123,7 @@ impl<E: Engine> Drive<'_, E> {
     #[inline(always)]
     fn queue_next<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
-        slot: engine::Slot<E>,
+        slot: fsdyno_engine::Slot<E>,
         intended_ns: u64,
         timed: bool,
     ) -> Step<Option<u32>> {
@@ -182,7 +182,7 @@ impl<E: Engine> Drive<'_, E> {
     fn submitted_unusual<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
         index: u32,
-        taken: Result<usize, engine::EngineError>,
+        taken: Result<usize, fsdyno_engine::EngineError>,
     ) -> Step {
         self.staged.push(index);
         let taken = taken.map_err(|error| Failure::of_engine(&error))?;
@@ -207,7 +207,7 @@ impl<E: Engine> Drive<'_, E> {
     #[cold]
     fn make_room<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
-        refused: engine::Slot<E>,
+        refused: fsdyno_engine::Slot<E>,
         op: Op,
         done: u64,
     ) -> Step {
@@ -327,7 +327,7 @@ impl<E: Engine> Drive<'_, E> {
     fn complete_inline<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
         completion: Completion<E>,
-    ) -> Step<Option<engine::Slot<E>>> {
+    ) -> Step<Option<fsdyno_engine::Slot<E>>> {
         let end_ns = self.reaped_ns;
         let flight = &self.flights[completion.slot.index()];
         let expected = (flight.op.length - flight.done) as i64;
@@ -365,7 +365,7 @@ impl<E: Engine> Drive<'_, E> {
 
     /// Counts a completed request under its priority.
     #[inline(never)]
-    fn split_by_priority(&mut self, slot: &engine::Slot<E>, direction: Direction) {
+    fn split_by_priority(&mut self, slot: &fsdyno_engine::Slot<E>, direction: Direction) {
         let flight = &self.flights[slot.index()];
         let stamps = Stamps { start_ns: flight.start_ns, issue_ns: flight.issue_ns, end_ns: self.reaped_ns };
         self.parts.recorder.timed_by_priority(direction, self.engine.priority_of(slot), stamps);

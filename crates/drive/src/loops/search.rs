@@ -2,10 +2,10 @@
 //! good it doubles; after the first bad one the search goes on between the deepest good and the shallowest bad depth. When
 //! it comes to an end, one more window is measured, and that one is reported.
 
-use job::LatencyTarget;
-use os::errno::ETIMEDOUT;
-use results::{Note, Severity};
-use workload::Op;
+use fsdyno_job::LatencyTarget;
+use fsdyno_os::errno::ETIMEDOUT;
+use fsdyno_results::{Note, Severity};
+use fsdyno_workload::Op;
 
 use super::{Ended, Failure};
 

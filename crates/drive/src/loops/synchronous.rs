@@ -2,11 +2,11 @@
 
 use std::convert::Infallible;
 
-use engine::{Completion, Engine, FINISHED, NOT_BEGUN, OPERATION, Queued, Slot, WAITING};
-use job::Direction;
-use os::clock::Clock;
-use os::errno::EIO;
-use workload::{BLOCK_OPS, Op, OpKind, UNNUMBERED};
+use fsdyno_engine::{Completion, Engine, FINISHED, NOT_BEGUN, OPERATION, Queued, Slot, WAITING};
+use fsdyno_job::Direction;
+use fsdyno_os::clock::Clock;
+use fsdyno_os::errno::EIO;
+use fsdyno_workload::{BLOCK_OPS, Op, OpKind, UNNUMBERED};
 
 use super::governor::Governed;
 use super::{Drive, Ended, Failure, Step};

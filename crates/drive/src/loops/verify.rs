@@ -1,9 +1,9 @@
 //! Verification in the loop: a block that was read is checked before its buffer is used again.
 
-use engine::{Engine, Slot};
-use os::errno::EILSEQ;
-use os::files::page_cache_of;
-use workload::Op;
+use fsdyno_engine::{Engine, Slot};
+use fsdyno_os::errno::EILSEQ;
+use fsdyno_os::files::page_cache_of;
+use fsdyno_workload::Op;
 
 use super::{Drive, Ended, Failure, Parts, Step};
 use crate::verification::{Found, Verification};

@@ -4,7 +4,7 @@
 //! bounds fall inside buckets. A cell is a bucket, or one half of a bucket that holds such a bound; so one
 //! look-up and one addition per I/O give both distributions exactly.
 
-use results::{BUCKETS, bucket_of};
+use fsdyno_results::{BUCKETS, bucket_of};
 
 /// Upper bounds of the coarse classes, exclusive, ns: 10 of ns, 10 of us, 11 of ms; the last class has none.
 const BOUNDS_NS: [u64; 31] = bounds_ns();

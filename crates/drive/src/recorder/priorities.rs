@@ -1,7 +1,7 @@
 //! Latencies by I/O priority: the priorities are known before the run.
 
-use job::{Direction, IoPriority, PerDirection};
-use results::PriorityRecord;
+use fsdyno_job::{Direction, IoPriority, PerDirection};
+use fsdyno_results::PriorityRecord;
 
 use super::{Distributed, Recorder, Stamps};
 

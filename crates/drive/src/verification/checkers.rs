@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use workload::{Expected, Mismatch, Op, Seal};
+use fsdyno_workload::{Expected, Mismatch, Op, Seal};
 
 /// A thread checks and nothing else.
 const STACK_BYTES: usize = 128 * 1024;
@@ -91,10 +91,10 @@ impl Checkers {
         let mut checkers = Checkers { desk: Arc::default(), threads: Vec::new() };
         for _ in 0..count {
             let (desk, mut seal, processors) = (Arc::clone(&checkers.desk), seal.clone(), processors.to_vec());
-            let started = os::thread::begin("verify", STACK_BYTES, move || {
+            let started = fsdyno_os::thread::begin("verify", STACK_BYTES, move || {
                 if !processors.is_empty() {
                     // Those that there are not were refused; where it is forbidden, any will do.
-                    let _ = os::thread::set_affinity(&processors);
+                    let _ = fsdyno_os::thread::set_affinity(&processors);
                 }
                 desk.check(&mut seal);
             });
@@ -145,13 +145,13 @@ impl Drop for Checkers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use workload::OpKind;
+    use fsdyno_workload::OpKind;
 
     const BLOCK: usize = 512;
 
     fn seal() -> Seal {
-        let verify = job::Verify { kind: job::VerifyKind::Crc32c, ..job::Verify::default() };
-        Seal::new(&verify, &job::Job::default().content, None, 1, 7)
+        let verify = fsdyno_job::Verify { kind: fsdyno_job::VerifyKind::Crc32c, ..fsdyno_job::Verify::default() };
+        Seal::new(&verify, &fsdyno_job::Job::default().content, None, 1, 7)
     }
 
     fn op(number: u64) -> Op {

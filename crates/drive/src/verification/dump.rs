@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use os::errno::reason;
-use os::files::{Readers, write_whole};
-use os::written;
-use workload::{Mismatch, Op, Seal};
+use fsdyno_os::errno::reason;
+use fsdyno_os::files::{Readers, write_whole};
+use fsdyno_os::written;
+use fsdyno_workload::{Mismatch, Op, Seal};
 
 /// Saves the interval that did not pass, and says where, in lines for the end of its message. `buffer` is the request,
 /// as the check left it; `place` and `ending` are what the names of the files begin and end with.
@@ -15,7 +15,7 @@ pub(super) fn dump(seal: &Seal, mismatch: &Mismatch, buffer: &[u8], op: &Op, pla
     let Some(received) = buffer.get(from..from + mismatch.length as usize) else { return String::new() };
     let as_read = seal.as_read(received, mismatch);
     let save = |what: &str, bytes: &[u8]| {
-        let path = format!("{}.{}.{what}{ending}", job::bytes::shown(place), mismatch.offset);
+        let path = format!("{}.{}.{what}{ending}", fsdyno_job::bytes::shown(place), mismatch.offset);
         match write_whole(&written::path(&path), Readers::ByUmask, bytes) {
             Ok(()) => format!("\n       {what} data dumped as {path}"),
             Err(error) => format!("\nopen verify buf file: {}", reason(&error)),

@@ -11,9 +11,9 @@ use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-use job::EngineName;
+use fsdyno_job::EngineName;
+use fsdyno_workload::{Op, OpKind};
 use rustix::io::ReadWriteFlags;
-use workload::{Op, OpKind};
 
 use self::abi::{COMMAND_DATA_SYNC, COMMAND_READ, COMMAND_SYNC, COMMAND_WRITE, Context, Event, Iocb};
 use self::threads::Threads;
@@ -25,9 +25,9 @@ use crate::completions::{append, spare_capacity};
 use crate::contract::{Completion, Engine, EngineError, Queued};
 use crate::setup::{EngineSetup, EngineSetupError};
 use crate::slot::Slot;
-use os::clock::RealClock;
-use os::files::OpenFile;
-use os::linux::files;
+use fsdyno_os::clock::RealClock;
+use fsdyno_os::files::OpenFile;
+use fsdyno_os::linux::files;
 
 /// Tries while the kernel has no room and nothing is in flight that could make some, one millisecond apart.
 const STARVED_TRIES_MAX: u32 = 1000;
@@ -166,7 +166,7 @@ impl<'a> Aio<'a> {
                 // No room in the context until something completes: the caller reaps, then submits again.
                 Ok(_) | Err(libc::EAGAIN) if self.in_flight > 0 => return Ok(0),
                 // Nothing can complete, so the kernel itself is short of something for the moment.
-                Ok(_) | Err(libc::EAGAIN) => os::clock::sleep(Duration::from_millis(1)),
+                Ok(_) | Err(libc::EAGAIN) => fsdyno_os::clock::sleep(Duration::from_millis(1)),
                 // A signal came first; nothing was taken.
                 Err(libc::EINTR) => {}
                 // Whatever else is wrong is wrong with the first request: it comes back with this errno.
@@ -426,19 +426,19 @@ mod tests {
             depth: 8,
             block_bytes_max: 4096,
             memory_align: 0,
-            memory: job::Memory::Anonymous,
+            memory: fsdyno_job::Memory::Anonymous,
             sync_range_flags: 0,
             offload: false,
             populated: false,
             discards_alone: false,
-            advice: os::files::Advice::Normal,
-            options: job::EngineOptions::default(),
+            advice: fsdyno_os::files::Advice::Normal,
+            options: fsdyno_job::EngineOptions::default(),
             clock: RealClock::shared(),
         }
     }
 
     fn open(path: &str) -> [OpenFile; 1] {
-        let mode = os::files::OpenMode::buffered(os::files::FileAccess::Read);
+        let mode = fsdyno_os::files::OpenMode::buffered(fsdyno_os::files::FileAccess::Read);
         [OpenFile::open(std::path::Path::new(path), mode).unwrap()]
     }
 

@@ -5,7 +5,7 @@
 use std::cell::Cell;
 use std::sync::{Once, OnceLock};
 
-use os::memory;
+use fsdyno_os::memory;
 
 /// A mapping of a file.
 #[derive(Clone, Copy, Debug)]

@@ -2,10 +2,10 @@
 
 use std::os::fd::{AsFd, BorrowedFd};
 
-use workload::{Op, OpKind};
+use fsdyno_workload::{Op, OpKind};
 
-use os::files::{FileKind, OpenFile};
-use os::linux::files;
+use fsdyno_os::files::{FileKind, OpenFile};
+use fsdyno_os::linux::files;
 
 /// A file as an engine sees it.
 #[derive(Clone, Copy, Debug)]

@@ -6,9 +6,9 @@
 
 use std::ptr::NonNull;
 
-use job::EngineName;
+use fsdyno_job::EngineName;
+use fsdyno_workload::{Op, OpKind};
 use rustix::mm::{Advice as MapAdvice, MapFlags, MsyncFlags, ProtFlags};
-use workload::{Op, OpKind};
 
 use super::bus::BusErrorWatch;
 use super::control::{self, Target};
@@ -17,9 +17,9 @@ use crate::contract::{Completion, Engine, EngineError, Queued};
 use crate::setup::{EngineSetup, EngineSetupError};
 use crate::shared::Mapped;
 use crate::slot::Slot;
-use os::clock::RealClock;
-use os::files::{Advice, FileAccess, OpenFile};
-use os::memory;
+use fsdyno_os::clock::RealClock;
+use fsdyno_os::files::{Advice, FileAccess, OpenFile};
+use fsdyno_os::memory;
 
 /// A synchronous engine that copies.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-use job::{EngineName, NetworkOptions, Protocol};
+use fsdyno_job::{EngineName, NetworkOptions, Protocol};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::sockopt::{self, Timeout};
@@ -60,7 +60,7 @@ impl Network {
         let options = &self.options;
         let socket = self.socket()?;
         if let Some(path) = options.path() {
-            net::bind(&socket, &SocketAddrUnix::new(os::written::path(path))?)?;
+            net::bind(&socket, &SocketAddrUnix::new(fsdyno_os::written::path(path))?)?;
         } else {
             let any = if options.protocol.is_v6() { "::" } else { "0.0.0.0" };
             sockopt::set_socket_reuseaddr(&socket, true)?;
@@ -111,7 +111,7 @@ impl Network {
         let socket = self.socket()?;
         sockopt::set_socket_timeout(&socket, Timeout::Send, Some(CONNECTING))?;
         if let Some(path) = options.path() {
-            net::connect(&socket, &SocketAddrUnix::new(os::written::path(path))?)?;
+            net::connect(&socket, &SocketAddrUnix::new(fsdyno_os::written::path(path))?)?;
             return Ok(socket);
         }
         let to = address(options.host.as_deref().unwrap_or_default(), options.port, options.protocol)?;
@@ -210,12 +210,12 @@ impl Drop for Network {
             // Datagrams get lost where a receiver is slow. One that hears none of these ends by its own size or time.
             for _ in 0..3 {
                 let _ = net::send(socket, &CLOSES, SendFlags::NOSIGNAL);
-                os::clock::sleep(Duration::from_millis(20));
+                fsdyno_os::clock::sleep(Duration::from_millis(20));
             }
         }
         if let Some(path) = self.options.path().filter(|_| self.options.listens()) {
             // It was made by this worker; left behind, it would be in the way of the next run.
-            let _ = rustix::fs::unlink(&*os::written::path(path));
+            let _ = rustix::fs::unlink(&*fsdyno_os::written::path(path));
         }
     }
 }

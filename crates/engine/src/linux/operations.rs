@@ -6,15 +6,15 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use job::{Direction, EngineName, StatCall};
+use fsdyno_job::{Direction, EngineName, StatCall};
+use fsdyno_workload::Op;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, StatxFlags};
 use rustix::io::Errno;
-use workload::Op;
 
 use crate::contract::OPERATION;
 use crate::setup::EngineSetup;
-use os::clock::Clock;
-use os::files::FileError;
+use fsdyno_os::clock::Clock;
+use fsdyno_os::files::FileError;
 
 /// What a renamed file's name ends in.
 const RENAMED: &str = ".renamed";

@@ -4,10 +4,10 @@
 use std::io::{IoSlice, IoSliceMut};
 use std::os::fd::BorrowedFd;
 
-use job::{Direction, EngineName, EngineOptions};
+use fsdyno_job::{Direction, EngineName, EngineOptions};
+use fsdyno_workload::{Op, OpKind};
 use rustix::fs::SeekFrom;
 use rustix::io::{Errno, ReadWriteFlags};
-use workload::{Op, OpKind};
 
 use super::control::{self, Target};
 use super::network::Network;
@@ -19,9 +19,9 @@ use crate::buffers::Arena;
 use crate::contract::{Completion, Engine, EngineError, Queued};
 use crate::setup::{EngineSetup, EngineSetupError};
 use crate::slot::Slot;
-use os::clock::RealClock;
-use os::files::OpenFile;
-use os::linux::files::uninterrupted;
+use fsdyno_os::clock::RealClock;
+use fsdyno_os::files::OpenFile;
+use fsdyno_os::linux::files::uninterrupted;
 
 /// RWF_DONTCACHE (Linux 6.14), which rustix does not name yet.
 pub(crate) const DONT_CACHE: u32 = 0x80;

@@ -1,7 +1,7 @@
 //! `cmdprio_percentage` and its companions: some requests have another I/O priority than their thread.
 
-use job::{EngineOptions, PerDirection, PriorityShare};
-use workload::Op;
+use fsdyno_job::{EngineOptions, PerDirection, PriorityShare};
+use fsdyno_workload::Op;
 
 /// Draws the priorities of requests.
 #[derive(Debug)]
@@ -60,8 +60,8 @@ impl Priorities {
 
 #[cfg(test)]
 mod tests {
-    use job::IoPriority;
-    use workload::OpKind;
+    use fsdyno_job::IoPriority;
+    use fsdyno_workload::OpKind;
 
     use super::*;
 

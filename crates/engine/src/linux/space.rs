@@ -2,12 +2,12 @@
 
 use std::os::fd::BorrowedFd;
 
-use job::EngineName;
+use fsdyno_job::EngineName;
+use fsdyno_workload::{Op, OpKind};
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
-use workload::{Op, OpKind};
 
-use os::linux::files::uninterrupted;
+use fsdyno_os::linux::files::uninterrupted;
 
 /// Reserves or cuts, and answers the bytes of the range, none of which moves.
 #[cold]

@@ -6,7 +6,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::pipe::{IoSliceRaw, PipeFlags, SpliceFlags};
 
-use os::linux::files::uninterrupted;
+use fsdyno_os::linux::files::uninterrupted;
 
 /// Bytes that go through the pipe at a time: what it holds unless told otherwise.
 const PART_BYTES: usize = 64 << 10;

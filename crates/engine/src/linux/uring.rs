@@ -11,10 +11,10 @@ use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
+use fsdyno_job::{EngineName, EngineOptions};
+use fsdyno_workload::{Op, OpKind};
 use io_uring::{EnterFlags, IoUring, opcode, squeue, types};
-use job::{EngineName, EngineOptions};
 use rustix::io::ReadWriteFlags;
-use workload::{Op, OpKind};
 
 use super::control::{self, Target};
 use super::positioned::{self, DONT_CACHE};
@@ -24,8 +24,8 @@ use crate::completions::{append, spare_capacity};
 use crate::contract::{Completion, Engine, EngineError, Queued};
 use crate::setup::{EngineSetup, EngineSetupError};
 use crate::slot::Slot;
-use os::clock::{Clock, RealClock};
-use os::files::{FileKind, OpenFile};
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_os::files::{FileKind, OpenFile};
 
 pub(crate) use ring::features;
 
@@ -238,7 +238,7 @@ impl<'a> Uring<'a> {
                 // Short of memory, or completions overflow: the caller reaps, then submits again.
                 Ok(_) | Err(libc::EAGAIN | libc::EBUSY) if self.submitted > self.reaped => return Ok(0),
                 // Nothing can complete, so the kernel itself is short of something for the moment.
-                Ok(_) | Err(libc::EAGAIN | libc::EBUSY) => os::clock::sleep(Duration::from_millis(1)),
+                Ok(_) | Err(libc::EAGAIN | libc::EBUSY) => fsdyno_os::clock::sleep(Duration::from_millis(1)),
                 // A signal came first; nothing was taken.
                 Err(libc::EINTR) => {}
                 Err(code) => return Err(EngineError { call: "io_uring_enter", code }),
@@ -335,7 +335,7 @@ impl<'a> Uring<'a> {
             if !self.submission_thread || self.ring.submission().is_empty() {
                 return;
             }
-            os::clock::sleep(Duration::from_micros(100));
+            fsdyno_os::clock::sleep(Duration::from_micros(100));
         }
     }
 

@@ -2,8 +2,8 @@
 
 use std::process::{Child, Command, Stdio};
 
-use os::clock::Clock;
-use os::process::{end_group, end_with_this_thread, lead_group, signal};
+use fsdyno_os::clock::Clock;
+use fsdyno_os::process::{end_group, end_with_this_thread, lead_group, signal};
 
 use crate::contract::FINISHED;
 
@@ -25,7 +25,7 @@ pub(super) struct Bursts {
 }
 
 impl Bursts {
-    pub(super) fn new(options: &job::Burn) -> Bursts {
+    pub(super) fn new(options: &fsdyno_job::Burn) -> Bursts {
         let numbers = vec![1; if options.sorts { NUMBERS } else { 0 }].into_boxed_slice();
         Bursts { length_ns: u64::from(options.burst_us) * 1000, numbers }
     }
@@ -75,12 +75,12 @@ fn sort_until(numbers: &mut [u32], over: impl Fn() -> bool) {
 /// The program of `exec`. It ends with its job: first by SIGTERM, after a time by SIGKILL.
 #[derive(Debug)]
 pub(super) struct Running {
-    options: job::Program,
+    options: fsdyno_job::Program,
     child: Option<Child>,
 }
 
 impl Running {
-    pub(super) fn new(options: &job::Program) -> Running {
+    pub(super) fn new(options: &fsdyno_job::Program) -> Running {
         Running { options: options.clone(), child: None }
     }
 
@@ -103,11 +103,13 @@ impl Running {
     }
 
     fn start(&self) -> std::io::Result<Child> {
-        let mut command = Command::new(os::written::os_string(&self.options.name));
-        command.args(self.options.arguments.split_ascii_whitespace().map(os::written::os_string)).stdin(Stdio::null());
+        let mut command = Command::new(fsdyno_os::written::os_string(&self.options.name));
+        command
+            .args(self.options.arguments.split_ascii_whitespace().map(fsdyno_os::written::os_string))
+            .stdin(Stdio::null());
         match &self.options.output {
             Some(name) => {
-                let file = |ending: &str| std::fs::File::create(os::written::path(&format!("{name}.{ending}")));
+                let file = |ending: &str| std::fs::File::create(fsdyno_os::written::path(&format!("{name}.{ending}")));
                 command.stdout(file("stdout")?).stderr(file("stderr")?);
             }
             // A document on stdout stays whole.
@@ -129,7 +131,7 @@ impl Drop for Running {
         }
         // What cannot be asked is ended below.
         let _ = signal(child.id(), libc::SIGTERM);
-        let clock = os::clock::RealClock::shared();
+        let clock = fsdyno_os::clock::RealClock::shared();
         let until_ns = clock.now_ns() + u64::from(self.options.grace_s) * 1_000_000_000;
         while !ended(child) && clock.now_ns() < until_ns {
             clock.sleep_until_ns(clock.now_ns() + END_LOOK_NS);

@@ -5,15 +5,15 @@ use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::fs::FileExt;
 
-use workload::{Op, OpKind};
+use fsdyno_workload::{Op, OpKind};
 
 use crate::buffers::{Arena, ArenaError};
 use crate::contract::{Completion, Engine, EngineError, Queued};
 use crate::setup::EngineSetup;
 use crate::slot::Slot;
-use os::clock::RealClock;
-use os::fd::AsFd;
-use os::files::OpenFile;
+use fsdyno_os::clock::RealClock;
+use fsdyno_os::fd::AsFd;
+use fsdyno_os::files::OpenFile;
 
 /// A synchronous engine. `queue` blocks until the transfer is over.
 #[derive(Debug)]

@@ -1,10 +1,10 @@
 //! Requests that move no data through a buffer: the syncs, carried out at once.
 
-use workload::{Op, OpKind};
+use fsdyno_workload::{Op, OpKind};
 
-use os::errno;
-use os::fd::BorrowedFd;
-use os::windows::files;
+use fsdyno_os::errno;
+use fsdyno_os::fd::BorrowedFd;
+use fsdyno_os::windows::files;
 
 /// Carries out a sync. Answers 0 or the negated error number.
 #[cold]

@@ -7,23 +7,23 @@
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::ptr::NonNull;
 
-use job::EngineName;
+use fsdyno_job::EngineName;
+use fsdyno_workload::{Op, OpKind};
 use windows_sys::Win32::System::Memory::{
     CreateFileMappingW, FILE_MAP_READ, FILE_MAP_WRITE, FlushViewOfFile, MEMORY_MAPPED_VIEW_ADDRESS, MapViewOfFile,
     PAGE_READONLY, PAGE_READWRITE, UnmapViewOfFile,
 };
-use workload::{Op, OpKind};
 
 use crate::buffers::Arena;
 use crate::contract::{Completion, Engine, Queued};
 use crate::setup::{EngineSetup, EngineSetupError};
 use crate::shared::Mapped;
 use crate::slot::Slot;
-use os::clock::RealClock;
-use os::errno;
-use os::fd::{AsFd, BorrowedFd};
-use os::files::{FileAccess, OpenFile};
-use os::windows::files;
+use fsdyno_os::clock::RealClock;
+use fsdyno_os::errno;
+use fsdyno_os::fd::{AsFd, BorrowedFd};
+use fsdyno_os::files::{FileAccess, OpenFile};
+use fsdyno_os::windows::files;
 
 /// A synchronous engine that copies.
 #[derive(Debug)]

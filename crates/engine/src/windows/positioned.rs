@@ -1,17 +1,17 @@
 //! One call per transfer, at an offset of its own: `psync`, `sync`.
 
-use workload::{Op, OpKind};
+use fsdyno_workload::{Op, OpKind};
 
-use os::fd::{AsFd, BorrowedFd};
-use os::windows::files;
+use fsdyno_os::fd::{AsFd, BorrowedFd};
+use fsdyno_os::windows::files;
 
 use super::control;
 use crate::buffers::{Arena, ArenaError};
 use crate::contract::{Completion, Engine, Queued};
 use crate::setup::EngineSetup;
 use crate::slot::Slot;
-use os::clock::RealClock;
-use os::files::OpenFile;
+use fsdyno_os::clock::RealClock;
+use fsdyno_os::files::OpenFile;
 
 /// A synchronous engine. `queue` blocks until the transfer is over.
 #[derive(Debug)]

@@ -9,7 +9,8 @@ use std::mem::{ManuallyDrop, size_of};
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::time::Duration;
 
-use job::EngineName;
+use fsdyno_job::EngineName;
+use fsdyno_workload::{Op, OpKind};
 use windows_sys::Win32::Foundation::{
     ERROR_HANDLE_EOF, ERROR_IO_PENDING, ERROR_NO_SYSTEM_RESOURCES, ERROR_WORKING_SET_QUOTA, INVALID_HANDLE_VALUE,
     STATUS_END_OF_FILE, WAIT_TIMEOUT,
@@ -22,12 +23,11 @@ use windows_sys::Win32::System::IO::{
 };
 use windows_sys::Win32::System::Threading::INFINITE;
 use windows_sys::Win32::System::WindowsProgramming::FILE_SKIP_COMPLETION_PORT_ON_SUCCESS;
-use workload::{Op, OpKind};
 
-use os::errno;
-use os::fd::AsFd;
-use os::windows::SHARED;
-use os::windows::files;
+use fsdyno_os::errno;
+use fsdyno_os::fd::AsFd;
+use fsdyno_os::windows::SHARED;
+use fsdyno_os::windows::files;
 
 use super::control;
 use crate::buffers::Arena;
@@ -35,8 +35,8 @@ use crate::completions::{append, spare_capacity};
 use crate::contract::{Completion, Engine, EngineError, Queued};
 use crate::setup::{EngineSetup, EngineSetupError};
 use crate::slot::Slot;
-use os::clock::{Clock, RealClock};
-use os::files::OpenFile;
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_os::files::OpenFile;
 
 /// How long requests in flight are waited for when the engine ends.
 const CANCEL_WAIT: Duration = Duration::from_secs(2);

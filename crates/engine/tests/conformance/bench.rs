@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use engine::{
+use fsdyno_engine::{
     Completion, Engine, EngineSetup, EngineSetupError, EngineVisitor, Names, Queued, Slot, Slots, with_engine,
 };
-use job::{EngineName, EngineOptions, Memory};
-use os::clock::RealClock;
-use os::files::{Advice, FileAccess, OpenFile, OpenMode};
-use workload::{Op, OpKind};
+use fsdyno_job::{EngineName, EngineOptions, Memory};
+use fsdyno_os::clock::RealClock;
+use fsdyno_os::files::{Advice, FileAccess, OpenFile, OpenMode};
+use fsdyno_workload::{Op, OpKind};
 
 /// Bytes of a block.
 pub(crate) const BLOCK: u64 = 8192;
@@ -109,7 +109,8 @@ impl TestFile {
     pub(crate) fn with<V: EngineVisitor>(&self, spec: &Spec, visitor: V) -> Result<V::Output, String> {
         let setup = self.setup(spec);
         #[cfg(unix)]
-        let made = if spec.posix { engine::unix::with_engine(&setup, visitor) } else { with_engine(&setup, visitor) };
+        let made =
+            if spec.posix { fsdyno_engine::unix::with_engine(&setup, visitor) } else { with_engine(&setup, visitor) };
         #[cfg(not(unix))]
         let made = with_engine(&setup, visitor);
         made.map_err(|error| match error {

@@ -1,10 +1,10 @@
 //! What every engine must do.
 
-use engine::{Engine, EngineVisitor, Slot, Slots};
-use os::clock::Clock;
-use os::errno::{EACCES, EBADF, ECANCELED, EOPNOTSUPP};
-use os::files::OpenFile;
-use workload::{Op, OpKind};
+use fsdyno_engine::{Engine, EngineVisitor, Slot, Slots};
+use fsdyno_os::clock::Clock;
+use fsdyno_os::errno::{EACCES, EBADF, ECANCELED, EOPNOTSUPP};
+use fsdyno_os::files::OpenFile;
+use fsdyno_workload::{Op, OpKind};
 
 use super::bench::{BLOCK, BLOCKS, PATIENCE, READ_ONLY, Spec, TAIL, TestFile, Worker, fresh, op};
 

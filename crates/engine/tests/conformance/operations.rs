@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use engine::{Engine, EngineSetup, EngineVisitor, Names, OPERATION, Slots, with_engine};
-use job::{Direction, EngineName, StatCall};
-use os::errno::{EEXIST, ENOENT};
-use workload::{Op, OpKind};
+use fsdyno_engine::{Engine, EngineSetup, EngineVisitor, Names, OPERATION, Slots, with_engine};
+use fsdyno_job::{Direction, EngineName, StatCall};
+use fsdyno_os::errno::{EEXIST, ENOENT};
+use fsdyno_workload::{Op, OpKind};
 
 use super::bench::{BLOCK, BLOCKS, Spec, TestFile, Worker, op};
 

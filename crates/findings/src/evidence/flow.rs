@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use results::Node;
-use results::ReadWrite;
-use results::evidence::{
+use fsdyno_results::Node;
+use fsdyno_results::ReadWrite;
+use fsdyno_results::evidence::{
     BlockDevice, DeviceCounters, Layer, LayerCounters, Ledger, LedgerSample, NfsOperation, ProcessCounters,
     SocketCounters, StorageClass,
 };
 
 use super::moved::{self, Moved};
 use super::row::{Done, FuseBackend, Row};
-use results::Transfer;
+use fsdyno_results::Transfer;
 
 /// Differences between the first and the last sample of a stage.
 pub(crate) struct Flow<'r> {

@@ -2,9 +2,9 @@
 //! the daemon of its mount, the pages of its image. The counter of a whole device has others' bytes too: it is an upper
 //! bound, and where others used the device nothing follows from what it delivered.
 
-use job::EngineName;
-use results::evidence::{CacheCounters, Layer, LayerCounters, LayerKind, LedgerSample, StorageClass};
-use results::{Node, ReadWrite, Transfer};
+use fsdyno_job::EngineName;
+use fsdyno_results::evidence::{CacheCounters, Layer, LayerCounters, LayerKind, LedgerSample, StorageClass};
+use fsdyno_results::{Node, ReadWrite, Transfer};
 
 use super::flow::{Flow, Queue, connected};
 use super::row::{FuseBackend, Row};

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use job::EngineName;
-use results::evidence::{DirectIo, InMemory, Layer, Storage, StorageClass};
-use results::{Access, Direction, DirectionRecord, JobRecord, Latency, Node, Transfer};
+use fsdyno_job::EngineName;
+use fsdyno_results::evidence::{DirectIo, InMemory, Layer, Storage, StorageClass};
+use fsdyno_results::{Access, Direction, DirectionRecord, JobRecord, Latency, Node, Transfer};
 
 /// A run shorter than this cannot be judged by its counters: a sampler's look is some ms off.
 const JUDGEABLE_MS: u64 = 200;

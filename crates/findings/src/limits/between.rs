@@ -1,8 +1,8 @@
 //! Server against client: the same plan on the server's own filesystem and on a client's mount. The additional latency
 //! on the client is that of network and protocol; the mount's counters show which.
 
-use results::RunRecord;
-use text::quantity::{by_mean, bytes_per_s, latency};
+use fsdyno_results::RunRecord;
+use fsdyno_text::quantity::{by_mean, bytes_per_s, latency};
 
 use super::network::{NfsTimes, ROUND_TRIPS, link_rates, nfs_times};
 use super::{direction, machine_busy, mean_latency_ns, median_latency_ns};

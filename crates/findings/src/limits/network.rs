@@ -3,7 +3,7 @@
 use super::phrase::{Phrase, latency, rate as per_s};
 use super::{Limit, Limiter, direction};
 use crate::evidence::{Flow, Row, Transfer};
-use results::evidence::NfsOperation;
+use fsdyno_results::evidence::NfsOperation;
 
 /// The link is the limit from this share of its speed on: headers and acknowledgements take the rest.
 pub(super) const LINK_FILLED: f64 = 0.85;

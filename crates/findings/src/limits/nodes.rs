@@ -1,7 +1,7 @@
 //! What limits a run: its node, or several together.
 
-use results::RunRecord;
-use stats::sort;
+use fsdyno_results::RunRecord;
+use fsdyno_stats::sort;
 
 use super::network::{LINK_FILLED, link_rates};
 use super::phrase::{Phrase, count, rate};

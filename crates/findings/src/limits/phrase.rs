@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use text::quantity;
+use fsdyno_text::quantity;
 
 /// Words with figures in them.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! What limits the tests of a study, of each target by itself: tests with the same limit together.
 
-use results::{Study, TestRounds};
-use stats::sort;
+use fsdyno_results::{Study, TestRounds};
+use fsdyno_stats::sort;
 
 use super::{Limit, Limiter, Phrase, of_run};
 

@@ -1,7 +1,7 @@
 //! The passes of a phase on several nodes: each node is judged by what it saw itself, and all of them beside each other.
 
-use results::{Finding, Node, PhaseRecord, Row, RunRecord};
-use stats::sort;
+use fsdyno_results::{Finding, Node, PhaseRecord, Row, RunRecord};
+use fsdyno_stats::sort;
 
 use super::judged;
 use crate::between;
@@ -52,7 +52,8 @@ impl<'a> OnNode<'a> {
 fn records(run: &RunRecord) -> impl Iterator<Item = (&Node, PhaseRecord)> {
     run.jobs.iter().filter_map(|job| {
         let node = run.nodes.get(job.node)?;
-        let sum = |of: fn(&results::DirectionRecord) -> u64| job.directions.iter().map(|(_, moved)| of(moved)).sum();
+        let sum =
+            |of: fn(&fsdyno_results::DirectionRecord) -> u64| job.directions.iter().map(|(_, moved)| of(moved)).sum();
         let span = node.part.as_ref().and_then(|part| part.spans.first());
         let of_clock_ms = job.directions.iter().map(|(_, moved)| moved.runtime_ms).max().unwrap_or(0);
         let of_span = span.map(|span| span.end_ns.saturating_sub(span.start_ns));

@@ -1,6 +1,6 @@
 //! T7: a rate above the speed of the link.
 
-use results::{Finding, ReadWrite, Severity};
+use fsdyno_results::{Finding, ReadWrite, Severity};
 
 use crate::evidence::{Evidence, Transfer};
 use crate::explanation::Explanation;

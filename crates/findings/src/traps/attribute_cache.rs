@@ -1,7 +1,7 @@
 //! T9: file attributes from the client's cache.
 
-use results::evidence::{StorageClass, WireCounters};
-use results::{Finding, PhaseRecord, Severity};
+use fsdyno_results::evidence::{StorageClass, WireCounters};
+use fsdyno_results::{Finding, PhaseRecord, Severity};
 
 use crate::evidence::Evidence;
 use crate::explanation::Explanation;

@@ -1,7 +1,7 @@
 //! T15: a fast beginning on burst credit.
 
-use results::{Finding, Severity};
-use stats::{Sensitivity, change_point};
+use fsdyno_results::{Finding, Severity};
+use fsdyno_stats::{Sensitivity, change_point};
 
 use super::throttled::limited_later;
 use super::writes_in_memory::without_sync;

@@ -1,6 +1,6 @@
 //! T38: one node reads much faster than the others.
 
-use results::{Finding, RunRecord, Severity};
+use fsdyno_results::{Finding, RunRecord, Severity};
 
 use crate::between::{Everywhere, jobs_everywhere};
 use crate::explanation::Explanation;

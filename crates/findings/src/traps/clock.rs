@@ -1,6 +1,6 @@
 //! T21: a clock that is slow to read, or drifts.
 
-use results::{Finding, Severity};
+use fsdyno_results::{Finding, Severity};
 
 use crate::evidence::{Evidence, Row};
 use crate::explanation::Explanation;

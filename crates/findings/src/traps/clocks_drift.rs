@@ -1,6 +1,6 @@
 //! T41: the clocks of nodes moved apart during the run.
 
-use results::{ActiveWindow, Finding, Node, RunRecord, Severity};
+use fsdyno_results::{ActiveWindow, Finding, Node, RunRecord, Severity};
 
 use crate::explanation::Explanation;
 use crate::report::Report;

@@ -1,7 +1,7 @@
 //! T17: data that are compressed on the way to storage.
 
-use results::evidence::{FileState, StorageClass};
-use results::{Finding, Row as StudyRow, Severity, Target};
+use fsdyno_results::evidence::{FileState, StorageClass};
+use fsdyno_results::{Finding, Row as StudyRow, Severity, Target};
 
 use super::writes_in_memory::without_sync;
 use super::wrote_elsewhere::{compresses, dirty_and_written, missing};

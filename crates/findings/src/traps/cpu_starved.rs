@@ -1,6 +1,6 @@
 //! T20, second form: I/O threads waited for a CPU.
 
-use results::{Finding, Severity};
+use fsdyno_results::{Finding, Severity};
 
 use crate::evidence::{Evidence, Flow, Row, Stage};
 use crate::explanation::Explanation;
@@ -128,7 +128,7 @@ pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
 }
 
 /// CPUs that others used while a command ran, or that it was kept from.
-pub(crate) fn of_command(row: &results::Row) -> Option<Finding> {
+pub(crate) fn of_command(row: &fsdyno_results::Row) -> Option<Finding> {
     /// The machine is busy from this share of its CPU time on, and others are the reason with this one.
     const BUSY: f64 = 0.9;
     const OTHERS: f64 = 0.25;
@@ -163,7 +163,7 @@ pub(crate) fn of_command(row: &results::Row) -> Option<Finding> {
 }
 
 /// A single process that computed all the time had a CPU of its own, whatever others did.
-fn was_never_waiting(phase: &results::PhaseRecord) -> bool {
+fn was_never_waiting(phase: &fsdyno_results::PhaseRecord) -> bool {
     const COMPUTED: f64 = 0.95;
     phase.cpu_ns <= phase.elapsed_ns && phase.cpu_ns as f64 >= phase.elapsed_ns as f64 * COMPUTED
 }
@@ -273,7 +273,7 @@ fn grown(end: Option<u64>, begin: Option<u64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use results::{PhaseRecord, TreeRecord};
+    use fsdyno_results::{PhaseRecord, TreeRecord};
 
     use super::*;
 
@@ -288,7 +288,7 @@ mod tests {
             machine_steal_ns: Some(ns(stolen)),
             ..TreeRecord::default()
         };
-        let row = results::Row { phase: Some(phase), tree: Some(tree), ..results::Row::default() };
+        let row = fsdyno_results::Row { phase: Some(phase), tree: Some(tree), ..fsdyno_results::Row::default() };
         of_command(&row).map(|finding| finding.cause)
     }
 

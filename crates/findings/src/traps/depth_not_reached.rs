@@ -1,8 +1,8 @@
 //! T3: fewer requests in flight than iodepth.
 
-use job::EngineName;
-use results::evidence::StorageClass;
-use results::{Finding, Severity};
+use fsdyno_job::EngineName;
+use fsdyno_results::evidence::StorageClass;
+use fsdyno_results::{Finding, Severity};
 
 use super::cpu_starved::Quota;
 use super::throttled::limited;

@@ -1,7 +1,7 @@
 //! T5: O_DIRECT that was accepted, but had no effect.
 
-use results::evidence::StorageClass;
-use results::{Finding, Severity};
+use fsdyno_results::evidence::StorageClass;
+use fsdyno_results::{Finding, Severity};
 
 use super::thin_blocks::has_gaps;
 use crate::evidence::{BYTES_MIN, Evidence, Flow, Row, Stage};

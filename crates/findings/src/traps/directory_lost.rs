@@ -1,6 +1,6 @@
 //! T31: the directory of the run was removed during the run.
 
-use results::{DIRECTORY_LOST, Finding, Severity};
+use fsdyno_results::{DIRECTORY_LOST, Finding, Severity};
 
 use crate::evidence::Evidence;
 use crate::explanation::Explanation;
@@ -20,9 +20,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
 };
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let lost = |note: &&results::Note| note.id == DIRECTORY_LOST && evidence.concerns(note.node.as_deref());
+    let lost = |note: &&fsdyno_results::Note| note.id == DIRECTORY_LOST && evidence.concerns(note.node.as_deref());
     let notes = evidence.record.notes.iter().filter(lost);
-    let report = |note: &results::Note| {
+    let report = |note: &fsdyno_results::Note| {
         let report = Report::of_run(DIRECTORY_LOST, Severity::Invalid);
         report.says(note.text.clone(), "find what removes files there, and run the command again")
     };

@@ -1,7 +1,7 @@
 //! T16: a rate that has not settled.
 
-use results::{Finding, Severity};
-use stats::{Sensitivity, change_point, drift, median};
+use fsdyno_results::{Finding, Severity};
+use fsdyno_stats::{Sensitivity, change_point, drift, median};
 
 use super::throttled::limited_later;
 use crate::evidence::{Evidence, Row};

@@ -1,7 +1,7 @@
 //! T11: a working set that fits in memory.
 
-use results::evidence::StorageClass;
-use results::{Finding, Severity};
+use fsdyno_results::evidence::StorageClass;
+use fsdyno_results::{Finding, Severity};
 
 use super::page_cache::READ_ONCE;
 use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};

@@ -1,7 +1,7 @@
 //! T27: other programs used the storage.
 
-use results::evidence::{Layer, StorageClass};
-use results::{Finding, ReadWrite, Severity};
+use fsdyno_results::evidence::{Layer, StorageClass};
+use fsdyno_results::{Finding, ReadWrite, Severity};
 
 use crate::evidence::{Evidence, Flow, Row, Stage};
 use crate::explanation::Explanation;
@@ -101,7 +101,7 @@ fn below(stage: &Stage<'_>, flow: &Flow<'_>, device: &Layer) -> Option<(String, 
 }
 
 /// What the devices did while a command ran, beyond what was asked for on its behalf, and before it began.
-pub(crate) fn of_command(row: &results::Row) -> Option<Finding> {
+pub(crate) fn of_command(row: &fsdyno_results::Row) -> Option<Finding> {
     let (tree, phase) = (row.tree.as_ref()?, row.phase.as_ref()?);
     let (device, own) = (tree.during.devices.value()?.bytes, tree.storage_bytes?);
     let found = |name: &'static str, value: f64, unit, cause: String| {
@@ -183,8 +183,8 @@ pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use results::evidence::Seen;
-    use results::{DeviceWork, PhaseRecord, StorageTraffic, TreeRecord};
+    use fsdyno_results::evidence::Seen;
+    use fsdyno_results::{DeviceWork, PhaseRecord, StorageTraffic, TreeRecord};
 
     use super::*;
 
@@ -205,7 +205,8 @@ mod tests {
             ..TreeRecord::default()
         };
         let phase = PhaseRecord { elapsed_ns: 1_000_000_000, ..PhaseRecord::default() };
-        of_command(&results::Row { phase: Some(phase), tree: Some(tree), ..results::Row::default() }).is_some()
+        of_command(&fsdyno_results::Row { phase: Some(phase), tree: Some(tree), ..fsdyno_results::Row::default() })
+            .is_some()
     }
 
     #[test]

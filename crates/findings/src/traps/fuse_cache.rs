@@ -1,7 +1,7 @@
 //! T6: a FUSE daemon's local cache.
 
-use results::evidence::StorageClass;
-use results::{Finding, ReadWrite, Severity};
+use fsdyno_results::evidence::StorageClass;
+use fsdyno_results::{Finding, ReadWrite, Severity};
 
 use crate::evidence::{BYTES_MIN, Evidence, Flow, FuseBackend, Row, Stage, Transfer, connected};
 use crate::explanation::Explanation;

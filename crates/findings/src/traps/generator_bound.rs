@@ -1,7 +1,7 @@
 //! T20: the generator was the limit.
 
-use results::evidence::StorageClass;
-use results::{Finding, Severity};
+use fsdyno_results::evidence::StorageClass;
+use fsdyno_results::{Finding, Severity};
 
 use crate::evidence::{Evidence, Row};
 use crate::explanation::Explanation;

@@ -1,8 +1,8 @@
 //! T12: a cache below the devices of this machine.
 
-use results::evidence::{BlockDevice, Layer, LayerKind, StorageClass};
-use results::{Finding, ReadWrite, Severity};
-use stats::{ChangePoint, Sensitivity, change_point};
+use fsdyno_results::evidence::{BlockDevice, Layer, LayerKind, StorageClass};
+use fsdyno_results::{Finding, ReadWrite, Severity};
+use fsdyno_stats::{ChangePoint, Sensitivity, change_point};
 
 use crate::evidence::{BYTES_MIN, Evidence, Flow, Moved, Row, Stage, Transfer};
 use crate::explanation::Explanation;

@@ -1,7 +1,7 @@
 //! T19: sections that ran at the same time.
 
-use results::evidence::StorageClass;
-use results::{Finding, JobRecord, Severity};
+use fsdyno_results::evidence::StorageClass;
+use fsdyno_results::{Finding, JobRecord, Severity};
 
 use crate::evidence::{Evidence, Row, Stage};
 use crate::explanation::Explanation;
@@ -66,7 +66,7 @@ fn same_storage(row: &Row<'_>, other: &Row<'_>) -> bool {
     let folder = |row: &Row<'_>| row.first().plan.files.first()?.rsplit_once('/').map(|(folder, _)| folder.to_owned());
     match (row.storage, other.storage) {
         (Some(storage), Some(other)) => {
-            let device = |storage: &results::evidence::Storage| storage.mount.value().map(|mount| mount.device);
+            let device = |storage: &fsdyno_results::evidence::Storage| storage.mount.value().map(|mount| mount.device);
             std::ptr::eq(storage, other) || device(storage).is_some_and(|one| device(other) == Some(one))
         }
         _ => folder(row).is_some_and(|one| folder(other) == Some(one)),

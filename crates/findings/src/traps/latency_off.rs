@@ -1,6 +1,6 @@
 //! T30: latency was switched off.
 
-use results::{Finding, Severity};
+use fsdyno_results::{Finding, Severity};
 
 use crate::evidence::Evidence;
 use crate::explanation::Explanation;

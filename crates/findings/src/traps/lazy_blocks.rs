@@ -1,6 +1,6 @@
 //! T14: blocks that are fetched when they are first read.
 
-use results::{Finding, Severity};
+use fsdyno_results::{Finding, Severity};
 
 use super::host_cache::{delivered_directly, second_pass};
 use crate::evidence::Evidence;

@@ -1,6 +1,6 @@
 //! T47: a timed command left processes running.
 
-use results::{Finding, Row, Severity};
+use fsdyno_results::{Finding, Row, Severity};
 
 use crate::explanation::Explanation;
 use crate::report::Report;

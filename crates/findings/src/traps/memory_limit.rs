@@ -1,6 +1,6 @@
 //! T45: the control group's memory limit evicted what was read.
 
-use results::{Finding, Severity};
+use fsdyno_results::{Finding, Severity};
 
 use crate::evidence::{Evidence, Flow, Row};
 use crate::explanation::Explanation;

@@ -1,7 +1,7 @@
 //! T42: files that lie in the memory of this machine, and not on a disk.
 
-use results::evidence::{InMemory, Storage, StorageClass};
-use results::{Finding, Severity};
+use fsdyno_results::evidence::{InMemory, Storage, StorageClass};
+use fsdyno_results::{Finding, Severity};
 
 use crate::evidence::{Evidence, FilesOn, Row};
 use crate::explanation::Explanation;

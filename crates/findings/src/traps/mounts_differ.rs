@@ -1,8 +1,8 @@
 //! T40: a node has the storage mounted in another way than the others.
 
-use results::evidence::{Mount, StorageClass};
-use results::{Finding, Node, RunRecord, Severity};
-use stats::sort;
+use fsdyno_results::evidence::{Mount, StorageClass};
+use fsdyno_results::{Finding, Node, RunRecord, Severity};
+use fsdyno_stats::sort;
 
 use crate::explanation::Explanation;
 use crate::report::Report;

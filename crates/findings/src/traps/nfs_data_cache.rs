@@ -1,7 +1,7 @@
 //! T8: NFS data from the client's page cache.
 
-use results::evidence::StorageClass;
-use results::{Finding, Severity};
+use fsdyno_results::evidence::StorageClass;
+use fsdyno_results::{Finding, Severity};
 
 use crate::evidence::{BYTES_MIN, Evidence};
 use crate::explanation::Explanation;

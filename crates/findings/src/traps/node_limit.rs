@@ -1,6 +1,6 @@
 //! T39: a node's own CPU or link is the limit, and not the storage.
 
-use results::{Finding, RunRecord, Severity};
+use fsdyno_results::{Finding, RunRecord, Severity};
 
 use crate::evidence::Evidence;
 use crate::explanation::Explanation;

@@ -1,7 +1,7 @@
 //! T33: no counter shows whether requests reached the storage.
 
-use results::evidence::{Layer, Seen, StorageClass};
-use results::{Finding, ReadWrite, Severity};
+use fsdyno_results::evidence::{Layer, Seen, StorageClass};
+use fsdyno_results::{Finding, ReadWrite, Severity};
 
 use super::too_short::is_too_short;
 use super::writes_in_memory::without_sync;

@@ -1,7 +1,7 @@
 //! T2: reads answered from the page cache.
 
-use results::evidence::StorageClass;
-use results::{Finding, PhaseRecord, Severity};
+use fsdyno_results::evidence::StorageClass;
+use fsdyno_results::{Finding, PhaseRecord, Severity};
 
 use super::compressible_data::only_by_encoding;
 use crate::evidence::{BYTES_MIN, Evidence, Flow, Row, Stage, Transfer};

@@ -1,6 +1,6 @@
 //! T36: the ranks did not run at the same time.
 
-use results::{ActiveWindow, Finding, RunRecord, Severity};
+use fsdyno_results::{ActiveWindow, Finding, RunRecord, Severity};
 
 use crate::explanation::Explanation;
 use crate::report::Report;

@@ -1,6 +1,6 @@
 //! T35: ranks of the run have no results.
 
-use results::{Finding, RunRecord, Severity};
+use fsdyno_results::{Finding, RunRecord, Severity};
 
 use crate::explanation::Explanation;
 use crate::report::Report;

@@ -1,6 +1,6 @@
 //! T50: a replay that is later than its log.
 
-use results::{Finding, Latency, Severity};
+use fsdyno_results::{Finding, Latency, Severity};
 
 use crate::evidence::{Evidence, Row};
 use crate::explanation::Explanation;

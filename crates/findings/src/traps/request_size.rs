@@ -1,7 +1,7 @@
 //! T28: requests that reached the storage in another size.
 
-use results::evidence::StorageClass;
-use results::{Finding, Severity};
+use fsdyno_results::evidence::StorageClass;
+use fsdyno_results::{Finding, Severity};
 
 use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
 use crate::explanation::Explanation;

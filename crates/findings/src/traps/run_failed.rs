@@ -1,6 +1,6 @@
 //! T43: a job that ended with an error.
 
-use results::{Finding, RANKS_APART, Severity};
+use fsdyno_results::{Finding, RANKS_APART, Severity};
 
 use crate::evidence::Evidence;
 use crate::explanation::Explanation;

@@ -1,7 +1,7 @@
 //! T46: what a server does with data that it has acknowledged.
 
-use results::evidence::StorageClass;
-use results::{Finding, Severity};
+use fsdyno_results::evidence::StorageClass;
+use fsdyno_results::{Finding, Severity};
 
 use crate::evidence::{Evidence, Row};
 use crate::explanation::Explanation;

@@ -1,7 +1,7 @@
 //! T51: first writes to blocks that a file shares with its copies.
 
-use results::evidence::Layer;
-use results::{Finding, Severity, Transfer};
+use fsdyno_results::evidence::Layer;
+use fsdyno_results::{Finding, Severity, Transfer};
 
 use crate::evidence::{Evidence, Row};
 use crate::explanation::Explanation;

@@ -1,7 +1,7 @@
 //! T18: several jobs on the same bytes.
 
-use results::evidence::StorageClass;
-use results::{Finding, JobRecord, Severity};
+use fsdyno_results::evidence::StorageClass;
+use fsdyno_results::{Finding, JobRecord, Severity};
 
 use crate::evidence::{BYTES_MIN, Evidence, Flow, Row, Stage};
 use crate::explanation::Explanation;

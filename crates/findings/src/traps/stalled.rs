@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use results::{Finding, JobRecord, Severity};
+use fsdyno_results::{Finding, JobRecord, Severity};
 
 use crate::evidence::{Evidence, Row, Stage};
 use crate::explanation::Explanation;
@@ -86,7 +86,7 @@ fn quiet(worker: &JobRecord) -> Vec<Span> {
     }
     let ends: Vec<(u64, u64)> = windows.into_iter().collect();
     let mut lengths: Vec<u64> = ends.windows(2).map(|two| two[1].0 - two[0].0).collect();
-    stats::sort::by(&mut lengths, Ord::cmp);
+    fsdyno_stats::sort::by(&mut lengths, Ord::cmp);
     let Some(usual_ms) = lengths.get(lengths.len() / 2).copied() else { return Vec::new() };
     let mut spans: Vec<Span> = Vec::new();
     for two in ends.windows(2) {

@@ -1,7 +1,7 @@
 //! T32: a sync that returned before the data were stored.
 
-use results::evidence::{Storage, StorageClass};
-use results::{Finding, Severity};
+use fsdyno_results::evidence::{Storage, StorageClass};
+use fsdyno_results::{Finding, Severity};
 
 use crate::evidence::{BYTES_MIN, Evidence, Flow, Row, Stage};
 use crate::explanation::Explanation;

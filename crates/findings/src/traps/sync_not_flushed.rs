@@ -1,7 +1,7 @@
 //! T44: syncs that never told the device to empty its write cache.
 
-use results::evidence::{BlockDevice, Layer, LedgerSample, Storage, StorageClass};
-use results::{Finding, PhaseConditions, Severity};
+use fsdyno_results::evidence::{BlockDevice, Layer, LedgerSample, Storage, StorageClass};
+use fsdyno_results::{Finding, PhaseConditions, Severity};
 
 use crate::evidence::{Evidence, Flow, Row};
 use crate::explanation::Explanation;

@@ -1,7 +1,7 @@
 //! T13: blocks of a device that were never written.
 
-use results::evidence::{Gap, Image, Layer, LayerKind, StorageClass};
-use results::{Finding, Severity};
+use fsdyno_results::evidence::{Gap, Image, Layer, LayerKind, StorageClass};
+use fsdyno_results::{Finding, Severity};
 
 use crate::evidence::{Evidence, Row, Stage, Transfer};
 use crate::explanation::Explanation;

@@ -1,8 +1,8 @@
 //! T25: a limit held the rate at a fixed level.
 
-use results::evidence::StorageClass;
-use results::{Finding, Severity};
-use stats::{flat_plateau, median};
+use fsdyno_results::evidence::StorageClass;
+use fsdyno_results::{Finding, Severity};
+use fsdyno_stats::{flat_plateau, median};
 
 use crate::evidence::{Done, Evidence, Row, Stage, Transfer};
 use crate::explanation::Explanation;

@@ -1,8 +1,8 @@
 //! T26, second form: too noisy for a conclusion.
 
-use results::evidence::StorageClass;
-use results::{Finding, Severity};
-use stats::{coefficient_of_variation, median, median_absolute_deviation};
+use fsdyno_results::evidence::StorageClass;
+use fsdyno_results::{Finding, Severity};
+use fsdyno_stats::{coefficient_of_variation, median, median_absolute_deviation};
 
 use super::throttled::limited_later;
 use crate::evidence::Evidence;

@@ -1,6 +1,6 @@
 //! T26: too short for a conclusion.
 
-use results::{Finding, Severity};
+use fsdyno_results::{Finding, Severity};
 
 use crate::evidence::Evidence;
 use crate::explanation::Explanation;

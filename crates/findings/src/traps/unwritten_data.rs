@@ -1,7 +1,7 @@
 //! T1: reads of blocks that were never written.
 
-use results::evidence::FileState;
-use results::{Finding, Severity};
+use fsdyno_results::evidence::FileState;
+use fsdyno_results::{Finding, Severity};
 
 use crate::evidence::{Evidence, Moved};
 use crate::explanation::Explanation;

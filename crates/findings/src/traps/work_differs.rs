@@ -1,8 +1,8 @@
 //! T48: a timed command did not do the same everywhere.
 
-use results::evidence::StorageClass;
-use results::{Finding, Severity, Study, TreeRecord};
-use stats::median;
+use fsdyno_results::evidence::StorageClass;
+use fsdyno_results::{Finding, Severity, Study, TreeRecord};
+use fsdyno_stats::median;
 
 use crate::explanation::Explanation;
 use crate::report::Report;
@@ -91,7 +91,7 @@ pub(crate) fn find(study: &Study) -> Vec<(usize, Finding)> {
 
 #[cfg(test)]
 mod tests {
-    use results::{Question, ReadWrite, Row, RunRecord, Target};
+    use fsdyno_results::{Question, ReadWrite, Row, RunRecord, Target};
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! T4: writes that were still in memory when the run ended.
 
-use results::evidence::StorageClass;
-use results::{Finding, Severity};
+use fsdyno_results::evidence::StorageClass;
+use fsdyno_results::{Finding, Severity};
 
 use crate::evidence::{BYTES_MIN, Evidence, Flow, Row, Stage, Transfer};
 use crate::explanation::Explanation;
@@ -100,7 +100,7 @@ fn before_verification(stage: &Stage<'_>) -> Option<u64> {
 
 /// Pages of the files that the run made dirty and left so.
 fn dirty_pages(flow: &Flow<'_>, class: StorageClass, written: u64) -> Option<(u64, String)> {
-    let pages = |sample: &results::evidence::LedgerSample| {
+    let pages = |sample: &fsdyno_results::evidence::LedgerSample| {
         let cache = sample.cache.value()?;
         Some(cache.dirty_bytes?.saturating_add(cache.writeback_bytes.unwrap_or(0)))
     };

@@ -1,7 +1,7 @@
 //! T49: a timed command wrote on other storage than its place.
 
-use results::evidence::StorageClass;
-use results::{Finding, Row, Severity, Target};
+use fsdyno_results::evidence::StorageClass;
+use fsdyno_results::{Finding, Row, Severity, Target};
 
 use crate::explanation::Explanation;
 use crate::report::Report;

@@ -1,8 +1,8 @@
 //! Whatever stands in a record, judging it does not fail.
 
+use fsdyno_results::RunRecord;
+use fsdyno_results::evidence::{FileState, Seen, WireCounters};
 use proptest::prelude::*;
-use results::RunRecord;
-use results::evidence::{FileState, Seen, WireCounters};
 use serde_json::Value;
 
 use crate::scene::*;
@@ -108,7 +108,7 @@ proptest! {
         let record = serde_json::from_value::<RunRecord>(document);
         prop_assert!(record.is_ok(), "{:?}", record.err());
         let record = record.unwrap();
-        for finding in findings::of_run(&record).into_iter().chain(findings::of_plan(&record)) {
+        for finding in fsdyno_findings::of_run(&record).into_iter().chain(fsdyno_findings::of_plan(&record)) {
             prop_assert!(!finding.cause.is_empty() && !finding.next.is_empty());
             prop_assert!(!finding.cause.contains("NaN") && !finding.cause.contains("inf "), "{}", finding.cause);
         }
@@ -117,5 +117,5 @@ proptest! {
 
 #[test]
 fn the_undisturbed_record_has_something_to_say() {
-    assert!(findings::of_run(&full()).len() > 3);
+    assert!(fsdyno_findings::of_run(&full()).len() > 3);
 }

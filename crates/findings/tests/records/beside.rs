@@ -1,8 +1,8 @@
 //! The same set-ups beside a neighbour that reads or writes the same device, the same file, or the device below: what is
 //! found stays found, and honest runs stay free of it.
 
-use results::evidence::*;
-use results::{JobRecord, RunRecord, Severity};
+use fsdyno_results::evidence::*;
+use fsdyno_results::{JobRecord, RunRecord, Severity};
 
 use crate::scene::*;
 
@@ -239,7 +239,8 @@ fn pages_that_users_of_the_same_file_brought() {
 /// The share that the sheet prints: others' bytes make no 150 % of it, and an image in memory no 100 %.
 #[test]
 fn what_reached_the_storage_is_the_run_s_own() {
-    let share = |record: &RunRecord| findings::reached(record, 0, 0).map(|reached| (reached.bytes, reached.witness));
+    let share =
+        |record: &RunRecord| fsdyno_findings::reached(record, 0, 0).map(|reached| (reached.bytes, reached.witness));
     let read = |own: u64| {
         let mut record = on_disk(vec![reader("job")]);
         beside(&mut record, [4 * GIB, 0], [own, 0], [6 * GIB, 0]);

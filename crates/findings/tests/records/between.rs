@@ -1,7 +1,7 @@
 //! Nodes beside each other: missing, apart, slow, quick by a cache, limited by themselves, mounted otherwise.
 
-use results::evidence::{Seen, ServerIdentity, StorageClass, WireCounters};
-use results::{ActiveSpan, ClockOffset, Finding, MissingRank, RankRecord, ReadWrite, RunRecord, Severity};
+use fsdyno_results::evidence::{Seen, ServerIdentity, StorageClass, WireCounters};
+use fsdyno_results::{ActiveSpan, ClockOffset, Finding, MissingRank, RankRecord, ReadWrite, RunRecord, Severity};
 
 use crate::scene::*;
 
@@ -27,7 +27,7 @@ fn together(records: Vec<RunRecord>) -> RunRecord {
 }
 
 fn of_kind(record: &RunRecord, id: &str) -> Vec<Finding> {
-    findings::between_nodes(record).into_iter().filter(|finding| finding.id == id).collect()
+    fsdyno_findings::between_nodes(record).into_iter().filter(|finding| finding.id == id).collect()
 }
 
 /// The nodes that a finding of this kind names.
@@ -169,10 +169,10 @@ fn a_node_that_fills_its_own_link_or_cpus_is_named() {
 
 #[test]
 fn clients_that_fill_a_link_together_have_that_of_the_server_in_common() {
-    let limit = |record: &RunRecord| findings::limits::of_run(record).map(|limit| limit.limiter.word());
+    let limit = |record: &RunRecord| fsdyno_findings::limits::of_run(record).map(|limit| limit.limiter.word());
     let shared = together(["a", "b", "c", "d"].map(|name| client(name, 240, 10)).into());
     assert_eq!(limit(&shared), Ok("the server's link"));
-    let evidence = findings::limits::of_run(&shared).unwrap().evidence.to_string();
+    let evidence = fsdyno_findings::limits::of_run(&shared).unwrap().evidence.to_string();
     assert_eq!(evidence, "4 nodes together moved 960 MB/s, and a link like theirs carries 1,000 MB/s");
     let idle = together(["a", "b"].map(|name| client(name, 240, 10)).into());
     assert_ne!(limit(&idle), Ok("the server's link"));
@@ -224,5 +224,5 @@ fn a_clock_that_moves_is_named() {
 
 #[test]
 fn a_run_on_one_machine_has_none_of_it() {
-    assert!(findings::between_nodes(&client("a", 950, 97)).is_empty());
+    assert!(fsdyno_findings::between_nodes(&client("a", 950, 97)).is_empty());
 }

@@ -1,8 +1,8 @@
 //! What limits a run over a network, and whose the latency between a server and its client is.
 
-use findings::limits::{Culprit, Limiter, between, of_run};
-use results::evidence::*;
-use results::{Access, Finding, Moments, Number, Pace, PerDirection, RunRecord, Severity};
+use fsdyno_findings::limits::{Culprit, Limiter, between, of_run};
+use fsdyno_results::evidence::*;
+use fsdyno_results::{Access, Finding, Moments, Number, Pace, PerDirection, RunRecord, Severity};
 
 use crate::network::{crossed, share};
 use crate::scene::*;

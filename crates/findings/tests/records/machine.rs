@@ -1,9 +1,9 @@
 //! Traps of the machine: processors, clocks, limits, neighbours.
 
-use results::Access;
-use results::ClockFacts;
-use results::Severity;
-use results::evidence::{FuseIdentity, MachineEvidence, Seen, StorageClass, WireCounters};
+use fsdyno_results::Access;
+use fsdyno_results::ClockFacts;
+use fsdyno_results::Severity;
+use fsdyno_results::evidence::{FuseIdentity, MachineEvidence, Seen, StorageClass, WireCounters};
 
 use crate::scene::*;
 
@@ -17,10 +17,10 @@ fn a_busy_generator() {
     assert!(one(&record, "generator-bound").next.contains("--numjobs=2"));
     let mut idle = job.clone();
     idle.system_ns = 4_000_000_000;
-    assert_eq!(findings::of_run(&on_disk(vec![idle])), []);
+    assert_eq!(fsdyno_findings::of_run(&on_disk(vec![idle])), []);
     let mut polling = job;
     polling.options = vec![("hipri".into(), "1".into())];
-    assert_eq!(findings::of_run(&on_disk(vec![polling])), []);
+    assert_eq!(fsdyno_findings::of_run(&on_disk(vec![polling])), []);
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn no_processor_to_run_on() {
         (end.steal_ms, end.total_ms, end.throttled_us) = (Some(100), Some(20_000), Some(1_000));
         record
     };
-    assert_eq!(findings::of_run(&run()), []);
+    assert_eq!(fsdyno_findings::of_run(&run()), []);
     let mut stolen = run();
     last(&mut stolen).system.steal_ms = Some(6_000);
     assert_eq!(found(&stolen), caution("cpu-starved"));
@@ -59,7 +59,7 @@ fn no_processor_to_run_on() {
     assert!(group.is_some() && group < others, "{cause}");
     let mut waiting = run();
     waiting.jobs[0].run_queue_wait_ns = Some(1_900_000_000);
-    assert_eq!(findings::of_run(&waiting), [], "19 % of ten seconds");
+    assert_eq!(fsdyno_findings::of_run(&waiting), [], "19 % of ten seconds");
     waiting.jobs[0].run_queue_wait_ns = Some(5_000_000_000);
     assert_eq!(found(&waiting), caution("cpu-starved"));
 }
@@ -123,13 +123,13 @@ fn clocks() {
         record.nodes[0].host.clock = Some(ClockFacts { source, cost_ns, frequency_hz: None, drift_ppm });
         record
     };
-    assert_eq!(findings::of_run(&clock(25.0, Some(20.0))), []);
+    assert_eq!(fsdyno_findings::of_run(&clock(25.0, Some(20.0))), []);
     assert_eq!(found(&clock(1_500.0, None)), caution("clock"), "two readings of 9.5 us");
     assert_eq!(found(&clock(25.0, Some(-900.0))), caution("clock"));
     assert_eq!(one(&clock(25.0, Some(-900.0)), "clock").job, None, "of the run");
     let mut virtual_time = clock(1_500.0, Some(-900.0));
     virtual_time.nodes[0].host.clock.as_mut().unwrap().source = "virtual".into();
-    assert_eq!(findings::of_run(&virtual_time), []);
+    assert_eq!(fsdyno_findings::of_run(&virtual_time), []);
 }
 
 #[test]
@@ -138,17 +138,17 @@ fn processors_that_save_power() {
     job.directions.read.ios = 3_000;
     let mut record = on_disk(vec![job]);
     look(&mut record, 0, [12_000 * 1024, 0], [12_000 * 1024, 0]);
-    let govern = |record: &mut results::RunRecord, governor: &str| {
+    let govern = |record: &mut fsdyno_results::RunRecord, governor: &str| {
         let machine = MachineEvidence { governor: Some(governor.into()), ..MachineEvidence::default() };
         record.nodes[0].ledger.as_mut().unwrap().machine = machine;
     };
-    assert_eq!(findings::of_run(&record), [], "not visible");
+    assert_eq!(fsdyno_findings::of_run(&record), [], "not visible");
     govern(&mut record, "performance");
-    assert_eq!(findings::of_run(&record), []);
+    assert_eq!(fsdyno_findings::of_run(&record), []);
     govern(&mut record, "powersave");
     assert_eq!(found(&record), caution("power-saving"));
     record.jobs[0].directions.read.ios = 1 << 20;
-    assert_eq!(findings::of_run(&record), [], "never idle long enough");
+    assert_eq!(fsdyno_findings::of_run(&record), [], "never idle long enough");
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn a_limit_that_was_reached() {
 fn others_on_the_device() {
     let mut record = on_disk(vec![direct(reader("job"))]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 2 * MIB]);
-    assert_eq!(findings::of_run(&record), [], "some metadata");
+    assert_eq!(fsdyno_findings::of_run(&record), [], "some metadata");
     vda(&mut record).done.bytes.read += GIB;
     assert_eq!(found(&record), caution("foreign-load"));
     assert!(one(&record, "foreign-load").cause.contains("vda moved 1.0 GiB"));
@@ -178,21 +178,21 @@ fn others_on_the_device() {
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 2 * GIB]);
     assert_eq!(found(&record), caution("foreign-load"), "writes while nothing was written");
     record.jobs[0].plan.laid_out = true;
-    assert_eq!(findings::of_run(&record), [], "they can be the layout's");
+    assert_eq!(fsdyno_findings::of_run(&record), [], "they can be the layout's");
 
     let mut record = on_disk(vec![direct(reader("job"))]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
     record.nodes[0].ledger.as_mut().unwrap().machine.foreign_bytes_per_s = Seen::Value([80.0 * MIB as f64, 0.0].into());
     assert_eq!(found(&record), caution("foreign-load"));
     record.nodes[0].ledger.as_mut().unwrap().machine.foreign_bytes_per_s = Seen::Value([10.0 * MIB as f64, 0.0].into());
-    assert_eq!(findings::of_run(&record), []);
+    assert_eq!(fsdyno_findings::of_run(&record), []);
 }
 
 #[test]
 fn too_short_is_a_caution() {
     let mut job = direct(reader("job"));
     job.directions.read.runtime_ms = 900;
-    let all = findings::of_run(&on_disk(vec![job]));
+    let all = fsdyno_findings::of_run(&on_disk(vec![job]));
     assert_eq!((all.len(), all[0].id.as_str(), all[0].severity), (1, "too-short", Severity::Caution));
     assert!(all[0].cause.starts_with("1,048,576 I/Os in 900 ms"), "{}", all[0].cause);
 }
@@ -202,8 +202,8 @@ fn a_short_run_of_trims_is_short_too() {
     let mut job = direct(reader("job"));
     job.setup.access = Access::named("trim").unwrap();
     job.directions.trim = std::mem::take(&mut job.directions.read);
-    assert_eq!(findings::of_run(&on_disk(vec![job.clone()])), [], "nothing of the bytes that a device moves");
+    assert_eq!(fsdyno_findings::of_run(&on_disk(vec![job.clone()])), [], "nothing of the bytes that a device moves");
     job.directions.trim.runtime_ms = 900;
-    let all = findings::of_run(&on_disk(vec![job]));
+    let all = fsdyno_findings::of_run(&on_disk(vec![job]));
     assert_eq!((all.len(), all[0].id.as_str()), (1, "too-short"));
 }

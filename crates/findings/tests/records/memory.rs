@@ -1,7 +1,7 @@
 //! Files that lie in memory, all of them or some.
 
-use results::FilesPart;
-use results::evidence::{Layer, LayerKind, Seen, Storage, StorageClass};
+use fsdyno_results::FilesPart;
+use fsdyno_results::evidence::{Layer, LayerKind, Seen, Storage, StorageClass};
 
 use crate::scene::*;
 
@@ -24,7 +24,7 @@ fn part(storage: usize, files: u64, bytes: u64) -> FilesPart {
 
 #[test]
 fn a_loop_device_on_tmpfs_is_memory() {
-    let run = |mut job: results::JobRecord, layers: Layer| {
+    let run = |mut job: fsdyno_results::JobRecord, layers: Layer| {
         job.plan.parts = vec![part(0, 1, 4 * GIB)];
         let moved = [job.directions.read.bytes, job.directions.write.bytes];
         let mut record = on_disk(vec![job]);

@@ -1,11 +1,11 @@
 //! Caches on this side of a network.
 
-use results::evidence::*;
-use results::{JobRecord, PhaseRecord, RunRecord, Severity};
+use fsdyno_results::evidence::*;
+use fsdyno_results::{JobRecord, PhaseRecord, RunRecord, Severity};
 
 use crate::scene::*;
 
-pub(crate) fn share(class: StorageClass, link_bits_per_s: Option<u64>, job: results::JobRecord) -> RunRecord {
+pub(crate) fn share(class: StorageClass, link_bits_per_s: Option<u64>, job: fsdyno_results::JobRecord) -> RunRecord {
     let mut record = on(class, vec![job]);
     record.nodes[0].storages[0].server = Some(ServerIdentity {
         address: "192.0.2.1:2049".into(),
@@ -75,7 +75,8 @@ fn bytes_need_no_time_to_be_compared() {
     crossed(&mut record, [64 * MIB, 0], [0, 0]);
     let both = [invalid("nfs-data-cache"), vec![("too-short".to_string(), Severity::Caution)]].concat();
     assert_eq!(found(&record), both, "64 MiB in 57 ms");
-    record.jobs[0].error = Some(results::JobError { code: 5, function: "io_u error".into(), text: "EIO".into() });
+    record.jobs[0].error =
+        Some(fsdyno_results::JobError { code: 5, function: "io_u error".into(), text: "EIO".into() });
     assert!(found(&record).iter().all(|(id, _)| id != "nfs-data-cache"), "nobody knows what a failed read moved");
 }
 
@@ -119,7 +120,8 @@ fn a_fuse_daemons_cache() {
 
     // Which option to leave out is known of this daemon, and of none whose cache the command line does not name.
     let next = |record: &RunRecord| one(record, "fuse-cache").next;
-    let mount = results::evidence::Mount { mount_point: "/mnt/s3".into(), ..results::evidence::Mount::default() };
+    let mount =
+        fsdyno_results::evidence::Mount { mount_point: "/mnt/s3".into(), ..fsdyno_results::evidence::Mount::default() };
     record.nodes[0].storages[0].mount = Seen::Value(mount);
     assert!(next(&record).starts_with("unmount /mnt/s3 and mount it by s3fs without the option use_cache, or "));
     let mut unnamed = record.clone();
@@ -154,7 +156,7 @@ fn a_fuse_daemons_cache() {
 }
 
 /// A daemon that shows folders of this machine; what it had storage read, and wrote to its files.
-fn local(job: results::JobRecord, application: [u64; 2], daemon: Option<[u64; 2]>) -> RunRecord {
+fn local(job: fsdyno_results::JobRecord, application: [u64; 2], daemon: Option<[u64; 2]>) -> RunRecord {
     let mut record = on(StorageClass::Fuse, vec![job]);
     record.nodes[0].storages[0].fuse = Some(FuseIdentity { kind: Some("bindfs".into()), ..FuseIdentity::default() });
     crossed(&mut record, application, [0, 0]);
@@ -251,7 +253,9 @@ fn attributes_from_the_cache() {
         ..PhaseRecord::default()
     };
     let severity = |phase: &PhaseRecord, requests: u64| {
-        findings::of_phase(phase, &operations(7), &operations(7 + requests)).first().map(|finding| finding.severity)
+        fsdyno_findings::of_phase(phase, &operations(7), &operations(7 + requests))
+            .first()
+            .map(|finding| finding.severity)
     };
     assert_eq!(severity(&phase("cold"), 3), Some(Severity::Caution));
     assert_eq!(severity(&phase("hot"), 3), Some(Severity::Info));
@@ -316,7 +320,7 @@ fn pages_that_others_read_are_no_cache_of_the_run() {
 fn others_on_the_mount_of_a_daemon() {
     let read = |daemon: u64| {
         let mut job = reader("job");
-        job.setup.access = results::Access::named("read").unwrap();
+        job.setup.access = fsdyno_results::Access::named("read").unwrap();
         found(&local(job, [4 * GIB, 0], Some([daemon, 0])))
     };
     assert_eq!(read(0), invalid("fuse-cache"));

@@ -1,6 +1,6 @@
 //! Runs on several nodes: each job is judged by what its own node saw.
 
-use results::RunRecord;
+use fsdyno_results::RunRecord;
 
 use crate::scene::*;
 
@@ -16,7 +16,7 @@ fn on_node(name: &str, delivered: u64) -> RunRecord {
 fn a_ledger_speaks_for_its_own_node_alone() {
     let (cached, honest) = (on_node("cached", 0), on_node("honest", 4 * GIB));
     let both = cached.clone().merge(honest.clone()).unwrap();
-    let found = findings::of_run(&both);
+    let found = fsdyno_findings::of_run(&both);
     let pages: Vec<_> = found.iter().filter(|finding| finding.id == "page-cache").collect();
     assert_eq!(pages.len(), 1, "{found:#?}");
     assert_eq!(pages[0].node.as_deref(), Some("cached"));
@@ -28,8 +28,8 @@ fn a_ledger_speaks_for_its_own_node_alone() {
 fn what_limited_the_first_job_is_its_nodes() {
     let honest = on_node("b", 4 * GIB);
     let mut far = on_node("a", 4 * GIB);
-    last(&mut far).devices = results::evidence::Seen::NotVisible("hidden".into());
-    let limit = |record: &RunRecord| findings::limits::of_run(record).map(|limit| limit.limiter);
+    last(&mut far).devices = fsdyno_results::evidence::Seen::NotVisible("hidden".into());
+    let limit = |record: &RunRecord| fsdyno_findings::limits::of_run(record).map(|limit| limit.limiter);
     assert_ne!(limit(&far), limit(&honest));
     let alone = limit(&far);
     assert_eq!(limit(&honest.merge(far).unwrap()), alone, "the node that is first by name has the first job");

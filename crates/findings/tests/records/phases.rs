@@ -1,8 +1,8 @@
 //! What the passes of a phase show, and what was examined of phases and runs.
 
-use findings::{Aspect, Passes, examined, of_passes, of_phase_rows};
-use results::evidence::{Image, Layer, LayerKind, Seen, Storage, StorageClass};
-use results::{
+use fsdyno_findings::{Aspect, Passes, examined, of_passes, of_phase_rows};
+use fsdyno_results::evidence::{Image, Layer, LayerKind, Seen, Storage, StorageClass};
+use fsdyno_results::{
     ClockFacts, DeviceTraffic, Finding, Host, JobRecord, JobSetup, Node, PhaseConditions, PhaseRecord, Question,
     RankRecord, Row, RunRecord, Study, Target,
 };
@@ -152,7 +152,7 @@ fn syncs_of_files_that_stored_or_flushed_nothing_are_seen() {
     assert_eq!(ids(&synced("fsync-file", 16 * MIB, Some(1_000))), Vec::<String>::new());
     assert_eq!(ids(&synced("fsync-file", 16 * MIB, None)), Vec::<String>::new(), "no device counts flushes");
     let found = found(&synced("fsync-file", 16 * MIB, Some(2)));
-    assert_eq!((found[0].id.as_str(), found[0].severity), ("sync-not-flushed", results::Severity::Invalid));
+    assert_eq!((found[0].id.as_str(), found[0].severity), ("sync-not-flushed", fsdyno_results::Severity::Invalid));
     assert!(found[0].cause.contains("3,000 syncs, and vda got 6 flushes"), "{}", found[0].cause);
     assert_eq!(ids(&synced("fsync-file", MIB, Some(1_000))), ["sync-ignored"]);
     assert_eq!(ids(&synced("fsync-directory", MIB, Some(1_000))), Vec::<String>::new(), "a sector each");

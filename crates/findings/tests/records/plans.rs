@@ -1,7 +1,7 @@
 //! Conflicts that are known before the run.
 
-use results::Severity;
-use results::evidence::{DeviceNumber, DirectIo, Seen, StorageClass};
+use fsdyno_results::Severity;
+use fsdyno_results::evidence::{DeviceNumber, DirectIo, Seen, StorageClass};
 
 use crate::scene::*;
 
@@ -16,7 +16,7 @@ fn a_depth_that_cannot_be() {
     assert_eq!(preflight(&in_memory), caution("memory-storage"));
     assert_eq!(one(&in_memory, "depth-not-reached").severity, Severity::Info);
     for honest in [direct(queued(reader("job"), "libaio", 32)), queued(reader("job"), "io_uring", 32), reader("job")] {
-        assert_eq!(findings::of_plan(&on_disk(vec![honest])), []);
+        assert_eq!(fsdyno_findings::of_plan(&on_disk(vec![honest])), []);
     }
 }
 
@@ -54,7 +54,7 @@ fn the_run_shows_the_depth() {
     let mut record = on_disk(vec![job]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
     vda(&mut record).weighted_ms = 258_000;
-    assert_eq!(findings::of_run(&record), []);
+    assert_eq!(fsdyno_findings::of_run(&record), []);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn files_that_fit_in_memory() {
     // After the run the ledger knows: memory did not answer, or it did.
     let mut record = on_disk(vec![again.clone()]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
-    assert_eq!(findings::of_run(&record), []);
+    assert_eq!(fsdyno_findings::of_run(&record), []);
     let mut record = on_disk(vec![again.clone()]);
     look(&mut record, 0, [40 * GIB, 0], [4 * GIB, 0]);
     assert_eq!(found(&record), invalid("page-cache"));
@@ -121,10 +121,10 @@ fn several_jobs_on_one_file_or_beside_each_other() {
     let record = on_disk(vec![shared.clone(), shared.clone()]);
     assert_eq!(preflight(&record), caution("shared-file"), "once per job, not per clone");
     let random = direct(reader("job"));
-    assert_eq!(findings::of_plan(&on_disk(vec![random.clone(), random])), [], "as databases do");
+    assert_eq!(fsdyno_findings::of_plan(&on_disk(vec![random.clone(), random])), [], "as databases do");
     let direct_ones = on_disk(vec![direct(shared.clone()), direct(shared.clone())]);
     assert_eq!(preflight(&direct_ones), []);
-    assert_eq!(findings::of_plan(&direct_ones)[0].severity, Severity::Info);
+    assert_eq!(fsdyno_findings::of_plan(&direct_ones)[0].severity, Severity::Info);
     let network = on(StorageClass::Network, vec![direct(shared.clone()), direct(shared)]);
     assert_eq!(preflight(&network), caution("shared-file"));
 }
@@ -135,7 +135,11 @@ fn sections_without_stonewall() {
     let record = on_disk(vec![one_job.clone(), other.clone()]);
     let both = preflight(&record);
     assert_eq!(both, [caution("jobs-overlap"), caution("jobs-overlap")].concat());
-    assert!(findings::of_plan(&record)[0].cause.starts_with("read_iops and write_iops run at the same time on /data"));
+    assert!(
+        fsdyno_findings::of_plan(&record)[0]
+            .cause
+            .starts_with("read_iops and write_iops run at the same time on /data")
+    );
     assert_eq!(found(&record), both);
 
     let mut in_turn = other.clone();
@@ -166,6 +170,6 @@ fn latency_switched_off() {
     job.timed_one_in = 64;
     let record = on_disk(vec![job]);
     assert_eq!(preflight(&record), [], "the rates stand");
-    assert_eq!(findings::of_plan(&record)[0].id, "latency-off");
+    assert_eq!(fsdyno_findings::of_plan(&record)[0].id, "latency-off");
     assert_eq!(one(&record, "latency-off").severity, Severity::Info);
 }

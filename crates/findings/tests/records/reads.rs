@@ -1,7 +1,7 @@
 //! Reads that did not come from the device.
 
-use results::evidence::{DirectIo, FileState, Seen, StorageClass};
-use results::{Access, Severity};
+use fsdyno_results::evidence::{DirectIo, FileState, Seen, StorageClass};
+use fsdyno_results::{Access, Severity};
 
 use crate::scene::*;
 
@@ -9,7 +9,7 @@ use crate::scene::*;
 fn a_cold_buffered_read_is_silent() {
     let mut record = on_disk(vec![reader("job")]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB + 20 * MIB, MIB]);
-    assert_eq!(findings::of_run(&record), []);
+    assert_eq!(fsdyno_findings::of_run(&record), []);
 }
 
 #[test]
@@ -41,12 +41,12 @@ fn memory_filesystems_and_simulated_jobs_have_no_page_cache() {
     simulated.setup.engine = "null".into();
     let mut record = on_disk(vec![simulated]);
     look(&mut record, 0, [4 * GIB, 0], [0, 0]);
-    assert_eq!(findings::of_run(&record), []);
+    assert_eq!(fsdyno_findings::of_run(&record), []);
 }
 
 #[test]
 fn bytes_are_compared_however_short_the_run() {
-    let short = |mut job: results::JobRecord| {
+    let short = |mut job: fsdyno_results::JobRecord| {
         (job.directions.read.bytes, job.directions.read.ios, job.directions.read.runtime_ms) = (512 * MIB, 512, 38);
         job.plan.span_bytes = Some(512 * MIB);
         job
@@ -113,7 +113,7 @@ fn a_run_that_failed_is_not_judged() {
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
     assert_eq!(found(&record), []);
     let text = "No space left on device".into();
-    record.jobs[0].error = Some(results::JobError { code: 28, function: "io_u error".into(), text });
+    record.jobs[0].error = Some(fsdyno_results::JobError { code: 28, function: "io_u error".into(), text });
     assert_eq!(found(&record), invalid("run-failed"));
     let cause = one(&record, "run-failed").cause;
     assert_eq!(cause, "not judged: the run failed (io_u error: No space left on device)");
@@ -131,7 +131,7 @@ fn a_layer_that_is_not_visible_is_neither_a_fault_nor_ok() {
     let cause = one(&record, "not-visible").cause;
     assert!(cause.ends_with("128 KiB are no more than readahead and metadata move"), "{cause}");
     let record = on_disk(vec![reader("job")]);
-    assert_eq!(findings::of_run(&record), [], "nobody looked");
+    assert_eq!(fsdyno_findings::of_run(&record), [], "nobody looked");
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn neighbours_without_a_storage_hide_nothing() {
             look(&mut record, 0, [8 * GIB, 0], [device, 0]);
             record
         };
-        let apart = |record: &results::RunRecord| {
+        let apart = |record: &fsdyno_results::RunRecord| {
             let of_memory = |id: &str| ["jobs-overlap", "memory-storage"].contains(&id);
             found(record).into_iter().filter(|(id, _)| !of_memory(id)).collect::<Vec<_>>()
         };
@@ -207,7 +207,7 @@ fn reads_of_a_verification_are_not_judged() {
     job.directions.read = reader("job").directions.read;
     let mut record = on_disk(vec![job]);
     look(&mut record, 0, [4 * GIB, 4 * GIB], [0, 4 * GIB]);
-    assert_eq!(findings::of_run(&record), []);
+    assert_eq!(fsdyno_findings::of_run(&record), []);
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn a_file_that_was_never_written() {
     let mut record = on_disk(vec![direct(queued(reader("job"), "libaio", 32))]);
     look(&mut record, 0, [20 * GIB, 0], [20 * GIB, 0]);
     file(&mut record, "/data/job", FileState { written_bytes: Some(4 * GIB), unwritten_bytes: Some(0), ..state });
-    assert_eq!(findings::of_run(&record), []);
+    assert_eq!(fsdyno_findings::of_run(&record), []);
 
     // In very many pieces, of which the first were looked at: all written.
     let examined = FileState { written_bytes: Some(GIB), examined_bytes: Some(GIB), ..state };
@@ -261,7 +261,7 @@ fn a_file_that_was_never_written() {
     let mut record = on_disk(vec![direct(reader("job"))]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
     file(&mut record, "/data/job", state);
-    assert_eq!(findings::of_run(&record), []);
+    assert_eq!(fsdyno_findings::of_run(&record), []);
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn a_filesystem_that_does_not_tell_extents_is_not_suspected() {
     let mut record = on_disk(vec![direct(reader("job"))]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
     file(&mut record, "/data/job", FileState { size_bytes: 4 * GIB, allocated_bytes: 0, ..FileState::default() });
-    assert_eq!(findings::of_run(&record), []);
+    assert_eq!(fsdyno_findings::of_run(&record), []);
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn direct_io_that_was_not_direct() {
 
     let mut record = on_disk(vec![direct(reader("job"))]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
-    assert_eq!(findings::of_run(&record), [], "the honest twin");
+    assert_eq!(fsdyno_findings::of_run(&record), [], "the honest twin");
     if let Seen::Value(cache) = &mut last(&mut record).cache {
         cache.cached_bytes = 4 * GIB;
     }
@@ -321,7 +321,7 @@ fn compressed_files_are_read_in_fewer_bytes() {
     let mut record = on_disk(vec![direct(reader("job"))]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
     file(&mut record, "/data/job", state);
-    assert_eq!(findings::of_run(&record), []);
+    assert_eq!(fsdyno_findings::of_run(&record), []);
 }
 
 /// squashfs does not list the extents of its files, and has no direct I/O.
@@ -374,14 +374,14 @@ fn several_jobs_on_one_file() {
     apart.iter_mut().zip(0..).for_each(|(job, n)| job.plan.files = vec![format!("/data/job.{n}")]);
     let mut record = on_disk(apart);
     look(&mut record, 0, [2048 * MIB, 0], [2048 * MIB, 0]);
-    assert_eq!(findings::of_run(&record), []);
+    assert_eq!(fsdyno_findings::of_run(&record), []);
 
     // A part for each: silent.
     let mut parts: Vec<_> = (1..=4).map(clone).collect();
     parts.iter_mut().zip(0..).for_each(|(job, n)| job.plan.offset_bytes = n * 512 * MIB);
     let mut record = on_disk(parts);
     look(&mut record, 0, [2048 * MIB, 0], [2048 * MIB, 0]);
-    assert_eq!(findings::of_run(&record), []);
+    assert_eq!(fsdyno_findings::of_run(&record), []);
 
     // Direct: each read reached the device, which is worth knowing at most.
     let mut record = on_disk((1..=4).map(clone).map(direct).collect());

@@ -1,7 +1,7 @@
 //! Records written by hand: a disk of 24 GiB of memory, jobs of ten seconds.
 
-use results::evidence::*;
-use results::{Access, Finding, JobRecord, JobSetup, Moments, ReadWrite, RunRecord, Severity};
+use fsdyno_results::evidence::*;
+use fsdyno_results::{Access, Finding, JobRecord, JobSetup, Moments, ReadWrite, RunRecord, Severity};
 
 pub(crate) const GIB: u64 = 1 << 30;
 pub(crate) const MIB: u64 = 1 << 20;
@@ -181,7 +181,7 @@ pub(crate) fn file(record: &mut RunRecord, path: &str, state: FileState) {
 
 /// Findings that count: ids and severities of everything above information.
 pub(crate) fn found(record: &RunRecord) -> Vec<(String, Severity)> {
-    counting(findings::of_run(record))
+    counting(fsdyno_findings::of_run(record))
 }
 
 /// The same without what is said of every run of a moment.
@@ -193,7 +193,7 @@ pub(crate) fn found_in_a_moment(record: &RunRecord) -> Vec<(String, Severity)> {
 
 /// The same of the plan.
 pub(crate) fn preflight(record: &RunRecord) -> Vec<(String, Severity)> {
-    counting(findings::of_plan(record))
+    counting(fsdyno_findings::of_plan(record))
 }
 
 fn counting(findings: Vec<Finding>) -> Vec<(String, Severity)> {
@@ -203,7 +203,7 @@ fn counting(findings: Vec<Finding>) -> Vec<(String, Severity)> {
 
 /// The finding of this kind.
 pub(crate) fn one(record: &RunRecord, id: &str) -> Finding {
-    let all = findings::of_run(record);
+    let all = fsdyno_findings::of_run(record);
     all.iter().find(|finding| finding.id == id).cloned().unwrap_or_else(|| panic!("no {id} in {all:#?}"))
 }
 

@@ -8,7 +8,7 @@ const STEADY: [u64; 20] =
 #[test]
 fn a_steady_run_is_silent() {
     let record = on_disk(vec![direct(rates(reader("job"), &STEADY))]);
-    assert_eq!(findings::of_run(&record), []);
+    assert_eq!(fsdyno_findings::of_run(&record), []);
 }
 
 #[test]
@@ -22,7 +22,7 @@ fn a_burst_is_named_with_both_levels() {
 
     let mut paced = direct(rates(reader("job"), &values));
     paced.plan.paced = true;
-    assert_eq!(findings::of_run(&on_disk(vec![paced])), [], "a rate of its own");
+    assert_eq!(fsdyno_findings::of_run(&on_disk(vec![paced])), [], "a rate of its own");
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_flat_rate_with_an_idle_queue() {
 }
 
 /// Ten seconds of 400 MiB/s, with a pause of `pause_ms` after three of them.
-fn paused(pause_ms: u64, waits_in_loop: bool) -> results::JobRecord {
+fn paused(pause_ms: u64, waits_in_loop: bool) -> fsdyno_results::JobRecord {
     let mut job = direct(reader("job"));
     let mut at_ms = 0;
     for window in 0..20 {
@@ -101,14 +101,14 @@ fn paused(pause_ms: u64, waits_in_loop: bool) -> results::JobRecord {
 }
 
 /// With a look at these ms.
-fn watched(job: results::JobRecord, looks: &[u64]) -> results::RunRecord {
+fn watched(job: fsdyno_results::JobRecord, looks: &[u64]) -> fsdyno_results::RunRecord {
     let mut record = on_disk(vec![job]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
     let samples = &mut record.nodes[0].ledger.as_mut().unwrap().samples;
     for at_ms in looks {
-        let between = results::evidence::LedgerSample {
+        let between = fsdyno_results::evidence::LedgerSample {
             at_ms: *at_ms,
-            moment: results::evidence::Moment::During,
+            moment: fsdyno_results::evidence::Moment::During,
             ..samples[0].clone()
         };
         samples.insert(samples.len() - 1, between);
@@ -148,7 +148,8 @@ fn a_limit_that_was_set_during_the_run() {
     let limited = |line: &str| {
         let mut record = on_disk(vec![direct(rates(reader("job"), &values))]);
         look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
-        record.nodes[0].ledger.as_mut().unwrap().io_limits_after = results::evidence::Seen::Value(vec![line.into()]);
+        record.nodes[0].ledger.as_mut().unwrap().io_limits_after =
+            fsdyno_results::evidence::Seen::Value(vec![line.into()]);
         record
     };
     let record = limited("vda (254:0) rbps=421000000");
@@ -162,7 +163,7 @@ fn a_limit_that_was_set_during_the_run() {
     let uneven = [2900, 150, 1140, 3000, 180, 900].into_iter().chain(STEADY).collect::<Vec<_>>();
     noisy.jobs[0] = direct(rates(reader("job"), &uneven));
     assert_eq!(found(&noisy), caution("throttled"));
-    noisy.nodes[0].ledger.as_mut().unwrap().io_limits_after = results::evidence::Seen::default();
+    noisy.nodes[0].ledger.as_mut().unwrap().io_limits_after = fsdyno_results::evidence::Seen::default();
     assert_eq!(found(&noisy), caution("too-noisy"), "without the limit");
     assert_eq!(found(&limited("vda (254:0) wbps=421000000")), caution("burst"), "of writes");
 }
@@ -171,7 +172,7 @@ fn a_limit_that_was_set_during_the_run() {
 fn a_replay_that_is_late() {
     let late = |counts: &[(u64, u64)]| {
         let mut job = reader("job");
-        let mut lateness = results::Latency::with_histogram();
+        let mut lateness = fsdyno_results::Latency::with_histogram();
         counts.iter().for_each(|(count, ns)| (0..*count).for_each(|_| lateness.record(*ns)));
         job.lateness = Some(Box::new(lateness));
         job.plan.paced = true;

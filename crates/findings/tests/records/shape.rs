@@ -1,23 +1,23 @@
 //! Requests that arrived in another shape, and blocks that nobody wrote.
 
-use results::evidence::{DeviceCounters, DevicePlace, Image, Layer, LayerCounters, LayerKind, StorageClass};
-use results::{JobRecord, Severity};
+use fsdyno_results::evidence::{DeviceCounters, DevicePlace, Image, Layer, LayerCounters, LayerKind, StorageClass};
+use fsdyno_results::{JobRecord, Severity};
 
 use crate::scene::*;
 
 #[test]
 fn requests_cut_on_the_way() {
     let mut job = direct(reader("job"));
-    job.setup.block_sizes = results::PerDirection::all((1 << 20, 1 << 20));
+    job.setup.block_sizes = fsdyno_results::PerDirection::all((1 << 20, 1 << 20));
     let mut record = on_disk(vec![job]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
     vda(&mut record).done.operations = [4 * GIB / (512 << 10), 0].into();
     assert_eq!(one(&record, "request-size").severity, Severity::Info);
     vda(&mut record).done.operations = [4 * GIB / (1 << 20), 0].into();
-    assert_eq!(findings::of_run(&record), []);
+    assert_eq!(fsdyno_findings::of_run(&record), []);
     // In crumbs, though the device takes more.
     vda(&mut record).done.operations = [4 * GIB / (16 << 10), 0].into();
-    if let results::evidence::Seen::Value(devices) = &mut record.nodes[0].storages[0].devices {
+    if let fsdyno_results::evidence::Seen::Value(devices) = &mut record.nodes[0].storages[0].devices {
         devices[0].max_request_bytes = Some(1 << 20);
     }
     assert_eq!(found(&record), caution("request-size"));
@@ -177,5 +177,5 @@ fn a_thin_volume_that_was_only_read() {
     assert!(one(&unknown(GIB), "thin-blocks").cause.contains("may be thin"));
     assert_eq!(found(&unknown(4 * GIB)), []);
     record.nodes[0].storages[0].layers = vec![layer(LayerKind::Mapped, "dm-3", "logical volume (LVM) vg-thinkpad")];
-    assert_eq!(findings::of_run(&record), []);
+    assert_eq!(fsdyno_findings::of_run(&record), []);
 }

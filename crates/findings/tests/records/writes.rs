@@ -1,13 +1,13 @@
 //! Writes that the storage had not seen.
 
-use results::Severity;
-use results::evidence::{
+use fsdyno_results::Severity;
+use fsdyno_results::evidence::{
     DeviceCounters, DevicePlace, FileState, Image, Layer, LayerCounters, LayerKind, Seen, StorageClass,
 };
 
 use crate::scene::*;
 
-fn dirty(record: &mut results::RunRecord, bytes: u64) {
+fn dirty(record: &mut fsdyno_results::RunRecord, bytes: u64) {
     if let Seen::Value(cache) = &mut last(record).cache {
         cache.dirty_bytes = Some(bytes);
     }
@@ -106,13 +106,13 @@ fn synced_direct_and_long_writes_are_silent() {
     for job in [synced, each, synchronous, direct(writer("job"))] {
         let mut record = on_disk(vec![job]);
         look(&mut record, 0, [0, 4 * GIB], [0, 4 * GIB]);
-        assert_eq!(findings::of_run(&record), []);
+        assert_eq!(fsdyno_findings::of_run(&record), []);
     }
     // Ten times as much as is dirty at the end.
     let mut record = on_disk(vec![writer("job")]);
     look(&mut record, 0, [0, 100 * GIB], [0, 95 * GIB]);
     dirty(&mut record, 5 * GIB);
-    assert_eq!(findings::of_run(&record), []);
+    assert_eq!(fsdyno_findings::of_run(&record), []);
     let mut memory = on(StorageClass::Memory, vec![writer("job")]);
     look(&mut memory, 0, [0, 4 * GIB], [0, 0]);
     dirty(&mut memory, 4 * GIB);
@@ -134,7 +134,7 @@ fn a_close_that_does_the_work() {
     let daemon = on(StorageClass::Fuse, vec![job.clone()]);
     assert!(one(&daemon, "writes-in-memory").next.contains("this daemon stores then"), "some store at the close alone");
     job.close_ns = Some(1_000_000);
-    assert_eq!(findings::of_run(&on(StorageClass::Fuse, vec![job])), []);
+    assert_eq!(fsdyno_findings::of_run(&on(StorageClass::Fuse, vec![job])), []);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn compressed_writes() {
     record.nodes[0].storages[0].compression = Some("compress=zstd:3".into());
     look(&mut record, 0, [0, 4 * GIB], [0, 4 * GIB]);
     file(&mut record, "/data/job", FileState { encoded_bytes: Some(0), ..state });
-    assert_eq!(findings::of_run(&record), []);
+    assert_eq!(fsdyno_findings::of_run(&record), []);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Transfers of one direction, and latencies.
 
-use results::{DirectionRecord, JobSetup, Latency, PriorityRecord, Samples};
+use fsdyno_results::{DirectionRecord, JobSetup, Latency, PriorityRecord, Samples};
 use serde_json::{Value, json};
 
 use super::entries::entries;

@@ -1,7 +1,7 @@
 //! A study as fio itself would have written it: one document for each row.
 
+use fsdyno_results::Study;
 use jiff::tz::TimeZone;
-use results::Study;
 
 use super::document;
 

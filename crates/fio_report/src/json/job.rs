@@ -1,6 +1,6 @@
 //! One row of `jobs`.
 
-use results::{JobRecord, RunRecord, SteadyStateMetric, SteadyStateRecord, SurvivedErrors, SyncRecord};
+use fsdyno_results::{JobRecord, RunRecord, SteadyStateMetric, SteadyStateRecord, SurvivedErrors, SyncRecord};
 use serde_json::{Map, Value, json};
 
 use super::direction::{self, latency};
@@ -31,7 +31,7 @@ pub(super) fn object(run: &RunRecord, row: &JobRecord, group: &Group, plus: bool
         object.insert(lane.name().into(), direction::object(direction, *lane, setup, group, plus));
     }
     let SyncRecord { ios, lat } = sync;
-    if setup.unified != results::UnifiedReporting::Mixed {
+    if setup.unified != fsdyno_results::UnifiedReporting::Mixed {
         object.insert("sync".into(), json!({ "total_ios": ios, "lat_ns": latency(lat, sync_percentiles, plus) }));
     }
     for (lane, direction) in &mixed {

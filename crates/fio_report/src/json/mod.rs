@@ -8,8 +8,8 @@ mod text;
 
 pub use documents::{NamedDocument, documents};
 
+use fsdyno_results::{CpuIdleness, DiskRecord, RunRecord, Trust};
 use jiff::tz::TimeZone;
-use results::{CpuIdleness, DiskRecord, RunRecord, Trust};
 use serde_json::{Map, Value, json};
 
 use entries::entries;

@@ -13,7 +13,7 @@ pub(super) fn print(document: &Value) -> String {
     document.serialize(&mut serializer).expect("writing values to memory cannot fail");
     bytes.push(b'\n');
     let text = String::from_utf8(bytes).expect("the serializer writes UTF-8");
-    text::escape::json_report(&text).into_owned()
+    fsdyno_text::escape::json_report(&text).into_owned()
 }
 
 struct Layout {

@@ -1,11 +1,11 @@
 //! The block of one row.
 
-use jiff::tz::TimeZone;
-use results::{
+use fsdyno_results::{
     DirectionRecord, JobRecord, JobSetup, Latency, PerDirection, Samples, SteadyStateMetric, SteadyStateRecord,
     SurvivedErrors, SyncRecord,
 };
-use text::escape;
+use fsdyno_text::escape;
+use jiff::tz::TimeZone;
 
 use super::latency::{decimals, write_classes, write_moments, write_percentiles};
 use crate::calendar::moment;

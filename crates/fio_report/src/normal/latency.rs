@@ -1,6 +1,6 @@
 //! Lines about latency: moments, percentiles, classes.
 
-use results::{Histogram, Moments};
+use fsdyno_results::{Histogram, Moments};
 
 use crate::figures::LATENCY_LABELS;
 use crate::number::{Base, Unit, num2str};

@@ -6,9 +6,9 @@ mod summary;
 
 pub use summary::unit_work;
 
+use fsdyno_results::{DiskRecord, JobRecord, JobSetup, Node, PerDirection, RunRecord};
+use fsdyno_text::escape;
 use jiff::tz::TimeZone;
-use results::{DiskRecord, JobRecord, JobSetup, Node, PerDirection, RunRecord};
-use text::escape;
 
 use crate::clients::{self, Client};
 use crate::disks::{disks_of, listed};

@@ -1,6 +1,6 @@
 //! Status of the groups, and disks.
 
-use results::{CpuIdleness, DiskRecord, ReadWrite};
+use fsdyno_results::{CpuIdleness, DiskRecord, ReadWrite};
 
 use crate::disks::Below;
 use crate::groups::Group;

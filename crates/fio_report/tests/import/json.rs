@@ -1,6 +1,6 @@
 //! JSON documents.
 
-use results::{
+use fsdyno_results::{
     DirectionRecord, DiskRecord, Histogram, JobRecord, JobSetup, Latency, PriorityRecord, RunRecord, SteadyStateMetric,
     SteadyStateRecord, SyncRecord, UnifiedReporting, bucket_of,
 };
@@ -34,7 +34,7 @@ fn job(value: &Value) -> JobRecord {
     job.started_ms = Some(whole(&value["job_start"]));
     job.eta_s = Some(whole(&value["eta"])).filter(|eta| *eta > 0);
     let code = whole(&value["error"]) as i32;
-    job.error = (code > 0).then(|| results::JobError { code, function: String::new(), text: String::new() });
+    job.error = (code > 0).then(|| fsdyno_results::JobError { code, function: String::new(), text: String::new() });
     job.directions.read = direction(&value["read"]);
     job.directions.write = direction(&value["write"]);
     job.directions.trim = direction(&value["trim"]);

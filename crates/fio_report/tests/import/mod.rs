@@ -3,7 +3,7 @@
 pub(crate) mod json;
 pub(crate) mod normal;
 
-use results::{BUCKETS, Histogram, Moments, Samples, bucket_of, bucket_value};
+use fsdyno_results::{BUCKETS, Histogram, Moments, Samples, bucket_of, bucket_value};
 
 /// Moments with the given figures, as far as whole sums can have them.
 pub(crate) fn moments(count: u64, min: u64, max: u64, mean: f64, deviation: f64) -> Moments {

@@ -1,11 +1,11 @@
 //! Normal reports, from the first job's block on.
 
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
-use results::{
+use fsdyno_results::{
     DirectionRecord, DiskRecord, JobError, JobRecord, JobSetup, Latency, PriorityRecord, ReadWrite, RunRecord, Samples,
     SteadyStateMetric, SteadyStateRecord, SurvivedErrors, UnifiedReporting,
 };
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 
 use super::{calls, counts, histogram, moments, samples, value_shown_as};
 
@@ -113,7 +113,7 @@ fn direction(line: &str, rest: &[&str], setup: &mut JobSetup, index: usize) -> D
     let block_size = setup.block_sizes.into_values()[index].0;
     let shown = between(line, ")(", "/");
     let mut bytes = ios * block_size;
-    if fio_report::Style::of(setup).bytes(bytes) != shown {
+    if fsdyno_fio_report::Style::of(setup).bytes(bytes) != shown {
         // Not every I/O that was issued counts.
         let (number, unit) = shown.split_at(shown.len() - 3);
         let factor = if unit == "MiB" { 1_048_576.0 } else { 1024.0 };

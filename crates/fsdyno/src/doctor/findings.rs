@@ -1,7 +1,7 @@
 //! What the doctor found.
 
-use job::EngineName;
-use probe::{Fact, Limits};
+use fsdyno_job::EngineName;
+use fsdyno_probe::{Fact, Limits};
 
 /// What the doctor found.
 #[derive(Clone, Debug)]

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use probe::{Fact, NotVisible};
-use run::{Conditions, Line, Observer, StopRule};
+use fsdyno_probe::{Fact, NotVisible};
+use fsdyno_run::{Conditions, Line, Observer, StopRule};
 
 use super::findings::Floor;
 

@@ -3,7 +3,7 @@
 //! A value that cannot be seen is the text `not visible: ...` instead of a number; a limit that is not set is the
 //! text `no limit`.
 
-use probe::Fact;
+use fsdyno_probe::Fact;
 use serde_json::{Value, json};
 
 use super::findings::{EngineFinding, Findings, Floor};
@@ -56,7 +56,7 @@ pub(super) fn document(findings: &Findings) -> String {
         "capacity": judgement::capacity(findings),
         "warnings": judgement::warnings(findings),
     });
-    present::document(judgement::verdict(findings), rest)
+    fsdyno_present::document(judgement::verdict(findings), rest)
 }
 
 fn shown<T: Clone + Into<Value>>(fact: &Fact<T>) -> Value {

@@ -1,6 +1,6 @@
 //! What the findings mean, in words.
 
-use text::quantity::counted;
+use fsdyno_text::quantity::counted;
 
 use super::findings::{EngineFinding, Findings};
 
@@ -123,7 +123,7 @@ pub(super) fn warnings(findings: &Findings) -> Vec<String> {
 }
 
 /// A limit that is known, set, and lower than `least`.
-fn below(limit: &probe::Fact<Option<u64>>, least: u64) -> Option<u64> {
+fn below(limit: &fsdyno_probe::Fact<Option<u64>>, least: u64) -> Option<u64> {
     limit.as_ref().ok().copied().flatten().filter(|value| *value < least)
 }
 

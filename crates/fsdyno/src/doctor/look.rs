@@ -1,14 +1,14 @@
 //! Fills the findings on this machine.
 
-use job::EngineName;
-use os::clock::RealClock;
-use probe::NotVisible;
+use fsdyno_job::EngineName;
+use fsdyno_os::clock::RealClock;
+use fsdyno_probe::NotVisible;
 
 use super::findings::{ClockFinding, EngineFinding, Findings};
 use super::floor;
 
 pub(super) fn look() -> Findings {
-    let host = probe::host();
+    let host = fsdyno_probe::host();
     let usable = std::thread::available_parallelism();
     Findings {
         version: crate::process::VERSION.to_owned(),
@@ -24,13 +24,13 @@ pub(super) fn look() -> Findings {
         engines: EngineName::all()
             .map(|name| EngineFinding {
                 name,
-                available: engine::availability(name).map_err(|error| error.to_string()),
+                available: fsdyno_engine::availability(name).map_err(|error| error.to_string()),
             })
             .collect(),
-        io_uring_features: engine::io_uring_features()
+        io_uring_features: fsdyno_engine::io_uring_features()
             .map(|names| names.into_iter().map(str::to_owned).collect())
             .map_err(|error| error.to_string()),
-        limits: probe::limits(),
+        limits: fsdyno_probe::limits(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The page and the document of findings written by hand.
 
-use job::EngineName;
-use probe::{Limits, NotVisible};
+use fsdyno_job::EngineName;
+use fsdyno_probe::{Limits, NotVisible};
 
 use super::findings::{ClockFinding, EngineFinding, Findings, Floor};
 use super::{json, judgement, text};

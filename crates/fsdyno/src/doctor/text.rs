@@ -1,8 +1,8 @@
 //! The findings for people: aligned lines under headings.
 
-use present::Page;
-use probe::Fact;
-use text::quantity::bytes;
+use fsdyno_present::Page;
+use fsdyno_probe::Fact;
+use fsdyno_text::quantity::bytes;
 
 use super::findings::{Findings, Floor};
 use super::judgement;

@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::io::{self, Write};
 
-use job::{Direction, PerDirection};
-use run::View;
+use fsdyno_job::{Direction, PerDirection};
+use fsdyno_run::View;
 
 /// Length of a window at least, ns: as with fio the watcher's looks decide how much longer.
 const WINDOW_NS: u64 = 500_000_000;
@@ -24,7 +24,8 @@ impl BandwidthLog {
     pub(super) fn create(stem: &str) -> Result<BandwidthLog, String> {
         let create = |direction: Direction| {
             let path = format!("{stem}-{}_bw.log", direction.name());
-            File::create(os::written::path(&path)).map_err(|error| format!("fio: cannot write the log {path}: {error}"))
+            File::create(fsdyno_os::written::path(&path))
+                .map_err(|error| format!("fio: cannot write the log {path}: {error}"))
         };
         let PerDirection { read, write, trim } = PerDirection::from_fn(create);
         let files = PerDirection { read: read?, write: write?, trim: trim? };

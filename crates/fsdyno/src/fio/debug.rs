@@ -1,7 +1,7 @@
 //! `--debug`, in the lines of fio: channel, process, text.
 
-use job::Request;
-use run::plan::WorkerPlan;
+use fsdyno_job::Request;
+use fsdyno_run::plan::WorkerPlan;
 
 /// What is printed before the lines that announce the jobs.
 pub(super) struct Lines<'request> {
@@ -46,7 +46,7 @@ impl<'request> Lines<'request> {
             return String::new();
         }
         let said = |channel: &String| {
-            let prints = job::debug::PRINTING.contains(&channel.as_str()) || channel == "all";
+            let prints = fsdyno_job::debug::PRINTING.contains(&channel.as_str()) || channel == "all";
             let nothing =
                 if prints { String::new() } else { format!("fio: debug option {channel} prints nothing here\n") };
             format!("fio: set debug option {channel}\n{nothing}")

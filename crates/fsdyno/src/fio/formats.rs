@@ -1,7 +1,7 @@
 //! The report formats of one run.
 
-use fio_report::{Details, Format};
-use results::RunRecord;
+use fsdyno_fio_report::{Details, Format};
+use fsdyno_results::RunRecord;
 
 /// Formats asked for. Several at once are printed one after the other.
 pub(super) struct Formats {
@@ -12,7 +12,7 @@ pub(super) struct Formats {
 impl Formats {
     /// Those of these words.
     pub(super) fn of(words: &[&str], details: Details) -> Formats {
-        let chosen = fio_report::FORMATS.iter().rev().filter(|format| words.contains(&format.word)).collect();
+        let chosen = fsdyno_fio_report::FORMATS.iter().rev().filter(|format| words.contains(&format.word)).collect();
         Formats { chosen, details }
     }
 
@@ -42,8 +42,8 @@ impl Formats {
 mod tests {
     #[test]
     fn the_option_takes_the_words_of_the_formats_and_no_others() {
-        let mut taken = job::FORMATS.to_vec();
-        let mut known: Vec<&str> = fio_report::FORMATS.iter().map(|format| format.word).collect();
+        let mut taken = fsdyno_job::FORMATS.to_vec();
+        let mut known: Vec<&str> = fsdyno_fio_report::FORMATS.iter().map(|format| format.word).collect();
         taken.sort_unstable();
         known.sort_unstable();
         assert_eq!(taken, known);

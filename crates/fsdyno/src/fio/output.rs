@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-use text::escape;
+use fsdyno_text::escape;
 
 use crate::process::streams::{is_terminal, print_stderr, write_stdout};
 
@@ -95,7 +95,7 @@ fn put(text: &str) {
 
 /// Columns of the terminal on stdout, if it is one that knows.
 fn terminal_columns() -> Option<usize> {
-    os::terminal::columns(io::stdout()).filter(|columns| *columns > 0)
+    fsdyno_os::terminal::columns(io::stdout()).filter(|columns| *columns > 0)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! From what the workers publish to the numbers of the progress line.
 
-use fio_report::{Progress, RateLimit};
-use job::{Direction, PerDirection};
-use run::plan::WorkerPlan;
-use run::{View, WorkerState};
+use fsdyno_fio_report::{Progress, RateLimit};
+use fsdyno_job::{Direction, PerDirection};
+use fsdyno_run::plan::WorkerPlan;
+use fsdyno_run::{View, WorkerState};
 
 /// Totals at one moment, to take rates from.
 #[derive(Clone, Copy, Default)]
@@ -45,7 +45,7 @@ impl ProgressMeter {
         let iops = now.ios.zip(self.last.ios).map(|(now, then)| rate(now, then));
         self.last = now;
         let elapsed_s = now.elapsed_ns / 1_000_000_000;
-        let left_s = run::seconds_left(view);
+        let left_s = fsdyno_run::seconds_left(view);
         let percent = left_s.filter(|_| !ramping).map(|left| {
             let whole = elapsed_s + left;
             if whole == 0 { 100.0 } else { elapsed_s as f64 * 100.0 / whole as f64 }

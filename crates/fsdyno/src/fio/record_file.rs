@@ -3,8 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use os::files::{Readers, WholeFile};
-use results::RunRecord;
+use fsdyno_os::files::{Readers, WholeFile};
+use fsdyno_results::RunRecord;
 
 use crate::process::streams::print_stderr;
 
@@ -36,7 +36,7 @@ impl RecordFile {
 
     /// Tells of a failure, and whether it is the last word.
     pub(super) fn print_failure(&self, error: &io::Error, yet: &str, further: &str) {
-        let file = job::bytes::shown(self.file.path());
+        let file = fsdyno_job::bytes::shown(self.file.path());
         print_stderr(&format!("fio: cannot save the record {file}{yet}: {error}{further}"));
     }
 }

@@ -2,9 +2,9 @@
 
 use std::io;
 
-use fio_report::remarks;
-use job::{Findings, Stream, Warning, WarningCode};
-use results::{Finding, RunRecord, Severity};
+use fsdyno_fio_report::remarks;
+use fsdyno_job::{Findings, Stream, Warning, WarningCode};
+use fsdyno_results::{Finding, RunRecord, Severity};
 
 use crate::process::streams::{is_terminal, print_stderr};
 
@@ -51,7 +51,7 @@ impl Remarks {
         for note in planned.notes.iter().filter(|note| note.severity > Severity::Info) {
             print_stderr(&remarks::note(note));
         }
-        let mut found = findings::of_plan(planned);
+        let mut found = fsdyno_findings::of_plan(planned);
         // The job language itself says that a synchronous engine has no depth, in fio's words.
         if warnings.iter().any(|warning| warning.code == WarningCode::SynchronousDepth) {
             let about_depth = |finding: &Finding| finding.id == "depth-not-reached" && is_synchronous(planned, finding);

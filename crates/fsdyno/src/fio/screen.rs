@@ -1,9 +1,9 @@
 //! What a run shows while it goes on: layout lines, the progress line, errors, interim reports.
 
-use results::{JobRecord, RunRecord};
-use run::{Control, Observer, SignalWatch, View};
+use fsdyno_results::{JobRecord, RunRecord};
+use fsdyno_run::{Control, Observer, SignalWatch, View};
+use fsdyno_text::escape;
 use std::sync::Arc;
-use text::escape;
 
 use super::bandwidth_log::BandwidthLog;
 use super::formats::Formats;

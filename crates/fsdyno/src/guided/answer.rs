@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use guide::store::Store;
-use guide::study::Caller;
-use guide::watch::Unwatched;
-use guide::{Problem, Watcher};
-use job::EngineName;
-use present::export::junit;
-use results::{NOT_SAVED, Note, Severity, Study, Verdict};
-use run::SignalWatch;
+use fsdyno_guide::store::Store;
+use fsdyno_guide::study::Caller;
+use fsdyno_guide::watch::Unwatched;
+use fsdyno_guide::{Problem, Watcher};
+use fsdyno_job::EngineName;
+use fsdyno_present::export::junit;
+use fsdyno_results::{NOT_SAVED, Note, Severity, Study, Verdict};
+use fsdyno_run::SignalWatch;
 
 use super::junit_file::JunitFile;
 use super::live::Live;
@@ -137,7 +137,7 @@ fn try_answer(
     let written = [
         kept.map(|kept| kept.map(drop)),
         junit.map(|file| file.write("fsdyno check", &junit::cases(&study))),
-        step_summary.map(|file| file.append(&present::tables::markdown(&study))),
+        step_summary.map(|file| file.append(&fsdyno_present::tables::markdown(&study))),
     ];
     let problems: Vec<Problem> = written.into_iter().flatten().filter_map(Result::err).collect();
     problems.iter().for_each(report_problem);
@@ -171,13 +171,13 @@ fn open_stream(shared: &Shared) -> Result<Option<Stream>, Problem> {
 /// The study in the form that was asked for.
 pub(crate) fn shown_as(json: bool, markdown: bool, wide: bool, study: &Study) -> String {
     if json {
-        format!("{}\n", present::Headline::json(study))
+        format!("{}\n", fsdyno_present::Headline::json(study))
     } else if markdown {
-        present::tables::markdown(study)
+        fsdyno_present::tables::markdown(study)
     } else if !wide && is_terminal(&io::stdout()) {
-        present::tables::screen(study, columns())
+        fsdyno_present::tables::screen(study, columns())
     } else {
-        present::tables::text(study, columns())
+        fsdyno_present::tables::text(study, columns())
     }
 }
 
@@ -231,7 +231,7 @@ fn status(study: &Study, signal: Option<i32>) -> u8 {
     if let Some(signal) = signal {
         return BY_SIGNAL + signal as u8;
     }
-    let run_failed = |row: &results::Row| {
+    let run_failed = |row: &fsdyno_results::Row| {
         let jobs = row.run.iter().flat_map(|run| &run.jobs);
         row.lacks_ranks()
             || jobs.into_iter().any(|job| job.error.is_some())

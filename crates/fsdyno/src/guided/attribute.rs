@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use guide::Problem;
-use guide::attribution::{Attributed, attribute};
+use fsdyno_guide::Problem;
+use fsdyno_guide::attribution::{Attributed, attribute};
+use fsdyno_stats::sort;
 use serde_json::{Value, json};
-use stats::sort;
 
 use super::stored::{ended, opened, printed};
 use crate::process::streams::{columns, is_terminal};
@@ -43,10 +43,10 @@ impl Attribute {
         let found = attribute(&server, &client)?;
         let first_line = format!("{} on the server, {} on the client", server.id, client.id);
         let whole = self.whole();
-        let [of_server, of_client] = [&server, &client].map(|study| present::Headline::of(study).trust);
+        let [of_server, of_client] = [&server, &client].map(|study| fsdyno_present::Headline::of(study).trust);
         Ok(printed(&if self.json {
             let patterns: Vec<Value> = found.iter().map(as_json).collect();
-            present::document(
+            fsdyno_present::document(
                 headline(&found),
                 json!({
                     "server": server.id,
@@ -63,7 +63,7 @@ impl Attribute {
                 found.iter().map(|one| (&*one.pattern, one.outcome.as_ref().map_err(|why| &**why))).collect();
             let said = (&*first_line, in_short(&found));
             let said = (said.0, said.1.as_deref());
-            present::tables::attribution([&server, &client], said, &parts, &whole, columns())
+            fsdyno_present::tables::attribution([&server, &client], said, &parts, &whole, columns())
         }))
     }
 
@@ -71,7 +71,7 @@ impl Attribute {
     fn whole(&self) -> String {
         let words = ["fsdyno", "attribute", &self.server, &self.client, "--wide"].map(str::to_owned);
         let store = self.store.iter().map(|store| format!("--store={}", store.display()));
-        present::shell::as_typed(&words.into_iter().chain(store).collect::<Vec<_>>())
+        fsdyno_present::shell::as_typed(&words.into_iter().chain(store).collect::<Vec<_>>())
     }
 }
 
@@ -86,7 +86,7 @@ fn headline(found: &[Attributed]) -> String {
 const NOTHING_KNOWN: &str = "What the network adds is known for no pattern; each pattern has its reason.";
 
 fn as_text(first_line: &str, found: &[Attributed], trust: &[String]) -> String {
-    let mut page = present::Page::new(first_line, 2, columns());
+    let mut page = fsdyno_present::Page::new(first_line, 2, columns());
     if let Some(answer) = in_short(found) {
         page.gap();
         page.paragraph("", &answer);
@@ -141,7 +141,7 @@ fn as_json(attributed: &Attributed) -> Value {
 mod tests {
     use super::*;
 
-    fn attributed(outcome: Result<findings::limits::Attribution, String>) -> Attributed {
+    fn attributed(outcome: Result<fsdyno_findings::limits::Attribution, String>) -> Attributed {
         Attributed { pattern: "read-latency".into(), title: "4k random read, depth 1".into(), outcome }
     }
 
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_terminal_gets_one_screen_with_what_to_look_at_next() {
-        let found = |culprit| findings::limits::Attribution {
+        let found = |culprit| fsdyno_findings::limits::Attribution {
             server_ns: 1e6,
             client_ns: 4e6,
             added_ns: 3e6,
@@ -171,11 +171,13 @@ mod tests {
             culprit: Some(culprit),
             sentence: "A read takes 4 ms.".into(),
         };
-        let of =
-            |id: &str| results::Study { id: id.into(), ..results::Study::of_run(results::RunRecord::new("test", 1)) };
+        let of = |id: &str| fsdyno_results::Study {
+            id: id.into(),
+            ..fsdyno_results::Study::of_run(fsdyno_results::RunRecord::new("test", 1))
+        };
         let (server, mut client) = (of("server"), of("client"));
         client.targets[0].path = "/mnt/nfs".into();
-        use findings::limits::Culprit::{Client, Link, Server};
+        use fsdyno_findings::limits::Culprit::{Client, Link, Server};
         for (culprit, next) in
             [(Link, "inspect /mnt/nfs"), (Server, "show server --wide"), (Client, "show client --wide")]
         {
@@ -184,13 +186,13 @@ mod tests {
             parts.push(("rand-read", Err("the plans differ")));
             let whole = "fsdyno attribute server client --wide";
             let told = ("server on the server, client on the client", Some("An answer."));
-            let page = present::tables::attribution([&server, &client], told, &parts, whole, 80);
+            let page = fsdyno_present::tables::attribution([&server, &client], told, &parts, whole, 80);
             assert!(page.lines().count() <= 22 && page.lines().all(|line| line.chars().count() <= 80), "{page}");
             let steps: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("    fsdyno ")).collect();
             assert_eq!(steps, [next, "attribute server client --wide"], "{page}");
             let json = as_json(&attributed(Ok(found.clone())));
             for figure in ["server_ns", "client_ns", "added_ns"] {
-                let shown = text::quantity::latency(json[figure].as_f64().unwrap());
+                let shown = fsdyno_text::quantity::latency(json[figure].as_f64().unwrap());
                 assert!(page.contains(&shown), "{figure} {shown}: {page}");
             }
             for words in ["1.00 ms", "4.00 ms", "3.00 ms", culprit.word(), "not known: the plans differ", "trust"] {
@@ -215,19 +217,20 @@ mod tests {
                     rounds: draw.one_of(&[1, 3, 5]),
                     per_s,
                 };
-                let study = results::Study::of_run(results::RunRecord::new("test", 1));
-                results::Study { rows: draw.rounds(&test), ..study }
+                let study = fsdyno_results::Study::of_run(fsdyno_results::RunRecord::new("test", 1));
+                fsdyno_results::Study { rows: draw.rounds(&test), ..study }
             });
-            sides[1].targets[0].storage.class = results::evidence::StorageClass::Network;
+            sides[1].targets[0].storage.class = fsdyno_results::evidence::StorageClass::Network;
             let Ok(found) = attribute(&sides[0], &sides[1]) else { continue };
             let Ok(outcome) = &found[0].outcome else { continue };
             let (json, wide) = (as_json(&found[0]), as_text("a", &found, &[]).replace("\n  ", " "));
             let told = ("a", Some("An answer."));
-            let page = present::tables::attribution([&sides[0], &sides[1]], told, &[("a", Ok(outcome))], "fsdyno", 120);
+            let page =
+                fsdyno_present::tables::attribution([&sides[0], &sides[1]], told, &[("a", Ok(outcome))], "fsdyno", 120);
             for (figure, value) in
                 [("server_ns", outcome.server_ns), ("client_ns", outcome.client_ns), ("added_ns", outcome.added_ns)]
             {
-                let shown = text::quantity::latency(json[figure].as_f64().unwrap());
+                let shown = fsdyno_text::quantity::latency(json[figure].as_f64().unwrap());
                 assert_eq!(json[figure].as_f64(), Some(value), "case {case}");
                 assert!(page.contains(&shown), "case {case}: {figure} {shown}: {page}");
                 let is_said = figure != "added_ns" || !wide.contains("add nothing");
@@ -240,14 +243,14 @@ mod tests {
 
     #[test]
     fn programs_get_the_figures_behind_the_sentence() {
-        let found = findings::limits::Attribution {
+        let found = fsdyno_findings::limits::Attribution {
             server_ns: 1e6,
             client_ns: 4e6,
             added_ns: 3e6,
             added_share: 0.75,
             queue_ns: None,
             round_trip_ns: Some(3e6),
-            culprit: Some(findings::limits::Culprit::Link),
+            culprit: Some(fsdyno_findings::limits::Culprit::Link),
             sentence: "A read takes 4 ms.".into(),
         };
         let found = [attributed(Ok(found)), attributed(Err("the plans differ".into()))];

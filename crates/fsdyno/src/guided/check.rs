@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use check::{Entry, Library, Options, Shortening, check, nominal_seconds};
 use clap::Args;
-use guide::Problem;
-use guide::study::Place;
-use present::tables::ListedProfile;
+use fsdyno_check::{Entry, Library, Options, Shortening, check, nominal_seconds};
+use fsdyno_guide::Problem;
+use fsdyno_guide::study::Place;
+use fsdyno_present::tables::ListedProfile;
 use serde_json::json;
 
 use super::answer::{Shared, answer, size};
@@ -111,9 +111,9 @@ impl Check {
 
     fn profile(&self, entry: &Entry) -> ExitCode {
         let Entry { profile, text, path } = entry;
-        let path = path.as_ref().map(|path| job::bytes::shown(path));
+        let path = path.as_ref().map(|path| fsdyno_job::bytes::shown(path));
         printed(&if self.shared.json {
-            present::document(profile.title.as_str(), json!({"name": profile.name, "path": path, "toml": text}))
+            fsdyno_present::document(profile.title.as_str(), json!({"name": profile.name, "path": path, "toml": text}))
         } else {
             text.clone()
         })
@@ -122,9 +122,9 @@ impl Check {
     fn listed(&self, library: &Library) -> ExitCode {
         let all: Vec<ListedProfile> = library.entries().iter().map(listed).collect();
         if self.shared.json {
-            return printed(&present::tables::profiles_json(&all));
+            return printed(&fsdyno_present::tables::profiles_json(&all));
         }
-        let page = present::tables::profiles(&all, columns());
+        let page = fsdyno_present::tables::profiles(&all, columns());
         let is_printed = print_first_page(&page, &["fsdyno", "check", "--list"]);
         if is_printed { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
     }
@@ -142,6 +142,6 @@ fn listed(entry: &Entry) -> ListedProfile {
         seconds,
         ends_by_bytes,
         tiers: profile.tiers().into_iter().map(str::to_string).collect(),
-        path: entry.path.as_ref().map(|path| job::bytes::shown(path)),
+        path: entry.path.as_ref().map(|path| fsdyno_job::bytes::shown(path)),
     }
 }

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use guide::Problem;
-use guide::compare::{Options, compare, expectation, names};
-use guide::study::Place;
-use results::Question;
+use fsdyno_guide::Problem;
+use fsdyno_guide::compare::{Options, compare, expectation, names};
+use fsdyno_guide::study::Place;
+use fsdyno_results::Question;
 
 use super::answer::{Shared, answer, size};
 use super::diff::Diff;
@@ -68,7 +68,7 @@ fn is_run(word: &str) -> bool {
 /// Bytes of each job's file in the last kept comparison of these places.
 fn size_before(shared: &Shared, places: &[Place]) -> Option<u64> {
     let store = opened(shared.store.as_deref()).ok().filter(|_| !shared.no_store)?;
-    let paths: Vec<String> = places.iter().map(|place| job::bytes::shown(&place.path)).collect();
+    let paths: Vec<String> = places.iter().map(|place| fsdyno_job::bytes::shown(&place.path)).collect();
     let study = store.latest(Question::Compare, &paths, |_| true)?;
     study.rows.first()?.option("size")?.parse().ok()
 }

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, value_parser};
-use guide::curve::{LOADS, Options, curve};
-use guide::requests::{access, block_size};
-use guide::study::Place;
+use fsdyno_guide::curve::{LOADS, Options, curve};
+use fsdyno_guide::requests::{access, block_size};
+use fsdyno_guide::study::Place;
 
 use super::answer::{FileOptions, Shared, answer};
 
@@ -40,7 +40,7 @@ pub(crate) struct Curve {
 impl Curve {
     pub(crate) fn run(self, command: Vec<String>) -> ExitCode {
         let mut loads = self.loads;
-        stats::sort::by(&mut loads, Ord::cmp);
+        fsdyno_stats::sort::by(&mut loads, Ord::cmp);
         loads.dedup();
         let options = Options {
             access: self.rw,

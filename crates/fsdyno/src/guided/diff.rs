@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use guide::Problem;
-use present::export::junit::{Case, Outcome};
-use present::tables::{Changes, Next};
-use results::{Change, Digest, Measure, Significance, Study, Trust, changes, earlier, is_repeat, obstacles};
-use text::quantity::counted;
+use fsdyno_guide::Problem;
+use fsdyno_present::export::junit::{Case, Outcome};
+use fsdyno_present::tables::{Changes, Next};
+use fsdyno_results::{Change, Digest, Measure, Significance, Study, Trust, changes, earlier, is_repeat, obstacles};
+use fsdyno_text::quantity::counted;
 
 use super::answer::Shared;
 use super::junit_file::JunitFile;
@@ -268,9 +268,9 @@ impl History {
         let mut runs = store.into_digests()?;
         runs.retain(|other| is_repeat(other, &run));
         Ok(if self.json {
-            printed(&present::tables::history_json(&runs))
+            printed(&fsdyno_present::tables::history_json(&runs))
         } else {
-            printed_page(&present::tables::history(&runs, columns()))
+            printed_page(&fsdyno_present::tables::history(&runs, columns()))
         })
     }
 }
@@ -284,7 +284,7 @@ impl Baseline {
         let store = opened(self.store.as_deref())?;
         match &self.what {
             BaselineWhat::Set { name, run } => {
-                if guide::store::before_last(name).is_some() || name.contains('/') {
+                if fsdyno_guide::store::before_last(name).is_some() || name.contains('/') {
                     return Err(Problem::new(format!("`{name}` cannot be the name of a baseline")));
                 }
                 let study = store.find(run)?;
@@ -306,7 +306,7 @@ impl Baseline {
     fn shown(&self, baselines: BTreeMap<String, String>) -> ExitCode {
         printed(&if self.json {
             let headline = counted(baselines.len() as u64, "baseline");
-            present::document(headline, serde_json::json!({ "baselines": baselines }))
+            fsdyno_present::document(headline, serde_json::json!({ "baselines": baselines }))
         } else {
             baselines.iter().map(|(name, id)| format!("{name} = {id}\n")).collect()
         })
@@ -316,8 +316,8 @@ impl Baseline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use results::Interval;
-    use stats::Scatter;
+    use fsdyno_results::Interval;
+    use fsdyno_stats::Scatter;
 
     fn change(measure: Measure, (low, high): (f64, f64), shown: Significance) -> Change {
         let ratio = (low + high) / 2.0;

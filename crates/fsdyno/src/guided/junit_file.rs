@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use guide::Problem;
-use os::files::{Readers, WholeFile};
-use present::export::junit::{Case, junit};
+use fsdyno_guide::Problem;
+use fsdyno_os::files::{Readers, WholeFile};
+use fsdyno_present::export::junit::{Case, junit};
 
 /// Where the verdicts are to be written: seen to be writable before anything is measured.
 pub(super) struct JunitFile(WholeFile);

@@ -3,10 +3,10 @@
 
 use std::io::Write;
 
-use guide::watch::{LiveFigures, LivePhase, Step};
-use os::clock::{Clock, RealClock};
-use results::{Row, Trust};
-use text::quantity::counted;
+use fsdyno_guide::watch::{LiveFigures, LivePhase, Step};
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_results::{Row, Trust};
+use fsdyno_text::quantity::counted;
 
 use super::progress::{self, Estimate};
 use crate::process::streams::{columns_of_progress, is_terminal, print_stderr, print_stderr_fitted};
@@ -63,7 +63,7 @@ fn write_out(text: &str) {
     let _ = stderr.flush();
 }
 
-impl guide::Watcher for Live {
+impl fsdyno_guide::Watcher for Live {
     fn outline(&mut self, text: &str) {
         if !self.quiet {
             print_stderr_fitted(text, 2);
@@ -107,12 +107,12 @@ impl guide::Watcher for Live {
         // The first round of a test has its line; later ones have theirs where something went wrong.
         let is_kept = row.round == 0 || row.trust() == Trust::Invalid || row.first_error().is_some();
         if !self.quiet && self.terminal && is_kept {
-            let found = present::tables::summary(row);
+            let found = fsdyno_present::tables::summary(row);
             print_stderr(&progress::kept(step, &found, columns_of_progress() - 1));
         } else if !self.quiet && !self.terminal {
             let (number, of) = (step.number, step.of);
             let what = format!("[{number}/{of}] {}: {}", step.target, step.title);
-            print_stderr(&format!("{what}: {}", present::tables::summary(row)));
+            print_stderr(&format!("{what}: {}", fsdyno_present::tables::summary(row)));
         }
     }
 }

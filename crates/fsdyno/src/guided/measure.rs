@@ -5,11 +5,11 @@ use std::process::ExitCode;
 
 use clap::builder::{ArgPredicate, PossibleValue, PossibleValuesParser};
 use clap::{Args, value_parser};
-use guide::io_mode::Wanted;
-use guide::measure::{Effort, Like, Options, familiar_names, measure, names};
-use guide::study::Place;
-use job::EngineName;
-use results::Question;
+use fsdyno_guide::io_mode::Wanted;
+use fsdyno_guide::measure::{Effort, Like, Options, familiar_names, measure, names};
+use fsdyno_guide::study::Place;
+use fsdyno_job::EngineName;
+use fsdyno_results::Question;
 
 use super::answer::{FileOptions, Shared, answer, engine};
 use super::stored::opened;
@@ -61,7 +61,7 @@ fn test_names() -> Vec<PossibleValue> {
 /// Bytes of the file in the last saved run of the same plan and place.
 fn size_before(shared: &Shared, place: &Place, options: &Options) -> Option<u64> {
     let store = opened(shared.store.as_deref()).ok().filter(|_| !shared.no_store)?;
-    let paths = [job::bytes::shown(&place.path)];
+    let paths = [fsdyno_job::bytes::shown(&place.path)];
     let study = store.latest(Question::Measure, &paths, |study| options.size_in(place, study).is_some())?;
     options.size_in(place, &study)
 }

@@ -6,8 +6,8 @@ use std::ffi::OsString;
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
-use guide::Problem;
-use job::lookup::{distance, nearest};
+use fsdyno_guide::Problem;
+use fsdyno_job::lookup::{distance, nearest};
 
 /// The problem behind an error of `command`, which is all questions, on a line of these words.
 pub(super) fn problem(error: &Error, command: &Command, words: &[OsString]) -> Problem {

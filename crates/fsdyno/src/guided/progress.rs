@@ -1,8 +1,8 @@
 //! The line of progress: where a question is, how fast it goes, and when all of it will be done.
 
-use guide::watch::{LiveFigures, LivePhase, Step};
-use text::escape;
-use text::quantity::{bytes_per_s, count_per_s, latency, number};
+use fsdyno_guide::watch::{LiveFigures, LivePhase, Step};
+use fsdyno_text::escape;
+use fsdyno_text::quantity::{bytes_per_s, count_per_s, latency, number};
 
 /// How long the whole question still takes: an estimate that only falls.
 #[derive(Debug, Default)]

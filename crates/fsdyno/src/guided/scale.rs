@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use guide::requests::{access, block_size};
-use guide::scale::{Options, Steps, scale};
-use guide::study::Place;
+use fsdyno_guide::requests::{access, block_size};
+use fsdyno_guide::scale::{Options, Steps, scale};
+use fsdyno_guide::study::Place;
 
 use super::answer::{FileOptions, Shared, answer};
 use crate::nodes::Nodes;

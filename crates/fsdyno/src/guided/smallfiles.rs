@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, value_parser};
-use guide::smallfiles::{DEPTH_MAX, FILES_MAX, Options, SIZE_BYTES_MAX, THREADS_MAX, smallfiles};
-use guide::study::Place;
+use fsdyno_guide::smallfiles::{DEPTH_MAX, FILES_MAX, Options, SIZE_BYTES_MAX, THREADS_MAX, smallfiles};
+use fsdyno_guide::study::Place;
 
 use super::answer::{Shared, answer, size};
 use crate::nodes::Nodes;

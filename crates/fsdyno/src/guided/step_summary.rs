@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 
-use guide::Problem;
+use fsdyno_guide::Problem;
 
 /// The variable with the file's path.
 const VARIABLE: &str = "GITHUB_STEP_SUMMARY";

@@ -1,11 +1,15 @@
-//! Each sentence of `present::headline::next` with a command is reached by a study, and the program takes the command.
+//! Each sentence of `fsdyno_present::headline::next` with a command is reached by a study, and the program takes the command.
 
 use std::collections::BTreeSet;
 
 use clap::Parser;
-use present::Headline;
-use results::evidence::{Ledger, LedgerSample, Moment, Seen, ServerIdentity, Storage, StorageClass, WireCounters};
-use results::{Finding, JobError, JobRecord, JobSetup, Question, Row, RunRecord, Severity, Study, Target, Verdict};
+use fsdyno_present::Headline;
+use fsdyno_results::evidence::{
+    Ledger, LedgerSample, Moment, Seen, ServerIdentity, Storage, StorageClass, WireCounters,
+};
+use fsdyno_results::{
+    Finding, JobError, JobRecord, JobSetup, Question, Row, RunRecord, Severity, Study, Target, Verdict,
+};
 
 use super::Guided;
 
@@ -51,7 +55,7 @@ fn of_a_full_link() -> Study {
 /// The file for the tests could not be written.
 fn unfilled(code: i32, function: &str) -> Study {
     let mut study = study(Question::Measure, "measure /data");
-    study.rows[0].pattern = results::test_name::FILL.into();
+    study.rows[0].pattern = fsdyno_results::test_name::FILL.into();
     let error = JobError { code, function: function.into(), text: "broken".into() };
     study.rows[0].run.as_mut().unwrap().jobs[0].error = Some(error);
     study
@@ -59,29 +63,29 @@ fn unfilled(code: i32, function: &str) -> Study {
 
 fn judged(verdict: Verdict, words: &str) -> Study {
     let mut study = study(Question::Check, words);
-    let requirement = results::Requirement {
+    let requirement = fsdyno_results::Requirement {
         id: "iops".into(),
         profile: "etcd".into(),
         profile_title: "etcd".into(),
         title: "reads".into(),
         metric: "read.iops".into(),
-        bound: results::Bound::AtLeast,
+        bound: fsdyno_results::Bound::AtLeast,
         threshold: 900.0,
         unit: "IOPS".into(),
         derivation: None,
         source: "A page".into(),
         read_on: "November".into(),
-        kind: results::RequirementKind::VendorRequirement,
-        confidence: results::Confidence::A,
+        kind: fsdyno_results::RequirementKind::VendorRequirement,
+        confidence: fsdyno_results::Confidence::A,
         job: "-".into(),
     };
-    study.verdicts = vec![results::VerdictRow {
+    study.verdicts = vec![fsdyno_results::VerdictRow {
         verdict,
         measured: None,
         interval: None,
         margin_percent: None,
         reason: "why".into(),
-        origin: results::TestOrigin::Vendor,
+        origin: fsdyno_results::TestOrigin::Vendor,
         caveats: Vec::new(),
         cap_s: Some(60.0),
         rows: vec![0],
@@ -95,7 +99,8 @@ fn timed(is_reference: bool) -> Study {
     let mut study = study(Question::Time, "time /data /other -- true");
     study.targets.push(Target { reference: is_reference, ..study.targets[0].clone() });
     study.rows[0].run = None;
-    let phase = results::PhaseRecord { operations: 1, elapsed_ns: 1_000_000, ..results::PhaseRecord::default() };
+    let phase =
+        fsdyno_results::PhaseRecord { operations: 1, elapsed_ns: 1_000_000, ..fsdyno_results::PhaseRecord::default() };
     study.rows[0].phase = Some(phase);
     let other = Row { target: 1, ..study.rows[0].clone() };
     study.rows.push(other);

@@ -5,13 +5,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use guide::Problem;
-use guide::store::Store;
-use guide::work_directory::{CleanOptions, Cleaned, Outcome, clean};
-use run::SignalWatch;
+use fsdyno_guide::Problem;
+use fsdyno_guide::store::Store;
+use fsdyno_guide::work_directory::{CleanOptions, Cleaned, Outcome, clean};
+use fsdyno_run::SignalWatch;
+use fsdyno_text::escape;
+use fsdyno_text::quantity::counted;
 use serde_json::{Value, json};
-use text::escape;
-use text::quantity::counted;
 
 use super::answer::shown_as;
 use crate::process::first_look::Looks;
@@ -106,7 +106,7 @@ impl Runs {
         let removed = self.keep.map_or_else(|| store.remove(&self.delete), |latest| store.keep(latest))?;
         let headline = format!("{} removed", counted(removed.len() as u64, "saved run"));
         if self.json {
-            return Ok(printed(&present::document(headline, json!({ "removed": removed }))));
+            return Ok(printed(&fsdyno_present::document(headline, json!({ "removed": removed }))));
         }
         let each: String = removed.iter().map(|id| format!("removed {id}\n")).collect();
         Ok(printed(&format!("{each}{headline} from {}\n", store.directory().display())))
@@ -116,12 +116,12 @@ impl Runs {
         let store = opened(self.store.as_deref())?;
         let (runs, baselines) = (store.digests()?, store.known_baselines());
         if self.json {
-            return Ok(printed(&present::tables::runs_json(runs, &baselines)));
+            return Ok(printed(&fsdyno_present::tables::runs_json(runs, &baselines)));
         }
         if runs.is_empty() {
             print_stderr(&format!("no runs are saved in {} yet", store.directory().display()));
         }
-        Ok(printed_page(&present::tables::runs(runs, &baselines, columns())))
+        Ok(printed_page(&fsdyno_present::tables::runs(runs, &baselines, columns())))
     }
 }
 
@@ -158,8 +158,9 @@ impl Clean {
     fn cleaned(&self, found: &Cleaned) -> String {
         let mut text = String::new();
         for left in &found.left {
-            let weight =
-                left.weight.map(|(entries, bytes)| format!(" ({entries} entries, {})", text::quantity::bytes(bytes)));
+            let weight = left
+                .weight
+                .map(|(entries, bytes)| format!(" ({entries} entries, {})", fsdyno_text::quantity::bytes(bytes)));
             let what = outcome(&left.outcome);
             text.push_str(&format!("{}{}: {what}\n", left.directory.display(), weight.unwrap_or_default()));
         }
@@ -196,7 +197,7 @@ fn outcome(outcome: &Outcome) -> String {
 fn cleaned_json(found: &Cleaned, dry_run: bool) -> String {
     let directories = found.left.iter().map(|left| {
         json!({
-            "path": job::bytes::shown(&left.directory),
+            "path": fsdyno_job::bytes::shown(&left.directory),
             "removed": left.outcome == Outcome::Removed,
             "outcome": outcome(&left.outcome),
             "entries": left.weight.map(|(entries, _)| entries),
@@ -206,5 +207,5 @@ fn cleaned_json(found: &Cleaned, dry_run: bool) -> String {
     let directories: Vec<Value> = directories.collect();
     let removed = found.left.iter().filter(|left| left.outcome == Outcome::Removed).count();
     let headline = format!("{removed} of {} work directories removed", directories.len());
-    present::document(headline, json!({"dry_run": dry_run, "directories": directories, "drafts": found.drafts}))
+    fsdyno_present::document(headline, json!({"dry_run": dry_run, "directories": directories, "drafts": found.drafts}))
 }

@@ -4,12 +4,12 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use guide::watch::{Amount, LiveFigures, LivePhase, Step, StepTotals};
-use guide::{Problem, Watcher};
-use os::files::create_growing;
-use results::{Row, RunRecord, Study};
+use fsdyno_guide::watch::{Amount, LiveFigures, LivePhase, Step, StepTotals};
+use fsdyno_guide::{Problem, Watcher};
+use fsdyno_os::files::create_growing;
+use fsdyno_results::{Row, RunRecord, Study};
+use fsdyno_text::escape;
 use serde_json::{Map, Value, json};
-use text::escape;
 
 use crate::process::VERSION;
 use crate::process::streams::print_stderr;
@@ -72,7 +72,7 @@ impl Stream {
         let mut object = Map::new();
         object.insert("schema".to_string(), json!(SCHEMA));
         object.insert("event".to_string(), json!(event));
-        object.insert("at_ms".to_string(), json!(run::now_ms()));
+        object.insert("at_ms".to_string(), json!(fsdyno_run::now_ms()));
         if let Value::Object(keys) = keys {
             object.extend(keys);
         }

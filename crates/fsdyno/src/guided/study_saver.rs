@@ -1,9 +1,9 @@
 //! Saves the study while it runs, so that the results of a killed run are not lost.
 
-use guide::store::Store;
-use guide::{Problem, Watcher};
-use os::clock::{Clock, RealClock};
-use results::{Row, RunRecord, Study};
+use fsdyno_guide::store::Store;
+use fsdyno_guide::{Problem, Watcher};
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_results::{Row, RunRecord, Study};
 
 use crate::process::saver::Saver;
 use crate::process::streams::report_problem;

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use guide::io_mode::Wanted;
-use guide::requests::{access, block_size};
-use guide::study::Place;
-use guide::sweep::{Depths, Options, sweep};
-use job::EngineName;
+use fsdyno_guide::io_mode::Wanted;
+use fsdyno_guide::requests::{access, block_size};
+use fsdyno_guide::study::Place;
+use fsdyno_guide::sweep::{Depths, Options, sweep};
+use fsdyno_job::EngineName;
 
 use super::answer::{FileOptions, Shared, answer, engine};
 

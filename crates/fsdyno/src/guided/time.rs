@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use guide::compare::expectation;
-use guide::study::Place;
-use guide::time::{Cache, Memory, Options, Recipe, Start, TimedCommand, time};
+use fsdyno_guide::compare::expectation;
+use fsdyno_guide::study::Place;
+use fsdyno_guide::time::{Cache, Memory, Options, Recipe, Start, TimedCommand, time};
 
 use super::answer::{Shared, answer};
 use crate::process::streams::refused;
@@ -112,7 +112,7 @@ impl Time {
 
 /// The user's command.
 fn phase(words: &[OsString], shell: bool) -> TimedCommand {
-    let words: Vec<String> = words.iter().map(|word| job::bytes::shown(Path::new(word))).collect();
+    let words: Vec<String> = words.iter().map(|word| fsdyno_job::bytes::shown(Path::new(word))).collect();
     let title = words.join(" ");
     let words = if shell { ["sh", "-c", &title].map(str::to_owned).to_vec() } else { words };
     TimedCommand { name: "command".to_owned(), title, words }

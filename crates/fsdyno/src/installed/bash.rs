@@ -1,8 +1,8 @@
 //! What bash needs beside clap_complete's script: it hands `--name=value` over in three words, of which that script
 //! looks at the last alone, and one program has two faces.
 
-use job::offered::Offered;
-use job::option::{Arity, Offer};
+use fsdyno_job::offered::Offered;
+use fsdyno_job::option::{Arity, Offer};
 
 /// The function that completes a fio command line.
 pub(super) fn fio_face(options: &[Offered]) -> String {

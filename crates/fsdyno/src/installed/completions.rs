@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, Args, Command, ValueHint};
 use clap_complete::Shell;
-use job::offered::{Offered, sections};
-use job::option::{Arity, Offer};
+use fsdyno_job::offered::{Offered, sections};
+use fsdyno_job::option::{Arity, Offer};
 
 use super::{FIO, FIO_ABOUT, bash};
 use crate::process::status::UNUSABLE;

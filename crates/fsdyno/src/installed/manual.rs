@@ -9,10 +9,10 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Command};
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
-use guide::Problem;
-use job::offered::{Offered, sections};
-use job::option::{Arity, Status};
-use os::files::{Readers, write_whole};
+use fsdyno_guide::Problem;
+use fsdyno_job::offered::{Offered, sections};
+use fsdyno_job::option::{Arity, Status};
+use fsdyno_os::files::{Readers, write_whole};
 
 use super::{FIO, FIO_ABOUT};
 use crate::process::status::{TABLES, UNUSABLE};

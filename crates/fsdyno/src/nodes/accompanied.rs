@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use os::process::{Side, closes_within, divide, hear_end_of_parent, wait_for};
-use os::signals::{Listener, SIGUSR1};
+use fsdyno_os::process::{Side, closes_within, divide, hear_end_of_parent, wait_for};
+use fsdyno_os::signals::{Listener, SIGUSR1};
 
 use crate::process::left_behind;
 use crate::process::patience::bounds;
@@ -17,8 +17,8 @@ use crate::process::supervisor::{ORPHANED, status_writer, wait};
 /// other process that of the work.
 pub(crate) fn accompanied(
     work: impl FnOnce(PipeReader, PipeWriter) -> ExitCode,
-    agent: impl FnOnce(cluster::WorkerProcess, Arc<AtomicI32>) -> cluster::Ending,
-    lost: impl FnOnce(Option<Box<results::RunRecord>>) -> u8,
+    agent: impl FnOnce(fsdyno_cluster::WorkerProcess, Arc<AtomicI32>) -> fsdyno_cluster::Ending,
+    lost: impl FnOnce(Option<Box<fsdyno_results::RunRecord>>) -> u8,
 ) -> std::io::Result<ExitCode> {
     let ((orders, to_worker), (reports, from_worker)) = (std::io::pipe()?, std::io::pipe()?);
     match divide()? {
@@ -37,26 +37,26 @@ pub(crate) fn accompanied(
             let heard = Arc::clone(&signal);
             let listener = Listener::begin("relay", move |signal| {
                 // A child that has ended needs no signal any more; the agent tells the others.
-                let _ = os::process::signal(child, signal);
+                let _ = fsdyno_os::process::signal(child, signal);
                 heard.store(if signal == SIGUSR1 { 0 } else { signal }, Ordering::Relaxed);
             });
             drop(held);
-            let ending = agent(cluster::WorkerProcess { process: child, orders: to_worker, reports }, signal);
+            let ending = agent(fsdyno_cluster::WorkerProcess { process: child, orders: to_worker, reports }, signal);
             drop(listener);
             Ok(match ending {
-                cluster::Ending::Over => {
+                fsdyno_cluster::Ending::Over => {
                     let (status, left) = wait(child, reader);
                     left_behind::remove(&left);
                     status.into()
                 }
                 // What its worker met with is in the record, and in the first rank's status.
-                cluster::Ending::Followed { signal } => {
+                fsdyno_cluster::Ending::Followed { signal } => {
                     if closes_within(&reader, bounds().patience()) {
                         let _ = wait_for(child);
                     }
                     signal.map_or(GOOD, |signal| BY_SIGNAL.saturating_add(signal)).into()
                 }
-                cluster::Ending::Lost(record) => lost(record).into(),
+                fsdyno_cluster::Ending::Lost(record) => lost(record).into(),
             })
         }
     }

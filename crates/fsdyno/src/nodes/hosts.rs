@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::process::{Command, ExitCode};
 
-use guide::Problem;
+use fsdyno_guide::Problem;
 
 use crate::process::status::UNUSABLE;
 use crate::process::streams::{print, report_problem};
@@ -65,13 +65,13 @@ pub(crate) fn run(words: &[OsString]) -> Option<ExitCode> {
             return Some(ExitCode::from(UNUSABLE));
         }
     };
-    let library = cluster::library();
+    let library = fsdyno_cluster::library();
     let launcher = launcher_of(&library);
     let program = std::env::current_exe().map(OsString::from).unwrap_or_else(|_| "fsdyno".into());
-    let call = hosts.call(launcher, probe::user() == 0, program, command);
+    let call = hosts.call(launcher, fsdyno_probe::user() == 0, program, command);
     if hosts.dry_run {
         let words: Vec<String> = call.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-        print(&format!("{}\n", present::shell::as_typed(&words)));
+        print(&format!("{}\n", fsdyno_present::shell::as_typed(&words)));
         return Some(ExitCode::SUCCESS);
     }
     Some(match start(launcher, &call) {
@@ -93,7 +93,7 @@ fn launcher_of(library: &str) -> &'static Launcher {
 fn start(launcher: &Launcher, call: &[OsString]) -> std::io::Result<ExitCode> {
     let mut child = Command::new(&call[0]).args(&call[1..]).spawn()?;
     // The launcher tells the ranks; without a listener it hears a terminal's Ctrl-C all the same.
-    let _relay = run::SignalRelay::begin(child.id());
+    let _relay = fsdyno_run::SignalRelay::begin(child.id());
     let status = child.wait()?;
     if status.code() == Some(NOT_STARTED) {
         report_problem(
@@ -108,7 +108,7 @@ fn start(launcher: &Launcher, call: &[OsString]) -> std::io::Result<ExitCode> {
         );
         return Ok(ExitCode::from(UNUSABLE));
     }
-    let by_signal = || os::process::ended_by_signal(status).map_or(1, |signal| 128 + signal);
+    let by_signal = || fsdyno_os::process::ended_by_signal(status).map_or(1, |signal| 128 + signal);
     Ok(ExitCode::from(status.code().unwrap_or_else(by_signal) as u8))
 }
 

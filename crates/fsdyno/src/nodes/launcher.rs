@@ -34,7 +34,7 @@ impl Launched {
     pub(crate) fn refuse(&self, question: &str, reason: &str, others: &[&str]) -> std::process::ExitCode {
         let what = format!("{self} has started {} ranks, but `{question}` runs on one: {reason}", self.ranks);
         if self.is_first() {
-            crate::process::streams::report_problem(&guide::Problem::new(what).with_next(format!(
+            crate::process::streams::report_problem(&fsdyno_guide::Problem::new(what).with_next(format!(
                 "run it without a launcher; {} and fio command lines run on all ranks",
                 others.join(", ")
             )));
@@ -55,9 +55,11 @@ impl Launched {
     /// Open MPI ends all ranks at the first status that is not 0, and the first rank may still have to write: the others
     /// keep the signal to themselves. Other launchers wait for all; MPICH's, when it was told to end, may give the status
     /// of the rank that ended last.
-    pub(crate) fn ending(&self, ending: cluster::Ending) -> cluster::Ending {
+    pub(crate) fn ending(&self, ending: fsdyno_cluster::Ending) -> fsdyno_cluster::Ending {
         match ending {
-            cluster::Ending::Followed { .. } if self.variable == OPEN_MPI => cluster::Ending::Followed { signal: None },
+            fsdyno_cluster::Ending::Followed { .. } if self.variable == OPEN_MPI => {
+                fsdyno_cluster::Ending::Followed { signal: None }
+            }
             ending => ending,
         }
     }
@@ -153,8 +155,8 @@ pub(super) mod tests {
     fn only_launchers_that_wait_for_all_ranks_hear_of_their_signals() {
         for (size, rank, heard) in [(OPEN_MPI, "OMPI_COMM_WORLD_RANK", None), ("PMI_SIZE", "PMI_RANK", Some(15))] {
             let launched = of(&[(size, "2"), (rank, "1")]).unwrap();
-            match launched.ending(cluster::Ending::Followed { signal: Some(15) }) {
-                cluster::Ending::Followed { signal } => assert_eq!(signal, heard, "{size}"),
+            match launched.ending(fsdyno_cluster::Ending::Followed { signal: Some(15) }) {
+                fsdyno_cluster::Ending::Followed { signal } => assert_eq!(signal, heard, "{size}"),
                 other => panic!("{other:?}"),
             }
         }

@@ -2,15 +2,15 @@
 
 use std::sync::{Arc, OnceLock};
 
-use cluster::Link;
-use guide::bench::{Conditions, run_line};
-use guide::nodes::{Asking, Nodes};
-use guide::smallfiles::{Done, NodeRole, Phase, Suite};
-use guide::watch::Step;
-use guide::{Problem, Watcher};
-use job::Request;
-use results::RunRecord;
-use run::OtherRanks;
+use fsdyno_cluster::Link;
+use fsdyno_guide::bench::{Conditions, run_line};
+use fsdyno_guide::nodes::{Asking, Nodes};
+use fsdyno_guide::smallfiles::{Done, NodeRole, Phase, Suite};
+use fsdyno_guide::watch::Step;
+use fsdyno_guide::{Problem, Watcher};
+use fsdyno_job::Request;
+use fsdyno_results::RunRecord;
+use fsdyno_run::OtherRanks;
 
 static LINK: OnceLock<Arc<Link>> = OnceLock::new();
 

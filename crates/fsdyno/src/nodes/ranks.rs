@@ -5,11 +5,11 @@ use std::io::{PipeReader, PipeWriter};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use cluster::{Agent, Ending, Link, OverMpi, Transport, library};
-use guide::Problem;
-use guide::store::{Store, new_id};
-use os::clock::RealClock;
-use results::{Question, RunRecord, Study};
+use fsdyno_cluster::{Agent, Ending, Link, OverMpi, Transport, library};
+use fsdyno_guide::Problem;
+use fsdyno_guide::store::{Store, new_id};
+use fsdyno_os::clock::RealClock;
+use fsdyno_results::{Question, RunRecord, Study};
 
 use super::accompanied::accompanied;
 use super::launcher::Launched;
@@ -99,7 +99,7 @@ fn work(
         }
         return face();
     }
-    cluster::follow(link, VERSION, bounds());
+    fsdyno_cluster::follow(link, VERSION, bounds());
     ExitCode::from(GOOD)
 }
 
@@ -121,7 +121,7 @@ fn keep(record: Option<Box<RunRecord>>, words: &[OsString]) -> u8 {
         || {
             let file = PathBuf::from(format!("fsdyno-ranks-{begun_ms}.json"));
             let text = format!("{}\n", study.to_json());
-            os::files::write_whole(&file, os::files::Readers::ByUmask, text.as_bytes()).map(|()| file)
+            fsdyno_os::files::write_whole(&file, fsdyno_os::files::Readers::ByUmask, text.as_bytes()).map(|()| file)
         },
         Ok,
     );

@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use guide::Problem;
-use job::Request;
-use run::OtherRanks;
+use fsdyno_guide::Problem;
+use fsdyno_job::Request;
+use fsdyno_run::OtherRanks;
 
 use super::launcher::Launched;
 use crate::process::status::UNUSABLE;

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{JoinHandle, park_timeout};
 use std::time::Duration;
 
-use guide::{Problem, Watcher};
-use os::clock::{Clock, RealClock};
-use os::errno::ETIMEDOUT;
-use run::{Bounds, Control, Found, StallDetector};
+use fsdyno_guide::{Problem, Watcher};
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_os::errno::ETIMEDOUT;
+use fsdyno_run::{Bounds, Control, Found, StallDetector};
 
 use super::status::{BY_SIGNAL, REJECTED, UNUSABLE};
 use super::streams::{print_stderr, refused};
@@ -79,8 +79,8 @@ impl FirstLook {
     pub(crate) fn begin(face: Face, control: &Arc<Control>, path: &Path) -> FirstLook {
         let state = State { path: Some(path.to_path_buf()), ..State::default() };
         let state = Arc::new(Mutex::new(state));
-        let (watched, control, thread) = (Arc::clone(&state), Arc::clone(control), os::thread::thread_id());
-        let begun = os::thread::begin("first look", 256 * 1024, move || watch(face, &watched, &control, thread));
+        let (watched, control, thread) = (Arc::clone(&state), Arc::clone(control), fsdyno_os::thread::thread_id());
+        let begun = fsdyno_os::thread::begin("first look", 256 * 1024, move || watch(face, &watched, &control, thread));
         if let Err(error) = &begun {
             print_stderr(&format!(
                 "note: cannot start a thread: {error}; should {} never answer, nobody says so",
@@ -119,7 +119,7 @@ fn watch(face: Face, state: &Mutex<State>, control: &Control, thread: u32) {
         let mut state = locked(state);
         let Some(path) = state.path.clone() else { return };
         // The kernel may have given the signal to the thread that looks: it waits there for as long as that does.
-        let signal = control.signal().or_else(|| probe::pending_signal(&os::signals::STOPS));
+        let signal = control.signal().or_else(|| fsdyno_probe::pending_signal(&fsdyno_os::signals::STOPS));
         let paths = state.paths;
         if let Some(given_up) = state.watch.ends(step_ns, paths, signal, control.bounds()) {
             // Whoever looks cannot go on from here, should it come back now: it would need the state.
@@ -129,8 +129,8 @@ fn watch(face: Face, state: &Mutex<State>, control: &Control, thread: u32) {
 }
 
 fn give_up(face: Face, given_up: GivenUp, path: &Path, thread: u32, bounds: Bounds) -> ! {
-    let doing =
-        probe::waiting_of(thread).map_or_else(|_| "the first look at it".to_owned(), |waiting| waiting.to_string());
+    let doing = fsdyno_probe::waiting_of(thread)
+        .map_or_else(|_| "the first look at it".to_owned(), |waiting| waiting.to_string());
     let problem = match given_up {
         GivenUp::Silent => no_answer(path, &doing, bounds),
         GivenUp::Signal(signal) => {
@@ -156,7 +156,7 @@ fn give_up(face: Face, given_up: GivenUp, path: &Path, thread: u32, bounds: Boun
 }
 
 fn no_answer(path: &Path, doing: &str, bounds: Bounds) -> Problem {
-    let place = match probe::mount_by_name(path) {
+    let place = match fsdyno_probe::mount_by_name(path) {
         Ok(mount) => {
             format!("it is on {} from {}, mounted at {}", mount.fstype, mount.source, mount.mount_point.display())
         }

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use guide::work_directory::{self, Outcome, Stage};
+use fsdyno_guide::work_directory::{self, Outcome, Stage};
 
 use super::patience::bounds;
 use super::streams::print_stderr;
@@ -80,7 +80,7 @@ pub(crate) fn remove(told: &PipeReport) {
     }
     let remove_all = || told.directories.iter().for_each(|directory| remove_one(directory, told.status.is_some()));
     let patience = bounds().patience() + BEYOND_PATIENCE;
-    if os::process::apart(remove_all, patience).is_err() {
+    if fsdyno_os::process::apart(remove_all, patience).is_err() {
         remove_all();
     }
 }

@@ -1,6 +1,6 @@
 //! How long this program waits for what does not answer, as the environment says: the tests have no half minutes.
 
-use run::{Bounds, Control};
+use fsdyno_run::{Bounds, Control};
 
 use super::streams::print_stderr;
 

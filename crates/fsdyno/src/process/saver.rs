@@ -51,7 +51,7 @@ impl<T: Send + 'static> Saver<T> {
         let slot = Mutex::new(Slot { latest: None, over: false });
         let shared = Arc::new(Shared { slot, changed: Condvar::new() });
         let given = Arc::clone(&shared);
-        let thread = os::thread::begin("saver", STACK_BYTES, move || {
+        let thread = fsdyno_os::thread::begin("saver", STACK_BYTES, move || {
             while let Some(latest) = given.next() {
                 save(&latest);
             }

@@ -4,9 +4,9 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use guide::Problem;
-use present::shell::as_typed;
-use text::escape;
+use fsdyno_guide::Problem;
+use fsdyno_present::shell::as_typed;
+use fsdyno_text::escape;
 
 use super::colour;
 use super::status::UNUSABLE;
@@ -89,7 +89,7 @@ pub(crate) fn report_problem(problem: &Problem) {
 
 /// Lines on stderr, on a terminal with whole words.
 pub(crate) fn print_stderr_fitted(text: &str, indent: usize) {
-    let columns = os::terminal::columns(io::stderr()).map(|known| columns_of(Some(known), 40));
+    let columns = fsdyno_os::terminal::columns(io::stderr()).map(|known| columns_of(Some(known), 40));
     print_stderr_in_colour(&fitted(&escape::terminal(text), columns, indent));
 }
 
@@ -120,8 +120,8 @@ pub(crate) fn answer_in_json() {
 pub(crate) fn refused(problem: &Problem) -> u8 {
     report_problem(problem);
     if IN_JSON.load(Ordering::Relaxed) {
-        let path = problem.path.as_deref().map(job::bytes::shown);
-        print(&present::refusal(UNUSABLE, &problem.what, problem.next.as_deref(), path.as_deref()));
+        let path = problem.path.as_deref().map(fsdyno_job::bytes::shown);
+        print(&fsdyno_present::refusal(UNUSABLE, &problem.what, problem.next.as_deref(), path.as_deref()));
     }
     UNUSABLE
 }
@@ -133,12 +133,12 @@ pub(crate) fn is_terminal(stream: &impl IsTerminal) -> bool {
 
 /// Columns to print for.
 pub(crate) fn columns() -> usize {
-    columns_of(os::terminal::columns(io::stdout()), 40)
+    columns_of(fsdyno_os::terminal::columns(io::stdout()), 40)
 }
 
 /// Columns for a line that renews itself.
 pub(crate) fn columns_of_progress() -> usize {
-    columns_of(os::terminal::columns(io::stderr()), 20)
+    columns_of(fsdyno_os::terminal::columns(io::stderr()), 20)
 }
 
 /// The columns of a terminal. One that does not know them says 0; then the environment may.

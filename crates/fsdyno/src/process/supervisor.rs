@@ -5,7 +5,7 @@ use std::io::{PipeReader, PipeWriter, Write};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use os::process::{Ended, Side, close_standard_streams, closes_within, divide, end_with_parent, wait_for};
+use fsdyno_os::process::{Ended, Side, close_standard_streams, closes_within, divide, end_with_parent, wait_for};
 
 use super::left_behind::{self, PipeReport};
 use super::status::BY_SIGNAL;
@@ -49,7 +49,7 @@ pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
             status
         }
         Ok(Side::Old { child, held, reader }) => {
-            let relay = run::SignalRelay::begin(child);
+            let relay = fsdyno_run::SignalRelay::begin(child);
             drop(held);
             if let Err(error) = &relay {
                 print_stderr(&format!("note: cannot handle signals: {error}; process {child} does the work"));

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args};
-use guide::store::Store;
+use fsdyno_guide::store::Store;
 use serde_json::json;
 
 use super::{KEYS, Key, Settings, Source, file};
@@ -48,11 +48,17 @@ impl Config {
             });
             let values: serde_json::Map<_, _> = values.collect();
             let file = path.map(|path| path.display().to_string());
-            print(&present::document(file.clone(), json!({"file": file, "file_exists": is_there, "settings": values})))
+            print(&fsdyno_present::document(
+                file.clone(),
+                json!({"file": file, "file_exists": is_there, "settings": values}),
+            ))
         } else {
             let file = path.map_or("no home directory is known".to_owned(), |path| path.display().to_string());
-            let mut page =
-                present::Page::new(format!("{file}{}", if is_there { "" } else { " (not there)" }), 12, columns());
+            let mut page = fsdyno_present::Page::new(
+                format!("{file}{}", if is_there { "" } else { " (not there)" }),
+                12,
+                columns(),
+            );
             page.gap();
             for held in &held {
                 page.line(held.key.name, &format!("{} ({})", held.values.join(", "), held.source));

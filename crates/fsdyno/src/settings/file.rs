@@ -5,16 +5,16 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use clap::Command;
-use guide::Problem;
-use job::lookup::nearest;
-use os::files::{SMALL_FILE_BYTES_MAX, read_text};
+use fsdyno_guide::Problem;
+use fsdyno_job::lookup::nearest;
+use fsdyno_os::files::{SMALL_FILE_BYTES_MAX, read_text};
 use toml::{Spanned, Value};
 
 use super::{KEYS, Kind, Setting, Source, checked};
 
 /// Where it is; `None`: no home is known.
 pub(super) fn path() -> Option<PathBuf> {
-    Some(guide::configuration::directory()?.join("config.toml"))
+    Some(fsdyno_guide::configuration::directory()?.join("config.toml"))
 }
 
 /// What it sets; nothing where there is none.

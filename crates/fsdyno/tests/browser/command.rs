@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use results::Study;
+use fsdyno_results::Study;
 use testkit::{Place, Ran, skip, text};
 
 use crate::{fixture, odd};

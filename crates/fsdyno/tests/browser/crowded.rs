@@ -1,6 +1,6 @@
 //! What a busy machine and an odd mount add to a study.
 
-use results::{Finding, Severity, Study};
+use fsdyno_results::{Finding, Severity, Study};
 
 use crate::fixture;
 
@@ -12,7 +12,7 @@ pub(crate) fn crowded(mut study: Study, kinds: usize) -> Study {
         let long = "lowerdir=/var/lib/layers/l/2Y7ZQJ:/var/lib/layers/l/5W3K,upperdir=/var/lib/layers/9f1c52c4/diff";
         let options = ["rw", "relatime", "discard", "resv_strict", "resuid=65534", "resgid=65534", long];
         (target.name, target.path) = (format!("{} of the third rack", target.name), path.clone());
-        if let results::evidence::Seen::Value(mount) = &mut target.storage.mount {
+        if let fsdyno_results::evidence::Seen::Value(mount) = &mut target.storage.mount {
             mount.mount_point = path.into();
             mount.options.extend(options.map(str::to_owned));
         }

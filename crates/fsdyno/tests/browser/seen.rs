@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use present::sheet::{SheetOptions, html};
-use results::{Question, Study};
+use fsdyno_present::sheet::{SheetOptions, html};
+use fsdyno_results::{Question, Study};
 use testkit::Place;
 
 use crate::browser::{self, Look};

@@ -1,6 +1,6 @@
 //! What becomes of a run when a rank, its launcher or its disk fails.
 
-use results::RunRecord;
+use fsdyno_results::RunRecord;
 use testkit::{Place, Running, shell, wait_until};
 
 use crate::launcher::{agent_and_worker, command, program, runs, signal};
@@ -245,6 +245,6 @@ fn a_full_disk_at_one_rank_is_its_error_alone() {
     assert_eq!((wrote, record.nodes.len()), (2, 3));
 }
 
-fn node<'a>(record: &'a RunRecord, job: &results::JobRecord) -> &'a str {
+fn node<'a>(record: &'a RunRecord, job: &fsdyno_results::JobRecord) -> &'a str {
     &record.nodes[job.node].name
 }

@@ -3,7 +3,7 @@
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-use results::{JobRecord, Study};
+use fsdyno_results::{JobRecord, Study};
 use testkit::{Place, Running, is_root, shell, skip, wait_until};
 
 use crate::launcher::{hosts_are_found, program, with_mpich};

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use results::{RunRecord, Study};
+use fsdyno_results::{RunRecord, Study};
 use testkit::stack::{inside_beside_others, show};
 use testkit::{Place, Ran, Running, shell, word};
 

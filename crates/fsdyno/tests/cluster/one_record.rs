@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use fsdyno_results::{RunRecord, Study};
 use launcher::{command, program, ran};
-use results::{RunRecord, Study};
 use testkit::{Place, Ran, Running, has, is_root, text};
 
 use crate::launcher;
@@ -203,7 +203,7 @@ fn a_machine_is_counted_once() {
     let Some(ran) = ran(&place.path(""), 3, words) else { return };
     ran.good();
     let record = record(&place);
-    let counts = |node: &results::Node| {
+    let counts = |node: &fsdyno_results::Node| {
         let samples = node.ledger.iter().flat_map(|ledger| &ledger.samples);
         samples.filter(|sample| sample.devices.value().is_some()).count() > 0
     };

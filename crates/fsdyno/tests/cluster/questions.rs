@@ -1,6 +1,6 @@
 //! Questions that all ranks are asked: small files and comparisons.
 
-use results::{Latency, Node, Row, RunRecord, Study, Window};
+use fsdyno_results::{Latency, Node, Row, RunRecord, Study, Window};
 use testkit::{Place, wait_until};
 
 use crate::launcher::{agent_and_worker, command, launcher, program, ran, runs, signal};
@@ -50,7 +50,7 @@ fn small_files_of_all_ranks_add_up_phase_after_phase() {
         if phase.operations == 0 {
             continue;
         }
-        let of_each: Vec<_> = run.jobs.iter().map(results::JobRecord::mixed).collect();
+        let of_each: Vec<_> = run.jobs.iter().map(fsdyno_results::JobRecord::mixed).collect();
         assert_eq!(of_each.iter().map(|job| job.ios).sum::<u64>(), phase.operations, "{}", row.pattern);
         let mut latency = Latency::default();
         of_each.iter().for_each(|job| latency.merge(&job.lat));

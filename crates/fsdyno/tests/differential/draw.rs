@@ -1,7 +1,7 @@
 //! How a case is drawn from its number.
 
-use job::option::{Kind, Status};
-use job::table::JobRow;
+use fsdyno_job::option::{Kind, Status};
+use fsdyno_job::table::JobRow;
 
 use crate::random::Random;
 use crate::tool::Tool;

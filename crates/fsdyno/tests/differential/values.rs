@@ -1,7 +1,7 @@
 //! Which values an option is drawn with.
 
-use job::option::{Kind, Status};
-use job::table::{JobRow, job_rows};
+use fsdyno_job::option::{Kind, Status};
+use fsdyno_job::table::{JobRow, job_rows};
 
 /// Where an option's values come from.
 pub(crate) enum Values {

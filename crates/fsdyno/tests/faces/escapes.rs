@@ -1,6 +1,6 @@
 //! Names and paths with orders to a terminal in them, on every way out of the program.
 
-use text::escape::is_hostile;
+use fsdyno_text::escape::is_hostile;
 
 use testkit::{Place, Ran, Running};
 
@@ -146,5 +146,5 @@ fn names_of_any_bytes() {
 
 #[test]
 fn bytes_are_of_the_same_characters_in_words_and_reports() {
-    assert_eq!(text::escape::BYTES, job::bytes::FIRST..=job::bytes::LAST);
+    assert_eq!(fsdyno_text::escape::BYTES, fsdyno_job::bytes::FIRST..=fsdyno_job::bytes::LAST);
 }

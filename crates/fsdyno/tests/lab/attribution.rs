@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use results::{ReadWrite, Transfer};
+use fsdyno_results::{ReadWrite, Transfer};
 use serde_json::Value;
 
 use crate::bench::{Bench, near};
@@ -55,7 +55,8 @@ fn a_server_with_a_slow_disk() {
                 "--name={access} --filename={} --rw={access} --bs={bs} --size=16m --direct=1 --runtime=1",
                 word(&file)
             ));
-            let limit = findings::limits::of_run(&run.record).unwrap_or_else(|reason| panic!("{access}: {reason}"));
+            let limit =
+                fsdyno_findings::limits::of_run(&run.record).unwrap_or_else(|reason| panic!("{access}: {reason}"));
             show(&format!("{access}: {} ({})", limit.limiter.word(), limit.evidence));
             assert_eq!(limit.limiter.word(), "the server", "{access}: {}", limit.evidence);
         }

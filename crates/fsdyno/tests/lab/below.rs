@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use results::Verdict;
+use fsdyno_results::Verdict;
 use serde_json::Value;
 use testkit::stack::{inside_beside_others, place};
 use testkit::{shell, skip, word};

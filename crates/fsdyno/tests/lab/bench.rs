@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use results::evidence::{LedgerSample, Moment, WireCounters};
-use results::{Finding, ReadWrite, RunRecord, Severity, Study};
+use fsdyno_results::evidence::{LedgerSample, Moment, WireCounters};
+use fsdyno_results::{Finding, ReadWrite, RunRecord, Severity, Study};
 use serde_json::Value;
 
 use testkit::stack::show;

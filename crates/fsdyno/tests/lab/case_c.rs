@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use results::evidence::Moment;
-use results::{Row, Trust};
+use fsdyno_results::evidence::Moment;
+use fsdyno_results::{Row, Trust};
 
 use crate::bench::{Bench, near};
 use crate::stack::long_ones_are_wanted;

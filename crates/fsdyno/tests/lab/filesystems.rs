@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use results::{Severity, Trust};
+use fsdyno_results::{Severity, Trust};
 
 use crate::bench::{Bench, Run};
 use testkit::stack::{inside, place, show};

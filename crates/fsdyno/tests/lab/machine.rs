@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
-use results::Severity;
+use fsdyno_results::Severity;
 
 use crate::bench::{Bench, Run};
 use testkit::stack::{inside, place, show};

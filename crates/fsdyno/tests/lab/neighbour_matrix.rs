@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use results::Severity;
+use fsdyno_results::Severity;
 use testkit::stack::{inside_beside_others, place, show};
 use testkit::{Neighbour, shell, word};
 
@@ -306,7 +306,7 @@ const OTHERS: [(&str, &[&str]); 5] = [
 /// A new finding of a cache gets its cells, any other one its place among the others.
 #[test]
 fn every_finding_of_a_cache_has_its_cells() {
-    let known: BTreeSet<&str> = findings::catalogue().map(|explanation| explanation.id).collect();
+    let known: BTreeSet<&str> = fsdyno_findings::catalogue().map(|explanation| explanation.id).collect();
     let here = SCENES.iter().map(|scene| scene.finding);
     let placed: BTreeSet<&str> = here.chain(OTHERS.iter().flat_map(|(_, ids)| ids.iter().copied())).collect();
     assert_eq!(known, placed);

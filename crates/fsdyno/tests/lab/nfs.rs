@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use findings::limits::Limiter;
-use results::{Row, Severity, Transfer};
+use fsdyno_findings::limits::Limiter;
+use fsdyno_results::{Row, Severity, Transfer};
 use serde_json::Value;
 
 use crate::bench::{Bench, near};
@@ -200,7 +200,7 @@ fn stat_calls_that_never_left() {
     let bench = Bench::new();
     let hot = |place: &Path| {
         let study = bench.ask(&["smallfiles", word(place), "--files=200", "--limit=1", "--expect=nfs"]);
-        let is_hot = |row: &&results::Row| {
+        let is_hot = |row: &&fsdyno_results::Row| {
             let phase = row.phase.as_ref();
             phase.is_some_and(|phase| phase.name.starts_with("stat") && phase.cache.as_deref() == Some("hot"))
         };
@@ -255,7 +255,7 @@ fn a_server_that_is_far() {
         shell("tc qdisc change dev vec0 root handle 1: netem delay 20ms limit 100000");
         let line = "--rw=randread --bs=4k --size=4m --direct=1 --time_based --runtime=2";
         let run = bench.fio(&format!("--name=far --directory={} {line}", word(&nfs)));
-        let limit = findings::limits::of_run(&run.record).expect("it is visible");
+        let limit = fsdyno_findings::limits::of_run(&run.record).expect("it is visible");
         show(&limit.evidence.to_string());
         assert_eq!(limit.limiter, Limiter::RoundTrip, "{limit:?}");
     });

@@ -3,7 +3,7 @@
 
 use std::process::{Child, Command};
 
-use results::{Finding, Severity, Study};
+use fsdyno_results::{Finding, Severity, Study};
 
 use crate::below::mounted_image;
 use crate::bench::Bench;

@@ -3,7 +3,7 @@
 
 use std::process::{Child, Command};
 
-use results::Severity;
+use fsdyno_results::Severity;
 
 use crate::bench::{Bench, Run};
 use testkit::shell;
@@ -63,8 +63,8 @@ fn a_limit_that_stays() {
         let limited = disk.reads("randread", 4, "");
         let cause = &limited.caution("throttled").cause;
         assert!(cause.contains("riops=300"), "{cause}");
-        let limit = findings::limits::of_run(&limited.record).expect("it is visible");
-        assert_eq!(limit.limiter, findings::limits::Limiter::IoThrottle, "{limit:?}");
+        let limit = fsdyno_findings::limits::of_run(&limited.record).expect("it is visible");
+        assert_eq!(limit.limiter, fsdyno_findings::limits::Limiter::IoThrottle, "{limit:?}");
     });
 }
 

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use results::evidence::{Moment, SocketCounters};
+use fsdyno_results::evidence::{Moment, SocketCounters};
 
 use crate::bench::{Bench, Run, near};
 use testkit::stack::{inside_beside_others, place, show};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use results::ReadWrite;
+use fsdyno_results::ReadWrite;
 use testkit::stack::place;
 
 /// Long tests run only when somebody asks for them.

@@ -1,6 +1,6 @@
 //! `fsdyno time` where a disk, a server or a daemon of its own shows what it must see.
 
-use results::{Study, TreeRecord};
+use fsdyno_results::{Study, TreeRecord};
 use testkit::stack::{inside_beside_others, place, show};
 use testkit::{Place, word};
 
@@ -25,7 +25,7 @@ fn tree(study: &Study) -> &TreeRecord {
 }
 
 fn hidden(study: &Study) -> Vec<&'static str> {
-    present::Headline::of(study).tests[0].not_visible.clone()
+    fsdyno_present::Headline::of(study).tests[0].not_visible.clone()
 }
 
 /// Operations by kind, bytes and round trips of the mount alone.

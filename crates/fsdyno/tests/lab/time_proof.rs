@@ -4,12 +4,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use present::Headline;
-use results::Row;
-use stats::median;
+use fsdyno_present::Headline;
+use fsdyno_results::Row;
+use fsdyno_stats::median;
+use fsdyno_text::quantity::{bytes, latency, number};
 use testkit::stack::{inside, place, reports_inside, show};
 use testkit::{Place, Ran, run_within, shell, skip, word};
-use text::quantity::{bytes, latency, number};
 
 use crate::stack::long_ones_are_wanted;
 

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use present::Headline;
-use results::{Study, TreeRecord};
+use fsdyno_present::Headline;
+use fsdyno_results::{Study, TreeRecord};
 use testkit::stack::{inside_beside_others, place, show};
 use testkit::{Neighbour, Place, Ran, shell, word};
 
@@ -288,6 +288,7 @@ fn others_on_the_cpu(grounds: &Grounds) -> [bool; 2] {
     phase.cpu_ns = ns / 10;
     let mut idle = busy.clone();
     idle.tree.as_mut().expect("a command").machine_busy_ns = Some(ns);
-    [busy, idle]
-        .map(|row| findings::of_command(&study.targets[0], &row).iter().any(|finding| finding.id == "cpu-starved"))
+    [busy, idle].map(|row| {
+        fsdyno_findings::of_command(&study.targets[0], &row).iter().any(|finding| finding.id == "cpu-starved")
+    })
 }

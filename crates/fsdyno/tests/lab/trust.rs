@@ -58,9 +58,10 @@ fn a_daemon_that_waits() {
         shell("lab-fault delay-us 5000");
         let study = Bench::new().ask(&["measure", word(&place("LAB_FUSE")), "--quick", "--size=4m"]);
         show(&study.sentences.join("\n"));
-        let counts =
-            |row: &&results::Row| row.pattern != results::test_name::FILL && row.trust() < results::Trust::Invalid;
-        let limits = present::Headline::of(&study).limits;
+        let counts = |row: &&fsdyno_results::Row| {
+            row.pattern != fsdyno_results::test_name::FILL && row.trust() < fsdyno_results::Trust::Invalid
+        };
+        let limits = fsdyno_present::Headline::of(&study).limits;
         let unseen: Vec<&str> =
             study.sentences.iter().filter_map(|text| Some(text.split_once(" is not visible")?.0)).collect();
         // By its name, or as one of all but those that are named.
@@ -85,12 +86,12 @@ fn a_curve_over_a_cache_that_waits() {
         let output =
             Bench::new().run(&["curve", word(&at), "--size=4m", "--loads=50", "--runtime=2", "--json", "--quiet"]);
         let answer = testkit::text(&output.stdout);
-        let study = results::Study::from_json(&answer).unwrap_or_else(|error| panic!("{error}: {output:?}"));
-        let tests = study.rows.iter().filter(|row| row.pattern != results::test_name::FILL);
+        let study = fsdyno_results::Study::from_json(&answer).unwrap_or_else(|error| panic!("{error}: {output:?}"));
+        let tests = study.rows.iter().filter(|row| row.pattern != fsdyno_results::test_name::FILL);
         let trusts: Vec<_> = tests.map(|row| (row.pattern.as_str(), row.trust())).collect();
         show(&format!("{trusts:?} {:?}", study.sentences));
-        assert!(!trusts.is_empty() && trusts.iter().all(|(_, trust)| *trust > results::Trust::Ok), "{trusts:?}");
-        let headline = present::Headline::of(&study).headline.unwrap_or_default();
+        assert!(!trusts.is_empty() && trusts.iter().all(|(_, trust)| *trust > fsdyno_results::Trust::Ok), "{trusts:?}");
+        let headline = fsdyno_present::Headline::of(&study).headline.unwrap_or_default();
         assert!(headline.starts_with("no figure can be trusted"), "{headline}");
     });
 }

@@ -1,4 +1,4 @@
-//! The chosen differences of `job::differences`: the command lines of its rows, and how ours ends.
+//! The chosen differences of `fsdyno_job::differences`: the command lines of its rows, and how ours ends.
 
 use crate::case::{Case, cases, job_file, line};
 

@@ -56,8 +56,8 @@ pub(crate) fn is_read_as(option: &'static str, text: &str, numbers: &[&str]) -> 
 
 /// fio says so of each option whose status begins with this reason.
 fn all_are_called_deprecated(reason: &str) -> bool {
-    let options = job::table::job_rows().map(|row| (row.name, row.status.reason()));
-    let program = job::table::PROGRAM.iter().map(|row| (row.name, row.status.reason()));
+    let options = fsdyno_job::table::job_rows().map(|row| (row.name, row.status.reason()));
+    let program = fsdyno_job::table::PROGRAM.iter().map(|row| (row.name, row.status.reason()));
     let mut named = options.chain(program).filter(|row| row.1.starts_with(reason)).peekable();
     let called =
         |name: &str| run(&format!("--name=a --ioengine=null --size=4k --{name}=1")).said.contains("deprecated");
@@ -108,7 +108,7 @@ const CLAIMS: &[Claim] = &[
         std::fs::read(ran.directory.path().join("f")).is_ok_and(|block| block[0x48..0x60].iter().all(|byte| *byte == 0))
     }),
     ("(not in fio)", || {
-        job::table::OWN_OPTIONS.iter().all(|name| run(&format!("--name=a --{name}=1")).said.contains("unrecognized"))
+        fsdyno_job::table::OWN_OPTIONS.iter().all(|name| run(&format!("--name=a --{name}=1")).said.contains("unrecognized"))
             && run("--name=a --ioengine=sim --size=4k").said.contains("not loadable")
     }),
 ];

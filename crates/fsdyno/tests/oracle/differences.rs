@@ -1,9 +1,9 @@
 //! Where this binary may answer otherwise than Debian's fio 3.33, and why.
 //!
-//! What was chosen stands in [`job::differences`], which COMPAT.md shows; a case names its row by what is written
+//! What was chosen stands in [`fsdyno_job::differences`], which COMPAT.md shows; a case names its row by what is written
 //! there. What 3.42, which is followed, does otherwise than 3.33, which is at hand, stands here.
 
-use job::differences::{Difference, differences};
+use fsdyno_job::differences::{Difference, differences};
 
 use crate::document::Node;
 

@@ -3,8 +3,8 @@
 
 use std::process::Command;
 
-use job::{Outcome, Request, parse_command_line};
-use run::MachineSources;
+use fsdyno_job::{Outcome, Request, parse_command_line};
+use fsdyno_run::MachineSources;
 
 use crate::tools::{FIO, Tool};
 

@@ -1,5 +1,5 @@
 //! Values are read as fio reads them, or refused with what fio would make of them: texts drawn around the edges of each
-//! kind of value go through both parsers. Each class of difference is a row of `job::differences`. `FSDYNO_READINGS` is
+//! kind of value go through both parsers. Each class of difference is a row of `fsdyno_job::differences`. `FSDYNO_READINGS` is
 //! how many texts of each kind are drawn.
 
 use std::collections::BTreeSet;

@@ -19,7 +19,7 @@ const WITHOUT_EFFECT: &str = "--max-jobs=1 --alloc-size=1024 --clocksource=clock
 
 #[test]
 fn each_option_without_effect_is_held_against_fio() {
-    let table = job::compat::markdown();
+    let table = fsdyno_job::compat::markdown();
     let rows = table.lines().filter(|line| line.contains("| accepted without effect |"));
     let names = rows.map(|line| line.split('`').nth(1).expect("a row names its option"));
     let missing: Vec<&str> = names.filter(|name| !WITHOUT_EFFECT.contains(&format!("--{name}"))).collect();

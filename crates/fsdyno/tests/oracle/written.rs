@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use job::differences::of_language;
+use fsdyno_job::differences::of_language;
 
 use crate::claims::{ios, is_read_as, run, run_with};
 use crate::tools::FIO;

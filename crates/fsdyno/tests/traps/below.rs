@@ -2,8 +2,8 @@
 
 use std::os::unix::fs::symlink;
 
-use results::Severity;
-use results::evidence::StorageClass;
+use fsdyno_results::Severity;
+use fsdyno_results::evidence::StorageClass;
 use tempfile::TempDir;
 
 use crate::bench::{Bench, FILE_MIB, Ran};

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use results::evidence::{Seen, StorageClass};
-use results::{Finding, RunRecord, Severity};
+use fsdyno_results::evidence::{Seen, StorageClass};
+use fsdyno_results::{Finding, RunRecord, Severity};
 use testkit::Place;
 
 /// Size of the test files, MiB: an 80th of the memory of a small machine, and read in a second.

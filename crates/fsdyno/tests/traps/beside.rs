@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::process::Command;
 
-use results::Severity;
+use fsdyno_results::Severity;
 use rustix::fs::{FallocateFlags, fallocate};
 use testkit::{Neighbour, word};
 

@@ -11,7 +11,7 @@ fn every_finding_is_made_and_spared() {
             text += &std::fs::read_to_string(entry.path()).expect("a test is text");
         }
     }
-    for explanation in findings::catalogue() {
+    for explanation in fsdyno_findings::catalogue() {
         let named = text.matches(&format!("\"{}\"", explanation.id)).count();
         assert!(named >= 2, "{} is named {named} times in the tests on real storage", explanation.id);
     }

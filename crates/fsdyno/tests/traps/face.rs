@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use results::Severity;
+use fsdyno_results::Severity;
 use serde_json::Value;
 
 use crate::bench::{Bench, FILE_MIB, Ran};
@@ -109,7 +109,12 @@ fn simulated_jobs_are_left_alone_and_memory_is_called_memory() {
     let words =
         format!("--name=job --filename={} --rw=read --bs=64k --size=64m --runtime=1 --time_based", file.display());
     let ran = bench.run(&words);
-    if ran.record.storages().next().is_none_or(|storage| storage.class != results::evidence::StorageClass::Memory) {
+    if ran
+        .record
+        .storages()
+        .next()
+        .is_none_or(|storage| storage.class != fsdyno_results::evidence::StorageClass::Memory)
+    {
         return testkit::skip("/dev/shm is no memory filesystem");
     }
     let found = ran.record.findings.iter().filter(|finding| finding.id != "cpu-starved");
@@ -125,7 +130,7 @@ fn stories_are_told() {
     }
     assert_eq!(explain("t2").stdout, explanation, "by its number");
     let list = explain("").stdout;
-    assert!(findings::catalogue().all(|explanation| list.contains(explanation.id)), "{list}");
+    assert!(fsdyno_findings::catalogue().all(|explanation| list.contains(explanation.id)), "{list}");
     let complaint = explain("no-such-thing").refused("there is no finding `no-such-thing`");
     assert!(complaint.contains("next: "), "{complaint}");
 }

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
-use results::Severity;
+use fsdyno_results::Severity;
 
 use crate::bench::{Bench, FILE_MIB};
 

@@ -1,7 +1,7 @@
 //! T35 to T41: runs on real storage, merged as those of several nodes; one of them is then made to lag, to come late, to
 //! be missing.
 
-use results::{ActiveSpan, ClockOffset, JobError, MissingRank, RankRecord, RunRecord, Severity};
+use fsdyno_results::{ActiveSpan, ClockOffset, JobError, MissingRank, RankRecord, RunRecord, Severity};
 
 use crate::bench::{Bench, FILE_MIB};
 
@@ -30,7 +30,7 @@ fn merged(records: &[RunRecord]) -> RunRecord {
 
 /// Severity and node of the only finding of this kind.
 fn one(id: &str, record: &RunRecord) -> (Severity, Option<String>) {
-    let found = findings::between_nodes(record);
+    let found = fsdyno_findings::between_nodes(record);
     let mut of_kind = found.iter().filter(|finding| finding.id == id);
     let finding = of_kind.next().unwrap_or_else(|| panic!("no {id} in {found:#?}"));
     assert!(of_kind.next().is_none(), "{found:#?}");
@@ -42,7 +42,7 @@ fn nodes_that_did_the_same_are_spared_and_one_that_did_not_is_named() {
     let Some(bench) = Bench::new() else { return };
     bench.file("file");
     let even = nodes(&bench, &["a", "b", "c"]);
-    let found = findings::between_nodes(&merged(&even));
+    let found = fsdyno_findings::between_nodes(&merged(&even));
     let kinds =
         ["ranks-missing", "ranks-apart", "slow-node", "client-cache", "node-limit", "mounts-differ", "clocks-drift"];
     for finding in &found {
@@ -68,8 +68,8 @@ fn nodes_that_did_the_same_are_spared_and_one_that_did_not_is_named() {
     });
     assert_eq!(one("ranks-apart", &apart), (Severity::Caution, None));
     let mounted = with(|record| match &mut record.nodes[0].storages[0].mount {
-        results::evidence::Seen::Value(mount) => mount.options.push("sync".into()),
-        results::evidence::Seen::NotVisible(reason) => panic!("{reason}"),
+        fsdyno_results::evidence::Seen::Value(mount) => mount.options.push("sync".into()),
+        fsdyno_results::evidence::Seen::NotVisible(reason) => panic!("{reason}"),
     });
     assert_eq!(one("mounts-differ", &mounted), caution("b"));
     // Its processors were busy all the time, for others, and it waited for them.
@@ -78,19 +78,19 @@ fn nodes_that_did_the_same_are_spared_and_one_that_did_not_is_named() {
         for sample in samples.iter_mut() {
             sample.system.total_ms = Some(sample.at_ms * 8);
             sample.system.busy_ms = sample.system.total_ms;
-            sample.devices = results::evidence::Seen::NotVisible("not its own".into());
+            sample.devices = fsdyno_results::evidence::Seen::NotVisible("not its own".into());
         }
         record.jobs[0].user_ns = record.jobs[0].job_runtime_ms * 500_000;
     });
-    assert!(findings::between_nodes(&busy).iter().any(|finding| {
+    assert!(fsdyno_findings::between_nodes(&busy).iter().any(|finding| {
         finding.id == "node-limit" && finding.node.as_deref() == Some("b") && finding.cause.contains("its CPUs")
     }));
-    assert!(findings::of_run(&merged(&even)).iter().all(|finding| finding.id != "run-failed"));
+    assert!(fsdyno_findings::of_run(&merged(&even)).iter().all(|finding| finding.id != "run-failed"));
     let full = with(|record| {
         let text = "No space left on device".to_owned();
         record.jobs[0].error = Some(JobError { code: 28, function: "write".into(), text });
     });
-    let found = findings::of_run(&full);
+    let found = fsdyno_findings::of_run(&full);
     let failed: Vec<_> = found.iter().filter(|finding| finding.id == "run-failed").collect();
     assert_eq!(failed.len(), 1, "the others did their work: {found:#?}");
     assert_eq!(failed[0].node.as_deref(), Some("b"));

@@ -1,6 +1,6 @@
 //! T3, T11, T19, T26, T30: what the command line itself gives away.
 
-use results::Severity;
+use fsdyno_results::Severity;
 
 use crate::bench::{Bench, FILE_MIB};
 

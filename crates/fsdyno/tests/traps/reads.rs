@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use results::Severity;
+use fsdyno_results::Severity;
 use rustix::fs::{FallocateFlags, fallocate};
 
 use crate::bench::{Bench, FILE_MIB};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use results::{Severity, Study};
+use fsdyno_results::{Severity, Study};
 use testkit::{Place, pause};
 
 /// Asks, with `meanwhile` done again and again to the directory of the question; the study as it was kept.

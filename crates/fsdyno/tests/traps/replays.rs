@@ -1,6 +1,6 @@
 //! T50: a replay that is later than its log.
 
-use results::Severity;
+use fsdyno_results::Severity;
 
 use crate::bench::Bench;
 

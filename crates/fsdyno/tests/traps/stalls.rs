@@ -1,6 +1,6 @@
 //! T34: everything stands still for a while.
 
-use results::{RunRecord, Severity};
+use fsdyno_results::{RunRecord, Severity};
 use testkit::{pause, shell};
 
 use crate::bench::{Bench, FILE_MIB};

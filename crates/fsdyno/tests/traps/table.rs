@@ -107,7 +107,7 @@ fn dishonest_set_ups_are_tested() {
         .skip(2)
         .map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect::<Vec<_>>())
         .collect();
-    let known: BTreeSet<&str> = findings::catalogue().map(|explanation| explanation.id).collect();
+    let known: BTreeSet<&str> = fsdyno_findings::catalogue().map(|explanation| explanation.id).collect();
     let (mut set_ups, mut reported) = (BTreeSet::new(), BTreeSet::new());
     for row in &rows {
         let [set_up, says, test, twin] = row[..] else { panic!("four cells: {row:?}") };

@@ -1,6 +1,6 @@
 //! Totals of a run at each look, and the latency of the I/Os since the look before.
 
-use results::{Histogram, JobRecord, Latency};
+use fsdyno_results::{Histogram, JobRecord, Latency};
 
 use crate::watch::{IntervalLatency, StepTotals};
 
@@ -45,7 +45,7 @@ fn difference(now: &Histogram, then: &Histogram) -> Histogram {
 
 #[cfg(test)]
 mod tests {
-    use results::{DirectionRecord, JobSetup, PerDirection};
+    use fsdyno_results::{DirectionRecord, JobSetup, PerDirection};
 
     use super::*;
     use crate::watch::Amount;

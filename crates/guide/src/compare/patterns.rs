@@ -1,6 +1,6 @@
 //! The five patterns of a comparison, and their command lines.
 
-use results::evidence::StorageClass;
+use fsdyno_results::evidence::StorageClass;
 
 use super::Options;
 use crate::io_mode::IoMode;

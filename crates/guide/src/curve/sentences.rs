@@ -1,8 +1,8 @@
 //! Conclusions from a load curve: where response time leaves its floor, and from which load on the queue grows.
 
-use results::{LatencyFigures, Study, TestRounds, Trust};
-use stats::Served;
-use text::quantity::{count_per_s, latency, number};
+use fsdyno_results::{LatencyFigures, Study, TestRounds, Trust};
+use fsdyno_stats::Served;
+use fsdyno_text::quantity::{count_per_s, latency, number};
 
 use crate::requests::Requests;
 
@@ -23,8 +23,8 @@ struct Load {
 }
 
 impl Load {
-    fn of(load: &results::Load<'_>) -> Option<Load> {
-        let results::Load { percent, row, offered_per_s, achieved_per_s, elapsed_s, served, .. } = *load;
+    fn of(load: &fsdyno_results::Load<'_>) -> Option<Load> {
+        let fsdyno_results::Load { percent, row, offered_per_s, achieved_per_s, elapsed_s, served, .. } = *load;
         Some(Load { percent, offered_per_s, achieved_per_s, elapsed_s, response: row.response_times()?, served })
     }
 }

@@ -1,8 +1,8 @@
 //! The tests of other tools, for those who compare with the figures of these tools.
 
-use results::test_name::{CDM, DISKSPD, Familiar, familiar};
-use run::StopRule;
-use text::quantity::counted;
+use fsdyno_results::test_name::{CDM, DISKSPD, Familiar, familiar};
+use fsdyno_run::StopRule;
+use fsdyno_text::quantity::counted;
 
 use super::lines::{Test, Timing, test};
 

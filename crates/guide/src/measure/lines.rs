@@ -1,7 +1,7 @@
 //! The command lines of `measure`.
 
-use results::test_name;
-use run::StopRule;
+use fsdyno_results::test_name;
+use fsdyno_run::StopRule;
 
 use crate::io_mode::IoMode;
 

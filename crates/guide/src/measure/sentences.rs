@@ -1,9 +1,9 @@
 //! How the figures of `measure` are related, in three sentences.
 
-use results::evidence::{ServerIdentity, StorageClass};
-use results::{Direction, Lane, Study, Target, TestRounds, Trust, test_name};
-use run::StopRule;
-use text::quantity::{are_apart, bytes_per_s, count, latency, number, published};
+use fsdyno_results::evidence::{ServerIdentity, StorageClass};
+use fsdyno_results::{Direction, Lane, Study, Target, TestRounds, Trust, test_name};
+use fsdyno_run::StopRule;
+use fsdyno_text::quantity::{are_apart, bytes_per_s, count, latency, number, published};
 
 use super::lines::Timing;
 use crate::io_mode::IoMode;
@@ -219,7 +219,7 @@ fn nfs_request(study: &Study) -> Option<String> {
     let valid = || study.rows.iter().filter(|row| row.trust() < Trust::Invalid && row.first_error().is_none());
     let one_of = |patterns: [&str; 3]| valid().find(|row| patterns.contains(&row.pattern.as_str()));
     let row = one_of(SINGLE_READS).or_else(|| one_of(SINGLE_WRITES))?;
-    let times = findings::limits::nfs_times(row.run.as_ref()?)?;
+    let times = fsdyno_findings::limits::nfs_times(row.run.as_ref()?)?;
     Some(format!(
         "NFS counters, {}: {} waits {} in the client and takes {} on the network and in the server.",
         row.title,

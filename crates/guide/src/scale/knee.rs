@@ -1,9 +1,9 @@
 //! From how many nodes on the total no longer grows, and what limits it there.
 
-use findings::limits::{Limit, Phrase};
-use results::{Interval, Row, Study, SweepPoint};
-use stats::{Knee, knee};
-use text::quantity::{bytes_per_s, count_per_s, counted, number};
+use fsdyno_findings::limits::{Limit, Phrase};
+use fsdyno_results::{Interval, Row, Study, SweepPoint};
+use fsdyno_stats::{Knee, knee};
+use fsdyno_text::quantity::{bytes_per_s, count_per_s, counted, number};
 
 use crate::requests::Requests;
 use crate::sweep::loads_of;
@@ -144,7 +144,7 @@ fn quotient(of: Interval, by: Interval) -> Interval {
 /// What limits a step, if its runs agree, and what shows that.
 fn limit(step: &Step<'_>) -> Option<String> {
     let limits: Vec<Limit> =
-        step.rows.iter().filter_map(|row| findings::limits::of_run(row.run.as_ref()?).ok()).collect();
+        step.rows.iter().filter_map(|row| fsdyno_findings::limits::of_run(row.run.as_ref()?).ok()).collect();
     let first = limits.first()?.limiter;
     let evidence = Phrase::joined(&limits.iter().map(|limit| &limit.evidence).collect::<Vec<_>>());
     let shown = evidence.filter(|words| !words.is_empty()).map(|words| format!(" ({words})")).unwrap_or_default();
@@ -153,7 +153,7 @@ fn limit(step: &Step<'_>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use results::{RunRecord, Trust};
+    use fsdyno_results::{RunRecord, Trust};
     use testkit::draw::{Does, Test, cases, number_after, numbers, printed};
 
     use super::*;
@@ -172,7 +172,7 @@ mod tests {
         let rows = study.rows.iter().filter(|row| row.pattern == pattern && row.trust() < Trust::Invalid);
         let jobs = rows.filter_map(|row| row.run.as_ref()?.jobs.first()).filter(|job| job.error.is_none());
         let rates: Vec<f64> = jobs.map(|job| job.directions.read.ios as f64 / 2.0).filter(|rate| *rate > 0.0).collect();
-        stats::median(&rates)
+        fsdyno_stats::median(&rates)
     }
 
     #[test]

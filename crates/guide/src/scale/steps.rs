@@ -29,7 +29,7 @@ impl FromStr for Steps {
             _ => Err(format!("`{word}` is no number of nodes: write a list such as 1,2,4,8")),
         };
         let mut counts: Vec<u32> = text.split(',').map(count).collect::<Result<_, _>>()?;
-        stats::sort::by(&mut counts, Ord::cmp);
+        fsdyno_stats::sort::by(&mut counts, Ord::cmp);
         counts.dedup();
         Ok(Steps(counts))
     }

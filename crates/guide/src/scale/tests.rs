@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
-use results::{JobRecord, JobSetup, Latency, RunRecord};
-use run::Control;
+use fsdyno_results::{JobRecord, JobSetup, Latency, RunRecord};
+use fsdyno_run::Control;
 
 use super::*;
 use crate::Watcher;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use run::metadata::caches::Cache;
+use fsdyno_run::metadata::caches::Cache;
 
 use super::phases::{Phase, READ};
 

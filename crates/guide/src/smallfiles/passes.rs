@@ -1,6 +1,6 @@
 //! The passes of a phase, and those of them that say something.
 
-use results::{PhaseRecord, Study, TestRounds};
+use fsdyno_results::{PhaseRecord, Study, TestRounds};
 
 /// All passes of a phase.
 pub(super) fn passes_of<'a>(study: &'a Study, pattern: &'a str) -> TestRounds<'a> {

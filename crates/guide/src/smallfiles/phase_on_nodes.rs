@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
-use results::evidence::Storage;
-use results::{
+use fsdyno_results::evidence::Storage;
+use fsdyno_results::{
     Host, JobRecord, JobSetup, Latency, Node, PhaseConditions, PhaseRecord, RanksRecord, RunRecord, SurvivedErrors,
 };
 use serde::{Deserialize, Serialize};
@@ -38,9 +38,9 @@ impl Suite {
 
     /// This machine, and the storage that the files are on.
     pub fn node(&self) -> Node {
-        let storage: Storage = probe::storage_of(self.context.root.path());
-        let host: Host = probe::host();
-        Node { name: probe::host_name().unwrap_or_default(), host, storages: vec![storage], ..Node::default() }
+        let storage: Storage = fsdyno_probe::storage_of(self.context.root.path());
+        let host: Host = fsdyno_probe::host();
+        Node { name: fsdyno_probe::host_name().unwrap_or_default(), host, storages: vec![storage], ..Node::default() }
     }
 
     /// Where the files of a rank are.
@@ -69,11 +69,11 @@ impl Suite {
         job.survived_errors = Some(SurvivedErrors { total: *failures, first });
         job.error.clone_from(error);
         job.description.clone_from(cache);
-        job.plan.files = vec![job::bytes::shown(&self.directory_of(self.standing.owner(phase)))];
+        job.plan.files = vec![fsdyno_job::bytes::shown(&self.directory_of(self.standing.owner(phase)))];
         (job.plan.file_count, job.plan.synchronous_engine) = (done.planned, true);
         // What was not over when the time was has less than was planned.
         job.plan.runtime_ms = done.cut.then_some(u64::from(self.options.limit_s) * 1000);
-        let now_ms = run::now_ms();
+        let now_ms = fsdyno_run::now_ms();
         let started_ms = now_ms.saturating_sub(moved_ms(&job));
         job.started_ms = Some(started_ms);
         let findings = done.findings.clone();
@@ -113,7 +113,7 @@ impl Done {
         // What each node saw of its devices stands in its own record.
         let run_queue_wait_ns = run.jobs.iter().map(|job| job.run_queue_wait_ns).sum();
         record.conditions = Some(PhaseConditions { run_queue_wait_ns, ..PhaseConditions::default() });
-        run.findings.splice(0..0, findings::between_nodes(&run));
+        run.findings.splice(0..0, fsdyno_findings::between_nodes(&run));
         all.findings.clone_from(&run.findings);
         all.part = phase.part.map(|_| part);
         (all.record, all.run) = (record, Some(run));
@@ -122,7 +122,7 @@ impl Done {
 }
 
 fn elapsed_ns(together: &RanksRecord) -> u64 {
-    together.windows.first().map_or(0, results::ActiveWindow::whole_ns)
+    together.windows.first().map_or(0, fsdyno_results::ActiveWindow::whole_ns)
 }
 
 /// The state of the caches, and that it differs where it does.

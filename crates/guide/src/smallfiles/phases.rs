@@ -1,8 +1,8 @@
 //! The phases in the order in which they run: each makes the names that a later one uses.
 
-use run::metadata::caches::Cache;
-use run::metadata::operations::{self, Perform};
-use run::metadata::tree::Family;
+use fsdyno_run::metadata::caches::Cache;
+use fsdyno_run::metadata::operations::{self, Perform};
+use fsdyno_run::metadata::tree::Family;
 
 /// One phase.
 pub struct Phase {
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn a_phase_has_one_name_for_people() {
         for phase in [&WRITE, &READ].into_iter().chain(&METADATA) {
-            assert_eq!(results::test_name::title_of_phase(phase.pattern), phase.title);
+            assert_eq!(fsdyno_results::test_name::title_of_phase(phase.pattern), phase.title);
         }
     }
 }

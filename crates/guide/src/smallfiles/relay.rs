@@ -1,7 +1,7 @@
 //! Turns the events of a phase into the watcher's figures.
 
-use run::Observer;
-use run::metadata::Progress;
+use fsdyno_run::Observer;
+use fsdyno_run::metadata::Progress;
 
 use crate::Watcher;
 use crate::watch::{Amount, LiveFigures, LivePhase, Step, StepTotals};

@@ -1,7 +1,7 @@
 //! The rows of the phases: each runs on all nodes, and one that has a part timed by itself makes two rows.
 
-use results::{PhaseRecord, Row, Severity, Study};
-use text::quantity::count;
+use fsdyno_results::{PhaseRecord, Row, Severity, Study};
+use fsdyno_text::quantity::count;
 
 use super::phases::{FileUse, Phase, READ, WRITE};
 use super::shell;
@@ -110,7 +110,7 @@ pub fn judge_passes(study: &mut Study) {
     for pattern in study.patterns().into_iter().map(str::to_owned).collect::<Vec<_>>() {
         for target in 0..study.targets.len() {
             let rows: Vec<&Row> = study.repeats(target, &pattern).collect();
-            let mut found = findings::of_phase_rows(study, &rows);
+            let mut found = fsdyno_findings::of_phase_rows(study, &rows);
             crate::advice::advise(&mut found, study.question);
             let passes = study.rows.iter_mut().filter(|row| row.target == target && row.pattern == pattern);
             passes.filter(|row| row.phase.is_some()).for_each(|row| row.findings.extend(found.iter().cloned()));

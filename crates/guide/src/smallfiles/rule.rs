@@ -1,11 +1,11 @@
 //! The published rule: 1,001 small files written in under 10 s, and read in under 10 s.
 
-use results::{
+use fsdyno_results::{
     Bound, Confidence, Finding, Interval, PhaseRecord, Requirement, RequirementKind, Row, Severity, Study, TestOrigin,
     Verdict, VerdictRow,
 };
-use stats::median;
-use text::quantity::count;
+use fsdyno_stats::median;
+use fsdyno_text::quantity::count;
 
 use super::passes::whole;
 use super::shell;
@@ -138,7 +138,7 @@ fn within(phase: &PhaseRecord, elapsed_s: f64) -> Option<Interval> {
 
 #[cfg(test)]
 mod tests {
-    use results::{JobError, Latency, Moments};
+    use fsdyno_results::{JobError, Latency, Moments};
 
     use super::*;
 

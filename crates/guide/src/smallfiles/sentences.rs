@@ -1,10 +1,10 @@
 //! The answer in sentences.
 
-use results::evidence::{InMemory, Mount};
-use results::{Lane, Metric, Study, Verdict};
-use run::metadata::caches::HOT_INLINE;
-use stats::median;
-use text::quantity::{by_median, count, counted, latency, number};
+use fsdyno_results::evidence::{InMemory, Mount};
+use fsdyno_results::{Lane, Metric, Study, Verdict};
+use fsdyno_run::metadata::caches::HOT_INLINE;
+use fsdyno_stats::median;
+use fsdyno_text::quantity::{by_median, count, counted, latency, number};
 
 use super::passes::{passes_of, phase_of, whole};
 use super::rule::LIMIT_S;

@@ -5,12 +5,12 @@ use std::io::Read;
 use std::process::{Child, ChildStderr, Stdio};
 use std::thread::JoinHandle;
 
-use os::clock::{Clock, RealClock};
-use os::errno;
-use os::files::{Directory, EntryKind};
-use os::process::{begin_in, end_group, end_with_this_thread, lead_group};
-use results::{JobError, Latency, PhaseRecord};
-use run::Control;
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_os::errno;
+use fsdyno_os::files::{Directory, EntryKind};
+use fsdyno_os::process::{begin_in, end_group, end_with_this_thread, lead_group};
+use fsdyno_results::{JobError, Latency, PhaseRecord};
+use fsdyno_run::Control;
 
 use crate::Problem;
 use crate::work_directory::reason;
@@ -108,7 +108,7 @@ pub(super) fn run(script: &str, directory: Option<&Directory>, control: &Control
 
 /// Reads to the end, so that the shell never blocks on the pipe.
 fn listen(mut stderr: ChildStderr) -> std::io::Result<JoinHandle<String>> {
-    os::thread::begin("complaints", STACK_BYTES, move || {
+    fsdyno_os::thread::begin("complaints", STACK_BYTES, move || {
         let mut bytes = Vec::new();
         // What came until an error is what there is.
         let _ = stderr.read_to_end(&mut bytes);

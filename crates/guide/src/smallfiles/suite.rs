@@ -4,17 +4,17 @@ use std::ffi::CString;
 use std::path::Path;
 use std::sync::Arc;
 
-use os::files::Directory;
-use os::names::LINKS_REFUSED;
-use results::evidence::WireCounters;
-use results::{Finding, Latency, PhaseRecord, RunRecord};
-use run::Control;
-use run::metadata::caches::{Arranged, Cache, Caches};
-use run::metadata::operations::{self, Item, OperationContext, Perform};
-use run::metadata::phase_counters::PhaseCounters;
-use run::metadata::tree::{Family, Tree};
-use run::metadata::{Outcome, Task, perform};
-use stats::sort;
+use fsdyno_os::files::Directory;
+use fsdyno_os::names::LINKS_REFUSED;
+use fsdyno_results::evidence::WireCounters;
+use fsdyno_results::{Finding, Latency, PhaseRecord, RunRecord};
+use fsdyno_run::Control;
+use fsdyno_run::metadata::caches::{Arranged, Cache, Caches};
+use fsdyno_run::metadata::operations::{self, Item, OperationContext, Perform};
+use fsdyno_run::metadata::phase_counters::PhaseCounters;
+use fsdyno_run::metadata::tree::{Family, Tree};
+use fsdyno_run::metadata::{Outcome, Task, perform};
+use fsdyno_stats::sort;
 
 use super::node_role::NodeRole;
 use super::options::Options;
@@ -68,7 +68,7 @@ fn did_not_run(phase: &Phase, reason: String) -> Done {
     Done { record, ..Done::default() }
 }
 
-fn unusable(error: os::files::FileError) -> Problem {
+fn unusable(error: fsdyno_os::files::FileError) -> Problem {
     Problem::new(error.to_string())
 }
 
@@ -96,7 +96,7 @@ impl Suite {
             tree.make(&root, next).map_err(unusable)?;
             root
         };
-        let caches = Caches { mount: probe::mount_of(root.path()).ok(), may_drop: options.drop_caches };
+        let caches = Caches { mount: fsdyno_probe::mount_of(root.path()).ok(), may_drop: options.drop_caches };
         let context = Arc::new(OperationContext::new(root, options.size_bytes));
         let there = Default::default();
         let witness = PhaseCounters::begin(context.root.path());
@@ -193,7 +193,7 @@ impl Suite {
         let conditions = self.witness.since(&glance, outcome.waited_ns);
         let record = PhaseRecord { conditions: Some(conditions), ..self.record(phase, &outcome, cache) };
         let findings = match (before, self.wire()) {
-            (Some(before), Some(after)) => findings::of_phase(&record, &before, &after),
+            (Some(before), Some(after)) => fsdyno_findings::of_phase(&record, &before, &after),
             _ => Vec::new(),
         };
         // There may have been no time to make all of them cold.
@@ -331,6 +331,6 @@ impl Suite {
     /// Counters of the NFS mount; `None`: no NFS, or not visible.
     fn wire(&self) -> Option<WireCounters> {
         let mount = self.caches.mount.as_ref().filter(|_| self.caches.is_nfs())?;
-        probe::nfs_mount_statistics(&mount.mount_point).ok()
+        fsdyno_probe::nfs_mount_statistics(&mount.mount_point).ok()
     }
 }

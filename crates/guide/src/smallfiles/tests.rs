@@ -5,9 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use os::files::Directory;
-use results::{Row, Verdict};
-use run::Control;
+use fsdyno_os::files::Directory;
+use fsdyno_results::{Row, Verdict};
+use fsdyno_run::Control;
 use tempfile::TempDir;
 
 use super::passes::phase_of;

@@ -4,10 +4,10 @@
 
 use std::path::Path;
 
-use engine::checksum::crc32c;
-use os::files::{Readers, Stamp, read_whole, write_whole};
-use results::Digest;
-use stats::packed::{put, put_text, take, take_text};
+use fsdyno_engine::checksum::crc32c;
+use fsdyno_os::files::{Readers, Stamp, read_whole, write_whole};
+use fsdyno_results::Digest;
+use fsdyno_stats::packed::{put, put_text, take, take_text};
 
 /// Its name in the store.
 const NAME: &str = ".fsdyno-index";

@@ -8,10 +8,10 @@ use std::num::NonZero;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use os::files::{Stamp, stamp_of, text};
-use results::Digest;
-use stats::sort;
-use text::quantity::counted;
+use fsdyno_os::files::{Stamp, stamp_of, text};
+use fsdyno_results::Digest;
+use fsdyno_stats::sort;
+use fsdyno_text::quantity::counted;
 
 use super::index::{Entry, Index};
 use super::unreadable;
@@ -95,7 +95,7 @@ fn read_all(directory: &Path, files: &[(String, Stamp)]) -> Vec<Result<Digest, P
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     let helpers = processors.min(files.len() / FILES_PER_THREAD + 1) - 1;
     let mut read = std::thread::scope(|scope| {
-        let start = |_| os::thread::begin_scoped(scope, "reader", STACK_BYTES, work).ok();
+        let start = |_| fsdyno_os::thread::begin_scoped(scope, "reader", STACK_BYTES, work).ok();
         let helpers: Vec<_> = (0..helpers).map_while(start).collect();
         let mut read = work();
         for helper in helpers {

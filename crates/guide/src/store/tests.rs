@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use super::*;
 
 fn study(id: &str, started_ms: u64) -> Study {
-    let mut study = Study::of_run(results::RunRecord::new("fio-3.42-test", started_ms));
+    let mut study = Study::of_run(fsdyno_results::RunRecord::new("fio-3.42-test", started_ms));
     study.id = id.to_string();
     study
 }

@@ -29,7 +29,7 @@ impl FromStr for Depths {
                 None => depths.push(depth(part)?),
             }
         }
-        stats::sort::by(&mut depths, Ord::cmp);
+        fsdyno_stats::sort::by(&mut depths, Ord::cmp);
         depths.dedup();
         Ok(Depths(depths))
     }

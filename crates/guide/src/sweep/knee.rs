@@ -1,9 +1,9 @@
 //! The knee of a sweep, if its points are not too noisy to show it.
 
-use results::{Row, Study, SweepPoint};
-use stats::sort;
-use stats::{Knee, LoadPoint, RUNS_MIN, knee};
-use text::quantity::{by_mean, count_per_s, counted, latency, number};
+use fsdyno_results::{Row, Study, SweepPoint};
+use fsdyno_stats::sort;
+use fsdyno_stats::{Knee, LoadPoint, RUNS_MIN, knee};
+use fsdyno_text::quantity::{by_mean, count_per_s, counted, latency, number};
 
 use crate::requests::Requests;
 

@@ -1,10 +1,10 @@
 //! The counters of the storage below a place, as the ledger of a run has them.
 
-use os::clock::{Clock, RealClock};
-use probe::{Look, Meters, Reading};
-use results::evidence::{DeviceCounters, NfsOperation, Seen, WireCounters};
-use results::{DeviceWork, ReadWrite, StorageTraffic, Target, TreeRecord, WireOperation, WireTraffic};
-use stats::sort;
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_probe::{Look, Meters, Reading};
+use fsdyno_results::evidence::{DeviceCounters, NfsOperation, Seen, WireCounters};
+use fsdyno_results::{DeviceWork, ReadWrite, StorageTraffic, Target, TreeRecord, WireOperation, WireTraffic};
+use fsdyno_stats::sort;
 
 /// How long the devices are looked at before a command, ns.
 const IDLE_NS: u64 = 100_000_000;
@@ -21,7 +21,7 @@ impl Layers {
     pub(super) fn begin(target: &Target) -> Layers {
         let interface = target.storage.server.as_ref().and_then(|server| server.interface.value().cloned());
         let interfaces: Vec<String> = interface.into_iter().collect();
-        Layers { meters: Meters::begin(Look::new(), &[os::written::path(&target.path)], &interfaces) }
+        Layers { meters: Meters::begin(Look::new(), &[fsdyno_os::written::path(&target.path)], &interfaces) }
     }
 
     pub(super) fn look(&mut self) -> Reading {

@@ -1,9 +1,9 @@
 //! What an answer is told beside its figures.
 
-use os::files::{FileAccess, FileError, OpenMode, extents_of};
-use results::evidence::StorageClass;
-use results::{Row, Severity};
-use text::quantity::{bytes, latency};
+use fsdyno_os::files::{FileAccess, FileError, OpenMode, extents_of};
+use fsdyno_results::evidence::StorageClass;
+use fsdyno_results::{Row, Severity};
+use fsdyno_text::quantity::{bytes, latency};
 
 use super::options::Options;
 use super::{Site, run};
@@ -26,7 +26,7 @@ const FIRST_OF: usize = 4;
 pub(super) fn environment(study_run: &mut StudyRun<'_>, options: &Options) {
     let mut names: Vec<String> =
         run::kept_environment(options).map(|(name, _)| name.to_string_lossy().into_owned()).collect();
-    stats::sort::by(&mut names, Ord::cmp);
+    fsdyno_stats::sort::by(&mut names, Ord::cmp);
     let text =
         format!("the command has these variables, beside its own HOME, TMPDIR and FSDYNO_DIR: {}", names.join(", "));
     study_run.note("environment", Severity::Info, text);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use job::lookup::nearest;
+use fsdyno_job::lookup::nearest;
 use serde::Deserialize;
 
 use super::options::TimedCommand;
@@ -60,7 +60,7 @@ impl Recipe {
         let recipe = match OURS.iter().find(|(known, _)| *known == name) {
             Some((_, text)) => Recipe::parse(text, name)?,
             None if name.contains('/') || Path::new(name).extension().is_some() => {
-                let text = os::files::read_text(&os::written::path(name), BYTES_MAX)
+                let text = fsdyno_os::files::read_text(&fsdyno_os::written::path(name), BYTES_MAX)
                     .map_err(|error| Problem::new(format!("cannot read the recipe {name}: {error}")))?;
                 Recipe::parse(&text, name)?
             }

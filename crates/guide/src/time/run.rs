@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use os::clock::{Clock, RealClock};
-use os::files::Directory;
-use os::process::Ended;
-use os::process_tree::{self, Cut, Limits, Printed, TreeUsage};
-use results::evidence::StorageClass;
-use results::{JobError, Latency, PhaseRecord, PrintedRecord, ReadWrite, TreeRecord};
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_os::files::Directory;
+use fsdyno_os::process::Ended;
+use fsdyno_os::process_tree::{self, Cut, Limits, Printed, TreeUsage};
+use fsdyno_results::evidence::StorageClass;
+use fsdyno_results::{JobError, Latency, PhaseRecord, PrintedRecord, ReadWrite, TreeRecord};
 
 use super::layers::Layers;
 use super::options::{Options, TimedCommand};
@@ -92,9 +92,9 @@ pub(super) fn run(
     options: &Options,
     step: &Step,
 ) -> Result<Option<(TreeUsage, Printed)>, Problem> {
-    let directory = job::bytes::shown(place.directory.path());
+    let directory = fsdyno_job::bytes::shown(place.directory.path());
     let words: Vec<OsString> =
-        words.iter().map(|word| os::written::os_string(&word.replace("{}", &directory))).collect();
+        words.iter().map(|word| fsdyno_os::written::os_string(&word.replace("{}", &directory))).collect();
     let limits = Limits { whole: options.timeout, left_running: LEFT_RUNNING };
     let not_run = |error: std::io::Error| {
         let program = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
@@ -174,11 +174,11 @@ pub(super) fn measured(
     options: &Options,
     step: &Step,
 ) -> Result<Option<Ran>, Problem> {
-    let network_before = probe::network_bytes();
+    let network_before = fsdyno_probe::network_bytes();
     let before = layers.look();
     let Some((usage, printed)) = run(study_run, place, &phase.words, options, step)? else { return Ok(None) };
     let ended = layers.look();
-    let network = probe::network_bytes().zip(network_before);
+    let network = fsdyno_probe::network_bytes().zip(network_before);
     let Some(synced) = synced(study_run, place, options, step) else { return Ok(None) };
     let durable = layers.look();
     let failure = failure(&usage, &printed, options.timeout);
@@ -188,7 +188,7 @@ pub(super) fn measured(
         in_sync: layers.traffic(&ended, &durable),
         network_bytes: network
             .map(|(after, before)| after.zip(before).map(|(after, before)| after.saturating_sub(before))),
-        printed: record_of(&printed, &job::bytes::shown(place.directory.path())),
+        printed: record_of(&printed, &fsdyno_job::bytes::shown(place.directory.path())),
         ..of_usage(&usage, layers.machine(&before, &ended))
     };
     let error = failure.map(|text| JobError { code: 0, function: phase.name.clone(), text });

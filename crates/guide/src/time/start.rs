@@ -1,8 +1,8 @@
 //! What each run begins with: a fresh directory with the same files, and the caches in the same state.
 
-use os::files::tree::{each_file, tree_size};
-use os::files::{Directory, FileError, OpenFile};
-use results::evidence::StorageClass;
+use fsdyno_os::files::tree::{each_file, tree_size};
+use fsdyno_os::files::{Directory, FileError, OpenFile};
+use fsdyno_results::evidence::StorageClass;
 
 use super::Site;
 use super::options::{Cache, Options, Start};
@@ -41,7 +41,7 @@ impl Start {
     /// root for nobody refuse to give files to somebody.
     fn words(&self) -> Option<Vec<String>> {
         let from = self.from.as_ref()?;
-        let path = job::bytes::shown(&std::path::absolute(from).unwrap_or_else(|_| from.clone()));
+        let path = fsdyno_job::bytes::shown(&std::path::absolute(from).unwrap_or_else(|_| from.clone()));
         let words: &[&str] = if from.is_dir() {
             &["cp", "-dR", "--preserve=mode,timestamps,links", "--reflink=never", "--", &format!("{path}/."), "."]
         } else {
@@ -153,7 +153,7 @@ fn read(file: &OpenFile, chunk: &mut [u8]) -> Result<(), FileError> {
 }
 
 fn dropped(place: &TimedPlace, study_run: &mut StudyRun<'_>) -> Result<Option<String>, Problem> {
-    let done = os::caches::drop_all(&place.directory);
+    let done = fsdyno_os::caches::drop_all(&place.directory);
     study_run.watcher.looked();
     let state = match place.class {
         StorageClass::Network | StorageClass::HostShare => "client caches dropped",
@@ -161,7 +161,7 @@ fn dropped(place: &TimedPlace, study_run: &mut StudyRun<'_>) -> Result<Option<St
         _ => "all caches dropped",
     };
     done.map(|()| Some(state.to_owned())).map_err(|error| {
-        Problem::new(format!("--drop-caches cannot write {}: {error}", os::caches::SWITCH))
+        Problem::new(format!("--drop-caches cannot write {}: {error}", fsdyno_os::caches::SWITCH))
             .with_next("run as root of the machine (not of a container), or use --cold")
     })
 }

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use os::files::{Directory, EntryKind, FileCause, Lock, remove_old_drafts, tree, try_lock};
-use run::Bounds;
-use stats::sort;
+use fsdyno_os::files::{Directory, EntryKind, FileCause, Lock, remove_old_drafts, tree, try_lock};
+use fsdyno_run::Bounds;
+use fsdyno_stats::sort;
 
 use super::marker::{self, Marker};
 use super::removal::Waits;
@@ -87,7 +87,7 @@ pub fn remove_left(directory: &Path, bounds: Bounds) -> Option<Outcome> {
 }
 
 fn clean_below(path: &Path, options: CleanOptions, watcher: &mut dyn Watcher) -> Result<Cleaned, Problem> {
-    let unreadable = |error: os::files::FileError| match error.cause {
+    let unreadable = |error: fsdyno_os::files::FileError| match error.cause {
         FileCause::Missing => Problem::new(format!("{} is no directory", path.display()))
             .with_next("name the directory that was measured"),
         _ => Problem::new(error.to_string()),
@@ -143,7 +143,7 @@ struct Abandoned(#[expect(dead_code, reason = "it holds the lock")] Option<File>
 /// Whether a directory is ours and its run gone.
 fn judge(directory: &Directory, options: CleanOptions) -> Result<Abandoned, Outcome> {
     let state = directory.state().map_err(|error| Outcome::Failed(error.to_string()))?;
-    if state.owner != probe::user() && !options.any_owner {
+    if state.owner != fsdyno_probe::user() && !options.any_owner {
         return Err(Outcome::OtherOwner(state.owner));
     }
     let (file, entry) = match directory.open_regular(marker::NAME) {
@@ -160,12 +160,12 @@ fn judge(directory: &Directory, options: CleanOptions) -> Result<Abandoned, Outc
         return Ok(Abandoned(Some(file)));
     }
     let marker = Marker::read(&file).ok_or(Outcome::NotOurs)?;
-    let here = probe::kernel();
+    let here = fsdyno_probe::kernel();
     match lock {
         Lock::Held => Err(Outcome::InUse(marker.pid)),
         _ if same(&marker.boot, &here.boot) => match lock {
             Lock::Taken => Ok(Abandoned(Some(file))),
-            _ if same(&marker.pid_namespace, &here.pid_namespace) && probe::runs(marker.pid) == Some(false) => {
+            _ if same(&marker.pid_namespace, &here.pid_namespace) && fsdyno_probe::runs(marker.pid) == Some(false) => {
                 Ok(Abandoned(Some(file)))
             }
             _ => Err(Outcome::InUse(marker.pid)),

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 
-use os::files::{Directory, identity_of, try_lock, write_all_at};
+use fsdyno_os::files::{Directory, identity_of, try_lock, write_all_at};
 use serde::{Deserialize, Serialize};
 
 use super::space::SpaceNeeds;
@@ -43,16 +43,16 @@ pub(super) struct Marker {
 
 impl Marker {
     pub(super) fn of_this_process(need: SpaceNeeds) -> Marker {
-        let kernel = probe::kernel();
+        let kernel = fsdyno_probe::kernel();
         Marker {
             what: WHAT.to_string(),
             version: VERSION,
             pid: std::process::id(),
-            host: probe::host_name().unwrap_or_default(),
+            host: fsdyno_probe::host_name().unwrap_or_default(),
             machine: kernel.machine,
             boot: kernel.boot,
             pid_namespace: kernel.pid_namespace,
-            made_ms: run::now_ms(),
+            made_ms: fsdyno_run::now_ms(),
             need,
         }
     }

@@ -7,9 +7,9 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use os::files::tree::TreeError;
-use os::files::{Directory, FileCause, FileError, tree};
-use run::{Bounds, Found, Silence, StallDetector};
+use fsdyno_os::files::tree::TreeError;
+use fsdyno_os::files::{Directory, FileCause, FileError, tree};
+use fsdyno_run::{Bounds, Found, Silence, StallDetector};
 
 use super::space::SpaceNeeds;
 use super::{marker, reason};
@@ -61,7 +61,7 @@ fn in_time(
     let by_hand = || by_hand(directory.path());
     let told =
         |outcome: Result<(), TreeError>| outcome.map_err(|error| Problem::new(sentence(&error)).with_next(by_hand()));
-    let begun = os::thread::begin("removal", STACK_BYTES, move || {
+    let begun = fsdyno_os::thread::begin("removal", STACK_BYTES, move || {
         if let Some(work) = taken(&waiting) {
             // Nobody waits any more if this fails.
             let _ = sender.send(work(&counter));

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use os::clock::{Clock, RealClock};
-use os::files::{Directory, SpaceLeft, tree};
-use run::Control;
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_os::files::{Directory, SpaceLeft, tree};
+use fsdyno_run::Control;
 use serde::{Deserialize, Serialize};
 
 use super::marker::{self, Marker};
@@ -150,7 +150,7 @@ fn judge(space: SpaceLeft, need: SpaceNeeds, claimed: SpaceNeeds, shown: &Path) 
 
 /// What other runs on this filesystem have reserved and not used yet: those of this machine that this user can see.
 fn claims_of_others(directory: &Directory, own: Option<&Marker>) -> SpaceNeeds {
-    let markers = probe::open_and_locked(marker::NAME).into_iter().map(|(_, path)| path);
+    let markers = fsdyno_probe::open_and_locked(marker::NAME).into_iter().map(|(_, path)| path);
     claims_of(markers, directory, own)
 }
 
@@ -201,7 +201,7 @@ impl Guard {
             }
         };
         // Without a thread the looks between the tests remain.
-        let _ = os::thread::begin("space", STACK_BYTES, looking);
+        let _ = fsdyno_os::thread::begin("space", STACK_BYTES, looking);
         guard
     }
 

@@ -139,7 +139,7 @@ fn a_killed_run_is_cleaned_up_and_others_are_not() {
     );
 
     let all: Vec<Outcome> = cleaned(path, CleanOptions::default()).into_iter().map(|(_, outcome)| outcome).collect();
-    let host = probe::host_name().unwrap_or_default();
+    let host = fsdyno_probe::host_name().unwrap_or_default();
     let elsewhere = |name: &str| Outcome::OtherHost(name.to_owned());
     let removed = Outcome::Removed;
     assert_eq!(
@@ -162,7 +162,7 @@ fn a_killed_run_is_cleaned_up_and_others_are_not() {
 #[test]
 fn a_run_before_the_machine_was_started_again_is_over() {
     let parent = place();
-    if probe::kernel().machine.is_none() {
+    if fsdyno_probe::kernel().machine.is_none() {
         println!("skipped: this machine has no /etc/machine-id");
         return;
     }

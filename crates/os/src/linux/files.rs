@@ -3,7 +3,7 @@
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::path::Path;
 
-use job::{Fallocate, SyncOpen};
+use fsdyno_job::{Fallocate, SyncOpen};
 use rustix::fs::{AtFlags, FallocateFlags, FileType, Mode, OFlags, SeekFrom, StatxFlags};
 use rustix::io::Errno;
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use job::Memory;
+use fsdyno_job::Memory;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags};

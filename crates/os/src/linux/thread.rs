@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use job::{IoPriority, MemoryPolicy};
+use fsdyno_job::{IoPriority, MemoryPolicy};
 use rustix::thread::{ClockId, CpuSet};
 
 use crate::thread::{ThreadError, ThreadUsage};
@@ -127,7 +127,7 @@ pub fn set_io_priority(priority: IoPriority) -> Result<(), ThreadError> {
 /// Names the calling thread, by the first 15 bytes.
 pub fn set_name(name: &str) -> Result<(), ThreadError> {
     let error = |code| ThreadError { option: "comm", value: name.to_owned(), code, advice: "use another name" };
-    let bytes = std::ffi::CString::new(&*job::bytes::bytes(name)).map_err(|_| error(libc::EINVAL))?;
+    let bytes = std::ffi::CString::new(&*fsdyno_job::bytes::bytes(name)).map_err(|_| error(libc::EINVAL))?;
     rustix::thread::set_name(&bytes).map_err(|refusal| error(refusal.raw_os_error()))
 }
 

@@ -5,7 +5,7 @@ use std::os::windows::fs::MetadataExt;
 use std::os::windows::io::{AsHandle, AsRawHandle, FromRawHandle};
 use std::path::Path;
 
-use job::{Fallocate, SyncOpen};
+use fsdyno_job::{Fallocate, SyncOpen};
 use windows_sys::Wdk::Storage::FileSystem::{
     FILE_NO_INTERMEDIATE_BUFFERING, FILE_OPEN, FILE_OPEN_IF, FILE_WRITE_THROUGH,
 };

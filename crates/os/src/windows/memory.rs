@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
-use job::Memory;
+use fsdyno_job::Memory;
 use windows_sys::Win32::System::Memory::{
     GetLargePageMinimum, MEM_COMMIT, MEM_LARGE_PAGES, MEM_RELEASE, MEM_RESERVE, PAGE_READWRITE, VirtualAlloc,
     VirtualFree,

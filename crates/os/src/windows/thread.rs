@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use job::IoPriority;
+use fsdyno_job::IoPriority;
 use windows_sys::Win32::Foundation::FILETIME;
 use windows_sys::Win32::System::Threading::{
     GetCurrentThread, GetCurrentThreadId, GetThreadTimes, SetThreadAffinityMask,
@@ -70,7 +70,7 @@ pub fn become_user(user: Option<u32>, _group: Option<u32>) -> Result<(), ThreadE
 }
 
 /// Refused when the job is planned.
-pub fn set_memory_policy(policy: &job::MemoryPolicy) -> Result<(), ThreadError> {
+pub fn set_memory_policy(policy: &fsdyno_job::MemoryPolicy) -> Result<(), ThreadError> {
     let advice = "Windows has no memory policies: leave the option out";
     Err(ThreadError { option: "numa_mem_policy", value: format!("{policy:?}"), code: errno::EOPNOTSUPP, advice })
 }

@@ -1,7 +1,7 @@
 //! CSV (RFC 4180): a line for each round and direction. What is unknown is empty.
 
-use results::{DirectionRecord, Lane, Latency, Metric, Repeat, Study};
-use text::escape;
+use fsdyno_results::{DirectionRecord, Lane, Latency, Metric, Repeat, Study};
+use fsdyno_text::escape;
 
 use crate::headline::{Headline, NodesOfTest, rounded};
 use crate::quantity::plain_seconds;

@@ -1,8 +1,8 @@
 //! JUnit's XML, which CI systems show as test results.
 
+use fsdyno_results::{Row, Study, Verdict};
+use fsdyno_text::escape;
 use maud::{PreEscaped, html};
-use results::{Row, Study, Verdict};
-use text::escape;
 
 use crate::headline::VerdictLine;
 
@@ -35,7 +35,7 @@ pub enum Outcome {
 /// The verdicts of a study: a requirement without PASS or FAIL is a test that was skipped.
 pub fn cases(study: &Study) -> Vec<Case> {
     let lines = crate::headline::verdict::of(study);
-    let case = |(row, line): (&results::VerdictRow, &VerdictLine)| Case {
+    let case = |(row, line): (&fsdyno_results::VerdictRow, &VerdictLine)| Case {
         class: row.requirement.profile.clone(),
         name: row.requirement.title.clone(),
         outcome: match row.verdict {

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use results::{Lane, Metric, Question, Study, TestRounds, Trust};
-use text::escape::{markdown as inline, markdown_code, markdown_sentence};
-use text::quantity::{Units, published, rate_number};
+use fsdyno_results::{Lane, Metric, Question, Study, TestRounds, Trust};
+use fsdyno_text::escape::{markdown as inline, markdown_code, markdown_sentence};
+use fsdyno_text::quantity::{Units, published, rate_number};
 
 use crate::command;
 use crate::headline::verdict::figure;

@@ -3,9 +3,9 @@
 
 use std::fmt::Write as _;
 
-use results::{Lane, Metric, Repeat, Study, TestRounds, Trust};
-use stats::median;
-use text::escape;
+use fsdyno_results::{Lane, Metric, Repeat, Study, TestRounds, Trust};
+use fsdyno_stats::median;
+use fsdyno_text::escape;
 
 use crate::summary::{Grid, Line};
 

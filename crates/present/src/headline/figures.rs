@@ -1,7 +1,7 @@
 //! The figures of a test in words.
 
-use results::{Question, Row, Study, test_name};
-use text::quantity::{are_apart, by_median, bytes_per_s, latency, number};
+use fsdyno_results::{Question, Row, Study, test_name};
+use fsdyno_text::quantity::{are_apart, by_median, bytes_per_s, latency, number};
 
 use super::test::TestFigures;
 use crate::quantity::counted;

@@ -1,9 +1,9 @@
 //! What was found against the figures: each kind once for each target, with its tests and the range of its figures.
 
-use results::{Finding, Severity};
+use fsdyno_results::{Finding, Severity};
+use fsdyno_stats::sort;
 use schemars::JsonSchema;
 use serde::Serialize;
-use stats::sort;
 
 use super::ranged;
 use crate::summary::Grid;
@@ -199,7 +199,7 @@ fn finished(grid: &Grid<'_>, group: Group<'_>) -> Found {
         severity: *severity,
         target: grid.targets[group.target].clone(),
         target_index: group.target,
-        title: findings::explanation(id).map_or(id.as_str(), |explanation| explanation.title).to_owned(),
+        title: fsdyno_findings::explanation(id).map_or(id.as_str(), |explanation| explanation.title).to_owned(),
         tests: owned(&tests),
         of_tests: grid.tests().filter(|(_, target, _)| *target == group.target).count(),
         cases: cases.collect(),

@@ -1,9 +1,9 @@
 //! What limits the tests, in a few words for each limit.
 
-use findings::limits::{Limited, Limiter, Phrase, of_study};
-use results::{Question, Study};
-use stats::Served;
-use stats::sort;
+use fsdyno_findings::limits::{Limited, Limiter, Phrase, of_study};
+use fsdyno_results::{Question, Study};
+use fsdyno_stats::Served;
+use fsdyno_stats::sort;
 
 /// More tests than this are counted and not named.
 const NAMED: usize = 4;

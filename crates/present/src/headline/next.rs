@@ -1,10 +1,10 @@
 //! What to do next, after an answer.
 
-use findings::limits::{Limiter, of_study};
-use results::{JobError, NOT_SAVED, Question, Severity, Study, Verdict, test_name};
+use fsdyno_findings::limits::{Limiter, of_study};
+use fsdyno_results::{JobError, NOT_SAVED, Question, Severity, Study, Verdict, test_name};
+use fsdyno_stats::WINNER_ROUNDS;
 use schemars::JsonSchema;
 use serde::Serialize;
-use stats::WINNER_ROUNDS;
 
 use super::found::{Found, within};
 use super::test::TestFigures;

@@ -1,10 +1,10 @@
 //! The nodes of a test on several, beside each other.
 
-use results::{ActiveWindow, DirectionFigures, Figures, JobRecord, Node, Repeat, TestRounds};
+use fsdyno_results::{ActiveWindow, DirectionFigures, Figures, JobRecord, Node, Repeat, TestRounds};
+use fsdyno_stats::median;
+use fsdyno_stats::sort;
 use schemars::JsonSchema;
 use serde::Serialize;
-use stats::median;
-use stats::sort;
 
 use super::test::rounded;
 use crate::summary::Grid;
@@ -161,7 +161,7 @@ pub(crate) fn overlap_of_phases(all: &[NodesOfTest]) -> Option<String> {
     let phases = all.iter().filter(|of_test| of_test.is_phase);
     let worst = phases.filter_map(|of_test| Some((of_test.outside_percent?, of_test)));
     let (outside, of_test) = worst.max_by(|one, other| one.0.total_cmp(&other.0))?;
-    let (outside, count) = (text::quantity::number(outside), of_test.nodes.len());
+    let (outside, count) = (fsdyno_text::quantity::number(outside), of_test.nodes.len());
     Some(format!(
         "At most {outside} % of the {count} nodes' time lies outside the time in which all were active ({}).",
         of_test.test
@@ -175,8 +175,8 @@ impl NodesOfTest {
         if self.is_phase {
             return None;
         }
-        let time = text::quantity::latency(active_s * 1e9);
-        let outside = text::quantity::number(outside);
+        let time = fsdyno_text::quantity::latency(active_s * 1e9);
+        let outside = fsdyno_text::quantity::number(outside);
         let count = self.nodes.len();
         Some(format!(
             "{}: all {count} nodes were active together for {time}; {outside} % of their time lies outside.",

@@ -1,6 +1,6 @@
 //! The tests of another tool, in both directions, as that tool shows them.
 
-use results::test_name;
+use fsdyno_results::test_name;
 
 use super::figures::{rate, throughput, typical_named};
 use super::test::TestFigures;

@@ -1,7 +1,7 @@
 //! Sentences that differ in their figures alone become one, each figure from its least to its greatest.
 
-use findings::limits::RANGE_TIMES_MAX;
-use stats::sort;
+use fsdyno_findings::limits::RANGE_TIMES_MAX;
+use fsdyno_stats::sort;
 
 /// A word with one number in it, and what stands around the number.
 struct Figure<'a> {

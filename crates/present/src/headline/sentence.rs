@@ -1,7 +1,7 @@
 //! The answer in a sentence.
 
-use results::{Question, Severity, Study, Verdict, test_name};
-use text::quantity::{counted, number};
+use fsdyno_results::{Question, Severity, Study, Verdict, test_name};
+use fsdyno_text::quantity::{counted, number};
 
 use super::figures::{rate, throughput, typical_named};
 use super::found::{Found, within};

@@ -1,10 +1,10 @@
 //! Who is ahead in each pattern of a comparison, as far as the rounds can show it.
 
-use results::{Interval, Metric, Question, Ratio};
+use fsdyno_results::{Interval, Metric, Question, Ratio};
+use fsdyno_stats::sort;
+use fsdyno_stats::{Difference, WINNER_ROUNDS};
 use schemars::JsonSchema;
 use serde::Serialize;
-use stats::sort;
-use stats::{Difference, WINNER_ROUNDS};
 
 use crate::quantity::{listed, ratio, times, times_between};
 use crate::summary::{Grid, Line};

@@ -1,10 +1,10 @@
 //! The figures of one test on one target.
 
-use findings::Aspect;
-use results::{Interval, Lane, Latency, Metric, Row, TestRounds, Trust};
+use fsdyno_findings::Aspect;
+use fsdyno_results::{Interval, Lane, Latency, Metric, Row, TestRounds, Trust};
+use fsdyno_text::quantity::number;
 use schemars::JsonSchema;
 use serde::Serialize;
-use text::quantity::number;
 
 use crate::summary::{Grid, Line};
 
@@ -96,7 +96,7 @@ impl TestFigures {
         let workers = cell.counted().first().copied().or(cell.repeats.first());
         let asked = cell.asked_lane(grid.study);
         let rows: Vec<&Row> = cell.repeats.iter().map(|repeat| repeat.row).collect();
-        let looked = findings::examined(grid.study, &rows).unwrap_or_default();
+        let looked = fsdyno_findings::examined(grid.study, &rows).unwrap_or_default();
         let words = |aspects: Vec<Aspect>| aspects.into_iter().map(Aspect::word).collect();
         let value = |metric, unit: f64| cell.value(metric).map(|value| rounded(value / unit));
         TestFigures {

@@ -1,10 +1,10 @@
 //! The figures of timed commands, and what they say: how long, how much of that storage decides, how many requests.
 
-use results::{Interval, Metric, Question, TestRounds, TreeRecord};
+use fsdyno_results::{Interval, Metric, Question, TestRounds, TreeRecord};
+use fsdyno_stats::median;
+use fsdyno_text::quantity::{bytes, count, counted, latency};
 use schemars::JsonSchema;
 use serde::Serialize;
-use stats::median;
-use text::quantity::{bytes, count, counted, latency};
 
 use super::standing::Standing;
 use super::test::rounded;
@@ -149,7 +149,7 @@ fn rounded_s(seconds: f64) -> f64 {
 
 impl Times {
     fn of(walls: &[f64]) -> Option<Times> {
-        let interval = results::interval_of_rounds(walls);
+        let interval = fsdyno_results::interval_of_rounds(walls);
         Some(Times {
             median: rounded_s(median(walls)?),
             least: rounded_s(walls.iter().copied().fold(f64::INFINITY, f64::min)),

@@ -1,9 +1,9 @@
 //! The answers to requirements, in short.
 
-use results::{Bound, Interval, Study, Verdict, VerdictRow};
+use fsdyno_results::{Bound, Interval, Study, Verdict, VerdictRow};
+use fsdyno_text::quantity::{number, published};
 use schemars::JsonSchema;
 use serde::Serialize;
-use text::quantity::{number, published};
 
 /// A requirement and its answer, in short.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

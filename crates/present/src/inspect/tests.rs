@@ -1,7 +1,7 @@
 //! Pages of storages that were written by hand.
 
 use super::*;
-use results::evidence::{Image, LayerKind};
+use fsdyno_results::evidence::{Image, LayerKind};
 
 fn host() -> Host {
     Host { kernel: Some("Linux 6.9.0".into()), cpus: Some(8), memory_bytes: Some(8_270_110_720), clock: None }

@@ -1,7 +1,7 @@
 //! The answer, first: the sentence, the figures that it rests on, whether to trust them, what limits them, what to do next.
 
+use fsdyno_results::{Question, Study, Trust};
 use maud::{Markup, html};
-use results::{Question, Study, Trust};
 
 use super::outline::{Outline, badge};
 use super::{glance, tiles, verdicts};

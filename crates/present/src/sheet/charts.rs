@@ -1,7 +1,7 @@
 //! Throughput over time, the distribution of latency and latency over time, a small chart for each test.
 
+use fsdyno_results::{Lane, TestRounds};
 use maud::{Markup, html};
-use results::{Lane, TestRounds};
 
 use super::chart::distribution::{self, Curve};
 use super::chart::heatmap::{self, Map, SHADE_LABELS};

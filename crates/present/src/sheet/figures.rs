@@ -1,9 +1,9 @@
 //! The full tables: all figures of each test on each storage, the percentiles of its latency, its depth and CPU time.
 
+use fsdyno_results::{Interval, JobRecord, Lane, Metric, Question, Repeat, TestRounds, Trust};
+use fsdyno_stats::sort;
+use fsdyno_text::quantity::{Units, bytes, count as counted_in_full, rate_number, rate_unit};
 use maud::{Markup, html};
-use results::{Interval, JobRecord, Lane, Metric, Question, Repeat, TestRounds, Trust};
-use stats::sort;
-use text::quantity::{Units, bytes, count as counted_in_full, rate_number, rate_unit};
 
 use super::chart::distribution::Curve;
 use super::outline::{Outline, badge, place_of, test};

@@ -1,7 +1,7 @@
 //! What was found: why a number is not what it looks like, and the next step. The worst first, each a card.
 
+use fsdyno_results::{Severity, Trust};
 use maud::{Markup, html};
-use results::{Severity, Trust};
 
 use super::outline::{Outline, badge};
 use crate::headline::Headline;

@@ -1,7 +1,7 @@
 //! The comparison in short: the figure of each test on each storage with a bar, and who is ahead.
 
+use fsdyno_results::{Question, Trust};
 use maud::{Markup, html};
-use results::{Question, Trust};
 
 use super::chart::{colour, px};
 use super::outline::{mark, named, test};

@@ -1,10 +1,10 @@
 //! What each storage is, as far as it can be seen from this machine.
 
-use maud::{Markup, html};
-use results::RunRecord;
-use results::evidence::{
+use fsdyno_results::RunRecord;
+use fsdyno_results::evidence::{
     BlockDevice, DirectIo, FuseIdentity, NfsIdentity, Seen, ServerIdentity, Storage, StorageClass,
 };
+use maud::{Markup, html};
 
 use super::outline::{Outline, badge};
 use crate::quantity::{bytes, counted, duration, megabytes_per_s, number, shortened};
@@ -93,7 +93,7 @@ fn storages<'a>(grid: &'a Grid<'_>) -> Vec<(String, &'a Storage)> {
 fn card(storage: &Storage) -> Markup {
     html! {
         (list(&facts(storage)))
-        @for remark in &storage.remarks { p.remark { (badge(results::Trust::Caution)) " " (remark) } }
+        @for remark in &storage.remarks { p.remark { (badge(fsdyno_results::Trust::Caution)) " " (remark) } }
     }
 }
 

@@ -1,9 +1,9 @@
 //! The byte ledger: what went through each layer, all rounds of a test together.
 
-use findings::Reached;
+use fsdyno_findings::Reached;
+use fsdyno_results::evidence::{DeviceCounters, LedgerSample, Seen, StorageClass};
+use fsdyno_results::{ReadWrite, Repeat, TestRounds};
 use maud::{Markup, html};
-use results::evidence::{DeviceCounters, LedgerSample, Seen, StorageClass};
-use results::{ReadWrite, Repeat, TestRounds};
 
 use super::outline::{Outline, place_of, test};
 use super::table::{Table, TableRow};
@@ -195,7 +195,7 @@ fn of_repeat(repeat: &Repeat<'_>) -> Option<Flow> {
     let first = mine.next()?;
     let last = mine.next_back()?;
     let node = repeat.workers.first()?.node;
-    let reached = repeat.run().and_then(|run| findings::reached(run, node, repeat.stage()));
+    let reached = repeat.run().and_then(|run| fsdyno_findings::reached(run, node, repeat.stage()));
     Some(Flow { reached, ..between(first, last) })
 }
 

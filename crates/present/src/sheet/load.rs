@@ -1,9 +1,9 @@
 //! Sweeps: latency against throughput, one point per depth. Load curves: response time, from the moment a request was
 //! due, against the offered load; the closed loops that found the capacity are no part of it.
 
+use fsdyno_results::{JobRecord, Lane, Metric, Question, TestRounds};
+use fsdyno_stats::sort;
 use maud::{Markup, html};
-use results::{JobRecord, Lane, Metric, Question, TestRounds};
-use stats::sort;
 
 use super::chart::points::{self, Asked, Axis, Path, Point};
 use super::outline::Outline;

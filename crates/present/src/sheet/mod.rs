@@ -25,10 +25,10 @@ mod table;
 mod tiles;
 mod verdicts;
 
+use fsdyno_results::{Question, Study};
+use fsdyno_text::quantity::Units;
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
-use results::{Question, Study};
-use text::quantity::Units;
 
 use crate::headline::Headline;
 use crate::quantity::{bytes, counted, listed, shortened};

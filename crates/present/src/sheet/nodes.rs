@@ -1,7 +1,7 @@
 //! The nodes of each test: a strip with a bar for each, and the least, the middle and the most.
 
+use fsdyno_text::quantity::{rate_number, rate_unit};
 use maud::{Markup, html};
-use text::quantity::{rate_number, rate_unit};
 
 use super::chart::{Frame, px, svg};
 use super::outline::{Outline, test};

@@ -1,7 +1,7 @@
 //! Where in the page something stands: names stay unique with several studies, and headings in order.
 
+use fsdyno_results::Trust;
 use maud::{Markup, html};
-use results::Trust;
 
 use crate::quantity::shortened;
 use crate::summary::Grid;

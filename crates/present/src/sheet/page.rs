@@ -32,7 +32,7 @@ pub(super) fn document(title: &str, content: Markup) -> String {
             }
         }
     };
-    text::escape::html(&page.into_string()).into_owned()
+    fsdyno_text::escape::html(&page.into_string()).into_owned()
 }
 
 #[cfg(test)]

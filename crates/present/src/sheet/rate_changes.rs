@@ -1,6 +1,6 @@
 //! What a pattern's throughput did through the run, in words: a warm-up at its beginning, a lasting step later on.
 
-use stats::{Sensitivity, WarmUp, change_point, median, warm_up};
+use fsdyno_stats::{Sensitivity, WarmUp, change_point, median, warm_up};
 
 use super::series::Series;
 use crate::quantity::{round, shortened};
@@ -50,7 +50,7 @@ mod tests {
     use crate::sheet::series::{RoundLine, Unit};
 
     fn sentences_of(values: &[f64]) -> Vec<String> {
-        let study = results::Study::of_run(results::RunRecord::new("fio-3.42-test", 0));
+        let study = fsdyno_results::Study::of_run(fsdyno_results::RunRecord::new("fio-3.42-test", 0));
         let grid = Grid::of(&study);
         let values = values.iter().map(|value| Some(value * 1e6)).collect();
         let rounds = vec![RoundLine { target: 0, round: 0, values }];

@@ -1,8 +1,8 @@
 //! How it was done, the exact commands to do it again, and the numbers themselves.
 
+use fsdyno_results::{Note, Question, Severity, Trust};
+use fsdyno_stats::sort;
 use maud::{Markup, html};
-use results::{Note, Question, Severity, Trust};
-use stats::sort;
 
 use super::outline::{Outline, badge, place_of, test};
 use crate::shell::as_typed;

@@ -1,8 +1,8 @@
 //! `scale`: throughput, I/Os per second and the 99th percentile against the number of nodes.
 
+use fsdyno_results::{Question, SweepPoint};
+use fsdyno_text::quantity::{Units, rate_unit};
 use maud::{Markup, html};
-use results::{Question, SweepPoint};
-use text::quantity::{Units, rate_unit};
 
 use super::chart::scale::Scale;
 use super::chart::{Frame, label, line_path, px, rule, svg};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use results::evidence::Seen;
-use results::{JobRecord, Repeat, TestRounds};
-use stats::{self, median};
-use text::quantity::{Units, rate_unit};
+use fsdyno_results::evidence::Seen;
+use fsdyno_results::{JobRecord, Repeat, TestRounds};
+use fsdyno_stats::{self, median};
+use fsdyno_text::quantity::{Units, rate_unit};
 
 use crate::headline::metrics;
 use crate::quantity::{megabytes_per_s, number};
@@ -205,7 +205,7 @@ fn sum_of_workers(workers: &[&JobRecord], window_ms: u64, unit: Unit) -> Vec<Opt
 }
 
 fn mean(values: &[Option<f64>]) -> Option<f64> {
-    stats::mean(&values.iter().flatten().copied().collect::<Vec<f64>>())
+    fsdyno_stats::mean(&values.iter().flatten().copied().collect::<Vec<f64>>())
 }
 
 fn medians(rounds: &[RoundLine], targets: usize) -> Vec<RoundLine> {
@@ -260,7 +260,7 @@ pub(super) fn device_depth(repeat: &Repeat<'_>) -> Option<f64> {
     let samples = &repeat.ledger()?.samples;
     let mine: Vec<_> = samples.iter().filter(|sample| sample.stage == repeat.stage()).collect();
     let (first, last) = (mine.first()?, mine.last()?);
-    let weighted = |devices: &Seen<Vec<results::evidence::DeviceCounters>>| {
+    let weighted = |devices: &Seen<Vec<fsdyno_results::evidence::DeviceCounters>>| {
         let devices = devices.value().filter(|devices| !devices.is_empty())?;
         Some(devices.iter().map(|device| device.weighted_ms).sum::<u64>())
     };
@@ -272,7 +272,7 @@ pub(super) fn device_depth(repeat: &Repeat<'_>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use results::JobSetup;
+    use fsdyno_results::JobSetup;
 
     fn worker(series: &[(u64, u64)]) -> JobRecord {
         let mut job = JobRecord::new("a", 1, JobSetup::default());

@@ -1,7 +1,7 @@
 //! The few figures that an answer rests on, large.
 
+use fsdyno_results::{Question, Trust};
 use maud::{Markup, html};
-use results::{Question, Trust};
 
 use super::chart::time;
 use super::outline::badge;

@@ -1,8 +1,8 @@
 //! `check`: the verdict on each requirement, then all that is known of it.
 
+use fsdyno_results::{Bound, Confidence, TestOrigin, VerdictRow};
+use fsdyno_text::quantity::published;
 use maud::{Markup, html};
-use results::{Bound, Confidence, TestOrigin, VerdictRow};
-use text::quantity::published;
 
 use super::outline::Outline;
 use super::table::{Table, TableRow};

@@ -1,8 +1,8 @@
 //! A study as a grid: patterns down, targets across, the repeats in each cell. Every presentation of a study starts
 //! from here, so that they agree.
 
-use results::{Lane, Metric, Question, Study, TestRounds, test_name};
-use stats::sort;
+use fsdyno_results::{Lane, Metric, Question, Study, TestRounds, test_name};
+use fsdyno_stats::sort;
 
 /// The patterns of a comparison in the order in which people read them; others follow.
 const PATTERNS: [&str; 5] = ["read", "write", "randread", "randwrite", "randrw"];

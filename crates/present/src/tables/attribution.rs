@@ -1,8 +1,8 @@
 //! `attribute`: a line for each pattern of two runs, on one screen.
 
-use findings::limits::{Attribution, Culprit};
-use results::Study;
-use text::quantity::latency;
+use fsdyno_findings::limits::{Attribution, Culprit};
+use fsdyno_results::Study;
+use fsdyno_text::quantity::latency;
 
 use super::screen::{LABELLED_LINES, SENTENCE_LINES, Screen, first_lines, lines_of};
 use super::table::{Form, Table};

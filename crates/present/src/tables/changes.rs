@@ -1,9 +1,9 @@
 //! From one study to a later one: whether anything changed, and the table of the figures.
 
-use results::{Change, Interval, Measure, Significance, Study, Trust, test_name};
-use stats::{HISTORY_MIN, Scatter};
-use text::escape;
-use text::quantity::{counted, latency, number, rate_number, rate_unit};
+use fsdyno_results::{Change, Interval, Measure, Significance, Study, Trust, test_name};
+use fsdyno_stats::{HISTORY_MIN, Scatter};
+use fsdyno_text::escape;
+use fsdyno_text::quantity::{counted, latency, number, rate_number, rate_unit};
 
 use serde_json::json;
 

@@ -1,9 +1,11 @@
 //! `check`: a line for each answer, what it rests on profile by profile, and the list of profiles.
 
-use results::{Bound, Confidence, Question, Requirement, RequirementKind, Study, TestOrigin, Verdict, VerdictRow};
+use fsdyno_results::{
+    Bound, Confidence, Question, Requirement, RequirementKind, Study, TestOrigin, Verdict, VerdictRow,
+};
+use fsdyno_text::escape;
+use fsdyno_text::quantity::{counted, published};
 use serde_json::json;
-use text::escape;
-use text::quantity::{counted, published};
 
 use super::table::{Form, Table, wrapped};
 use crate::headline::verdict::{between, figure, margin, told_once};

@@ -1,8 +1,8 @@
 //! The tables of `compare`: first a small one, who is ahead by which figures; then, if asked for, all figures, patterns
 //! down, targets across, the first target the baseline.
 
-use results::{Lane, Metric, Ratio, Study, TestRounds, Trust};
-use text::quantity::{Units, latency, number, rate_number, rate_unit};
+use fsdyno_results::{Lane, Metric, Ratio, Study, TestRounds, Trust};
+use fsdyno_text::quantity::{Units, latency, number, rate_number, rate_unit};
 
 use super::table::{Form, Table};
 use crate::headline::{Headline, Standing, TestFigures, figures, metrics};

@@ -1,9 +1,9 @@
 //! `curve`: what the closed loop found, then one line per load, and response time against load.
 
-use results::{LatencyFigures, Load, Metric, Row, Study, TestRounds};
-use stats::Served;
-use stats::sort;
-use text::quantity::{latency, number};
+use fsdyno_results::{LatencyFigures, Load, Metric, Row, Study, TestRounds};
+use fsdyno_stats::Served;
+use fsdyno_stats::sort;
+use fsdyno_text::quantity::{latency, number};
 
 use super::bars::{bar, most};
 use super::plot::{Mark, Tick, plot};

@@ -1,9 +1,9 @@
 //! The figures of a plan, run by run.
 
-use results::{Digest, DigestTest, Measure, Question, SMALL_BYTES, interval_of_rounds, test_name};
-use stats::Scatter;
-use text::escape;
-use text::quantity::{counted, latency, number, rate_number, rate_unit};
+use fsdyno_results::{Digest, DigestTest, Measure, Question, SMALL_BYTES, interval_of_rounds, test_name};
+use fsdyno_stats::Scatter;
+use fsdyno_text::escape;
+use fsdyno_text::quantity::{counted, latency, number, rate_number, rate_unit};
 
 use serde_json::json;
 
@@ -166,7 +166,7 @@ fn scatter_row(studies: &[Digest], target: usize, tests: &[Test<'_>]) -> Option<
     let whole: Vec<&Digest> = studies.iter().filter(|study| study.complete).collect();
     let last = whole.last()?;
     let of = |test: &Test<'_>| {
-        results::scatter(
+        fsdyno_results::scatter(
             &whole,
             target,
             test.pattern,

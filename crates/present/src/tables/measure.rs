@@ -1,7 +1,7 @@
 //! `measure`: the answer with its few figures, and the table of all tests.
 
-use results::Interval;
-use text::quantity::{latency, number, rate_number, rate_unit};
+use fsdyno_results::Interval;
+use fsdyno_text::quantity::{latency, number, rate_number, rate_unit};
 
 use super::other_tools;
 use super::table::{Form, Table};

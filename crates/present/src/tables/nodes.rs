@@ -1,6 +1,6 @@
 //! The nodes of each test: the least, the middle and the most that one of them did.
 
-use text::quantity::{latency, number, rate_number, rate_unit};
+use fsdyno_text::quantity::{latency, number, rate_number, rate_unit};
 
 use super::table::{Form, Table};
 use crate::headline::{Headline, Spread, overlap_of_phases};

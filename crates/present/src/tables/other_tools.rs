@@ -1,6 +1,6 @@
 //! The figures of another tool's tests side by side, as that tool shows them.
 
-use text::quantity::{number, rate_number, rate_unit};
+use fsdyno_text::quantity::{number, rate_number, rate_unit};
 
 use super::measure::reach;
 use super::table::{Form, Table};

@@ -90,7 +90,7 @@ impl Area {
 
 #[cfg(test)]
 mod tests {
-    use text::quantity::latency;
+    use fsdyno_text::quantity::latency;
 
     use super::*;
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use fsdyno_results::{Digest, Question, Trust, test_name};
+use fsdyno_stats::median;
+use fsdyno_text::escape;
+use fsdyno_text::quantity::counted;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use results::{Digest, Question, Trust, test_name};
 use serde_json::json;
-use stats::median;
-use text::escape;
-use text::quantity::counted;
 
 use super::history::{Test, by_round};
 use super::table::{Form, Table};

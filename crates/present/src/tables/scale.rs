@@ -1,7 +1,7 @@
 //! `scale`: for each kind of request a table, one line for each number of nodes, and throughput against nodes.
 
-use results::{Row, Study, SweepPoint};
-use text::quantity::{bytes_per_s, latency, number, rate_number, rate_unit};
+use fsdyno_results::{Row, Study, SweepPoint};
+use fsdyno_text::quantity::{bytes_per_s, latency, number, rate_number, rate_unit};
 
 use super::bars::{bar, most};
 use super::plot::{Mark, Tick, plot};

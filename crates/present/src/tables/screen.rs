@@ -1,9 +1,9 @@
 //! The answer on one screen of 24 lines: the sentence, its figures, whether to trust them, what limits them, what to do
 //! next, and last how to see all the rest.
 
-use results::{Question, Study, Verdict};
-use stats::sort;
-use text::escape;
+use fsdyno_results::{Question, Study, Verdict};
+use fsdyno_stats::sort;
+use fsdyno_text::escape;
 
 use super::table::Form;
 use super::{curve, figures, heading, measure, scale, sentence, sentence_of, smallfiles, sweep, text};

@@ -1,7 +1,7 @@
 //! A row in a few words.
 
-use results::{Lane, LatencyFigures, PhaseRecord, RANKS_APART, Row, Study, TestRounds, Trust, test_name};
-use text::quantity::{are_apart, bytes_per_s, count, count_per_s, latency, number};
+use fsdyno_results::{Lane, LatencyFigures, PhaseRecord, RANKS_APART, Row, Study, TestRounds, Trust, test_name};
+use fsdyno_text::quantity::{are_apart, bytes_per_s, count, count_per_s, latency, number};
 
 /// What a row found, on part of a line: rate, latency, trust; or the error.
 pub fn summary(row: &Row) -> String {

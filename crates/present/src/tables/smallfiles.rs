@@ -1,7 +1,7 @@
 //! The table of `smallfiles`: the phases.
 
-use results::{Lane, Metric, PhaseRecord, Study, TestRounds, Trust, Verdict, VerdictRow};
-use text::quantity::{count, latency, number};
+use fsdyno_results::{Lane, Metric, PhaseRecord, Study, TestRounds, Trust, Verdict, VerdictRow};
+use fsdyno_text::quantity::{count, latency, number};
 
 use super::sentence::first_error;
 use super::table::{Form, Table};

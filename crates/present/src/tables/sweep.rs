@@ -1,7 +1,7 @@
 //! `sweep`: for each kind of request a table, one line per depth, and latency against throughput.
 
-use results::{LatencyFigures, Row, Study, SweepPoint, Trust};
-use text::quantity::{latency, number, rate_number, rate_unit};
+use fsdyno_results::{LatencyFigures, Row, Study, SweepPoint, Trust};
+use fsdyno_text::quantity::{latency, number, rate_number, rate_unit};
 
 use super::bars::{bar, most, sparkline};
 use super::plot::{Mark, Tick, plot};

@@ -2,7 +2,7 @@
 
 use comfy_table::presets::{ASCII_MARKDOWN, NOTHING};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Width};
-use text::escape;
+use fsdyno_text::escape;
 
 use crate::headline::Step;
 use crate::quantity::{NOT_SETTLED, NOT_SETTLED_MEANS};

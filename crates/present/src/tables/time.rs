@@ -1,7 +1,7 @@
 //! The table of `time`: each command on each storage, with what the storage did for it.
 
-use results::Trust;
-use text::quantity::{bytes, number};
+use fsdyno_results::Trust;
+use fsdyno_text::quantity::{bytes, number};
 
 use super::table::{Form, Table};
 use crate::headline::{Headline, TimeFigures, seconds};

@@ -4,14 +4,14 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use fio_report::terse::Version;
-use fio_report::{Details, FORMATS};
+use fsdyno_fio_report::terse::Version;
+use fsdyno_fio_report::{Details, FORMATS};
+use fsdyno_present::{export, inspect, sheet, tables};
+use fsdyno_results::{Question, RunRecord, Study, changes};
+use fsdyno_text::escape::is_hostile;
 use jiff::tz::TimeZone;
-use present::{export, inspect, sheet, tables};
 use proptest::prelude::*;
-use results::{Question, RunRecord, Study, changes};
 use serde_json::Value;
-use text::escape::is_hostile;
 
 use crate::{fixture, odd};
 
@@ -83,7 +83,7 @@ fn forms(study: &Study) -> BTreeMap<&'static str, String> {
     let names = BTreeMap::from([(study.sentences.concat(), study.id.clone())]);
     let studies = std::slice::from_ref(study);
     let found = changes(study, study, &[]);
-    let listed: Vec<results::Digest> = studies.iter().map(results::Digest::of).collect();
+    let listed: Vec<fsdyno_results::Digest> = studies.iter().map(fsdyno_results::Digest::of).collect();
     let shown = tables::Changes {
         found: &found,
         base: study.id.clone(),

@@ -1,12 +1,12 @@
 //! Studies of all kinds are drawn, and each sentence of their answers is held against the rounds by plain arithmetic.
 //! FSDYNO_CASES=5000 draws more.
 
-use present::Headline;
-use present::tables::{Changes, Next, history};
-use results::{Digest, Latency, Question, Row, Severity, Significance, Study, Trust, test_name};
-use stats::median;
+use fsdyno_present::Headline;
+use fsdyno_present::tables::{Changes, Next, history};
+use fsdyno_results::{Digest, Latency, Question, Row, Severity, Significance, Study, Trust, test_name};
+use fsdyno_stats::median;
+use fsdyno_text::quantity::{bytes_per_s, latency, number};
 use testkit::draw::{Does, Draw, Test, cases, number_after, numbers, printed, time_after};
-use text::quantity::{bytes_per_s, latency, number};
 
 use crate::fixture;
 
@@ -221,7 +221,7 @@ fn the_answer_of_time_holds() {
         let mut study = drawn(&mut draw, Question::Time, places, &TESTS, rounds);
         study.targets.last_mut().unwrap().reference = true;
         let found = Headline::of(&study);
-        let text = present::tables::text(&study, 400);
+        let text = fsdyno_present::tables::text(&study, 400);
         let told = || format!("case {case}, {rounds} rounds: {text}");
         let place = |name: &str| places.iter().position(|known| *known == name).unwrap_or_else(|| panic!("{}", told()));
         let wall = |target: usize, pattern: &str| {
@@ -306,7 +306,7 @@ fn means_far_from_their_medians_stand_beside_them() {
         ] {
             let places: &[&str] = if question == Question::Compare { &["data", "nfs"] } else { &["data"] };
             let study = drawn(&mut draw, question, places, tests, 2);
-            let far = |test: &&present::TestFigures| {
+            let far = |test: &&fsdyno_present::TestFigures| {
                 let found = test.latency_us.and_then(|found| Some((found.p50?, found.mean?)));
                 let is_valid = test.trust < Trust::Invalid && test.error.is_none();
                 // The sentence of measure has it already.
@@ -317,7 +317,9 @@ fn means_far_from_their_medians_stand_beside_them() {
             };
             let headline = Headline::of(&study);
             let far: Vec<_> = headline.tests.iter().filter(far).collect();
-            for page in [present::tables::text(&study, 4000), present::tables::markdown(&study).replace("**", "")] {
+            for page in
+                [fsdyno_present::tables::text(&study, 4000), fsdyno_present::tables::markdown(&study).replace("**", "")]
+            {
                 let line = page.lines().find(|line| line.contains("median and mean are far apart: ")).unwrap_or("");
                 assert_eq!(line.is_empty(), far.is_empty(), "case {case}, {question:?}: {page}");
                 for test in far.iter().take(3) {
@@ -346,7 +348,7 @@ fn what_diff_and_history_say_holds() {
         let rounds = draw.one_of(&[1, 3, 4, 6]);
         let [base, mut new] = [(); 2].map(|()| drawn(&mut draw, Question::Measure, &["data"], &TESTS, rounds));
         new.id = "20261122-120228-measure-3f2b".into();
-        let found = results::changes(&base, &new, &[]);
+        let found = fsdyno_results::changes(&base, &new, &[]);
         let next = Next::KeptRuns("fsdyno history".into());
         let shown = Changes { found: &found, base: "a".into(), new: "b".into(), obstacles: &[], next, wide: true };
         let text = shown.text(400);
@@ -360,8 +362,9 @@ fn what_diff_and_history_say_holds() {
             assert_eq!(all, [count(Significance::Worse), count(Significance::Better), judged], "{}", told());
         } else if answer.starts_with("Nothing changed beyond the noise") {
             assert!(count(Significance::Worse) + count(Significance::Better) == 0 && judged > 0, "{}", told());
-            let is_judged =
-                |change: &&results::Change| change.shown == Significance::NotShown && change.trust < Trust::Invalid;
+            let is_judged = |change: &&fsdyno_results::Change| {
+                change.shown == Significance::NotShown && change.trust < Trust::Invalid
+            };
             let speeds = || found.iter().filter(is_judged).filter(|change| change.measure.word() != "cpu");
             let most = speeds().map(|change| change.ratio.ln().abs()).fold(0.0, f64::max);
             let largest = speeds().find(|change| (change.ratio.ln().abs() - most).abs() < 1e-12);

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use present::Headline;
-use present::export::{csv, junit, markdown, openmetrics};
-use present::tables::{Changes, Next, history, screen};
-use results::evidence::Seen;
-use results::{DeviceWork, Digest, Latency, Question, Row, Study, TreeRecord};
+use fsdyno_present::Headline;
+use fsdyno_present::export::{csv, junit, markdown, openmetrics};
+use fsdyno_present::tables::{Changes, Next, history, screen};
+use fsdyno_results::evidence::Seen;
+use fsdyno_results::{DeviceWork, Digest, Latency, Question, Row, Study, TreeRecord};
+use fsdyno_stats::median;
+use fsdyno_text::quantity::{bytes, latency, number};
 use serde_json::Value;
-use stats::median;
-use text::quantity::{bytes, latency, number};
 
 use crate::fixture;
 use crate::one_figure::{ROUNDS, forms_for_people, latencies, numbers, row, verdict};
@@ -266,7 +266,7 @@ fn each_number_of_each_form_is_of_the_answer() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
-    let phases = present::tables::text(&mixed(Question::SmallFiles), 120);
+    let phases = fsdyno_present::tables::text(&mixed(Question::SmallFiles), 120);
     assert!(phases.contains("create: 1 failed, the first with read: broken"), "{phases}");
 }
 
@@ -376,8 +376,8 @@ fn count(study: &Study, form: &str, cells: &[Cell]) -> usize {
 #[test]
 fn each_cell_has_the_figure_of_its_test() {
     for study in asked() {
-        let page = present::sheet::html(std::slice::from_ref(&study), &Default::default());
-        let markdown = present::tables::markdown(&study).replace('\u{a0}', " ");
+        let page = fsdyno_present::sheet::html(std::slice::from_ref(&study), &Default::default());
+        let markdown = fsdyno_present::tables::markdown(&study).replace('\u{a0}', " ");
         let tests = study.tests().len() * study.targets.len();
         // The tables of check have its requirements.
         let has_table = study.question != Question::Check;
@@ -392,7 +392,7 @@ fn each_cell_has_the_figure_of_its_test() {
             assert!(found >= each * tests, "{:?}, {form}: {found} cells", study.question);
         }
         // Where there is room the terminal has the same cells in the same order.
-        let wide = present::tables::text(&study, 400);
+        let wide = fsdyno_present::tables::text(&study, 400);
         let lines: Vec<String> = wide.lines().map(words_of).collect();
         for line in markdown.lines().filter(|line| line.starts_with('|') && !line.starts_with("|--")) {
             let line = words_of(&line.replace(['|', '*'], " "));
@@ -439,7 +439,7 @@ fn programs_get_the_same_figures() {
             let is_of =
                 |line: &&Vec<&str>| line[column("target")] == test.target && line[column("pattern")] == test.name;
             let counts =
-                |line: &&Vec<&str>| test.trust == results::Trust::Invalid || line[column("trust")] != "invalid";
+                |line: &&Vec<&str>| test.trust == fsdyno_results::Trust::Invalid || line[column("trust")] != "invalid";
             let of_rounds =
                 lines.iter().filter(is_of).filter(counts).filter_map(|line| line[column("iops")].parse().ok());
             let of_rounds: Vec<f64> = of_rounds.filter(|rate| *rate > 0.0).collect();
@@ -452,7 +452,7 @@ fn programs_get_the_same_figures() {
 #[test]
 fn diff_has_the_same_figures() {
     for study in asked() {
-        let found = results::changes(&study, &study, &[]);
+        let found = fsdyno_results::changes(&study, &study, &[]);
         let next = Next::KeptRuns("fsdyno history".into());
         let shown = Changes { found: &found, base: "a".into(), new: "b".into(), obstacles: &[], next, wide: true };
         let told: Value = serde_json::from_str(&shown.json()).unwrap();
@@ -460,7 +460,7 @@ fn diff_has_the_same_figures() {
         let tests = Headline::of(&study).tests;
         let mut seen = 0;
         for change in told["changes"].as_array().unwrap() {
-            let is_of = |test: &&present::TestFigures| {
+            let is_of = |test: &&fsdyno_present::TestFigures| {
                 change["pattern"] == *test.name && change["target"].as_str().is_none_or(|name| name == test.target)
             };
             let Some(test) = tests.iter().find(is_of) else { panic!("{change}") };
@@ -487,8 +487,8 @@ fn the_sheet_of_a_command_says_all_of_it() {
     let mut study = mixed(Question::Time);
     study.targets[1].reference = true;
     study.rows.iter_mut().for_each(|row| row.command = ["sh", "-c", "true"].map(str::to_owned).to_vec());
-    let wide = present::tables::text(&study, 4000);
-    let page = present::sheet::html(std::slice::from_ref(&study), &Default::default()).replace('\u{a0}', " ");
+    let wide = fsdyno_present::tables::text(&study, 4000);
+    let page = fsdyno_present::sheet::html(std::slice::from_ref(&study), &Default::default()).replace('\u{a0}', " ");
     let line = wide.lines().find_map(|line| line.strip_prefix("storage"));
     let words = line.unwrap_or_else(|| panic!("{wide}")).trim();
     assert!(page.contains(words), "{words}");

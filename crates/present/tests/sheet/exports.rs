@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fio_report::json::documents;
+use fsdyno_fio_report::json::documents;
+use fsdyno_present::export::{csv, markdown, openmetrics};
+use fsdyno_results::{Finding, Severity, Study};
 use jiff::tz::TimeZone;
-use present::export::{csv, markdown, openmetrics};
-use results::{Finding, Severity, Study};
 
 use crate::{fixture, odd};
 
@@ -18,7 +18,7 @@ fn all() -> Vec<Study> {
         odd::hostile(),
         odd::long_names(),
     ];
-    studies.extend([odd::small_files(), odd::check(), odd::sweep(results::Question::Sweep)]);
+    studies.extend([odd::small_files(), odd::check(), odd::sweep(fsdyno_results::Question::Sweep)]);
     studies
 }
 
@@ -97,17 +97,17 @@ fn a_latency_is_the_same_on_every_face() {
         let microseconds = |ns: u64| (ns as f64 / 1e3).to_string();
         assert_eq!(line[column("latency_us_p50")], microseconds(figures.p50_ns));
         assert_eq!(line[column("latency_us_p99")], figures.p99_ns.map(microseconds).unwrap_or_default());
-        let asked = results::Study { question: results::Question::Measure, ..study.clone() };
-        let p50 = text::quantity::latency(figures.p50_ns as f64);
-        let page = present::sheet::html(std::slice::from_ref(&asked), &Default::default());
-        let terminal = present::tables::text(&asked, 120);
+        let asked = fsdyno_results::Study { question: fsdyno_results::Question::Measure, ..study.clone() };
+        let p50 = fsdyno_text::quantity::latency(figures.p50_ns as f64);
+        let page = fsdyno_present::sheet::html(std::slice::from_ref(&asked), &Default::default());
+        let terminal = fsdyno_present::tables::text(&asked, 120);
         assert!(terminal.contains(&p50), "{terminal}");
         assert!(page.replace('\u{a0}', " ").contains(&p50), "the sheet has another p50");
         // Small requests are counted: the chart's line is the tile's figure.
-        let rate = text::quantity::number(total.iops);
+        let rate = fsdyno_text::quantity::number(total.iops);
         assert!(page.contains(&format!("{rate} IOPS in the table.")), "the chart has another rate than {rate}");
         if let Some(p99_ns) = figures.p99_ns {
-            assert!(terminal.contains(&text::quantity::latency(p99_ns as f64)), "{terminal}");
+            assert!(terminal.contains(&fsdyno_text::quantity::latency(p99_ns as f64)), "{terminal}");
         }
     }
 }
@@ -307,7 +307,7 @@ fn the_terminals_table_fits_and_says_what_an_interval_is_worth() {
         let named = ["depth-not-reached", "compressible-data"].map(|id| Finding { id: id.into(), ..found.clone() });
         row.findings.extend(named);
     }
-    let text = present::tables::text(&study, 80);
+    let text = fsdyno_present::tables::text(&study, 80);
     let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
     assert_eq!(wide, [""; 0]);
     for words in ["ratio to local", "99 % interval", "scatter %", "not compared", "!! invalid, cannot win"] {
@@ -316,10 +316,10 @@ fn the_terminals_table_fits_and_says_what_an_interval_is_worth() {
     // Five rounds are not enough for what was asked.
     let mut five = study.clone();
     five.rows.retain(|row| row.round < 5);
-    assert!(present::tables::text(&five, 80).contains("94 % interval"));
+    assert!(fsdyno_present::tables::text(&five, 80).contains("94 % interval"));
     let mut one = study;
     one.rows.retain(|row| row.round == 0);
-    let text = present::tables::text(&one, 80).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = fsdyno_present::tables::text(&one, 80).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("One round cannot show a difference") && !text.contains(" wins "), "{text}");
 }
 
@@ -327,7 +327,7 @@ fn the_terminals_table_fits_and_says_what_an_interval_is_worth() {
 fn cpu_time_below_its_clocks_tick_is_not_zero() {
     let mut study = fixture::comparison();
     let shown = |study: &Study| {
-        let text = present::tables::text(study, 80);
+        let text = fsdyno_present::tables::text(study, 80);
         let line =
             |name: &str| text.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_default().to_owned();
         [line("CPU %"), line("MB per CPU-s")]
@@ -339,6 +339,6 @@ fn cpu_time_below_its_clocks_tick_is_not_zero() {
         (job.user_ns, job.system_ns) = (0, 0);
     }
     assert_eq!(shown(&study), ["-", "-"], "one round's is not known, so that the others' would be too much");
-    let page = present::sheet::html(&[study], &present::sheet::SheetOptions::default());
+    let page = fsdyno_present::sheet::html(&[study], &fsdyno_present::sheet::SheetOptions::default());
     assert!(page.contains("not measured"));
 }

@@ -1,10 +1,10 @@
 //! One study in all forms: each figure is the same, under the same name.
 
-use present::tables::text;
-use present::{Headline, TestFigures};
-use results::{Finding, JobError, Question, Row, Severity, Study, test_name};
+use fsdyno_present::tables::text;
+use fsdyno_present::{Headline, TestFigures};
+use fsdyno_results::{Finding, JobError, Question, Row, Severity, Study, test_name};
+use fsdyno_text::quantity::{latency, number};
 use serde_json::Value;
-use text::quantity::{latency, number};
 
 use crate::{fixture, odd};
 
@@ -60,10 +60,10 @@ fn each_figure_is_the_same_on_every_face() {
     let study = measured();
     let headline = Headline::of(&study);
     let document: Value = serde_json::from_str(&Headline::json(&study)).unwrap();
-    let terminal = present::tables::text(&study, 120);
-    let markdown = present::tables::markdown(&study);
-    let sheet = present::sheet::html(std::slice::from_ref(&study), &Default::default()).replace('\u{a0}', " ");
-    let csv = present::export::csv(&study);
+    let terminal = fsdyno_present::tables::text(&study, 120);
+    let markdown = fsdyno_present::tables::markdown(&study);
+    let sheet = fsdyno_present::sheet::html(std::slice::from_ref(&study), &Default::default()).replace('\u{a0}', " ");
+    let csv = fsdyno_present::export::csv(&study);
     let columns: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
     assert_eq!(headline.tests.len(), 5);
     for (index, test) in headline.tests.iter().enumerate() {
@@ -112,9 +112,9 @@ fn a_finding_stands_once_with_its_tests_and_the_range_of_its_figures() {
     let study = measured();
     let sentence =
         "3 of 5 tests (seq-read, seq-write, rand-read): CPU contention: I/O threads waited 20 to 41 % of the time";
-    let sheet = present::sheet::html(std::slice::from_ref(&study), &Default::default());
-    let exported = present::export::markdown(&study);
-    for face in [present::tables::text(&study, 400), present::tables::markdown(&study), exported, sheet] {
+    let sheet = fsdyno_present::sheet::html(std::slice::from_ref(&study), &Default::default());
+    let exported = fsdyno_present::export::markdown(&study);
+    for face in [fsdyno_present::tables::text(&study, 400), fsdyno_present::tables::markdown(&study), exported, sheet] {
         assert_eq!(face.matches(sentence).count(), 1, "{face}");
         assert_eq!(face.matches("I/O threads waited 27 %").count(), 0, "{face}");
     }
@@ -149,9 +149,13 @@ fn a_finding_of_several_places_stands_once_with_the_places() {
         6 * rounds
     );
     let next = "local: stop the other processes; nfs: use fewer jobs";
-    let sheet = |study: &Study| present::sheet::html(std::slice::from_ref(study), &Default::default());
-    for face in [text(&study, 400), present::tables::markdown(&study), present::export::markdown(&study), sheet(&study)]
-    {
+    let sheet = |study: &Study| fsdyno_present::sheet::html(std::slice::from_ref(study), &Default::default());
+    for face in [
+        text(&study, 400),
+        fsdyno_present::tables::markdown(&study),
+        fsdyno_present::export::markdown(&study),
+        sheet(&study),
+    ] {
         assert_eq!(face.matches(&seen).count(), 1, "{seen}: {face}");
         assert_eq!((face.matches(next).count(), face.matches("I/O threads waited 41").count()), (1, 0), "{face}");
     }
@@ -172,7 +176,7 @@ fn what_is_invalid_is_no_figure_of_the_answer() {
     let headline = Headline::of(&study);
     let sentence = headline.headline.unwrap();
     assert!(!sentence.contains(&number(headline.tests[0].mb_per_s.unwrap())), "{sentence}");
-    let text = present::tables::text(&study, 120);
+    let text = fsdyno_present::tables::text(&study, 120);
     assert!(text.lines().any(|line| line.starts_with("read ") && line.contains(" invalid ")), "{text}");
     assert!(text.contains("invalid: 3 of 5 tests, 1 of them invalid: CPU contention"), "{text}");
 }
@@ -189,7 +193,7 @@ fn each_verdict_is_the_same_on_every_face_and_comes_first() {
     let headline = Headline::of(&study);
     assert_eq!(headline.verdicts.len(), study.verdicts.len());
     let document: Value = serde_json::from_str(&Headline::json(&study)).unwrap();
-    let terminal = present::tables::text(&study, 120);
+    let terminal = fsdyno_present::tables::text(&study, 120);
     let first: Vec<&str> = terminal.lines().skip(2).take(headline.verdicts.len()).collect();
     for (index, (verdict, row)) in headline.verdicts.iter().zip(&study.verdicts).enumerate() {
         let in_json = &document["summary"]["verdicts"][index];
@@ -197,7 +201,7 @@ fn each_verdict_is_the_same_on_every_face_and_comes_first() {
         assert_eq!(in_json["interval"]["low"].as_f64(), row.interval.map(|interval| interval.low));
         assert!(first.iter().any(|line| line.starts_with(&row.requirement.profile)), "{terminal}");
         let figure = row.measured.map(|value| format!("{}: {} {}", verdict.title, number(value), verdict.unit));
-        for face in [&terminal, &present::tables::markdown(&study)] {
+        for face in [&terminal, &fsdyno_present::tables::markdown(&study)] {
             assert!(flowing(face).contains(verdict.verdict), "{face}");
             let words = flowing(&figure.clone().unwrap_or_else(|| verdict.reason.clone()));
             assert!(flowing(face).contains(&words), "no {words} in {face}");
@@ -210,8 +214,8 @@ fn a_comparison_has_the_same_figures_and_winners_on_every_face() {
     let study = fixture::comparison();
     let headline = Headline::of(&study);
     let document: Value = serde_json::from_str(&Headline::json(&study)).unwrap();
-    let (narrow, wide) = (present::tables::screen(&study, 80), present::tables::text(&study, 80));
-    let (markdown, exported) = (present::tables::markdown(&study), present::export::markdown(&study));
+    let (narrow, wide) = (fsdyno_present::tables::screen(&study, 80), fsdyno_present::tables::text(&study, 80));
+    let (markdown, exported) = (fsdyno_present::tables::markdown(&study), fsdyno_present::export::markdown(&study));
     assert_eq!(headline.standings.len(), 5);
     for (index, standing) in headline.standings.iter().enumerate() {
         let in_json = &document["summary"]["standings"][index];
@@ -223,7 +227,7 @@ fn a_comparison_has_the_same_figures_and_winners_on_every_face() {
         // The small table has the figures of the large one.
         for test in headline.tests.iter().filter(|test| test.name == standing.name && test.error.is_none()) {
             let figure = number(test.iops.unwrap());
-            let mark = if test.trust == results::Trust::Invalid { "!!" } else { "" };
+            let mark = if test.trust == fsdyno_results::Trust::Invalid { "!!" } else { "" };
             let shown = flowing(&format!("{figure} IOPS {mark}"));
             // Lines of the sentence above it may begin with a name, too.
             let (_, table) = narrow.split_once("\n\n").unwrap();
@@ -238,7 +242,7 @@ fn a_comparison_has_the_same_figures_and_winners_on_every_face() {
         let advice = "4k random read: use depth 8: 92 % of the most IOPS at 31 % of the latency of depth 64.";
         let study = Study { sentences: vec![format!("{advice} The knee is there.")], ..study };
         assert_eq!(Headline::of(&study).headline.as_deref(), Some(advice));
-        let text = present::tables::text(&study, 80);
+        let text = fsdyno_present::tables::text(&study, 80);
         assert!(flowing(text.split_once("\n\n").unwrap().1).starts_with(advice), "{text}");
         assert!(text.matches("use depth 8").count() == 1 && text.contains("The knee is there."), "{text}");
     }
@@ -262,7 +266,7 @@ fn a_file_that_could_not_be_written_is_the_answer() {
             "{:?}",
             headline.next
         );
-        assert!(flowing(&present::tables::text(&study, 80)).contains(answer));
+        assert!(flowing(&fsdyno_present::tables::text(&study, 80)).contains(answer));
     }
 }
 
@@ -288,10 +292,9 @@ fn where_little_can_be_trusted_the_answer_says_why() {
 fn a_sweep_without_a_figure_that_counts_has_no_table_of_dashes() {
     let finding = measured().rows[0].findings[0].clone();
     let mut study = odd::sweep(Question::Sweep);
-    study
-        .rows
-        .iter_mut()
-        .for_each(|row| row.findings = vec![results::Finding { severity: Severity::Invalid, ..finding.clone() }]);
+    study.rows.iter_mut().for_each(|row| {
+        row.findings = vec![fsdyno_results::Finding { severity: Severity::Invalid, ..finding.clone() }]
+    });
     let printed = text(&study, 80);
     assert!(printed.contains("no figure can be trusted: CPU contention"), "{printed}");
     assert!(printed.contains("depth 1, 2, 4, 8, 16, 32 and 64: invalid") && !printed.contains(" - "), "{printed}");
@@ -304,7 +307,7 @@ fn the_latency_of_a_durable_write_is_that_of_its_sync_everywhere() {
     let mut study = measured();
     let row = &mut study.rows[1];
     (row.pattern, row.round) = (test_name::SYNC_LATENCY.into(), 0);
-    let mut sync = results::Latency::with_histogram();
+    let mut sync = fsdyno_results::Latency::with_histogram();
     (0..2000).for_each(|_| sync.record(129_000));
     for job in &mut row.run.as_mut().unwrap().jobs {
         job.sync.lat = sync.clone();
@@ -312,15 +315,15 @@ fn the_latency_of_a_durable_write_is_that_of_its_sync_everywhere() {
     let row = study.rows[1].clone();
     let test = Headline::of(&study).tests.into_iter().find(|test| test.name == test_name::SYNC_LATENCY).unwrap();
     let p50 = latency(test.latency_us.unwrap().p50.unwrap() * 1e3);
-    let step = present::tables::summary(&row);
+    let step = fsdyno_present::tables::summary(&row);
     assert!(step.contains(&format!("p50 {p50}")), "{step}");
-    let digest = results::Digest::of(&study);
+    let digest = fsdyno_results::Digest::of(&study);
     let of_sync = digest.tests.iter().find(|test| test.pattern == test_name::SYNC_LATENCY).unwrap();
-    assert_eq!(of_sync.figure(results::Measure::P50).map(latency), Some(p50.clone()));
+    assert_eq!(of_sync.figure(fsdyno_results::Measure::P50).map(latency), Some(p50.clone()));
     // Where a requirement is on the syncs, so is the latency, and the sheet names it.
     let study = odd::check();
     let p99 = |study: &Study| Headline::of(study).tests[0].latency_us.unwrap().p99.unwrap();
-    let sheet = present::sheet::html(std::slice::from_ref(&study), &Default::default());
+    let sheet = fsdyno_present::sheet::html(std::slice::from_ref(&study), &Default::default());
     let table = sheet.split("<table class=\"wide\">").nth(1).unwrap().split("</table>").next().unwrap();
     assert!(table.contains("data-label=\"Latency of\">sync</td>"), "{table}");
     assert!(table.replace('\u{a0}', " ").contains(&format!("data-label=\"p99\">{}</td>", latency(p99(&study) * 1e3))));
@@ -328,7 +331,7 @@ fn the_latency_of_a_durable_write_is_that_of_its_sync_everywhere() {
     assert_ne!(p99(&of_writes), p99(&study));
     // Any other test with syncs names them.
     let other = Row { pattern: "write".into(), ..row };
-    let step = present::tables::summary(&other);
+    let step = fsdyno_present::tables::summary(&other);
     assert!(step.contains(&format!("sync p50 {p50}")), "{step}");
 }
 
@@ -369,6 +372,6 @@ fn tests_of_another_tool_stand_side_by_side_under_its_names() {
     let both = |figure: &dyn Fn(&TestFigures) -> String| [figure(random_read), figure(random_write)];
     let all = [both(&moved), both(&|test| number(test.iops.unwrap())), both(&|test| number(typical(test)))].concat();
     assert_eq!(cells("RND4K Q32T1  "), all);
-    let sheet = present::sheet::html(std::slice::from_ref(&study), &Default::default());
+    let sheet = fsdyno_present::sheet::html(std::slice::from_ref(&study), &Default::default());
     assert_eq!(sheet.matches("class=\"tile-name\"").count(), 4, "a tile for each");
 }

@@ -2,12 +2,12 @@
 
 use std::sync::OnceLock;
 
-use results::evidence::{
+use fsdyno_results::evidence::{
     BlockDevice, CacheCounters, DeviceCounters, DirectIo, FuseIdentity, LayerCounters, Ledger, LedgerSample, Moment,
     Mount, NfsIdentity, ProcessCounters, Seen, ServerIdentity, Space, Storage, StorageClass, SystemCounters,
     WireCounters,
 };
-use results::{
+use fsdyno_results::{
     Access, ClockFacts, DirectionRecord, Finding, Histogram, Host, JobError, JobRecord, JobSetup, Latency,
     LatencySlice, Moments, Note, Number, Question, ReadWrite, Row, RunRecord, STUDY_SCHEMA_VERSION, Severity, Study,
     Target, bucket_of,

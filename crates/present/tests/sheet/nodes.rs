@@ -1,8 +1,8 @@
 //! Runs on several nodes: the same figures of the nodes on each face.
 
-use present::export::{csv, markdown};
-use present::{Headline, sheet, tables};
-use results::{
+use fsdyno_present::export::{csv, markdown};
+use fsdyno_present::{Headline, sheet, tables};
+use fsdyno_results::{
     ActiveSpan, DirectionRecord, JobError, JobRecord, JobSetup, Latency, Question, RankRecord, Row, RunRecord, Study,
 };
 use serde_json::Value;
@@ -111,7 +111,7 @@ fn the_rank_that_failed_is_named_on_each_face() {
     // That they cannot run together is an error of all of them, whose sentence names the rank.
     let sentence = "rank 1 on slow<b> cannot run: no such directory";
     for job in &mut study.rows.last_mut().unwrap().run.as_mut().unwrap().jobs {
-        job.error = Some(error(results::RANKS_APART, sentence));
+        job.error = Some(error(fsdyno_results::RANKS_APART, sentence));
     }
     assert_eq!(Headline::of(&study).tests.last().unwrap().error.as_deref(), Some(sentence));
     assert!(tables::summary(study.rows.last().unwrap()).contains(&format!("failed: {sentence}")));

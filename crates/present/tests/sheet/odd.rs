@@ -1,7 +1,7 @@
 //! Studies that are not a comparison, and those at the edge of what can be.
 
-use results::evidence::{Layer, Storage};
-use results::{
+use fsdyno_results::evidence::{Layer, Storage};
+use fsdyno_results::{
     Access, Bound, Confidence, Finding, JobError, JobRecord, JobSetup, PhaseRecord, Question, Requirement,
     RequirementKind, Row, RunRecord, Severity, Study, Verdict, VerdictRow, test_name,
 };
@@ -224,7 +224,7 @@ pub(crate) fn sweep(question: Question) -> Study {
             let setup = JobSetup {
                 access: Access::named("randread").unwrap(),
                 depth,
-                block_sizes: results::PerDirection::all((bytes, bytes)),
+                block_sizes: fsdyno_results::PerDirection::all((bytes, bytes)),
                 ..JobSetup::default()
             };
             let mut job = JobRecord::new("sweep", 1, setup);
@@ -266,13 +266,13 @@ pub(crate) fn timed() -> Study {
             round,
             pattern: "git-clone".into(),
             title: "git clone --no-local /srv/a-long-way/to/the/repositories/linux.git linux".into(),
-            phase: Some(results::PhaseRecord {
+            phase: Some(fsdyno_results::PhaseRecord {
                 operations: 1,
                 elapsed_ns: elapsed_ns + u64::from(round) * 10_000_000,
                 cpu_ns: 800_000_000,
-                ..results::PhaseRecord::default()
+                ..fsdyno_results::PhaseRecord::default()
             }),
-            tree: Some(results::TreeRecord::default()),
+            tree: Some(fsdyno_results::TreeRecord::default()),
             ..Row::default()
         });
         study.rows.extend(rows);

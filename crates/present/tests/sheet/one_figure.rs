@@ -1,15 +1,15 @@
 //! A test has one set of figures. Rounds of all kinds (valid, caution, invalid, failed) are drawn into a study of each
 //! question; a parser takes the figures out of every form, and they must be those of the rounds that count.
 
-use present::export::{csv, markdown, openmetrics};
-use present::tables::{Changes, Next, history, history_json, screen, text};
-use present::{Headline, TestFigures};
-use results::{
+use fsdyno_present::export::{csv, markdown, openmetrics};
+use fsdyno_present::tables::{Changes, Next, history, history_json, screen, text};
+use fsdyno_present::{Headline, TestFigures};
+use fsdyno_results::{
     Digest, Finding, Interval, JobError, JobRecord, JobSetup, Latency, PhaseRecord, Question, Row, RunRecord, Severity,
     Study, Trust,
 };
+use fsdyno_text::quantity::{latency, number};
 use serde_json::Value;
-use text::quantity::{latency, number};
 
 use crate::fixture;
 
@@ -69,7 +69,7 @@ pub(crate) fn row(question: Question, target: usize, pattern: &str, round: u32, 
     }
     let setup = JobSetup { depth: 4, ..JobSetup::default() };
     let mut job = JobRecord { error, job_runtime_ms: 1000, user_ns: ios * 1000, ..JobRecord::new(pattern, 1, setup) };
-    job.directions.read = results::DirectionRecord {
+    job.directions.read = fsdyno_results::DirectionRecord {
         ios,
         bytes: ios * 4096,
         runtime_ms: 1000,
@@ -94,7 +94,7 @@ fn study(question: Question, rounds: &[(u64, &str)]) -> Study {
         Question::SmallFiles => "create",
         _ => "randread",
     };
-    let storage = results::evidence::Storage::default;
+    let storage = fsdyno_results::evidence::Storage::default;
     study.targets = vec![fixture::target("local", "/data", storage())];
     if question == Question::Compare {
         study.targets.push(fixture::target("nfs", "/mnt/nfs", storage()));
@@ -110,31 +110,31 @@ fn study(question: Question, rounds: &[(u64, &str)]) -> Study {
 }
 
 /// As the judge of `check` makes it: its own tests hold that it takes the figure of the rounds that count.
-pub(crate) fn verdict(rows: &[Row]) -> results::VerdictRow {
-    let rounds = results::TestRounds::of_rows(rows);
-    let requirement = results::Requirement {
+pub(crate) fn verdict(rows: &[Row]) -> fsdyno_results::VerdictRow {
+    let rounds = fsdyno_results::TestRounds::of_rows(rows);
+    let requirement = fsdyno_results::Requirement {
         id: "iops".into(),
         profile: "own".into(),
         profile_title: "Own".into(),
         title: "reads".into(),
         metric: "read.iops".into(),
-        bound: results::Bound::AtLeast,
+        bound: fsdyno_results::Bound::AtLeast,
         threshold: 900.0,
         unit: "IOPS".into(),
         derivation: None,
         source: "A page".into(),
         read_on: "November".into(),
-        kind: results::RequirementKind::VendorRequirement,
-        confidence: results::Confidence::A,
+        kind: fsdyno_results::RequirementKind::VendorRequirement,
+        confidence: fsdyno_results::Confidence::A,
         job: "-".into(),
     };
-    results::VerdictRow {
-        verdict: results::Verdict::Pass,
-        measured: rounds.value(results::Metric::Iops),
-        interval: rounds.interval(results::Metric::Iops),
+    fsdyno_results::VerdictRow {
+        verdict: fsdyno_results::Verdict::Pass,
+        measured: rounds.value(fsdyno_results::Metric::Iops),
+        interval: rounds.interval(fsdyno_results::Metric::Iops),
         margin_percent: None,
         reason: "the whole interval meets the limit".into(),
-        origin: results::TestOrigin::Vendor,
+        origin: fsdyno_results::TestOrigin::Vendor,
         caveats: Vec::new(),
         cap_s: None,
         rows: (0..rows.len()).collect(),
@@ -215,7 +215,7 @@ fn every_form_has_the_figures_of_the_rounds_that_count() {
         let ticket = markdown(&study).replace('\u{a0}', " ");
         says(&format!("{question:?} markdown"), &ticket, IOPS);
         assert!(ticket.contains(&format!("p50 {}", latency(found.p50.unwrap() * 1e3))), "{ticket}");
-        let page = visible(&present::sheet::html(std::slice::from_ref(&study), &Default::default()));
+        let page = visible(&fsdyno_present::sheet::html(std::slice::from_ref(&study), &Default::default()));
         says(&format!("{question:?} sheet"), &page, IOPS);
         of_metrics(question, &openmetrics(&study), &test);
         of_csv(question, &csv(&study));
@@ -229,9 +229,9 @@ fn an_answer_of_check_has_one_figure() {
     let study = study(Question::Check, &ROUNDS);
     let line = &Headline::of(&study).verdicts[0];
     assert_eq!((line.measured, line.interval), (Some(IOPS), Some(BETWEEN)));
-    let cases = present::export::junit::cases(&study);
-    let junit = present::export::junit::junit("check", &cases);
-    let page = visible(&present::sheet::html(std::slice::from_ref(&study), &Default::default()));
+    let cases = fsdyno_present::export::junit::cases(&study);
+    let junit = fsdyno_present::export::junit::junit("check", &cases);
+    let page = visible(&fsdyno_present::sheet::html(std::slice::from_ref(&study), &Default::default()));
     for (form, text) in [
         ("terminal", screen(&study, 120)),
         ("wide", text(&study, 120)),
@@ -247,19 +247,21 @@ fn an_answer_of_check_has_one_figure() {
     // A figure that does not exist is none in any of them.
     let mut none = study;
     (none.verdicts[0].measured, none.verdicts[0].interval) = (None, None);
-    none.verdicts[0].verdict = results::Verdict::Inconclusive;
+    none.verdicts[0].verdict = fsdyno_results::Verdict::Inconclusive;
     none.verdicts[0].reason = "nothing was transferred".into();
     none.rows.clear();
-    for text in
-        [screen(&none, 120), markdown(&none), present::export::junit::junit("a", &present::export::junit::cases(&none))]
-    {
+    for text in [
+        screen(&none, 120),
+        markdown(&none),
+        fsdyno_present::export::junit::junit("a", &fsdyno_present::export::junit::cases(&none)),
+    ] {
         assert!(text.contains("nothing was transferred") && !numbers(&text).contains(&IOPS), "{text}");
     }
 }
 
 /// The forms that people read, with plain blanks.
 pub(crate) fn forms_for_people(study: &Study) -> [(&'static str, String); 4] {
-    let page = visible(&present::sheet::html(std::slice::from_ref(study), &Default::default()));
+    let page = visible(&fsdyno_present::sheet::html(std::slice::from_ref(study), &Default::default()));
     let forms =
         [("terminal", screen(study, 120)), ("wide", text(study, 120)), ("markdown", markdown(study)), ("sheet", page)];
     forms.map(|(form, text)| (form, text.replace('\u{a0}', " ")))
@@ -270,7 +272,7 @@ pub(crate) fn forms_for_people(study: &Study) -> [(&'static str, String); 4] {
 #[test]
 fn a_load_of_a_curve_has_one_set_of_figures() {
     let mut study = fixture::empty(Question::Curve);
-    study.targets = vec![fixture::target("local", "/data", results::evidence::Storage::default())];
+    study.targets = vec![fixture::target("local", "/data", fsdyno_results::evidence::Storage::default())];
     for (index, round) in [(1_234, "ok"), (2_345, "caution"), (3_456, "invalid")].into_iter().enumerate() {
         let pattern = format!("randread-4k-load{}", 20 * (index + 1));
         study.rows.push(row(Question::Curve, 0, &pattern, 0, round));
@@ -293,14 +295,14 @@ fn a_load_of_a_curve_has_one_set_of_figures() {
 #[test]
 fn a_command_has_one_set_of_times() {
     let mut study = fixture::empty(Question::Time);
-    study.targets = vec![fixture::target("local", "/data", results::evidence::Storage::default())];
+    study.targets = vec![fixture::target("local", "/data", fsdyno_results::evidence::Storage::default())];
     let rounds = [(2_000, "ok"), (7_310, "invalid"), (2_500, "caution"), (5_610, "failed"), (3_100, "ok")];
     for (round, (wall_ms, kind)) in (0..).zip(rounds) {
         let mut row = row(Question::SmallFiles, 0, "tar", round, (1, kind));
         let phase = row.phase.as_mut().unwrap();
         (phase.elapsed_ns, phase.cpu_ns, phase.bytes) = (wall_ms * 1_000_000, 470_000_000, None);
         phase.operations = u64::from(kind != "failed");
-        row.tree = Some(results::TreeRecord::default());
+        row.tree = Some(fsdyno_results::TreeRecord::default());
         study.rows.push(row);
     }
     let found = Headline::of(&study);
@@ -337,7 +339,7 @@ fn of_csv(question: Question, text: &str) {
     let (trust, iops, target) = (column("trust"), column("iops"), column("target"));
     let counted = lines.filter(|line| line[target].starts_with("local") && line[trust] != "invalid");
     let rates: Vec<f64> = counted.filter_map(|line| line[iops].parse().ok()).filter(|rate| *rate > 0.0).collect();
-    assert_eq!(stats::median(&rates), Some(IOPS), "{question:?}\n{text}");
+    assert_eq!(fsdyno_stats::median(&rates), Some(IOPS), "{question:?}\n{text}");
 }
 
 fn of_history(study: &Study, test: &TestFigures) {
@@ -349,7 +351,7 @@ fn of_history(study: &Study, test: &TestFigures) {
     assert_eq!(of_test["figures"]["p99"].as_f64().map(|ns| ns / 1e3), test.latency_us.unwrap().p99);
     assert_eq!((&of_test["rounds"], of_test["trust"].as_str()), (&Value::from(3), Some("caution")));
     says("history", &history(std::slice::from_ref(&digest), 120), IOPS);
-    let changes = results::changes(study, study, &[]);
+    let changes = fsdyno_results::changes(study, study, &[]);
     let shown = Changes {
         found: &changes,
         base: "a".into(),
@@ -374,7 +376,7 @@ fn where_no_round_counts_each_form_says_that_the_figure_is_invalid() {
         for text in [
             text(&study, 120),
             markdown(&study),
-            visible(&present::sheet::html(std::slice::from_ref(&study), &Default::default())),
+            visible(&fsdyno_present::sheet::html(std::slice::from_ref(&study), &Default::default())),
         ] {
             assert!(text.contains("invalid"), "{question:?}\n{text}");
         }

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use present::sheet::{SheetOptions, html};
-use results::{Question, Study};
+use fsdyno_present::sheet::{SheetOptions, html};
+use fsdyno_results::{Question, Study};
 
 use crate::document::{Element, elements};
 use crate::{fixture, odd};
@@ -72,7 +72,7 @@ fn the_answer_comes_first_and_what_rests_on_it_after() {
 fn nine_rounds_of_five_patterns_on_three_places_stay_below_half_a_megabyte() {
     let mut study = fixture::comparison();
     let ninth: Vec<_> = study.rows.iter().filter(|row| row.round == 0).cloned().collect();
-    study.rows.extend(ninth.into_iter().map(|row| results::Row { round: 8, ..row }));
+    study.rows.extend(ninth.into_iter().map(|row| fsdyno_results::Row { round: 8, ..row }));
     let page = sheet(study);
     assert!(page.contains("Medians of 9 rounds"));
     assert!(page.len() < 500_000, "{} bytes", page.len());
@@ -85,7 +85,7 @@ fn long_runs_stay_below_half_a_megabyte() {
         for direction in
             [&mut job.directions.read, &mut job.directions.write].into_iter().filter(|direction| direction.ios > 0)
         {
-            let mut long = results::Samples::default();
+            let mut long = fsdyno_results::Samples::default();
             (0..7200u64).for_each(|window| long.record(100_000 + window * 7919 % 5000, (window + 1) * 500));
             (direction.bandwidth_samples, direction.iops_samples) = (long.clone(), long);
         }
@@ -93,7 +93,7 @@ fn long_runs_stay_below_half_a_megabyte() {
         job.latency_series = (0..3600u64)
             .map(|second| {
                 let slice = &short[second as usize % short.len()];
-                results::LatencySlice { at_ms: (second + 1) * 1000, classes: slice.classes.clone() }
+                fsdyno_results::LatencySlice { at_ms: (second + 1) * 1000, classes: slice.classes.clone() }
             })
             .collect();
     }
@@ -230,7 +230,7 @@ fn a_curve_plots_response_times_against_the_offered_load() {
         Some(chart.split("</desc>").next()?.to_owned())
     };
     let chart = description(study.clone()).expect("a chart");
-    let p99 = text::quantity::latency(response.p99_ns.unwrap() as f64).replace(' ', "\u{a0}");
+    let p99 = fsdyno_text::quantity::latency(response.p99_ns.unwrap() as f64).replace(' ', "\u{a0}");
     assert!(chart.contains(&format!("load 10\u{a0}%: p99 {p99}; load 25\u{a0}%")), "{chart}");
     study
         .rows

@@ -1,13 +1,13 @@
 //! What the guided face prints, whole, at 80 columns: every word of it is looked at when it changes.
 
+use fsdyno_present::tables::{Changes, Next, history, markdown, runs, screen, text};
+use fsdyno_results::{Digest, Question, Study};
 use insta::assert_snapshot;
-use present::tables::{Changes, Next, history, markdown, runs, screen, text};
-use results::{Digest, Question, Study};
 
 use crate::fixture;
 use crate::{nodes, odd};
 
-fn changes<'a>(found: &'a [results::Change], base: &str, new: &str) -> Changes<'a> {
+fn changes<'a>(found: &'a [fsdyno_results::Change], base: &str, new: &str) -> Changes<'a> {
     Changes {
         found,
         base: base.into(),
@@ -96,14 +96,14 @@ fn what_changed() {
         job.directions.read.ios /= 2;
         job.directions.read.bytes /= 2;
     }
-    let found = results::changes(&base, &new, &[]);
+    let found = fsdyno_results::changes(&base, &new, &[]);
     assert_snapshot!(changes(&found, "20261101-a (/data)", "20261108-b (/data)").text(80));
 }
 
 #[test]
 fn runs_that_cannot_be_judged_end_with_the_command_that_can() {
     let (base, new) = (measurement(), measurement());
-    let found = results::changes(&base, &new, &[]);
+    let found = fsdyno_results::changes(&base, &new, &[]);
     let next = Next::of(&new);
     assert!(matches!(&next, Next::MoreRounds(command) if command.ends_with(" --runs=4")), "{next:?}");
     let shown = Changes { next, ..changes(&found, "a", "b") };
@@ -132,19 +132,22 @@ fn the_list_of_runs_and_their_history() {
 fn phases_that_nobody_examined_are_not_ok_in_a_list() {
     let mut study = measurement();
     study.question = Question::SmallFiles;
-    let phase = results::PhaseRecord { operations: 1_000, elapsed_ns: 20_000_000, ..Default::default() };
-    study.rows = vec![results::Row { pattern: "create".into(), phase: Some(phase), ..Default::default() }];
+    let phase = fsdyno_results::PhaseRecord { operations: 1_000, elapsed_ns: 20_000_000, ..Default::default() };
+    study.rows = vec![fsdyno_results::Row { pattern: "create".into(), phase: Some(phase), ..Default::default() }];
     let shown = runs(&[Digest::of(&study)], &Default::default(), 120);
     assert!(shown.contains("not examined"), "{shown}");
-    assert_eq!((study.rows[0].trust(), Digest::of(&study).trust), (results::Trust::Caution, results::Trust::Caution));
+    assert_eq!(
+        (study.rows[0].trust(), Digest::of(&study).trust),
+        (fsdyno_results::Trust::Caution, fsdyno_results::Trust::Caution)
+    );
     study.rows[0].phase.as_mut().unwrap().conditions = Some(Default::default());
     let shown = runs(&[Digest::of(&study)], &Default::default(), 120);
-    assert!(!shown.contains("not examined") && study.rows[0].trust() == results::Trust::Ok, "{shown}");
+    assert!(!shown.contains("not examined") && study.rows[0].trust() == fsdyno_results::Trust::Ok, "{shown}");
 }
 
 #[test]
 fn what_runs_differ_by_stands_beside_the_change_and_in_the_history() {
-    let kept: Vec<results::Study> = (0..5)
+    let kept: Vec<fsdyno_results::Study> = (0..5)
         .map(|day: u64| {
             let mut study = fixture::comparison();
             (study.started_ms, study.id, study.complete) = (day, format!("2026110{day}"), true);
@@ -157,10 +160,10 @@ fn what_runs_differ_by_stands_beside_the_change_and_in_the_history() {
         .collect();
     let (base, new) = (&kept[3], &kept[4]);
     let listed: Vec<Digest> = kept.iter().map(Digest::of).collect();
-    let found = results::changes(base, new, &results::earlier(&listed[3], &listed[4], &listed));
+    let found = fsdyno_results::changes(base, new, &fsdyno_results::earlier(&listed[3], &listed[4], &listed));
     let iops: Vec<_> = found
         .into_iter()
-        .filter(|change| change.measure == results::Measure::Iops && change.pattern == "randread")
+        .filter(|change| change.measure == fsdyno_results::Measure::Iops && change.pattern == "randread")
         .collect();
     let shown = changes(&iops, "20261103", "20261104");
     assert_snapshot!(shown.text(80));
@@ -171,8 +174,8 @@ fn what_runs_differ_by_stands_beside_the_change_and_in_the_history() {
 #[test]
 fn of_invalid_figures_nobody_can_say_that_nothing_changed() {
     let (base, new) = (fixture::comparison(), fixture::comparison());
-    let mut found = results::changes(&base, &new, &[]);
-    found.retain(|change| change.trust == results::Trust::Invalid);
+    let mut found = fsdyno_results::changes(&base, &new, &[]);
+    found.retain(|change| change.trust == fsdyno_results::Trust::Invalid);
     assert!(!found.is_empty());
     let shown = changes(&found, "a", "b").text(80);
     assert!(shown.starts_with("No figure can be judged: all are invalid.") && shown.contains("pattern"), "{shown}");

@@ -1,7 +1,7 @@
 //! Who wins a pattern of a comparison.
 
-use present::tables::text;
-use results::{Finding, Severity, Study};
+use fsdyno_present::tables::text;
+use fsdyno_results::{Finding, Severity, Study};
 
 use crate::fixture;
 

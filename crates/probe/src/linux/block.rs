@@ -4,8 +4,8 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::{Look, read_number, read_text};
-use results::evidence::{BlockDevice, DeviceNumber, Mount};
-use stats::sort;
+use fsdyno_results::evidence::{BlockDevice, DeviceNumber, Mount};
+use fsdyno_stats::sort;
 
 /// Stacks deeper than this are cut; it only bounds the walk.
 const STACK_DEPTH_MAX: usize = 8;

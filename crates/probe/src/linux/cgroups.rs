@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Look, mounts, read_text};
 use crate::{Fact, NotVisible};
-use results::evidence::Mount;
+use fsdyno_results::evidence::Mount;
 
 /// Which of the two interfaces a controller is under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

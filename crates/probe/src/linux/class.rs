@@ -1,7 +1,7 @@
 //! The storage class of a mount, by the type of its filesystem.
 
 use crate::is_fuse;
-use results::evidence::{Mount, StorageClass};
+use fsdyno_results::evidence::{Mount, StorageClass};
 
 /// Their files are made up by the kernel.
 const KERNEL: [&str; 22] = [
@@ -86,7 +86,7 @@ pub(super) fn is_remote(mount: &Mount) -> bool {
 mod tests {
     use super::*;
     use crate::linux::block::fixture;
-    use results::evidence::DeviceNumber;
+    use fsdyno_results::evidence::DeviceNumber;
 
     fn of(fstype: &str, major: u32, options: &str) -> StorageClass {
         let device = DeviceNumber { major, minor: 1 };

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use fsdyno_results::DiskRecord;
+use fsdyno_results::ReadWrite;
 use procfs::DiskStat;
-use results::DiskRecord;
-use results::ReadWrite;
 
 use super::{Look, paths};
-use results::evidence::BlockDevice;
+use fsdyno_results::evidence::BlockDevice;
 
 /// Watches the disks behind a set of files.
 #[derive(Debug)]
@@ -124,7 +124,7 @@ mod tests {
     fn watch_of(tree: &fixture::Tree, number: (u32, u32)) -> DiskWatch {
         let diskstats = tree.look.proc.join("diskstats");
         fs::write(&diskstats, BEFORE).unwrap();
-        let number = results::evidence::DeviceNumber { major: number.0, minor: number.1 };
+        let number = fsdyno_results::evidence::DeviceNumber { major: number.0, minor: number.1 };
         let device = super::super::block::device(&tree.look, number).unwrap();
         let disks = vec![watch(&device, &counters(&diskstats)).unwrap()];
         DiskWatch { diskstats, disks }

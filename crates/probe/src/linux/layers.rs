@@ -15,7 +15,7 @@ pub(super) use branches::branch_of;
 
 use super::{Look, block, class, mounts, secrets};
 use crate::{Fact, NotVisible};
-use results::evidence::{BlockDevice, DeviceNumber, Layer, LayerKind, Mount, StorageClass};
+use fsdyno_results::evidence::{BlockDevice, DeviceNumber, Layer, LayerKind, Mount, StorageClass};
 
 /// More layers are not followed.
 const LAYERS_MAX: usize = 64;

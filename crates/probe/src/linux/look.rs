@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use results::evidence::{BlockDevice, DeviceNumber, Mount};
+use fsdyno_results::evidence::{BlockDevice, DeviceNumber, Mount};
 
 use super::usage::{LoopDevice, Writer};
 use crate::{DataPlace, DeviceUse, Fact, NotVisible};

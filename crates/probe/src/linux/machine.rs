@@ -3,11 +3,11 @@
 use super::{Look, read_text};
 
 /// Facts of the machine, but for the clock.
-pub(super) fn host(look: &Look) -> results::Host {
+pub(super) fn host(look: &Look) -> fsdyno_results::Host {
     let uname = rustix::system::uname();
     let kernel = format!("{} {}", uname.sysname().to_string_lossy(), uname.release().to_string_lossy());
     let memory = rustix::system::sysinfo();
-    results::Host {
+    fsdyno_results::Host {
         kernel: Some(kernel),
         cpus: read_text(&look.sys.join("devices/system/cpu/online")).ok().and_then(|text| count_list(&text)),
         memory_bytes: memory.totalram.checked_mul(memory.mem_unit.into()),

@@ -30,11 +30,11 @@ use look::{read_number, read_text};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-use os::files::OpenFile;
-use results::evidence::{Storage, WireCounters};
+use fsdyno_os::files::OpenFile;
+use fsdyno_results::evidence::{Storage, WireCounters};
 
 use crate::{DeviceUse, Fact, Kernel, Limits, PathFacts, ProcessorTime, Waiting};
-use results::evidence::Mount;
+use fsdyno_results::evidence::Mount;
 
 impl Look {
     /// The mount that a path is on. The path may be missing: its nearest existing parent counts.
@@ -73,7 +73,7 @@ impl Look {
         usage::of_open(self, file.as_fd())
     }
 
-    pub(crate) fn host(&self) -> results::Host {
+    pub(crate) fn host(&self) -> fsdyno_results::Host {
         machine::host(self)
     }
 

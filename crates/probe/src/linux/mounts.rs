@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, CWD, StatxFlags};
 
 use super::Look;
 use crate::{Fact, NotVisible};
-use results::evidence::{DeviceNumber, Mount};
+use fsdyno_results::evidence::{DeviceNumber, Mount};
 
 /// The mount that a path is on.
 pub(super) fn mount_of(look: &Look, path: &Path) -> Fact<Mount> {

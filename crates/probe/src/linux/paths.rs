@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, CWD, StatxFlags};
 use super::layers::{self, Asked};
 use super::{Look, block, mounts};
 use crate::{DataPlace, Fact, FileKind, NotVisible, PathFacts};
-use results::evidence::{BlockDevice, DirectIo, Mount, Space};
+use fsdyno_results::evidence::{BlockDevice, DirectIo, Mount, Space};
 
 pub(super) fn path_facts(look: &Look, path: &Path) -> PathFacts {
     let metadata = std::fs::metadata(path);

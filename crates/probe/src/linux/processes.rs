@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Look, read_text};
 use crate::{Fact, Kernel, NotVisible};
-use stats::sort;
+use fsdyno_stats::sort;
 
 /// The kernel that this process runs on, and its view of processes.
 pub(super) fn kernel(look: &Look) -> Kernel {
@@ -41,7 +41,7 @@ pub(super) fn open_and_locked(look: &Look, name: &str) -> Vec<(u32, PathBuf)> {
         })
         .collect();
     processes.push(std::process::id());
-    stats::sort::by(&mut processes, Ord::cmp);
+    fsdyno_stats::sort::by(&mut processes, Ord::cmp);
     processes.dedup();
     let mut found = Vec::new();
     for pid in processes {

@@ -192,7 +192,7 @@ mod tests {
             send.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
             let _ = std::io::Read::read(&mut &reader, &mut [0]);
         };
-        let thread = os::thread::begin("waits", 1 << 16, work).unwrap();
+        let thread = fsdyno_os::thread::begin("waits", 1 << 16, work).unwrap();
         let thread_id = receive.recv().unwrap();
         let seen = loop {
             match waiting_of(&Look::new(), thread_id) {

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::Error;
 use std::path::Path;
 
-use os::machine::{self, Disk};
-use results::evidence::BlockDevice;
+use fsdyno_os::machine::{self, Disk};
+use fsdyno_results::evidence::BlockDevice;
 
 use crate::drives::{Lies, Raw, use_of};
 use crate::signature::{Ends, signature_of};

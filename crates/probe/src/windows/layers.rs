@@ -4,11 +4,11 @@ use std::io::Error;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use os::machine::{self, DiskCounters};
-use results::evidence::{
+use fsdyno_os::machine::{self, DiskCounters};
+use fsdyno_results::evidence::{
     DeviceCounters, LayerCounters, MachineEvidence, ProcessCounters, Seen, StorageClass, SystemCounters, WireCounters,
 };
-use results::{DiskRecord, ReadWrite};
+use fsdyno_results::{DiskRecord, ReadWrite};
 
 use super::network::WireMeter;
 use super::{Look, disks, not_read, not_there, volumes};

@@ -3,8 +3,8 @@
 use std::io::Error;
 use std::path::{Path, PathBuf};
 
-use os::machine;
-use results::evidence::{Seen, StorageClass, WireCounters};
+use fsdyno_os::machine;
+use fsdyno_results::evidence::{Seen, StorageClass, WireCounters};
 
 use super::route::PLACE;
 use super::{not_there, volumes};

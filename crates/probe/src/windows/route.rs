@@ -3,8 +3,8 @@
 use std::io::Error;
 use std::net::IpAddr;
 
-use os::machine::{self, Interface};
-use results::evidence::ServerIdentity;
+use fsdyno_os::machine::{self, Interface};
+use fsdyno_results::evidence::ServerIdentity;
 
 use crate::interfaces::{Way, only_way};
 use crate::server::{self, Endpoint};

@@ -3,9 +3,9 @@
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use os::files::{FileAccess, FileKind as OpenKind, OpenFile, OpenMode, Reach};
-use os::machine::{self, Drive, Volume};
-use results::evidence::{
+use fsdyno_os::files::{FileAccess, FileKind as OpenKind, OpenFile, OpenMode, Reach};
+use fsdyno_os::machine::{self, Drive, Volume};
+use fsdyno_results::evidence::{
     CgroupIdentity, DeviceNumber, DirectIo, Mount, Seen, ServerIdentity, Space, Storage, StorageClass,
 };
 

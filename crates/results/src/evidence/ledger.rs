@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use job::ReadWrite;
+use fsdyno_job::ReadWrite;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

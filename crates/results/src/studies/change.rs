@@ -1,8 +1,8 @@
 //! Compares a study with a later one: what became faster or slower, and whether the rounds show it.
 
 use super::{Digest, DigestTest, Lane, Metric, Study, TestRounds, Trust};
-use stats::Interval;
-use stats::{CHANGE_CONFIDENCE, Difference, Estimate, Scatter, mann_whitney};
+use fsdyno_stats::Interval;
+use fsdyno_stats::{CHANGE_CONFIDENCE, Difference, Estimate, Scatter, mann_whitney};
 
 pub use history::{earlier, is_repeat, scatter};
 

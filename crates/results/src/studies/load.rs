@@ -1,9 +1,9 @@
 //! The loads of a curve: offered rate, achieved rate, and whether the load was served.
 
 use super::{Metric, Row, Study, TestRounds};
-use stats::Interval;
-use stats::sort;
-use stats::{FALLS_BEHIND, Served, achieved_per_s, was_served};
+use fsdyno_stats::Interval;
+use fsdyno_stats::sort;
+use fsdyno_stats::{FALLS_BEHIND, Served, achieved_per_s, was_served};
 
 /// A load that was offered.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! A phase of operations on names and small files, which are not the reads and writes of a fio job.
 
-use job::ReadWrite;
+use fsdyno_job::ReadWrite;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -3,9 +3,9 @@
 use super::{Lane, LatencyFigures, Row, TestRounds, Trust};
 use crate::record::Latency;
 use crate::samples::added_up;
-use stats::Interval;
-use stats::sort;
-use stats::{STUDENT_95, percentile_interval};
+use fsdyno_stats::Interval;
+use fsdyno_stats::sort;
+use fsdyno_stats::{STUDENT_95, percentile_interval};
 
 const CONFIDENCE: f64 = 0.95;
 

@@ -1,7 +1,7 @@
 //! What several rounds say together.
 
-use stats::Interval;
-use stats::{Difference, Estimate, WINNER_CONFIDENCE, median, median_interval, median_ratio, paired_ratio};
+use fsdyno_stats::Interval;
+use fsdyno_stats::{Difference, Estimate, WINNER_CONFIDENCE, median, median_interval, median_ratio, paired_ratio};
 
 /// The confidence that an interval should have; of few rounds it says itself what it has.
 const CONFIDENCE_ASKED: f64 = 0.95;

@@ -5,9 +5,9 @@ use super::ratio::{Ratio, interval_of_rounds};
 use super::{Finding, Question, Repeat, Row, Trust, test_name};
 use crate::record::Latency;
 use crate::severity::Severity;
-use stats::Interval;
-use stats::sort;
-use stats::{coefficient_of_variation, median};
+use fsdyno_stats::Interval;
+use fsdyno_stats::sort;
+use fsdyno_stats::{coefficient_of_variation, median};
 
 /// Findings that let a number stand and yet keep it from winning a comparison: it says little, or nobody saw where it
 /// came from.

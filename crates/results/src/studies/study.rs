@@ -140,7 +140,7 @@ impl Study {
     /// The study as JSON on one line.
     pub fn to_json(&self) -> String {
         let text = serde_json::to_string(self).expect("a study has no map whose keys could fail to be text");
-        text::escape::json(&text).into_owned()
+        fsdyno_text::escape::json(&text).into_owned()
     }
 
     /// Reads what [`Study::to_json`] wrote, or a single run's record as a study of one row.

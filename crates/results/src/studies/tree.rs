@@ -1,6 +1,6 @@
 //! A command of the user's with all processes that it started, and what the storage of its place did for it.
 
-use job::ReadWrite;
+use fsdyno_job::ReadWrite;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use stats::Interval;
+use fsdyno_stats::Interval;
 
 /// A published requirement, with where it was read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

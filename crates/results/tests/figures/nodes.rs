@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use fsdyno_results::{Finding, JobRecord, JobSetup, Latency, MergeError, Node, Note, RunRecord, Severity};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use results::{Finding, JobRecord, JobSetup, Latency, MergeError, Node, Note, RunRecord, Severity};
 
 /// One job: the node it runs on, its report group, what its reads took, and an option of its own.
 type Drawn = (prop::sample::Index, u32, Vec<u64>, bool);

@@ -1,7 +1,7 @@
 //! Merging loses nothing and asks for no order; figures agree with exact arithmetic.
 
+use fsdyno_results::{Histogram, Latency, Moments};
 use proptest::prelude::*;
-use results::{Histogram, Latency, Moments};
 
 /// Latencies over the whole range, most of them where files live (1 ns to 17 s).
 fn latency_ns() -> impl Strategy<Value = u64> {

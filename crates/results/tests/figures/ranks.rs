@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use proptest::prelude::*;
-use results::{
+use fsdyno_results::{
     ActiveSpan, ActiveWindow, ClockOffset, JobRecord, JobSetup, Latency, MissingRank, RankRecord, RanksRecord,
     RunRecord, Samples, Study,
 };
+use proptest::prelude::*;
 
 /// A rank that was active from here to there in the first stage, ms.
 fn rank(rank: u32, start_ms: i64, end_ms: i64, ranks: u32) -> RunRecord {

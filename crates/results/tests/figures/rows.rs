@@ -1,6 +1,6 @@
 //! From workers to report rows.
 
-use results::{JobError, JobRecord, JobSetup, Latency, RunRecord, SurvivedErrors, UnifiedReporting};
+use fsdyno_results::{JobError, JobRecord, JobSetup, Latency, RunRecord, SurvivedErrors, UnifiedReporting};
 
 fn worker(name: &str, group: u32, group_reporting: bool) -> JobRecord {
     let mut job = JobRecord::new(name, 1, JobSetup::default());

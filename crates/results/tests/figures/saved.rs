@@ -1,6 +1,6 @@
 //! Records saved and read again, and those of the format before.
 
-use results::{
+use fsdyno_results::{
     Direction, JobRecord, JobSetup, Latency, PhaseRecord, Question, ReadWrite, Row, RunRecord, SCHEMA_VERSION,
     STUDY_SCHEMA_VERSION, SavedRecordError, Study,
 };

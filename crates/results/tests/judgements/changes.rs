@@ -1,6 +1,6 @@
 //! `diff`: two studies of one place, measured apart from each other.
 
-use stats::{CHANGE_CONFIDENCE, Difference, Estimate, Scatter, median_ratio, shifted_ratio};
+use fsdyno_stats::{CHANGE_CONFIDENCE, Difference, Estimate, Scatter, median_ratio, shifted_ratio};
 
 use crate::noise::{Noise, Random};
 use crate::{document, percent, shares};

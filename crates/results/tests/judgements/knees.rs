@@ -1,6 +1,6 @@
 //! `sweep`: a point per depth, repeated in turns.
 
-use stats::{Knee, LoadPoint, knee, order_of_round};
+use fsdyno_stats::{Knee, LoadPoint, knee, order_of_round};
 
 use crate::noise::{Noise, Random};
 use crate::{document, percent, shares};
@@ -102,7 +102,7 @@ fn a_false_knee_is_rare_and_a_clear_one_is_found() {
         let truth = SHARP.rates[3] * mean_of(weather);
         let [covers] = shares(|random| {
             let points = sweep(&SHARP, weather, ROUNDS, random);
-            [results::interval_of_rounds(&points[3].throughputs).is_some_and(|found| found.contains(truth))]
+            [fsdyno_results::interval_of_rounds(&points[3].throughputs).is_some_and(|found| found.contains(truth))]
         });
         let [sharp, gentle, bare] = [SHARP, GENTLE, BARE].map(|curve| named(&curve, weather));
         for [wrong, _] in [sharp, gentle, bare] {

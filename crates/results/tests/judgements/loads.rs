@@ -1,6 +1,6 @@
 //! `curve`: requests that come by chance, at a share of what the storage can do.
 
-use stats::{ENOUGH_REQUESTS, Served, achieved_per_s, was_served};
+use fsdyno_stats::{ENOUGH_REQUESTS, Served, achieved_per_s, was_served};
 
 use crate::noise::{Noise, Random};
 use crate::{CASES, document, percent, shares_of};

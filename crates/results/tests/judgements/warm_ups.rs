@@ -1,6 +1,6 @@
 //! The warm-up at the beginning of a series, as the sheet tells it.
 
-use stats::{WarmUp, warm_up};
+use fsdyno_stats::{WarmUp, warm_up};
 
 use crate::noise::{Noise, Random};
 use crate::{document, percent, shares};

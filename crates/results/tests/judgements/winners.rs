@@ -1,6 +1,8 @@
 //! `compare`: two places, five patterns, rounds until there are enough.
 
-use stats::{Difference, Estimate, WINNER_CONFIDENCE, WINNER_HALF_WIDTH, WINNER_ROUNDS, order_of_round, paired_ratio};
+use fsdyno_stats::{
+    Difference, Estimate, WINNER_CONFIDENCE, WINNER_HALF_WIDTH, WINNER_ROUNDS, order_of_round, paired_ratio,
+};
 
 use crate::noise::{Noise, Random};
 use crate::{document, percent, shares};

@@ -1,7 +1,7 @@
 //! Compares the clock of the measurement with the system's: a time stamp counter that steps would falsify latencies and
 //! runtimes.
 
-use results::{Note, Severity};
+use fsdyno_results::{Note, Severity};
 
 use super::Conductor;
 
@@ -19,7 +19,7 @@ const NEXT: &str = "run again; if it comes back, choose another clock source in 
 
 impl Conductor<'_> {
     pub(super) fn begin_clock_watch(&mut self) {
-        self.clock_watch = os::clock::ClockWatch::begin(self.clock);
+        self.clock_watch = fsdyno_os::clock::ClockWatch::begin(self.clock);
     }
 
     pub(super) fn watch_clock(&mut self) {

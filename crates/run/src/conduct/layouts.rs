@@ -1,6 +1,6 @@
 //! The threads that lay out files, as the conductor sees them.
 
-use drive::Silence;
+use fsdyno_drive::Silence;
 
 use crate::layout::Progress;
 use crate::stall::{Found, StallDetector};
@@ -70,7 +70,7 @@ impl Lanes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drive::Bounds;
+    use fsdyno_drive::Bounds;
     use std::time::Duration;
 
     fn progress(bytes_done: u64, bytes_total: u64, seconds: Option<u64>) -> Progress {

@@ -1,7 +1,7 @@
 //! The interface through which a face follows a run.
 
-use drive::WorkerCell;
-use results::{JobRecord, Note, RunRecord};
+use fsdyno_drive::WorkerCell;
+use fsdyno_results::{JobRecord, Note, RunRecord};
 
 use crate::metadata;
 use crate::plan::Plan;

@@ -1,7 +1,7 @@
 //! Which workers start when, and which end with others: `wait_for`, `exitall`, and warm-ups that a group shares.
 
-use drive::WorkerState;
-use job::{ExitWhat, PerDirection};
+use fsdyno_drive::WorkerState;
+use fsdyno_job::{ExitWhat, PerDirection};
 
 use super::Conductor;
 use crate::plan::WorkerPlan;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 
-use os::clock::Clock;
-use os::errno::EAGAIN;
-use results::{Note, Severity};
+use fsdyno_os::clock::Clock;
+use fsdyno_os::errno::EAGAIN;
+use fsdyno_results::{Note, Severity};
 
 use super::layouts::Lanes;
 use super::{Conductor, WATCH};
@@ -98,7 +98,7 @@ impl Conductor<'_> {
 
     /// A failed allocation ends the run: the memory reserve is enough for its report only.
     fn notice_failed_allocation(&mut self) {
-        let Some(bytes) = os::allocation::failed_bytes().filter(|_| !self.short_of_memory) else { return };
+        let Some(bytes) = fsdyno_os::allocation::failed_bytes().filter(|_| !self.short_of_memory) else { return };
         self.short_of_memory = true;
         self.shared.control.stop();
         let text = format!(

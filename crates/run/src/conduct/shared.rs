@@ -4,7 +4,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 
 use crate::control::Control;
-use drive::{Flows, Interval, LockedFiles, LogSender, WorkerCell, WorkerEnd};
+use fsdyno_drive::{Flows, Interval, LockedFiles, LogSender, WorkerCell, WorkerEnd};
 
 use crate::guard::Guard;
 use crate::plan::Plan;

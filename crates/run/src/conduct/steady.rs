@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use drive::Interval;
-use results::JobRecord;
+use fsdyno_drive::Interval;
+use fsdyno_results::JobRecord;
 
 use super::Conductor;
 use crate::plan::WorkerPlan;
@@ -97,7 +97,7 @@ impl Conductor<'_> {
 
 #[cfg(test)]
 mod tests {
-    use job::{SteadyState, SteadyStateMetric};
+    use fsdyno_job::{SteadyState, SteadyStateMetric};
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use os::clock::{Clock, RealClock};
+use fsdyno_os::clock::{Clock, RealClock};
 
 /// A rate is shown from this time on.
 const TRUSTED_TIME: Duration = Duration::from_millis(500);

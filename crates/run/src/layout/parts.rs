@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
-use os::files::{FileAccess, OpenMode};
+use fsdyno_os::files::{FileAccess, OpenMode};
 
 use super::{
     LayoutError, LayoutRequest, Meter, begin, chunk_bytes, discard, fill, in_call, reserve_for_filling, serves,

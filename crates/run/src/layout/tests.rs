@@ -4,12 +4,12 @@ use super::*;
 
 const MIB: u64 = 1 << 20;
 
-fn content() -> job::Content {
-    job::Content { zero: false, refill: false, scramble: true, pattern: None, compress: None, dedupe: None }
+fn content() -> fsdyno_job::Content {
+    fsdyno_job::Content { zero: false, refill: false, scramble: true, pattern: None, compress: None, dedupe: None }
 }
 
 /// What a job that reads asks for.
-fn request<'job>(path: &'job Path, bytes_needed: u64, content: &'job job::Content) -> LayoutRequest<'job> {
+fn request<'job>(path: &'job Path, bytes_needed: u64, content: &'job fsdyno_job::Content) -> LayoutRequest<'job> {
     LayoutRequest {
         reach: &Reach::ByPath,
         path,
@@ -224,7 +224,7 @@ fn directories_that_cannot_be_made_are_named() {
 fn several_windows_are_written_behind() {
     let directory = directory();
     let path = directory.path().join("new");
-    let content = job::Content { pattern: Some(b"pattern!".to_vec()), ..content() };
+    let content = fsdyno_job::Content { pattern: Some(b"pattern!".to_vec()), ..content() };
     let bytes = 100 * MIB + 5;
     run(&request(&path, bytes, &content)).unwrap();
     let data = std::fs::read(&path).unwrap();
@@ -246,7 +246,7 @@ fn no_two_blocks_are_alike() {
 fn a_pattern_begins_anew_with_each_block_whatever_its_size() {
     let directory = directory();
     let path = directory.path().join("new");
-    let content = job::Content { pattern: Some(b"0123456789".to_vec()), ..content() };
+    let content = fsdyno_job::Content { pattern: Some(b"0123456789".to_vec()), ..content() };
     for block_bytes in [4_u64, 700_001, 1_500_003] {
         let bytes = block_bytes * 2 + 3;
         run(&LayoutRequest { block_bytes, ..request(&path, bytes, &content) }).unwrap();

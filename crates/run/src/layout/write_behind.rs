@@ -4,7 +4,7 @@
 //! is idle first, and the caller waits afterwards. With a bounded number of windows in flight both are busy, the
 //! measured rate is that of the device, and the rest of the page cache stays available.
 
-use os::files::{FileCause, FileError, OpenFile};
+use fsdyno_os::files::{FileCause, FileError, OpenFile};
 
 /// Bytes whose writing is begun together.
 const WINDOW_BYTES: u64 = 8 << 20;

@@ -19,7 +19,7 @@ pub(super) fn of<'plan>(
 pub(super) fn at_once<'plan>(steps: &[&'plan LayoutStep], work: &(dyn Fn(&'plan LayoutStep) + Sync)) {
     std::thread::scope(|scope| {
         for step in steps {
-            if os::thread::begin_scoped(scope, "layout", STACK_BYTES, || work(step)).is_err() {
+            if fsdyno_os::thread::begin_scoped(scope, "layout", STACK_BYTES, || work(step)).is_err() {
                 work(step);
             }
         }

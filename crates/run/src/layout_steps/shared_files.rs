@@ -6,7 +6,7 @@ use std::sync::mpsc::Sender;
 
 use crate::control::Control;
 use crate::other_ranks::OtherRanks;
-use results::{Note, Severity};
+use fsdyno_results::{Note, Severity};
 
 use super::{LayoutEvent, request_of};
 use crate::conduct::Shared;
@@ -37,7 +37,7 @@ pub(super) fn lay_out(shared: &Shared, other_ranks: &dyn OtherRanks, news: &Send
     let own = |request: &LayoutRequest<'_>| part.range(request).end - part.range(request).start;
     let all = |request: &LayoutRequest<'_>| part.rest(request).start;
     let total = made.iter().map(|(_, request)| request.bytes_needed - all(request) + own(request)).sum();
-    let thread = os::thread::thread_id();
+    let thread = fsdyno_os::thread::thread_id();
     let mut watcher = |progress: Progress| {
         let _ = news.send(LayoutEvent::Progress(thread, progress));
     };

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use os::files::{FileError, FileKind, OpenFile, Reach, extents_of, page_cache_of};
-use results::evidence::{CacheCounters, FileEvidence, FileState, Seen};
+use fsdyno_os::files::{FileError, FileKind, OpenFile, Reach, extents_of, page_cache_of};
+use fsdyno_results::evidence::{CacheCounters, FileEvidence, FileState, Seen};
 
 use crate::plan::{FILES_KEPT, Plan, WorkerPlan};
 
@@ -134,7 +134,7 @@ impl Files {
     /// Their evidence for the ledger.
     pub(super) fn evidence(&self) -> Vec<FileEvidence> {
         let evidence = |file: &WatchedFile| FileEvidence {
-            path: job::bytes::shown(&file.path),
+            path: fsdyno_job::bytes::shown(&file.path),
             before: file.before.clone().unwrap_or_default(),
             before_later: file.before_later.clone(),
             after: file.after.clone(),
@@ -148,7 +148,7 @@ fn uses_files(worker: &WorkerPlan) -> bool {
 }
 
 fn open_mode(file: &WatchedFile, fstype: Option<&str>) -> OpenMode {
-    let opening_matters = |fstype: &str| probe::is_fuse(fstype) || fstype == "virtiofs";
+    let opening_matters = |fstype: &str| fsdyno_probe::is_fuse(fstype) || fstype == "virtiofs";
     let is_device = file.reach.look(&file.path).is_ok_and(|looked| looked.kind == Some(FileKind::BlockDevice));
     match fstype {
         _ if is_device => OpenMode::Briefly,
@@ -206,7 +206,7 @@ impl WatchedFile {
 
 /// Without advice: a failed sample needs no action.
 fn description(error: &FileError) -> String {
-    format!("{}: {}", job::bytes::shown(&error.path), std::io::Error::from_raw_os_error(error.code))
+    format!("{}: {}", fsdyno_job::bytes::shown(&error.path), std::io::Error::from_raw_os_error(error.code))
 }
 
 /// `has_pages`: what the kernel counts are its pages.

@@ -1,9 +1,9 @@
 //! Load of other programs on the devices, sampled before the run begins.
 
-use os::clock::{Clock, RealClock};
-use probe::{Look, Meters, Reading};
-use results::ReadWrite;
-use results::evidence::Seen;
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_probe::{Look, Meters, Reading};
+use fsdyno_results::ReadWrite;
+use fsdyno_results::evidence::Seen;
 
 use crate::plan::Plan;
 
@@ -61,7 +61,7 @@ pub(crate) fn foreign(reading: &Reading, elapsed_ns: u64) -> Result<ReadWrite<f6
 
 #[cfg(test)]
 mod tests {
-    use results::evidence::{DeviceCounters, LayerCounters, ProcessCounters};
+    use fsdyno_results::evidence::{DeviceCounters, LayerCounters, ProcessCounters};
 
     use super::*;
 

@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use os::clock::{Clock, RealClock};
-use os::thread;
-use probe::Meters;
-use results::evidence::{CacheCounters, LayerCounters, Ledger, LedgerSample, MachineEvidence, Moment, Seen};
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_os::thread;
+use fsdyno_probe::Meters;
+use fsdyno_results::evidence::{CacheCounters, LayerCounters, Ledger, LedgerSample, MachineEvidence, Moment, Seen};
 
 use super::files::Files;
 use super::{SamplerOrder, lock};

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use drive::{LogColumns, LogFile, Style, Subject, Targets, epoch_ms};
-use job::{Logs, WindowValue};
+use fsdyno_drive::{LogColumns, LogFile, Style, Subject, Targets, epoch_ms};
+use fsdyno_job::{Logs, WindowValue};
 
 use crate::open_log::open_one;
 use crate::plan::{Plan, WorkerPlan};
@@ -74,7 +74,7 @@ fn path(worker: &WorkerPlan, subject: Subject) -> Option<PathBuf> {
     let stem = if stem.is_empty() { worker.job.label(worker.clone) } else { stem };
     let suffix = subject.suffix();
     let compressed = if is_compressed(logs, subject) { ".fz" } else { "" };
-    Some(os::written::path(&worker.job.name_on_node(match logs.per_job {
+    Some(fsdyno_os::written::path(&worker.job.name_on_node(match logs.per_job {
         true => format!("{stem}_{suffix}.{}.log{compressed}", worker.thread_number),
         false => format!("{stem}_{suffix}.log{compressed}"),
     })))

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use crate::control::Control;
-use os::caches::drop_all;
-use os::clock::{Clock, RealClock};
-use os::errno::reason;
-use os::files::{Directory, FileAccess, FileError, OpenFile, OpenMode, extents_of, page_cache_of};
-use os::names;
-use results::evidence::Mount;
+use fsdyno_os::caches::drop_all;
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_os::errno::reason;
+use fsdyno_os::files::{Directory, FileAccess, FileError, OpenFile, OpenMode, extents_of, page_cache_of};
+use fsdyno_os::names;
+use fsdyno_results::evidence::Mount;
 
 use super::operations::Item;
 
@@ -68,7 +68,7 @@ impl Caches {
 
     /// Whether nothing is dirty once a file is closed.
     fn stores_at_close(&self) -> bool {
-        self.is_nfs() || probe::is_fuse(self.fstype())
+        self.is_nfs() || fsdyno_probe::is_fuse(self.fstype())
     }
 
     /// Brings the caches into the state that a phase wants. Items for which there was no time are removed from the
@@ -103,7 +103,7 @@ impl Caches {
     pub fn uncached_attributes_from(&self) -> Option<&'static str> {
         match self.fstype() {
             "nfs" | "nfs4" => Some("server"),
-            fstype if probe::is_fuse(fstype) => Some("daemon"),
+            fstype if fsdyno_probe::is_fuse(fstype) => Some("daemon"),
             _ => None,
         }
     }
@@ -176,7 +176,7 @@ impl Caches {
             // Its pages belong to the files below, where nobody can look from here.
             (0, _) if self.fstype() == "overlay" => "not visible".to_string(),
             (0, 0) if self.is_nfs() => "client data cold".to_string(),
-            (0, 0) if probe::is_fuse(self.fstype()) => "kernel data cold".to_string(),
+            (0, 0) if fsdyno_probe::is_fuse(self.fstype()) => "kernel data cold".to_string(),
             (0, 0) if inline > 0 => HOT_INLINE.to_string(),
             (0, 0) => "data cold, names hot".to_string(),
             (0, _) => "not visible".to_string(),
@@ -290,7 +290,7 @@ mod tests {
         // Beside the build: the folder for temporary files is often memory.
         let build = std::env::current_exe().unwrap();
         let place = tempfile::tempdir_in(build.parent().unwrap()).unwrap();
-        let caches = Caches { mount: probe::mount_of(place.path()).ok(), may_drop: false };
+        let caches = Caches { mount: fsdyno_probe::mount_of(place.path()).ok(), may_drop: false };
         if caches.is_memory() || caches.fstype() == "overlay" {
             eprintln!("skipped: {} has no pages that could be seen to go", caches.fstype());
             return;

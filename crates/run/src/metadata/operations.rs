@@ -3,11 +3,11 @@
 use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;
 
-use os::clock::{Clock, RealClock};
-use os::errno;
-use os::files::Directory;
-use os::names::{self, Opened};
-use results::JobError;
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_os::errno;
+use fsdyno_os::files::Directory;
+use fsdyno_os::names::{self, Opened};
+use fsdyno_results::JobError;
 
 use crate::account::job_error;
 

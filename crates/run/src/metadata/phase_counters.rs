@@ -4,10 +4,10 @@
 use std::path::Path;
 
 use crate::control::Control;
-use os::clock::{Clock, RealClock};
-use probe::{Look, Meters, Reading};
-use results::evidence::{DeviceCounters, Seen, SystemCounters};
-use results::{DeviceTraffic, PhaseConditions, ReadWrite};
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_probe::{Look, Meters, Reading};
+use fsdyno_results::evidence::{DeviceCounters, Seen, SystemCounters};
+use fsdyno_results::{DeviceTraffic, PhaseConditions, ReadWrite};
 
 use crate::ledger::foreign;
 
@@ -119,7 +119,7 @@ fn stack(before: &Reading, after: &Reading) -> Vec<DeviceTraffic> {
 
 #[cfg(test)]
 mod tests {
-    use results::evidence::LayerCounters;
+    use fsdyno_results::evidence::LayerCounters;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! Messages about a worker whose metadata operation does not return.
 
-use os::errno::ETIMEDOUT;
-use results::JobError;
+use fsdyno_os::errno::ETIMEDOUT;
+use fsdyno_results::JobError;
 
 use crate::stall::worker::still_in;
 
@@ -31,7 +31,8 @@ pub(super) fn abandoned(phase: &str, name: &str, thread: u32, silent_ns: u64) ->
 
 /// What the thread waits for, in a word.
 fn operation(thread: u32) -> String {
-    probe::waiting_of(thread).map_or_else(|_| "a call that is not visible".to_string(), |waiting| waiting.operation)
+    fsdyno_probe::waiting_of(thread)
+        .map_or_else(|_| "a call that is not visible".to_string(), |waiting| waiting.operation)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::path::Path;
 
-use os::files::{Directory, FileError};
+use fsdyno_os::files::{Directory, FileError};
 
 /// Families of names: each phase that makes something uses its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

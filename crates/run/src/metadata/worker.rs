@@ -1,11 +1,11 @@
 //! One worker: its share of the items, one operation after the other.
 
-use drive::{Distributed, Published};
-use job::PerDirection;
-use os::clock::{Clock, RealClock};
-use os::thread::{thread_id, usage};
-use probe::wait_of_this_thread_ns;
-use results::Latency;
+use fsdyno_drive::{Distributed, Published};
+use fsdyno_job::PerDirection;
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_os::thread::{thread_id, usage};
+use fsdyno_probe::wait_of_this_thread_ns;
+use fsdyno_results::Latency;
 
 use super::operations::{Item, Scratch};
 use super::{Event, Outcome, STAGE, Shared};

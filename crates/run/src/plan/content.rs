@@ -1,6 +1,6 @@
 //! What the blocks of a worker repeat.
 
-use workload::RepeatedBlocks;
+use fsdyno_workload::RepeatedBlocks;
 
 use super::WorkerPlan;
 

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use job::{Amount, EngineName, Fallocate, Job};
-use os::errno::{EINVAL, EISDIR, ENOENT, ENOTTY, EPERM};
-use probe::{FileKind, HostFacts};
-use workload::{FileRange, FileSizes};
+use fsdyno_job::{Amount, EngineName, Fallocate, Job};
+use fsdyno_os::errno::{EINVAL, EISDIR, ENOENT, ENOTTY, EPERM};
+use fsdyno_probe::{FileKind, HostFacts};
+use fsdyno_workload::{FileRange, FileSizes};
 
 use super::{Refusal, smallest_block};
 use crate::names::file_paths;
@@ -25,7 +25,7 @@ pub struct PlannedFile {
 
 impl PlannedFile {
     pub(crate) fn range(&self) -> FileRange {
-        FileRange { start: self.start, length: self.length, name: job::bytes::shown(&self.path) }
+        FileRange { start: self.start, length: self.length, name: fsdyno_job::bytes::shown(&self.path) }
     }
 }
 
@@ -290,7 +290,7 @@ impl<'facts> Sizes<'facts> {
             let message = format!(
                 "fio: refusing extend of file due to read-only\nfio: {path} has {size_now} bytes, the job needs {needed}. \
                  Next step: lower --size, or lay the file out without --readonly",
-                path = job::bytes::shown(path)
+                path = fsdyno_job::bytes::shown(path)
             );
             return refuse("readonly", message);
         }
@@ -302,7 +302,7 @@ impl<'facts> Sizes<'facts> {
             let message = format!(
                 "fio: verify: {path} has {size_now} bytes, but {needed} must be checked; a new layout would destroy \
                  the written data. Next step: use the --size it was written with",
-                path = job::bytes::shown(path)
+                path = fsdyno_job::bytes::shown(path)
             );
             return refuse("verify", message);
         }
@@ -446,5 +446,5 @@ fn bytes_of(amount: Amount, whole: u64) -> u64 {
 }
 
 fn refuse(code: i32, function: &'static str, path: &Path, reason: &str) -> Refusal {
-    Refusal { code, function, message: format!("fio: {} {reason}", job::bytes::shown(path)) }
+    Refusal { code, function, message: format!("fio: {} {reason}", fsdyno_job::bytes::shown(path)) }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use job::Job;
+use fsdyno_job::Job;
 
 use super::WorkerPlan;
 

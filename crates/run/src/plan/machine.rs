@@ -1,8 +1,8 @@
 //! What jobs ask of the machine besides their files: users that this process may become, NUMA nodes that there are.
 
-use job::Job;
-use os::errno::EPERM;
-use probe::HostFacts;
+use fsdyno_job::Job;
+use fsdyno_os::errno::EPERM;
+use fsdyno_probe::HostFacts;
 
 use super::Refusal;
 
@@ -61,8 +61,8 @@ pub(super) fn processors(job: &Job, facts: &HostFacts) -> Result<Vec<u32>, Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use job::MemoryPolicy;
-    use probe::Limits;
+    use fsdyno_job::MemoryPolicy;
+    use fsdyno_probe::Limits;
 
     fn facts() -> HostFacts {
         let nodes = Ok(vec![(0, vec![0, 1]), (2, vec![4, 5])]);
@@ -72,7 +72,7 @@ mod tests {
         }
     }
 
-    fn job(change: impl FnOnce(&mut job::Process)) -> Job {
+    fn job(change: impl FnOnce(&mut fsdyno_job::Process)) -> Job {
         let mut job = Job::default();
         change(&mut job.process);
         job

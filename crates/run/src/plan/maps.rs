@@ -1,8 +1,8 @@
 //! What the random map cannot do for sizes that differ.
 
-use job::Job;
-use results::{Note, Severity};
-use workload::Workload;
+use fsdyno_job::Job;
+use fsdyno_results::{Note, Severity};
+use fsdyno_workload::Workload;
 
 /// Notes for the record of this job.
 pub(super) fn notes(job: &Job, workload: &Workload) -> Vec<Note> {
@@ -37,10 +37,11 @@ pub(super) fn notes(job: &Job, workload: &Workload) -> Vec<Note> {
 mod tests {
     fn ids_of(words: &str) -> Vec<String> {
         let words: Vec<String> = format!("--name=a --size=1m {words}").split_whitespace().map(str::to_owned).collect();
-        let job::Outcome::Run(request) = job::parse_command_line(&words, &mut crate::MachineSources) else {
+        let fsdyno_job::Outcome::Run(request) = fsdyno_job::parse_command_line(&words, &mut crate::MachineSources)
+        else {
             panic!("{words:?} is a job")
         };
-        let plan = crate::plan::plan(&request.jobs, &probe::HostFacts::default(), 0);
+        let plan = crate::plan::plan(&request.jobs, &fsdyno_probe::HostFacts::default(), 0);
         plan.notes.into_iter().map(|note| note.id.to_string()).filter(|id| id.starts_with("map-")).collect()
     }
 

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use job::Job;
-use probe::HostFacts;
-use text::quantity::counted;
+use fsdyno_job::Job;
+use fsdyno_probe::HostFacts;
+use fsdyno_text::quantity::counted;
 
 use super::WorkerPlan;
 
@@ -92,12 +92,13 @@ mod tests {
 
     fn refusal_with(words: &str, machine: u64, group: Option<u64>) -> Option<String> {
         let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
-        let job::Outcome::Run(request) = job::parse_command_line(&words, &mut crate::MachineSources) else {
+        let fsdyno_job::Outcome::Run(request) = fsdyno_job::parse_command_line(&words, &mut crate::MachineSources)
+        else {
             panic!("{words:?} is a job")
         };
-        let plan = crate::plan::plan(&request.jobs, &probe::HostFacts::default(), 0);
-        let host = results::Host { memory_bytes: Some(machine), ..Default::default() };
-        let limits = probe::Limits { cgroup_memory_bytes: Ok(group), ..Default::default() };
+        let plan = crate::plan::plan(&request.jobs, &fsdyno_probe::HostFacts::default(), 0);
+        let host = fsdyno_results::Host { memory_bytes: Some(machine), ..Default::default() };
+        let limits = fsdyno_probe::Limits { cgroup_memory_bytes: Ok(group), ..Default::default() };
         refusal(&plan.workers, &HostFacts { host, limits, ..Default::default() })
     }
 
@@ -137,7 +138,8 @@ mod tests {
     fn more_jobs_or_files_than_memory_holds_are_refused_before_they_have_names() {
         let refusal_of = |words: &str| {
             let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
-            let job::Outcome::Run(request) = job::parse_command_line(&words, &mut crate::MachineSources) else {
+            let fsdyno_job::Outcome::Run(request) = fsdyno_job::parse_command_line(&words, &mut crate::MachineSources)
+            else {
                 panic!("{words:?} is a job")
             };
             refusal_of_crowd(&request.jobs, Some(1 << 30))

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use probe::{DataPlace, FileKind, HostFacts};
-use results::FilesPart;
-use stats::sort;
+use fsdyno_probe::{DataPlace, FileKind, HostFacts};
+use fsdyno_results::FilesPart;
+use fsdyno_stats::sort;
 
 /// A storage of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,8 +82,8 @@ fn key(facts: &HostFacts, path: &Path, writes: bool) -> Key {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use probe::PathFacts;
-    use results::evidence::{DeviceNumber, Mount};
+    use fsdyno_probe::PathFacts;
+    use fsdyno_results::evidence::{DeviceNumber, Mount};
 
     fn facts(fstype: &str, mount: u64, minor: u32) -> PathFacts {
         let device = DeviceNumber { major: 0, minor };

@@ -1,8 +1,8 @@
 //! Depth and batches as the engine will really use them.
 
-use drive::Queueing;
-use job::Job;
-use results::QueueingPlan;
+use fsdyno_drive::Queueing;
+use fsdyno_job::Job;
+use fsdyno_results::QueueingPlan;
 
 /// In the words of the record.
 pub(super) fn for_record(queueing: Queueing) -> QueueingPlan {

@@ -1,7 +1,7 @@
 //! The plan in the words of the record: what a reader of the numbers needs of it.
 
-use job::SyncOpen;
-use results::{JobPlan, Pace, PerDirection};
+use fsdyno_job::SyncOpen;
+use fsdyno_results::{JobPlan, Pace, PerDirection};
 
 use super::WorkerPlan;
 use super::queueing::for_record;
@@ -24,7 +24,7 @@ impl WorkerPlan {
         let named = self.files.iter().filter(|_| has_files);
         JobPlan {
             stage: self.stage,
-            files: named.clone().take(FILES_KEPT).map(|file| job::bytes::shown(&file.path)).collect(),
+            files: named.clone().take(FILES_KEPT).map(|file| fsdyno_job::bytes::shown(&file.path)).collect(),
             file_count: named.count() as u64,
             parts: self.parts.clone(),
             offset_bytes: self.files.first().map_or(0, |file| file.start),

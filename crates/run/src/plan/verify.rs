@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use job::{Job, VerifyBacklog};
-use os::errno::EINVAL;
-use results::{Note, Severity};
-use workload::Workload;
+use fsdyno_job::{Job, VerifyBacklog};
+use fsdyno_os::errno::EINVAL;
+use fsdyno_results::{Note, Severity};
+use fsdyno_workload::Workload;
 
 use super::{Refusal, WorkerPlan};
 

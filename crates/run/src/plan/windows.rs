@@ -1,8 +1,8 @@
 //! What jobs can ask for and Windows, or the part of it that is built, does not have. Compiled and tested everywhere.
 
-use job::{Job, Memory};
-use os::errno::EOPNOTSUPP;
-use results::{Note, Severity};
+use fsdyno_job::{Job, Memory};
+use fsdyno_os::errno::EOPNOTSUPP;
+use fsdyno_results::{Note, Severity};
 
 use super::Refusal;
 

@@ -3,11 +3,11 @@
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 
-use job::{Job, MergedTrace};
-use os::errno::reason;
-use os::files::RecordedInput;
-use os::written::path;
-use workload::Part;
+use fsdyno_job::{Job, MergedTrace};
+use fsdyno_os::errno::reason;
+use fsdyno_os::files::RecordedInput;
+use fsdyno_os::written::path;
+use fsdyno_workload::Part;
 
 use super::{Stored, failed};
 use crate::open_log::open_one;
@@ -40,11 +40,11 @@ pub(super) fn merged(job: &Job, merge: &MergedTrace) -> Result<(), String> {
     }
     let out = open_one(&path(&merge.file), true)?;
     let mut out = BufWriter::new(out);
-    let written = workload::merge(parts, &mut out).and_then(|()| Ok(out.flush()?));
+    let written = fsdyno_workload::merge(parts, &mut out).and_then(|()| Ok(out.flush()?));
     written.map_err(|error| {
         let name = match &error {
-            workload::MergeError::Trace(index, _) => names[*index].as_str(),
-            workload::MergeError::Write(_) => merge.file.as_str(),
+            fsdyno_workload::MergeError::Trace(index, _) => names[*index].as_str(),
+            fsdyno_workload::MergeError::Write(_) => merge.file.as_str(),
         };
         failed(job, name, &error, "merge traces of blktrace (blkparse -d makes one of the files of all processors)")
     })

@@ -1,12 +1,12 @@
 //! Workers and layouts that are stuck in the kernel: when they count as stuck, and the messages about them.
 
 use crate::control::Control;
-use drive::{Bounds, Published, Silence, WorkerCell, WorkerEnd, WorkerState};
-use job::PerDirection;
-use os::allocation::waits_for_memory;
-use os::errno::{ENOMEM, ETIMEDOUT, reason};
-use probe::Waiting;
-use results::{DirectionRecord, JobError, JobRecord};
+use fsdyno_drive::{Bounds, Published, Silence, WorkerCell, WorkerEnd, WorkerState};
+use fsdyno_job::PerDirection;
+use fsdyno_os::allocation::waits_for_memory;
+use fsdyno_os::errno::{ENOMEM, ETIMEDOUT, reason};
+use fsdyno_probe::Waiting;
+use fsdyno_results::{DirectionRecord, JobError, JobRecord};
 
 use super::{Found, StallDetector};
 use crate::account::blank_record;
@@ -26,7 +26,7 @@ pub(crate) struct WorkerWatch {
 
 /// The message about a layout without progress.
 pub(crate) fn sentence_of_layout(plan: &WorkerPlan, thread: u32, silent_ns: u64) -> String {
-    let waiting = probe::waiting_of(thread).ok();
+    let waiting = fsdyno_probe::waiting_of(thread).ok();
     let seconds = silent_ns / SECOND_NS;
     format!("{}: the layout has made nothing for {seconds} s; it is {}", plan.job.name, place(waiting.as_ref()))
 }
@@ -42,13 +42,13 @@ pub(crate) fn still_in(call: impl std::fmt::Display, lost_ns: u64) -> String {
 
 /// The message about a layout that was told to end and does not.
 pub(crate) fn sentence_of_layout_to_end(plan: &WorkerPlan, thread: u32, bounds: Bounds) -> String {
-    let waiting = probe::waiting_of(thread).ok();
+    let waiting = fsdyno_probe::waiting_of(thread).ok();
     format!("{}: the layout {}", plan.job.name, still_in(place(waiting.as_ref()), bounds.layout(true).lost_ns))
 }
 
 /// The end of a worker whose layout is abandoned.
 pub(crate) fn layout_abandoned(plan: &WorkerPlan, thread: u32, silent_ns: u64) -> Refused {
-    let waiting = probe::waiting_of(thread).ok();
+    let waiting = fsdyno_probe::waiting_of(thread).ok();
     let seconds = silent_ns / SECOND_NS;
     let message = format!(
         "fio: {}: the layout is stuck {}: no answer for {seconds} s (errno {ETIMEDOUT}). It is left behind, and so is \
@@ -117,7 +117,7 @@ fn in_flight_bytes(plan: &WorkerPlan) -> u64 {
 /// What the worker's thread waits for; `None`: it has no thread yet, or the kernel does not say. Which file is opened
 /// or closed the worker itself knows.
 fn waiting(plan: &WorkerPlan, cell: &WorkerCell) -> Option<Waiting> {
-    let mut waiting = probe::waiting_of(cell.thread()?).ok()?;
+    let mut waiting = fsdyno_probe::waiting_of(cell.thread()?).ok()?;
     if ["open", "close"].contains(&waiting.operation.as_str()) {
         waiting.file = plan.files.get(cell.file()).map(|file| file.path.clone());
     }
@@ -196,8 +196,8 @@ pub(crate) fn from_totals(plan: &WorkerPlan, totals: Published, ran_ms: u64) -> 
 
 #[cfg(test)]
 mod tests {
-    use drive::Bounds;
-    use job::Outcome;
+    use fsdyno_drive::Bounds;
+    use fsdyno_job::Outcome;
 
     use super::*;
 
@@ -205,10 +205,10 @@ mod tests {
 
     fn plan(words: &str) -> WorkerPlan {
         let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
-        let Outcome::Run(request) = job::parse_command_line(&words, &mut crate::MachineSources) else {
+        let Outcome::Run(request) = fsdyno_job::parse_command_line(&words, &mut crate::MachineSources) else {
             panic!("{words:?} is a job")
         };
-        crate::plan::plan(&request.jobs, &probe::HostFacts::default(), 0).workers.remove(0)
+        crate::plan::plan(&request.jobs, &fsdyno_probe::HostFacts::default(), 0).workers.remove(0)
     }
 
     /// Seconds until it is lost, in looks; `None`: not within an hour.

@@ -4,12 +4,12 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use drive::Parts;
-use os::errno::{EINVAL, reason};
-use os::files::{Reach, Readers, SMALL_FILE_BYTES_MAX, read_whole, write_whole};
-use os::written;
-use results::{Note, Severity};
-use workload::{Generator, LastWrites, SavedState, Workload};
+use fsdyno_drive::Parts;
+use fsdyno_os::errno::{EINVAL, reason};
+use fsdyno_os::files::{Reach, Readers, SMALL_FILE_BYTES_MAX, read_whole, write_whole};
+use fsdyno_os::written;
+use fsdyno_results::{Note, Severity};
+use fsdyno_workload::{Generator, LastWrites, SavedState, Workload};
 
 use crate::plan::WorkerPlan;
 use crate::worker::Refused;
@@ -57,7 +57,7 @@ pub(crate) fn save(plan: &WorkerPlan, state: &SavedState) -> Option<String> {
     Some(format!(
         "fio: open state file: {}\nfio: state file: {} (for_write=1)",
         reason(&error),
-        job::bytes::shown(&path)
+        fsdyno_job::bytes::shown(&path)
     ))
 }
 
@@ -73,12 +73,12 @@ pub(crate) fn verifiable(plan: &WorkerPlan) -> Result<Option<u64>, Refused> {
         let text = format!(
             "fio: open state file: {}\nfio: state file: {} (for_write=0)",
             reason(&error),
-            job::bytes::shown(&path)
+            fsdyno_job::bytes::shown(&path)
         );
         Refused { code: error.raw_os_error().unwrap_or(EINVAL), function: "verify_state_load", message: text }
     })?;
-    let state =
-        SavedState::of_bytes(&bytes).map_err(|error| refused(format!("{error}: {}", job::bytes::shown(&path))))?;
+    let state = SavedState::of_bytes(&bytes)
+        .map_err(|error| refused(format!("{error}: {}", fsdyno_job::bytes::shown(&path))))?;
     let number = state.verifiable(&plan.workload).map_err(|error| refused(error.to_string()))?;
     Ok(Some(number))
 }

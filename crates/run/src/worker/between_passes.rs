@@ -1,6 +1,6 @@
 //! What a worker does with its files before it goes over them again.
 
-use drive::{BetweenPasses, Failure, OpenFiles, WorkerCell, WorkerState};
+use fsdyno_drive::{BetweenPasses, Failure, OpenFiles, WorkerCell, WorkerState};
 
 use super::finish::{ends_with_sync, sync_all};
 use super::{Refused, open, pre_read, removal};

@@ -2,10 +2,10 @@
 
 use std::process::{Child, Command, Stdio};
 
-use os::clock::{Clock, RealClock};
-use os::errno::EIO;
-use os::process::{end_with_this_thread, lead_group};
-use os::written;
+use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_os::errno::EIO;
+use fsdyno_os::process::{end_with_this_thread, lead_group};
+use fsdyno_os::written;
 
 use super::Refused;
 use crate::conduct::{Event, Shared};
@@ -76,7 +76,7 @@ fn wait(child: &mut Child, plan: &WorkerPlan, shared: &Shared) -> std::io::Resul
             return Ok(Some(status));
         }
         if shared.control.stopped() || cell.stopped() {
-            os::process::end_group(child)?;
+            fsdyno_os::process::end_group(child)?;
             return Ok(None);
         }
         // However long it takes, the worker is not stuck.

@@ -1,12 +1,12 @@
 //! What follows the I/O phase of a worker: syncs, the reading back, the record.
 
-use drive::{
+use fsdyno_drive::{
     DepthSearch, Ended, Failure, Governor, LatencySeries, Loop, Lost, OpenFiles, Parts, WorkerCell, WorkerEnd,
     WorkerState,
 };
-use os::errno::{EINVAL, EIO, ETIMEDOUT};
+use fsdyno_os::errno::{EINVAL, EIO, ETIMEDOUT};
 
-use workload::Op;
+use fsdyno_workload::Op;
 
 use super::{recording, sentences};
 use crate::account::job_error;

@@ -1,7 +1,7 @@
 //! `openfiles`: the files of a worker that are not all open at a time.
 
-use drive::{Failure, OpenFiles, Opener};
-use os::files::OpenFile;
+use fsdyno_drive::{Failure, OpenFiles, Opener};
+use fsdyno_os::files::OpenFile;
 
 use super::{Refused, open};
 use crate::conduct::Shared;

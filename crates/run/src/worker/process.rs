@@ -1,8 +1,8 @@
 //! What a worker's thread is before it does anything: its processors, its priority, its memory, its user.
 
-use engine::buffers::{ArenaError, LockedMemory};
-use os::errno::{EINVAL, ENOMEM, EPERM};
-use os::thread::{self, ThreadError};
+use fsdyno_engine::buffers::{ArenaError, LockedMemory};
+use fsdyno_os::errno::{EINVAL, ENOMEM, EPERM};
+use fsdyno_os::thread::{self, ThreadError};
 
 use super::Refused;
 use crate::plan::WorkerPlan;
@@ -11,7 +11,7 @@ use crate::plan::WorkerPlan;
 pub(super) fn apply(plan: &WorkerPlan) -> Result<LockedMemory, Refused> {
     let process = &plan.job.process;
     let start_clock = plan.job.reporting.start_clock;
-    if drive::epoch_ms(start_clock).is_none() {
+    if fsdyno_drive::epoch_ms(start_clock).is_none() {
         let text = "this system cannot read such a clock. Next step: use 0, the wall clock, or 1, the monotonic clock";
         let message = format!("fio: {}: job_start_clock_id={start_clock}: {text}", plan.job.name);
         return Err(Refused { code: EINVAL, function: "clock_gettime", message });

@@ -6,8 +6,8 @@ use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use drive::Recording;
-use os::errno::EIO;
+use fsdyno_drive::Recording;
+use fsdyno_os::errno::EIO;
 
 use super::Refused;
 use crate::conduct::Shared;
@@ -23,7 +23,8 @@ pub(super) fn open(plan: &WorkerPlan, shared: &Shared) -> Result<Option<File>, R
     let refused = |message| Refused { code: EIO, function: "write_iolog", message };
     let log = open_one(&path, false).map_err(refused)?;
     let file = if is_shared(plan, &shared.plan) {
-        os::files::nameless().map_err(|error| refused(format!("fio: {}: write_iolog: {error}", plan.job.name)))?
+        fsdyno_os::files::nameless()
+            .map_err(|error| refused(format!("fio: {}: write_iolog: {error}", plan.job.name)))?
     } else {
         log
     };
@@ -32,7 +33,8 @@ pub(super) fn open(plan: &WorkerPlan, shared: &Shared) -> Result<Option<File>, R
 
 /// Begins the recording of a worker whose files are open.
 pub(super) fn begin(plan: &WorkerPlan, file: File, now_ns: u64) -> Recording {
-    let names = plan.files.iter().map(|file| job::bytes::bytes(&job::bytes::shown(&file.path)).into_owned());
+    let names =
+        plan.files.iter().map(|file| fsdyno_job::bytes::bytes(&fsdyno_job::bytes::shown(&file.path)).into_owned());
     let mut recording = Recording::begin(file, names, now_ns);
     recording.note_files("open", now_ns);
     recording
@@ -53,8 +55,9 @@ pub(super) fn end(
     recording.note_files("close", now_ns);
     let written = recording.finish();
     let stored = if is_shared(plan, whole) { written.and_then(|part| append(part, &path)) } else { written.map(drop) };
-    stored
-        .map_err(|error| format!("fio: {}: {}: {error}: the log is not whole", plan.job.name, job::bytes::shown(&path)))
+    stored.map_err(|error| {
+        format!("fio: {}: {}: {error}: the log is not whole", plan.job.name, fsdyno_job::bytes::shown(&path))
+    })
 }
 
 fn append(mut part: File, path: &Path) -> io::Result<()> {
@@ -66,7 +69,7 @@ fn append(mut part: File, path: &Path) -> io::Result<()> {
 
 fn path(plan: &WorkerPlan) -> Option<PathBuf> {
     let name = plan.job.traces.record.clone()?;
-    Some(os::written::path(&plan.job.name_on_node(name)))
+    Some(fsdyno_os::written::path(&plan.job.name_on_node(name)))
 }
 
 fn is_shared(plan: &WorkerPlan, whole: &Plan) -> bool {

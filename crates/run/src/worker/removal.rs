@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use os::files::{FileCause, FileError, FileKind};
+use fsdyno_os::files::{FileCause, FileError, FileKind};
 
 use crate::plan::WorkerPlan;
 

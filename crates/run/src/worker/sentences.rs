@@ -1,15 +1,15 @@
 //! Messages about a worker's end, in fio's words where fio has any.
 
-use drive::{Failure, Lost, Survival};
-use os::errno::ETIMEDOUT;
-use results::{LostRequest, LostRequests};
-use workload::Op;
+use fsdyno_drive::{Failure, Lost, Survival};
+use fsdyno_os::errno::ETIMEDOUT;
+use fsdyno_results::{LostRequest, LostRequests};
+use fsdyno_workload::Op;
 
 use crate::account::job_error;
 use crate::plan::WorkerPlan;
 
 fn file_of(plan: &WorkerPlan, op: &Op) -> String {
-    plan.files.get(op.file as usize).map_or("-".into(), |file| job::bytes::shown(&file.path))
+    plan.files.get(op.file as usize).map_or("-".into(), |file| fsdyno_job::bytes::shown(&file.path))
 }
 
 /// fio's sentence about a failed request.

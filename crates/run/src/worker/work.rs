@@ -1,6 +1,6 @@
 //! Engines that do no I/O: what they are given, and what is said of them when they begin.
 
-use job::{EngineName, EngineOptions};
+use fsdyno_job::{EngineName, EngineOptions};
 
 use crate::conduct::{Event, Shared};
 use crate::plan::WorkerPlan;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use job::{Job, Machine, Outcome, Request, Settings, Sources};
-use results::RunRecord;
-use run::{Conditions, Control, Line, Observer, StopRule};
+use fsdyno_job::{Job, Machine, Outcome, Request, Settings, Sources};
+use fsdyno_results::RunRecord;
+use fsdyno_run::{Conditions, Control, Line, Observer, StopRule};
 
 /// No job files, no variables.
 struct Nothing;
@@ -27,7 +27,7 @@ impl Sources for Nothing {
 #[track_caller]
 pub(crate) fn jobs(words: &str) -> Vec<Job> {
     let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
-    match job::parse_command_line(&words, &mut Nothing) {
+    match fsdyno_job::parse_command_line(&words, &mut Nothing) {
         Outcome::Run(request) => request.jobs,
         other => panic!("{words:?}: {other:?}"),
     }

@@ -3,7 +3,7 @@
 use crate::world::{World, plan};
 
 /// Name, group and stage of each worker.
-fn order(plan: &run::plan::Plan) -> Vec<(&str, u32, u32)> {
+fn order(plan: &fsdyno_run::plan::Plan) -> Vec<(&str, u32, u32)> {
     plan.workers.iter().map(|worker| (worker.job.name.as_str(), worker.group, worker.stage)).collect()
 }
 

@@ -1,6 +1,6 @@
 //! What is made before the run, and how.
 
-use run::plan::LayoutMethod::{self, Fill, Reserve};
+use fsdyno_run::plan::LayoutMethod::{self, Fill, Reserve};
 
 use crate::world::{World, layouts, plan};
 
@@ -57,7 +57,7 @@ fn what_is_made_for_whom() {
 
 #[test]
 fn a_job_that_cannot_run_makes_nothing_and_serves_nobody() {
-    let mut world = World::new().other("d", probe::FileKind::Directory);
+    let mut world = World::new().other("d", fsdyno_probe::FileKind::Directory);
     let plan = world.plan("--name=a --filename=f:d --size=64k --name=b --filename=f --size=64k");
     assert!(plan.workers[0].refused.is_some());
     assert_eq!(layouts(&plan), [(1, "f".to_owned(), 65_536, Fill)]);

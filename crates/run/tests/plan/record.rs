@@ -1,6 +1,6 @@
 //! The plan as the record keeps it.
 
-use results::JobPlan;
+use fsdyno_results::JobPlan;
 
 use crate::world::{World, plan};
 

@@ -1,6 +1,6 @@
 //! What cannot work is said before the first byte, by job or for all jobs, in fio's words where fio has any.
 
-use probe::FileKind;
+use fsdyno_probe::FileKind;
 
 use crate::world::{World, plan, refusal};
 
@@ -148,7 +148,7 @@ fn a_mounted_device_is_written_only_when_allowed() {
     let plan = world.plan("--name=a --rw=randrw --filename=/dev/x");
     assert!(refusal(&plan).starts_with("fio: /dev/x is mounted at /home; refusing to write"), "{}", refusal(&plan));
     assert_eq!(plan.workers[0].refused.as_ref().unwrap().code, 16);
-    let may_run = |plan: run::plan::Plan| plan.workers[0].refused.is_none();
+    let may_run = |plan: fsdyno_run::plan::Plan| plan.workers[0].refused.is_none();
     assert!(may_run(world.plan("--name=a --rw=randread --filename=/dev/x")), "reading harms nobody");
     assert!(may_run(world.plan("--name=a --rw=randrw --filename=/dev/x --allow_mounted_write=1")));
     assert!(may_run(world.plan("--name=a --rw=randrw --filename=/dev/x --ioengine=null --size=4k")));
@@ -174,7 +174,7 @@ fn a_device_in_use_is_not_trimmed_either() {
 #[test]
 fn what_a_reader_changes_is_defended_too() {
     let mut world = World::new().signed_device("/dev/x", 1 << 20, "an xfs filesystem").file("f", 1 << 20);
-    let may_run = |plan: run::plan::Plan| plan.workers[0].refused.is_none();
+    let may_run = |plan: fsdyno_run::plan::Plan| plan.workers[0].refused.is_none();
     for words in ["--filename=/dev/x --ioengine=falloc", "--filename=f --mem=mmapshared:/dev/x"] {
         let refused = world.plan(&format!("--name=a --rw=read {words}"));
         assert!(
@@ -193,7 +193,7 @@ fn what_a_reader_changes_is_defended_too() {
 #[test]
 fn only_what_is_changed_is_asked_for() {
     let mut world = World::new();
-    let mut changed = |words: &str| run::plan::changed_paths(&world.jobs(words));
+    let mut changed = |words: &str| fsdyno_run::plan::changed_paths(&world.jobs(words));
     assert!(changed("--name=a --rw=randread --filename=/dev/x").is_empty());
     assert!(changed("--name=a --rw=write --filename=/dev/x --allow_mounted_write=1").is_empty());
     let both = "--name=a --rw=trim --filename=/dev/x --name=b --rw=randrw --filename=/dev/y:/dev/x --numjobs=2";
@@ -214,7 +214,7 @@ fn only_a_block_device_is_trimmed() {
             assert!(plan.layouts.is_empty());
         }
     }
-    let may_run = |plan: run::plan::Plan| plan.workers[0].refused.is_none();
+    let may_run = |plan: fsdyno_run::plan::Plan| plan.workers[0].refused.is_none();
     assert!(may_run(world.plan("--name=a --filename=f --size=64k --rw=trim --ioengine=null")));
     assert!(may_run(world.plan(&format!("--name=a --filename=/dev/x --size=64k {verified}"))));
 }

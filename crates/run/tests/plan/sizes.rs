@@ -115,6 +115,6 @@ fn the_paths_to_look_at_are_those_of_all_clones_once() {
     let jobs = World::new().jobs(
         "--name=a --size=8k --directory=d --filename=f:g --numjobs=2 --name=b --ioengine=null --size=8k --filename=h",
     );
-    let paths: Vec<String> = run::plan::paths(&jobs).iter().map(|path| path.display().to_string()).collect();
+    let paths: Vec<String> = fsdyno_run::plan::paths(&jobs).iter().map(|path| path.display().to_string()).collect();
     assert_eq!(paths, ["d", "d/f", "d/g"]);
 }

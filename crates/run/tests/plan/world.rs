@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use job::{Job, Machine, Outcome, Sources};
-use probe::{DeviceUse, FileKind, HostFacts, PathFacts};
-use run::plan::{LayoutMethod, Plan};
+use fsdyno_job::{Job, Machine, Outcome, Sources};
+use fsdyno_probe::{DeviceUse, FileKind, HostFacts, PathFacts};
+use fsdyno_run::plan::{LayoutMethod, Plan};
 
 /// What stands where. Paths that nothing is said about are missing files.
 #[derive(Default)]
@@ -80,7 +80,7 @@ impl World {
     #[track_caller]
     pub(crate) fn jobs(&mut self, words: &str) -> Vec<Job> {
         let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
-        match job::parse_command_line(&words, &mut self.job_files) {
+        match fsdyno_job::parse_command_line(&words, &mut self.job_files) {
             Outcome::Run(request) => request.jobs,
             other => panic!("{words:?}: {other:?}"),
         }
@@ -90,7 +90,7 @@ impl World {
     #[track_caller]
     pub(crate) fn plan(&mut self, words: &str) -> Plan {
         let jobs = self.jobs(words);
-        run::plan::plan(&jobs, &self.facts, 1)
+        fsdyno_run::plan::plan(&jobs, &self.facts, 1)
     }
 }
 

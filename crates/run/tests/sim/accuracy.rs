@@ -1,7 +1,7 @@
 //! What is recorded against every single value: figures exactly, percentiles to within a bucket.
 
-use job::{SimFault, SimFaultKind};
-use results::{Latency, Moments, bucket_of, bucket_value};
+use fsdyno_job::{SimFault, SimFaultKind};
+use fsdyno_results::{Latency, Moments, bucket_of, bucket_value};
 
 use crate::ran::{conduct, jobs, times};
 
@@ -22,7 +22,7 @@ fn service_times() -> Vec<u64> {
 }
 
 /// The latencies that a job on a device with these service times records.
-fn record(words: &str, service_ns: &[u64]) -> results::DirectionRecord {
+fn record(words: &str, service_ns: &[u64]) -> fsdyno_results::DirectionRecord {
     let mut jobs = jobs(&format!("--sim_service=0 --io_size={}k {words}", IOS * 4));
     jobs[0].submission.engine_options.sim.faults = (1..)
         .zip(service_ns)
@@ -50,7 +50,7 @@ fn assert_accurate(recorded: &Latency, mut exact: Vec<u64>) {
         let shown = recorded.percentile(percent).expect("a distribution is kept");
         assert!(bucket_of(shown).abs_diff(bucket_of(truth)) <= 1, "p{percent}: {shown} is not {truth}");
         // The last bucket has no upper end.
-        let close = shown.abs_diff(truth) <= truth / 128 + 1 || bucket_of(truth) == results::BUCKETS - 1;
+        let close = shown.abs_diff(truth) <= truth / 128 + 1 || bucket_of(truth) == fsdyno_results::BUCKETS - 1;
         // A rank on the border of two values may fall to either.
         let neighbour = exact[rank.min(exact.len() - 1)];
         assert!(close || bucket_of(neighbour) == bucket_of(shown), "p{percent}: {shown} is not {truth}");

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use job::Direction;
-use results::JobRecord;
+use fsdyno_job::Direction;
+use fsdyno_results::JobRecord;
 
 use crate::ran::{Ran, conduct, jobs, simulate};
 
@@ -86,7 +86,7 @@ fn nothing_is_missing_whatever_ends_the_job() {
 fn nothing_is_missing_when_the_job_is_stopped() {
     for signal in [2, 15] {
         assert_ends_whole("--size=100g --iodepth=8", |words| {
-            let stop = |view: &run::View<'_>, control: &run::Control, _: &[results::RunRecord]| {
+            let stop = |view: &fsdyno_run::View<'_>, control: &fsdyno_run::Control, _: &[fsdyno_results::RunRecord]| {
                 if view.cells[0].published().ios.read > 0 {
                     control.stop_by_signal(signal);
                 }

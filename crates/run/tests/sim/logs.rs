@@ -160,7 +160,7 @@ fn histograms_are_of_their_window_alone() {
     let heads: Vec<_> = log.iter().map(|(head, _)| *head).collect();
     let windows = [500, 1000, 1500, 2000].map(|at_ms| [at_ms, 0, 4096]);
     assert_eq!(heads, windows, "what is drained after the runtime is in the last line");
-    let bucket = |ns| results::bucket_of(ns);
+    let bucket = |ns| fsdyno_results::bucket_of(ns);
     // The first eight take 100, 200 ... 800 us, all others 800. The request that ends with the first window is counted in
     // the second.
     let first = &log[0].1;
@@ -187,7 +187,7 @@ fn a_histogram_sums_up_neighbours_and_has_a_line_for_each_direction() {
         for (direction, (head, counts)) in (0..).zip(&log) {
             assert_eq!(*head, [10, direction, 8192]);
             assert_eq!(counts.len(), 1856 >> coarseness);
-            assert_eq!(counts[results::bucket_of(1_000_000) >> coarseness], counts.iter().sum::<u64>());
+            assert_eq!(counts[fsdyno_results::bucket_of(1_000_000) >> coarseness], counts.iter().sum::<u64>());
         }
     }
 }
@@ -239,7 +239,7 @@ fn inflated(words: &str, name: &str) -> String {
     run_in(directory.path(), &words.replace("DIR", directory.path().to_str().unwrap()));
     let mut lines = Vec::new();
     let mut log = std::fs::File::open(directory.path().join(name)).unwrap();
-    run::inflate_log(&mut log, &mut lines).unwrap_or_else(|error| panic!("{name}: {error}"));
+    fsdyno_run::inflate_log(&mut log, &mut lines).unwrap_or_else(|error| panic!("{name}: {error}"));
     String::from_utf8(lines).unwrap()
 }
 
@@ -279,11 +279,11 @@ fn compressed_files_of_several_jobs_and_runs_follow_each_other() {
     (0..2).for_each(|_| run_in(directory.path(), &words));
     let mut lines = Vec::new();
     let log = std::fs::read(directory.path().join("x_lat.log.fz")).unwrap();
-    run::inflate_log(&mut log.as_slice(), &mut lines).unwrap();
+    fsdyno_run::inflate_log(&mut log.as_slice(), &mut lines).unwrap();
     assert_eq!(String::from_utf8(lines).unwrap().lines().count(), 12);
     assert_eq!(histograms(&read(directory.path(), "x_clat_hist.log")).len(), 4, "histograms are never compressed");
-    let cut = run::inflate_log(&mut &log[..log.len() - 3], &mut Vec::new());
-    assert!(matches!(cut, Err(run::InflateError::Damaged)));
+    let cut = fsdyno_run::inflate_log(&mut &log[..log.len() - 3], &mut Vec::new());
+    assert!(matches!(cut, Err(fsdyno_run::InflateError::Damaged)));
 }
 
 #[test]
@@ -304,7 +304,7 @@ fn times_count_from_the_epoch_of_any_clock() {
     let directory = tempfile::tempdir().unwrap();
     let words = THREE.replace("DIR", directory.path().to_str().unwrap());
     let unknown = jobs(&format!("{words} --log_alternate_epoch=1 --log_alternate_epoch_clock_id=77"));
-    let sentence = run::claim_logs(&run::plan::plan(&unknown, &Default::default(), 0)).unwrap_err();
+    let sentence = fsdyno_run::claim_logs(&fsdyno_run::plan::plan(&unknown, &Default::default(), 0)).unwrap_err();
     assert!(sentence.contains("log_alternate_epoch_clock_id=77") && sentence.contains("Next step"), "{sentence}");
 }
 

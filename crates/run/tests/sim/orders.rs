@@ -1,8 +1,8 @@
 //! Orders from outside: stop, signals, interim records, ends of other jobs. The device's clock is virtual, but orders
 //! arrive in real time: how far a job came is not known, that its figures agree is.
 
-use results::{JobRecord, RunRecord};
-use run::{Control, View};
+use fsdyno_results::{JobRecord, RunRecord};
+use fsdyno_run::{Control, View};
 
 use crate::ran::{Ran, conduct, jobs, simulate};
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use job::Job;
-use results::{JobRecord, Latency, RunRecord};
-use run::{Control, Observer, View};
+use fsdyno_job::Job;
+use fsdyno_results::{JobRecord, Latency, RunRecord};
+use fsdyno_run::{Control, Observer, View};
 
 use crate::conducted;
 

@@ -1,8 +1,8 @@
 //! What ends a job early, and what it searches for: steady states, a latency to keep, warm-ups by bytes, jobs that wait for
 //! others or end with them, flows.
 
-use results::{JobRecord, RunRecord};
-use run::{Control, View};
+use fsdyno_results::{JobRecord, RunRecord};
+use fsdyno_run::{Control, View};
 
 use crate::ran::{MS, S, US, assert_exact, conduct, jobs, simulate, simulate_one, times};
 

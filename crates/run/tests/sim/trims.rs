@@ -1,6 +1,6 @@
 //! Trims: the third direction, by itself, before each write, and among writes that are verified.
 
-use results::JobRecord;
+use fsdyno_results::JobRecord;
 
 use crate::ran::{US, assert_exact, conduct, jobs, simulate, simulate_one, times};
 
@@ -120,7 +120,7 @@ fn a_block_that_was_trimmed_is_written_after_a_stop() {
         let directory = tempfile::tempdir().unwrap();
         let words = format!("--rw=randtrimwrite --size=100g --numjobs=12 {words}");
         let words = words.replace("DIR", directory.path().to_str().unwrap());
-        let mut stop = |view: &run::View<'_>, control: &run::Control, _: &[results::RunRecord]| {
+        let mut stop = |view: &fsdyno_run::View<'_>, control: &fsdyno_run::Control, _: &[fsdyno_results::RunRecord]| {
             if view.cells.iter().all(|cell| cell.published().ios.write > 0) {
                 control.stop_by_signal(2);
             }

@@ -1,7 +1,7 @@
 //! What must hold of the statistics for any numbers.
 
+use fsdyno_stats::*;
 use proptest::prelude::*;
-use stats::*;
 
 fn samples(least: usize, most: usize) -> impl Strategy<Value = Vec<f64>> {
     // Whole numbers, so that there are ties and scaling is exact.

@@ -1,10 +1,10 @@
 //! The statistics against reference values: `vectors/statistics.json` says how each was made.
 
-use serde::Deserialize;
-use stats::{
+use fsdyno_stats::{
     Histogram, RankTest, coefficient_of_variation, drift, hodges_lehmann_shift, mann_whitney, mean, median,
     median_absolute_deviation, median_interval, percentile_interval, probability_of_superiority,
 };
+use serde::Deserialize;
 
 #[derive(Deserialize)]
 struct Vectors {
@@ -135,7 +135,7 @@ fn percentile_intervals() {
         let relative = outside(found.confidence) / outside(coverage) - 1.0;
         assert!(relative.abs() < 1e-4, "p{percent} of {count}: {found:?}, the reference covers {coverage}");
         if one_each {
-            let bucket = |value: f64| stats::bucket_of(value as u64) + 1;
+            let bucket = |value: f64| fsdyno_stats::bucket_of(value as u64) + 1;
             assert_eq!((bucket(found.low), bucket(found.high)), (low_rank, high_rank), "p{percent} of {count}");
         }
     }

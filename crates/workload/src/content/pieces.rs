@@ -85,7 +85,7 @@ pub(super) struct Pieces {
 
 impl Pieces {
     /// Of this content; `None` if nothing of it compresses or repeats.
-    pub(super) fn new(content: &job::Content, seed: u64) -> Option<Pieces> {
+    pub(super) fn new(content: &fsdyno_job::Content, seed: u64) -> Option<Pieces> {
         if content.zero || content.compress.is_none() && (content.dedupe.is_none() || content.pattern.is_some()) {
             return None;
         }
@@ -190,9 +190,9 @@ mod tests {
     use super::*;
 
     fn pieces(compress: Option<(u32, u32)>, percent: u32, pattern: Option<&[u8]>) -> Pieces {
-        let dedupe = (percent > 0).then_some(job::Dedupe { percent, working_set_percent: None, global: false });
+        let dedupe = (percent > 0).then_some(fsdyno_job::Dedupe { percent, working_set_percent: None, global: false });
         let pattern = pattern.map(<[u8]>::to_vec);
-        Pieces::new(&job::Content { compress, dedupe, pattern, ..job::Content::default() }, 7).unwrap()
+        Pieces::new(&fsdyno_job::Content { compress, dedupe, pattern, ..fsdyno_job::Content::default() }, 7).unwrap()
     }
 
     fn blocks(pieces: &mut Pieces, count: usize, length: usize) -> Vec<Vec<u8>> {

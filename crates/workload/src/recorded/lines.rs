@@ -94,7 +94,7 @@ fn leading(text: &[u8]) -> Option<(u64, &[u8])> {
 }
 
 fn shown(text: &[u8]) -> String {
-    job::bytes::text(text).chars().take(80).collect()
+    fsdyno_job::bytes::text(text).chars().take(80).collect()
 }
 
 /// A decimal number, and nothing else.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::Read;
 
-use job::ReplayOptions;
+use fsdyno_job::ReplayOptions;
 
 use super::blocks::{self, BlockRecord};
 use super::chunk::Chunk;
@@ -287,7 +287,7 @@ impl Files {
     fn known(&self, name: &[u8]) -> Result<(), String> {
         match self.numbers.contains_key(name) {
             true => Ok(()),
-            false => Err(format!("{} has not been added before", job::bytes::text(name))),
+            false => Err(format!("{} has not been added before", fsdyno_job::bytes::text(name))),
         }
     }
 
@@ -315,7 +315,7 @@ impl Files {
         let next = self.with_io.len() as u32;
         let number = self.numbers.get_mut(name).map_or(next, |number| *number.get_or_insert(next));
         if number == next {
-            self.with_io.push(redirect.map_or_else(|| name.into(), |target| job::bytes::bytes(target).into()));
+            self.with_io.push(redirect.map_or_else(|| name.into(), |target| fsdyno_job::bytes::bytes(target).into()));
         }
         self.last = number;
         Ok(number)

@@ -1,14 +1,14 @@
 //! The checksums of `verify=`, as fio 3.33 puts them on disk.
 
 use crc::{CRC_7_MMC, CRC_16_ARC, CRC_32_CKSUM, CRC_32_ISCSI, CRC_64_REDIS, Crc, Table};
-use job::VerifyKind;
+use fsdyno_job::VerifyKind;
 use sha2::Digest as _;
 
 static CRC7: Crc<u8> = Crc::<u8>::new(&CRC_7_MMC);
 static CRC16: Crc<u16> = Crc::<u16>::new(&CRC_16_ARC);
 static CRC32: Crc<u32> = Crc::<u32>::new(&CRC_32_CKSUM);
 static CRC64: Crc<u64> = Crc::<u64>::new(&CRC_64_REDIS);
-/// Where the processor has no instruction for it (`engine::checksum`).
+/// Where the processor has no instruction for it (`fsdyno_engine::checksum`).
 static CRC32C: Crc<u32, Crc32cTable> = Crc::<u32, Crc32cTable>::new(&CRC_32_ISCSI);
 
 /// Sixteen bytes at a time, except where it is hardly ever used: all of these processors have had the instruction for long.

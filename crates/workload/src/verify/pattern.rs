@@ -1,6 +1,6 @@
 //! `verify_pattern`: bytes that repeat, and the offset among them.
 
-use job::BytePattern;
+use fsdyno_job::BytePattern;
 
 /// The pattern of a job and how it repeats.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     fn filled(text: &str, interval: u32, length: usize, offset: u64) -> String {
-        let pattern = job::value::verify_pattern(text).unwrap();
+        let pattern = fsdyno_job::value::verify_pattern(text).unwrap();
         let mut buffer = vec![0; length];
         Repeated::new(pattern, interval).fill(&mut buffer, offset);
         buffer.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn the_first_difference_is_found() {
-        let mut pattern = Repeated::new(job::value::verify_pattern("0xab%o").unwrap(), 0);
+        let mut pattern = Repeated::new(fsdyno_job::value::verify_pattern("0xab%o").unwrap(), 0);
         let mut block = vec![0; 100];
         pattern.fill(&mut block, 300);
         assert_eq!(pattern.difference(&block, 300, |_| true), None);

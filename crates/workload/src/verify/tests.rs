@@ -22,7 +22,7 @@ const KINDS: [VerifyKind; 15] = [
 ];
 
 fn verify(kind: VerifyKind) -> Verify {
-    Verify { kind, ..job::draft::Draft::default().written.verify }
+    Verify { kind, ..fsdyno_job::draft::Draft::default().written.verify }
 }
 
 fn seal(verify: &Verify) -> Seal {
@@ -127,8 +127,10 @@ fn headers_come_each_interval_and_move_to_their_offset() {
 
 #[test]
 fn a_pattern_is_compared_from_the_first_byte_to_the_last() {
-    let mut seal =
-        seal(&Verify { pattern: Some(job::value::buffer_pattern("\"abc\"").unwrap()), ..verify(VerifyKind::Pattern) });
+    let mut seal = seal(&Verify {
+        pattern: Some(fsdyno_job::value::buffer_pattern("\"abc\"").unwrap()),
+        ..verify(VerifyKind::Pattern)
+    });
     let mut block: Vec<u8> = b"abc".iter().copied().cycle().take(4096).collect();
     let before = block.clone();
     seal.seal(&mut block, 8192, 0);
@@ -144,7 +146,7 @@ fn a_pattern_is_compared_from_the_first_byte_to_the_last() {
 
 #[test]
 fn headers_of_a_pattern_leave_it_in_its_place() {
-    let pattern = Some(job::value::verify_pattern("0x01020304%o").unwrap());
+    let pattern = Some(fsdyno_job::value::verify_pattern("0x01020304%o").unwrap());
     let asked = Verify { interval: Some(1024), header_offset: 100, pattern, ..verify(VerifyKind::PatternHeader) };
     let mut seal = seal(&asked);
     let mut block = vec![0; 4096];
@@ -166,7 +168,7 @@ fn headers_of_a_pattern_leave_it_in_its_place() {
 /// What a block should have held is made again from its header, or from the pattern.
 #[test]
 fn the_expected_block_is_made_again() {
-    let pattern = || Some(job::value::verify_pattern("\"abc\"%o").unwrap());
+    let pattern = || Some(fsdyno_job::value::verify_pattern("\"abc\"%o").unwrap());
     let request = Op { offset: 8192, length: 4096, file: 0, kind: OpKind::Read };
     let places = Verify { interval: Some(1024), header_offset: 100, ..verify(VerifyKind::Md5) };
     let asked = [
@@ -207,7 +209,7 @@ fn blocks_of_fio_3_42_are_checked() {
         let block: Vec<u8> =
             digits.chunks(2).map(|pair| u8::from_str_radix(&String::from_iter(pair), 16).unwrap()).collect();
         assert_eq!(block.len(), 128);
-        let of_offset = Some(job::value::verify_pattern("%o").unwrap());
+        let of_offset = Some(fsdyno_job::value::verify_pattern("%o").unwrap());
         let mut seal = seal(&Verify { pattern: of_offset, ..verify(kind) });
         assert_eq!(seal.check(&mut block.clone(), 128, Expected::Anybody), Ok(()), "{kind:?}");
         for at in 0..128 {

@@ -4,12 +4,12 @@ mod pacing;
 
 use std::collections::HashMap;
 
-use job::{
+use fsdyno_job::{
     Access, BlockSize, Direction, Distribution, Durability, FileService, Pacing, Pattern, PerDirection,
     RandomGenerator, Seed, StridedZones, TrimBacklog,
 };
+use fsdyno_workload::{Block, FileRange, Generator, Op, OpKind, Refill, TRIMMED, Workload, WorkloadError};
 use proptest::prelude::*;
-use workload::{Block, FileRange, Generator, Op, OpKind, Refill, TRIMMED, Workload, WorkloadError};
 
 fn access(random: bool, reads: bool, writes: bool) -> Access {
     Access { random, reads, writes, trims: false }
@@ -18,7 +18,7 @@ fn access(random: bool, reads: bool, writes: bool) -> Access {
 /// One file of `length` bytes from `start` on, 4 KiB reads in random order.
 fn workload(start: u64, length: u64) -> Workload {
     Workload {
-        pattern: Pattern { access: access(true, true, false), ..job::draft::Draft::default().job.pattern },
+        pattern: Pattern { access: access(true, true, false), ..fsdyno_job::draft::Draft::default().job.pattern },
         service: FileService::RoundRobin { per_file: 1 },
         open_files: None,
         files: vec![FileRange { start, length, name: "file".into() }],
@@ -521,7 +521,7 @@ fn a_replay_reads_of_each_place_the_newest_write() {
         |w| w.pattern.random_map = false,
         |w| (w.loops, w.pattern.random_map) = (2, false),
         |w| w.pattern.random_percent = PerDirection::all(50),
-        |w| w.pattern.distribution = job::Distribution::Zipf(1.2, None),
+        |w| w.pattern.distribution = fsdyno_job::Distribution::Zipf(1.2, None),
         |w| (w.bytes, w.starts_over) = (5 << 20, true),
         |w| w.pattern.modifier = Some(3),
         |w| (w.pattern.access, w.pattern.modifier) = (access(false, false, true), Some(-12_288)),

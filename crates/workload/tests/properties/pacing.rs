@@ -1,7 +1,7 @@
 //! When requests are intended to start.
 
-use job::{BlockSize, PerDirection};
-use workload::{Block, Generator, OpKind, Refill, Workload};
+use fsdyno_job::{BlockSize, PerDirection};
+use fsdyno_workload::{Block, Generator, OpKind, Refill, Workload};
 
 use crate::{access, workload};
 

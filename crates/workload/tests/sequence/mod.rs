@@ -1,7 +1,7 @@
 //! Workloads from fio's options, and sequences of requests as text.
 
-use job::{Amount, Machine, Outcome, Seed, Sources};
-use workload::{Block, FileRange, Generator, OpKind, Refill, Workload};
+use fsdyno_job::{Amount, Machine, Outcome, Seed, Sources};
+use fsdyno_workload::{Block, FileRange, Generator, OpKind, Refill, Workload};
 
 /// A machine without job files.
 struct Bare;
@@ -28,11 +28,11 @@ pub(crate) fn workload(line: &str) -> Workload {
     let second = line.contains(SECOND_THREAD);
     let words = line.split_whitespace().filter(|word| *word != SECOND_THREAD);
     let words = ["--name=a", "--ioengine=null"].into_iter().chain(words).map(str::to_owned);
-    let outcome = job::parse_command_line(&words.collect::<Vec<_>>(), &mut Bare);
+    let outcome = fsdyno_job::parse_command_line(&words.collect::<Vec<_>>(), &mut Bare);
     let Outcome::Run(mut request) = outcome else { panic!("{line}: {outcome:?}") };
     let job = request.jobs.remove(0);
     let seed = match job.pattern.seed {
-        Seed::Repeated => job::DEFAULT_SEED,
+        Seed::Repeated => fsdyno_job::DEFAULT_SEED,
         Seed::Fixed(seed) => seed,
         Seed::System => panic!("{line}: no seed"),
     };

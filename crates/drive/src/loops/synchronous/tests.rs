@@ -4,12 +4,12 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use engine::{Completion, Engine, Queued, SelfContained, Slot, Slots};
-use job::{Access, Direction, Durability, FileService, Pacing, Pattern, PerDirection, Seed};
-use os::clock::Clock;
-use os::files::OpenFile;
-use results::{JobRecord, JobSetup, Moments};
-use workload::{BLOCK_OPS, Content, FileRange, Generator, Op, Workload};
+use fsdyno_engine::{Completion, Engine, Queued, SelfContained, Slot, Slots};
+use fsdyno_job::{Access, Direction, Durability, FileService, Pacing, Pattern, PerDirection, Seed};
+use fsdyno_os::clock::Clock;
+use fsdyno_os::files::OpenFile;
+use fsdyno_results::{JobRecord, JobSetup, Moments};
+use fsdyno_workload::{BLOCK_OPS, Content, FileRange, Generator, Op, Workload};
 
 use crate::control::{Orders, WorkerCell};
 use crate::job_clock::JobClock;
@@ -87,7 +87,7 @@ struct Reads;
 impl Account for Reads {
     fn begin_measuring(&mut self) {}
 
-    fn job_record(&self, recorder: &Recorder, _: u64, _: results::SurvivedErrors) -> Box<JobRecord> {
+    fn job_record(&self, recorder: &Recorder, _: u64, _: fsdyno_results::SurvivedErrors) -> Box<JobRecord> {
         let mut record = JobRecord::new("a", 1, JobSetup::default());
         record.directions.read.ios = recorder.completed(Direction::Read);
         Box::new(record)
@@ -99,7 +99,7 @@ fn workload(writes: bool) -> Workload {
         pattern: Pattern {
             access: Access { reads: !writes, writes, ..Access::READ },
             seed: Seed::Fixed(1),
-            ..job::draft::Draft::default().job.pattern
+            ..fsdyno_job::draft::Draft::default().job.pattern
         },
         service: FileService::RoundRobin { per_file: 1 },
         open_files: None,
@@ -131,7 +131,7 @@ fn driven(writes: bool, short: Option<u64>) -> (Moments, u64) {
 fn driven_after(ramp_ns: u64, writes: bool, short: Option<u64>, control: &Orders, cell: &WorkerCell) -> (Moments, u64) {
     let clock = Costly::default();
     let directions = PerDirection { read: !writes, write: writes, trim: false };
-    let job = job::draft::Draft::default().job;
+    let job = fsdyno_job::draft::Draft::default().job;
     let parts = Parts {
         files: OpenFiles::all(&[]),
         used: &[],

@@ -7,14 +7,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use fsdyno_job::EngineName;
 use io_uring::{IoUring, opcode, types};
-use job::EngineName;
 use rustix::io::Errno;
 
 use super::abi::{COMMAND_DATA_SYNC, COMMAND_READ, COMMAND_SYNC, COMMAND_WRITE, Context, Event, Iocb};
 use crate::linux::positioned::{self, Flagged};
 use crate::setup::{EngineSetup, EngineSetupError};
-use os::linux::files;
+use fsdyno_os::linux::files;
 
 /// A thread makes calls and nothing else.
 const STACK_BYTES: usize = 64 * 1024;
@@ -84,7 +84,7 @@ impl Threads {
             };
             let mut caller = Caller::new(setup).map_err(refused)?;
             let desk = Arc::clone(&started.desk);
-            let thread = os::thread::begin("offload", STACK_BYTES, move || {
+            let thread = fsdyno_os::thread::begin("offload", STACK_BYTES, move || {
                 while let Some(request) = desk.next() {
                     let result = caller.perform(&request);
                     desk.answer(Event::of(&request, result));

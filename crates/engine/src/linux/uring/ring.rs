@@ -1,7 +1,7 @@
 //! Making the ring: the newest set of features that this kernel accepts, or the reason why there is none.
 
+use fsdyno_job::{EngineName, EngineOptions};
 use io_uring::{IoUring, opcode};
-use job::{EngineName, EngineOptions};
 
 use crate::setup::EngineSetupError;
 

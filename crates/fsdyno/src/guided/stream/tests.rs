@@ -1,8 +1,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use guide::watch::IntervalLatency;
-use results::{DirectionRecord, JobRecord, JobSetup, PerDirection, RunRecord};
+use fsdyno_guide::watch::IntervalLatency;
+use fsdyno_results::{DirectionRecord, JobRecord, JobSetup, PerDirection, RunRecord};
 
 use super::*;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use results::Question;
-use results::evidence::Seen;
+use fsdyno_results::Question;
+use fsdyno_results::evidence::Seen;
 
 use super::super::lines::{TESTS, Timing};
 use super::*;
@@ -22,7 +22,7 @@ fn simulated() -> Study {
 fn simulated_runs(services: &[&str]) -> Study {
     let place = Place { name: "/data".into(), path: "/".into() };
     let mut unwatched = Unwatched;
-    let control = Arc::new(run::Control::default());
+    let control = Arc::new(fsdyno_run::Control::default());
     let caller = Caller { version: "test", command: Vec::new(), control, watcher: &mut unwatched };
     let mut study_run = StudyRun::begin(Question::Measure, &[place], caller);
     let folder = tempfile::tempdir().unwrap();
@@ -99,7 +99,7 @@ fn of_how_it_was_done() {
 }
 
 fn drawn(draw: &mut Draw) -> Study {
-    let mut study = Study::of_run(results::RunRecord::new("test", 0));
+    let mut study = Study::of_run(fsdyno_results::RunRecord::new("test", 0));
     study.question = Question::Measure;
     study.rows.clear();
     let rounds = draw.one_of(&[1, 2, 3, 5]);
@@ -123,8 +123,8 @@ fn by_hand(study: &Study, pattern: &str) -> Option<[f64; 4]> {
     let jobs = study.rows.iter().filter(|row| row.pattern == pattern && row.trust() < Trust::Invalid);
     let jobs = jobs.filter_map(|row| row.run.as_ref()?.jobs.first()).filter(|job| job.error.is_none());
     let directions: Vec<_> = jobs.map(|job| &job.directions.read).filter(|read| read.ios > 0).collect();
-    let median = |of: &dyn Fn(&results::DirectionRecord) -> f64| {
-        stats::median(&directions.iter().map(|read| of(read)).collect::<Vec<_>>())
+    let median = |of: &dyn Fn(&fsdyno_results::DirectionRecord) -> f64| {
+        fsdyno_stats::median(&directions.iter().map(|read| of(read)).collect::<Vec<_>>())
     };
     let (sum_ns, count) = directions.iter().fold((0.0, 0.0), |(sum, count), read| {
         (sum + read.lat.moments.sum as f64, count + read.lat.moments.count as f64)

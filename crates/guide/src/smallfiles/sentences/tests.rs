@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use results::evidence::{Storage, StorageClass};
-use results::{Histogram, Latency, Moments, PhaseRecord, Question, Target, Trust};
+use fsdyno_results::evidence::{Storage, StorageClass};
+use fsdyno_results::{Histogram, Latency, Moments, PhaseRecord, Question, Target, Trust};
 use testkit::draw::{Does, Draw, Test as Drawn, cases, number_after, numbers, printed, time_after};
 
 use super::super::rule;
@@ -14,9 +14,9 @@ use crate::watch::Unwatched;
 /// A phase in which each operation took `each_ns`.
 fn phase(name: &str, operations: u64, each_ns: u64) -> PhaseRecord {
     let mut moments = Moments::default();
-    let mut counts = vec![0; results::BUCKETS];
+    let mut counts = vec![0; fsdyno_results::BUCKETS];
     (0..operations).for_each(|_| moments.record(each_ns));
-    counts[results::bucket_of(each_ns)] = operations;
+    counts[fsdyno_results::bucket_of(each_ns)] = operations;
     PhaseRecord {
         name: name.into(),
         operations,
@@ -27,11 +27,11 @@ fn phase(name: &str, operations: u64, each_ns: u64) -> PhaseRecord {
 }
 
 fn study(phases: &[(&str, u64, u64)], published: bool) -> Study {
-    let row = |(name, operations, each_ns): &(&str, u64, u64)| results::Row {
+    let row = |(name, operations, each_ns): &(&str, u64, u64)| fsdyno_results::Row {
         phase: Some(phase(name, *operations, *each_ns)),
         ..planned_row(0, name, name, 0, Vec::new())
     };
-    let control = Arc::new(run::Control::default());
+    let control = Arc::new(fsdyno_run::Control::default());
     let caller = Caller { version: "test", command: Vec::new(), control, watcher: &mut Unwatched };
     let mut study = StudyRun::begin(Question::SmallFiles, &[], caller).finish();
     study.rows = phases.iter().map(row).collect();

@@ -2,7 +2,7 @@
 
 use std::process::{Child, Command};
 
-use os::files::Directory;
+use fsdyno_os::files::Directory;
 
 use super::{FILES, Looped, Problem, SIZE_BYTES};
 

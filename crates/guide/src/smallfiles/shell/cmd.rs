@@ -2,8 +2,8 @@
 
 use std::process::{Child, Command};
 
-use os::files::Directory;
-use os::process::lifetime;
+use fsdyno_os::files::Directory;
+use fsdyno_os::process::lifetime;
 
 use super::{FILES, Looped, Problem};
 use crate::work_directory::reason;

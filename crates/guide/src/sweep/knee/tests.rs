@@ -1,4 +1,4 @@
-use results::{
+use fsdyno_results::{
     DirectionRecord, Finding, Interval, JobRecord, JobSetup, Latency, LatencyFigures, PerDirection, RunRecord, Severity,
 };
 
@@ -24,7 +24,7 @@ fn points(servers: f64, scatter: f64, deepest: u32) -> Vec<Point> {
             let latency =
                 LatencyFigures { mean_ns, p50_ns, p99_ns: Some((mean_ns * 2.0) as u64), ..LatencyFigures::default() };
             let found = SweepPoint {
-                trust: results::Trust::Ok,
+                trust: fsdyno_results::Trust::Ok,
                 in_flight: None,
                 runs: (0..8).map(|round| (round, iops * side(round))).collect(),
                 iops,

@@ -1,5 +1,5 @@
-use results::evidence::Seen;
-use results::{
+use fsdyno_results::evidence::Seen;
+use fsdyno_results::{
     DeviceWork, PhaseRecord, ReadWrite, Row, RunRecord, StorageTraffic, Study, Target, TreeRecord, WireOperation,
     WireTraffic,
 };
@@ -164,7 +164,7 @@ fn there_is_a_second_verdict_with_the_sync() {
 #[test]
 fn a_run_is_known_by_its_times() {
     assert_eq!(crate::tables::summary(&row(0, 0, 1000, 100, 400)), "command 1.00 s");
-    let digest = results::Digest::of(&study(&[("a", 1000, 100, 400), ("(memory)", 100, 90, 0)], 3));
+    let digest = fsdyno_results::Digest::of(&study(&[("a", 1000, 100, 400), ("(memory)", 100, 90, 0)], 3));
     let listed = crate::tables::runs(&[digest], &std::collections::BTreeMap::new(), 80);
     assert!(listed.contains("command 1.00 s") && !listed.contains("ops/s"), "{listed}");
 }
@@ -200,7 +200,7 @@ fn of_rounds() -> Study {
         row.tree = tree.map(|tree| TreeRecord { sync_ns: Some(sync * MS), ..tree });
     }
     let failed = study.rows.iter_mut().find(|row| (row.target, row.round as usize) == FAILED).unwrap();
-    let error = results::JobError { code: 0, function: "command".into(), text: "exit status 3".into() };
+    let error = fsdyno_results::JobError { code: 0, function: "command".into(), text: "exit status 3".into() };
     failed.phase.as_mut().unwrap().error = Some(error);
     study
 }
@@ -221,7 +221,7 @@ fn of(target: usize, figure: impl Fn([u64; 4]) -> f64) -> Vec<f64> {
 fn by_the_rows(target: usize) -> Vec<(&'static str, f64)> {
     let walls = of(target, |values| wall_ms(target, values) as f64 / 1e3);
     let [least, most] = [f64::min, f64::max].map(|end| walls.iter().copied().reduce(end).unwrap());
-    let interval = results::interval_of_rounds(&walls).expect("there are enough rounds");
+    let interval = fsdyno_results::interval_of_rounds(&walls).expect("there are enough rounds");
     let mut all = vec![
         ("/runs", walls.len() as f64),
         ("/wall_s/median", middle(walls)),
@@ -242,7 +242,7 @@ fn by_the_rows(target: usize) -> Vec<(&'static str, f64)> {
     // Round beside round: the failed one has nothing beside it.
     let ratios = of(target, |values| wall_ms(target, values) as f64 / wall_ms(2, values) as f64);
     let share = |ratio: f64| (1.0 - 1.0 / ratio) * 100.0;
-    let of_ratios = stats::paired_ratio(&ratios, &vec![1.0; ratios.len()], 0.99).unwrap().interval;
+    let of_ratios = fsdyno_stats::paired_ratio(&ratios, &vec![1.0; ratios.len()], 0.99).unwrap().interval;
     all.extend([
         ("/requests", requests),
         ("/bytes", requests * 4096.0),

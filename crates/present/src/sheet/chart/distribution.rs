@@ -38,7 +38,12 @@ pub(in crate::sheet) struct Curve {
 
 impl Curve {
     /// The curve of a latency; `None` without a histogram.
-    pub(in crate::sheet) fn of(latency: &results::Latency, name: String, target: usize, dashed: bool) -> Option<Curve> {
+    pub(in crate::sheet) fn of(
+        latency: &fsdyno_results::Latency,
+        name: String,
+        target: usize,
+        dashed: bool,
+    ) -> Option<Curve> {
         latency.histogram.as_ref()?;
         let points = DRAWN.into_iter().filter(|percent| latency.shows(*percent)).filter_map(|percent| {
             let ns = latency.percentile(percent)? as f64;
@@ -136,7 +141,7 @@ fn nines(percent: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use results::Latency;
+    use fsdyno_results::Latency;
 
     #[test]
     fn a_curve_ends_where_too_few_requests_lie_beyond() {

@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
+use fsdyno_results::LatencySlice;
 use maud::{Markup, html};
-use results::LatencySlice;
 
 use super::scale::Scale;
 use super::{Frame, label, px, rule, svg};

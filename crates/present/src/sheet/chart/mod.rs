@@ -10,8 +10,8 @@ pub(super) mod time;
 
 use std::fmt::Write as _;
 
+use fsdyno_stats::sort;
 use maud::{Markup, html};
-use stats::sort;
 
 /// How many colours the style sheet has for targets.
 pub(super) const COLOURS: usize = 6;

@@ -1,8 +1,8 @@
 //! Latency against throughput, one point per depth; or response time against the offered load. Where the line turns
 //! upward, more load only means more waiting.
 
+use fsdyno_text::quantity::{Units, rate_unit};
 use maud::{Markup, html};
-use text::quantity::{Units, rate_unit};
 
 use super::scale::Scale;
 use super::{Ends, Frame, colour, label, line_path, px, rule, svg};

@@ -1,4 +1,4 @@
-use results::{Interval, Question, Requirement, RunRecord};
+use fsdyno_results::{Interval, Question, Requirement, RunRecord};
 
 use super::*;
 

@@ -1,4 +1,4 @@
-use results::{Latency, Question, Row, Study};
+use fsdyno_results::{Latency, Question, Row, Study};
 
 use crate::tables::sweep::tests::{latencies, row, study};
 use crate::tables::text;

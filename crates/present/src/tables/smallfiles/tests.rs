@@ -1,7 +1,7 @@
 //! The texts of a study written by hand.
 
-use results::evidence::Seen;
-use results::{
+use fsdyno_results::evidence::Seen;
+use fsdyno_results::{
     Bound, ClockFacts, Confidence, DeviceTraffic, Finding, Histogram, JobError, Latency, Moments, Note,
     PhaseConditions, PhaseRecord, Question, Requirement, RequirementKind, Row, Severity, Study, Target, TestOrigin,
     Trust, Verdict, VerdictRow,
@@ -65,7 +65,7 @@ fn verdict(index: usize, verdict: Verdict, measured: f64, margin_percent: Option
 }
 
 fn study() -> Study {
-    let mut study = Study::of_run(results::RunRecord::new("v", 0));
+    let mut study = Study::of_run(fsdyno_results::RunRecord::new("v", 0));
     study.question = Question::SmallFiles;
     study.targets = vec![Target { name: "/mnt/git".into(), path: "/mnt/git".into(), ..Target::default() }];
     study.complete = true;

@@ -1,4 +1,4 @@
-use results::{
+use fsdyno_results::{
     DirectionRecord, Finding, JobRecord, JobSetup, Latency, PerDirection, Question, Row, RunRecord,
     STUDY_SCHEMA_VERSION, Severity, Study, Target,
 };
@@ -17,7 +17,7 @@ pub(in crate::tables) fn study(question: Question) -> Study {
         started_ms: 1_795_262_548_563,
         ended_ms: 1_795_262_598_563,
         complete: true,
-        host: results::Host::default(),
+        host: fsdyno_results::Host::default(),
         host_name: None,
         targets: vec![target],
         rows: Vec::new(),
@@ -119,7 +119,8 @@ fn each_kind_of_request_has_a_table_of_its_own() {
 
 #[test]
 fn what_failed_is_told_with_its_reason() {
-    let error = results::JobError { code: 28, function: "io_u error".into(), text: "No space left on device".into() };
+    let error =
+        fsdyno_results::JobError { code: 28, function: "io_u error".into(), text: "No space left on device".into() };
     let mut study = sweep();
     study.rows[4].run.as_mut().unwrap().jobs[0].error = Some(error.clone());
     assert!(text(&study, 80).contains(" 3/4 "), "{}", text(&study, 80));

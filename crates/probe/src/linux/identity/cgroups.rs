@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use results::evidence::CgroupIdentity;
+use fsdyno_results::evidence::CgroupIdentity;
 
 use super::seen::seen;
 use crate::Fact;
 use crate::linux::cgroups::{Group, Version, group};
 use crate::linux::{Look, block, limits};
-use results::evidence::{DeviceNumber, Layer};
+use fsdyno_results::evidence::{DeviceNumber, Layer};
 
 /// The files of version 1 and what version 2 calls their limits.
 const THROTTLES: [(&str, &str); 4] = [
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use crate::linux::block::fixture::{Tree, tree};
     use crate::linux::layers;
-    use results::evidence::LayerKind;
+    use fsdyno_results::evidence::LayerKind;
     use std::fs;
     use std::path::Path;
 

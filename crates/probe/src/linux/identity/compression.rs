@@ -1,6 +1,6 @@
 //! Whether a filesystem compresses, and what says so.
 
-use results::evidence::Mount;
+use fsdyno_results::evidence::Mount;
 use rustix::fs::StatxAttributes;
 
 /// What says that data is compressed. `mount`: the one that holds it.

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::linux::{Look, mounts, secrets};
 use crate::{Fact, FuseDaemon, NotVisible, is_fuse};
-use results::evidence::{DeviceNumber, Mount};
-use stats::sort;
+use fsdyno_results::evidence::{DeviceNumber, Mount};
+use fsdyno_stats::sort;
 
 /// A process that may be the daemon.
 #[derive(Debug)]

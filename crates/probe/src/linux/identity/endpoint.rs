@@ -2,11 +2,11 @@
 
 use std::net::Ipv6Addr;
 
-use results::evidence::FuseIdentity;
+use fsdyno_results::evidence::FuseIdentity;
 
 use super::fuse::value_of;
 use crate::server::Endpoint;
-use results::evidence::Mount;
+use fsdyno_results::evidence::Mount;
 
 /// Ports where none is named, by URL scheme or filesystem type.
 const PORTS: [(&str, u16); 16] = [
@@ -101,7 +101,7 @@ fn leading_port(text: &str) -> Option<u16> {
 mod tests {
     use super::*;
     use crate::linux::block::fixture;
-    use results::evidence::Seen;
+    use fsdyno_results::evidence::Seen;
 
     fn mount(fstype: &str, source: &str, options: &str) -> Mount {
         fixture::mount(fstype, "/mnt", source, options)

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::linux::mounts;
-use results::evidence::Mount;
+use fsdyno_results::evidence::Mount;
 
 /// A sentence about a filesystem that fstab has on the way to `resolved` and that is not mounted.
 pub(super) fn missing_mount(fstab: &str, resolved: &Path, mount: &Mount) -> Option<String> {

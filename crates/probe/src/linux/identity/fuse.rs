@@ -1,12 +1,12 @@
 //! Facts about a FUSE mount, from its options and its daemon's command line.
 
-use results::evidence::{FuseIdentity, Seen};
+use fsdyno_results::evidence::{FuseIdentity, Seen};
 
 use super::daemon::{daemon_of, file_name};
 use super::seen::seen;
 use crate::NotVisible;
 use crate::linux::{Look, processes, secrets};
-use results::evidence::Mount;
+use fsdyno_results::evidence::Mount;
 
 /// A FUSE mount and its daemon.
 pub(super) fn identity(look: &Look, mount: &Mount) -> FuseIdentity {

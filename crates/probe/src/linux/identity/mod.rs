@@ -22,7 +22,7 @@ pub(super) use mountstats::wire_counters as nfs_mount_statistics;
 
 use std::path::Path;
 
-use results::evidence::{BlockDevice, FuseIdentity, Mount, NfsIdentity, Space, Storage, StorageClass};
+use fsdyno_results::evidence::{BlockDevice, FuseIdentity, Mount, NfsIdentity, Space, Storage, StorageClass};
 
 use super::{Look, class, secrets};
 use crate::{Fact, FileKind, NotVisible};
@@ -54,9 +54,9 @@ pub(super) fn storage(look: &Look, asked: &Path, writes: bool) -> Storage {
     });
     remarks.extend(server.as_ref().and_then(crate::server::remark));
     let mut storage = Storage {
-        asked_path: os::written::shown(asked),
+        asked_path: fsdyno_os::written::shown(asked),
         exists: seen(place.exists.clone()),
-        resolved_path: seen(place.resolved.as_ref().map(|path| os::written::shown(path))),
+        resolved_path: seen(place.resolved.as_ref().map(|path| fsdyno_os::written::shown(path))),
         mount: seen(place.mount.as_ref().map(fit_to_be_kept)),
         class,
         space: seen(place.space.clone().and_then(|space| believable(space, fuse.as_ref()))),
@@ -115,7 +115,7 @@ fn device_list(place: &PathAnswers, class: StorageClass) -> Fact<&[BlockDevice]>
 
 #[cfg(test)]
 mod tests {
-    use results::evidence::Seen;
+    use fsdyno_results::evidence::Seen;
 
     use super::*;
 

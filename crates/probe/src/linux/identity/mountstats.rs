@@ -5,8 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use results::ReadWrite;
-use results::evidence::{NfsOperation, WireCounters};
+use fsdyno_results::ReadWrite;
+use fsdyno_results::evidence::{NfsOperation, WireCounters};
 
 use crate::linux::{Look, mounts, read_text};
 use crate::{Fact, NotVisible};

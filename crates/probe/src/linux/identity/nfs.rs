@@ -1,10 +1,10 @@
 //! Facts about an NFS mount.
 
-use results::evidence::NfsIdentity;
+use fsdyno_results::evidence::NfsIdentity;
 
 use super::mountstats;
 use crate::linux::Look;
-use results::evidence::Mount;
+use fsdyno_results::evidence::Mount;
 
 /// Whether the kernel's NFS client answers for the mount.
 pub(super) fn is_nfs(fstype: &str) -> bool {

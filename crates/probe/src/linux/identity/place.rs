@@ -14,7 +14,7 @@ use super::nfs;
 use crate::linux::layers::{self, Asked};
 use crate::linux::{Look, block, class, mounts, paths};
 use crate::{Fact, FileKind, NotVisible};
-use results::evidence::{BlockDevice, DeviceNumber, DirectIo, Layer, Mount, NfsRoot, Space};
+use fsdyno_results::evidence::{BlockDevice, DeviceNumber, DirectIo, Layer, Mount, NfsRoot, Space};
 
 /// A path that says nothing for this time counts as one that does not answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -60,7 +60,7 @@ pub(super) fn place(look: &Look, path: &Path, writes: bool) -> PathAnswers {
         // Nobody waits any more if this fails.
         let _ = sender.send(ask(&own, Asked { path: &asked, writes }));
     };
-    if os::thread::begin("place", STACK_BYTES, asking).is_err() {
+    if fsdyno_os::thread::begin("place", STACK_BYTES, asking).is_err() {
         return ask(look, Asked { path, writes });
     }
     receiver.recv_timeout(ANSWER_TIMEOUT).unwrap_or_else(|_| {

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use results::evidence::{InMemory, NfsIdentity, Storage, StorageClass};
+use fsdyno_results::evidence::{InMemory, NfsIdentity, Storage, StorageClass};
 use rustix::fs::StatxAttributes;
 
 use super::fstab;
 use super::place::PathAnswers;
 use crate::FileKind;
 use crate::linux::{Look, read_text, usage};
-use results::evidence::Mount;
+use fsdyno_results::evidence::Mount;
 
 /// What is below is memory.
 pub(super) fn about_memory(storage: &Storage) -> Option<String> {

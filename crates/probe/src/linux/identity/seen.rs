@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 
-use results::evidence::Seen;
+use fsdyno_results::evidence::Seen;
 
 use crate::NotVisible;
 

@@ -2,9 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
+use fsdyno_results::evidence::ServerIdentity;
 use procfs::FromRead;
 use procfs::net::{RouteEntries, RouteEntry};
-use results::evidence::ServerIdentity;
 
 use super::seen::seen;
 use crate::linux::{Look, read_number, read_text};
@@ -100,7 +100,7 @@ fn interface_towards(look: &Look, remote: Ipv4Addr) -> Fact<String> {
 mod tests {
     use super::*;
     use crate::linux::block::fixture;
-    use results::evidence::Seen;
+    use fsdyno_results::evidence::Seen;
     use std::fs;
     use std::net::TcpListener;
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use super::{Asked, Part};
 use crate::is_fuse;
 use crate::linux::{Look, identity, processes};
-use results::evidence::Mount;
-use stats::sort;
+use fsdyno_results::evidence::Mount;
+use fsdyno_stats::sort;
 
 /// Filesystems of the kernel whose source is a folder or a file.
 const STACKED: [&str; 3] = ["ecryptfs", "wrapfs", "erofs"];

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::Server;
 use crate::linux::{Look, block, read_text};
-use results::evidence::{Layer, LayerKind};
+use fsdyno_results::evidence::{Layer, LayerKind};
 
 /// Kernel names of disks that are memory: their beginning, and what they are.
 const IN_MEMORY: [(&str, &str); 4] = [
@@ -112,7 +112,7 @@ fn mapped(look: &Look, disk: &Path) -> Layer {
 fn targets(look: &Look, number: &str) -> Result<Vec<String>, String> {
     let (major, minor) = number.split_once(':').ok_or("there is no number")?;
     let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is not a number"));
-    os::mapper::targets(&look.mapper, number(major)?, number(minor)?)
+    fsdyno_os::mapper::targets(&look.mapper, number(major)?, number(minor)?)
         .map_err(|error| error.to_string().split(" (os error").next().unwrap_or_default().to_owned())
 }
 

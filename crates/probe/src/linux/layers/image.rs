@@ -3,11 +3,11 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use os::files::{Reach, extents_of, page_cache_of};
-use os::mapper::LoopBacking;
+use fsdyno_os::files::{Reach, extents_of, page_cache_of};
+use fsdyno_os::mapper::LoopBacking;
 
 use crate::linux::{Look, block, class, mounts, read_text};
-use results::evidence::{Image, Mount};
+use fsdyno_results::evidence::{Image, Mount};
 
 /// What a loop device's file is, and where it lies.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +39,7 @@ pub(super) fn of(look: &Look, disk: &Path) -> Found {
     // A container's nodes may be others.
     let is_it = block::block_number(&node).is_some_and(|number| block::number_in(disk) == Some(number));
     let node = is_it.then(|| std::fs::File::open(node).ok()).flatten();
-    let known = node.and_then(|node| os::mapper::loop_backing(&node).ok());
+    let known = node.and_then(|node| fsdyno_os::mapper::loop_backing(&node).ok());
     let place = place(look, &path, known);
     let image = Image { path, direct, ..Image::default() };
     match &place {
@@ -128,6 +128,6 @@ mod tests {
         let file = std::fs::File::create(&path).unwrap();
         file.set_len(1 << 20).unwrap();
         let found = content(&Look::new(), &path, Image::default());
-        assert_eq!((found.size_bytes, found.gap()), (Some(1 << 20), Some(results::evidence::Gap::Holes)));
+        assert_eq!((found.size_bytes, found.gap()), (Some(1 << 20), Some(fsdyno_results::evidence::Gap::Holes)));
     }
 }

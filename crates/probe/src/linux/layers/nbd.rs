@@ -163,7 +163,7 @@ fn describe(process: &Path) -> Server {
         kind.is_ok_and(|kind| kind.is_file() || kind.is_block_device())
     };
     let mut files: Vec<PathBuf> = open(process).unwrap_or_default().into_iter().filter(holds_data).collect();
-    stats::sort::by(&mut files, Ord::cmp);
+    fsdyno_stats::sort::by(&mut files, Ord::cmp);
     files.dedup();
     let pid = process.file_name().unwrap_or_default().to_string_lossy();
     let files = if memory { Vec::new() } else { files };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Asked, Part};
 use crate::linux::{Look, class, mounts};
-use results::evidence::{Mount, StorageClass};
+use fsdyno_results::evidence::{Mount, StorageClass};
 
 /// How often the spaces of two filesystems are compared: others may use one of them meanwhile.
 const COMPARISONS: usize = 3;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use results::evidence::DaemonHelpers;
+use fsdyno_results::evidence::DaemonHelpers;
 
 use super::group::parent;
 use super::sockets::{open_sockets, unix_peers};

@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use os::files::{CachedPages, Reach, page_cache_of};
-use results::ReadWrite;
-use results::evidence::{CacheCounters, DeviceCounters, DevicePlace, LayerCounters};
+use fsdyno_os::files::{CachedPages, Reach, page_cache_of};
+use fsdyno_results::ReadWrite;
+use fsdyno_results::evidence::{CacheCounters, DeviceCounters, DevicePlace, LayerCounters};
 
 use super::growth::growth;
 use crate::linux::counters::delta;
 use crate::linux::layers::{self, Asked};
 use crate::linux::{Look, class, mounts, read_text};
 use crate::{Fact, NotVisible};
-use results::evidence::Layer;
+use fsdyno_results::evidence::Layer;
 
 /// The kernel counts in sectors of this many bytes, whatever the device's own block is.
 const SECTOR_BYTES: u64 = 512;
@@ -179,7 +179,7 @@ fn parse(text: &str) -> Option<Raw> {
 mod tests {
     use super::*;
     use crate::linux::block::fixture::{Tree, tree};
-    use results::evidence::LayerKind;
+    use fsdyno_results::evidence::LayerKind;
     use std::fs;
 
     fn stat(tree: &Tree, name: &str, text: &str) {

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use results::ReadWrite;
+use fsdyno_results::ReadWrite;
 
 use crate::linux::cgroups::{self, Version};
 use crate::linux::{Look, read_text};

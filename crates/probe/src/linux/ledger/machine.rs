@@ -1,6 +1,6 @@
 //! Properties of the machine that affect the numbers.
 
-use results::evidence::{MachineEvidence, Seen};
+use fsdyno_results::evidence::{MachineEvidence, Seen};
 
 use crate::linux::{Look, limits, machine, read_text};
 

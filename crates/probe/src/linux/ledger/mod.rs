@@ -15,7 +15,7 @@ mod wire;
 
 use std::path::{Path, PathBuf};
 
-use results::evidence::{DevicePlace, MachineEvidence, Seen};
+use fsdyno_results::evidence::{DevicePlace, MachineEvidence, Seen};
 
 use super::{Look, identity, mounts};
 use crate::{Fact, NotVisible, Reading};
@@ -123,7 +123,7 @@ fn answers_at_once(look: &Look, path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use results::evidence::SystemCounters;
+    use fsdyno_results::evidence::SystemCounters;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! This process: bytes and processor time; and how long a thread of it waited for a processor.
 
-use results::ReadWrite;
-use results::evidence::ProcessCounters;
+use fsdyno_results::ReadWrite;
+use fsdyno_results::evidence::ProcessCounters;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::thread::ClockId;
 

@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
+use fsdyno_results::ReadWrite;
+use fsdyno_results::evidence::SocketCounters;
 use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
 use netlink_packet_sock_diag::SockDiagMessage;
 use netlink_packet_sock_diag::constants::{AF_INET, AF_INET6, IPPROTO_TCP};
 use netlink_packet_sock_diag::inet::{ExtensionFlags, InetRequest, InetResponse, SocketId, StateFlags, nlas::Nla};
 use netlink_packet_sock_diag::unix::{self, UnixRequest};
-use results::ReadWrite;
-use results::evidence::SocketCounters;
 use rustix::fd::OwnedFd;
 use rustix::net::netlink::{SOCK_DIAG, SocketAddrNetlink};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};

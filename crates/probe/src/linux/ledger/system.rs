@@ -1,6 +1,6 @@
 //! The whole machine: dirty and written-back memory, processor time, pressure.
 
-use results::evidence::SystemCounters;
+use fsdyno_results::evidence::SystemCounters;
 
 use super::growth::growth;
 use super::reclaim::Reclaim;

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use results::ReadWrite;
-use results::evidence::{DaemonHelpers, NfsOperation, WireCounters};
+use fsdyno_results::ReadWrite;
+use fsdyno_results::evidence::{DaemonHelpers, NfsOperation, WireCounters};
 
 use super::daemon_family::{self, Family};
 use super::growth::growth;
@@ -12,7 +12,7 @@ use crate::fuse::{is_fuse, is_fuse_on_device};
 use crate::interfaces::{self, NOTHING_CARRIED};
 use crate::linux::{Look, identity, mounts, processes, read_number, read_text};
 use crate::{Fact, NotVisible};
-use results::evidence::Mount;
+use fsdyno_results::evidence::Mount;
 
 /// The network and FUSE mounts behind a set of files, and what crossed the wire since the first reading.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::super::{Look, block, read_text};
 use super::{LOOPS_MAX, of_number};
 use crate::{DeviceUse, NotVisible};
-use results::evidence::DeviceNumber;
+use fsdyno_results::evidence::DeviceNumber;
 
 /// Who uses the disks that a character device leads to. One of which the kernel does not say where it leads may be
 /// anything: a tape, a flash chip, memory.

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-use os::clock::{Clock, RealClock};
+use fsdyno_os::clock::{Clock, RealClock};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 

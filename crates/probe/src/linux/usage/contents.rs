@@ -7,7 +7,7 @@ use rustix::fs::{Advice, fadvise};
 
 use super::super::{Look, block, read_text};
 use crate::signature::{Ends, signature_of};
-use results::evidence::DeviceNumber;
+use fsdyno_results::evidence::DeviceNumber;
 
 /// What the device holds; `None`: nothing that we or udev know.
 pub(super) fn held(look: &Look, mut device: &File, number: DeviceNumber) -> Result<Option<String>> {

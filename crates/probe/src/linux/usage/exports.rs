@@ -1,6 +1,6 @@
 //! Devices that this kernel serves to other machines over NVMe: it does not claim them.
 
-use results::evidence::DeviceNumber;
+use fsdyno_results::evidence::DeviceNumber;
 
 use super::super::{Look, block, read_text};
 

@@ -1,7 +1,7 @@
 //! What a look at the machine keeps of the users of devices.
 
-use os::mapper::LoopBacking;
-use results::evidence::DeviceNumber;
+use fsdyno_os::mapper::LoopBacking;
+use fsdyno_results::evidence::DeviceNumber;
 
 /// A loop device with what it lies on.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::super::{Look, block, mounts, read_number, read_text};
 use crate::DeviceUse;
-use results::evidence::{DeviceNumber, Mount};
-use stats::sort;
+use fsdyno_results::evidence::{DeviceNumber, Mount};
+use fsdyno_stats::sort;
 
 /// Options by which a filesystem names more devices than its source: the log and the realtime part of XFS.
 const DEVICE_OPTIONS: [&str; 2] = ["logdev", "rtdev"];

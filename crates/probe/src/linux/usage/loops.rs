@@ -11,8 +11,8 @@ use super::super::{Look, block, read_text};
 use super::found::LoopDevice;
 use super::{LOOPS_MAX, claim, node, of_number};
 use crate::DeviceUse;
-use os::mapper::LoopBacking;
-use results::evidence::DeviceNumber;
+use fsdyno_os::mapper::LoopBacking;
+use fsdyno_results::evidence::DeviceNumber;
 
 /// Who uses a file by the loop devices that lie on it.
 pub(super) fn over_file(look: &Look, (device, inode): (u64, u64)) -> DeviceUse {
@@ -50,7 +50,7 @@ fn loop_device(look: &Look, directory: &Path) -> Option<LoopDevice> {
     let number = block::number_in(directory)?;
     // The kernel knows the file itself. Where the device cannot be opened, the file's name must do.
     let asked = node(look, number)
-        .and_then(|node| os::mapper::loop_backing(&claim::once_more(node.as_fd(), OFlags::empty()).ok()?).ok());
+        .and_then(|node| fsdyno_os::mapper::loop_backing(&claim::once_more(node.as_fd(), OFlags::empty()).ok()?).ok());
     let backing = asked.or_else(|| named(Path::new(&backing_file)))?;
     Some(LoopDevice { name: block::name_of(directory)?, number, backing })
 }

@@ -18,7 +18,7 @@ use rustix::io::Errno;
 use super::block::number_of;
 use super::{Look, block};
 use crate::{DeviceUse, NotVisible};
-use results::evidence::DeviceNumber;
+use fsdyno_results::evidence::DeviceNumber;
 
 pub(super) use found::{LoopDevice, Writer};
 pub(super) use known::known_use;

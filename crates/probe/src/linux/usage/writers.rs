@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
 use super::super::{Look, read_text};
 use super::claim;
 use super::found::Writer;
-use results::evidence::DeviceNumber;
+use fsdyno_results::evidence::DeviceNumber;
 
 /// Who else has one of these devices open for writing, and keeps it, as far as that is visible to this user.
 pub(super) fn of_device(look: &Look, family: &[DeviceNumber]) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use super::{Measure, differences};
 use crate::studies::{Digest, Trust};
-use stats::Scatter;
+use fsdyno_stats::Scatter;
 
 /// Whether both ask the same of the same places on the same machine.
 pub fn is_repeat(study: &Digest, other: &Digest) -> bool {

@@ -1,9 +1,9 @@
-use job::Access;
+use fsdyno_job::Access;
 
 use super::*;
 use crate::evidence::{Mount, Seen, Storage};
 use crate::record::{JobRecord, JobSetup, Latency, RunRecord};
-use stats::Histogram;
+use fsdyno_stats::Histogram;
 
 fn setup() -> JobSetup {
     JobSetup {

@@ -5,7 +5,7 @@ use std::slice::Iter;
 
 use super::{Digest, DigestTarget, DigestTest};
 use crate::studies::{Measure, Question, Trust};
-use stats::packed::{put, put_text, take, take_bytes, take_text};
+use fsdyno_stats::packed::{put, put_text, take, take_bytes, take_text};
 
 impl Digest {
     /// Appends it to these bytes.
