@@ -1,6 +1,6 @@
 //! Questions that all ranks are asked: small files and comparisons.
 
-use fsdyno_results::{Latency, Node, Row, RunRecord, Study, Window};
+use fsdyno_results::{ActiveWindow, Latency, Node, Row, RunRecord, Study};
 use testkit::{Place, wait_until};
 
 use crate::launcher::{agent_and_worker, command, launcher, program, ran, runs, signal};
@@ -21,7 +21,7 @@ fn run(row: &Row) -> &RunRecord {
     row.run.as_ref().unwrap_or_else(|| panic!("{} ran on one", row.pattern))
 }
 
-fn window(run: &RunRecord) -> Window {
+fn window(run: &RunRecord) -> ActiveWindow {
     run.together.as_ref().expect("they ran together").windows[0]
 }
 

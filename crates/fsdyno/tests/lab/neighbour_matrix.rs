@@ -368,7 +368,7 @@ fn found(scene: &Scene, id: &str) {
                 let told = format!("{id}, {at:?}, writes {writes}: {:?}; twin: {:?}", said(&ran), said(&honest));
                 show(&told);
                 let (trap, twin) = cell.holds(id, &ran, &honest);
-                if !(trap && !twin) {
+                if !trap || twin {
                     wrong.push(told);
                 }
             }
