@@ -32,10 +32,11 @@ const FIOS: [&str; 10] = [
 const FOREIGN: [&str; 8] = ["auto", "security-opt", "direct-io", "hostfile", "reflink", "release", "scope", "write"];
 
 /// Settings of mounts, devices and other programs, which sentences name; and parts of fio's messages.
-const SETTINGS: [&str; 12] = [
+const SETTINGS: [&str; 15] = [
     "barrier",
     "buflen",
     "cache",
+    "cpucycle",
     "data",
     "flags",
     "length",
@@ -45,6 +46,8 @@ const SETTINGS: [&str; 12] = [
     "poll_queues",
     "primarycache",
     "seccomp",
+    "stderr",
+    "stdout",
 ];
 
 /// A literal of a source file.

@@ -368,7 +368,8 @@ fn found(scene: &Scene, id: &str) {
                 let told = format!("{id}, {at:?}, writes {writes}: {:?}; twin: {:?}", said(&ran), said(&honest));
                 show(&told);
                 let (trap, twin) = cell.holds(id, &ran, &honest);
-                if !trap || twin {
+                let as_it_should_be = trap && !twin;
+                if !as_it_should_be {
                     wrong.push(told);
                 }
             }
