@@ -356,11 +356,12 @@ impl Tier {
     }
 }
 
-/// A check of this program's, in a process of its own. It compiles, and leaves the processors to the tests.
+/// A check of this program's, in a process of its own. It compiles, and the tests come first; at the lowest priority a
+/// link of minutes would end long after them.
 fn checking(name: &str) -> Result<Program, String> {
     let this = std::env::current_exe().map_err(|error| format!("this program is nowhere: {error}"))?;
     let mut command = Command::new("nice");
-    command.args(["-n", "19"]).arg(this).arg(name);
+    command.args(["-n", "5"]).arg(this).arg(name);
     Ok(Program { title: name.to_owned(), command, beside: Beside::Compilers, judges_timing: false })
 }
 

@@ -21,14 +21,14 @@ pub(crate) struct Program {
 pub(super) enum Beside {
     /// Nothing: it judges how even a storage is.
     Nothing,
-    /// Compilers, at the lowest priority: it judges the limits of stacks, and waits for them most of the time.
+    /// Compilers, at a lower priority: it judges the limits of stacks, and waits for them most of the time.
     Compilers,
     /// Other tests.
     Tests,
 }
 
 /// No program takes a third of it on a quiet machine; one that takes longer has hung, and what else failed is still told.
-const TIME_MAX: Duration = Duration::from_secs(20 * 60);
+const TIME_MAX: Duration = Duration::from_secs(30 * 60);
 
 impl Program {
     /// How it ended. All that it printed is kept in files, which no process that it left behind can keep open for us.
