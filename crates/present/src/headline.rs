@@ -189,6 +189,14 @@ impl TrustLine {
 }
 
 fn trust(tests: &[TestFigures], findings: &[Found]) -> TrustLine {
+    if tests.is_empty() {
+        // Nobody looked at anything.
+        return TrustLine {
+            trust: Trust::Caution,
+            why: vec!["nothing was measured".to_owned()],
+            not_visible: Vec::new(),
+        };
+    }
     let trust = tests.iter().map(|test| test.trust).max().unwrap_or_default();
     let failed = tests.iter().filter(|test| test.error.is_some()).count();
     let mut why: Vec<String> = Vec::new();

@@ -248,6 +248,8 @@ fn what_nobody_looked_at_is_not_ok() {
     let headline = crate::Headline::of(&study);
     assert_eq!((headline.trust.trust, headline.tests[0].trust), (Trust::Caution, Trust::Caution));
     assert_eq!(headline.trust.why, ["nothing was examined"]);
+    study.rows.clear();
+    assert_eq!(crate::Headline::of(&study).trust.words(), "caution: nothing was measured");
     study.rows = vec![seen(0, "write", 10)];
     assert_eq!(crate::Headline::of(&study).trust.trust, Trust::Ok);
     // What did not run is no test that is ok.
