@@ -102,7 +102,7 @@ fn take_phase(
         Some(known) => files.insert(known),
         None => {
             let place = make_own(&written::path(base), link.rank())?;
-            let suite = Suite::new(&place, order.options, link.standing(), &mut |_| ()).map_err(sentence)?;
+            let suite = Suite::new(&place, order.options, link.role(), &mut |_| ()).map_err(sentence)?;
             files.insert((base.to_owned(), suite))
         }
     };

@@ -301,7 +301,7 @@ impl Link {
     }
 
     /// Where this rank stands among the others for phases on small files.
-    pub fn standing(&self) -> NodeRole {
+    pub fn role(&self) -> NodeRole {
         let Partners { ranks: partners, elsewhere } = self.seat.partners;
         let shift = self.shift.load(Ordering::Relaxed);
         NodeRole { rank: self.rank, ranks: self.ranks, partners, elsewhere, shift }

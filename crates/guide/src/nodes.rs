@@ -31,7 +31,7 @@ pub trait Nodes {
     ) -> Result<RunRecord, Problem>;
 
     /// Which of them this machine is.
-    fn standing(&self) -> NodeRole {
+    fn role(&self) -> NodeRole {
         NodeRole::ALONE
     }
 

@@ -51,8 +51,8 @@ pub fn smallfiles(
     if options.drop_caches {
         check_drop()?;
     }
-    let standing = nodes.standing();
-    if options.literal && standing.ranks > 1 {
+    let role = nodes.role();
+    if options.literal && role.ranks > 1 {
         return Err(Problem::new("--literal runs the loops of one shell, and several nodes are asked")
             .with_next("leave out --literal, or ask one node without a launcher"));
     }
@@ -61,17 +61,17 @@ pub fn smallfiles(
     let work =
         WorkDirectory::open(&place.path, options.expected.as_deref(), options.space_needs(), &study_run.control)?;
     let mut rows = Rows::new(0, nodes);
-    run_passes(&mut study_run, &work, &mut rows, options, standing)?;
+    run_passes(&mut study_run, &work, &mut rows, options, role)?;
     rows.note_cuts(&mut study_run, options.limit_s);
     judge_passes(&mut study_run.study);
     // The rule is about one client.
-    let published = options.is_published() && standing.ranks == 1;
+    let published = options.is_published() && role.ranks == 1;
     rule::judge(&mut study_run.study, published);
     let shell_ns = if published { shell_cost(&mut study_run) } else { None };
     let mount = fsdyno_probe::mount_of(work.directory()).ok();
     study_run.study.sentences = sentences::of(&study_run.study, mount.as_ref(), shell_ns);
-    let is_shared = options.shared && standing.ranks > 1;
-    let of_nodes = sentences::of_nodes(&study_run.study, standing.ranks, is_shared);
+    let is_shared = options.shared && role.ranks > 1;
+    let of_nodes = sentences::of_nodes(&study_run.study, role.ranks, is_shared);
     study_run.study.sentences.splice(0..0, of_nodes);
     study_run.remove_work_directory(work);
     Ok(study_run.finish())
@@ -83,7 +83,7 @@ fn run_passes(
     work: &WorkDirectory,
     rows: &mut Rows<'_>,
     options: &Options,
-    standing: NodeRole,
+    role: NodeRole,
 ) -> Result<(), Problem> {
     let steps = 2 + if options.literal { 2 } else { 0 } + phases::METADATA.len();
     study_run.steps.1 = steps * PASSES as usize;
@@ -98,7 +98,7 @@ fn run_passes(
             study_run.empty(work)?;
         }
         rows.round = round;
-        let mut suite = make_suite(work, options, standing, study_run)?.with_witness(witness);
+        let mut suite = make_suite(work, options, role, study_run)?.with_witness(witness);
         if round == 0 {
             suite.watch_others(&study_run.control);
         }
@@ -178,10 +178,10 @@ pub fn write_and_read(
 fn make_suite(
     work: &WorkDirectory,
     options: &Options,
-    standing: NodeRole,
+    role: NodeRole,
     study_run: &mut StudyRun<'_>,
 ) -> Result<Suite, Problem> {
-    Suite::new(work.held(), options.clone(), standing, &mut |path| study_run.watcher.looks(path))
+    Suite::new(work.held(), options.clone(), role, &mut |path| study_run.watcher.looks(path))
 }
 
 /// The page's shell loops as they stand, in a directory of their own.

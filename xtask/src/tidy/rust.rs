@@ -92,7 +92,7 @@ fn calls(file: &File) -> Vec<Finding> {
             findings.push(Finding::at(&file.path, line, format!("`{word}` calls the system: {instead}")));
         }
         if let Some(word) = READING_WORDS.iter().find(|word| code.iter().any(|(_, code)| code.contains(*word))) {
-            let text = format!("`{word}` waits for pipes and reads what has no end: use os::files::read_whole");
+            let text = format!("`{word}` waits for pipes and reads what has no end: use fsdyno_os::files::read_whole");
             findings.push(Finding::at(&file.path, line, text));
         }
         let of_the_kernel = |literal: &str| KERNEL_PATHS.iter().any(|path| literal.starts_with(path));

@@ -40,8 +40,8 @@ pub(crate) fn leave() {
 pub(crate) struct Ranks;
 
 impl Nodes for Ranks {
-    fn standing(&self) -> NodeRole {
-        LINK.get().map_or(NodeRole::ALONE, |link| link.standing())
+    fn role(&self) -> NodeRole {
+        LINK.get().map_or(NodeRole::ALONE, |link| link.role())
     }
 
     fn phase(

@@ -60,9 +60,9 @@ mod tests {
     #[test]
     fn cold_phases_are_of_another_rank_and_with_shift_not_of_the_same_again() {
         let of_four = NodeRole { rank: 3, ranks: 4, partners: [0, 1], elsewhere: true, shift: false };
-        let owners = |standing: NodeRole| {
+        let owners = |role: NodeRole| {
             [&WRITE, &READ, named("stat-hot"), named("stat-cold"), named("open-read"), named("unlink")]
-                .map(|phase| standing.owner(phase))
+                .map(|phase| role.owner(phase))
         };
         assert_eq!(owners(of_four), [3, 3, 3, 0, 0, 3]);
         assert_eq!(owners(NodeRole { shift: true, ..of_four }), [3, 0, 3, 1, 1, 3]);

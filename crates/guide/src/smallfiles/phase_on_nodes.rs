@@ -69,7 +69,7 @@ impl Suite {
         job.survived_errors = Some(SurvivedErrors { total: *failures, first });
         job.error.clone_from(error);
         job.description.clone_from(cache);
-        job.plan.files = vec![fsdyno_job::bytes::shown(&self.directory_of(self.standing.owner(phase)))];
+        job.plan.files = vec![fsdyno_job::bytes::shown(&self.directory_of(self.role.owner(phase)))];
         (job.plan.file_count, job.plan.synchronous_engine) = (done.planned, true);
         // What was not over when the time was has less than was planned.
         job.plan.runtime_ms = done.cut.then_some(u64::from(self.options.limit_s) * 1000);

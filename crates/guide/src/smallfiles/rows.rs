@@ -98,7 +98,7 @@ impl<'n> Rows<'n> {
 /// The shell loop that does the same, for the phases that have one.
 fn command(suite: &Suite, phase: &Phase) -> Vec<String> {
     match phase.pattern {
-        _ if !suite.options.is_published() || suite.standing.ranks > 1 => Vec::new(),
+        _ if !suite.options.is_published() || suite.role.ranks > 1 => Vec::new(),
         name if name == WRITE.pattern => shell::words(shell::WRITE_LOOP),
         name if name == READ.pattern => shell::words(shell::READ_LOOP),
         _ => Vec::new(),

@@ -36,7 +36,7 @@ pub struct Suite {
     place: Arc<Directory>,
     caches: Caches,
     pub(super) options: Options,
-    pub(super) standing: NodeRole,
+    pub(super) role: NodeRole,
     tree: Tree,
     pub(super) context: Arc<OperationContext>,
     /// Numbers of the names that are there, by family.
@@ -81,14 +81,14 @@ impl Suite {
     pub fn new(
         place: &Arc<Directory>,
         options: Options,
-        standing: NodeRole,
+        role: NodeRole,
         next: &mut dyn FnMut(&Path),
     ) -> Result<Suite, Problem> {
         let tree = Tree::new(options.depth, options.files);
-        let shares = options.shared && standing.ranks > 1;
-        let own = NodeRole::directory_of(if shares { 0 } else { standing.rank });
+        let shares = options.shared && role.ranks > 1;
+        let own = NodeRole::directory_of(if shares { 0 } else { role.rank });
         next(&place.path().join(&own).join(ROOT));
-        let root = if shares && standing.rank > 0 {
+        let root = if shares && role.rank > 0 {
             place.enter(ROOT.as_ref()).map_err(unusable)?
         } else {
             let of_rank = if own.as_os_str().is_empty() { None } else { Some(place.enter(&own).map_err(unusable)?) };
@@ -100,8 +100,8 @@ impl Suite {
         let context = Arc::new(OperationContext::new(root, options.size_bytes));
         let there = Default::default();
         let witness = PhaseCounters::begin(context.root.path());
-        let tree = if shares { tree.of_rank(standing.rank) } else { tree };
-        Ok(Suite { place: Arc::clone(place), caches, options, standing, tree, context, there, witness })
+        let tree = if shares { tree.of_rank(role.rank) } else { tree };
+        Ok(Suite { place: Arc::clone(place), caches, options, role, tree, context, there, witness })
     }
 
     /// Sees what happens beside the phases with a witness that has watched before.
@@ -125,7 +125,7 @@ impl Suite {
     }
 
     pub(super) fn is_shared(&self) -> bool {
-        self.options.shared && self.standing.ranks > 1
+        self.options.shared && self.role.ranks > 1
     }
 
     /// Whether there is something for the phase to work on.
@@ -136,7 +136,7 @@ impl Suite {
     /// Names in the largest directory, as far as they are known here.
     pub(super) fn names_listed(&self, phase: &Phase) -> u64 {
         let most = self.items(phase).iter().map(|item| item.expected).max().unwrap_or(0);
-        if self.is_shared() { most * u64::from(self.standing.ranks) } else { most }
+        if self.is_shared() { most * u64::from(self.role.ranks) } else { most }
     }
 
     /// Runs a phase on this node.
@@ -155,7 +155,7 @@ impl Suite {
         }
         let mut items = self.items(phase);
         let planned = items.len();
-        let context = self.context_of(self.standing.owner(phase))?;
+        let context = self.context_of(self.role.owner(phase))?;
         let limit_ns = phase.limited.then_some(u64::from(self.options.limit_s) * 1_000_000_000);
         let next = &mut |path: &Path| {
             // To other ranks this one is alive.
@@ -163,7 +163,7 @@ impl Suite {
             watcher.looks(path);
         };
         let arranged = match phase.cache {
-            Cache::ColdNames if self.standing.is_fresh() && !self.options.drop_caches => {
+            Cache::ColdNames if self.role.is_fresh() && !self.options.drop_caches => {
                 Arranged::Ready(Some("another node's".to_owned()))
             }
             wanted => self.caches.arrange(wanted, &context.root, &mut items, limit_ns, control, next),
@@ -206,7 +206,7 @@ impl Suite {
 
     /// Where the files of a rank are.
     fn context_of(&self, owner: u32) -> Result<Arc<OperationContext>, Problem> {
-        if self.is_shared() || owner == self.standing.rank {
+        if self.is_shared() || owner == self.role.rank {
             return Ok(Arc::clone(&self.context));
         }
         let own = NodeRole::directory_of(owner);
@@ -223,7 +223,7 @@ impl Suite {
 
     /// How much longer than a small one an operation may take: a second for each MiB, a millisecond for each name.
     fn more_ns(&self, phase: &Phase, items: &[Item]) -> u64 {
-        let ranks = if self.is_shared() { u64::from(self.standing.ranks) } else { 1 };
+        let ranks = if self.is_shared() { u64::from(self.role.ranks) } else { 1 };
         match phase.acts {
             FileUse::Lists => {
                 items.iter().map(|item| item.expected).max().unwrap_or(0).saturating_mul(1_000_000 * ranks)
@@ -251,8 +251,8 @@ impl Suite {
 
     /// What the phase will work on.
     fn items(&self, phase: &Phase) -> Vec<Item> {
-        let owner = self.standing.owner(phase);
-        if owner != self.standing.rank {
+        let owner = self.role.owner(phase);
+        if owner != self.role.rank {
             return self.items_of_another(owner);
         }
         match phase.acts {
