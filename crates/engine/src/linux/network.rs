@@ -213,8 +213,10 @@ impl Drop for Network {
                 fsdyno_os::clock::sleep(Duration::from_millis(20));
             }
         }
-        if let Some(path) = self.options.path().filter(|_| self.options.listens()) {
-            // It was made by this worker; left behind, it would be in the way of the next run.
+        let has_bound = self.listener.is_some() || self.socket.is_some();
+        if let Some(path) = self.options.path().filter(|_| self.options.listens() && has_bound) {
+            // It was made by this worker; left behind, it would be in the way of the next run. Where the call that makes
+            // it failed, what has that name is somebody else's.
             let _ = rustix::fs::unlink(&*fsdyno_os::written::path(path));
         }
     }

@@ -94,3 +94,13 @@ fn receivers_understand_the_senders_of_fio() {
         assert!(report.contains("(64.0KiB/"), "{protocol}: {report}");
     }
 }
+
+/// A file that has the name of a receiver's socket is somebody's: it stays.
+#[test]
+fn a_file_in_the_place_of_a_socket_stays() {
+    let place = Place::new();
+    place.write("mine", "precious");
+    let refused = place.run("--name=a --ioengine=net --protocol=unix --hostname=mine --rw=read --size=4k");
+    assert_eq!(refused.status, Some(1), "{refused:?}");
+    assert_eq!(place.read("mine"), "precious");
+}
