@@ -25,7 +25,7 @@ impl Access {
     /// fio's default.
     pub const READ: Access = Access { random: false, reads: true, writes: false, trims: false };
 
-    /// What fio's word says; `None`: there is no such word.
+    /// The access that fio's word names; `None` if fio has no such word.
     pub fn named(word: &str) -> Option<Access> {
         let (random, kind) = word.strip_prefix("rand").map_or((false, word), |kind| (true, kind));
         let (reads, writes, trims) = match kind {
@@ -67,7 +67,7 @@ impl Access {
         }
     }
 
-    /// What is stored is not the same afterwards: writes and trims alike.
+    /// Whether the stored data is not the same afterwards: true for writes and for trims.
     pub fn modifies(self) -> bool {
         self.writes || self.trims
     }

@@ -1,7 +1,7 @@
-//! The command line, by the rules of getopt_long_only: one or two dashes, `=` or the next word, unique prefixes,
+//! Reads the command line by the rules of getopt_long_only: one or two dashes, `=` or the next word, unique prefixes,
 //! options and job files in any order.
 //!
-//! What getopt does by accident is refused: an unknown `-word` is not taken as a short option with a value.
+//! One accident of getopt is refused: it takes an unknown `-word` for a short option with a value.
 
 use crate::diagnostic::{Diagnostic, Origin, Warning, WarningCode};
 use crate::lookup::{self, Match};
@@ -12,7 +12,7 @@ use crate::table::{self, JobRow, ProgramRow};
 use crate::typed::EngineName;
 use crate::value::Reading;
 
-/// What the words say, before job files are read.
+/// What the command line says, before job files are read.
 #[derive(Debug)]
 pub(crate) struct CommandLine {
     /// The program's options.
@@ -147,7 +147,7 @@ impl Reader<'_> {
     ) -> Option<(Option<String>, Origin)> {
         let (name, arity) = match entry {
             Entry::Program(row) => (row.name, row.kind.arity()),
-            // In job files these may stand alone; on the command line they may not.
+            // In job files these options may stand without a value; on the command line they may not.
             Entry::Job(row) if matches!(row.kind, Kind::OptionalText(_)) => (row.name, Arity::Required),
             Entry::Job(row) => (row.name, row.kind.arity()),
         };

@@ -1,4 +1,4 @@
-//! Tests of the tokeniser.
+//! Tests of the reader of command lines.
 
 use super::*;
 use crate::settings::Findings;
@@ -142,7 +142,7 @@ fn a_missing_value_is_an_error() {
 fn engine_options_follow_their_engine() {
     assert_eq!(sections(&line("--ioengine=io_uring --hipri")), ["global: ioengine=io_uring hipri"]);
     assert!(errors("--hipri --ioengine=io_uring").contains("write --ioengine before it"));
-    // Each job has its own engine; the defaults' engine comes back with the next job.
+    // Each job has its own engine; a new job begins with the engine of the defaults.
     assert_eq!(sections(&line("--name=a --ioengine=sim --sim_channels=2 --name=b")).len(), 3);
     assert!(errors("--name=a --ioengine=sim --name=b --sim_channels=2").contains("sim_channels is an option of sim"));
 }

@@ -1,6 +1,7 @@
-//! Texts of any bytes. Words, job files and names are bytes, most often UTF-8. In a text of the language a byte that is
-//! no UTF-8 stands as a character of its own, from [`FIRST`] to [`LAST`], and turns into that byte again where a name
-//! leaves the program. A text that holds such a character itself is escaped byte by byte: no two names become one.
+//! Carries any bytes in a `String`. Words, job files and names are bytes, most often UTF-8. In a text of the fio
+//! language a byte that is not UTF-8 is written as a character of its own, from [`FIRST`] to [`LAST`]; it becomes
+//! that byte again where a name leaves the program. If the text itself holds such a character, that character is
+//! escaped byte by byte, so that two names never become one.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -40,7 +41,7 @@ pub fn bytes(text: &str) -> Cow<'_, [u8]> {
     Cow::Owned(bytes)
 }
 
-/// The text of a name of the system's.
+/// The text for a path that the system gave.
 pub fn shown(path: &Path) -> String {
     text(path.as_os_str().as_encoded_bytes())
 }
@@ -50,7 +51,7 @@ fn byte(character: char) -> Option<u8> {
     (FIRST..=LAST).contains(&character).then_some((u32::from(character) & 0xff) as u8)
 }
 
-/// Bytes that are no UTF-8 are 0x80 and up.
+/// The character for a byte that is not UTF-8 (0x80 and up).
 fn escaped(byte: u8) -> char {
     char::from_u32(u32::from(FIRST) + u32::from(byte & 0x7f)).unwrap_or(FIRST)
 }
@@ -69,7 +70,7 @@ mod tests {
         }
         assert!(matches!(bytes("größer"), Cow::Borrowed(_)));
         assert_eq!(text(b"x\xffy"), "x\u{10feff}y");
-        // A private character is no way to write a byte that is not there.
+        // A private character cannot be used to write a byte that is not in the text.
         assert_ne!(text("\u{10feff}".as_bytes()), text(b"\xff"));
     }
 

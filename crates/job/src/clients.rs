@@ -1,10 +1,11 @@
-//! fio's `--client` sends jobs to servers on other machines. Here ranks run them: the line that does the same.
+//! Turns fio's `--client`, which sends jobs to servers on other machines, into advice: the command line that runs the
+//! same jobs on ranks.
 
 use crate::diagnostic::Origin;
 use crate::showcmd::quoted;
 use crate::{Diagnostic, Sources};
 
-/// Adds the line to what is said of the first `--client`, where there is one.
+/// Adds that command line to the error about the first `--client`, if there is such an error.
 pub(crate) fn advise(errors: &mut [Diagnostic], words: &[String], sources: &mut dyn Sources) {
     let is_of_client = |error: &&mut Diagnostic| matches!(&error.origin, Some(Origin::Word { word, .. }) if word.trim_start_matches('-').starts_with("client"));
     if let Some(error) = errors.iter_mut().find(is_of_client)
@@ -14,10 +15,11 @@ pub(crate) fn advise(errors: &mut [Diagnostic], words: &[String], sources: &mut 
     }
 }
 
-/// `None`: a server without a name, one on this machine alone, or servers with different jobs.
+/// The command line with ranks. `None`: a server has no name, all servers are this machine, or servers have different
+/// jobs.
 fn line_of_ranks(words: &[String], sources: &mut dyn Sources) -> Option<String> {
     let mut hosts = Vec::new();
-    // What stands before the first server is for all, and what follows a server is its own.
+    // Words before the first server apply to all servers; words after a server apply to that server only.
     let mut parts: Vec<Vec<String>> = vec![Vec::new()];
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
@@ -28,7 +30,7 @@ fn line_of_ranks(words: &[String], sources: &mut dyn Sources) -> Option<String> 
                 hosts.extend(named(value()?, sources)?);
                 parts.push(Vec::new());
             }
-            // The job file lay on the server: each rank reads the first rank's.
+            // With fio this job file lies on the server; here each rank reads the first rank's file.
             Some("remote-config") => parts.last_mut()?.push(quoted(value()?)),
             _ => parts.last_mut()?.push(quoted(word)),
         }
@@ -41,7 +43,7 @@ fn line_of_ranks(words: &[String], sources: &mut dyn Sources) -> Option<String> 
     (parts.is_empty() && !hosts.is_empty()).then_some(line)
 }
 
-/// The hosts that a value names: one, or those in a file of that name, a line each.
+/// The hosts that a value names: one host, or the lines of a file of that name.
 fn named(value: &str, sources: &mut dyn Sources) -> Option<Vec<String>> {
     match sources.job_file(value) {
         Ok(text) => text.lines().map(str::trim).filter(|line| !line.is_empty()).map(host).collect(),
@@ -49,7 +51,7 @@ fn named(value: &str, sources: &mut dyn Sources) -> Option<Vec<String>> {
     }
 }
 
-/// `ip4:10.0.0.1,8765` and the like without the kind of address and the port of fio's server.
+/// The host in `ip4:10.0.0.1,8765` and similar texts, without the kind of address and the port of fio's server.
 fn host(text: &str) -> Option<String> {
     if text.starts_with("sock:") {
         return None;

@@ -53,7 +53,7 @@ fn section<T>(text: &mut String, title: &str, rows: &[Row<T>]) {
     text.push('\n');
 }
 
-/// The row's own reason and those of its words, words of the same reason together.
+/// The reason of the row and the reasons of its words; words with the same reason stand together.
 fn reasons(status: Status, choices: &[Choice]) -> String {
     let mut reasons: Vec<(Status, Vec<&str>)> = Vec::new();
     for choice in choices.iter().filter(|choice| choice.status != Status::Full && !choice.hidden) {

@@ -1,4 +1,4 @@
-//! `--debug`: its channels, and the lines of the channel `parse`.
+//! `--debug`: the names of its channels, and the lines of the channel `parse`.
 
 use crate::option::{Kind, Value};
 use crate::raw::{Assignment, RawJob};
@@ -39,7 +39,7 @@ pub(crate) fn list() -> String {
     format!("fio: dumping debug options:{}\nfsdyno prints: {}\n", CHANNELS.join(","), PRINTING.join(", "))
 }
 
-/// Lines of the channel `parse` for each job, the defaults before the first job that has them.
+/// Lines of the channel `parse` for each job. Defaults are listed with the first job that they apply to.
 pub(crate) fn parse_lines(jobs: &[RawJob]) -> Vec<Vec<String>> {
     let mut all = Vec::new();
     let mut lines = vec!["dup options".to_owned()];
@@ -77,7 +77,7 @@ fn fields(fields: &[(&str, &str)]) -> String {
     texts.join(", ")
 }
 
-/// fio's name of the type, and what stands between the items of a list.
+/// fio's name of the option's type, and the separators of its list.
 fn type_of(row: &JobRow) -> (&'static str, &'static [char]) {
     const RANGE: &[char] = &['-', ':', ','];
     match &row.kind {
@@ -100,7 +100,7 @@ fn type_of(row: &JobRow) -> (&'static str, &'static [char]) {
     }
 }
 
-/// What numbers were read as, item by item.
+/// The numbers that the text was read as, item by item.
 fn outs(row: &JobRow, text: Option<&str>) -> Vec<String> {
     let out = |number: u64| format!("ret=0, out={number}");
     let written = text.map_or(1, |text| text.split(',').count());

@@ -1,6 +1,7 @@
-//! What is wrong with what a person wrote: where, what, what was probably meant, what to do next.
+//! Errors and remarks about what a user wrote: where it stands, what is wrong, what was probably meant, what to do
+//! next.
 //!
-//! Messages hold fio's key phrases, because people and scripts search for them, and say more around them.
+//! Messages contain fio's key phrases, because people and scripts search for them, and add to them.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
@@ -30,13 +31,13 @@ pub enum Origin {
 /// One error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Where; `None`: nowhere in particular.
+    /// Where the error is; `None`: at no certain place.
     pub origin: Option<Origin>,
-    /// What, in fio's words where fio has some. May have several lines.
+    /// What is wrong, in fio's words where fio has a message. It may have several lines.
     pub message: String,
     /// What was probably meant, and the next step. One line each.
     pub help: Vec<String>,
-    /// All words that an option has, behind the rest: whoever needs no list has read the next step by then.
+    /// All words that the option takes. They are printed last, so that a reader meets the next step first.
     pub words: Option<String>,
     /// A line that follows the rest, such as `fio: job a dropped`.
     pub closing: Option<String>,
@@ -80,7 +81,7 @@ impl Diagnostic {
         let mut diagnostic = Diagnostic::new(Some(origin.clone()), message.trim_end());
         diagnostic.help.extend(refusal.advice.clone());
         diagnostic.words.clone_from(&refusal.words);
-        // fio lists the words of other options, and of the engines none.
+        // fio lists the words of other options, but not the engines.
         if name == "ioengine" && diagnostic.words.take_if(|_| refusal.advice.is_some()).is_some() {
             diagnostic = diagnostic.help("--enghelp lists all engines");
         }
@@ -102,7 +103,7 @@ impl Diagnostic {
         text
     }
 
-    /// The message, where it was written, and the next step, as the other face has them.
+    /// The message, the place, and the next step, in the layout of the guided face.
     fn in_lines(&self, place: &str) -> String {
         let words = self.words.as_ref().map(|words| format!("{words}\n")).unwrap_or_default();
         let next = match self.help.join("; ").replace("?; ", "? ") {
@@ -137,9 +138,9 @@ impl Diagnostic {
 /// Kinds of remarks that do not stop a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WarningCode {
-    /// A value means what is documented and not what most people expect.
+    /// fio's documentation explains the value, but most people expect another meaning.
     OddValue,
-    /// An option is accepted and nothing depends on it.
+    /// An option is accepted and changes nothing.
     WithoutEffect,
     /// An option of an engine that the job does not use.
     OtherEngine,
@@ -153,13 +154,13 @@ pub enum WarningCode {
     DirectoryAfterFilename,
     /// Unaligned sizes may fail with direct I/O.
     UnalignedDirect,
-    /// The writes last as long as the runtime, so that none is verified.
+    /// The write phase uses all of the runtime, so that no write is verified.
     NothingVerified,
-    /// A job that replays does not record.
+    /// A job that replays a log does not record its I/O.
     Replayed,
-    /// Number of files that `opendir` found.
+    /// The number of files that `opendir` has found.
     FilesAdded,
-    /// An error that only stops a run, met under `--parse-only`.
+    /// Under `--parse-only`: an error that would stop a run.
     OnlyParsed,
     /// A remark on the program's own options.
     Setting,
@@ -178,7 +179,7 @@ pub struct Warning {
     pub text: String,
 }
 
-/// Where fio prints a remark that it has too.
+/// The stream to which fio prints a remark that fio has too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     /// Standard output, before the report.
@@ -188,7 +189,7 @@ pub enum Stream {
 }
 
 impl Warning {
-    /// Where fio prints it; `None`: fio does not say it.
+    /// The stream to which fio prints this remark; `None`: fio has no such remark.
     pub fn fio_stream(&self) -> Option<Stream> {
         match self.code {
             WarningCode::TimeBasedWithoutRuntime
@@ -207,7 +208,7 @@ impl Warning {
         }
     }
 
-    /// Whether `--warnings-fatal` makes it an error: the job would not run as written.
+    /// Whether `--warnings-fatal` makes this remark an error: the job would not run as it was written.
     pub fn is_fatal_when_asked(&self) -> bool {
         matches!(
             self.code,

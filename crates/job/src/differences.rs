@@ -1,4 +1,4 @@
-//! Where we read or answer something otherwise than fio, on purpose. COMPAT.md shows this table.
+//! The table of differences from fio that we have chosen. COMPAT.md shows it.
 
 mod beside;
 mod language;
@@ -28,12 +28,12 @@ const GIVEN: &str = "what was given is what is done";
 
 const MISREAD: &str = "a silent misreading measures something else than was asked for";
 
-/// Those of the language: values, names, files.
+/// Differences in the language: values, names, files.
 pub fn of_language() -> &'static [Difference] {
     language::LANGUAGE
 }
 
-/// All of them, in the order of COMPAT.md.
+/// All differences, in the order of COMPAT.md.
 pub fn differences() -> impl Iterator<Item = &'static Difference> {
     language::LANGUAGE.iter().chain(runs::RUNS).chain(recorded::RECORDED).chain(beside::BESIDE)
 }

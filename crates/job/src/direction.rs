@@ -1,4 +1,4 @@
-//! The three directions that a transfer can have, and a value for each of them.
+//! The three directions of a request, and containers with one value for each direction.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ impl Direction {
     }
 }
 
-/// The two ways in which bytes move: a trim moves none.
+/// The two directions that move bytes: a trim moves none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfer {
     /// From the file.
@@ -39,7 +39,7 @@ pub enum Transfer {
 }
 
 impl Transfer {
-    /// Both.
+    /// Both directions.
     pub const BOTH: [Transfer; 2] = [Transfer::Read, Transfer::Write];
 }
 
@@ -72,32 +72,32 @@ impl<T: Clone> PerDirection<T> {
 }
 
 impl<T> PerDirection<T> {
-    /// What `of` gives for each direction.
+    /// Calls `of` for each direction.
     pub fn from_fn(mut of: impl FnMut(Direction) -> T) -> Self {
         PerDirection { read: of(Direction::Read), write: of(Direction::Write), trim: of(Direction::Trim) }
     }
 
-    /// What `of` makes of each value.
+    /// Applies `of` to each value.
     pub fn map<U>(self, mut of: impl FnMut(T) -> U) -> PerDirection<U> {
         PerDirection { read: of(self.read), write: of(self.write), trim: of(self.trim) }
     }
 
-    /// The three, borrowed.
+    /// References to the three values.
     pub fn as_ref(&self) -> PerDirection<&T> {
         PerDirection { read: &self.read, write: &self.write, trim: &self.trim }
     }
 
-    /// Each value of this with that of another.
+    /// Pairs each value with the value of `other` for the same direction.
     pub fn zip<U>(self, other: PerDirection<U>) -> PerDirection<(T, U)> {
         PerDirection { read: (self.read, other.read), write: (self.write, other.write), trim: (self.trim, other.trim) }
     }
 
-    /// The three values in fio's order.
+    /// The three directions with their values, in fio's order.
     pub fn iter(&self) -> impl Iterator<Item = (Direction, &T)> {
         [(Direction::Read, &self.read), (Direction::Write, &self.write), (Direction::Trim, &self.trim)].into_iter()
     }
 
-    /// The three values in fio's order, without their names.
+    /// The three values in fio's order.
     pub fn into_values(self) -> [T; 3] {
         [self.read, self.write, self.trim]
     }
@@ -126,7 +126,7 @@ impl<T> std::ops::IndexMut<Direction> for PerDirection<T> {
     }
 }
 
-/// One value for each way in which bytes move: of counters that know no third direction. Saved as `[read, write]`.
+/// One value for reads and one for writes, for counters that do not count trims. Saved as `[read, write]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     from = "[T; 2]",
@@ -142,29 +142,29 @@ pub struct ReadWrite<T> {
 }
 
 impl<T> ReadWrite<T> {
-    /// What `of` makes of each value.
+    /// Applies `of` to each value.
     pub fn map<U>(self, mut of: impl FnMut(T) -> U) -> ReadWrite<U> {
         ReadWrite { read: of(self.read), write: of(self.write) }
     }
 
-    /// Each value of this with that of another.
+    /// Pairs each value with the value of `other` for the same direction.
     pub fn zip<U>(self, other: ReadWrite<U>) -> ReadWrite<(T, U)> {
         ReadWrite { read: (self.read, other.read), write: (self.write, other.write) }
     }
 }
 
 impl ReadWrite<u64> {
-    /// Both together; the sum ends at the largest number.
+    /// The sum of both; it stops at the largest number.
     pub fn sum(self) -> u64 {
         self.read.saturating_add(self.write)
     }
 
-    /// Each with as much added.
+    /// Adds `more` to each value.
     pub fn plus(self, more: Self) -> Self {
         self.zip(more).map(|(sum, more)| sum.saturating_add(more))
     }
 
-    /// What came since counters that only grow stood at `before`.
+    /// The difference from `before`, for counters that only grow.
     pub fn since(self, before: Self) -> Self {
         self.zip(before).map(|(now, before)| now.saturating_sub(before))
     }
@@ -186,7 +186,7 @@ impl<T> From<[T; 2]> for ReadWrite<T> {
     }
 }
 
-/// Of the directions in which bytes move.
+/// Keeps the values of the directions that move bytes.
 impl<T> From<PerDirection<T>> for ReadWrite<T> {
     fn from(PerDirection { read, write, trim: _ }: PerDirection<T>) -> Self {
         ReadWrite { read, write }

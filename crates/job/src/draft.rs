@@ -11,7 +11,7 @@ use crate::typed::*;
 pub struct Draft {
     /// The job so far.
     pub job: Job,
-    /// Values that need others to mean something.
+    /// Values whose meaning depends on other options.
     pub written: Written,
 }
 
@@ -36,9 +36,9 @@ pub struct Written {
     pub repeat_random: bool,
     /// `randseed`.
     pub seed: Option<u64>,
-    /// Some `filename` came while a `directory` was set.
+    /// A `filename` was written while a `directory` was set.
     pub named_in_directory: bool,
-    /// Some `filename` came while no `directory` was set.
+    /// A `filename` was written while no `directory` was set.
     pub named_without_directory: bool,
     /// `prioclass` and `prio`.
     pub priority: (Option<u8>, Option<u8>),
@@ -93,7 +93,7 @@ pub struct CommandPriority {
     pub level: PerDirection<Option<u64>>,
     /// `cmdprio_hint`.
     pub hint: PerDirection<Option<u64>>,
-    /// By size: what is left out of a priority is that of the three above.
+    /// Priorities by block size. A part of a priority that is left out comes from the three fields above.
     pub split: PerDirection<Vec<(u64, u32, Option<IoPriority>)>>,
 }
 

@@ -1,6 +1,6 @@
-//! Job files: sections of options, one a line.
+//! Reads job files: sections of options, one option a line.
 //!
-//! The texts of files and the values of variables come from [`Sources`]; nothing is read here.
+//! The texts of files and the values of variables come from [`Sources`]; this module reads nothing itself.
 
 mod substitute;
 
@@ -30,9 +30,10 @@ struct Section {
     lines: Vec<Line>,
 }
 
-/// Reads one job file. `index` counts the job files from 0; `engine` is the engine that defaults of the command
-/// line name, if this is the first file. Sections that `only` does not name are left out, unless it is empty.
-/// Jobs with errors are given too, without what is wrong in them, so that the rest can be checked.
+/// Reads one job file. `index` counts the job files from 0; `engine` is the engine that the defaults of the command
+/// line name, if this is the first file. With a list in `only`, all other sections are left out; an empty list means
+/// all sections. Jobs with errors are returned as well, without the faulty options, so that the rest of each job can
+/// be checked.
 pub(crate) fn read(
     path: &str,
     index: usize,
@@ -98,7 +99,7 @@ impl Reader<'_> {
             };
             self.errors.push(Diagnostic::new(Some(origin), message).help(help));
         }
-        // The options below belong to it even if its header is broken.
+        // The options below belong to this section even if its header is broken.
         self.sections.push(Section { name: name.to_owned(), lines: Vec::new() });
     }
 
@@ -112,9 +113,9 @@ impl Reader<'_> {
             self.errors.push(Diagnostic::new(Some(origin), message).help("does a file include itself?"));
             return;
         }
-        // As written, which may be relative to the current directory, then beside the file that includes it.
+        // First the path as written, which may be relative to the current directory; then beside the including file.
         let directory = Path::new(path).parent().unwrap_or(Path::new(""));
-        // Both are texts of the language, not yet names of the system.
+        // Both are texts of the fio language, not yet paths of the system.
         let beside = directory.join(file).to_string_lossy().into_owned();
         let mut found = [file, &beside].into_iter().map(|target| (target, self.sources.job_file(target)));
         match found.find_map(|(target, text)| Some((target, text.ok()?))) {
@@ -170,8 +171,8 @@ fn included_file(line: &str) -> Option<&str> {
     (file.len() < rest.len() && !file.is_empty()).then_some(file)
 }
 
-/// Finds the rows of each section's options: those of every job, and those of the section's engine wherever in
-/// the section the engine is named.
+/// Finds the rows of each section's options: rows of every job, and rows of the section's engine, wherever in the
+/// section the engine is named.
 fn find_rows(
     sections: Vec<Section>,
     index: usize,
@@ -195,7 +196,7 @@ fn find_rows(
             match table::job_row(&line.name, engine) {
                 Some(row) if table::ends_with_its_engine(row, engine) => {}
                 Some(row) => {
-                    // Within a rank the order written stays.
+                    // Options of the same rank keep the order in which they were written.
                     let at = job.assignments.partition_point(|before| rank(before.row) <= rank(row));
                     job.assignments.insert(at, Assignment { row, text: line.text, origin: line.origin });
                 }
@@ -217,7 +218,7 @@ fn section_engine(section: &Section) -> Option<&'static str> {
     table::engine_named(named.text.as_deref()?.trim())
 }
 
-/// Options that others depend on come first in a section, file names last.
+/// The rank of an option: in a section, options that others depend on are applied first, file names last.
 fn rank(row: &JobRow) -> u8 {
     match row.name {
         "kb_base" | "unit_base" | "lockfile" | "cpus_allowed_policy" => 0,

@@ -55,7 +55,7 @@ fn sections_and_defaults() {
     assert_eq!((readers.name.as_str(), readers.clones, readers.stonewall), ("readers", 2, false));
     assert_eq!((writers.name.as_str(), writers.clones, writers.stonewall), ("writers", 3, true));
     assert!(readers.reporting.group && writers.reporting.group && writers.durability.end_fsync);
-    // The name of a section is no option of it.
+    // The name of a section is not one of its options.
     assert_eq!(readers.options, [("rw".to_owned(), "randread".to_owned()), ("numjobs".to_owned(), "2".to_owned())]);
 }
 
@@ -93,7 +93,7 @@ fn engine_options_may_stand_before_their_engine() {
     let job = &jobs("[global]\nioengine=io_uring\n[a]\nfixedbufs\n")[0];
     assert!(job.submission.engine_options.fixed_buffers);
     assert!(errors("[a]\nhipri\n").contains("hipri is an option of io_uring"));
-    // The command line's defaults hold in the first file.
+    // The defaults of the command line apply to the first file.
     let mut sources = Fake::default().file("a.fio", "[a]\nhipri\n");
     assert!(request("--ioengine=io_uring a.fio", &mut sources).jobs[0].submission.engine_options.hipri);
 }
@@ -266,7 +266,7 @@ fn an_engine_that_is_refused_is_the_only_error_of_its_job() {
     assert!(said.contains("ioengine=rdma is not supported: it moves data between machines"), "{said}");
     let said = errors("[a]\nioengine=rbd\nclientname=admin\npool=rbd\n[b]\nrw=read\nsize=1m\nrwmixread=200\n");
     assert_eq!(said.matches("error:").count(), 2, "what is wrong in another job is named too: {said}");
-    // Of an engine that there is, as before.
+    // Options of an engine that is built are refused as before.
     assert!(errors("[a]\nioengine=psync\ncpuload=50\nsize=1m\n").contains("an option of cpuio, not of psync"));
 }
 

@@ -1,4 +1,4 @@
-//! The fio language: what a person may write, and what it means.
+//! Reads the fio language: what a user may write, and what it means.
 //!
 //! Words and job files become [`RawJob`](raw::RawJob)s (option, value, origin), and those become typed
 //! [`Job`]s. Nothing here makes a system call, reads a file or knows a device: job files, variables and the
@@ -53,10 +53,10 @@ pub use sources::{Machine, Sources};
 pub use table::FORMATS;
 pub use typed::*;
 
-/// What a command line comes to.
+/// The outcome of reading a command line.
 #[derive(Debug)]
 pub enum Outcome {
-    /// Run these jobs; with `parse_only` set, only exit with status 0.
+    /// Run these jobs. With `parse_only` set, only exit with status 0.
     Run(Box<Request>),
     /// Do this instead of running jobs.
     Immediate(Action),
@@ -84,9 +84,9 @@ pub struct Request {
 pub struct Rejection {
     /// The errors, in the order of the command line. Print each with [`Diagnostic::render`].
     pub errors: Vec<Diagnostic>,
-    /// Remarks.
+    /// Remarks on the options that were read.
     pub warnings: Vec<Warning>,
-    /// [`help::usage`] should follow.
+    /// Whether [`help::usage`] should follow.
     pub usage: bool,
     /// Exit status.
     pub status: u8,
@@ -143,7 +143,7 @@ pub fn parse_command_line(words: &[String], sources: &mut dyn Sources) -> Outcom
     Outcome::Run(Box::new(Request { settings, jobs: resolved.jobs, global_options, warnings, trace }))
 }
 
-/// `opendir`: the files of the directories join those that are named.
+/// `opendir`: adds the files of these directories to the files that are named.
 fn open_directories(job: &mut Job, sources: &mut dyn Sources) -> Result<Vec<Warning>, Box<Diagnostic>> {
     let mut added = Vec::new();
     for directory in &job.files.opened_directories {

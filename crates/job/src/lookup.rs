@@ -1,10 +1,10 @@
-//! Finding what a person meant: exact names, unique prefixes, nearest names.
+//! Finds the option that a user meant: exact names, unique prefixes, nearest names.
 
 /// Edit distance: insertions, deletions, substitutions and swaps of neighbours each count one.
 pub use strsim::osa_distance as distance;
 
-/// The known name nearest to `word`, if it is near enough: at most half of the word's length (rounded up) apart.
-/// Among equally near names one with the same first letter wins, then the first.
+/// The known name nearest to `word`, if its edit distance is at most half of the word's length (rounded up). Among
+/// names at the same distance, one with the same first letter wins, then the first.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = word.chars().count().div_ceil(2);
     names
@@ -22,11 +22,11 @@ pub enum Match<'a, T> {
     One(T),
     /// A prefix of several names.
     Ambiguous(Vec<&'a str>),
-    /// No name begins so.
+    /// No name begins with the word.
     Unknown,
 }
 
-/// Finds `word` among `(name, entry)` pairs. An exact name wins over longer names that it begins.
+/// Finds `word` among `(name, entry)` pairs. An exact name wins over longer names that begin with it.
 pub fn find<'a, T>(word: &str, entries: impl Iterator<Item = (&'a str, T)>) -> Match<'a, T> {
     let mut candidates = Vec::new();
     for (name, entry) in entries {

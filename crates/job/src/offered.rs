@@ -1,4 +1,4 @@
-//! The options that may be written, without what stores them: man page and shell completions are made of these.
+//! Lists the options that may be written, for the man page and the shell completions.
 
 use crate::option::{Arity, Choice, Kind, Offer, Row, Status};
 use crate::table::{CATEGORIES, PROGRAM, SHORT_OPTIONS};
@@ -35,22 +35,22 @@ pub struct Offered {
     pub default: Option<&'static str>,
     /// Engines that have this option; empty: it belongs to every job, or to the program.
     pub engines: &'static [&'static str],
-    /// The words of its set that are honoured, with their meaning.
+    /// The honoured words of the option, with their meaning.
     pub choices: Vec<&'static Choice>,
-    /// What may be written as its value, as far as the table knows.
+    /// The texts that the table knows as values of the option.
     pub words: Vec<&'static str>,
-    /// Files or directories, if its value names them.
+    /// Whether the value names files or directories.
     pub offer: Offer,
     /// How far it is honoured.
     pub status: Status,
 }
 
-/// All options that are not refused: those of the program, then those of jobs, by category.
+/// All options that are not refused: first those of the program, then those of jobs, by category.
 pub fn sections() -> Vec<Section> {
     let program = Section { title: "Options of the program", options: permitted(PROGRAM) };
     let jobs = CATEGORIES.iter().map(|category| {
         let mut options = permitted(category.rows);
-        // In job files these may stand alone; on the command line they may not.
+        // In job files these options may stand without a value; on the command line they may not.
         let text = category.rows.iter().filter(|row| matches!(row.kind, Kind::OptionalText(_)));
         for row in text {
             let named = options.iter_mut().filter(|option| option.name == row.name);

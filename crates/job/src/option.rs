@@ -1,4 +1,4 @@
-//! What one row of the option table says, and how a value gets from text into a typed field.
+//! One row of the option table: what it says about an option, and how a value gets from text into a typed field.
 //!
 //! A [`Row`] is generic over what it sets: job options set a [`Draft`](crate::draft::Draft), options of the
 //! program set [`Settings`](crate::settings::Settings). Its [`Kind`] holds grammar and setter together, so that
@@ -15,25 +15,25 @@ mod status;
 pub use kind::{Arity, Kind, Range, Value};
 pub use status::{Choice, Status};
 
-/// A value that may stand.
+/// A value that was read and accepted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interpreted {
     /// The value.
     pub value: Value,
-    /// Why it has no effect, or less than in fio.
+    /// Why the value has no effect, or less effect than in fio.
     pub remark: Option<String>,
 }
 
 /// What a shell may offer as an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
-    /// What the kind knows: the words of its set, 0 and 1, or nothing.
+    /// The words that the kind knows: its set, 0 and 1, or nothing.
     Kind,
     /// Names of files.
     Files,
     /// Names of directories.
     Directories,
-    /// These words, of an option whose value is free text to its kind.
+    /// These words, for an option whose kind is free text.
     Words(&'static [&'static str]),
 }
 
@@ -128,7 +128,7 @@ impl<T> Row<T> {
         std::iter::once(self.name).chain(self.aliases.iter().copied())
     }
 
-    /// Reads a text and asks the status of the row and of the word whether it may stand.
+    /// Reads a text; the status of the row and of the word decides whether it is accepted.
     pub fn interpret(&self, text: Option<&str>, reading: &mut Reading) -> Result<Interpreted, Refusal> {
         let value = self.kind.read(self.name, text, reading)?;
         let mut interpreted = Interpreted { value, remark: None };
@@ -146,7 +146,7 @@ impl<T> Row<T> {
         Ok(interpreted)
     }
 
-    /// Whether a value changes nothing: it is the default, or it switches off something that is not there.
+    /// Whether a value changes nothing: it is the default, or it switches off a feature that is not built.
     pub fn is_harmless(&self, value: &Value) -> bool {
         let off = match value {
             Value::Flag(on) | Value::Bool(on) => !on,

@@ -1,4 +1,4 @@
-//! Jobs as written: names of options and texts, each with its origin.
+//! Jobs as they were written: names and texts of options, each with its origin.
 
 use std::fmt;
 
@@ -27,13 +27,13 @@ impl fmt::Debug for Assignment {
 pub struct RawJob {
     /// The label; empty for the defaults before the first `--name`.
     pub name: String,
-    /// These are defaults for the jobs that follow, not a job.
+    /// Whether these are defaults for the jobs that follow, and not a job.
     pub global: bool,
-    /// Earlier defaults end here: a job file after the first begins.
+    /// Whether earlier defaults end here, because a job file after the first begins.
     pub resets_defaults: bool,
-    /// The first job of a job file after the first.
+    /// Whether this is the first job of a job file after the first.
     pub starts_file: bool,
-    /// Written as words, not in a job file.
+    /// Whether it was written on the command line, not in a job file.
     pub on_command_line: bool,
     /// The options, in the order in which they apply.
     pub assignments: Vec<Assignment>,
@@ -53,8 +53,8 @@ impl RawJob {
     }
 }
 
-/// Canonical names with texts as typed, as JSON reports show them: of an option written again the last text
-/// counts, but `filename` adds up.
+/// Canonical names with their texts as typed, as JSON reports show them. Where an option was written twice, the last
+/// text counts; `filename` adds up.
 pub fn written_options(assignments: &[Assignment]) -> Vec<(String, String)> {
     let mut options: Vec<(String, String)> = Vec::new();
     for assignment in assignments {

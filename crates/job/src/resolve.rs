@@ -1,4 +1,4 @@
-//! From jobs as written to typed jobs: defaults, values, and the rules across options.
+//! Makes typed jobs of jobs as written: applies defaults and values, then checks the rules across options.
 
 mod reporting;
 
@@ -16,7 +16,7 @@ mod pattern;
 mod traces;
 mod work;
 
-/// Typed jobs and what there is to say about them.
+/// Typed jobs, with remarks and errors.
 #[derive(Debug, Default)]
 pub struct Resolved {
     /// The jobs in the order in which they start.
@@ -29,12 +29,12 @@ pub struct Resolved {
     pub errors: Vec<Diagnostic>,
 }
 
-/// Applies the options of each job onto the defaults before it. `sources` has the files that patterns name.
+/// Applies the options of each job onto the defaults before it. `sources` gives the files that patterns name.
 pub fn resolve(raw_jobs: &[RawJob], settings: &Settings, sources: &mut dyn Sources) -> Resolved {
     let mut resolved = Resolved::default();
     let mut defaults = Draft::default();
     let mut default_options: Vec<Assignment> = Vec::new();
-    // With defaults of which one was refused, rules across options would speak of what is not meant.
+    // If a default was refused, the rules across options would judge values that the user did not mean.
     let mut defaults_whole = true;
     for raw in raw_jobs {
         if raw.resets_defaults {
@@ -44,7 +44,7 @@ pub fn resolve(raw_jobs: &[RawJob], settings: &Settings, sources: &mut dyn Sourc
         }
         if raw.global {
             defaults_whole &= apply_all(&mut defaults, raw, &mut resolved, sources);
-            // Defaults name no job.
+            // The defaults do not name a job.
             defaults.job.display_name = None;
             default_options.extend(raw.assignments.iter().cloned());
             continue;
@@ -69,7 +69,7 @@ pub fn resolve(raw_jobs: &[RawJob], settings: &Settings, sources: &mut dyn Sourc
     resolved
 }
 
-/// Applies the options in their order. False if one was refused: the job is dropped then.
+/// Applies the options in their order. Returns false if one was refused; then the job is dropped.
 fn apply_all(draft: &mut Draft, raw: &RawJob, resolved: &mut Resolved, sources: &mut dyn Sources) -> bool {
     let mut whole = true;
     for assignment in &raw.assignments {
@@ -105,7 +105,7 @@ fn apply(draft: &mut Draft, raw: &RawJob, assignment: &Assignment, warnings: &mu
     Ok(())
 }
 
-/// Puts the files into the patterns that name them.
+/// Reads the files that patterns name, and puts their bytes into the patterns.
 fn read_patterns(written: &mut Written, sources: &mut dyn Sources) -> Result<(), Refusal> {
     let mut patterns = written.buffer_pattern.iter_mut().chain(&mut written.verify.pattern);
     patterns.try_for_each(|pattern| pattern.read_files(&mut |path| sources.pattern_file(path)))
@@ -139,7 +139,7 @@ impl Rules<'_> {
         self.resolved.warnings.push(warning);
     }
 
-    /// An error that stops a run; under `--parse-only` a remark, as fio does not look so far then.
+    /// Adds an error that stops a run. Under `--parse-only` it is a remark, because fio does not check so far then.
     fn refuse(&mut self, option: &str, text: impl Into<String>, help: &str) {
         if self.settings.parse_only {
             self.warn(WarningCode::OnlyParsed, option, text);
@@ -152,7 +152,7 @@ impl Rules<'_> {
 }
 
 impl Draft {
-    /// Brings together what options say about each other. `None` if they contradict each other.
+    /// Applies the rules across options. `None` if options contradict each other.
     fn finish(self, mut rules: Rules<'_>) -> Option<Job> {
         let Draft { mut job, mut written } = self;
         let errors_before = rules.resolved.errors.len();
@@ -187,7 +187,7 @@ impl Draft {
         let hint = written.priority_hint.filter(|hint| *hint > 0);
         job.process.priority = match (written.priority, hint) {
             ((None, None), None) => None,
-            // A level or a hint alone is of the best-effort class, as the kernel has it.
+            // A level or a hint without a class is of the best-effort class, as in the kernel.
             ((class, level), hint) => {
                 Some(IoPriority { class: class.unwrap_or(2), level: level.unwrap_or(0), hint: hint.unwrap_or(0) })
             }
@@ -256,7 +256,7 @@ fn finish_submission(job: &mut Job, rules: &mut Rules<'_>) {
         rules.refuse("iomem_align", text, "use a power of two such as 4096");
     }
     if submission.engine_options.atomic {
-        // The kernel does such writes only past the page cache.
+        // The kernel writes atomically only with direct I/O.
         submission.direct = true;
         if !submission.engine.writes_atomically() {
             let text = format!("fio: ioengine={} has no atomic writes", submission.engine.name());
@@ -272,7 +272,7 @@ fn finish_submission(job: &mut Job, rules: &mut Rules<'_>) {
     }
 }
 
-/// Which requests have another priority than the job's.
+/// Decides which requests have another priority than the job's.
 fn finish_priorities(job: &mut Job, written: &CommandPriority, rules: &mut Rules<'_>) {
     let asks = |direction: Direction| written.percent[direction].is_some_and(|percent| percent > 0);
     let splits = |direction: Direction| !written.split[direction].is_empty();
@@ -356,7 +356,7 @@ fn check_rates(job: &Job, rules: &mut Rules<'_>) {
     }
 }
 
-/// `thinktime_iotime` alone leaves the blocks uncounted.
+/// With `thinktime_iotime` alone, blocks are not counted.
 fn finish_think_time(pacing: &mut Pacing, written: &Written) {
     let uncounted = if pacing.think_interval_ns > 0 { u32::MAX } else { pacing.think_blocks };
     pacing.think_blocks = written.think_blocks.unwrap_or(uncounted);
@@ -374,13 +374,13 @@ fn finish_content(job: &mut Job, written: &mut Written, rules: &mut Rules<'_>) {
     }
     content.compress =
         written.compress_percent.filter(|percent| *percent > 0).map(|percent| (percent, written.compress_chunk));
-    // What is refilled or repeated for every write has nothing left to scramble.
+    // A buffer that is refilled or repeated for every write leaves nothing to scramble.
     if content.zero || content.refill || content.pattern.is_some() {
         content.scramble = false;
     }
 }
 
-/// A job can only wait for one that is known before it.
+/// A job can only wait for a job that is defined before it.
 fn check_wait(job: &Job, rules: &mut Rules<'_>) {
     let Some(name) = &job.wait_for else { return };
     if !rules.resolved.jobs.iter().any(|earlier| earlier.name == *name) {
@@ -389,13 +389,13 @@ fn check_wait(job: &Job, rules: &mut Rules<'_>) {
     }
 }
 
-/// What is checked. A pattern alone comes with headers, as in fio.
+/// The checksum or pattern of `verify`. `verify_pattern` without `verify` means a pattern with headers, as in fio.
 fn kind_of(written: &Written) -> Option<VerifyKind> {
     let of_pattern = written.verify.pattern.as_ref().map(|_| VerifyKind::PatternHeader);
     written.verify_kind.unwrap_or(of_pattern)
 }
 
-/// Without `verify`, writes and a backlog `trim_percentage` trims nothing, as in fio.
+/// `trim_percentage` trims nothing without `verify`, writes and a backlog, as in fio.
 fn trims_among_writes(job: &Job, written: &Written, rules: &mut Rules<'_>) -> Option<TrimBacklog> {
     let trims = written.trims;
     if trims.percent == 0 || job.pattern.access.trims {
@@ -409,7 +409,7 @@ fn trims_among_writes(job: &Job, written: &Written, rules: &mut Rules<'_>) -> Op
     None
 }
 
-/// What `verify` needs to find anything.
+/// Checks that `verify` can find an error at all.
 fn check_verify(job: &Job, rules: &mut Rules<'_>) {
     let Some(verify) = &job.verify else { return };
     let (kind, access) = (verify.kind, job.pattern.access);
@@ -455,7 +455,7 @@ fn check_verify(job: &Job, rules: &mut Rules<'_>) {
     }
 }
 
-/// What a saved state is good for: whoever writes himself knows what he wrote.
+/// Warns where a saved state is not used: a job that writes knows by itself what it wrote.
 fn check_states(job: &Job, rules: &mut Rules<'_>) {
     let Some(verify) = &job.verify else { return };
     if verify.state_load && job.pattern.access.writes && !verify.only {
@@ -464,7 +464,7 @@ fn check_states(job: &Job, rules: &mut Rules<'_>) {
     }
 }
 
-/// Options of an engine that a later `ioengine` replaced.
+/// Warns of options of an engine that a later `ioengine` replaced.
 fn warn_of_other_engines(job: &Job, rules: &mut Rules<'_>) {
     let engine = job.submission.engine.name();
     let others: Vec<&'static str> = rules

@@ -112,7 +112,7 @@ fn block_sizes_rank() {
 fn a_write_has_the_size_of_its_trim() {
     let sizes = job("--rw=randtrimwrite --bs=4k,8k,16k").pattern.block_size;
     assert_eq!((sizes.write, sizes.trim), (BlockSize::Fixed(16384), BlockSize::Fixed(16384)));
-    // Sequential ones go on each at its own pace, as with fio.
+    // Sequential writes and trims have sizes of their own, as in fio.
     assert_eq!(job("--rw=trimwrite --bs=4k,8k,16k").pattern.block_size.write, BlockSize::Fixed(8192));
 }
 

@@ -1,4 +1,4 @@
-//! What the program itself is asked to do, apart from the jobs.
+//! The typed options of the program itself, apart from the jobs.
 
 use crate::Sources;
 use crate::diagnostic::Diagnostic;
@@ -18,7 +18,7 @@ pub struct Settings {
     pub eta_interval_ms: u64,
     /// Time after which a new line begins, ms; `None`: never.
     pub eta_newline_ms: Option<u64>,
-    /// Time between reports of what was done until then, ms; `None`: only at the end.
+    /// Time between interim reports, ms; `None`: there is only the report at the end.
     pub status_interval_ms: Option<u64>,
     /// Stem of the aggregate bandwidth logs; `None`: not written.
     pub bandwidth_log: Option<String>,
@@ -32,7 +32,7 @@ pub struct Settings {
     pub merge_only: bool,
     /// Jobs that write are errors.
     pub read_only: bool,
-    /// Warnings about jobs are errors.
+    /// Warnings about jobs are treated as errors.
     pub warnings_fatal: bool,
     /// Where saved states and dumps of verification go; `None`: the working directory.
     pub aux_path: Option<String>,
@@ -40,7 +40,7 @@ pub struct Settings {
     pub debug: Vec<String>,
     /// Measure how idle the processors are; `None`: not asked for.
     pub idle_profile: Option<IdleProfile>,
-    /// Where the run's record is saved (ours).
+    /// The file in which the run's record is saved (ours).
     pub record: Option<String>,
     /// Between two savings of the record while the run goes on, ms; 0: only at the end (ours).
     pub record_interval_ms: u64,
@@ -90,7 +90,7 @@ impl Settings {
         self.debug.iter().any(|asked| asked == channel || asked == "all")
     }
 
-    /// Takes what the environment says, which is the default of what may be written; returns what is wrong with it.
+    /// Reads the environment variables that give defaults of options. Returns an error if one of them is wrong.
     pub(crate) fn take_environment(&mut self, sources: &dyn Sources) -> Option<Diagnostic> {
         const VARIABLE: &str = "FSDYNO_FINDINGS";
         let word = sources.variable(VARIABLE).filter(|word| !word.is_empty())?;
@@ -109,11 +109,11 @@ impl Settings {
 /// `--eta`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Eta {
-    /// If standard output is a terminal.
+    /// Shown if standard output is a terminal.
     Auto,
-    /// In any case.
+    /// Always shown.
     Always,
-    /// Never.
+    /// Never shown.
     Never,
 }
 
@@ -124,9 +124,9 @@ pub enum Findings {
     /// terminal.
     #[default]
     Auto,
-    /// On standard error; reports are fio's.
+    /// On standard error; reports contain only what fio prints.
     All,
-    /// Nowhere but in the record.
+    /// Only in the record.
     Off,
 }
 
@@ -134,7 +134,8 @@ impl Findings {
     /// The words of the option.
     pub const WORDS: &'static [&'static str] = &["auto", "all", "off"];
 
-    /// What a word says; `None`: there is no such word. Switches that were words once still are.
+    /// The value that a word names; `None` if there is no such word. Words of a switch are accepted, because the
+    /// option once was a switch.
     pub fn named(word: &str) -> Option<Findings> {
         match word {
             "auto" => Some(Findings::Auto),
@@ -144,7 +145,7 @@ impl Findings {
         }
     }
 
-    /// That there is no such word.
+    /// The message that there is no such word.
     pub(crate) fn refusal(word: &str) -> String {
         format!("fio: {word} is none of {}", Self::WORDS.join(", "))
     }
@@ -155,7 +156,7 @@ impl Findings {
 pub enum IdleProfile {
     /// All processors together.
     System,
-    /// Each of them, too.
+    /// All together, and each by itself.
     EachProcessor,
 }
 

@@ -1,15 +1,15 @@
-//! `--showcmd`: jobs as a command line.
+//! `--showcmd`: prints jobs as a command line.
 
 use crate::raw::{Assignment, RawJob};
 
-/// One line for the command line's own jobs, one for each job file. Each line ends with a blank, as fio's do.
+/// One line for the jobs of the command line, and one for each job file. Each line ends with a blank, as in fio.
 pub(crate) fn show_command(jobs: &[RawJob]) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut previous: Option<&RawJob> = None;
     for job in jobs {
         let begins = match previous {
             None => true,
-            // Defaults of the command line also hold in the first job file and stand in its line.
+            // Defaults of the command line also apply to the first job file, so they are repeated in its line.
             Some(previous) => {
                 job.resets_defaults || (previous.on_command_line && !previous.global && !job.on_command_line)
             }
@@ -40,7 +40,7 @@ fn word(assignment: &Assignment) -> String {
     }
 }
 
-/// The text as a shell reads it back.
+/// Quotes the text so that a shell reads it unchanged.
 pub(crate) fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-+./,:=%@^".contains(c);
     if !text.is_empty() && text.chars().all(plain) { text.to_owned() } else { format!("\"{}\"", escaped(text)) }

@@ -1,11 +1,11 @@
-//! What the language needs from the world.
+//! The trait through which the language reads files, variables and facts of the machine.
 
 /// Files, variables and the machine.
 pub trait Sources {
     /// The text ([`bytes`](crate::bytes)) of a job file or an included file; `-` is standard input. The error is the reason alone, such
     /// as `No such file or directory`.
     fn job_file(&mut self, path: &str) -> Result<String, String>;
-    /// The bytes of a file that a pattern names. Whoever has only texts gives those.
+    /// The bytes of a file that a pattern names. The default takes them from [`Sources::job_file`].
     fn pattern_file(&mut self, path: &str) -> Result<Vec<u8>, String> {
         self.job_file(path).map(String::into_bytes)
     }
@@ -19,7 +19,7 @@ pub trait Sources {
     fn machine(&self) -> Machine;
 }
 
-/// The machine, as far as job files may ask.
+/// What job files may ask about the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Machine {
     /// Bytes of a page of memory.

@@ -1,7 +1,7 @@
-//! The one table of options: everything fio 3.42 knows, and what we make of it.
+//! The one table of options: everything fio 3.42 knows, and how far it is honoured.
 //!
-//! Lookup, help texts, `--showcmd`, COMPAT.md and the tests all read this table. A new option is one row here,
-//! one field of [`Job`](crate::Job) and whatever consumes it. Rows stand in one file per category.
+//! Lookup, help texts, `--showcmd`, COMPAT.md and the tests all read this table. A new option is one row here, one
+//! field of [`Job`](crate::Job), and the code that uses the field. Rows stand in one file per category.
 
 mod build;
 mod content;
@@ -72,7 +72,7 @@ pub fn job_row(name: &str, engine: &str) -> Option<&'static JobRow> {
     rows_for(engine).find(|row| row.names().any(|known| known == name))
 }
 
-/// The engine that a value of `ioengine` names, also one that ends the run by name; `None`: there is no such engine.
+/// The engine that a value of `ioengine` names, also one that is not built; `None`: there is no such engine.
 pub fn engine_named(text: &str) -> Option<&'static str> {
     let missing = || engine::MISSING_ENGINES.iter().map(|choice| choice.word);
     EngineName::named(text)
@@ -80,7 +80,7 @@ pub fn engine_named(text: &str) -> Option<&'static str> {
         .or_else(|| missing().find(|word| text.split(':').next() == Some(word)))
 }
 
-/// Whether a row needs no error of its own: it belongs to an engine that ends the run by name.
+/// Whether a row needs no error of its own, because the engine that it belongs to is refused already.
 pub fn ends_with_its_engine(row: &JobRow, engine: &str) -> bool {
     !row.engines.is_empty() && EngineName::named(engine).is_none()
 }

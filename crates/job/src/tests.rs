@@ -1,4 +1,4 @@
-//! Tests of the entry point: which outcome a command line has.
+//! Tests of the entry point: the outcome of a command line.
 
 use crate::testing::Fake;
 use crate::*;

@@ -1,5 +1,5 @@
-//! A job with its values parsed, its defaults filled in and its units named. No system call has been made:
-//! whether a path exists or a device takes direct I/O is not known here.
+//! A job with its values parsed, its defaults filled in and its units named. No system call has been made: whether a
+//! path exists, or a device supports direct I/O, is decided later.
 
 mod content;
 mod engine;
@@ -34,15 +34,15 @@ pub struct Job {
     pub stonewall: bool,
     /// Start a new report group without waiting.
     pub new_group: bool,
-    /// Start when all clones of the job of this name have ended.
+    /// Start when all clones of this other job have ended.
     pub wait_for: Option<String>,
-    /// End the others of `exit_what` when this job ends.
+    /// When this job ends, end the jobs that `exit_what` selects.
     pub exit_all: bool,
-    /// End them when this job fails.
+    /// When this job fails, end the jobs that `exit_what` selects.
     pub exit_all_on_error: bool,
-    /// Whom this job ends.
+    /// The jobs that are ended.
     pub exit_what: ExitWhat,
-    /// The section stands first in a job file other than the first source: stonewall and group are implied.
+    /// The section is the first of a job file after the first file: stonewall and a new group are implied.
     pub starts_file: bool,
     /// Which files, how large, how made.
     pub files: Files,
@@ -54,7 +54,7 @@ pub struct Job {
     pub extent: Extent,
     /// What makes written data durable.
     pub durability: Durability,
-    /// Slower than flat out.
+    /// Rates, think time, latency limits.
     pub pacing: Pacing,
     /// What is written.
     pub content: Content,
@@ -66,20 +66,20 @@ pub struct Job {
     pub reporting: Reporting,
     /// Which errors are counted and survived.
     pub errors: ErrorPolicy,
-    /// Recorded I/O that is replayed, or made.
+    /// Recorded I/O: logs that are replayed or written.
     pub traces: Traces,
     /// Options as written for this job, canonical names, for the reports' `job options`.
     pub options: Vec<(String, String)>,
 }
 
 impl Job {
-    /// What reports and log files call this clone.
+    /// The name of this clone in reports and log files.
     pub fn label(&self, clone: u32) -> &str {
         self.display_name.as_deref().filter(|_| clone == 0).unwrap_or(&self.name)
     }
 
-    /// The name of a file that this job writes beside its data, in a directory that other nodes may write to: the node's
-    /// name stands behind it, as in the logs that fio's client gets.
+    /// The name of a file that this job writes beside its data. Where several nodes may write to the same directory,
+    /// the node's name is added at the end, as in the logs that fio's client receives.
     pub fn name_on_node(&self, name: String) -> String {
         match &self.files.client {
             Some(client) => format!("{name}.{client}"),
@@ -87,7 +87,7 @@ impl Job {
         }
     }
 
-    /// Whether anything of a device is discarded.
+    /// Whether the job discards data of a device.
     pub fn discards(&self) -> bool {
         let trims = self.pattern.access.trims || self.verify.as_ref().is_some_and(|verify| verify.trims.is_some());
         trims && self.submission.engine.moves_data()
@@ -125,14 +125,14 @@ impl Default for Job {
     }
 }
 
-/// `exit_what`: the jobs that end with another one.
+/// `exit_what`: the jobs that end together with a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitWhat {
-    /// Those of the same report group.
+    /// The jobs of the same report group.
     Group,
-    /// Those up to the next `stonewall`.
+    /// The jobs up to the next `stonewall`.
     Stonewall,
-    /// All, and those that have not started never do.
+    /// All jobs; those that have not started yet never start.
     All,
 }
 
@@ -143,7 +143,7 @@ pub struct Process {
     pub thread: bool,
     /// Allowed processors; empty: all.
     pub cpus_allowed: Vec<u32>,
-    /// Each clone gets one of them instead of the whole set.
+    /// Each clone gets one of these processors instead of the whole set.
     pub cpus_split: bool,
     /// Nice value.
     pub nice: Option<i32>,
@@ -151,7 +151,7 @@ pub struct Process {
     pub priority: Option<IoPriority>,
     /// NUMA nodes whose processors are allowed; empty: all.
     pub nodes: Vec<u32>,
-    /// Where memory comes from.
+    /// The NUMA nodes that memory comes from.
     pub memory_policy: Option<MemoryPolicy>,
     /// User that the worker becomes.
     pub user: Option<u32>,
@@ -172,12 +172,12 @@ pub struct IoPriority {
     pub class: u8,
     /// 0 (first) to 7 (last).
     pub level: u8,
-    /// For the device (0 to 1023).
+    /// Hint for the device (0 to 1023).
     pub hint: u16,
 }
 
 impl IoPriority {
-    /// As the kernel and the logs have it.
+    /// The number that the kernel and the logs use.
     pub fn as_number(self) -> u16 {
         u16::from(self.class) << 13 | self.hint << 3 | u16::from(self.level)
     }
@@ -186,9 +186,9 @@ impl IoPriority {
 /// `numa_mem_policy`: which NUMA nodes memory comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MemoryPolicy {
-    /// As the system has it.
+    /// The policy of the system.
     Default,
-    /// The node of the processor.
+    /// The node of the processor that the worker runs on.
     Local,
     /// This node first.
     Prefer(u32),
@@ -199,7 +199,7 @@ pub enum MemoryPolicy {
 }
 
 impl MemoryPolicy {
-    /// The nodes that it names.
+    /// The nodes that the policy names.
     pub fn nodes(&self) -> &[u32] {
         match self {
             MemoryPolicy::Default | MemoryPolicy::Local => &[],
@@ -218,7 +218,7 @@ pub struct ErrorPolicy {
     pub on_write: bool,
     /// Go on after verify errors.
     pub on_verify: bool,
-    /// Print those that the job survives.
+    /// Print the errors that the job survives.
     pub dump: bool,
     /// Errnos to ignore for reads, writes and verify.
     pub ignored: [Vec<i32>; 3],

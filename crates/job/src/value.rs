@@ -25,11 +25,11 @@ pub use word::{Word, word};
 /// Why a text is no value of its option, and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What is wrong, without the option's name.
+    /// What is wrong, without the name of the option.
     pub reason: String,
-    /// What to write instead, when that can be told.
+    /// What to write instead, if the text shows what was meant.
     pub advice: Option<String>,
-    /// The words that the option has, one a line, where none of them was written.
+    /// The words that the option takes, one a line, if none of them was written.
     pub words: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl Refusal {
         Refusal { reason: reason.into(), advice: None, words: None }
     }
 
-    /// A text that fio reads as something else than it looks. What fio reads is tested against fio.
+    /// The refusal of a text that fio reads differently from how it looks. What fio reads is tested against fio.
     pub(crate) fn misread(reason: &str, read: &dyn fmt::Display) -> Self {
         Refusal::new(format!("{reason}: fio would read {read}"))
     }
@@ -51,17 +51,17 @@ impl Refusal {
     }
 }
 
-/// What a reader needs to know besides the text, and what it found remarkable.
+/// What a reader needs besides the text, and the notes that it makes.
 #[derive(Debug)]
 pub struct Reading {
     /// What `k` means: 1024 unless `kb_base=1000` was written earlier.
     pub kb_base: u64,
-    /// Readings that are as documented and yet not what most people expect.
+    /// Notes on values that fio's documentation explains but most people read differently.
     pub notes: Vec<String>,
 }
 
 impl Reading {
-    /// A reading under this `kb_base`, with nothing noted.
+    /// A reading under this `kb_base`, without notes.
     pub fn new(kb_base: u32) -> Self {
         Reading { kb_base: u64::from(kb_base), notes: Vec::new() }
     }
@@ -73,7 +73,7 @@ impl Default for Reading {
     }
 }
 
-/// Takes off what looks like a comment after a number, which fio drops with everything else that follows one.
+/// Removes what looks like a comment after a number. fio drops it with everything else that follows a number.
 pub(crate) fn without_comment<'t>(text: &'t str, reading: &mut Reading) -> &'t str {
     match text.split_once("//") {
         Some((number, comment)) if !number.trim().is_empty() => {
@@ -84,7 +84,7 @@ pub(crate) fn without_comment<'t>(text: &'t str, reading: &mut Reading) -> &'t s
     }
 }
 
-/// Takes off the sign of a percentage where nothing but percent is counted.
+/// Removes the percent sign where only percent can be meant.
 pub(crate) fn without_percent<'t>(text: &'t str, reading: &mut Reading) -> &'t str {
     let number = text.trim_end().trim_end_matches('%');
     if number.len() < text.trim_end().len() {
@@ -95,7 +95,7 @@ pub(crate) fn without_percent<'t>(text: &'t str, reading: &mut Reading) -> &'t s
     text
 }
 
-/// The same where percent are whole numbers: takes off the fraction, too.
+/// Removes the percent sign and the fraction, where percent are whole numbers.
 pub(crate) fn whole_share<'t>(text: &'t str, reading: &mut Reading) -> &'t str {
     let text = without_percent(text, reading);
     let Some((whole, fraction)) = text.split_once('.') else { return text };

@@ -1,4 +1,4 @@
-//! What runs beside the jobs that do I/O, and is done otherwise.
+//! Differences in what runs beside the jobs that do I/O.
 
 use super::{Difference, GIVEN, difference};
 

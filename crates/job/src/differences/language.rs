@@ -1,4 +1,4 @@
-//! What is read otherwise: values, names, files.
+//! Differences in how values, names and files are read.
 
 use super::{Difference, MISREAD, difference};
 

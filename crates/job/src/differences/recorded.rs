@@ -1,4 +1,4 @@
-//! Recorded I/O that is written or replayed otherwise.
+//! Differences in how recorded I/O is written and replayed.
 
 use super::{Difference, GIVEN, difference};
 

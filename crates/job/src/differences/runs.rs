@@ -1,4 +1,4 @@
-//! What runs or is reported otherwise.
+//! Differences in how jobs run and how results are reported.
 
 use super::{Difference, EARLY, GIVEN, MISREAD, difference};
 

@@ -1,9 +1,9 @@
-//! `${VARIABLE}`, `$pagesize`, `$mb_memory` and `$ncpus` in values of job files.
+//! Replaces `${VARIABLE}`, `$pagesize`, `$mb_memory` and `$ncpus` in values of job files.
 
 use crate::Sources;
 
-/// Replaces variables (unset ones by nothing) and keywords. Only where a keyword was replaced is simple
-/// arithmetic done, as in `8*$pagesize`.
+/// Replaces variables (an unset one by nothing) and keywords. Simple arithmetic, as in `8*$pagesize`, is done only
+/// where a keyword was replaced.
 pub(super) fn substitute(text: &str, sources: &dyn Sources) -> Result<String, String> {
     let text = variables(text, sources)?;
     let machine = sources.machine();
@@ -23,7 +23,7 @@ pub(super) fn substitute(text: &str, sources: &dyn Sources) -> Result<String, St
     let mut calculator = Calculator { text: &compact, next: 0 };
     match calculator.sum() {
         Ok(value) if calculator.next == compact.len() => Ok(value.to_string()),
-        // A path such as /dev/shm/$ncpus is no arithmetic.
+        // A path such as /dev/shm/$ncpus is not arithmetic.
         Ok(_) | Err(Problem::Syntax) => Ok(replaced),
         Err(Problem::Value) => Err(format!("{replaced} has no value of 64 bits")),
     }

@@ -13,12 +13,12 @@ pub enum Status {
     WithoutEffect(&'static str),
     /// Not built: fails by name before anything runs. The text says what is missing.
     NotYet(&'static str),
-    /// Will not be honoured; the text says why.
+    /// It will not be built; the text says why.
     Rejected(&'static str),
 }
 
 impl Status {
-    /// Whether what has this status ends the run by name instead of being done.
+    /// Whether an option or word of this status ends the run with an error that names it.
     pub const fn refuses(self) -> bool {
         matches!(self, Status::NotYet(_) | Status::Rejected(_))
     }
@@ -34,7 +34,7 @@ impl Status {
         }
     }
 
-    /// What there is to say when `written` stands in a job, or why it may not.
+    /// Decides whether `written` may stand in a job: the remark to print, or the refusal.
     pub(super) fn permit(self, written: &str) -> Result<Option<String>, Refusal> {
         match self {
             Status::Full | Status::Partial(_) => Ok(None),
@@ -89,7 +89,7 @@ impl Choice {
         self
     }
 
-    /// The same word, honoured so far only.
+    /// The same word with this status.
     pub const fn status(mut self, status: Status) -> Self {
         self.status = status;
         self

@@ -1,4 +1,4 @@
-//! The rules of offsets and sizes.
+//! Rules across the options of offsets and sizes.
 
 use super::Rules;
 use crate::diagnostic::WarningCode;
@@ -49,7 +49,7 @@ pub(super) fn finish(job: &mut Job, written: &Written, rules: &mut Rules<'_>) {
     }
 }
 
-/// `blockalign` other than the block size leaves blocks that overlap, so that no map can tell them apart.
+/// With `blockalign` other than the block size, blocks overlap, and a random map cannot tell them apart.
 fn finish_alignment(pattern: &mut Pattern, written: &Written, rules: &mut Rules<'_>) {
     let align = written.block_align;
     if align == PerDirection::default() {
@@ -69,7 +69,7 @@ fn finish_alignment(pattern: &mut Pattern, written: &Written, rules: &mut Rules<
     }
 }
 
-/// Zones that move over the file.
+/// Checks the zones of `zonemode=strided`, which move over the file.
 fn finish_zones(pattern: &mut Pattern, written: &Written, rules: &mut Rules<'_>) {
     let StridedZones { bytes, range, skip } = written.zones;
     if !written.strided {

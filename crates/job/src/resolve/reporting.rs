@@ -1,11 +1,11 @@
-//! Rules across the options of what is reported: windows, logs, steady state.
+//! Rules across the options of reporting: windows, logs, steady state.
 
 use super::Rules;
 use crate::diagnostic::WarningCode;
 use crate::draft::Written;
 use crate::typed::{Logs, Reporting, SteadyStateMetric};
 
-/// The samples of a report have the windows of the log of the same rate, as with fio, unless they have their own.
+/// Samples of bandwidth and IOPS use the window of their log, as in fio, unless they have a window of their own.
 pub(super) fn finish_windows(reporting: &mut Reporting, written: &Written) {
     let Logs { bandwidth, iops, window_ms, .. } = &reporting.logs;
     let logged = |log: &Option<String>| log.as_ref().map(|_| *window_ms).filter(|ms| *ms > 0);

@@ -1,13 +1,13 @@
-//! Rules of recorded I/O.
+//! Rules across the options of recorded I/O.
 
 use super::Rules;
 use crate::diagnostic::WarningCode;
 use crate::typed::{Job, MergedTrace};
 
-/// Options that say which I/O comes, or when: a log says that.
+/// Options that decide which requests come, or when. In a replay the log decides this.
 const OF_THE_LOG: [&str; 7] = ["size", "io_size", "number_ios", "loops", "time_based", "filename", "directory"];
 
-/// Brings together what is replayed, what is recorded, and what else the job says.
+/// Applies the rules of replaying and recording.
 pub(super) fn finish(job: &mut Job, merge: MergedTrace, rules: &mut Rules<'_>) {
     job.traces.depth_given = rules.origin("iodepth").is_some();
     if !merge.file.is_empty() {

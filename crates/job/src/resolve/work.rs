@@ -1,10 +1,11 @@
-//! Rules of the engines that do no I/O, or none to a storage.
+//! Rules of the engines that do no I/O to a storage: `cpuio`, `exec`, `net`.
 
 use super::Rules;
 use crate::access::Access;
 use crate::typed::{Amount, EngineName, Job, Protocol};
 
-/// Bursts and pauses of `cpuio`, the program of `exec`. Whatever else is said of their requests, they are reads of no bytes.
+/// Sets the bursts and pauses of `cpuio` and checks the program of `exec`. Their requests are reads of no bytes,
+/// whatever the job says.
 pub(super) fn finish(job: &mut Job, rules: &mut Rules<'_>) {
     let engine = job.submission.engine;
     if engine.has_a_peer() {
@@ -37,7 +38,7 @@ pub(super) fn finish(job: &mut Job, rules: &mut Rules<'_>) {
     job.submission.depth = 1;
 }
 
-/// Who speaks with whom.
+/// Checks the addresses and the protocol of `net`, and decides which side sends.
 fn finish_network(job: &mut Job, rules: &mut Rules<'_>) {
     let access = job.pattern.access;
     let network = &mut job.submission.engine_options.network;
@@ -58,7 +59,7 @@ fn finish_network(job: &mut Job, rules: &mut Rules<'_>) {
     } else if network.host.is_some() && protocol != Protocol::Unix && network.listens() && !is_group {
         ("fio: hostname not valid for non-multicast inbound network IO", "leave hostname out")
     } else {
-        // As in fio, its reports are in bits.
+        // Reports of `net` are in bits, as in fio.
         if job.reporting.unit_base == 0 {
             job.reporting.unit_base = 1;
         }
@@ -67,7 +68,7 @@ fn finish_network(job: &mut Job, rules: &mut Rules<'_>) {
     rules.refuse("ioengine", text, help);
 }
 
-/// 224.0.0.0 to 239.255.255.255.
+/// Whether the host is 224.0.0.0 to 239.255.255.255.
 fn is_multicast(host: &str) -> bool {
     host.split('.').count() == 4
         && host.split('.').next().and_then(|part| part.parse().ok()).is_some_and(|n: u8| n >> 4 == 14)

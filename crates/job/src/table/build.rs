@@ -57,10 +57,10 @@ pub(super) const fn floats<T>(min: f64, max: f64, count: usize, set: fn(&mut T, 
     Kind::Floats { min, max, count, set }
 }
 
-/// Stores nothing: the row's status says why.
+/// Stores nothing; the row's status says why.
 pub(super) fn ignore<T, V>(_: &mut T, _: V) {}
 
-/// Why such an option may be accepted.
+/// The reason of options that fio itself ignores.
 pub(super) const DEPRECATED: &str = "fio says that it is deprecated, and does nothing with it";
 
 /// Stores no floats.
@@ -76,12 +76,12 @@ pub(super) fn ignore_text<T>(_: &mut T, _: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// An integer whose range the grammar has checked.
+/// Converts an integer whose range the grammar has checked.
 pub(super) fn count(number: i64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// Copies the directions that were written.
+/// Copies the directions that were written; the others keep their value.
 pub(super) fn merge<V: Copy, W>(into: &mut PerDirection<W>, list: PerDirection<Option<V>>, convert: impl Fn(V) -> W) {
     for (direction, item) in list.iter() {
         if let Some(value) = item {

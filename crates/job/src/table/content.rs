@@ -1,4 +1,4 @@
-//! What is written.
+//! Rows: what is written into the blocks.
 
 use super::JobRow;
 use super::build::*;

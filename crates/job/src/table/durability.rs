@@ -1,4 +1,4 @@
-//! What makes written data durable.
+//! Rows: syncs, which make written data durable.
 
 use super::JobRow;
 use super::build::*;
@@ -21,7 +21,7 @@ pub(super) const ROWS: &[JobRow] = &[
         .tier(3).default("0").help("syncfs when the I/O is done"),
 ];
 
-/// Flags by name with commas between, then a colon and the interval.
+/// Reads `sync_file_range`: names of flags with commas between, then a colon and the interval in writes.
 fn set_sync_file_range(draft: &mut Draft, text: &str) -> Result<(), Refusal> {
     let (names, interval) = text.split_once(':').unwrap_or((text, "1"));
     let mut flags = 0;

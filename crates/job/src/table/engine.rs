@@ -1,4 +1,4 @@
-//! The engine, its depth, the mode of the file, the memory of the buffers.
+//! Rows: the engine, its iodepth, the mode of the file, the memory of the buffers.
 
 use super::JobRow;
 use super::build::*;
@@ -13,7 +13,7 @@ const DEVICE: Status = Rejected("it drives a device past the filesystem");
 const ATTRIBUTES: Status = NotYet("extended attributes are not built");
 const NO_STORAGE: Status = Rejected("it does no storage I/O");
 
-/// Every engine of fio's: those of [`EngineName`], then those that end the run by name.
+/// Every engine of fio: first those of [`EngineName`], then those that are not built.
 const ENGINE_CHOICES: &[Choice] = &{
     let mut all = [MISSING_ENGINES[0]; BUILT_ENGINES.len() + MISSING_ENGINES.len()];
     let (built, missing) = all.split_at_mut(BUILT_ENGINES.len());
@@ -151,7 +151,7 @@ pub(super) const ROWS: &[JobRow] = &[
         .aliases(&["iomem"]).default("malloc").help("What the buffers are made of"),
     option("iomem_align", integer(0, COUNT_MAX, |d, n| d.job.submission.memory_align = count(n)))
         .tier(3).aliases(&["mem_align"]).default("0").help("Alignment of the buffers in bytes, a power of two"),
-    // The default of fio stands for the size that the system itself prefers.
+    // fio's default (2 MiB) is stored as 0, which stands for the huge page size that the system prefers.
     option("hugepage-size", size(0, |d, n| d.job.submission.huge_page_bytes = if n == 2 << 20 { 0 } else { n }))
         .tier(3).default("2m").help("Size of the huge pages that mem asks for"),
     option("lockmem", size(0, |d, bytes| d.job.submission.locked_bytes = bytes))

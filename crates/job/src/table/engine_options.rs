@@ -1,4 +1,4 @@
-//! Options that belong to engines.
+//! Rows: options that belong to engines.
 
 use super::JobRow;
 use super::build::*;
@@ -189,7 +189,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("no_completion_thread", boolean(ignore))
         .tier(3).engines(&["windowsaio"]).default("0").help("Take completions in the worker")
         .status(Partial("the worker always takes them, in builds for Windows")),
-    // Ours.
+    // Options that fio does not have.
     option("sim_service", microseconds(|d, ns| d.job.submission.engine_options.sim.service_ns = ns))
         .engines(SIM).default("100us").help("Time that the virtual device takes for each request"),
     option("sim_channels", integer(1, COUNT_MAX, |d, n| d.job.submission.engine_options.sim.channels = count(n)))

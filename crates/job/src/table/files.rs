@@ -1,4 +1,4 @@
-//! Which files, how large, how made.
+//! Rows: which files a job uses, how large they are, how they are made.
 
 use super::JobRow;
 use super::build::*;
@@ -8,7 +8,7 @@ use crate::option::{Choice, Kind, Offer::*, Status::*};
 use crate::typed::{Fadvise, Fallocate, FileService, LockFile};
 use crate::value::{self, Refusal, Word};
 
-/// How names are made unless `filename_format` says otherwise.
+/// The format of file names, unless `filename_format` sets another one.
 const DEFAULT_FORMAT: &str = "$jobname.$jobnum.$filenum";
 
 const SERVICES: &[Choice] = &[
@@ -138,7 +138,7 @@ pub(super) const ROWS: &[JobRow] = &[
         .status(Rejected("it changes the whole system: set it yourself in /sys/block/DEVICE/queue/scheduler")),
 ];
 
-/// `filename` written again adds files. What `directory` was set by then goes before the names.
+/// Adds file names: a second `filename` adds to the first. The names get the `directory` that was set before them.
 fn set_names(draft: &mut Draft, text: &str) -> Result<(), Refusal> {
     let names = value::names(text);
     if names.is_empty() {
@@ -164,7 +164,7 @@ fn set_service(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
     };
     draft.job.files.service = match word.choice.word {
         "random" => FileService::Random { per_file: per_file()? },
-        // However many I/Os are written, a file is finished first.
+        // The number of I/Os has no meaning here: a file is finished before the next one begins.
         "sequential" => per_file().map(|_| FileService::Sequential)?,
         "zipf" => skew::zipf(tail).map(|(theta, centre)| FileService::Zipf(theta, centre))?,
         "pareto" => skew::pareto(tail).map(|(h, centre)| FileService::Pareto(h, centre))?,

@@ -1,4 +1,4 @@
-//! Jobs, their order and their time.
+//! Rows: jobs, their order and their time.
 
 use super::JobRow;
 use super::build::*;

@@ -1,4 +1,4 @@
-//! Slower than flat out, and limits on latency.
+//! Rows: rates, think time, and limits on latency.
 
 use super::JobRow;
 use super::build::*;
@@ -11,7 +11,7 @@ const PROCESSES: &[Choice] =
 const THINK_SIDES: &[Choice] =
     &[Choice::new("complete", "Completed blocks count"), Choice::new("issue", "Issued blocks count")];
 
-/// A rate of 0 is no limit.
+/// The limit that a rate sets; a rate of 0 sets none.
 fn limit(number: u64) -> Option<u64> {
     Some(number).filter(|number| *number > 0)
 }

@@ -1,4 +1,4 @@
-//! Directions, offsets and sizes.
+//! Rows: directions, offsets and sizes.
 
 use super::JobRow;
 use super::build::*;
@@ -108,7 +108,7 @@ pub(super) const ROWS: &[JobRow] = &[
         .status(Rejected("Linux has no barrier writes any more")),
 ];
 
-/// A number whose range the grammar has checked.
+/// Converts a number whose range the grammar has checked.
 fn narrow(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
@@ -149,7 +149,7 @@ fn set_distribution(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// `bssplit=size/percent:...`. Percentages left out share what remains alike.
+/// Reads `bssplit=size/percent:...`. Items without a percentage share the rest equally.
 fn set_split(draft: &mut Draft, text: &str) -> Result<(), Refusal> {
     const MOST: usize = 64;
     let kb_base = draft.job.reporting.kb_base;

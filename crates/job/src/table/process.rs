@@ -1,4 +1,4 @@
-//! Processors, priority and identity of the workers.
+//! Rows: processors, priority and identity of the workers.
 
 use super::JobRow;
 use super::build::*;

@@ -1,5 +1,5 @@
-//! Options of fio's profiles. They stand in its one table of names: any job may write them, and without the profile
-//! nothing depends on them.
+//! Rows: options of fio's profiles. fio has them in its one table of names: any job may write them, and they change
+//! nothing without the profile.
 
 use super::JobRow;
 use super::build::*;

@@ -1,4 +1,4 @@
-//! Options of the program itself. Job files cannot hold them.
+//! Rows: options of the program itself. Job files cannot contain them.
 
 use super::ProgramRow;
 use super::build::*;
@@ -41,7 +41,7 @@ pub const SHORT_OPTIONS: &[(char, &str)] = &[
     ('x', "section"),
 ];
 
-/// The words of `--output-format`. The crate of the reports has one format for each.
+/// The words of `--output-format`. The crate `fio_report` has one format for each.
 pub const FORMATS: &[&str] = &["normal", "terse", "json", "json+"];
 
 /// The options of the program (`--output`, `--eta`, ...), which job files cannot hold.
@@ -138,7 +138,8 @@ pub const ROWS: &[ProgramRow] = &[
     program("daemonize", text(ignore_text)).tier(4).help("Run the server in the background").status(NETWORK),
     program("client", text(ignore_text)).tier(4).help("Send jobs to a server").status(NETWORK),
     program("remote-config", text(ignore_text)).tier(4).help("Job file on the server").status(NETWORK),
-    // Ours: written in full only, so that they make no abbreviation of fio's ambiguous.
+    // Options that fio does not have must be written in full, so that they make no abbreviation of fio's options
+    // ambiguous.
     program("record", text(|s, path| { s.record = Some(path.into()); Ok(()) }))
         .help("Save the record of the run into this file (not in fio)").offer(Files),
     program("record-interval", text(|s, text| { s.record_interval_ms = milliseconds(text)?; Ok(()) }))
@@ -154,7 +155,7 @@ pub const ROWS: &[ProgramRow] = &[
         .offer(Words(Findings::WORDS)),
 ];
 
-/// A switch with a value.
+/// Reads a switch that has a value.
 fn on_or_off(text: &str) -> Result<bool, Refusal> {
     match text {
         "1" | "on" | "yes" => Ok(true),
@@ -169,7 +170,7 @@ fn findings(text: &str) -> Result<Findings, Refusal> {
 
 fn ignore_switch(_: &mut Settings) {}
 
-/// A time whose bare number counts seconds, in milliseconds.
+/// Reads a time in milliseconds; a number without a unit counts seconds.
 fn milliseconds(text: &str) -> Result<u64, Refusal> {
     value::time(text, TimeUnit::Seconds).map(|ns| ns / 1_000_000).map_err(|refusal| Refusal {
         reason: format!("fio: failed parsing time {text}\n{}", refusal.reason),
@@ -194,7 +195,7 @@ fn set_formats(settings: &mut Settings, text: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// `json+` is `json` and more: both are one document.
+/// Adds a format. `json+` contains `json`, so that both become one document.
 fn add_format(formats: &mut Vec<&'static str>, word: &'static str) {
     let is_covered = formats.contains(&word) || word == "json" && formats.contains(&"json+");
     if !is_covered {
@@ -216,8 +217,8 @@ fn set_idle_profile(settings: &mut Settings, text: &str) -> Result<(), Refusal> 
     Ok(())
 }
 
-/// Channels, and `job:N`, which limits those that print nothing here. What follows the colon of others has no meaning in
-/// fio either.
+/// Reads the channels of `--debug`. `job:N` would limit the output to one job and is accepted; with other channels,
+/// text after the colon has no meaning, as in fio.
 fn set_debug(settings: &mut Settings, text: &str) -> Result<(), Refusal> {
     if text == "help" || text == "?" {
         settings.action = Some(Action::Print { text: debug::list(), status: 0 });

@@ -1,4 +1,4 @@
-//! What is measured and how it is shown.
+//! Rows: what is measured and how it is shown.
 
 use super::JobRow;
 use super::build::*;
@@ -164,7 +164,7 @@ pub(super) const ROWS: &[JobRow] = &[
         .aliases(&["ss_interval"]).default("1").help("Length of an interval, at least 1 s"),
 ];
 
-/// Sets what fio sets; options after it in the command may set them back.
+/// Sets the options that fio's `gtod_reduce` sets; options after it can set them back.
 fn set_gtod_reduce(draft: &mut Draft, on: bool) {
     let reporting = &mut draft.job.reporting;
     reporting.sampled_clock = on;
@@ -234,7 +234,7 @@ fn limit_number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0)
 }
 
-/// A limit that is no percentage: I/Os per second, bytes per second, or a time, ns.
+/// Reads a limit of steady state that is not a percentage: I/Os per second, bytes per second, or a time in ns.
 fn limit_in_unit(text: &str, metric: SteadyStateMetric, kb_base: u32) -> Result<f64, Refusal> {
     let number = limit_number(text);
     match metric {

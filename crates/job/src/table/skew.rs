@@ -1,4 +1,4 @@
-//! What follows the colon of uneven draws: the shape of a curve, zones, or a sequence of blocks.
+//! Reads what follows the colon of `random_distribution`: the shape of a curve, zones, or a sequence of blocks.
 
 use crate::direction::PerDirection;
 use crate::value::{self, Reading, Refusal};
@@ -12,7 +12,7 @@ const ZONES_MAX: usize = 256;
 /// The most blocks of a sequence.
 const SEQUENCE_MAX: usize = 64;
 
-/// `theta[:centre]`.
+/// Reads `theta[:centre]`.
 pub(super) fn zipf(tail: Option<&str>) -> Result<Shape, Refusal> {
     let (theta, centre) = shape(tail, 1.1)?;
     if theta <= 0.0 || theta == 1.0 {
@@ -21,7 +21,7 @@ pub(super) fn zipf(tail: Option<&str>) -> Result<Shape, Refusal> {
     Ok((theta, centre))
 }
 
-/// `h[:centre]`.
+/// Reads `h[:centre]`.
 pub(super) fn pareto(tail: Option<&str>) -> Result<Shape, Refusal> {
     let (h, centre) = shape(tail, 0.2)?;
     if h <= 0.0 || h >= 1.0 {
@@ -30,7 +30,7 @@ pub(super) fn pareto(tail: Option<&str>) -> Result<Shape, Refusal> {
     Ok((h, centre))
 }
 
-/// `deviation[:centre]`.
+/// Reads `deviation[:centre]`.
 pub(super) fn normal(tail: Option<&str>) -> Result<Shape, Refusal> {
     let (deviation, centre) = shape(tail, 0.0)?;
     if !(0.0..100.0).contains(&deviation) {
@@ -51,7 +51,7 @@ fn shape(tail: Option<&str>, default: f64) -> Result<Shape, Refusal> {
     Ok((numbers.first().copied().unwrap_or(default), centre))
 }
 
-/// `percent of I/O/percent of the range:...` of each direction. Percentages left out share the rest.
+/// Reads `percent of I/O/percent of the range:...` for each direction. Zones without a percentage share the rest.
 pub(super) fn zones(text: &str) -> Result<PerDirection<Vec<(u32, u32)>>, Refusal> {
     each_direction(text, |parts: Vec<(Option<u32>, Option<u32>)>| {
         let accesses = accesses(&parts)?;
@@ -59,7 +59,7 @@ pub(super) fn zones(text: &str) -> Result<PerDirection<Vec<(u32, u32)>>, Refusal
         let given: u32 = sizes.iter().flatten().sum();
         let sizes = match share_rest(&sizes) {
             Ok(sizes) => sizes,
-            // What is left of the range stays untouched.
+            // The rest of the range is not used.
             Err(less) if less < 100 => sizes.into_iter().map(Option::unwrap_or_default).collect(),
             Err(_) => {
                 let reason = format!("fio: zone_split percentages add to more than 100% (got={given})");
@@ -70,7 +70,7 @@ pub(super) fn zones(text: &str) -> Result<PerDirection<Vec<(u32, u32)>>, Refusal
     })
 }
 
-/// `percent of I/O/bytes:...` of each direction.
+/// Reads `percent of I/O/bytes:...` for each direction.
 pub(super) fn zones_of_bytes(text: &str) -> Result<PerDirection<Vec<(u32, u64)>>, Refusal> {
     each_direction(text, |parts: Vec<(Option<u64>, Option<u32>)>| {
         let accesses = accesses(&parts)?;
@@ -81,7 +81,7 @@ pub(super) fn zones_of_bytes(text: &str) -> Result<PerDirection<Vec<(u32, u64)>>
     })
 }
 
-/// The shares of the I/O.
+/// The share of the I/O of each zone, percent.
 fn accesses<V>(parts: &[(Option<V>, Option<u32>)]) -> Result<Vec<u32>, Refusal> {
     let percents: Vec<Option<u32>> = parts.iter().map(|part| part.1).collect();
     share_rest(&percents).map_err(|given| {
@@ -111,26 +111,26 @@ fn each_direction<V: Clone, S: SizeOfZone>(
     })
 }
 
-/// How the size of a zone is written.
+/// The two ways to write the size of a zone.
 trait SizeOfZone: Sized {
     fn read(text: &str) -> Result<Self, Refusal>;
 }
 
-/// Percent.
+/// In percent of the range.
 impl SizeOfZone for u32 {
     fn read(text: &str) -> Result<u32, Refusal> {
         value::share(text)
     }
 }
 
-/// Bytes.
+/// In bytes.
 impl SizeOfZone for u64 {
     fn read(text: &str) -> Result<u64, Refusal> {
         value::size(text, &mut Reading::default())
     }
 }
 
-/// `block,block,...`.
+/// Reads `block,block,...`.
 pub(super) fn sequence(text: &str) -> Result<Vec<u64>, Refusal> {
     if text.is_empty() {
         return Err(Refusal::new("fio: missing pattern in sequence distribution").advise("write sequence:0,3,1"));
@@ -147,8 +147,8 @@ pub(super) fn sequence(text: &str) -> Result<Vec<u64>, Refusal> {
     Ok(blocks)
 }
 
-/// Percentages left out share what the others leave of 100; the first of them take what does not divide evenly. The
-/// error is the sum, if it is not 100.
+/// Replaces percentages that were left out: they share the rest of 100 equally, and the first ones take the remainder
+/// of the division. The error is the sum, if it is not 100.
 pub(super) fn share_rest(percents: &[Option<u32>]) -> Result<Vec<u32>, u32> {
     let given: u32 = percents.iter().flatten().sum();
     let missing = percents.iter().filter(|percent| percent.is_none()).count() as u32;

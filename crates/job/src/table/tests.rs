@@ -68,10 +68,10 @@ fn resolved(row: &JobRow, text: Option<&str>) -> Job {
     Job { options: Vec::new(), ..job }
 }
 
-/// What the table calls the default is what a job has without the option.
+/// A job without the option has the value that the table calls the default.
 #[test]
 fn defaults_change_nothing() {
-    // A seed that is given has its random sequences run on from loop to loop, the default's value too.
+    // With a given seed, even the default's value, random sequences continue from loop to loop.
     for row in job_rows().filter(|row| row.name != "randseed") {
         if let Some(default) = row.default {
             assert_eq!(resolved(row, Some(default)), resolved(row, None), "{}", row.name);
@@ -87,7 +87,7 @@ fn defaults_change_nothing() {
     }
 }
 
-/// Flags and booleans that are not built may be written when they are off.
+/// Flags and booleans that are not built are accepted when they are off.
 #[test]
 fn off_is_always_accepted() {
     for row in job_rows() {
@@ -101,14 +101,14 @@ fn off_is_always_accepted() {
 fn list<V: Clone + std::fmt::Debug + 'static>(
     items: impl Strategy<Value = V> + Clone + 'static,
 ) -> impl Strategy<Value = PerDirection<Option<V>>> {
-    // At least one item: an option without a value is another matter.
+    // At least one item is there: an option without a value is tested elsewhere.
     let item = prop::option::of(items.clone());
     (items, item.clone(), item).prop_map(|(read, write, trim)| PerDirection { read: Some(read), write, trim })
 }
 
-/// A value that the row's grammar allows.
+/// Draws a value that the row's grammar allows.
 fn values(row: &'static JobRow) -> BoxedStrategy<Value> {
-    /// Times print in microseconds.
+    /// Times are drawn in whole microseconds, as they are printed.
     fn times() -> std::ops::Range<u64> {
         0..100_000_000_000
     }
@@ -161,7 +161,7 @@ fn rows_and_values() -> impl Strategy<Value = (&'static JobRow, Value)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4096))]
 
-    /// What a value prints reads back to the same value.
+    /// The text of a value is read back as the same value.
     #[test]
     fn printed_values_read_back((row, value) in rows_and_values()) {
         let text = value.to_string();

@@ -1,4 +1,4 @@
-//! Recorded I/O and zoned devices.
+//! Rows: recorded I/O and zoned devices.
 
 use super::JobRow;
 use super::build::*;
@@ -9,7 +9,7 @@ use crate::value::{self, Refusal};
 const RECORDED: &str = "the files are opened once: a loop records no close and open of its own";
 const REPLAYED: &str = "iologs of version 2 and 3, traces of blktrace; a log that a job of the same run writes cannot be replayed; not with verify";
 
-/// What `replay_skip` can leave out.
+/// The kinds of I/O that `replay_skip` can leave out.
 const SKIPPED: &[&str] = &["read", "write", "trim", "sync"];
 const ZONES: Status = NotYet("zones of devices are not built");
 

@@ -1,4 +1,4 @@
-//! Checking what is read.
+//! Rows: checks of what is read.
 
 use super::JobRow;
 use super::build::*;
@@ -123,7 +123,7 @@ fn set_kind(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Both words may stand together; the stricter one holds.
+/// Reads a list of `completed` and `fsynced`. Both may stand together; the stricter one applies.
 fn only_synced(text: &str) -> Result<bool, Refusal> {
     let mut only_synced = false;
     for word in text.split(',').map(str::trim) {

@@ -1,4 +1,4 @@
-//! What is written, and how it is checked.
+//! The content of written blocks, and how it is checked.
 
 /// What is written.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,15 +22,15 @@ pub struct Content {
 pub struct Dedupe {
     /// Percent of blocks that repeat earlier ones (1 to 100).
     pub percent: u32,
-    /// `dedupe_mode=working_set`: they repeat the first blocks of the job, this percentage of its size; `None`: the block
-    /// before.
+    /// `dedupe_mode=working_set`: blocks repeat the first blocks of the job; the working set is this percentage of
+    /// its size. `None`: a block repeats the block before it.
     pub working_set_percent: Option<u32>,
     /// `dedupe_global`: the working sets of all jobs with this option are one.
     pub global: bool,
 }
 
 impl Dedupe {
-    /// Size of the working set and of its blocks, bytes; `None`: the block before is repeated.
+    /// Size of the working set and of its blocks, bytes; `None`: a block repeats the block before it.
     pub fn working_set(&self, bytes: u64, block_bytes: u64) -> Option<u64> {
         let percent = self.working_set_percent?;
         let blocks = bytes / block_bytes.max(1);
@@ -44,14 +44,14 @@ impl Default for Content {
     }
 }
 
-/// Bytes that repeat, with places for the offset.
+/// Bytes that repeat, with positions for the offset in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BytePattern {
-    /// The bytes; where the offset stands, zeroes.
+    /// The bytes; zeroes where the offset is written.
     pub bytes: Vec<u8>,
-    /// Where eight bytes give the offset in the file, lowest first.
+    /// The positions at which eight bytes hold the offset in the file, lowest byte first.
     pub offsets: Vec<usize>,
-    /// Files whose content is still to be put in, with their places. A job has none left.
+    /// Files whose bytes still have to be inserted, with their positions. A finished job has none.
     pub files: Vec<(usize, String)>,
 }
 
@@ -64,44 +64,44 @@ pub struct Verify {
     pub read_back: bool,
     /// Bytes between headers; `None`: the block size.
     pub interval: Option<u32>,
-    /// Where the header stands within its interval, bytes.
+    /// Offset of the header within its interval, bytes.
     pub header_offset: u32,
     /// `verify_pattern`.
     pub pattern: Option<BytePattern>,
     /// The pattern begins anew after this number of bytes of a block; 0: with each block.
     pub pattern_interval: u32,
-    /// `verify_async`: how many threads check; 0: the worker does.
+    /// `verify_async`: the number of threads that check; 0: the worker checks.
     pub threads: u32,
-    /// Their processors; empty: those of the worker.
+    /// The processors of these threads; empty: those of the worker.
     pub thread_processors: Vec<u32>,
     /// The first mismatch ends the job.
     pub fatal: bool,
     /// Write the expected and the received block into files.
     pub dump: bool,
-    /// Where those and the states go; `None`: the working directory.
+    /// Directory of the dumps and saved states; `None`: the working directory.
     pub aux_path: Option<String>,
-    /// Verify among the writes as well.
+    /// Read back and check while writing goes on.
     pub backlog: VerifyBacklog,
-    /// Only replay the offsets, no write phase.
+    /// Only check: the offsets are generated as in the write phase, and nothing is written.
     pub only: bool,
-    /// What was written must be of this run and of the last write.
+    /// Blocks must come from this run and from the last write to them.
     pub fresh: bool,
-    /// Save where the writes stood when the job ended.
+    /// Save how far the writes had come when the job ended.
     pub state_save: bool,
-    /// Verify as far as a saved state says.
+    /// Check only as far as a saved state says.
     pub state_load: bool,
-    /// Only what was written before the last fsync or fdatasync is verified.
+    /// Check only what was written before the last fsync or fdatasync.
     pub only_synced: bool,
     /// Trims among the writes.
     pub trims: Option<TrimBacklog>,
 }
 
-/// `verify_backlog` and its companion: what was written is read back before all is written.
+/// `verify_backlog` and its companion: written blocks are read back before all blocks are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VerifyBacklog {
-    /// Number of writes after which their blocks are read; 0: only at the end.
+    /// Number of writes after which their blocks are read back; 0: only at the end.
     pub writes: u64,
-    /// How many then; 0: as many as the writes.
+    /// Number of blocks that are read back then; 0: as many as `writes`.
     pub batch: u64,
 }
 
@@ -110,11 +110,11 @@ pub struct VerifyBacklog {
 pub struct TrimBacklog {
     /// Share of the writes whose blocks are trimmed.
     pub percent: u32,
-    /// Number of writes after which trims come.
+    /// Number of writes after which a batch of trims follows.
     pub backlog: u64,
-    /// How many then; 0: as many as the backlog.
+    /// Number of trims in a batch; 0: as many as the backlog.
     pub batch: u64,
-    /// Trimmed blocks must read as zeroes; else they are not read.
+    /// Trimmed blocks must read as zeroes; otherwise they are not read.
     pub read_as_zeroes: bool,
 }
 
@@ -147,7 +147,7 @@ impl VerifyKind {
     /// Bytes before the digest in the header of a checked interval, as fio 3.33 lays it out.
     pub const HEADER_LENGTH: usize = 40;
 
-    /// Bytes of the digest that follows them.
+    /// Bytes of the digest that follows this header.
     pub fn digest_length(self) -> usize {
         match self {
             VerifyKind::Crc7 => 1,
@@ -165,7 +165,7 @@ impl VerifyKind {
         }
     }
 
-    /// fio's word for it.
+    /// fio's word.
     pub fn name(self) -> &'static str {
         match self {
             VerifyKind::Crc7 => "crc7",
@@ -189,7 +189,7 @@ impl VerifyKind {
         }
     }
 
-    /// Whether checked intervals begin with a header.
+    /// Whether each checked interval begins with a header.
     pub fn has_header(self) -> bool {
         !matches!(self, VerifyKind::Pattern | VerifyKind::Null)
     }

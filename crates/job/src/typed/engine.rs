@@ -1,8 +1,8 @@
-//! What an engine is: one row for each, and nobody else decides any of it.
+//! Properties of the engines, one row for each. No other code decides them.
 
 use crate::option::{Choice, Status};
 
-/// What is true of an engine wherever it is named.
+/// The properties of one engine, which are the same on every system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Row {
     engine: EngineName,
@@ -13,14 +13,14 @@ struct Row {
     system: System,
 }
 
-/// When a request is over.
+/// When the engine's call returns, and what that says about the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Submits {
-    /// As the call returns: one request is in flight, whatever `iodepth` says.
+    /// The call returns when the request is done: one request is in flight, whatever `iodepth` says.
     AndWaits,
-    /// Later: `iodepth` requests are in flight.
+    /// The call returns before: `iodepth` requests are in flight.
     AndReturns,
-    /// As the call returns at a depth of 1, later beyond that.
+    /// At a depth of 1 the call returns when the request is done; at greater depths it returns before.
     AsDeepAsAsked,
 }
 
@@ -29,17 +29,17 @@ enum Submits {
 enum Reach {
     /// Neither files nor a storage.
     Nothing,
-    /// No storage: the processor, or a program beside the jobs. Its requests have no bytes.
+    /// No storage: the processor, or a program that runs beside the jobs. Requests have no bytes.
     Processor,
-    /// A peer: what is transferred goes to no storage.
+    /// A peer: data goes to no storage.
     Network,
-    /// Names that it makes itself.
+    /// Names that the engine creates itself.
     NewNames,
-    /// Names of directories that it needs.
+    /// Names of directories that must exist.
     Directories,
-    /// Names of files that are laid out for it.
+    /// Names of files that are laid out before.
     FileNames,
-    /// The space of open files, and no data.
+    /// The allocated space of open files, but no data.
     Space,
     /// Open files.
     Files,
@@ -47,7 +47,7 @@ enum Reach {
     Mappings,
 }
 
-/// Where an engine can be had.
+/// The systems that have an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum System {
     Any,
@@ -57,7 +57,7 @@ enum System {
 }
 
 impl System {
-    /// How far an engine of it is built, by this build or another.
+    /// The status of an engine of this system, in this build.
     const fn status(self) -> Status {
         match self {
             System::Windows if !cfg!(windows) => Status::Partial("in builds for Windows"),
@@ -66,7 +66,7 @@ impl System {
     }
 }
 
-/// The rows make the type of their names, so that no engine is without one.
+/// Makes the type of the names from the rows, so that no engine lacks a row.
 macro_rules! engines {
     ($($engine:ident $name:literal [$($alias:literal),*] $help:literal,
        $submission:ident, $reach:ident, $system:ident;)+) => {
@@ -76,7 +76,7 @@ macro_rules! engines {
             $(#[doc = $help] $engine,)+
         }
 
-        /// What `ioengine` takes of them, with the help of each.
+        /// The words of `ioengine` that are engines here, with the help of each.
         pub(crate) const CHOICES: &[Choice] = &[$(
             Choice::new($name, $help).status(System::$system.status()),
             $(Choice::new($alias, concat!("Another name of ", $name)).hidden(),)*
@@ -128,15 +128,15 @@ impl EngineName {
         ROWS.iter().map(|row| row.engine).filter(|engine| engine.is_of_this_system())
     }
 
-    /// The engine of this name, aliases included; of another system too, as records travel.
+    /// The engine of this name or alias, also one of another system, because records are read on other machines.
     pub fn named(name: &str) -> Option<EngineName> {
         ROWS.iter().find(|row| row.name == name || row.aliases.contains(&name)).map(|row| row.engine)
     }
 
-    /// The one of a job that names none: fio's choice for the system.
+    /// The engine of a job that names none: fio's choice for the system.
     pub const DEFAULT: EngineName = if cfg!(windows) { EngineName::Windowsaio } else { EngineName::Psync };
 
-    /// This system has it.
+    /// Whether this system has the engine.
     pub fn is_of_this_system(self) -> bool {
         match self.row().system {
             System::Any => true,
@@ -146,7 +146,7 @@ impl EngineName {
         }
     }
 
-    /// Why this system does not have it, and what to use.
+    /// Why this system does not have the engine, and what to use instead.
     pub(crate) fn missing_because(self) -> &'static str {
         match self.row().system {
             System::Windows => "it needs a build for Windows; use libaio or io_uring",
@@ -155,7 +155,7 @@ impl EngineName {
         }
     }
 
-    /// Rows stand in the order of the names, as both come from the same lines.
+    /// The row of this engine. Rows and names come from the same lines, so that they have the same order.
     fn row(self) -> &'static Row {
         &ROWS[self as usize]
     }
@@ -165,12 +165,12 @@ impl EngineName {
         self.row().name
     }
 
-    /// A request is over when the call returns: one is in flight, whatever `iodepth` says.
+    /// Whether a request is done when the call returns: one is in flight, whatever `iodepth` says.
     pub fn is_synchronous(self) -> bool {
         self.row().submission == Submits::AndWaits
     }
 
-    /// At this depth, a request is over when the call returns.
+    /// Whether at this depth a request is done when the call returns.
     pub fn is_synchronous_at(self, depth: u32) -> bool {
         match self.row().submission {
             Submits::AndWaits => true,
@@ -179,72 +179,72 @@ impl EngineName {
         }
     }
 
-    /// Its writes can be such that the device does them whole or not at all.
+    /// Whether it can write atomically: the device does the whole write or nothing of it.
     pub fn writes_atomically(self) -> bool {
         matches!(self, EngineName::Pvsync2 | EngineName::Libaio | EngineName::IoUring)
     }
 
-    /// Any thread can make its calls: what they do depends on the request alone.
+    /// Whether any thread can make its calls: a call depends on the request alone.
     pub fn can_be_offloaded(self) -> bool {
         self.row().reach == Reach::Files && self != EngineName::Splice
     }
 
-    /// It touches neither files nor a storage, or their names alone: no file is open and no data moves.
+    /// Whether it moves no data of a storage: it touches neither files nor devices, or only their names.
     pub fn is_diskless(self) -> bool {
         !self.has_paths() || self.works_on_names()
     }
 
-    /// It does no I/O, and pretends to none: it computes, or runs a program.
+    /// Whether it does no I/O but computes or runs a program.
     pub fn computes(self) -> bool {
         self.row().reach == Reach::Processor
     }
 
-    /// It transfers data to a peer, or from one.
+    /// Whether it transfers data to or from a peer.
     pub fn has_a_peer(self) -> bool {
         self.row().reach == Reach::Network
     }
 
-    /// Its requests are operations on names.
+    /// Whether its requests are operations on names.
     pub fn works_on_names(self) -> bool {
         matches!(self.row().reach, Reach::NewNames | Reach::Directories | Reach::FileNames)
     }
 
-    /// It touches files, open or by name: somebody has to look where they are.
+    /// Whether it touches files, open or by name, so that somebody must find out on which storage they are.
     pub fn has_paths(self) -> bool {
         !matches!(self.row().reach, Reach::Nothing | Reach::Processor | Reach::Network)
     }
 
-    /// Its files are laid out where they are missing.
+    /// Whether its files are laid out if they are missing.
     pub fn lays_out(self) -> bool {
         self.has_paths() && !matches!(self.row().reach, Reach::NewNames | Reach::Directories)
     }
 
-    /// What stands at its names before it runs is removed by it, or stands elsewhere afterwards.
+    /// Whether the names that existed before it runs are removed by it, or moved.
     pub fn takes_names_away(self) -> bool {
         matches!(self, EngineName::Filedelete | EngineName::Filerename | EngineName::Dirdelete)
     }
 
-    /// It transfers data between buffers and files; others count bytes that never move.
+    /// Whether it transfers data between buffers and files. Other engines count bytes that never move.
     pub fn moves_data(self) -> bool {
         matches!(self.row().reach, Reach::Files | Reach::Mappings)
     }
 
-    /// Its writes have content, even where that goes nowhere.
+    /// Whether its writes have content, even if the content goes nowhere.
     pub fn uses_buffers(self) -> bool {
         self.moves_data() || !self.has_paths()
     }
 
-    /// It changes what it works on, whatever the directions of its requests.
+    /// Whether it changes its target whatever the directions of its requests are.
     pub fn always_changes(self) -> bool {
         self.changes_space() || self.works_on_names() && self != EngineName::Filestat
     }
 
-    /// It changes the space of files, and no data.
+    /// Whether it changes the space of files, but no data.
     pub fn changes_space(self) -> bool {
         self.row().reach == Reach::Space
     }
 
-    /// It maps its files: the page cache serves it, however they were opened.
+    /// Whether it maps its files: then the page cache serves it, however they were opened.
     pub fn maps_files(self) -> bool {
         self.row().reach == Reach::Mappings
     }

@@ -1,4 +1,4 @@
-//! Which files a job uses and how they come to be.
+//! Which files a job uses and how they are made.
 
 /// Bytes, or a share of the file or device that only probing can turn into bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub enum Amount {
     Percent(u32),
 }
 
-/// Which files a job uses and how they come to be.
+/// Which files a job uses and how they are made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Files {
     /// `filename=`, split at colons, escapes resolved. Empty: names are generated from `name_format`.
@@ -18,23 +18,24 @@ pub struct Files {
     pub directories: Vec<String>,
     /// `filename_format`; `None` is `$jobname.$jobnum.$filenum`.
     pub name_format: Option<String>,
-    /// What generated names begin with, and `$clientuid` is: the node's name, where several run the same job.
+    /// The node's name where several nodes run the same job: the value of `$clientuid`, and the beginning of
+    /// generated names.
     pub client: Option<String>,
-    /// Generated names begin with the client.
+    /// Generated names begin with `client`.
     pub unique: bool,
     /// Files per clone when names are generated (1 and up).
     pub count: u32,
     /// `openfiles`: how many of them are open at a time (1 and up); `None`: all.
     pub open: Option<u32>,
-    /// `filesize=`: smallest and largest size of each file in bytes.
+    /// `filesize=`: smallest and largest size of each file, bytes.
     pub file_size: Option<(u64, u64)>,
-    /// `size=`: bytes per clone over all its files. `None`: what exists.
+    /// `size=`: bytes per clone over all its files. `None`: the size of the existing files.
     pub size: Option<Amount>,
     /// Where the used range begins.
     pub offset: Amount,
     /// Added to the offset once per clone index.
     pub offset_increment: Amount,
-    /// What an offset in percent is rounded up to a multiple of, bytes; 0: the smallest block.
+    /// An offset in percent is rounded up to a multiple of this, bytes; 0: of the smallest block.
     pub offset_align: u64,
     /// Which file the next I/O goes to.
     pub service: FileService,
@@ -46,7 +47,7 @@ pub struct Files {
     pub create_on_open: bool,
     /// Stop after the layout.
     pub create_only: bool,
-    /// Off: a missing or short file is an error.
+    /// When off, a missing or short file is an error.
     pub allow_create: bool,
     /// `--readonly`: not even a layout may write.
     pub read_only: bool,
@@ -64,7 +65,7 @@ pub struct Files {
     pub invalidate: bool,
     /// Advice to the kernel at open.
     pub fadvise: Fadvise,
-    /// `write_hint`, as the kernel counts them; `None`: nothing is said.
+    /// `write_hint` as the kernel numbers hints; `None`: no hint is given.
     pub write_hint: Option<u8>,
     /// Run until the device is full; ENOSPC then ends the job without error.
     pub fill_device: bool,
@@ -72,20 +73,20 @@ pub struct Files {
     pub append: bool,
     /// A mounted block device may be written.
     pub allow_mounted_write: bool,
-    /// `lockfile`: the jobs of the run take turns at files that they share.
+    /// `lockfile`: the jobs of the run take turns on files that they share.
     pub lock: Option<LockFile>,
-    /// `filetype=block` or `char`: what is missing is no file to be made.
+    /// `filetype=block` or `char`: a missing path is not created as a file.
     pub device: bool,
     /// `opendir`: directories whose files are used as well.
     pub opened_directories: Vec<String>,
 }
 
-/// Who may use a file at a time.
+/// Who may use a shared file at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockFile {
-    /// One I/O.
+    /// One I/O at a time.
     Exclusive,
-    /// Any number of reads, or one other I/O.
+    /// Any number of reads, or one write or trim.
     ReadWrite,
 }
 
@@ -144,12 +145,12 @@ pub enum FileService {
     },
     /// Finish one file before the next.
     Sequential,
-    /// A zipf draw with this theta for each I/O, and the centre (share of the files, 0 to 1) if given. A file that is
-    /// finished starts over.
+    /// A zipf draw with this theta for each I/O; the centre is a share of the files (0 to 1). A file that is finished
+    /// starts over.
     Zipf(f64, Option<f64>),
-    /// A pareto draw with this h, likewise.
+    /// A pareto draw with this h for each I/O; otherwise as `Zipf`.
     Pareto(f64, Option<f64>),
-    /// A normal draw with this deviation in percent, likewise.
+    /// A normal draw with this deviation in percent for each I/O; otherwise as `Zipf`.
     Normal(f64, Option<f64>),
 }
 

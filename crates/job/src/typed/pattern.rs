@@ -30,9 +30,9 @@ pub struct Pattern {
     pub random_percent: PerDirection<u32>,
     /// Where the sequence comes from.
     pub seed: Seed,
-    /// Each block once per pass (off with `norandommap`).
+    /// Each block is used once per pass (off with `norandommap`).
     pub random_map: bool,
-    /// Leave that out where it would take too much memory.
+    /// Go without the random map where it would take too much memory.
     pub soft_random_map: bool,
     /// `random_generator` when written; `None`: our O(1) permutation.
     pub generator: Option<RandomGenerator>,
@@ -76,8 +76,8 @@ impl Default for Pattern {
 }
 
 impl Pattern {
-    /// Whose block sizes are drawn: those of the directions that occur, or of sequential (read) and random (write)
-    /// requests under `bs_is_seq_rand`.
+    /// Which block sizes can be drawn: those of the directions that occur, or under `bs_is_seq_rand` those of
+    /// sequential (read) and random (write) requests.
     pub fn sizes_drawn(&self) -> PerDirection<bool> {
         if !self.sizes_by_sequence {
             return PerDirection::from_fn(|direction| self.access.has(direction));
@@ -123,7 +123,7 @@ impl BlockSize {
 pub enum Seed {
     /// [`DEFAULT_SEED`], from which each pass begins anew.
     Repeated,
-    /// `randseed`: repeatable as a whole, while later passes go on with what follows.
+    /// `randseed`: the run as a whole is repeatable; later passes continue the sequence.
     Fixed(u64),
     /// `randrepeat=0`: drawn from the system for each run.
     System,
@@ -143,7 +143,7 @@ pub enum RandomGenerator {
 /// `random_distribution`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Distribution {
-    /// Every block alike.
+    /// All blocks are equally likely.
     Uniform,
     /// Zipf with this theta, and the centre of the hot blocks (share of the range, 0 to 1) if given.
     Zipf(f64, Option<f64>),
@@ -155,11 +155,11 @@ pub enum Distribution {
     Zoned(PerDirection<Vec<(u32, u32)>>),
     /// `zoned_abs:` percent of I/O to bytes, per direction.
     ZonedAbsolute(PerDirection<Vec<(u32, u64)>>),
-    /// `sequence:` these blocks in turn.
+    /// `sequence:` uses these blocks in turn.
     Sequence {
-        /// Block numbers, one and up.
+        /// Block numbers, from 1.
         blocks: Vec<u64>,
-        /// `random_sequence_stride`: after each turn all of them move on by the length of the list.
+        /// `random_sequence_stride`: after each turn all block numbers grow by the length of the list.
         strides: bool,
     },
 }

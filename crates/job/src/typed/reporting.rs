@@ -10,9 +10,9 @@ const DEFAULT_PERCENTILES: [f64; 17] =
 /// What is measured and how it is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reporting {
-    /// One block for the group.
+    /// `group_reporting`: one block for the whole group.
     pub group: bool,
-    /// `job_start_clock_id`: the clock that tells when the job began, as the system numbers them.
+    /// `job_start_clock_id`: the system's number of the clock that gives the job's start time.
     pub start_clock: u32,
     /// `gtod_reduce`: time one I/O in 64 only.
     pub sampled_clock: bool,
@@ -24,11 +24,11 @@ pub struct Reporting {
     pub total_latency: bool,
     /// Bandwidth samples are kept.
     pub bandwidth: bool,
-    /// Percentiles shown for clat, lat, slat.
+    /// Percentiles of clat are shown.
     pub clat_percentiles: bool,
-    /// See `clat_percentiles`.
+    /// Percentiles of lat are shown.
     pub lat_percentiles: bool,
-    /// See `clat_percentiles`.
+    /// Percentiles of slat are shown.
     pub slat_percentiles: bool,
     /// The percentiles, ascending, 0 to 100.
     pub percentiles: Vec<f64>,
@@ -38,7 +38,7 @@ pub struct Reporting {
     pub iops_window_ms: u32,
     /// `unified_rw_reporting`.
     pub unified: Unified,
-    /// Off: the job is left out of the reports.
+    /// When off, the job is left out of the reports.
     pub shown: bool,
     /// Device counters are read.
     pub disk_util: bool,
@@ -89,11 +89,11 @@ pub struct SteadyState {
     pub metric: SteadyStateMetric,
     /// Slope (true) or largest deviation from the mean (false).
     pub slope: bool,
-    /// The limit, in percent, I/Os per second, bytes per second or ns.
+    /// The limit, in percent, I/Os per second, bytes per second, or ns.
     pub limit: f64,
     /// The limit is a percentage.
     pub percent: bool,
-    /// Window, ns; 0: off.
+    /// Length of the window, ns; 0: off.
     pub duration_ns: u64,
     /// Wait before the first sample, ns.
     pub ramp_ns: u64,
@@ -102,7 +102,7 @@ pub struct SteadyState {
 }
 
 impl SteadyState {
-    /// Samples that must agree.
+    /// The number of samples in a window.
     pub fn samples(&self) -> usize {
         usize::try_from(self.duration_ns / self.interval_ns.max(1)).unwrap_or(usize::MAX)
     }
@@ -136,8 +136,7 @@ impl Reporting {
     pub const WINDOW_MS: u32 = 500;
 }
 
-/// Logs of the run over time: which are written, and how. A stem of a file name may be empty: then it is the job's
-/// name.
+/// Logs over time: which logs are written, and how. An empty stem of a file name means the job's name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Logs {
     /// Stem of the bandwidth log; `None`: not written.
@@ -148,17 +147,17 @@ pub struct Logs {
     pub iops: Option<String>,
     /// Stem of the log of histograms of completion latency.
     pub histograms: Option<String>,
-    /// A histogram for each direction covers this time, ms; 0: none.
+    /// Time that one histogram of each direction covers, ms; 0: no histograms are logged.
     pub histogram_window_ms: u32,
-    /// A logged bucket sums up this power of two of neighbouring buckets.
+    /// A logged bucket is the sum of 2^N neighbouring buckets.
     pub histogram_coarseness: u32,
-    /// A line for each direction covers this time, ms; 0: one line for each I/O.
+    /// Time that one line of each direction covers, ms; 0: one line for each I/O.
     pub window_ms: u32,
-    /// What the line of a window says.
+    /// The value that the line of a window shows.
     pub window_value: WindowValue,
     /// Add the offset column.
     pub offset: bool,
-    /// The last column is the I/O priority as a whole.
+    /// The last column is the whole I/O priority, not one bit of it.
     pub priority: bool,
     /// Add the column of issue times.
     pub issue_time: bool,
@@ -206,13 +205,13 @@ impl Logs {
         self.histograms.is_some() || self.of_requests()
     }
 
-    /// Whether a log follows each I/O. Histograms are differences of counters that are kept anyway.
+    /// Whether a log needs each I/O. Histograms are differences of counters that are kept in any case.
     pub fn of_requests(&self) -> bool {
         self.bandwidth.is_some() || self.latency.is_some() || self.iops.is_some()
     }
 }
 
-/// What the line of a log window says.
+/// The value that the line of a log window shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowValue {
     /// The mean.

@@ -10,9 +10,9 @@ pub struct Extent {
     pub runtime_ns: u64,
     /// Loop over the size until the runtime is over.
     pub time_based: bool,
-    /// Warm-up that is not reported, ns.
+    /// Ramp (its I/Os are not reported), ns.
     pub ramp_ns: u64,
-    /// The same by bytes transferred; 0: not by bytes. Only one of the two is given.
+    /// Ramp in bytes transferred; 0: the ramp is not in bytes. Only one of the two is given.
     pub ramp_bytes: u64,
     /// Delay before the start: shortest and longest, ns.
     pub start_delay_ns: (u64, u64),
@@ -41,7 +41,7 @@ pub struct Durability {
     pub end_syncfs: bool,
 }
 
-/// Slower than flat out.
+/// Rates, think time and latency limits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pacing {
     /// Bytes per second of each direction; `None`: no limit.
@@ -70,7 +70,7 @@ pub struct Pacing {
     pub think_interval_ns: u64,
     /// Turns of an empty loop before each request.
     pub think_cycles: u32,
-    /// This job keeps its share of the I/Os of a flow; `None`: it is free.
+    /// The job's share of the I/Os of a flow; `None`: it belongs to no flow.
     pub flow: Option<Flow>,
     /// Fail the job on an I/O slower than this, ns; per direction.
     pub max_latency_ns: PerDirection<u64>,
@@ -79,14 +79,14 @@ pub struct Pacing {
 }
 
 impl Pacing {
-    /// Requests have intended times: a rate is kept.
+    /// Whether requests have intended starts, because a rate is set.
     pub fn has_rate(&self) -> bool {
         Direction::ALL
             .into_iter()
             .any(|direction| self.rate[direction].is_some() || self.rate_iops[direction].is_some())
     }
 
-    /// Requests are held back on purpose: by a rate, think time, or the other jobs of a flow.
+    /// Whether requests are delayed on purpose: by a rate, think time, or the other jobs of a flow.
     pub fn is_paced(&self) -> bool {
         self.think_ns > 0 || self.think_cycles > 0 || self.flow.is_some() || self.has_rate()
     }
@@ -95,22 +95,22 @@ impl Pacing {
 /// `flow` and its companions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flow {
-    /// Jobs of the same number share a flow.
+    /// Jobs with the same number share a flow.
     pub id: u32,
     /// Weight of each clone (1 to 1000).
     pub weight: u32,
-    /// How long to sleep when the other jobs have to come first, ns; 0: look again at once.
+    /// How long to sleep while the other jobs are behind, ns; 0: check again at once.
     pub sleep_ns: u64,
 }
 
 /// `latency_target` and its companions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LatencyTarget {
-    /// The latency to keep, ns.
+    /// The latency limit, ns.
     pub target_ns: u64,
     /// The sample window, ns.
     pub window_ns: u64,
-    /// Share of I/Os that must keep it, percent (0 to 100).
+    /// Share of I/Os that must stay below the limit, percent (0 to 100).
     pub percentile: f64,
     /// Go on searching while the job runs.
     pub run: bool,

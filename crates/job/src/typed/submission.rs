@@ -8,7 +8,7 @@ use crate::direction::{Direction, PerDirection};
 pub struct Submission {
     /// The engine, by its canonical name.
     pub engine: EngineName,
-    /// In flight at most (1 and up), as asked for.
+    /// Largest number of requests in flight (1 and up), as written.
     pub depth: u32,
     /// Number of queued requests at which they are submitted (1 to depth).
     pub batch: u32,
@@ -16,7 +16,7 @@ pub struct Submission {
     pub batch_complete_min: u32,
     /// Largest number of completions that a call takes.
     pub batch_complete_max: u32,
-    /// Refill only after falling to this; `None`: at once.
+    /// Number in flight at which new requests are submitted again; `None`: at once.
     pub depth_low: Option<u32>,
     /// `io_submit_mode=offload`.
     pub offload: bool,
@@ -28,11 +28,11 @@ pub struct Submission {
     pub sync_open: SyncOpen,
     /// Alignment of the buffers in bytes, a power of two; 0: the page (always so with direct I/O).
     pub memory_align: u32,
-    /// What the memory is made of.
+    /// The kind of memory of the buffers.
     pub memory: Memory,
     /// Bytes of a huge page (`hugepage-size`); 0: the system's default.
     pub huge_page_bytes: u64,
-    /// Bytes that the worker locks besides (`lockmem`).
+    /// Additional bytes that the worker locks in memory (`lockmem`).
     pub locked_bytes: u64,
     /// Options of the engine.
     pub engine_options: EngineOptions,
@@ -61,17 +61,18 @@ impl Default for Submission {
 }
 
 impl Submission {
-    /// Threads of their own make the calls of the engine, one for each request in flight.
+    /// Whether separate threads make the calls of the engine, one for each request in flight.
     pub fn offloads(&self) -> bool {
         self.offload && cfg!(target_os = "linux") && self.engine.can_be_offloaded()
     }
 
-    /// A request is over when the call returns, and the worker makes it: one is in flight, whatever `iodepth` says.
+    /// Whether the worker itself makes a call that returns when the request is done: one is in flight, whatever
+    /// `iodepth` says.
     pub fn is_synchronous(&self) -> bool {
         self.engine.is_synchronous() && !self.offloads()
     }
 
-    /// Likewise at the depth that is asked for.
+    /// The same at the iodepth that was written.
     pub fn waits_for_each(&self) -> bool {
         self.engine.is_synchronous_at(self.depth) && !self.offloads()
     }
@@ -95,17 +96,17 @@ pub enum Memory {
     Anonymous,
     /// Anonymous pages of a shared mapping (`mmapshared`).
     Shared,
-    /// Anonymous huge pages (`mmaphuge`) of this size, bytes; 0: of the system's default.
+    /// Anonymous huge pages (`mmaphuge`) of this size, bytes; 0: the system's default size.
     Huge(u64),
     /// A segment of System V shared memory (`shm`).
     Segment,
-    /// The same of huge pages (`shmhuge`).
+    /// A segment of huge pages (`shmhuge`) of this size, bytes.
     HugeSegment(u64),
     /// A file (`mmap:FILE`; `mmapshared:FILE` and `mmaphuge:FILE` are shared).
     File {
-        /// Where it is.
+        /// The path of the file.
         path: String,
-        /// What is written to the buffers gets into the file.
+        /// What is written to the buffers reaches the file.
         shared: bool,
     },
 }
@@ -169,15 +170,15 @@ pub struct EngineOptions {
 pub struct NetworkOptions {
     /// Name or address of the peer, path of a UNIX socket, or the group that a receiver joins.
     pub host: Option<String>,
-    /// Its port; 0: not given.
+    /// The port; 0: not given.
     pub port: u16,
-    /// How they speak.
+    /// The protocol.
     pub protocol: Protocol,
     /// TCP_NODELAY.
     pub no_delay: bool,
-    /// Waits for the peer that connects (`listen`).
+    /// Wait for a peer that connects (`listen`).
     pub waits: bool,
-    /// Each request is answered by as many bytes (`pingpong`).
+    /// Each request is answered by the same number of bytes (`pingpong`).
     pub answers: bool,
     /// Address of the interface for multicast; empty: the system's choice.
     pub interface: String,
@@ -192,12 +193,12 @@ pub struct NetworkOptions {
 }
 
 impl NetworkOptions {
-    /// It is there before its peer.
+    /// Whether this side must be there before its peer.
     pub fn listens(&self) -> bool {
         self.waits || !self.sends && !self.protocol.is_tcp()
     }
 
-    /// Of the UNIX socket.
+    /// The path of the UNIX socket, if the protocol has one.
     pub fn path(&self) -> Option<&str> {
         self.host.as_deref().filter(|_| self.protocol == Protocol::Unix)
     }
@@ -220,17 +221,17 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// A byte stream of the network.
+    /// Whether it is a byte stream over IP.
     pub fn is_tcp(self) -> bool {
         matches!(self, Protocol::Tcp | Protocol::TcpV6)
     }
 
-    /// Each request is a message, which may get lost.
+    /// Whether each request is a message, which may get lost.
     pub fn is_datagram(self) -> bool {
         matches!(self, Protocol::Udp | Protocol::UdpV6)
     }
 
-    /// Over IPv6.
+    /// Whether it is over IPv6.
     pub fn is_v6(self) -> bool {
         matches!(self, Protocol::TcpV6 | Protocol::UdpV6)
     }
@@ -239,11 +240,11 @@ impl Protocol {
 /// The options of `cpuio`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Burn {
-    /// Share of the time that is computed, 1 to 100; 0: not given.
+    /// Share of the time in which the engine computes, percent (1 to 100); 0: not given.
     pub load_percent: u8,
-    /// One burst, us.
+    /// Length of one burst, us.
     pub burst_us: u32,
-    /// Bursts sort numbers instead of waiting busily.
+    /// Bursts sort numbers instead of spinning.
     pub sorts: bool,
     /// The job ends with the last job that does I/O.
     pub until_io_done: bool,
@@ -258,15 +259,15 @@ impl Default for Burn {
 /// The options of `exec`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// Its name or path; empty: not given.
+    /// Name or path of the program; empty: not given.
     pub name: String,
-    /// Its arguments, between blanks.
+    /// Arguments, separated by blanks.
     pub arguments: String,
     /// Time between SIGTERM and SIGKILL, s.
     pub grace_s: u32,
-    /// What it prints goes into `JOB.stdout` and `JOB.stderr`.
+    /// Output of the program goes into `JOB.stdout` and `JOB.stderr`.
     pub redirects: bool,
-    /// These names without their endings; the worker knows them.
+    /// Stem of these two names; the worker sets it.
     pub output: Option<String>,
 }
 
@@ -277,20 +278,20 @@ impl Default for Program {
 }
 
 impl EngineOptions {
-    /// Some requests have a priority of their own.
+    /// Whether some requests have a priority of their own.
     pub fn has_priorities(&self) -> bool {
         Direction::ALL.into_iter().any(|direction| !self.priority_shares[direction].is_empty())
     }
 }
 
-/// The share of requests, of one size or of any, that have this I/O priority.
+/// A share of the requests, of one size or of any, with an I/O priority of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PriorityShare {
-    /// Only those of this size.
+    /// Only requests of this size, bytes; `None`: of any size.
     pub block_bytes: Option<u64>,
-    /// 1 to 100.
+    /// Share, percent (1 to 100).
     pub percent: u32,
-    /// Theirs.
+    /// Priority of these requests.
     pub priority: IoPriority,
 }
 
@@ -313,7 +314,7 @@ pub struct SimDevice {
     pub service_ns: u64,
     /// Requests served at once (`sim_channels`), 1 and up.
     pub channels: u32,
-    /// Requests that fit in before the queue is full (`sim_queue`); 0: no limit.
+    /// Requests that the queue holds before it is full (`sim_queue`); 0: no limit.
     pub queue: u32,
     /// The script of faults (`sim_faults`), in order of the I/O number.
     pub faults: Vec<SimFault>,
@@ -328,7 +329,7 @@ impl Default for SimDevice {
 /// One scripted event of the virtual device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimFault {
-    /// The request it meets, counted from 1 in order of submission.
+    /// The number of the request, counted from 1 in order of submission.
     pub number: u64,
     /// What happens to it.
     pub kind: SimFaultKind,

@@ -5,8 +5,8 @@ use crate::direction::PerDirection;
 use crate::errno;
 use crate::typed::{MemoryPolicy, SimFault, SimFaultKind};
 
-/// Reads `read[,write[,trim]]`. One item is for all three, two give the second to trims as well, an empty item
-/// leaves its direction as it was.
+/// Reads `read[,write[,trim]]`. One item applies to all three directions; of two, the second applies to trims as
+/// well; an empty item leaves its direction unchanged.
 pub fn per_direction<T: Clone>(
     text: &str,
     mut read: impl FnMut(&str) -> Result<T, Refusal>,
@@ -38,7 +38,7 @@ pub(crate) fn refuse_range_look_alike(name: &str, item: &str) -> Result<(), Refu
     })
 }
 
-/// Reads `low-high` or `low:high`; with `single` one value stands for both ends, and a comma may stand between them.
+/// Reads `low-high` or `low:high`. With `single`, one value is both ends, and a comma may separate the two.
 pub fn range<T: PartialOrd + Copy>(
     text: &str,
     single: bool,
@@ -63,7 +63,7 @@ fn is_hexadecimal(text: &str) -> bool {
     text.contains("0x") || text.contains("0X")
 }
 
-/// Splits names at colons; `\:` is a colon of the name, empty items are dropped.
+/// Splits names at colons. `\:` is a colon inside a name; empty items are dropped.
 pub fn names(text: &str) -> Vec<String> {
     let mut names = vec![String::new()];
     let mut characters = text.trim().chars().peekable();
@@ -114,7 +114,7 @@ pub fn cpu_list(text: &str) -> Result<Vec<u32>, Refusal> {
     numbers(text, &[',', ':'], "CPU", 1 << 16)
 }
 
-/// Reads numbers and ranges of them, in order and once each.
+/// Reads numbers and ranges of numbers, ascending and once each.
 fn numbers(text: &str, between: &[char], what: &str, most: u32) -> Result<Vec<u32>, Refusal> {
     let mut numbers = Vec::new();
     for item in text.split(between).map(str::trim).filter(|item| !item.is_empty()) {
@@ -134,12 +134,12 @@ fn numbers(text: &str, between: &[char], what: &str, most: u32) -> Result<Vec<u3
     Ok(numbers)
 }
 
-/// Reads a list of NUMA nodes such as `0,2-3`, or `all`, which is an empty one.
+/// Reads a list of NUMA nodes such as `0,2-3`. `all` gives an empty list.
 pub fn node_list(text: &str) -> Result<Vec<u32>, Refusal> {
     if text.trim() == "all" { Ok(Vec::new()) } else { numbers(text, &[','], "NUMA node", NODES_MAX) }
 }
 
-/// Linux has no more.
+/// The largest number of NUMA nodes that Linux supports.
 const NODES_MAX: u32 = 1024;
 
 /// Reads `numa_mem_policy`.
@@ -190,8 +190,8 @@ fn error_number(item: &str) -> Result<i32, Refusal> {
     })
 }
 
-/// Reads `percent/size` items separated by colons, as `bssplit`, `zoned` and `zoned_abs` have them. `None` is a
-/// percentage left out.
+/// Reads `percent/size` items separated by colons, as in `bssplit`, `zoned` and `zoned_abs`. `None` is a percentage
+/// that was left out.
 pub fn zones<T>(
     text: &str,
     percent_first: bool,

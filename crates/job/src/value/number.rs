@@ -27,7 +27,7 @@ pub fn switch(text: &str) -> Result<i64, Refusal> {
     Ok(if parts.negative { -number } else { number })
 }
 
-/// Reads bytes or a percentage (`50%`, 0 to 100). More than one `%`, as scripts write it, is one.
+/// Reads bytes or a percentage (`50%`, 0 to 100). Several `%`, as scripts write them, count as one.
 pub fn amount(text: &str, reading: &mut Reading) -> Result<Amount, Refusal> {
     let parts = Parts::of(text)?;
     if parts.negative {
@@ -52,7 +52,7 @@ pub fn amount(text: &str, reading: &mut Reading) -> Result<Amount, Refusal> {
     size(text, reading).map(Amount::Bytes)
 }
 
-/// Reads the count behind a colon, as in `randread:8`.
+/// Reads the count after a colon, as in `randread:8`.
 pub fn count(text: &str) -> Result<u32, Refusal> {
     let trimmed = text.trim();
     let digits = leading_digits(trimmed);
@@ -64,7 +64,7 @@ pub fn count(text: &str) -> Result<u32, Refusal> {
     }
 }
 
-/// Reads a share of a hundred in a list, as in `4k/60`.
+/// Reads a percentage of a list, as in `4k/60`.
 pub fn share(text: &str) -> Result<u32, Refusal> {
     let share = count(text.trim_end_matches('%'))?;
     if share > 100 {
@@ -77,15 +77,15 @@ pub(super) fn leading_digits(text: &str) -> &str {
     &text[..text.bytes().take_while(u8::is_ascii_digit).count()]
 }
 
-/// A number taken apart as fio does it: a unit follows the digits at once, and what is no unit is dropped there.
+/// A number split as fio splits it: the unit follows the digits directly, and the rest is dropped.
 pub(super) struct Parts<'t> {
     /// The text without the blanks and the sign before it.
     text: &'t str,
-    /// There were blanks: fio takes no unit then.
+    /// Whether blanks separate number and unit: fio takes no unit then.
     pub blank: bool,
     pub negative: bool,
     pub digits: &'t str,
-    /// The digits begin with `0x`: fio takes no unit then.
+    /// Whether the digits begin with `0x`: fio takes no unit then.
     pub hexadecimal: bool,
     pub suffix: &'t str,
 }
@@ -118,8 +118,8 @@ impl<'t> Parts<'t> {
         parsed.map(i64::unsigned_abs).map_err(|_| Refusal::new("larger than 2^63-1"))
     }
 
-    /// What fio takes for the number, and what for its unit: the letters right behind the decimal digits. With `0x` anywhere
-    /// all digits are hexadecimal. `None`: fio refuses it too.
+    /// The number and the unit that fio reads: the unit is the letters directly after the decimal digits. With `0x`
+    /// anywhere, all digits are hexadecimal. `None`: fio refuses the text too.
     pub(super) fn taken_by_fio(&self) -> Option<(u64, String)> {
         let item = self.text.split(',').next().unwrap_or_default().to_ascii_lowercase();
         let number = match item.contains("0x") {
@@ -134,8 +134,8 @@ impl<'t> Parts<'t> {
         Some((number.unsigned_abs(), unit.to_owned()))
     }
 
-    /// The refusal of what fio misreads: it multiplies by the unit that the letters begin with, whatever follows, and a
-    /// percentage is counted from the largest number down.
+    /// The refusal of a text that fio misreads. fio multiplies by the unit of the first letter, whatever follows, and
+    /// counts a percentage from the largest number down.
     fn misread(&self, reason: &str, kb_base: u64) -> Refusal {
         let Some((number, unit)) = self.taken_by_fio() else { return Refusal::new(reason) };
         let letter = unit.chars().next().and_then(|letter| "kmgtp".find(letter));
@@ -150,14 +150,15 @@ impl<'t> Parts<'t> {
         }
     }
 
-    /// The number without its sign, if fio reads it as it looks.
+    /// The number without its sign, if fio reads the same number.
     fn number(&self, reading: &mut Reading) -> Result<u64, Refusal> {
         let factor = self.factor(reading)?;
         let number = self.value()?.checked_mul(factor).filter(|number| i64::try_from(*number).is_ok());
         number.ok_or_else(|| Refusal::new("larger than 2^63-1"))
     }
 
-    /// What the suffix multiplies by. Units of one letter and with `b` follow kb_base, units with `ib` the other base.
+    /// The factor of the suffix. Units of one letter and units with `b` follow kb_base; units with `ib` follow the
+    /// other base.
     fn factor(&self, reading: &mut Reading) -> Result<u64, Refusal> {
         let (digits, suffix, kb_base) = (self.digits, self.suffix.trim_end(), reading.kb_base);
         let misread = |reason: &str| self.misread(reason, kb_base);
@@ -205,7 +206,7 @@ impl<'t> Parts<'t> {
         Ok(base.pow(exponent))
     }
 
-    /// What follows the digits is no unit.
+    /// The refusal of a text after the digits that is not a unit.
     fn without_unit(&self, first: char, misread: impl Fn(&str) -> Refusal, kb_base: u64) -> Refusal {
         match first {
             '.' => misread("fractions are not numbers here").advise(whole(self.text, kb_base)),
@@ -217,7 +218,7 @@ impl<'t> Parts<'t> {
     }
 }
 
-/// What `kib` counts by, where `k` counts by this.
+/// The base of `kib`, if `k` has this base.
 fn other_base(kb_base: u64) -> u64 {
     if kb_base == 1024 { 1000 } else { 1024 }
 }
@@ -226,7 +227,7 @@ const NEGATIVE: &str = "a negative number has no meaning here";
 pub(super) const ONE_OF_THEM: &str = "one number only: fio would keep one of them";
 const UNITS: &str = "units are k, m, g, t, p; plain numbers are bytes";
 
-/// What to write instead of a fraction: the next smaller unit, where that is exact.
+/// Advice instead of a fraction: the next smaller unit, where it gives the exact value.
 fn whole(text: &str, kb_base: u64) -> String {
     let number_end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let smaller = match text[number_end..].to_ascii_lowercase().as_str() {

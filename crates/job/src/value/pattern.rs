@@ -1,4 +1,4 @@
-//! Patterns: `0xhex`, decimal numbers, `"text"`, `'file'` and `%o` in any sequence.
+//! Reads patterns: `0xhex`, decimal numbers, `"text"`, `'file'` and `%o` in any sequence.
 
 use super::Refusal;
 use super::number::leading_digits;
@@ -7,15 +7,15 @@ use crate::typed::BytePattern;
 /// Longest pattern, bytes.
 const LONGEST: usize = 128 << 20;
 
-/// Most places for the offset in one pattern.
+/// Largest number of offsets in one pattern.
 const OFFSETS_MAX: usize = 8;
 
 /// Bytes of an offset.
 const OFFSET_LENGTH: usize = 8;
 
-/// Reads a pattern into its bytes. Hexadecimal digits come in the order written, decimal numbers lowest byte
-/// first (negative ones as 32 bits), text as it stands between double quotes, files between single quotes. Blanks may
-/// stand before a decimal number, and one ends where `0x` begins.
+/// Reads a pattern into its bytes. Hexadecimal digits are taken in the order written; decimal numbers lowest byte
+/// first (negative ones as 32 bits); text between double quotes as it is; files are named between single quotes.
+/// Blanks may stand before a decimal number; the digits of a decimal number end where `0x` begins.
 pub fn buffer_pattern(text: &str) -> Result<BytePattern, Refusal> {
     let pattern = verify_pattern(text)?;
     match pattern.offsets.is_empty() {
@@ -24,7 +24,7 @@ pub fn buffer_pattern(text: &str) -> Result<BytePattern, Refusal> {
     }
 }
 
-/// The same with `%o`, the offset in the file.
+/// Reads a pattern that may also contain `%o`, the offset in the file.
 pub fn verify_pattern(text: &str) -> Result<BytePattern, Refusal> {
     let mut pattern = BytePattern::default();
     let mut rest = text.trim();
@@ -64,9 +64,9 @@ pub fn verify_pattern(text: &str) -> Result<BytePattern, Refusal> {
 }
 
 impl BytePattern {
-    /// Puts the content of its files in; `read` gives it, or the reason why not.
+    /// Inserts the content of the pattern's files. `read` gives the content, or the reason why it cannot.
     pub(crate) fn read_files(&mut self, read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>) -> Result<(), Refusal> {
-        // From the last one on, so that the places before it stay.
+        // The last file comes first, so that the positions before it stay valid.
         while let Some((at, path)) = self.files.pop() {
             let content = read(&path).map_err(|reason| Refusal::new(format!("{path}: {reason}")))?;
             let after = self.offsets.iter_mut().filter(|offset| **offset >= at);
@@ -115,7 +115,7 @@ fn hexadecimal<'a>(text: &'a str, bytes: &mut Vec<u8>) -> Result<&'a str, Refusa
 fn decimal<'a>(text: &'a str, bytes: &mut Vec<u8>) -> Result<&'a str, Refusal> {
     let sign = usize::from(text.starts_with(['-', '+']));
     let mut length = leading_digits(&text[sign..]).len();
-    // The 0 of a hexadecimal number that follows.
+    // This 0 begins the hexadecimal number that follows.
     if text[..sign + length].ends_with('0') && text[sign + length..].starts_with(['x', 'X']) {
         length -= 1;
     }

@@ -1,10 +1,10 @@
-//! Times.
+//! Reads times.
 
 use super::list::range;
 use super::number::{ONE_OF_THEM, Parts};
 use super::{Reading, Refusal};
 
-/// What a time without a unit counts.
+/// The unit of a time that is written without one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeUnit {
     /// `runtime`, `ramp_time`, ...
@@ -53,12 +53,12 @@ pub fn time(text: &str, unit: TimeUnit) -> Result<u64, Refusal> {
     }
 }
 
-/// `msec`, `msecs`, ...
+/// Whether `word` is `start` with only letters after it, such as `msecs`.
 fn is_word_of(start: &str, word: &str) -> bool {
     word.strip_prefix(start).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_alphabetic()))
 }
 
-/// Nanoseconds of a unit.
+/// The length of a unit, ns.
 fn unit_named(word: &str) -> Option<u64> {
     Some(match word {
         "d" => 86_400 * SECOND,
@@ -71,8 +71,8 @@ fn unit_named(word: &str) -> Option<u64> {
     })
 }
 
-/// Microseconds that fio makes of it. Letters right after the number, or after more numbers and signs, are microseconds
-/// unless fio knows them.
+/// The time that fio reads, us. To fio, letters after the number (and after further numbers and signs) are
+/// microseconds unless fio knows the unit.
 fn read_by_fio(parts: &Parts<'_>, unit: TimeUnit) -> Option<u64> {
     let (number, suffix) = parts.taken_by_fio()?;
     let suffix = suffix.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-'));
@@ -102,7 +102,7 @@ fn misread(parts: &Parts<'_>, unit: TimeUnit) -> Refusal {
     }
 }
 
-/// What to write instead.
+/// Advice: the text that was probably meant.
 fn meant(text: &str, number: u64, word: &str) -> String {
     match word {
         "sec" | "secs" | "second" | "seconds" => format!("write {number}s"),
@@ -114,8 +114,8 @@ fn meant(text: &str, number: u64, word: &str) -> String {
     }
 }
 
-/// Reads one time or `low-high`, nanoseconds. To fio all that follows belongs to the first one's unit: it has that of the
-/// second (`5-10ms`) unless it has its own, which fio misreads.
+/// Reads one time or `low-high`, in nanoseconds. fio takes all text after the first number for its unit: in `5-10ms`
+/// the first number gets the unit of the second. With a unit of its own, fio misreads it.
 pub fn time_range(text: &str, unit: TimeUnit, reading: &mut Reading) -> Result<(u64, u64), Refusal> {
     let whole = Parts::of(text).ok().and_then(|parts| read_by_fio(&parts, unit));
     let mut ends = 0;

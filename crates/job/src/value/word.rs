@@ -1,4 +1,4 @@
-//! Words of a fixed set, some with something after a colon.
+//! Reads words of a fixed set; some take a text after a colon.
 
 use super::Refusal;
 use crate::option::Choice;
