@@ -1,9 +1,9 @@
-//! What a person can do about a finding with the command at hand: the findings themselves advise options of fio's
-//! language, which a question need not have.
+//! Replaces the advice of findings, which names options of fio's language, by advice that fits the question's own
+//! options.
 
 use fsdyno_results::{Finding, Question};
 
-/// The advice for a kind of finding: words, and the option that does it where the question has it.
+/// The advice for one kind of finding: the words, and the option that carries it out (`None`: words alone).
 struct Advice {
     id: &'static str,
     words: &'static str,
@@ -14,7 +14,8 @@ const fn advice(id: &'static str, words: &'static str, option: Option<&'static s
     Advice { id, words, option }
 }
 
-/// The first line for a kind whose option the question has is its advice, or the last line without it.
+/// The advice per kind of finding. The first line whose option the question has is taken, else the kind's last line
+/// without an option.
 const ADVICE: [Advice; 22] = [
     advice("above-link-speed", "use more data than this machine has memory", Some("--size")),
     advice("burst", "use the later figure, and measure for minutes", Some("--runtime=300")),
@@ -48,14 +49,14 @@ const ADVICE: [Advice; 22] = [
     advice("writes-in-memory", "take the rate until durable, which counts the sync at the end", None),
 ];
 
-/// Puts advice that the question can follow in the place of advice that names options of fio's language.
+/// Replaces the advice of these findings by advice that the question's options can carry out.
 pub(crate) fn advise(findings: &mut [Finding], question: Question) {
     for finding in findings.iter_mut().filter(|finding| finding.next.contains("--")) {
         finding.next = for_question(&finding.id, question);
     }
 }
 
-/// The advice for a kind of finding under a question.
+/// The advice for a kind of finding under a question; empty where there is none.
 pub fn for_question(id: &str, question: Question) -> String {
     let has = |option: &str| option.split('=').next().is_some_and(|name| question.options().contains(&name));
     let mut of_kind = ADVICE.iter().filter(|advice| advice.id == id);
@@ -63,7 +64,7 @@ pub fn for_question(id: &str, question: Question) -> String {
     let Some(advice) = followed.or_else(|| of_kind.next_back()) else { return format!("fsdyno explain {id}") };
     match advice.option.filter(|option| has(option)) {
         Some(option) => format!("{} ({option})", advice.words),
-        // What its tests do is written in the profile.
+        // The profile fixes how its tests run: no option of `check` changes that.
         None if question == Question::Check && advice.option.is_some() => {
             format!("{}, in a profile of your own (--show, --profiles)", advice.words)
         }

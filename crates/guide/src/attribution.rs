@@ -8,25 +8,24 @@ use fsdyno_text::quantity::latency;
 
 use crate::Problem;
 
-/// One pattern of both runs.
+/// The attribution of one pattern that both runs measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attributed {
-    /// The pattern's word.
+    /// The pattern's name in the record.
     pub pattern: String,
-    /// For people.
+    /// The pattern's name for people.
     pub title: String,
-    /// The parts of the client's latency in its median round; or why they are not known.
+    /// The parts of the client's latency in its median round, or why they cannot be computed.
     pub outcome: Result<Attribution, String>,
 }
 
-/// A client that takes less than this share of the server's time did not wait for the server's storage.
+/// A client whose latency is below this share of the server's did not wait for the server's storage.
 const AS_FAST: f64 = 0.7;
 
-/// Each pattern that both runs have, in the client's order.
+/// Attributes the latency of each pattern that both runs have, in the client's order.
 ///
 /// # Errors
-/// When a run is of several storages, the client's of a storage of its own machine, or the two have no pattern in
-/// common.
+/// When a run has several storages, the client's storage is local to its machine, or the two runs share no pattern.
 pub fn attribute(server: &Study, client: &Study) -> Result<Vec<Attributed>, Problem> {
     for study in [server, client] {
         if study.targets.len() > 1 {
@@ -54,7 +53,7 @@ pub fn attribute(server: &Study, client: &Study) -> Result<Vec<Attributed>, Prob
     Ok(common.into_iter().map(|pattern| of_pattern(server, client, pattern)).collect())
 }
 
-/// The kind of storage that a run is of.
+/// The class of the storage that a run measured.
 fn class(study: &Study) -> StorageClass {
     let of_target = study.targets.first().map(|target| target.storage.class);
     let of_run = || Some(study.rows.first()?.run.as_ref()?.storages().next()?.class);
@@ -64,7 +63,7 @@ fn class(study: &Study) -> StorageClass {
 fn of_pattern(server: &Study, client: &Study, pattern: &str) -> Attributed {
     let title = client.repeats(0, pattern).next().map_or_else(|| pattern.to_string(), |row| row.title.clone());
     let (server, client) = (counted(server, pattern), counted(client, pattern));
-    // Rounds of both places are paired as they ran; a pair with a round that does not count is left out.
+    // Round i of the server is paired with round i of the client; pairs with a round that does not count are left out.
     let runs =
         server.iter().zip(&client).filter_map(|(server, client)| Some((server.run.as_ref()?, client.run.as_ref()?)));
     let outcome = runs.map(|(server, client)| of_round(server, client)).collect::<Result<Vec<_>, _>>();
@@ -76,7 +75,7 @@ fn of_pattern(server: &Study, client: &Study, pattern: &str) -> Attributed {
     Attributed { pattern: pattern.to_string(), title, outcome }
 }
 
-/// The rounds of a pattern whose figures count.
+/// The rows of a pattern whose figures count.
 fn counted<'a>(study: &'a Study, pattern: &'a str) -> Vec<&'a Row> {
     let rounds = TestRounds::of_rows(study.repeats(0, pattern));
     rounds.counted().into_iter().filter(|round| round.counts()).map(|round| round.row).collect()
@@ -100,7 +99,7 @@ fn of_round(server: &RunRecord, client: &RunRecord) -> Result<Attribution, Strin
     }
 }
 
-/// What must be the same on both sides.
+/// The settings that must be equal on both sides, in words.
 fn plan_of(setup: &JobSetup) -> String {
     let JobSetup { access, depth, clones, block_sizes, .. } = setup;
     let (read, write) = (block_sizes.read.0, block_sizes.write.0);
@@ -210,7 +209,7 @@ mod tests {
             assert!(clients.iter().any(|mean| printed(client_ns, *mean)), "{}", told());
             match time_after(text, "network and protocol add ") {
                 Some(added) => {
-                    // Each of the three has three digits: half of the last one is 0.5 % at most.
+                    // Each of the three figures is printed with three digits: rounding changes it by 0.5 % at most.
                     let rounding = (client_ns + server_ns + added) * 0.00501;
                     assert!((added - (client_ns - server_ns)).abs() < rounding, "{}", told());
                     let share = number_after(text.split_once("protocol add ").unwrap().1, "(").unwrap();

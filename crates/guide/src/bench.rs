@@ -17,20 +17,20 @@ use tally::Tally;
 /// What the caller brings to a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditions<'a> {
-    /// Version line for the record.
+    /// The program's version line, for the record.
     pub version: &'a str,
-    /// Stops the study, this run included.
+    /// Stops the whole study, this run included.
     pub control: &'a Arc<Control>,
     /// When the run ends.
     pub stop_rule: StopRule,
-    /// Where all of its files lie.
+    /// The work directory, in which all files of the run lie.
     pub work: &'a WorkDirectory,
 }
 
 /// Runs one command line, with its files confined to the work directory.
 ///
 /// # Errors
-/// When the line cannot be run: nothing has been written then. What happens to its jobs is in the record.
+/// When the line is refused; nothing has been written then. Errors of its jobs are in the record.
 pub fn run_line(
     words: &[String],
     conditions: Conditions<'_>,
@@ -39,7 +39,8 @@ pub fn run_line(
 ) -> Result<RunRecord, Problem> {
     let line = Line::parse(words).map_err(Problem::new)?;
     let looked = line.look(|path| watcher.looks(path));
-    // The same places each time: rounds and targets then differ in the storage alone.
+    // The random seed is the same each time: rounds and targets then read the same offsets and differ in the storage
+    // alone.
     let mut planned = looked.plan(0).map_err(|sentences| {
         watcher.looked();
         Problem::new(sentences.join("\n"))
@@ -67,16 +68,16 @@ pub fn run_line(
     Ok(ready.run(fsdyno_run::Conditions { version, control, stop_rule }, &mut relay))
 }
 
-/// Interval of interim records for the 99th percentile so far, ns.
+/// Interval at which interim records are taken, for the 99th percentile so far, ns.
 const INTERIM_NS: u64 = 1_000_000_000;
 
-/// Rates are over this many of the latest looks (one each 50 ms).
+/// Rates are averages over this number of the latest looks (one look each 50 ms).
 const LOOKS: usize = 10;
 
-/// From here on the rate of a layout says something, ms.
+/// A layout's rate is shown from this age on: before, it is the rate of memory, ms.
 const SETTLED_MS: u64 = 500;
 
-/// Turns the conductor's events into the watcher's figures.
+/// Turns the events of a running line into figures for the watcher.
 struct Relay<'a> {
     step: &'a Step,
     watcher: &'a mut dyn Watcher,
@@ -86,7 +87,7 @@ struct Relay<'a> {
     looks: Vec<(u64, u64, u64)>,
     latency_ns_p99: Option<u64>,
     next_interim_ns: u64,
-    /// No worker was warming up when the interim record was asked for.
+    /// Whether all workers were past their ramp when the interim record was asked for.
     all_count: bool,
     tally: Tally,
     totals: Option<StepTotals>,
@@ -104,13 +105,14 @@ impl Relay<'_> {
         }
         let (then_ns, operations_then, bytes_then) = self.looks[0];
         let seconds = elapsed_ns.saturating_sub(then_ns) as f64 / 1e9;
-        // After the ramp the counts may begin anew.
+        // The counters may restart after the ramp.
         let rate = |now: u64, then: u64| (seconds > 0.0).then(|| now.saturating_sub(then) as f64 / seconds);
         (rate(operations, operations_then), rate(bytes, bytes_then))
     }
 }
 
-/// What the workers are at. A reader closes its files where a writer syncs, and has nothing to wait for.
+/// The phase of the step, from the states of its workers. After its last request a writer syncs (shown); a reader only
+/// closes its files, which takes no time.
 fn phase(states: &[WorkerState], wrote: bool) -> LivePhase {
     use WorkerState::{Created, Initialised, Ramp, Running, Syncing, Verifying, Waiting};
     let any = |wanted: &[WorkerState]| states.iter().any(|state| wanted.contains(state));
@@ -125,7 +127,7 @@ fn phase(states: &[WorkerState], wrote: bool) -> LivePhase {
 impl Observer for Relay<'_> {
     fn layout_progress(&mut self, done: u64, total: u64, seconds_left: Option<u64>) {
         let elapsed_ms = self.elapsed_ms();
-        // The rate of the first moments is that of memory, or no rate at all.
+        // In the first moments the rate is that of memory, or there is none.
         let bytes_per_s = (elapsed_ms >= SETTLED_MS).then(|| done as f64 * 1e3 / elapsed_ms as f64);
         let _ = total;
         let figures = LiveFigures {
@@ -140,12 +142,12 @@ impl Observer for Relay<'_> {
     }
 
     fn message(&mut self, text: &str) {
-        // A question has not the name of the other face.
+        // The guided face does not call itself fio.
         self.watcher.message(text.strip_prefix("fio: ").unwrap_or(text));
     }
 
     fn job_failed(&mut self, record: &JobRecord) {
-        // Why ranks cannot run together is told already.
+        // The study already says why ranks cannot run together.
         if let Some(error) = record.error.as_ref().filter(|error| error.function != RANKS_APART) {
             let text = format!("{}: {}: {} (errno {})", record.name, error.function, error.text, error.code);
             self.watcher.message(&text);
@@ -200,7 +202,7 @@ impl Observer for Relay<'_> {
         let rows = record.report_rows();
         let latencies = rows.iter().flat_map(|job| match job.sync.lat.moments.count {
             0 => vec![job.directions.read.response_or_latency(), job.directions.write.response_or_latency()],
-            // A write that waits for its sync is as slow as that.
+            // A write that is followed by a sync is as slow as its sync.
             _ => vec![job.directions.read.response_or_latency(), Some(&job.sync.lat)],
         });
         self.latency_ns_p99 = latencies.flatten().filter_map(|latency| latency.percentile(99.0)).max();

@@ -1,5 +1,5 @@
-//! `compare`: which of several storages is faster? The same patterns on each, in rounds that take turns, so that what
-//! slows the machine for a while slows all of them. Each second round has the order of the one before backwards, so that
+//! `compare`: which of several storages is faster? It runs the same patterns on each, in rounds that take turns, so
+//! that what slows the machine for a while slows all storages. Every second round runs in reverse order, so that
 //! neither going first nor a steady drift favours a place.
 
 use fsdyno_results::{Figures, JobRecord, Question, Severity, Study};
@@ -17,30 +17,30 @@ mod patterns;
 pub use patterns::names;
 use patterns::{PATTERNS, Passes, Pattern};
 
-/// What was asked.
+/// The options of `compare`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Number of rounds; an odd number above one is rounded up; `None`: at least eight, until the places differ or the
-    /// intervals are narrow in every pattern, or the cap is reached.
+    /// Number of rounds; an odd number above one is rounded up. `None`: at least eight, until the places differ clearly
+    /// or the intervals are narrow in every pattern, or the cap is reached.
     pub rounds: Option<u32>,
-    /// Bytes of each job's file; `None`: what the slowest target writes in one turn.
+    /// Bytes of each job's file; `None`: as much as the slowest target writes in one turn.
     pub size_bytes: Option<u64>,
-    /// Bytes of each job's file in the last comparison of the same places: taken again where they still fit, so that the
-    /// two can be compared.
+    /// Bytes of each job's file in the last comparison of the same places. They are used again where they still fit, so
+    /// that the two comparisons are comparable.
     pub size_before: Option<u64>,
-    /// Block size of all patterns, as fio reads it; `None`: 1m in sequence, 4k at random.
+    /// Block size of all patterns, as fio reads it; `None`: 1m for sequential patterns, 4k for random ones.
     pub block_size: Option<String>,
     /// Requests in flight per job.
     pub iodepth: u32,
-    /// Jobs at once, each with a file of its own.
+    /// Jobs that run at once, each with its own file.
     pub numjobs: u32,
     /// Length of a turn, s.
     pub runtime_s: u32,
-    /// The page's lines as they stand: one file, eight jobs, 30 s by the clock.
+    /// Runs the published lines unchanged: one file, eight jobs, 30 s of runtime.
     pub literal: bool,
-    /// The names of the patterns to run; none: all.
+    /// The names of the patterns to run; empty: all.
     pub only: Vec<String>,
-    /// The filesystem type that each target must be: `(name, type)`.
+    /// The filesystem type that each target must have: `(name, type)`.
     pub expected: Vec<(String, String)>,
 }
 
@@ -61,12 +61,12 @@ impl Default for Options {
     }
 }
 
-/// The largest file of a job, the smallest that says anything, and the one by which the speed is found.
+/// Bytes of a job's file: the largest, the smallest that is worth measuring, and the one with which the speed is found.
 const FILE_BYTES_MAX: u64 = 1 << 30;
 const FILE_BYTES_MIN: u64 = 16 << 20;
 const FIRST_FILE_BYTES: u64 = 32 << 20;
 
-/// The published lines' own file, and their jobs share it.
+/// Bytes of the published lines' one file, which their jobs share.
 const LITERAL_BYTES: u64 = 1 << 30;
 
 /// A target with its work directory.
@@ -79,13 +79,13 @@ struct Site {
 /// Compares the places; the first is the baseline.
 ///
 /// # Errors
-/// When a place cannot be used or the options make no job; nothing is left anywhere then.
+/// When a place cannot be used or the options make no job; nothing is left on any place then.
 pub fn compare(places: &[Place], options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
     check(places)?;
     let mut study_run = StudyRun::begin(Question::Compare, places, caller);
     let need = if options.literal { LITERAL_BYTES } else { options.size_bytes.unwrap_or(FIRST_FILE_BYTES) };
     let need = need.saturating_mul(if options.literal { 1 } else { u64::from(options.numjobs) });
-    // Before anything is made on one of them: another that never answers would leave it there.
+    // All places are checked before any work directory is made: one that never answers would leave the others' behind.
     for place in places {
         study_run.watcher.looks(&place.path);
         let _ = fsdyno_probe::path_facts(&place.path);
@@ -100,7 +100,7 @@ pub fn compare(places: &[Place], options: &Options, caller: Caller<'_>) -> Resul
         sites.push(Site { work, io_mode, passes });
     }
     study_run.step_ms = Some(if options.literal { 30_000 } else { u64::from(options.runtime_s) * 1000 });
-    // Those that find the size come before.
+    // The steps that find the file size come before the turns.
     study_run.steps.1 = sites.len() + turns_from(0, options, sites.len());
     study_run.more_steps = Some(turns_beyond(0, options, sites.len()));
     let size_bytes = match options.size_bytes {
@@ -130,7 +130,7 @@ fn check(places: &[Place]) -> Result<(), Problem> {
     check_names(places)
 }
 
-/// No two places have one name.
+/// Refuses two places with the same name.
 pub(crate) fn check_names(places: &[Place]) -> Result<(), Problem> {
     for (index, place) in places.iter().enumerate() {
         if places[..index].iter().any(|other| other.name == place.name) {
@@ -141,7 +141,7 @@ pub(crate) fn check_names(places: &[Place]) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Rounds until there are enough; why they ended where that is not what was asked for.
+/// Runs rounds until there are enough; returns why they ended, where that differs from what was asked for.
 fn run_rounds(
     study_run: &mut StudyRun<'_>,
     sites: &[Site],
@@ -179,12 +179,12 @@ fn rounds_max(options: &Options) -> u32 {
     options.rounds.map_or(if options.literal { 1 } else { WINNER_ROUNDS.1 }, even)
 }
 
-/// How many turns there are from this round on, as far as is known.
+/// The number of turns from this round on, as far as it is known.
 fn turns_from(round: u32, options: &Options, sites: usize) -> usize {
     turns_of(rounds_known(round, options) - round, options, sites)
 }
 
-/// How many more there may be, if the results are not decided then.
+/// The number of turns that may follow beyond those, while the results are not decided.
 fn turns_beyond(round: u32, options: &Options, sites: usize) -> usize {
     turns_of(rounds_max(options).saturating_sub(rounds_known(round, options)), options, sites)
 }
@@ -197,7 +197,7 @@ fn turns_of(rounds: u32, options: &Options, sites: usize) -> usize {
     PATTERNS.iter().filter(|pattern| pattern.is_chosen(options)).count() * sites * rounds as usize
 }
 
-/// One pattern on one target.
+/// Runs one pattern on one target.
 fn take_turn(
     study_run: &mut StudyRun<'_>,
     site: &Site,
@@ -221,8 +221,9 @@ fn take_turn(
     Ok(())
 }
 
-/// Bytes of each job's file: what the slowest target writes and makes durable in one turn, within space and memory. A
-/// power of two, so that a later comparison finds the same; and that of an earlier one where it still fits about.
+/// Bytes of each job's file: what the slowest target writes durably in one turn, within space and memory. It is a power
+/// of two, so that a later comparison finds the same size; the size of an earlier comparison is kept where it still
+/// fits roughly.
 fn fitting_size(
     study_run: &mut StudyRun<'_>,
     places: &[Place],
@@ -271,9 +272,9 @@ fn fitting_size(
     Ok(size_bytes)
 }
 
-/// The size by the speed and by the room, bytes, and whether it is the one from before.
+/// The file size by the measured speed and the usable space, bytes, and whether it is the earlier comparison's size.
 fn choose_size(by_speed: u64, usable: u64, before: Option<u64>) -> (u64, bool) {
-    // The speed that was found in a second or two is good for a factor of two either way.
+    // A speed measured in a second or two may be wrong by a factor of two in either direction.
     let near = |bytes: &u64| *bytes <= usable && *bytes / 4 <= by_speed && by_speed / 4 <= *bytes;
     let fitting = by_speed.min(usable).clamp(FILE_BYTES_MIN, FILE_BYTES_MAX);
     match before.filter(near) {
@@ -282,7 +283,7 @@ fn choose_size(by_speed: u64, usable: u64, before: Option<u64>) -> (u64, bool) {
     }
 }
 
-/// Bytes per second that were written and durable.
+/// Bytes per second that were written durably.
 fn durable_rate(record: &fsdyno_results::RunRecord) -> Option<f64> {
     let merged = JobRecord::merged(&record.jobs)?;
     Some(Figures::of_job(&merged).bytes_per_s()).filter(|rate| *rate > 0.0)

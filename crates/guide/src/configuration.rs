@@ -1,4 +1,4 @@
-//! Where a person's own files for fsdyno lie.
+//! Finds the directory of the user's own configuration files.
 
 use std::path::PathBuf;
 

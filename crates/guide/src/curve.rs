@@ -16,48 +16,49 @@ use crate::{Problem, question_file};
 
 mod sentences;
 
-/// What was asked.
+/// The options of `curve`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// `rw` in fio's words; of one direction.
+    /// `rw` in fio's words; one direction only.
     pub access: String,
     /// Block size in fio's words.
     pub block_size: String,
-    /// Requests in flight with which the capacity is found; `None`: the depth is found, too.
+    /// Requests in flight while the capacity is measured; `None`: the best depth is found, too.
     pub depth: Option<u32>,
     /// Loads, percent of the capacity.
     pub loads: Vec<u32>,
-    /// Measuring of each load, s.
+    /// Measuring time of each load, s.
     pub runtime_s: u32,
     /// Bytes of the file; `None`: fitted to space, memory and speed.
     pub size_bytes: Option<u64>,
-    /// The filesystem type that it must be.
+    /// The filesystem type that the place must have.
     pub expected: Option<String>,
 }
 
-/// Loads unless others are asked for, percent of the capacity.
+/// The usual loads, percent of the capacity.
 pub const LOADS: [u32; 7] = [10, 25, 50, 75, 90, 100, 120];
 
-/// Depths at which the capacity is looked for.
+/// The depths that are tried to find the capacity.
 const DEPTHS: [u32; 4] = [1, 4, 16, 64];
 
-/// The lightest depth within this share of the best is good.
+/// The smallest depth whose IOPS are within this share of the best is taken.
 const GAIN: f64 = 0.05;
 
-/// Seconds of each look for the capacity at most.
+/// Seconds that each depth is tried, at most.
 const LOOK_S: u32 = 3;
 
-/// From this share of the capacity on a load is looked at for long enough to tell whether it is served, percent.
+/// Loads from this one on run long enough to decide whether they are served, percent of the capacity.
 const NEAR_PERCENT: u32 = 80;
 
-/// But no longer than this, unless it is asked for, ms.
+/// The longest run for that decision, unless a longer one is asked for, ms.
 const LONGEST_MS: u32 = 30_000;
 
-/// In an open loop nobody waits for a place in the queue before it has this length, or its buffers this size.
+/// Bounds of the open loop's iodepth: requests, and bytes of their buffers. Below them no request waits for a free
+/// slot.
 const OPEN_DEPTH: u32 = 256;
 const OPEN_BYTES: u64 = 64 << 20;
 
-/// Finds the curve of one place.
+/// Measures the load curve of one place.
 ///
 /// # Errors
 /// When the place cannot be used or the words make no job; nothing is left there then.
@@ -72,7 +73,8 @@ pub fn curve(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Stu
     let io_mode = crate::io_mode::of_place(&mut study_run, 0, Wanted::default())?;
     outline(&mut study_run, options);
     let file = job_path(&work.file("curve.dat"));
-    // Asked for by size, the file is filled whole; else as far as the time goes, and the loads use what there is.
+    // A file whose size was asked for is filled completely; else filling ends after FILL_S, and the loads use what is
+    // there.
     let fill_s = if options.size_bytes.is_some() { None } else { Some(FILL_S) };
     let filled = question_file::fill(
         &mut study_run,
@@ -86,14 +88,14 @@ pub fn curve(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Stu
         take_loads(&mut study_run, options, &requests, site)?;
     }
     study_run.remove_work_directory(work);
-    // Without a file there is nothing to say of it.
+    // Without a file nothing was measured.
     if filled > 0 {
         study_run.study.sentences = sentences::of(&study_run.study, &requests);
     }
     Ok(study_run.finish())
 }
 
-/// The rate of a mix would be two rates, and their response times two curves.
+/// Parses the requests, of one direction: a mix has two rates, and two response times.
 fn requests(options: &Options) -> Result<Requests, Problem> {
     let requests = Requests::parse(&options.access, &options.block_size).map_err(Problem::new)?;
     if requests.reads && requests.writes {
@@ -138,7 +140,7 @@ fn take_loads(
         let row = closed_loop(study_run, requests, depth, site, Timing::of_runtime(LOOK_S))?;
         looks.extend(rate(&study_run.study, row).map(|iops| (depth, iops)));
     }
-    // A look that was interrupted has no rate to take shares of.
+    // An interrupted try gives no rate of which loads could be shares.
     if study_run.stopped() {
         return Ok(());
     }
@@ -155,7 +157,7 @@ fn take_loads(
     Ok(())
 }
 
-/// Says which loads are measured longer than was asked for.
+/// Announces which loads are measured longer than was asked for.
 fn announce_longer(study_run: &mut StudyRun<'_>, loads: &[u32], asked: Timing, enough: impl Fn(u32) -> Timing) {
     let longer: Vec<String> = loads
         .iter()
@@ -175,36 +177,36 @@ fn announce_longer(study_run: &mut StudyRun<'_>, loads: &[u32], asked: Timing, e
     study_run.note("time-extended", Severity::Info, text);
 }
 
-/// IOPS of a row without an error that answers its question.
+/// The IOPS of a row that has no error and whose figures count.
 fn rate(study: &Study, row: usize) -> Option<f64> {
     let rounds = TestRounds::of_rows([&study.rows[row]]);
     let rate = rounds.rates().1;
     rounds.value(rate).filter(|iops| rounds.counts(rate) && *iops > 0.0)
 }
 
-/// What a closed loop reached.
+/// The capacity: what the closed loop reached.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Capacity {
     iops: f64,
-    /// The lightest depth that reaches nearly that.
+    /// The smallest depth that nearly reaches it.
     depth: u32,
 }
 
 impl Capacity {
-    /// The best of `(depth, IOPS)`, ascending by depth.
+    /// The capacity from the tries `(depth, IOPS)`, ascending by depth.
     fn of(looks: &[(u32, f64)]) -> Option<Capacity> {
         let iops = looks.iter().map(|(_, iops)| *iops).max_by(f64::total_cmp)?;
         let (depth, _) = looks.iter().find(|(_, reached)| *reached * (1.0 + GAIN) >= iops)?;
         Some(Capacity { iops, depth: *depth })
     }
 
-    /// Requests that may be in flight in an open loop: enough that hardly one waits for a place.
+    /// The iodepth of the open loop: large enough that hardly a request waits for a free slot.
     fn open_depth(self, block_bytes: u64) -> u32 {
         let affordable = u32::try_from(OPEN_BYTES / block_bytes.max(1)).unwrap_or(OPEN_DEPTH);
         OPEN_DEPTH.min(affordable).max(self.depth)
     }
 
-    /// How long a load is measured at least, ms. What a heavier one shows, a light one need not.
+    /// The time for which a load must be measured at least, ms; 0 for a light load where a heavier one shows the same.
     fn enough_requests_ms(self, load_percent: u32, loads: &[u32]) -> u32 {
         if load_percent < NEAR_PERCENT && loads.iter().any(|other| *other > load_percent) {
             return 0;
@@ -213,7 +215,7 @@ impl Capacity {
         ((seconds * 1e3).ceil() as u32).min(LONGEST_MS)
     }
 
-    /// Requests per second of a load.
+    /// The arrival rate of a load, requests per second.
     fn rate_per_s(self, load_percent: u32) -> u64 {
         ((self.iops * f64::from(load_percent) / 100.0).round() as u64).max(1)
     }
@@ -233,7 +235,7 @@ fn open_loop(
     command.push(format!("--iodepth={}", capacity.open_depth(requests.largest_bytes)));
     command.push(format!("--rate_iops={}", capacity.rate_per_s(load_percent)));
     command.push("--rate_process=poisson".to_string());
-    // Arrivals come by chance: a rate that looks settled says nothing about the queue.
+    // Arrivals are random: a rate that looks settled says nothing about the queue.
     study_run.run_row(planned_row(0, &pattern, &title, 0, command), StopRule::AsWritten, site.work)
 }
 

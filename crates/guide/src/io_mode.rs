@@ -1,5 +1,5 @@
-//! How the files of a path are opened: which engine, and with direct I/O or without. What differs from the usual
-//! (libaio, direct) is noted.
+//! Chooses how the files of a path are opened: the engine, and direct I/O or not. A choice other than the usual
+//! (libaio, direct) gets a note.
 
 use fsdyno_job::EngineName;
 use fsdyno_results::Severity;
@@ -11,36 +11,36 @@ use crate::study::StudyRun;
 /// Engine and direct I/O of the runs on one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IoMode {
-    /// The engine.
+    /// The engine's name.
     pub engine: &'static str,
-    /// O_DIRECT.
+    /// Whether files are opened with O_DIRECT.
     pub direct: bool,
 }
 
 impl IoMode {
-    /// The time from start to reap is what a program would wait: handing a request over is a part of it.
+    /// Percentiles are of `lat`: a program also waits for the submission, which `clat` leaves out.
     pub(crate) const WHOLE_LATENCY: &'static str = "--lat_percentiles=1";
 
-    /// The words for a command line.
+    /// The options for a command line.
     pub fn words(&self) -> [String; 3] {
         let direct = format!("--direct={}", u8::from(self.direct));
         [format!("--ioengine={}", self.engine), direct, IoMode::WHOLE_LATENCY.to_string()]
     }
 }
 
-/// What somebody asked for instead of the usual.
+/// The choices that replace the usual I/O mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// This engine.
+    /// This engine instead of the usual one.
     pub engine: Option<EngineName>,
     /// The page cache instead of direct I/O.
     pub buffered: bool,
 }
 
-/// The I/O mode for a target of the study.
+/// Chooses the I/O mode for a target of the study.
 ///
 /// # Errors
-/// When the engine cannot be used here, or none that keeps several requests in flight.
+/// When the engine cannot be used here, or no engine keeps several requests in flight.
 pub fn of_place(study_run: &mut StudyRun<'_>, target: usize, wanted: Wanted) -> Result<IoMode, Problem> {
     let (engine, why_not) = match wanted.engine {
         None => engine()?,
@@ -67,7 +67,7 @@ pub fn of_place(study_run: &mut StudyRun<'_>, target: usize, wanted: Wanted) -> 
     Ok(IoMode { engine, direct })
 }
 
-/// The engine, and why it is not libaio.
+/// The usual engine here, and why it is not libaio.
 fn engine() -> Result<(&'static str, Option<String>), Problem> {
     if EngineName::Windowsaio.is_of_this_system() {
         return Ok((EngineName::Windowsaio.name(), None));
@@ -87,7 +87,7 @@ fn available(name: &str) -> Result<(), String> {
     fsdyno_engine::availability(name).map_err(|reason| reason.to_string())
 }
 
-/// Bytes that files may take where what lies below is memory: a quarter of what is available. `None`: it is not.
+/// Bytes that files may take on a storage in memory: a quarter of what is available. `None`: the storage is not memory.
 pub fn memory_for_files(storage: &Storage) -> Option<u64> {
     storage.in_memory()?;
     Some(fsdyno_probe::available_memory_bytes()? / 4)

@@ -1,24 +1,24 @@
-//! What limits each target, in sentences: tests with the same limit share one.
+//! Says in sentences what limited each target; tests with the same limit share a sentence.
 
 use fsdyno_findings::limits::{Limited, Limiter, Phrase, of_study};
 use fsdyno_results::{Question, Study};
 
 /// One sentence per target and limit, in the order of the targets, with the figures that show it.
 pub fn sentences(study: &Study) -> Vec<String> {
-    // What a cache did is told by its finding, and that there is no device below memory needs no figures.
+    // A cache has its own finding, and "memory" has no device whose figures could be shown.
     let told = |limited: &&Limited| !matches!(limited.limiter, Ok(Limiter::Cache | Limiter::Memory));
     of_study(study).iter().filter(told).map(|limited| sentence(study, limited)).collect()
 }
 
 fn sentence(study: &Study, limited: &Limited) -> String {
-    // Of one target everything is said anyway.
+    // With a single target the sentence needs no name.
     let of = if study.targets.len() > 1 { format!("{}: ", study.targets[limited.target].name) } else { String::new() };
     let word = if study.question == Question::Measure { "tests" } else { "patterns" };
     let which = || limited.in_short(word).unwrap_or_else(|| list(&limited.tests));
     let text = match limited.limiter {
         Ok(limiter) => {
             let kinds = kinds(&limited.tests, &limited.evidence);
-            // Each of several kinds has its names.
+            // Where tests have different limits, each group lists its tests.
             let which = if kinds.len() > 1 { String::new() } else { format!(" ({})", which()) };
             format!("{}{which}: {}.", limiter.word(), figures(&kinds))
         }
@@ -27,7 +27,7 @@ fn sentence(study: &Study, limited: &Limited) -> String {
     if of.is_empty() { capitalised(&text) } else { format!("{of}{text}") }
 }
 
-/// Tests with figures that are alike.
+/// The names of the tests whose figures are alike, with their phrases.
 type Kind<'a> = (Vec<String>, Vec<&'a Phrase>);
 
 fn kinds<'a>(tests: &[String], evidence: &'a [Phrase]) -> Vec<Kind<'a>> {
@@ -44,7 +44,7 @@ fn kinds<'a>(tests: &[String], evidence: &'a [Phrase]) -> Vec<Kind<'a>> {
     kinds
 }
 
-/// The figures of each kind from the least to the greatest, with the names of its tests where there are others.
+/// The range of each kind's figures, with the names of its tests where there are several kinds.
 fn figures(kinds: &[Kind<'_>]) -> String {
     let words = |(names, shown): &Kind<'_>| {
         let text = Phrase::joined(shown).unwrap_or_default();
@@ -53,13 +53,13 @@ fn figures(kinds: &[Kind<'_>]) -> String {
     kinds.iter().map(words).collect::<Vec<_>>().join("; ")
 }
 
-/// With a large letter at its beginning.
+/// The text with a capital first letter.
 fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// The words as a list: `a`, `a and b`, `a, b and c`.
 fn list(words: &[String]) -> String {
     match words {
         [] => String::new(),

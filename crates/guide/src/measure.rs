@@ -20,10 +20,10 @@ use lines::{FULL, TESTS, Test, Timing};
 pub use like::{Like, familiar_names};
 pub use lines::names;
 
-/// How thorough.
+/// How much time the tests take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effort {
-    /// Within 15 s, as far as a sync that has begun can be ended.
+    /// 15 s in all, unless a sync that has begun takes longer.
     Quick,
     /// About a minute.
     #[default]
@@ -32,34 +32,34 @@ pub enum Effort {
     Full,
 }
 
-/// What was asked.
+/// The options of `measure`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// How thorough.
+    /// How much time the tests take.
     pub effort: Effort,
-    /// The tests of another tool instead of the usual ones.
+    /// Runs the tests of another tool instead of the usual ones.
     pub like: Option<Like>,
     /// Bytes of a file; `None`: fitted to space, memory and speed.
     pub size_bytes: Option<u64>,
-    /// Bytes of the file in the last run of the same plan: taken again where they still fit, so that the two can be
-    /// compared.
+    /// Bytes of the file in the last run of the same plan. They are used again where they still fit, so that the runs
+    /// are comparable.
     pub size_before: Option<u64>,
-    /// The filesystem type that it must be.
+    /// The filesystem type that the place must have.
     pub expected: Option<String>,
-    /// How often everything is measured, each time on a new file; tests of another tool on the same. 0: once, or as
-    /// often as that tool does.
+    /// Number of rounds, each on a new file (the tests of another tool: on the same file). 0: one, or that tool's
+    /// number.
     pub runs: u32,
-    /// The tests, by name; empty: all.
+    /// The names of the tests to run; empty: all.
     pub only: Vec<String>,
     /// Length of each test, s; `None`: as the effort says.
     pub runtime_s: Option<u32>,
-    /// Engine and direct I/O.
+    /// The engine and direct I/O that were asked for.
     pub wanted: Wanted,
 }
 
 impl Options {
-    /// Bytes of the file in an earlier run of the same plan and place; `None`: it was another one, or its size was asked
-    /// for.
+    /// Bytes of the file in an earlier run of the same plan on the same place. `None`: plan or place differ, or the
+    /// size was asked for.
     pub fn size_in(&self, place: &Place, earlier: &Study) -> Option<u64> {
         let same_place = earlier.targets.first()?.path == fsdyno_job::bytes::shown(&place.path);
         let fill = earlier.rows.iter().find(|row| row.pattern == test_name::FILL)?;
@@ -84,7 +84,7 @@ impl Options {
         self.like.map_or(&TESTS, Like::tests)
     }
 
-    /// How often everything is measured on a new file, and how often a test runs on the same.
+    /// The number of runs, each on a new file, and of loops of each test on one file.
     fn runs_and_loops(&self) -> (u32, u32) {
         match (self.like, self.runs) {
             (None, runs) => (runs.max(1), 1),
@@ -94,7 +94,7 @@ impl Options {
     }
 
     fn wants(&self, test: &Test) -> bool {
-        // What another tool calls a test has both directions.
+        // A test of another tool has one name for its read and its write.
         let both = test.pattern.strip_suffix(" read").or_else(|| test.pattern.strip_suffix(" write"));
         self.only.is_empty() || self.only.iter().any(|name| name == test.pattern || Some(name.as_str()) == both)
     }
@@ -127,7 +127,7 @@ impl Options {
     }
 }
 
-/// Four of the largest blocks.
+/// The smallest file: four of the largest blocks, bytes.
 const LEAST_FILE_BYTES: u64 = 4 << 20;
 
 /// Measures one place.
@@ -148,7 +148,7 @@ pub fn measure(place: &Place, options: &Options, caller: Caller<'_>) -> Result<S
     Ok(study_run.finish())
 }
 
-/// The published lines as they stand; how it was done.
+/// Runs the published lines unchanged; returns a sentence on the conditions.
 fn measure_in_full(study_run: &mut StudyRun<'_>, place: &Place, options: &Options) -> Result<Option<String>, Problem> {
     let file_bytes = options.size_bytes.unwrap_or(lines::FULL_FILE_BYTES);
     let need_bytes = file_bytes.saturating_mul(FULL.iter().map(|test| test.files).max().unwrap_or(1));
@@ -159,7 +159,8 @@ fn measure_in_full(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
         if study_run.stopped() {
             break;
         }
-        // The page tells its readers to delete the files of one test before the next: they would not fit together.
+        // The files of two tests do not fit together: the published page also deletes those of one test before the
+        // next.
         work.empty()?;
         work.reserve_space(need)?;
         let command = lines::full(test, &job_path(work.directory()), options.size_bytes);
@@ -169,7 +170,8 @@ fn measure_in_full(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
     Ok(Some(sentences::published_lines(file_bytes)))
 }
 
-/// Fills a file as far as a few seconds go, then measures on it, as often as asked; how it was done, if it was.
+/// Fills a file for a few seconds, then runs the tests on it, in each round; returns a sentence on the conditions, if
+/// anything ran.
 fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Options) -> Result<Option<String>, Problem> {
     let timing = options.timing();
     let by_daemon = study_run.study.targets[0].storage.class == StorageClass::Fuse;
@@ -177,7 +179,7 @@ fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
     let size_bytes = crate::question_file::largest(study_run, &place.path, options.size_bytes, wished_bytes);
     let before = options.size_before.filter(|before| options.size_bytes.is_none() && *before <= size_bytes);
     let size_bytes = before.unwrap_or(size_bytes);
-    // The same bytes need not take the same time.
+    // Writing the same bytes again may take longer than it took before.
     let fill_s = if before.is_some() { timing.fill_s.saturating_add(timing.fill_s / 2) } else { timing.fill_s };
     let need = SpaceNeeds::bytes(size_bytes);
     let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
@@ -187,7 +189,7 @@ fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
         .tests()
         .iter()
         .filter(|test| options.wants(test))
-        // Nothing is durable in memory.
+        // A storage in memory is never durable.
         .filter(|test| !(in_memory && test.pattern == test_name::SYNC_LATENCY))
         .collect();
     if in_memory && options.like.is_none() {
@@ -201,12 +203,12 @@ fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
     let mut file_bytes = None;
     for run in 0..runs {
         if run > 0 {
-            // Each run begins with a new file, as a study of its own would.
+            // Each round begins with a new file, as a study of its own would.
             session.work.empty()?;
             session.work.reserve_space(need)?;
         }
-        // Asked for by size, the file is filled whole; else as far as the time goes, and the tests use what there is. A
-        // later run fills as much as the first one did.
+        // A file whose size was asked for is filled completely; else the first round fills it until its time is over,
+        // and the tests use what is there. Later rounds fill as much as the first.
         let limit_s = (options.size_bytes.is_none() && run == 0 && fill_s < u32::MAX).then_some(fill_s);
         let filled = session.run(run, file_bytes.unwrap_or(size_bytes), limit_s)?;
         if filled == 0 {
@@ -218,7 +220,7 @@ fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
         }
     }
     let Session { study_run, work, mut left_out, .. } = session;
-    // Of one that ran in another round a round is missing, and its row says how many it has.
+    // A test that ran in another round has a row, which says how many rounds it has.
     left_out.retain(|pattern| study_run.study.rows.iter().all(|row| row.pattern != *pattern));
     if !left_out.is_empty() {
         study_run.note("tests-left-out", Severity::Caution, sentences::left_out(&left_out, timing.total_s));
@@ -234,22 +236,22 @@ fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
     Ok(file_bytes.map(how))
 }
 
-/// Runs of the same tests.
+/// The rounds of a study, which share their tests and their time.
 struct Session<'s, 'w> {
     study_run: &'s mut StudyRun<'w>,
     options: &'s Options,
     timing: Timing,
-    /// How often each test runs.
+    /// Number of loops of each test.
     loops: u32,
     io_mode: IoMode,
     work: WorkDirectory,
     tests: Vec<&'static Test>,
-    /// What there was no time for.
+    /// The tests that there was no time for.
     left_out: Vec<&'static str>,
 }
 
 impl Session<'_, '_> {
-    /// Fills the file, then runs the tests on it; bytes that were filled.
+    /// Fills the file, then runs the tests on it; returns the bytes that were filled.
     fn run(&mut self, round: u32, size_bytes: u64, limit_s: Option<u32>) -> Result<u64, Problem> {
         let mut budget = Budget::begin(self.timing);
         let file = job_path(&self.work.file("measure.dat"));
@@ -261,7 +263,7 @@ impl Session<'_, '_> {
             if filled == 0 || self.study_run.stopped() {
                 break;
             }
-            // Who names a size wants it measured, however long that takes.
+            // A size that was asked for is measured, however long that takes.
             if self.options.size_bytes.is_none() && !budget.suffices(test) {
                 if !self.left_out.contains(&test.pattern) {
                     self.left_out.push(test.pattern);
@@ -279,17 +281,17 @@ impl Session<'_, '_> {
         Ok(filled)
     }
 
-    /// The tests in their order, each as often as it runs on one file.
+    /// The tests in the order in which they run, each with its loops on one file.
     fn turns(&self) -> Vec<(&'static Test, u32)> {
         self.tests.iter().flat_map(|test| (0..self.loops).map(|turn| (*test, turn))).collect()
     }
 }
 
-/// The time that all tests have together.
+/// The time limit of all tests together.
 struct Budget {
     timing: Timing,
     began_ns: u64,
-    /// What a test that syncs took beyond its own time, so far at most, ns.
+    /// The longest time so far by which a test that syncs exceeded its own time, ns.
     sync_ns: u64,
 }
 
@@ -298,14 +300,14 @@ impl Budget {
         Budget { timing, began_ns: RealClock::shared().now_ns(), sync_ns: 0 }
     }
 
-    /// Whether there is time for a test, if it syncs as long as another did.
+    /// Whether there is time for a test, if its sync takes as long as the longest so far.
     fn suffices(&self, test: &Test) -> bool {
         let spent_ns = RealClock::shared().now_ns().saturating_sub(self.began_ns);
         let sync_ns = if test.syncs() { self.sync_ns } else { 0 };
         spent_ns + self.timing.own_ms() * 1_000_000 + sync_ns <= u64::from(self.timing.total_s) * 1_000_000_000
     }
 
-    /// Runs what takes `own_ms` by itself, and remembers what its sync took beyond that.
+    /// Runs a test that takes `own_ms` without its sync, and remembers what the sync took beyond that.
     fn spend<T>(&mut self, own_ms: u64, syncs: bool, run: impl FnOnce() -> T) -> T {
         let began_ns = RealClock::shared().now_ns();
         let answer = run();
@@ -348,7 +350,7 @@ mod tests {
         assert!(before.is_some());
         assert_eq!(Options { runtime_s: Some(2), ..options.clone() }.size_in(&place, &earlier), None, "another plan");
         assert_eq!(options.size_in(&Place::at(std::path::Path::new("/")), &earlier), None, "another place");
-        // Less than what there is time to write: the storage may be slower than it was.
+        // Half of what can be written in the time: the storage may have become slower.
         let options = Options { size_before: Some(16 << 20), ..options };
         let later = on(&place, &options);
         assert_eq!(options.size_in(&place, &later), options.size_before);
@@ -365,7 +367,7 @@ mod tests {
         assert!(budget.suffices(write) && budget.suffices(read));
         budget.sync_ns = 60_000_000_000;
         assert!(!budget.suffices(write) && budget.suffices(read));
-        // A read's time is no sync's.
+        // Only tests that sync count, not reads.
         budget.sync_ns = 0;
         budget.spend(0, read.syncs(), || ());
         assert_eq!(budget.sync_ns, 0);

@@ -1,5 +1,5 @@
-//! The nodes on which a question runs a line at the same time. This crate knows this machine; who starts processes on
-//! others implements [`Nodes`].
+//! The interface to the nodes on which a question runs. This crate implements it for one machine; a crate that starts
+//! processes on other machines implements [`Nodes`].
 
 use std::sync::Arc;
 
@@ -11,16 +11,16 @@ use crate::smallfiles::{Done, NodeRole, Phase, Suite};
 use crate::watch::Step;
 use crate::{Problem, Watcher};
 
-/// Nodes that do the same at the same time.
+/// Nodes that run the same line at the same time.
 pub trait Nodes {
-    /// How many there are.
+    /// The number of nodes.
     fn count(&self) -> u32;
 
-    /// Runs a line of jobs on the nodes below this number and merges their records. What the line names in the work directory
-    /// each node has in a directory of its own below it, the same one each time.
+    /// Runs a line of jobs on the first `nodes` nodes and merges their records. For paths in the work directory each
+    /// node has its own subdirectory, the same one each time.
     ///
     /// # Errors
-    /// When the line cannot be run on a node; what happens to its jobs is in the record.
+    /// When the line cannot be run on a node; errors of its jobs are in the record.
     fn run(
         &mut self,
         nodes: u32,
@@ -30,15 +30,15 @@ pub trait Nodes {
         watcher: &mut dyn Watcher,
     ) -> Result<RunRecord, Problem>;
 
-    /// Which of them this machine is.
+    /// The role of this machine among them.
     fn role(&self) -> NodeRole {
         NodeRole::ALONE
     }
 
-    /// Runs a phase of operations on small files on all of them, each on its own, and adds up what they did.
+    /// Runs a phase of operations on small files on all nodes, each on its own files, and adds up the results.
     ///
     /// # Errors
-    /// When it cannot be run on a node; operations that fail are in what was done.
+    /// When it cannot be run on a node; failed operations are in the result.
     fn phase(
         &mut self,
         suite: &mut Suite,
@@ -51,17 +51,17 @@ pub trait Nodes {
     }
 }
 
-/// Who asks for a phase.
+/// The caller's context for a phase.
 pub struct Asking<'a> {
-    /// Version line for the records.
+    /// The program's version line, for the records.
     pub version: &'a str,
     /// Stops the study, this phase included.
     pub control: &'a Arc<Control>,
-    /// What differs between the nodes.
+    /// Receives notes on how the nodes differ.
     pub notes: &'a mut Vec<Note>,
 }
 
-/// This machine alone.
+/// The only node: this machine.
 #[derive(Debug)]
 pub struct ThisMachine;
 

@@ -2,17 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-/// What is wrong, and what to do about it. The guided face ends with status 2.
+/// What is wrong, and what to do about it. The guided face then exits with status 2.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
 pub struct Problem {
-    /// What was wrong, with the value and the reason; one sentence without a full stop.
+    /// What is wrong, with the value and the reason; one sentence without a full stop.
     pub what: String,
     /// The next step, if there is one.
     pub next: Option<String>,
-    /// Less of it would fit.
+    /// Whether a smaller amount would fit.
     pub is_too_large: bool,
-    /// The path that it is about, as it was typed.
+    /// The path that caused it, as it was typed.
     pub path: Option<PathBuf>,
 }
 
@@ -22,23 +22,23 @@ impl Problem {
         Problem { what: what.into(), next: None, is_too_large: false, path: None }
     }
 
-    /// The same, where less of it would fit.
+    /// This problem, marked as one that a smaller amount would avoid.
     pub fn too_large(self) -> Problem {
         Problem { is_too_large: true, ..self }
     }
 
-    /// The same about this path.
+    /// This problem, with the path that caused it.
     pub fn about(self, path: &Path) -> Problem {
         Problem { path: Some(path.to_path_buf()), ..self }
     }
 
-    /// The same about a word that is none of those that are known: the one that was probably meant, and what has all.
+    /// This problem with advice for an unknown word: the similar known word, else where all are listed.
     pub fn with_meant(self, meant: Option<impl std::fmt::Display>, all: &str) -> Problem {
         let next = meant.map_or_else(|| all.to_owned(), |meant| format!("did you mean `{meant}`? {all}"));
         self.with_next(next)
     }
 
-    /// The same with a next step.
+    /// This problem with a next step.
     pub fn with_next(self, next: impl Into<String>) -> Problem {
         Problem { next: Some(next.into()), ..self }
     }

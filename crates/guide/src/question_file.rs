@@ -1,4 +1,4 @@
-//! The file that a question reads and overwrites: written in full, as large as space, memory and time allow.
+//! Makes the file that a question reads and overwrites: filled in full, as large as space, memory and time allow.
 
 use std::path::Path;
 
@@ -10,33 +10,33 @@ use crate::io_mode::{IoMode, memory_for_files};
 use crate::study::{StudyRun, planned_row};
 use crate::work_directory::{WorkDirectory, usable_bytes};
 
-/// A file that is there to be read and overwritten.
+/// The filled file, with the way to access it.
 #[derive(Clone, Copy)]
 pub(crate) struct Filled<'a> {
     pub(crate) io_mode: &'a IoMode,
-    /// Its path, as a line of jobs writes it.
+    /// Its path, as a job's line writes it.
     pub(crate) file: &'a str,
     pub(crate) size_bytes: u64,
-    /// The directory that it lies in.
+    /// The work directory that it lies in.
     pub(crate) work: &'a WorkDirectory,
 }
 
-/// The smallest file that measures anything.
+/// The smallest file that is worth measuring, bytes.
 const LEAST_BYTES: u64 = 16 << 20;
 
-/// Bytes of the file at most: as asked, or what is wished for, half of the space that may be used, and for a filesystem
-/// in memory a quarter of what is free there.
+/// The largest size of the file, bytes: as asked; else what is wished for, within half of the usable space and, on a
+/// filesystem in memory, a quarter of the free memory.
 pub(crate) fn largest(study_run: &mut StudyRun<'_>, path: &Path, asked_bytes: Option<u64>, wished_bytes: u64) -> u64 {
     if let Some(asked_bytes) = asked_bytes {
         return asked_bytes;
     }
-    // Each rank has a file of its own.
+    // Each rank makes its own file.
     let ranks = u64::from(study_run.control.ranks());
     let usable = usable_bytes(path).map(|usable| usable / 2 / ranks);
     let memory = memory_for_files(&study_run.study.targets[0].storage).map(|memory| memory / ranks);
     let limits = [Some(wished_bytes), usable, memory];
     let size_bytes = limits.into_iter().flatten().min().unwrap_or(wished_bytes);
-    // Less than this measures nothing; if even this does not fit, opening the work directory says so.
+    // A smaller file measures nothing; if even this does not fit, opening the work directory fails and says so.
     let size_bytes = (size_bytes >> 20 << 20).max(LEAST_BYTES);
     if size_bytes < wished_bytes {
         let (done, wanted) = (size_bytes >> 20, wished_bytes >> 20);
@@ -46,7 +46,7 @@ pub(crate) fn largest(study_run: &mut StudyRun<'_>, path: &Path, asked_bytes: Op
     size_bytes
 }
 
-/// The row of a file that is only filled to be read and overwritten; the filling ends after `limit_s`.
+/// The row that fills the file; filling ends after `limit_s`.
 pub(crate) fn row(io_mode: &IoMode, file: &str, size_bytes: u64, limit_s: Option<u32>) -> Row {
     let mut words = vec![
         "--name=fill".to_string(),
@@ -60,7 +60,7 @@ pub(crate) fn row(io_mode: &IoMode, file: &str, size_bytes: u64, limit_s: Option
     planned_row(0, test_name::FILL, "writes the file: 1m sequential write, depth 16", 0, words)
 }
 
-/// Runs the row that writes the file. Bytes that may be read from now on, 0 if none.
+/// Runs the row that fills the file. Returns the bytes that may be read from now on, 0 if none.
 pub(crate) fn fill(
     study_run: &mut StudyRun<'_>,
     row: Row,
@@ -81,7 +81,7 @@ pub(crate) fn fill(
     Ok(if failed { 0 } else { whole })
 }
 
-/// Bytes that each node has written at least: of several, each has a file of its own.
+/// The fewest bytes that a node has written: each of several nodes has its own file.
 fn least_of_a_node(run: &RunRecord) -> u64 {
     let of_node = |node| {
         let jobs = run.jobs.iter().filter(|job| job.node == node);

@@ -1,30 +1,30 @@
-//! The requests of a pattern: `rw` and block size, in fio's words.
+//! Parses the requests of a pattern: `rw` and block size, in fio's words.
 
 use fsdyno_job::{Job, Outcome};
 use fsdyno_run::MachineSources;
 
 use crate::io_mode::IoMode;
 
-/// One kind of request.
+/// The requests of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requests {
-    /// fio's word: `randread`.
+    /// `rw` in fio's words: `randread`.
     pub access: String,
-    /// As it was typed: `4k`.
+    /// The block size as it was typed: `4k`.
     pub block_size: String,
-    /// Bytes of the largest.
+    /// Bytes of the largest request.
     pub largest_bytes: u64,
-    /// Some read.
+    /// Whether some are reads.
     pub reads: bool,
-    /// Some write.
+    /// Whether some are writes.
     pub writes: bool,
 }
 
 impl Requests {
-    /// Reads both words.
+    /// Parses both words.
     ///
     /// # Errors
-    /// When fio's language does not know one of them, or when they trim, which files have nothing of.
+    /// When fio's language does not know one of them, or when it trims: files cannot be trimmed.
     pub fn parse(access: &str, block_size: &str) -> Result<Requests, String> {
         let job = job(&[format!("--rw={access}"), format!("--bs={block_size}")])?;
         let access = &job.pattern.access;
@@ -47,12 +47,12 @@ impl Requests {
         })
     }
 
-    /// For rows, the same on every storage: `randread-4k`.
+    /// The pattern's name in rows, the same on every storage: `randread-4k`.
     pub fn pattern(&self) -> String {
         format!("{}-{}", self.access, self.block_size)
     }
 
-    /// For people: `4k random read`.
+    /// The pattern's name for people: `4k random read`.
     pub fn title(&self) -> String {
         let words = match self.access.as_str() {
             "read" => "sequential read",
@@ -66,8 +66,7 @@ impl Requests {
         format!("{} {words}", self.block_size)
     }
 
-    /// The line that sends them to a file that was filled, by the clock; how many at once and how fast is left to the
-    /// caller.
+    /// The command line for these requests on a filled file, bounded by time; the caller adds iodepth and rate.
     pub(crate) fn line(
         &self,
         name: &str,
@@ -86,7 +85,7 @@ impl Requests {
             "--time_based=1".to_string(),
             format!("--runtime={}ms", timing.runtime_ms),
             format!("--ramp_time={}ms", timing.ramp_ms),
-            // Enough values in a few seconds to see how much the rate varies.
+            // A few seconds then give enough values to show how the rate varies.
             "--iopsavgtime=100".to_string(),
         ];
         words.extend(io_mode.words());
@@ -97,33 +96,33 @@ impl Requests {
     }
 }
 
-/// How long a point is measured.
+/// The times of one measured point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Timing {
-    /// Before anything counts, ms.
+    /// Ramp, ms.
     pub(crate) ramp_ms: u32,
-    /// At most, ms.
+    /// Longest measuring time, ms.
     pub(crate) runtime_ms: u32,
 }
 
 impl Timing {
-    /// For a point of this number of seconds: a quarter of it as warm-up, 1 s at most.
+    /// For a point of `runtime_s` seconds: a quarter of it as ramp, 1 s at most.
     pub(crate) fn of_runtime(runtime_s: u32) -> Timing {
         let runtime_ms = runtime_s.saturating_mul(1000);
         Timing { ramp_ms: (runtime_ms / 4).min(1000), runtime_ms }
     }
 
-    /// One of this many equal parts.
+    /// The times of each of `turns` equal parts.
     pub(crate) fn split(self, turns: u32) -> Timing {
         Timing { ramp_ms: self.ramp_ms / turns, runtime_ms: self.runtime_ms / turns }
     }
 
-    /// At least this time.
+    /// The same with a measuring time of at least `runtime_ms`.
     pub(crate) fn at_least(self, runtime_ms: u32) -> Timing {
         Timing { runtime_ms: self.runtime_ms.max(runtime_ms), ..self }
     }
 
-    /// Seconds that this number of points takes at most.
+    /// The longest time of `points` points, s.
     pub(crate) fn seconds(self, points: usize) -> u64 {
         (u64::from(self.ramp_ms) + u64::from(self.runtime_ms)) * points as u64 / 1000
     }
@@ -143,23 +142,23 @@ fn job(words: &[String]) -> Result<Job, String> {
     }
 }
 
-/// Reads a word of `rw`.
+/// Checks a word of `rw`.
 ///
 /// # Errors
-/// When there is no such word.
+/// When fio's language does not know it.
 pub fn access(word: &str) -> Result<String, String> {
     Requests::parse(word, "4k").map(|requests| requests.access)
 }
 
-/// Reads a block size, as fio does.
+/// Checks a block size as fio does.
 ///
 /// # Errors
-/// When it is none.
+/// When it is no block size.
 pub fn block_size(word: &str) -> Result<String, String> {
     Requests::parse("read", word).map(|requests| requests.block_size)
 }
 
-/// A time for people: `45 s`, `2 min 6 s`.
+/// A duration for people: `45 s`, `2 min 6 s`.
 pub(crate) fn duration(seconds: u64) -> String {
     match (seconds / 60, seconds % 60) {
         (0, seconds) => format!("{seconds} s"),

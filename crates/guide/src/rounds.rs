@@ -1,18 +1,19 @@
-//! When the rounds of a comparison are enough: every place differs from the first one, or the intervals are narrow.
+//! Decides when a comparison has enough rounds: every place differs clearly from the first one, or the intervals are
+//! narrow.
 
 use fsdyno_results::{Metric, Study, TestRounds};
 use fsdyno_stats::{Difference, Estimate, WINNER_HALF_WIDTH, WINNER_ROUNDS};
 
-/// Half of an interval that is as wide as its figure.
+/// The half width of an interval from which nothing can be told: as wide as its figure.
 const NOTHING_KNOWN: f64 = 0.5;
 
-/// The number of rounds, made even so that each order of the places runs backwards as often; 1 stays 1.
+/// The number of rounds, rounded up to an even one so that both orders of the places run equally often; 1 stays 1.
 pub(crate) fn even(rounds: u32) -> u32 {
     if rounds > 1 { rounds.next_multiple_of(2) } else { rounds }
 }
 
-/// Why the rounds are enough; `None`: they are not. The widest interval that shows no difference decides; `metric` is what
-/// the places are compared by.
+/// Why the rounds are enough; `None`: they are not. The widest interval without a clear difference decides; `metric` is
+/// the figure by which places are compared.
 pub(crate) fn enough(study: &Study, rounds: u32, cap: u32, metric: fn(&TestRounds<'_>) -> Metric) -> Option<String> {
     let mut widest: Option<(f64, String)> = None;
     for pattern in study.patterns() {
@@ -33,7 +34,7 @@ pub(crate) fn enough(study: &Study, rounds: u32, cap: u32, metric: fn(&TestRound
     stop(widest, rounds, cap)
 }
 
-/// Whether to stop where the widest interval that shows no difference reaches so far, and why.
+/// Why to stop, given the half width (and name) of the widest interval without a clear difference; `None`: go on.
 fn stop(widest: Option<(f64, String)>, rounds: u32, cap: u32) -> Option<String> {
     if rounds % 2 == 1 || rounds < WINNER_ROUNDS.0.min(cap) {
         return None;

@@ -1,4 +1,4 @@
-//! `scale`: what several nodes get together, with more of them at each step. Each node does the same in a file of its own;
+//! `scale`: what several nodes get together, with more of them at each step. Each node does the same on its own file;
 //! steps are repeated in turns, so that variation between runs shows.
 
 use fsdyno_results::{Question, Severity, Study};
@@ -20,10 +20,10 @@ mod steps;
 
 pub use steps::Steps;
 
-/// What was asked.
+/// The options of `scale`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Nodes, a step for each number.
+    /// The number of nodes of each step.
     pub nodes: Steps,
     /// Block sizes in fio's words.
     pub block_sizes: Vec<String>,
@@ -31,18 +31,18 @@ pub struct Options {
     pub accesses: Vec<String>,
     /// Requests in flight on each node.
     pub iodepth: u32,
-    /// Measuring of a step, all its turns together, s.
+    /// Measuring time of a step over all its turns, s.
     pub runtime_s: u32,
     /// Bytes of each node's file; `None`: fitted to space, memory and speed.
     pub size_bytes: Option<u64>,
-    /// The filesystem type that it must be.
+    /// The filesystem type that the place must have.
     pub expected: Option<String>,
 }
 
-/// Asks what different numbers of nodes get from one place.
+/// Measures what different numbers of nodes get from one place.
 ///
 /// # Errors
-/// When there are fewer nodes, when the place cannot be used, or when the words make no job; nothing is left there then.
+/// When there are too few nodes, the place cannot be used, or the words make no job; nothing is left there then.
 pub fn scale(place: &Place, options: &Options, nodes: &mut dyn Nodes, caller: Caller<'_>) -> Result<Study, Problem> {
     let most = options.nodes.most();
     if most > nodes.count() {
@@ -70,7 +70,7 @@ pub fn scale(place: &Place, options: &Options, nodes: &mut dyn Nodes, caller: Ca
     Ok(study_run.finish())
 }
 
-/// Where each node has its file.
+/// The files of the nodes.
 #[derive(Clone, Copy)]
 struct Site<'a> {
     io_mode: &'a IoMode,
@@ -78,7 +78,7 @@ struct Site<'a> {
     work: &'a WorkDirectory,
 }
 
-/// How to start as many as were asked for.
+/// The problem that too few nodes were started, with the command that starts enough.
 fn too_few(place: &Place, options: &Options, started: u32) -> Problem {
     let (most, steps) = (options.nodes.most(), &options.nodes);
     let running = counted(u64::from(started), "node");
@@ -88,7 +88,7 @@ fn too_few(place: &Place, options: &Options, started: u32) -> Problem {
     ))
 }
 
-/// How long it takes, and how the steps are repeated.
+/// Announces how long it takes, and how the steps are repeated.
 fn announce(study_run: &mut StudyRun<'_>, options: &Options, steps: usize) {
     let (whole, turns) = (Timing::of_runtime(options.runtime_s), turns(options.runtime_s));
     study_run.steps.1 = steps * turns as usize + 1;
@@ -107,7 +107,7 @@ fn announce(study_run: &mut StudyRun<'_>, options: &Options, steps: usize) {
     study_run.note("turns", Severity::Info, text);
 }
 
-/// Each node writes its own file. Bytes that each may read from now on, 0 if one of them has none.
+/// Each node fills its own file. Returns the bytes that each node may read from now on, 0 if one of them has none.
 fn fill_files(
     study_run: &mut StudyRun<'_>,
     options: &Options,
@@ -123,7 +123,7 @@ fn fill_files(
     if jobs().any(|job| job.error.is_some()) {
         return Ok(0);
     }
-    // All files have the length of the shortest, so that every step has the same work.
+    // All files get the length of the shortest one, so that every step does the same work.
     let least = jobs().map(|job| job.directions.write.bytes >> 20 << 20).min().unwrap_or(0);
     if least < size_bytes && least > 0 {
         let (done, wanted) = (least >> 20, size_bytes >> 20);

@@ -1,5 +1,5 @@
-//! `smallfiles`: metadata operations and small files. The published 10 s rule first (1,001 files of 5 bytes
-//! written and read), then the operations that decide how a git server, a mail store or a build feels.
+//! `smallfiles`: metadata operations and small files. First the published 10 s rule (1,001 files of 5 bytes, written
+//! and read), then the operations that decide how fast a git server, a mail store or a build is.
 
 use fsdyno_os::caches::{SWITCH, may_be_dropped};
 use fsdyno_os::clock::{Clock, RealClock};
@@ -31,17 +31,17 @@ use rows::Rows;
 pub use rows::judge_passes;
 pub use suite::{Done, Suite};
 
-/// How many passes run all phases, each on new files, if they take no longer than [`PASSES_S`]: only other passes show
-/// how far a figure of some milliseconds can be trusted. Figures are the medians.
+/// Number of passes over all phases, each on new files, if they stay within [`PASSES_S`]. Only repetition shows how
+/// reliable a figure of a few milliseconds is. The figures are medians.
 pub const PASSES: u32 = 3;
 
-/// Another pass begins only if all of them will have taken no longer than this, s.
+/// Another pass begins only if all passes will then have taken at most this time, s.
 pub const PASSES_S: f64 = 60.0;
 
-/// Asks one place, all nodes at once.
+/// Runs the phases on one place, on all nodes at once.
 ///
 /// # Errors
-/// When the place cannot be used, or an option asks for what this machine does not allow; nothing is left there then.
+/// When the place cannot be used, or an option needs what this machine does not allow; nothing is left there then.
 pub fn smallfiles(
     place: &Place,
     options: &Options,
@@ -64,7 +64,7 @@ pub fn smallfiles(
     run_passes(&mut study_run, &work, &mut rows, options, role)?;
     rows.note_cuts(&mut study_run, options.limit_s);
     judge_passes(&mut study_run.study);
-    // The rule is about one client.
+    // The published rule is for one client.
     let published = options.is_published() && role.ranks == 1;
     rule::judge(&mut study_run.study, published);
     let shell_ns = if published { shell_cost(&mut study_run) } else { None };
@@ -103,14 +103,14 @@ fn run_passes(
             suite.watch_others(&study_run.control);
         }
         run_pass(study_run, work, rows, &mut suite)?;
-        // It held its directory open, which Windows does not remove then.
+        // The suite holds its directory open; Windows could not remove it.
         witness = Some(suite.into_witness());
     }
     study_run.steps.1 = study_run.steps.0;
     Ok(())
 }
 
-/// Whether one more pass stays within [`PASSES_S`], if it takes as long as the mean of the `passes` before.
+/// Whether one more pass would stay within [`PASSES_S`], if it takes the mean time of the `passes` before.
 pub fn may_repeat(spent_s: f64, passes: u32) -> bool {
     passes < PASSES && spent_s + spent_s / f64::from(passes.max(1)) <= PASSES_S
 }
@@ -137,7 +137,7 @@ fn run_pass(
     work.check()
 }
 
-/// Whether the caches may be dropped at all.
+/// Checks that the caches may be dropped.
 ///
 /// # Errors
 /// When they may not, with the reason.
@@ -148,8 +148,8 @@ fn check_drop() -> Result<(), Problem> {
     })
 }
 
-/// A pass of the native write and read of the published rule, for a check of it: the rows of both. `witness`: that of the
-/// pass before; `None` before the first.
+/// One native pass of the published rule's write and read, for the check of the rule; returns both rows. `witness`: the
+/// one of the previous pass; `None`: this is the first.
 ///
 /// # Errors
 /// When the files' directory cannot be made.
@@ -184,7 +184,7 @@ fn make_suite(
     Suite::new(work.held(), options.clone(), role, &mut |path| study_run.watcher.looks(path))
 }
 
-/// The page's shell loops as they stand, in a directory of their own.
+/// Runs the published shell loops unchanged, in a directory of their own.
 fn run_loops(study_run: &mut StudyRun<'_>, work: &WorkDirectory, round: u32) -> Result<(), Problem> {
     study_run.watcher.looks(&work.file("shell"));
     let directory = work.held().make("shell").map_err(|error| Problem::new(error.to_string()))?;
@@ -203,7 +203,7 @@ fn run_loops(study_run: &mut StudyRun<'_>, work: &WorkDirectory, round: u32) -> 
                 study_run.watcher.looked();
                 row.phase = Some(shell::record(pattern, looped, missing, cache));
             }
-            // Ended by a signal: there is no time to show.
+            // A signal ended the loop: there is no time to show.
             Err(_) if study_run.stopped() => {}
             Err(problem) => return Err(problem),
         }
@@ -212,7 +212,7 @@ fn run_loops(study_run: &mut StudyRun<'_>, work: &WorkDirectory, round: u32) -> 
     Ok(())
 }
 
-/// What the page's loops cost without any storage, ns; without bash the study says so.
+/// The time of the published loops without any storage, ns; without bash a note says so.
 fn shell_cost(study_run: &mut StudyRun<'_>) -> Option<[u64; 2]> {
     if study_run.stopped() {
         return None;

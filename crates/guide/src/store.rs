@@ -18,26 +18,26 @@ use fsdyno_stats::sort;
 
 use crate::Problem;
 
-/// Most bytes of a saved run: one of fifty thousand jobs has fewer.
+/// Largest saved run that is read, bytes: a run of fifty thousand jobs is smaller.
 const RUN_BYTES_MAX: u64 = 512 << 20;
 
-/// Ids that a sentence names.
+/// Most ids that a message names.
 const NAMED_MAX: usize = 8;
 
-/// How many of the latest fitting runs are read, at most, to find one that holds.
+/// Number of the latest fitting runs that are read to find one that satisfies a condition.
 const LATEST_MAX: usize = 32;
 
-/// A directory of studies.
+/// A directory of saved studies.
 #[derive(Clone, Debug)]
 pub struct Store {
     directory: PathBuf,
-    /// Hears of files in it that are no studies.
+    /// Is called for each file in it that is no study.
     warn: fn(&Problem),
-    /// What lies in it, once it has been looked at: the files' names and the runs in brief, the oldest first.
+    /// The directory's content once it was read: the file names, and the runs in brief, the oldest first.
     list: OnceCell<(Vec<String>, Vec<Digest>)>,
 }
 
-/// A unique name for a study that begins now, sortable by time.
+/// A unique name for a study that begins now; names sort by time.
 pub fn new_id(question: Question, started_ms: u64) -> String {
     let salt = unguessable() & 0xffff;
     let when = jiff::Timestamp::from_millisecond(started_ms as i64).unwrap_or_default();
@@ -61,12 +61,13 @@ impl Store {
         Ok(Store { directory, warn: |_| (), list: OnceCell::new() })
     }
 
-    /// With somebody who hears of files in it that are no saved runs; each costs a line, and nothing else.
+    /// The store with a function that is called for each file that is no saved run; without one such files are skipped
+    /// silently.
     pub fn warning(self, warn: fn(&Problem)) -> Store {
         Store { warn, ..self }
     }
 
-    /// Where it is.
+    /// The directory's path.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
@@ -76,7 +77,7 @@ impl Store {
     /// # Errors
     /// When the directory cannot be made or written.
     pub fn check_writable(&self) -> Result<(), Problem> {
-        // For the user alone: command lines and paths tell things about a machine.
+        // For the user alone: command lines and paths can be private.
         make_private_directories(&self.directory)
             .and_then(|()| WholeFile::claim(&self.baselines_file(), Readers::Owner))
             .map(|_| self.tidy())
@@ -86,7 +87,7 @@ impl Store {
             })
     }
 
-    /// Drafts of runs that were killed while they saved.
+    /// Removes the drafts of runs that were killed while they saved.
     fn tidy(&self) {
         if let Ok(directory) = Directory::open(&self.directory) {
             remove_old_drafts(&directory, false);
@@ -116,15 +117,15 @@ impl Store {
         Ok(self.list.get_or_init(Default::default))
     }
 
-    /// All studies in brief, the oldest first. The directory is looked at once.
+    /// All studies in brief, the oldest first. The directory is read once.
     ///
     /// # Errors
-    /// When it is there but cannot be read.
+    /// When it exists but cannot be read.
     pub fn digests(&self) -> Result<&[Digest], Problem> {
         Ok(&self.list()?.1)
     }
 
-    /// The same, to be kept.
+    /// The same by value.
     ///
     /// # Errors
     /// See [`Store::digests`].
@@ -133,8 +134,8 @@ impl Store {
         Ok(self.list.take().unwrap_or_default().1)
     }
 
-    /// The latest whole study of a question about these paths for which this holds. Files that cannot be read are passed
-    /// over.
+    /// The latest complete study of a question on these paths that satisfies `holds`. Files that cannot be read are
+    /// skipped.
     pub fn latest(&self, question: Question, paths: &[String], holds: impl Fn(&Study) -> bool) -> Option<Study> {
         let (names, digests) = self.list().ok()?;
         let fits = |study: &Digest| {
@@ -145,10 +146,10 @@ impl Store {
         fitting.filter_map(|(name, _)| read(&self.directory.join(name)).ok()).find(holds)
     }
 
-    /// The study of a name: a file, an id, the beginning of one, a baseline's name, `last`, `previous` or `last-2`.
+    /// Finds a study by a file, an id, the beginning of one, a baseline's name, `last`, `previous` or `last-2`.
     ///
     /// # Errors
-    /// When nothing or several things match.
+    /// When nothing or several studies match.
     pub fn find(&self, word: &str) -> Result<Study, Problem> {
         let path = Path::new(word);
         if path.metadata().is_ok_and(|metadata| !metadata.is_dir()) {
@@ -167,7 +168,7 @@ impl Store {
         read(&self.directory.join(name.ok_or_else(|| self.nothing(word))?))
     }
 
-    /// The name of the file that is called so or begins with this, or whose run's id does; `None`: there is none.
+    /// The file whose name, or whose run's id, equals or begins with `word`; `None`: there is none.
     fn named(&self, word: &str) -> Result<Option<String>, Problem> {
         if self.path_of(word).exists() {
             return Ok(Some(format!("{word}.json")));
@@ -175,7 +176,7 @@ impl Store {
         let names = list::names(&self.directory)?.into_iter().filter_map(|name| name.into_string().ok());
         let mut named: Vec<String> = names.filter(|name| name.starts_with(word)).collect();
         if named.is_empty() {
-            // A file that was copied here has a name of its own.
+            // A file that was copied here may have any name.
             let (names, digests) = self.list()?;
             let begins = names.iter().zip(digests).filter(|(_, study)| study.id.starts_with(word));
             named.extend(begins.map(|(name, _)| name.clone()));
@@ -193,7 +194,7 @@ impl Store {
 
     fn nothing(&self, word: &str) -> Problem {
         let directory = self.directory.display();
-        // A list of none helps nobody on.
+        // An empty list would not help.
         if word == "last" {
             return Problem::new(format!("no runs are saved in {directory}, or none that can be read"))
                 .with_next("fsdyno measure .");
@@ -206,10 +207,10 @@ impl Store {
         problem.with_meant(nearest(word, ["last", "previous"]), "`fsdyno runs` shows all")
     }
 
-    /// Removes the runs of these names; their ids.
+    /// Removes the runs of these names; returns their ids.
     ///
     /// # Errors
-    /// Before the first is removed, when one of them is not there or has a baseline's name; when one cannot be removed.
+    /// When one is missing or has a baseline's name (nothing is removed then), or when one cannot be removed.
     pub fn remove(&self, words: &[String]) -> Result<Vec<String>, Problem> {
         let mut files = Vec::new();
         for word in words {
@@ -261,10 +262,10 @@ impl Store {
         self.directory.join("baselines")
     }
 
-    /// Names that were given to studies.
+    /// The baselines: names that were given to studies.
     ///
     /// # Errors
-    /// When the list is there but cannot be read.
+    /// When the list exists but cannot be read.
     pub fn baselines(&self) -> Result<std::collections::BTreeMap<String, String>, Problem> {
         let path = self.baselines_file();
         match read_text(&path, SMALL_FILE_BYTES_MAX) {
@@ -275,7 +276,7 @@ impl Store {
         }
     }
 
-    /// The same, where a list that cannot be read costs a warning.
+    /// The same, with a warning where the list cannot be read.
     pub fn known_baselines(&self) -> std::collections::BTreeMap<String, String> {
         self.baselines().inspect_err(self.warn).unwrap_or_default()
     }
@@ -293,7 +294,8 @@ impl Store {
     }
 }
 
-/// How many runs before the last one a word means: `last`, `previous`, `last-2`; `None`: it is no such word.
+/// How many runs before the last one a word means: `last` (0), `previous` (1), `last-2` (2); `None`: it is no such
+/// word.
 pub fn before_last(word: &str) -> Option<usize> {
     match word {
         "last" => Some(0),

@@ -1,4 +1,4 @@
-//! The state of a guided command: its caller, its watcher, and the study so far.
+//! The state of a running question: its caller, its watcher, and the study so far.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,54 +12,54 @@ use crate::watch::Step;
 use crate::work_directory::WorkDirectory;
 use crate::{Problem, Watcher, bench};
 
-/// Who asks, and what a question gets from there.
+/// What the caller of a question provides.
 pub struct Caller<'a> {
-    /// Version line for the records.
+    /// The program's version line, for the records.
     pub version: &'a str,
     /// The words of the command line.
     pub command: Vec<String>,
-    /// Stops everything (a signal).
+    /// Stops the study (a signal).
     pub control: Arc<Control>,
-    /// Follows the progress.
+    /// Receives the progress.
     pub watcher: &'a mut dyn Watcher,
 }
 
-/// One guided command while it runs.
+/// A question while it runs.
 pub struct StudyRun<'a> {
-    /// Version line for the records.
+    /// The program's version line, for the records.
     pub version: &'a str,
-    /// Stops everything (a signal).
+    /// Stops the study (a signal).
     pub control: Arc<Control>,
-    /// Follows the progress.
+    /// Receives the progress.
     pub watcher: &'a mut dyn Watcher,
     /// The study so far.
     pub study: Study,
-    /// Steps begun, and how many there will be.
+    /// Number of steps that have begun, and of all steps.
     pub steps: (usize, usize),
-    /// What a step is planned to take, ms; `None`: they differ.
+    /// Planned length of a step, ms; `None`: steps differ.
     pub step_ms: Option<u64>,
-    /// How many steps may come on top, until the results are decided; `None`: nobody can tell.
+    /// Number of steps that may follow until the results are decided; `None`: not known.
     pub more_steps: Option<usize>,
 }
 
-/// A storage to ask about: a name for tables, and a directory.
+/// A storage that a question is about: a name for tables, and a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// `local`; the path itself when none was given.
+    /// The name, such as `local`; without one the path.
     pub name: String,
-    /// The directory.
+    /// The directory's path.
     pub path: PathBuf,
 }
 
 impl Place {
-    /// The place at a path, by its absolute path: `.` means nothing in a saved study.
+    /// The place at a path, made absolute: `.` means nothing in a saved study.
     pub fn at(path: &Path) -> Place {
-        // What cannot be made absolute (an empty path) is refused where it is looked at.
+        // A path that cannot be made absolute (an empty one) is refused when it is accessed.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
         Place { name: fsdyno_job::bytes::shown(&path), path }
     }
 
-    /// Reads `NAME=PATH`, or a path alone.
+    /// Parses `NAME=PATH`, or a path alone.
     pub fn parse(word: &str) -> Place {
         let (name, path) = match word.split_once('=') {
             Some((name, path)) if !name.is_empty() && !name.contains('/') => (name, path),
@@ -68,14 +68,14 @@ impl Place {
         Place { name: name.to_string(), ..Place::at(Path::new(path)) }
     }
 
-    /// The words of a command line with this place as it is from everywhere: where it stands as it was typed, or at the
+    /// The words of a command line with this place's absolute path: in the position where the path was typed, or at the
     /// end where it was left out.
     pub fn in_command(&self, typed: &Path, mut command: Vec<String>) -> Vec<String> {
         let (typed, path) = (fsdyno_job::bytes::shown(typed), fsdyno_job::bytes::shown(&self.path));
         let name = |word: &String| {
             word.strip_suffix(&typed).filter(|name| name.is_empty() || name.ends_with('=')).map(str::len)
         };
-        // A word behind an option may be its value.
+        // A word that follows an option may be its value.
         let is_value = |index: usize| command[index - 1].starts_with("--") && !command[index - 1].contains('=');
         let places = || (1..command.len()).filter(|index| name(&command[*index]).is_some());
         match places().find(|index| !is_value(*index)).or_else(|| places().next()) {
@@ -90,11 +90,11 @@ impl Place {
 }
 
 impl<'a> StudyRun<'a> {
-    /// Begins a study of these places; looks at what they are.
+    /// Begins a study of these places, and examines their storage.
     pub fn begin(question: Question, places: &[Place], caller: Caller<'a>) -> StudyRun<'a> {
         let Caller { version, command, control, watcher } = caller;
         let started_ms = fsdyno_run::now_ms();
-        // The look ends when the first step begins.
+        // The watcher's look ends when the first step begins.
         let target = |place: &Place| {
             watcher.looks(&place.path);
             let storage = fsdyno_probe::storage_of(&place.path);
@@ -180,7 +180,7 @@ impl<'a> StudyRun<'a> {
         self.watcher.planned(&self.study, &row);
         let conditions = bench::Conditions { version: self.version, control: &self.control, stop_rule, work };
         let mut record = nodes.run(count, &row.command, conditions, &step, self.watcher)?;
-        // Whoever merged the records may have looked already.
+        // The merge of the records may have compared the nodes already.
         let found = fsdyno_findings::between_nodes(&record);
         record.findings.retain(|finding| !found.contains(finding));
         record.findings.splice(0..0, found);
@@ -192,7 +192,7 @@ impl<'a> StudyRun<'a> {
         Ok(self.study.rows.len() - 1)
     }
 
-    /// Removes everything in a work directory: a fresh start for the next round. Each rank removes its own.
+    /// Removes all content of a work directory, for the next round. Each rank removes its own.
     ///
     /// # Errors
     /// When something cannot be removed.
@@ -210,7 +210,7 @@ impl<'a> StudyRun<'a> {
         self.study.notes.push(Note::new(id, severity, text));
     }
 
-    /// Removes a work directory. What cannot be removed is reported and noted; the figures stay valid.
+    /// Removes a work directory. A failure is shown and noted; the figures stay valid.
     pub fn remove_work_directory(&mut self, work: WorkDirectory) {
         self.watcher.looked();
         let directory = work.directory().to_path_buf();
@@ -232,7 +232,7 @@ impl<'a> StudyRun<'a> {
         }
     }
 
-    /// The study as it stands, complete unless it was stopped or ranks were lost.
+    /// The study so far, marked as complete unless it was stopped or ranks were lost.
     pub fn finish(mut self) -> Study {
         self.watcher.looked();
         self.study.complete = !self.stopped() && !self.study.lacks_ranks();
@@ -246,7 +246,7 @@ pub fn planned_row(target: usize, pattern: &str, title: &str, round: u32, comman
     Row { target, pattern: pattern.to_string(), title: title.to_string(), round, command, ..Row::default() }
 }
 
-/// The path as fio's language wants it in `filename` and `directory`, where a colon separates.
+/// The path as fio's `filename` and `directory` options write it: they separate paths by colons, which must be escaped.
 pub fn job_path(path: &Path) -> String {
     fsdyno_job::bytes::shown(path).replace(':', "\\:")
 }

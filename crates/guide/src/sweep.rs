@@ -1,5 +1,5 @@
 //! `sweep`: throughput and latency by depth and block size. Points are repeated in turns, so that variation between
-//! runs shows, and the knee is the depth after which only latency grows.
+//! runs shows; the knee is the depth after which only latency grows.
 
 use fsdyno_results::{Figures, Question, Row, Severity, Study};
 use fsdyno_run::StopRule;
@@ -19,26 +19,26 @@ mod knee;
 pub use depths::Depths;
 pub(crate) use knee::loads_of;
 
-/// What was asked.
+/// The options of `sweep`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Requests in flight, a point for each.
+    /// The iodepth of each point.
     pub depths: Depths,
     /// Block sizes in fio's words.
     pub block_sizes: Vec<String>,
     /// `rw` in fio's words.
     pub accesses: Vec<String>,
-    /// Measuring of a point, all its turns together, s.
+    /// Measuring time of a point over all its turns, s.
     pub runtime_s: u32,
     /// Bytes of the file; `None`: fitted to space, memory and speed.
     pub size_bytes: Option<u64>,
-    /// The filesystem type that it must be.
+    /// The filesystem type that the place must have.
     pub expected: Option<String>,
-    /// Engine and direct I/O.
+    /// The engine and direct I/O that were asked for.
     pub wanted: Wanted,
 }
 
-/// The file is not made larger than this unless asked for, and filling it ends after a limit in seconds.
+/// The largest file unless another size is asked for, bytes, and the time limit of its fill, s.
 pub(crate) const FILE_BYTES: u64 = 1 << 30;
 pub(crate) const FILL_S: u32 = 8;
 
@@ -58,7 +58,8 @@ pub fn sweep(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Stu
     let points = groups.len() * options.depths.list().len();
     announce(&mut study_run, options, points);
     let file = job_path(&work.file("sweep.dat"));
-    // Asked for by size, the file is filled whole; else as far as the time goes, and the points use what there is.
+    // A file whose size was asked for is filled completely; else filling ends after FILL_S, and the points use what is
+    // there.
     let fill_s = if options.size_bytes.is_some() { None } else { Some(FILL_S) };
     let filled = question_file::fill(
         &mut study_run,
@@ -73,14 +74,14 @@ pub fn sweep(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Stu
         judge_points_whole(&mut study_run.study);
     }
     study_run.remove_work_directory(work);
-    // Without a file there is nothing to say of it.
+    // Without a file nothing was measured.
     if filled > 0 {
         study_run.study.sentences = groups.iter().map(|group| knee::sentence(&study_run.study, group)).collect();
     }
     Ok(study_run.finish())
 }
 
-/// Every `rw` with every block size, each once.
+/// The requests of every `rw` with every block size, without duplicates.
 pub(crate) fn groups(accesses: &[String], block_sizes: &[String]) -> Result<Vec<Requests>, Problem> {
     let mut groups: Vec<Requests> = Vec::new();
     for access in accesses {
@@ -94,10 +95,10 @@ pub(crate) fn groups(accesses: &[String], block_sizes: &[String]) -> Result<Vec<
     Ok(groups)
 }
 
-/// A file of few blocks is read over and over: no offsets to choose from.
+/// A file of fewer blocks has no offsets to choose from.
 const LEAST_BLOCKS: u64 = 4;
 
-/// Blocks must fit into the file.
+/// Refuses block sizes that do not fit into the file.
 pub(crate) fn check_blocks(groups: &[Requests], size_bytes: u64) -> Result<(), Problem> {
     match groups.iter().find(|group| group.largest_bytes.saturating_mul(LEAST_BLOCKS) > size_bytes) {
         None => Ok(()),
@@ -110,21 +111,21 @@ pub(crate) fn check_blocks(groups: &[Requests], size_bytes: u64) -> Result<(), P
     }
 }
 
-/// Turns of a point at least: fewer do not show how much they differ.
+/// Least number of turns of a point: fewer do not show the variation.
 const TURNS_MIN: u32 = 4;
 
-/// More turns than this add little.
+/// Largest number of turns: more add little.
 const TURNS_MAX: u32 = 12;
 
-/// What a turn measures where there is time, ms: some windows of a tenth of a second.
+/// Measuring time of a turn where the runtime allows it: several windows of 100 ms, ms.
 const TURN_MS: u32 = 600;
 
-/// How often the points are gone through: an even number, so that each order runs as often as the same backwards.
+/// Number of turns of all points: even, so that the forward and the reverse order run equally often.
 pub(crate) fn turns(runtime_s: u32) -> u32 {
     (runtime_s.saturating_mul(1000) / TURN_MS).clamp(TURNS_MIN, TURNS_MAX) / 2 * 2
 }
 
-/// How long it takes, and how the points are repeated.
+/// Announces how long it takes, and how the points are repeated.
 fn announce(study_run: &mut StudyRun<'_>, options: &Options, points: usize) {
     let (whole, turns) = (Timing::of_runtime(options.runtime_s), turns(options.runtime_s));
     study_run.steps.1 = points * turns as usize + 1;
@@ -167,7 +168,8 @@ fn take_points(
     Ok(())
 }
 
-/// A turn is short on purpose: how long a point was measured, all of its turns on a place say together.
+/// Judges whether a point was measured for long enough by all of its turns on a place together: each turn is short on
+/// purpose.
 pub(crate) fn judge_points_whole(study: &mut Study) {
     let patterns: Vec<String> = study.tests().into_iter().map(str::to_owned).collect();
     let points = patterns.iter().flat_map(|pattern| (0..study.targets.len()).map(move |target| (target, pattern)));
@@ -193,7 +195,7 @@ fn closed_loop_row(requests: &Requests, depth: u32, site: Filled<'_>, timing: Ti
     planned_row(0, &pattern, &title, round, command)
 }
 
-/// Keeps `depth` requests in flight until the rate has settled; the index of its row.
+/// Runs `depth` requests in flight until the rate has settled; returns the index of the row.
 pub(crate) fn closed_loop(
     study_run: &mut StudyRun<'_>,
     requests: &Requests,
@@ -224,7 +226,7 @@ mod tests {
         };
         let trust = |turns: &[u64]| {
             let mut study = Study::of_run(RunRecord::new("test", 0));
-            // A second place, whose turns are always too short.
+            // A second place, all of whose turns are too short.
             study.targets.push(study.targets[0].clone());
             study.rows = turns.iter().map(|runtime_ms| turn(*runtime_ms)).collect();
             study.rows.push(Row { target: 1, ..turn(90) });

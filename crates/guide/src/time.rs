@@ -1,6 +1,6 @@
-//! `time`: how long does a command of the user's take on each storage? It runs in a fresh directory of ours on each place,
-//! from the same start each time, in rounds that take turns as those of a comparison, and once more in memory: what it
-//! takes there is not the storage's.
+//! `time`: how long does a command of the user's take on each storage? It runs in a fresh directory on each place,
+//! always from the same start, in rounds that take turns like those of a comparison. One more run in memory shows how
+//! much of the time is not due to the storage.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ use run::Ran;
 /// The usual directory in memory.
 const SHARED_MEMORY: &str = "/dev/shm";
 
-/// The name of the reference.
+/// The name of the run in memory.
 const REFERENCE: &str = "(memory)";
 
 /// A target with its work directory and the counters of its storage.
@@ -42,7 +42,7 @@ struct Site {
 /// Times the commands on the places; the first is the baseline.
 ///
 /// # Errors
-/// When a place cannot be used, or what a run begins with cannot be made; nothing is left anywhere then.
+/// When a place cannot be used, or the files that a run begins with cannot be made; nothing is left on any place then.
 pub fn time(places: &[Place], options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
     if let Some(why) = fsdyno_os::process_tree::missing() {
         return Err(Problem::new(why).with_next("use `fsdyno compare` for the storages themselves"));
@@ -102,7 +102,8 @@ pub fn time(places: &[Place], options: &Options, caller: Caller<'_>) -> Result<S
     Ok(study_run.finish())
 }
 
-/// The work directory on a place. Nobody knows how much a command will write: on what is nearly full it is slower, or fails.
+/// Makes the work directory on a place. How much a command will write is unknown: on a nearly full filesystem it would
+/// be slower, or fail.
 fn work_directory(
     path: &Path,
     expected: Option<&str>,
@@ -118,7 +119,7 @@ fn work_directory(
     made.map_err(|problem| if problem.is_too_large { problem.with_next(next) } else { problem })
 }
 
-/// The place in memory.
+/// The directory in memory as a place; `None`: there is none.
 fn reference(memory: &Memory) -> Option<Place> {
     let path = match memory {
         Memory::Nowhere => return None,
@@ -134,12 +135,12 @@ fn without_reference(study_run: &mut StudyRun<'_>, why: &str) {
     study_run.note("no-reference", Severity::Info, text);
 }
 
-/// The command would run in memory once more.
+/// Whether all places are in memory already: then no reference is needed.
 fn all_in_memory(study: &Study) -> bool {
     study.targets.iter().all(|target| target.storage.in_memory() == Some(InMemory::All))
 }
 
-/// Rounds until there are enough; why they ended where that is not what was asked for.
+/// Runs rounds until there are enough; returns why they ended, where that differs from what was asked for.
 fn run_rounds(
     study_run: &mut StudyRun<'_>,
     sites: &mut Vec<Site>,
@@ -155,12 +156,12 @@ fn run_rounds(
             if study_run.stopped() {
                 return Ok(Some(format!("stopped by a signal in round {round}")));
             }
-            // The reference may have gone meanwhile; it is the last.
+            // The reference, which is the last site, may have been given up meanwhile.
             let Some(site) = sites.get_mut(target) else { continue };
             let began_ns = RealClock::shared().now_ns();
             let failed = take_turn(study_run, site, target, round, options)?;
             if study_run.stopped() {
-                // By the guard of a filesystem that fills up, or by a signal.
+                // Stopped by the guard of a filesystem that fills up, or by a signal.
                 sites.iter().try_for_each(|site| site.work.check())?;
             }
             study_run.step_ms = Some((RealClock::shared().now_ns() - began_ns) / 1_000_000);
@@ -170,7 +171,7 @@ fn run_rounds(
                     sites.pop().into_iter().for_each(|site| study_run.remove_work_directory(site.work));
                     without_reference(study_run, &format!("the command failed there: {why}"));
                 }
-                // What fails may have done less: its time says nothing, and nothing can be compared with it.
+                // A failed command may have done less work: its time cannot be compared.
                 Some(why) => {
                     let name = &study_run.study.targets[target].name;
                     return Ok(Some(format!("ended in round {round}, as the command failed on {name}: {why}")));
@@ -189,7 +190,7 @@ fn run_rounds(
     Ok(one_more.then(|| format!("{cap} rounds, one more than requested, so that each path goes first equally often")))
 }
 
-/// All phases on one target, from a fresh start; why one has failed.
+/// Runs all phases on one target, from a fresh start; returns why one failed.
 fn take_turn(
     study_run: &mut StudyRun<'_>,
     site: &mut Site,

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use fsdyno_results::{DirectionRecord, JobRecord, Row, RunRecord, Study};
 
-/// The watcher of a study. It is called at each step's begin and end, and several times a second in between.
+/// Receives the progress of a study: a call at each step's begin and end, and several per second in between.
 pub trait Watcher {
-    /// What will be done, and how long it will take; called before the first step.
+    /// The plan and its duration; called before the first step.
     fn outline(&mut self, _text: &str) {}
-    /// The first look at this path begins; it blocks if the storage does not respond. Called for each path.
+    /// The first access to this path begins; it blocks if the storage does not respond. Called for each path.
     fn looks(&mut self, _path: &Path) {}
-    /// All first looks have returned.
+    /// All first accesses have returned.
     fn looked(&mut self) {}
     /// A step begins.
     fn begin(&mut self, _step: &Step) {}
@@ -22,9 +22,9 @@ pub trait Watcher {
     fn end(&mut self, _step: &Step, _row: &Row) {}
     /// This row of the study is about to run.
     fn planned(&mut self, _study: &Study, _row: &Row) {}
-    /// What it has measured so far, about once a second.
+    /// The running row's record so far, about once a second.
     fn partial(&mut self, _record: &RunRecord) {}
-    /// The study has a new row: what is saved now is kept if the program is killed.
+    /// The study has a new row. Saving it now preserves the row if the program is killed.
     fn grown(&mut self, _study: &Study) {}
 }
 
@@ -41,55 +41,55 @@ pub struct Step {
     pub target: String,
     /// What is done, for people: `4k random read, depth 32`.
     pub title: String,
-    /// Counted from 1.
+    /// The number of the step, counted from 1.
     pub number: usize,
-    /// How many steps there are, as far as is known.
+    /// Number of steps, as far as it is known.
     pub of: usize,
-    /// How many may come on top of these, until the results are decided; `None`: nobody can tell.
+    /// Number of steps that may follow until the results are decided; `None`: not known.
     pub more: Option<usize>,
-    /// What the steps after it are planned to take, s; `None`: nothing is planned.
+    /// Planned time of the steps that follow, s; `None`: nothing is planned.
     pub following_s: Option<u64>,
-    /// The question has other targets, too.
+    /// Whether the question has other targets, too.
     pub is_one_of_several: bool,
 }
 
-/// The state of a step.
+/// The figures of a running step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LiveFigures {
-    /// What is going on.
+    /// The phase of the step.
     pub phase: LivePhase,
-    /// Since the step began, ms.
+    /// Time since the step began, ms.
     pub elapsed_ms: u64,
-    /// Until it ends; `None`: nobody can tell.
+    /// Time until it ends, s; `None`: not known.
     pub seconds_left: Option<u64>,
-    /// Operations per second in the last moments.
+    /// Operations per second over the last moments.
     pub operations_per_s: Option<f64>,
-    /// Bytes per second in the last moments.
+    /// Bytes per second over the last moments.
     pub bytes_per_s: Option<f64>,
     /// 99th percentile of latency so far, ns.
     pub latency_ns_p99: Option<u64>,
-    /// Bytes that the layout has written so far; `None`: it is no layout.
+    /// Bytes that the layout has written so far; `None`: no layout is running.
     pub layout_bytes: Option<u64>,
-    /// Totals without the warm-up, updated about once a second. `None`: the warm-up goes on.
+    /// Totals without the ramp, updated about once a second. `None`: the ramp goes on.
     pub totals: Option<StepTotals>,
 }
 
-/// Totals of a step so far, without the warm-up; the last ones equal the figures of its row.
+/// Totals of a step so far, without the ramp; the last ones equal the figures of its row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepTotals {
-    /// Time that counted until then, ms.
+    /// Measured time so far, ms.
     pub at_ms: u64,
     /// All operations.
     pub all: Amount,
-    /// The reads among them; `None`: operations of other kinds.
+    /// The reads among them; `None`: the operations are of other kinds.
     pub read: Option<Amount>,
     /// The writes among them, likewise.
     pub write: Option<Amount>,
-    /// Latency of the operations that ended since the totals before these; `None`: none did, or it is not kept.
+    /// Latency of the operations that ended since the previous totals; `None`: none did, or it is not recorded.
     pub latency: Option<IntervalLatency>,
 }
 
-/// Operations, and the bytes that they moved.
+/// A number of operations, and the bytes that they moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
     /// Operations.
@@ -118,7 +118,7 @@ impl Amount {
 }
 
 impl StepTotals {
-    /// What a finished row did; `None`: it never ran.
+    /// The totals of a finished row; `None`: it never ran.
     pub fn of_row(row: &Row) -> Option<StepTotals> {
         if let Some(phase) = &row.phase {
             let all = Amount { operations: phase.operations, bytes: phase.bytes.unwrap_or(0) };
@@ -127,7 +127,7 @@ impl StepTotals {
         Some(StepTotals::of_jobs(&row.run.as_ref()?.jobs))
     }
 
-    /// What jobs did, or have done so far.
+    /// The totals of jobs, finished or not.
     pub fn of_jobs(jobs: &[JobRecord]) -> StepTotals {
         let mut totals =
             StepTotals { read: Some(Amount::default()), write: Some(Amount::default()), ..StepTotals::default() };
@@ -153,7 +153,7 @@ pub enum LivePhase {
     /// Files are being made.
     #[default]
     Layout,
-    /// Warm-up: nothing counts yet.
+    /// Ramp: nothing counts yet.
     Ramp,
     /// Measuring.
     Running,
@@ -162,7 +162,7 @@ pub enum LivePhase {
 }
 
 impl LivePhase {
-    /// The word for it.
+    /// The word for the phase.
     pub fn word(self) -> &'static str {
         match self {
             LivePhase::Layout => "layout",

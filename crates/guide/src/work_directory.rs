@@ -1,7 +1,8 @@
-//! The work directory of a question, below the path that was given. Everything that the question writes is in it; it is
-//! removed when the question ends, also by an error or a signal, and [`clean`] finds those of killed runs.
+//! The work directory of a question, below the path that was given. The question writes only in it; it is removed when
+//! the question ends, also by an error or a signal, and [`clean`] finds those of killed runs.
 //!
-//! It is accessed through its descriptor from the moment it is made: whatever is put at its path later is not touched.
+//! It is accessed through its descriptor from the moment it is made: if its path is replaced later, the replacement is
+//! not touched.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -26,19 +27,19 @@ use marker::{LockedMarker, Marker};
 use removal::Waits;
 use space::Guard;
 
-/// What becomes of a work directory.
+/// What happens to a work directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// It is about to be made.
     Made,
-    /// It was removed, or left knowingly.
+    /// It was removed, or is left on purpose.
     Gone,
 }
 
-/// Who hears of each directory.
+/// Is called for each work directory.
 static LISTENER: OnceLock<fn(Stage, &Path)> = OnceLock::new();
 
-/// From now on `listener` hears of each work directory: for whoever removes those that this process leaves.
+/// Sets the function that is called for each work directory; it lets a caller remove those that this process leaves.
 pub fn announce_to(listener: fn(Stage, &Path)) {
     let _ = LISTENER.set(listener);
 }
@@ -47,7 +48,7 @@ fn announce(stage: Stage, directory: &Path) {
     LISTENER.get().inspect(|listener| listener(stage, directory));
 }
 
-/// What the directories' names begin with.
+/// The first part of the directories' names.
 const PREFIX: &str = "fsdyno-work-";
 
 /// A work directory.
@@ -56,7 +57,7 @@ pub struct WorkDirectory {
     parent: Arc<Directory>,
     name: String,
     directory: Arc<Directory>,
-    /// Its marker, locked; `None` once it is abandoned.
+    /// The locked marker; `None` once the directory is abandoned.
     held: Option<LockedMarker>,
     marker: Mutex<Marker>,
     guard: Guard,
@@ -66,12 +67,12 @@ pub struct WorkDirectory {
 }
 
 impl WorkDirectory {
-    /// Makes the directory under `path`, which must be a directory that can be written, on the filesystem type that the
-    /// user expects (if any), with space for what is needed without filling it beyond 90 %. If the filesystem fills up
-    /// during the run, `control` stops the study.
+    /// Makes the directory under `path`, which must be a writable directory, on the filesystem type that the user
+    /// expects (if any), with enough space that the filesystem stays below 90 %. If the filesystem fills up during the
+    /// run, `control` stops the study.
     ///
     /// # Errors
-    /// Each of these, before anything has been written.
+    /// When one of these conditions is not met; nothing has been written then.
     pub fn open(
         path: &Path,
         expected: Option<&str>,
@@ -96,14 +97,14 @@ impl WorkDirectory {
         announce(Stage::Made, &path.join(&name));
         let directory = Arc::new(parent.make(&name).map_err(|error| cannot_write(&path, error.code))?);
         let held = LockedMarker::make(&directory, &marker).map_err(|error| {
-            // It is empty, or holds an empty marker: nothing of anybody's.
+            // It is empty, or holds an empty marker: no data are lost.
             let _ = directory.remove(marker::NAME.as_ref());
             let _ = parent.remove_directory(name.as_ref());
             cannot_write(&path, error.raw_os_error().unwrap_or(0))
         })?;
         check_owner(&directory, &held)?;
         let guard = Guard::begin(&directory, &path, control);
-        // From here on dropping it removes it.
+        // From here on, dropping the value removes the directory.
         let work_directory = WorkDirectory {
             parent,
             name,
@@ -114,7 +115,7 @@ impl WorkDirectory {
             bounds: control.bounds(),
             ranks: control.ranks(),
         };
-        // Another run may have begun at the same time: whoever came first has the room.
+        // Another run may have begun at the same time: the one that began first gets the space.
         space::check(&work_directory.parent, &path, need, Some(&work_directory.marker()))?;
         Ok(work_directory)
     }
@@ -128,7 +129,7 @@ impl WorkDirectory {
         self.directory.path()
     }
 
-    /// The directory that is held.
+    /// The open directory.
     pub fn held(&self) -> &Arc<Directory> {
         &self.directory
     }
@@ -143,8 +144,8 @@ impl WorkDirectory {
         self.directory().join(name)
     }
 
-    /// Reserves another amount of space than when it was opened: before a larger fill, and before removed data is
-    /// written again. What is in it does not count.
+    /// Changes the reserved space: before a larger fill, and before removed data is written again. The directory's own
+    /// content does not count as used.
     ///
     /// # Errors
     /// When there is too little space.
@@ -153,17 +154,17 @@ impl WorkDirectory {
         let marker = Marker { need, ..self.marker() };
         space::check_patiently(&self.parent, self.parent.path(), need, &marker)?;
         if let Some(held) = &self.held {
-            // The claim is for other runs; ours is checked.
+            // The reservation only informs other runs; our own space is checked.
             let _ = held.write(&marker);
         }
         *self.marker.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = marker;
         Ok(())
     }
 
-    /// What has happened to the directory since it was made, as a sentence.
+    /// What happened to the directory since it was made, as a sentence.
     ///
     /// # Errors
-    /// When somebody removed it, or its marker.
+    /// When it, or its marker, was removed.
     pub fn check_there(&self) -> Result<(), Problem> {
         let there = self.directory.state().is_ok_and(|state| state.names > 0);
         if there && self.held.as_ref().is_some_and(|held| held.is_in(&self.directory)) {
@@ -173,16 +174,16 @@ impl WorkDirectory {
         Err(Problem::new(text).with_next("find what removes files there (a clean-up job?), and run the command again"))
     }
 
-    /// Between tests: the directory is still there, and the filesystem not filled by others.
+    /// Checks between tests that the directory still exists, and that others have not filled the filesystem.
     ///
     /// # Errors
-    /// When that is not so: then the question ends.
+    /// When one of the two fails: the question ends then.
     pub fn check(&self) -> Result<(), Problem> {
         self.check_there()?;
         self.guard.check(&self.directory, self.parent.path())
     }
 
-    /// Removes everything in it but the marker: a fresh start for the next round.
+    /// Removes everything in the directory but the marker, for the next round.
     ///
     /// # Errors
     /// When something cannot be removed.
@@ -190,15 +191,15 @@ impl WorkDirectory {
         removal::empty(&self.directory, self.bounds)
     }
 
-    /// Leaves it where it is, for [`clean`]: its storage does not respond.
+    /// Leaves the directory for [`clean`], because its storage does not respond.
     pub fn abandon(self) {
         announce(Stage::Gone, self.directory());
-        // Not even closed: that may wait for the storage, too.
+        // The descriptors are not even closed: close may block on the storage, too.
         std::mem::forget(self);
     }
 
-    /// Removes it and says so if that fails; dropping it does the same silently. `told` hears of storage that does not
-    /// answer, at once if a signal has ended the run.
+    /// Removes the directory and returns failures; dropping it does the same silently. `told` is called if the storage
+    /// does not answer, at once if a signal has ended the run.
     ///
     /// # Errors
     /// When something cannot be removed.
@@ -213,7 +214,7 @@ impl WorkDirectory {
 impl Drop for WorkDirectory {
     fn drop(&mut self) {
         if let Some(held) = self.held.take() {
-            // A failure was told by whoever noticed it first; `clean` finds what is left.
+            // A failure was already reported where it occurred; `clean` finds what is left.
             let waits = Waits { silence: self.bounds.answer(), told: &mut |_| {} };
             let _ = removal::remove(&self.parent, &self.name, &self.directory, held, waits)
                 .inspect(|()| announce(Stage::Gone, self.directory()));
@@ -221,15 +222,15 @@ impl Drop for WorkDirectory {
     }
 }
 
-/// Checks that the directory is the one that was made. Another one in its place is not emptied; only the marker is
-/// removed.
+/// Checks that the directory is the one that was made. A different directory in its place is not emptied; only our
+/// marker is removed from it.
 fn check_owner(directory: &Directory, held: &LockedMarker) -> Result<(), Problem> {
     let owner = directory.state().ok().map(|state| state.owner);
     let ours = held.owner(directory);
     if ours.is_some() && owner == ours {
         return Ok(());
     }
-    // Whether it goes or not, the directory is somebody else's.
+    // The directory is somebody else's, whether the marker can be removed or not.
     let _ = directory.remove(marker::NAME.as_ref());
     Err(Problem::new(format!("{} was replaced while it was made", directory.path().display()))
         .with_next("another program writes in this directory: choose another one"))
@@ -275,7 +276,7 @@ fn check_place(path: &Path, facts: &PathFacts) -> Result<(), Problem> {
     Ok(())
 }
 
-/// `nfs` stands for nfs and nfs4, `s3fs` and `fuse` for fuse.s3fs.
+/// Whether a filesystem type is the expected one: `nfs` stands for nfs and nfs4, `s3fs` and `fuse` for fuse.s3fs.
 pub fn type_matches(fstype: &str, expected: &str) -> bool {
     let family = fstype.trim_end_matches(|letter: char| letter.is_ascii_digit());
     fstype == expected || family == expected || fstype.split('.').any(|part| part == expected)
@@ -284,7 +285,7 @@ pub fn type_matches(fstype: &str, expected: &str) -> bool {
 /// Checks that a path is on the filesystem type that the user expects.
 ///
 /// # Errors
-/// When it is on another, such as an empty mount point on its parent's.
+/// When it is on another one, for example because nothing is mounted on the mount point.
 pub fn expect_type(path: &Path, expected: &str) -> Result<(), Problem> {
     check_type(path, &fsdyno_probe::path_facts(path), expected)
 }

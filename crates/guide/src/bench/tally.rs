@@ -1,17 +1,17 @@
-//! Totals of a run at each look, and the latency of the I/Os since the look before.
+//! Computes the totals of a run at each look, and the latencies of the I/Os since the previous look.
 
 use fsdyno_results::{Histogram, JobRecord, Latency};
 
 use crate::watch::{IntervalLatency, StepTotals};
 
-/// Remembers the latencies of the look before.
+/// Keeps the latencies of the previous look.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     latencies: Histogram,
 }
 
 impl Tally {
-    /// The totals of these interim records, which must be past their warm-up.
+    /// The totals of these interim records, whose jobs must be past their ramp.
     pub(super) fn look(&mut self, jobs: &[JobRecord]) -> StepTotals {
         let so_far = latencies(jobs);
         let new = difference(&so_far, &self.latencies);
@@ -23,7 +23,7 @@ impl Tally {
     }
 }
 
-/// All latencies as answers show them. A write that waits for its sync counts with the latency of the sync.
+/// The latencies that answers show, of all jobs. For writes that are followed by a sync it is the latency of the sync.
 fn latencies(jobs: &[JobRecord]) -> Histogram {
     let mut all = Histogram::new();
     let of = |latency: &Latency| latency.histogram.clone();
@@ -37,7 +37,7 @@ fn latencies(jobs: &[JobRecord]) -> Histogram {
     all
 }
 
-/// What `now` has more than `then`.
+/// The values that `now` counts beyond `then`.
 fn difference(now: &Histogram, then: &Histogram) -> Histogram {
     let earlier = then.counts().into_iter().chain(std::iter::repeat(0));
     Histogram::from_counts(now.counts().iter().zip(earlier).map(|(now, then)| now.saturating_sub(then)).collect())

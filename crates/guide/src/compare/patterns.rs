@@ -8,17 +8,17 @@ use crate::study::Place;
 
 /// One pattern.
 pub(super) struct Pattern {
-    /// fio's word, which is also the row's.
+    /// fio's name for it, which is also the row's.
     pub(super) name: &'static str,
     words: &'static str,
     random: bool,
     reads: bool,
     writes: bool,
-    /// Begins with new files: a file that is written again is another case for most storages.
+    /// Begins with new files, because overwriting is a different case for most storages.
     pub(super) fresh_files: bool,
 }
 
-/// In the order in which they run: each round's reads meet what its writes made.
+/// The patterns in the order in which they run: the reads of a round use the files that its writes made.
 pub(super) const PATTERNS: [Pattern; 5] = [
     Pattern { name: "write", words: "sequential write", random: false, reads: false, writes: true, fresh_files: true },
     Pattern { name: "read", words: "sequential read", random: false, reads: true, writes: false, fresh_files: false },
@@ -40,7 +40,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Pattern {
-    /// Whether it is one of those that were asked for; none means all.
+    /// Whether this pattern was asked for; without a choice all are.
     pub(super) fn is_chosen(&self, options: &Options) -> bool {
         options.only.is_empty() || options.only.iter().any(|name| name == self.name)
     }
@@ -54,7 +54,7 @@ impl Pattern {
         }
     }
 
-    /// For people.
+    /// The pattern's name for people.
     pub(super) fn title(&self, options: &Options) -> String {
         let (depth, jobs) = if options.literal { (32, 8) } else { (options.iodepth, options.numjobs) };
         let jobs = if jobs == 1 { String::new() } else { format!(", {jobs} jobs") };
@@ -62,13 +62,13 @@ impl Pattern {
     }
 }
 
-/// What a second pass over the same file costs.
+/// The cost of a second pass over the same file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Passes {
-    /// What the first did: direct I/O, or a storage in memory.
+    /// The same as the first: direct I/O, or a storage in memory.
     Alike,
-    /// Less: the page cache has the file then, or that of a daemon or a host, which direct I/O does not pass. A write is
-    /// synced after each pass; what reads goes over the file once.
+    /// Less than the first: the file is then in the page cache, or in the cache of a daemon or host that direct I/O
+    /// does not bypass. Writers therefore sync after each pass, and readers make one pass only.
     Cached,
 }
 
@@ -82,11 +82,11 @@ impl Passes {
     }
 }
 
-/// Enough loops that the runtime ends a turn.
+/// Loops that no turn can finish: the runtime ends it.
 const LOOPS_ENDLESS: u32 = 1_000_000;
 
-/// A turn of this number of seconds: a file that is done before is gone over again. Writes are durable within the time that
-/// counts.
+/// The command line of a turn of `runtime_s`. A file that is done earlier is passed over again. The measured time
+/// includes making the writes durable.
 pub(super) fn line(
     pattern: &Pattern,
     (io_mode, passes): (&IoMode, Passes),
@@ -105,7 +105,7 @@ pub(super) fn line(
         format!("--iodepth={}", options.iodepth),
         format!("--numjobs={}", options.numjobs),
         format!("--runtime={}", options.runtime_s),
-        // A turn is short: its course shows in windows of a fortieth.
+        // A turn is short: its series needs 40 windows.
         format!("--bwavgtime={}", window_ms(options.runtime_s)),
         format!("--iopsavgtime={}", window_ms(options.runtime_s)),
         "--fallocate=none".to_string(),
@@ -117,7 +117,7 @@ pub(super) fn line(
     }
     match passes {
         Passes::Alike => words.push("--time_based=1".to_string()),
-        // Each loop ends with the sync of the end. One among the writes would go along with those of the next pass.
+        // Each loop ends with its sync (end_fsync). A sync in between would overlap the writes of the next pass.
         Passes::Cached if !pattern.reads => words.push(format!("--loops={LOOPS_ENDLESS}")),
         Passes::Cached => {}
     }
@@ -128,7 +128,7 @@ fn window_ms(runtime_s: u32) -> u32 {
     (runtime_s.saturating_mul(1000) / 40).clamp(100, 500)
 }
 
-/// What a reader must know of files, caches and durability.
+/// The conditions that a reader must know: files, caches and durability.
 pub(super) fn rules<'a>(
     places: &[Place],
     ways: impl Iterator<Item = (&'a IoMode, Passes)>,
@@ -174,7 +174,7 @@ pub(super) fn rules<'a>(
     text
 }
 
-/// The published line.
+/// The published line of a pattern.
 pub(super) fn literal(pattern: &Pattern, file: &str) -> Vec<String> {
     let line = format!(
         "-rw={} -direct=1 -iodepth 32 -thread -ioengine=libaio -bs=4k -size=1G -numjobs=8 -group_reporting -runtime=30 \

@@ -1,4 +1,5 @@
-//! Conclusions from a load curve: where response time leaves its floor, and from which load on the queue grows.
+//! Draws the conclusions of a load curve: where the response time leaves its floor, and from which load on the queue
+//! grows.
 
 use fsdyno_results::{LatencyFigures, Study, TestRounds, Trust};
 use fsdyno_stats::Served;
@@ -6,13 +7,13 @@ use fsdyno_text::quantity::{count_per_s, latency, number};
 
 use crate::requests::Requests;
 
-/// A latency above this multiple of the floor is away from it: the sentences say twice.
+/// A latency counts as above the floor from this multiple of it; the sentences say "twice".
 const ABOVE_FLOOR: f64 = 2.0;
 
-/// A rate above this multiple of the capacity is more than chance.
+/// A rate above this multiple of the capacity is not chance.
 const ABOVE_CAPACITY: f64 = 1.05;
 
-/// A load that was offered, and what came of it.
+/// A load that was offered, and whether it was served.
 struct Load {
     percent: u32,
     offered_per_s: f64,
@@ -29,7 +30,7 @@ impl Load {
     }
 }
 
-/// The sentences that the rows allow. Rows that are invalid are none of them, and are named.
+/// The sentences that the rows allow. Invalid rows are not used, and are named.
 pub(super) fn of(study: &Study, requests: &Requests) -> Vec<String> {
     let closed = study.rows.iter().filter_map(|row| {
         let (rounds, depth) = (TestRounds::of_rows([row]), row.numbered("qd")?.1);
@@ -60,7 +61,7 @@ pub(super) fn of(study: &Study, requests: &Requests) -> Vec<String> {
     sentences
 }
 
-/// `75 %`, `75 and 90 %`.
+/// Loads in words: `75 %`, `75 and 90 %`.
 fn percents(loads: impl Iterator<Item = u32>) -> String {
     let all: Vec<String> = loads.map(|percent| percent.to_string()).collect();
     match all.split_last() {
@@ -70,13 +71,13 @@ fn percents(loads: impl Iterator<Item = u32>) -> String {
     }
 }
 
-/// The largest figure of these loads that have it.
+/// The largest value that `pick` finds in these loads.
 fn most(loads: &[Load], pick: fn(&LatencyFigures) -> Option<u64>) -> Option<u64> {
     loads.iter().filter_map(|load| pick(&load.response)).max()
 }
 
-/// What it keeps up with, and within which time: `keeps 9,000 IOPS with p99 within 2 ms.` No lighter load may have fallen
-/// behind or answered later.
+/// The rate that the storage keeps up with, and its response time: `keeps 9,000 IOPS with p99 within 2 ms.` No lighter
+/// load may have fallen behind or been slower.
 fn kept(loads: &[Load]) -> String {
     if loads.is_empty() {
         return "which rate it keeps cannot be told: no load was measured.".to_string();
@@ -99,7 +100,7 @@ fn kept(loads: &[Load]) -> String {
             format!("with a median within {}, too few requests for p99", latency(median as f64))
         }
     };
-    // Well below that rate it may answer much sooner.
+    // Well below that rate p99 may be much shorter.
     let tail = |upto: usize| p99(upto).map_or(0.0, |ns| ns as f64);
     let is_sooner = |upto: &usize| {
         loads[*upto].served == Served::Yes && tail(*upto) > 0.0 && tail(*upto) * ABOVE_FLOOR < tail(index)
@@ -111,13 +112,13 @@ fn kept(loads: &[Load]) -> String {
     format!("keeps {} {}{sooner}.", count_per_s(loads[index].achieved_per_s), within(index))
 }
 
-/// Where the response time leaves its floor.
+/// Says at which load the response time leaves its floor.
 fn floor(loads: &[Load]) -> Option<String> {
-    // Where none was served, response times are those of the queue.
+    // Where no load was served, the response times are those of the queue.
     if loads.len() < 2 || loads.iter().all(|load| load.served != Served::Yes) {
         return None;
     }
-    // Too few requests for a percentile are no reason to leave a sentence: that load says nothing about the tail.
+    // A load with too few requests for a percentile is skipped; the sentence is still made from the others.
     let part = |name: &str, pick: fn(&LatencyFigures) -> Option<u64>| {
         let known: Vec<(u32, f64)> =
             loads.iter().filter_map(|load| Some((load.percent, pick(&load.response)? as f64))).collect();
@@ -142,10 +143,10 @@ fn floor(loads: &[Load]) -> Option<String> {
     Some(format!("Response time, from the intended start of a request: {}.", parts.join("; ")))
 }
 
-/// From which load on the storage falls behind.
+/// Says from which load on the storage falls behind.
 fn saturation(loads: &[Load]) -> Option<String> {
     let last = loads.last()?;
-    // Who serves more at a heavier load was only held up for a while.
+    // A storage that serves a heavier load was only held up for a while at this one.
     let served_later =
         |index: usize| loads[index + 1..].iter().any(|load| load.achieved_per_s > loads[index].offered_per_s);
     let late: Vec<usize> = (0..loads.len()).filter(|index| loads[*index].served == Served::No).collect();
@@ -160,7 +161,7 @@ fn saturation(loads: &[Load]) -> Option<String> {
                 number(load.achieved_per_s),
                 count_per_s(load.offered_per_s)
             ),
-            // The first sentence has said that none was clearly served.
+            // The first sentence already says that no load was clearly served.
             None => String::new(),
         },
         Some(index) => {
@@ -194,7 +195,8 @@ fn saturation(loads: &[Load]) -> Option<String> {
     Some(text.trim_start().to_string())
 }
 
-/// A single load with its figures; of several the table has them.
+/// Says that it is not clear whether these loads were served; a single load with its figures, several without (they are
+/// in the table).
 fn unclear(open: &[&Load], of_loads: usize) -> String {
     match open {
         [load] => format!(
@@ -208,7 +210,7 @@ fn unclear(open: &[&Load], of_loads: usize) -> String {
     }
 }
 
-/// More than the capacity was served: the closed loop has not found it.
+/// Says that an open loop served more than the capacity that the closed loop found.
 fn more_than_capacity(loads: &[Load], capacity: f64) -> Option<String> {
     let best = loads.iter().max_by(|one, other| one.achieved_per_s.total_cmp(&other.achieved_per_s))?;
     (best.achieved_per_s > capacity * ABOVE_CAPACITY).then(|| {
@@ -225,7 +227,7 @@ fn more_than_capacity(loads: &[Load], capacity: f64) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// Of 40,000 IOPS, of which 98 % count as all.
+    /// A load of this percentage of 40,000 IOPS; it counts as served from 98 % on.
     fn load(percent: u32, achieved_per_s: f64, p50_us: u64, p99_us: u64) -> Load {
         let served = if achieved_per_s < f64::from(percent) * 392.0 { Served::No } else { Served::Yes };
         Load {
@@ -323,7 +325,7 @@ mod tests {
     fn nothing_is_said_about_a_single_load() {
         assert_eq!(floor(&[load(10, 4_000.0, 1, 1)]), None);
         assert_eq!(floor(&[]), None);
-        // Of a queue that only grows the times are those of the test.
+        // Where the queue only grows, the response times depend on the test's length.
         assert_eq!(floor(&[load(10, 3.0, 1_200_000, 1_300_000), load(50, 9.0, 1_000_000, 1_100_000)]), None);
         assert_eq!(saturation(&[]), None);
     }
@@ -332,7 +334,7 @@ mod tests {
         text.split(after).nth(1)?.split(' ').next()?.replace(',', "").parse().ok()
     }
 
-    /// `16.6 ms` in ns.
+    /// Parses a time: `16.6 ms` to ns.
     fn time_ns(text: &str) -> f64 {
         let (value, unit) = text.split_once(' ').unwrap();
         let unit = unit.split(|letter: char| !letter.is_alphabetic()).next().unwrap();
@@ -341,7 +343,7 @@ mod tests {
         value.replace(',', "").parse::<f64>().unwrap() * size.1
     }
 
-    /// Whatever the curve is, each sentence holds of its loads by arithmetic. FSDYNO_CASES=5000 draws more.
+    /// Checks for random curves that each sentence agrees with its loads by arithmetic. FSDYNO_CASES=5000 draws more.
     #[test]
     fn no_sentence_denies_its_table() {
         for (_, mut draw) in testkit::draw::cases(400) {

@@ -1,4 +1,4 @@
-//! The tests of other tools, for those who compare with the figures of these tools.
+//! The tests of other tools (CrystalDiskMark, diskspd), for comparison with their published figures.
 
 use fsdyno_results::test_name::{CDM, DISKSPD, Familiar, familiar};
 use fsdyno_run::StopRule;
@@ -15,7 +15,7 @@ pub enum Like {
     Diskspd,
 }
 
-/// CrystalDiskMark's order: all reads, then all writes.
+/// In CrystalDiskMark's order: all reads, then all writes.
 static CDM_TESTS: [Test; 8] = [
     test(CDM[0].read, "1m sequential read, depth 8", &["--rw=read", "--bs=1m", "--iodepth=8"]),
     test(CDM[1].read, "1m sequential read, depth 1", &["--rw=read", "--bs=1m", "--iodepth=1"]),
@@ -43,7 +43,7 @@ static CDM_TESTS: [Test; 8] = [
     ),
 ];
 
-/// `-Sh` of diskspd's lines writes through all caches: direct, and durable before each write returns.
+/// With diskspd's `-Sh`, which bypasses the caches: direct I/O, and each write is durable before it returns.
 static DISKSPD_TESTS: [Test; 8] = [
     test(DISKSPD[0].read, "64k sequential read, depth 2", &["--rw=read", "--bs=64k", "--iodepth=2"]),
     test(
@@ -72,7 +72,7 @@ static DISKSPD_TESTS: [Test; 8] = [
 ];
 
 impl Like {
-    /// All of them, as `--like` names them.
+    /// All tools, by their names in `--like`.
     pub const NAMED: [(&'static str, Like); 2] = [("cdm", Like::Cdm), ("diskspd", Like::Diskspd)];
 
     /// The tool of this name.
@@ -87,7 +87,7 @@ impl Like {
         }
     }
 
-    /// What its tests are called: both directions of one, or one of them.
+    /// The names of its tests: a name for both directions, or for one.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         self.familiar().iter().flat_map(|test| [test.name, test.read, test.write])
     }
@@ -99,7 +99,8 @@ impl Like {
         }
     }
 
-    /// As KDiskMark's source has it, and diskspd without options; the file is that of diskspd's sample lines.
+    /// The times of KDiskMark's source, and of diskspd without options; the file size is that of diskspd's sample
+    /// lines.
     pub(super) fn timing(self) -> Timing {
         let (file_bytes, ramp_ms, runtime_ms, interval_s) = match self {
             Like::Cdm => (1 << 30, 0, 5000, 5),
@@ -117,7 +118,7 @@ impl Like {
         }
     }
 
-    /// How often each test runs.
+    /// Number of loops of each test.
     pub(super) fn loops(self) -> u32 {
         match self {
             Like::Cdm => 5,
@@ -125,7 +126,7 @@ impl Like {
         }
     }
 
-    /// How its figures compare with the tool's own, in a sentence.
+    /// A sentence on how the figures compare with the tool's own.
     pub(super) fn sentence(self, loops: u32) -> String {
         let times = if loops == 1 { "once".to_string() } else { counted(u64::from(loops), "time") };
         match self {
@@ -145,7 +146,7 @@ impl Like {
     }
 }
 
-/// What the tests of all tools are called.
+/// The names of the tests of all tools.
 pub fn familiar_names() -> impl Iterator<Item = &'static str> {
     familiar().flat_map(|test| [test.name, test.read, test.write])
 }

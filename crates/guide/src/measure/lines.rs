@@ -1,16 +1,16 @@
-//! The command lines of `measure`.
+//! Writes the command lines of `measure`.
 
 use fsdyno_results::test_name;
 use fsdyno_run::StopRule;
 
 use crate::io_mode::IoMode;
 
-/// One thing to measure.
+/// One test of `measure`.
 pub(super) struct Test {
     pub(super) pattern: &'static str,
     pub(super) title: &'static str,
     pub(super) words: &'static [&'static str],
-    /// Files of the published line.
+    /// Number of files of the published line.
     pub(super) files: u64,
 }
 
@@ -18,7 +18,7 @@ pub(super) const fn test(pattern: &'static str, title: &'static str, words: &'st
     Test { pattern, title, words, files: 1 }
 }
 
-/// The tests, in the order in which they run: what has no time left is what is asked for least.
+/// The tests in the order in which they run; the least wanted ones are last, as the time may not suffice for them.
 pub(super) const TESTS: [Test; 9] = [
     test(test_name::READ_LATENCY, "4k random read, depth 1", &["--rw=randread", "--bs=4k", "--iodepth=1"]),
     test(test_name::RAND_READ, "4k random read, depth 32", &["--rw=randread", "--bs=4k", "--iodepth=32"]),
@@ -28,7 +28,7 @@ pub(super) const TESTS: [Test; 9] = [
         "4k random write, depth 1",
         &["--rw=randwrite", "--bs=4k", "--iodepth=1", "--end_fsync=1"],
     ),
-    // As a database's log does it: one write at a time through the page cache, made durable before the next.
+    // As a database writes its log: one write at a time through the page cache, durable before the next.
     test(
         test_name::SYNC_LATENCY,
         "4k write + fdatasync, depth 1",
@@ -72,34 +72,34 @@ pub(super) const FULL: [Test; 3] = [
 /// Bytes of a file of the published lines.
 pub(super) const FULL_FILE_BYTES: u64 = 10 << 30;
 
-/// How long things may take.
+/// The time limits and the file sizes of a study.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timing {
     /// Largest file, bytes.
     pub(super) file_bytes: u64,
-    /// The same where a daemon may store a whole file at each sync.
+    /// Largest file where a daemon may upload the whole file at each sync, bytes.
     pub(super) daemon_file_bytes: u64,
-    /// All tests together, s: none begins that would end later.
+    /// All tests together, s; a test that would end later does not begin.
     pub(super) total_s: u32,
-    /// Filling it ends after this number of seconds.
+    /// Time limit of the fill, s.
     pub(super) fill_s: u32,
-    /// Warm-up of each test, ms.
+    /// Ramp of each test, ms.
     pub(super) ramp_ms: u32,
     /// Longest measuring of each test, ms.
     pub(super) runtime_ms: u32,
-    /// What the storage rests before each test, s.
+    /// Rest of the storage before each test, s.
     pub(super) interval_s: u32,
-    /// When it may end earlier.
+    /// The rule by which a test may end earlier.
     pub(super) stop_rule: StopRule,
 }
 
 impl Test {
-    /// Whether it syncs, which takes as long as the storage likes.
+    /// Whether the test syncs; how long that takes depends on the storage.
     pub(super) fn syncs(&self) -> bool {
         self.words.iter().any(|word| word.contains("sync=1"))
     }
 
-    /// Whether it brings an engine of its own.
+    /// Whether the test names its own engine.
     fn has_engine(&self) -> bool {
         self.words.iter().any(|word| word.starts_with("--ioengine="))
     }
@@ -127,29 +127,29 @@ impl Timing {
         stop_rule: StopRule::Settled { least_s: 3.0, windows: 6, tolerance: 0.05 },
     };
 
-    /// The longest that a test runs before it syncs, ms.
+    /// The longest time of a test without its sync, ms.
     pub(super) fn own_ms(&self) -> u64 {
         u64::from(self.ramp_ms + self.runtime_ms)
     }
 
-    /// What one loop of a test of `loops` takes, with its share of the rest before the first, ms.
+    /// The time of one loop of a test with `loops`, with its share of the rest before the first loop, ms.
     pub(super) fn step_ms(&self, loops: u32) -> u64 {
         self.own_ms() + u64::from(self.interval_s) * 1000 / u64::from(loops.max(1))
     }
 
-    /// The measuring of each test at most, as its line says it.
+    /// The measuring time of each test, as its line writes it.
     pub(super) fn runtime(&self) -> String {
         format!("{}ms", self.runtime_ms)
     }
 
-    /// The same with each test as long as somebody asked for, however long that takes in all.
+    /// The same with `runtime_s` for each test, and no limit on the total.
     pub(super) fn lasting(self, runtime_s: u32) -> Timing {
         let runtime_ms = runtime_s.saturating_mul(1000);
         Timing { runtime_ms, total_s: u32::MAX, stop_rule: StopRule::AsWritten, ..self }
     }
 }
 
-/// Measures on the file that was written.
+/// The line of a test on the file that was filled.
 pub(super) fn adapted(test: &Test, io_mode: &IoMode, file: &str, size_bytes: u64, timing: Timing) -> Vec<String> {
     let mut words = common(test, io_mode, file, size_bytes);
     words.push("--time_based=1".to_string());
@@ -176,7 +176,7 @@ fn common(test: &Test, io_mode: &IoMode, file: &str, size_bytes: u64) -> Vec<Str
     words
 }
 
-/// The published line; `size_bytes` in place of its 10 GiB if somebody asked for that.
+/// The published line; `size_bytes` replaces its 10 GiB if it was asked for.
 pub(super) fn full(test: &Test, directory: &str, size_bytes: Option<u64>) -> Vec<String> {
     let size = size_bytes.map_or("10g".to_string(), |bytes| bytes.to_string());
     let mut words = vec![

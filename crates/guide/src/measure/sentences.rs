@@ -1,4 +1,4 @@
-//! How the figures of `measure` are related, in three sentences.
+//! Says in three sentences how the figures of `measure` are related.
 
 use fsdyno_results::evidence::{ServerIdentity, StorageClass};
 use fsdyno_results::{Direction, Lane, Study, Target, TestRounds, Trust, test_name};
@@ -8,7 +8,7 @@ use fsdyno_text::quantity::{are_apart, bytes_per_s, count, latency, number, publ
 use super::lines::Timing;
 use crate::io_mode::IoMode;
 
-/// Why the file is as large as it is.
+/// Ends a sentence on the file size, where it is that of an earlier run.
 pub(super) const SAME_SIZE: &str =
     "The file is as large as in the last run of the same plan here, so that `diff` can compare the two.";
 
@@ -20,33 +20,33 @@ pub(super) fn of(study: &Study) -> Vec<String> {
     laws.into_iter().flatten().chain(crate::limits::sentences(study)).collect()
 }
 
-/// Rate, time from submission to completion in ns, and depth of a row's only job.
+/// The figures of one test, which has one job.
 struct Measured {
     iops: f64,
     bytes_per_s: f64,
     mean_ns: f64,
-    /// The median, or the mean of too few requests, and its name.
+    /// The median latency, or the mean where the requests are too few, with its name.
     typical: (f64, &'static str),
     depth: f64,
-    /// What was in flight of it; `None`: not known.
+    /// The mean number of its requests in flight; `None`: not known.
     in_flight: Option<f64>,
     block_bytes: u64,
 }
 
-/// Random 4 KiB reads with many in flight, by whatever name.
+/// The names of the tests with random 4 KiB reads, many in flight.
 const DEEP_READS: [&str; 3] = [test_name::RAND_READ, test_name::CDM[2].read, test_name::DISKSPD[2].read];
-/// Random 4 KiB reads, one in flight.
+/// The names of the tests with random 4 KiB reads, one in flight.
 const SINGLE_READS: [&str; 3] = [test_name::READ_LATENCY, test_name::CDM[3].read, test_name::DISKSPD[3].read];
-/// Random 4 KiB writes, one in flight.
+/// The names of the tests with random 4 KiB writes, one in flight.
 const SINGLE_WRITES: [&str; 3] = [test_name::WRITE_LATENCY, test_name::CDM[3].write, test_name::DISKSPD[3].write];
 
-/// The first of these tests that has figures that count.
+/// The figures of the first of these tests that has any that count.
 fn measured_of(study: &Study, patterns: [&str; 3]) -> Option<Measured> {
     patterns.into_iter().find_map(|pattern| measured(study, pattern))
 }
 
-/// The figures of a test, as the answer has them: rates are medians of its runs, latencies over the requests of all.
-/// `None`: it has none that count.
+/// The figures of a test as the answer shows them: the rate is the median of its rounds, latencies are over the
+/// requests of all. `None`: no figures count.
 fn measured(study: &Study, pattern: &str) -> Option<Measured> {
     let rounds = TestRounds::of_rows(study.repeats(0, pattern));
     let (first, latency) = (*rounds.counted().first()?, rounds.latency(Lane::Request)?);
@@ -66,7 +66,7 @@ fn measured(study: &Study, pattern: &str) -> Option<Measured> {
     })
 }
 
-/// A deep queue gains something where its IOPS are this multiple of those of a single request.
+/// A deep queue is worth it from this multiple of a single request's IOPS on.
 const GAIN: f64 = 1.05;
 
 /// IOPS = concurrency / mean latency.
@@ -92,8 +92,8 @@ fn concurrency(study: &Study) -> Option<String> {
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
-/// Little's law with the figures of a test. Rounds that differ make no equation: the median of their rates and the mean of
-/// all their requests belong to different ones.
+/// Little's law with the figures of a test. `None` where rounds differ: the median of their rates and the mean latency
+/// of all requests then belong to different rounds.
 fn little(deep: &Measured) -> Option<String> {
     let product = deep.iops * deep.mean_ns / 1e9;
     let in_flight = deep.in_flight.filter(|in_flight| (product / in_flight - 1.0).abs() < 0.02)?;
@@ -113,7 +113,7 @@ fn little(deep: &Measured) -> Option<String> {
 fn throughput(study: &Study) -> Option<String> {
     let read = measured(study, test_name::SEQ_READ_64K)?;
     let small = measured(study, test_name::RAND_READ)?;
-    // An equation is printed where it is one.
+    // The product is printed only where it equals the measured rate.
     let product = read.iops * read.block_bytes as f64;
     ((product / read.bytes_per_s - 1.0).abs() < 0.005).then_some(())?;
     Some(format!(
@@ -126,7 +126,7 @@ fn throughput(study: &Study) -> Option<String> {
     ))
 }
 
-/// What the network's round trip explains of the latency.
+/// Says which part of the latency the network's round trip is.
 fn round_trip(study: &Study, server: Option<&ServerIdentity>) -> Option<String> {
     let of = |what, patterns| Some((what, measured_of(study, patterns)?));
     let (what, found) = of("a 4k read", SINGLE_READS).or_else(|| of("a 4k write", SINGLE_WRITES))?;
@@ -137,7 +137,7 @@ fn round_trip(study: &Study, server: Option<&ServerIdentity>) -> Option<String> 
     let Some(server) = server else { return Some(without_server(study.targets.first()?, what, &took)) };
     let address = &server.address;
     Some(match server.connect_ns.value().map(|connect_ns| *connect_ns as f64) {
-        // Clearly longer: two measurements of the same round trip differ a little.
+        // Clearly longer: two measurements of one round trip differ a little.
         Some(connect_ns) if connect_ns > p50_ns * 1.25 => format!(
             "A TCP connect to {address} takes {}, longer than the {took} of {what}: a cache on this machine answered.",
             latency(connect_ns),
@@ -158,7 +158,7 @@ fn round_trip(study: &Study, server: Option<&ServerIdentity>) -> Option<String> 
     })
 }
 
-/// The same where no server is known, which need not mean that there is none.
+/// The same where no server is known; there may still be one.
 fn without_server(target: &Target, what: &str, took: &str) -> String {
     match target.storage.class {
         StorageClass::Memory => {
@@ -174,7 +174,7 @@ fn without_server(target: &Target, what: &str, took: &str) -> String {
     }
 }
 
-/// On what, and how, in a sentence.
+/// A sentence on the conditions: file size, I/O mode, times.
 pub(super) fn io_mode(file_bytes: u64, io_mode: IoMode, timing: Timing) -> String {
     let path = if io_mode.direct { "direct I/O" } else { "the page cache" };
     let seconds = |ms: u32| published(f64::from(ms) / 1e3);
@@ -196,7 +196,7 @@ pub(super) fn io_mode(file_bytes: u64, io_mode: IoMode, timing: Timing) -> Strin
     )
 }
 
-/// The same of the published lines.
+/// The same for the published lines.
 pub(super) fn published_lines(file_bytes: u64) -> String {
     format!(
         "The published command lines unchanged: files of {} MiB, 60 s each after 5 s of warm-up, libaio and direct \
@@ -205,7 +205,7 @@ pub(super) fn published_lines(file_bytes: u64) -> String {
     )
 }
 
-/// What there was no time for.
+/// A sentence that names the tests that there was no time for.
 pub(super) fn left_out(names: &[&str], total_s: u32) -> String {
     format!(
         "skipped, because all tests would take longer than {total_s} s here (slow syncs): {}; use --size to run them \
@@ -214,7 +214,7 @@ pub(super) fn left_out(names: &[&str], total_s: u32) -> String {
     )
 }
 
-/// Where a request of the mount is, by the mount's own counters.
+/// Says where a request of an NFS mount spends its time, by the mount's own counters.
 fn nfs_request(study: &Study) -> Option<String> {
     let valid = || study.rows.iter().filter(|row| row.trust() < Trust::Invalid && row.first_error().is_none());
     let one_of = |patterns: [&str; 3]| valid().find(|row| patterns.contains(&row.pattern.as_str()));

@@ -1,4 +1,4 @@
-//! From how many nodes on the total no longer grows, and what limits it there.
+//! Finds the number of nodes from which on the total no longer grows, and what limits it there.
 
 use fsdyno_findings::limits::{Limit, Phrase};
 use fsdyno_results::{Interval, Row, Study, SweepPoint};
@@ -8,20 +8,20 @@ use fsdyno_text::quantity::{bytes_per_s, count_per_s, counted, number};
 use crate::requests::Requests;
 use crate::sweep::loads_of;
 
-/// More than this is a gain, as a share.
+/// A rise above this share is a gain.
 const GAIN: f64 = 0.1;
 
-/// From this block size on people think in bytes.
+/// Rates of requests of at least this size are shown in bytes per second.
 const LARGE_BYTES: u64 = 64 << 10;
 
-/// A number of nodes and what came of it.
+/// The number of nodes of a step, and what they reached.
 struct Step<'s> {
     nodes: u32,
     found: SweepPoint,
     rows: Vec<&'s Row>,
 }
 
-/// What the steps of one kind of request say.
+/// A sentence on the steps of one kind of request.
 pub(super) fn sentence(study: &Study, requests: &Requests) -> String {
     let steps: Vec<Step<'_>> = study
         .numbered_points(&requests.pattern(), "n")
@@ -59,7 +59,7 @@ impl Words<'_> {
             Some(Knee::Beyond) => {
                 let before = &steps[steps.len() - 2];
                 let gained = (last.found.iops / before.found.iops - 1.0) * 100.0;
-                // The rounds beside each other show it, and the medians of all need not.
+                // The gain was found by comparing round with round; the medians of all rounds need not show it.
                 let more = if gained < 0.5 {
                     String::new()
                 } else {
@@ -86,7 +86,7 @@ impl Words<'_> {
         format!("saturates at {}{interval}: {}{limited}. {ends}", nodes(count), self.rate(knee))
     }
 
-    /// What the first and the last step get.
+    /// The rates of the first and the last step, in words.
     fn ends(&self, first: &Step<'_>, last: &Step<'_>) -> String {
         let each = self.of(last, 1.0 / f64::from(last.nodes));
         format!("{} {}, {} {} ({each} each).", get(first.nodes), self.rate(first), get(last.nodes), self.rate(last))
@@ -109,20 +109,20 @@ fn nodes(count: u32) -> String {
     counted(u64::from(count), "node")
 }
 
-/// `1 node gets`, `4 nodes get`.
+/// The number of nodes with its verb: `1 node gets`, `4 nodes get`.
 fn get(count: u32) -> String {
     format!("{} {}", nodes(count), if count == 1 { "gets" } else { "get" })
 }
 
-/// From how many nodes on it does not grow.
+/// The number of nodes from which on the total does not grow, with its interval.
 struct Saturation {
     nodes: u32,
     interval: Option<Interval>,
 }
 
-/// Where the rise of the first step meets the height of the last: the two bounds of a closed system (E. D. Lazowska et
-/// al., "Quantitative System Performance", 1984, chapter 5). The step before the knee is known to be too few, that of the
-/// knee to be enough.
+/// The intersection of two bounds of a closed system: the total grows as the first step's does, up to the height of the
+/// last (E. D. Lazowska et al., "Quantitative System Performance", 1984, chapter 5). It is kept above the step before
+/// the knee, which is known to be too few, and at most at the knee, which is enough.
 fn saturation(first: &Step<'_>, before: &Step<'_>, knee: &Step<'_>) -> Saturation {
     let bounded = |count: f64| (count.ceil() as u32).clamp(before.nodes + 1, knee.nodes);
     let each = f64::from(first.nodes);
@@ -131,17 +131,18 @@ fn saturation(first: &Step<'_>, before: &Step<'_>, knee: &Step<'_>) -> Saturatio
         let bounded = |quotient: f64| f64::from(bounded(quotient * each));
         Interval { low: bounded(found.low), high: bounded(found.high), ..found }
     });
-    // An interval of few rounds may be no surer than a coin: then there is none.
+    // With few rounds the interval may have a confidence of 50 % or less; then none is shown.
     let interval = interval.filter(|found| found.confidence > 0.5);
     Saturation { nodes: bounded(knee.found.iops / first.found.iops * each), interval }
 }
 
-/// The interval of the quotient of two rates, from the intervals of both. Its confidence is that neither of them is wrong.
+/// The interval of the quotient of two rates. It is wrong only if one of the two intervals is: its confidence follows
+/// from both.
 fn quotient(of: Interval, by: Interval) -> Interval {
     Interval { low: of.low / by.high, high: of.high / by.low, confidence: of.confidence + by.confidence - 1.0 }
 }
 
-/// What limits a step, if its runs agree, and what shows that.
+/// What limits a step, with the figure that shows it, if its runs agree.
 fn limit(step: &Step<'_>) -> Option<String> {
     let limits: Vec<Limit> =
         step.rows.iter().filter_map(|row| fsdyno_findings::limits::of_run(row.run.as_ref()?).ok()).collect();
@@ -166,7 +167,7 @@ mod tests {
         assert!((found.confidence - 0.9).abs() < 1e-9, "{found:?}");
     }
 
-    /// The median rate of the rounds that count, by hand: 1/s.
+    /// The median rate of the rounds that count, computed independently, 1/s.
     fn by_hand(study: &Study, nodes: u32) -> Option<f64> {
         let pattern = format!("randread-4k-n{nodes}");
         let rows = study.rows.iter().filter(|row| row.pattern == pattern && row.trust() < Trust::Invalid);
@@ -202,13 +203,13 @@ mod tests {
                 continue;
             };
             let shown = numbers(ends.0.rsplit(". ").next().unwrap());
-            // The first step, the last one, and each node of it.
+            // The rates of the first step, the last one, and of each node in it.
             let [.., few, few_get, many, many_get, each] = shown[..] else { panic!("{}", told()) };
             assert!(printed(few_get, of(few)) && printed(many_get, of(many)), "{}", told());
             assert!((few, many) == (f64::from(rates[0].0), f64::from(last.0)), "{}", told());
             assert!(printed(each, last.1 / f64::from(last.0)), "{}", told());
             if let Some(at) = number_after(&text, "saturates at ") {
-                // Up to which step the rate is that of the knee.
+                // The step up to which it does not saturate has the rate that the sentence names.
                 let (before, rest) = text.split_once(" IOPS").unwrap();
                 let rate = *numbers(before).last().unwrap();
                 assert!(

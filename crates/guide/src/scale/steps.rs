@@ -1,9 +1,9 @@
-//! How many nodes each step of `scale` has.
+//! Parses the number of nodes of each step of `scale`.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Numbers of nodes, ascending, each once; at least one.
+/// Numbers of nodes: ascending, without duplicates, at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Steps(Vec<u32>);
 
@@ -13,7 +13,7 @@ impl Steps {
         &self.0
     }
 
-    /// The largest.
+    /// The largest number.
     pub fn most(&self) -> u32 {
         self.0.last().copied().unwrap_or(1)
     }
@@ -22,7 +22,7 @@ impl Steps {
 impl FromStr for Steps {
     type Err = String;
 
-    /// Reads a list: `1,2,4`.
+    /// Parses a list: `1,2,4`.
     fn from_str(text: &str) -> Result<Steps, String> {
         let count = |word: &str| match word.trim().parse::<u32>() {
             Ok(count) if count > 0 => Ok(count),

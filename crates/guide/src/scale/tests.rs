@@ -8,7 +8,7 @@ use crate::Watcher;
 use crate::bench::Conditions;
 use crate::watch::{Step, Unwatched};
 
-/// Nodes with a rate in MB/s each, and a server with a rate for all of them.
+/// Simulated nodes: a rate in MB/s of each, and a server's rate that bounds all of them.
 struct Simulated {
     nodes: u32,
     each: u64,
@@ -33,7 +33,7 @@ impl Nodes for Simulated {
     ) -> Result<RunRecord, Problem> {
         self.runs.push(nodes);
         let fills = words.iter().any(|word| word == "--rw=write");
-        // Each round is a little other than the one before.
+        // Each round differs a little from the one before.
         let scatter = 1000 + self.runs.len() as u64 % 3;
         let rate = self.each.min(self.server / u64::from(nodes)) * MB * scatter / 1000;
         let record = |number: u32| {

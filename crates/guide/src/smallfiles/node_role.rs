@@ -1,4 +1,4 @@
-//! Which of several nodes this is, and at whose files it looks.
+//! The role of a node among several: its rank, and whose files it uses in each phase.
 
 use std::path::PathBuf;
 
@@ -6,27 +6,27 @@ use fsdyno_run::metadata::caches::Cache;
 
 use super::phases::{Phase, READ};
 
-/// A node among those that ask together.
+/// The role of a node among those that run the phases together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeRole {
-    /// Counted from 0.
+    /// The node's rank, counted from 0.
     pub rank: u32,
-    /// How many there are.
+    /// The number of ranks.
     pub ranks: u32,
-    /// Two other ranks, whose files this one uses in place of its own; the same one twice if there is only one.
+    /// Two other ranks whose files this one uses in place of its own; twice the same if there is only one other.
     pub partners: [u32; 2],
-    /// Those are on other machines, with caches of their own.
+    /// Whether the partners are on other machines, with caches of their own.
     pub elsewhere: bool,
-    /// The read of the rule is of another rank's files, too.
+    /// Whether the read of the rule also uses another rank's files (`--shift`).
     pub shift: bool,
 }
 
 impl NodeRole {
-    /// Nobody else asks.
+    /// The role of the only node.
     pub const ALONE: NodeRole = NodeRole { rank: 0, ranks: 1, partners: [0; 2], elsewhere: false, shift: false };
 
-    /// Whose files a phase uses. Those that want caches cold take another's, as mdtest does with its option -N, and not
-    /// the same again with `--shift`.
+    /// The rank whose files a phase uses. Phases that need cold caches use another rank's files, as mdtest does with
+    /// its option -N; with `--shift` they use the second partner's, as the first partner's have been read.
     pub(super) fn owner(&self, phase: &Phase) -> u32 {
         let is_cold = matches!(phase.cache, Cache::ColdNames | Cache::ColdData);
         match (is_cold, self.shift) {
@@ -37,12 +37,12 @@ impl NodeRole {
         }
     }
 
-    /// Whether this machine has never seen the files of a cold phase.
+    /// Whether this machine has never accessed the files of a cold phase.
     pub(super) fn is_fresh(&self) -> bool {
         self.elsewhere && !(self.shift && self.partners[0] == self.partners[1])
     }
 
-    /// The directory of a rank below that of the question; empty: that one.
+    /// The directory of a rank, relative to the question's; empty for rank 0, which uses the question's own.
     pub fn directory_of(rank: u32) -> PathBuf {
         if rank == 0 { PathBuf::new() } else { PathBuf::from(format!("rank-{rank}")) }
     }

@@ -1,44 +1,44 @@
-//! What is asked of small files.
+//! The options of `smallfiles`, with their bounds.
 
 use serde::{Deserialize, Serialize};
 
 use super::shell;
 use crate::work_directory::SpaceNeeds;
 
-/// The largest tree: 1,024 directories at its end.
+/// The deepest tree: 1,024 directories on its last level.
 pub const DEPTH_MAX: u32 = 10;
-/// More files take more memory for their names than a small machine has.
+/// The most files: the names of more need more memory than a small machine has.
 pub const FILES_MAX: u32 = 1_000_000;
-/// Workers at once, at most.
+/// The most workers at once.
 pub const THREADS_MAX: u32 = 256;
-/// Larger files are not small.
+/// The largest size of a small file, bytes.
 pub const SIZE_BYTES_MAX: u64 = 1 << 30;
 
-/// What was asked.
+/// The options of `smallfiles`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Options {
     /// Files of each node, 1 to [`FILES_MAX`].
     pub files: u32,
     /// Bytes of each, 0 to [`SIZE_BYTES_MAX`].
     pub size_bytes: u64,
-    /// Levels of directories that the files are spread in, 0 to [`DEPTH_MAX`].
+    /// Levels of the directory tree that the files are spread over, 0 to [`DEPTH_MAX`].
     pub depth: u32,
     /// Workers at once, 1 to [`THREADS_MAX`].
     pub threads: u32,
-    /// Longest time of each phase but the write and read of the rule, s.
+    /// Time limit of each phase except the write and read of the rule, s.
     pub limit_s: u32,
-    /// Run the page's shell loops, too.
+    /// Also runs the published shell loops.
     pub literal: bool,
     /// All nodes make their files in the same directories.
     pub shared: bool,
-    /// Drop the caches of the whole machine where a phase wants them cold.
+    /// Drops the caches of the whole machine before phases that need them cold.
     pub drop_caches: bool,
-    /// The filesystem type that it must be.
+    /// The filesystem type that the place must have.
     pub expected: Option<String>,
 }
 
 impl Default for Options {
-    /// The published rule.
+    /// The options of the published rule.
     fn default() -> Self {
         Options {
             files: shell::FILES,
@@ -55,20 +55,21 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Whether the write and read are those that the rule is about.
+    /// Whether the write and read are those of the published rule.
     pub(super) fn is_published(&self) -> bool {
         let published = Options::default();
         (self.files, self.size_bytes, self.depth, self.threads)
             == (published.files, published.size_bytes, published.depth, published.threads)
     }
 
-    /// Space that the files may take: those of the rule and those that are synced, in whole blocks; each with its
-    /// directory and its link besides.
+    /// The space that the files may take: those of the rule and those that are synced, in whole blocks, each with its
+    /// directory and its link.
     pub fn space_needs(&self) -> SpaceNeeds {
         let block = 4096;
         let file = self.size_bytes.div_ceil(block).max(1).saturating_mul(block);
         let loops = if self.literal { u64::from(shell::FILES) } else { 0 };
-        // Files of the rule, moved, synced and entered ones, and directories or links: five families at a time.
+        // Five families of names exist at a time: files of the rule, moved, synced and entered ones, and directories or
+        // links.
         let (names, directories) = (5 * u64::from(self.files), 2 << self.depth);
         SpaceNeeds {
             bytes: file.saturating_add(block).saturating_mul(2 * u64::from(self.files)).saturating_add(loops * block),

@@ -1,4 +1,4 @@
-//! The passes of a phase, and those of them that say something.
+//! Selects the passes of a phase whose figures count.
 
 use fsdyno_results::{PhaseRecord, Study, TestRounds};
 
@@ -7,13 +7,13 @@ pub(super) fn passes_of<'a>(study: &'a Study, pattern: &'a str) -> TestRounds<'a
     TestRounds::of_rows(study.rows.iter().filter(|row| row.pattern == pattern))
 }
 
-/// The first pass of a phase that did something.
+/// The first pass of a phase that did at least one operation.
 pub(super) fn phase_of<'a>(study: &'a Study, pattern: &'a str) -> Option<&'a PhaseRecord> {
     passes_of(study, pattern).counted().first()?.phase
 }
 
-/// The passes that say how long all files take: one that was stopped says nothing beside those that were not, and one with
-/// failures nothing beside those without.
+/// The passes that say how long all files take: passes that were not stopped, and without failures, are preferred to
+/// the others.
 pub(super) fn whole<'a>(passes: impl IntoIterator<Item = &'a PhaseRecord>) -> Vec<&'a PhaseRecord> {
     let attempted = |phase: &PhaseRecord| phase.operations + phase.failures;
     let mut passes: Vec<&PhaseRecord> = passes.into_iter().collect();

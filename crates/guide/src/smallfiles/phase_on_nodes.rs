@@ -1,5 +1,5 @@
-//! A phase on several nodes: each makes a record of one job of what it did, as of any run, so that they are merged, and
-//! compared between nodes, like those.
+//! Merges a phase over several nodes. Each node makes the record of a run with one job from it, so that nodes are
+//! merged and compared as in any other run.
 
 use std::path::PathBuf;
 
@@ -14,42 +14,42 @@ use super::options::Options;
 use super::phases::{FileUse, Phase, named};
 use super::suite::{Done, ROOT, Suite};
 
-/// A phase as the other nodes are told of it.
+/// The order to run a phase, as it is sent to the other nodes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PhaseOrder {
-    /// What was asked.
+    /// The options of the question.
     pub options: Options,
-    /// Its name.
+    /// The phase's name.
     phase: String,
 }
 
 impl PhaseOrder {
-    /// The phase; `None`: another program wrote this.
+    /// The phase of this order; `None`: it comes from another version.
     pub fn phase(&self) -> Option<&'static Phase> {
         named(&self.phase)
     }
 }
 
 impl Suite {
-    /// What the other nodes are told.
+    /// The order for a phase, for the other nodes.
     pub fn order(&self, phase: &Phase) -> PhaseOrder {
         PhaseOrder { options: self.options.clone(), phase: phase.pattern.to_owned() }
     }
 
-    /// This machine, and the storage that the files are on.
+    /// This machine, with the storage that the files are on.
     pub fn node(&self) -> Node {
         let storage: Storage = fsdyno_probe::storage_of(self.context.root.path());
         let host: Host = fsdyno_probe::host();
         Node { name: fsdyno_probe::host_name().unwrap_or_default(), host, storages: vec![storage], ..Node::default() }
     }
 
-    /// Where the files of a rank are.
+    /// The directory of a rank's files.
     fn directory_of(&self, owner: u32) -> PathBuf {
         let own = if self.is_shared() { PathBuf::new() } else { NodeRole::directory_of(owner) };
         self.place().join(own).join(ROOT)
     }
 
-    /// A phase of this node as the record of a run.
+    /// This node's part of a phase as the record of a run.
     pub fn as_run(&self, phase: &Phase, done: &Done, node: Node, version: &str) -> RunRecord {
         let PhaseRecord { operations, failures, error, bytes, elapsed_ns, cpu_ns, latency, cache, conditions, .. } =
             &done.record;
@@ -71,7 +71,7 @@ impl Suite {
         job.description.clone_from(cache);
         job.plan.files = vec![fsdyno_job::bytes::shown(&self.directory_of(self.role.owner(phase)))];
         (job.plan.file_count, job.plan.synchronous_engine) = (done.planned, true);
-        // What was not over when the time was has less than was planned.
+        // A phase that was cut short did less than planned.
         job.plan.runtime_ms = done.cut.then_some(u64::from(self.options.limit_s) * 1000);
         let now_ms = fsdyno_run::now_ms();
         let started_ms = now_ms.saturating_sub(moved_ms(&job));
@@ -88,7 +88,7 @@ fn moved_ms(job: &JobRecord) -> u64 {
 }
 
 impl Done {
-    /// What all nodes did together. The time is that from the first operation of all to the last, as mdtest counts it.
+    /// The sum over all nodes. The time runs from the first operation of any node to the last, as mdtest counts it.
     pub fn joined(self, phase: &Phase, mut run: RunRecord) -> Done {
         let mut all = Done { cut: false, planned: 0, part: None, run: None, ..self };
         let mut record = PhaseRecord { name: all.record.name, ..PhaseRecord::default() };
@@ -110,7 +110,7 @@ impl Done {
         }
         record.elapsed_ns = run.together.as_ref().map_or(0, elapsed_ns);
         record.cache = cache(&run.jobs);
-        // What each node saw of its devices stands in its own record.
+        // The counters of its devices are in each node's own record.
         let run_queue_wait_ns = run.jobs.iter().map(|job| job.run_queue_wait_ns).sum();
         record.conditions = Some(PhaseConditions { run_queue_wait_ns, ..PhaseConditions::default() });
         run.findings.splice(0..0, fsdyno_findings::between_nodes(&run));
@@ -125,7 +125,7 @@ fn elapsed_ns(together: &RanksRecord) -> u64 {
     together.windows.first().map_or(0, fsdyno_results::ActiveWindow::whole_ns)
 }
 
-/// The state of the caches, and that it differs where it does.
+/// The state of the caches, with a remark where the nodes differ.
 fn cache(jobs: &[JobRecord]) -> Option<String> {
     let first = jobs.first()?.description.clone()?;
     let same = jobs.iter().all(|job| job.description.as_ref() == Some(&first));
@@ -133,7 +133,7 @@ fn cache(jobs: &[JobRecord]) -> Option<String> {
 }
 
 impl Phase {
-    /// Whether it makes, renames or removes something.
+    /// Whether the phase makes, renames or removes names.
     fn changes(&self) -> bool {
         !matches!(self.acts, FileUse::Uses(_) | FileUse::Lists)
     }

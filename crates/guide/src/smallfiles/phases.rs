@@ -1,4 +1,4 @@
-//! The phases in the order in which they run: each makes the names that a later one uses.
+//! The table of phases, in the order in which they run: each makes the names that a later one uses.
 
 use fsdyno_run::metadata::caches::Cache;
 use fsdyno_run::metadata::operations::{self, Perform};
@@ -7,20 +7,20 @@ use fsdyno_run::metadata::tree::Family;
 /// One phase.
 pub struct Phase {
     pub(super) pattern: &'static str,
-    /// For people.
+    /// The title for people.
     pub(super) title: &'static str,
     pub(super) acts: FileUse,
     pub(super) perform: Perform,
-    /// The call of each operation that is also timed by itself, as a row of its own: pattern and title.
+    /// The call of each operation that is also timed by itself and has its own row: pattern and title.
     pub(super) part: Option<(&'static str, &'static str)>,
     pub(super) cache: Cache,
-    /// Whether data is written or read.
+    /// Whether the operations write or read data.
     pub(super) moves_data: bool,
-    /// Whether it ends when its time is over.
+    /// Whether the phase ends at its time limit.
     pub(super) limited: bool,
 }
 
-/// What a phase does to names.
+/// What the operations of a phase do to names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileUse {
     Makes(Family),
@@ -35,7 +35,7 @@ const fn phase(pattern: &'static str, title: &'static str, acts: FileUse, perfor
     Phase { pattern, title, acts, perform, part: None, cache, moves_data: false, limited: true }
 }
 
-/// The files of the published rule are written. Never cut short.
+/// Writes the files of the published rule. It is never cut short.
 pub(super) static WRITE: Phase = Phase {
     part: Some(("write-close", "write: its close")),
     moves_data: true,
@@ -43,14 +43,14 @@ pub(super) static WRITE: Phase = Phase {
     ..phase("write", "write", FileUse::Makes(Family::Test), operations::write, Cache::Unconcerned)
 };
 
-/// They are read. Never cut short.
+/// Reads them. It is never cut short.
 pub(super) static READ: Phase = Phase {
     moves_data: true,
     limited: false,
     ..phase("read", "read", FileUse::Uses(Family::Test), operations::read, Cache::Hot)
 };
 
-/// What a git server, a mail store or a build does besides.
+/// The other operations of a git server, a mail store or a build.
 pub(super) static METADATA: [Phase; 13] = [
     phase("stat-hot", "stat, hot", FileUse::Uses(Family::Test), operations::stat, Cache::HotNames),
     phase("stat-cold", "stat, cold", FileUse::Uses(Family::Test), operations::stat, Cache::ColdNames),

@@ -1,4 +1,4 @@
-//! Turns the events of a phase into the watcher's figures.
+//! Turns the events of a phase into figures for the watcher.
 
 use fsdyno_run::Observer;
 use fsdyno_run::metadata::Progress;

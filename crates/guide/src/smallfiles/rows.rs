@@ -1,4 +1,4 @@
-//! The rows of the phases: each runs on all nodes, and one that has a part timed by itself makes two rows.
+//! Makes the rows of the phases. Each phase runs on all nodes; one with a call that is timed by itself makes two rows.
 
 use fsdyno_results::{PhaseRecord, Row, Severity, Study};
 use fsdyno_text::quantity::count;
@@ -13,13 +13,13 @@ use crate::study::{StudyRun, planned_row};
 /// At most this number of phases that were cut short is named.
 const CUTS_NAMED: usize = 3;
 
-/// Phases of one target, and those that were cut short.
+/// The rows of one target, and its phases that were cut short.
 pub(super) struct Rows<'n> {
     target: usize,
     /// The pass, counted from 0.
     pub(super) round: u32,
     nodes: &'n mut dyn Nodes,
-    /// `rename`, `after 17 of 1,001`: of the first pass that was.
+    /// The phase's title and how far it came in the first pass that was cut short: `rename`, `after 17 of 1,001`.
     cuts: Vec<(&'static str, String)>,
 }
 
@@ -28,7 +28,7 @@ impl<'n> Rows<'n> {
         Rows { target, round: 0, nodes, cuts: Vec::new() }
     }
 
-    /// Runs a phase and keeps its row, and one for the part of it that is timed by itself: the index of the first.
+    /// Runs a phase and adds its row, and the row of the call that is timed by itself; returns the index of the first.
     pub(super) fn run(
         &mut self,
         study_run: &mut StudyRun<'_>,
@@ -36,7 +36,7 @@ impl<'n> Rows<'n> {
         phase: &'static Phase,
     ) -> Result<usize, Problem> {
         let title = match phase.acts {
-            // They differ, if at all, by one or two of each family.
+            // Directories differ by one or two names per family at most.
             FileUse::Lists => format!("readdir, {} names", count(suite.names_listed(phase))),
             _ => phase.title.to_string(),
         };
@@ -51,7 +51,7 @@ impl<'n> Rows<'n> {
             let mut notes = Vec::new();
             let who = crate::nodes::Asking { version, control, notes: &mut notes };
             let mut done = self.nodes.phase(suite, phase, who, &step, *watcher)?;
-            // All phases have the same to say of the nodes.
+            // All phases say the same about the nodes.
             notes.retain(|note| !study.notes.contains(note));
             study.notes.extend(notes);
             crate::advice::advise(&mut done.findings, study.question);
@@ -59,12 +59,12 @@ impl<'n> Rows<'n> {
         }
         study_run.end_step(&step, row);
         let index = study_run.study.rows.len() - 1;
-        // It ran with the other: it is no step of its own.
+        // It ran together with the other row: it is no step of its own.
         study_run.study.rows.extend(part);
         Ok(index)
     }
 
-    /// Fills the row; the row of the part.
+    /// Fills the row; returns the row of the call that is timed by itself.
     fn keep(&mut self, row: &mut Row, phase: &Phase, done: Done) -> Option<Row> {
         let Done { record, part, findings, planned, cut, run, .. } = done;
         let is_new = !self.cuts.iter().any(|(title, _)| *title == phase.title);
@@ -80,10 +80,10 @@ impl<'n> Rows<'n> {
         part
     }
 
-    /// Notes which phases were cut short.
+    /// Adds a note on the phases that were cut short.
     pub(super) fn note_cuts(&self, study_run: &mut StudyRun<'_>, limit_s: u32) {
         if !self.cuts.is_empty() {
-            // How far the others came, their rows say.
+            // The rows of the others say how far they came.
             let named = &self.cuts[..self.cuts.len().min(CUTS_NAMED)];
             let named: Vec<String> = named.iter().map(|(title, how_far)| format!("{title} {how_far}")).collect();
             let more = self.cuts.len() - named.len();
@@ -95,7 +95,7 @@ impl<'n> Rows<'n> {
     }
 }
 
-/// The shell loop that does the same, for the phases that have one.
+/// The shell loop of a phase, for phases that have one.
 fn command(suite: &Suite, phase: &Phase) -> Vec<String> {
     match phase.pattern {
         _ if !suite.options.is_published() || suite.role.ranks > 1 => Vec::new(),
@@ -105,7 +105,7 @@ fn command(suite: &Suite, phase: &Phase) -> Vec<String> {
     }
 }
 
-/// Judges the passes of each phase together; each pass of it gets all that was found.
+/// Judges the passes of each phase together; each pass gets all findings.
 pub fn judge_passes(study: &mut Study) {
     for pattern in study.patterns().into_iter().map(str::to_owned).collect::<Vec<_>>() {
         for target in 0..study.targets.len() {

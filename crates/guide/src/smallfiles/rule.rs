@@ -1,4 +1,4 @@
-//! The published rule: 1,001 small files written in under 10 s, and read in under 10 s.
+//! Judges the published rule: 1,001 small files are written in under 10 s, and read in under 10 s.
 
 use fsdyno_results::{
     Bound, Confidence, Finding, Interval, PhaseRecord, Requirement, RequirementKind, Row, Severity, Study, TestOrigin,
@@ -10,17 +10,17 @@ use fsdyno_text::quantity::count;
 use super::passes::whole;
 use super::shell;
 
-/// The limit, s.
+/// The time limit, s.
 pub(super) const LIMIT_S: f64 = 10.0;
 
 const PROFILE: &str = "gitlab-smallfiles";
 const SOURCE: &str = "GitLab documentation, Filesystem performance benchmarking";
 const READ_ON: &str = "2026-11";
 
-/// Two-sided 95 % of a normal distribution, in deviations.
+/// Standard deviations of a two-sided 95 % interval of the normal distribution.
 const DEVIATIONS: f64 = 1.96;
 
-/// The phases that it is about: native ones, and the shell loops.
+/// The phases that the rule judges: the native ones, and the shell loops.
 const JUDGED: [(&str, &str); 4] = [
     ("write", shell::WRITE_LOOP),
     ("read", shell::READ_LOOP),
@@ -28,12 +28,12 @@ const JUDGED: [(&str, &str); 4] = [
     ("shell-read", shell::READ_LOOP),
 ];
 
-/// What makes a pass invalid; `None`: nothing.
+/// The finding that makes a pass invalid; `None`: it counts.
 fn invalid(row: &Row) -> Option<&Finding> {
     row.findings.iter().find(|finding| finding.severity == Severity::Invalid)
 }
 
-/// Judges the passes of the study.
+/// Adds the verdicts on the passes of the study.
 pub(super) fn judge(study: &mut Study, published: bool) {
     for (pattern, job) in JUDGED {
         let rows = || study.rows.iter().enumerate().filter(|(_, row)| row.pattern == pattern && row.phase.is_some());
@@ -42,7 +42,7 @@ pub(super) fn judge(study: &mut Study, published: bool) {
             rows().filter(|(_, row)| invalid(row).is_none()).filter_map(|(_, row)| row.phase.as_ref()).collect();
         let doubt = invalid(first).filter(|_| valid.is_empty());
         let passes = if valid.is_empty() { rows().filter_map(|(_, row)| row.phase.as_ref()).collect() } else { valid };
-        // The loops are always the published ones.
+        // The loops always are the published ones.
         let applies = published || pattern.starts_with("shell");
         let mut verdict = answer(requirement(pattern, &first.title, job), &passes, applies);
         verdict.rows = rows().map(|(index, _)| index).collect();
@@ -73,7 +73,7 @@ fn requirement(pattern: &str, title: &str, job: &str) -> Requirement {
     }
 }
 
-/// By the median of the passes. One that was stopped says nothing beside those that were not.
+/// The verdict by the median of the passes. Passes that were stopped are used only if all were.
 fn answer(requirement: Requirement, passes: &[&PhaseRecord], applies: bool) -> VerdictRow {
     let whole = whole(passes.iter().copied());
     let times: Vec<f64> = whole.iter().map(|phase| phase.elapsed_ns as f64 / 1e9).collect();
@@ -121,12 +121,12 @@ fn answer(requirement: Requirement, passes: &[&PhaseRecord], applies: bool) -> V
     }
 }
 
-/// What the same number of files would take with other luck, from the fastest pass to the slowest.
+/// The interval in which repeated passes would lie, over all passes.
 fn interval<'a>(passes: impl Iterator<Item = &'a PhaseRecord>, times_s: &[f64]) -> Option<Interval> {
     passes.zip(times_s).filter_map(|(phase, elapsed_s)| within(phase, *elapsed_s)).reduce(Interval::joined)
 }
 
-/// The same of one pass: its files' latencies are taken for a sample.
+/// The interval of one pass, with its files' latencies as the sample.
 fn within(phase: &PhaseRecord, elapsed_s: f64) -> Option<Interval> {
     let moments = &phase.latency.moments;
     if moments.count < 30 {
@@ -145,7 +145,7 @@ mod tests {
     fn phase(operations: u64, failures: u64, elapsed_s: f64) -> PhaseRecord {
         let mut moments = Moments::default();
         let each_ns = (elapsed_s * 1e9 / operations as f64) as u64;
-        // Every other file takes half as long again as its neighbour.
+        // The latencies alternate between 5/4 and 3/4 of the mean.
         (0..operations)
             .for_each(|index| moments.record(if index % 2 == 0 { each_ns * 5 / 4 } else { each_ns * 3 / 4 }));
         PhaseRecord {
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!((below.verdict, below.measured), (Verdict::Pass, Some(0.012)), "all are below the limit");
         let uneven = of(&[4.0, 5.0, 12.0]);
         assert_eq!((uneven.verdict, uneven.measured), (Verdict::Inconclusive, Some(5.0)));
-        // A pass that was stopped is no pass.
+        // A pass that was stopped does not count beside whole ones.
         let (whole, stopped) = (phase(1001, 0, 0.1), phase(300, 0, 0.9));
         let verdict = answer(requirement("write", "write", shell::WRITE_LOOP), &[&whole, &stopped], true);
         assert_eq!((verdict.verdict, verdict.measured), (Verdict::Pass, Some(0.1)));
@@ -197,7 +197,7 @@ mod tests {
     fn a_limit_within_the_interval_is_not_decided() {
         let near = verdict(&phase(1001, 0, 9.95), true);
         assert_eq!((near.verdict, near.margin_percent), (Verdict::Inconclusive, None));
-        // The shell's loops give one figure and no sample.
+        // The shell loops give one figure without a sample: no interval.
         let alone = PhaseRecord { latency: Latency::default(), ..phase(1001, 0, 9.95) };
         assert_eq!(verdict(&alone, true).verdict, Verdict::Pass);
     }

@@ -1,4 +1,4 @@
-//! The answer in sentences.
+//! Writes the sentences of the answer.
 
 use fsdyno_results::evidence::{InMemory, Mount};
 use fsdyno_results::{Lane, Metric, Study, Verdict};
@@ -10,7 +10,7 @@ use super::passes::{passes_of, phase_of, whole};
 use super::rule::LIMIT_S;
 use super::shell;
 
-/// The sentences that the rows allow. `shell_ns`: what the page's loops cost without storage, writing and reading.
+/// The sentences that the rows allow. `shell_ns`: the time of the published loops without storage, writing and reading.
 pub(super) fn of(study: &Study, mount: Option<&Mount>, shell_ns: Option<[u64; 2]>) -> Vec<String> {
     let times = mount.and_then(times);
     [rule(study), loops(study, shell_ns), inline(study), durability(study), times, orientation(study, mount)]
@@ -23,7 +23,7 @@ fn time(ns: u64) -> String {
     latency(ns as f64)
 }
 
-/// What all files took in the passes that were whole and count.
+/// The time of all files, over the whole passes that count.
 struct Whole {
     files: u64,
     passes: u64,
@@ -58,13 +58,13 @@ fn rule(study: &Study) -> Option<String> {
     let verdict = study.verdicts.first()?;
     let source = format!("the {} (read {})", verdict.requirement.source, verdict.requirement.read_on);
     Some(match verdict.verdict {
-        // Its line says why.
+        // The verdict's line says why.
         Verdict::NotApplicable => format!("{done}."),
         _ => format!("{done}, one after the other. The rule: below {LIMIT_S} s for each, by {source}."),
     })
 }
 
-/// What the page's loops add, or took.
+/// A sentence on the published loops: what the shell adds, or what they took.
 fn loops(study: &Study, shell_ns: Option<[u64; 2]>) -> Option<String> {
     let [write_ns, read_ns] = shell_ns?;
     let own = format!(
@@ -74,20 +74,20 @@ fn loops(study: &Study, shell_ns: Option<[u64; 2]>) -> Option<String> {
         shell::OWN_COST
     );
     let [name, loops] = shell::TITLES;
-    // What the loops took, the answers say.
+    // The verdicts already say how long the loops took.
     Some(match phase_of(study, "shell-write") {
         Some(_) => format!("{name} itself adds about {own}."),
         None => format!("{loops} (--literal) add about {own}."),
     })
 }
 
-/// A figure of a phase, as the table has it; `None`: it has none that counts.
+/// A figure of a phase as the table shows it; `None`: no figures count.
 fn figure(study: &Study, pattern: &str, metric: Metric) -> Option<f64> {
     let passes = passes_of(study, pattern);
     passes.value(metric).filter(|_| passes.counts(metric))
 }
 
-/// Dropped pages do not make such files cold.
+/// A sentence for filesystems that keep small files in their inodes: dropping pages does not make such files cold.
 fn inline(study: &Study) -> Option<String> {
     let is_hot = phase_of(study, "open-read")?.cache.as_deref() == Some(HOT_INLINE);
     is_hot.then(|| {
@@ -97,7 +97,7 @@ fn inline(study: &Study) -> Option<String> {
     })
 }
 
-/// A write that nobody waits for says little about the storage.
+/// A sentence on writes without a sync, which say little about the storage.
 fn durability(study: &Study) -> Option<String> {
     if study.targets.first().is_some_and(|target| target.storage.in_memory() == Some(InMemory::All)) {
         return Some("These files stayed in memory: this filesystem has no storage below it.".to_string());
@@ -107,7 +107,7 @@ fn durability(study: &Study) -> Option<String> {
     let (write_ns, synced_ns) = (p50_ns("write")?, p50_ns("fsync-file")?);
     let (write_mean_ns, synced_mean_ns) = (mean_ns("write")?, mean_ns("fsync-file")?);
     let times = synced_ns / write_ns.max(1.0);
-    // Where close stores the file, as on NFS and object storage, fsync adds nothing worth a sentence.
+    // Where close already stores the file (NFS, object storage), fsync adds too little for a sentence.
     (times >= 2.0).then(|| {
         format!(
             "Without a sync a file takes {}, with fsync {}, {} times as long: mail stores and databases wait for that.",
@@ -118,7 +118,7 @@ fn durability(study: &Study) -> Option<String> {
     })
 }
 
-/// Which times of files the options of the mount leave out.
+/// The timestamps that the mount's options do not update.
 fn times(mount: &Mount) -> Option<String> {
     let parts: Vec<&str> = [
         mount.option("noatime").map(|_| "reads store no access times (noatime)"),
@@ -130,7 +130,7 @@ fn times(mount: &Mount) -> Option<String> {
     (!parts.is_empty()).then(|| format!("On this mount {}; mounts without differ in that.", parts.join(", and ")))
 }
 
-/// What several nodes do together; the cold phase asks for another's files.
+/// A sentence on what several nodes reach together; in the cold phase each uses another node's files.
 pub(super) fn of_nodes(study: &Study, ranks: u32, is_shared: bool) -> Option<String> {
     // Where operations failed, the rate of the others is not the rate of all.
     let failed = |pattern: &str| study.rows.iter().any(|row| row.pattern == pattern && row.first_error().is_some());
@@ -152,11 +152,12 @@ pub(super) fn of_nodes(study: &Study, ranks: u32, is_shared: bool) -> Option<Str
         .then(|| format!("{ranks} nodes together, {place}, per second: {}.", rates.join(", ")))
 }
 
-/// Operations a second of mdtest on one client, as a vendor of one of the three published them: create, remove.
+/// Operations per second of mdtest on one client, as the vendor of one of the three storages published them: create,
+/// remove.
 const PUBLISHED: [(&str, &str, &str); 3] =
     [("s3fs", "5.7", "24"), ("JuiceFS", "1,410", "1,163"), ("EFS", "179", "217")];
 
-/// What others have seen on the same kind of mount, where that is known.
+/// Figures that others published for the same kind of mount, where there are any.
 fn orientation(study: &Study, mount: Option<&Mount>) -> Option<String> {
     let mount = mount?;
     let kind = match mount.fstype.as_str() {

@@ -1,5 +1,5 @@
-//! The published page's shell loops: in the files' directory, or without storage to see what the shell and its processes
-//! cost on any. Bash runs them as they stand; on Windows cmd runs its own loops of the same effect.
+//! Runs the published shell loops: in the files' directory, or without storage to measure what the shell and its
+//! processes cost. Bash runs them unchanged; on Windows cmd runs loops of the same effect.
 
 use std::io::Read;
 use std::process::{Child, ChildStderr, Stdio};
@@ -26,33 +26,33 @@ use cmd as system;
 
 pub(super) use system::{IS_PUBLISHED, OWN_COST, READ_LOOP, TITLES, WRITE_LOOP, words};
 
-/// Files of the loops.
+/// Number of files of the loops.
 pub(super) const FILES: u32 = 1001;
 
-/// Bytes of each by the rule.
+/// Bytes of each file by the rule.
 pub(super) const SIZE_BYTES: u64 = 5;
 
-/// Stack of the thread that reads its complaints.
+/// Stack of the thread that reads the shell's stderr, bytes.
 const STACK_BYTES: usize = 64 * 1024;
 
-/// Interval of the checks whether the shell has ended, ns.
+/// Interval at which the shell's end is checked, ns.
 const LOOK_NS: u64 = 20_000_000;
 
-/// How long to wait for a loop that was told to end, ns.
+/// Time that a loop has to end after it was told to, ns.
 const FAREWELL_NS: u64 = 2_000_000_000;
 
 /// The result of a loop.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Looped {
-    /// From its begin to its end, ns.
+    /// Wall-clock time, ns.
     pub(super) elapsed_ns: u64,
-    /// Of the shell and its processes, ns.
+    /// CPU time of the shell and its processes, ns.
     pub(super) cpu_ns: u64,
-    /// Lines of complaint: one per iteration that failed.
+    /// Lines of stderr: one per iteration that failed.
     pub(super) complaints: Vec<String>,
 }
 
-/// The time of the shell and its processes in the loops without storage, ns: writing, and reading.
+/// The time of the loops without storage, ns: writing, and reading.
 pub(super) fn cost_ns(control: &Control) -> Result<[u64; 2], Problem> {
     let cost = |(script, iterations): (&str, u32)| {
         let looped = run(script, None, control)?;
@@ -61,10 +61,10 @@ pub(super) fn cost_ns(control: &Control) -> Result<[u64; 2], Problem> {
     Ok([cost(system::EMPTY_WRITE)?, cost(system::EMPTY_READ)?])
 }
 
-/// Runs a loop in a directory that is held, or where there are no files of anybody's.
+/// Runs a loop in a directory, or without one where the loop needs no files.
 ///
 /// # Errors
-/// When there is no such shell, or the loop was ended before its time.
+/// When there is no such shell, or the loop was stopped.
 pub(super) fn run(script: &str, directory: Option<&Directory>, control: &Control) -> Result<Looped, Problem> {
     let mut shell = system::command(script);
     shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -75,9 +75,9 @@ pub(super) fn run(script: &str, directory: Option<&Directory>, control: &Control
         }
         None => drop(shell.current_dir("/")),
     }
-    // A Ctrl-C ends the loop and not one cat.
+    // Ctrl-C must end the whole loop, not a single cat.
     lead_group(&mut shell);
-    // Nobody would end it after a kill: it would go on writing into what `clean` removes.
+    // If this process is killed, the loop must not go on writing into a directory that `clean` removes.
     end_with_this_thread(&mut shell);
     let mut child = shell.spawn().map_err(|error| {
         Problem::new(format!("cannot run {}: {}", system::NAME, reason(&error))).with_next(system::NEXT)
@@ -85,7 +85,8 @@ pub(super) fn run(script: &str, directory: Option<&Directory>, control: &Control
     let complaints = match child.stderr.take().map(listen).transpose() {
         Ok(complaints) => complaints,
         Err(error) => {
-            // It has hardly begun; that it cannot be ended is no other news than that nobody listens to it.
+            // The loop has hardly begun; the caller reports the missing reader, and a failure to end the loop adds
+            // nothing.
             let _ = end_group(&mut child);
             return Err(Problem::new(format!(
                 "cannot start a thread that reads what {} says: {}",
@@ -100,23 +101,23 @@ pub(super) fn run(script: &str, directory: Option<&Directory>, control: &Control
             let complaints = complaints.and_then(|thread| thread.join().ok()).unwrap_or_default();
             system::measured(&complaints, &child)
         }
-        // It may be stuck in the kernel: nobody waits for its last words.
+        // The shell may be stuck in the kernel: its stderr is not waited for.
         Ok(false) => Err(Problem::new("the shell loop was stopped")),
         Err(error) => Err(Problem::new(format!("cannot wait for {}: {}", system::NAME, reason(&error)))),
     }
 }
 
-/// Reads to the end, so that the shell never blocks on the pipe.
+/// Reads stderr to its end on a thread, so that the shell never blocks on the pipe.
 fn listen(mut stderr: ChildStderr) -> std::io::Result<JoinHandle<String>> {
     fsdyno_os::thread::begin("complaints", STACK_BYTES, move || {
         let mut bytes = Vec::new();
-        // What came until an error is what there is.
+        // After a read error the text read so far is used.
         let _ = stderr.read_to_end(&mut bytes);
         String::from_utf8_lossy(&bytes).into_owned()
     })
 }
 
-/// Whether it ended by itself.
+/// Waits for the shell; returns whether it ended by itself.
 fn wait(child: &mut Child, control: &Control) -> std::io::Result<bool> {
     let clock = RealClock::shared();
     loop {
@@ -135,7 +136,7 @@ fn wait(child: &mut Child, control: &Control) -> std::io::Result<bool> {
     }
 }
 
-/// A loop over the page's files as the record of a phase, with the number of failures.
+/// A loop as the record of a phase, with the number of failures.
 pub(super) fn record(name: &str, looped: Looped, failures: u32, cache: Option<&str>) -> PhaseRecord {
     let failed = failures.max(u32::try_from(looped.complaints.len()).unwrap_or(FILES)).min(FILES);
     let done = u64::from(FILES - failed);
@@ -160,7 +161,7 @@ pub(super) fn record(name: &str, looped: Looped, failures: u32, cache: Option<&s
     }
 }
 
-/// Files of the page's loop in a directory that are not there or not of the right size.
+/// The number of the loop's files in a directory that are missing or have the wrong size.
 pub(super) fn missing(directory: &Directory) -> u32 {
     let right = |index: u32| {
         let entry = directory.look(format!("test{index}.txt").as_ref());

@@ -24,10 +24,10 @@ use crate::watch::Step;
 use crate::work_directory::reason;
 use crate::{Problem, Watcher};
 
-/// Listings of a readdir phase, at least.
+/// Least number of listings of a readdir phase.
 const LISTINGS: u32 = 100;
 
-/// The directory of the files, below that of the question or of a rank.
+/// The directory of the files, relative to that of the question or of a rank.
 pub(super) const ROOT: &str = "files";
 
 /// The small files of one node.
@@ -39,30 +39,30 @@ pub struct Suite {
     pub(super) role: NodeRole,
     tree: Tree,
     pub(super) context: Arc<OperationContext>,
-    /// Numbers of the names that are there, by family.
+    /// Indices of the names that exist, by family.
     there: [Vec<u32>; Family::COUNT],
-    /// Sees what happens beside the phases.
+    /// Counts the I/O of others during the phases.
     witness: PhaseCounters,
 }
 
-/// What came of a phase.
+/// The result of a phase.
 #[derive(Debug, Default)]
 pub struct Done {
     pub(super) record: PhaseRecord,
-    /// Of the call that is timed by itself.
+    /// Latency of the call that is timed by itself.
     pub(super) part: Option<Latency>,
     pub(super) findings: Vec<Finding>,
-    /// The kernel's part of the CPU time, ns.
+    /// System CPU time, ns.
     pub(super) system_ns: u64,
-    /// Operations that the phase was to do.
+    /// Number of operations that the phase was to do.
     pub(super) planned: u64,
-    /// Its time was over before.
+    /// Whether the phase reached its time limit first.
     pub(super) cut: bool,
-    /// The records of all nodes, where several ran it.
+    /// The merged record, where several nodes ran the phase.
     pub(super) run: Option<RunRecord>,
 }
 
-/// The record of a phase that cannot be run here, with the reason in the place of the state of the caches.
+/// The result of a phase that cannot be run here; the reason takes the place of the cache state.
 fn did_not_run(phase: &Phase, reason: String) -> Done {
     let record = PhaseRecord { name: phase.pattern.into(), cache: Some(reason), ..PhaseRecord::default() };
     Done { record, ..Done::default() }
@@ -73,11 +73,11 @@ fn unusable(error: fsdyno_os::files::FileError) -> Problem {
 }
 
 impl Suite {
-    /// Makes the files' directories below that of a question; where ranks share one, the first makes them. `next` is told
-    /// which is looked for.
+    /// Makes the files' directories below that of a question; where ranks share them, the first rank makes them. `next`
+    /// is called with each path that is about to be accessed.
     ///
     /// # Errors
-    /// When one cannot be made.
+    /// When a directory cannot be made.
     pub fn new(
         place: &Arc<Directory>,
         options: Options,
@@ -104,17 +104,17 @@ impl Suite {
         Ok(Suite { place: Arc::clone(place), caches, options, role, tree, context, there, witness })
     }
 
-    /// Sees what happens beside the phases with a witness that has watched before.
+    /// Uses the witness of an earlier suite, if there is one.
     pub(super) fn with_witness(self, witness: Option<PhaseCounters>) -> Suite {
         Suite { witness: witness.unwrap_or(self.witness), ..self }
     }
 
-    /// Gives up the files' directory.
+    /// Gives up the files' directory and returns the witness.
     pub(super) fn into_witness(self) -> PhaseCounters {
         self.witness
     }
 
-    /// Watches what others do to the devices; nothing may have been written before.
+    /// Starts to watch what others do on the devices; nothing may have been written before.
     pub(super) fn watch_others(&mut self, control: &Control) {
         self.witness.watch_others(control);
     }
@@ -128,12 +128,12 @@ impl Suite {
         self.options.shared && self.role.ranks > 1
     }
 
-    /// Whether there is something for the phase to work on.
+    /// Whether the names that the phase needs exist.
     pub(super) fn has_work(&self, phase: &Phase) -> bool {
         !self.items(phase).is_empty()
     }
 
-    /// Names in the largest directory, as far as they are known here.
+    /// Number of names in the largest directory, as far as this node knows.
     pub(super) fn names_listed(&self, phase: &Phase) -> u64 {
         let most = self.items(phase).iter().map(|item| item.expected).max().unwrap_or(0);
         if self.is_shared() { most * u64::from(self.role.ranks) } else { most }
@@ -142,7 +142,7 @@ impl Suite {
     /// Runs a phase on this node.
     ///
     /// # Errors
-    /// When another's files are not there, or the system gives no more threads.
+    /// When another rank's files are missing, or no more threads can be started.
     pub fn perform(
         &mut self,
         phase: &Phase,
@@ -158,7 +158,7 @@ impl Suite {
         let context = self.context_of(self.role.owner(phase))?;
         let limit_ns = phase.limited.then_some(u64::from(self.options.limit_s) * 1_000_000_000);
         let next = &mut |path: &Path| {
-            // To other ranks this one is alive.
+            // Tells the other ranks that this one is alive.
             control.follow();
             watcher.looks(path);
         };
@@ -196,7 +196,7 @@ impl Suite {
             (Some(before), Some(after)) => fsdyno_findings::of_phase(&record, &before, &after),
             _ => Vec::new(),
         };
-        // There may have been no time to make all of them cold.
+        // The time may not have sufficed to make all of them cold.
         let cut = outcome.cut || (prepared < planned && !control.stopped());
         let part = phase.part.map(|_| outcome.part.clone());
         let system_ns = outcome.system_ns;
@@ -204,7 +204,7 @@ impl Suite {
         Ok(Done { record, part, findings, system_ns, planned: planned as u64, cut, run: None })
     }
 
-    /// Where the files of a rank are.
+    /// The directories of a rank's files.
     fn context_of(&self, owner: u32) -> Result<Arc<OperationContext>, Problem> {
         if self.is_shared() || owner == self.role.rank {
             return Ok(Arc::clone(&self.context));
@@ -215,13 +215,13 @@ impl Suite {
         Ok(Arc::new(OperationContext::new(root, self.options.size_bytes)))
     }
 
-    /// The operation: cold attributes are read past the kernel's cache where that is possible.
+    /// The operation of a phase. Cold attributes are read past the kernel's cache where that is possible.
     fn perform_of(&self, phase: &Phase) -> Perform {
         let forced = phase.cache == Cache::ColdNames && self.caches.uncached_attributes_from().is_some();
         if forced { operations::stat_uncached } else { phase.perform }
     }
 
-    /// How much longer than a small one an operation may take: a second for each MiB, a millisecond for each name.
+    /// The extra time that an operation may take: a second per MiB, a millisecond per name, ns.
     fn more_ns(&self, phase: &Phase, items: &[Item]) -> u64 {
         let ranks = if self.is_shared() { u64::from(self.role.ranks) } else { 1 };
         match phase.acts {
@@ -249,7 +249,7 @@ impl Suite {
         }
     }
 
-    /// What the phase will work on.
+    /// The names that the phase will work on.
     fn items(&self, phase: &Phase) -> Vec<Item> {
         let owner = self.role.owner(phase);
         if owner != self.role.rank {
@@ -274,7 +274,7 @@ impl Suite {
         Item { index, name: self.tree.name(family, index), other: self.other(family, index), expected }
     }
 
-    /// The files of the rule that another rank was to write; one that it could not write is a failure here too.
+    /// The files of the rule that another rank was to write; a file that it could not write is a failure here, too.
     fn items_of_another(&self, owner: u32) -> Vec<Item> {
         let tree = if self.is_shared() { self.tree.of_rank(owner) } else { self.tree };
         let item = |index| Item {
@@ -286,7 +286,7 @@ impl Suite {
         (0..self.options.files).map(item).collect()
     }
 
-    /// Each directory that holds files, again and again.
+    /// Each directory that holds files, repeatedly.
     fn listings(&self) -> Vec<Item> {
         let leaves = self.tree.leaves();
         let mut names = vec![0u64; leaves as usize];
@@ -302,17 +302,17 @@ impl Suite {
         (0..LISTINGS.max(leaves)).map(listing).collect()
     }
 
-    /// The second name of an operation.
+    /// The second name of an operation (rename, link).
     fn other(&self, family: Family, index: u32) -> Option<CString> {
         match family {
             Family::Entered => Some(self.tree.directory(index)),
-            // The file beside it.
+            // The link lies beside the file.
             Family::Link => Some(self.tree.beside().name(Family::Test, index)),
             _ => None,
         }
     }
 
-    /// Which names are there after it.
+    /// Updates which names exist after a phase.
     fn remember(&mut self, acts: FileUse, mut outcome: Outcome) {
         sort::by(&mut outcome.done, Ord::cmp);
         let done = outcome.done;

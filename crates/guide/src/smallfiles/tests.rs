@@ -1,4 +1,4 @@
-//! What each phase leaves behind, what is said when one goes wrong, and that nothing stays.
+//! Tests what each phase leaves behind, what is said when one fails, and that nothing remains.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +15,7 @@ use super::phases::{METADATA, Phase, READ, WRITE};
 use super::*;
 use crate::watch::{Step, Unwatched, Watcher};
 
-/// Fewer than the rule's, and in a tree.
+/// Options with fewer files than the rule, and with a tree.
 fn few() -> Options {
     Options { files: 50, depth: 2, threads: 3, limit_s: 60, ..Options::default() }
 }
@@ -61,7 +61,7 @@ fn error(row: &Row) -> String {
     format!("{}: {}", error.function, error.text)
 }
 
-/// All entries below a directory that are no directories of the tree, without the tree's part of the name.
+/// The names of all entries below a directory except the tree's directories, without their path.
 fn names(root: &Path) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for entry in fs::read_dir(root).unwrap() {
@@ -279,7 +279,7 @@ fn a_phase_is_stopped_between_two_operations() {
     let place = TempDir::new().unwrap();
     let control = Arc::new(Control::default());
     let mut impatient = Impatient(Arc::clone(&control));
-    // No machine makes this number in the time.
+    // No machine makes this number of files in the time limit.
     let options = Options { files: 200_000, ..Options::default() };
     let study = with_control(place.path(), &options, control, &mut impatient);
     let write = phase_of(&study, "write").unwrap();

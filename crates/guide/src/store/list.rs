@@ -1,4 +1,4 @@
-//! The runs of a store in brief. The index beside them says what each file held when it was last read; a file that has
+//! Lists the runs of a store in brief. The index holds what each file contained when it was last read; a file that has
 //! changed since is read again.
 
 use std::ffi::OsString;
@@ -17,13 +17,13 @@ use super::index::{Entry, Index};
 use super::unreadable;
 use crate::Problem;
 
-/// With more files to read than this, whoever waits is told why.
+/// With more files to read than this, a message says why it takes long.
 const TOLD: usize = 500;
 
-/// The runs, the oldest first. `warn` hears of files that hold none.
+/// The runs, the oldest first. `warn` is called for files that are no runs.
 ///
 /// # Errors
-/// When the directory is there but cannot be read.
+/// When the directory exists but cannot be read.
 pub(super) fn read(directory: &Path, warn: fn(&Problem)) -> Result<Vec<Entry>, Problem> {
     let mut index = Index::read(directory);
     let (mut listed, mut unread) = (Vec::new(), Vec::new());
@@ -34,7 +34,7 @@ pub(super) fn read(directory: &Path, warn: fn(&Problem)) -> Result<Vec<Entry>, P
                 Some(digest) => listed.push(Entry { name, stamp, digest }),
                 None => unread.push((name, stamp)),
             },
-            // It went since the names were read.
+            // The file was removed after the names were read.
             Err(error) if error.kind() == ErrorKind::NotFound && !path.is_symlink() => {}
             Err(error) => warn(&unreadable(&path, &error)),
         }
@@ -67,7 +67,7 @@ pub(super) fn read(directory: &Path, warn: fn(&Problem)) -> Result<Vec<Entry>, P
 /// The names of the files that can be runs.
 ///
 /// # Errors
-/// When the directory is there but cannot be read.
+/// When the directory exists but cannot be read.
 pub(super) fn names(directory: &Path) -> Result<Vec<OsString>, Problem> {
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
@@ -78,10 +78,10 @@ pub(super) fn names(directory: &Path) -> Result<Vec<OsString>, Problem> {
     Ok(names.filter(|name| Path::new(name).extension().is_some_and(|extension| extension == "json")).collect())
 }
 
-/// What the files hold, in their order, read by as many threads as pay.
+/// The digests of the files, in their order, read by several threads where that is faster.
 fn read_all(directory: &Path, files: &[(String, Stamp)]) -> Vec<Result<Digest, Problem>> {
     const FILES_PER_THREAD: usize = 16;
-    /// A document is read by nested calls.
+    /// The parser recurses into nested values.
     const STACK_BYTES: usize = 1 << 20;
     let next = AtomicUsize::new(0);
     let work = || {

@@ -58,7 +58,7 @@ fn the_latest_of_a_question_is_the_latest_that_was_finished() {
     assert_eq!(latest(Question::Compare, &["/elsewhere".to_owned()], |_| true), "none");
 }
 
-/// The ids in a store, and what was warned of.
+/// The ids in a store, and the warnings.
 fn listed(directory: &Path) -> (Vec<String>, Vec<String>) {
     thread_local!(static HEARD: RefCell<Vec<String>> = RefCell::default());
     let store = Store::at(Some(directory)).unwrap();
@@ -157,7 +157,7 @@ fn of_many_runs(count: u64) -> tempfile::TempDir {
     folder
 }
 
-/// An index in which each run has another id: what is listed with it was not read.
+/// Writes an index in which each run has another id: a listed id then tells whether the index or the file was read.
 fn forge_index(directory: &Path) {
     let mut entries = list::read(directory, |_| ()).unwrap();
     entries.iter_mut().for_each(|entry| entry.digest.id.insert_str(0, "from-index-"));
@@ -174,7 +174,7 @@ fn a_list_reads_the_runs_that_its_index_lacks_and_no_others() {
     let read = || listed(folder.path()).0.into_iter().filter(|id| !id.starts_with("from-index-")).collect::<Vec<_>>();
     assert_eq!(read(), [""; 0]);
     let store = Store::at(Some(folder.path())).unwrap();
-    // As long as before, and in the same tick of the clock.
+    // The length and the clock tick are the same as before.
     for id in ["2026-measure-00300", "new"] {
         let mut run = study(id, 300);
         run.sentences.push("y".repeat(4096));

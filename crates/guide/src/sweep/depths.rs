@@ -1,12 +1,12 @@
-//! The depths of a sweep, and how they are written.
+//! Parses the depths of a sweep.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// More than this no queue of a device holds.
+/// Largest depth: no device's queue is longer.
 const DEEPEST: u32 = 65_536;
 
-/// Depths, ascending, each once; at least one.
+/// Depths: ascending, without duplicates, at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Depths(Vec<u32>);
 
@@ -20,7 +20,7 @@ impl Depths {
 impl FromStr for Depths {
     type Err = String;
 
-    /// Reads `1..64`, which means the powers of two from one to the other, or a list: `1,4,24`. Both mix.
+    /// Parses `1..64` (the powers of two in this range), a list such as `1,4,24`, or a mix of both.
     fn from_str(text: &str) -> Result<Depths, String> {
         let mut depths = Vec::new();
         for part in text.split(',') {

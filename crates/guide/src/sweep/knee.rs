@@ -1,4 +1,4 @@
-//! The knee of a sweep, if its points are not too noisy to show it.
+//! Finds the knee of a sweep, if its points are not too noisy to show it.
 
 use fsdyno_results::{Row, Study, SweepPoint};
 use fsdyno_stats::sort;
@@ -7,22 +7,22 @@ use fsdyno_text::quantity::{by_mean, count_per_s, counted, latency, number};
 
 use crate::requests::Requests;
 
-/// More throughput than this is a gain, as a share.
+/// A rise of the throughput above this share is a gain.
 const GAIN: f64 = 0.1;
 
-/// Fewer points have no knee.
+/// Least number of points that can have a knee.
 const POINTS_MIN: usize = 3;
 
-/// A larger share of the most IOPS is all of them.
+/// From this share of the most IOPS on a point has reached them.
 const SAME: f64 = 0.995;
 
-/// A depth and what came of it.
+/// The depth of a point, and its figures.
 #[derive(Clone)]
 struct Point {
     depth: u32,
     found: SweepPoint,
     mean_ns: f64,
-    /// The depth was not there.
+    /// Whether fewer requests than the depth were in flight.
     not_reached: bool,
 }
 
@@ -34,18 +34,18 @@ impl Point {
         Some(Point { depth, mean_ns: found.latency?.mean_ns, not_reached: rows.iter().all(not_reached), found })
     }
 
-    /// The mean latency; beside it the median where that is far away.
+    /// The mean latency in words, with the median where the two differ much.
     fn mean(&self) -> String {
         by_mean(self.mean_ns, self.found.latency.map(|found| found.p50_ns as f64))
     }
 
-    /// One request was in flight.
+    /// Whether one request was in flight.
     fn is_alone(&self) -> bool {
         self.depth == 1 || self.not_reached
     }
 }
 
-/// What the points of one kind of request say.
+/// A sentence on the points of one kind of request.
 pub(super) fn sentence(study: &Study, requests: &Requests) -> String {
     let (mut points, mut left_out) = (Vec::new(), Vec::new());
     for (depth, rows) in study.depths(&requests.pattern()) {
@@ -55,7 +55,7 @@ pub(super) fn sentence(study: &Study, requests: &Requests) -> String {
         }
     }
     let left_out = match &left_out[..] {
-        // Nothing is left to speak of.
+        // Without points there is nothing to say.
         _ if points.is_empty() => String::new(),
         [] => String::new(),
         [only] => format!(" Depth {only} is left out: it has no valid number."),
@@ -108,7 +108,7 @@ fn loads(points: &[Point]) -> Vec<LoadPoint> {
     loads_of(&points.iter().map(|point| (point.depth, &point.found)).collect::<Vec<_>>())
 }
 
-/// The points in the rounds that all of them have, each with its load.
+/// The points with their loads, in the rounds that all points have.
 pub(crate) fn loads_of(points: &[(u32, &SweepPoint)]) -> Vec<LoadPoint> {
     let has = |found: &SweepPoint, round: u32| found.runs.iter().any(|(of, _)| *of == round);
     let in_all = |round: u32| points.iter().all(|(_, found)| has(found, round));
@@ -182,7 +182,7 @@ fn still_rising(points: &[Point], last: &Point) -> String {
     )
 }
 
-/// Whether the rounds show no difference between these.
+/// Says whether the rounds show no difference between these points.
 fn blurred(earliest: &Point, latest: &Point, points: &[Point]) -> String {
     let widest = points.iter().filter_map(|point| {
         let interval = point.found.interval?;

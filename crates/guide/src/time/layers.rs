@@ -1,4 +1,4 @@
-//! The counters of the storage below a place, as the ledger of a run has them.
+//! Reads the counters of the layers below a place, as the ledger of a run does.
 
 use fsdyno_os::clock::{Clock, RealClock};
 use fsdyno_probe::{Look, Meters, Reading};
@@ -6,10 +6,11 @@ use fsdyno_results::evidence::{DeviceCounters, NfsOperation, Seen, WireCounters}
 use fsdyno_results::{DeviceWork, ReadWrite, StorageTraffic, Target, TreeRecord, WireOperation, WireTraffic};
 use fsdyno_stats::sort;
 
-/// How long the devices are looked at before a command, ns.
+/// Time for which the devices are watched before a command, ns.
 const IDLE_NS: u64 = 100_000_000;
 
-/// Operations of NFS with which we look ten times a second whether the filesystem fills up: they are not the command's.
+/// NFS operations of our own check, ten times a second, of whether the filesystem fills up; they do not belong to the
+/// command.
 const OF_GUARD: [&str; 2] = ["STATFS", "FSSTAT"];
 
 /// The counters of one place.
@@ -28,7 +29,7 @@ impl Layers {
         self.meters.read()
     }
 
-    /// What the whole machine did between two looks.
+    /// The activity of the whole machine between two readings.
     pub(super) fn machine(&self, before: &Reading, after: &Reading) -> TreeRecord {
         let grown = |after: Option<u64>, before: Option<u64>, ns: u64| Some(after?.saturating_sub(before?) * ns);
         let (before, after) = (&before.system, &after.system);
@@ -41,7 +42,7 @@ impl Layers {
         }
     }
 
-    /// Bytes a second that the devices move while nothing of ours runs; `None`: there is no device.
+    /// Bytes per second that the devices move while nothing of ours runs; `None`: there is no device.
     pub(super) fn idle_bytes_per_s(&mut self) -> Option<u64> {
         let clock = RealClock::shared();
         let before = self.look();
@@ -52,7 +53,7 @@ impl Layers {
         Some(moved.saturating_mul(1_000_000_000 / IDLE_NS))
     }
 
-    /// What happened between two looks.
+    /// The traffic between two readings.
     pub(super) fn traffic(&self, before: &Reading, after: &Reading) -> StorageTraffic {
         StorageTraffic {
             devices: both(&before.devices, &after.devices, |before, after| of_devices(before, after)),

@@ -1,4 +1,4 @@
-//! What an answer is told beside its figures.
+//! Makes the notes that an answer shows beside its figures.
 
 use fsdyno_os::files::{FileAccess, FileError, OpenMode, extents_of};
 use fsdyno_results::evidence::StorageClass;
@@ -10,19 +10,19 @@ use super::{Site, run};
 use crate::study::StudyRun;
 use crate::work_directory::usable_bytes;
 
-/// A file of this length shows how the free space lies.
+/// Size of a file that is written to see how fragmented the free space is, bytes.
 const PROBE_BYTES: u64 = 8 << 20;
 
-/// Smaller pieces are felt: by heads that move, and by requests that could be fewer.
+/// Extents below this size slow I/O down: disk heads move more, and requests are smaller, bytes.
 const PIECE_BYTES: u64 = 256 << 10;
 
-/// The first run is told where it takes this number of times as long as any other.
+/// The first run gets a note if it takes this multiple of the longest other run.
 const FIRST_TIMES: u64 = 2;
 
-/// With fewer runs a longer first one is chance.
+/// Least number of runs for that note: in fewer runs a longer first one is chance.
 const FIRST_OF: usize = 4;
 
-/// Names alone: a value may be a secret.
+/// Notes which environment variables the command gets: names only, as a value may be a secret.
 pub(super) fn environment(study_run: &mut StudyRun<'_>, options: &Options) {
     let mut names: Vec<String> =
         run::kept_environment(options).map(|(name, _)| name.to_string_lossy().into_owned()).collect();
@@ -32,8 +32,8 @@ pub(super) fn environment(study_run: &mut StudyRun<'_>, options: &Options) {
     study_run.note("environment", Severity::Info, text);
 }
 
-/// A filesystem that has been filled and emptied for long has its free space in small pieces: it is another one than a new
-/// filesystem on the same disk.
+/// Notes fragmented free space. A filesystem that was filled and emptied for long behaves differently from a new one on
+/// the same disk.
 pub(super) fn free_space_in_pieces(study_run: &mut StudyRun<'_>, sites: &[Site]) {
     let has_room = |site: &Site| usable_bytes(site.work.directory()).is_some_and(|bytes| bytes > 4 * PROBE_BYTES);
     let on_disks = sites.iter().enumerate().filter(|(_, site)| site.class == StorageClass::Block);
@@ -55,7 +55,7 @@ pub(super) fn free_space_in_pieces(study_run: &mut StudyRun<'_>, sites: &[Site])
     }
 }
 
-/// Of a new file; `None`: nobody says, or they are not those of the disk.
+/// Number of extents of a new file; `None`: not visible, or the extents are not those of the disk.
 fn pieces(site: &Site) -> Result<Option<u64>, FileError> {
     let path = site.work.file("free-space");
     let mode = OpenMode { create: true, ..OpenMode::buffered(FileAccess::ReadWrite) };
@@ -69,7 +69,7 @@ fn pieces(site: &Site) -> Result<Option<u64>, FileError> {
     Ok(Some(found.count).filter(|count| *count > 0 && found.encoded_bytes == 0))
 }
 
-/// Programs and libraries come from their own disk when they are used for the first time, whatever place is asked about.
+/// Notes slow first runs: programs and libraries are then read from their own disk, whatever place is measured.
 pub(super) fn first_runs(study_run: &mut StudyRun<'_>) {
     let study = &study_run.study;
     let wall_ns = |row: &Row| row.phase.as_ref().map(|phase| phase.elapsed_ns);
@@ -91,7 +91,7 @@ pub(super) fn first_runs(study_run: &mut StudyRun<'_>) {
     texts.into_iter().for_each(|text| study_run.note("first-run", Severity::Info, text));
 }
 
-/// The first line in which what a command printed differs from its first run.
+/// Notes the first line in which a run's output differs from the first run's.
 pub(super) fn what_it_printed(study_run: &mut StudyRun<'_>) {
     let study = &study_run.study;
     let printed = |row: &Row| row.tree.as_ref().map(|tree| tree.printed.clone());

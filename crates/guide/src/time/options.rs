@@ -1,29 +1,29 @@
-//! What is asked of `time`.
+//! The options of `time`.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What was asked.
+/// The options of `time`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The commands, in their order; `{}` in a word stands for the directory.
     pub phases: Vec<TimedCommand>,
-    /// How many rounds; an odd number above 1 is raised by one. `None`: a comparison's number, or its least with one
-    /// place.
+    /// Number of rounds; an odd number above 1 is raised by one. `None`: as in a comparison, or its least number with
+    /// one place.
     pub rounds: Option<u32>,
-    /// What each run begins with.
+    /// The state that each run begins with.
     pub start: Start,
-    /// A line of the shell after each run.
+    /// A shell line that runs after each run.
     pub conclude: Option<String>,
-    /// What the commands are, in words, where they are a recipe's.
+    /// What the commands do, in words, if they come from a recipe.
     pub about: Option<String>,
-    /// How long a command may take.
+    /// Time limit of a command.
     pub timeout: Duration,
-    /// Only a few variables of the environment are kept.
+    /// Whether the command gets only a few environment variables.
     pub clean_environment: bool,
-    /// Where the command runs in memory.
+    /// The directory in memory for the reference run.
     pub memory: Memory,
-    /// The filesystem type that each target must be: `(name, type)`.
+    /// The filesystem type that each target must have: `(name, type)`.
     pub expected: Vec<(String, String)>,
 }
 
@@ -32,31 +32,31 @@ pub struct Options {
 pub struct TimedCommand {
     /// Its name in tables: `command`, `clone`.
     pub name: String,
-    /// For people.
+    /// The title for people.
     pub title: String,
-    /// Program and arguments, as texts of the job language.
+    /// Program and arguments, in the job language's text type.
     pub words: Vec<String>,
 }
 
-/// Where the command runs in memory, to see what storage has to do with its time.
+/// Where the command runs in memory, to show how much of its time is due to the storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Memory {
     /// In /dev/shm, where that is possible.
     Usual,
     /// In this directory.
     At(PathBuf),
-    /// Nowhere.
+    /// Nowhere: no reference run.
     Nowhere,
 }
 
-/// What a run begins with.
+/// The state that a run begins with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Start {
     /// A directory whose content is copied, or an archive that is unpacked.
     pub from: Option<PathBuf>,
-    /// A line of the shell after that.
+    /// A shell line that runs after that.
     pub prepare: Option<String>,
-    /// The caches.
+    /// The state of the caches.
     pub cache: Cache,
 }
 
@@ -66,10 +66,10 @@ pub enum Cache {
     /// As the preparation left them.
     #[default]
     AsPrepared,
-    /// Without the data of the prepared files, as far as a user can arrange that.
+    /// Without the data of the prepared files, as far as an ordinary user can arrange that.
     Cold,
     /// With the data of the prepared files.
     Warm,
-    /// Without anything: those of the whole machine are dropped.
+    /// Empty: the caches of the whole machine are dropped.
     Dropped,
 }

@@ -1,4 +1,4 @@
-//! A recipe: commands that people run, with the files that they begin with, in a TOML file.
+//! Reads recipes: TOML files with commands that people run, and the files that these begin with.
 
 use std::path::Path;
 
@@ -15,27 +15,27 @@ use crate::Problem;
 pub struct Recipe {
     /// One line for people.
     pub title: String,
-    /// What it does, in words.
+    /// What the recipe does, in words.
     pub about: String,
-    /// Programs that must be there; `a|b`: one of them.
+    /// Programs that must be installed; `a|b`: one of them.
     #[serde(default)]
     needs: Vec<String>,
-    /// Lines of the shell that make the files, before the first phase of each run.
+    /// Shell lines that make the files, before the first phase of each run.
     prepare: Option<String>,
     phase: Vec<Written>,
 }
 
-/// A phase as it is written.
+/// A phase as the file writes it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
     name: String,
     title: String,
-    /// Lines of the shell.
+    /// The phase's shell lines.
     run: String,
 }
 
-/// Those that come with the program.
+/// The recipes that come with the program: name and text.
 const OURS: [(&str, &str); 6] = [
     ("git", include_str!("../../recipes/git.toml")),
     ("untar", include_str!("../../recipes/untar.toml")),
@@ -45,14 +45,14 @@ const OURS: [(&str, &str); 6] = [
     ("build", include_str!("../../recipes/build.toml")),
 ];
 
-/// A recipe is a page, not more.
+/// Largest recipe, bytes.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// Names of phases stand in tables, and in conditions behind a dot.
+/// Longest name of a phase: names stand in tables, and in conditions after a dot.
 const NAME_MAX: usize = 24;
 
 impl Recipe {
-    /// The one of this name, or in the file at this path.
+    /// The recipe with this name, or in the file at this path.
     ///
     /// # Errors
     /// When there is none, it is no recipe, or a program that it needs is not installed.
@@ -106,12 +106,12 @@ impl Recipe {
         Ok(recipe)
     }
 
-    /// Lines of the shell that make the files.
+    /// The shell lines that make the files.
     pub fn prepare(&self) -> Option<String> {
         self.prepare.as_ref().map(|lines| format!("set -e\n{lines}"))
     }
 
-    /// Its phases, as commands.
+    /// The phases as commands.
     pub fn phases(&self) -> Vec<TimedCommand> {
         let phase = |written: &Written| TimedCommand {
             name: written.name.clone(),

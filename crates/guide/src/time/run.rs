@@ -1,4 +1,4 @@
-//! One run of a command, and what it shows.
+//! Runs a command once, and records what it used and printed.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -17,36 +17,36 @@ use crate::study::StudyRun;
 use crate::watch::{LiveFigures, LivePhase, Step};
 use crate::work_directory::reason;
 
-/// Where a command runs.
+/// The place where a command runs.
 pub(super) struct TimedPlace {
-    /// Its working directory, which `{}` stands for.
+    /// Its working directory, for which `{}` stands.
     pub(super) directory: Directory,
     pub(super) home: Directory,
     pub(super) temporary: Directory,
-    /// What is behind it.
+    /// The class of the storage.
     pub(super) class: StorageClass,
 }
 
-/// A run.
+/// The result of one run.
 pub(super) struct Ran {
     pub(super) phase: PhaseRecord,
     pub(super) tree: TreeRecord,
 }
 
-/// How long processes that a command has left may go on.
+/// Time that processes which a command leaves behind may go on.
 const LEFT_RUNNING: Duration = Duration::from_secs(10);
 
-/// Between two looks whether the command has ended, or is to be ended.
+/// Interval at which is checked whether the command has ended, or must be ended.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How long the meter has to end what it has started.
+/// Time that the meter has to end the processes that it started.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// Variables that are kept where the others are not.
+/// Environment variables that are kept in a clean environment.
 const PLAIN: [&str; 5] = ["PATH", "LANG", "LC_ALL", "TZ", "TERM"];
 
-/// Variables that name directories of the user's; without them programs use HOME, which is ours. All of git's are left out
-/// too: with GIT_DIR, which its hooks have, a recipe would write into the user's repository.
+/// Variables that name the user's directories; without them programs use HOME, which is ours. All of git's variables
+/// are left out too: with GIT_DIR, which git sets for hooks, a recipe would write into the user's repository.
 const OF_USER: [&str; 9] = [
     "HOME",
     "TMPDIR",
@@ -59,12 +59,12 @@ const OF_USER: [&str; 9] = [
     "FSDYNO_DIR",
 ];
 
-/// Words of the shell that run a line.
+/// The command line by which the shell runs a line.
 pub(super) fn words_of_shell(line: &str) -> Vec<String> {
     ["sh", "-c", line].map(str::to_owned).to_vec()
 }
 
-/// The user's variables that a command has, too.
+/// The user's variables that the command also gets.
 pub(super) fn kept_environment(options: &Options) -> impl Iterator<Item = (OsString, OsString)> {
     let clean = options.clean_environment;
     std::env::vars_os().filter(move |(name, _)| {
@@ -110,7 +110,7 @@ pub(super) fn run(
     while !metered.is_over_within(LOOK) {
         if study_run.stopped() {
             metered.end();
-            // One that is stuck in the kernel is left: nobody waits for it.
+            // A command that is stuck in the kernel is not waited for.
             if metered.is_over_within(FAREWELL) {
                 let _ = metered.result();
             }
@@ -121,11 +121,12 @@ pub(super) fn run(
         study_run.watcher.progress(step, &figures);
     }
     let result = metered.result();
-    // A Ctrl-C may have come between two looks.
+    // Ctrl-C may have come after the last check.
     if study_run.stopped() { Ok(None) } else { result.map(Some).map_err(not_run) }
 }
 
-/// Makes everything durable: how long it took, or that it cannot be done here. `None`: a signal ended the study meanwhile.
+/// Syncs the filesystem: returns how long it took, or that it cannot be done here. `None`: a signal ended the study
+/// meanwhile.
 pub(super) fn synced(
     study_run: &mut StudyRun<'_>,
     place: &TimedPlace,
@@ -153,7 +154,7 @@ pub(super) fn failure(usage: &TreeUsage, printed: &Printed, timeout: Duration) -
     }
 }
 
-/// The last line that it printed, which is most often the reason.
+/// The last line that the command printed, which mostly says why it failed.
 fn last_line(printed: &Printed) -> Option<String> {
     const COLUMNS: usize = 120;
     let end = if printed.tail.is_empty() { &printed.head } else { &printed.tail };
@@ -162,7 +163,7 @@ fn last_line(printed: &Printed) -> Option<String> {
     Some(line.chars().take(COLUMNS).collect())
 }
 
-/// One measured run; `None`: a signal ended the study meanwhile.
+/// Runs a command once and measures it; `None`: a signal ended the study meanwhile.
 ///
 /// # Errors
 /// When the command cannot be started.
@@ -192,7 +193,7 @@ pub(super) fn measured(
         ..of_usage(&usage, layers.machine(&before, &ended))
     };
     let error = failure.map(|text| JobError { code: 0, function: phase.name.clone(), text });
-    // What it left running belongs to it; unless that never ends, and had to be ended.
+    // Processes that the command left running belong to it, unless they had to be ended.
     let elapsed = if tree.left_ended { usage.own } else { usage.all };
     let phase = PhaseRecord {
         name: phase.name.clone(),
@@ -240,7 +241,7 @@ fn of_usage(usage: &TreeUsage, machine: TreeRecord) -> TreeRecord {
     }
 }
 
-/// What it printed, with `{}` in place of the directory: else no two places would print the same.
+/// The record of the output, with `{}` in place of the directory: else the output would differ between places.
 fn record_of(printed: &Printed, directory: &str) -> PrintedRecord {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(directory, "{}");
     PrintedRecord { bytes: printed.bytes, head: text(&printed.head), tail: text(&printed.tail) }

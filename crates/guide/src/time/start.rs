@@ -1,4 +1,4 @@
-//! What each run begins with: a fresh directory with the same files, and the caches in the same state.
+//! Prepares each run: a fresh directory with the same files, and the caches in the same state.
 
 use fsdyno_os::files::tree::{each_file, tree_size};
 use fsdyno_os::files::{Directory, FileError, OpenFile};
@@ -11,17 +11,17 @@ use crate::Problem;
 use crate::study::StudyRun;
 use crate::watch::Step;
 
-/// Read at once to warm a file.
+/// Bytes of each read that warms a file.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// An archive is smaller than what is in it.
+/// Assumed ratio of the unpacked files to their archive.
 const UNPACKED: u64 = 4;
 
 impl Start {
-    /// Space that the files take.
+    /// The space that the files take, bytes.
     ///
     /// # Errors
-    /// When they are not there.
+    /// When they do not exist.
     pub(super) fn need_bytes(&self) -> Result<u64, Problem> {
         let Some(from) = &self.from else { return Ok(0) };
         let unreadable = |reason: &dyn std::fmt::Display| {
@@ -36,9 +36,9 @@ impl Start {
         Ok(file.len().saturating_mul(UNPACKED))
     }
 
-    /// The command that brings the files into the directory in which it runs. Never as references to the same blocks:
-    /// then there would be nothing to read. And as the user's own: git distrusts the files of others, and servers that take
-    /// root for nobody refuse to give files to somebody.
+    /// The command that copies or unpacks the files into the directory in which it runs. It never shares blocks
+    /// (reflinks): there would be nothing to read. The files belong to the user: git distrusts the files of others, and
+    /// servers that squash root refuse chown.
     fn words(&self) -> Option<Vec<String>> {
         let from = self.from.as_ref()?;
         let path = fsdyno_job::bytes::shown(&std::path::absolute(from).unwrap_or_else(|_| from.clone()));
@@ -51,7 +51,7 @@ impl Start {
     }
 }
 
-/// An empty directory with the files that a run begins with.
+/// Makes an empty directory with the files that a run begins with.
 pub(super) fn begin(
     study_run: &mut StudyRun<'_>,
     site: &Site,
@@ -71,7 +71,7 @@ pub(super) fn begin(
     Ok(place)
 }
 
-/// What is done after a run.
+/// Runs the line that follows each run.
 pub(super) fn conclude(
     study_run: &mut StudyRun<'_>,
     place: &TimedPlace,
@@ -99,7 +99,7 @@ fn unmeasured(
     }
 }
 
-/// Everything durable, and the caches as they are asked for: their state in words; `None`: stopped by a signal.
+/// Makes all data durable and sets the state of the caches; returns the state in words. `None`: a signal stopped it.
 pub(super) fn arrange(
     study_run: &mut StudyRun<'_>,
     place: &TimedPlace,
@@ -109,13 +109,13 @@ pub(super) fn arrange(
     if study_run.stopped() {
         return Ok(None);
     }
-    // What is dirty cannot be dropped, and would be written while the command runs.
+    // Dirty pages cannot be dropped, and would be written while the command runs.
     if super::run::synced(study_run, place, options, step).is_none() {
         return Ok(None);
     }
     let mut chunk = vec![0; CHUNK_BYTES];
     let watcher = &mut study_run.watcher;
-    // Each file has its own time to answer.
+    // The time limit for an answer applies to each file.
     let state = match options.start.cache {
         Cache::AsPrepared => Ok("as prepared"),
         Cache::Cold => each_file(&place.directory, &mut |file| {
@@ -123,7 +123,7 @@ pub(super) fn arrange(
             file.drop_cache(0, 0)
         })
         .map(|()| match place.class {
-            // What is behind the mount has these data in a cache of its own, which was just filled.
+            // The server or host has these data in its own cache, which was just filled.
             StorageClass::Network | StorageClass::HostShare => "client data cold, names warm",
             StorageClass::Fuse => "kernel data cold, names warm",
             _ => "data cold, names warm",

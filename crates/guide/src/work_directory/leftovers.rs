@@ -1,4 +1,4 @@
-//! Finds work directories of killed runs, and removes those that are certainly fsdyno's.
+//! Finds work directories of killed runs, and removes those that are certainly fsdyno's and not in use.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -14,55 +14,55 @@ use super::{PREFIX, removal};
 use crate::watch::Unwatched;
 use crate::{Problem, Watcher};
 
-/// What may be removed.
+/// What `clean` may remove.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CleanOptions {
-    /// Nothing: only look.
+    /// Only lists, removes nothing.
     pub only_look: bool,
-    /// Also what other machines made, which they might still be using.
+    /// Also removes what other machines made, which they might still be using.
     pub others: bool,
-    /// Also what belongs to other users.
+    /// Also removes what belongs to other users.
     pub any_owner: bool,
     /// How long a removal waits for storage that does not answer.
     pub bounds: Bounds,
 }
 
-/// What was found.
+/// What `clean` found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cleaned {
-    /// Directories.
+    /// The directories.
     pub left: Vec<Leftover>,
-    /// Drafts of files that were to be written whole.
+    /// Number of drafts of files that were never finished.
     pub drafts: u64,
 }
 
 /// A directory that a run left behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leftover {
-    /// Where.
+    /// The directory's path.
     pub directory: PathBuf,
-    /// Files and directories in it, and the bytes that they take; `None`: it is not ours to look into.
+    /// Number of files and directories in it, and their bytes; `None`: it is not ours to look into.
     pub weight: Option<(u64, u64)>,
-    /// What became of it.
+    /// What was done with it.
     pub outcome: Outcome,
 }
 
-/// What became of a directory that was found.
+/// What was done with a directory that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Removed.
     Removed,
-    /// It was only looked for.
+    /// Only listed.
     Found,
-    /// Its run goes on, or that is not known: left alone.
+    /// Its run goes on, or that is not known; left alone. The process number.
     InUse(u32),
-    /// Another machine made it, and might still be using it: left alone.
+    /// Another machine made it, and might still be using it; left alone.
     OtherHost(String),
-    /// It belongs to this user: left alone.
+    /// It belongs to this user; left alone.
     OtherOwner(u32),
-    /// Has our name but not our marker: left alone.
+    /// It has our name but not our marker; left alone.
     NotOurs,
-    /// Could not be removed.
+    /// It could not be removed: the reason.
     Failed(String),
 }
 
@@ -78,7 +78,7 @@ pub fn clean(path: &Path, options: CleanOptions, watcher: &mut dyn Watcher) -> R
     found
 }
 
-/// Removes this work directory of a run that was killed; `None`: there is none.
+/// Removes this work directory of a killed run; `None`: it does not exist.
 pub fn remove_left(directory: &Path, bounds: Bounds) -> Option<Outcome> {
     let name = directory.file_name()?.to_str().filter(|name| name.starts_with(PREFIX))?;
     let parent = Arc::new(Directory::open(directory.parent()?).ok()?);
@@ -104,7 +104,7 @@ fn clean_below(path: &Path, options: CleanOptions, watcher: &mut dyn Watcher) ->
             left.push(Leftover { directory: path.join(name), weight, outcome });
         }
     }
-    // Nobody misses what never had its name.
+    // A draft never had its final name: nobody misses it.
     let drafts = remove_old_drafts(&parent, options.only_look);
     Ok(Cleaned { left, drafts })
 }
@@ -127,7 +127,7 @@ fn clean_one(
     if options.only_look {
         return (weight, Outcome::Found);
     }
-    // It has a patience of its own.
+    // The removal has its own time limit.
     watcher.looked();
     let waits = Waits { silence: options.bounds.answer(), told: &mut |_| {} };
     match removal::remove(parent, name, &directory, abandoned, waits) {
@@ -136,11 +136,11 @@ fn clean_one(
     }
 }
 
-/// A directory that may be removed; its marker, if it has one, is locked until this is dropped.
+/// A directory that may be removed; its marker, if it has one, stays locked until this is dropped.
 #[derive(Debug)]
 struct Abandoned(#[expect(dead_code, reason = "it holds the lock")] Option<File>);
 
-/// Whether a directory is ours and its run gone.
+/// Decides whether a directory is ours and its run has ended.
 fn judge(directory: &Directory, options: CleanOptions) -> Result<Abandoned, Outcome> {
     let state = directory.state().map_err(|error| Outcome::Failed(error.to_string()))?;
     if state.owner != fsdyno_probe::user() && !options.any_owner {
@@ -148,7 +148,7 @@ fn judge(directory: &Directory, options: CleanOptions) -> Result<Abandoned, Outc
     }
     let (file, entry) = match directory.open_regular(marker::NAME) {
         Ok(found) => found,
-        // A run that was killed before it had marked its directory: nothing can be lost with an empty one.
+        // The run was killed before it had marked its directory: an empty one holds nothing to lose.
         Err(error) if error.cause == FileCause::Missing && is_empty(directory, &[]) => return Ok(Abandoned(None)),
         Err(_) => return Err(Outcome::NotOurs),
     };
@@ -171,7 +171,7 @@ fn judge(directory: &Directory, options: CleanOptions) -> Result<Abandoned, Outc
             _ => Err(Outcome::InUse(marker.pid)),
         },
         _ if options.others => Ok(Abandoned(Some(file))),
-        // This machine, before it was started again.
+        // The same machine before its last reboot.
         Lock::Taken if same(&marker.machine, &here.machine) && marker.boot.is_some() && here.boot.is_some() => {
             Ok(Abandoned(Some(file)))
         }
@@ -179,7 +179,7 @@ fn judge(directory: &Directory, options: CleanOptions) -> Result<Abandoned, Outc
     }
 }
 
-/// Both are known, and the same.
+/// Whether both are known and equal.
 fn same<T: PartialEq>(one: &Option<T>, other: &Option<T>) -> bool {
     one.is_some() && one == other
 }

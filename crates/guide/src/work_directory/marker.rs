@@ -1,4 +1,4 @@
-//! The file that marks a work directory, and the lock on it that is held for the length of the run.
+//! The marker file of a work directory, and the lock on it that is held as long as the run.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,36 +8,36 @@ use serde::{Deserialize, Serialize};
 
 use super::space::SpaceNeeds;
 
-/// Its name.
+/// The marker's file name.
 pub(super) const NAME: &str = ".fsdyno-work";
 
-/// What it says first: a sign for people, too.
+/// The marker's first words, for people who find it.
 const WHAT: &str = "fsdyno work directory";
 
-/// Version of its format.
+/// Version of the marker's format.
 const VERSION: u32 = 1;
 
-/// Length of the file, bytes, whatever its content: so each change is one write.
+/// Length of the file, bytes. It is constant, so that each change is a single write.
 const BYTES: usize = 1024;
 
-/// More than this is no marker.
+/// A larger file is no marker, bytes.
 pub(super) const BYTES_MAX: u64 = 4096;
 
-/// Who made a directory, and what it will take.
+/// Who made a directory, and the space that the run will take.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Marker {
     pub(super) what: String,
     pub(super) version: u32,
-    /// The maker's process and host.
+    /// Process number and host of the maker.
     pub(super) pid: u32,
     pub(super) host: String,
-    /// The maker's kernel and view of processes; a process number means nothing elsewhere.
+    /// The maker's kernel and process namespace: a process number has no meaning elsewhere.
     pub(super) machine: Option<String>,
     pub(super) boot: Option<String>,
     pub(super) pid_namespace: Option<u64>,
-    /// When, ms since the epoch.
+    /// When it was made, ms since the epoch.
     pub(super) made_ms: u64,
-    /// Space that the run takes at most.
+    /// The most space that the run takes.
     pub(super) need: SpaceNeeds,
 }
 
@@ -57,7 +57,7 @@ impl Marker {
         }
     }
 
-    /// As it stands in the file: always of one length.
+    /// The marker as the file's bytes, always of the same length.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = serde_json::to_vec(self).unwrap_or_default();
         bytes.resize(BYTES.max(bytes.len() + 1) - 1, b' ');
@@ -65,7 +65,7 @@ impl Marker {
         bytes
     }
 
-    /// Reads one; `None`: it is none of ours.
+    /// Parses a marker; `None`: it is not one of ours.
     pub(super) fn read(file: &File) -> Option<Marker> {
         let mut text = String::new();
         file.take(BYTES_MAX + 1).read_to_string(&mut text).ok()?;
@@ -73,7 +73,7 @@ impl Marker {
         (marker.what == WHAT && marker.version == VERSION).then_some(marker)
     }
 
-    /// Whether this comes before another in the order in which runs began.
+    /// Whether this run began before another; the process number decides between equal times.
     pub(super) fn is_before(&self, other: &Marker) -> bool {
         (self.made_ms, self.pid) < (other.made_ms, other.pid)
     }
@@ -89,11 +89,11 @@ impl LockedMarker {
     /// Marks a directory as ours.
     pub(super) fn make(directory: &Directory, marker: &Marker) -> std::io::Result<LockedMarker> {
         let file = directory.create_new(NAME).map_err(|error| std::io::Error::from_raw_os_error(error.code))?;
-        // A filesystem without locks has the marker's words only; then unknown means in use.
+        // Without file locks only the marker's content is left; `clean` then treats an unknown run as in use.
         let _ = try_lock(&file);
         let held = LockedMarker { file };
         held.write(marker)?;
-        // For `clean` after a crash; without it the marker still serves all but that.
+        // The sync is for `clean` after a crash; the marker is useful without it.
         let _ = held.file.sync_all();
         Ok(held)
     }
@@ -102,13 +102,13 @@ impl LockedMarker {
         write_all_at(&self.file, &marker.to_bytes(), 0)
     }
 
-    /// Whether the directory still has this marker.
+    /// Whether the directory still holds this marker.
     pub(super) fn is_in(&self, directory: &Directory) -> bool {
         let here = directory.look(NAME.as_ref()).map(|entry| entry.identity).ok();
         here.is_some() && here == identity_of(&self.file).ok()
     }
 
-    /// The user whom files of ours belong to here: a server or a mount option may map users.
+    /// The user who owns our files here: a server or a mount option may map users.
     pub(super) fn owner(&self, directory: &Directory) -> Option<u32> {
         directory.look(NAME.as_ref()).ok().map(|entry| entry.owner)
     }

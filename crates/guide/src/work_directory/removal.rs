@@ -1,5 +1,5 @@
-//! Removing a work directory, on a thread that is abandoned if storage does not respond and nothing is removed any
-//! more; where no thread can be started, on this one.
+//! Removes a work directory on a thread, which is abandoned if the storage does not respond and nothing more is
+//! removed; where no thread can be started, on the calling one.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,14 +15,14 @@ use super::space::SpaceNeeds;
 use super::{marker, reason};
 use crate::Problem;
 
-/// Stack of the thread: a level of a tree takes a frame.
+/// Stack of the thread, bytes: each level of a tree takes a frame.
 const STACK_BYTES: usize = 512 * 1024;
 
 /// Interval at which the count of removed files is read.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Removes a work directory: the marker last, so that an interrupted removal is still recognised. `lock` holds the
-/// marker open and is closed before the marker is removed, as NFS renames a removed file that is open.
+/// Removes a work directory. The marker goes last, so that an interrupted removal is still recognised. `lock` holds the
+/// marker open; it is closed before the marker is removed, because NFS renames open files instead of removing them.
 pub(super) fn remove<L: Send + 'static>(
     parent: &Arc<Directory>,
     name: &str,
@@ -34,13 +34,13 @@ pub(super) fn remove<L: Send + 'static>(
     in_time(directory, waits, move |gone| remove_all(&from, &name, &held, lock, gone))
 }
 
-/// How long a removal waits for storage that does not answer, and who hears of it.
+/// How long a removal waits for storage that does not answer, and the function that is called then.
 pub(super) struct Waits<'a> {
     pub(super) silence: Silence,
     pub(super) told: &'a mut dyn FnMut(&str),
 }
 
-/// Removes what is in a directory but the marker.
+/// Removes the content of a directory but the marker.
 pub(super) fn empty(directory: &Arc<Directory>, bounds: Bounds) -> Result<(), Problem> {
     let held = Arc::clone(directory);
     in_time(directory, Waits { silence: bounds.answer(), told: &mut |_| {} }, move |gone| {
@@ -48,7 +48,7 @@ pub(super) fn empty(directory: &Arc<Directory>, bounds: Bounds) -> Result<(), Pr
     })
 }
 
-/// Runs `work`, which counts what it has removed, and abandons it when the count does not grow.
+/// Runs `work`, which counts removed files, and abandons it when the count stops growing.
 fn in_time(
     directory: &Directory,
     waits: Waits<'_>,
@@ -63,7 +63,7 @@ fn in_time(
         |outcome: Result<(), TreeError>| outcome.map_err(|error| Problem::new(sentence(&error)).with_next(by_hand()));
     let begun = fsdyno_os::thread::begin("removal", STACK_BYTES, move || {
         if let Some(work) = taken(&waiting) {
-            // Nobody waits any more if this fails.
+            // The send fails if nobody waits any more.
             let _ = sender.send(work(&counter));
         }
     });
@@ -95,12 +95,12 @@ fn in_time(
     }
 }
 
-/// What was to be done, for the thread that does it.
+/// Takes the work out of the cell, for the thread that does it.
 fn taken<W>(work: &Mutex<Option<W>>) -> Option<W> {
     work.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-/// Without advice for jobs.
+/// The error as a sentence, without the advice that is for jobs.
 fn sentence(error: &TreeError) -> String {
     match error {
         TreeError::File(FileError { operation, path, code, .. }) => {
@@ -130,14 +130,15 @@ fn remove_all<L>(
     }
     let removed = remove_empty(parent, name, directory);
     if removed.is_err() {
-        // Something has appeared in it: NFS and FUSE keep open files under other names. It is still ours.
+        // A file has appeared in it (NFS and FUSE keep open files under other names). The directory is still ours: mark
+        // it again.
         let _ = marker::LockedMarker::make(directory, &marker::Marker::of_this_process(SpaceNeeds::default()));
     }
     removed
 }
 
-/// Removes the directory itself: by name, and so only if the name stands for what is held. It is empty: nothing can be
-/// lost if that changes in between.
+/// Removes the directory itself: by name, and only if the name still stands for the open directory. It is empty:
+/// nothing can be lost if that changes in between.
 fn remove_empty(parent: &Directory, name: &str, directory: &Directory) -> Result<(), TreeError> {
     let ours = directory.state()?;
     if ours.names == 0 {
@@ -148,7 +149,7 @@ fn remove_empty(parent: &Directory, name: &str, directory: &Directory) -> Result
     if is_ours(parent, name.as_ref()) {
         return Ok(parent.remove_directory(name.as_ref())?);
     }
-    // Somebody moved it: what is at its path now is not ours.
+    // Somebody moved our directory: what is at its path now is not ours.
     let moved = || TreeError::Moved(directory.path().display().to_string());
     let place = directory.current_path().ok_or_else(moved)?;
     let (Some(folder), Some(last)) = (place.parent(), place.file_name()) else { return Err(moved()) };
@@ -169,7 +170,7 @@ mod tests {
         let silence = Bounds::of_seconds(2).removal(true);
         let waits = Waits { silence, told: &mut |text| said.push_str(text) };
         let problem = in_time(&directory, waits, move |_| {
-            // Until the test lets go.
+            // Blocks until the test releases it.
             let _ = hangs.recv();
             Ok(())
         });

@@ -1,8 +1,8 @@
 //! Keeps filesystems below 90 % of their bytes and inodes, over all runs that share one.
 //!
-//! A run reserves space before it writes anything: the reservation stands in the marker of its work directory, which
-//! every other run on this machine finds as an open, locked file. Free space is checked again between tests and several
-//! times a second while one writes, as other programs use it too.
+//! A run reserves space before it writes: the reservation is in the marker of its work directory, which every other run
+//! on this machine finds as an open, locked file. Free space is checked again between tests, and several times a second
+//! while a test writes, as other programs use it too.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -21,35 +21,35 @@ use crate::Problem;
 /// No filesystem is filled beyond this share.
 const FULLEST: f64 = 0.9;
 
-/// A running question is ended only beyond this share: a filesystem's own tables grow with the files, and removed
-/// blocks are freed late.
+/// A running question is ended beyond this share: a filesystem's own tables grow with the files, and removed blocks are
+/// freed late.
 const ENDS_AT: f64 = 0.92;
 
 /// Interval at which free space is checked during a run.
 const LOOK_NS: u64 = 100_000_000;
 
-/// Stack of the thread that looks: a level of a tree takes a frame.
+/// Stack of the checking thread, bytes.
 const STACK_BYTES: usize = 512 * 1024;
 
-/// Time within which removed blocks are freed, in steps.
+/// How long to wait until removed blocks are freed: number of steps and length of each.
 const PATIENCE: (u32, Duration) = (20, Duration::from_millis(250));
 
-/// Most space that a run takes on a filesystem.
+/// The most space that a run takes on a filesystem.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpaceNeeds {
-    /// Bytes.
+    /// Bytes of data.
     pub bytes: u64,
     /// Files and directories.
     pub inodes: u64,
 }
 
 impl SpaceNeeds {
-    /// A few files of this number of bytes together.
+    /// The needs of a few files with this number of bytes together.
     pub fn bytes(bytes: u64) -> SpaceNeeds {
         SpaceNeeds { bytes, inodes: 0 }
     }
 
-    /// The same for each of `ranks`.
+    /// The needs of `ranks` ranks, each with these.
     pub(super) fn times(self, ranks: u32) -> SpaceNeeds {
         let times = |amount: u64| amount.saturating_mul(ranks.into());
         SpaceNeeds { bytes: times(self.bytes), inodes: times(self.inodes) }
@@ -60,14 +60,14 @@ impl SpaceNeeds {
     }
 }
 
-/// What may still be used of a total without filling it beyond a share.
+/// The part of a total that may still be used without filling it beyond a share.
 fn usable(total: u64, available: u64, share: f64) -> u64 {
     let used = total.saturating_sub(available);
     ((total as f64 * share) as u64).saturating_sub(used)
 }
 
-/// Bytes that may be written in a directory without filling its filesystem beyond 90 %, less what other runs have
-/// reserved; `None`: not known.
+/// Bytes that may be written in a directory while its filesystem stays below 90 %, less what other runs have reserved;
+/// `None`: not known.
 pub fn usable_bytes(path: &Path) -> Option<u64> {
     let directory = Directory::open(path).ok()?;
     let space = directory.space()?;
@@ -91,13 +91,13 @@ pub(super) fn check(
     need: SpaceNeeds,
     own: Option<&Marker>,
 ) -> Result<(), Problem> {
-    // A filesystem that does not tell its space (some FUSE daemons) finds out by ENOSPC.
+    // A filesystem that does not report its space (some FUSE daemons) fails with ENOSPC later.
     let Some(space) = directory.space() else { return Ok(()) };
     let claimed = claims_of_others(directory, own);
     judge(space, need, claimed, shown)
 }
 
-/// The same for data that is written again after a removal: a filesystem may free blocks late.
+/// The same for data that is written again after a removal: it waits for a filesystem that frees blocks late.
 pub(super) fn check_patiently(
     directory: &Directory,
     shown: &Path,
@@ -148,13 +148,13 @@ fn judge(space: SpaceLeft, need: SpaceNeeds, claimed: SpaceNeeds, shown: &Path) 
     Ok(())
 }
 
-/// What other runs on this filesystem have reserved and not used yet: those of this machine that this user can see.
+/// What other runs on this filesystem have reserved and not used yet; only runs of this machine that this user can see.
 fn claims_of_others(directory: &Directory, own: Option<&Marker>) -> SpaceNeeds {
     let markers = fsdyno_probe::open_and_locked(marker::NAME).into_iter().map(|(_, path)| path);
     claims_of(markers, directory, own)
 }
 
-/// What the runs of these markers have reserved. Several processes hold the marker of one run open: it counts once.
+/// What the runs of these markers have reserved. Several processes may hold the marker of one run open; it counts once.
 fn claims_of(markers: impl Iterator<Item = PathBuf>, directory: &Directory, own: Option<&Marker>) -> SpaceNeeds {
     let Ok(home) = directory.state() else { return SpaceNeeds::default() };
     let (mut sum, mut seen) = (SpaceNeeds::default(), BTreeSet::new());
@@ -200,12 +200,12 @@ impl Guard {
                 clock.sleep_until_ns(clock.now_ns() + LOOK_NS);
             }
         };
-        // Without a thread the looks between the tests remain.
+        // Without a thread there are still the checks between the tests.
         let _ = fsdyno_os::thread::begin("space", STACK_BYTES, looking);
         guard
     }
 
-    /// Whether there is still space.
+    /// Checks that there is still space.
     ///
     /// # Errors
     /// When the filesystem has been filled meanwhile.

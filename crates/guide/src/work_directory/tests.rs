@@ -19,7 +19,7 @@ fn names(path: &Path) -> Vec<String> {
     names
 }
 
-/// A directory as a killed run leaves it: with a file, and a marker that nobody locks.
+/// Makes a directory as a killed run leaves it: with a file, and a marker that nobody locks.
 fn leave_behind(parent: &Path, name: &str, change: impl FnOnce(&mut Marker)) -> PathBuf {
     let directory = parent.join(name);
     fs::create_dir(&directory).unwrap();
@@ -103,7 +103,7 @@ fn a_directory_that_somebody_removed_is_told() {
     let lost = work.check().unwrap_err();
     assert!(lost.what.contains("was removed during the run"), "{lost}");
     work.close(false, &mut |_| {}).unwrap();
-    // With a marker of its own in it, it is another directory.
+    // The replacement has a marker of its own, but it is a different directory.
     let work = open(parent.path());
     fs::remove_file(work.file(marker::NAME)).unwrap();
     fs::write(work.file(marker::NAME), Marker::of_this_process(SpaceNeeds::default()).to_bytes()).unwrap();
@@ -118,7 +118,7 @@ fn a_killed_run_is_cleaned_up_and_others_are_not() {
     leave_behind(path, "fsdyno-work-2-elsewhere", |marker| {
         (marker.host, marker.machine, marker.boot) = ("another".into(), Some("m".into()), Some("b".into()));
     });
-    // The same name, another machine: only their boots and installations tell them apart.
+    // The same name on another machine: only boot id and installation differ.
     leave_behind(path, "fsdyno-work-3-twin", |marker| {
         (marker.machine, marker.boot) = (Some("m".into()), Some("b".into()));
     });
@@ -170,7 +170,7 @@ fn a_run_before_the_machine_was_started_again_is_over() {
     assert_eq!(outcome(parent.path(), CleanOptions::default()), Outcome::Removed);
 }
 
-/// Its lock tells, whatever its process number means here: as for one in another namespace of process numbers.
+/// A lock shows that the run goes on, even where its process number means nothing (another process namespace).
 #[test]
 fn a_run_that_goes_on_is_left_alone() {
     let parent = place();
@@ -227,7 +227,7 @@ fn what_only_looks_like_a_marker_is_none() {
     }
 }
 
-/// Somebody exchanges a directory within what is cleaned for a link to another's files and back, all the time.
+/// Exchanges a directory, while it is cleaned, for a link to another's files and back, repeatedly.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a test may panic where there is no thread")]
 fn an_exchange_while_it_is_cleaned_leads_nowhere() {
@@ -254,7 +254,7 @@ fn an_exchange_while_it_is_cleaned_leads_nowhere() {
         let _ends = testkit::Ends(&stop);
         for round in 0..200 {
             let directory = leave_behind(path, &format!("fsdyno-work-{round}"), |_| ());
-            // The other may have moved it already.
+            // The other thread may have moved it already.
             let _ = fs::create_dir(directory.join("sub"));
             for file in 0..5 {
                 let _ = fs::write(directory.join(format!("sub/bait{file}")), "bait");
@@ -265,7 +265,7 @@ fn an_exchange_while_it_is_cleaned_leads_nowhere() {
     });
 }
 
-/// Somebody puts a directory of theirs where ours was made, before it is marked: it is told by its owner.
+/// Somebody puts their own directory in the place of ours before it is marked: the owner shows it.
 #[test]
 fn a_directory_of_another_user_is_not_taken_for_ours() {
     if !rustix::process::geteuid().is_root() {

@@ -1,4 +1,4 @@
-//! The sentences with figures of a storage that takes exactly 100 µs (the `sim` engine).
+//! Tests of the sentences, with a storage that takes exactly 100 µs per request (the `sim` engine).
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use crate::study::{Caller, Place, StudyRun, planned_row};
 use crate::watch::Unwatched;
 use crate::work_directory::{SpaceNeeds, WorkDirectory};
 
-/// What `measure` asks, answered by the simulated storage.
+/// A study as `measure` makes it, on the simulated storage.
 fn simulated() -> Study {
     simulated_runs(&["100us"])
 }
 
-/// The same in runs whose requests take these times.
+/// The same with several runs, whose requests take these times.
 fn simulated_runs(services: &[&str]) -> Study {
     let place = Place { name: "/data".into(), path: "/".into() };
     let mut unwatched = Unwatched;
@@ -40,7 +40,7 @@ fn simulated_runs(services: &[&str]) -> Study {
     study_run.finish()
 }
 
-/// One sentence a line.
+/// The sentences, one per line.
 fn sentences(study: &Study) -> String {
     of(study).join("\n")
 }
@@ -118,7 +118,8 @@ fn drawn(draw: &mut Draw) -> Study {
     study
 }
 
-/// What the rounds of a test that count say, by plain arithmetic: requests and bytes per second, mean and in flight.
+/// The figures of a test's rounds that count, computed independently: IOPS, bytes per second, mean latency, requests in
+/// flight.
 fn by_hand(study: &Study, pattern: &str) -> Option<[f64; 4]> {
     let jobs = study.rows.iter().filter(|row| row.pattern == pattern && row.trust() < Trust::Invalid);
     let jobs = jobs.filter_map(|row| row.run.as_ref()?.jobs.first()).filter(|job| job.error.is_none());

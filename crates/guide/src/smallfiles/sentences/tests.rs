@@ -1,4 +1,4 @@
-//! The sentences with figures in them.
+//! Tests of the sentences, with figures.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::*;
 use crate::study::{Caller, StudyRun, planned_row};
 use crate::watch::Unwatched;
 
-/// A phase in which each operation took `each_ns`.
+/// A phase whose operations took `each_ns` each.
 fn phase(name: &str, operations: u64, each_ns: u64) -> PhaseRecord {
     let mut moments = Moments::default();
     let mut counts = vec![0; fsdyno_results::BUCKETS];
@@ -97,7 +97,7 @@ fn drawn(draw: &mut Draw) -> Study {
     study
 }
 
-/// The passes of a phase that count, by hand.
+/// The passes of a phase that count, selected independently.
 fn counting<'s>(study: &'s Study, pattern: &str) -> Vec<&'s PhaseRecord> {
     let rows = study.rows.iter().filter(|row| row.pattern == pattern && row.trust() < Trust::Invalid);
     rows.filter_map(|row| row.phase.as_ref()).filter(|phase| phase.operations > 0 && phase.error.is_none()).collect()
@@ -107,7 +107,7 @@ fn median_by_hand(values: impl Iterator<Item = f64>) -> Option<f64> {
     median(&values.collect::<Vec<_>>())
 }
 
-/// The mean is told where it is three times the median, or its third.
+/// Checks that the mean is shown where it is at least three times the median, or at most a third of it.
 #[track_caller]
 fn mean_stands_beside(part: &str, median: f64, mean: f64) {
     let shown = time_after(part, "(mean ");

@@ -1,4 +1,4 @@
-//! Bash and the page's loops as they stand.
+//! Bash, with the published loops unchanged.
 
 use std::process::{Child, Command};
 
@@ -6,15 +6,16 @@ use fsdyno_os::files::Directory;
 
 use super::{FILES, Looped, Problem, SIZE_BYTES};
 
-/// The page's loops.
+/// The published loops.
 pub(in super::super) const WRITE_LOOP: &str = "for i in {0..1000}; do echo 'test' > \"test${i}.txt\"; done";
 pub(in super::super) const READ_LOOP: &str = "for i in {0..1000}; do cat \"test${i}.txt\" > /dev/null; done";
 
-/// The same loops without storage. Starting cat takes long and varies little: a part of the 1,001 is enough.
+/// The same loops without storage, with their number of iterations. Starting cat takes long and varies little: fewer
+/// than 1,001 iterations are enough.
 pub(super) const EMPTY_WRITE: (&str, u32) = ("for i in {0..1000}; do echo 'test' > /dev/null; done", FILES);
 pub(super) const EMPTY_READ: (&str, u32) = ("for i in {1..50}; do cat /dev/null > /dev/null; done", 50);
 
-/// One that does not end.
+/// A loop that does not end.
 #[cfg(test)]
 pub(super) const ENDLESS: &str = "while :; do :; done";
 
@@ -22,34 +23,34 @@ pub(super) const ENDLESS: &str = "while :; do :; done";
 pub(super) const FILE_BYTES: u64 = SIZE_BYTES;
 
 pub(super) const NAME: &str = "bash";
-/// What it and its loops are called at the beginning of a sentence.
+/// The names of the shell and of its loops at the beginning of a sentence.
 pub(in super::super) const TITLES: [&str; 2] = ["Bash", "The published shell loops"];
-/// Whether these are the loops that the page gives.
+/// Whether these are the published loops.
 pub(in super::super) const IS_PUBLISHED: bool = true;
 pub(super) const NEXT: &str = "install bash: the published loops need it";
 
-/// What most of its own time is, and how it was measured, for sentences.
+/// What the shell's own time mostly is, and how it was measured, as a part of a sentence.
 pub(in super::super) const OWN_COST: &str = "mostly to start cat 1,001 times (measured here on /dev/null)";
 
-/// The words that run a loop.
+/// The command line that runs a loop.
 pub(in super::super) fn words(script: &str) -> Vec<String> {
     [NAME, "-c", script].map(str::to_string).to_vec()
 }
 
-/// Runs a loop, and prints its times behind all complaints.
+/// The process that runs a loop and prints its times as the last line of stderr.
 pub(super) fn command(script: &str) -> Command {
     let mut bash = Command::new(NAME);
     bash.args(["-c", &format!("TIMEFORMAT='%R %U %S'; time {script}")]).env("LC_ALL", "C");
     bash
 }
 
-/// Whether it can run in a directory: in any.
+/// Checks that the shell can run in a directory: bash runs in any.
 #[expect(clippy::unnecessary_wraps, reason = "the shell of another system cannot run everywhere")]
 pub(super) fn check(_: &Directory) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Takes bash's times, its last line, from its complaints.
+/// Parses bash's times, which are the last line of its stderr.
 pub(super) fn measured(text: &str, _: &Child) -> Result<Looped, Problem> {
     let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
     let times: Vec<f64> = lines.pop().unwrap_or_default().split(' ').filter_map(|word| word.parse().ok()).collect();

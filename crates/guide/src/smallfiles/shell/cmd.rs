@@ -1,4 +1,5 @@
-//! cmd and loops that do what the page's do. It has echo and type within, where bash starts a cat for each file.
+//! cmd, with loops of the same effect as the published ones. Its echo and type are built in, where bash starts a cat
+//! for each file.
 
 use std::process::{Child, Command};
 
@@ -8,15 +9,15 @@ use fsdyno_os::process::lifetime;
 use super::{FILES, Looped, Problem};
 use crate::work_directory::reason;
 
-/// What the page's loops do.
+/// The loops with the effect of the published ones.
 pub(in super::super) const WRITE_LOOP: &str = "for /L %i in (0,1,1000) do @echo test>test%i.txt";
 pub(in super::super) const READ_LOOP: &str = "for /L %i in (0,1,1000) do @type test%i.txt>nul";
 
-/// The same loops without storage.
+/// The same loops without storage, with their number of iterations.
 pub(super) const EMPTY_WRITE: (&str, u32) = ("for /L %i in (0,1,1000) do @echo test>nul", FILES);
 pub(super) const EMPTY_READ: (&str, u32) = ("for /L %i in (0,1,1000) do @type nul>nul", FILES);
 
-/// One that does not end.
+/// A loop that does not end.
 #[cfg(test)]
 pub(super) const ENDLESS: &str = "for /L %i in (0,0,1) do @rem";
 
@@ -24,18 +25,18 @@ pub(super) const ENDLESS: &str = "for /L %i in (0,0,1) do @rem";
 pub(super) const FILE_BYTES: u64 = 6;
 
 pub(super) const NAME: &str = "cmd";
-/// What it and its loops are called at the beginning of a sentence.
+/// The names of the shell and of its loops at the beginning of a sentence.
 pub(in super::super) const TITLES: [&str; 2] = ["Cmd", "Loops of cmd like the published ones"];
-/// Whether these are the loops that the page gives.
+/// Whether these are the published loops.
 pub(in super::super) const IS_PUBLISHED: bool = false;
 pub(super) const NEXT: &str = "leave out --literal";
 
-/// What most of its own time is, and how it was measured, for sentences.
+/// What the shell's own time mostly is, and how it was measured, as a part of a sentence.
 pub(in super::super) const OWN_COST: &str = "with the start of cmd (measured here on NUL)";
 
-/// The words that run a loop.
+/// The command line that runs a loop.
 pub(in super::super) fn words(script: &str) -> Vec<String> {
-    // Without what the registry has every cmd run first.
+    // `/d` skips the AutoRun commands of the registry.
     [NAME, "/d", "/c", script].map(str::to_string).to_vec()
 }
 
@@ -46,7 +47,8 @@ pub(super) fn command(script: &str) -> Command {
     cmd
 }
 
-/// Whether it can run in a directory: it needs the letter of a drive, and would begin in that of Windows without one.
+/// Checks that the shell can run in a directory: cmd needs a drive letter, and would start in the Windows directory
+/// without one.
 pub(super) fn check(directory: &Directory) -> Result<(), Problem> {
     let place = directory.current_path().unwrap_or_else(|| directory.path().to_owned());
     let text = place.to_string_lossy().into_owned();
@@ -57,7 +59,7 @@ pub(super) fn check(directory: &Directory) -> Result<(), Problem> {
         .with_next("give the share or volume a letter (net use, mountvol), or leave out --literal"))
 }
 
-/// Windows keeps the times of a process that has ended.
+/// The times of a process that has ended: Windows keeps them.
 pub(super) fn measured(complaints: &str, child: &Child) -> Result<Looped, Problem> {
     let times =
         lifetime(child).map_err(|error| Problem::new(format!("no times of cmd are there: {}", reason(&error))))?;

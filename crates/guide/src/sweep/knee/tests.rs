@@ -4,8 +4,8 @@ use fsdyno_results::{
 
 use super::*;
 
-/// A closed loop around `servers` of 100 µs each, in rounds that differ by this share to either side, each depth in a
-/// rhythm of its own.
+/// The points of a closed loop with `servers` servers of 100 µs each. Rounds differ by the share `scatter` in either
+/// direction, with another rhythm at each depth.
 fn points(servers: f64, scatter: f64, deepest: u32) -> Vec<Point> {
     let depths = (0..).map(|bit| 1u32 << bit).take_while(|depth| *depth <= deepest);
     depths
@@ -74,7 +74,7 @@ fn runs_that_differ_hide_the_knee() {
     let text = description(&points(8.0, 0.6, 64));
     assert!(text.contains("because the figures have not settled") && !text.contains('±'), "{text}");
     let mut gentle = points(8.0, 0.02, 64);
-    // Depth 4 is 9 % below the rest: that they gain more cannot be excluded.
+    // Depth 4 is 9 % below the deeper ones: a gain beyond it cannot be excluded.
     gentle[2].found.runs.iter_mut().for_each(|(_, iops)| *iops *= 1.82);
     let text = description(&gentle);
     assert!(text.contains("anywhere from depth 4 to depth 8,"), "{text}");
@@ -95,7 +95,7 @@ fn too_few_points_or_runs_are_told() {
     assert!(description(&short).starts_with("use depth 8"), "three rounds that all have");
 }
 
-/// Runs of 3 s, each a little faster than the one before.
+/// Runs of 3 s, each a little faster than the previous one.
 fn rows(depth: u32, servers: u32) -> Vec<Row> {
     let run = |round: u32| {
         let iops = u64::from(depth.min(servers)) * (10_000 + u64::from(round) * 10);
@@ -128,7 +128,7 @@ fn a_study_is_read_from_its_rows() {
         text.starts_with("4k random read: use depth 8: ") && text.contains(" 80,120 IOPS at a mean latency of"),
         "{text}"
     );
-    // What answers another question does not count, and neither do other kinds of requests.
+    // Rows whose figures do not count are left out, and so are other kinds of requests.
     study.rows[..4].iter_mut().for_each(|row| row.findings.push(finding("page-cache", Severity::Invalid)));
     study.rows.extend(rows(128, 1000).into_iter().map(|row| Row { pattern: "randread-64k-qd128".into(), ..row }));
     let text = sentence(&study, &requests);
@@ -150,7 +150,7 @@ fn tails_that_overlap_are_not_called_different() {
     assert!(description(&points).contains("(no clear difference)"));
 }
 
-/// Whatever the points are, each sentence holds of them by arithmetic. FSDYNO_CASES=5000 draws more.
+/// Checks for random points that each sentence agrees with its loads by arithmetic. FSDYNO_CASES=5000 draws more.
 #[test]
 fn no_sentence_denies_its_table() {
     for (_, mut drawn_from) in testkit::draw::cases(300) {
