@@ -1,20 +1,20 @@
-//! Timeouts of a run for calls that do not return. All follow from one number, so that no part waits longer than the
-//! others; docs/reliability.md lists them.
+//! Timeouts of a run for calls that do not return. All are derived from one number, so that they fit each other;
+//! docs/reliability.md lists them.
 
 use std::time::Duration;
 
-/// The bounds of a run.
+/// The timeouts of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     patience_ns: u64,
 }
 
-/// How long something may make no progress before it is reported, and before it is abandoned, ns.
+/// How long a part of the run may make no progress before it is reported, and before it is abandoned, ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Silence {
-    /// It is reported.
+    /// Time without progress after which it is reported.
     pub reported_ns: u64,
-    /// It is abandoned.
+    /// Time without progress after which it is abandoned.
     pub lost_ns: u64,
 }
 
@@ -25,14 +25,14 @@ impl Silence {
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Added for each MiB that can be in flight, or that a sync may have to write, ns.
+/// Time that is added for each MiB in flight, or for each MiB that a sync may have to write, ns.
 const PER_MIB_NS: u64 = SECOND_NS;
 
-/// Factor for a worker that opens its files, or that syncs and closes them: an open may wait for a server to come back,
-/// and a slow sync looks like one that never ends.
+/// Factor for a worker that opens, syncs or closes its files: an open may wait until a server is back, and a slow
+/// sync looks like a sync that never ends.
 const AT_REST_TIMES: u64 = 10;
 
-/// Factor for a metadata operation, counted from when it was reported.
+/// Factor for a metadata operation, counted from the moment at which it was reported.
 const OPERATION_TIMES: u64 = 2;
 
 impl Default for Bounds {
@@ -42,47 +42,48 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// Bounds of this length; 0 counts as 1.
+    /// Timeouts that are derived from this number; 0 counts as 1.
     pub fn of_seconds(seconds: u64) -> Bounds {
         Bounds { patience_ns: seconds.clamp(1, 86_400) * SECOND_NS }
     }
 
-    /// The one number that all of them follow from.
+    /// The number that all timeouts are derived from.
     pub fn patience(&self) -> Duration {
         Duration::from_nanos(self.patience_ns)
     }
 
-    /// The same, s.
+    /// The same number, s.
     pub fn seconds(&self) -> u64 {
         self.patience_ns / SECOND_NS
     }
 
-    /// A worker that was asked to end and has not is abandoned. `bytes`: what it can have in flight. `signalled`: somebody
-    /// waits, and is told at once.
+    /// For a worker that was asked to end: it is abandoned if it does not. `bytes`: what it can have in flight.
+    /// `signalled`: a user waits for the end, so that it is reported at once.
     pub fn ending(&self, bytes: u64, signalled: bool) -> Silence {
         let reported_ns = if signalled { SECOND_NS } else { u64::MAX };
         Silence { reported_ns, lost_ns: self.patience_ns.saturating_add(time_to_move_ns(bytes)) }
     }
 
-    /// A worker whose I/O completes nothing is reported, and not abandoned.
+    /// For a worker whose I/O makes no progress: it is reported, but not abandoned.
     pub fn at_work(&self) -> Silence {
         Silence { reported_ns: self.patience_ns, ..Silence::ALLOWED }
     }
 
-    /// A worker before or after its I/O whose system call does not return is reported, and abandoned much later.
+    /// For a worker that waits for a system call before or after its I/O: it is reported, and abandoned much later.
     /// `bytes`: what it has written, which a sync may have to write back.
     pub fn at_rest(&self, bytes: u64) -> Silence {
         Silence { lost_ns: self.patience_ns * AT_REST_TIMES + time_to_move_ns(bytes), ..self.at_work() }
     }
 
-    /// A layout without progress is reported, and abandoned when the run is to end; then that is reported at once.
+    /// For a layout without progress: it is reported. When the run is to end, it is reported at once and later
+    /// abandoned.
     pub fn layout(&self, stopped: bool) -> Silence {
         if stopped { Silence { reported_ns: SECOND_NS, lost_ns: self.patience_ns } } else { self.at_work() }
     }
 
-    /// A metadata operation that does not return is reported, and its worker abandoned later; when the run is to end it is
-    /// reported at once, and abandoned when it would have been reported. `more_ns`: what it may take longer because it
-    /// moves or lists much.
+    /// For a metadata operation that does not return: it is reported, and its worker is abandoned later. When the run
+    /// is to end, it is reported at once, and abandoned at the time of the usual report. `more_ns`: additional time
+    /// for an operation that moves or lists many entries.
     pub fn operation(&self, more_ns: u64, stopped: bool) -> Silence {
         let reported_ns = self.patience_ns.saturating_add(more_ns);
         let lost_ns = reported_ns.saturating_add(self.patience_ns * OPERATION_TIMES);
@@ -93,24 +94,25 @@ impl Bounds {
         }
     }
 
-    /// A removal in which nothing goes away any more is reported soon, where somebody waits at once, and abandoned.
+    /// For a removal without progress: it is reported soon (at once if a user waits for it) and then abandoned.
     pub fn removal(&self, signalled: bool) -> Silence {
         let reported_ns = if signalled { SECOND_NS } else { self.patience_ns / 6 };
         Silence { reported_ns, lost_ns: self.patience_ns }
     }
 
-    /// The first look at a storage is abandoned when it does not return.
+    /// For the first look at a storage: it is abandoned if it does not return.
     pub fn answer(&self) -> Silence {
         Silence { lost_ns: self.patience_ns, ..Silence::ALLOWED }
     }
 
-    /// A first look that does not return after a signal is abandoned soon; what it has created is removed first.
+    /// For a first look that does not return after a signal: it is abandoned soon, after removing what it has
+    /// created.
     pub fn after_signal(&self) -> Silence {
         Silence { lost_ns: self.patience_ns.min(SECOND_NS), ..Silence::ALLOWED }
     }
 
-    /// Requests that do not complete are given up after this time. It is shorter than the conductor's for the worker,
-    /// so that the worker can report which requests they are.
+    /// Time after which requests that do not complete are given up. It is shorter than the conductor's timeout for
+    /// the worker, so that the worker can report which requests they are.
     pub(crate) fn drain(&self) -> Duration {
         Duration::from_nanos(self.patience_ns / 6 * 5)
     }

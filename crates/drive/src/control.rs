@@ -1,5 +1,5 @@
-//! What a worker and the conductor exchange while I/O runs: the stop flag in one direction, totals in the other.
-//! A worker writes its own cell only, several times a second; nothing here is accessed per I/O.
+//! What a worker and the conductor exchange while I/O runs: the stop flag in one direction, totals in the other. A
+//! worker writes only its own cell, several times a second; nothing here is accessed per I/O.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -20,7 +20,7 @@ pub enum WorkerState {
     Created,
     /// Ready to begin.
     Initialised,
-    /// Warm-up.
+    /// Ramp: I/O runs and is not counted.
     Ramp,
     /// I/O runs.
     Running,
@@ -28,11 +28,11 @@ pub enum WorkerState {
     Verifying,
     /// Syncs at the end.
     Syncing,
-    /// Over, result not yet collected.
+    /// Ended; its result is not yet collected.
     Exited,
-    /// Collected.
+    /// Ended, and its result is collected.
     Reaped,
-    /// Over with an error.
+    /// Ended with an error.
     Failed,
 }
 
@@ -76,12 +76,12 @@ impl Orders {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the run is to end.
+    /// Whether the run was asked to end.
     pub fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// The flag itself, for the layout.
+    /// The stop flag, for the layout.
     pub fn stop_flag(&self) -> &AtomicBool {
         &self.stop
     }
@@ -91,7 +91,7 @@ impl Orders {
         self.snapshot_epoch.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// The latest of those requests.
+    /// The number of the latest request.
     pub fn snapshot_epoch(&self) -> u32 {
         self.snapshot_epoch.load(Ordering::Relaxed)
     }
@@ -102,9 +102,9 @@ impl Orders {
 pub struct Published {
     /// Bytes by direction, since the worker began (the ramp included).
     pub bytes: PerDirection<u64>,
-    /// I/Os by direction.
+    /// I/Os by direction, since the worker began (the ramp included).
     pub ios: PerDirection<u64>,
-    /// Files open.
+    /// Number of open files.
     pub open_files: u32,
 }
 
@@ -118,20 +118,21 @@ pub struct WorkerCell {
     bytes: PerDirection<AtomicU64>,
     ios: PerDirection<AtomicU64>,
     open_files: AtomicU32,
-    /// The kernel's number of its thread; 0: it has none yet.
+    /// The kernel's number of the worker's thread; 0: the thread has not begun.
     thread: AtomicU32,
-    /// Incremented with each step before the first and after the last I/O: a file opened, a part read, a file synced.
+    /// Incremented with each step before the first and after the last I/O: a file was opened, a part was read, a file
+    /// was synced.
     steps: AtomicU64,
     /// The file of the latest step.
     file: AtomicU32,
-    /// 99th percentile so far of a metadata worker, ns; 0: not known yet.
+    /// 99th percentile of latency so far of a metadata worker, ns; 0: not known yet.
     latency_ns_p99: AtomicU64,
-    /// The conductor has abandoned it: its end is recorded, and it must not begin anything.
+    /// Whether the conductor has abandoned the worker: its end is recorded, and it must not begin anything.
     abandoned: AtomicBool,
-    /// Its group has transferred what `ramp_size` asks for.
+    /// Whether the worker's group has transferred as many bytes as `ramp_size` says.
     ramp_over: AtomicBool,
     snapshot: Mutex<Option<(u32, Box<JobRecord>)>>,
-    /// Its end, as far as it is known, while the worker is in a call that may not return.
+    /// The end of the worker, as far as it is known, while the worker is in a call that may not return.
     end: Mutex<Option<WorkerEnd>>,
 }
 
@@ -141,12 +142,12 @@ impl WorkerCell {
         WorkerState::ALL[usize::from(self.state.load(Ordering::Relaxed))]
     }
 
-    /// What it does from now on.
+    /// Sets what the worker does from now on.
     pub fn set_state(&self, state: WorkerState) {
         self.state.store(state as u8, Ordering::Relaxed);
     }
 
-    /// Sets the worker's thread to the calling one.
+    /// Sets the number of the worker's thread.
     pub fn set_thread(&self, thread: u32) {
         self.thread.store(thread, Ordering::Relaxed);
     }
@@ -161,7 +162,7 @@ impl WorkerCell {
         self.steps.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The next step opens, syncs or closes this file of the worker.
+    /// Sets the file that the next step opens, syncs or closes.
     pub fn turns_to(&self, file: usize) {
         self.file.store(file as u32, Ordering::Relaxed);
         self.step();
@@ -177,34 +178,34 @@ impl WorkerCell {
         self.file.load(Ordering::Relaxed) as usize
     }
 
-    /// Abandons the worker, whatever it does.
+    /// Abandons the worker, whatever it is doing.
     pub fn abandon(&self) {
         self.abandoned.store(true, Ordering::Relaxed);
         self.stop();
     }
 
-    /// It must not begin anything.
+    /// Whether the worker was abandoned and must not begin anything.
     pub fn abandoned(&self) -> bool {
         self.abandoned.load(Ordering::Relaxed)
     }
 
-    /// Keeps the worker's end here while it is in a call that may not return.
+    /// Stores the worker's end while the worker is in a call that may not return.
     pub fn keep_end(&self, end: WorkerEnd) {
         *self.end.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(end);
     }
 
-    /// Takes the end: the worker once its call has returned, or the conductor when it abandons the worker. The second
-    /// of the two gets `None`.
+    /// Takes the stored end: the worker does so when its call has returned, the conductor when it abandons the
+    /// worker. The second of the two gets `None`.
     pub fn take_end(&self) -> Option<WorkerEnd> {
         self.end.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take()
     }
 
-    /// Ends the warm-up of a worker whose group decides when it is over.
+    /// Ends the ramp of a worker whose group decides when the ramp is over.
     pub fn end_ramp(&self) {
         self.ramp_over.store(true, Ordering::Relaxed);
     }
 
-    /// Whether its group has ended the warm-up.
+    /// Whether the group has ended the ramp.
     pub fn ramp_is_over(&self) -> bool {
         self.ramp_over.load(Ordering::Relaxed)
     }
@@ -214,12 +215,12 @@ impl WorkerCell {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it is to end.
+    /// Whether the worker was asked to end.
     pub fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// The totals last published.
+    /// The totals that the worker published last.
     pub fn published(&self) -> Published {
         Published {
             bytes: self.bytes.as_ref().map(|counter| counter.load(Ordering::Relaxed)),
@@ -228,7 +229,7 @@ impl WorkerCell {
         }
     }
 
-    /// Publishes its totals.
+    /// Publishes the worker's totals.
     pub fn publish(&self, totals: Published) {
         for direction in Direction::ALL {
             self.bytes[direction].store(totals.bytes[direction], Ordering::Relaxed);
@@ -237,7 +238,7 @@ impl WorkerCell {
         self.open_files.store(totals.open_files, Ordering::Relaxed);
     }
 
-    /// The 99th percentile as of now.
+    /// Publishes the 99th percentile of latency so far.
     pub fn publish_p99(&self, latency_ns: Option<u64>) {
         self.latency_ns_p99.store(latency_ns.unwrap_or(0), Ordering::Relaxed);
     }
@@ -247,12 +248,12 @@ impl WorkerCell {
         Some(self.latency_ns_p99.load(Ordering::Relaxed)).filter(|latency_ns| *latency_ns > 0)
     }
 
-    /// Answers a request for an interim record.
+    /// Answers the request `epoch` with an interim record.
     pub fn offer_snapshot(&self, epoch: u32, record: Box<JobRecord>) {
         *self.snapshot.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some((epoch, record));
     }
 
-    /// The interim record for this request or a later one, if the worker has made it.
+    /// The interim record for this or a later request; `None`: the worker has not made it yet.
     pub fn snapshot_since(&self, epoch: u32) -> Option<Box<JobRecord>> {
         let offered = self.snapshot.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         offered.as_ref().filter(|(made_for, _)| *made_for >= epoch).map(|(_, record)| record.clone())

@@ -1,4 +1,4 @@
-//! `lockfile`: jobs of one run that take turns at the files that they share. A lock belongs to a file's path and is held
+//! `lockfile`: jobs of one run take turns on the files that they share. A lock belongs to a file's path and is held
 //! from the start of a request to its end.
 
 use std::collections::HashMap;
@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use fsdyno_job::LockFile;
 use fsdyno_workload::Op;
 
-/// The number of requests that read, or one that changes the file ([`CHANGES`]).
+/// The number of requests that read the file, or [`CHANGES`] while one request changes it.
 type State = AtomicI32;
 
 const CHANGES: i32 = -1;
 
-/// The locks of a run: for each worker its share, by the kind of its locks and the paths of its files; `None` for one that
-/// takes none.
+/// The locks of a run, one share for each worker, made from the kind of lock and the paths of the worker's files;
+/// `None` for a worker without `lockfile`.
 pub fn file_locks<'a, P>(workers: impl Iterator<Item = (Option<LockFile>, P)>) -> Vec<Option<LockedFiles>>
 where
     P: Iterator<Item = &'a Path>,
@@ -33,7 +33,7 @@ where
 #[derive(Debug)]
 pub struct LockedFiles {
     exclusive: bool,
-    /// By number of the file: the lock, and how often the worker holds it.
+    /// By file number: the lock, and how many times this worker holds it.
     locks: Box<[(Arc<State>, u32)]>,
 }
 
@@ -42,13 +42,13 @@ impl LockedFiles {
         !self.exclusive && op.kind == fsdyno_workload::OpKind::Read
     }
 
-    /// Whether requests of the worker's own, in flight, keep it from taking the lock for this one.
+    /// Whether requests of this worker that are in flight prevent it from taking the lock for `op`.
     pub(crate) fn holds_against(&self, op: &Op) -> bool {
         let (lock, held) = &self.locks[op.file as usize];
         *held > 0 && !(self.is_shared(op) && lock.load(Ordering::Relaxed) > 0)
     }
 
-    /// Takes the lock for this request; false: another has it.
+    /// Takes the lock for `op`; returns false if another worker holds it.
     pub(crate) fn take(&mut self, op: &Op) -> bool {
         let shared = self.is_shared(op);
         let (lock, held) = &mut self.locks[op.file as usize];
@@ -62,7 +62,7 @@ impl LockedFiles {
         taken
     }
 
-    /// A request of this file is over.
+    /// Releases the lock of a request that is done.
     pub(crate) fn give_back(&mut self, op: &Op) {
         let (lock, held) = &mut self.locks[op.file as usize];
         if *held > 0 {
@@ -74,12 +74,12 @@ impl LockedFiles {
 
 fn give_back(lock: &State) {
     let next = |state: i32| Some(if state == CHANGES { 0 } else { state - 1 });
-    // Always a new state, so never refused.
+    // The closure always gives a new state, so that the update cannot fail.
     let _ = lock.fetch_update(Ordering::Release, Ordering::Relaxed, next);
 }
 
 impl Drop for LockedFiles {
-    /// A worker that ends with requests that never came back keeps nobody waiting.
+    /// Releases the locks of requests that never completed, so that no other worker waits for them.
     fn drop(&mut self) {
         for (lock, held) in &mut self.locks {
             (0..std::mem::take(held)).for_each(|_| give_back(lock));

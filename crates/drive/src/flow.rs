@@ -1,12 +1,12 @@
-//! Jobs that keep the proportions of their weights (`flow`). Each worker counts what it issues in a cell of its own, which
-//! the others read when they have used up what they were granted.
+//! `flow`: jobs do their I/Os in proportion to their weights. Each worker counts the I/Os that it was granted in a
+//! cell of its own; the other workers read the cells when they have used their own grant.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use fsdyno_job::Flow;
 
-/// I/Os granted at once, at most.
+/// Largest number of I/Os that are granted at once.
 const GRANT_MAX: u64 = 64;
 
 /// One worker of a flow, on cache lines of its own.
@@ -19,7 +19,8 @@ struct Member {
     worker: usize,
     weight: u64,
     takes_part: AtomicBool,
-    /// Granted so far. Whoever comes late begins with its share of what the others have: it catches up on nothing.
+    /// I/Os granted so far. A worker that joins late begins with its share of what the others were granted, so that
+    /// it does not catch up.
     granted: AtomicU64,
 }
 
@@ -28,7 +29,7 @@ struct Member {
 pub struct Flows(Arc<[Member]>);
 
 impl Flows {
-    /// By worker: the flow that it is a part of.
+    /// `flows` gives the flow of each worker, or `None`.
     pub fn of(flows: impl Iterator<Item = Option<Flow>>) -> Flows {
         let member = |(worker, flow): (usize, Option<Flow>)| {
             let flow = flow?;
@@ -43,7 +44,7 @@ impl Flows {
         Flows(flows.enumerate().filter_map(member).collect())
     }
 
-    /// The worker's part, from now on.
+    /// Lets the worker take part from now on.
     pub fn join(&self, worker: usize) -> Option<FlowShare> {
         let own = self.0.iter().position(|member| member.worker == worker)?;
         let share = FlowShare { members: Arc::clone(&self.0), own, left: 0 };
@@ -51,24 +52,24 @@ impl Flows {
         Some(share)
     }
 
-    /// The worker has ended: its weight and its I/Os count no more.
+    /// Ends the worker's part: its weight and its I/Os no longer count.
     pub fn leave(&self, worker: usize) {
         let own = self.0.iter().find(|member| member.worker == worker);
         own.into_iter().for_each(|member| member.takes_part.store(false, Ordering::Relaxed));
     }
 }
 
-/// A worker's part in its flow.
+/// One worker's part in its flow.
 #[derive(Clone, Debug)]
 pub struct FlowShare {
     members: Arc<[Member]>,
     own: usize,
-    /// Granted and not yet issued.
+    /// I/Os that were granted and not issued yet.
     left: u64,
 }
 
 impl FlowShare {
-    /// Weights and grants of all that take part.
+    /// Sums of the weights and of the grants of all workers that take part.
     fn sums(&self) -> (u64, u64) {
         let flow = self.members[self.own].flow;
         let of_flow = self.members.iter().filter(|member| member.flow == flow);
@@ -85,7 +86,7 @@ impl FlowShare {
         own.takes_part.store(true, Ordering::Relaxed);
     }
 
-    /// Takes the right to issue one I/O; false: the others come first.
+    /// Takes the right to issue one I/O; false: the other workers have to come first.
     pub(crate) fn take(&mut self) -> bool {
         if self.left == 0 {
             self.left = self.grant();
@@ -95,7 +96,7 @@ impl FlowShare {
         takes
     }
 
-    /// How many I/Os may follow each other until the share of this worker exceeds that of its weight.
+    /// The number of I/Os that this worker may issue until its share exceeds the share of its weight.
     fn grant(&self) -> u64 {
         let own = &self.members[self.own];
         let granted = own.granted.load(Ordering::Relaxed);
@@ -133,7 +134,7 @@ mod tests {
         (0..weights.len()).map(|own| FlowShare { members: Arc::clone(&members), own, left: 0 }).collect()
     }
 
-    /// What each job gets when all ask in turn, `turns` times.
+    /// I/Os that each worker gets when all ask in turn, `turns` times.
     fn issued(shares: &mut [FlowShare], turns: usize) -> Vec<u64> {
         let mut counts = vec![0; shares.len()];
         for _ in 0..turns {

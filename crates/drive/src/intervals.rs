@@ -1,4 +1,4 @@
-//! Intervals of a steady state, as a worker measures them.
+//! The intervals that a steady state is judged by, as a worker measures them.
 
 use fsdyno_job::SteadyState;
 
@@ -13,12 +13,12 @@ pub struct Interval {
     pub ios: u64,
     /// Bytes.
     pub bytes: u64,
-    /// Completion latencies: how many, and their sum, ns.
+    /// Number of completion latencies, and their sum in ns.
     pub clat: (u64, u64),
 }
 
 impl Interval {
-    /// Since `then`, when both count from the same moment.
+    /// The difference from `then`, where both are counted from the same moment.
     fn since(self, then: Interval) -> Interval {
         Interval {
             elapsed_ns: self.elapsed_ns - then.elapsed_ns,
@@ -28,14 +28,14 @@ impl Interval {
         }
     }
 
-    /// This amount as a rate per second.
+    /// `amount` of this interval as a rate per second.
     pub fn per_second(&self, amount: u64) -> u64 {
         (u128::from(amount) * 1_000_000_000 / u128::from(self.elapsed_ns.max(1))) as u64
     }
 }
 
-/// How long after an interval the worker looks for the answer to it, ns: it may be an order to stop, which would else wait
-/// for the next tick.
+/// Time after an interval at which the worker looks for the conductor's answer, ns. The answer may be an order to
+/// stop, which would otherwise wait for the next tick.
 const ANSWER_NS: u64 = 5_000_000;
 
 /// A worker's side: measures intervals in the tick of its loop and sends each to the conductor.
@@ -43,15 +43,15 @@ pub struct IntervalMeter {
     send: Box<dyn Fn(Interval)>,
     interval_ns: u64,
     ramp_ns: u64,
-    /// When the interval ends; before the first one, when that begins.
+    /// When the current interval ends; before the first interval, when that begins.
     due_ns: u64,
-    /// When the answer to the last interval is looked for.
+    /// When the worker looks for the answer to the last interval.
     answer_ns: u64,
     began: Option<Interval>,
 }
 
 impl IntervalMeter {
-    /// `send` hands an interval over.
+    /// `send` passes an interval to the conductor.
     pub fn new(steady: &SteadyState, send: Box<dyn Fn(Interval)>) -> IntervalMeter {
         let (interval_ns, ramp_ns) = (steady.interval_ns, steady.ramp_ns);
         IntervalMeter { send, interval_ns, ramp_ns, due_ns: u64::MAX, answer_ns: u64::MAX, began: None }
@@ -63,12 +63,12 @@ impl IntervalMeter {
         self.began = None;
     }
 
-    /// When the next look must come.
+    /// The time of the next [`IntervalMeter::look`].
     pub(crate) fn due_ns(&self) -> u64 {
         self.due_ns.min(self.answer_ns)
     }
 
-    /// Closes the interval that has ended, if one has. One that a stall made longer is judged by its own length.
+    /// Closes the interval if it has ended. An interval that a stall has prolonged is judged by its real length.
     pub(crate) fn look(&mut self, now_ns: u64, recorder: &Recorder) {
         if now_ns >= self.answer_ns {
             self.answer_ns = u64::MAX;

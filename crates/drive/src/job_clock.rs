@@ -1,15 +1,15 @@
-//! The times at which a worker's loop runs its tick: the end of the ramp, the end of a sample window, the end of the
-//! runtime, and regularly for orders and totals. The loop compares one number; everything else is here.
+//! Times at which a worker's loop runs its tick: the end of the ramp, of a sample window, of the runtime, and regular
+//! times for reading orders and publishing totals. The loop compares one number; the rest is done here.
 
 use crate::recorder::Recorder;
 
 /// Interval at which orders are read and totals published, ns.
 const TICK_NS: u64 = 50_000_000;
 
-/// The same in a warm-up by bytes, which ends at one of these looks, ns.
+/// The same during a ramp by bytes, which ends at one of these ticks, ns.
 const RAMP_TICK_NS: u64 = 1_000_000;
 
-/// How much shorter the last window may be.
+/// Percent by which the last window may be shorter than the others.
 const SHORT_PERCENT: u64 = 10;
 
 /// A sample window.
@@ -40,21 +40,21 @@ pub(crate) enum TickResult {
     TimeUp,
 }
 
-/// What ends the warm-up.
+/// What ends the ramp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RampEnd {
     /// A time on the worker's clock, ns.
     At(u64),
-    /// This number of bytes of the worker.
+    /// The number of bytes that this worker has transferred.
     Bytes(u64),
-    /// An order of the conductor, when the bytes of the worker's group are enough.
+    /// An order of the conductor, which adds up the bytes of the worker's group.
     Order,
 }
 
-/// The clockwork of one worker. All times are ns on the worker's clock.
+/// The tick times of one worker. All times are ns on the worker's clock.
 #[derive(Clone, Debug)]
 pub struct JobClock {
-    /// The loop calls [`JobClock::turn`] once its clock reaches this.
+    /// The loop runs the tick when its clock reaches this time.
     pub(crate) next_ns: u64,
     begin_ns: u64,
     ramp_end: Option<RampEnd>,
@@ -65,7 +65,7 @@ pub struct JobClock {
 }
 
 impl JobClock {
-    /// Begins now. `runtime_ns` 0: no limit of time.
+    /// Begins now. `runtime_ns` 0: there is no time limit.
     pub fn begin(
         now_ns: u64,
         ramp_ns: u64,
@@ -86,7 +86,7 @@ impl JobClock {
         phase
     }
 
-    /// The same with another end of the warm-up.
+    /// Sets what ends the ramp.
     pub fn with_ramp(mut self, ramp_end: Option<RampEnd>) -> JobClock {
         if ramp_end.is_some() {
             self.ramp_end = ramp_end;
@@ -95,19 +95,19 @@ impl JobClock {
         self
     }
 
-    /// Still warming up: what is counted now will not be reported.
+    /// Whether the ramp is not over: what is counted now will not be reported.
     pub fn in_ramp(&self) -> bool {
         self.ramp_end.is_some()
     }
 
-    /// The conductor says that the warm-up is over.
+    /// Ends the ramp by order of the conductor.
     pub(crate) fn end_ramp(&mut self) {
         if self.ramp_end == Some(RampEnd::Order) {
             self.ramp_end = Some(RampEnd::At(0));
         }
     }
 
-    /// Measures anew from now on; the end of the runtime stays where it is.
+    /// Begins to measure again; the end of the runtime stays where it is.
     pub(crate) fn begin_anew(&mut self, now_ns: u64, recorder: &mut Recorder) {
         let end_ns = self.end_ns;
         recorder.clear();
@@ -126,7 +126,7 @@ impl JobClock {
     }
 
     fn plan_next(&mut self, now_ns: u64) {
-        // No window closes in the ramp: its samples are not reported.
+        // No window closes during the ramp, because its samples are not reported.
         let window_ns = if self.in_ramp() { u64::MAX } else { self.bandwidth.due_ns().min(self.iops.due_ns()) };
         let (limit_ns, tick_ns) = match self.ramp_end {
             Some(RampEnd::At(end_ns)) => (end_ns, TICK_NS),
@@ -159,13 +159,13 @@ impl JobClock {
         }
     }
 
-    /// The requests are over. Each window closes a little late, so that the last one of a runtime is a little short: it
-    /// counts all the same.
+    /// Closes the last windows, as no request follows. Each window closes a little late, so that the last window of a
+    /// runtime is a little short; it counts nevertheless.
     pub(crate) fn close_last_windows(&mut self, now_ns: u64, recorder: &mut Recorder) {
         self.close_windows(now_ns, SHORT_PERCENT, recorder);
     }
 
-    /// Closes the windows that are due, or that lack at most this share of their length, percent.
+    /// Closes the windows that are due, and those that are at most `short_percent` of their length too short.
     fn close_windows(&mut self, now_ns: u64, short_percent: u64, recorder: &mut Recorder) {
         if self.in_ramp() {
             return;
@@ -183,7 +183,7 @@ impl JobClock {
         }
     }
 
-    /// Length of the phase at `now_ns` in ms: whole microseconds, rounded up to ms, as fio does.
+    /// Length of the phase at `now_ns` in ms: in whole microseconds, then rounded up to ms, as fio does.
     pub fn elapsed_ms(&self, now_ns: u64) -> u64 {
         (now_ns.saturating_sub(self.begin_ns) / 1000).div_ceil(1000)
     }

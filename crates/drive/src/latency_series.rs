@@ -5,10 +5,10 @@ use fsdyno_results::LatencySlice;
 
 use crate::recorder::{CLASSES, Recorder};
 
-/// Length of an interval at first, ns.
+/// Length of the first intervals, ns.
 const INTERVAL_NS: u64 = 1_000_000_000;
 
-/// A remainder at the end that is shorter than this share of an interval joins the one before.
+/// A last interval that is shorter than 1/4 of the interval joins the one before.
 const SHORT_REST: u64 = 4;
 
 /// The slices of one worker. All times are ns on the worker's clock.
@@ -23,8 +23,8 @@ pub struct LatencySeries {
 }
 
 impl LatencySeries {
-    /// Begins now. When `slices_max` are full, each two become one of twice the length, so that a run of days takes as
-    /// many slices as one of minutes.
+    /// Begins now. When there are `slices_max` slices, each pair is merged into one slice of twice the length, so
+    /// that a run of days needs as many slices as a run of minutes.
     pub fn begin(now_ns: u64, slices_max: usize) -> LatencySeries {
         LatencySeries {
             origin_ns: now_ns,
@@ -36,13 +36,13 @@ impl LatencySeries {
         }
     }
 
-    /// The counters went back to zero: the ramp is over.
+    /// The recorder has cleared its counters, because the ramp is over.
     pub(crate) fn cleared(&mut self) {
         self.before.fill(0);
     }
 
-    /// Closes the interval that has ended, if one has. Several become one, as it is not known when in them the I/Os
-    /// ended.
+    /// Closes the interval if it has ended. If several intervals have passed, they become one slice, because it is
+    /// not known in which of them the I/Os ended.
     pub(crate) fn look(&mut self, now_ns: u64, recorder: &Recorder) {
         if now_ns < self.next_ns {
             return;
@@ -59,7 +59,7 @@ impl LatencySeries {
         self.slices.extend(slice);
     }
 
-    /// The last I/O is over: closes the last interval.
+    /// Closes the last interval after the last I/O.
     pub fn finish(&mut self, now_ns: u64, recorder: &Recorder) {
         self.look(now_ns, recorder);
         let began_ns = self.next_ns.saturating_sub(self.interval_ns);
@@ -90,7 +90,7 @@ impl LatencySeries {
         self.slices.len() >= self.slices_max
     }
 
-    /// What was counted since the last call, if anything was.
+    /// The counts since the last call; `None`: nothing was counted.
     fn grown(&mut self, at_ms: u64, recorder: &Recorder) -> Option<LatencySlice> {
         let now = recorder.latency_classes();
         let grown = now.iter().zip(self.before.iter()).map(|(now, before)| now - before).enumerate();

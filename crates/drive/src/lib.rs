@@ -1,7 +1,9 @@
-//! One worker's loop, and all that it touches: requests from the generator to the engine, time stamps to the recorder.
+//! The I/O loop of one worker, and all that it touches: requests go from the generator to the engine, time stamps to
+//! the recorder.
 //!
-//! A [`Worker`] is lent its engine by [`drive()`], says with what its [`Loop`] works ([`Parts`]), and runs it. The loop's
-//! types do not leave this crate, so that it is compiled here, for speed; what surrounds it is in `run`, and small.
+//! [`drive()`] makes the engine and gives it to a [`Worker`], which returns the [`Parts`] of its [`Loop`] and runs
+//! the loop. The loop's types do not leave this crate, so that it is compiled here with optimisation; the code around
+//! it is in `run`.
 #![forbid(unsafe_code)]
 
 mod bounds;

@@ -1,8 +1,8 @@
-//! The loop that moves requests from the generator to the engine and their time stamps to the recorder.
+//! The loop that takes requests from the generator to the engine and their time stamps to the recorder.
 //!
 //! Its contract: per I/O no `dyn`, no allocation, no lock, no shared write, no formatting, no system call but the
-//! engine's own. It is compiled once per engine, for every-I/O or sampled timing (`TIMED`), and with or without
-//! the features of [`Governor`] (`GOVERNED`), and chosen once per worker. What does not depend on the engine is in
+//! engine's own. It is compiled once per engine, for every-I/O or sampled timing (`TIMED`), and with or without the
+//! features of [`Governor`] (`GOVERNED`); each worker chooses once. Code that does not depend on the engine is in
 //! [`Parts`], and compiled once.
 
 mod equipment;
@@ -43,17 +43,17 @@ const UNTIMED: u64 = u64::MAX;
 /// Longest wait in the engine before orders are read again.
 const PATIENCE: std::time::Duration = std::time::Duration::from_millis(100);
 
-/// Survived errors of one worker that are listed.
+/// Largest number of survived errors of one worker that are listed.
 const LISTED_MAX: usize = 100;
 
-/// Requests that were still in flight when the worker gave them up; recorded whatever ended the job.
+/// Requests that were still in flight when the worker gave them up. They are recorded whatever ended the job.
 #[derive(Clone, Debug)]
 pub struct Lost {
-    /// How many.
+    /// Number of these requests.
     pub count: usize,
-    /// Oldest first, as many as a record lists.
+    /// The oldest requests, oldest first, at most as many as a record lists.
     pub oldest: Vec<Op>,
-    /// Time without a completion; `None`: the engine failed, and waiting was not possible.
+    /// Time without a completion; `None`: the engine failed, so that waiting was not possible.
     pub silent: Option<std::time::Duration>,
 }
 
@@ -73,9 +73,9 @@ struct Flight {
     issue_ns: u64,
     /// Intended start of a paced request.
     intended_ns: u64,
-    /// Of the write that is read back, or [`UNNUMBERED`].
+    /// Number of the write that this request reads back, or [`UNNUMBERED`].
     number: u64,
-    /// Bytes already transferred, when it came back short.
+    /// Bytes already transferred, after a short transfer.
     done: u64,
 }
 
@@ -88,13 +88,13 @@ pub enum Ended {
     TimeUp,
     /// Stopped by the conductor.
     Stopped,
-    /// The device is full, as `fill_device` wishes.
+    /// The device is full, and `fill_device` makes this a normal end.
     DeviceFull,
     /// An error that the job does not survive.
     Failed(Failure),
 }
 
-/// What a step of the loop gives. The end is boxed: a step that goes on says so in a register.
+/// Result of a step of the loop. The end is boxed, so that a step that continues returns in a register.
 type Step<T = ()> = Result<T, Box<Ended>>;
 
 /// An error with what is needed to report it.
@@ -106,12 +106,12 @@ pub struct Failure {
     pub function: &'static str,
     /// The request that failed, if one did.
     pub op: Option<Op>,
-    /// An explanation that fio's message does not give.
+    /// An explanation in addition to fio's message.
     pub detail: Option<String>,
 }
 
 impl Failure {
-    /// Something about a file, besides the requests.
+    /// A failure of an operation on a file that is not a request.
     #[cold]
     pub fn of_file(function: &'static str, error: &fsdyno_os::files::FileError) -> Failure {
         Failure { code: error.code, function, op: None, detail: Some(error.to_string()) }
@@ -128,13 +128,13 @@ impl Failure {
 pub struct Survival {
     /// What the job asks for.
     pub policy: fsdyno_job::ErrorPolicy,
-    /// ENOSPC ends the job without error.
+    /// `fill_device`: ENOSPC ends the job without error.
     pub fill_device: bool,
-    /// Counted so far, with the first errno.
+    /// Number of errors so far, and the first errno.
     pub counted: fsdyno_results::SurvivedErrors,
-    /// `error_dump`: the first requests that failed, and how many more there were.
+    /// `error_dump`: the first requests that failed.
     pub listed: Vec<(Op, i32)>,
-    /// See `listed`.
+    /// Number of further requests that failed and are not listed.
     pub unlisted: u64,
 }
 
@@ -144,7 +144,7 @@ impl Survival {
         Survival { policy, fill_device, counted: Default::default(), listed: Vec::new(), unlisted: 0 }
     }
 
-    /// One more error that the job may survive.
+    /// Counts an error that the job may survive.
     fn count(&mut self, code: i32) {
         if self.counted.total == 0 {
             self.counted.first = code;
@@ -152,7 +152,7 @@ impl Survival {
         self.counted.total += 1;
     }
 
-    /// The job goes on after this request.
+    /// Lists a request whose error the job survives.
     fn list(&mut self, op: &Op, code: i32) {
         match self.listed.len() < LISTED_MAX {
             _ if !self.policy.dump => {}
@@ -162,56 +162,56 @@ impl Survival {
     }
 }
 
-/// Makes the worker's record while it runs and after.
+/// Makes the worker's record, during and after the run.
 pub trait Account {
-    /// The ramp is over: times and counters of the thread start here.
+    /// The ramp is over: times and counters of the thread begin here.
     fn begin_measuring(&mut self);
-    /// The record as of `elapsed_ms` of the phase.
+    /// The record after `elapsed_ms` of the phase.
     fn job_record(
         &self,
         recorder: &Recorder,
         elapsed_ms: u64,
         survived: fsdyno_results::SurvivedErrors,
     ) -> Box<JobRecord>;
-    /// The writes took `elapsed_ms`; the time of the phase that follows is that of its reads alone. Accounts without
-    /// times ignore it.
+    /// The write phase took `elapsed_ms`; the next phase counts only the time of its reads. Accounts without times
+    /// ignore this.
     fn writes_over(&mut self, _elapsed_ms: u64) {}
 }
 
-/// What a worker does with its files when a pass is over and another one follows. Nothing is in flight then.
+/// What a worker does with its files between two passes. Nothing is in flight then.
 pub type BetweenPasses<'run> = Box<dyn Fn(&mut OpenFiles<'run>) -> Result<(), Failure> + 'run>;
 
-/// What the loop works with, besides an engine and its slots.
+/// All that the loop needs besides an engine and its slots.
 pub struct Parts<'run> {
-    /// Its files.
+    /// The files of the worker.
     pub files: OpenFiles<'run>,
-    /// The range that is used of each.
+    /// The range of each file that the job may use.
     pub used: &'run [FileRange],
     /// Makes the requests.
     pub generator: Generator,
-    /// Present for jobs that write.
+    /// The content of writes; `None`: the job does not write.
     pub content: Option<Content>,
-    /// Depth and batches.
+    /// Iodepth and batches.
     pub queueing: Queueing,
     /// The worker's counters.
     pub recorder: Recorder,
-    /// When the loop looks up from its requests.
+    /// The times of the tick.
     pub phase: JobClock,
-    /// Latency through the run; `None` where there are too many workers to keep it.
+    /// Latency over time; `None`: there are too many workers to keep it.
     pub series: Option<LatencySeries>,
     /// Which errors the job survives.
     pub survival: Survival,
     /// Pacing, think time and latency limits; `None` for plain jobs.
     pub governor: Option<Governor>,
-    /// Rows of the log files. Those of each request are only written beside a governor.
+    /// Rows of the log files. Rows of single requests are written only if there is a governor.
     pub log: Option<Box<LogBuffer>>,
-    /// Intervals for the judgement of a steady state.
+    /// The intervals that a steady state is judged by.
     pub intervals: Option<Box<IntervalMeter>>,
-    /// Time every I/O (false: one in 64; a governed job needs the clock each time anyway).
+    /// Time every I/O; false: one in 64 (a governed job needs the clock each time anyway).
     pub time_all: bool,
-    /// Drop the cache when a pass begins again.
+    /// Drop the page cache when a new pass begins.
     pub invalidate: bool,
-    /// Syncs the files or makes them anew, before a pass begins again.
+    /// Syncs or recreates the files between two passes.
     pub between_passes: Option<BetweenPasses<'run>>,
     /// Makes the record.
     pub account: Box<dyn Account + 'run>,
@@ -219,17 +219,17 @@ pub struct Parts<'run> {
     pub control: &'run Orders,
     /// The worker's side of the exchange with the conductor.
     pub cell: &'run WorkerCell,
-    /// Nothing yet.
+    /// State of the loop; empty at the beginning.
     pub progress: Progress,
 }
 
-/// What a loop remembers from tick to tick.
+/// State that the loop keeps from tick to tick.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Totals at the end of the ramp, when the recorder was cleared.
+    /// Totals at the end of the ramp, before the recorder was cleared.
     before_measuring: Published,
     snapshots_made: u32,
-    /// File and offset of writes that failed and were survived.
+    /// File and offset of writes that failed and that the job survived.
     failed_writes: Vec<(u32, u64)>,
 }
 
@@ -239,11 +239,11 @@ struct Drive<'run, E> {
     /// All slots of the engine, at the beginning and at the end of a phase.
     slots: Slots<E>,
     parts: Parts<'run>,
-    /// In flight at most, in the governed loop: a search changes it.
+    /// Largest number in flight in the governed loop; a search changes it.
     depth: usize,
     block: Block,
     cursor: usize,
-    /// Requests of the block whose calls have been counted (synchronous engines).
+    /// Number of requests of the block whose calls have been counted (synchronous engines).
     counted: usize,
     /// Latencies of the block's requests that are not recorded yet (synchronous engines).
     latencies_ns: [u64; BLOCK_OPS],
@@ -251,13 +251,13 @@ struct Drive<'run, E> {
     sample: usize,
     blocks_made: u64,
     flights: Box<[Flight]>,
-    /// Slots queued but not yet submitted.
+    /// Slots that are queued and not yet submitted.
     staged: Vec<u32>,
-    /// The call that waits for completions hands over what is staged.
+    /// Whether the call that waits for completions also submits the staged requests.
     joined: bool,
-    /// Reaped but not yet processed; their slots still count as in flight.
+    /// Completions that are reaped and not yet processed; their slots still count as in flight.
     completions: Vec<Completion<E>>,
-    /// When they were reaped, or [`UNTIMED`].
+    /// When these were reaped, or [`UNTIMED`].
     reaped_ns: u64,
     /// Requests that were given up while draining.
     lost: Option<Lost>,
@@ -283,7 +283,7 @@ impl<'run, E: Engine> Loop<'run> for Drive<'run, E> {
 
     fn next_phase(&mut self) {
         if E::SYNCHRONOUS {
-            // Its only one went with the request that ended the phase.
+            // The only slot was lost with the request that ended the phase.
             self.slots.reclaim();
         }
         self.depth = self.parts.depth_at_first();
@@ -380,7 +380,7 @@ impl<'run, E: Engine> Drive<'run, E> {
         Ok(())
     }
 
-    /// What is still in flight belongs to the pass that is over.
+    /// Ends a pass: what is in flight belongs to it and is drained.
     #[cold]
     fn end_pass<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Step {
         // The block is empty: all of its requests have been issued.
@@ -389,10 +389,10 @@ impl<'run, E: Engine> Drive<'run, E> {
             self.drain::<TIMED, GOVERNED>()?;
         }
         if self.lost.is_some() {
-            // A sync would wait for what never came back.
+            // A sync would wait for requests that never completed.
             return Err(Box::new(Ended::Stopped));
         }
-        // A sync may never come back: what was transferred before it is then known whole.
+        // The following sync may never return; publishing now keeps the totals of the transfers before it.
         self.parts.publish();
         let Parts { between_passes, files, .. } = &mut self.parts;
         let outcome = between_passes.as_ref().map_or(Ok(()), |end_pass| end_pass(files));
@@ -401,8 +401,8 @@ impl<'run, E: Engine> Drive<'run, E> {
         if now_ns >= self.parts.phase.next_ns { self.poll_events(now_ns) } else { Ok(()) }
     }
 
-    /// Position of the timed I/O of this block in sampled timing. It moves, so that it does not follow a period of the
-    /// pattern.
+    /// Position in the block of the I/O that is timed in sampled timing. It changes from block to block, so that it
+    /// does not follow a period of the pattern.
     fn sample_position(&self) -> usize {
         (self.blocks_made.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) as usize
     }
@@ -412,7 +412,7 @@ impl<'run, E: Engine> Drive<'run, E> {
         self.engine.clock().now_ns()
     }
 
-    /// Polls what is due besides I/O: windows, totals, stop orders, the end of the runtime.
+    /// Runs the tick: windows, totals, stop orders, the end of the runtime.
     #[cold]
     fn poll_events(&mut self, now_ns: u64) -> Step {
         if E::SYNCHRONOUS {
@@ -423,7 +423,7 @@ impl<'run, E: Engine> Drive<'run, E> {
 }
 
 impl Parts<'_> {
-    /// Makes the slot's buffer ready for this write.
+    /// Fills the slot's buffer for this write.
     #[inline]
     fn prepare<E: Engine>(&mut self, engine: &mut E, slot: &Slot<E>, op: &Op) {
         if let Some(content) = &mut self.content {
@@ -431,13 +431,13 @@ impl Parts<'_> {
         }
     }
 
-    /// A search begins with one request in flight.
+    /// The first iodepth. A search begins with one request in flight.
     fn depth_at_first(&self) -> usize {
         let searches = self.governor.as_ref().is_some_and(|governor| governor.searches());
         if searches { 1 } else { self.queueing.depth }
     }
 
-    /// Does what is due besides I/O. `block`: the requests, issued up to `cursor`.
+    /// Runs the tick. The requests of `block` are issued up to `cursor`.
     #[cold]
     #[inline(never)]
     fn poll_events(&mut self, now_ns: u64, block: &mut Block, cursor: usize) -> Step {
@@ -471,7 +471,7 @@ impl Parts<'_> {
         if tick == TickResult::TimeUp { Err(Box::new(Ended::TimeUp)) } else { Ok(()) }
     }
 
-    /// Nothing is in flight and nothing begins: the windows under way, of the samples and of the logs, end here.
+    /// Closes the windows of the samples and of the logs; nothing is in flight and no request follows.
     fn close_windows(&mut self, now_ns: u64) {
         let Parts { phase, recorder, log, .. } = self;
         phase.close_last_windows(now_ns, recorder);
@@ -480,16 +480,16 @@ impl Parts<'_> {
         }
     }
 
-    /// The counters are at 0 and count from now on. `published`: the totals before.
+    /// Begins the measured part: the counters are at 0. `published`: the totals before.
     fn begin_measuring(&mut self, now_ns: u64, published: Published, block: &mut Block, cursor: usize) {
         self.progress.before_measuring = published;
-        // An interim record of the warm-up would be taken for one of the measuring where the next one is late: the look
-        // that this is part of offers one anew.
+        // An interim record of the ramp must not be taken for one of the measured part, if the next record is late.
+        // The caller offers a new record.
         self.progress.snapshots_made = 0;
         self.account.begin_measuring();
         if let Some(governor) = &mut self.governor {
             governor.begin_measuring(now_ns);
-            // The schedule begins anew: a backlog of the ramp is not caught up in the measured part.
+            // The schedule begins again, so that a backlog of the ramp is not caught up in the measured part.
             self.generator.restart_pacing(block, cursor);
         }
         if let Some(series) = &mut self.series {
@@ -538,7 +538,7 @@ impl Parts<'_> {
         }
     }
 
-    /// Decides about a request that failed: `Ok` when the job survives it.
+    /// Handles a request that failed: `Ok` if the job survives the error.
     #[cold]
     fn failed(&mut self, op: &Op, code: i32, function: &'static str) -> Step {
         if let Some(direction) = op.kind.direction() {
@@ -559,7 +559,7 @@ impl Parts<'_> {
             OpKind::Read => (survival.policy.on_read, &survival.policy.ignored[0]),
             _ => (survival.policy.on_write, &survival.policy.ignored[1]),
         };
-        // An explicit list replaces the two errors that are survivable by default.
+        // An explicit list replaces the two errors that are survived by default.
         let survivable = if listed.is_empty() { [EIO, EILSEQ].contains(&code) } else { listed.contains(&code) };
         if goes_on {
             // The error that ends the job is counted too, as in fio.

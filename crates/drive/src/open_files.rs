@@ -1,55 +1,56 @@
-//! The files of a worker: all of them are open from its start to its end, or at most `openfiles` at a time.
+//! The files of a worker: either all are open from start to end, or at most `openfiles` at a time.
 
 use fsdyno_os::files::OpenFile;
 use fsdyno_workload::{FileRange, Generator, Op};
 
 use crate::loops::Failure;
 
-/// Opens and leaves the files of a worker that has not all of them open.
+/// Opens and closes files of a worker that cannot have all of them open.
 pub trait Opener {
-    /// Opens the file of this number, as the first ones were.
+    /// Opens the file of this number, in the same way as the first ones.
     fn open(&self, file: usize) -> Result<OpenFile, Failure>;
-    /// This file is about to be closed: what a close has to say is said here.
+    /// Called before this file is closed: reports the errors of a close.
     fn leave(&self, open: &OpenFile) -> Result<(), Failure>;
 }
 
-/// The files that requests name by their number.
+/// The files, which requests name by number.
 pub struct OpenFiles<'run> {
-    /// The descriptors. Without a window they are the files, in their order.
+    /// The descriptors. Without a window there is one for each file, in the order of the files.
     places: &'run [OpenFile],
     window: Option<HeldFiles<'run>>,
 }
 
-/// Which files the descriptors lead to.
+/// Which file each descriptor belongs to.
 struct HeldFiles<'run> {
     opener: Box<dyn Opener + 'run>,
     held: Box<[Held]>,
-    /// By file: where it is open, or [`CLOSED`].
+    /// By file: the index of its descriptor, or [`CLOSED`].
     place_of: Box<[u32]>,
-    /// Requests so far.
+    /// Number of requests so far.
     requests: u64,
-    /// The generator is done with it.
+    /// A file that the generator has finished.
     finished: Option<u32>,
 }
 
-/// The file in a place.
+/// The file of one descriptor.
 #[derive(Clone, Copy)]
 struct Held {
-    /// Or [`CLOSED`]: what was there is closed, or removed.
+    /// The file, or [`CLOSED`] if it was closed or removed.
     file: u32,
-    /// Number of the last request that named it.
+    /// Number of the last request for it.
     used: u64,
 }
 
 const CLOSED: u32 = u32::MAX;
 
 impl<'run> OpenFiles<'run> {
-    /// All files are open.
+    /// Makes the files of a worker that has all of them open.
     pub fn all(files: &'run [OpenFile]) -> OpenFiles<'run> {
         OpenFiles { places: files, window: None }
     }
 
-    /// Of `count` files the first ones are open, each in a place of its own that others take later.
+    /// Makes the files of a worker that has the first ones of `count` files open; the others take their descriptors
+    /// later.
     pub fn in_turn(places: &'run [OpenFile], count: usize, opener: Box<dyn Opener + 'run>) -> OpenFiles<'run> {
         let held = (0..places.len() as u32).map(|file| Held { file, used: 0 }).collect();
         let place_of = (0..count as u32).map(|file| if (file as usize) < places.len() { file } else { CLOSED });
@@ -59,21 +60,21 @@ impl<'run> OpenFiles<'run> {
         }
     }
 
-    /// They take turns: not all can be open.
+    /// Whether files take turns, because not all can be open.
     pub fn take_turns(&self) -> bool {
         self.window.is_some()
     }
 
-    /// How many are open. `count`: how many files there are.
+    /// Number of open files. `count`: the number of files.
     pub(crate) fn count_open(&self, count: usize) -> usize {
         match &self.window {
             Some(window) => window.held.iter().filter(|held| held.file != CLOSED).count(),
-            // The files of the engines that touch none count as open, as with fio.
+            // Files of an engine that touches none count as open, as in fio.
             None => count,
         }
     }
 
-    /// The place of a file that is open.
+    /// The index of the descriptor of an open file.
     pub fn place_of(&self, file: u32) -> Option<u32> {
         match &self.window {
             Some(window) => window.place_of.get(file as usize).copied().filter(|place| *place != CLOSED),
@@ -86,7 +87,7 @@ impl<'run> OpenFiles<'run> {
         self.places.get(self.place_of(file)? as usize)
     }
 
-    /// A request names this file. False: it is closed.
+    /// Notes a request for this file. Returns false if the file is closed.
     #[inline]
     pub(crate) fn is_asked_for(&mut self, file: u32) -> bool {
         let Some(window) = &mut self.window else { return true };
@@ -99,14 +100,14 @@ impl<'run> OpenFiles<'run> {
         true
     }
 
-    /// The place that another file may take, and the file in it: one that is done, else one that the requests to come,
-    /// `rest`, do not name, and that has not been asked for for longest.
+    /// The descriptor that another file may take, with its current file. A finished file comes first; otherwise the
+    /// file that was not used for the longest time and that the coming requests, `rest`, do not name.
     pub(crate) fn one_to_close(&mut self, rest: &[Op], generator: &mut Generator) -> (usize, Option<u32>) {
         let Some(window) = &mut self.window else { return (0, None) };
         let comes = |file: u32| rest.iter().any(|op| op.file == file);
         while let Some(file) = window.finished.take().or_else(|| generator.next_finished()) {
             if comes(file) {
-                // It is done later on in the block.
+                // Requests later in the block still need it.
                 window.finished = Some(file);
                 break;
             }
@@ -126,7 +127,7 @@ impl<'run> OpenFiles<'run> {
         (place, Some(held.file).filter(|file| *file != CLOSED))
     }
 
-    /// Opens this file in the place of another one, of which nothing is in flight.
+    /// Opens this file in place of another one, which has no request in flight.
     pub(crate) fn open(&mut self, file: u32, place: usize) -> Result<(), Failure> {
         let Some(window) = &mut self.window else { return Ok(()) };
         let before = window.held[place].file;
@@ -144,8 +145,8 @@ impl<'run> OpenFiles<'run> {
         Ok(())
     }
 
-    /// Another file has come in the place of this one, which `open` opens. Where files take turns it is opened when a
-    /// request asks for it.
+    /// Replaces a file that was made anew; `open` opens it. Where files take turns, it is opened when a request needs
+    /// it.
     pub fn renew(&mut self, file: usize, open: &dyn Fn() -> Result<OpenFile, Failure>) -> Result<(), Failure> {
         let Some(window) = &mut self.window else {
             return self.places[file].replace(open()?).map_err(|error| Failure::of_file("open", &error));
@@ -157,7 +158,7 @@ impl<'run> OpenFiles<'run> {
         Ok(())
     }
 
-    /// Visits each file, with its number; those that are closed are opened for it.
+    /// Calls `visit` for each file with its number; a closed file is opened for the call.
     pub fn each(&self, visit: &mut dyn FnMut(usize, &OpenFile) -> Result<(), Failure>) -> Result<(), Failure> {
         let Some(window) = &self.window else {
             return self.places.iter().enumerate().try_for_each(|(file, open)| visit(file, open));
@@ -174,12 +175,12 @@ impl<'run> OpenFiles<'run> {
         Ok(())
     }
 
-    /// Drops what is cached of the files that are open: of the others it was dropped, or is when they are opened.
+    /// Drops the cached pages of the open files. Those of closed files are dropped when they are closed or opened.
     #[cold]
     pub(crate) fn drop_cache(&self, used: &[FileRange]) {
         for (number, range) in (0..).zip(used) {
             if let Some(file) = self.get(number) {
-                // Advice only: what cannot be dropped stays, as with fio.
+                // Dropping is only advice: pages that cannot be dropped stay, as in fio.
                 let _ = file.drop_cache(range.start, range.length);
             }
         }
@@ -201,7 +202,7 @@ mod tests {
         OpenFile::open(Path::new("/dev/null"), OpenMode::buffered(FileAccess::Read)).unwrap()
     }
 
-    /// Which files were opened, in order.
+    /// Records which files were opened, in order.
     struct Opened<'test>(&'test RefCell<Vec<usize>>);
 
     impl Opener for Opened<'_> {
@@ -215,7 +216,7 @@ mod tests {
         }
     }
 
-    /// The files that are opened by the requests of a job with eight files of forty blocks, three of which are open.
+    /// The files that the requests of a job open; the job has eight files of forty blocks, of which three are open.
     fn opened(service: FileService, loops: u32) -> Vec<usize> {
         let (places, opened) = ([open(), open(), open()], RefCell::default());
         let mut files = OpenFiles::in_turn(&places, 8, Box::new(Opened(&opened)));

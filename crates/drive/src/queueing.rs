@@ -1,9 +1,9 @@
-//! Depth and batches as the engine will really use them.
+//! Iodepth and batches as the engine really uses them.
 
-/// How requests are queued, in the engine's effective terms.
+/// The effective values of iodepth and batches.
 #[derive(Clone, Copy, Debug)]
 pub struct Queueing {
-    /// In flight at most.
+    /// Largest number of requests in flight.
     pub depth: usize,
     /// Number of staged requests at which they are submitted.
     pub batch: usize,
@@ -11,13 +11,13 @@ pub struct Queueing {
     pub reap_min: usize,
     /// Largest number of completions that a call takes.
     pub reap_max: usize,
-    /// Refill only after falling to this.
+    /// Number in flight at which new requests are submitted again.
     pub depth_low: usize,
 }
 
 impl Queueing {
-    /// Whether the engine hands over and waits in one call: where batches were asked for. One request at a time is handed
-    /// over by a call of its own, whose end is when it was issued.
+    /// Whether the engine submits and waits in one call, which it does where batches were asked for. A single request
+    /// is submitted by a call of its own, whose end is the time of issue.
     pub(crate) fn joins<E: fsdyno_engine::Engine>(self, engine: &E) -> bool {
         self.batch > 1 && engine.joins()
     }

@@ -1,4 +1,4 @@
-//! The counters of one worker. Its thread owns them; no other accesses them.
+//! The counters of one worker. Only its thread accesses them.
 
 mod cells;
 mod classes;
@@ -15,7 +15,7 @@ pub(crate) use classes::{CLASSES, class_of};
 use on_request::OnRequest;
 use priorities::ByPriority;
 
-/// Running sums of one latency, ns. Who adds keeps the count: several sums of a lane share one.
+/// Running sums of one latency, ns. The caller counts, because several sums of a lane share one count.
 #[derive(Clone, Debug)]
 struct Sums {
     min: u64,
@@ -64,7 +64,7 @@ impl Default for Distributed {
 }
 
 impl Distributed {
-    /// One more.
+    /// Adds one latency.
     #[inline]
     pub fn add(&mut self, latency_ns: u64) {
         self.count += 1;
@@ -78,7 +78,7 @@ impl Distributed {
         self.cells.clear();
     }
 
-    /// In the words of the record.
+    /// The latency as the record holds it.
     pub fn latency(&self) -> Latency {
         Latency {
             moments: self.sums.moments(self.count),
@@ -87,32 +87,33 @@ impl Distributed {
     }
 }
 
-/// One direction's counters. The distributions exist only when that direction has I/O.
+/// One direction's counters. Distributions exist only if the direction has I/O.
 #[derive(Clone)]
 struct Lane {
     bytes: u64,
     completed: u64,
-    /// Issued: counted by engines that keep I/Os in flight; with the others it is completed and lost.
+    /// Number of issued I/Os, for engines that keep I/Os in flight; with other engines this is the completed and the
+    /// failed I/Os.
     issued: u64,
-    /// Issued, but failed.
+    /// Number of issued I/Os that failed.
     lost: u64,
     short: u64,
     dropped: u64,
-    /// Its requests are over when they are queued: they have no submission latency.
+    /// Whether requests complete while they are queued: then they have no submission latency.
     at_once: bool,
     clat: Option<Distributed>,
-    /// Total latency; only kept apart from clat where a submission latency exists.
+    /// Total latency; only kept apart from clat if there is a submission latency.
     lat: Sums,
     slat: Sums,
-    /// Distributions that are kept only when they are asked for: one look tells an I/O that there is none.
+    /// Distributions that are kept only on request. They stand together, so that an I/O needs one check only.
     on_request: Option<Box<OnRequest>>,
-    /// From the intended start, for paced jobs.
+    /// Response time, from the intended start, for paced jobs.
     response: Option<Distributed>,
     bandwidth: RateSample,
     iops: RateSample,
 }
 
-/// A sampled rate: what the counter was when the window began.
+/// The sampled rate: the counter at the start of the window.
 #[derive(Clone, Default)]
 struct RateSample {
     counter_then: u64,
@@ -120,7 +121,7 @@ struct RateSample {
 }
 
 impl RateSample {
-    /// Closes the window: `units` is what the rate counts since the last call, already scaled per ms.
+    /// Closes the window. `counter` is the counter of what the rate measures; `per_unit` scales it.
     fn close(&mut self, counter: u64, elapsed_ms: u64, at_ms: u64, per_unit: u64) {
         let delta = counter - self.counter_then;
         if delta > 0 && elapsed_ms > 0 {
@@ -130,38 +131,39 @@ impl RateSample {
     }
 }
 
-/// What a worker keeps of each I/O.
+/// Which figures a worker keeps of each I/O.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RecorderOptions {
-    /// Submission latency exists (asynchronous engines).
+    /// The engine has a submission latency (asynchronous engines).
     pub submission: bool,
-    /// Distribution of total latency.
+    /// Keep the distribution of total latency.
     pub lat_distribution: bool,
-    /// Distribution of submission latency.
+    /// Keep the distribution of submission latency.
     pub slat_distribution: bool,
-    /// Intended starts are known.
+    /// Requests have intended starts.
     pub response: bool,
-    /// Syncs happen.
+    /// The job does syncs.
     pub syncs: bool,
 }
 
 /// The counters of one worker.
 #[derive(Clone)]
 pub struct Recorder {
-    /// By direction. An array: its index is one multiplication per I/O, where named fields are a choice of three.
+    /// By direction. An array, because an index costs one multiplication per I/O, where named fields cost a choice of
+    /// three.
     lanes: [Lane; 3],
     kept: RecorderOptions,
-    /// Latencies by priority, when requests have several.
+    /// Latencies by priority, if requests have several priorities.
     by_priority: Option<Box<ByPriority>>,
     sync: Option<Distributed>,
     sync_issued: u64,
-    /// I/Os by the depth they were committed at; sorted into fio's levels for the record.
+    /// I/Os by the depth at which they were submitted; the record sorts them into fio's levels.
     depths: Box<[u64]>,
     submit_sizes: [u64; 7],
     complete_sizes: [u64; 7],
 }
 
-/// Stamps of one I/O, ns on the worker's clock.
+/// Time stamps of one I/O, ns on the worker's clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stamps {
     pub(crate) start_ns: u64,
@@ -200,14 +202,14 @@ impl Recorder {
         }
     }
 
-    /// An I/O was committed while `in_flight` were under way, itself included.
+    /// Counts a submitted I/O; `in_flight` includes it.
     #[inline]
     pub(crate) fn issued(&mut self, direction: Direction, in_flight: usize) {
         self.lanes[direction as usize].issued += 1;
         self.depths[in_flight] += 1;
     }
 
-    /// An I/O or a sync was not issued after all: the engine did not take it.
+    /// Takes back a request that was counted but that the engine did not take. `None`: a sync.
     pub(crate) fn withdrawn(&mut self, direction: Option<Direction>) {
         match direction {
             Some(direction) => self.lanes[direction as usize].issued -= 1,
@@ -215,46 +217,46 @@ impl Recorder {
         }
     }
 
-    /// Requests of this direction are over when they are queued, whatever others do.
+    /// Notes that requests of this direction complete while they are queued.
     pub(crate) fn done_at_once(&mut self, direction: Direction) {
         self.lanes[direction as usize].at_once = true;
     }
 
-    /// An I/O ended without transferring what it should.
+    /// Counts an I/O that ended without a complete transfer.
     pub(crate) fn lost(&mut self, direction: Direction) {
         self.lanes[direction as usize].lost += 1;
     }
 
-    /// A sync was issued.
+    /// Counts a sync that was issued.
     pub(crate) fn sync_issued(&mut self) {
         self.sync_issued += 1;
     }
 
-    /// The depth at which a sync was committed.
+    /// Counts the depth at which a sync was submitted.
     pub(crate) fn sync_committed(&mut self, in_flight: usize) {
         self.depths[in_flight] += 1;
     }
 
-    /// A submit call took this number of requests.
+    /// Counts a submit call that took `count` requests.
     #[inline]
     pub(crate) fn submitted(&mut self, count: usize) {
         self.submit_sizes[call_size(count)] += 1;
     }
 
-    /// A reap call gave this number of completions.
+    /// Counts a reap call that returned `count` completions.
     #[inline]
     pub(crate) fn reaped(&mut self, count: usize) {
         self.complete_sizes[call_size(count)] += 1;
     }
 
-    /// `count` calls that each committed, submitted and completed one I/O (synchronous engines, once per block).
+    /// Counts `count` calls that each submitted and completed one I/O (synchronous engines, once per block).
     pub(crate) fn single_calls(&mut self, count: u64) {
         self.depths[1] += count;
         self.submit_sizes[1] += count;
         self.complete_sizes[1] += count;
     }
 
-    /// Bytes of a transfer that is over.
+    /// Adds the bytes of a completed transfer.
     #[inline]
     pub(crate) fn transferred(&mut self, direction: Direction, bytes: u64) {
         let lane = &mut self.lanes[direction as usize];
@@ -262,7 +264,7 @@ impl Recorder {
         lane.completed += 1;
     }
 
-    /// Latency of a transfer of a synchronous engine: start and issue are one moment.
+    /// Adds the latency of a transfer of a synchronous engine, whose start is its issue.
     #[inline]
     pub(crate) fn timed_sync(&mut self, direction: Direction, clat_ns: u64) {
         if let Some(clat) = &mut self.lanes[direction as usize].clat {
@@ -270,7 +272,7 @@ impl Recorder {
         }
     }
 
-    /// Transfers of a synchronous engine with their latencies.
+    /// Adds transfers of a synchronous engine with their latencies.
     #[inline]
     pub(crate) fn timed_syncs(&mut self, ops: &[Op], latencies_ns: &[u64]) {
         for (op, latency_ns) in ops.iter().zip(latencies_ns) {
@@ -281,12 +283,12 @@ impl Recorder {
         }
     }
 
-    /// Latency of a transfer of an asynchronous engine.
+    /// Adds the latencies of a transfer of an asynchronous engine.
     #[inline(always)]
     pub(crate) fn timed(&mut self, direction: Direction, stamps: Stamps) {
         let slat_ns = stamps.issue_ns.saturating_sub(stamps.start_ns);
         let clat_ns = stamps.end_ns.saturating_sub(stamps.issue_ns);
-        // Called with what fits in registers.
+        // The arguments fit in registers.
         self.took(direction, slat_ns, clat_ns);
     }
 
@@ -303,7 +305,7 @@ impl Recorder {
         }
     }
 
-    /// Response time of a paced transfer, from its intended start.
+    /// Adds the response time of a paced transfer, counted from its intended start.
     #[inline]
     pub(crate) fn responded(&mut self, direction: Direction, response_ns: u64) {
         if let Some(response) = &mut self.lanes[direction as usize].response {
@@ -311,14 +313,14 @@ impl Recorder {
         }
     }
 
-    /// Latency of a sync.
+    /// Adds the latency of a sync.
     pub(crate) fn synced(&mut self, latency_ns: u64) {
         if let Some(sync) = &mut self.sync {
             sync.add(latency_ns);
         }
     }
 
-    /// A transfer came back short and is continued.
+    /// Counts a short transfer, which is continued.
     pub(crate) fn shortened(&mut self, direction: Direction) {
         self.lanes[direction as usize].short += 1;
     }
@@ -358,12 +360,12 @@ impl Recorder {
         classes
     }
 
-    /// Completion latencies of a direction so far, by fio's buckets; `None`: it has no I/O.
+    /// Completion latencies of a direction so far, by fio's buckets; `None`: the direction has no I/O.
     pub(crate) fn latency_buckets(&self, direction: Direction) -> Option<Vec<u64>> {
         self.lanes[direction as usize].clat.as_ref().map(|clat| clat.cells.buckets())
     }
 
-    /// Everything back to zero: the ramp is over.
+    /// Sets all counters to zero at the end of the ramp.
     pub(crate) fn clear(&mut self) {
         self.clear_latencies();
         for lane in &mut self.lanes {
@@ -378,7 +380,7 @@ impl Recorder {
         self.complete_sizes = [0; 7];
     }
 
-    /// Only the latencies: a job that ended inside its ramp reports traffic, but none of them.
+    /// Clears only the latencies: a job that ended inside its ramp reports its traffic, but no latencies.
     pub fn clear_latencies(&mut self) {
         for lane in &mut self.lanes {
             lane.lat = Sums::EMPTY;
@@ -396,7 +398,7 @@ impl Recorder {
         self.clear_priorities();
     }
 
-    /// New windows begin here: what was done before them counts for none.
+    /// Begins new windows: I/Os before do not count for them.
     pub fn open_windows(&mut self) {
         for lane in &mut self.lanes {
             lane.bandwidth.counter_then = lane.bytes;
@@ -421,7 +423,7 @@ impl Recorder {
     }
 }
 
-/// Index of a depth: 1, 2-3, 4-7, 8-15, 16-31, 32-63, 64 and up.
+/// Index of the level of a depth: 1, 2-3, 4-7, 8-15, 16-31, 32-63, 64 and up.
 fn level(in_flight: usize) -> usize {
     ((in_flight | 1).ilog2() as usize).min(6)
 }
@@ -436,7 +438,7 @@ fn call_size(count: usize) -> usize {
     }
 }
 
-/// Which latencies a report may show.
+/// The figures that a report may show.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportedFigures {
     /// Completion latency.
@@ -445,29 +447,29 @@ pub struct ReportedFigures {
     pub slat: bool,
     /// Total latency.
     pub lat: bool,
-    /// Coarse classes of the completion latency.
+    /// fio's coarse classes of completion latency.
     pub classes: bool,
     /// Samples of the bandwidth.
     pub bandwidth: bool,
-    /// One I/O in 64 was timed: the figures go to `sampled_latency`.
+    /// Only one I/O in 64 was timed: the figures go to `sampled_latency`.
     pub sampled: bool,
 }
 
-/// The transfers of a worker in the words of the record.
+/// The figures of a worker's transfers, as the record holds them.
 pub struct TransferRecord {
     /// By direction.
     pub directions: PerDirection<DirectionRecord>,
     /// The syncs.
     pub sync: fsdyno_results::SyncRecord,
-    /// I/Os by the depth they were committed at.
+    /// I/Os by level of the depth at which they were submitted.
     pub depth_levels: [u64; 7],
-    /// Submit calls by how many they took.
+    /// Submit calls by number of requests.
     pub submit_sizes: [u64; 7],
-    /// Reap calls by how many they gave.
+    /// Reap calls by number of completions.
     pub complete_sizes: [u64; 7],
     /// Coarse latency classes: 10 of ns, 10 of us, 12 of ms.
     pub classes: [u64; 32],
-    /// Completion latencies of the I/Os that were timed, when not all were.
+    /// Completion latencies of the timed I/Os, if not all were timed.
     pub sampled_latency: Option<Box<PerDirection<Latency>>>,
 }
 
@@ -523,7 +525,7 @@ impl Recorder {
             histogram: cells.map(|cells| Histogram::from_counts(cells.buckets())),
         };
         let on_request = lane.on_request.as_ref();
-        // A synchronous engine has one latency under both names; its distribution is copied only if it is shown.
+        // A synchronous engine has one latency under two names; its distribution is copied only if it is shown.
         let lat = match (self.kept.submission, &lane.clat) {
             (false, Some(clat)) if self.kept.lat_distribution => clat.latency(),
             (false, Some(clat)) => with(&clat.sums, None),
@@ -558,7 +560,7 @@ fn clat_of(lane: &Lane) -> Latency {
 mod tests {
     use super::*;
 
-    /// Submitted after 100 ns, completed 1,000 ns later.
+    /// I/Os are submitted after 100 ns and complete 1,000 ns later.
     #[test]
     fn distributions_on_request_are_each_of_their_own_latency() {
         let shown =

@@ -1,11 +1,11 @@
-//! `write_iolog`: a job's requests as they are issued, in fio's text of version 3.
+//! `write_iolog`: writes a job's requests as they are issued, in fio's text format, version 3.
 
 use std::fs::File;
 use std::io::{self, Write};
 
 use fsdyno_workload::{Op, OpKind};
 
-/// Bytes that are written at once.
+/// Bytes that are written to the log at once.
 const CHUNK_BYTES: usize = 64 * 1024;
 
 /// The log of one worker. If writing it fails, `finish` returns the error.
@@ -13,10 +13,10 @@ const CHUNK_BYTES: usize = 64 * 1024;
 pub struct Recording {
     file: File,
     text: Vec<u8>,
-    /// A blank, the file's name, a blank.
+    /// For each file: a blank, its name, a blank.
     names: Vec<Box<[u8]>>,
     began_ns: u64,
-    /// Where the last transfer was: fio's syncs name it.
+    /// Offset of the last transfer, which fio writes for syncs.
     last_offset: u64,
     failed: io::Result<()>,
 }
@@ -40,7 +40,7 @@ impl Recording {
         }
     }
 
-    /// Writes the line of a request that is issued.
+    /// Writes the line of a request when it is issued.
     pub(crate) fn note(&mut self, op: &Op, now_ns: u64) {
         let transfers = op.kind.direction().is_some();
         let range = match op.kind {
@@ -66,14 +66,14 @@ impl Recording {
     /// Writes what is still in memory, and returns the file.
     ///
     /// # Errors
-    /// When not all of it could be written.
+    /// If not all lines could be written.
     pub fn finish(mut self) -> io::Result<File> {
         self.write();
         self.failed.map(|()| self.file)
     }
 
     fn put(&mut self, file: usize, action: &str, now_ns: u64) {
-        // What follows a name takes less than 100 bytes.
+        // The text after the name takes less than 100 bytes.
         let name = self.names.get(file).map_or(0, |name| name.len());
         if self.text.len() + name + 100 > CHUNK_BYTES {
             self.write();

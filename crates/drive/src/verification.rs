@@ -1,4 +1,4 @@
-//! `verify=`: what a worker knows about the blocks it reads.
+//! `verify=`: checks the blocks that a worker reads.
 
 mod checkers;
 mod dump;
@@ -14,10 +14,10 @@ use fsdyno_workload::{Expected, FileRange, Op, Seal, TRIMMED, UNNUMBERED};
 use checkers::Checkers;
 pub(crate) use checkers::Found;
 
-/// Mismatches of one worker that are listed in full.
+/// Largest number of mismatches of one worker that are listed in full.
 const LISTED_MAX: u64 = 100;
 
-/// What fio prints as flags of a read of its own list, and of another one.
+/// The flags that fio prints for a read of the job's own list of writes, and for another read.
 const FLAGS_READ_BACK: u32 = 88;
 const FLAGS_READ: u32 = 8;
 
@@ -25,25 +25,25 @@ const FLAGS_READ: u32 = 8;
 #[derive(Debug)]
 pub struct Verification {
     seal: Seal,
-    /// Other threads check.
+    /// The threads that check; `None`: the worker checks.
     checkers: Option<Checkers>,
-    /// The reads are of what the job wrote itself.
+    /// The reads are of blocks that the job itself wrote.
     reads_back: bool,
-    /// Blocks must be of this run.
+    /// Blocks must come from this run.
     fresh: bool,
-    /// Whatever the job survives: the first mismatch is the last.
+    /// The first mismatch ends the job, whatever errors the job survives.
     pub(crate) fatal: bool,
-    /// Where the blocks of mismatches are saved, and what their names end with.
+    /// Directory of the blocks of mismatches, and the ending of their names.
     dumps: Option<(PathBuf, String)>,
-    /// What was found, in fio's words.
+    /// Mismatches in fio's words.
     messages: Vec<String>,
     unlisted: u64,
-    /// The run that wrote the first block seen of each file, and how many blocks of the file other runs wrote.
+    /// By file: the run that wrote its first checked block, and the number of blocks of other runs.
     runs: BTreeMap<u32, (u64, u64)>,
 }
 
 impl Verification {
-    /// Checks blocks as the job's `verify` asks for. `reads_back`: of what the job wrote itself.
+    /// Checks blocks as the job's `verify` says. `reads_back`: the reads are of blocks that the job itself wrote.
     pub fn new(seal: Seal, job: &Job, verify: &Verify, reads_back: bool) -> Verification {
         let directory = || written::path(verify.aux_path.as_deref().unwrap_or_default());
         let dumps = || (directory(), job.name_on_node(String::new()));
@@ -60,8 +60,8 @@ impl Verification {
         }
     }
 
-    /// Checks a block that was read, and says what is wrong with it; where other threads check, with those before it.
-    /// `number`: of the write that is read back.
+    /// Checks a block that was read and returns its mismatches. If other threads check, it returns mismatches of
+    /// earlier blocks. `number`: the write that is read back.
     pub(crate) fn check(&mut self, buffer: &mut [u8], op: &Op, number: u64) -> Vec<Found> {
         if self.reads_back && number == UNNUMBERED {
             return Vec::new();
@@ -84,7 +84,7 @@ impl Verification {
         vec![Found { mismatch, buffer: buffer.to_vec(), op: *op }]
     }
 
-    /// What is wrong with the blocks that other threads still check.
+    /// Waits for the other threads and returns the mismatches that they found.
     pub(crate) fn await_all(&self) -> Vec<Found> {
         self.checkers.as_ref().map(Checkers::await_all).unwrap_or_default()
     }
@@ -106,7 +106,7 @@ impl Verification {
         self.messages.push(message);
     }
 
-    /// Files that hold blocks of several runs.
+    /// Notes about files with blocks of several runs.
     pub fn notes(&self, job: &str, used: &[FileRange]) -> Vec<Note> {
         let mixed = self.runs.iter().filter(|(_, (_, others))| *others > 0);
         let notes = mixed.map(|(file, (_, others))| {
@@ -120,7 +120,7 @@ impl Verification {
         notes.collect()
     }
 
-    /// What was found damaged.
+    /// The messages about mismatches.
     pub fn into_messages(mut self) -> Vec<String> {
         if self.unlisted > 0 {
             self.messages.push(format!("fio: verify: {} further blocks are wrong", self.unlisted));

@@ -1,4 +1,4 @@
-//! A worker's side of its logs: rows into a chunk, nothing else per I/O.
+//! A worker's side of its logs: per I/O it only puts a row into a chunk.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -16,38 +16,38 @@ use super::{CHUNK_HISTOGRAMS, CHUNK_ROWS, CHUNKS_MAX, WINDOW_CHUNK_ROWS, epoch_m
 use crate::control::Orders;
 use crate::recorder::Recorder;
 
-/// Longest time until rows are handed over, ns.
+/// Longest time until rows are sent to the log thread, ns.
 const HAND_OVER_NS: u64 = 1_000_000_000;
 
 /// Longest wait for a chunk before orders are read.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Waits after a stop before the rows are given up: the log's storage does not respond.
+/// Number of waits after a stop until the rows are given up, because the log's storage does not respond.
 const WAITS_AFTER_STOP: u32 = 100;
 
-/// What is logged of requests.
+/// How requests are logged.
 enum Requests {
     Nothing,
-    /// One row for each.
+    /// One row for each request.
     Each,
-    /// Rows for windows of them.
+    /// One row for each window.
     Windows(Box<Windows>),
 }
 
 /// The logs of one worker.
 pub struct LogBuffer {
     worker: usize,
-    /// Rows not handed over yet.
+    /// Rows that are not sent yet.
     chunk: Chunk,
-    /// Rows that a chunk takes.
+    /// Number of rows that a chunk can hold.
     chunk_rows: usize,
     requests: Requests,
     histograms: Option<Histograms>,
-    /// When the measured part began on the worker's clock; `None`: it has not.
+    /// Start of the measured part on the worker's clock; `None`: it has not begun.
     origin_ns: Option<u64>,
-    /// The clock whose epoch times count from; `None`: they count from the beginning.
+    /// The clock from whose epoch times count; `None`: they count from the start of the measured part.
     epoch_clock: Option<u32>,
-    /// What is added to each time, ms.
+    /// Number that is added to each time, ms.
     epoch_ms: u64,
     handed_over_ns: u64,
     sender: LogSender,
@@ -60,7 +60,7 @@ pub struct LogBuffer {
 }
 
 impl LogBuffer {
-    /// For a worker whose job has logs, counted from 0.
+    /// Makes the logs of the worker of this index, counted from 0.
     pub fn new(worker: usize, reporting: &Reporting, sender: LogSender, control: Arc<Orders>) -> LogBuffer {
         let logs = &reporting.logs;
         let (back, returned) = channel();
@@ -89,15 +89,15 @@ impl LogBuffer {
         }
     }
 
-    /// The measured part begins: the ramp is in no log.
+    /// Begins the measured part; the ramp is not logged.
     pub fn begin(&mut self, now_ns: u64) {
         self.origin_ns = Some(now_ns);
         self.handed_over_ns = now_ns;
-        // That the clock can be read was seen when the files were opened.
+        // Opening the files has already checked that the clock can be read.
         self.epoch_ms = self.epoch_clock.and_then(epoch_ms).unwrap_or_default();
     }
 
-    /// The recorder counts from 0 again.
+    /// The recorder has cleared its counters.
     pub(crate) fn recount(&mut self) {
         if let Requests::Windows(windows) = &mut self.requests {
             windows.recount();
@@ -124,7 +124,7 @@ impl LogBuffer {
         }
     }
 
-    /// When the next call is due, on the worker's clock.
+    /// When [`LogBuffer::look`] must be called next, on the worker's clock.
     pub(crate) fn due_ns(&self) -> u64 {
         let Some(origin_ns) = self.origin_ns else { return u64::MAX };
         let rates_ns = if let Requests::Windows(windows) = &self.requests { windows.due_ns() } else { u64::MAX };
@@ -132,8 +132,8 @@ impl LogBuffer {
         origin_ns.saturating_add(rates_ns.min(histograms_ns))
     }
 
-    /// Called several times a second: closes the windows that are due, hands over old rows. `over`: no request begins any
-    /// more.
+    /// Closes the windows that are due and sends old rows. It is called several times a second. `over`: no further
+    /// request begins.
     pub(crate) fn look(&mut self, now_ns: u64, recorder: &Recorder, over: bool) {
         if now_ns >= self.due_ns() {
             self.close_counted(if over { Closing::Overdue } else { Closing::Due }, now_ns, recorder);
@@ -144,8 +144,8 @@ impl LogBuffer {
         }
     }
 
-    /// The requests are over, whatever ended them: closes the windows of all kinds as they are, and hands the rows over, as a
-    /// sync that follows may never come back.
+    /// Closes all windows as they are, after the last request. Then sends the rows, because a sync that follows may
+    /// never return.
     pub(crate) fn close_windows(&mut self, now_ns: u64, recorder: &Recorder) {
         let Some(origin_ns) = self.origin_ns else { return };
         let at_ns = now_ns.saturating_sub(origin_ns);
@@ -154,7 +154,8 @@ impl LogBuffer {
         self.hand_over();
     }
 
-    /// The worker ended, and its windows are closed: hands over the rest. Returns a note if rows were delayed.
+    /// Sends the remaining rows at the end of the worker; all windows must be closed. Returns a note if the worker
+    /// had to wait for its log.
     ///
     /// # Errors
     /// A sentence, if rows are missing.
@@ -184,7 +185,7 @@ impl LogBuffer {
         closed.into_iter().for_each(|row| self.put(row));
     }
 
-    /// Closes the windows of what the recorder counts: rates and histograms.
+    /// Closes the windows of the recorder's counters: rates and histograms.
     #[cold]
     fn close_counted(&mut self, closing: Closing, now_ns: u64, recorder: &Recorder) {
         let Some(at_ns) = self.origin_ns.map(|origin_ns| now_ns.saturating_sub(origin_ns)) else { return };
@@ -209,7 +210,7 @@ impl LogBuffer {
         self.chunk.rows.push(row);
     }
 
-    /// Hands the rows to the writer, and takes an emptied chunk back.
+    /// Sends the rows to the log thread and takes an empty chunk.
     #[cold]
     fn hand_over(&mut self) {
         if self.chunk.len() == 0 {

@@ -1,21 +1,22 @@
-//! Compression of samples: a zlib stream of one block with the fixed codes of RFC 1951. Each sample repeats most of the one
-//! before, so that nearly all is said by references; a general compressor would be a tenth of the program's size more.
+//! Compresses log samples into a zlib stream of one block with the fixed codes of RFC 1951. Each sample repeats most
+//! of the one before, so that references describe nearly all of it; a general compressor would make the program a
+//! tenth larger.
 
-/// Positions that are remembered, by a hash of the four bytes there.
+/// Remembered positions are indexed by a hash of this size of the four bytes there.
 const HASH_BITS: u32 = 12;
 
-/// How far back a reference reaches, and how much it says at most.
+/// Largest distance and largest length of a reference.
 const DISTANCE_MAX: usize = 32 << 10;
 const LENGTH_MAX: usize = 258;
 
-/// Ends a block.
+/// The symbol that ends a block.
 const END: u32 = 256;
 
-/// The zlib stream of `data`.
+/// Returns the zlib stream of `data`.
 pub(super) fn zlib(data: &[u8]) -> Vec<u8> {
-    // A window of 32 KiB, and the usual level.
+    // The header: a window of 32 KiB, the usual compression level.
     let mut bits = Bits { out: vec![0x78, 0x9c], pending: 0, count: 0 };
-    // The last block, of fixed codes.
+    // The block is the last one and uses the fixed codes.
     bits.put(0b011, 3);
     let mut seen = vec![None; 1 << HASH_BITS];
     let mut at = 0;
@@ -37,7 +38,7 @@ pub(super) fn zlib(data: &[u8]) -> Vec<u8> {
     bits.out
 }
 
-/// Length and distance of what stands at `at` and stood there before. Notes the position.
+/// Length and distance of an earlier copy of the bytes at `at`. Remembers the position.
 fn repeated(data: &[u8], at: usize, seen: &mut [Option<u32>]) -> Option<(usize, usize)> {
     let next: [u8; 4] = data.get(at..at + 4)?.try_into().ok()?;
     let hash = u32::from_le_bytes(next).wrapping_mul(0x9E37_79B1) >> (u32::BITS - HASH_BITS);
@@ -49,7 +50,7 @@ fn repeated(data: &[u8], at: usize, seen: &mut [Option<u32>]) -> Option<(usize, 
     (length >= next.len()).then_some((length, at - before))
 }
 
-/// Bits from the lowest of each byte up.
+/// A bit stream, written from the lowest bit of each byte.
 struct Bits {
     out: Vec<u8>,
     pending: u64,
@@ -67,7 +68,7 @@ impl Bits {
         }
     }
 
-    /// A code, which begins with its highest bit.
+    /// Writes a Huffman code, which begins with its highest bit.
     fn code(&mut self, code: u32, bits: u32) {
         self.put(code.reverse_bits() >> (u32::BITS - bits), bits);
     }
@@ -81,8 +82,8 @@ impl Bits {
         }
     }
 
-    /// What stood `distance` bytes before, from 4 up to [`LENGTH_MAX`] bytes of it. Symbols stand for ranges that grow
-    /// with powers of two; the bits after one tell the place in its range.
+    /// Writes a reference to `length` bytes (4 to [`LENGTH_MAX`]) that lie `distance` bytes before. A symbol names a
+    /// range whose size is a power of two; the bits after it give the number in this range.
     fn reference(&mut self, length: u32, distance: u32) {
         let (longer, further) = (length - 3, distance - 1);
         let extra = longer.max(4).ilog2() - 2;
@@ -101,7 +102,7 @@ impl Bits {
 fn adler32(data: &[u8]) -> u32 {
     const MODULUS: u32 = 65_521;
     let (mut sum, mut sum_of_sums) = (1, 0);
-    // The sums over this many bytes fit into 32 bits without taking a remainder.
+    // The sums over this number of bytes fit into 32 bits without a remainder operation.
     for part in data.chunks(5552) {
         for byte in part {
             sum += u32::from(*byte);

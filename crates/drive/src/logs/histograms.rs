@@ -1,4 +1,4 @@
-//! Histograms over time: what the recorder has counted since the last window, so that no I/O costs more for them.
+//! Histograms over time, taken from the recorder's counters at the end of each window, so that no I/O costs more.
 
 use fsdyno_job::{Direction, Logs, PerDirection};
 
@@ -6,7 +6,7 @@ use super::rows::HistogramRow;
 use super::windows::{Closing, end_of_window};
 use crate::recorder::Recorder;
 
-/// The counters of one direction when its window began.
+/// The counters of one direction at the start of the window.
 #[derive(Clone, Debug, Default)]
 struct Counted {
     buckets: Vec<u64>,
@@ -14,18 +14,18 @@ struct Counted {
     ios: u64,
 }
 
-/// The windows of one worker. Times are ns since the beginning of what is measured.
+/// The histogram windows of one worker. Times are ns since the start of the measured part.
 #[derive(Clone, Debug)]
 pub(super) struct Histograms {
     length_ns: u64,
-    /// Neighbouring buckets that are one in the log.
+    /// Number of neighbouring buckets that are added up to one in the log.
     merged: usize,
     due_ns: u64,
     then: PerDirection<Counted>,
 }
 
 impl Histograms {
-    /// `None`: the job logs none.
+    /// `None`: the job logs no histograms.
     pub(super) fn new(logs: &Logs) -> Option<Histograms> {
         let length_ns = u64::from(logs.histogram_window_ms) * 1_000_000;
         let wanted = logs.histograms.is_some() && length_ns > 0;
@@ -33,17 +33,17 @@ impl Histograms {
         wanted.then(|| Histograms { length_ns, merged, due_ns: length_ns, then: PerDirection::default() })
     }
 
-    /// When the next window is to be closed.
+    /// When the current window is to be closed.
     pub(super) fn due_ns(&self) -> u64 {
         self.due_ns
     }
 
-    /// The recorder is at 0 again.
+    /// The recorder has cleared its counters.
     pub(super) fn recount(&mut self) {
         self.then = PerDirection::default();
     }
 
-    /// Closes the window: a row for each direction that has latencies in it.
+    /// Closes the window: makes a row for each direction that has latencies in it.
     pub(super) fn close(
         &mut self,
         closing: Closing,
@@ -70,7 +70,7 @@ impl Histograms {
     }
 }
 
-/// Each value is the sum of `merged` neighbours; 0 beyond the end.
+/// Sums of `merged` neighbouring buckets; beyond the end buckets count 0.
 fn sums(buckets: &[u64], merged: usize) -> impl Iterator<Item = u64> {
     buckets.chunks(merged).map(|neighbours| neighbours.iter().sum()).chain(std::iter::repeat(0))
 }

@@ -1,4 +1,4 @@
-//! `--inflate-log`: the lines of a log that was stored compressed.
+//! `--inflate-log`: prints the lines of a compressed log.
 
 use std::io::{self, Read, Write};
 
@@ -9,10 +9,11 @@ use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
 use super::lines::LogLine;
 use super::samples::Layout;
 
-/// Bytes that are read, and inflated, at once; a power of two, of at least twice what a reference reaches back.
+/// Number of bytes that are read and inflated at once: a power of two, at least twice the largest distance of a
+/// reference.
 const PART_BYTES: usize = 64 * 1024;
 
-/// Why the lines are not all there.
+/// Why not all lines were printed.
 #[derive(Debug, thiserror::Error)]
 pub enum InflateError {
     /// Reading failed.
@@ -21,12 +22,12 @@ pub enum InflateError {
     /// Writing failed.
     #[error("{0}")]
     Write(io::Error),
-    /// The file holds something else.
+    /// The file is not a compressed log, or it is damaged.
     #[error("-3: this is no log that log_store_compressed=1 has written, or not all of it")]
     Damaged,
 }
 
-/// Writes the lines of a compressed log: zlib streams, one after the other, of samples in any layout of fio's.
+/// Writes the lines of a compressed log: zlib streams, one after the other, of samples in any of fio's layouts.
 pub fn inflate_log(log: &mut impl Read, out: &mut impl Write) -> Result<(), InflateError> {
     let mut samples = Samples { bytes: Vec::new(), layout: None, line: LogLine::new() };
     let mut state = DecompressorOxide::new();
@@ -58,7 +59,7 @@ pub fn inflate_log(log: &mut impl Read, out: &mut impl Write) -> Result<(), Infl
     }
 }
 
-/// What was inflated and is not printed yet.
+/// Samples that were inflated and not printed yet.
 struct Samples {
     bytes: Vec<u8>,
     /// `None` before the first part.
@@ -67,7 +68,7 @@ struct Samples {
 }
 
 impl Samples {
-    /// Prints the whole samples. `last`: nothing comes after them.
+    /// Prints the complete samples. `last`: nothing follows them.
     fn print(&mut self, last: bool, out: &mut impl Write) -> Result<(), InflateError> {
         if self.bytes.is_empty() || self.bytes.len() < PART_BYTES && !last {
             return Ok(());
@@ -88,7 +89,7 @@ impl Samples {
 mod tests {
     use super::*;
 
-    /// A log of these parts, each a stream.
+    /// A compressed log of these parts; each part is a stream.
     fn log(parts: &[&[u64]]) -> Vec<u8> {
         let bytes = |part: &&[u64]| part.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
         parts.iter().flat_map(|part| crate::logs::deflate::zlib(&bytes(part))).collect()
@@ -113,7 +114,7 @@ mod tests {
         let five: Vec<u64> = (1..=5).flat_map(|at| [at * 100, 500 + at, 0, 0]).collect();
         assert!(lines(&[&five]).ends_with("400, 504, 0, 0, 0\n500, 505, 0, 0, 0\n"));
         assert_eq!(lines(&[&[7, 900, OFFSET, 4096, 8192]]), "7, 900, 0, 4096, 8192, 0\n");
-        // Later ones have a second value.
+        // Newer versions of fio have a second value.
         assert_eq!(lines(&[&[7, 900, 0, 2, 4096]]), "7, 900, 2, 4096, 0\n");
         let four: Vec<u64> = (1..=4).flat_map(|at| [at, 1, 0, 0, 4096]).collect();
         assert!(lines(&[&four]).ends_with("3, 1, 0, 4096, 0\n4, 1, 0, 4096, 0\n"));

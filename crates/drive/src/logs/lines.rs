@@ -1,4 +1,4 @@
-//! Rows as lines: `time (ms), value[, largest], direction, bytes[, offset], priority[, issue time (ns)]`.
+//! Writes rows as lines: `time (ms), value[, largest], direction, bytes[, offset], priority[, issue time (ns)]`.
 
 use fsdyno_job::WindowValue;
 
@@ -7,28 +7,28 @@ use super::rows::{HistogramRow, LogRow, NO_SUBMISSION, Subject};
 /// The columns that not every log has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Columns {
-    /// Where the request went.
+    /// The offset of the request.
     pub offset: bool,
     /// The largest value beside the mean.
     pub both: bool,
-    /// The priority as a whole; else whether it goes before all others.
+    /// The whole I/O priority; otherwise only whether the class is real time.
     pub whole_priority: bool,
-    /// When it was issued.
+    /// The time at which the request was issued.
     pub issue_time: bool,
 }
 
-/// How the lines of a job look.
+/// The layout of a job's lines.
 #[derive(Clone, Debug)]
 pub struct Style {
-    /// Which columns they have.
+    /// The optional columns.
     pub columns: Columns,
-    /// What a window says.
+    /// The value that the line of a window shows.
     pub value: WindowValue,
-    /// Class and level, as the kernel keeps them.
+    /// Class and level of the job's I/O priority, as the kernel encodes them.
     pub priority: u16,
 }
 
-/// What a row says in one log.
+/// The content of one line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) at_ms: u64,
@@ -42,7 +42,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Of `row` in the log of `subject`; `None`: it says nothing there.
+    /// The entry of `row` in the log of `subject`; `None`: this log has no line for the row.
     #[inline]
     pub(super) fn of(row: &LogRow, subject: Subject, style: &Style, epoch_ms: u64) -> Option<Entry> {
         match *row {
@@ -76,7 +76,7 @@ impl Entry {
 #[inline]
 fn value_of_request(subject: Subject, length: u64, slat_ns: u64, clat_ns: u64) -> u64 {
     match subject {
-        // As fio has it: thousands of bytes per second, although a window is in KiB/s.
+        // fio prints thousands of bytes per second for single I/Os, although it prints KiB/s for windows.
         Subject::Bandwidth => length.saturating_mul(1_000_000) / clat_ns.max(1),
         Subject::Iops => 1,
         Subject::Slat => slat_ns,
@@ -85,18 +85,19 @@ fn value_of_request(subject: Subject, length: u64, slat_ns: u64, clat_ns: u64) -
     }
 }
 
-/// Room for seven numbers of twenty digits, and what lies between.
+/// Room for seven numbers of twenty digits and the separators.
 const LINE_BYTES: usize = 192;
 
-/// A line that is made from its end, as the digits of a number are.
+/// A line that is written from its end to its start, as the digits of a number are produced.
 pub(super) struct LogLine {
     bytes: [u8; LINE_BYTES],
     start: usize,
-    /// Where the part behind the value begins, and what it says: the next line mostly ends as this one.
+    /// Start of the part after the value, and its content. Most lines have the same part as the line before, so that
+    /// it is reused.
     end: Option<(usize, End)>,
 }
 
-/// What most lines of a log have in common.
+/// The columns after the value that are often equal in neighbouring lines.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct End {
     direction: u32,
@@ -105,7 +106,7 @@ struct End {
 }
 
 impl End {
-    /// `None`: each line has another one.
+    /// `None`: this part differs in each line.
     #[inline]
     fn of(entry: &Entry, columns: Columns) -> Option<End> {
         let Entry { direction, length, priority, .. } = *entry;
@@ -119,7 +120,7 @@ impl LogLine {
         LogLine { bytes: [0; LINE_BYTES], start: LINE_BYTES, end: None }
     }
 
-    /// The line of an entry.
+    /// Writes the line of an entry.
     #[inline]
     pub(super) fn of(&mut self, entry: &Entry, columns: Columns) -> &[u8] {
         let end = End::of(entry, columns);
@@ -137,7 +138,7 @@ impl LogLine {
     }
 
     fn behind_value(&mut self, entry: &Entry, columns: Columns) {
-        /// The class that goes before all others.
+        /// The kernel's number of the real-time class.
         const REAL_TIME: u16 = 1;
         self.start = LINE_BYTES;
         self.put(b"\n");
@@ -203,7 +204,7 @@ pub(super) fn write_histogram(out: &mut Vec<u8>, row: &HistogramRow, epoch_ms: u
 mod tests {
     use super::*;
 
-    /// A line ends as its own entry says, whatever the one before said.
+    /// Each line has the end of its own entry, even if the line before had another one.
     #[test]
     fn lines_that_follow_one_another() {
         let columns = Columns::default();

@@ -1,11 +1,11 @@
-//! The rows of log files.
+//! The rows of logs, as workers send them to the log thread.
 
 use fsdyno_job::Direction;
 
-/// Submission latency of the engines that have none: their slat log stays empty.
+/// Submission latency of an engine that has none: its slat log stays empty.
 pub(crate) const NO_SUBMISSION: u64 = u64::MAX;
 
-/// The figure that a log file holds.
+/// The figure that a log file contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Subject {
@@ -19,16 +19,16 @@ pub enum Subject {
     Clat,
     /// Total latency, ns.
     Lat,
-    /// Completion latencies by bucket.
+    /// Completion latencies by bucket of the histogram.
     Histogram,
 }
 
 impl Subject {
-    /// All, in the order of their numbers.
+    /// All subjects, in the order of their numbers.
     pub const ALL: [Subject; 6] =
         [Subject::Bandwidth, Subject::Iops, Subject::Slat, Subject::Clat, Subject::Lat, Subject::Histogram];
 
-    /// How the file's name ends, before its number.
+    /// The suffix of the file's name, before its number.
     pub fn suffix(self) -> &'static str {
         match self {
             Subject::Bandwidth => "bw",
@@ -41,10 +41,10 @@ impl Subject {
     }
 }
 
-/// What is logged of a request or of a window. Times count from the beginning of what is measured.
+/// The logged figures of a request or of a window. Times count from the start of the measured part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LogRow {
-    /// One I/O: a line in each of the logs. `priority`: its own, 0 for that of its thread.
+    /// One I/O: a line in each of the logs. `priority`: its own I/O priority; 0: that of its thread.
     Request { at_ns: u64, offset: u64, slat_ns: u64, clat_ns: u64, length: u64, direction: Direction, priority: u16 },
     /// One window: a line in one log.
     Window { at_ms: u64, value: u64, largest: u64, subject: Subject, direction: Direction },
@@ -55,15 +55,15 @@ pub(crate) enum LogRow {
 pub(super) struct HistogramRow {
     pub(super) at_ms: u64,
     pub(super) direction: Direction,
-    /// Mean size of its I/Os.
+    /// Mean size of the I/Os in the window.
     pub(super) block_bytes: u64,
     pub(super) counts: Vec<u64>,
 }
 
-/// What a worker hands over at once.
+/// The rows that a worker sends at once.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
-    /// What is added to each time, ms.
+    /// Number that is added to each time, ms.
     pub(super) epoch_ms: u64,
     pub(super) rows: Vec<LogRow>,
     pub(super) histograms: Vec<HistogramRow>,
@@ -74,7 +74,7 @@ impl Chunk {
         Chunk { rows: Vec::with_capacity(rows), ..Chunk::default() }
     }
 
-    /// Rows of all kinds.
+    /// Number of rows of all kinds.
     pub(super) fn len(&self) -> usize {
         self.rows.len() + self.histograms.len()
     }

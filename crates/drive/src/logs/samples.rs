@@ -1,34 +1,34 @@
-//! Rows as the samples that fio keeps in compressed logs, as little-endian machines write them: time (ms), value,
-//! direction with flags, priority, bytes, and an offset where the flags say so. Newer versions of fio have a second value
-//! after the first, and an issue time at the end where the flags say so.
+//! Converts rows to the samples of fio's compressed logs and back. A sample is little-endian: time (ms), value,
+//! direction with flags, priority, bytes, and an offset if the flags say so. Newer versions of fio have a second
+//! value after the first, and an issue time at the end if the flags say so.
 
 use super::lines::{Columns, Entry};
 
-/// In the word of the direction: which columns a sample has.
+/// Flags in the word of the direction: which columns a sample has.
 const OFFSET: u32 = 1 << 31;
 const WHOLE_PRIORITY: u32 = 1 << 30;
 const BOTH: u32 = 1 << 29;
 const ISSUE_TIME: u32 = 1 << 28;
 const FLAGS: u32 = OFFSET | WHOLE_PRIORITY | BOTH | ISSUE_TIME;
 
-/// Directions have the numbers below this one.
+/// Numbers of directions are below this one.
 const DIRECTIONS: u32 = 4;
 
-/// How long samples are, and what is in them.
+/// The length and the columns of samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// With the second value.
+    /// Whether samples have a second value.
     wide: bool,
     pub(super) columns: Columns,
 }
 
 impl Layout {
-    /// The one that more versions of fio read, where it has all columns.
+    /// The layout for these columns that most versions of fio can read.
     pub(super) fn for_columns(columns: Columns) -> Layout {
         Layout { wide: columns.both || columns.issue_time, columns }
     }
 
-    /// The one that these samples have; `None`: they are none. `all`: no further byte follows.
+    /// The layout of these samples; `None`: they are not samples. `all`: no further byte follows.
     pub(super) fn find(samples: &[u8], all: bool) -> Option<Layout> {
         let fits = |layout: &Layout| {
             let (whole, rest) = (samples.chunks_exact(layout.bytes()), samples.len() % layout.bytes());
@@ -53,7 +53,7 @@ impl Layout {
         possible.then_some(Layout { wide, columns })
     }
 
-    /// Of one sample.
+    /// Length of one sample.
     pub(super) fn bytes(&self) -> usize {
         32 + [self.wide, self.columns.offset, self.columns.issue_time]
             .map(|part| 8 * usize::from(part))

@@ -1,11 +1,11 @@
-//! Averaged logs: one row for each direction that did something in a window.
+//! Averaged logs: one row for each direction that completed I/Os in a window.
 
 use fsdyno_job::{Direction, PerDirection, Reporting};
 
 use super::rows::{LogRow, NO_SUBMISSION, Subject};
 use crate::recorder::Recorder;
 
-/// Sum and largest of one latency in a window, ns.
+/// Sum and largest value of one latency in a window, ns.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     total_ns: u64,
@@ -23,7 +23,7 @@ impl Sum {
 /// The latencies of one direction in a window.
 #[derive(Clone, Copy, Debug, Default)]
 struct Latencies {
-    /// When the window closes, ns since the beginning.
+    /// When the window closes, ns since the start of the measured part.
     due_ns: u64,
     count: u64,
     /// I/Os that have a submission latency.
@@ -33,14 +33,14 @@ struct Latencies {
     lat: Sum,
 }
 
-/// A rate: what the counters were when its window began, and when that was.
+/// The window of a rate: when it began, and the counters at that time.
 #[derive(Clone, Copy, Debug)]
 struct Rate {
     subject: Subject,
     length_ns: u64,
-    /// When the window closes, ns since the beginning.
+    /// When the window closes, ns since the start of the measured part.
     due_ns: u64,
-    /// The time in the line before.
+    /// The time in the previous line.
     opened_ms: u64,
     then: PerDirection<u64>,
 }
@@ -51,8 +51,8 @@ impl Rate {
         Rate { subject, length_ns, due_ns: length_ns, opened_ms: 0, then: PerDirection::default() }
     }
 
-    /// Closes the window. The rate is over the time between its line and the line before: at least a millisecond, so that
-    /// nothing is lost of a last window that is shorter.
+    /// Closes the window. The rate is taken over the time since the previous line, at least one millisecond, so that
+    /// a shorter last window loses nothing.
     fn close(&mut self, at_ns: u64, recorder: &Recorder, put: &mut impl FnMut(LogRow)) {
         let at_ms = (at_ns / 1_000_000).max(self.opened_ms + 1);
         let spent_ms = at_ms - self.opened_ms;
@@ -72,19 +72,20 @@ impl Rate {
     }
 }
 
-/// Which windows are to be closed.
+/// Which windows to close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Closing {
-    /// Those that have ended.
+    /// Windows that have ended.
     Due,
-    /// No request begins any more: those that ended a while ago. What is still drained belongs to the last window.
+    /// Windows that ended a while ago, when no further request begins. What is still drained belongs to the last
+    /// window.
     Overdue,
-    /// Each as it is.
+    /// All windows, as they are.
     All,
 }
 
 impl Closing {
-    /// Whether a window of this length is to be closed.
+    /// Whether to close a window of this length.
     pub(super) fn closes(self, due_ns: u64, length_ns: u64, at_ns: u64) -> bool {
         match self {
             Closing::Due => at_ns >= due_ns,
@@ -94,12 +95,12 @@ impl Closing {
     }
 }
 
-/// The end of the window in which `at_ns` lies. Windows keep to their grid, however late one of them closes.
+/// The end of the window that contains `at_ns`. Windows keep to their grid, even if one of them closes late.
 pub(super) fn end_of_window(at_ns: u64, length_ns: u64) -> u64 {
     at_ns - at_ns % length_ns + length_ns
 }
 
-/// The windows of one worker. Times are ns since the beginning of what is measured.
+/// The windows of one worker. Times are ns since the start of the measured part.
 #[derive(Clone, Debug)]
 pub(super) struct Windows {
     length_ns: u64,
@@ -108,7 +109,8 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// As the job wants them. A rate has the windows of the report's samples where those are shorter, as with fio.
+    /// Makes the windows that the job asks for. A rate uses the windows of the report's samples if those are shorter,
+    /// as in fio.
     pub(super) fn new(reporting: &Reporting) -> Windows {
         let length_ms = reporting.logs.window_ms;
         let length_ns = u64::from(length_ms) * 1_000_000;
@@ -118,7 +120,7 @@ impl Windows {
         Windows { length_ns, latencies: PerDirection::all(first), rates: [bandwidth, iops] }
     }
 
-    /// One I/O; whether the window of its direction is to be closed with it.
+    /// Adds one I/O; returns whether the window of its direction must be closed.
     #[inline]
     pub(super) fn note(&mut self, direction: Direction, slat_ns: u64, clat_ns: u64, at_ns: u64) -> bool {
         let window = &mut self.latencies[direction];
@@ -134,7 +136,7 @@ impl Windows {
         at_ns >= window.due_ns
     }
 
-    /// Closes a direction's window of latencies.
+    /// Closes the latency window of a direction.
     pub(super) fn close_latencies(&mut self, direction: Direction, at_ns: u64, mut put: impl FnMut(LogRow)) {
         let window = &mut self.latencies[direction];
         let sums = [
@@ -151,12 +153,12 @@ impl Windows {
         *window = Latencies { due_ns, ..Latencies::default() };
     }
 
-    /// The recorder counts from 0 again.
+    /// The recorder has cleared its counters.
     pub(super) fn recount(&mut self) {
         self.rates.iter_mut().for_each(|rate| rate.then = PerDirection::default());
     }
 
-    /// When the next rate is to be closed.
+    /// When the next window of a rate must be closed.
     pub(super) fn due_ns(&self) -> u64 {
         self.rates.iter().map(|rate| rate.due_ns).min().unwrap_or(u64::MAX)
     }

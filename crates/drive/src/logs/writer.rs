@@ -1,4 +1,4 @@
-//! The thread that turns rows into lines.
+//! The thread that turns rows into lines and writes the log files.
 
 use std::fs::File;
 use std::io::Write;
@@ -13,24 +13,24 @@ use super::rows::{Chunk, Subject};
 use super::samples::Layout;
 use crate::bounds::Bounds;
 
-/// Stack of the thread.
+/// Stack of the thread, bytes.
 const STACK_BYTES: usize = 64 * 1024;
 
 /// One open log file.
 pub struct LogFile {
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
     /// Open for writing.
     pub file: File,
-    /// The file holds compressed samples, with at least this many bytes in each part; `None`: lines.
+    /// Least number of bytes of samples in each compressed part; `None`: the file contains lines.
     pub compressed_bytes: Option<u64>,
 }
 
-/// Where the rows of one worker go.
+/// The log files of one worker.
 pub struct Targets {
     /// Index of the file for each subject; `None`: not logged.
     pub files: [Option<usize>; Subject::ALL.len()],
-    /// How the lines look.
+    /// The layout of the lines.
     pub style: Style,
 }
 
@@ -44,9 +44,9 @@ enum Message {
 pub struct LogSender(Sender<Message>);
 
 impl LogSender {
-    /// Hands rows over; the emptied chunk comes `back`.
+    /// Sends rows to the thread; it returns the empty chunk through `back`.
     pub(super) fn send(&self, worker: usize, chunk: Chunk, back: Sender<Chunk>) {
-        // Were the thread gone, its end has said why.
+        // If the thread has ended, it has already reported why.
         let _ = self.0.send(Message::Rows { worker, chunk, back });
     }
 }
@@ -58,7 +58,8 @@ pub struct LogWriter {
 }
 
 impl LogWriter {
-    /// Begins to write these files, on these processors if any are named; `targets` by worker. The error is a sentence.
+    /// Begins to write these files; `targets` by worker. `cpus`: the processors of the thread; empty: any. The error
+    /// is a sentence.
     pub fn begin(files: Vec<LogFile>, targets: Vec<Targets>, cpus: Vec<u32>) -> Result<LogWriter, String> {
         let (sender, messages) = channel();
         let (ended, done) = channel();
@@ -67,7 +68,7 @@ impl LogWriter {
         let work = move || {
             let unbound = bind(&cpus);
             scribe.work(&messages);
-            // Nobody listens any more to one that was too slow.
+            // If the thread was too slow, nobody receives this any more.
             let _ = ended.send(scribe.failures().chain(unbound).collect());
         };
         fsdyno_os::thread::begin("logs", STACK_BYTES, work)
@@ -75,12 +76,13 @@ impl LogWriter {
         Ok(LogWriter { sender: LogSender(sender), done })
     }
 
-    /// The channel to it, for the workers.
+    /// The channel to the thread, for the workers.
     pub fn sender(&self) -> LogSender {
         self.sender.clone()
     }
 
-    /// Waits for the last line once all workers have ended. Returns messages about lines that could not be written.
+    /// Waits until the thread has written the last line; all workers must have ended. Returns messages about lines
+    /// that could not be written.
     pub fn end(self, bounds: Bounds) -> Vec<String> {
         let _ = self.sender.0.send(Message::End);
         self.done.recv_timeout(bounds.patience()).unwrap_or_else(|_| {
@@ -90,7 +92,7 @@ impl LogWriter {
     }
 }
 
-/// Binds the calling thread to the processors of `log_compression_cpus`; a sentence if it may not run there.
+/// Binds the calling thread to the processors of `log_compression_cpus`; returns a sentence if that is not possible.
 fn bind(cpus: &[u32]) -> Option<String> {
     let refused = if cpus.is_empty() { None } else { set_affinity(cpus).err() };
     refused.map(|error| format!("fio: {}", ThreadError { option: "log_compression_cpus", ..error }))
@@ -100,13 +102,13 @@ fn bind(cpus: &[u32]) -> Option<String> {
 struct Writing {
     path: PathBuf,
     file: File,
-    /// `None`: it holds lines.
+    /// `None`: the file contains lines.
     compression: Option<Compression>,
     /// After the first failure nothing more is written, so that the file has no gap in the middle.
     failed: Option<std::io::Error>,
 }
 
-/// Samples that wait for more of them.
+/// Samples that wait until there are enough to compress.
 struct Compression {
     bytes_min: usize,
     samples: Vec<u8>,
@@ -124,7 +126,7 @@ impl Writing {
         }
     }
 
-    /// Writes what has been collected, if it is enough.
+    /// Compresses and writes the collected samples, if there are at least `bytes_min`.
     fn compress(&mut self, bytes_min: usize) {
         let Some(compression) = self.compression.as_mut().filter(|some| some.samples.len() >= bytes_min) else {
             return;
@@ -139,7 +141,7 @@ struct Scribe {
     files: Vec<Writing>,
     targets: Vec<Targets>,
     line: LogLine,
-    /// The lines of one chunk in one log.
+    /// The lines of one chunk for one log.
     bytes: Vec<u8>,
 }
 
@@ -148,7 +150,7 @@ impl Scribe {
         while let Ok(Message::Rows { worker, mut chunk, back }) = messages.recv() {
             self.write(worker, &chunk);
             chunk.clear();
-            // A worker that has ended wants no chunk.
+            // A worker that has ended does not receive the chunk.
             let _ = back.send(chunk);
         }
         self.files.iter_mut().for_each(|writing| writing.compress(1));
@@ -187,7 +189,7 @@ impl Scribe {
     }
 }
 
-/// What a chunk says in the log of `subject`.
+/// The entries of a chunk in the log of `subject`.
 fn entries(chunk: &Chunk, subject: Subject, style: &Style) -> impl Iterator<Item = Entry> {
     chunk.rows.iter().filter_map(move |row| Entry::of(row, subject, style, chunk.epoch_ms))
 }

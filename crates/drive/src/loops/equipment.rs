@@ -1,4 +1,5 @@
-//! A loop as its worker sees it, of whichever engine: before, between and after its phases.
+//! The traits between a worker and its loop, whatever the engine, and the function that makes the engine and the
+//! loop.
 
 use fsdyno_engine::{Engine, EngineSetup, EngineSetupError, EngineVisitor, Slots, with_engine};
 use fsdyno_os::clock::Clock;
@@ -6,45 +7,46 @@ use fsdyno_workload::Content;
 
 use super::{Drive, Ended, Lost, Parts};
 
-/// The engine of a worker before its first request, of whichever type.
+/// An engine before its first request, whatever its type.
 pub trait Equipment {
-    /// Its calls wait for their requests.
+    /// Whether its calls wait for their requests.
     fn is_synchronous(&self) -> bool;
-    /// Now, on the worker's clock.
+    /// The current time on the worker's clock.
     fn now_ns(&self) -> u64;
-    /// Waits on the worker's clock; wakes early when signalled.
+    /// Waits until the time on the worker's clock; a signal ends the wait early.
     fn sleep_until_ns(&self, deadline_ns: u64);
-    /// Fills the buffers, in the order in which they are taken.
+    /// Fills the buffers, in the order in which the loop takes them.
     fn fill_buffers(&mut self, content: &mut Content);
 }
 
-/// One worker's loop, whatever its engine: for what comes before, between and after its phases.
+/// One worker's loop, whatever its engine.
 pub trait Loop<'run> {
-    /// The calls of its engine wait for their requests.
+    /// Whether the calls of its engine wait for their requests.
     fn is_synchronous(&self) -> bool;
     /// Runs the I/O phase to its end and drains it.
     fn run(&mut self) -> Ended;
-    /// Begins anew with what was changed in the parts; nothing is in flight.
+    /// Prepares the next phase, after the caller has changed the parts; nothing is in flight.
     fn next_phase(&mut self);
-    /// What it works with.
+    /// The parts that the loop works with.
     fn parts(&mut self) -> &mut Parts<'run>;
-    /// Now, on the worker's clock.
+    /// The current time on the worker's clock.
     fn now_ns(&self) -> u64;
     /// Requests that never completed.
     fn lost(&self) -> Option<&Lost>;
-    /// How the engine and the loop depart from the plain use of system calls, for the record.
+    /// Words for the record about how the engine and the loop differ from the plain use of system calls.
     fn ways(&self) -> Vec<&'static str>;
 }
 
-/// A worker around its loop.
+/// The code of a worker around its loop.
 pub trait Worker<'run> {
-    /// The engine is ready: waits for the start, and says what the loop works with. `None`: the worker does not begin.
+    /// Called when the engine is ready: waits for the start and returns the parts of the loop. `None`: the worker
+    /// does not begin.
     fn begin(&mut self, engine: &mut dyn Equipment) -> Option<Box<Parts<'run>>>;
-    /// Runs the loop, and takes from it what is to be recorded.
+    /// Runs the loop and takes the results from it.
     fn work(&mut self, work: &mut dyn Loop<'run>);
 }
 
-/// Makes the engine on the calling thread, and has the worker work with it.
+/// Makes the engine on the calling thread and runs the worker with it.
 pub fn drive<'run>(setup: &EngineSetup<'_>, worker: &mut dyn Worker<'run>) -> Result<(), EngineSetupError> {
     with_engine(setup, Start(worker))
 }
@@ -54,7 +56,8 @@ struct Start<'worker, 'run>(&'worker mut dyn Worker<'run>);
 impl EngineVisitor for Start<'_, '_> {
     type Output = ();
 
-    // Inlined, all engines would share one frame, and every worker's stack would hold room for the loop of each.
+    // Must not be inlined: all engines would share one frame, and every worker's stack would hold the loops of all of
+    // them.
     #[inline(never)]
     fn visit<E: Engine>(self, engine: E, slots: Slots<E>) {
         let mut equipped = Equipped { engine, slots };
@@ -63,13 +66,14 @@ impl EngineVisitor for Start<'_, '_> {
         self.0.work(&mut *drive);
         let Drive { engine, lost, .. } = *drive;
         if lost.is_some() {
-            // Its end would wait for them once more; what it holds is the kernel's until the process ends.
+            // Dropping the engine would wait for the lost requests again; the kernel keeps its resources until the
+            // process ends.
             std::mem::forget(engine);
         }
     }
 }
 
-/// Its own frame: what is moved to the heap is on no stack while the worker works.
+/// Has a frame of its own, so that what is moved to the heap does not stay on the stack while the worker runs.
 #[inline(never)]
 fn boxed<'run, E: Engine>(equipped: Equipped<E>, parts: Box<Parts<'run>>) -> Box<Drive<'run, E>> {
     Box::new(Drive::new(equipped, *parts))

@@ -14,13 +14,13 @@ use crate::recorder::{Distributed, Recorder};
 use crate::recording::Recording;
 use crate::verification::Verification;
 
-/// Minimum rates are not checked before this, as in fio, ns.
+/// Time before the first check of minimum rates, as in fio, ns.
 const SETTLING_NS: u64 = 2_000_000_000;
 
-/// A sleep may end this late, ns. The last part of a wait for a recorded moment is spun instead.
+/// A sleep may end this much too late, ns. The last part of a wait for a recorded time is spun instead.
 const SPIN_NS: u64 = 25_000;
 
-/// Time between two looks for completions while a worker spins, ns.
+/// Time between two reaps while a worker spins, ns.
 const POLL_NS: u64 = 1_000;
 
 /// The beginning of a window of a minimum rate.
@@ -35,48 +35,48 @@ struct MinimumRateWindow {
 #[derive(Debug)]
 pub struct Governor {
     pub(super) pacing: Pacing,
-    /// Requests have intended starts or priorities, and nothing else is asked of them.
+    /// Whether requests have only intended starts or priorities, and none of the other features.
     only_paces: bool,
-    /// Clock reading that intended starts count from.
+    /// Time on the worker's clock from which intended starts count.
     origin_ns: u64,
     pub(super) blocks_since_think: u32,
-    /// What holds requests back besides rates and counted blocks; `None`: nothing.
+    /// Other reasons to hold requests back, besides rates and think time; `None`: there are none.
     pub(super) holds: Option<Box<Holds>>,
-    /// The block of a trim may still be on its way to the device: it comes first.
+    /// Whether to drain before a trim, because the block's write may still be in flight.
     drains_before_trims: bool,
-    /// Blocks may be written again: what is read back comes before that.
+    /// Whether to drain before writes that follow reads of `verify`, because blocks may be written again.
     drains_after_reads: bool,
-    /// The last request read back what was written.
+    /// Whether the last request read back a written block.
     reads_back: bool,
-    /// `serialize_overlap`: a request waits for those in flight that it overlaps.
+    /// `serialize_overlap`: a request waits for the requests in flight that it overlaps.
     serializes: bool,
-    /// When a minimum rate is checked next; `u64::MAX`: there is none.
+    /// Time of the next check of a minimum rate; `u64::MAX`: there is none.
     minimum_due_ns: PerDirection<u64>,
-    /// Where the window of a minimum rate began.
+    /// Start of the current window of a minimum rate.
     windows: PerDirection<Option<MinimumRateWindow>>,
-    /// Checks what is read.
+    /// Checks blocks that are read.
     pub(super) verification: Option<Verification>,
-    /// What is noted when requests start; `None`: nothing.
+    /// What is noted when requests start; `None`: nothing is noted.
     starts: Option<Box<Starts>>,
-    /// Last part of a wait that is spun, ns; 0: a wait is slept whole.
+    /// Last part of a wait that is spun, ns; 0: the whole wait is slept.
     spin_ns: u64,
 }
 
 /// What is noted when requests start.
 #[derive(Debug, Default)]
 struct Starts {
-    /// The delays of requests behind their recorded moments, in a replay.
+    /// In a replay, the delay of requests after their recorded times.
     lateness: Option<Distributed>,
     recording: Option<Recording>,
 }
 
-/// What is known of a request that completed.
+/// What the governor must know about a completed request.
 pub(super) struct Governed {
     pub(super) lat_ns: u64,
     /// Intended start, or [`UNTIMED`].
     pub(super) intended_ns: u64,
     pub(super) end_ns: u64,
-    /// Of the write that it read back, or [`UNNUMBERED`].
+    /// Number of the write that the request read back, or [`UNNUMBERED`].
     pub(super) number: u64,
 }
 
@@ -90,7 +90,7 @@ impl Governor {
         now_ns: u64,
     ) -> Option<Governor> {
         let mut pacing = job.pacing.clone();
-        // One value stands for all directions; those without I/O have no rate to keep.
+        // One value applies to all directions; a direction without I/O has no rate to keep.
         for direction in Direction::ALL.into_iter().filter(|direction| !job.pattern.access.has(*direction)) {
             pacing.rate_min[direction] = None;
             pacing.rate_iops_min[direction] = None;
@@ -122,7 +122,7 @@ impl Governor {
         })
     }
 
-    /// Nothing but a rate or a priority: a request that is late may start without a look at all the rest.
+    /// Whether the job has only a rate or priorities. Then a late request can start without the other checks.
     fn asks_for_no_more(&self, job: &Job) -> bool {
         let Pacing { rate_min, rate_iops_min, max_latency_ns, think_ns, .. } = &self.pacing;
         let free = |d: Direction| rate_min[d].is_none() && rate_iops_min[d].is_none() && max_latency_ns[d] == 0;
@@ -151,43 +151,43 @@ impl Governor {
         }
     }
 
-    /// The delays of requests behind their recorded moments; `None`: none had a recorded moment.
+    /// The delays of requests after their recorded times; `None`: no request had a recorded time.
     pub fn lateness(&self) -> Option<Latency> {
         let lateness = self.starts.as_ref()?.lateness.as_ref()?.latency();
         (lateness.moments.count > 0).then_some(lateness)
     }
 
-    /// Records the requests that are issued from now on.
+    /// Begins to record the requests that are issued.
     pub fn record(&mut self, recording: Option<Recording>) {
         if recording.is_some() {
             self.starts.get_or_insert_default().recording = recording;
         }
     }
 
-    /// The recording so far.
+    /// Takes the recording.
     pub fn take_recording(&mut self) -> Option<Recording> {
         self.starts.as_mut()?.recording.take()
     }
 
-    /// The search for a depth, as it ended.
+    /// Takes the search for a depth, with its result.
     pub fn take_search(&mut self) -> Option<DepthSearch> {
         self.holds.as_mut()?.search.take()
     }
 
-    /// What was checked, to be told.
+    /// Takes the verification, with its results.
     pub fn take_verification(&mut self) -> Option<Verification> {
         self.verification.take()
     }
 
-    /// A search begins with one request in flight.
+    /// Whether a depth is searched for. A search begins with one request in flight.
     pub(super) fn searches(&self) -> bool {
         self.holds.as_ref().is_some_and(|holds| holds.search.is_some())
     }
 
-    /// The ramp is over and the counters are at 0: a new window begins.
+    /// Begins the measured part: windows begin, because the counters are at 0.
     pub(super) fn begin_measuring(&mut self, now_ns: u64) {
         match self.starts.as_mut().and_then(|starts| starts.lateness.as_mut()) {
-            // The end of the warm-up does not move the recorded moments.
+            // The end of the ramp does not shift recorded times.
             Some(lateness) => lateness.clear(),
             None => self.origin_ns = now_ns,
         }
@@ -197,7 +197,7 @@ impl Governor {
         }
     }
 
-    /// Minimum rates count from now on, once things have settled.
+    /// Begins the windows of minimum rates, after a time to settle.
     fn watch_minimum_rates(&mut self, now_ns: u64) {
         self.windows = PerDirection::default();
         for direction in Direction::ALL {
@@ -206,8 +206,8 @@ impl Governor {
         }
     }
 
-    /// Fails the job when a window of `rate_cycle` stayed below a minimum. Windows end with a transfer, as in fio: a
-    /// job whose requests are farther apart than a window is judged by the time that they take.
+    /// Fails the job if its rate was below a minimum during a window of `rate_cycle`. A window ends with a transfer,
+    /// as in fio: if requests are farther apart than a window, the rate is taken over the time between them.
     #[cold]
     fn check_minimum_rate(&mut self, direction: Direction, now_ns: u64, recorder: &Recorder) -> Step {
         let cycle_ns = u64::from(self.pacing.rate_cycle_ms) * 1_000_000;
@@ -285,16 +285,16 @@ impl<E: Engine> Drive<'_, E> {
         if intended_ns == UNTIMED {
             return Ok(UNTIMED);
         }
-        // As in `late_start_ns`.
+        // For the condition see `late_start_ns`.
         if !E::SYNCHRONOUS && intended_ns <= self.reaped_ns && self.reaped_ns < self.parts.phase.next_ns {
             return Ok(intended_ns);
         }
-        // Asked again while it waits: the end of the ramp begins the schedule anew.
+        // The start is computed again during the wait, because the end of the ramp restarts the schedule.
         self.wait_until::<TIMED>(|drive| drive.intended_start_ns(index))
     }
 
-    /// The intended start of the block's next request, where only that could hold it back and it is late already: no need
-    /// to look at the clock.
+    /// The intended start of the block's next request, if only a rate can hold the request back and it is already
+    /// late. Then no clock reading is needed.
     #[inline(always)]
     pub(super) fn late_start_ns(&self) -> Option<u64> {
         if !self.parts.governor.as_ref().is_some_and(|governor| governor.only_paces) {
@@ -304,7 +304,8 @@ impl<E: Engine> Drive<'_, E> {
         (intended_ns <= self.reaped_ns && self.reaped_ns < self.parts.phase.next_ns).then_some(intended_ns)
     }
 
-    /// After a transfer that had an intended start or a priority and nothing else; `false`: more is asked of it.
+    /// Records a transfer of a job that has only intended starts or priorities. Returns false if the job has other
+    /// features, too.
     #[inline(always)]
     pub(super) fn only_paced(&mut self, direction: Direction, intended_ns: u64, end_ns: u64) -> bool {
         let only_paces = self.governor().only_paces;
@@ -314,8 +315,8 @@ impl<E: Engine> Drive<'_, E> {
         only_paces
     }
 
-    /// What was written must have arrived before it is trimmed or read back, and what is read back must have come before
-    /// it is written again.
+    /// Drains where the order of requests matters: a written block must be complete before it is trimmed or read
+    /// back, and a block that is read back must be complete before it is written again.
     fn drain_where_order_counts<const TIMED: bool>(&mut self, index: usize) -> Step {
         let kind = self.block.ops[index].kind;
         let number = self.block.numbers.as_ref().map_or(UNNUMBERED, |numbers| numbers[index]);
@@ -330,7 +331,7 @@ impl<E: Engine> Drive<'_, E> {
         if drains { self.drain::<TIMED, true>() } else { Ok(()) }
     }
 
-    /// Waits for the requests in flight that the block's request overlaps, unless all of them read.
+    /// Waits for the requests in flight that overlap the block's request, unless all of them are reads.
     #[cold]
     fn await_overlapping<const TIMED: bool>(&mut self, index: usize) -> Step {
         let op = self.block.ops[index];
@@ -359,7 +360,7 @@ impl<E: Engine> Drive<'_, E> {
         origin_ns.saturating_add(intended_ns)
     }
 
-    /// Waits until the moment that `due` names; meanwhile it reaps completions and runs the tick in time.
+    /// Waits until the time that `due` returns. Meanwhile it reaps completions and runs the tick.
     pub(super) fn wait_until<const TIMED: bool>(&mut self, due: impl Fn(&Self) -> u64) -> Step<u64> {
         loop {
             let now_ns = self.now_ns();
@@ -379,7 +380,7 @@ impl<E: Engine> Drive<'_, E> {
                 let patience = std::time::Duration::from_nanos(wake_ns.saturating_sub(now_ns));
                 self.reap::<TIMED, true>(usize::from(!spins), patience)?;
                 if spins {
-                    // Completions are reaped between two parts of the wait.
+                    // Completions are reaped between the parts of the wait.
                     self.engine.clock().spin_until_ns(to_ns.min(now_ns + POLL_NS));
                 }
             } else if spins {
@@ -390,7 +391,7 @@ impl<E: Engine> Drive<'_, E> {
         }
     }
 
-    /// Drains, burns the spinning part, sleeps the rest. `index`: of the request that follows the pause.
+    /// Does a think time: drains, spins, then sleeps. `index`: the request after the pause.
     fn think<const TIMED: bool>(&mut self, think_ns: u64, index: usize) -> Step {
         if !E::SYNCHRONOUS {
             self.drain::<TIMED, true>()?;
@@ -404,7 +405,7 @@ impl<E: Engine> Drive<'_, E> {
             holds.await_think_time(end_ns);
         }
         if self.governor().pacing.ignore_think_time && self.block.intended_ns.is_some() {
-            // The schedule goes on from the end of the pause: what was to start during it is not caught up.
+            // The schedule continues after the pause: requests that were to start during the pause are not caught up.
             let waited_ns = self.intended_start_ns(index).saturating_sub(begin_ns);
             let shift_ns = end_ns.saturating_sub(begin_ns).saturating_sub(waited_ns);
             self.governor().origin_ns = self.governor().origin_ns.saturating_add(shift_ns);
@@ -412,7 +413,7 @@ impl<E: Engine> Drive<'_, E> {
         Ok(())
     }
 
-    /// Writes a completed transfer into the log files.
+    /// Logs a completed transfer.
     #[inline]
     pub(super) fn log(&mut self, op: &Op, (slat_ns, clat_ns): (u64, u64), end_ns: u64, priority: u16) {
         if let Some(log) = &mut self.parts.log {
@@ -420,7 +421,7 @@ impl<E: Engine> Drive<'_, E> {
         }
     }
 
-    /// After a transfer: its check, response time, think count, latency limit.
+    /// Handles a completed transfer: verification, response time, count for think time, latency limit.
     #[inline]
     pub(super) fn governed(&mut self, slot: &Slot<E>, op: &Op, direction: Direction, stamps: Governed) -> Step {
         let Governed { lat_ns, intended_ns, end_ns, number } = stamps;

@@ -1,5 +1,5 @@
-//! What holds requests back besides rates and think time: empty cycles, the other jobs of a flow, the search for a depth,
-//! a file that is closed.
+//! Other reasons to hold a request back, besides rates and think time: empty cycles, the other jobs of a flow, the
+//! search for a depth, a file that is closed or locked.
 
 use fsdyno_engine::Engine;
 use fsdyno_job::Pacing;
@@ -9,25 +9,25 @@ use super::{DepthSearch, Drive, Ended, Failure, PATIENCE, Parts, Step};
 use crate::file_locks::LockedFiles;
 use crate::flow::FlowShare;
 
-/// Looks at a flow that follow each other at once, before the worker sleeps between them.
+/// Number of looks at a flow without a pause between them, before the worker sleeps between looks.
 const EAGER_LOOKS: u32 = 200;
 
-/// How long it sleeps then, ns.
+/// Time of this sleep, ns.
 const SLEEP_NS: u64 = 20_000;
 
-/// What holds a worker's requests back.
+/// The reasons to hold a worker's requests back.
 #[derive(Debug)]
 pub struct Holds {
     /// Turns of an empty loop before each request.
     cycles: u32,
     flow: Option<FlowShare>,
-    /// `openfiles`: the file of a request may have to be opened.
+    /// `openfiles`: a request may have to open its file first.
     opens: bool,
-    /// `lockfile`: a request has the lock of its file.
+    /// `lockfile`: a request takes the lock of its file first.
     pub(super) locks: Option<LockedFiles>,
-    /// How long to sleep when the flow holds the job back, ns; 0: look again soon.
+    /// `flow_sleep`: time to sleep while the other jobs of the flow are behind, ns; 0: look again soon.
     flow_sleep_ns: u64,
-    /// The depth that keeps a latency is being searched for.
+    /// The search for the depth that keeps a latency.
     pub(super) search: Option<DepthSearch>,
     /// Time between two pauses, ns (`thinktime_iotime`); 0: blocks alone decide.
     think_interval_ns: u64,
@@ -35,7 +35,7 @@ pub struct Holds {
 }
 
 impl Holds {
-    /// `None`: nothing of it holds the job back.
+    /// `None`: the job has none of these.
     pub fn for_job(
         pacing: &Pacing,
         flow: Option<FlowShare>,
@@ -58,7 +58,7 @@ impl Holds {
         })
     }
 
-    /// A pause is over: the next one is due after `thinktime_iotime`.
+    /// A pause is over: sets the next one after `thinktime_iotime`.
     pub(super) fn await_think_time(&mut self, now_ns: u64) {
         if self.think_interval_ns > 0 {
             self.think_due_ns = now_ns.saturating_add(self.think_interval_ns);
@@ -67,7 +67,7 @@ impl Holds {
 }
 
 impl<E: Engine> Drive<'_, E> {
-    /// Before the request of this number: what holds it back.
+    /// Waits until nothing holds back the block's request of this index.
     #[inline(never)]
     pub(super) fn wait_for_holds<const TIMED: bool>(&mut self, index: usize) -> Step {
         if self.search().is_some_and(|search| search.changes()) {
@@ -91,7 +91,7 @@ impl<E: Engine> Drive<'_, E> {
         Ok(())
     }
 
-    /// Has the file of this request open.
+    /// Opens the file of the block's request of this index, if it is closed.
     pub(super) fn see_to_file<const TIMED: bool>(&mut self, index: usize) -> Step {
         match self.parts.files.is_asked_for(self.block.ops[index].file) {
             true => Ok(()),
@@ -99,7 +99,7 @@ impl<E: Engine> Drive<'_, E> {
         }
     }
 
-    /// Opens the file of this request in the place of another one, when all of that one's requests have come back.
+    /// Opens the request's file in place of another file, when no request of that other file is in flight.
     #[cold]
     fn open_file<const TIMED: bool>(&mut self, index: usize) -> Step {
         let Drive { parts: Parts { files, generator, .. }, block, .. } = self;
@@ -115,7 +115,7 @@ impl<E: Engine> Drive<'_, E> {
 
     /// Whether a request of this file is in flight.
     fn has_in_flight(&mut self, file: u32) -> bool {
-        // What a free slot carried last is over: no file has this number.
+        // Flights of free slots are over: a file number that does not exist removes them from the search.
         self.slots.free().iter().for_each(|slot| self.flights[slot.index()].op.file = u32::MAX);
         self.flights.iter().any(|flight| flight.op.file == file)
     }
@@ -124,7 +124,7 @@ impl<E: Engine> Drive<'_, E> {
         self.governor().holds.as_mut()?.locks.as_mut()
     }
 
-    /// Waits until the file is nobody else's, as far as this request needs it so.
+    /// Waits for the lock of the request's file.
     #[cold]
     fn lock_file<const TIMED: bool>(&mut self, index: usize) -> Step {
         let op = self.block.ops[index];
@@ -134,7 +134,7 @@ impl<E: Engine> Drive<'_, E> {
         self.wait_until_granted::<TIMED>(index, |holds, op| holds.locks.as_mut().is_none_or(|locks| locks.take(op)))
     }
 
-    /// Lets others go first until what holds the request back grants it.
+    /// Lets other jobs run until `grants` allows the request.
     #[inline(never)]
     fn wait_until_granted<const TIMED: bool>(&mut self, index: usize, grants: fn(&mut Holds, &Op) -> bool) -> Step {
         let op = self.block.ops[index];
@@ -146,7 +146,7 @@ impl<E: Engine> Drive<'_, E> {
         Ok(())
     }
 
-    /// The flow holds the request back. What is in flight goes on meanwhile.
+    /// Waits while the flow holds the request back. Requests in flight continue.
     fn let_others_go_first<const TIMED: bool>(&mut self, looks: u32) -> Step {
         let sleep_ns = self.governor().holds.as_ref().map_or(0, |holds| holds.flow_sleep_ns);
         if sleep_ns > 0 && !E::SYNCHRONOUS {
@@ -166,7 +166,7 @@ impl<E: Engine> Drive<'_, E> {
         self.governor().holds.as_mut()?.search.as_mut()
     }
 
-    /// After a transfer: a pause may be due by the clock, and a search has one latency more.
+    /// After a transfer: checks whether a pause is due by the clock, and gives the latency to the search.
     #[inline(never)]
     pub(super) fn held_completes(&mut self, op: &Op, lat_ns: u64, end_ns: u64) -> Step {
         let in_ramp = self.parts.phase.in_ramp();
@@ -186,7 +186,7 @@ impl<E: Engine> Drive<'_, E> {
         }
     }
 
-    /// The search goes on at another depth, or measures at the one that it has found: nothing may be in flight.
+    /// Changes to the next depth of the search, or measures at the depth that was found. It drains first.
     #[cold]
     fn change_depth<const TIMED: bool>(&mut self) -> Step {
         if !E::SYNCHRONOUS {

@@ -1,4 +1,5 @@
-//! The end of a job that trims each block, then writes it: no block stays trimmed, whatever has ended the job.
+//! The end of a job that trims each block and then writes it: each trimmed block is written, whatever has ended the
+//! job.
 
 use fsdyno_engine::{Engine, Queued};
 use fsdyno_job::Direction;
@@ -9,12 +10,13 @@ use super::{Drive, Ended, Failure, Step, UNTIMED};
 use crate::logs::NO_SUBMISSION;
 
 impl<E: Engine> Drive<'_, E> {
-    /// Writes the blocks that are trimmed and not written yet: those whose write is the next request of their file. They
-    /// wait for no rate and no other job. Nothing is in flight.
+    /// Writes the blocks that are trimmed and not yet written: those whose write is the next request of their file.
+    /// These writes do not wait for a rate or another job. Nothing is in flight.
     #[cold]
     pub(super) fn write_trimmed(&mut self, ended: &Ended) -> Step {
         let mut settled: Vec<u32> = Vec::new();
-        // A trim that failed has left its block as it was. One that was too slow has not, which its detail tells.
+        // A trim that failed has not changed its block. A trim that was only too slow has a detail; it has changed
+        // its block.
         if let Ended::Failed(Failure { op: Some(op), detail: None, .. }) = ended
             && op.kind == OpKind::Trim
         {
@@ -44,7 +46,7 @@ impl<E: Engine> Drive<'_, E> {
         }
     }
 
-    /// Issues the block's next request, which is this write, and waits for it.
+    /// Issues the block's next request, which is the write `op`, and waits for it.
     fn write_next(&mut self, op: &Op) -> Step {
         let governed = self.parts.governor.is_some();
         self.see_to_file::<true>(self.cursor)?;
@@ -63,7 +65,7 @@ impl<E: Engine> Drive<'_, E> {
     }
 
     fn write_synchronously(&mut self, op: &Op) -> Step {
-        // Its only one went with the request that ended the job.
+        // The only slot was lost with the request that ended the job.
         self.slots.reclaim();
         let slot = self.slots.take().expect("a synchronous worker has one slot");
         self.parts.prepare(&mut self.engine, &slot, op);

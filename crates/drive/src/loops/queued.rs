@@ -15,12 +15,12 @@ use super::{Drive, Ended, Failure, Lost, PATIENCE, Step, UNTIMED};
 use crate::recorder::Stamps;
 
 impl<E: Engine> Drive<'_, E> {
-    // A function of its own: registers of the plain loop are not shared with those of the governed one.
+    // A separate function: the plain loop and the governed loop do not share registers.
     #[inline(never)]
     pub(super) fn work_queued<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Step<Infallible> {
         let queueing = self.parts.queueing;
-        // Batches form from all that has come back; a single request is replaced as soon as it is known, so that
-        // the depth stays what was asked for.
+        // Batches are formed from all completions that were reaped. A single request is replaced as soon as its
+        // completion is known, so that the iodepth stays as asked for.
         let replace_each = queueing.batch == 1 && queueing.depth_low >= queueing.depth;
         self.next_block::<TIMED, GOVERNED>()?;
         loop {
@@ -58,8 +58,8 @@ impl<E: Engine> Drive<'_, E> {
                     continue;
                 };
                 let Some(slot) = self.complete_inline::<TIMED, GOVERNED>(completion)? else {
-                    // A sync or a survived error: its slot is free. The rest of a short transfer is staged, and
-                    // would wait for ever behind requests that do not come.
+                    // After a sync or a survived error the slot is free. The rest of a short transfer is staged; it
+                    // must be submitted, or it would wait for ever.
                     if self.slots.in_flight() < queueing.depth || !self.staged.is_empty() {
                         break;
                     }
@@ -83,7 +83,8 @@ impl<E: Engine> Drive<'_, E> {
         }
     }
 
-    /// Whether the tick is due. Untimed workers read the clock once per block, and here only when nothing was reaped.
+    /// Whether the tick is due. Untimed workers read the clock once per block; here they read it only when nothing
+    /// was reaped.
     #[inline(always)]
     fn is_due<const TIMED: bool, const GOVERNED: bool>(&self) -> bool {
         (TIMED || GOVERNED || self.reaped_ns != UNTIMED) && self.reaped_ns >= self.parts.phase.next_ns
@@ -114,12 +115,12 @@ impl<E: Engine> Drive<'_, E> {
             return self.submit_single::<TIMED, GOVERNED>(index, timed);
         }
         self.staged.push(index);
-        // The last batch before a wait is handed over by the call that waits.
+        // The last batch before a wait is submitted by the call that waits.
         let waits_next = self.joined && self.slots.in_flight() >= self.depth;
         if self.staged.len() >= batch && !waits_next { self.submit::<TIMED, GOVERNED>() } else { Ok(()) }
     }
 
-    /// Queues the block's next request; its slot's number if it now waits for the submission.
+    /// Queues the block's next request. Returns the number of its slot if the request must still be submitted.
     #[inline(always)]
     fn queue_next<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
@@ -133,7 +134,7 @@ impl<E: Engine> Drive<'_, E> {
         let index = slot.index();
         let Drive { engine, parts, flights, block, .. } = self;
         let flight = &mut flights[index];
-        // Copied whole, then used in its place: the loop needs no more than its kind.
+        // The request is copied whole and then used where it lies, because the loop only needs its kind.
         flight.op = block.ops[cursor];
         flight.done = 0;
         if GOVERNED {
@@ -163,7 +164,7 @@ impl<E: Engine> Drive<'_, E> {
         }
     }
 
-    /// Submits the one request that is staged: the common case, without the list.
+    /// Submits the only staged request: the common case, without the list.
     #[inline(always)]
     fn submit_single<const TIMED: bool, const GOVERNED: bool>(&mut self, index: u32, timed: bool) -> Step {
         let taken = self.engine.submit();
@@ -190,8 +191,8 @@ impl<E: Engine> Drive<'_, E> {
         self.submit::<TIMED, GOVERNED>()
     }
 
-    /// A request that the engine completed while queueing it (a sync or a discard that the kernel does not queue): it
-    /// was under way from its start.
+    /// Handles a request that the engine completed while queueing it (a sync or a discard that the kernel does not
+    /// queue). It counts as issued at its start.
     #[cold]
     fn done_at_once<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion<E>) -> Step {
         let flight = &mut self.flights[completion.slot.index()];
@@ -215,7 +216,7 @@ impl<E: Engine> Drive<'_, E> {
         loop {
             let result = self.submit::<TIMED, GOVERNED>().and_then(|()| self.reap::<TIMED, GOVERNED>(1, PATIENCE));
             if let Err(ended) = result {
-                // The request was never queued: its slot is free, and draining must not wait for it.
+                // The request was never queued: its slot is free, and draining must not wait for the request.
                 self.slots.put_back(slot);
                 if done == 0 {
                     self.cursor -= 1;
@@ -235,7 +236,7 @@ impl<E: Engine> Drive<'_, E> {
         }
     }
 
-    /// Submits what is staged and stamps its issue, after the call as fio does.
+    /// Submits the staged requests and stamps their issue after the call, as fio does.
     #[inline]
     pub(super) fn submit<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Step {
         let mut refusals = 0;
@@ -254,8 +255,8 @@ impl<E: Engine> Drive<'_, E> {
         Ok(())
     }
 
-    /// Hands over what is staged and waits for completions, in one call. The requests are issued when it begins: what it
-    /// takes to hand them over cannot be told from the wait.
+    /// Submits the staged requests and waits for completions in one call. Requests count as issued when the call
+    /// begins, because the time to submit them cannot be separated from the wait.
     fn submit_and_reap<const TIMED: bool, const GOVERNED: bool>(&mut self, min: usize) -> Step {
         let max = self.parts.queueing.reap_max;
         let begin_ns = self.now_ns();
@@ -264,11 +265,11 @@ impl<E: Engine> Drive<'_, E> {
         self.issued_at(taken, begin_ns);
         self.reaped_ns = self.now_ns();
         self.parts.recorder.reaped(reaped);
-        // The kernel did not take all, and has not waited.
+        // If requests are left, the kernel did not take all of them and has not waited.
         if self.staged.is_empty() { Ok(()) } else { self.submit::<TIMED, GOVERNED>() }
     }
 
-    /// Stamps the first `taken` of the staged requests and forgets them.
+    /// Stamps the first `taken` staged requests and removes them from the list.
     fn note_submitted<const TIMED: bool>(&mut self, taken: usize) {
         let issued = &self.staged[..taken];
         let stamp = TIMED || issued.iter().any(|index| self.flights[*index as usize].start_ns != UNTIMED);
@@ -280,14 +281,14 @@ impl<E: Engine> Drive<'_, E> {
         self.parts.recorder.submitted(taken);
         for index in self.staged.drain(..taken) {
             let flight = &mut self.flights[index as usize];
-            // The rest of a short transfer belongs to the request as it was first issued.
+            // The rest of a short transfer keeps the issue time of its request.
             if flight.done == 0 {
                 flight.issue_ns = issue_ns;
             }
         }
     }
 
-    /// Reaps completions, at least `min`, records them, and runs the tick when it is due.
+    /// Reaps at least `min` completions, records them, and runs the tick if it is due.
     pub(super) fn reap<const TIMED: bool, const GOVERNED: bool>(&mut self, min: usize, patience: Duration) -> Step {
         self.complete_all::<TIMED, GOVERNED>()?;
         self.reap_more::<TIMED, GOVERNED>(min, patience)?;
@@ -302,7 +303,7 @@ impl<E: Engine> Drive<'_, E> {
         Ok(())
     }
 
-    /// Reaps, with one time stamp for all completions.
+    /// Reaps completions; one time stamp is for all of them.
     #[inline]
     fn reap_more<const TIMED: bool, const GOVERNED: bool>(&mut self, min: usize, patience: Duration) -> Step {
         let max = self.parts.queueing.reap_max;
@@ -321,8 +322,8 @@ impl<E: Engine> Drive<'_, E> {
         Ok(())
     }
 
-    /// Records a completed request; returns its slot, unless a short request is continued. Inlined into the loop;
-    /// elsewhere it is called as `complete`.
+    /// Records a completed request. Returns its slot, unless a short transfer is continued. Inlined into the loop;
+    /// other callers use `complete`.
     #[inline(always)]
     fn complete_inline<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
@@ -371,7 +372,7 @@ impl<E: Engine> Drive<'_, E> {
         self.parts.recorder.timed_by_priority(direction, self.engine.priority_of(slot), stamps);
     }
 
-    /// Syncs, errors and short transfers.
+    /// Handles syncs, errors and short transfers.
     #[cold]
     fn complete_unusual<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion<E>) -> Step {
         let end_ns = self.reaped_ns;
@@ -380,7 +381,7 @@ impl<E: Engine> Drive<'_, E> {
         if completion.result < 0 {
             self.slots.put_back(completion.slot);
             if completion.result == -i64::from(ECANCELED) && self.parts.control.stopped() {
-                // Called back by `drain`: issued, but never carried out.
+                // `drain` has cancelled it: it was issued, but never carried out.
                 return Ok(());
             }
             return self.parts.failed(&flight.op, -completion.result as i32, "io_u error");
@@ -399,7 +400,7 @@ impl<E: Engine> Drive<'_, E> {
             self.slots.put_back(completion.slot);
             let file = self.parts.files.get(flight.op.file);
             if file.is_some_and(|file| file.kind() == FileKind::CharacterDevice) {
-                // A read of /dev/null: it has nothing to give, and that is its answer.
+                // A read of /dev/null returns no bytes, which is no error.
                 self.parts.recorder.transferred(direction, 0);
                 if TIMED {
                     let stamps = Stamps { start_ns: flight.start_ns, issue_ns: flight.issue_ns, end_ns };
@@ -430,18 +431,18 @@ impl<E: Engine> Drive<'_, E> {
     /// The requests that are still in flight, to be given up.
     #[cold]
     fn given_up(&self, silent: Option<Duration>) -> Option<Lost> {
-        // What was never submitted is nobody's but the worker's.
+        // Requests that were never submitted belong to the worker alone; they are not lost.
         let away = self.slots.in_flight_indices().filter(|index| !self.staged.contains(&(*index as u32)));
         Lost::of(away.map(|index| self.flights[index]).collect(), silent)
     }
 
-    /// Reaps everything in flight. The kernel owns the requests until they complete; the wait is bounded, and requests
-    /// that never complete are an error, not a hang.
+    /// Reaps everything in flight, because the kernel owns the requests until they complete. The wait is bounded:
+    /// requests that never complete are an error, not a hang.
     pub(super) fn drain<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Step {
         if E::SYNCHRONOUS {
             return Ok(());
         }
-        // The first failure is the one to report; the other requests must come back all the same.
+        // The first failure is reported; the other requests must complete nevertheless.
         let mut outcome = Ok(());
         let mut takes_more = true;
         let mut waits = 0;
@@ -450,7 +451,7 @@ impl<E: Engine> Drive<'_, E> {
             while let Some(completion) = self.completions.pop() {
                 outcome = outcome.and(self.complete::<TIMED, GOVERNED>(completion));
             }
-            // What the kernel does not take will not come back.
+            // Requests that the kernel does not take will not complete.
             let untaken = if takes_more { 0 } else { self.staged.len() };
             if self.slots.in_flight() <= untaken {
                 return outcome;
@@ -471,9 +472,9 @@ impl<E: Engine> Drive<'_, E> {
                 return outcome.and(Err(failed));
             }
             waits = if self.slots.in_flight() < before || !self.completions.is_empty() { 0 } else { waits + 1 };
-            // A write that follows its trim is not called back: the block would stay without data.
+            // A write that follows its trim is not cancelled: its block would stay without data.
             if waits == 1 && self.parts.control.stopped() && !self.parts.generator.trims_then_writes() {
-                // Best effort: an engine that cannot cancel lets its requests run out.
+                // An engine that cannot cancel lets its requests complete.
                 let _ = self.engine.cancel();
             }
             if waits > self.waits_max() {

@@ -1,6 +1,6 @@
-//! The search for the depth that keeps a latency (`latency_target`): a depth is tried for a window. While all windows are
-//! good it doubles; after the first bad one the search goes on between the deepest good and the shallowest bad depth. When
-//! it comes to an end, one more window is measured, and that one is reported.
+//! The search for the depth that keeps a latency (`latency_target`). Each depth is tried for a window. While all
+//! windows are good, the depth doubles; after the first bad window the search continues between the deepest good and
+//! the shallowest bad depth. At the end one more window is measured at the depth found, and that window is reported.
 
 use fsdyno_job::LatencyTarget;
 use fsdyno_os::errno::ETIMEDOUT;
@@ -9,24 +9,24 @@ use fsdyno_workload::Op;
 
 use super::{Ended, Failure};
 
-/// Good windows in a row next to a bad depth after which that is tried again (`latency_run`).
+/// Number of good windows in a row after which the next bad depth is tried again (`latency_run`).
 const GOOD_IN_A_ROW: u32 = 3;
 
-/// Depths that the note lists at most.
+/// Largest number of depths that the note lists.
 const LISTED_MAX: usize = 24;
 
-/// What the next request finds.
+/// The state of the search, which decides about the next request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// A window is open.
+    /// The window of a depth is open.
     Trying,
-    /// Its window is over, and what is in flight belongs to none.
+    /// The window of a depth is over; requests in flight belong to no window.
     Changing,
-    /// The same, and the depth is found.
+    /// The same, and the depth was found.
     Found,
     /// The window that is reported is open.
     Measuring,
-    /// It is over.
+    /// The window that is reported is over.
     Over,
 }
 
@@ -36,28 +36,28 @@ pub struct DepthSearch {
     target: LatencyTarget,
     depth_max: u32,
     depth: u32,
-    /// The deepest good one; 0: none.
+    /// The deepest good depth; 0: there is none.
     good: u32,
-    /// The shallowest bad one.
+    /// The shallowest bad depth.
     bad: Option<u32>,
     good_in_a_row: u32,
     state: State,
-    /// When the window is over.
+    /// When the window ends.
     due_ns: u64,
     ios: u64,
     late: u64,
-    /// Depths of the windows so far, repetitions left out.
+    /// Depths of the windows so far, without repetitions.
     tried: Vec<u32>,
-    /// Windows at a depth of 1 that were bad.
+    /// Number of bad windows at a depth of 1.
     missed_alone: u64,
 }
 
-/// Why the job ends.
+/// Why the search ends the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// The last window was measured.
     Measured,
-    /// Every I/O was to keep the target, and one alone missed it, ns.
+    /// All I/Os had to keep the target, and one missed it at a depth of 1, ns.
     Missed(u64),
 }
 
@@ -97,22 +97,22 @@ impl DepthSearch {
         search
     }
 
-    /// The depth that is tried, or was found.
+    /// The depth that is being tried, or that was found.
     pub fn depth(&self) -> u32 {
         self.depth
     }
 
-    /// The next request must wait until nothing is in flight.
+    /// Whether the next request must wait until nothing is in flight.
     pub(super) fn changes(&self) -> bool {
         matches!(self.state, State::Changing | State::Found)
     }
 
-    /// The counters of the report begin with the next window.
+    /// Whether the counters of the report begin with the next window.
     pub(super) fn measures(&self) -> bool {
         self.state == State::Found
     }
 
-    /// Nothing is in flight: the window of this depth begins.
+    /// Begins the window of this depth; nothing is in flight.
     pub(super) fn begin_window(&mut self, now_ns: u64) {
         self.state = match self.state {
             State::Found | State::Measuring => State::Measuring,
@@ -126,7 +126,7 @@ impl DepthSearch {
         self.due_ns = now_ns.saturating_add(self.target.window_ns);
     }
 
-    /// An I/O is over. An error: so is the job.
+    /// Adds the latency of an I/O. An error ends the job.
     #[inline]
     pub(super) fn note(&mut self, lat_ns: u64, end_ns: u64) -> Result<(), Verdict> {
         let late = lat_ns > self.target.target_ns;
@@ -144,7 +144,7 @@ impl DepthSearch {
                 return Err(Verdict::Measured);
             }
             State::Trying => {}
-            // What comes in now was issued at the depth before.
+            // These requests were issued at the depth before.
             State::Changing | State::Found | State::Over => return Ok(()),
         }
         let kept_percent = (self.ios - self.late) as f64 * 100.0 / self.ios as f64;
@@ -155,7 +155,7 @@ impl DepthSearch {
         } else if self.target.percentile >= 100.0 {
             return Err(Verdict::Missed(self.target.target_ns));
         } else {
-            // There is no lower depth: perhaps the next window is better.
+            // There is no lower depth: the next window may be better.
             self.missed_alone += 1;
             self.begin_window(end_ns);
         }
@@ -167,7 +167,7 @@ impl DepthSearch {
         let next_to_bad = self.bad == Some(self.depth + 1);
         self.good_in_a_row = if next_to_bad { self.good_in_a_row + 1 } else { 0 };
         if next_to_bad && self.target.run && self.good_in_a_row >= GOOD_IN_A_ROW {
-            // Times change: the bad depth gets another try.
+            // Conditions may have changed: the bad depth is tried again.
             self.good_in_a_row = 0;
             self.bad = Some(self.depth + 2).filter(|bad| *bad <= self.depth_max);
         }
@@ -199,7 +199,7 @@ impl DepthSearch {
         }
     }
 
-    /// What the reader of the report must know.
+    /// The note for the reader of the report.
     pub fn report(&self, job: &str) -> Note {
         let tried: Vec<String> = self.tried.iter().map(u32::to_string).collect();
         let more = if self.tried.len() < LISTED_MAX { "" } else { " ..." };
@@ -249,7 +249,8 @@ mod tests {
         LatencyTarget { target_ns: 600, window_ns: WINDOW_NS, percentile, run }
     }
 
-    /// Windows of ten I/Os; a depth is good up to `limit`. The depths tried, and how it ended.
+    /// Searches with windows of ten I/Os; depths up to `limit` are good. Returns the depths tried, the state and the
+    /// depth at the end.
     fn search(target: LatencyTarget, depth_max: u32, limit: u32, windows: usize) -> (Vec<u32>, State, u32) {
         let mut search = DepthSearch::new(target, depth_max, 0);
         let (mut now_ns, mut tried) = (0, Vec::new());

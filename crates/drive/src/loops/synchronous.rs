@@ -1,4 +1,4 @@
-//! The loop for engines whose calls return with the request done.
+//! The loop for engines whose calls return when the request is done.
 
 use std::convert::Infallible;
 
@@ -15,14 +15,14 @@ use crate::logs::NO_SUBMISSION;
 /// Number of partial transfers after which a request counts as stuck.
 const PARTS_MAX: u32 = 1_000_000;
 
-/// What became of a request that was not over at once.
+/// How a request ended that one call did not complete.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum TransferEnd {
     /// Everything was transferred.
     Whole,
-    /// It moves nothing: an operation on a name came with it, or with one before it.
+    /// It moves no data: an operation on a name was made for it, or for a request before it.
     Operation,
-    /// It failed, and the job goes on; or it comes again.
+    /// It failed and the job survives, or it is issued again.
     Failed,
 }
 
@@ -46,14 +46,14 @@ impl<E: Engine> Drive<'_, E> {
         }
     }
 
-    /// The requests of the block up to `to`, their calls counted together.
+    /// Does the requests of the block up to `to` and counts their calls together.
     fn block_part<const TIMED: bool, const GOVERNED: bool>(&mut self, slot: Slot<E>, to: usize) -> Step<Slot<E>> {
         let outcome = self.each_of_part::<TIMED, GOVERNED>(slot, to);
         self.count_calls();
         outcome
     }
 
-    /// Counts the calls of the block's requests that have not been counted yet.
+    /// Counts the calls of the block that are not counted yet.
     pub(super) fn count_calls(&mut self) {
         self.parts.recorder.single_calls((self.cursor - self.counted) as u64);
         self.counted = self.cursor;
@@ -117,15 +117,16 @@ impl<E: Engine> Drive<'_, E> {
         Ok(slot)
     }
 
-    /// Transfers one after the other, up to a sync, with one clock reading each: the reading that ends a request starts
-    /// the next one, as only taking it from the block lies between. They are recorded together afterwards, outside of
-    /// every request's time. A write starts with a reading of its own, since its buffer is filled before.
+    /// Does the requests one after the other, up to a sync, with one clock reading each. The reading that ends a
+    /// request also starts the next one, because only taking it from the block lies between. The requests are
+    /// recorded together afterwards, outside of every request's time. A write needs a reading of its own, because its
+    /// buffer is filled before.
     #[inline(always)]
     fn chain(&mut self, mut slot: Slot<E>, to: usize) -> Step<Slot<E>> {
         let from = self.cursor;
         let mut now_ns = self.now_ns();
         for at in from..to.min(BLOCK_OPS) {
-            // In its place: a copy is for requests that fail.
+            // The request is used where it lies; only a request that fails is copied.
             let Drive { engine, parts, block, latencies_ns, .. } = &mut *self;
             let op = &block.ops[at];
             let Some(direction) = op.kind.direction() else { break };
@@ -157,14 +158,14 @@ impl<E: Engine> Drive<'_, E> {
         Ok(slot)
     }
 
-    /// The chained transfers from `from` up to the cursor.
+    /// Records the chained requests from `from` up to the cursor.
     #[inline(always)]
     fn write_down(&mut self, from: usize) {
         let done = from..self.cursor;
         self.parts.recorder.timed_syncs(&self.block.ops[done.clone()], &self.latencies_ns[done]);
     }
 
-    /// A chained transfer that was short or failed.
+    /// Handles a chained request that was short or failed.
     #[cold]
     fn broken_link(
         &mut self,
@@ -190,7 +191,8 @@ impl<E: Engine> Drive<'_, E> {
         Ok(completion.slot)
     }
 
-    /// The request came with an operation on a name, unless one before it in this pass did: its time, as the engine took it.
+    /// Records the operation on a name that the engine made for this request, with the engine's time. A request of
+    /// the same pass may already have had it.
     #[cold]
     fn operated<const GOVERNED: bool>(&mut self, op: &Op, end_ns: u64) -> u64 {
         let Some((direction, clat_ns)) = self.engine.operation() else { return 0 };
@@ -201,7 +203,7 @@ impl<E: Engine> Drive<'_, E> {
         clat_ns
     }
 
-    /// Continues a short transfer, or decides about an error that the job may survive.
+    /// Continues a short transfer, or handles an error that the job may survive.
     #[cold]
     pub(super) fn finish_transfer(
         &mut self,
@@ -215,7 +217,8 @@ impl<E: Engine> Drive<'_, E> {
             match completion.result {
                 FINISHED => {
                     match done {
-                        // It was none, unless a look meanwhile has counted it.
+                        // Nothing was transferred: the request does not count, unless a tick has counted it
+                        // meanwhile.
                         0 => self.cursor = self.counted.max(self.cursor - 1),
                         part => self.parts.recorder.transferred(direction, part),
                     }
@@ -259,7 +262,7 @@ impl<E: Engine> Drive<'_, E> {
         completion
     }
 
-    /// Nothing has been transferred yet, and what is measured begins now. Orders are read.
+    /// Begins the measured part again, as nothing was transferred yet. Then reads the orders.
     #[cold]
     fn begin_anew(&mut self) -> Step {
         let now_ns = self.now_ns();
@@ -273,7 +276,7 @@ impl<E: Engine> Drive<'_, E> {
     /// fsync, fdatasync and sync_file_range: always timed.
     #[cold]
     fn sync_call(&mut self, slot: Slot<E>, op: &Op) -> Step<Slot<E>> {
-        // A sync may never come back: what was transferred before it is then known whole.
+        // The following sync may never return; publishing now keeps the totals of the transfers before it.
         self.parts.publish();
         let start_ns = self.now_ns();
         self.parts.recorder.sync_issued();

@@ -8,11 +8,11 @@ use fsdyno_workload::Op;
 use super::{Drive, Ended, Failure, Parts, Step};
 use crate::verification::{Found, Verification};
 
-/// Failed writes whose places are remembered; more of them would be told as mismatches.
+/// Largest number of failed writes that are remembered; further ones would be reported as mismatches.
 const FAILED_MAX: usize = 1 << 20;
 
 impl<E: Engine> Drive<'_, E> {
-    /// Checks a block that was read. `number`: of the write that it reads back.
+    /// Checks a block that was read. `number`: the write that it reads back.
     #[cold]
     pub(super) fn verify(&mut self, slot: &Slot<E>, op: &Op, number: u64) -> Step {
         if self.parts.progress.failed_writes.contains(&(op.file, op.offset)) {
@@ -28,7 +28,7 @@ impl<E: Engine> Drive<'_, E> {
 }
 
 impl Parts<'_> {
-    /// Decides about blocks that are not what they should be: `Ok` when the job goes on.
+    /// Handles blocks with wrong content: `Ok` if the job continues.
     #[cold]
     fn mismatched(&mut self, found: &[Found], synchronous: bool) -> Step {
         let Parts { governor, survival, used, .. } = self;
@@ -54,7 +54,7 @@ impl Parts<'_> {
         Ok(())
     }
 
-    /// The phase is over when all of its blocks have been checked.
+    /// Waits until all blocks of the phase have been checked.
     pub(super) fn await_checks(&mut self, ended: Ended, synchronous: bool) -> Ended {
         let verification = self.governor.as_ref().and_then(|governor| governor.verification.as_ref());
         let found = verification.map(Verification::await_all).unwrap_or_default();
@@ -64,7 +64,7 @@ impl Parts<'_> {
         }
     }
 
-    /// A write failed and the job goes on: what is at its place now is not known.
+    /// Remembers a failed write that the job survives: the content of its block is not known.
     pub(super) fn note_failed_write(&mut self, op: &Op) {
         if self.progress.failed_writes.len() < FAILED_MAX {
             self.progress.failed_writes.push((op.file, op.offset));
@@ -76,12 +76,12 @@ impl Parts<'_> {
         self.progress.failed_writes.clone()
     }
 
-    /// Writes that ended one way or the other, the ramp's included.
+    /// Number of writes that ended, with or without error, the ramp included.
     pub fn writes_issued(&self) -> u64 {
         self.totals().ios.write + self.progress.failed_writes.len() as u64
     }
 
-    /// Bytes of the files that are in memory alone; `None`: not visible.
+    /// Bytes of the files that are only in memory; `None`: not visible.
     pub fn unstored_bytes(&self) -> Option<u64> {
         let mut sum = Some(0u64);
         let looked = self.files.each(&mut |_, file| {
@@ -93,12 +93,12 @@ impl Parts<'_> {
         sum.filter(|_| looked.is_ok())
     }
 
-    /// Has the files stored and their cached pages dropped, so that reads find what the storage kept.
+    /// Syncs the files and drops their cached pages, so that reads come from the storage.
     pub fn sync_and_drop_caches(&self) -> Result<(), Failure> {
         self.files.each(&mut |number, file| {
             file.sync().map_err(|error| Failure::of_file("fsync", &error))?;
             if let Some(used) = self.used.get(number) {
-                // Advice: a cache that cannot be dropped answers for the storage, as with fio.
+                // Dropping is only advice: where it is not possible, the cache answers for the storage, as in fio.
                 let _ = file.drop_cache(used.start, used.length);
             }
             Ok(())

@@ -1,12 +1,12 @@
-//! One counter per I/O for two distributions.
+//! Two latency distributions with one counter per I/O.
 //!
-//! fio reports a histogram of 1,856 buckets and the coarse `lat (usec)` classes (2, 4, 10, 20, 50, ...), whose
-//! bounds fall inside buckets. A cell is a bucket, or one half of a bucket that holds such a bound; so one
-//! look-up and one addition per I/O give both distributions exactly.
+//! fio reports a histogram of 1,856 buckets and the coarse `lat (usec)` classes (2, 4, 10, 20, 50, ...), whose bounds
+//! fall inside buckets. A cell is a bucket, or one half of a bucket that contains such a bound. So one look-up and
+//! one addition per I/O give both distributions exactly.
 
 use fsdyno_results::{BUCKETS, bucket_of};
 
-/// Upper bounds of the coarse classes, exclusive, ns: 10 of ns, 10 of us, 11 of ms; the last class has none.
+/// Upper bounds of the coarse classes, exclusive, ns: 10 in ns, 10 in us, 11 in ms; the last class has no bound.
 const BOUNDS_NS: [u64; 31] = bounds_ns();
 
 const fn bounds_ns() -> [u64; 31] {
@@ -24,7 +24,7 @@ const fn bounds_ns() -> [u64; 31] {
     bounds
 }
 
-/// Buckets plus one more for each bound: enough even if every bound splits a bucket.
+/// One cell for each bucket and one for each bound: enough even if every bound splits a bucket.
 pub(crate) const CELLS: usize = BUCKETS + BOUNDS_NS.len();
 
 #[derive(Clone, Copy)]
@@ -49,7 +49,8 @@ const fn splits() -> [Split; BUCKETS] {
         }
         splits[bucket].cell = cell;
         cell += 1;
-        // Bounds lie at least a factor of 4/3 apart, so no bucket above 4 ns holds two of them; those below are exact.
+        // Bounds differ at least by a factor of 4/3, so that no bucket above 4 ns contains two of them; smaller
+        // buckets hold one value.
         if bound < BOUNDS_NS.len() && BOUNDS_NS[bound] < high {
             splits[bucket].threshold_ns = BOUNDS_NS[bound];
             cell += 1;
@@ -79,7 +80,7 @@ pub(crate) struct Cells {
 
 impl Cells {
     pub(crate) fn new() -> Cells {
-        // Straight to the heap: a worker's stack is small.
+        // Allocated on the heap at once: a worker's stack is small.
         let counts: Box<[u64]> = vec![0; CELLS].into_boxed_slice();
         Cells { counts: counts.try_into().expect("the vector has CELLS elements") }
     }
@@ -105,7 +106,7 @@ impl Cells {
             .collect()
     }
 
-    /// Adds the counts to classes of another kind, each of which holds whole buckets.
+    /// Adds the counts to other classes; each class consists of whole buckets.
     pub(super) fn add_to(&self, classes: &mut [u64], class_of: impl Fn(u64) -> usize) {
         for (bucket, split) in SPLITS.iter().enumerate() {
             let cell = split.cell as usize;
@@ -114,7 +115,7 @@ impl Cells {
         }
     }
 
-    /// Counts by coarse class: 10 of ns, 10 of us, 12 of ms.
+    /// Counts by coarse class: 10 in ns, 10 in us, 12 in ms.
     pub(crate) fn classes(&self) -> [u64; 32] {
         let mut classes = [0; 32];
         for (bucket, split) in SPLITS.iter().enumerate() {
@@ -136,7 +137,7 @@ fn class_of(latency_ns: u64) -> usize {
 mod tests {
     use super::*;
 
-    /// Values around every power of two and every bound, where a mistake of one would show.
+    /// Values around every power of two and every bound, where an error of one would show.
     fn probes() -> Vec<u64> {
         let mut values: Vec<u64> = (0..300).collect();
         for around in BOUNDS_NS.iter().copied().chain((7..36).map(|power| 1u64 << power)) {

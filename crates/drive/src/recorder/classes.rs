@@ -1,9 +1,9 @@
-//! The latency buckets of the series over time.
+//! The latency classes of the series over time.
 
-/// Quarter octaves from 1 ns up.
+/// Number of classes: quarter octaves from 1 ns up.
 pub(crate) const CLASSES: usize = 256;
 
-/// The class of a latency: `4 * e + q` holds 2^e ns up to 2^(e + 1) ns, divided in four equal parts by `q`.
+/// The class of a latency: class `4 * e + q` is the quarter `q` of the range from 2^e ns to 2^(e + 1) ns.
 pub(crate) fn class_of(latency_ns: u64) -> usize {
     let ns = latency_ns.max(1);
     let octave = ns.ilog2();

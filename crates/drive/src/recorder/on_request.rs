@@ -1,4 +1,4 @@
-//! Distributions that most jobs do not ask for: they stand apart, so that an I/O without them looks once.
+//! Distributions that most jobs do not ask for. They stand together, so that an I/O without them costs one check.
 
 use super::RecorderOptions;
 use super::cells::Cells;

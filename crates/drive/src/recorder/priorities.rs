@@ -1,15 +1,16 @@
-//! Latencies by I/O priority: the priorities are known before the run.
+//! Latencies by I/O priority. All priorities are known before the run.
 
 use fsdyno_job::{Direction, IoPriority, PerDirection};
 use fsdyno_results::PriorityRecord;
 
 use super::{Distributed, Recorder, Stamps};
 
-/// For each direction the priorities that its requests can have, that of the thread first, and their latencies.
+/// For each direction: the priorities that its requests can have, that of the thread first, with their latencies.
 pub(super) type ByPriority = PerDirection<Vec<(IoPriority, Distributed)>>;
 
 impl Recorder {
-    /// Keeps latencies by priority, too: total latencies if their distribution is asked for, else those of completion.
+    /// Also keeps latencies by priority: total latencies if their distribution was asked for, otherwise completion
+    /// latencies.
     pub fn split_by(&mut self, priorities: PerDirection<Vec<IoPriority>>) {
         let kept = |list: Vec<IoPriority>| list.into_iter().map(|one| (one, Distributed::default())).collect();
         self.by_priority = Some(Box::new(priorities.map(kept)));
@@ -20,7 +21,7 @@ impl Recorder {
         self.by_priority.is_some()
     }
 
-    /// Counts the latency of a transfer under its priority, 0 for that of the thread.
+    /// Adds the latency of a transfer to its priority; 0 means the priority of the thread.
     pub(crate) fn timed_by_priority(&mut self, direction: Direction, priority: u16, stamps: Stamps) {
         let begin_ns = if self.kept.lat_distribution { stamps.start_ns } else { stamps.issue_ns };
         let Some(kept) = &mut self.by_priority else { return };
@@ -37,7 +38,7 @@ impl Recorder {
         Direction::ALL.into_iter().for_each(|d| kept[d].iter_mut().for_each(|(_, latencies)| latencies.clear()));
     }
 
-    /// Those that occurred.
+    /// The priorities that occurred.
     pub(super) fn priorities(&self, direction: Direction) -> Vec<PriorityRecord> {
         let kept = self.by_priority.iter().flat_map(|kept| &kept[direction]);
         kept.filter(|(_, latencies)| latencies.count > 0)

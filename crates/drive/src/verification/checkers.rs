@@ -1,4 +1,4 @@
-//! `verify_async`: threads that check what was read, while the worker goes on reading.
+//! `verify_async`: threads that check blocks while the worker continues to read.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -6,52 +6,52 @@ use std::thread::JoinHandle;
 
 use fsdyno_workload::{Expected, Mismatch, Op, Seal};
 
-/// A thread checks and nothing else.
+/// Stack of a checking thread, bytes; it only checks.
 const STACK_BYTES: usize = 128 * 1024;
 
-/// Blocks of each thread that wait, at most: a worker that is further ahead waits.
+/// Largest number of waiting blocks per thread; a worker that is further ahead waits.
 const BLOCKS_MAX: usize = 4;
 
-/// A block that is not what it should be.
+/// A mismatch with its block.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) mismatch: Mismatch,
-    /// As the check left it.
+    /// The block as the check left it.
     pub(crate) buffer: Vec<u8>,
     pub(crate) op: Op,
 }
 
-/// The threads of one worker.
+/// The checking threads of one worker.
 #[derive(Debug)]
 pub(super) struct Checkers {
     desk: Arc<Desk>,
     threads: Vec<JoinHandle<()>>,
 }
 
-/// Where blocks and findings change hands.
+/// The lists that the worker and the threads share.
 #[derive(Debug, Default)]
 struct Desk {
     lists: Mutex<Lists>,
-    /// There is a block, or the end.
+    /// Signals that there is a block, or the end.
     asked: Condvar,
-    /// A block has been checked.
+    /// Signals that a block has been checked.
     answered: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct Lists {
     blocks: VecDeque<(Vec<u8>, Op, Expected)>,
-    /// Taken by a thread.
+    /// Number of blocks that threads are checking.
     at_work: usize,
     found: Vec<Found>,
-    /// Buffers to be used again.
+    /// Empty buffers for reuse.
     spare: Vec<Vec<u8>>,
     ended: bool,
 }
 
 impl Desk {
     fn lists(&self) -> MutexGuard<'_, Lists> {
-        // One that panicked has said so already; the lists are whole between any two statements.
+        // A thread that panicked has reported it already; the lists are consistent between any two statements.
         self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -86,14 +86,15 @@ impl Desk {
 }
 
 impl Checkers {
-    /// Starts the threads, as many of them as there can be. `None`: the worker checks itself.
+    /// Starts as many of the threads as the system allows. `None`: no thread could start, so the worker checks.
     pub(super) fn start(seal: &Seal, count: u32, processors: &[u32]) -> Option<Checkers> {
         let mut checkers = Checkers { desk: Arc::default(), threads: Vec::new() };
         for _ in 0..count {
             let (desk, mut seal, processors) = (Arc::clone(&checkers.desk), seal.clone(), processors.to_vec());
             let started = fsdyno_os::thread::begin("verify", STACK_BYTES, move || {
                 if !processors.is_empty() {
-                    // Those that there are not were refused; where it is forbidden, any will do.
+                    // Processors that do not exist were refused before; where binding is forbidden, the thread runs
+                    // on any.
                     let _ = fsdyno_os::thread::set_affinity(&processors);
                 }
                 desk.check(&mut seal);
@@ -106,7 +107,7 @@ impl Checkers {
         Some(checkers).filter(|checkers| !checkers.threads.is_empty())
     }
 
-    /// Has a copy of the block checked; what was found until now.
+    /// Queues a copy of the block; returns the mismatches found so far.
     pub(super) fn hand_over(&self, block: &[u8], op: &Op, expected: Expected) -> Vec<Found> {
         let waiting_max = self.threads.len() * BLOCKS_MAX;
         let mut buffer =
@@ -121,7 +122,7 @@ impl Checkers {
         found
     }
 
-    /// What was found until all is checked.
+    /// Waits until all blocks are checked; returns the mismatches.
     pub(super) fn await_all(&self) -> Vec<Found> {
         let mut lists = self.desk.wait_while(|lists| lists.at_work > 0 || !lists.blocks.is_empty());
         std::mem::take(&mut lists.found)
@@ -132,7 +133,7 @@ impl Drop for Checkers {
     fn drop(&mut self) {
         let mut lists = self.desk.lists();
         lists.ended = true;
-        // Nobody waits for what is left.
+        // Nobody needs the remaining blocks.
         lists.blocks.clear();
         drop(lists);
         self.desk.asked.notify_all();

@@ -1,4 +1,4 @@
-//! `verify_dump`: the blocks of a mismatch in files, what was read and what should have been there.
+//! `verify_dump`: saves the blocks of a mismatch in files, both the block that was read and the expected one.
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ use fsdyno_os::files::{Readers, write_whole};
 use fsdyno_os::written;
 use fsdyno_workload::{Mismatch, Op, Seal};
 
-/// Saves the interval that did not pass, and says where, in lines for the end of its message. `buffer` is the request,
-/// as the check left it; `place` and `ending` are what the names of the files begin and end with.
+/// Saves the interval that did not match. Returns lines about the files, for the end of the message. `buffer` is the
+/// block of the request as the check left it; names of the files begin with `place` and end with `ending`.
 #[cold]
 pub(super) fn dump(seal: &Seal, mismatch: &Mismatch, buffer: &[u8], op: &Op, place: &Path, ending: &str) -> String {
     let from = (mismatch.offset - op.offset) as usize;

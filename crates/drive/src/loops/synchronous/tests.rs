@@ -1,5 +1,5 @@
-//! What is in the latency of a request, to the nanosecond: an engine and a clock on which every reading, every call
-//! and every filling of a buffer takes a time of its own.
+//! Tests of what is part of a request's latency, to the nanosecond. Every clock reading, every call and every filling
+//! of a buffer takes a time of its own here.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -23,7 +23,7 @@ const READING_NS: u64 = 10;
 const FILLING_NS: u64 = 100_000;
 const REQUESTS: u64 = 3 * BLOCK_OPS as u64;
 
-/// Time passes when it is asked for.
+/// A clock that advances with each reading.
 #[derive(Clone, Default)]
 struct Costly {
     now_ns: Rc<Cell<u64>>,
@@ -46,11 +46,11 @@ impl Clock for Costly {
     fn sleep_until_ns(&self, _: u64) {}
 }
 
-/// Takes a microsecond more for each 4 KiB of the offset, so that requests cannot be mistaken for each other.
+/// An engine that takes a microsecond more for each 4 KiB of the offset, so that requests can be told apart.
 struct Slow {
     clock: Costly,
     buffer: Vec<u8>,
-    /// The call that brings only half.
+    /// The number of the call that transfers only half.
     short: Option<u64>,
     calls: u64,
 }
@@ -81,7 +81,7 @@ impl Engine for Slow {
     }
 }
 
-/// Counts the reads.
+/// An account that counts the reads.
 struct Reads;
 
 impl Account for Reads {
@@ -122,12 +122,12 @@ fn workload(writes: bool) -> Workload {
 
 impl SelfContained for Slow {}
 
-/// The latencies' sums, and how often the clock was read.
+/// The sums of latencies, and the number of clock readings.
 fn driven(writes: bool, short: Option<u64>) -> (Moments, u64) {
     driven_after(0, writes, short, &Orders::default(), &WorkerCell::default())
 }
 
-/// The same after a warm-up of this length.
+/// The same after a ramp of this length.
 fn driven_after(ramp_ns: u64, writes: bool, short: Option<u64>, control: &Orders, cell: &WorkerCell) -> (Moments, u64) {
     let clock = Costly::default();
     let directions = PerDirection { read: !writes, write: writes, trim: false };
@@ -197,7 +197,7 @@ fn a_short_read_is_timed_with_its_rest_and_the_next_one_without() {
     assert_eq!(latency.sum, u128::from(CALLS_NS + whole + REQUESTS * READING_NS));
 }
 
-/// What a worker offered in its warm-up is not what it has measured, however long its next answer takes.
+/// An interim record of the ramp is not taken for one of the measured part, even if the next record is late.
 #[test]
 fn an_interim_record_of_the_warm_up_does_not_outlive_it() {
     let (control, cell) = (Orders::default(), WorkerCell::default());
