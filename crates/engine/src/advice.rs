@@ -1,4 +1,4 @@
-//! What a failed request may mean, given how it was made.
+//! Explains what the errno of a failed request may mean, given how the request was made.
 
 use fsdyno_job::EngineName;
 use fsdyno_workload::{Op, OpKind};
@@ -7,7 +7,7 @@ use crate::setup::EngineSetup;
 use fsdyno_os::errno;
 use fsdyno_os::memory;
 
-/// Why a request may have come back with this errno, and what to do; `None` when the errno says it all.
+/// A likely reason why a request failed with this errno, and what to do; `None` if the errno needs no explanation.
 pub fn explain(setup: &EngineSetup<'_>, op: &Op, code: i32) -> Option<String> {
     if setup.name == EngineName::Exec {
         let name = &setup.options.program.name;

@@ -1,4 +1,4 @@
-//! The memory that requests read into and write from: one arena per worker, one place per slot.
+//! The buffers that requests read into and write from: one arena per worker, with one place for each slot.
 
 use std::ptr::NonNull;
 
@@ -7,34 +7,34 @@ use fsdyno_job::Memory;
 use crate::slot::Slot;
 use fsdyno_os::memory;
 
-/// What an arena is to be.
+/// Size and kind of an arena.
 #[derive(Clone, Debug)]
 pub struct ArenaShape {
-    /// Places (1 and up).
+    /// Number of places (1 and up).
     pub depth: u32,
     /// Bytes of the largest transfer (0 counts as 1).
     pub block_bytes_max: u64,
-    /// Alignment of each place in bytes, a power of two; 0 or anything below the page: the page.
+    /// Alignment of each place in bytes, a power of two; 0, or a value below the page size, means the page size.
     pub align: u32,
-    /// What the memory is made of.
+    /// The kind of memory.
     pub memory: Memory,
 }
 
-/// Why there is no memory.
+/// Why an arena could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ArenaError {
     /// The alignment is not a power of two.
     #[error("iomem_align={align}: not a power of two; leave it out for page alignment")]
     Align {
-        /// As asked for.
+        /// The alignment asked for, bytes.
         align: u32,
     },
     /// Depth times block size does not fit the address space.
     #[error("iodepth={depth} x {block_bytes_max} bytes of buffers exceed the address space: lower iodepth or bs")]
     TooLarge {
-        /// As asked for.
+        /// The depth asked for.
         depth: u32,
-        /// As asked for.
+        /// The block size asked for, bytes.
         block_bytes_max: u64,
     },
     /// The system refused.
@@ -48,24 +48,24 @@ pub enum ArenaError {
         /// errno.
         code: i32,
     },
-    /// `hugepage-size` is no size of a page.
+    /// `hugepage-size` is not a page size of this system.
     #[error("hugepage-size={bytes}: not a power of two; write 2m, or another size in /sys/kernel/mm/hugepages")]
     PageSize {
-        /// As asked for.
+        /// The page size asked for, bytes.
         bytes: u64,
     },
-    /// A file cannot serve as memory.
+    /// A file cannot be used as memory.
     #[error(
         "mem: {path}: {text}; name a file that can be written, with space for all buffers",
         text = std::io::Error::from_raw_os_error(*code)
     )]
     File {
-        /// The file.
+        /// Path of the file.
         path: String,
         /// errno.
         code: i32,
     },
-    /// Memory cannot be locked.
+    /// Memory could not be locked.
     #[error(
         "lockmem={bytes}: {text}; raise the limit (ulimit -l), or lower lockmem",
         text = std::io::Error::from_raw_os_error(*code)
@@ -76,26 +76,26 @@ pub enum ArenaError {
         /// errno.
         code: i32,
     },
-    /// No huge pages.
+    /// There are not enough huge pages.
     #[error(
         "mem: {pages} huge pages of {page_bytes} bytes: {text}; reserve them with \
          `sysctl -w vm.nr_hugepages={pages}` (more if others use some) or leave mem out",
         text = std::io::Error::from_raw_os_error(*code)
     )]
     HugePages {
-        /// Pages needed.
+        /// Number of pages needed.
         pages: usize,
-        /// Bytes of one.
+        /// Size of a page, bytes.
         page_bytes: usize,
         /// errno.
         code: i32,
     },
 }
 
-/// One mapping of `depth` places. Pages that no request touches cost no memory.
+/// One mapping with `depth` places. Pages that no request touches cost no memory.
 #[derive(Debug)]
 pub struct Arena {
-    /// The first place.
+    /// Address of the first place.
     base: NonNull<u8>,
     stride: usize,
     depth: usize,
@@ -125,7 +125,7 @@ impl Arena {
         let align = (align as usize).max(memory::page_bytes());
         let stride =
             usize::try_from(block_bytes_max).ok().and_then(|bytes| bytes.max(1).checked_next_multiple_of(align));
-        // A mapping begins at a page; a stricter alignment is found within a longer mapping.
+        // A mapping begins at a page boundary; for a stricter alignment, a longer mapping is made.
         let slack = align.saturating_sub(page_bytes);
         let too_large = ArenaError::TooLarge { depth, block_bytes_max };
         let Some(stride) = stride else { return Err(too_large) };
@@ -149,7 +149,7 @@ impl Arena {
         Ok(Arena { base, stride, depth: depth as usize, mapping, mapping_bytes })
     }
 
-    /// Gives the places their pages, the first of them where there are many: those are used first.
+    /// Touches the pages of the places, so that they exist; of many places only the first ones, which are used first.
     pub(crate) fn populate(&self) {
         const BYTES_MAX: usize = 256 << 20;
         memory::populate(self.mapping, self.mapping_bytes.min(BYTES_MAX));
@@ -161,22 +161,22 @@ impl Arena {
         self.stride
     }
 
-    /// How many places there are.
+    /// Number of places.
     #[inline]
     pub fn depth(&self) -> usize {
         self.depth
     }
 
-    /// The place of a slot.
+    /// The buffer of a slot.
     #[inline]
     pub fn buffer<E>(&mut self, slot: &Slot<E>) -> &mut [u8] {
         let address = self.address(slot.index());
         // SAFETY: `address` checked the index; the place is mapped, initialised (zeroed by the kernel) and borrowed
-        // from `self` alone. The slot is at hand, so no request that could write here is in flight.
+        // from `self` alone. The caller has the slot, so no request that could write here is in flight.
         unsafe { std::slice::from_raw_parts_mut(address, self.stride) }
     }
 
-    /// Where a place begins.
+    /// Address of a place.
     #[inline]
     pub(crate) fn address(&self, index: usize) -> *mut u8 {
         assert!(index < self.depth, "slot of another worker");
@@ -193,14 +193,14 @@ impl Drop for Arena {
     }
 }
 
-/// Memory that is locked as long as this lives, so that nobody else has it.
+/// Memory that stays locked as long as this value lives, so that no other program can use it.
 #[derive(Debug)]
 pub struct LockedMemory {
     _memory: Option<Arena>,
 }
 
 impl LockedMemory {
-    /// Takes this number of bytes; none for 0.
+    /// Locks this number of bytes; 0 locks none.
     pub fn new(bytes: u64) -> Result<LockedMemory, ArenaError> {
         const PART_BYTES: u64 = 1 << 30;
         if bytes == 0 {
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn untouched_memory_is_not_needed() {
-        // 1 TiB of places: far more than there is.
+        // 1 TiB of places: far more than the memory of the machine.
         let mut arena = Arena::new(&shape(1 << 20, 1 << 20, 0)).unwrap();
         let mut slots = Slots::<()>::new(1 << 20);
         arena.buffer(&slots.take().unwrap())[0] = 1;
@@ -271,7 +271,7 @@ mod tests {
         assert!(Arena::new(&odd).unwrap_err().to_string().contains("hugepage-size=3145728"));
     }
 
-    /// The byte that a fresh place begins with, after which it is overwritten.
+    /// The first byte of a new place; the place is overwritten afterwards.
     fn used(memory: &Memory) -> u8 {
         let mut arena = Arena::new(&ArenaShape { memory: memory.clone(), ..shape(2, 4096, 0) }).unwrap();
         let place_of = arena.buffer(&Slots::<()>::new(2).take().unwrap());

@@ -1,10 +1,10 @@
-//! CRC-32C by the processor's own instruction.
+//! CRC-32C with the processor's instruction for it.
 
-/// How this machine calculates [`fsdyno_workload::crc32c`] fastest.
+/// The fastest implementation of [`fsdyno_workload::crc32c`] on this machine.
 pub fn crc32c() -> fn(&[u8]) -> u32 {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("sse4.2") {
-        // SAFETY: the processor has the instruction, as was seen just now.
+        // SAFETY: the processor has the instruction; this was checked just before.
         return |bytes| unsafe { by_instruction(bytes) };
     }
     fsdyno_workload::crc32c
@@ -15,7 +15,7 @@ pub fn crc32c() -> fn(&[u8]) -> u32 {
 fn by_instruction(bytes: &[u8]) -> u32 {
     use std::arch::x86_64::{_mm_crc32_u8, _mm_crc32_u64};
     const WORD: usize = size_of::<u64>();
-    /// Words at a time: unrolled here, as loops of a build for size are not.
+    /// Words per turn. The loop is unrolled by hand, because a build for size does not unroll it.
     const WORDS: usize = 8;
 
     let (runs, rest) = bytes.as_chunks::<{ WORDS * WORD }>();

@@ -9,16 +9,16 @@ use crate::sim::Sim;
 use crate::slot::Slots;
 use crate::system;
 
-/// What is done with an engine of whichever type: the drive loop, compiled once per engine.
+/// Code that works with an engine of any type: the drive loop, compiled once per engine.
 pub trait EngineVisitor {
-    /// What it yields.
+    /// The result of [`EngineVisitor::visit`].
     type Output;
 
     /// Called once with the engine that was asked for and all of its slots.
     fn visit<E: Engine>(self, engine: E, slots: Slots<E>) -> Self::Output;
 }
 
-/// Makes the engine on the calling thread (a ring belongs to its thread) and hands it to `visitor`.
+/// Makes the engine on the calling thread (a ring belongs to its thread) and calls `visitor` with it.
 pub fn with_engine<V: EngineVisitor>(setup: &EngineSetup<'_>, visitor: V) -> Result<V::Output, EngineSetupError> {
     assert!(setup.depth > 0, "a worker has at least one slot");
     match setup.name {
@@ -31,13 +31,13 @@ pub fn with_engine<V: EngineVisitor>(setup: &EngineSetup<'_>, visitor: V) -> Res
     }
 }
 
-/// Hands the engine over with its slots, the only ones that there will be.
+/// Calls the visitor with the engine and all of its slots. No other slots are ever made for it.
 #[inline(always)]
 pub(crate) fn equip<E: Engine, V: EngineVisitor>(setup: &EngineSetup<'_>, visitor: V, engine: E) -> V::Output {
     visitor.visit(engine, Slots::new(setup.depth))
 }
 
-/// Whether an engine can be had here and now; the error says why not and what to do.
+/// Whether the engine can be used here and now; the error says why not and what to do.
 pub fn availability(name: EngineName) -> Result<(), EngineSetupError> {
     if name.is_diskless() { Ok(()) } else { system::availability(name) }
 }

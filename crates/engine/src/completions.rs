@@ -1,8 +1,8 @@
-//! How engines hand completions over.
+//! Helpers with which engines return completions.
 
 use crate::contract::Completion;
 
-/// How many more completions fit without an allocation.
+/// Number of further completions that fit without an allocation.
 #[inline(always)]
 pub(crate) fn spare_capacity<E>(completions: &Vec<Completion<E>>) -> usize {
     completions.capacity() - completions.len()
@@ -15,7 +15,8 @@ pub(crate) fn append<E>(completions: &mut Vec<Completion<E>>, count: usize, mut 
     for place in &mut completions.spare_capacity_mut()[..count] {
         place.write(next());
     }
-    // SAFETY: the slice above proved that `count` places follow the present ones, and the loop filled each of them.
+    // SAFETY: the slice above proved that there is room for `count` further entries, and the loop has written each of
+    // them.
     unsafe { completions.set_len(length + count) }
 }
 

@@ -10,26 +10,27 @@ use crate::slot::Slot;
 use fsdyno_os::errno;
 use fsdyno_os::files::OpenFile;
 
-/// The result of a request of an engine that works on names: it moves nothing, and [`Engine::operation`] has the time of
-/// the operation that came with it, if one did.
+/// The result of a request of an engine that works on names: no data has moved. [`Engine::operation`] returns the
+/// time of the operation, if one was made for this request.
 pub const OPERATION: i64 = i64::MAX;
 
-/// The result of a request of an engine whose work is over: its program has ended, or its peer has. What came of this
-/// request before counts, and no other follows.
+/// The result of a request when the engine's work is over, because its program or its peer has ended. Bytes of this
+/// request before that count, and no other request follows.
 pub const FINISHED: i64 = i64::MAX - 1;
 
-/// The result of a request of an engine whose peer is not there yet. What is measured begins anew, with the same request.
+/// The result of a request while the engine's peer is not there yet. The measured part begins again, with the same
+/// request.
 pub const NOT_BEGUN: i64 = i64::MAX - 2;
 
-/// The result of a request that waits: the worker looks at its orders, and queues it again.
+/// The result of a request that must wait longer: the worker reads its orders and queues the request again.
 pub const WAITING: i64 = i64::MAX - 3;
 
-/// A request that has come back.
+/// A request that has completed.
 pub struct Completion<E> {
-    /// Its slot; the buffer is the worker's again.
+    /// Its slot; the worker may use the buffer again.
     pub slot: Slot<E>,
-    /// Bytes transferred (fewer than asked for at the end of the file, 0 beyond it; 0 for the syncs and for discards
-    /// that were in flight), or the negated errno.
+    /// Bytes transferred: fewer than asked for at the end of the file, 0 beyond it, 0 for syncs and for discards that
+    /// were in flight. Or the negated errno.
     pub result: i64,
 }
 
@@ -41,52 +42,53 @@ impl<E> fmt::Debug for Completion<E> {
     }
 }
 
-/// What became of a queued request.
+/// What happened to a request in [`Engine::queue`].
 pub enum Queued<E> {
-    /// It is over already: every request of a synchronous engine, and what other engines cannot hand to the kernel
-    /// (discards where the kernel does not queue them; syncs where the kernel does not queue them).
+    /// It is done: every request of a synchronous engine, and syncs and discards that the kernel does not queue.
     Done(Completion<E>),
-    /// It waits for [`Engine::submit`] or is already under way.
+    /// It waits for [`Engine::submit`], or it is already in flight.
     Staged,
-    /// No room: submit or reap first, then try again with the slot that comes back here.
+    /// There is no room. Submit or reap first, then try again with this slot.
     Full(Slot<E>),
 }
 
-/// Why an engine could not go on at all (a request's own failure is a negative result instead).
+/// Why an engine cannot continue at all. (A single request that fails has a negative result instead.)
 #[derive(Debug, thiserror::Error)]
 #[error("{call}: {text}", text = std::io::Error::from_raw_os_error(*.code))]
 pub struct EngineError {
-    /// The system call.
+    /// The system call that failed.
     pub call: &'static str,
     /// errno.
     pub code: i32,
 }
 
-/// Carries requests to a file and brings them back.
+/// Carries out requests on files and returns their completions.
 pub trait Engine: Sized {
-    /// `queue` always answers `Done` or `Full`: the caller need not submit or reap.
+    /// Whether `queue` always returns `Done` or `Full`, so that the caller need not submit or reap.
     const SYNCHRONOUS: bool;
 
-    /// The clock that its latencies are measured with.
+    /// The type of the clock that latencies are measured with.
     type Clock: fsdyno_os::clock::Clock;
 
     /// The clock.
     fn clock(&self) -> &Self::Clock;
 
-    /// Takes a request whose first `done` bytes have been transferred already (0 but for the rest of a short one).
+    /// Queues a request whose first `done` bytes have already been transferred (0, except for the rest of a short
+    /// transfer).
     fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u64) -> Queued<Self>;
 
-    /// Hands what is staged to the kernel, first staged first, and says how many requests that were. Fewer than
-    /// staged, 0 included, means: reap, then submit again. Retries are bounded. A synchronous engine has nothing staged.
+    /// Submits the staged requests to the kernel in their order, and returns how many the kernel took. If these are
+    /// fewer than staged, 0 included, the caller must reap and then submit again. Retries are bounded. A synchronous
+    /// engine has nothing staged.
     #[inline(always)]
     fn submit(&mut self) -> Result<usize, EngineError> {
         debug_assert!(Self::SYNCHRONOUS);
         Ok(0)
     }
 
-    /// Appends completions to `completions` (never beyond its capacity): at least `min` unless `timeout` passes
-    /// first or a signal arrives, at most `max`. `min` 0 polls; a `min` above the number submitted and not yet reaped
-    /// counts as that number, so that no wait is for ever. Returns how many came: none from a synchronous engine.
+    /// Appends completions to `completions`, never beyond its capacity: at most `max`, and at least `min` unless
+    /// `timeout` passes first or a signal arrives. `min` 0 polls; a `min` above the number in flight counts as that
+    /// number, so that no wait lasts for ever. Returns the number of completions; a synchronous engine returns none.
     #[inline(always)]
     fn reap(
         &mut self,
@@ -105,8 +107,8 @@ pub trait Engine: Sized {
         false
     }
 
-    /// Both in one call: how many requests were taken, and how many came back. As long as not all were taken nothing is
-    /// waited for, and fewer than `min` may come.
+    /// Submits and reaps in one call. Returns the number of requests taken and the number of completions. If not all
+    /// requests were taken, it does not wait, and fewer than `min` completions may be returned.
     #[inline(always)]
     fn submit_and_reap(
         &mut self,
@@ -118,34 +120,34 @@ pub trait Engine: Sized {
         Ok((self.submit()?, self.reap(min, max, timeout, completions)?))
     }
 
-    /// The files, in the order of `Op::file`: for cache advice and syncs between the requests. The worker that made
-    /// the [`crate::EngineSetup`] still owns them and closes them when the engine is gone.
+    /// The files, in the order of `Op::file`, for cache advice and syncs between requests. The worker that made the
+    /// [`crate::EngineSetup`] still owns them, and closes them when the engine is gone.
     fn files(&self) -> &[OpenFile];
 
-    /// The descriptor at this place of the files has been given to another file ([`OpenFile::replace`]), and requests
-    /// name that by `file` ([`Op::file`]). Nothing of the file that it led to before is in flight, and no request names
-    /// that before it has a place again.
+    /// The descriptor at index `place` of the files now belongs to another file ([`OpenFile::replace`]), which
+    /// requests name by `file` ([`Op::file`]). No request of the previous file is in flight, and none follows before
+    /// that file has a descriptor again.
     fn reassign(&mut self, _place: usize, _file: u32) -> Result<(), EngineError> {
         Err(EngineError { call: "openfiles", code: errno::EOPNOTSUPP })
     }
 
-    /// The requests of a new pass over the files follow.
+    /// Called before the first request of a new pass over the files.
     fn begin_pass(&mut self) {}
 
-    /// The time of the latest request's operation on a name, ns, and the direction that it counts for; `None` where the
-    /// operation of that name came with an earlier request of the pass. Asked for after a result of [`OPERATION`].
+    /// The time of the latest request's operation on a name, ns, and the direction that it counts for; `None` if an
+    /// earlier request of the pass had the operation of that name. Called after a result of [`OPERATION`].
     fn operation(&self) -> Option<(Direction, u64)> {
         None
     }
 
-    /// The I/O priority of the latest request of a slot, as the kernel has it; 0: that of the thread.
+    /// The I/O priority of the latest request of a slot, as the kernel encodes it; 0: that of the thread.
     #[inline(always)]
     fn priority_of(&self, _slot: &Slot<Self>) -> u16 {
         0
     }
 
-    /// Ways in which this engine departs from the plain use of its system calls, for the record: `ring-reap`,
-    /// `registered-files`, ... Empty for most.
+    /// Words for the record about how this engine differs from the plain use of its system calls: `ring-reap`,
+    /// `registered-files`, ... Most engines return none.
     fn ways(&self) -> Vec<&'static str> {
         Vec::new()
     }
@@ -153,14 +155,14 @@ pub trait Engine: Sized {
     /// The buffer of a slot that is not in flight.
     fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8];
 
-    /// Asks for the requests in flight to end early; they still come back through `reap`. A synchronous engine has none.
+    /// Asks the requests in flight to end early; they still complete through `reap`. A synchronous engine has none.
     fn cancel(&mut self) -> Result<(), EngineError> {
         debug_assert!(Self::SYNCHRONOUS);
         Ok(())
     }
 }
 
-/// What every engine has in fields of these names: its clock, its files and its buffers.
+/// Implements the methods that return the fields of these names: clock, files and buffers.
 macro_rules! belongings {
     ($clock:ty) => {
         type Clock = $clock;

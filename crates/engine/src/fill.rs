@@ -1,15 +1,15 @@
-//! Content of buffers by the processor's widest instructions.
+//! Fills buffers with the processor's widest instructions.
 
 use fsdyno_workload::Stores;
 
-/// How this machine stores the bytes of a block fastest.
+/// The fastest way on this machine to store the bytes of a block.
 pub fn stores() -> Stores {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         return Stores {
-            // SAFETY: the processor has the instructions, as was seen just now.
+            // SAFETY: the processor has the instructions; this was checked just before.
             xor: |to, from, key| unsafe { by_avx2(to, from, key) },
-            // SAFETY: likewise.
+            // SAFETY: as above.
             clear: |to| unsafe { clear_by_avx2(to) },
         };
     }
@@ -21,7 +21,7 @@ pub fn stores() -> Stores {
 fn by_avx2(to: &mut [u8], from: &[u8], key: u64) {
     use std::arch::x86_64::{__m256i, _mm256_loadu_si256, _mm256_set1_epi64x, _mm256_storeu_si256, _mm256_xor_si256};
     const WORD: usize = size_of::<__m256i>();
-    /// Words at a time: unrolled here, as loops of a build for size are not.
+    /// Words per turn. The loop is unrolled by hand, because a build for size does not unroll it.
     const WORDS: usize = 8;
 
     let keys = _mm256_set1_epi64x(key.cast_signed());
@@ -30,7 +30,7 @@ fn by_avx2(to: &mut [u8], from: &[u8], key: u64) {
     let done = to_runs.len() * WORDS * WORD;
     for (to, from) in to_runs.iter_mut().zip(from_runs) {
         for (to, from) in to.as_chunks_mut::<WORD>().0.iter_mut().zip(from.as_chunks::<WORD>().0) {
-            // SAFETY: both are references to as many bytes as are read and written, which need not be aligned.
+            // SAFETY: both references cover the bytes that are read and written, which need not be aligned.
             unsafe {
                 let mixed = _mm256_xor_si256(_mm256_loadu_si256(from.as_ptr().cast()), keys);
                 _mm256_storeu_si256(to.as_mut_ptr().cast(), mixed);
@@ -42,7 +42,7 @@ fn by_avx2(to: &mut [u8], from: &[u8], key: u64) {
     }
 }
 
-/// The C library of a static program fills a short piece by words.
+/// Used instead of the C library's memset, which in a static program fills short pieces word by word.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn clear_by_avx2(to: &mut [u8]) {
@@ -50,12 +50,12 @@ fn clear_by_avx2(to: &mut [u8]) {
     const WORD: usize = size_of::<__m256i>();
     const WORDS: usize = 8;
 
-    // Known to be zeros, the loop would become a call of the C library again.
+    // The value is hidden from the compiler; otherwise it would make the loop a call of memset again.
     let zeros = std::hint::black_box(_mm256_setzero_si256());
     let (runs, rest) = to.as_chunks_mut::<{ WORDS * WORD }>();
     for run in runs {
         for word in run.as_chunks_mut::<WORD>().0 {
-            // SAFETY: as many bytes as are written, which need not be aligned.
+            // SAFETY: the reference covers the bytes that are written, which need not be aligned.
             unsafe { _mm256_storeu_si256(word.as_mut_ptr().cast(), zeros) }
         }
     }

@@ -1,12 +1,12 @@
-//! The engines that carry the requests of a job, their buffers, and the contract between them and a worker's loop. The
-//! files and the clock that they use are those of `os`.
+//! The engines that carry out the requests of a job, their buffers, and the contract between an engine and a worker's
+//! loop. Files and clock are those of `os`.
 //!
-//! A request occupies a [`Slot`]: a token that cannot be copied. [`Engine::queue`] takes it and only a
-//! [`Completion`] gives it back, so a buffer in flight cannot be touched. An engine comes with its slots, and they are of
-//! its type: there is no second set, and those of another engine do not fit.
+//! A request occupies a [`Slot`]: a token that cannot be copied. [`Engine::queue`] takes it, and only a
+//! [`Completion`] returns it, so that nobody can touch a buffer in flight. An engine is made together with its slots,
+//! which have its type: there is no second set, and slots of another engine do not fit.
 //!
 //! A worker describes what it needs in an [`EngineSetup`] and passes its loop to [`with_engine`] as an
-//! [`EngineVisitor`]: the loop is compiled once per engine and the engine is chosen once per worker.
+//! [`EngineVisitor`]. The loop is compiled once per engine, and each worker chooses its engine once.
 #![expect(unsafe_code, reason = "engines hand memory to the kernel; the other calls of the system are in os")]
 
 mod advice;
@@ -32,7 +32,7 @@ mod windows;
 #[cfg(windows)]
 use windows as system;
 
-// What another Unix would begin with (CONTRIBUTING.md, "The first day on a Mac").
+// A first part of a port to another Unix (CONTRIBUTING.md, "The first day on a Mac").
 #[cfg(unix)]
 pub mod unix;
 

@@ -1,4 +1,4 @@
-//! What is particular to Linux. Another system is another folder with the same names.
+//! The engines of Linux. Another system has a folder with the same names.
 
 pub(crate) mod aio;
 mod bus;
@@ -18,13 +18,13 @@ use fsdyno_job::EngineName;
 use crate::choice::{EngineVisitor, equip};
 use crate::setup::{EngineSetup, EngineSetupError};
 
-/// Makes an engine of this system and hands it to `visitor`.
+/// Makes an engine of this system and calls `visitor` with it.
 pub(crate) fn with_engine<V: EngineVisitor>(
     setup: &EngineSetup<'_>,
     visitor: V,
 ) -> Result<V::Output, EngineSetupError> {
     if setup.offload {
-        // The loop of `libaio` serves: one of its own for threads would be as much code again.
+        // Offloaded requests use the loop of `libaio`; a loop of their own would be the same amount of code again.
         return Ok(equip(setup, visitor, aio::Aio::new(setup)?));
     }
     match setup.name {
@@ -41,7 +41,7 @@ pub(crate) fn with_engine<V: EngineVisitor>(
     }
 }
 
-/// Whether one of them can be had here and now.
+/// Whether this engine can be used here and now.
 pub(crate) fn availability(name: EngineName) -> Result<(), EngineSetupError> {
     match name {
         EngineName::Libaio => aio::availability(),

@@ -1,4 +1,4 @@
-//! No I/O at all: what remains is the cost of the generator itself.
+//! The `null` engine: no I/O at all, so that only the cost of the generator and the loop remains.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::slot::Slot;
 use fsdyno_os::clock::RealClock;
 use fsdyno_os::files::OpenFile;
 
-/// What a request yields that meets neither a fault nor an end: all that is left of it.
+/// The result of a request without fault or end of file: its remaining bytes.
 #[inline(always)]
 pub(crate) fn full_result(op: &Op, done: u64) -> i64 {
     match op.kind {
@@ -21,7 +21,7 @@ pub(crate) fn full_result(op: &Op, done: u64) -> i64 {
     }
 }
 
-/// Depth 1: each request is over as soon as it is queued.
+/// Depth 1: each request is done when it is queued.
 #[derive(Debug)]
 pub(crate) struct NullSync<'a> {
     files: &'a [OpenFile],
@@ -46,13 +46,13 @@ impl Engine for NullSync<'_> {
     }
 }
 
-/// Any depth: requests are staged, all are over when they are submitted, and come back in their order.
+/// Any depth: requests are staged; all are done when they are submitted, and complete in their order.
 #[derive(Debug)]
 pub(crate) struct NullQueued<'a> {
     files: &'a [OpenFile],
     arena: Arena,
     clock: RealClock,
-    /// A ring of requests; positions count up and are masked.
+    /// A ring of requests. Positions count up and are masked.
     ring: Box<[Staged]>,
     reaped: u32,
     submitted: u32,
@@ -92,7 +92,7 @@ impl Engine for NullQueued<'_> {
 
     #[inline(always)]
     fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u64) -> Queued<Self> {
-        // There is a place for each slot, so the queue cannot be full.
+        // The ring has a place for each slot, so that it cannot be full.
         debug_assert!(self.staged.wrapping_sub(self.reaped) < self.ring.len() as u32);
         let place = self.place(self.staged);
         self.ring[place] = Staged { slot: slot.into_number(), result: full_result(op, done) };
@@ -117,7 +117,7 @@ impl Engine for NullQueued<'_> {
     ) -> Result<usize, EngineError> {
         let ready = self.submitted.wrapping_sub(self.reaped) as usize;
         let count = ready.min(max).min(spare_capacity(completions));
-        // The requests stand behind each other, up to the end of the ring and then from its beginning.
+        // The requests lie one after the other up to the end of the ring, then from its beginning.
         let first = self.place(self.reaped);
         let straight = count.min(self.ring.len() - first);
         for run in [&self.ring[first..first + straight], &self.ring[..count - straight]] {

@@ -1,4 +1,4 @@
-//! What an engine is made from, and why it may not be.
+//! What an engine is made from, and the errors of making it.
 
 use std::path::Path;
 
@@ -12,12 +12,12 @@ use fsdyno_os::files::{Advice, FileError, OpenFile};
 /// What an engine is made from. The engine borrows the files: they outlive it and are closed by their owner.
 #[derive(Clone, Debug)]
 pub struct EngineSetup<'a> {
-    /// Which one.
+    /// The engine to make.
     pub name: EngineName,
-    /// The files that [`fsdyno_workload::Op::file`] counts, or the first of them ([`crate::Engine::reassign`]). May be empty for
-    /// `null` and `sim`.
+    /// The files that [`fsdyno_workload::Op::file`] numbers, or the first of them ([`crate::Engine::reassign`]). It
+    /// may be empty for `null` and `sim`.
     pub files: &'a [OpenFile],
-    /// What an engine that works on names has instead.
+    /// The names of files or directories, for an engine that works on names.
     pub names: Names<'a>,
     /// Slots (1 and up). Synchronous engines use one at a time.
     pub depth: u32,
@@ -27,13 +27,14 @@ pub struct EngineSetup<'a> {
     pub memory_align: u32,
     /// What the buffers are made of.
     pub memory: Memory,
-    /// The buffers have their pages before the first request.
+    /// Whether the pages of the buffers are touched before the first request.
     pub populated: bool,
     /// Flags of sync_file_range for [`fsdyno_workload::OpKind::SyncRange`]: bit 0 wait before, 1 write, 2 wait after.
     pub sync_range_flags: u32,
-    /// `io_submit_mode=offload`: threads make the calls of this engine, as many as there are slots.
+    /// `io_submit_mode=offload`: threads make the calls of this engine, one thread per slot.
     pub offload: bool,
-    /// Nothing is written: discards may be in flight like other requests. Else each is over before the next request.
+    /// Whether the job writes no data: then discards may be in flight like other requests. Otherwise each discard is
+    /// done before the next request.
     pub discards_alone: bool,
     /// The madvise(2) of mappings (`mmap`); files are advised by [`OpenFile::advise`].
     pub advice: Advice,
@@ -43,22 +44,23 @@ pub struct EngineSetup<'a> {
     pub clock: RealClock,
 }
 
-/// Names of files or directories, counted by [`fsdyno_workload::Op::file`], and the direction that operations on them count for.
+/// Names of files or directories, numbered by [`fsdyno_workload::Op::file`], and the direction that operations on
+/// them count for.
 #[derive(Clone, Debug)]
 pub struct Names<'a> {
-    /// Where they are.
+    /// The paths.
     pub paths: Vec<&'a Path>,
     /// The direction.
     pub counted_as: Direction,
 }
 
 impl Names<'_> {
-    /// Of an engine that works on open files, or on nothing.
+    /// For an engine that works on open files, or on nothing.
     pub const NONE: Names<'static> = Names { paths: Vec::new(), counted_as: Direction::Read };
 }
 
 impl EngineSetup<'_> {
-    /// The buffers that this setup asks for.
+    /// Makes the buffers for this setup.
     pub(crate) fn arena(&self) -> Result<Arena, ArenaError> {
         let arena = Arena::new(&ArenaShape {
             depth: self.depth,
@@ -88,10 +90,10 @@ impl EngineSetupError {
 /// Why an engine could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineSetupError {
-    /// No memory for the buffers.
+    /// There is no memory for the buffers.
     #[error(transparent)]
     Buffers(#[from] ArenaError),
-    /// A file cannot serve.
+    /// A file cannot be used.
     #[error(transparent)]
     File(#[from] FileError),
     /// The system refuses the engine as a whole.

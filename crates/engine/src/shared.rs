@@ -1,13 +1,13 @@
-//! Copies from and to memory that others write meanwhile: other workers and other processes map the same file. To the
-//! language such a copy would be a data race, so it is left to the processor: the compiler sees no access, only memory
-//! that changes behind its back.
+//! Copies from and to memory that other workers and processes may change at the same time, because they map the same
+//! file. In Rust such a copy would be a data race. So an assembler instruction copies, and the compiler sees no
+//! access.
 
 use std::ptr::NonNull;
 
 use fsdyno_os::errno::{EBADF, EFBIG};
 use fsdyno_os::memory::page_bytes;
 
-/// A whole file in memory.
+/// A whole file that is mapped into memory.
 #[derive(Debug)]
 pub(crate) struct Mapped {
     pub(crate) base: NonNull<u8>,
@@ -16,10 +16,10 @@ pub(crate) struct Mapped {
 }
 
 impl Mapped {
-    /// Copies between the file and `place`; answers bytes or the negated error number.
+    /// Copies between the file and `place`; returns bytes or the negated error number.
     ///
     /// # Safety
-    /// This number of bytes is mapped from `base` on, for writing too if that is said; nothing refers into them.
+    /// `length` bytes are mapped from `base`, writable if `read` is false; no reference points into them.
     #[inline]
     pub(crate) unsafe fn transfer(&self, place: &mut [u8], offset: u64, read: bool) -> i64 {
         if !read && !self.writable {
@@ -27,7 +27,7 @@ impl Mapped {
         }
         let left = self.length.saturating_sub(offset);
         if left == 0 {
-            // Beyond the end a read finds nothing; a write has nowhere to go, since a mapping cannot grow.
+            // Beyond the end a read gets no bytes; a write fails, because a mapping cannot grow.
             return if read || place.is_empty() { 0 } else { -i64::from(EFBIG) };
         }
         let bytes = (place.len() as u64).min(left) as usize;
@@ -44,10 +44,10 @@ impl Mapped {
         bytes as i64
     }
 
-    /// The pages that hold a range: address and bytes. Ranges are cut at the end of the file.
+    /// The pages that contain a range: address and number of bytes. The range is cut at the end of the file.
     ///
     /// # Safety
-    /// This number of bytes is mapped from `base` on.
+    /// `length` bytes are mapped from `base`.
     pub(crate) unsafe fn pages(&self, offset: u64, length: u64) -> (NonNull<u8>, usize) {
         let page = page_bytes() as u64;
         let end = offset.saturating_add(length).min(self.length);
@@ -57,15 +57,15 @@ impl Mapped {
     }
 }
 
-/// Copies `bytes` bytes. What others write at the same time arrives in any mixture.
+/// Copies `bytes` bytes. Bytes that others write at the same time may arrive in any mixture of old and new.
 ///
 /// # Safety
 /// Both ranges are mapped, `from` for reading and `to` for writing, and do not overlap. At most one of them is memory
-/// that the compiler knows about, and that one is the caller's alone.
+/// that the compiler knows about, and that one belongs to the caller alone.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
-    // SAFETY: the caller's promise. The instruction touches nothing but the two ranges and the three registers; the
+    // SAFETY: the caller's promise. The instruction touches only the two ranges and the three registers; the
     // direction flag is clear by the calling convention.
     unsafe {
         core::arch::asm!(
@@ -78,7 +78,7 @@ pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
     }
 }
 
-/// The same, byte by byte.
+/// Copies in the same way, byte by byte.
 ///
 /// # Safety
 /// As above.
@@ -86,7 +86,7 @@ pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
 #[inline]
 pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
     for index in 0..bytes {
-        // SAFETY: the caller's promise; volatile accesses are neither left out nor joined.
+        // SAFETY: the caller's promise; volatile accesses are neither omitted nor merged.
         unsafe { to.add(index).write_volatile(from.add(index).read_volatile()) };
     }
 }
@@ -111,7 +111,7 @@ mod tests {
         let mut memory = *b"01234567";
         let mut mapped = Mapped { base: NonNull::new(memory.as_mut_ptr()).unwrap(), length: 8, writable: true };
         let transfer = |mapped: &Mapped, place: &mut [u8], offset, read| {
-            // SAFETY: eight bytes of this test's own, which it looks at when all is over.
+            // SAFETY: eight bytes that belong to this test, which reads them only at the end.
             unsafe { mapped.transfer(place, offset, read) }
         };
         let mut place = *b"abcd";

@@ -1,16 +1,16 @@
-//! A virtual device on a virtual clock: reports can be tested against hand arithmetic.
+//! The `sim` engine: a virtual device on a virtual clock, with which reports are tested against hand arithmetic.
 //!
 //! The device has C channels and takes S ns per request. A request that is submitted at time t goes to the channel
-//! that is free first and begins at max(t, free), so it ends at max(t, free) + S. Time stands still while requests
-//! are queued and submitted; waiting in `reap` moves it to the end of the request that is waited for. Hence, with
-//! depth D, each completion refilled at once and nothing else that takes time:
+//! that is free first and begins at max(t, free), so that it ends at max(t, free) + S. Time does not pass while
+//! requests are queued and submitted; waiting in `reap` advances it to the end of the request that is waited for.
+//! Hence, with depth D, each completion replaced at once and nothing else that takes time:
 //!
 //! - D ≤ C: every latency is S, and N requests take ⌈N / D⌉ · S;
 //! - D > C, D a multiple of C: the first D requests have latencies of S, 2S, … (C of each), all later ones D / C · S,
 //!   and N requests (a multiple of C) take N / C · S.
 //!
-//! Requests are numbered from 1 in the order of submission; syncs and the rests of short transfers count. Data is
-//! neither kept nor made: reads leave the buffer as it is, and there is no end of file but a scripted one.
+//! Requests are numbered from 1 in the order of submission; syncs and the rests of short transfers count. No data is
+//! stored: reads leave the buffer unchanged, and only the script can make an end of file.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -29,25 +29,25 @@ use fsdyno_os::clock::{Clock, VirtualClock};
 use fsdyno_os::errno;
 use fsdyno_os::files::OpenFile;
 
-/// A worker that polls without waiting would see time stand still for ever. After this number of fruitless polls at one
-/// moment, time moves on to the next completion.
+/// For a worker that polls without waiting, time would never advance. After this number of polls without a completion
+/// at one time, time advances to the next completion.
 const FRUITLESS_POLLS_MAX: u32 = 1000;
 
-/// A virtual device.
+/// The virtual device.
 #[derive(Debug)]
 pub(crate) struct Sim<'a> {
     files: &'a [OpenFile],
     arena: Arena,
     clock: VirtualClock,
     service_ns: u64,
-    /// Staged and in service at most.
+    /// Largest number of requests that are staged and in service.
     spare_capacity: usize,
-    /// When each channel is free, earliest first.
+    /// When each channel becomes free, earliest first.
     channels: BinaryHeap<Reverse<u64>>,
     staged: Vec<Staged>,
     in_service: BinaryHeap<Reverse<Service>>,
     submitted: u64,
-    /// The script, in order; `faults_met` of them have happened.
+    /// The script, in order; `faults_met` of its faults have happened.
     faults: Box<[SimFault]>,
     faults_met: usize,
     fruitless_polls: u32,
@@ -59,7 +59,7 @@ struct Staged {
     result: i64,
 }
 
-/// A request that the device works on, ordered by its end, then by its submission.
+/// A request in service, ordered by its end, then by its submission.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Service {
     end_ns: u64,
@@ -77,7 +77,7 @@ impl<'a> Sim<'a> {
         for fault in faults {
             in_order.insert(in_order.partition_point(|before| before.number <= fault.number), fault);
         }
-        // Channels beyond the depth are never used.
+        // More channels than the depth are never used.
         let channels = (channels.max(1) as usize).min(depth);
         Ok(Sim {
             files: setup.files,
@@ -128,7 +128,7 @@ impl<'a> Sim<'a> {
         Completion { slot: Slot::returned(slot), result }
     }
 
-    /// Moves the time to the next end, but not beyond `deadline_ns`.
+    /// Advances the time to the next end of a request, but not beyond `deadline_ns`.
     fn advance(&mut self, deadline_ns: u64) {
         if let Some(Reverse(next)) = self.in_service.peek() {
             self.clock.advance_to_ns(next.end_ns.min(deadline_ns));
@@ -190,7 +190,8 @@ impl Engine for Sim<'_> {
         Ok(count)
     }
 
-    /// What a channel works on runs to its end; what still waits for one comes back at once with ECANCELED.
+    /// Cancels requests that wait for a channel: they complete at once with ECANCELED. Requests in service complete
+    /// as usual.
     fn cancel(&mut self) -> Result<(), EngineError> {
         let now_ns = self.clock.now_ns();
         let services = std::mem::take(&mut self.in_service);

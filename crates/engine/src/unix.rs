@@ -1,5 +1,5 @@
-//! What POSIX gives on any Unix: the beginning of `system` for one that is not Linux. On Linux it is compiled and tested
-//! too, and used by nobody.
+//! The engines that POSIX allows on any Unix: a beginning of `system` for another Unix than Linux. On Linux they are
+//! compiled and tested, but not used.
 
 mod positioned;
 
@@ -11,14 +11,14 @@ use crate::choice::{EngineVisitor, equip};
 use crate::setup::{EngineSetup, EngineSetupError};
 use fsdyno_os::files::OpenFile;
 
-/// Makes an engine of any Unix and hands it to `visitor`.
+/// Makes an engine of any Unix and calls `visitor` with it.
 ///
 /// # Errors
-/// When the engine needs more than POSIX has.
+/// If the engine needs more than POSIX has.
 pub fn with_engine<V: EngineVisitor>(setup: &EngineSetup<'_>, visitor: V) -> Result<V::Output, EngineSetupError> {
     match setup.name {
         EngineName::Sync | EngineName::Psync => {
-            // A filesystem of Linux may refuse it; that of macOS takes it as a hint.
+            // A filesystem of Linux may refuse this; macOS takes it as a hint.
             let direct = setup.files.iter().filter(|file| file.mode().direct);
             for file in direct {
                 uncached(file).map_err(|code| refused(setup.name, "fcntl", code, "use --direct=0"))?;
@@ -33,14 +33,14 @@ fn refused(engine: EngineName, call: &'static str, code: i32, advice: &str) -> E
     EngineSetupError::Refused { engine, call, code, advice: advice.to_owned() }
 }
 
-/// Has transfers go past the page cache: `F_NOCACHE` of macOS, the flag `O_DIRECT` elsewhere.
+/// Makes transfers bypass the page cache: `F_NOCACHE` on macOS, the flag `O_DIRECT` elsewhere.
 fn uncached(file: &OpenFile) -> Result<(), i32> {
     let descriptor = fsdyno_os::fd::AsFd::as_fd(file).as_raw_fd();
     #[cfg(target_vendor = "apple")]
-    // SAFETY: the descriptor is open, and the order takes a number.
+    // SAFETY: the descriptor is open, and the command takes a number.
     let answer = unsafe { libc::fcntl(descriptor, libc::F_NOCACHE, 1) };
     #[cfg(not(target_vendor = "apple"))]
-    // SAFETY: the descriptor is open; both orders take and give numbers.
+    // SAFETY: the descriptor is open; both commands take and return numbers.
     let answer =
         unsafe { libc::fcntl(descriptor, libc::F_SETFL, libc::fcntl(descriptor, libc::F_GETFL) | libc::O_DIRECT) };
     if answer == -1 { Err(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)) } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! What is particular to Windows, with the names of `linux`.
+//! The engines of Windows, with the same names as `linux`.
 
 pub(crate) mod control;
 mod mmap;
@@ -10,7 +10,7 @@ use fsdyno_job::EngineName;
 use crate::choice::{EngineVisitor, equip};
 use crate::setup::{EngineSetup, EngineSetupError};
 
-/// Makes an engine of this system and hands it to `visitor`.
+/// Makes an engine of this system and calls `visitor` with it.
 pub(crate) fn with_engine<V: EngineVisitor>(
     setup: &EngineSetup<'_>,
     visitor: V,
@@ -23,7 +23,7 @@ pub(crate) fn with_engine<V: EngineVisitor>(
     }
 }
 
-/// Whether one of them can be had here and now.
+/// Whether this engine can be used here and now.
 pub(crate) fn availability(name: EngineName) -> Result<(), EngineSetupError> {
     if name.is_of_this_system() { Ok(()) } else { Err(of_another_system(name)) }
 }

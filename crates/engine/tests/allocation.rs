@@ -1,4 +1,4 @@
-//! After its setup no engine allocates: queueing, submitting and reaping are counted, engine by engine.
+//! Tests that no engine allocates after its setup: allocations during queueing, submitting and reaping are counted.
 #![expect(unsafe_code, reason = "a global allocator that counts is an unsafe trait")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -21,18 +21,18 @@ thread_local! {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller's promise, passed on.
+        // SAFETY: the caller's promise is passed on.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, address: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise, passed on.
+        // SAFETY: the caller's promise is passed on.
         unsafe { System.dealloc(address, layout) }
     }
 
     unsafe fn realloc(&self, address: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller's promise, passed on.
+        // SAFETY: the caller's promise is passed on.
         unsafe { System.realloc(address, layout, size) }
     }
 }
@@ -44,7 +44,7 @@ const DEPTH: u32 = 16;
 const BLOCK: u64 = 4096;
 const BLOCKS: u64 = 64;
 
-/// Answers how many allocations a thousand rounds of full depth made.
+/// Counts the allocations of a thousand rounds at full depth.
 struct Rounds {
     depth: u32,
 }
@@ -73,7 +73,7 @@ impl EngineVisitor for Rounds {
                     Queued::Staged => staged += 1,
                     Queued::Full(_) => panic!("room for the whole depth"),
                 }
-                // A completed synchronous request gives its slot back below.
+                // A completed synchronous request returns its slot below.
                 if E::SYNCHRONOUS {
                     break;
                 }

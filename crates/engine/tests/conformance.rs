@@ -1,6 +1,7 @@
-//! One kit for all engines: what `fsdyno_engine::Engine` promises is checked here, engine by engine.
+//! The conformance kit: checks for every engine what `fsdyno_engine::Engine` promises.
 //!
-//! Engines come from the table of the job language. One that this machine refuses is skipped with the reason printed.
+//! Engines come from the table of the job language. An engine that this machine refuses is skipped, and the reason is
+//! printed.
 #![expect(clippy::print_stdout, reason = "a check that is skipped says why")]
 
 #[path = "conformance/bench.rs"]
@@ -17,7 +18,7 @@ use fsdyno_job::EngineName;
 #[cfg(target_os = "linux")]
 use fsdyno_job::{IoPriority, PerDirection, PriorityShare};
 
-/// Engines whose requests transfer something between a buffer and a file, or pretend to.
+/// Engines whose requests transfer data between a buffer and a file, or only count it.
 fn transferring() -> impl Iterator<Item = EngineName> {
     EngineName::all().filter(|name| name.moves_data() || !name.has_paths() && !name.computes() && !name.has_a_peer())
 }
@@ -48,7 +49,7 @@ fn every_engine_with_direct_io() {
     }
 }
 
-/// What a Mac would begin with; see CONTRIBUTING.md.
+/// The engines of any Unix; see CONTRIBUTING.md, "The first day on a Mac".
 #[cfg(unix)]
 #[test]
 fn the_engines_of_any_unix() {

@@ -1,4 +1,4 @@
-//! What engines refuse, and how they end when the device does not answer.
+//! Tests of what engines refuse, and of their end when the device does not answer.
 
 use std::path::Path;
 use std::time::Duration;
@@ -128,7 +128,7 @@ fn engines_without_prerequisites_are_always_there() {
     }
 }
 
-/// Reads from a pipe that nobody writes to: requests that never end by themselves.
+/// Reads from a pipe that nobody writes to, so that requests never complete by themselves.
 struct Unanswered {
     cancel: bool,
 }
@@ -147,7 +147,7 @@ impl EngineVisitor for Unanswered {
         assert_eq!(engine.reap(0, 4, None, &mut completions).unwrap(), 0);
         assert_eq!(engine.reap(1, 4, timeout, &mut completions).unwrap(), 0, "the timeout ends the wait");
         if !self.cancel {
-            // The engine goes with four requests in flight; it must come to an end by itself.
+            // The engine is dropped with four requests in flight; its drop must return.
             return;
         }
         engine.cancel().unwrap();
@@ -162,7 +162,8 @@ impl EngineVisitor for Unanswered {
 
 #[test]
 fn io_uring_ends_requests_that_nobody_answers() {
-    // Cancelling any request needs Linux 6.0, as NODROP and the like are older than the single issuer.
+    // Cancelling all requests needs Linux 6.0. The features do not name it, but the single issuer is of the same
+    // version.
     match io_uring_features() {
         Ok(names) if names.contains(&"SINGLE_ISSUER") => {}
         Ok(_) => return println!("skipped: this kernel is older than 6.0"),

@@ -1,4 +1,4 @@
-//! Mappings whose file changes under them.
+//! Tests of mappings whose file changes meanwhile.
 
 use fsdyno_engine::{Engine, EngineSetup, EngineVisitor, Names, Queued, Slots, explain, with_engine};
 use fsdyno_job::{EngineName, EngineOptions, Memory};
@@ -32,7 +32,7 @@ fn setup(files: &[OpenFile]) -> EngineSetup<'_> {
     }
 }
 
-/// Shortens the file between transfers, and makes it long again.
+/// Shortens the file between transfers, and extends it again.
 struct Shorten<'a> {
     file: &'a OpenFile,
 }
@@ -67,7 +67,7 @@ fn a_page_that_is_gone_is_an_error_of_its_transfer() {
     std::fs::write(&path, vec![7; 8 * PAGE as usize]).unwrap();
     let open = || OpenFile::open(&path, OpenMode::buffered(FileAccess::ReadWrite)).unwrap();
     let transfers = || with_engine(&setup(&[open()]), Shorten { file: &open() }).unwrap();
-    // Each thread watches its own.
+    // Each thread watches its own mappings.
     std::thread::scope(|scope| {
         scope.spawn(transfers).join().unwrap();
         scope.spawn(transfers).join().unwrap();

@@ -1,4 +1,4 @@
-//! The virtual device against hand arithmetic.
+//! Tests of the virtual device against hand arithmetic.
 
 use std::time::Duration;
 
@@ -34,13 +34,13 @@ fn device(service_ns: u64, channels: u32) -> SimDevice {
     SimDevice { service_ns, channels, queue: 0, faults: Vec::new() }
 }
 
-/// Keeps `depth` requests in flight until `total` are over.
+/// Keeps `depth` requests in flight until `total` are done.
 struct Saturate {
     depth: u32,
     total: u64,
 }
 
-/// What a saturated device yields.
+/// Result of a saturated device.
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
     latency_ns_sum: u64,
@@ -135,7 +135,7 @@ fn a_stall_holds_up_one_channel_alone() {
     assert_eq!(outcome.end_ns, 110_000);
 }
 
-/// Steps through the moves that `Saturate` does not make.
+/// Makes the steps that `Saturate` does not make.
 struct Steps;
 
 impl EngineVisitor for Steps {
@@ -144,7 +144,7 @@ impl EngineVisitor for Steps {
     fn visit<E: Engine>(self, mut engine: E, mut slots: Slots<E>) {
         let clock = engine.clock().clone();
         let mut completions = Vec::with_capacity(4);
-        // Two fit; the third is refused and its slot comes back.
+        // Two requests fit; the third is refused and its slot is returned.
         for _ in 0..2 {
             let slot = slots.take().unwrap();
             assert!(matches!(engine.queue(slot, &READ, 0), Queued::Staged));
@@ -156,14 +156,14 @@ impl EngineVisitor for Steps {
         assert_eq!(clock.now_ns(), 0, "submitting takes no time");
         assert_eq!(engine.reap(0, 4, None, &mut completions).unwrap(), 0, "polling neither");
         assert_eq!(clock.now_ns(), 0);
-        // A timeout ends the wait at its time.
+        // The timeout ends the wait at its time.
         let timeout = Some(Duration::from_nanos(400));
         assert_eq!(engine.reap(1, 4, timeout, &mut completions).unwrap(), 0);
         assert_eq!(clock.now_ns(), 400);
         assert_eq!(engine.reap(2, 4, timeout, &mut completions).unwrap(), 0);
         assert_eq!(engine.reap(2, 4, timeout, &mut completions).unwrap(), 1, "the first ends at 1000");
         assert_eq!(clock.now_ns(), 1200, "and the second, not before 2000, was waited for");
-        // What no channel works on yet is cancelled at once: the second one is under way, the third is not.
+        // A request that waits for a channel is cancelled at once: the second one is in service, the third is not.
         assert!(matches!(engine.queue(slot, &READ, 0), Queued::Staged));
         engine.submit().unwrap();
         engine.cancel().unwrap();
@@ -179,7 +179,7 @@ fn full_queues_timeouts_and_cancellation() {
     with_device(4, SimDevice { queue: 2, ..device(1000, 1) }, Steps);
 }
 
-/// A worker that polls only.
+/// A worker that only polls.
 struct Poll;
 
 impl EngineVisitor for Poll {

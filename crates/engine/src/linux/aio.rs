@@ -29,10 +29,10 @@ use fsdyno_os::clock::RealClock;
 use fsdyno_os::files::OpenFile;
 use fsdyno_os::linux::files;
 
-/// Tries while the kernel has no room and nothing is in flight that could make some, one millisecond apart.
+/// Number of tries, one millisecond apart, while the kernel has no room and no request in flight could make room.
 const STARVED_TRIES_MAX: u32 = 1000;
 
-/// How long the end of an engine waits for requests in flight before it gives their memory up for lost.
+/// How long the end of an engine waits for requests in flight before it abandons their buffers.
 const CANCEL_WAIT: Duration = Duration::from_secs(10);
 
 /// Kernel asynchronous I/O.
@@ -44,29 +44,29 @@ pub(crate) struct Aio<'a> {
     clock: RealClock,
     sync_range_flags: u32,
     far_end: FarEnd,
-    /// One per slot.
+    /// One request per slot.
     requests: Box<[Iocb]>,
-    /// Which requests wait for `submit`, in order.
+    /// The requests that wait for `submit`, in order.
     staged: Vec<*const Iocb>,
-    /// Requests that io_submit refused, with their results: they come back through `reap` like all others.
+    /// Slots and results of requests that io_submit refused; they complete through `reap` like all others.
     refused: Vec<(u32, i64)>,
-    /// Where io_getevents puts what did not stand in the ring before.
+    /// Where io_getevents stores completions that were not in the ring before.
     events: Box<[Event]>,
-    /// With the kernel, or refused and not yet reaped.
+    /// Number of requests that are with the kernel, or refused and not yet reaped.
     in_flight: usize,
-    /// RWF flags of reads and of writes.
+    /// RWF flags of reads, and of writes.
     flags_rw: [u32; 2],
-    /// Of requests that differ from their thread.
+    /// Draws priorities that differ from the thread's; `None`: no request has one.
     priorities: Option<Box<Priorities>>,
-    /// One per slot where requests take lists of buffers; else empty.
+    /// One list of buffers per slot if requests use lists; otherwise empty.
     lists: Box<[libc::iovec]>,
-    /// The kernel queues syncs (Linux 4.18 and later); found out by trying.
+    /// Whether the kernel queues syncs (Linux 4.18 and later); the first sync finds out.
     sync_queued: bool,
-    /// For an engine of another name.
+    /// Whether this engine is used in place of the engine that was asked for.
     stands_in: bool,
 }
 
-/// Who carries the requests out.
+/// What carries out the requests.
 #[derive(Debug)]
 enum FarEnd {
     Kernel(Context),
@@ -74,7 +74,7 @@ enum FarEnd {
 }
 
 impl FarEnd {
-    /// What the kernel's ring holds, if that can be read.
+    /// The completions in the kernel's ring, if the ring can be read.
     #[inline(always)]
     fn peek(&self) -> Option<abi::Ready<'_>> {
         match self {
@@ -142,7 +142,7 @@ impl<'a> Aio<'a> {
                 request.name_list(list);
             }
         } else {
-            // The kernel refuses a sync in which any of these is set.
+            // The kernel refuses a sync if any of these fields is set.
             request.set_priority(0);
             (request.flags_rw, request.buffer, request.bytes, request.offset) = (0, 0, 0, 0);
         }
@@ -152,7 +152,8 @@ impl<'a> Aio<'a> {
         slot.into_number();
     }
 
-    /// io_submit took fewer than all requests. Answers how many are off the caller's hands.
+    /// Handles an io_submit that took fewer than all requests. Returns the number of requests that are no longer
+    /// staged.
     #[cold]
     fn submit_rest(&mut self, first_outcome: Result<usize, i32>) -> Result<usize, EngineError> {
         let mut outcome = first_outcome;
@@ -163,13 +164,13 @@ impl<'a> Aio<'a> {
                     self.in_flight += taken;
                     return Ok(taken);
                 }
-                // No room in the context until something completes: the caller reaps, then submits again.
+                // The context has no room until a request completes: the caller reaps, then submits again.
                 Ok(_) | Err(libc::EAGAIN) if self.in_flight > 0 => return Ok(0),
-                // Nothing can complete, so the kernel itself is short of something for the moment.
+                // No request can complete, so the kernel itself lacks a resource for the moment.
                 Ok(_) | Err(libc::EAGAIN) => fsdyno_os::clock::sleep(Duration::from_millis(1)),
-                // A signal came first; nothing was taken.
+                // A signal arrived first; no request was taken.
                 Err(libc::EINTR) => {}
-                // Whatever else is wrong is wrong with the first request: it comes back with this errno.
+                // Any other error concerns the first request, which completes with this errno.
                 Err(code) => {
                     self.refuse_first(code);
                     return Ok(1);
@@ -182,8 +183,9 @@ impl<'a> Aio<'a> {
 
     #[inline]
     fn submit_once(&self) -> Result<usize, i32> {
-        // SAFETY: the requests stand in `self.requests` with buffers in the arena. Their slots are given away, so
-        // nobody touches those buffers, and `drop` frees them only when nothing is in flight. The files outlive this.
+        // SAFETY: the requests lie in `self.requests`, their buffers in the arena. Their slots are given away, so
+        // nobody touches those buffers, and `drop` frees them only when nothing is in flight. The files outlive this
+        // engine.
         unsafe {
             match &self.far_end {
                 FarEnd::Kernel(context) => context.submit(&self.staged),
@@ -192,14 +194,14 @@ impl<'a> Aio<'a> {
         }
     }
 
-    /// Takes the first staged request back from the kernel's door, with its result.
+    /// Takes the first staged request from the list and gives it the result `code`.
     fn refuse_first(&mut self, code: i32) {
         let request = self.staged.remove(0);
         // SAFETY: it points into `self.requests`, which no mutable reference holds now.
         let Iocb { data: slot, command, fd, .. } = unsafe { *request };
         let is_sync = matches!(command, COMMAND_SYNC | COMMAND_DATA_SYNC);
         let result = match code {
-            // Before Linux 4.18, and on file systems without the operation, syncs are not queued.
+            // Syncs are not queued before Linux 4.18, nor on filesystems without the operation.
             libc::EINVAL | libc::EOPNOTSUPP if is_sync => {
                 self.sync_queued = false;
                 self.sync_now(command, fd)
@@ -217,7 +219,7 @@ impl<'a> Aio<'a> {
         outcome.map_or_else(|code| -i64::from(code), |()| 0)
     }
 
-    /// Hands over what stands in the ring, `max` at most.
+    /// Returns the completions in the ring, at most `max`.
     #[inline]
     fn reap_ring(&mut self, max: usize, completions: &mut Vec<Completion<Self>>) -> usize {
         let Some(mut ready) = self.far_end.peek() else { return 0 };
@@ -240,7 +242,7 @@ impl<'a> Aio<'a> {
         count
     }
 
-    /// One io_getevents.
+    /// Makes one io_getevents call.
     fn wait(
         &mut self,
         min: usize,
@@ -256,7 +258,7 @@ impl<'a> Aio<'a> {
         };
         let count = match outcome {
             Ok(count) => count,
-            // The caller looks whether the signal was meant for it.
+            // The caller checks whether the signal was meant for it.
             Err(libc::EINTR) => 0,
             Err(code) => return Err(EngineError { call: "io_getevents", code }),
         };
@@ -289,7 +291,7 @@ impl Engine for Aio<'_> {
             OpKind::Write => COMMAND_WRITE,
             OpKind::Sync if self.sync_queued => COMMAND_SYNC,
             OpKind::DataSync if self.sync_queued => COMMAND_DATA_SYNC,
-            // The kernel's interface has no such request: it is carried out here and now.
+            // The kernel's interface has no such request: it is carried out at once.
             OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::Trim => {
                 let result = control::perform(self.targets[op.file as usize], op, done, self.sync_range_flags);
                 return Queued::Done(Completion { slot, result });
@@ -346,8 +348,8 @@ impl Engine for Aio<'_> {
         name.into_iter().chain(self.far_end.peek().map(|_| "ring-reap")).chain(threads).collect()
     }
 
-    /// Asks for each request. Regular files and disks do not support it, so mostly nothing happens. A call of a thread
-    /// runs to its end.
+    /// Asks the kernel to cancel each request. Regular files and disks do not support this, so that mostly nothing
+    /// happens. A call of a thread is not cancelled.
     fn cancel(&mut self) -> Result<(), EngineError> {
         let FarEnd::Kernel(context) = &self.far_end else { return Ok(()) };
         for request in &self.requests {
@@ -380,12 +382,12 @@ impl Drop for Aio<'_> {
         } else if let FarEnd::Threads(threads) = &mut self.far_end {
             threads.abandon();
         }
-        // Else the device never answered. Destroying the context would wait for it without bound, and freeing the
-        // buffers would let it write into memory of others: both are left to the end of the process.
+        // If requests are left, the device never answered. Destroying the context would wait for it without bound,
+        // and freeing the buffers would let it write into memory of others: both are left to the end of the process.
     }
 }
 
-/// What stands behind a refused io_setup.
+/// Explains a refused io_setup.
 fn setup_refused(code: i32, depth: u32) -> EngineSetupError {
     let number =
         |name: &str| std::fs::read_to_string(name).map_or_else(|_| "unknown".to_owned(), |text| text.trim().to_owned());
@@ -442,7 +444,7 @@ mod tests {
         [OpenFile::open(std::path::Path::new(path), mode).unwrap()]
     }
 
-    /// Performs one request of each kind and answers the results in the order of the slots.
+    /// Carries out one request of each kind and returns the results in the order of the slots.
     fn perform(engine: &mut Aio<'_>, kinds: &[OpKind]) -> Vec<i64> {
         let mut slots = crate::slot::Slots::<Aio<'_>>::new(8);
         let mut completions = Vec::with_capacity(8);

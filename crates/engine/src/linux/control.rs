@@ -1,4 +1,4 @@
-//! Requests that move no data through a buffer: the syncs and the discard, carried out at once.
+//! Carries out requests that move no data through a buffer: the syncs and the discard.
 
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -7,7 +7,7 @@ use fsdyno_workload::{Op, OpKind};
 use fsdyno_os::files::{FileKind, OpenFile};
 use fsdyno_os::linux::files;
 
-/// A file as an engine sees it.
+/// The descriptor of a file, for an engine's calls.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {
     pub(crate) fd: BorrowedFd<'a>,
@@ -15,7 +15,7 @@ pub(crate) struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// The files of a worker, as an engine sees them.
+    /// The descriptors of a worker's files.
     pub(crate) fn all(files: &'a [OpenFile]) -> Box<[Target<'a>]> {
         files.iter().map(Target::of).collect()
     }
@@ -24,14 +24,14 @@ impl<'a> Target<'a> {
         Target { fd: file.as_fd(), kind: file.kind() }
     }
 
-    /// Requests that name `number` go to this file from now on.
+    /// From now on requests that name `number` go to this file.
     #[cold]
     pub(crate) fn reassign(targets: &mut Box<[Target<'a>]>, number: u32, file: &'a OpenFile) {
         set_grown(targets, number as usize, Target::of(file));
     }
 }
 
-/// Sets an entry of a table that becomes longer for it; the entries between are never asked for before they are set.
+/// Sets an entry of a table, which grows if needed. Entries between are never used before they are set.
 pub(crate) fn set_grown<T: Copy>(table: &mut Box<[T]>, index: usize, entry: T) {
     if index >= table.len() {
         let mut longer = std::mem::take(table).into_vec();
@@ -41,7 +41,7 @@ pub(crate) fn set_grown<T: Copy>(table: &mut Box<[T]>, index: usize, entry: T) {
     table[index] = entry;
 }
 
-/// Carries out a sync or a discard. Answers bytes (0 for the syncs) or the negated errno.
+/// Carries out a sync or a discard. Returns bytes (0 for the syncs) or the negated errno.
 #[cold]
 #[inline(never)]
 pub(crate) fn perform(target: Target<'_>, op: &Op, done: u64, sync_range_flags: u32) -> i64 {

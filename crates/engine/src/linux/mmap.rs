@@ -1,8 +1,9 @@
 //! Transfers by copying from and to a mapping of the whole file.
 //!
-//! A read that finds its page in memory is no system call at all; one that does not is a page fault, whose time the
-//! copy includes. A page that cannot be had (somebody shortened the file, its storage failed) is an error of the transfer:
-//! see `bus`. Others may map the file as well, so that it is copied by address, and nothing refers into a mapping.
+//! A read that finds its page in memory makes no system call; any other read causes a page fault, whose time is part
+//! of the copy. A page that cannot be read (the file was shortened, its storage failed) is an error of the transfer:
+//! see `bus`. Other programs may map the file as well, so that it is copied by address, and no reference points into
+//! a mapping.
 
 use std::ptr::NonNull;
 
@@ -21,12 +22,12 @@ use fsdyno_os::clock::RealClock;
 use fsdyno_os::files::{Advice, FileAccess, OpenFile};
 use fsdyno_os::memory;
 
-/// A synchronous engine that copies.
+/// The synchronous engine that copies.
 #[derive(Debug)]
 pub(crate) struct Mmap<'a> {
     files: &'a [OpenFile],
     targets: Box<[Target<'a>]>,
-    /// Goes before the mappings do.
+    /// Declared before the mappings, because it must be dropped before them.
     watch: BusErrorWatch,
     maps: Vec<Map>,
     advice: Advice,
@@ -35,16 +36,16 @@ pub(crate) struct Mmap<'a> {
     clock: RealClock,
 }
 
-/// One mapped file, or none: a mapping of no bytes.
+/// One mapped file. A mapping of no bytes stands for no file.
 #[derive(Debug)]
 struct Map {
     mapped: Mapped,
-    /// Which of the open files it is.
+    /// Index of the open file.
     place: usize,
-    /// Opened with direct=1: each transfer writes its pages back and gives them up, which is as near as a mapping
-    /// comes to it (the page cache still serves it).
+    /// Whether the file was opened with direct=1: each transfer writes its pages back and drops them from the
+    /// mapping. A mapping cannot come nearer to direct I/O (the page cache still serves it).
     direct: bool,
-    /// A page of it could not be had and is not the file's any more.
+    /// Whether a page could not be read and was replaced, so that it is no longer the file's.
     torn: bool,
 }
 
@@ -107,7 +108,7 @@ impl Map {
         Ok(map)
     }
 
-    /// `thp`: the mapping stays shared, so that what is written gets into the file.
+    /// `thp`: asks for huge pages. The mapping stays shared, so that written data reaches the file.
     fn ask_for_huge_pages(&self) -> Result<(), EngineSetupError> {
         // SAFETY: the range is exactly this mapping, and the advice does not change what it holds.
         let asked = unsafe {
@@ -125,21 +126,21 @@ impl Map {
             Advice::Normal | Advice::NoReuse => MapAdvice::Normal,
             Advice::Random => MapAdvice::Random,
             Advice::Sequential => MapAdvice::Sequential,
-            // Mapped anew, so there is nothing to give up yet.
+            // The mapping is new, so that no page has to be dropped.
             Advice::DontNeed => return,
         };
-        // SAFETY: the range is exactly this mapping, and none of these pieces of advice changes what it holds.
-        // Advice that is refused costs read-ahead, not correctness.
+        // SAFETY: the range is exactly this mapping, and none of these pieces of advice changes its content. Refused
+        // advice costs read-ahead, not correctness.
         let _ = unsafe { rustix::mm::madvise(self.mapped.base.as_ptr().cast(), self.mapped.length as usize, advice) };
     }
 
-    /// Copies between the mapping and `place`; answers bytes or the negated errno.
+    /// Copies between the mapping and `place`; returns bytes or the negated errno.
     #[inline]
     fn transfer(&self, place: &mut [u8], offset: u64, read: bool) -> i64 {
         if self.torn {
             return -i64::from(libc::EIO);
         }
-        // SAFETY: the whole file is mapped, and nothing refers into it.
+        // SAFETY: the whole file is mapped, and no reference points into it.
         let moved = unsafe { self.mapped.transfer(place, offset, read) };
         if self.direct
             && moved > 0
@@ -169,8 +170,8 @@ impl Map {
         outcome.map_err(|error| error.raw_os_error())
     }
 
-    /// A transfer met a page that could not be had: puts the file's pages back in place of what stands there instead, so
-    /// that the next access asks the file again. Answers the errno.
+    /// After a transfer met a page that could not be read: maps the file's pages again in place of the zeros, so that
+    /// the next access asks the file. Returns the errno.
     #[cold]
     fn mend(&mut self, file: &OpenFile, offset: u64, length: u64, read: bool) -> i32 {
         let (start, bytes) = self.pages(offset, length);
@@ -181,7 +182,7 @@ impl Map {
         // SAFETY: the range lies within this mapping, which is the engine's alone, and is mapped again as it was before.
         let mapped = unsafe { rustix::mm::mmap(start.as_ptr().cast(), bytes, protection, flags, file, offset) };
         self.torn = mapped.is_err();
-        // A write into a hole needs space, and finds out here.
+        // A write into a hole needs space, which may be missing at this moment.
         let full = || rustix::fs::fstatvfs(file).is_ok_and(|space| space.f_bavail == 0);
         if !read && full() { libc::ENOSPC } else { libc::EIO }
     }
@@ -223,7 +224,7 @@ impl<'a> Mmap<'a> {
                 }
                 return result;
             }
-            // A mapping has no cheaper way to make only the data durable.
+            // msync cannot sync only the data, so that both syncs are the same.
             OpKind::Sync | OpKind::DataSync => map.write_back(0, map.mapped.length),
             OpKind::SyncRange => map.write_back(op.offset, op.length),
             OpKind::Trim => return control::perform(self.targets[op.file as usize], op, done, 0),

@@ -1,7 +1,7 @@
-//! `net`: requests go to a peer, or come from one, through a socket.
+//! `net`: requests are sent to a peer, or received from one, through a socket.
 //!
-//! Every wait is short and says so to the worker, which reads its orders and asks again. What has been transferred of a
-//! request stays here meanwhile.
+//! Every wait is short. It returns to the worker, which reads its orders and queues the request again. Meanwhile this
+//! module keeps the number of bytes that the request has transferred.
 
 use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -16,13 +16,13 @@ use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, Soc
 use crate::contract::{FINISHED, NOT_BEGUN, WAITING};
 use crate::setup::EngineSetupError;
 
-/// Longest wait before the worker looks at its orders.
+/// Longest wait before the worker reads its orders.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Longest wait for a peer that does not answer at all.
+/// Longest wait for a peer that does not answer.
 const CONNECTING: Duration = Duration::from_secs(10);
 
-/// What a sender of datagrams says first and last, as fio's senders do.
+/// First and last datagram of a sender, as fio sends them.
 const OPENS: [u8; 8] = *b"link\0\0\0\x98";
 const CLOSES: [u8; 8] = *b"knil\x89\0\0\0";
 
@@ -30,17 +30,17 @@ const CLOSES: [u8; 8] = *b"knil\x89\0\0\0";
 #[derive(Debug)]
 pub(super) struct Network {
     options: NetworkOptions,
-    /// Waits for the peer that connects.
+    /// The listening socket, until the peer connects.
     listener: Option<OwnedFd>,
     socket: Option<OwnedFd>,
-    /// The first request may begin.
+    /// Whether the peer is there, so that requests may begin.
     begun: bool,
-    /// Bytes of the request under way: those of its own direction, and of its answer (`pingpong`).
+    /// Bytes of the current request: in its own direction, and of its answer (`pingpong`).
     moved: [usize; 2],
 }
 
 impl Network {
-    /// A receiver is ready for its peer from now on.
+    /// Makes the socket. A receiver can be reached by its peer from now on.
     pub(super) fn new(options: &NetworkOptions) -> Result<Network, EngineSetupError> {
         let mut network =
             Network { options: options.clone(), listener: None, socket: None, begun: false, moved: [0; 2] };
@@ -86,7 +86,7 @@ impl Network {
         if text.is_empty() { Ok(Ipv4Addr::UNSPECIFIED) } else { text.parse().map_err(|_| Errno::INVAL) }
     }
 
-    /// A socket with the options of the job.
+    /// Makes a socket with the options of the job.
     fn socket(&self) -> Result<OwnedFd, Errno> {
         let options = &self.options;
         let family = match options.protocol {
@@ -123,7 +123,7 @@ impl Network {
         Ok(socket)
     }
 
-    /// What every connected socket has.
+    /// Sets the options that every connected socket has.
     fn equip(&self, socket: OwnedFd) -> Result<OwnedFd, Errno> {
         if self.options.no_delay && self.options.protocol.is_tcp() {
             sockopt::set_tcp_nodelay(&socket, true)?;
@@ -133,7 +133,7 @@ impl Network {
         Ok(socket)
     }
 
-    /// Whether the peer is there; what is measured begins once it is.
+    /// Whether the peer is there; the measured part begins then.
     #[cold]
     fn begin(&mut self) -> Result<bool, Errno> {
         let receives = self.listener.as_ref().or(self.socket.as_ref());
@@ -154,7 +154,7 @@ impl Network {
         Ok(self.options.sends)
     }
 
-    /// Transfers a request, its answer included. Answers the bytes, or one of the results of the contract.
+    /// Transfers a request and its answer. Returns the bytes, or one of the results of the contract.
     pub(super) fn transfer(&mut self, place: &mut [u8], read: bool) -> i64 {
         if !self.begun {
             match self.begin() {
@@ -180,7 +180,7 @@ impl Network {
         place.len() as i64
     }
 
-    /// 0: the peer sends no more.
+    /// Transfers a part. 0: the peer has ended.
     fn part(&self, place: &mut [u8], read: bool) -> Result<usize, Errno> {
         let socket = self.socket.as_ref().ok_or(Errno::NOTCONN)?;
         if !read {
@@ -207,7 +207,8 @@ impl Drop for Network {
             && self.options.sends
             && self.options.protocol.is_datagram()
         {
-            // Datagrams get lost where a receiver is slow. One that hears none of these ends by its own size or time.
+            // Datagrams may get lost if a receiver is slow. A receiver that gets none of the three ends by its own
+            // size or time.
             for _ in 0..3 {
                 let _ = net::send(socket, &CLOSES, SendFlags::NOSIGNAL);
                 fsdyno_os::clock::sleep(Duration::from_millis(20));
@@ -215,8 +216,8 @@ impl Drop for Network {
         }
         let has_bound = self.listener.is_some() || self.socket.is_some();
         if let Some(path) = self.options.path().filter(|_| self.options.listens() && has_bound) {
-            // It was made by this worker; left behind, it would be in the way of the next run. Where the call that makes
-            // it failed, what has that name is somebody else's.
+            // This worker made the socket file, which would prevent the next run. If making it failed, a file of this
+            // name belongs to another program.
             let _ = rustix::fs::unlink(&*fsdyno_os::written::path(path));
         }
     }
@@ -235,7 +236,7 @@ fn readable(socket: BorrowedFd<'_>) -> Result<bool, Errno> {
     }
 }
 
-/// TCP_MAXSEG, which rustix does not name.
+/// Sets TCP_MAXSEG, for which rustix has no function.
 fn set_segment_size(socket: BorrowedFd<'_>, bytes: u32) -> Result<(), Errno> {
     let bytes = bytes as libc::c_int;
     let length = size_of::<libc::c_int>() as libc::socklen_t;

@@ -1,5 +1,5 @@
-//! One operation on a name for each file and pass, with the first of its requests: `filecreate`, `filestat`,
-//! `filedelete`, `filerename`, `dircreate`, `dirstat`, `dirdelete`. The requests themselves move nothing.
+//! Engines on names: one operation for each file and pass, made with the first request of the file. `filecreate`,
+//! `filestat`, `filedelete`, `filerename`, `dircreate`, `dirstat`, `dirdelete`. The requests themselves move no data.
 
 use std::ffi::{CString, OsStr};
 use std::os::fd::OwnedFd;
@@ -16,27 +16,27 @@ use crate::setup::EngineSetup;
 use fsdyno_os::clock::Clock;
 use fsdyno_os::files::FileError;
 
-/// What a renamed file's name ends in.
+/// Suffix of the name of a renamed file.
 const RENAMED: &str = ".renamed";
 
-/// The names of a worker, and how far the pass is.
+/// The names of a worker, and the progress of the current pass.
 #[derive(Debug)]
 pub(crate) struct Operations {
     engine: EngineName,
     stat: StatCall,
     names: Box<[CString]>,
-    /// Where each file is renamed to: its old name, once it has been.
+    /// The new name of each file; after the operation, its old name.
     targets: Box<[CString]>,
-    /// Those whose operation is over in this pass.
+    /// Which files have had their operation in this pass.
     over: Box<[bool]>,
-    /// The file that was created last: it is closed outside of everybody's time.
+    /// The file that was created last. It is closed later, outside of every operation's time.
     created: Option<OwnedFd>,
     counted_as: Direction,
     latest_ns: Option<u64>,
 }
 
 impl Operations {
-    /// Makes the directories that are looked at or removed.
+    /// Takes the names, and makes the directories that `dirstat` and `dirdelete` need.
     pub(crate) fn new(setup: &EngineSetup<'_>) -> Result<Operations, FileError> {
         let paths = &setup.names.paths;
         if matches!(setup.name, EngineName::Dirstat | EngineName::Dirdelete) {
@@ -58,7 +58,8 @@ impl Operations {
         })
     }
 
-    /// The operation of the request's file, if it is the first of the pass. Answers [`OPERATION`] or the negated errno.
+    /// Makes the operation of the request's file, if this is its first request of the pass. Returns [`OPERATION`] or
+    /// the negated errno.
     #[cold]
     pub(crate) fn request(&mut self, op: &Op, clock: &impl Clock) -> i64 {
         self.latest_ns = None;
@@ -90,7 +91,7 @@ impl Operations {
             }
             EngineName::Filedelete => rustix::fs::unlink(name),
             EngineName::Filerename => {
-                // Whatever stands at the new name stays.
+                // A file that already has the new name is not replaced.
                 rustix::fs::renameat_with(CWD, name, CWD, &self.targets[index], RenameFlags::NOREPLACE)?;
                 std::mem::swap(&mut self.names[index], &mut self.targets[index]);
                 Ok(())
@@ -105,12 +106,12 @@ impl Operations {
         }
     }
 
-    /// Each file has an operation once more.
+    /// Begins a pass: each file will have an operation again.
     pub(crate) fn begin_pass(&mut self) {
         self.over.fill(false);
     }
 
-    /// The time of the operation that the latest request made, and where it is counted.
+    /// The time of the operation of the latest request, and the direction that it counts for.
     pub(crate) fn latest(&self) -> Option<(Direction, u64)> {
         Some((self.counted_as, self.latest_ns?))
     }
@@ -118,7 +119,7 @@ impl Operations {
 
 const DIRECTORY_MODE: Mode = Mode::RWXU;
 
-/// One that is there already serves.
+/// Makes the directory; an existing directory is used as it is.
 fn prepare_directory(path: &Path) -> Result<(), FileError> {
     match rustix::fs::mkdir(path, DIRECTORY_MODE) {
         Ok(()) | Err(Errno::EXIST) => Ok(()),

@@ -1,5 +1,6 @@
-//! Synchronous engines: one system call per transfer (`psync`, `sync`, `pvsync`, `pvsync2`, `vsync`), a pipe (`splice`),
-//! and those whose requests transfer nothing. One type holds all of them, so that the drive loop is compiled once.
+//! The synchronous engines: one system call per transfer (`psync`, `sync`, `pvsync`, `pvsync2`, `vsync`), a pipe
+//! (`splice`), and engines whose requests transfer no data. One type holds all of them, so that the drive loop is
+//! compiled once.
 
 use std::io::{IoSlice, IoSliceMut};
 use std::os::fd::BorrowedFd;
@@ -26,15 +27,15 @@ use fsdyno_os::linux::files::uninterrupted;
 /// RWF_DONTCACHE (Linux 6.14), which rustix does not name yet.
 pub(crate) const DONT_CACHE: u32 = 0x80;
 
-/// RWF_ATOMIC (Linux 6.11), likewise.
+/// RWF_ATOMIC (Linux 6.11), which rustix does not name either.
 const ATOMIC: u32 = 0x40;
 
-/// What writes ask for and reads do not.
+/// The flags that only writes have.
 pub(super) fn of_writes(options: &EngineOptions) -> ReadWriteFlags {
     ReadWriteFlags::from_bits_retain(if options.atomic { ATOMIC } else { 0 })
 }
 
-/// A synchronous engine. `queue` blocks until the transfer is over.
+/// A synchronous engine. `queue` returns when the transfer is done.
 #[derive(Debug)]
 pub(crate) struct Positioned<'a> {
     call: Call,
@@ -54,7 +55,7 @@ enum Call {
     Vectored,
     /// preadv2, pwritev2.
     Flagged(Flagged),
-    /// lseek where the file does not stand there already, then read, write (or readv, writev).
+    /// lseek if the file position differs, then read, write (or readv, writev).
     Seeking { vectored: bool, positions: Box<[u64]> },
     /// splice, vmsplice.
     Spliced(Pipe),
@@ -64,9 +65,9 @@ enum Call {
     Operation(Box<Operations>),
     /// No I/O: a burst of computing.
     Burst(Bursts),
-    /// No I/O: a look at a program.
+    /// No I/O: a check whether a program has ended.
     Look(Box<Running>),
-    /// A part of what a peer sends or gets.
+    /// A part of the data that a peer sends or receives.
     Socket(Box<Network>),
 }
 
@@ -75,9 +76,9 @@ enum Call {
 pub(super) struct Flagged {
     always: ReadWriteFlags,
     of_writes: ReadWriteFlags,
-    /// Percent of the transfers that are polled for, spread evenly (0 to 100).
+    /// Percent of transfers that are polled, spread evenly (0 to 100).
     polled_percent: u32,
-    /// Percent that have accumulated; at 100 a transfer is polled for.
+    /// Accumulated percent; at 100 a transfer is polled.
     accumulated: u32,
 }
 
@@ -101,7 +102,7 @@ impl Flagged {
     }
 }
 
-/// No file stands here: the next transfer seeks.
+/// The file position is not known: the next transfer seeks.
 const POSITION_UNKNOWN: u64 = u64::MAX;
 
 impl<'a> Positioned<'a> {
@@ -167,7 +168,7 @@ impl<'a> Positioned<'a> {
         }
     }
 
-    /// Syncs and discards. A name has no data to sync, and its trim is a request like any other.
+    /// Carries out syncs and discards. A name has no data to sync, and its trim is a request like any other.
     #[cold]
     fn control(&mut self, op: &Op, done: u64) -> i64 {
         match &mut self.call {

@@ -1,4 +1,4 @@
-//! `cmdprio_percentage` and its companions: some requests have another I/O priority than their thread.
+//! `cmdprio_percentage` and its companions: draws an I/O priority for some requests.
 
 use fsdyno_job::{EngineOptions, PerDirection, PriorityShare};
 use fsdyno_workload::Op;
@@ -8,20 +8,20 @@ use fsdyno_workload::Op;
 pub(crate) struct Priorities {
     shares: PerDirection<Vec<PriorityShare>>,
     drawn: u64,
-    /// Of the latest request of each slot.
+    /// Priority of the latest request of each slot.
     by_slot: Box<[u16]>,
 }
 
 impl Priorities {
-    /// `None`: all requests have that of their thread.
+    /// `None`: all requests have the priority of their thread.
     pub(crate) fn new(options: &EngineOptions, depth: usize) -> Option<Box<Priorities>> {
         let by_slot = vec![0; depth].into_boxed_slice();
         let shares = options.priority_shares.clone();
         options.has_priorities().then(|| Box::new(Priorities { shares, drawn: 0, by_slot }))
     }
 
-    /// That of a request that is queued, as the kernel has it; 0: that of the thread. The rest of a short request has that
-    /// of its first part.
+    /// The priority of a request that is queued, as the kernel encodes it; 0: that of the thread. The rest of a short
+    /// transfer keeps the priority of its first part.
     #[cold]
     pub(crate) fn of(&mut self, slot: usize, op: &Op, done: u64) -> u16 {
         if done == 0 {
@@ -30,7 +30,7 @@ impl Priorities {
         self.by_slot[slot]
     }
 
-    /// That of the latest request of a slot.
+    /// The priority of the latest request of a slot.
     pub(crate) fn of_slot(&self, slot: usize) -> u16 {
         self.by_slot[slot]
     }
@@ -50,7 +50,8 @@ impl Priorities {
         0
     }
 
-    /// 0 to 99: steps of the golden ratio are spread evenly, and no pattern of requests has their period.
+    /// A number from 0 to 99. Steps of the golden ratio are spread evenly, and their period fits no pattern of
+    /// requests.
     fn percent(&mut self) -> u32 {
         self.drawn = self.drawn.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.drawn ^ (self.drawn >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);

@@ -1,4 +1,4 @@
-//! Space of files instead of data: `falloc`, `ftruncate`.
+//! Engines on the space of files: `falloc`, `ftruncate`. They move no data.
 
 use std::os::fd::BorrowedFd;
 
@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use fsdyno_os::linux::files::uninterrupted;
 
-/// Reserves or cuts, and answers the bytes of the range, none of which moves.
+/// Allocates or cuts the range, and returns its length, although no byte moves.
 #[cold]
 pub(crate) fn change(name: EngineName, fd: BorrowedFd<'_>, op: &Op, done: u64) -> Result<usize, Errno> {
     let (offset, length) = (op.offset + done, (op.length - done));

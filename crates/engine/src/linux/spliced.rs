@@ -1,5 +1,5 @@
-//! Transfers through a pipe: the pages of a file are spliced into it and read from it, those of a buffer are lent to it
-//! and spliced into the file.
+//! `splice`: transfers through a pipe. A read splices the pages of the file into the pipe and reads them from it; a
+//! write lends the pages of the buffer to the pipe and splices them into the file.
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
@@ -8,10 +8,10 @@ use rustix::pipe::{IoSliceRaw, PipeFlags, SpliceFlags};
 
 use fsdyno_os::linux::files::uninterrupted;
 
-/// Bytes that go through the pipe at a time: what it holds unless told otherwise.
+/// Bytes per pass through the pipe: its default capacity.
 const PART_BYTES: usize = 64 << 10;
 
-/// Empty between two transfers.
+/// The pipe, which is empty between two transfers.
 #[derive(Debug)]
 pub(crate) struct Pipe {
     outlet: OwnedFd,
@@ -24,7 +24,8 @@ impl Pipe {
         Ok(Pipe { outlet, inlet })
     }
 
-    /// Reads or writes; fewer bytes where the file ends, or where a part failed after others did not.
+    /// Reads or writes. Transfers fewer bytes at the end of the file, or if a part failed after earlier parts
+    /// succeeded.
     #[cold]
     pub(crate) fn transfer(
         &mut self,
@@ -42,7 +43,8 @@ impl Pipe {
                 Ok(0) => break,
                 Ok(bytes) => done += bytes,
                 Err(error) => {
-                    // What is left in it belongs to no other transfer, and may be pages of the buffer.
+                    // The rest in the pipe belongs to no other transfer, and may be pages of the buffer: a new pipe
+                    // replaces it.
                     *self = Pipe::new()?;
                     return if done > 0 { Ok(done) } else { Err(error) };
                 }
@@ -76,7 +78,7 @@ impl Pipe {
         Ok(given)
     }
 
-    /// The pages of the buffer go into the pipe, as many as it takes.
+    /// Lends pages of the buffer to the pipe, as many as it takes.
     fn lend(&self, part: &[u8]) -> Result<usize, Errno> {
         let slices = [IoSliceRaw::from_slice(part)];
         // SAFETY: the pages are only read, and are not changed before the pipe is empty or closed: `transfer` has the

@@ -1,9 +1,9 @@
 //! `io_uring`: requests in a ring shared with the kernel.
 //!
-//! `queue` writes an entry, `submit` is one io_uring_enter (none with a submission thread), `reap` reads the
-//! completion ring and enters the kernel only when it has to wait, or when completions are known to be pending
-//! there. Submission and waiting are one call only where batches were asked for (`submit_and_reap`): elsewhere
-//! submission latency ends when the kernel has taken the request.
+//! `queue` writes an entry; `submit` is one io_uring_enter (none with a submission thread); `reap` reads the
+//! completion ring and calls the kernel only to wait, or for completions that are pending in the kernel. Submission
+//! and waiting are one call (`submit_and_reap`) only where batches were asked for: otherwise submission latency ends
+//! when the kernel has taken the request.
 
 mod ring;
 
@@ -29,10 +29,10 @@ use fsdyno_os::files::{FileKind, OpenFile};
 
 pub(crate) use ring::features;
 
-/// Tries while the kernel has no room and nothing is in flight that could make some, one millisecond apart.
+/// Number of tries, one millisecond apart, while the kernel has no room and no request in flight could make room.
 const STARVED_TRIES_MAX: u32 = 1000;
 
-/// How long the end of an engine waits for requests in flight before it gives their memory up for lost.
+/// How long the end of an engine waits for requests in flight before it abandons their buffers.
 const CANCEL_WAIT: Duration = Duration::from_secs(10);
 
 /// A ring and its buffers.
@@ -40,37 +40,37 @@ pub(crate) struct Uring<'a> {
     ring: IoUring,
     files: &'a [OpenFile],
     targets: Box<[Target<'a>]>,
-    /// What an entry calls each file: its descriptor, or its place among the registered ones.
+    /// How an entry names each file: by its descriptor, or by its index among the registered files.
     file_names: Box<[RawFd]>,
     entry_flags: squeue::Flags,
     transfer: Transfer,
-    /// RWF flags of reads and of writes.
+    /// RWF flags of reads, and of writes.
     flags_rw: [i32; 2],
-    /// Of requests that differ from their thread.
+    /// Draws priorities that differ from the thread's; `None`: no request has one.
     priorities: Option<Box<Priorities>>,
-    /// Number of transfers of which one is sent to the kernel's workers; 0: none.
+    /// One in this number of transfers is sent to the kernel's workers; 0: none is.
     force_async: u32,
     until_async: u32,
     arena: ManuallyDrop<Arena>,
     clock: RealClock,
     sync_range_flags: u32,
-    /// Discards go through the ring too.
+    /// Whether discards go through the ring.
     queued_discards: bool,
-    /// Completions are polled for.
+    /// Whether completions are polled for.
     polled: bool,
     submission_thread: bool,
     /// The result of [`Engine::ways`].
     ways: Vec<&'static str>,
-    /// Requests written to the queue, taken from it, and reaped, since the beginning.
+    /// Number of requests written to the queue since the beginning; then taken from it; then reaped.
     queued: u64,
     submitted: u64,
     reaped: u64,
 }
 
-/// The largest number of buffers that the kernel registers.
+/// Largest number of buffers that the kernel registers.
 const REGISTERED_BUFFERS_MAX: usize = 16384;
 
-/// Buffers beyond this are not registered unless asked for: registration pins all of them, bytes.
+/// Larger arenas are not registered unless the job asks for it, because registration pins all buffers, bytes.
 const REGISTERED_BYTES_MAX: usize = 64 << 20;
 
 /// How a transfer names its memory.
@@ -79,7 +79,7 @@ enum Transfer {
     Plain,
     /// By the number of a registered buffer, one per slot.
     Fixed,
-    /// By a vector of one, one per slot.
+    /// By a vector with one entry, one vector per slot.
     Vectored(Box<[libc::iovec]>),
 }
 
@@ -90,10 +90,11 @@ impl<'a> Uring<'a> {
         let arena = setup.arena()?;
         let (ring, savings) = ring::create(setup.depth, options)?;
         let descriptors: Box<[RawFd]> = Target::all(setup.files).iter().map(|target| target.fd.as_raw_fd()).collect();
-        // Before Linux 5.11 the submission thread sees registered files only.
+        // Before Linux 5.11 the submission thread knows only registered files.
         let must_register = options.sqthread_poll && !ring.params().is_feature_sqpoll_nonfixed();
         let asked = options.registered_files || must_register;
-        // Direct I/O is quicker with files and buffers that the kernel need not look up and pin each time.
+        // Direct I/O is faster with registered files and buffers, because the kernel need not look them up and pin
+        // them each time.
         let registered = if asked || all_direct(setup) {
             let outcome = ring.submitter().register_files(&descriptors);
             match outcome {
@@ -144,10 +145,10 @@ impl<'a> Uring<'a> {
         assert!(done <= op.length && op.length as usize <= self.arena.stride(), "a request larger than its buffer");
         let read = op.kind == OpKind::Read;
         let file = types::Fd(self.file_names[op.file as usize]);
-        // SAFETY: `done` is at most the length of the place.
+        // SAFETY: `done` is at most the length of the buffer.
         let address = unsafe { self.arena.address(index).add(done as usize) };
         let priority = self.priorities.as_mut().map_or(0, |priorities| priorities.of(index, op, done));
-        // An entry has 32 bits for its length, and the kernel moves no more than this at a time.
+        // The length of an entry has 32 bits, and the kernel moves at most this number of bytes at once.
         let length = u32::try_from(op.length - done).unwrap_or(i32::MAX as u32 & !0xfff);
         let (offset, flags) = (op.offset + done, self.flags_rw[usize::from(!read)]);
         let entry = match (&mut self.transfer, read) {
@@ -194,7 +195,7 @@ impl<'a> Uring<'a> {
         let entry = match op.kind {
             OpKind::DataSync => opcode::Fsync::new(file).flags(types::FsyncFlags::DATASYNC).build(),
             OpKind::SyncRange => {
-                // 0 is the end of the file.
+                // 0 means up to the end of the file.
                 let length = u32::try_from(op.length).unwrap_or(0);
                 opcode::SyncFileRange::new(file, length).offset(op.offset).flags(self.sync_range_flags).build()
             }
@@ -213,11 +214,11 @@ impl<'a> Uring<'a> {
         command.addr(Some(op.offset)).cmd(length).build().flags(self.entry_flags)
     }
 
-    /// io_uring_enter for what is staged. Answers how many requests were taken.
+    /// Calls io_uring_enter for the staged requests. Returns the number of requests taken.
     #[inline]
     fn enter_to_submit(&self, staged: u32) -> std::io::Result<usize> {
         if self.submission_thread {
-            // The crate wakes the thread if it sleeps. What the thread has not taken yet, it will.
+            // The crate wakes the submission thread if it sleeps. The thread will take all entries.
             return self.ring.submit().map(|_| staged as usize);
         }
         // SAFETY: the entries name buffers in the arena and files of `self.files`. The slots of these buffers are
@@ -225,7 +226,7 @@ impl<'a> Uring<'a> {
         unsafe { self.ring.submitter().enter::<libc::sigset_t>(staged, 0, 0, None) }
     }
 
-    /// The kernel did not take all. Answers how many it took.
+    /// Handles a call that did not take all requests. Returns the number of requests taken.
     #[cold]
     fn submit_rest(&mut self, first_outcome: std::io::Result<usize>) -> Result<usize, EngineError> {
         let mut outcome = first_outcome;
@@ -235,11 +236,11 @@ impl<'a> Uring<'a> {
                     self.submitted += taken as u64;
                     return Ok(taken);
                 }
-                // Short of memory, or completions overflow: the caller reaps, then submits again.
+                // The kernel lacks memory, or completions overflow: the caller reaps, then submits again.
                 Ok(_) | Err(libc::EAGAIN | libc::EBUSY) if self.submitted > self.reaped => return Ok(0),
-                // Nothing can complete, so the kernel itself is short of something for the moment.
+                // No request can complete, so the kernel itself lacks a resource for the moment.
                 Ok(_) | Err(libc::EAGAIN | libc::EBUSY) => fsdyno_os::clock::sleep(Duration::from_millis(1)),
-                // A signal came first; nothing was taken.
+                // A signal arrived first; no request was taken.
                 Err(libc::EINTR) => {}
                 Err(code) => return Err(EngineError { call: "io_uring_enter", code }),
             }
@@ -248,7 +249,7 @@ impl<'a> Uring<'a> {
         Err(EngineError { call: "io_uring_enter", code: libc::EAGAIN })
     }
 
-    /// Hands over what stands in the completion ring, `max` at most.
+    /// Returns the completions in the ring, at most `max`.
     #[inline]
     fn reap_ring(&mut self, max: usize, completions: &mut Vec<Completion<Self>>) -> usize {
         let mut ready = self.ring.completion();
@@ -261,13 +262,13 @@ impl<'a> Uring<'a> {
         count
     }
 
-    /// Whether completions are pending in the kernel that only a call brings to light.
+    /// Whether the kernel may have completions that only a call puts into the ring.
     fn hidden(&mut self) -> bool {
         let queue = self.ring.submission();
         self.polled || queue.taskrun() || queue.cq_overflow()
     }
 
-    /// io_uring_enter that hands over what is staged, if anything, and waits for at least `min` completions.
+    /// Calls io_uring_enter: submits the staged requests, if any, and waits for at least `min` completions.
     #[inline]
     fn enter_and_wait(&self, staged: u32, min: usize, timeout: Option<Duration>) -> std::io::Result<usize> {
         let submitter = self.ring.submitter();
@@ -277,29 +278,29 @@ impl<'a> Uring<'a> {
                 let time = types::Timespec::from(timeout);
                 let arguments = types::SubmitArgs::new().timespec(&time);
                 let flags = events | EnterFlags::EXT_ARG.bits();
-                // SAFETY: the arguments are of the type that EXT_ARG announces; they and the time outlive the call. For
-                // what is staged see `enter_to_submit`.
+                // SAFETY: the arguments are of the type that EXT_ARG announces; they and the time outlive the call.
+                // For the staged requests see `enter_to_submit`.
                 unsafe { submitter.enter(staged, min as u32, flags, Some(&arguments)) }
             }
-            // SAFETY: no argument is passed; for what is staged see `enter_to_submit`. Before Linux 5.11 there is no
-            // timeout: the wait ends with the requests.
+            // SAFETY: no argument is passed; for the staged requests see `enter_to_submit`. Before Linux 5.11 there
+            // is no timeout: the wait ends with the requests.
             _ => unsafe { submitter.enter::<libc::sigset_t>(staged, min as u32, events, None) },
         }
     }
 
-    /// io_uring_enter for at least `min` completions. True: it is worth looking again.
+    /// Waits for at least `min` completions. True: the ring may contain completions.
     fn enter_to_wait(&self, min: usize, timeout: Option<Duration>) -> Result<bool, EngineError> {
         match self.enter_and_wait(0, min, timeout).map_err(|error| error.raw_os_error().unwrap_or(libc::EIO)) {
             Ok(_) => Ok(true),
-            // The time is over, or the caller looks whether the signal was meant for it.
+            // The time is over, or the caller checks whether the signal was meant for it.
             Err(libc::ETIME | libc::EINTR) => Ok(false),
-            // Completions overflow: those in the ring have to be taken first.
+            // Completions overflow: the caller must take those in the ring first.
             Err(libc::EBUSY | libc::EAGAIN) => Ok(true),
             Err(code) => Err(EngineError { call: "io_uring_enter", code }),
         }
     }
 
-    /// Brings up what is hidden, and waits for `min` completions in all, of which `count` have come.
+    /// Calls the kernel until there are `min` completions in all; `count_so_far` are already taken.
     #[inline(never)]
     fn reap_by_call(
         &mut self,
@@ -318,7 +319,7 @@ impl<'a> Uring<'a> {
             if count >= min || !worth_looking {
                 return Ok(count);
             }
-            // A polling kernel comes back early when others want the processor.
+            // A polling kernel returns early if other threads need the processor.
             if let Some(deadline_ns) = deadline_ns {
                 left = Some(Duration::from_nanos(deadline_ns.saturating_sub(self.clock.now_ns())));
                 if left == Some(Duration::ZERO) {
@@ -328,7 +329,8 @@ impl<'a> Uring<'a> {
         }
     }
 
-    /// What the submission thread has not taken yet cannot be cancelled: gives it some time to do so.
+    /// Gives the submission thread some time to take the entries, because only entries that it has taken can be
+    /// cancelled.
     fn await_submission_thread(&mut self) {
         const LOOKS_MAX: u32 = 1000;
         for _ in 0..LOOKS_MAX {
@@ -340,7 +342,7 @@ impl<'a> Uring<'a> {
     }
 
     fn in_flight(&self) -> u64 {
-        // A submission thread may have taken what was never submitted.
+        // A submission thread may have taken entries that were never submitted by a call.
         let taken = if self.submission_thread { self.queued } else { self.submitted };
         taken - self.reaped
     }
@@ -356,7 +358,7 @@ impl Engine for Uring<'_> {
         let descriptor = self.targets[file as usize].fd.as_raw_fd();
         let mut name = descriptor;
         if self.entry_flags.contains(squeue::Flags::FIXED_FILE) {
-            // What is registered is the file, not its descriptor.
+            // Files are registered, not descriptors: the new file must be registered in place of the old one.
             let updated = self.ring.submitter().register_files_update(place as u32, &[descriptor]);
             let code = |error: std::io::Error| error.raw_os_error().unwrap_or(libc::EIO);
             updated.map_err(|error| EngineError { call: "io_uring_register", code: code(error) })?;
@@ -372,7 +374,7 @@ impl Engine for Uring<'_> {
             OpKind::Read | OpKind::Write => self.transfer_entry(slot.index(), op, done),
             OpKind::Sync | OpKind::DataSync | OpKind::SyncRange if !self.polled => self.sync_entry(op),
             OpKind::Trim if self.queued_discards => self.discard_entry(op),
-            // A polled ring takes no syncs, an older kernel no discards: carried out here and now.
+            // A polled ring accepts no syncs, and an older kernel no discards: they are carried out at once.
             OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::Trim => {
                 let result = control::perform(self.targets[op.file as usize], op, done, self.sync_range_flags);
                 return Queued::Done(Completion { slot, result });
@@ -446,7 +448,7 @@ impl Engine for Uring<'_> {
                 self.submitted += u64::from(staged);
                 taken
             }
-            // Not all: nothing was waited for.
+            // Not all requests were taken, so that the call has not waited.
             outcome => self.submit_rest(outcome)?,
         };
         Ok((taken, self.reap_ring(max, completions)))
@@ -460,10 +462,10 @@ impl Engine for Uring<'_> {
         self.ways.clone()
     }
 
-    /// Asks for all requests (Linux 6.0). What the device works on runs to its end.
+    /// Asks to cancel all requests (Linux 6.0). Requests that the device is working on are not cancelled.
     fn cancel(&mut self) -> Result<(), EngineError> {
         self.await_submission_thread();
-        // Older kernels refuse, and that nothing could be cancelled is an error there too: both are no news.
+        // Older kernels refuse the call, and it also fails if nothing could be cancelled; both are ignored.
         let _ = self.ring.submitter().register_sync_cancel(Some(types::Timespec::new()), types::CancelBuilder::any());
         Ok(())
     }
@@ -478,7 +480,8 @@ impl Drop for Uring<'_> {
             if in_flight == 0 {
                 break;
             }
-            // Cannot fail; repeated, because a request may have been on its way to a worker before.
+            // `cancel` cannot fail. It is repeated, because a request may have been on its way to a kernel worker
+            // before.
             let _ = self.cancel();
             completions.clear();
             let spare_capacity = completions.capacity();
@@ -493,12 +496,12 @@ impl Drop for Uring<'_> {
             // SAFETY: nothing is in flight, so the kernel writes to none of these buffers; this is the last use.
             unsafe { ManuallyDrop::drop(&mut self.arena) }
         }
-        // Else the device never answered: freeing the buffers would let it write into memory of others, so they are
-        // left to the end of the process.
+        // If requests are left, the device never answered: freeing the buffers would let it write into memory of
+        // others, so they are left to the end of the process.
     }
 }
 
-/// Options that exclude each other or that these files cannot serve.
+/// Refuses options that exclude each other or that these files do not support.
 fn check_options(setup: &EngineSetup<'_>) -> Result<(), EngineSetupError> {
     let refused = |option, reason: &str| {
         Err(EngineSetupError::Option { engine: EngineName::IoUring, option, reason: reason.to_owned() })
@@ -519,7 +522,7 @@ fn check_options(setup: &EngineSetup<'_>) -> Result<(), EngineSetupError> {
     Ok(())
 }
 
-/// How transfers will name their memory; registers the buffers if need be.
+/// How transfers name their memory. Registers the buffers if needed.
 fn transfer(setup: &EngineSetup<'_>, arena: &Arena, ring: &IoUring) -> Result<Transfer, EngineSetupError> {
     let vectors = || -> Box<[libc::iovec]> {
         let vector = |index| libc::iovec { iov_base: arena.address(index).cast(), iov_len: arena.stride() };
@@ -537,7 +540,7 @@ fn transfer(setup: &EngineSetup<'_>, arena: &Arena, ring: &IoUring) -> Result<Tr
                               (16384 at most) or bs, or leave fixedbufs out";
                 return Err(registration_refused(&error, "fixedbufs", advice));
             }
-            // Not asked for, and the limit of locked memory does not allow it: the plain way.
+            // Registration was not asked for and exceeds the limit of locked memory: buffers are named by address.
             Err(_) => {}
         }
     }
@@ -549,7 +552,7 @@ fn all_direct(setup: &EngineSetup<'_>) -> bool {
     !setup.files.is_empty() && setup.files.iter().all(|file| file.mode().direct)
 }
 
-/// Whether this kernel (6.12 and later) takes discards of these files through the ring.
+/// Whether this kernel (6.12 and later) accepts discards of these files through the ring.
 fn queues_discards(setup: &EngineSetup<'_>) -> bool {
     let release = rustix::system::uname().release().to_string_lossy().into_owned();
     let mut numbers = release.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());

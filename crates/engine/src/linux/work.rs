@@ -1,4 +1,4 @@
-//! Work that is no I/O, one part of it per request: `cpuio` computes, `exec` runs a program.
+//! Engines whose requests do other work than I/O: `cpuio` computes, `exec` runs a program.
 
 use std::process::{Child, Command, Stdio};
 
@@ -7,20 +7,20 @@ use fsdyno_os::process::{end_group, end_with_this_thread, lead_group, signal};
 
 use crate::contract::FINISHED;
 
-/// Time between two looks at a program, ns.
+/// Time between two checks of a program, ns.
 const LOOK_NS: u64 = 50_000_000;
 
-/// The same while it is asked to end, ns.
+/// The same after the program was asked to end, ns.
 const END_LOOK_NS: u64 = 5_000_000;
 
-/// Numbers that are sorted: 1 MiB.
+/// Count of numbers that are sorted: 1 MiB.
 const NUMBERS: usize = 1 << 18;
 
-/// Bursts of `cpuio`.
+/// The bursts of `cpuio`.
 #[derive(Debug)]
 pub(super) struct Bursts {
     length_ns: u64,
-    /// What is sorted; empty: bursts wait busily.
+    /// The numbers to sort; empty: bursts spin.
     numbers: Box<[u32]>,
 }
 
@@ -30,7 +30,7 @@ impl Bursts {
         Bursts { length_ns: u64::from(options.burst_us) * 1000, numbers }
     }
 
-    /// One burst. The pause behind it is the worker's think time.
+    /// Does one burst. The pause after it is the worker's think time.
     pub(super) fn burn(&mut self, clock: &impl Clock) -> i64 {
         let end_ns = clock.now_ns().saturating_add(self.length_ns);
         if self.numbers.is_empty() {
@@ -44,7 +44,7 @@ impl Bursts {
     }
 }
 
-/// Other numbers, from those that are there.
+/// Changes the numbers, so that they are unsorted again.
 fn shuffle(numbers: &mut [u32]) {
     let mut state = numbers[0] | 1;
     for number in numbers {
@@ -55,7 +55,7 @@ fn shuffle(numbers: &mut [u32]) {
     }
 }
 
-/// Sorts by insertion over shrinking distances (Shell), unless it is told before that the time is over.
+/// Sorts by insertion over shrinking distances (Shell sort), and stops when `over` says that the time is over.
 fn sort_until(numbers: &mut [u32], over: impl Fn() -> bool) {
     let mut distance = numbers.len() / 2;
     while distance > 0 && !over() {
@@ -72,7 +72,7 @@ fn sort_until(numbers: &mut [u32], over: impl Fn() -> bool) {
     }
 }
 
-/// The program of `exec`. It ends with its job: first by SIGTERM, after a time by SIGKILL.
+/// The program of `exec`. At the end of its job it gets SIGTERM, and after a time SIGKILL.
 #[derive(Debug)]
 pub(super) struct Running {
     options: fsdyno_job::Program,
@@ -84,7 +84,7 @@ impl Running {
         Running { options: options.clone(), child: None }
     }
 
-    /// Starts the program, or looks some time later whether it has ended.
+    /// Starts the program, or waits some time and checks whether it has ended.
     pub(super) fn look(&mut self, clock: &impl Clock) -> i64 {
         let failed = |error: std::io::Error| -i64::from(error.raw_os_error().unwrap_or(libc::EIO));
         let Some(child) = &mut self.child else {
@@ -112,10 +112,10 @@ impl Running {
                 let file = |ending: &str| std::fs::File::create(fsdyno_os::written::path(&format!("{name}.{ending}")));
                 command.stdout(file("stdout")?).stderr(file("stderr")?);
             }
-            // A document on stdout stays whole.
+            // Output goes to stderr, so that a report on stdout stays whole.
             None => drop(command.stdout(std::io::stderr())),
         }
-        // A Ctrl-C ends the run, which ends the program.
+        // The program gets a process group of its own: Ctrl-C ends the run, which ends the program.
         lead_group(&mut command);
         end_with_this_thread(&mut command);
         command.spawn()
@@ -129,14 +129,14 @@ impl Drop for Running {
         if ended(child) {
             return;
         }
-        // What cannot be asked is ended below.
+        // If the program cannot be asked to end, it is ended below.
         let _ = signal(child.id(), libc::SIGTERM);
         let clock = fsdyno_os::clock::RealClock::shared();
         let until_ns = clock.now_ns() + u64::from(self.options.grace_s) * 1_000_000_000;
         while !ended(child) && clock.now_ns() < until_ns {
             clock.sleep_until_ns(clock.now_ns() + END_LOOK_NS);
         }
-        // Its own children, too; there is nobody to tell when they cannot be ended.
+        // Also ends the children of the program. An error cannot be reported here.
         let _ = end_group(child);
     }
 }

@@ -1,4 +1,4 @@
-//! One call per transfer, at an offset of its own: `psync`, `sync`.
+//! `psync` and `sync`: one call per transfer, with its offset.
 
 use std::io::{Error, ErrorKind};
 use std::mem::ManuallyDrop;
@@ -15,11 +15,11 @@ use fsdyno_os::clock::RealClock;
 use fsdyno_os::fd::AsFd;
 use fsdyno_os::files::OpenFile;
 
-/// A synchronous engine. `queue` blocks until the transfer is over.
+/// A synchronous engine. `queue` returns when the transfer is done.
 #[derive(Debug)]
 pub(super) struct Positioned<'a> {
     files: &'a [OpenFile],
-    /// The same descriptors, with the calls of the standard library; whoever opened them closes them.
+    /// The same descriptors, as files of the standard library; their owner closes them.
     calls: Vec<ManuallyDrop<std::fs::File>>,
     arena: Arena,
     clock: RealClock,
@@ -45,7 +45,7 @@ impl<'a> Positioned<'a> {
                 OpKind::Read => file.read_at(&mut place[done as usize..op.length as usize], offset),
                 OpKind::Write => file.write_at(&place[done as usize..op.length as usize], offset),
                 OpKind::Sync => file.sync_all().map(|()| 0),
-                // POSIX has no sync of a range: all of the data are more than was asked for.
+                // POSIX cannot sync a range, so that all data of the file is synced.
                 OpKind::DataSync | OpKind::SyncRange => file.sync_data().map(|()| 0),
                 OpKind::Trim => Err(Error::from_raw_os_error(libc::EOPNOTSUPP)),
             };
@@ -70,7 +70,7 @@ impl Engine for Positioned<'_> {
 
     fn reassign(&mut self, place: usize, file: u32) -> Result<(), EngineError> {
         while self.calls.len() <= file as usize {
-            // Never asked for before it is set.
+            // Entries are never used before they are set.
             self.calls.push(calls(&self.files[place]));
         }
         self.calls[file as usize] = calls(&self.files[place]);

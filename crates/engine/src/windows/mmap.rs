@@ -1,8 +1,9 @@
 //! Transfers by copying from and to a view of the whole file.
 //!
-//! A read that finds its page in memory is no system call at all; one that does not is a page fault, whose time the
-//! copy includes. Windows ends a process that meets a page whose storage has failed; the first process says so. Others may
-//! map the file as well, so that it is copied by address, and nothing refers into a view.
+//! A read that finds its page in memory makes no system call; any other read causes a page fault, whose time is part
+//! of the copy. Windows ends a process that meets a page whose storage has failed; the supervising process reports
+//! that. Other programs may map the file as well, so that it is copied by address, and no reference points into a
+//! view.
 
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::ptr::NonNull;
@@ -25,7 +26,7 @@ use fsdyno_os::fd::{AsFd, BorrowedFd};
 use fsdyno_os::files::{FileAccess, OpenFile};
 use fsdyno_os::windows::files;
 
-/// A synchronous engine that copies.
+/// The synchronous engine that copies.
 #[derive(Debug)]
 pub(super) struct Mmap<'a> {
     files: &'a [OpenFile],
@@ -39,7 +40,7 @@ pub(super) struct Mmap<'a> {
 #[derive(Debug)]
 struct View {
     mapped: Mapped,
-    /// Opened with direct=1: what is written goes to the file at once. The cache still serves reads.
+    /// Whether the file was opened with direct=1: writes go to the file at once. The cache still serves reads.
     direct: bool,
 }
 
@@ -79,7 +80,8 @@ impl View {
         if mapping.is_null() {
             return Err(refused("CreateFileMapping", errno::last(), "use ioengine=psync"));
         }
-        // SAFETY: the call succeeded, so this is a new handle, which nobody else has. The view keeps what it is for.
+        // SAFETY: the call succeeded, so this is a new handle, which nobody else has. The view keeps its object
+        // alive.
         let mapping = unsafe { OwnedHandle::from_raw_handle(mapping) };
         // SAFETY: the system chooses the address, so no existing memory is replaced; the whole file is mapped.
         let view = unsafe { MapViewOfFile(mapping.as_raw_handle(), rights, 0, 0, 0) };
@@ -89,10 +91,10 @@ impl View {
         }
     }
 
-    /// Copies between the view and `place`; answers bytes or the negated error number.
+    /// Copies between the view and `place`; returns bytes or the negated error number.
     #[inline]
     fn transfer(&self, handle: BorrowedFd<'_>, place: &mut [u8], offset: u64, read: bool) -> i64 {
-        // SAFETY: the view is of the whole file, and nothing refers into it.
+        // SAFETY: the view covers the whole file, and no reference points into it.
         let moved = unsafe { self.mapped.transfer(place, offset, read) };
         if self.direct
             && !read
@@ -104,10 +106,10 @@ impl View {
         moved
     }
 
-    /// Has the pages of a range go to the file, and what the file has to the storage.
+    /// Writes the pages of a range to the file, and the file to the storage.
     #[cold]
     fn write_back(&self, handle: BorrowedFd<'_>, offset: u64, length: u64) -> Result<(), i32> {
-        // SAFETY: the view is of the whole file.
+        // SAFETY: the view covers the whole file.
         let (start, length) = unsafe { self.mapped.pages(offset, length) };
         // SAFETY: the pages lie within this view.
         if unsafe { FlushViewOfFile(start.as_ptr().cast(), length) } == 0 {

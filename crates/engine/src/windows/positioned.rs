@@ -1,4 +1,4 @@
-//! One call per transfer, at an offset of its own: `psync`, `sync`.
+//! `psync` and `sync`: one call per transfer, with its offset.
 
 use fsdyno_workload::{Op, OpKind};
 
@@ -13,7 +13,7 @@ use crate::slot::Slot;
 use fsdyno_os::clock::RealClock;
 use fsdyno_os::files::OpenFile;
 
-/// A synchronous engine. `queue` blocks until the transfer is over.
+/// A synchronous engine. `queue` returns when the transfer is done.
 #[derive(Debug)]
 pub(super) struct Positioned<'a> {
     files: &'a [OpenFile],

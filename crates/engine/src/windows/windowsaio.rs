@@ -1,7 +1,7 @@
-//! Overlapped requests and an I/O completion port: `windowsaio`.
+//! `windowsaio`: overlapped requests and an I/O completion port.
 //!
-//! The files of a worker are handles that wait for their calls. Here each is opened once more, from its handle and not by
-//! its name, as one that does not; the port belongs to the worker alone.
+//! The files of a worker are handles for synchronous calls. Here each file is opened again for overlapped calls, by
+//! its handle and not by its name. The port belongs to this worker alone.
 
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
@@ -38,31 +38,31 @@ use crate::slot::Slot;
 use fsdyno_os::clock::{Clock, RealClock};
 use fsdyno_os::files::OpenFile;
 
-/// How long requests in flight are waited for when the engine ends.
+/// How long the end of an engine waits for requests in flight.
 const CANCEL_WAIT: Duration = Duration::from_secs(2);
 
-/// Requests that wait for their completion in a port.
+/// The engine: requests that complete through a port.
 pub(super) struct Windowsaio<'a> {
     files: &'a [OpenFile],
-    /// The files once more, opened for overlapped requests; in the same order.
+    /// The files, opened again for overlapped requests, in the same order.
     overlapped: Box<[Overlapped]>,
     port: OwnedHandle,
-    /// What Windows writes to while a request is in flight, by slot. Freed only when none is.
+    /// The structures that Windows writes to while a request is in flight, by slot. They are freed only when none is.
     requests: ManuallyDrop<Box<[UnsafeCell<OVERLAPPED>]>>,
     arena: ManuallyDrop<Arena>,
     clock: RealClock,
     staged: VecDeque<Staged>,
-    /// Slots and results of requests that were over when they were submitted.
+    /// Slots and results of requests that were done when they were submitted.
     ready: VecDeque<(u32, i64)>,
     entries: Box<[OVERLAPPED_ENTRY]>,
-    /// Submitted and not over.
+    /// Number of requests that are submitted and not done.
     in_port: usize,
 }
 
 /// A file for overlapped requests.
 struct Overlapped {
     handle: OwnedHandle,
-    /// A request that is over at once leaves nothing in the port.
+    /// Whether a request that is done at once leaves no entry in the port.
     skips_port: bool,
 }
 
@@ -77,13 +77,13 @@ struct Staged {
     offset: u64,
 }
 
-/// What became of a request that was handed over.
+/// What happened to a submitted request.
 enum Handed {
-    /// The port tells when it is over.
+    /// It is in flight; the port reports its end.
     Pending,
-    /// It is over.
+    /// It is done.
     Over(i64),
-    /// The system has no room for it now.
+    /// The system has no room for it at the moment.
     Starved(i32),
 }
 
@@ -106,7 +106,7 @@ impl<'a> Windowsaio<'a> {
         })
     }
 
-    /// Hands a request to Windows.
+    /// Submits a request to Windows.
     #[inline]
     fn hand_over(&mut self, staged: Staged) -> Handed {
         let Staged { slot, file, read, done, bytes, offset } = staged;
@@ -117,8 +117,8 @@ impl<'a> Windowsaio<'a> {
         unsafe { request.write(files::at(offset)) };
         let handle = file.handle.as_raw_handle();
         let mut moved = 0;
-        // SAFETY: `bytes` fit into the place behind `done`, as `queue` has checked. Place and request stay where they are
-        // until the request is over: nobody has the slot, and `drop` frees neither while one is in flight.
+        // SAFETY: `bytes` fit into the buffer after `done`, as `queue` has checked. Buffer and request stay where
+        // they are until the request is done: nobody has the slot, and `drop` frees neither while one is in flight.
         let answer = unsafe {
             if read {
                 ReadFile(handle, address, bytes, &raw mut moved, request)
@@ -143,7 +143,7 @@ impl<'a> Windowsaio<'a> {
         count
     }
 
-    /// Takes what is in the port, and waits for the first if there is nothing.
+    /// Takes the entries of the port; waits for the first if there is none.
     fn reap_port(
         &mut self,
         max: usize,
@@ -174,7 +174,7 @@ impl<'a> Windowsaio<'a> {
         append(completions, count as usize, || {
             let entry = entries.next().expect("as many as were counted");
             let slot = (entry.lpOverlapped.addr() - first) / size_of::<OVERLAPPED>();
-            // SAFETY: the request is one of `requests`, and is over.
+            // SAFETY: the request is one of `requests`, and is done.
             let status = unsafe { (*entry.lpOverlapped).Internal } as i32;
             Completion { slot: Slot::returned(slot as u32), result: result(status, entry.dwNumberOfBytesTransferred) }
         });
@@ -182,7 +182,7 @@ impl<'a> Windowsaio<'a> {
         Ok(count as usize)
     }
 
-    /// Milliseconds until then, of which a port knows no parts.
+    /// Milliseconds until the deadline; a port accepts only whole ones.
     fn milliseconds_until(&self, deadline_ns: Option<u64>) -> u32 {
         let Some(deadline_ns) = deadline_ns else { return INFINITE };
         let left_ms = deadline_ns.saturating_sub(self.clock.now_ns()).div_ceil(1_000_000);
@@ -190,7 +190,7 @@ impl<'a> Windowsaio<'a> {
     }
 }
 
-/// What a call meant that did not end its request at once.
+/// What an error code of the call means: the request is in flight, or it failed, or there is no room.
 #[inline]
 fn not_at_once(code: i32) -> Handed {
     match code as u32 {
@@ -212,7 +212,7 @@ fn result(status: i32, bytes: u32) -> i64 {
 }
 
 fn new_port() -> Result<OwnedHandle, EngineSetupError> {
-    // SAFETY: no file and no port are given, so that the call makes a new one, for one thread.
+    // SAFETY: no file and no port are given, so that the call makes a new port, for one thread.
     let port = unsafe { CreateIoCompletionPort(INVALID_HANDLE_VALUE, std::ptr::null_mut(), 0, 1) };
     if port.is_null() {
         return Err(refused("CreateIoCompletionPort", errno::last(), "lower numjobs".to_owned()));
@@ -240,7 +240,7 @@ impl Overlapped {
         if unsafe { CreateIoCompletionPort(handle.as_raw_handle(), port.as_raw_handle(), 0, 0) }.is_null() {
             return Err(refused("CreateIoCompletionPort"));
         }
-        // SAFETY: as above. Where it is refused, every request comes through the port.
+        // SAFETY: as above. If the call is refused, every request is reported through the port.
         let skips_port = unsafe {
             SetFileCompletionNotificationModes(handle.as_raw_handle(), FILE_SKIP_COMPLETION_PORT_ON_SUCCESS as u8)
         } != 0;
@@ -256,7 +256,7 @@ impl Engine for Windowsaio<'_> {
     #[inline]
     fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u64) -> Queued<Self> {
         if !matches!(op.kind, OpKind::Read | OpKind::Write) {
-            // Windows has no such request for a port: it is carried out here and now.
+            // Windows has no such request for a port: it is carried out at once.
             let result = control::perform(self.files[op.file as usize].as_fd(), op);
             return Queued::Done(Completion { slot, result });
         }
@@ -279,7 +279,7 @@ impl Engine for Windowsaio<'_> {
             match self.hand_over(staged) {
                 Handed::Pending => self.in_port += 1,
                 Handed::Over(result) => self.ready.push_back((staged.slot, result)),
-                // Something completes soon and makes room.
+                // A request will complete soon and make room.
                 Handed::Starved(_) if self.in_port + self.ready.len() > 0 => break,
                 Handed::Starved(code) => self.ready.push_back((staged.slot, -i64::from(code))),
             }
@@ -325,8 +325,8 @@ impl Engine for Windowsaio<'_> {
 
     fn cancel(&mut self) -> Result<(), EngineError> {
         for file in &self.overlapped {
-            // That nothing was in flight is a usual answer.
-            // SAFETY: the handle is open; without a request all of the file are meant.
+            // It is normal that nothing was in flight. SAFETY: the handle is open; without a request the call cancels
+            // all requests of the file.
             let _ = unsafe { CancelIoEx(file.handle.as_raw_handle(), std::ptr::null()) };
         }
         Ok(())
@@ -341,11 +341,12 @@ impl Drop for Windowsaio<'_> {
             let _ = self.reap(usize::MAX, usize::MAX, Some(CANCEL_WAIT), &mut completions);
         }
         if self.in_port == 0 {
-            // SAFETY: nothing is in flight, so Windows knows none of the requests; this is the last use.
+            // SAFETY: nothing is in flight, so Windows uses none of the requests; this is the last use.
             unsafe { ManuallyDrop::drop(&mut self.requests) }
-            // SAFETY: likewise none of the buffers.
+            // SAFETY: for the same reason Windows uses none of the buffers.
             unsafe { ManuallyDrop::drop(&mut self.arena) }
         }
-        // Else the device never answered: what it may still write to is left to the end of the process.
+        // If requests are left, the device never answered: memory that it may still write to is left to the end of
+        // the process.
     }
 }

@@ -1,4 +1,4 @@
-//! The bench on which an engine is tested: files, a worker's slots, and the few moves that all checks share.
+//! The bench on which an engine is tested: files, a worker's slots, and the steps that all checks share.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,22 +13,22 @@ use fsdyno_workload::{Op, OpKind};
 
 /// Bytes of a block.
 pub(crate) const BLOCK: u64 = 8192;
-/// Whole blocks of the file.
+/// Number of whole blocks of the file.
 pub(crate) const BLOCKS: u64 = 64;
-/// Bytes behind the last whole block.
+/// Bytes after the last whole block.
 pub(crate) const TAIL: u64 = 100;
 
-/// What is tested.
+/// The engine under test and its mode.
 #[derive(Clone, Debug)]
 pub(crate) struct Spec {
     pub(crate) name: EngineName,
     pub(crate) options: EngineOptions,
     pub(crate) depth: u32,
-    /// Buffered files do not serve (polled completions).
+    /// Whether files must be opened with direct=1 (polled completions).
     pub(crate) direct: bool,
-    /// Threads make the calls.
+    /// Whether threads make the calls.
     pub(crate) offload: bool,
-    /// The engine of any Unix, and not that of this system.
+    /// Whether to test the engine of any Unix instead of this system's.
     #[cfg(unix)]
     pub(crate) posix: bool,
 }
@@ -51,20 +51,20 @@ impl Spec {
         self
     }
 
-    /// The engine keeps what is written (`null` and `sim` do not).
+    /// Whether the engine stores what is written (`null` and `sim` do not).
     pub(crate) fn stores(&self) -> bool {
         self.name.moves_data()
     }
 }
 
-/// A file of known content, opened for reading and writing, and once more for reading alone.
+/// A file of known content, opened for reading and writing, and again for reading only.
 pub(crate) struct TestFile {
     _directory: tempfile::TempDir,
     pub(crate) path: PathBuf,
     pub(crate) files: Vec<OpenFile>,
 }
 
-/// File 0: read and write. File 1: the same, read only.
+/// Number of the file that is open for reading only; file 0 is the same file, open for reading and writing.
 pub(crate) const READ_ONLY: u32 = 1;
 
 /// The byte at each offset of a fresh file.
@@ -105,7 +105,7 @@ impl TestFile {
         }
     }
 
-    /// Makes the engine; `Err` is a reason to skip (it is absent here), anything else a failure.
+    /// Makes the engine; `Err` is a reason to skip (this machine does not have it). Any other error fails the test.
     pub(crate) fn with<V: EngineVisitor>(&self, spec: &Spec, visitor: V) -> Result<V::Output, String> {
         let setup = self.setup(spec);
         #[cfg(unix)]
@@ -124,17 +124,17 @@ pub(crate) fn op(kind: OpKind, block: u64) -> Op {
     Op { kind, offset: block * BLOCK, length: BLOCK, file: 0 }
 }
 
-/// A worker at its engine.
+/// A worker with its engine.
 pub(crate) struct Worker<E> {
     pub(crate) engine: E,
     pub(crate) slots: Slots<E>,
     pub(crate) completions: Vec<Completion<E>>,
     pub(crate) staged: usize,
-    /// Which slots are with the engine.
+    /// Which slots the engine has.
     away: Vec<bool>,
 }
 
-/// No engine of this test takes longer than this; waits are bounded by it only to turn a hang into a failure.
+/// Bound of every wait, so that a hang fails the test; no engine of this test needs that long.
 pub(crate) const PATIENCE: Option<Duration> = Some(Duration::from_secs(60));
 
 impl<E: Engine> Worker<E> {
@@ -143,7 +143,7 @@ impl<E: Engine> Worker<E> {
         Worker { engine, slots, completions, staged: 0, away: vec![false; depth as usize] }
     }
 
-    /// Queues a request. `Err` brings the slot back: the engine is full.
+    /// Queues a request. `Err` returns the slot: the engine is full.
     pub(crate) fn queue(&mut self, slot: Slot<E>, op: &Op, done: u64) -> Result<(), Slot<E>> {
         let index = slot.index();
         self.away[index] = true;
@@ -168,7 +168,7 @@ impl<E: Engine> Worker<E> {
         }
     }
 
-    /// Takes what has come back, each slot once.
+    /// Takes the completions; each slot may occur once.
     pub(crate) fn take(&mut self) -> Vec<(Slot<E>, i64)> {
         let away = &mut self.away;
         let completions = self.completions.drain(..);
@@ -180,7 +180,7 @@ impl<E: Engine> Worker<E> {
             .collect()
     }
 
-    /// Brings everything back.
+    /// Waits for everything in flight.
     pub(crate) fn drain(&mut self) -> Vec<(Slot<E>, i64)> {
         self.submit();
         let mut back = self.take();
@@ -192,7 +192,7 @@ impl<E: Engine> Worker<E> {
         back
     }
 
-    /// One request from start to end.
+    /// Carries out one request from start to end.
     pub(crate) fn perform(&mut self, op: &Op, done: u64) -> i64 {
         let slot = self.slots.take().unwrap();
         let (slot, result) = self.perform_in(slot, op, done);
@@ -200,7 +200,7 @@ impl<E: Engine> Worker<E> {
         result
     }
 
-    /// The same in a slot of the caller's choice.
+    /// The same with this slot.
     pub(crate) fn perform_in(&mut self, slot: Slot<E>, op: &Op, done: u64) -> (Slot<E>, i64) {
         self.queue(slot, op, done).expect("an idle engine has room");
         let mut back = self.drain();

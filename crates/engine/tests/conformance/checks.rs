@@ -1,4 +1,4 @@
-//! What every engine must do.
+//! The checks that every engine must pass.
 
 use fsdyno_engine::{Engine, EngineVisitor, Slot, Slots};
 use fsdyno_os::clock::Clock;
@@ -50,7 +50,7 @@ impl Check {
     ];
 }
 
-/// A check on its way to the engine.
+/// A check with its engine and file.
 pub(crate) struct Run<'a> {
     pub(crate) check: Check,
     pub(crate) spec: &'a Spec,
@@ -91,7 +91,7 @@ fn stamp<E>(slot: &Slot<E>, round: u64) -> u8 {
     (slot.index() as u64 * 17 + round * 5 + 1) as u8
 }
 
-/// Every slot writes its own block at the same time as all others, and reads it back.
+/// All slots write different blocks at the same time, and read them back.
 fn what_is_written_is_read<E: Engine>(mut worker: Worker<E>, spec: &Spec, test_file: &TestFile) {
     for round in 0..3 {
         while let Some(slot) = worker.slots.take() {
@@ -127,7 +127,7 @@ fn what_is_written_is_read<E: Engine>(mut worker: Worker<E>, spec: &Spec, test_f
     }
 }
 
-/// The last block is short; beyond it there is nothing.
+/// The last block is short; reads beyond it return no bytes.
 fn end_of_file<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     let last = op(OpKind::Read, BLOCKS);
     let beyond = op(OpKind::Read, BLOCKS + 1);
@@ -142,7 +142,7 @@ fn end_of_file<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     }
 }
 
-/// Only the missing bytes are transferred, and to their place in the buffer.
+/// Only the missing bytes are transferred, to their position in the buffer.
 fn rest_of_a_transfer<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     let done = BLOCK / 2;
     let slot = worker.slots.take().unwrap();
@@ -166,7 +166,7 @@ fn rest_of_a_transfer<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     assert!(buffer[done as usize..BLOCK as usize].iter().all(|byte| *byte == 0x11));
 }
 
-/// An engine takes `depth` requests, or answers `Full`, gives the slot back, and takes it after a reap.
+/// An engine takes `depth` requests, or returns `Full` with the slot, and takes that request after a reap.
 fn full_queue<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     let mut accepted = 0;
     for round in 0..4 {
@@ -178,7 +178,7 @@ fn full_queue<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
                 worker.queue(refused, &request, 0).expect("a drained engine has room");
                 back.into_iter().for_each(|(slot, _)| worker.slots.put_back(slot));
                 accepted += 1;
-                // Everything was drained but this one: go on with the next round.
+                // Only this request was left: go on with the next round.
                 break;
             }
             accepted += 1;
@@ -192,7 +192,7 @@ fn full_queue<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     assert_eq!(worker.slots.in_flight(), 0);
 }
 
-/// A request that fails is a negative result; its neighbours and its successors are none the worse.
+/// A request that fails has a negative result; other requests are not affected.
 fn refused_request<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     if !spec.stores() {
         return;
@@ -217,7 +217,7 @@ fn refused_request<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     }
 }
 
-/// Every slot comes back exactly once, however often it goes (`Worker` watches).
+/// Every slot is returned exactly once per request (`Worker` checks this).
 fn tokens<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     let mut back = 0;
     for round in 0..50 {
@@ -235,7 +235,7 @@ fn tokens<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     assert_eq!(worker.slots.in_flight(), 0);
 }
 
-/// `max` and the vector's capacity bound what comes; nothing is lost by it.
+/// `max` and the vector's capacity limit the completions returned; the others are returned later.
 fn capacity<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     if E::SYNCHRONOUS {
         return;
@@ -264,7 +264,7 @@ fn capacity<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     assert_eq!(worker.drain().len(), depth);
 }
 
-/// What one call hands over and brings back is what two calls would.
+/// One call that submits and reaps has the same result as two calls.
 fn one_call<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     if E::SYNCHRONOUS {
         return;
@@ -275,7 +275,7 @@ fn one_call<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
             let request = op(OpKind::Read, slot.index() as u64);
             worker.queue(slot, &request, 0).unwrap();
         }
-        // More than there are is no wait for ever; nothing staged is no error.
+        // A `min` above the number in flight does not wait for ever; submitting nothing is not an error.
         let (engine, completions) = (&mut worker.engine, &mut worker.completions);
         let (taken, reaped) = engine.submit_and_reap(depth + round, usize::MAX, PATIENCE, completions).unwrap();
         assert!(taken <= depth && reaped <= taken, "{taken} taken, {reaped} back");
@@ -290,7 +290,7 @@ fn one_call<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     }
 }
 
-/// Waiting for what is not there would be for ever, so it is not done.
+/// Reaping with nothing in flight returns at once.
 fn nothing_in_flight<E: Engine>(mut worker: Worker<E>) {
     let Worker { engine, completions, .. } = &mut worker;
     for min in [0, 1, 1000] {
@@ -311,7 +311,7 @@ fn syncs<E: Engine>(mut worker: Worker<E>) {
     }
 }
 
-/// A discarded range reads as zeroes, where the file system can.
+/// A discarded range reads as zeroes, if the filesystem supports discards.
 fn discard<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     let result = worker.perform(&op(OpKind::Trim, 2), 0);
     if spec.stores() && result == -i64::from(EOPNOTSUPP) {
@@ -326,7 +326,7 @@ fn discard<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     }
 }
 
-/// After a cancel every request still comes back, done or not.
+/// After a cancel every request still completes, carried out or not.
 fn cancel<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     worker.engine.cancel().unwrap();
     while let Some(slot) = worker.slots.take() {
@@ -345,7 +345,7 @@ fn cancel<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     assert_eq!(worker.perform(&op(OpKind::Read, 0), 0), BLOCK as i64, "and the engine goes on");
 }
 
-/// An engine that goes while requests are under way leaves nothing behind that could hurt.
+/// An engine that is dropped with requests in flight leaves nothing behind that could do harm.
 fn dropped_in_flight<E: Engine>(mut worker: Worker<E>, _spec: &Spec) {
     while let Some(slot) = worker.slots.take() {
         let request = op(OpKind::Read, slot.index() as u64);
@@ -355,7 +355,7 @@ fn dropped_in_flight<E: Engine>(mut worker: Worker<E>, _spec: &Spec) {
     drop(worker);
 }
 
-/// A model of the file against random requests; none in flight overlaps another.
+/// Random requests are compared with a model of the file; requests in flight never overlap.
 fn random_traffic<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     if !spec.stores() {
         return;
@@ -369,7 +369,7 @@ fn random_traffic<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     let unit = if spec.direct { BLOCK } else { 1 };
     let mut requests: Vec<Op> = vec![op(OpKind::Read, 0); spec.depth as usize];
     for _ in 0..60 {
-        // Each slot keeps to the blocks that are its own modulo the depth.
+        // Each slot uses only the blocks whose number modulo the depth is its own.
         while let Some(slot) = worker.slots.take() {
             let lanes = BLOCKS / u64::from(spec.depth);
             let block = next(lanes) * u64::from(spec.depth) + slot.index() as u64;
@@ -395,9 +395,9 @@ fn random_traffic<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     }
 }
 
-/// A descriptor leads to another file: requests that name it find that one, and it alone.
+/// A descriptor is replaced by another file: requests reach the new file, and only that one.
 fn another_file<E: Engine>(mut worker: Worker<E>, spec: &Spec, test_file: &TestFile) {
-    // A handle of Windows keeps its file.
+    // On Windows a handle cannot be given another file.
     if !spec.stores() || cfg!(windows) {
         return;
     }
@@ -405,7 +405,7 @@ fn another_file<E: Engine>(mut worker: Worker<E>, spec: &Spec, test_file: &TestF
     let before = std::fs::read(&test_file.path).unwrap();
     let other = test_file.path.with_extension("other");
     std::fs::write(&other, vec![0; before.len()]).unwrap();
-    // In use before: whoever remembers a position must not take it for that of the other file.
+    // The file was used before: an engine that remembers a position must not use it for the new file.
     assert_eq!(worker.perform(&op(OpKind::Read, 1), 0), BLOCK as i64);
     let place = &test_file.files[0];
     place.replace(OpenFile::open(&other, place.mode()).unwrap()).unwrap();

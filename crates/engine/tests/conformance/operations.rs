@@ -1,4 +1,4 @@
-//! Engines that transfer nothing: operations on names, and the space of files.
+//! Tests of engines that transfer no data: operations on names, and the space of files.
 
 use std::path::{Path, PathBuf};
 
@@ -9,8 +9,8 @@ use fsdyno_workload::{Op, OpKind};
 
 use super::bench::{BLOCK, BLOCKS, Spec, TestFile, Worker, op};
 
-/// Requests of file 0 unless another is named; `|` begins a new pass. Gives what each came to: its time is there, it is
-/// not, or the errno.
+/// Makes requests: a digit is the number of the file, `|` begins a new pass. Returns for each request whether it has an
+/// operation's time, or its errno.
 struct Requests<'a>(&'a str);
 
 #[derive(Debug, PartialEq, Eq)]
@@ -139,7 +139,7 @@ fn directories_are_made_looked_up_and_removed() {
     assert!(place.paths[1].join("held").exists());
 }
 
-/// A request, and the bytes that it came to.
+/// A request, whose result in bytes is returned.
 struct Change<'a>(&'a Op);
 
 impl EngineVisitor for Change<'_> {

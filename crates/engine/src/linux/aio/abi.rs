@@ -1,5 +1,5 @@
-//! The kernel's interface for asynchronous I/O as `linux/aio_abi.h` lays it down: five system calls and the ring
-//! of completions that the kernel maps into the process.
+//! The kernel's interface for asynchronous I/O as `linux/aio_abi.h` defines it: five system calls, and the ring of
+//! completions that the kernel maps into the process.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,7 +11,7 @@ pub(super) const COMMAND_READ: u16 = 0;
 pub(super) const COMMAND_WRITE: u16 = 1;
 /// Reads into a list of buffers.
 pub(super) const COMMAND_READ_LIST: u16 = 7;
-/// Writes from one.
+/// Writes from a list of buffers.
 pub(super) const COMMAND_WRITE_LIST: u16 = 8;
 /// fsync.
 pub(super) const COMMAND_SYNC: u16 = 2;
@@ -47,7 +47,7 @@ impl Iocb {
         Iocb { data: number, ..Iocb::default() }
     }
 
-    /// Its I/O priority; 0: that of the thread that hands it over.
+    /// Sets the I/O priority; 0: that of the submitting thread.
     pub(super) fn set_priority(&mut self, priority: u16) {
         const HAS_PRIORITY: u32 = 2;
         self.priority = priority.cast_signed();
@@ -58,7 +58,7 @@ impl Iocb {
         self.priority.cast_unsigned()
     }
 
-    /// Its transfer names its buffer in this list, which stays where it is until the transfer is over.
+    /// Makes the transfer name its buffer in `list`, which must stay where it is until the transfer is done.
     pub(super) fn name_list(&mut self, list: &mut libc::iovec) {
         let base = std::ptr::with_exposed_provenance_mut(self.buffer as usize);
         *list = libc::iovec { iov_base: base, iov_len: self.bytes as usize };
@@ -80,7 +80,7 @@ pub(super) struct Event {
 const _: () = assert!(std::mem::size_of::<Event>() == 32);
 
 impl Event {
-    /// What the kernel would say.
+    /// The completion that the kernel would return.
     pub(super) fn of(request: &Iocb, result: i64) -> Event {
         Event { data: request.data, result, ..Event::default() }
     }
@@ -99,15 +99,15 @@ struct Header {
     header_bytes: u32,
 }
 
-/// What a ring has to say for this code to read it.
+/// The value that identifies a ring which this code can read.
 const RING_MAGIC: u32 = 0xa10a_10a1;
 
 /// A context: requests in flight and their completions.
 #[derive(Debug)]
 pub(super) struct Context {
-    /// The kernel's handle, which is the address of the ring.
+    /// The kernel's handle: the address of the ring.
     id: usize,
-    /// Events in the ring; 0: the ring is not as known and stays unread.
+    /// Number of events in the ring; 0: the ring is of an unknown kind and is not read.
     ring_count: u32,
 }
 
@@ -122,7 +122,7 @@ impl Context {
     /// io_setup: room for `depth` requests.
     pub(super) fn new(depth: u32) -> Result<Context, i32> {
         let mut id: usize = 0;
-        // SAFETY: the call writes the handle, one machine word, to where `id` stands.
+        // SAFETY: the call writes the handle, one machine word, to `id`.
         outcome(unsafe { libc::syscall(libc::SYS_io_setup, depth as libc::c_ulong, &raw mut id) })?;
         let mut context = Context { id, ring_count: 0 };
         let ring = context.ring();
@@ -136,13 +136,13 @@ impl Context {
         Ok(context)
     }
 
-    /// The whole ring, the header and the events behind it: memory that the kernel made, known by its address.
+    /// The whole ring, the header and the events after it: memory that the kernel mapped, known by its address.
     #[inline(always)]
     fn ring(&self) -> *const Header {
         std::ptr::with_exposed_provenance(self.id)
     }
 
-    /// io_submit: how many of the requests that `requests` points to were taken.
+    /// io_submit. Returns how many of the requests that `requests` points to were taken.
     ///
     /// # Safety
     /// Each pointer leads to a request whose buffer stays valid, and untouched by others, until it has completed.
@@ -154,7 +154,7 @@ impl Context {
         })
     }
 
-    /// How many completions stand in the ring, and where the first one is. `None`: the ring cannot be read.
+    /// The completions in the ring. `None`: the ring cannot be read.
     #[inline(always)]
     pub(super) fn peek(&self) -> Option<Ready<'_>> {
         if self.ring_count == 0 {
@@ -168,7 +168,7 @@ impl Context {
         Some(Ready { ring, ring_count: self.ring_count, head, available, context: PhantomData })
     }
 
-    /// io_getevents: waits for at least `min` completions and fills in as many as there is room for.
+    /// io_getevents: waits for at least `min` completions and stores at most `events.len()`.
     pub(super) fn wait(&self, min: usize, events: &mut [Event], timeout: Option<Duration>) -> Result<usize, i32> {
         let timeout = timeout.map(|timeout| libc::timespec {
             tv_sec: i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX),
@@ -188,20 +188,20 @@ impl Context {
         })
     }
 
-    /// io_cancel: asks for one request to end early. Most files cannot.
+    /// io_cancel: asks for one request to end early. Most files do not support it.
     pub(super) fn cancel(&self, request: *const Iocb) -> Result<(), i32> {
         let mut event = Event::default();
         // SAFETY: the request is only read, to find its number; the kernel may write one event.
         outcome(unsafe { libc::syscall(libc::SYS_io_cancel, self.id, request, &raw mut event) }).map(|_| ())
     }
 
-    /// Makes it read completions by io_getevents alone, as if the ring were not as known.
+    /// For tests: completions are read by io_getevents only, as if the ring were unknown.
     #[cfg(test)]
     pub(super) fn leave_ring_unread(&mut self) {
         self.ring_count = 0;
     }
 
-    /// io_destroy: waits for the requests in flight and gives the context up.
+    /// io_destroy: waits for the requests in flight and frees the context.
     pub(super) fn destroy(&mut self) {
         self.ring_count = 0;
         // SAFETY: the handle is this context's, and nothing refers to the ring any more. A failure would mean that
@@ -210,14 +210,14 @@ impl Context {
     }
 }
 
-/// Completions that stand in the ring.
+/// Completions in the ring.
 pub(super) struct Ready<'a> {
-    /// Points to the whole ring: a reference to the header would not reach the events.
+    /// Pointer to the whole ring: a reference to the header would not cover the events.
     ring: *const Header,
     ring_count: u32,
     head: u32,
     available: u32,
-    /// The ring stays as long as its context.
+    /// The ring lives as long as its context.
     context: PhantomData<&'a Context>,
 }
 
@@ -227,11 +227,11 @@ impl Ready<'_> {
         self.available as usize
     }
 
-    /// The next event; at most `count` times.
+    /// The next event. It may be called at most `count` times.
     #[inline(always)]
     pub(super) fn pop(&mut self) -> Event {
         debug_assert!(self.available > 0);
-        // SAFETY: the events follow the header, `head` is below their number, and the tail said that this one is
+        // SAFETY: the events follow the header, `head` is below their number, and the tail said that this event is
         // written. It stays so until `finish` moves the head.
         let event = unsafe { *self.ring.add(1).cast::<Event>().add(self.head as usize) };
         self.head = if self.head + 1 == self.ring_count { 0 } else { self.head + 1 };
@@ -239,10 +239,10 @@ impl Ready<'_> {
         event
     }
 
-    /// Gives the places of what was popped back to the kernel.
+    /// Returns the places of the popped events to the kernel.
     #[inline(always)]
     pub(super) fn finish(self) {
-        // SAFETY: as in `Context::new`; `head` is an atomic, so the kernel may look at it meanwhile.
+        // SAFETY: as in `Context::new`; `head` is an atomic, so the kernel may read it meanwhile.
         unsafe { (*self.ring).head.store(self.head, Ordering::Release) };
     }
 }

@@ -1,5 +1,5 @@
-//! `io_submit_mode=offload`: threads that take the kernel's place at the other end of the queue. Each takes the next
-//! request, makes the call of the engine that was asked for, and waits for it.
+//! `io_submit_mode=offload`: threads that carry out the requests in place of the kernel's queue. Each thread takes
+//! the next request, makes the call of the engine that was asked for, and waits for it.
 
 use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
@@ -16,23 +16,23 @@ use crate::linux::positioned::{self, Flagged};
 use crate::setup::{EngineSetup, EngineSetupError};
 use fsdyno_os::linux::files;
 
-/// A thread makes calls and nothing else.
+/// Stack of a thread, bytes; it only makes calls.
 const STACK_BYTES: usize = 64 * 1024;
 
-/// As many as requests may be in flight.
+/// The threads, one for each request that may be in flight.
 #[derive(Debug)]
 pub(super) struct Threads {
     desk: Arc<Desk>,
     threads: Vec<JoinHandle<()>>,
 }
 
-/// Where requests and completions change hands.
+/// The lists that the worker and the threads share.
 #[derive(Debug, Default)]
 struct Desk {
     lists: Mutex<Lists>,
-    /// There is a request, or the end.
+    /// Signals that there is a request, or the end.
     asked: Condvar,
-    /// There is a completion.
+    /// Signals that there is a completion.
     answered: Condvar,
 }
 
@@ -45,11 +45,11 @@ struct Lists {
 
 impl Desk {
     fn lists(&self) -> MutexGuard<'_, Lists> {
-        // One that panicked has said so already; the lists are whole between any two statements.
+        // A thread that panicked has reported it already; the lists are consistent between any two statements.
         self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next request; `None`: no more will come.
+    /// Waits for the next request; `None`: no more requests follow.
     fn next(&self) -> Option<Iocb> {
         let mut lists = self.lists();
         loop {
@@ -95,7 +95,7 @@ impl Threads {
         Ok(started)
     }
 
-    /// Hands all of them over.
+    /// Gives all of the requests to the threads.
     ///
     /// # Safety
     /// As for [`Context::submit`]; files and buffers outlive the threads.
@@ -125,7 +125,7 @@ impl Threads {
         count
     }
 
-    /// Leaves them in calls that do not return.
+    /// Leaves the threads in calls that do not return.
     pub(super) fn abandon(&mut self) {
         self.threads.clear();
     }
@@ -141,7 +141,7 @@ impl Drop for Threads {
     }
 }
 
-/// Makes the calls of one thread.
+/// How one thread makes its calls.
 enum Caller {
     /// pread, pwrite.
     Plain,
@@ -151,7 +151,7 @@ enum Caller {
     Flagged(Flagged),
     /// io_submit of one request, and io_getevents.
     Aio(Context),
-    /// The same by a ring.
+    /// io_uring with one request at a time.
     Ring(Box<IoUring>),
 }
 
@@ -167,7 +167,7 @@ impl Caller {
         })
     }
 
-    /// Bytes, or the negated errno.
+    /// Makes the call. Returns bytes or the negated errno.
     fn perform(&mut self, request: &Iocb) -> i64 {
         let outcome = match self {
             Caller::Aio(context) => by_context(context, request),
@@ -185,7 +185,7 @@ impl Caller {
             return synced.map(|()| 0).map_err(Errno::from_raw_os_error);
         }
         let address = std::ptr::with_exposed_provenance_mut(request.buffer as usize);
-        // SAFETY: the place in the arena is this request's until it is answered, and nobody else touches it.
+        // SAFETY: the place in the arena belongs to this request until it completes, and nobody else touches it.
         let place = unsafe { std::slice::from_raw_parts_mut(address, request.bytes as usize) };
         let (offset, read) = (request.offset as u64, request.command == COMMAND_READ);
         match self {
@@ -206,7 +206,7 @@ impl Drop for Caller {
 
 fn by_context(context: &Context, request: &Iocb) -> Result<i64, i32> {
     let mut event = [Event::default()];
-    // SAFETY: as in `Caller::call`; the request is over when this function returns.
+    // SAFETY: as in `Caller::call`; the request is done when this function returns.
     unsafe { context.submit(&[std::ptr::from_ref(request)]) }?;
     loop {
         match context.wait(1, &mut event, None) {
@@ -232,7 +232,8 @@ fn by_ring(ring: &mut IoUring, request: &Iocb) -> Result<i64, i32> {
         COMMAND_DATA_SYNC => opcode::Fsync::new(file).flags(types::FsyncFlags::DATASYNC).build(),
         _ => opcode::Fsync::new(file).build(),
     };
-    // SAFETY: as in `Caller::call`; the request is over when this function returns. The queue has room for the only one.
+    // SAFETY: as in `Caller::call`; the request is done when this function returns. The queue has room for the only
+    // entry.
     unsafe { ring.submission().push(&entry) }.map_err(|_| libc::EAGAIN)?;
     loop {
         if let Some(completion) = ring.completion().next() {

@@ -1,33 +1,33 @@
-//! Making the ring: the newest set of features that this kernel accepts, or the reason why there is none.
+//! Makes the ring with the newest set of features that this kernel accepts, or gives the reason why there is none.
 
 use fsdyno_job::{EngineName, EngineOptions};
 use io_uring::{IoUring, opcode};
 
 use crate::setup::EngineSetupError;
 
-/// Entries of a submission queue at most; the kernel refuses more.
+/// Largest number of entries of a submission queue; the kernel refuses more.
 const ENTRIES_MAX: u32 = 32_768;
 
 /// Milliseconds after which an idle submission thread goes to sleep.
 const SUBMISSION_THREAD_IDLE_MS: u32 = 1000;
 
-/// Ways in which a ring may be cheaper than the plain one.
+/// Features that may make a ring cheaper.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Savings {
     /// No indirection between the queue and its entries (Linux 6.6).
     pub(super) no_array: bool,
     /// Only this thread submits (Linux 6.0).
     pub(super) single_issuer: bool,
-    /// Completions are finished by this thread when it waits, without interrupts (Linux 6.1).
+    /// This thread finishes completions when it waits, without interrupts (Linux 6.1).
     pub(super) deferred: bool,
-    /// Completions interrupt this thread only when it enters the kernel anyway (Linux 5.19).
+    /// Completions do not interrupt this thread; they wait until it enters the kernel (Linux 5.19).
     pub(super) cooperative: bool,
 }
 
 impl Savings {
     const NONE: Savings = Savings { no_array: false, single_issuer: false, deferred: false, cooperative: false };
 
-    /// What to try, the newest first. A submission thread rules out the two that wait for this thread.
+    /// The sets to try, the newest first. A submission thread excludes the two features that wait for this thread.
     fn attempts(submission_thread: bool) -> &'static [Savings] {
         const SINGLE: Savings = Savings { single_issuer: true, ..Savings::NONE };
         const COOPERATIVE: Savings = Savings { cooperative: true, ..Savings::NONE };
@@ -52,7 +52,7 @@ impl Savings {
     }
 }
 
-/// A ring for `depth` requests, made on the thread that will use it.
+/// Makes a ring for `depth` requests, on the thread that will use it.
 pub(super) fn create(depth: u32, options: &EngineOptions) -> Result<(IoUring, Savings), EngineSetupError> {
     let mut refusal = libc::EINVAL;
     for &savings in Savings::attempts(options.sqthread_poll) {
@@ -92,12 +92,12 @@ fn attempt(depth: u32, options: &EngineOptions, savings: Savings) -> std::io::Re
             builder.setup_sqpoll_cpu(processor);
         }
     }
-    // A submission thread frees places only after their requests may have completed, and been queued again.
+    // A submission thread may free entries only after their requests have completed and others were queued.
     let entries = if options.sqthread_poll { depth.saturating_mul(2) } else { depth };
     builder.build(entries.min(ENTRIES_MAX))
 }
 
-/// Whether `kernel.io_uring_disabled` forbids it: 1 to the unprivileged, 2 to all.
+/// The value of `kernel.io_uring_disabled` if it forbids io_uring: 1 for unprivileged users, 2 for all.
 fn disabled_by_sysctl() -> Option<u32> {
     let text = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled").ok()?;
     text.trim().parse().ok().filter(|value| *value > 0)
@@ -133,7 +133,7 @@ fn setup_refused(code: i32, depth: u32, disabled: Option<u32>) -> EngineSetupErr
     EngineSetupError::Refused { engine: EngineName::IoUring, call: "io_uring_setup", code, advice }
 }
 
-/// Whether the kernel offers this engine here and now, and with which features.
+/// The features of io_uring that this kernel offers here and now.
 pub(crate) fn features() -> Result<Vec<&'static str>, EngineSetupError> {
     let (ring, savings) = create(1, &EngineOptions::default())?;
     let mut probe = io_uring::Probe::new();
