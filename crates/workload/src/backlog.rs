@@ -1,5 +1,5 @@
-//! Reads among the writes that are verified (`verify_backlog`): some of what was written is read back before the rest is
-//! written.
+//! `verify_backlog`: reads among the writes of a job that verifies. Some written blocks are read back before the rest
+//! is written.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,12 +11,12 @@ use crate::workload::Workload;
 /// A write that is still to be read back, and its number.
 pub(crate) type Unverified = (Op, u64);
 
-/// What was written and not read back yet.
+/// The written blocks that are not read back yet.
 #[derive(Clone, Debug)]
 enum List {
-    /// No block comes twice: the oldest is read first.
+    /// For jobs that write no block twice: the oldest write is read first.
     InOrder(VecDeque<Unverified>),
-    /// By file and offset, lowest first: what is written over is no longer there to be read.
+    /// By file and offset, the lowest first. A write removes the earlier writes that it overlaps.
     ByPlace(BTreeMap<(u32, u64), Unverified>),
 }
 
@@ -33,7 +33,7 @@ impl List {
             List::InOrder(writes) => writes.push_back((write, number)),
             List::ByPlace(writes) => {
                 let end = write.offset + write.length;
-                // None is longer than the one before it, as overlapping ones are gone.
+                // Overlapping entries were removed, so that no earlier entry reaches further than the last one.
                 while let Some((&place, (last, _))) = writes.range(..(write.file, end)).next_back() {
                     let overlaps = last.file == write.file && last.offset + last.length > write.offset;
                     if !overlaps {
@@ -53,7 +53,7 @@ impl List {
         }
     }
 
-    /// The write to the place of this trim.
+    /// The write to the file and offset of this trim.
     fn find(&mut self, trim: &Op) -> Option<&mut Unverified> {
         let place = (trim.file, trim.offset);
         match self {
@@ -71,25 +71,25 @@ impl List {
     }
 }
 
-/// When what was written is read back.
+/// Decides when written blocks are read back.
 #[derive(Clone, Debug)]
 pub(crate) struct Backlog {
     asked: VerifyBacklog,
     unverified: List,
     /// Number of the next write.
     number: u64,
-    /// Reads left of the batch under way.
+    /// Reads that are left of the current batch.
     batch: u64,
-    /// The last request was a read.
+    /// Whether the last request was a read.
     read: bool,
-    /// A pass is over: all of it is read before the next.
+    /// Whether a pass is over, so that all its blocks are read back before the next pass.
     flushes: bool,
 }
 
 impl Backlog {
     pub(crate) fn new(workload: &Workload) -> Option<Backlog> {
         let asked = workload.backlog?;
-        // Loops are read back one by one, so that they do not write over each other.
+        // With several loops each loop is read back before the next, so that they do not overwrite each other.
         let unverified = match workload.overwrites() || workload.time_based {
             true => List::ByPlace(BTreeMap::new()),
             false => List::InOrder(VecDeque::new()),
@@ -97,7 +97,7 @@ impl Backlog {
         Some(Backlog { asked, unverified, number: 0, batch: 0, read: false, flushes: false })
     }
 
-    /// The read that comes before the next request, if one is due, and the number of its write.
+    /// The read that comes before the next request, with the number of its write; `None`: no read is due.
     pub(crate) fn due(&mut self) -> Option<Unverified> {
         let VerifyBacklog { writes, batch } = self.asked;
         let waiting = self.unverified.len();
@@ -107,7 +107,7 @@ impl Backlog {
         if self.batch == 0 && !self.flushes {
             return None;
         }
-        // The rest of a batch that found nothing more is for the writes to come.
+        // If no more writes wait, the rest of the batch is used for later writes.
         let Some((write, number)) = self.unverified.take() else {
             self.flushes = false;
             return None;
@@ -117,7 +117,7 @@ impl Backlog {
         Some((Op { kind: OpKind::Read, ..write }, number))
     }
 
-    /// Another request than a read of a written block.
+    /// Notes a request that is not a read of this backlog.
     pub(crate) fn issued(&mut self, op: &Op) {
         self.read = op.kind == OpKind::Read;
         if op.kind == OpKind::Write {
@@ -126,7 +126,7 @@ impl Backlog {
         }
     }
 
-    /// A written block was discarded.
+    /// Notes that a written block was discarded.
     pub(crate) fn trimmed(&mut self, trim: &Op, reads_as_zeroes: bool) {
         self.read = false;
         if !reads_as_zeroes {
@@ -136,13 +136,13 @@ impl Backlog {
         }
     }
 
-    /// The files start over: what is left is read first.
+    /// Requests that all blocks are read back first, because the files start over.
     pub(crate) fn flush(&mut self) {
         self.flushes = true;
         self.batch = 0;
     }
 
-    /// What is left at the end.
+    /// The writes that are left at the end.
     pub(crate) fn into_unverified(mut self) -> Vec<Unverified> {
         std::iter::from_fn(|| self.unverified.take()).collect()
     }

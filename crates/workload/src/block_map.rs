@@ -1,16 +1,17 @@
-//! Which blocks of a range have been used: one bit a block, with summaries above, so that the next free block is
+//! A map of the used blocks of a range: one bit for each block, with summaries above, so that the next free block is
 //! found in a few steps however full the map is.
 
-/// The map. Memory is asked for zeroed, so the system provides pages only as they are touched.
+/// The map. Its memory is allocated as zeroes, so that the system provides pages only when they are touched.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockMap {
     blocks: u64,
-    /// `levels[0]` has one bit a block, set when used; a bit of each higher level says that 64 bits below are set.
+    /// `levels[0]` has one bit for each block, set when the block is used. A bit of a higher level says that 64 bits
+    /// below are set.
     levels: Vec<Vec<u64>>,
 }
 
 impl BlockMap {
-    /// All `blocks` free.
+    /// A map with all `blocks` free.
     pub(crate) fn new(blocks: u64) -> Self {
         let mut levels = Vec::new();
         let mut bits = blocks;
@@ -30,12 +31,12 @@ impl BlockMap {
         self.levels.iter_mut().for_each(|level| level.fill(0));
     }
 
-    /// The free block next above `block` (itself included), going on from the start after the end.
+    /// The first free block at or after `block`; after the end the search continues from the start.
     pub(crate) fn free_from(&self, block: u64) -> Option<u64> {
         self.free_above(block).or_else(|| self.free_above(0))
     }
 
-    /// How many blocks from `block` on are free, up to `wanted` and to the end.
+    /// Number of free blocks in a row from `block` on, at most `wanted`.
     pub(crate) fn free_run(&self, block: u64, wanted: u64) -> u64 {
         let end = self.blocks.min(block.saturating_add(wanted));
         let mut at = block;
@@ -50,7 +51,7 @@ impl BlockMap {
         at.min(end).saturating_sub(block)
     }
 
-    /// Marks `count` blocks from `block` on as used, or those up to the end.
+    /// Marks `count` blocks from `block` on as used, or fewer at the end.
     pub(crate) fn mark(&mut self, block: u64, count: u64) {
         (block..self.blocks.min(block.saturating_add(count))).for_each(|at| self.set(at));
     }
@@ -67,7 +68,7 @@ impl BlockMap {
         }
     }
 
-    /// Climbs until a word has a clear bit at or above the place, then descends along the first clear bits.
+    /// Climbs until a word has a clear bit at or after the position, then descends along the first clear bits.
     fn free_above(&self, block: u64) -> Option<u64> {
         let mut bit = block;
         let mut height = 0;
@@ -82,7 +83,7 @@ impl BlockMap {
             height += 1;
         }
         for level in self.levels[..height].iter().rev() {
-            // A clear bit may stand for words past the end of the level below.
+            // A clear bit may belong to words after the end of the level below.
             let word = level.get(bit as usize)?;
             bit = bit * 64 + u64::from(word.trailing_ones());
         }

@@ -1,4 +1,4 @@
-//! What the writes carry.
+//! The content of written blocks.
 
 mod pieces;
 
@@ -23,32 +23,32 @@ pub struct Content {
     pieces: Option<Box<Pieces>>,
 }
 
-/// Buffers that reads go into as well: before each write they get their content back.
+/// For buffers that reads also use: the content is restored before each write.
 #[derive(Clone, Debug)]
 struct Restoring {
-    /// Random content, repeated in longer buffers. Empty when the content is zeroes or a pattern.
+    /// Random content, repeated in longer buffers. Empty if the content is zeroes or a pattern.
     random: Vec<u8>,
-    /// Restored content is scrambled.
+    /// Whether restored content is scrambled.
     scramble: bool,
 }
 
-/// Headers over the content.
+/// Headers are written over the content.
 #[derive(Clone, Debug)]
 struct Sealing {
     seal: Seal,
-    /// What happens to the buffer before.
+    /// What happens to the buffer before the headers are written.
     beneath: Mode,
     recent: RecentWrites,
 }
 
-/// The writes that were prepared last, in a ring.
+/// The latest writes that were prepared, in a ring.
 #[derive(Clone, Debug)]
 struct RecentWrites {
-    /// File and offset of each.
+    /// File and offset of each write.
     places: Vec<(u32, u64)>,
-    /// Where the next one goes.
+    /// Index of the next write in the ring.
     next: usize,
-    /// Writes so far.
+    /// Number of writes so far.
     written: u64,
 }
 
@@ -59,7 +59,7 @@ impl RecentWrites {
         self.written += 1;
     }
 
-    /// The latest first.
+    /// File and offset of each write, the latest first.
     fn places(&self) -> impl Iterator<Item = (u32, u64)> {
         let (latest, older) = self.places.split_at(self.next);
         latest.iter().rev().chain(older.iter().rev()).copied().take(usize::try_from(self.written).unwrap_or(usize::MAX))
@@ -71,20 +71,20 @@ impl RecentWrites {
 enum Mode {
     Keep,
     Scramble,
-    /// Out of the way of the loop, which asks for the two above.
+    /// Kept apart, so that the loop only checks the two modes above.
     Other(Other),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Other {
     Refill,
-    /// A part of it compresses, or repeats an earlier one.
+    /// Some content compresses, or repeats earlier blocks.
     Pieces,
     Restore,
     Seal,
 }
 
-/// What a buffer begins with.
+/// The first content of a buffer.
 #[derive(Clone, Debug)]
 enum Initial {
     Zero,
@@ -92,17 +92,18 @@ enum Initial {
     Random,
 }
 
-/// Bytes between the scrambled places: a device that looks for equal blocks compares at least this number of bytes.
+/// Distance of the scrambled marks, bytes. A device that looks for equal blocks compares at least this number of
+/// bytes.
 const SECTOR: usize = 512;
 
-/// Bytes that change in each of them.
+/// Length of a mark, bytes.
 const MARK: usize = 16;
 
-/// Random bytes that are kept to restore buffers from: more than what a compressor looks at together.
+/// Number of random bytes that buffers are restored from: more than a compressor looks at together.
 const KEPT_BYTES_MAX: usize = 1 << 20;
 
 impl Content {
-    /// `seed` is the worker's.
+    /// `seed` is the seed of the worker.
     pub fn new(content: &fsdyno_job::Content, seed: u64) -> Content {
         let initial = match &content.pattern {
             _ if content.zero => Initial::Zero,
@@ -119,7 +120,8 @@ impl Content {
         Content { mode, initial, stream: Xoshiro256PlusPlus::seed_from_u64(seed), seal: None, restore: None, pieces }
     }
 
-    /// What `dedupe_mode=working_set` repeats (nothing: the block before is repeated), for the worker with these seeds.
+    /// Sets the blocks that `dedupe_mode=working_set` repeats, for the worker with these seeds. Without blocks, each
+    /// block repeats the one before it.
     pub fn repeating(mut self, blocks: &[RepeatedBlocks], seeds: &[u64; 24]) -> Content {
         if let Some(pieces) = &mut self.pieces {
             pieces.repeat(blocks, seeds[Slot::Dedupe as usize]);
@@ -127,7 +129,7 @@ impl Content {
         self
     }
 
-    /// Makes blocks that compress or repeat by these instructions.
+    /// Sets the instructions that store blocks which compress or repeat.
     pub fn made_by(mut self, stores: Stores) -> Content {
         if let Some(pieces) = &mut self.pieces {
             pieces.stores = stores;
@@ -135,8 +137,8 @@ impl Content {
         self
     }
 
-    /// The same for buffers of up to `length_max` bytes that the job also reads into: what a read leaves there must not
-    /// be written as if it were the job's own content.
+    /// For buffers of up to `length_max` bytes that the job also reads into: data of a read must not be written as if
+    /// it were the job's own content.
     pub fn restored(mut self, length_max: u64) -> Content {
         let beneath = self.seal.as_ref().map_or(self.mode, |sealing| sealing.beneath);
         if self.makes_anew() {
@@ -155,8 +157,8 @@ impl Content {
         self
     }
 
-    /// The content of a job that verifies: `pattern` in place of its own, if there is one, and headers over it. The
-    /// places of the last `depth` writes are known, 1 and up.
+    /// For a job that verifies: `pattern`, if there is one, replaces the content, and headers are written over it.
+    /// The places of the last `depth` writes (1 and up) are kept.
     pub fn sealed(
         content: &fsdyno_job::Content,
         pattern: Option<&[u8]>,
@@ -178,17 +180,17 @@ impl Content {
         sealed
     }
 
-    /// How many writes were prepared, if they are verified.
+    /// Number of writes that were prepared, if they are verified.
     pub fn writes_prepared(&self) -> Option<u64> {
         self.seal.as_ref().map(|sealing| sealing.recent.written)
     }
 
-    /// File and offset of the last of them, the latest first.
+    /// File and offset of the last writes, the latest first.
     pub fn last_writes(&self) -> impl Iterator<Item = (u32, u64)> {
         self.seal.iter().flat_map(|sealing| sealing.recent.places())
     }
 
-    /// The first content of a buffer.
+    /// Gives a buffer its first content.
     pub fn fill(&mut self, buffer: &mut [u8]) {
         match &self.initial {
             _ if self.pieces.is_some() => self.make_pieces(buffer),
@@ -198,7 +200,7 @@ impl Content {
         }
     }
 
-    /// Whether [`prepare`](Content::prepare) makes every buffer anew, whatever was in it.
+    /// Whether [`prepare`](Content::prepare) overwrites every byte of a buffer.
     pub fn makes_anew(&self) -> bool {
         let filled = self.seal.as_ref().is_some_and(|sealing| sealing.seal.fills());
         let beneath = self.seal.as_ref().map_or(self.mode, |sealing| sealing.beneath);
@@ -210,7 +212,7 @@ impl Content {
         self.mode == Mode::Keep
     }
 
-    /// Makes the buffer ready for this write. The buffer is as long as the request.
+    /// Prepares the buffer for this write. The buffer is as long as the request.
     #[inline]
     pub fn prepare(&mut self, buffer: &mut [u8], op: &Op) {
         match self.mode {
@@ -262,7 +264,7 @@ impl Content {
         }
     }
 
-    /// 16 of every 512 bytes change: the place in the file, and a number that no other write has.
+    /// Changes 16 of every 512 bytes: they contain the offset in the file, and a number that no other write has.
     fn scramble(&mut self, buffer: &mut [u8], offset: u64) {
         let mut number = self.stream.next_u64();
         let mut offset = offset;
@@ -274,7 +276,7 @@ impl Content {
             number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
             mark
         };
-        // Whole sectors by themselves: with a length that is known, a mark is two stores.
+        // Whole sectors come first: with a known length, a mark takes two stores.
         let mut sectors = buffer.chunks_exact_mut(SECTOR);
         for sector in &mut sectors {
             sector[..MARK].copy_from_slice(&mark());
@@ -295,7 +297,7 @@ impl Content {
     }
 }
 
-/// These bytes over and over.
+/// Fills the buffer with repetitions of these bytes.
 fn repeat(bytes: &[u8], buffer: &mut [u8]) {
     for chunk in buffer.chunks_mut(bytes.len().max(1)) {
         chunk.copy_from_slice(&bytes[..chunk.len()]);

@@ -4,16 +4,16 @@ use fsdyno_job::Durability;
 
 use crate::op::{Op, OpKind};
 
-/// One sync after a number of writes; it goes to the file that was written last.
+/// Counts writes and decides when a sync comes. The sync goes to the file that was written last.
 #[derive(Clone, Debug)]
 pub(crate) struct Syncs {
-    /// Intervals in writes; the first one that is due wins. 0: never.
+    /// Intervals in writes, 0: never. If several are due, the first one is used.
     every: [(u64, OpKind); 3],
     writes: u64,
-    /// The file of the last write, while no sync has been considered for it.
+    /// The file of the last write, until a sync for it has been considered.
     written: Option<u32>,
-    /// First byte and end of what was written to each file since its last sync_file_range(2); empty when not asked
-    /// for.
+    /// First byte and end of the writes to each file since its last sync_file_range(2); empty if the job does not use
+    /// it.
     ranges: Vec<(u64, u64)>,
 }
 
@@ -34,7 +34,7 @@ impl Syncs {
         }
     }
 
-    /// Whether `durability` asks for syncs among the writes at all.
+    /// Whether `durability` asks for syncs among the writes.
     pub(crate) fn asked_for(durability: &Durability) -> bool {
         Syncs::new(durability, 0).every.iter().any(|&(every, _)| every > 0)
     }
@@ -49,7 +49,7 @@ impl Syncs {
         }
     }
 
-    /// The sync that comes before the next request, if one is due. Asked once per write.
+    /// The sync that comes before the next request, if one is due. It is called once per write.
     pub(crate) fn due(&mut self) -> Option<Op> {
         let file = self.written.take()?;
         let is_due = |&&(every, _): &&(u64, OpKind)| every > 0 && self.writes.is_multiple_of(every);

@@ -1,24 +1,24 @@
-//! When a worker's requests end, and when its files start over.
+//! Decides when a worker's requests end, and when its files start over.
 
 use crate::workload::{DirectionMix, Workload};
 
-/// What was issued so far, and how much is still to come.
+/// What was issued so far, and how much still has to come.
 #[derive(Clone, Debug)]
 pub(crate) struct Extent {
-    /// Bytes of all loops, and of all requests that are to move them.
+    /// Bytes of all loops, then bytes of all requests that move them.
     asked: u64,
     bytes: u64,
-    /// Requests of all loops.
+    /// Number of requests of all loops.
     ios: u64,
     loops_left: u32,
     starts_over: bool,
     time_based: bool,
     smallest_block: u64,
-    /// Bytes of one pass, if anything but the files ends it.
+    /// Bytes of one pass, if something other than the end of the files ends it.
     pass_bytes: u64,
     issued_bytes: u64,
     issued_ios: u64,
-    /// What was issued when this pass began: a pass that issues nothing is the last.
+    /// Bytes and requests issued before this pass: a pass that issues nothing is the last.
     bytes_before: u64,
     ios_before: u64,
 }
@@ -26,7 +26,7 @@ pub(crate) struct Extent {
 impl Extent {
     pub(crate) fn new(workload: &Workload) -> Self {
         let loops = workload.loops.max(1);
-        // A block that is trimmed and written counts once, its two requests are both issued.
+        // A block that is trimmed and written counts once, but both requests are issued.
         let sides = if workload.direction_mix() == DirectionMix::TrimThenWrite { 2 } else { 1 };
         let ios = match workload.number_ios {
             0 => u64::MAX,
@@ -54,23 +54,23 @@ impl Extent {
         self.time_based
     }
 
-    /// No further request.
+    /// Whether no further request follows.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
         !self.time_based && (self.issued_bytes >= self.bytes || self.issued_ios >= self.ios)
     }
 
-    /// No further request from now on.
+    /// Allows no further request.
     pub(crate) fn end(&mut self) {
         (self.time_based, self.ios) = (false, 0);
     }
 
-    /// No further request before the files start over.
+    /// Whether no further request follows before the files start over.
     pub(crate) fn pass_is_over(&self) -> bool {
         self.issued_bytes - self.bytes_before >= self.pass_bytes
     }
 
-    /// How many requests of `size` bytes are still to come in this pass.
+    /// Number of requests of `size` bytes that are left in this pass.
     pub(crate) fn left(&self, size: u64) -> u64 {
         if self.time_based {
             return u64::MAX;
@@ -86,8 +86,8 @@ impl Extent {
         self.issued_bytes += bytes;
     }
 
-    /// The files are done: whether they start over. With `io_size` they do as often as it takes: only a rest smaller than
-    /// any block is left out. Without it any rest of a loop is.
+    /// Whether the files start over, after all of them are done. With `io_size` they start over until only a rest
+    /// smaller than any block is left. Without it, the rest of each loop is left out.
     pub(crate) fn starts_over(&mut self) -> bool {
         if self.issued_ios == self.ios_before || self.is_over() {
             return false;
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn each_loop_transfers_io_size() {
-        // Passes of 16 KiB: 40 KiB twice are five of them.
+        // A pass has 16 KiB: twice 40 KiB are five passes.
         let mut extent = extent(40 << 10, 2, true);
         let passes = 1 + std::iter::from_fn(|| {
             extent.issue(4, 16 << 10);

@@ -1,4 +1,4 @@
-//! Sizes of files that are given as a range (`filesize=4k-64k`).
+//! Draws the sizes of files that are given as a range (`filesize=4k-64k`).
 
 use crate::random::{Seeds, Slot, Tausworthe};
 
@@ -27,7 +27,7 @@ mod tests {
 
     #[test]
     fn sizes_are_those_that_fio_draws() {
-        // fio --rw=write --filesize=4k-64k --nrfiles=4, then the first job of another seed, then a second thread.
+        // fio --rw=write --filesize=4k-64k --nrfiles=4; then the first job with another seed; then a second thread.
         let draws = |seed, thread_number, block| {
             let mut sizes = FileSizes::new(seed, thread_number);
             [(); 4].map(|()| sizes.draw(4096, 65_536, block))

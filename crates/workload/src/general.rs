@@ -1,4 +1,5 @@
-//! Everything the plain cases leave out: several files, drawn sizes, skips, uneven spreads, syncs, two rates.
+//! The general generator: everything that the plain cases leave out, such as several files, drawn sizes, skips,
+//! uneven spreads, syncs, two rates.
 
 use fsdyno_job::{Direction, Seed};
 
@@ -15,7 +16,7 @@ use crate::service::Service;
 use crate::trims::Trims;
 use crate::workload::{DirectionMix, Workload};
 
-/// One request at a time, in every way the language has.
+/// Makes one request at a time, with every feature of the language.
 #[derive(Clone, Debug)]
 pub(crate) struct General {
     placement: Placement,
@@ -26,23 +27,24 @@ pub(crate) struct General {
     repeats: bool,
     trims: Option<Trims>,
     backlog: Option<Backlog>,
-    /// Each loop is read back before the next.
+    /// Whether each loop is read back before the next.
     flushes: bool,
-    /// Made, but held back behind a pass.
+    /// A request that was made, but comes after the end of a pass.
     held: Option<(Op, u64)>,
-    /// A range started over before the last request made.
+    /// Whether a range started over before the last request.
     passed: bool,
-    /// Each block is trimmed, then written: not where writes have other sizes than trims and go their own way.
+    /// Whether each block is trimmed and then written. Not so if writes and trims have different sizes, because they
+    /// then move independently.
     pairs: bool,
 }
 
-/// Which direction is next.
+/// Chooses the direction of the next request.
 #[derive(Clone, Debug)]
 enum Chooser {
     Only(Direction),
-    /// Reads and another direction; with a rate for each of them, the one that is due first goes first.
+    /// Reads and another direction. If both have a rate, the one that is due first is chosen.
     Mixed(Mix, Direction, Option<Box<Deadlines>>),
-    /// Each block is trimmed, then written.
+    /// Each block is trimmed and then written.
     TrimThenWrite,
 }
 
@@ -88,7 +90,7 @@ impl Chooser {
     }
 }
 
-/// The request that moves data in this direction.
+/// The kind of request that transfers in this direction.
 pub(crate) fn kind_of(direction: Direction) -> OpKind {
     match direction {
         Direction::Read => OpKind::Read,
@@ -118,12 +120,12 @@ impl General {
         }
     }
 
-    /// Whether each block is trimmed, then written.
+    /// Whether each block is trimmed and then written.
     pub(crate) fn trims_then_writes(&self) -> bool {
         self.pairs
     }
 
-    /// From now on only writes of trimmed blocks come.
+    /// From now on, makes only the writes of trimmed blocks.
     pub(crate) fn end(&mut self) {
         self.extent.end();
     }
@@ -139,7 +141,7 @@ impl General {
             };
             if std::mem::take(&mut self.passed) {
                 self.held = Some((op, number));
-                // With requests before it, the pass is told in the next call.
+                // If the block contains requests, the end of the pass is reported by the next call.
                 self.passed = block.len > 0;
                 return if block.len > 0 { Refill::Ops } else { Refill::Pass };
             }
@@ -152,17 +154,17 @@ impl General {
         Refill::Ops
     }
 
-    /// Whether requests go on to this file.
+    /// Whether further requests may go to this file.
     pub(crate) fn serves(&self, file: usize) -> bool {
         self.service.holds(file)
     }
 
-    /// A file that is done.
+    /// A file that is finished.
     pub(crate) fn next_finished(&mut self) -> Option<u32> {
         self.service.next_finished()
     }
 
-    /// What is left of the backlog.
+    /// The writes that are left in the backlog.
     pub(crate) fn take_unverified(&mut self) -> Option<Vec<Unverified>> {
         self.backlog.take().map(Backlog::into_unverified)
     }
@@ -200,7 +202,7 @@ impl General {
         }
     }
 
-    /// The write of a block that is trimmed, of the first file that has one.
+    /// The write of the first file that has a trimmed block.
     fn write_of_trimmed(&mut self) -> Option<(Op, u64)> {
         let file = self.placement.files.iter().position(|file| file.trimmed && self.pairs)?;
         let write = self.transfer(file, Direction::Write);
@@ -208,7 +210,7 @@ impl General {
         write.map(|op| (op, UNNUMBERED))
     }
 
-    /// What comes besides the requests of the pattern: reads of what was written, and trims.
+    /// Requests besides the pattern: reads of written blocks, and trims.
     fn extra(&mut self) -> Option<(Op, u64)> {
         if !self.extent.is_over()
             && let Some((read, number)) = self.backlog.as_mut().and_then(Backlog::due)
@@ -227,14 +229,14 @@ impl General {
         Some((trim, UNNUMBERED))
     }
 
-    /// The pass is over: what it wrote is read back before it is written over.
+    /// After a pass: the reads of its writes that are left, before they are overwritten.
     fn rest_of_pass(&mut self) -> Option<(Op, u64)> {
         let backlog = self.backlog.as_mut().filter(|_| self.flushes)?;
         backlog.flush();
         self.extra()
     }
 
-    /// A transfer; `None` when all files are done.
+    /// The next transfer; `None` when all files are done.
     fn attempt(&mut self) -> Option<Op> {
         loop {
             let files = &self.placement.files;
@@ -249,7 +251,7 @@ impl General {
         }
     }
 
-    /// The next transfer of this direction in this file; `None` when nothing fits any more.
+    /// The next transfer of this direction in this file; `None` when no request fits any more.
     fn transfer(&mut self, file: usize, direction: Direction) -> Option<Op> {
         let spot = self.placement.place(file, direction)?;
         self.passed |= spot.wrapped;

@@ -1,4 +1,4 @@
-//! The generator: one of the plain cases or the general one, and the pace on top.
+//! The generator: makes requests by a plain case or the general one, and stamps them with their intended start.
 
 use std::sync::Arc;
 
@@ -22,19 +22,19 @@ use crate::spread::Ranks;
 use crate::trims::Marks;
 use crate::workload::{DirectionMix, Workload, WorkloadError};
 
-/// What [`Generator::refill`] did.
+/// The result of [`Generator::refill`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refill {
     /// The block holds at least one request.
     Ops,
-    /// A range starts over before the next request: drop what is cached of it, then call again. The block is empty.
+    /// A range starts over before the next request: drop its cached pages, then call again. The block is empty.
     Pass,
-    /// Nothing more comes. The block is empty.
+    /// No further request follows. The block is empty.
     Done,
 }
 
-/// Makes the requests of one worker, a block at a time. After its construction it allocates nothing but, once per
-/// block, the place for intended times of a paced job.
+/// Makes the requests of one worker, one block at a time. After its construction it allocates only once per block:
+/// the array of intended starts of a paced job.
 #[derive(Clone, Debug)]
 pub struct Generator {
     source: Source,
@@ -47,14 +47,14 @@ enum Source {
     General(Box<General>),
     Replay(Box<Replay>),
     Recorded(Box<Recorded>),
-    /// Reads of what a backlog has left, the next one last.
+    /// Reads of the writes that a backlog has left, the next one last.
     Unverified(Vec<Unverified>),
-    /// Requests of no bytes; the number of those that are left.
+    /// Requests of no bytes; the number that is left.
     Steps(u64),
 }
 
 impl Generator {
-    /// Checks the workload and prepares its streams; maps, where one is needed, are allocated here.
+    /// Checks the workload and prepares its streams. Maps are allocated here if they are needed.
     pub fn new(workload: &Workload) -> Result<Generator, WorkloadError> {
         workload.check()?;
         let seeds = Seeds::new(workload.seed, workload.thread_number);
@@ -65,9 +65,9 @@ impl Generator {
         Ok(Generator { source, pacer: Pacer::new(&workload.pacing, seeds.of(Slot::Arrival)) })
     }
 
-    /// The first `writes` writes of the workload once more, as reads without a pace, but for those at the files and
-    /// offsets in `failed`. Of writes to one place within a loop only the newest is read.
-    /// [`Block::numbers`] says which write each of them reads, or [`TRIMMED`](crate::TRIMMED).
+    /// Makes the first `writes` writes of the workload again, as reads without a pace. Writes to the files and
+    /// offsets in `failed` are left out. Of several writes to one place in a loop, only the newest is read.
+    /// [`Block::numbers`] says which write each request reads, or [`TRIMMED`](crate::TRIMMED).
     pub fn replay(workload: &Workload, writes: u64, failed: Vec<(u32, u64)>) -> Result<Generator, WorkloadError> {
         let again = again(workload)?;
         let newest = match Newest::of(workload) {
@@ -80,19 +80,19 @@ impl Generator {
         Ok(Generator { source: Source::Replay(Box::new(replay)), pacer: None })
     }
 
-    /// The requests of a log, at the pace of `workload` where their own moments do not count.
+    /// Makes the requests of a log. If their recorded times are not used, they follow the pace of `workload`.
     pub fn recorded(workload: &Workload, log: Arc<dyn LogInput>, options: &ReplayOptions) -> Generator {
         let seeds = Seeds::new(workload.seed, workload.thread_number);
         let pacer = Pacer::new(&workload.pacing, seeds.of(Slot::Arrival)).filter(|_| options.no_stall);
         Generator { source: Source::Recorded(Box::new(Recorded::new(log, options))), pacer }
     }
 
-    /// Requests of no bytes, for what is done in steps and is no I/O; 0: without end.
+    /// Makes requests of no bytes, for engines that do no I/O; 0: without end.
     pub fn steps(number: u64) -> Generator {
         Generator { source: Source::Steps(if number == 0 { u64::MAX } else { number }), pacer: None }
     }
 
-    /// Why the requests ended before their log did.
+    /// The error because of which the requests ended before their log.
     pub fn fault(&self) -> Option<&LogError> {
         match &self.source {
             Source::Recorded(recorded) => recorded.fault(),
@@ -100,13 +100,13 @@ impl Generator {
         }
     }
 
-    /// How many of the first `writes` writes of the workload came before its last fsync or fdatasync.
+    /// Number of the first `writes` writes of the workload that came before its last fsync or fdatasync.
     pub fn writes_before_sync(workload: &Workload, writes: u64) -> Result<u64, WorkloadError> {
         Ok(Replay::new(again(workload)?, writes, None, true, Vec::new(), None).writes_before_sync())
     }
 
-    /// Takes the reads that are left of a job with a backlog ([`Workload::backlog`]), without a pace and but for those at the
-    /// files and offsets in `failed`. `None`: there was none.
+    /// Takes the reads that are left of a job with a backlog ([`Workload::backlog`]), without a pace. Writes to the
+    /// files and offsets in `failed` are left out. `None`: there is no backlog.
     pub fn unverified(&mut self, failed: &[(u32, u64)]) -> Option<Generator> {
         let Source::General(general) = &mut self.source else { return None };
         let mut left = general.take_unverified()?;
@@ -115,18 +115,18 @@ impl Generator {
         Some(Generator { source: Source::Unverified(left), pacer: None })
     }
 
-    /// Whether [`replay`](Generator::replay) reads a place once per write, since telling the newest ones would take too
-    /// much memory.
+    /// Whether [`replay`](Generator::replay) reads a place once per write, because finding the newest write would
+    /// take too much memory.
     pub fn replays_each_write(workload: &Workload) -> bool {
         matches!(Newest::of(workload), Overwriting::TooMuch)
     }
 
-    /// Whether each block is trimmed, then written (`trimwrite`).
+    /// Whether each block is trimmed and then written (`trimwrite`).
     pub fn trims_then_writes(&self) -> bool {
         matches!(&self.source, Source::General(general) if general.trims_then_writes())
     }
 
-    /// The job is at its end: of a workload that trims, then writes, only the writes of trimmed blocks are still to come.
+    /// Ends the job. A workload that trims and then writes still makes the writes of trimmed blocks.
     pub fn end(&mut self) {
         if let Source::General(general) = &mut self.source {
             general.end();
@@ -161,8 +161,8 @@ impl Generator {
         refill
     }
 
-    /// With [`Workload::open_files`]: the file that has been done for longest of those that were not asked for yet, which
-    /// the latest block may still name. `None`: there is none, or none is known.
+    /// With [`Workload::open_files`]: the file that was finished first and was not returned yet. The latest block may
+    /// still name it. `None`: there is none, or none is known.
     pub fn next_finished(&mut self) -> Option<u32> {
         match &mut self.source {
             Source::General(general) => general.next_finished(),
@@ -170,7 +170,7 @@ impl Generator {
         }
     }
 
-    /// Whether requests go on to this file, after those of the latest block.
+    /// Whether requests after the latest block may go to this file.
     pub fn serves(&self, file: u32) -> bool {
         match &self.source {
             Source::General(general) => general.serves(file as usize),
@@ -178,8 +178,8 @@ impl Generator {
         }
     }
 
-    /// The ramp is over: intended times count from now on. The requests of `block` from number `next` on, not yet
-    /// started, are stamped anew.
+    /// The ramp is over: intended starts count from now on. Requests of `block` from index `next` on have not
+    /// started; they are stamped again.
     pub fn restart_pacing(&mut self, block: &mut Block, next: usize) {
         if let Some(pacer) = &mut self.pacer {
             pacer.restart(block, next);
@@ -187,7 +187,7 @@ impl Generator {
     }
 }
 
-/// The requests of the workload without a pace, and without reads among the writes.
+/// A generator for the same requests, without a pace and without reads among the writes.
 fn again(workload: &Workload) -> Result<Generator, WorkloadError> {
     let workload = Workload { backlog: None, ..workload.clone() };
     Ok(Generator { pacer: None, ..Generator::new(&workload)? })
@@ -205,7 +205,7 @@ fn refill_with_reads(left: &mut Vec<Unverified>, block: &mut Block) -> Refill {
     if block.len > 0 { Refill::Ops } else { Refill::Done }
 }
 
-/// The plain case of this workload, if it is one.
+/// The plain case of this workload; `None`: it needs the general one.
 fn plain(workload: &Workload, seeds: &Seeds) -> Option<Plain> {
     let [file] = workload.files.as_slice() else { return None };
     let size = plain_size(workload)?;
@@ -244,7 +244,7 @@ fn plain(workload: &Workload, seeds: &Seeds) -> Option<Plain> {
     })
 }
 
-/// The one size of all requests, if nothing about the workload is rare.
+/// The size of all requests; `None`: the workload uses a feature that plain cases do not have.
 fn plain_size(workload: &Workload) -> Option<u64> {
     let pattern = &workload.pattern;
     let size = workload.one_size()?;

@@ -1,5 +1,5 @@
-//! A shift register of maximal length: every block once without a map. Neighbours are visibly related, which is why
-//! it runs only when `random_generator=lfsr` asks for it. It gives fio's sequence.
+//! `random_generator=lfsr`: a shift register of maximal length, which gives every block once without a map.
+//! Neighbours are visibly related, so that it is used only on request. It gives fio's sequence.
 
 /// The register of one range.
 #[derive(Clone, Debug)]
@@ -13,7 +13,7 @@ pub(crate) struct Lfsr {
 }
 
 /// Tapped bits (counted from 1, the highest is the width) of registers of maximal length, for widths from 3 to 49.
-/// These are the published tables that hardware makers print; the one for 32 bits is another of the known ones.
+/// These are the published tables of hardware makers; the entry for 32 bits comes from another one.
 #[rustfmt::skip]
 const TAPS: [&[u8]; 47] = [
     &[3, 2], &[4, 3], &[5, 3], &[6, 5], &[7, 6], &[8, 6, 5, 4], &[9, 5], &[10, 7], &[11, 9], &[12, 6, 4, 1],
@@ -41,12 +41,12 @@ impl Lfsr {
         self.left = self.blocks;
         self.state = self.seed & (2 * self.top - 1);
         if self.state == 2 * self.top - 1 {
-            // All ones is the one state that leads nowhere else.
+            // All ones is the only state that never changes.
             self.state = 0;
         }
     }
 
-    /// The next block; `None` when the pass has shown them all.
+    /// The next block; `None` when the pass has given all of them.
     pub(crate) fn draw(&mut self) -> Option<u64> {
         self.left = self.left.checked_sub(1)?;
         loop {

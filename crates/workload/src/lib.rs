@@ -1,12 +1,13 @@
-//! What to do next: offsets, sizes, directions, pacing and content. Pure and seeded.
+//! Decides what each worker does next: offsets, sizes, directions, pacing and content. It makes no system call, and
+//! its sequences follow from seeds.
 //!
-//! A [`Generator`] fills blocks of 64 [`Op`]s, so that whatever a pattern costs is paid once per block, outside
-//! the loop that submits them. The plain cases (one file, one block size) have loops of their own; everything else
-//! goes through a general one that makes one request at a time.
+//! A [`Generator`] fills blocks of 64 [`Op`]s, so that the cost of a pattern is paid once per block, outside of the
+//! loop that submits the requests. The plain cases (one file, one block size) have loops of their own; everything
+//! else is made by a general one, request by request.
 //!
-//! Sequences are fio 3.42's wherever its choice is not the point: the mix of reads and writes, drawn sizes, uneven
-//! spreads, and all offsets under `random_generator=tausworthe` or `lfsr` or `norandommap`. Only the default random
-//! order is our own: a keyed permutation in place of fio's map of used blocks.
+//! Sequences are those of fio 3.42: the mix of reads and writes, drawn sizes, uneven spreads, and all offsets under
+//! `random_generator=tausworthe` or `lfsr` or `norandommap`. Only the default random order is our own: a keyed
+//! permutation instead of fio's map of used blocks.
 #![forbid(unsafe_code)]
 
 mod backlog;

@@ -1,16 +1,17 @@
-//! Read or write: fio's rule. A draw decides, but the direction that fell behind its share is caught up first.
+//! Chooses between read and write by fio's rule: a draw decides, but a direction that is behind its share comes
+//! first.
 
 use crate::op::OpKind;
 use crate::random::Tausworthe;
 
-/// The two directions of a mix; the second is writes, or trims in a mix of reads and trims.
+/// The state of a mix of two directions; the second is writes, or trims in a mix of reads and trims.
 #[derive(Clone, Debug)]
 pub(crate) struct Mix {
     stream: Tausworthe,
     seed: u64,
     /// Shares in percent.
     percent: [u64; 2],
-    /// Draws from here on (in 2^-32) are for the second direction.
+    /// Draws from this number on (in units of 2^-32) choose the second direction.
     second_from: u64,
     kinds: [OpKind; 2],
     /// The direction of the last choice: 0 or 1.
@@ -35,8 +36,8 @@ impl Mix {
         }
     }
 
-    /// Another pass begins, which `repeats` the draws of the first. What was issued counts on, as with fio: where a
-    /// direction has fallen behind, a pass need not be like the one before.
+    /// Begins another pass; with `repeats` it uses the draws of the first pass again. The counts of issued requests
+    /// continue, as in fio: if a direction is behind, a pass may differ from the one before.
     pub(crate) fn next_pass(&mut self, repeats: bool) {
         self.threshold = 0;
         if repeats {
@@ -44,7 +45,7 @@ impl Mix {
         }
     }
 
-    /// Which direction is next: 0 or 1.
+    /// Chooses the next direction: 0 or 1.
     #[inline]
     pub(crate) fn choose(&mut self) -> usize {
         let current = self.current;
@@ -69,7 +70,7 @@ impl Mix {
         usize::from(u64::from(self.stream.draw()) >= self.second_from)
     }
 
-    /// Chooses and counts the next `count` (up to 64): bit n of the result is the direction of request n.
+    /// Chooses and counts the next `count` directions (up to 64): bit n of the result is the direction of request n.
     pub(crate) fn choose_many(&mut self, count: usize) -> u64 {
         let mut choices = 0;
         if !self.none_falls_behind(count) {
@@ -89,19 +90,19 @@ impl Mix {
         self.issued[0] += (count - second) as u64;
         self.issued[1] += second as u64;
         self.current = last;
-        // Whatever it would be, the current direction is past it.
+        // The exact value is not needed, because the current direction has passed it.
         self.threshold = 0;
         choices
     }
 
-    /// Neither direction can fall so far behind within the next `count` that it is caught up without draws.
+    /// Whether neither direction can fall so far behind within the next `count` requests that draws are left out.
     fn none_falls_behind(&self, count: usize) -> bool {
         let far_enough =
             |this: usize| self.issued[this] * 100 >= self.percent[this] * (self.issued[1 - this] + count as u64);
         self.issued[self.current] >= self.threshold && far_enough(0) && far_enough(1)
     }
 
-    /// The two directions; [`choose`](Mix::choose) returns one's place.
+    /// The kinds of the two directions, by the number that [`choose`](Mix::choose) returns.
     #[inline]
     pub(crate) fn kinds(&self) -> [OpKind; 2] {
         self.kinds

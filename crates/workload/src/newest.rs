@@ -1,17 +1,18 @@
-//! Which writes nothing was written over afterwards: a count for each unit of the files.
+//! Finds the writes that no later write overwrites, with a counter for each unit of the files.
 //!
-//! The writes of a pass are counted, then walked through again: a write is the newest when no unit of it has another
-//! one to come. That takes four bytes a unit, whatever the number of writes, and only where blocks can repeat.
+//! The writes of a pass are counted, then walked through again: a write is the newest if none of its units has
+//! another write to come. This takes four bytes for each unit, whatever the number of writes, and is done only where
+//! blocks can repeat.
 
 use fsdyno_job::{BlockSize, Direction, RandomGenerator};
 
 use crate::op::Op;
 use crate::workload::Workload;
 
-/// The most units that are counted: 1 GiB.
+/// Largest number of units that are counted: 1 GiB of counters.
 const UNITS_MAX: u64 = 1 << 28;
 
-/// Writes to come, for each unit of each file.
+/// Number of writes to come, for each unit of each file.
 #[derive(Clone, Debug)]
 pub(crate) struct Newest {
     unit: u64,
@@ -21,16 +22,16 @@ pub(crate) struct Newest {
 #[derive(Clone, Debug)]
 struct WriteCounts {
     start: u64,
-    /// Wraps around, which does no harm: it is counted down as often as up.
+    /// A counter may wrap around, because it is counted down as often as up.
     writes: Vec<u32>,
 }
 
-/// Whether and how the newest write to a place is known.
+/// Whether blocks are overwritten, and whether the newest write can be found.
 pub(crate) enum Overwriting {
     /// Each block is written once.
     Never,
     Counted(Newest),
-    /// The counts would take too much memory.
+    /// The counters would take too much memory.
     TooMuch,
 }
 
@@ -57,12 +58,12 @@ impl Newest {
         &mut file.writes[((from / self.unit) as usize).min(to)..to]
     }
 
-    /// One more write comes here.
+    /// Counts a write to come.
     pub(crate) fn count(&mut self, write: &Op) {
         self.units(write).iter_mut().for_each(|writes| *writes = writes.wrapping_add(1));
     }
 
-    /// It came: whether it was the last one everywhere in it.
+    /// Counts a write down; returns whether it is the last one in all of its units.
     pub(crate) fn is_newest(&mut self, write: &Op) -> bool {
         self.units(write).iter_mut().fold(true, |newest, writes| {
             *writes = writes.wrapping_sub(1);
@@ -84,7 +85,8 @@ pub(crate) fn writes_over(workload: &Workload) -> bool {
     pattern.access.random && (again || partly_sequential || overlapping)
 }
 
-/// What all offsets within a file and all lengths are multiples of, but for what the end of a file cuts off.
+/// The unit: a divisor of all offsets within a file and of all lengths, except for a length that the end of a file
+/// cuts.
 fn unit(workload: &Workload) -> u64 {
     let pattern = &workload.pattern;
     let mut unit = 0;
@@ -113,7 +115,7 @@ fn unit(workload: &Workload) -> u64 {
     unit
 }
 
-/// The largest number that divides both; that of 0 and a number is the number.
+/// The greatest common divisor; that of 0 and a number is the number.
 pub fn greatest_common_divisor(one: u64, other: u64) -> u64 {
     if other == 0 { one } else { greatest_common_divisor(other, one % other) }
 }

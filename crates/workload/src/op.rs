@@ -1,4 +1,4 @@
-//! One request, and the block in which requests are handed over.
+//! One request, and the block of requests that a generator fills.
 
 use fsdyno_job::Direction;
 
@@ -24,14 +24,15 @@ impl OpKind {
     /// The direction of a transfer; `None` for the syncs.
     #[inline]
     pub fn direction(self) -> Option<Direction> {
-        // A comparison, not a match: the compiler makes a jump table of that, and the loop asks twice per request.
+        // A comparison and not a match: the compiler would make a jump table of a match, and the loop calls this
+        // twice per request.
         if (self as u8) <= OpKind::Trim as u8 { Some(Direction::ALL[self as usize]) } else { None }
     }
 
     const ALL: [OpKind; 6] =
         [OpKind::Read, OpKind::Write, OpKind::Trim, OpKind::Sync, OpKind::DataSync, OpKind::SyncRange];
 
-    /// What logs and sentences call it, as in fio.
+    /// The word for logs and messages, as in fio.
     pub fn word(self) -> &'static str {
         match self {
             OpKind::Read => "read",
@@ -48,7 +49,7 @@ impl OpKind {
         self.direction().map_or(3, |direction| direction as usize)
     }
 
-    /// The kind of this word.
+    /// The kind that this word names.
     pub fn named(word: &[u8]) -> Option<OpKind> {
         OpKind::ALL.into_iter().find(|kind| kind.word().as_bytes() == word)
     }
@@ -59,7 +60,7 @@ impl OpKind {
 pub struct Op {
     /// Bytes from the start of the file.
     pub offset: u64,
-    /// Bytes.
+    /// Length, bytes.
     pub length: u64,
     /// Index into the worker's files.
     pub file: u32,
@@ -69,28 +70,28 @@ pub struct Op {
 
 const _: () = assert!(std::mem::size_of::<Op>() == 24);
 
-/// Stands in [`Block::intended_ns`] for a request that may start at any time.
+/// The value in [`Block::intended_ns`] of a request that may start at any time.
 pub const NO_INSTANT: u64 = u64::MAX;
 
 /// Requests per block.
 pub const BLOCK_OPS: usize = 64;
 
-/// Stands in [`Block::numbers`] for a write whose block was trimmed afterwards.
+/// The value in [`Block::numbers`] of a write whose block was trimmed afterwards.
 pub const TRIMMED: u64 = u64::MAX - 1;
 
-/// Stands in [`Block::numbers`] for a request that reads back nothing.
+/// The value in [`Block::numbers`] of a request that reads back nothing.
 pub const UNNUMBERED: u64 = u64::MAX;
 
 /// A block of requests, made ahead of their submission.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// The requests; the first `len` count.
+    /// The requests; the first `len` are valid.
     pub ops: [Op; BLOCK_OPS],
-    /// How many count (0 to [`BLOCK_OPS`]).
+    /// Number of valid requests (0 to [`BLOCK_OPS`]).
     pub len: usize,
     /// Intended start of each request in ns since the start of the I/O phase, when the job is paced.
     pub intended_ns: Option<Box<[u64; BLOCK_OPS]>>,
-    /// Which write each request reads back, counted from 0, or [`UNNUMBERED`]; while writes are verified.
+    /// The write that each request reads back, counted from 0, or [`UNNUMBERED`]; only while writes are verified.
     pub numbers: Option<Box<[u64; BLOCK_OPS]>>,
 }
 

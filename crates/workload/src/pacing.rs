@@ -1,4 +1,4 @@
-//! When each request is intended to start, for jobs that run slower than flat out.
+//! Gives each request of a paced job its intended start.
 
 use fsdyno_job::{Direction, Pacing};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -8,22 +8,22 @@ use crate::op::{BLOCK_OPS, Block};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// The pace of one direction, and how far it has come.
+/// The rate of one direction, and how far it has come.
 #[derive(Clone, Debug)]
 struct Rate {
-    /// Bytes or requests, 1 and up.
+    /// The rate in bytes or requests per second, 1 and up.
     per_second: u64,
-    /// What one request takes of that: the bits of its length that are set here, and this much in any case.
+    /// The cost of a request: its length combined with this mask, plus a fixed number.
     length_mask: u64,
     each: u64,
-    /// What was issued: the time of whole seconds of the rate, ns, and the rest, whose time needs no more than 64 bits.
+    /// Issued amount: the time of whole seconds of the rate, ns; then the rest, whose time fits into 64 bits.
     whole_ns: u64,
     rest: u64,
     arrivals: Option<Arrivals>,
 }
 
-/// Poisson: when the next request comes, ns, and where the gaps behind it come from. Each direction has gaps of its own,
-/// so that whoever follows one knows when its requests come, whatever the others do.
+/// For Poisson arrivals: the time of the next request, ns, and the source of the gaps after it. Each direction has
+/// gaps of its own, so that its requests come at the same times whatever the other directions do.
 #[derive(Clone, Debug)]
 struct Arrivals {
     next_ns: f64,
@@ -41,13 +41,13 @@ impl Rate {
         bytes.or(pacing.rate_iops[direction].filter(|&ios| ios > 0).map(|ios| rate(ios.into(), 0, 1)))
     }
 
-    /// What one request takes of the unit that the rate counts.
+    /// The cost of a request in the unit of the rate.
     #[inline]
     fn cost(&self, length: u64) -> u64 {
         length & self.length_mask | self.each
     }
 
-    /// When the next request is due, ns; it is issued.
+    /// Issues a request and returns its intended start, ns.
     #[inline]
     fn issue(&mut self, length: u64) -> u64 {
         let due_ns = self.due_ns();
@@ -63,12 +63,12 @@ impl Rate {
         due_ns
     }
 
-    /// The one after it comes an exponential gap later.
+    /// Adds an exponential gap before the next request.
     #[inline(never)]
     fn arrive(&mut self, cost: u64) {
         let mean_ns = self.time_ns(cost) as f64;
         if let Some(Arrivals { next_ns, gaps }) = &mut self.arrivals {
-            // 53 bits from above 0 to 1, so that the logarithm is finite.
+            // 53 bits, from above 0 to 1, so that the logarithm is finite.
             let uniform = ((gaps.next_u64() >> 11) + 1) as f64 / 9_007_199_254_740_992.0;
             *next_ns += -uniform.ln() * mean_ns;
         }
@@ -81,7 +81,7 @@ impl Rate {
         self.rest %= self.per_second;
     }
 
-    /// When the next request is due, ns.
+    /// The intended start of the next request, ns.
     #[inline]
     fn due_ns(&self) -> u64 {
         match &self.arrivals {
@@ -90,7 +90,7 @@ impl Rate {
         }
     }
 
-    /// How long `amount` takes, ns.
+    /// The time that `amount` takes at this rate, ns.
     #[inline]
     fn time_ns(&self, amount: u64) -> u64 {
         match amount.checked_mul(NS_PER_S) {
@@ -103,23 +103,23 @@ impl Rate {
 /// Stamps requests with their intended start.
 #[derive(Clone, Debug)]
 pub(crate) struct Pacer {
-    /// By direction. An array: its index is one multiplication, where named fields are a choice of three.
+    /// By direction. An array, because an index costs one multiplication, where named fields cost a choice of three.
     rates: [Option<Rate>; 3],
-    /// Latest intended start so far: what has no rate starts with what came before it.
+    /// Latest intended start so far. A request without a rate starts with the request before it.
     latest_ns: u64,
     /// Stamps count from here; `None`: from the next request.
     origin_ns: Option<u64>,
 }
 
 impl Pacer {
-    /// `None` when no direction of the job has a rate.
+    /// `None` if no direction of the job has a rate.
     pub(crate) fn new(pacing: &Pacing, seed: u64) -> Option<Self> {
         let rates = Direction::ALL.map(|direction| Rate::of(pacing, direction, seed));
         rates.iter().any(Option::is_some).then_some(Pacer { rates, latest_ns: 0, origin_ns: Some(0) })
     }
 
-    /// Request `next` of the block starts at 0, and those behind it as much later as they would have; if it has none, so do
-    /// those of the next block.
+    /// Restarts the schedule: request `next` of the block starts at 0, and later requests keep their distance from
+    /// it. If the block has no such request, the first request of the next block starts at 0.
     pub(crate) fn restart(&mut self, block: &mut Block, next: usize) {
         let stamps = block.intended_ns.as_mut().and_then(|stamps| stamps.get_mut(next..block.len));
         let first_ns = stamps.as_ref().and_then(|stamps| stamps.first().copied());
@@ -133,7 +133,7 @@ impl Pacer {
         let stamps = block.intended_ns.get_or_insert_with(|| Box::new([0; BLOCK_OPS]));
         let mut latest_ns = self.latest_ns;
         for (op, stamp) in block.ops[..block.len].iter().zip(&mut stamps[..]) {
-            // Syncs have no rate either.
+            // Syncs have no rate.
             let rate = self.rates.get_mut(op.kind as usize).and_then(Option::as_mut);
             let intended_ns = rate.map_or(latest_ns, |rate| rate.issue(op.length));
             *stamp = intended_ns.saturating_sub(*self.origin_ns.get_or_insert(intended_ns));
@@ -143,18 +143,18 @@ impl Pacer {
     }
 }
 
-/// Which of two directions with a rate each is due first, so that both keep theirs whatever the mix would be.
+/// Chooses the one of two directions that is due first, so that both keep their rates whatever the mix is.
 #[derive(Clone, Debug)]
 pub(crate) struct Deadlines([Rate; 2]);
 
 impl Deadlines {
-    /// `None` unless reads and the second direction have both a rate. The seed is that of the [`Pacer`]: both know the same
-    /// intended starts.
+    /// `None` unless both reads and the second direction have a rate. With the seed of the [`Pacer`], both compute
+    /// the same intended starts.
     pub(crate) fn of_both(pacing: &Pacing, second: Direction, seed: u64) -> Option<Self> {
         Some(Deadlines([Rate::of(pacing, Direction::Read, seed)?, Rate::of(pacing, second, seed)?]))
     }
 
-    /// The direction that is due first; the drawn one when both are due at once.
+    /// The direction that is due first; if both are due at the same time, the drawn one.
     pub(crate) fn first_due(&self, drawn: usize) -> usize {
         let other = 1 - drawn;
         if self.0[other].due_ns() < self.0[drawn].due_ns() { other } else { drawn }

@@ -1,12 +1,12 @@
-//! Each block exactly once per pass, in an order that looks random, without a map: O(1) memory for any size.
+//! Gives each block exactly once per pass, in an order that looks random, without a map: O(1) memory for any size.
 //!
-//! A counter runs over the 2^k values of the smallest k bits that hold the range; a keyed bijection on k bits makes
-//! each into a block, and what falls outside the range is skipped.
+//! A counter runs over the 2^k values of the smallest k bits that hold the range. A keyed bijection on k bits turns
+//! each value into a block, and blocks outside of the range are skipped.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// The order of one pass: a keyed bijection on k bits, two rounds of it.
+/// The order of one pass: two rounds of a keyed bijection on k bits.
 #[derive(Clone, Copy, Debug)]
 struct OffsetOrder {
     mask: u64,
@@ -29,9 +29,9 @@ impl OffsetOrder {
         OffsetOrder { mask: (1 << bits) - 1, shift: bits.div_ceil(2), rounds }
     }
 
-    /// Both steps of a round can be undone within the k bits: a quadratic with an even first and an odd second
-    /// coefficient, and xor with the own upper half. The square is what makes neighbours unrelated in two rounds;
-    /// products alone need four.
+    /// Both steps of a round are bijections on k bits: a quadratic with an even first and an odd second coefficient,
+    /// and xor with the upper half of the value. The square makes neighbours unrelated after two rounds; products
+    /// alone need four.
     #[inline]
     fn place(&self, counter: u64) -> u64 {
         self.rounds.iter().fold(counter, |value, round| {
@@ -53,7 +53,7 @@ pub(crate) struct Permutation {
     order: OffsetOrder,
 }
 
-/// The most blocks of one range: 2^48.
+/// Largest number of blocks of one range: 2^48.
 pub(crate) const BLOCKS_MAX: u64 = 1 << 48;
 
 impl Permutation {
@@ -64,7 +64,7 @@ impl Permutation {
         Permutation { size, bits, seed, pass: 0, counter: 0, order: OffsetOrder::new(bits, seed, 0) }
     }
 
-    /// The next block; `None` when the pass has shown them all.
+    /// The next block; `None` when the pass has given all of them.
     pub(crate) fn draw(&mut self) -> Option<u64> {
         while self.counter <= self.order.mask {
             let block = self.order.place(self.counter);
@@ -94,16 +94,17 @@ impl Permutation {
     }
 }
 
-/// Counters tried at a time.
+/// Number of counters that are tried at a time.
 const STRIDE: usize = 64;
 
-/// A permutation drawn ahead, in the same order: how many are taken at a time changes nothing. Blocks outside the range are squeezed out without a branch, since a branch that goes
-/// either way for half of the blocks would be mispredicted.
+/// Draws a permutation ahead, in the same order; the number of blocks that are taken at a time changes nothing.
+/// Blocks outside of the range are removed without a branch, because a branch that goes either way for half of the
+/// blocks would be mispredicted.
 #[derive(Clone, Debug)]
 pub(crate) struct Lookahead {
     permutation: Permutation,
     ready: Box<[u64; 2 * STRIDE]>,
-    /// Those of `ready` that are still to be taken.
+    /// Index in `ready` of the next block to take.
     next: usize,
     len: usize,
 }
@@ -113,12 +114,12 @@ impl Lookahead {
         Lookahead { permutation, ready: Box::new([0; 2 * STRIDE]), next: 0, len: 0 }
     }
 
-    /// The next `count` blocks (at most 64, and at most as many as the pass still has).
+    /// The next `count` blocks (at most 64, and at most the number that is left in the pass).
     #[inline]
     pub(crate) fn take(&mut self, count: usize) -> &[u64] {
         debug_assert!(count <= STRIDE);
         if self.len - self.next < count {
-            // Nothing is left where the blocks are a power of two.
+            // Nothing is left if the number of blocks is a power of two.
             if self.next < self.len {
                 self.ready.copy_within(self.next..self.len, 0);
             }
@@ -145,7 +146,7 @@ impl Lookahead {
         self.permutation.counter = counter + tries;
     }
 
-    /// See [`Permutation::next_pass`]. The last pass must be used up.
+    /// See [`Permutation::next_pass`]. All blocks of the last pass must have been taken.
     pub(crate) fn next_pass(&mut self) {
         (self.next, self.len) = (0, 0);
         self.permutation.next_pass();

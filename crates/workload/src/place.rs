@@ -1,4 +1,4 @@
-//! Where a request of the general case goes within its file.
+//! Finds the offset and the length of a request of the general case within its file.
 
 use fsdyno_job::{Direction, PerDirection, RandomGenerator};
 
@@ -9,24 +9,24 @@ use crate::spread::{Ranks, Sequence, Zones};
 use crate::strided::{Strided, StridedWindow};
 use crate::workload::{DirectionMix, FileRange, Workload, sized_as};
 
-/// One file and how far its requests are.
+/// One file, and how far its requests have come.
 #[derive(Clone, Debug)]
 pub(crate) struct File {
     start: u64,
     length: u64,
-    /// Where requests go within the range.
+    /// The part of the range that requests go to.
     window: StridedWindow,
-    /// Where the last request of each direction ended, and where it began; relative to the range.
+    /// Where the last request of each direction ended, then where it began; relative to the range.
     position: PerDirection<u64>,
     last_start: PerDirection<u64>,
-    /// Bytes of the requests since it started over.
+    /// Bytes of the requests since the file started over.
     passed: u64,
-    /// One for each map, or one that keeps nothing apart.
+    /// One cover for each map; or a single one that allows repetitions.
     covers: Box<[Cover]>,
     ranks: Option<Ranks>,
-    /// `trimwrite`: the last request was a trim, whose write comes next.
+    /// `trimwrite`: whether the last request was a trim, so that its write comes next.
     pub(crate) trimmed: bool,
-    /// No further request fits, until the files start over.
+    /// Whether no further request fits until the files start over.
     pub(crate) done: bool,
 }
 
@@ -58,48 +58,49 @@ impl File {
     }
 }
 
-/// Where a request goes.
+/// The place of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spot {
     /// Bytes from the start of the file.
     pub(crate) offset: u64,
-    /// Bytes.
+    /// Length, bytes.
     pub(crate) length: u64,
-    /// A range was used up on the way and starts over.
+    /// Whether a range was used up before this request and starts over.
     pub(crate) wrapped: bool,
 }
 
-/// Chooses offsets and sizes in all the ways the language has.
+/// Chooses offsets and sizes, with every feature of the language.
 #[derive(Clone, Debug)]
 pub(crate) struct Placement {
     pub(crate) files: Vec<File>,
     random: bool,
-    /// `randtrimwrite`: a write goes where the trim before it went.
+    /// `randtrimwrite`: a write goes to the place of the trim before it.
     writes_follow: bool,
     time_based: bool,
-    /// Random blocks of a file begin again when all have come.
+    /// Whether the random blocks of a file begin again when all have come.
     repeats_blocks: bool,
     sizes_by_sequence: bool,
     identical: bool,
     /// Bytes skipped after each sequential request; negative: backwards.
     skip: i64,
-    /// Requests per random draw, and how many until the next.
+    /// Number of requests per random draw; then the number until the next draw.
     per_draw: u64,
     until_draw: u64,
     random_percent: PerDirection<u32>,
     sizes: PerDirection<Sizes>,
-    /// No request is shorter than the largest of the smallest sizes.
+    /// The smallest room for a request: the largest of the smallest sizes.
     room_min: u64,
-    /// Random offsets are multiples of this.
+    /// Random offsets are multiples of these units.
     units: PerDirection<u64>,
-    /// Which of a file's covers keeps random blocks apart.
+    /// Index of the cover that each direction uses.
     cover_of: PerDirection<usize>,
-    /// Bytes tell that all of a file has come: the maps are not full then, or were full before.
+    /// Whether the number of bytes decides that all of a file has come, because its maps are not full at that time,
+    /// or were full earlier.
     ends_by_bytes: bool,
     fills_gaps: bool,
-    /// Uneven spreads have one unit for all directions.
+    /// The unit of uneven spreads, which is the same for all directions.
     unit_min: u64,
-    /// fio's order of random blocks, with its sizes.
+    /// Whether random blocks follow fio's order, with fio's sizes.
     follows_fio: bool,
     offsets: Stream,
     order: PerDirection<Stream>,
@@ -110,7 +111,7 @@ pub(crate) struct Placement {
     wide_offsets: bool,
 }
 
-/// An offset within the range, and how it was found.
+/// An offset within the range, and how it was chosen.
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
     offset: u64,
@@ -182,12 +183,12 @@ impl Placement {
         if workload.covers_each_block_once() {
             return per_direction(|direction| workload.random_sizes(direction).min());
         }
-        // Under bs_is_seq_rand too, as in fio.
+        // The rule is the same under bs_is_seq_rand, as in fio.
         let own = |direction| self.sizes[direction].min();
         per_direction(|direction| workload.pattern.block_align.map_or(own(direction), |align| align[direction]))
     }
 
-    /// Gives each file what keeps its random blocks apart.
+    /// Gives each file the covers of its random blocks.
     fn cover(&mut self, workload: &Workload) {
         let pattern = &workload.pattern;
         self.unit_min = workload.directions().map(|direction| self.units[direction]).min().unwrap_or(1);
@@ -214,14 +215,14 @@ impl Placement {
 
     fn restart_streams(&mut self) {
         self.offsets = Stream::new(self.seeds.of(Slot::Offset), self.wide_offsets);
-        // fio draws these from 32 bits whatever the generator.
+        // fio draws these with 32 bits whatever the generator is.
         self.order = PerDirection::all(Stream::new(self.seeds.of(Slot::OffsetOrder), false));
     }
 
-    /// All files start over; `repeats`: with the random sequence of the first time.
+    /// Starts all files over; with `repeats` the random sequence is the same as the first time.
     pub(crate) fn start_over(&mut self, repeats: bool) {
         if let Some(sequence) = self.sequence.as_mut().filter(|_| self.files.iter().any(|file| file.done)) {
-            // It came to the end of a file; where bytes end a pass, it goes on.
+            // The sequence has reached the end of a file. If bytes end a pass, it continues instead.
             sequence.restart();
         }
         self.first_windows();
@@ -242,7 +243,7 @@ impl Placement {
         }
     }
 
-    /// One file starts over by itself, as often as it is finished; false: nothing of it was used, and nothing will be.
+    /// Starts one finished file over. Returns false if none of it was used, so that no request fits.
     pub(crate) fn serve_again(&mut self, file: usize) -> bool {
         let file = &mut self.files[file];
         let used = file.position.iter().any(|(_, &position)| position > 0);
@@ -251,14 +252,15 @@ impl Placement {
         used
     }
 
-    /// `trimwrite`: a write follows each trim, and a trim comes next when both have begun at the same place.
+    /// `trimwrite`: a write follows each trim; a trim comes next if the last trim and the last write began at the
+    /// same place.
     pub(crate) fn next_of_pair(&self, file: usize) -> Direction {
         let file = &self.files[file];
         let even = !file.trimmed && file.last_start.trim == file.last_start.write;
         if even { Direction::Trim } else { Direction::Write }
     }
 
-    /// Where the next request of this direction goes in this file; `None` when nothing fits any more.
+    /// The place of the next request of this direction in this file; `None` if no request fits any more.
     pub(crate) fn place(&mut self, file: usize, direction: Direction) -> Option<Spot> {
         if self.writes_follow && direction == Direction::Write {
             return Some(self.follow(file));
@@ -268,7 +270,7 @@ impl Placement {
         let sizes = &mut self.sizes[sized_as(self.sizes_by_sequence, direction, found.random)];
         let file = &mut self.files[file];
         let remaining = file.length.checked_sub(found.offset)?;
-        // In a window the map ends with it.
+        // In a window the map ends at the end of the window.
         let remaining = if found.random { remaining.min(file.window.end - found.offset) } else { remaining };
         let mut length = sizes.draw(remaining)?;
         if found.random
@@ -277,7 +279,7 @@ impl Placement {
             let unit = self.units[direction];
             let block = (found.offset - file.window.start) / unit;
             let run = map.free_run(block, length.div_ceil(unit));
-            // Past the last whole block the rest of the range is free for the last request.
+            // After the last whole block, the rest of the range is free for the last request.
             let room = if block + run == file.window.length() / unit { remaining } else { run * unit };
             if length > room {
                 length = if self.follows_fio { room } else { sizes.at_most(room) };
@@ -294,7 +296,7 @@ impl Placement {
         Some(Spot { offset: file.start + found.offset, length, wrapped: found.wrapped })
     }
 
-    /// `zonemode=strided`: the window moves on or begins anew when that is due.
+    /// `zonemode=strided`: moves or restarts the window when that is due.
     fn move_window(&mut self, file: usize, direction: Direction) {
         let Some(strided) = &mut self.strided else { return };
         let file = &mut self.files[file];
@@ -332,7 +334,7 @@ impl Placement {
             return self.at_random(file, direction);
         }
         let last = self.files[file].length.checked_sub(self.sizes[self.sized_as(direction, false)].min())?;
-        // A request that does not draw has the size of a sequential one, which may be larger than that of the drawn one.
+        // A request without a draw has a sequential size, which may be larger than the size of the drawn request.
         let fitting = |offset: u64, unit: u64| if offset <= last { offset } else { last - last % unit };
         if !draws && self.identical {
             let offset = fitting(self.files[file].last_start[direction], self.units[direction]);
@@ -340,7 +342,7 @@ impl Placement {
         }
         let next = self.sequential(file, direction).filter(|found| found.offset <= last);
         next.or_else(|| {
-            // Where no request fits any more before the end of the range a random offset serves, which does not count as
+            // If no request fits before the end of the range, a random offset is used; its block does not count as
             // used.
             let found = self.at_random(file, direction)?;
             Some(Found { offset: fitting(found.offset, self.units[direction]), random: false, ..found })
@@ -367,7 +369,7 @@ impl Placement {
             offset = match offset.checked_add_signed(self.skip) {
                 Some(ahead) if ahead < file.length => ahead,
                 Some(_) => 0,
-                // Backwards past the start: on from the end.
+                // Backwards beyond the start: continue from the end.
                 None => file.length.checked_add_signed(self.skip)?,
             };
         }
@@ -379,7 +381,8 @@ impl Placement {
         if !self.sizes_by_sequence {
             return Some(found);
         }
-        // Blocks are drawn in the direction's own size, and the size of random requests may not fit behind the last.
+        // Blocks are counted in the direction's own size; a random request of another size may not fit after the last
+        // block.
         let (unit, window) = (self.units[direction], self.files[file].window);
         let smallest = self.sizes[self.sized_as(direction, true)].min();
         let last = window.start + window.length().checked_sub(smallest)? / unit * unit;

@@ -1,5 +1,5 @@
-//! The common cases: one file, one block size, nothing rare. Each is decided once per block of requests, so that a
-//! request costs a few instructions.
+//! The plain cases: one file, one block size, no rare feature. The case is chosen once per block of requests, so that
+//! a request costs a few instructions.
 
 use std::ops::Range;
 
@@ -15,38 +15,38 @@ use crate::spread::Ranks;
 #[derive(Clone, Debug)]
 pub(crate) struct Plain {
     pub(crate) start: u64,
-    /// Bytes of the range.
+    /// Length of the range, bytes.
     pub(crate) length: u64,
-    /// Bytes of each request.
+    /// Length of each request, bytes.
     pub(crate) size: u64,
     pub(crate) order: OffsetOrder,
     pub(crate) directions: Directions,
     pub(crate) extent: Extent,
-    /// Each start over repeats the first sequence, unless the job is time-based.
+    /// Whether each pass repeats the sequence of the first; not so for a time-based job.
     pub(crate) repeats: bool,
 }
 
-/// Where the next request goes.
+/// How the offset of the next request is found.
 #[derive(Clone, Debug)]
 pub(crate) enum OffsetOrder {
-    /// One position.
+    /// From one position.
     Sequential { next: u64 },
-    /// A position per direction; `chosen` is the direction that found its position at the end.
+    /// From one position per direction. `chosen` is the direction whose position is at the end.
     SequentialMix { next: [u64; 2], chosen: Option<usize> },
-    /// Each block once per pass, with the number of blocks that are left.
+    /// Each block once per pass; `left` is the number of blocks that are left.
     Permuted { blocks: Lookahead, left: u64 },
-    /// Any block at any time.
+    /// Any block at any time, all equally likely.
     Uniform { stream: Tausworthe, seed: u64 },
     /// Any block at any time, some of them more often.
     Skewed(Box<Ranks>),
 }
 
-/// Which way the data goes.
+/// How the direction of the next request is found.
 #[derive(Clone, Debug)]
 pub(crate) enum Directions {
     /// Always the same.
     Only(OpKind),
-    /// Drawn.
+    /// By a draw.
     Mixed(Mix),
 }
 
@@ -107,7 +107,7 @@ impl Plain {
         }
         let time_based = self.extent.time_based();
         match &mut self.order {
-            // With time_based the one position wraps, and all else runs on.
+            // In a time-based job, a single position starts over and everything else continues.
             OffsetOrder::SequentialMix { next, chosen: Some(direction) }
                 if time_based && next[*direction] == self.length =>
             {
@@ -142,7 +142,7 @@ impl Plain {
     }
 }
 
-/// Fills in each request; one loop for one direction, one for a mix.
+/// Fills in each request; there is one loop for a single direction and one for a mix.
 #[inline(always)]
 fn fill(ops: &mut [Op], length: u64, directions: &mut Directions, offsets: impl Iterator<Item = u64>) {
     match directions {
@@ -162,7 +162,7 @@ fn fill(ops: &mut [Op], length: u64, directions: &mut Directions, offsets: impl 
     }
 }
 
-/// Stops where a direction is drawn whose position stands at the end; that draw is kept in `chosen`.
+/// Stops if the drawn direction has its position at the end; the draw is then kept in `chosen`.
 fn fill_sequential_mix(
     ops: &mut [Op],
     size: u64,

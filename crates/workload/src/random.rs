@@ -1,30 +1,30 @@
 //! The random streams: combined Tausworthe generators, and the seed of each stream.
 //!
-//! Every stream has its own seed, so that one more draw in one of them (a size, a direction) leaves the others
-//! as they were. Seeds and generators give fio 3.42's sequences.
+//! Every stream has its own seed, so that an additional draw in one of them (a size, a direction) does not change the
+//! others. Seeds and generators give fio 3.42's sequences.
 
-/// The streams of one worker, by the place of their seed in the row of seeds.
+/// The streams of one worker, by the index of their seed in the worker's seeds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Slot {
-    /// Block sizes of reads; writes and trims follow.
+    /// Block sizes of reads; the seeds of writes and trims follow.
     Size = 0,
-    /// Read or write.
+    /// Choice between read and write.
     Mix = 4,
-    /// Which file.
+    /// Choice of the file.
     File = 5,
-    /// Which block.
+    /// Choice of the block.
     Offset = 6,
     /// Sizes of files.
     FileSize = 7,
-    /// Which written blocks are trimmed.
+    /// Choice of the written blocks that are trimmed.
     Marks = 8,
-    /// Random or sequential: a stream per direction, all from one seed.
+    /// Choice between random and sequential: one stream per direction, all with the same seed.
     OffsetOrder = 10,
     /// Gaps between arrivals.
     Arrival = 15,
-    /// Which written blocks repeat others.
+    /// Choice of the written blocks that repeat others.
     Dedupe = 14,
-    /// Which zone.
+    /// Choice of the zone.
     Zone = 16,
 }
 
@@ -33,7 +33,7 @@ pub(crate) enum Slot {
 pub(crate) struct Seeds([u64; 24]);
 
 impl Seeds {
-    /// `seed` is the whole run's, `thread_number` counts workers from 1.
+    /// `seed` is that of the whole run; `thread_number` counts workers from 1.
     pub(crate) fn new(seed: u64, thread_number: u32) -> Self {
         const STEP: u64 = 0x9e37_0001;
         let mut state = (0..4).fold(seed, |state, _| state.wrapping_mul(STEP));
@@ -55,7 +55,7 @@ impl Seeds {
     }
 }
 
-/// The seeds of one worker, in fio's order; `seed` is the whole run's, `thread_number` counts workers from 1.
+/// The seeds of one worker, in fio's order. `seed` is that of the whole run; `thread_number` counts workers from 1.
 pub fn random_seeds(seed: u64, thread_number: u32) -> [u64; 24] {
     Seeds::new(seed, thread_number).0
 }
@@ -65,14 +65,14 @@ pub fn random_seeds(seed: u64, thread_number: u32) -> [u64; 24] {
 pub(crate) struct Tausworthe([u32; 3]);
 
 impl Tausworthe {
-    /// Only the low 32 bits of the seed count.
+    /// Only the low 32 bits of the seed are used.
     pub(crate) fn new(seed: u64) -> Self {
         let seed = seed as u32;
         let mut state = [0; 3];
         let mut last: u32 = 53;
         for (register, least) in state.iter_mut().zip([1, 7, 15]) {
             let value = last.wrapping_mul(69_069) ^ seed;
-            // A register below its least value would stay zero for ever.
+            // A register below its smallest valid value would stay zero for ever.
             *register = if value < least { value + least } else { value };
             last = *register;
         }
@@ -94,12 +94,12 @@ impl Tausworthe {
         a ^ b ^ c
     }
 
-    /// Uniform in 0..limit. The rounding is that of a double, as in fio.
+    /// A uniform draw from 0..limit, rounded as a double, as in fio.
     #[inline]
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         let draw = u64::from(self.draw());
-        // A double keeps 53 bits of the product, so it rounds up to the next integer from just below it. Only there,
-        // and where the product has more than 64 bits, does it have to be a double.
+        // A double keeps 53 bits of the product, so that it rounds up to the next integer from just below it. A
+        // double is computed only in that case and where the product has more than 64 bits.
         let product = limit.wrapping_mul(draw);
         if limit <= 1 << 32 && (product as u32) < u32::MAX - (1 << 11) {
             return product >> 32;
@@ -107,14 +107,14 @@ impl Tausworthe {
         below_as_double(limit, draw)
     }
 
-    /// Uniform in 1..=100.
+    /// A uniform draw from 1..=100.
     pub(crate) fn percent(&mut self) -> u32 {
         1 + self.below(100) as u32
     }
 }
 
 /// Whether a double holds every product of 32 bits and `limit`, so that [`Tausworthe::below`] is plain integer
-/// arithmetic: true of files of a round size, and worth asking once per block of requests.
+/// arithmetic. This is true for files of a round size, and is checked once per block of requests.
 pub(crate) fn never_rounds_up(limit: u64) -> bool {
     limit > 0 && limit <= 1 << 32 && limit >> limit.trailing_zeros() <= 1 << 21
 }
@@ -161,7 +161,7 @@ impl Tausworthe64 {
     }
 }
 
-/// Either generator, for the streams that `random_generator=tausworthe64` widens.
+/// One of the two generators: `random_generator=tausworthe64` makes some streams 64 bits wide.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stream {
     /// 32 bits.
@@ -175,7 +175,7 @@ impl Stream {
         if wide { Stream::Wide(Tausworthe64::new(seed)) } else { Stream::Narrow(Tausworthe::new(seed)) }
     }
 
-    /// Uniform from 0 to 1.
+    /// A uniform draw from 0 to 1.
     pub(crate) fn fraction(&mut self) -> f64 {
         match self {
             Stream::Narrow(stream) => f64::from(stream.draw()) / 4_294_967_296.0,
@@ -183,18 +183,18 @@ impl Stream {
         }
     }
 
-    /// Uniform in 0..limit; 0 if the limit is 0.
+    /// A uniform draw from 0..limit; 0 if the limit is 0.
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
-        // 64 bits can round up to 1.0, which would be one past the end.
+        // A draw of 64 bits can round up to 1.0, which would be one beyond the end.
         ((limit as f64 * self.fraction()) as u64).min(limit.saturating_sub(1))
     }
 
-    /// Uniform in 1..=100.
+    /// A uniform draw from 1..=100.
     pub(crate) fn percent(&mut self) -> u32 {
         1 + self.below(100) as u32
     }
 
-    /// Whether a draw lies within this share of all numbers, as fio rounds it.
+    /// Whether a draw lies within this percentage of all numbers, rounded as in fio.
     pub(crate) fn within(&mut self, percent: u32) -> bool {
         match self {
             Stream::Narrow(stream) => stream.draw() <= u32::MAX / 100 * percent,
@@ -203,8 +203,8 @@ impl Stream {
     }
 }
 
-/// A 32-bit hash of a file's name: Jenkins' lookup3 in the form fio uses, where all blocks of twelve bytes but the
-/// last contribute only every fourth byte.
+/// A 32-bit hash of a file's name: Jenkins' lookup3 in fio's form, in which every block of twelve bytes except the
+/// last contributes only every fourth byte.
 pub(crate) fn name_hash(name: &[u8]) -> u32 {
     let start = 0x61c8_8647_u32.wrapping_add(name.len() as u32);
     let (mut a, mut b, mut c) = (start, start, start);

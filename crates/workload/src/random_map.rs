@@ -1,4 +1,4 @@
-//! How random blocks are kept from repeating.
+//! Covers: what prevents random blocks from repeating within a pass.
 
 use fsdyno_job::{Direction, RandomGenerator};
 
@@ -8,20 +8,20 @@ use crate::permutation::Permutation;
 use crate::random::Stream;
 use crate::workload::Workload;
 
-/// What keeps random blocks of one size apart.
+/// What prevents random blocks of one size from repeating.
 #[derive(Clone, Debug)]
 pub(crate) enum Cover {
-    /// Not at all.
+    /// Nothing: blocks may repeat.
     None,
-    /// One size: the permutation.
+    /// A permutation, for blocks of one size.
     Permutation(Permutation),
-    /// Several sizes, or fio's own order.
+    /// A map of used blocks, for several sizes or fio's own order.
     Map(BlockMap),
     Lfsr(Lfsr),
 }
 
 impl Cover {
-    /// For the blocks of one map of the file with this number; `map` is a direction that takes them.
+    /// The cover for one map of the file with this number; `map` is a direction that uses this map.
     pub(crate) fn of(workload: &Workload, map: Direction, blocks: u64, file: u64, seed: u64) -> Cover {
         if blocks == 0 {
             return Cover::None;
@@ -33,7 +33,7 @@ impl Cover {
         }
     }
 
-    /// Begins again; `repeats`: in the order of the first time.
+    /// Begins again; with `repeats` in the order of the first time.
     pub(crate) fn restart(&mut self, repeats: bool) {
         match self {
             Cover::None => {}
@@ -44,8 +44,8 @@ impl Cover {
         }
     }
 
-    /// A block of the first `blocks`, of which this may cover more. It begins again when all have come; `None`: there is
-    /// none.
+    /// Draws one of the first `blocks` blocks; the cover may have more blocks. It begins again when all have come.
+    /// `None`: there are no blocks.
     pub(crate) fn draw_below(&mut self, stream: &mut Stream, blocks: u64) -> Option<u64> {
         if blocks == 0 {
             return None;
@@ -54,7 +54,8 @@ impl Cover {
             match self.draw(stream, blocks) {
                 Some(block) if block < blocks => return Some(block),
                 Some(_) => {
-                    // A map says which is the next free one: from there to the end of the window there is none.
+                    // The map has returned the next free block, so that no block is free between the draw and the end
+                    // of the window.
                     let Cover::Map(map) = self else { continue };
                     match map.free_from(0).filter(|block| *block < blocks) {
                         Some(block) => return Some(block),
@@ -66,7 +67,7 @@ impl Cover {
         }
     }
 
-    /// A block that has not come yet; `None` when all have.
+    /// Draws a block that has not come yet; `None` when all have come.
     pub(crate) fn draw(&mut self, stream: &mut Stream, blocks: u64) -> Option<u64> {
         match self {
             Cover::None => Some(stream.below(blocks)),

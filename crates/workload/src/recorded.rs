@@ -1,7 +1,7 @@
-//! Recorded I/O: the requests of a log, each with the moment it was recorded at, as requests to come.
+//! Recorded I/O: makes requests from a log, each with its recorded time.
 //!
-//! A log is read piece by piece, so that memory does not grow with it. It is read twice: [`Summary::of`] finds the files and
-//! whatever is wrong before anything is done, [`Recorded`] makes the requests.
+//! A log is read piece by piece, so that memory does not grow with it. It is read twice: [`Summary::of`] finds the
+//! files and all errors before anything is done; [`Recorded`] makes the requests.
 
 mod blocks;
 mod chunk;
@@ -22,32 +22,32 @@ pub use merge::{MergeError, Part, merge};
 pub use records::LogError;
 use records::Records;
 
-/// What a log asks for, without its requests.
+/// What a log contains, without its requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// The files that have I/O; [`Op::file`](crate::Op::file) counts them from 0.
+    /// The files with I/O; [`Op::file`](crate::Op::file) numbers them from 0.
     pub files: Vec<ReplayedFile>,
-    /// How many requests there are.
+    /// Number of requests.
     pub requests: u64,
-    /// Requests with a moment of their own.
+    /// Number of requests with a recorded time.
     pub timed: u64,
-    /// Lengths of the shortest and of the longest request, bytes.
+    /// Length of the shortest request, then of the longest, bytes.
     pub lengths: (u64, u64),
-    /// Bytes of all requests.
+    /// Sum of the lengths of all requests, bytes.
     pub bytes: u64,
-    /// The most requests that were in flight in a trace of blktrace, whose files are devices `major:minor` unless they are
-    /// redirected; `None`: an iolog does not say it.
+    /// Largest number of requests in flight in a trace of blktrace, whose files are devices `major:minor` unless they
+    /// are redirected. `None`: an iolog does not contain it.
     pub depth: Option<u32>,
 }
 
 /// A file of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReplayedFile {
-    /// Its name, as a text of the job language.
+    /// Its name, as a text of the fio language.
     pub name: String,
-    /// Where the transfers end, bytes.
+    /// Largest end of a transfer, bytes.
     pub end: u64,
-    /// Line or record of the first transfer that ends there.
+    /// Line or record of the first transfer with this end.
     pub end_at: u64,
     /// Line or record of the first request of the file.
     pub first_at: u64,
@@ -59,7 +59,7 @@ impl Summary {
     /// Reads the whole log.
     ///
     /// # Errors
-    /// What is wrong with it, and where.
+    /// What is wrong with the log, and where.
     pub fn of(input: &mut dyn Read, options: &ReplayOptions) -> Result<Summary, LogError> {
         let mut records = Records::new(options);
         let mut summary = Summary::default();
@@ -87,7 +87,7 @@ impl Summary {
             0 => Err(records.error("the log holds no I/O that is replayed")),
             _ => {
                 summary.depth = records.depth();
-                // A log of syncs alone has no length; a block size of 0 is none.
+                // A log with only syncs has no lengths, but a block size of 0 is not valid.
                 summary.lengths.1 = summary.lengths.1.max(1);
                 summary.lengths.0 = summary.lengths.0.max(1);
                 Ok(summary)
@@ -95,20 +95,20 @@ impl Summary {
         }
     }
 
-    /// Whether the log reads, writes and trims.
+    /// The directions that the log contains.
     pub fn access(&self) -> Access {
         let any = |lane: usize| self.files.iter().any(|file| file.kinds[lane]);
         let (writes, trims) = (any(1), any(2));
         Access { reads: any(0) || !writes && !trims, writes, trims, random: false }
     }
 
-    /// Whether there are syncs.
+    /// Whether the log contains syncs.
     pub fn syncs(&self) -> bool {
         self.files.iter().any(|file| file.kinds[3])
     }
 }
 
-/// The requests of a log.
+/// Makes the requests of a log.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorded {
     records: Records,
@@ -123,7 +123,8 @@ impl Recorded {
         Recorded { records: Records::new(options), input, keeps_time: !options.no_stall, fault: None }
     }
 
-    /// Fills the block; false: nothing more comes. It is kept out of the function that fills blocks of all other jobs.
+    /// Fills the block; false: the log has ended. It is a separate function, so that the function for all other jobs
+    /// stays small.
     #[cold]
     #[inline(never)]
     pub(crate) fn refill(&mut self, block: &mut Block) -> bool {
@@ -149,7 +150,7 @@ impl Recorded {
         block.len > 0
     }
 
-    /// Why the requests ended before the log.
+    /// The error because of which the requests ended before the log.
     pub(crate) fn fault(&self) -> Option<&LogError> {
         self.fault.as_ref()
     }

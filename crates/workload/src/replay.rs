@@ -1,31 +1,31 @@
-//! The writes of a workload once more, as reads: what a job wrote can be verified without remembering it.
+//! Repeats the writes of a workload as reads: a job's writes can be verified without remembering them.
 
 use crate::generator::{Generator, Refill};
 use crate::newest::Newest;
 use crate::op::{BLOCK_OPS, Block, Op, OpKind, TRIMMED};
 use crate::trims::Marks;
 
-/// Walks the same requests again and keeps the writes, of each place the newest.
+/// Walks through the same requests again and keeps the writes, only the newest one of each place.
 #[derive(Clone, Debug)]
 pub(crate) struct Replay {
     writes: Walk,
-    /// Where blocks repeat: which of their writes is the newest.
+    /// Finds the newest write of each place; `None`: no block repeats.
     newest: Option<Newest>,
-    /// Each pass is read back by itself, as fio reads after each loop.
+    /// Whether each pass is read back by itself, as fio reads after each loop.
     pass_by_pass: bool,
-    /// The pass that is read back was counted.
+    /// Whether the writes of the current pass have been counted.
     counted: bool,
-    /// Which of the writes were trimmed afterwards.
+    /// Finds the writes that were trimmed afterwards.
     trimmed: Option<Trimmed>,
-    /// File and offset of writes that failed, in order: what is there now is not known.
+    /// File and offset of writes that failed, sorted: the content of these places is not known.
     failed: Vec<(u32, u64)>,
 }
 
-/// The marked writes are trimmed in their order: what counts is how many trims there were.
+/// Finds trimmed writes. Marked writes are trimmed in their order, so that the number of trims is enough to know.
 #[derive(Clone, Debug)]
 struct Trimmed {
     marks: Marks,
-    /// Trims of writes that are still to be replayed.
+    /// Number of trims whose writes are still to be replayed.
     left: u64,
     read_as_zeroes: bool,
 }
@@ -39,24 +39,24 @@ impl Trimmed {
     }
 }
 
-/// The requests of a generator, one after the other.
+/// Gives the requests of a generator one after the other.
 #[derive(Clone, Debug)]
 struct Walk {
     generator: Generator,
     made: Block,
-    /// Position in `made`.
+    /// Index in `made` of the next request.
     next: usize,
     /// Number of the next write.
     number: u64,
-    /// Trims so far.
+    /// Number of trims so far.
     trims: u64,
-    /// Number of the write that came first after the last sync.
+    /// Number of the first write after the last sync.
     synced: u64,
-    /// Stop before the write of this number.
+    /// The walk ends before the write of this number.
     end: u64,
 }
 
-/// What comes next of a walk.
+/// The next step of a walk.
 enum Step {
     Write(Op, u64),
     /// The files start over.
@@ -65,7 +65,7 @@ enum Step {
 }
 
 impl Replay {
-    /// Up to the write of the number `end`. `pass_by_pass`: what a later pass writes over is still read back.
+    /// Replays writes up to the number `end`. `pass_by_pass`: blocks that a later pass overwrites are read back, too.
     pub(crate) fn new(
         generator: Generator,
         end: u64,
@@ -84,7 +84,7 @@ impl Replay {
         Replay { writes, newest, pass_by_pass, counted: false, trimmed, failed }
     }
 
-    /// How many of the writes came before the last sync.
+    /// Number of writes before the last sync.
     pub(crate) fn writes_before_sync(mut self) -> u64 {
         while !matches!(self.writes.step(), Step::Done) {}
         self.writes.synced
@@ -119,7 +119,7 @@ impl Replay {
         if block.len > 0 { Refill::Ops } else { Refill::Done }
     }
 
-    /// Counts the writes that come before the next are read back.
+    /// Counts the writes up to the next read-back.
     fn count_pass(&mut self) {
         self.counted = true;
         let Some(newest) = &mut self.newest else { return };

@@ -1,47 +1,47 @@
-//! How far the writes of a job came, in the file that `verify_state_save` leaves: fio 3.33's form, which fio 3.33 reads,
-//! and on reading that of fio 3.42 too.
+//! The file of `verify_state_save`, which says how far the writes of a job came. It is written in fio 3.33's format,
+//! which fio 3.33 reads; fio 3.42's format is also read.
 
 use crate::generator::{Generator, Refill};
 use crate::op::{Block, Op, OpKind};
 use crate::verify::crc32c;
 use crate::workload::{Workload, WorkloadError};
 
-/// The form that is written: places of the last writes that completed.
+/// The format that is written: the places of the last completed writes.
 const OF_PLACES: u64 = 3;
 
-/// The form of fio 3.42: numbers of the writes in flight.
+/// The format of fio 3.42: the numbers of the writes in flight.
 const OF_NUMBERS: u64 = 7;
 
-/// Version, length of what follows, its checksum.
+/// Version, length of the rest, checksum of the rest.
 const HEADER_LENGTH: usize = 24;
 
-/// Bytes of the state of fio's random numbers, which nobody reads.
+/// Length of the state of fio's random generator, which is not read, bytes.
 const RANDOM_LENGTH: usize = 48;
 
-/// Bytes of the job's name.
+/// Length of the job's name, bytes.
 const NAME_LENGTH: usize = 64;
 
-/// Bytes of a file's number and an offset.
+/// Length of a file number and an offset, bytes.
 const PLACE_LENGTH: usize = 2 * size_of::<u64>();
 
-/// An entry without a write.
+/// The value of an entry without a write.
 const NOTHING: u64 = u64::MAX;
 
 /// How far the writes of a job came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SavedState {
-    /// Number of the write that would have come next.
+    /// Number of the next write.
     pub writes: u64,
-    /// What is known of those that may have been in flight at the end.
+    /// What is known of the writes that may have been in flight at the end.
     pub last: LastWrites,
 }
 
 /// The writes that may have been in flight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LastWrites {
-    /// Of the last `depth` writes those to these files and offsets completed.
+    /// Of the last `depth` writes, those to these files and offsets have completed.
     Completed {
-        /// Writes that may be in flight at a time.
+        /// Largest number of writes in flight.
         depth: u64,
         /// File and offset.
         places: Vec<(u64, u64)>,
@@ -50,19 +50,19 @@ pub enum LastWrites {
     Missing(Vec<u64>),
 }
 
-/// Why a file holds no state.
+/// Why a file cannot be read as a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
-    /// A form that is not known.
+    /// The version is not known.
     #[error("fio: unsupported ({0}) version in verify state header")]
     Version(u32),
-    /// Cut off, or its checksum is another one.
+    /// The file is cut off, or its checksum is wrong.
     #[error("fio: verify state is corrupt")]
     Corrupt,
 }
 
 impl SavedState {
-    /// The file of a job. `files`: how many the job has.
+    /// The content of the file for this job. `files`: the number of the job's files.
     pub fn to_bytes(&self, job: &str, files: u32) -> Vec<u8> {
         let LastWrites::Completed { depth, places } = &self.last else { return Vec::new() };
         let mut payload = Vec::new();
@@ -73,7 +73,7 @@ impl SavedState {
         put(0);
         put(0);
         payload.extend_from_slice(&[0; RANDOM_LENGTH]);
-        // The last byte stays zero: the name ends with one.
+        // The last byte stays zero, because it ends the name.
         let mut name = [0; NAME_LENGTH];
         let length = job.len().min(NAME_LENGTH - 1);
         name[..length].copy_from_slice(&job.as_bytes()[..length]);
@@ -91,7 +91,7 @@ impl SavedState {
     /// Reads such a file.
     ///
     /// # Errors
-    /// When it is none.
+    /// If it is not a valid state.
     pub fn of_bytes(bytes: &[u8]) -> Result<SavedState, StateError> {
         let (header, payload) = bytes.split_at_checked(HEADER_LENGTH).ok_or(StateError::Corrupt)?;
         let [version, length, crc] = [0, 1, 2].map(|at| number_at(header, at * 8).unwrap_or(0));
@@ -105,11 +105,11 @@ impl SavedState {
         state.ok_or(StateError::Corrupt)
     }
 
-    /// How many requests of this workload can be verified: up to the first whose write was in flight or failed. A job that
-    /// reads goes through its reads, one that writes through its writes.
+    /// Number of requests of this workload that can be verified: those before the first one whose write was in flight
+    /// or failed. A job that writes counts its writes, any other job its reads.
     ///
     /// # Errors
-    /// When the workload cannot be generated.
+    /// If the workload cannot be generated.
     pub fn verifiable(&self, workload: &Workload) -> Result<u64, WorkloadError> {
         let direction = if workload.pattern.access.writes { OpKind::Write } else { OpKind::Read };
         let mut generator =
@@ -131,7 +131,7 @@ impl SavedState {
         }
     }
 
-    /// Whether the write of this number, which is the one to this place, is known to have completed.
+    /// Whether the write of this number and place is known to have completed.
     fn completed(&self, number: u64, op: &Op) -> bool {
         number < self.writes
             && match &self.last {
@@ -148,7 +148,7 @@ fn number_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
-/// The numbers from `at` on, as many as are there.
+/// All numbers from byte `at` on.
 fn numbers_from(bytes: &[u8], at: usize) -> Option<Vec<u64>> {
     Some(bytes.get(at..)?.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect())
 }
@@ -157,7 +157,7 @@ fn of_places(payload: &[u8]) -> Option<SavedState> {
     const PLACES_AT: usize = 40 + RANDOM_LENGTH + NAME_LENGTH;
     let depth = number_at(payload, 8)? & u64::from(u32::MAX);
     let numbers = numbers_from(payload, PLACES_AT)?;
-    // There is room for as many as may be in flight.
+    // There is room for the largest number of writes in flight.
     let used = usize::try_from(number_at(payload, 0)?).ok()?.checked_mul(2)?;
     let places = numbers.get(..used)?.as_chunks().0.iter().map(|[file, offset]| (*file, *offset)).collect();
     Some(SavedState { writes: number_at(payload, 16)?, last: LastWrites::Completed { depth, places } })
@@ -182,7 +182,7 @@ mod tests {
         digits.chunks(2).map(|pair| u8::from_str_radix(&String::from_iter(pair), 16).unwrap()).collect()
     }
 
-    /// What fio 3.33 saved of 5 writes with a queue of 4, in an order of its own.
+    /// The file that fio 3.33 saved after 5 writes at iodepth 4, whose order is its own.
     #[test]
     fn fio_3_33_s_state_is_read_and_written() {
         let header = "0300000000000000 d800000000000000 5884430100000000";
@@ -196,7 +196,7 @@ mod tests {
         let completed = places.map(|offset| (0, offset)).to_vec();
         assert_eq!(state, SavedState { writes: 5, last: LastWrites::Completed { depth: 4, places: completed } });
 
-        // But for the state of its random numbers, and with it the checksum.
+        // All bytes are equal, except the state of the random generator and therefore the checksum.
         let ours = state.to_bytes("wr/a", 1);
         let without_random = |bytes: &[u8]| [&bytes[..16], &bytes[24..64], &bytes[112..]].concat();
         assert_eq!(without_random(&ours), without_random(&fio));
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(SavedState::of_bytes(&damaged), Err(StateError::Version(2)));
     }
 
-    /// What fio 3.42 saved of 5 writes with a queue of 4.
+    /// The file that fio 3.42 saved after 5 writes at iodepth 4.
     #[test]
     fn fio_3_42_s_state_is_read() {
         let header = "0700000000000000 b000000000000000 f70d5c0600000000";

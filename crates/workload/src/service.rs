@@ -1,4 +1,4 @@
-//! Which file the next request goes to.
+//! Chooses the file of the next request.
 
 use std::collections::VecDeque;
 
@@ -8,22 +8,22 @@ use crate::random::{Seeds, Slot, Stream};
 use crate::spread::Ranks;
 use crate::workload::Workload;
 
-/// Draws of an uneven choice per file: the number of ranges of its curve.
+/// Number of ranges of an uneven choice's curve, per file.
 const RANGES_PER_FILE: u64 = 1 << 10;
 
-/// How many finished files are remembered.
+/// Largest number of finished files that are remembered.
 const FINISHED_MAX: usize = 1 << 12;
 
-/// The choice among the files that are not done.
+/// Chooses among the files that are not done.
 #[derive(Clone, Debug)]
 pub(crate) struct Service {
     kind: FileService,
     stream: Stream,
     seed: u64,
     wide: bool,
-    /// Of an uneven choice.
+    /// The curve of an uneven choice.
     ranks: Option<Ranks>,
-    /// The file in turn, and how many more requests it gets.
+    /// The current file, then the number of further requests that it gets.
     current: Option<usize>,
     left: u32,
     next: usize,
@@ -31,13 +31,13 @@ pub(crate) struct Service {
     window: Option<OpenFilesWindow>,
 }
 
-/// The files that are open, at most `openfiles`. One that is done makes room for another, as in fio.
+/// The files that are open, at most `openfiles`. A finished file makes room for another one, as in fio.
 #[derive(Clone, Debug)]
 struct OpenFilesWindow {
-    /// In order.
+    /// In ascending order.
     open: Vec<usize>,
     max: usize,
-    /// Done, and not asked about yet.
+    /// Finished files that were not returned yet.
     finished: VecDeque<u32>,
 }
 
@@ -67,7 +67,7 @@ impl OpenFilesWindow {
 
     fn finish(&mut self, file: usize) {
         if self.finished.len() >= FINISHED_MAX {
-            // Nobody asks.
+            // The caller does not ask for finished files.
             self.finished.pop_front();
         }
         self.finished.push_back(file as u32);
@@ -101,13 +101,13 @@ impl Service {
         Service { kind, stream: Stream::new(seed, wide), seed, wide, ranks, current: None, left: 0, next: 0, window }
     }
 
-    /// Whether a file that is finished starts over by itself: an uneven choice would not keep its shares otherwise.
+    /// Whether a finished file starts over by itself, because an uneven choice would otherwise not keep its shares.
     pub(crate) fn serves_again(&self) -> bool {
         self.ranks.is_some()
     }
 
-    /// The files start over: a new choice, from the same draws again if that `repeats` the first sequence. Turns go
-    /// on where they were, and so do uneven draws.
+    /// The files start over: chooses again, with the same draws if `repeats`. Turns and uneven draws continue where
+    /// they were.
     pub(crate) fn start_over(&mut self, repeats: bool) {
         self.current = None;
         if repeats {
@@ -118,29 +118,29 @@ impl Service {
         }
     }
 
-    /// This file came to its end.
+    /// Notes that this file has come to its end.
     pub(crate) fn finish(&mut self, file: usize) {
         if let Some(window) = &mut self.window {
             window.close(file);
         }
     }
 
-    /// The file that has been done for longest of those that nobody has asked about. Requests made so far may name it, and
-    /// later passes.
+    /// The file that was finished first and was not returned yet. Requests made so far and later passes may still
+    /// name it.
     pub(crate) fn next_finished(&mut self) -> Option<u32> {
         self.window.as_mut()?.finished.pop_front()
     }
 
-    /// Whether requests may go to this file without another one being finished first.
+    /// Whether requests may go to this file before another one is finished.
     pub(crate) fn holds(&self, file: usize) -> bool {
         self.window.as_ref().is_none_or(|window| window.holds(file))
     }
 
-    /// The next of `count` files; `None` when `is_done` holds for all of them.
+    /// Chooses the next of `count` files; `None` if `is_done` is true for all of them.
     pub(crate) fn choose(&mut self, count: usize, is_done: impl Fn(usize) -> bool) -> Option<usize> {
         let Some(mut window) = self.window.take() else { return self.choose_among(count, is_done) };
         let chosen = match self.kind {
-            // Nobody looks through all that are closed.
+            // Only the open files are searched, not all closed ones.
             FileService::RoundRobin { .. } if window.is_full() && self.left == 0 => {
                 self.next = window.in_turn(self.next).unwrap_or(self.next);
                 self.choose_among(count, is_done)

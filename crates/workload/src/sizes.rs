@@ -1,4 +1,4 @@
-//! How long the next request is.
+//! Draws the length of the next request.
 
 use fsdyno_job::BlockSize;
 
@@ -52,8 +52,8 @@ impl Sizes {
         }
     }
 
-    /// The next size that fits into `room` bytes: sizes too large are drawn again. `None` if not even the smallest
-    /// fits.
+    /// Draws the next size that fits into `remaining` bytes; sizes that are too large are drawn again. `None` if not
+    /// even the smallest size fits.
     pub(crate) fn draw(&mut self, remaining: u64) -> Option<u64> {
         if self.min() > remaining {
             return None;
@@ -66,7 +66,7 @@ impl Sizes {
         }
     }
 
-    /// The largest size of at most `room` bytes, which hold the smallest.
+    /// The largest size of at most `room` bytes. The smallest size must fit.
     pub(crate) fn at_most(&self, room: u64) -> u64 {
         match &self.kind {
             Kind::Split { parts, min } => {
@@ -80,14 +80,14 @@ impl Sizes {
         match &self.kind {
             Kind::Fixed(size) => *size,
             Kind::Range { min, max, unaligned } => {
-                // The sum goes past the maximum, which is therefore drawn more often than the other sizes.
+                // The sum can exceed the maximum, which is therefore drawn more often than the other sizes.
                 let size = min.saturating_add(self.stream.below(*max));
                 let size = if *unaligned { size } else { size / min * min };
                 size.min(*max)
             }
             Kind::Split { parts, .. } => {
                 let fraction = self.stream.fraction();
-                // A size that does not fit gives way to the next one with a larger share.
+                // If a size does not fit, the next one with a larger share is used.
                 let fits = |part: &&(f64, u64)| fraction < part.0 && part.1 <= remaining;
                 parts.iter().find(fits).map_or(u64::MAX, |part| part.1)
             }

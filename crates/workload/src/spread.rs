@@ -1,4 +1,4 @@
-//! Offsets that are not spread evenly: zipf, pareto, normal and zones, as fio draws them.
+//! Uneven offsets: zipf, pareto, normal and zones, drawn as fio draws them.
 
 mod curve;
 
@@ -11,14 +11,14 @@ use curve::{Curve, Table};
 #[derive(Clone, Debug)]
 pub(crate) struct Ranks {
     kind: Kind,
-    /// Of the curve, where it is worth its memory.
+    /// A table of the curve, if it is worth its memory.
     table: Option<Table>,
     blocks: u64,
     seed: u64,
     stream: Tausworthe,
-    /// Ranks are multiplied by this: [`SCATTER`], or 1 to keep neighbours together.
+    /// Ranks are multiplied by this number: [`SCATTER`], or 1 to keep neighbours together.
     scatter: u64,
-    /// Added to every block, so that the hottest one is not always the first.
+    /// Is added to every block, so that the hottest block is not always the first.
     rotation: u64,
 }
 
@@ -26,27 +26,27 @@ pub(crate) struct Ranks {
 enum Kind {
     /// Zipf and pareto.
     Curve(Curve),
-    /// The mean of twelve uniform draws, moved by a further one of this width in blocks.
+    /// The mean of twelve uniform draws, shifted by a further draw from this width, in blocks.
     Normal { width: u64 },
 }
 
-/// Neighbouring ranks land far apart: a multiplication by the golden ratio of 64 bits.
+/// Multiplication by the golden ratio of 64 bits puts neighbouring ranks far apart.
 const SCATTER: u64 = 0x61c8_8646_80b5_83eb;
 
 impl Ranks {
-    /// The ranks of `distribution` over `blocks` blocks of the file of this name; `None` for a distribution without
+    /// The ranks of `distribution` over `blocks` blocks of the file of this name; `None` if the distribution has no
     /// ranks.
     pub(crate) fn new(distribution: &Distribution, blocks: u64, name: &str, seeds: &Seeds) -> Option<Self> {
         let seed = u64::from(name_hash(name.as_bytes())).wrapping_mul(seeds.of(Slot::Offset));
         Ranks::seeded(distribution, blocks, seed)
     }
 
-    /// Ranks that stay side by side.
+    /// Ranks of which neighbours stay together.
     pub(crate) fn in_order(distribution: &Distribution, blocks: u64, seed: u64) -> Option<Self> {
         Ranks::seeded(distribution, blocks, seed).map(|ranks| Ranks { scatter: 1, ..ranks })
     }
 
-    /// The same with a table, for a worker that draws from one file.
+    /// Adds a table of the curve, for a worker that draws from one file.
     pub(crate) fn with_table(self) -> Self {
         let table = match &self.kind {
             Kind::Curve(curve) => Some(Table::new(curve)),
@@ -103,7 +103,7 @@ impl Ranks {
         (rank.wrapping_mul(self.scatter).wrapping_add(self.rotation)) % self.blocks
     }
 
-    /// Apart, for it needs more registers than the others.
+    /// A separate function, because it needs more registers than the others.
     #[inline(never)]
     fn normal(&mut self, width: u64) -> u64 {
         let sum: u64 = (0..12).map(|_| u64::from(self.stream.draw()) % (self.blocks + 1)).sum();
@@ -122,7 +122,7 @@ impl Ranks {
     }
 }
 
-/// Zones of one direction: a share of the I/O goes to each.
+/// Zones of one direction; each zone gets a share of the I/O.
 #[derive(Clone, Debug)]
 pub(crate) struct Zones {
     stream: Tausworthe,
@@ -132,7 +132,7 @@ pub(crate) struct Zones {
 
 #[derive(Clone, Copy, Debug)]
 struct Zone {
-    /// Draws up to this (1 to 100) and above that of the zone before.
+    /// Draws (1 to 100) up to this number and above that of the zone before choose this zone.
     draws_to: u32,
     start: Edge,
     size: Edge,
@@ -154,7 +154,7 @@ impl Edge {
 }
 
 impl Zones {
-    /// The zones of `distribution`; `None` for one without zones.
+    /// The zones of `distribution`; `None` if it has none.
     pub(crate) fn new(distribution: &Distribution, seeds: &Seeds) -> Option<Self> {
         let parts = match distribution {
             Distribution::Zoned(parts) => each(parts, u64::from, Edge::Percent),
@@ -177,24 +177,24 @@ impl Zones {
         let Some(zone) = zones.iter().find(|zone| percent <= zone.draws_to).or(zones.last()) else {
             return (0, blocks);
         };
-        // A zone past the end of the file keeps its last block.
+        // A zone beyond the end of the file has its last block.
         let start = zone.start.blocks(blocks, block_bytes).min(blocks - 1);
         let size = zone.size.blocks(blocks, block_bytes).clamp(1, blocks - start);
         (start, size)
     }
 }
 
-/// Blocks by number, one after the other.
+/// A list of block numbers that are used in turn.
 #[derive(Clone, Debug)]
 pub(crate) struct Sequence {
     blocks: Vec<u64>,
     strides: bool,
-    /// Requests of each direction so far.
+    /// Number of requests of each direction so far.
     drawn: PerDirection<u64>,
 }
 
 impl Sequence {
-    /// The blocks of `distribution`, if it lists them.
+    /// The blocks of `distribution`; `None` if it does not list blocks.
     pub(crate) fn new(distribution: &Distribution) -> Option<Self> {
         let Distribution::Sequence { blocks, strides } = distribution else { return None };
         Some(Sequence { blocks: blocks.clone(), strides: *strides, drawn: PerDirection::default() })

@@ -1,15 +1,15 @@
-//! `zonemode=strided`: requests stay in a window of the file, which moves on after `zonesize` bytes.
+//! `zonemode=strided`: requests stay in a window of the file, which moves after `zonesize` bytes.
 
 use fsdyno_job::StridedZones;
 
-/// What all files of a worker have transferred in the window of the moment.
+/// Bytes that all files of a worker have transferred in the current window.
 #[derive(Clone, Debug)]
 pub(crate) struct Strided {
     zones: StridedZones,
     bytes: u64,
 }
 
-/// The part of a file that requests go to, relative to the range that the worker uses of it.
+/// The part of a file that requests go to, relative to the range that the worker uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StridedWindow {
     pub(crate) start: u64,
@@ -17,12 +17,12 @@ pub(crate) struct StridedWindow {
 }
 
 impl StridedWindow {
-    /// All of a file.
+    /// The window of a whole file of this length.
     pub(crate) fn whole(length: u64) -> Self {
         StridedWindow { start: 0, end: length }
     }
 
-    /// Bytes.
+    /// Length, bytes.
     pub(crate) fn length(self) -> u64 {
         self.end - self.start
     }
@@ -43,14 +43,14 @@ impl Strided {
         self.bytes = 0;
     }
 
-    /// A request was made.
+    /// Counts the bytes of a request.
     pub(crate) fn count(&mut self, bytes: u64) {
         self.bytes += bytes;
     }
 
-    /// Before the next request goes to a file with this window: the window that it begins anew, or the next one when
-    /// enough was transferred. `None`: it goes on where it is. A window that would not hold `smallest` bytes any more
-    /// gives way to the first.
+    /// The window of the next request, if it changes: the same window starts over, or the next one begins when enough
+    /// was transferred. `None`: the request continues in the current window. A window with room for less than
+    /// `smallest` bytes is replaced by the first one.
     pub(crate) fn due(&mut self, window: StridedWindow, length: u64, smallest: u64) -> Option<StridedWindow> {
         if self.bytes >= self.zones.bytes {
             self.bytes = 0;

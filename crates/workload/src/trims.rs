@@ -1,4 +1,4 @@
-//! Trims among the writes that are verified (`trim_percentage`): some of the written blocks are discarded again.
+//! `trim_percentage`: trims among the writes of a job that verifies. Some written blocks are discarded again.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use crate::op::{Op, OpKind};
 use crate::random::{Seeds, Slot, Stream};
 use crate::workload::Workload;
 
-/// Which writes are marked to be trimmed.
+/// Decides which writes are marked to be trimmed.
 #[derive(Clone, Debug)]
 pub(crate) struct Marks {
     stream: Stream,
@@ -22,23 +22,23 @@ impl Marks {
         workload.trims.map(|trims| Marks { stream, percent: trims.percent })
     }
 
-    /// Asked once per write, in their order.
+    /// Whether the next write is marked. It is called once per write, in their order.
     pub(crate) fn next(&mut self) -> bool {
         self.stream.within(self.percent)
     }
 }
 
-/// The marked writes, trimmed in batches, oldest first.
+/// Trims the marked writes in batches, the oldest first.
 #[derive(Clone, Debug)]
 pub(crate) struct Trims {
     marks: Marks,
     asked: TrimBacklog,
     marked: VecDeque<Op>,
-    /// Written and still to be read back.
+    /// Number of writes that are still to be read back.
     unverified: u64,
-    /// Trims left of the batch under way.
+    /// Trims that are left of the current batch.
     batch: u64,
-    /// The last request was a trim.
+    /// Whether the last request was a trim.
     trimmed: bool,
 }
 
@@ -58,7 +58,7 @@ impl Trims {
             return None;
         }
         let Some(op) = self.marked.pop_front() else {
-            // Marks to come are those of the next batch.
+            // Later marks belong to the next batch.
             self.batch = 0;
             return None;
         };
@@ -72,17 +72,17 @@ impl Trims {
         self.asked.read_as_zeroes
     }
 
-    /// A written block was read back: it is not trimmed any more.
+    /// Notes that a written block was read back; it is no longer trimmed.
     pub(crate) fn verified(&mut self, read: &Op) {
         self.trimmed = false;
         self.unverified = self.unverified.saturating_sub(1);
-        // Those that were marked first are read first.
+        // Writes are read back in the order in which they were marked.
         if self.marked.front().is_some_and(|marked| (marked.file, marked.offset) == (read.file, read.offset)) {
             self.marked.pop_front();
         }
     }
 
-    /// Another request than a trim of a marked block.
+    /// Notes a request that is not a trim of a marked block.
     pub(crate) fn issued(&mut self, op: &Op) {
         self.trimmed = false;
         if op.kind != OpKind::Write {

@@ -1,9 +1,9 @@
-//! Written blocks that say what they are, and the check of blocks that were read.
+//! Seals written blocks with headers that identify them, and checks blocks that were read.
 //!
-//! On disk they look as fio 3.33 leaves them, so that either can check what the other wrote (but for SHA-512, of which
-//! fio keeps only the data's end); those of fio 3.42 are checked too. One field is ours: where fio keeps the seed of a block's data, we keep which run
-//! wrote it and as which write. A block that an earlier run left, or an earlier write of this one, is thus found even
-//! when the workload repeats itself to the byte.
+//! On disk the blocks look as fio 3.33 writes them, so that each program can check what the other wrote (except
+//! SHA-512, of which fio keeps only the end of the data); blocks of fio 3.42 can be checked, too. One field is our
+//! own: fio stores the seed of the block's data in it; we store the run and the number of the write. Thus a block of
+//! an earlier run, or of an earlier write of this run, is found even if the workload writes the same bytes again.
 
 mod digest;
 mod fill;
@@ -19,56 +19,56 @@ use pattern::Repeated;
 
 use crate::op::Op;
 
-/// Low bits of the seed that number the writes; the run's mark stands above.
+/// Number of low bits of the seed that hold the number of the write; the run's mark is above.
 const NUMBER_BITS: u32 = 40;
 
-/// An odd number that has nothing to do with the one that the data are drawn with.
+/// An odd number that is unrelated to the one with which the data are drawn.
 const OFFSET_FACTOR: u64 = 0xA24B_AED4_963E_E407;
 
 const NUMBERS: u64 = (1 << NUMBER_BITS) - 1;
 
-/// Writes and checks the blocks of one worker.
+/// Writes and checks the headers of one worker's blocks.
 #[derive(Clone, Debug)]
 pub struct Seal {
     kind: VerifyKind,
     crc32c: digest::Crc32c,
-    /// `None`: the whole request.
+    /// Bytes between headers; `None`: one header for the whole request.
     interval: Option<usize>,
-    /// Where the header stands in its interval, bytes.
+    /// Offset of the header in its interval, bytes.
     header_offset: usize,
     data: Data,
     thread: u16,
-    /// The run, in the upper bits of the seed.
+    /// The mark of the run, in the upper bits of the seed.
     mark: u64,
 }
 
-/// What stands after the headers.
+/// What follows the headers.
 #[derive(Clone, Debug, PartialEq)]
 enum Data {
-    /// What the content of the job says.
+    /// The content of the job.
     Content,
-    /// Random bytes that follow from the header.
+    /// Random bytes that are computed from the header.
     Random,
     Pattern(Repeated),
 }
 
-/// What is known of a block that was read.
+/// What is known about a block that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// This run wrote it, with its write of this number or a later one.
+    /// This run wrote the block, with the write of this number or a later one.
     WriteOfThisRun(u64),
-    /// Whoever wrote it.
+    /// Any run may have written it.
     Anybody,
-    /// Nobody: it was trimmed.
+    /// The block was trimmed and reads as zeroes.
     Zeroes,
 }
 
-/// What is wrong with a block.
+/// An error in a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
     /// First byte of the interval in its file.
     pub offset: u64,
-    /// Bytes of the interval.
+    /// Length of the interval, bytes.
     pub length: u32,
     kind: VerifyKind,
     fault: Fault,
@@ -87,8 +87,8 @@ enum Fault {
 }
 
 impl Seal {
-    /// `run_mark` tells runs apart: any number that other runs hardly have. `interval` is the bytes between headers
-    /// when the job does not say; `None`: one header per request.
+    /// `run_mark` distinguishes runs: any number that other runs are unlikely to have. `interval` is the number of
+    /// bytes between headers if the job does not set it; `None`: one header per request.
     pub fn new(verify: &Verify, content: &Content, interval: Option<u32>, thread_number: u32, run_mark: u64) -> Seal {
         let random = !content.zero
             && content.pattern.is_none()
@@ -111,12 +111,12 @@ impl Seal {
         }
     }
 
-    /// The same with another way to calculate [`crc32c`].
+    /// Uses another implementation of [`crc32c`].
     pub fn with_crc32c(self, crc32c: fn(&[u8]) -> u32) -> Seal {
         Seal { crc32c, ..self }
     }
 
-    /// Whether every byte of a write is made here, whatever was in its buffer.
+    /// Whether [`seal`](Seal::seal) overwrites every byte of a buffer.
     pub(crate) fn fills(&self) -> bool {
         match &self.data {
             Data::Content => false,
@@ -125,27 +125,27 @@ impl Seal {
         }
     }
 
-    /// Bytes of header and digest.
+    /// Length of header and digest, bytes.
     fn header_length(&self) -> usize {
         VerifyKind::HEADER_LENGTH + self.kind.digest_length()
     }
 
-    /// The same of what begins here, whichever fio wrote it.
+    /// Length of the header and digest at the beginning of `bytes`, of either version of fio.
     fn header_length_of(&self, bytes: &[u8]) -> usize {
         header::length_of(bytes) + self.kind.digest_length()
     }
 
-    /// Bytes between two headers of a request: fio takes the whole request where they do not fit.
+    /// Bytes between two headers of a request; if they do not divide the request, fio uses one header for all of it.
     fn interval_of(&self, length: usize) -> usize {
         self.interval.filter(|interval| *interval > 0 && length.is_multiple_of(*interval)).unwrap_or(length)
     }
 
-    /// Whether the header of this interval is moved away from its begin.
+    /// Whether the header of an interval of this length is moved away from its beginning.
     fn is_moved(&self, length: usize, header: usize) -> bool {
         self.header_offset >= header && self.header_offset + header <= length
     }
 
-    /// Puts headers over the content of a write, which is the worker's write of this number.
+    /// Writes headers over the content of a write; `number` is the number of the worker's write.
     pub fn seal(&self, buffer: &mut [u8], offset: u64, number: u64) {
         if buffer.is_empty() {
             return;
@@ -179,14 +179,14 @@ impl Seal {
         }
     }
 
-    /// The data of an interval at this offset, where they follow from the header.
+    /// Computes the data of an interval at this offset, if they follow from the header.
     fn fill(&self, data: &mut [u8], seed: u64, offset: u64) {
         if matches!(self.data, Data::Random) {
             fill::fill(data, seed.wrapping_add(offset.wrapping_mul(OFFSET_FACTOR)));
         }
     }
 
-    /// Header and digest over the begin of an interval.
+    /// Writes header and digest at the beginning of an interval.
     fn put_header(&self, chunk: &mut [u8], header: &Header) {
         let (head, data) = chunk.split_at_mut(self.header_length());
         head[..header::LENGTH].copy_from_slice(&header.bytes(self.crc32c));
@@ -194,7 +194,7 @@ impl Seal {
         self.move_header(chunk, self.header_length());
     }
 
-    /// Swaps the header with the data at `verify_offset`; twice is as before.
+    /// Swaps the header with the data at `verify_offset`; the second call restores the first state.
     fn move_header(&self, chunk: &mut [u8], header: usize) {
         if self.is_moved(chunk.len(), header) {
             let (before, after) = chunk.split_at_mut(self.header_offset);
@@ -202,12 +202,12 @@ impl Seal {
         }
     }
 
-    /// Where the header stands in an interval as it lies on disk.
+    /// The header of an interval as it lies on disk.
     fn header_of<'chunk>(&self, chunk: &'chunk [u8]) -> &'chunk [u8] {
         if self.is_moved(chunk.len(), self.header_length()) { &chunk[self.header_offset..] } else { chunk }
     }
 
-    /// The marks of the runs that wrote these blocks, as far as they are ours.
+    /// The marks of the runs that wrote these blocks, for headers of this program.
     pub fn runs<'block>(&'block self, buffer: &'block [u8]) -> impl Iterator<Item = u64> + 'block {
         let interval = if self.kind.has_header() { self.interval_of(buffer.len()).max(1) } else { usize::MAX };
         buffer.chunks_exact(interval).filter_map(|chunk| {
@@ -216,7 +216,7 @@ impl Seal {
         })
     }
 
-    /// Checks what was read. The buffer may come back changed.
+    /// Checks a block that was read. The buffer may be changed by this.
     pub fn check(&mut self, buffer: &mut [u8], offset: u64, expected: Expected) -> Result<(), Mismatch> {
         match self.kind {
             _ if expected == Expected::Zeroes => self.check_zeroes(buffer, offset),
@@ -242,7 +242,7 @@ impl Seal {
         })
     }
 
-    /// Compares a request with the pattern, but for the first bytes of each interval.
+    /// Compares a request with the pattern, except the first `header` bytes of each interval.
     fn check_pattern(&mut self, buffer: &[u8], offset: u64, interval: usize, header: usize) -> Result<(), Mismatch> {
         let Data::Pattern(pattern) = &mut self.data else { return Ok(()) };
         let Some((at, wanted)) = pattern.difference(buffer, offset, |at| at % interval >= header) else {
@@ -253,8 +253,8 @@ impl Seal {
         Err(Mismatch { offset: offset + (at - within) as u64, length: interval as u32, kind: self.kind, fault })
     }
 
-    /// What an interval should have held that did not pass [`check`](Seal::check) and came back from it: made again
-    /// from its header, or from the pattern. `None`: its data do not follow from what is known. `request` is the read.
+    /// The expected content of an interval that [`check`](Seal::check) has found wrong and returned. It is computed
+    /// from the header or from the pattern. `None`: the data cannot be computed. `request` is the read.
     pub fn expected(&self, received: &[u8], mismatch: &Mismatch, request: &Op) -> Option<Vec<u8>> {
         if matches!(mismatch.fault, Fault::NotZero { .. }) {
             return Some(vec![0; received.len()]);
@@ -281,7 +281,7 @@ impl Seal {
         Some(chunk)
     }
 
-    /// An interval that came back from [`check`](Seal::check), as it lies on disk.
+    /// An interval that [`check`](Seal::check) has returned, as it lies on disk.
     pub fn as_read(&self, received: &[u8], mismatch: &Mismatch) -> Vec<u8> {
         let mut chunk = received.to_vec();
         if self.kind.has_header() && !matches!(mismatch.fault, Fault::NotZero { .. }) {
@@ -303,7 +303,7 @@ impl Seal {
         fault.map_or(Ok(()), |fault| Err(Mismatch { offset, length, kind: self.kind, fault }))
     }
 
-    /// What is wrong with the header, looked for in fio's order.
+    /// The error of the header, checked in fio's order.
     fn header_fault(&self, head: &[u8], length: u32, offset: u64, expected: Expected) -> Option<Fault> {
         let header = Header::read(head)?;
         let calculated = Header::crc_of(head, self.crc32c);
@@ -315,7 +315,7 @@ impl Seal {
         }
         if let Expected::WriteOfThisRun(number) = expected {
             let of_this_run = header.seed & !NUMBERS == self.mark;
-            // Where several workers write one file, the last of them may be another.
+            // If several workers write one file, the last write may be another worker's.
             let older = header.thread == self.thread && header.seed & NUMBERS < number & NUMBERS;
             if !of_this_run || older {
                 return Some(Fault::Seed { found: header.seed, wanted: self.mark | number & NUMBERS });
@@ -363,13 +363,14 @@ fn type_number(kind: VerifyKind) -> u16 {
 }
 
 impl Mismatch {
-    /// The header is wrong: what follows it was not looked at.
+    /// Whether the header is wrong; then the data after it were not checked.
     pub fn is_of_header(&self) -> bool {
         use Fault::{HeaderCrc, Length, Magic, Offset, Seed};
         matches!(self.fault, Magic { .. } | Length { .. } | Seed { .. } | Offset { .. } | HeaderCrc { .. })
     }
 
-    /// fio's sentences about it. `file` is its path, `request` the read, `flags` what fio prints of it.
+    /// fio's messages about the mismatch. `file` is the path, `request` the read, `flags` the flags that fio prints
+    /// for it.
     pub fn sentences(&self, file: &str, request: &Op, flags: u32) -> String {
         let Mismatch { offset, length, kind, fault } = self;
         let (from, bytes) = (request.offset, request.length);

@@ -1,4 +1,4 @@
-//! What one worker is to do: plain data, made by the planner.
+//! The work of one worker: plain data, made by the planner.
 
 use fsdyno_job::{
     BlockSize, Direction, Distribution, Durability, FileService, Pacing, Pattern, RandomGenerator, TrimBacklog,
@@ -8,51 +8,52 @@ use fsdyno_job::{
 use crate::newest::writes_over;
 use crate::permutation::BLOCKS_MAX;
 
-/// The most blocks of all files whose use is remembered one by one: 8 GiB of memory, asked for lazily.
+/// Largest number of blocks of all files that a map remembers: 8 GiB of memory, allocated when touched.
 const MAPPED_BLOCKS_MAX: u64 = 1 << 36;
 
-/// The used range of one file.
+/// The range of one file that is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileRange {
     /// First byte.
     pub start: u64,
-    /// Bytes.
+    /// Length, bytes.
     pub length: u64,
     /// The file's name as the job gives it. Zipf and pareto mix it into their seed, so that files differ.
     pub name: String,
 }
 
-/// Which way the requests of a workload go.
+/// The directions of a workload's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DirectionMix {
     Only(Direction),
-    /// Share of reads in percent (1 to 99); the rest is the other direction.
+    /// Share of reads in percent (1 to 99); the other requests have the second direction.
     Mixed(u32, Direction),
-    /// Each block is trimmed, then written.
+    /// Each block is trimmed and then written.
     TrimThenWrite,
 }
 
-/// What one worker is to do. Bytes and nanoseconds throughout.
+/// The work of one worker. All sizes are bytes, all times nanoseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
     /// Offsets, sizes, directions.
     pub pattern: Pattern,
-    /// Which file the next request goes to.
+    /// How the file of the next request is chosen.
     pub service: FileService,
-    /// How many files are open at a time; `None`: all.
+    /// Largest number of open files; `None`: all are open.
     pub open_files: Option<u32>,
-    /// The files, 1 and up; [`Op::file`](crate::Op::file) counts them from 0.
+    /// The files, 1 and up; [`Op::file`](crate::Op::file) numbers them from 0.
     pub files: Vec<FileRange>,
-    /// Bytes of one loop: `size`, or `io_size` when that is given.
+    /// Bytes of one loop: `io_size` if it is set, otherwise `size`.
     pub bytes: u64,
-    /// `bytes` comes from `io_size`: the files start over until `bytes` are transferred. Otherwise bytes that no
-    /// request fits into are left out.
+    /// Whether `bytes` comes from `io_size`: then the files start over until `bytes` are transferred. Otherwise bytes
+    /// into which no request fits are left out.
     pub starts_over: bool,
-    /// A pass ends after this number of bytes, wherever the positions are, as it does in fio with engines that keep requests in
-    /// flight: a mix of two sequences begins again before either has reached the end. `None`: only the end of the
-    /// files ends it.
+    /// Number of bytes after which a pass ends, wherever the positions are. fio does so with engines that keep
+    /// requests in flight: a mix of two sequences begins again before either has reached the end. `None`: only the
+    /// end of the files ends a pass.
     pub pass_bytes: Option<u64>,
-    /// Blocks are verified: writes draw their sizes as reads do, so that a job that reads later meets the same blocks.
+    /// Whether blocks are verified: then writes draw their sizes as reads do, so that a later job that reads has the
+    /// same blocks.
     pub verified: bool,
     /// Reads among the writes that are verified.
     pub backlog: Option<VerifyBacklog>,
@@ -60,9 +61,9 @@ pub struct Workload {
     pub trims: Option<TrimBacklog>,
     /// Repetitions, 1 and up.
     pub loops: u32,
-    /// Starts over for ever; the runtime ends the job. Neither `bytes` nor `number_ios` does.
+    /// Whether the job starts over until the runtime ends it. `bytes` and `number_ios` do not end it.
     pub time_based: bool,
-    /// Number of requests in each loop after which it stops; 0: no limit. Syncs do not count.
+    /// Number of requests of each loop; 0: no limit. Syncs do not count.
     pub number_ios: u64,
     /// Syncs among the writes.
     pub durability: Durability,
@@ -70,9 +71,9 @@ pub struct Workload {
     pub pacing: Pacing,
     /// The worker's number over all jobs, from 1.
     pub thread_number: u32,
-    /// `randseed`, 0x89 unless given, or what the system gave when the pattern's seed is
-    /// [`Seed::System`](job::Seed::System). With [`Seed::Repeated`](job::Seed::Repeated) each loop repeats the first,
-    /// otherwise a loop goes on with the random streams.
+    /// `randseed`, 0x89 unless it was set, or a number of the system if the pattern's seed is
+    /// [`Seed::System`](job::Seed::System). With [`Seed::Repeated`](job::Seed::Repeated) each loop repeats the first;
+    /// otherwise the random streams continue from loop to loop.
     pub seed: u64,
 }
 
@@ -118,8 +119,8 @@ pub enum WorkloadError {
 }
 
 impl Workload {
-    /// Which way the requests go. A mix without a share for one of its sides is no mix: nothing that balances
-    /// directions may let that side in.
+    /// The directions of the requests. A mix in which one side has no share is a single direction, so that no rule
+    /// that balances directions can choose that side.
     pub(crate) fn direction_mix(&self) -> DirectionMix {
         let access = self.pattern.access;
         if access.trims && access.writes {
@@ -133,7 +134,7 @@ impl Workload {
         }
     }
 
-    /// Whether a block may be written more than once before all is read back.
+    /// Whether a block may be written more than once before all blocks are read back.
     pub fn writes_again(&self) -> bool {
         self.loops > 1 || self.time_based || writes_over(self)
     }
@@ -153,22 +154,22 @@ impl Workload {
         })
     }
 
-    /// Whose block sizes are drawn.
+    /// The directions whose block sizes are drawn.
     pub(crate) fn directions_drawn(&self) -> impl Iterator<Item = Direction> + '_ {
         let drawn = self.pattern.sizes_drawn();
         let occurs = move |direction| self.pattern.sizes_by_sequence || self.directions().any(|has| has == direction);
         Direction::ALL.into_iter().filter(move |&direction| drawn[direction] && occurs(direction))
     }
 
-    /// One direction for each map of random blocks: directions share a map where their sizes are the same. In one map
-    /// of two sizes the larger would have to be cut, or the job would end before its size.
+    /// One direction for each map of random blocks. Directions with the same sizes share a map. With two sizes in one
+    /// map, the larger would have to be cut, or the job would end before its size.
     pub(crate) fn mapped_directions(&self) -> Vec<Direction> {
         let mut mapped: Vec<Direction> = Vec::new();
         if !self.covers_each_block_once() {
             return mapped;
         }
         for direction in self.directions() {
-            // A write of `randtrimwrite` goes where its trim went.
+            // A write of `randtrimwrite` goes to the place of its trim.
             let follows = direction == Direction::Write && self.pattern.access.trims;
             if !follows && !mapped.iter().any(|&other| self.shares_map(direction, other)) {
                 mapped.push(direction);
@@ -188,18 +189,17 @@ impl Workload {
         &self.pattern.block_size[sized_as(self.pattern.sizes_by_sequence, direction, true)]
     }
 
-    /// Whether random requests of different sizes take their blocks from maps of their own, so that what one of them
-    /// used may come again in another.
+    /// Whether random requests of different sizes have maps of their own, so that a block may come once in each map.
     pub fn has_map_per_direction(&self) -> bool {
         self.mapped_directions().len() > 1
     }
 
-    /// Whether files that are finished start over by themselves, before the others are finished.
+    /// Whether finished files start over by themselves, before the others are finished.
     pub fn serves_again(&self) -> bool {
         matches!(self.service, FileService::Zipf(..) | FileService::Pareto(..) | FileService::Normal(..))
     }
 
-    /// Whether each block comes exactly once per pass. Uneven spreads and `blockalign` cannot keep that.
+    /// Whether each block comes exactly once per pass. With uneven spreads and `blockalign` this is not possible.
     pub(crate) fn covers_each_block_once(&self) -> bool {
         let pattern = &self.pattern;
         pattern.access.random
@@ -207,23 +207,23 @@ impl Workload {
             && (pattern.generator == Some(RandomGenerator::Lfsr) || pattern.random_map && pattern.block_align.is_none())
     }
 
-    /// Whether free blocks of a map decide on sizes that are drawn.
+    /// Whether the free blocks of a map limit the sizes that are drawn.
     pub fn map_limits_sizes(&self) -> bool {
         self.drawn_for_maps().next().is_some()
     }
 
-    /// The sizes that are drawn for blocks of a map whose use is remembered.
+    /// The drawn sizes of directions whose used blocks are remembered.
     fn drawn_for_maps(&self) -> impl Iterator<Item = &BlockSize> {
         let maps = self.mapped_directions().into_iter().filter(|&map| self.remembers_blocks(map));
         maps.map(|map| self.random_sizes(map)).filter(|sizes| sizes.min() != sizes.max())
     }
 
-    /// Whether some blocks of a map come again, as sizes that are drawn take whole blocks and do not fill them.
+    /// Whether some blocks of a map come again, because drawn sizes take whole blocks and do not fill them.
     pub fn fills_gaps(&self) -> bool {
         self.pattern.generator.is_none() && self.has_gaps()
     }
 
-    /// Whether such gaps are left, as in fio's own order, so that a pass ends before its size.
+    /// Whether such gaps stay unused, as in fio's own order, so that a pass ends before its size.
     pub fn leaves_gaps(&self) -> bool {
         self.pattern.generator.is_some() && self.has_gaps()
     }
@@ -236,7 +236,7 @@ impl Workload {
         })
     }
 
-    /// The size of all requests, if they have but one.
+    /// The size of all requests; `None`: there are several sizes.
     pub(crate) fn one_size(&self) -> Option<u64> {
         let pattern = &self.pattern;
         let mut sizes = self.directions().map(|direction| {
@@ -248,7 +248,7 @@ impl Workload {
         sizes.all(|size| size == Some(first)).then_some(first)
     }
 
-    /// Whether the used blocks of a map have to be remembered one by one: with several sizes, or in fio's own order.
+    /// Whether the used blocks of a map must be remembered one by one: with several sizes, or in fio's own order.
     pub(crate) fn remembers_blocks(&self, direction: Direction) -> bool {
         let sizes = self.random_sizes(direction);
         match self.pattern.generator {
@@ -258,7 +258,7 @@ impl Workload {
         }
     }
 
-    /// Whether offsets need 64 random bits: asked for, or more blocks than 32 bits can tell apart.
+    /// Whether offsets need 64 random bits: the job asks for them, or there are more blocks than 32 bits can number.
     pub(crate) fn wide_offsets(&self, blocks_max: u64) -> bool {
         self.pattern.generator == Some(RandomGenerator::Tausworthe64) || blocks_max > u64::from(u32::MAX)
     }
@@ -302,7 +302,7 @@ impl Workload {
         self.check_reach()
     }
 
-    /// Zones and sequences of blocks must lie within each file.
+    /// Checks that zones and sequences of blocks lie within each file.
     fn check_reach(&self) -> Result<(), WorkloadError> {
         let shortest = self.files.iter().map(|file| file.length).min().unwrap_or(0);
         if !self.pattern.access.random {
@@ -345,7 +345,8 @@ impl Workload {
     }
 }
 
-/// `bs_is_seq_rand`: the sizes of reads serve sequential requests, those of writes random ones.
+/// The direction whose sizes a request has. Under `bs_is_seq_rand`, sequential requests have the sizes of reads,
+/// random requests those of writes.
 pub(crate) fn sized_as(by_sequence: bool, direction: Direction, random: bool) -> Direction {
     match (by_sequence, random) {
         (false, _) => direction,

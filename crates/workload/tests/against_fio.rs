@@ -1,8 +1,8 @@
-//! Sequences of requests against those of fio.
+//! Compares sequences of requests with those of fio.
 //!
-//! `fio_sequences.txt` holds options and what fio 3.33 made of them, `fio_342_samples.txt` what 3.42 made of its
-//! default seed. With `FIO_SEQUENCES=record` the first is written anew from an installed fio, and with
-//! `FIO_SEQUENCES=compare` many more cases run against one, which takes minutes.
+//! `fio_sequences.txt` contains options and the requests that fio 3.33 made, `fio_342_samples.txt` those of fio 3.42
+//! with its default seed. `FIO_SEQUENCES=record` writes the first file again with an installed fio;
+//! `FIO_SEQUENCES=compare` compares many more cases with an installed fio, which takes minutes.
 
 mod sequence;
 
@@ -11,7 +11,7 @@ use std::process::Command;
 use fsdyno_workload::{Block, Generator, OpKind, Refill, Workload};
 use sequence::{sequence, word, workload};
 
-/// Requests of each case that are compared.
+/// Number of requests of each case that are compared.
 const MOST: usize = 200;
 
 fn recorded() -> Vec<(&'static str, Vec<&'static str>)> {
@@ -23,7 +23,7 @@ fn cases_of(text: &'static str) -> Vec<(&'static str, Vec<&'static str>)> {
     lines.chunks(2).map(|pair| (pair[0], pair[1].split_whitespace().collect())).collect()
 }
 
-/// What went wrong with this case, if anything.
+/// The difference in this case; `None`: there is none.
 fn compare(line: &str, expected: &[impl AsRef<str>]) -> Option<String> {
     compare_first(line, expected, MOST)
 }
@@ -61,7 +61,7 @@ fn samples_of_fio_342() {
     assert!(failures.is_empty(), "{}", failures.concat());
 }
 
-/// Whether the tests that want an installed fio were asked for; says how, if not.
+/// Whether the tests with an installed fio were asked for; otherwise prints how to ask.
 #[expect(clippy::print_stdout, reason = "the count of skipped tests is read from it")]
 fn asked_for(what: &str) -> bool {
     let asked = std::env::var("FIO_SEQUENCES").is_ok_and(|text| text == what);
@@ -87,7 +87,7 @@ fn fio(line: &str) -> Vec<String> {
     assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
     let text = std::fs::read_to_string(&trace).unwrap();
     std::fs::remove_dir_all(&directory).unwrap();
-    // With a queue the null engine asks for each request twice: it takes none that it has not committed.
+    // With several requests in flight, the null engine returns each request once before it takes it.
     let mut words: Vec<String> = text.lines().filter_map(word_of_trace).collect();
     if line.contains("--iodepth") {
         words.dedup();
@@ -96,7 +96,7 @@ fn fio(line: &str) -> Vec<String> {
     words
 }
 
-/// `122 a.0.1 read 4096 4096`, with the time in front.
+/// The word for a line such as `122 a.0.1 read 4096 4096`, which begins with the time.
 fn word_of_trace(line: &str) -> Option<String> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let [_, file, kind, offset, length] = fields.as_slice() else { return None };
@@ -127,7 +127,7 @@ fn record() {
     std::fs::write(path, header + &cases.collect::<String>()).unwrap();
 }
 
-/// Every combination of these, one from each row.
+/// All combinations of these options, one from each row.
 const ROWS: [&[&str]; 5] = [
     &[
         "--rw=read",
@@ -168,7 +168,7 @@ fn installed() {
     let cases: usize = ROWS.iter().map(|row| row.len()).product();
     let mut failures = Vec::new();
     let mut compared = 0;
-    // A step that shares no factor with the number of cases visits a spread selection.
+    // A step that shares no factor with the number of cases spreads the selection over all cases.
     let share: usize = std::env::var("CASES").map_or(300, |text| text.parse().unwrap());
     for number in 0..share.min(cases) {
         let mut rest = number * 1009 % cases;
@@ -177,8 +177,8 @@ fn installed() {
             line = format!("{line} {}", row[rest % row.len()]);
             rest /= row.len();
         }
-        // With several files fio forgets to count a random block as used when the attempt on the file before it was
-        // a sequential one that found the end; we do not follow that.
+        // With several files, fio sometimes does not count a random block as used: when the attempt on the file
+        // before was sequential and found the end. We do not follow that.
         if line.contains("nrfiles") && (line.contains("randread:3") || line.contains("percentage_random")) {
             continue;
         }
@@ -188,7 +188,7 @@ fn installed() {
     assert!(failures.is_empty(), "{} of {compared} cases:\n{}", failures.len(), failures.concat());
 }
 
-/// The requests of a job, as the samples of fio write them: blocks of 4 KiB, what is read back included.
+/// The requests of a job in the form of the samples of fio: blocks of 4 KiB, with the reads of `verify`.
 fn blocks(workload: &Workload) -> String {
     let mut generator = Generator::new(workload).unwrap();
     let mut words = Vec::new();
@@ -211,7 +211,7 @@ fn blocks(workload: &Workload) -> String {
     words.join(" ")
 }
 
-/// What fio 3.42 did, but for the order of the random ones, which is its own.
+/// The order is fio 3.42's, except for random blocks, whose order is our own.
 #[test]
 fn a_backlog_is_read_back_among_the_writes() {
     let cases = [
@@ -250,8 +250,8 @@ fn a_backlog_is_read_back_among_the_writes() {
     }
 }
 
-/// The last window is shorter than the others: each of its blocks comes once, then it begins anew, whatever keeps blocks
-/// apart.
+/// The last window is shorter than the others: each of its blocks comes once, then it begins again, with every kind
+/// of cover.
 #[test]
 fn a_short_window_is_used_up_and_begins_anew() {
     for generator in ["tausworthe", "tausworthe64", "lfsr"] {

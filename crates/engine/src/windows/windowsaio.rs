@@ -325,8 +325,8 @@ impl Engine for Windowsaio<'_> {
 
     fn cancel(&mut self) -> Result<(), EngineError> {
         for file in &self.overlapped {
-            // It is normal that nothing was in flight. SAFETY: the handle is open; without a request the call cancels
-            // all requests of the file.
+            // It is normal that nothing was in flight.
+            // SAFETY: the handle is open; without a request the call cancels all requests of the file.
             let _ = unsafe { CancelIoEx(file.handle.as_raw_handle(), std::ptr::null()) };
         }
         Ok(())

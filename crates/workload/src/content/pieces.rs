@@ -1,51 +1,51 @@
-//! Blocks of which a given part compresses, and of which a given part repeats earlier ones.
+//! Blocks of which a given part compresses, and of which a given share repeats earlier blocks.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::random::Tausworthe;
 
-/// The random bytes that every block is made of, each piece with a key of its own: they stay in the first cache, and no
-/// compressor finds one piece in another.
+/// Length of the pool of random bytes that every block is made of; each piece combines it with a key of its own. The
+/// pool stays in the first cache, and no compressor finds one piece in another.
 const POOL_BYTES: usize = 4096;
 
-/// Seed of the pool: the blocks of a working set are the same in all workers.
+/// Seed of the pool. It is the same for all workers, because they share the blocks of a working set.
 const POOL_SEED: u64 = 0x5ca1_ab1e;
 
-/// Bytes of a piece of blocks that do not compress.
+/// Length of a piece of blocks that do not compress, bytes.
 const PIECE_BYTES: usize = POOL_BYTES;
 
-/// An odd number: its multiples meet all numbers of 64 bits.
+/// An odd number, so that its multiples reach all numbers of 64 bits.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Blocks of one worker that others may repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepeatedBlocks {
-    /// Of the worker's content.
+    /// Seed of the worker's content.
     pub seed: u64,
-    /// How many of its first blocks differ from one another.
+    /// Number of its first blocks that differ from one another.
     pub count: u64,
 }
 
-/// How the bytes of a block are stored.
+/// The functions that store the bytes of a block.
 #[derive(Clone, Copy, Debug)]
 pub struct Stores {
-    /// Does what [`xor_with_key`] does.
+    /// Has the effect of [`xor_with_key`].
     pub xor: fn(to: &mut [u8], from: &[u8], key: u64),
     /// Fills with zeros.
     pub clear: fn(to: &mut [u8]),
 }
 
 impl Stores {
-    /// By words, as every processor can.
+    /// Stores by words, which every processor can do.
     pub const WORDS: Stores = Stores { xor: xor_with_key, clear: |to| to.fill(0) };
 }
 
-/// Fills `to` with as many bytes of `from`, each word of 64 bits combined with this key. `from` is whole words, and not
-/// shorter.
+/// Fills `to` with bytes of `from`, each word of 64 bits combined with `key` by xor. `from` consists of whole words
+/// and is not shorter than `to`.
 pub fn xor_with_key(to: &mut [u8], from: &[u8], key: u64) {
     const WORD: usize = size_of::<u64>();
-    /// Words at a time: unrolled here, as loops of a build for size are not.
+    /// Words per turn. The loop is unrolled by hand, because a build for size does not unroll it.
     const WORDS: usize = 8;
 
     let mixed = |word: &[u8; WORD]| (u64::from_le_bytes(*word) ^ key).to_le_bytes();
@@ -66,25 +66,25 @@ pub fn xor_with_key(to: &mut [u8], from: &[u8], key: u64) {
 #[derive(Clone, Debug)]
 pub(super) struct Pieces {
     pool: Box<[u8; POOL_BYTES]>,
-    /// Bytes of a piece, and how many of them are random. The rest are zeros or the pattern.
+    /// Length of a piece, bytes; then the percentage of random bytes. The rest of a piece is zeroes or the pattern.
     piece: usize,
     random: usize,
     rest: Vec<u8>,
     pub(super) stores: Stores,
     seed: u64,
-    /// Blocks made that differ from all before.
+    /// Number of blocks so far that repeat no earlier block.
     number: u64,
     repeat_percent: u32,
-    /// Decides which blocks repeat others, in fio's sequence where the worker's seeds are known.
+    /// Decides which blocks repeat others. It follows fio's sequence if the worker's seeds are known.
     repeats: Tausworthe,
-    /// What is repeated; empty: the block before.
+    /// Blocks that may be repeated; empty: the block before.
     set: Vec<RepeatedBlocks>,
-    /// Decides which block of the set comes.
+    /// Chooses the block of the set.
     choices: Xoshiro256PlusPlus,
 }
 
 impl Pieces {
-    /// Of this content; `None` if nothing of it compresses or repeats.
+    /// `None` if the content neither compresses nor repeats.
     pub(super) fn new(content: &fsdyno_job::Content, seed: u64) -> Option<Pieces> {
         if content.zero || content.compress.is_none() && (content.dedupe.is_none() || content.pattern.is_some()) {
             return None;
@@ -108,19 +108,20 @@ impl Pieces {
         })
     }
 
-    /// Blocks repeat these in place of the block before, unless there are none; when they do is drawn from `seed`.
+    /// Sets the blocks that are repeated; without any, the block before is repeated. `seed` decides when a block
+    /// repeats another.
     pub(super) fn repeat(&mut self, set: &[RepeatedBlocks], seed: u64) {
         self.set = set.iter().copied().filter(|blocks| blocks.count > 0).collect();
         self.repeats = Tausworthe::new(seed);
     }
 
-    /// The next block.
+    /// Writes the next block.
     pub(super) fn make(&mut self, block: &mut [u8]) {
         let (seed, number) = self.next();
         self.make_block(block, seed, number);
     }
 
-    /// Whose block is next, and which of them.
+    /// Seed of the worker whose block is next, and the number of that block.
     fn next(&mut self) -> (u64, u64) {
         let repeats = self.repeat_percent > 0 && self.repeats.percent() <= self.repeat_percent;
         if !repeats {
@@ -141,18 +142,19 @@ impl Pieces {
         (self.seed, 0)
     }
 
-    /// Uniform in 0..limit, which is far below 2^64.
+    /// A uniform draw from 0..limit; the limit is far below 2^64.
     fn below(&mut self, limit: u64) -> u64 {
         ((u128::from(self.choices.next_u64()) * u128::from(limit)) >> 64) as u64
     }
 
-    /// How many bytes of a piece of this length are random.
+    /// Number of random bytes in a piece of this length.
     fn random_bytes(&self, length: usize) -> usize {
         (length as u64 * self.random as u64 / 100) as usize
     }
 
     fn make_block(&self, block: &mut [u8], seed: u64, number: u64) {
-        // Mixed before it is counted on: else the second piece of a block would be the first one of the next.
+        // The key is mixed before it is counted up: otherwise the second piece of a block would equal the first piece
+        // of the next block.
         let mut key = mix(seed.wrapping_add(number.wrapping_mul(STEP)));
         let whole = self.piece.min(block.len());
         let whole_random = self.random_bytes(whole);
@@ -176,7 +178,7 @@ impl Pieces {
     }
 }
 
-/// The finaliser of splitmix64: neighbouring numbers have nothing in common afterwards.
+/// The finaliser of splitmix64: results for neighbouring numbers are unrelated.
 fn mix(number: u64) -> u64 {
     let mixed = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -260,7 +262,8 @@ mod tests {
         pieces.repeat(&[RepeatedBlocks { seed: 7, count: 20 }, RepeatedBlocks { seed: 9, count: 20 }], 1);
         let made = blocks(&mut pieces, 4000, 64);
         let different: HashSet<&Vec<u8>> = made.iter().collect();
-        // Half of them are new, among them its own part of the set; the other part comes with the other worker.
+        // Half of the blocks are new; some of these are this worker's part of the set. The other part comes with the
+        // other worker.
         assert!((different.len() as i64 - 2020).abs() < 130, "{}", different.len());
         let mut other = Pieces { seed: 9, repeat_percent: 0, ..pieces };
         other.number = 0;

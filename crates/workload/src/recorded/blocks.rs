@@ -1,15 +1,15 @@
-//! Records of blktrace: what a device was asked for.
+//! Reads the records of blktrace: requests to a device.
 
 use std::io::Read;
 
 use super::chunk::Chunk;
 use crate::op::OpKind;
 
-/// The upper 24 bits of each record's first number; the lower ones are the version.
+/// The upper 24 bits of each record's first number; the lower 8 bits are the version.
 const MAGIC: u32 = 0x6561_7400;
 const VERSION: u32 = 7;
 
-/// Bytes of a record, without what may follow it.
+/// Length of a record without the data that may follow it, bytes.
 pub(super) const RECORD_BYTES: usize = 48;
 
 const SECTOR_BYTES: u64 = 512;
@@ -20,25 +20,25 @@ const FLUSH: u32 = 1 << 2;
 const NOTIFY: u32 = 1 << 10;
 const DISCARD: u32 = 1 << 13;
 
-/// What happened: the lower half of the action.
+/// Events: the lower half of the action.
 const QUEUED: u32 = 1;
 const MERGED: [u32; 2] = [2, 3];
 const COMPLETED: u32 = 8;
 
-/// A record.
+/// A record of blktrace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockRecord {
     pub(super) time_ns: u64,
     sector: u64,
     bytes: u32,
     action: u32,
-    /// Major number and minor number.
+    /// Major and minor number.
     pub(super) device: (u32, u32),
-    /// As it stands in the file, but for the order of its bytes.
+    /// The record as it lies in the file, in the byte order of this machine.
     numbers: [u8; RECORD_BYTES],
 }
 
-/// Whether the bytes of numbers stand in the other order than on x86; `None`: this is no trace of blktrace.
+/// Whether numbers have the opposite byte order of x86; `None`: this is not a trace of blktrace.
 pub(super) fn is_swapped(begin: &[u8]) -> Option<bool> {
     let number: [u8; 4] = begin.get(..4)?.try_into().ok()?;
     let is_magic = |number: u32| number & !0xff == MAGIC;
@@ -49,7 +49,7 @@ pub(super) fn is_swapped(begin: &[u8]) -> Option<bool> {
     }
 }
 
-/// The next record; `None`: there is none.
+/// Reads the next record; `None`: there is none.
 ///
 /// # Errors
 /// A sentence about what is wrong.
@@ -61,7 +61,7 @@ pub(super) fn next(chunk: &mut Chunk, input: &mut dyn Read, swapped: bool) -> Re
     let mut numbers = [0; RECORD_BYTES];
     numbers.copy_from_slice(&chunk.rest()[..RECORD_BYTES]);
     if swapped {
-        // The lengths of the fields, in bytes.
+        // Lengths of the fields, bytes.
         let mut rest = &mut numbers[..];
         for length in [4, 4, 8, 8, 4, 4, 4, 4, 4, 2, 2] {
             let (field, behind) = rest.split_at_mut(length);
@@ -111,7 +111,8 @@ impl BlockRecord {
         if self.has(NOTIFY) { 0 } else { self.action & 0xffff }
     }
 
-    /// The request that was queued here, with its offset and length; `None`: none was, or one of no bytes.
+    /// The request that was queued by this record, with offset and length; `None`: the record queues none, or one of
+    /// no bytes.
     pub(super) fn request(&self) -> Option<(OpKind, u64, u64)> {
         if self.event() != QUEUED {
             return None;
@@ -125,7 +126,7 @@ impl BlockRecord {
         (self.bytes > 0).then_some((kind, self.sector.saturating_mul(SECTOR_BYTES), u64::from(self.bytes)))
     }
 
-    /// Change of the number of requests in flight by this record.
+    /// The change of the number of requests in flight by this record.
     pub(super) fn under_way(&self) -> i64 {
         match self.event() {
             QUEUED if self.bytes > 0 => 1,
@@ -135,7 +136,7 @@ impl BlockRecord {
         }
     }
 
-    /// The record at another time, with nothing behind it.
+    /// The record with another time, and without data after it.
     pub(super) fn at(&self, time_ns: u64) -> [u8; RECORD_BYTES] {
         let mut numbers = self.numbers;
         numbers[8..16].copy_from_slice(&time_ns.to_le_bytes());

@@ -1,11 +1,11 @@
-//! A piece of a log in memory.
+//! The piece of a log that is in memory.
 
 use std::io::{self, ErrorKind, Read};
 
 /// Bytes that are read at once.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// What has been read of a log, and not used yet.
+/// The bytes of a log that were read and not used yet.
 #[derive(Clone, Debug)]
 pub(super) struct Chunk {
     bytes: Box<[u8]>,
@@ -22,12 +22,12 @@ impl Chunk {
         &self.bytes[self.from..self.to]
     }
 
-    /// Takes the first `length` bytes away, or all where there are fewer.
+    /// Removes the first `length` bytes, or all bytes if there are fewer.
     pub(super) fn skip(&mut self, length: usize) {
         self.from = self.to.min(self.from + length);
     }
 
-    /// Reads on; false: the log ends here, or the piece is full.
+    /// Reads more; false: the log has ended, or the piece is full.
     pub(super) fn read_on(&mut self, input: &mut dyn Read) -> io::Result<bool> {
         let length = self.to - self.from;
         self.bytes.copy_within(self.from..self.to, 0);
@@ -44,7 +44,7 @@ impl Chunk {
         }
     }
 
-    /// Reads until `length` bytes are there; false: the input has fewer.
+    /// Reads until there are `length` bytes; false: the input has fewer.
     pub(super) fn has(&mut self, length: usize, input: &mut dyn Read) -> io::Result<bool> {
         while self.to - self.from < length {
             if !self.read_on(input)? {

@@ -1,16 +1,16 @@
-//! Where a log is read from.
+//! The source of a log.
 
 use std::fmt::Debug;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-/// A log that can be read at any place.
+/// A log that can be read at any offset.
 pub trait LogInput: Debug + Send + Sync {
-    /// Bytes from `offset` on; 0: it ends there.
+    /// Reads bytes from `offset` on; 0: the end of the log.
     fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize>;
 }
 
-/// A log from its begin.
+/// Reads a log from its beginning.
 #[derive(Clone, Debug)]
 pub(super) struct FromBegin {
     input: Arc<dyn LogInput>,

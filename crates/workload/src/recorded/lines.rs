@@ -1,14 +1,14 @@
-//! One line of an iolog, of version 2 or 3.
+//! Reads one line of an iolog, version 2 or 3.
 
 use crate::op::OpKind;
 
-/// What the first line of a log says before its number.
+/// The beginning of a log's first line, before the version number.
 const HEADER: &[u8] = b"fio version ";
 
-/// What a line says.
+/// The content of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TraceLine<'line> {
-    /// us since the log began (version 3).
+    /// Time since the beginning of the log, us (version 3).
     pub(super) at_us: u64,
     pub(super) file: &'line [u8],
     pub(super) action: Action,
@@ -20,11 +20,11 @@ pub(super) enum Action {
     OpenOrClose,
     /// Offset and length.
     Io(OpKind, u64, u64),
-    /// Waits until this number of ms after the begin (version 2).
+    /// Waits until this time after the beginning, ms (version 2).
     Wait(u64),
 }
 
-/// The version that a header line names; `None`: it is no header.
+/// The version that a header line names; `None`: this is not a header.
 pub(super) fn version_of(line: &[u8]) -> Option<u32> {
     let rest = line.strip_prefix(HEADER)?;
     let number = rest.strip_suffix(b" iolog")?;
@@ -62,8 +62,8 @@ pub(super) fn line(text: &[u8], version: u32) -> Result<TraceLine<'_>, String> {
     Ok(TraceLine { at_us, file, action })
 }
 
-/// A request of version 3 to this file, as `line` reads it, and the bytes of its line with its end. `None`: the line is not of
-/// that kind, or not whole.
+/// Reads a line of version 3 with a request to this file, as `line` does. Also returns the length of the line with
+/// its end. `None`: the line is of another kind, or not complete.
 pub(super) fn usual(text: &[u8], file: &[u8]) -> Option<(u64, OpKind, (u64, u64), usize)> {
     let (at_us, rest) = leading(text)?;
     let rest = rest.strip_prefix(b" ")?.strip_prefix(file)?.strip_prefix(b" ")?;
@@ -75,7 +75,7 @@ pub(super) fn usual(text: &[u8], file: &[u8]) -> Option<(u64, OpKind, (u64, u64)
     Some((at_us, kind, (offset, length), text.len() - rest.len()))
 }
 
-/// The number with which a text begins, of at most 18 digits, and what follows it.
+/// The number at the beginning of a text, at most 18 digits, and the rest of the text.
 #[inline]
 fn leading(text: &[u8]) -> Option<(u64, &[u8])> {
     let (mut number, mut length) = (0, 0);
@@ -97,7 +97,7 @@ fn shown(text: &[u8]) -> String {
     fsdyno_job::bytes::text(text).chars().take(80).collect()
 }
 
-/// A decimal number, and nothing else.
+/// A decimal number without anything else.
 fn number_of(text: &[u8]) -> Option<u64> {
     if text.is_empty() {
         return None;

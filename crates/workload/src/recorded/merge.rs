@@ -1,4 +1,4 @@
-//! `merge_blktrace_file`: several traces as one.
+//! `merge_blktrace_file`: merges several traces into one.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -8,21 +8,21 @@ use super::chunk::Chunk;
 use super::input::{FromBegin, LogInput};
 use super::records::LogError;
 
-/// A trace that becomes part of another one.
+/// A trace that is merged.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// Its records.
+    /// The records of the trace.
     pub log: Arc<dyn LogInput>,
     /// Factor of the times of this trace, percent.
     pub scale_percent: f64,
-    /// How often this trace is repeated.
+    /// Number of times that this trace is repeated.
     pub passes: u64,
 }
 
 /// Why traces could not be merged.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
-    /// The number of the trace, from 0, and what is wrong with it.
+    /// The trace of this number, from 0, has an error.
     #[error("{1}")]
     Trace(usize, LogError),
     /// Writing failed.
@@ -30,7 +30,7 @@ pub enum MergeError {
     Write(#[from] io::Error),
 }
 
-/// A trace that is being merged, and the next record of it.
+/// A trace during the merge, with its next record.
 struct Way {
     part: Part,
     index: usize,
@@ -39,12 +39,13 @@ struct Way {
     swapped: bool,
     records: u64,
     pass: u64,
-    /// Time of the last record so far, ns: the length of the trace, at its end.
+    /// Time of the last record so far, ns. At the end this is the length of the trace.
     length_ns: u64,
     next: Option<(u64, BlockRecord)>,
 }
 
-/// Writes the requests of all parts in the order of their times, those at the same time in the order of the parts.
+/// Writes the requests of all parts in the order of their times. Requests with the same time are in the order of the
+/// parts.
 pub fn merge(parts: Vec<Part>, out: &mut dyn Write) -> Result<(), MergeError> {
     let mut ways = Vec::new();
     for (index, part) in parts.into_iter().enumerate() {
@@ -69,7 +70,7 @@ impl Way {
         Way { part, index, input, chunk: Chunk::new(), swapped: false, records: 0, pass: 0, length_ns: 0, next: None }
     }
 
-    /// Finds the next request, in the next pass if need be.
+    /// Finds the next request, which may belong to the next repetition.
     fn go_on(&mut self) -> Result<(), MergeError> {
         while self.pass < self.part.passes {
             if self.records == 0 {

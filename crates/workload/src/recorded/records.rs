@@ -1,4 +1,4 @@
-//! The records of a log, one after the other.
+//! Reads the records of a log one after the other.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -10,17 +10,17 @@ use super::chunk::Chunk;
 use super::lines::{self, Action};
 use crate::op::{NO_INSTANT, Op, OpKind};
 
-/// No line is longer, as in fio.
+/// Longest line of a log, bytes, as in fio.
 const LINE_BYTES_MAX: usize = 4096;
 
-/// Most requests in flight that a trace is taken to have had, as in fio.
+/// Largest number of requests in flight that a trace may have, as in fio.
 const DEPTH_MAX: i64 = 1024;
 
-/// What is wrong with a log.
+/// An error in a log.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} {number}: {reason}")]
 pub struct LogError {
-    /// A line, or a record.
+    /// `line` or `record`.
     pub what: &'static str,
     /// Number of that line or record, counted from 1.
     pub number: u64,
@@ -32,24 +32,24 @@ pub struct LogError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Record {
     pub(super) op: Op,
-    /// ns since the begin of the log, or [`NO_INSTANT`].
+    /// Time since the beginning of the log, ns, or [`NO_INSTANT`].
     pub(super) due_ns: u64,
     /// Line or record of the request, counted from 1.
     pub(super) number: u64,
 }
 
-/// How a log is written.
+/// The format of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// Not known yet.
     Unknown,
-    /// Lines of this version; 0: no header has come.
+    /// Lines of this version; 0: there was no header yet.
     Text(u32),
-    /// Records of blktrace, with the bytes of numbers in the other order.
+    /// Records of blktrace; `swapped`: numbers have the opposite byte order.
     Blocks { swapped: bool },
 }
 
-/// Reads a log. It is given the same input at each call.
+/// Reads a log. Each call must get the same input.
 #[derive(Clone, Debug)]
 pub(super) struct Records {
     options: ReplayOptions,
@@ -59,32 +59,33 @@ pub(super) struct Records {
     number: u64,
     files: Files,
     times: Times,
-    /// Requests in flight in a trace: now, at most, and whether the trace says when requests ended.
+    /// Requests in flight in a trace: the current number, the largest number, and whether the trace records
+    /// completions.
     under_way: (i64, i64, bool),
 }
 
-/// The files that were added to a log, and their numbers once they have I/O.
+/// The files that a log has added, and their numbers if they have I/O.
 #[derive(Clone, Debug, Default)]
 struct Files {
     numbers: HashMap<Box<[u8]>, Option<u32>>,
     with_io: Vec<Box<[u8]>>,
-    /// The file of the last request: its number, and its name in the log.
+    /// The file of the last request: its number, then its name in the log.
     last: u32,
     last_name: Box<[u8]>,
     /// The device of the last record.
     device: Option<(u32, u32)>,
 }
 
-/// When requests are due, ns since the begin of the log.
+/// Computes the times of requests, ns since the beginning of the log.
 #[derive(Clone, Debug, Default)]
 struct Times {
-    /// Begin of this part of the log: a header in the middle begins the times anew.
+    /// Beginning of this part of the log: a header inside the log restarts the times.
     part_ns: u64,
-    /// Times of the first and of the last record of this part, as the log has them.
+    /// Times of the first and of the last record of this part, as they are in the log.
     first: Option<u64>,
     last: u64,
     latest_ns: u64,
-    /// When a `wait` of version 2 lets the next request begin.
+    /// The time that a `wait` of version 2 sets for the next request.
     awaited_ns: Option<u64>,
 }
 
@@ -106,18 +107,18 @@ impl Records {
         LogError { what, number: self.number, reason: reason.into() }
     }
 
-    /// Whether it is a trace of blktrace, whose files are devices `major:minor`.
+    /// Whether the log is a trace of blktrace, whose files are devices `major:minor`.
     pub(super) fn is_trace(&self) -> bool {
         matches!(self.form, Form::Blocks { .. })
     }
 
-    /// The most requests that were in flight, where a trace says it.
+    /// Largest number of requests in flight, if the log is a trace with completions.
     pub(super) fn depth(&self) -> Option<u32> {
         let (_, most, known) = self.under_way;
         self.is_trace().then_some(if known { most.clamp(1, DEPTH_MAX) as u32 } else { 1 })
     }
 
-    /// Name of a file with I/O.
+    /// Name of a file that has I/O.
     pub(super) fn file_name(&self, number: usize) -> &[u8] {
         &self.files.with_io[number]
     }
@@ -160,12 +161,12 @@ impl Records {
         }
     }
 
-    /// Whether there is a last file, and nothing is left out or sent elsewhere.
+    /// Whether the quick reading is possible: there is a last file, and no request is left out or redirected.
     fn takes_usual(&self) -> bool {
         !self.files.last_name.is_empty() && self.options.skip == [false; 4] && self.options.redirect.is_none()
     }
 
-    /// The next line, if it is a transfer of the last file and whole.
+    /// Reads the next line, if it is complete and a transfer of the last file.
     fn read_usual(&mut self) -> Option<Result<Record, String>> {
         let (at_us, kind, range, used) = lines::usual(self.chunk.rest(), &self.files.last_name)?;
         self.number += 1;
@@ -179,7 +180,7 @@ impl Records {
         Some(read)
     }
 
-    /// Length of the next line, with which the rest of the chunk begins.
+    /// Length of the next line, which is at the beginning of the chunk.
     fn next_line(&mut self, input: &mut dyn Read) -> Result<Option<usize>, LogError> {
         let mut searched = 0;
         loop {
@@ -202,7 +203,7 @@ impl Records {
         }
     }
 
-    /// Reads the line of this length: a request, if it is one that is replayed.
+    /// Reads a line of this length. Returns its request, if it has one that is replayed.
     fn read_line(&mut self, length: usize, version: u32) -> Result<Option<Record>, String> {
         let text = &self.chunk.rest()[..length];
         if let Some(version) = lines::version_of(text) {
@@ -245,10 +246,10 @@ impl Records {
         Ok(record)
     }
 
-    /// A request, if a record has one that is replayed.
+    /// Reads a record. Returns its request, if it has one that is replayed.
     fn read_block(&mut self, block: &BlockRecord) -> Result<Option<Record>, String> {
         let (now, most, known) = self.under_way;
-        // A request that was merged into another one reached the device as a part of that one.
+        // A request that was merged into another one reached the device as a part of it, so that it does not count.
         let most = if block.under_way() < 0 && !block.completes() { most } else { most.max(now) };
         self.under_way = ((now + block.under_way()).max(0), most, known || block.completes());
         let Some((kind, offset, length)) = block.request() else { return Ok(None) };
@@ -258,7 +259,7 @@ impl Records {
         }
         let (offset, mut length) = place(&self.options, (kind, offset, length))?;
         if self.options.align > 1 {
-            // As with fio, the lengths of a trace are made multiples, too.
+            // Lengths of a trace are rounded up as well, as in fio.
             length = length.next_multiple_of(self.options.align);
         }
         let file = self.files.number_of_device(block.device, self.options.redirect.as_deref())?;
@@ -266,7 +267,7 @@ impl Records {
     }
 }
 
-/// Where a request goes.
+/// The offset and the length after scaling and alignment.
 fn place(options: &ReplayOptions, (kind, offset, length): (OpKind, u64, u64)) -> Result<(u64, u64), String> {
     let is_transfer = kind.direction().is_some();
     if is_transfer && length == 0 {
@@ -279,7 +280,7 @@ fn place(options: &ReplayOptions, (kind, offset, length): (OpKind, u64, u64)) ->
     if offset.checked_add(length).is_none_or(|end| end > i64::MAX as u64) {
         return Err(format!("{} beyond the end of any file", kind.word()));
     }
-    // A sync names the place of the request before it; it is the file that is synced.
+    // A sync in the log has the offset of the request before it, but it is the file that is synced.
     Ok(if is_transfer || kind == OpKind::SyncRange { (offset, length) } else { (0, 0) })
 }
 
@@ -301,7 +302,7 @@ impl Files {
         Ok(self.last)
     }
 
-    /// The number of a file that has I/O; with `redirect` it is one for all.
+    /// The number of a file with I/O; with `redirect` all I/O has the same one.
     fn number_of(&mut self, name: &[u8], redirect: Option<&str>) -> Result<u32, String> {
         if !self.last_name.is_empty() && *self.last_name == *name {
             return Ok(self.last);
@@ -327,7 +328,8 @@ impl Times {
         *self = Times { part_ns: self.latest_ns, latest_ns: self.latest_ns, ..Times::default() };
     }
 
-    /// When a record is due. `unit`: of its time, and its length in ns.
+    /// The time of a record, ns since the beginning of the log. `unit`: the unit of the record's time, and its length
+    /// in ns.
     fn of(&mut self, at: u64, (unit, unit_ns): (&str, u64), percent: u32) -> Result<u64, String> {
         let first = *self.first.get_or_insert(at);
         if at < self.last {

@@ -10,7 +10,7 @@ struct Text(Vec<u8>);
 impl LogInput for Text {
     fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
         let rest = self.0.get(offset as usize..).unwrap_or_default();
-        // Never whole lines at once.
+        // Short reads, so that a read never returns whole lines.
         let length = rest.len().min(into.len()).min(17);
         into[..length].copy_from_slice(&rest[..length]);
         Ok(length)
@@ -19,7 +19,7 @@ impl LogInput for Text {
 
 type Request = (u32, OpKind, u64, u64, u64);
 
-/// The requests of a log: file, kind, offset, length, due.
+/// The requests of a log: file, kind, offset, length, recorded time.
 fn requests(text: &str, options: &ReplayOptions) -> Result<Vec<Request>, String> {
     let summary = Summary::of(&mut text.as_bytes(), options).map_err(|error| error.to_string())?;
     let mut recorded = Recorded::new(Arc::new(Text(text.into())), options);
@@ -115,7 +115,7 @@ fn what_is_wrong_is_said_with_its_line() {
     assert_eq!(text("fio version 1 iolog\n"), "line 1: iolog version 1 is not supported, only 2 and 3");
 }
 
-/// A record of blktrace: time, sector, bytes, action; and what follows it.
+/// A record of blktrace from time, sector, bytes and action; `behind` is the data after it.
 fn block(swapped: bool, (time_ns, sector, bytes, action): (u64, u64, u32, u32), behind: &[u8]) -> Vec<u8> {
     let mut record = Vec::new();
     let mut put = |number: u64, length: usize| {
@@ -137,7 +137,7 @@ fn block(swapped: bool, (time_ns, sector, bytes, action): (u64, u64, u32, u32), 
     [record.as_slice(), behind].concat()
 }
 
-/// What blktrace says of two writes, a read that is merged into another one, a flush, a discard, and a write of no bytes.
+/// A trace of two writes, a read that is merged into another one, a flush, a discard, and a write of no bytes.
 fn trace(swapped: bool) -> Vec<u8> {
     let of = |time_ns, sector, bytes, action| block(swapped, (time_ns, sector, bytes, action), &[]);
     [
@@ -232,8 +232,8 @@ fn merged_traces_come_in_the_order_of_their_times() {
     assert_eq!(error, "record 0: this is no trace of blktrace");
 }
 
-/// Drawn logs of several files, once as fio writes them and once with more blanks, which the quick reading of usual lines leaves
-/// to the thorough one.
+/// Draws logs of several files and writes them twice: as fio does, and with additional blanks, which only the
+/// thorough reading accepts. Both give the same requests.
 #[test]
 fn both_ways_of_reading_a_line_agree() {
     let mut state = 7_u64;

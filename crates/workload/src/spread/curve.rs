@@ -1,12 +1,12 @@
-//! Ranks of zipf and pareto: a power of a uniform draw. Where many ranks are drawn, a table stands for the power.
+//! Ranks of zipf and pareto: a power of a uniform draw. If many ranks are drawn, a table replaces the power.
 
-/// From a draw to its rank.
+/// Computes the rank of a draw.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Curve {
-    /// The published method for zipf ranks with two precomputed sums (Gray and others, 1994); `first_two` is that of the
-    /// ranks 0 and 1, which need no power.
+    /// The published method for zipf ranks with two precomputed sums (Gray and others, 1994). `first_two` is the sum
+    /// of ranks 0 and 1, which need no power.
     Zipf { blocks: f64, sum: f64, first_two: f64, eta: f64, power: f64 },
-    /// `u` to this power.
+    /// `u` to the power `power`.
     Pareto { last: f64, power: f64 },
 }
 
@@ -22,7 +22,7 @@ impl Curve {
         Curve::Pareto { last: (blocks - 1) as f64, power: h.ln() / (1.0 - h).ln() }
     }
 
-    /// With every rounding of fio.
+    /// The rank of a draw, with all roundings of fio.
     #[inline(never)]
     pub(super) fn rank(&self, draw: u32) -> u64 {
         self.rank_without_power(draw).unwrap_or_else(|| {
@@ -34,14 +34,14 @@ impl Curve {
         })
     }
 
-    /// The rank, if it needs no power. Ranks grow with the draw, so these come first.
+    /// The rank, if it needs no power. Ranks grow with the draw, so that these draws come first.
     fn rank_without_power(&self, draw: u32) -> Option<u64> {
         let Curve::Zipf { sum, first_two, .. } = self else { return None };
         let area = uniform(draw) * sum;
         if area < 1.0 { Some(0) } else { (area < *first_two).then_some(1) }
     }
 
-    /// What the power is taken of.
+    /// The base of the power.
     fn base(&self, uniform: f64) -> f64 {
         match self {
             Curve::Zipf { eta, .. } => eta * uniform - eta + 1.0,
@@ -54,7 +54,7 @@ fn uniform(draw: u32) -> f64 {
     f64::from(draw) / f64::from(u32::MAX)
 }
 
-/// The sum of i^-theta for i from 1 to n: a part term by term, the rest by the Euler-Maclaurin formula.
+/// The sum of i^-theta for i from 1 to n: the first terms one by one, the rest by the Euler-Maclaurin formula.
 fn generalized_harmonic(n: u64, theta: f64) -> f64 {
     const EXACT: u64 = 10_000;
     let term = |i: u64| (i as f64).powf(-theta);
@@ -68,8 +68,8 @@ fn generalized_harmonic(n: u64, theta: f64) -> f64 {
     head + integral + (term(n) - term(EXACT)) / 2.0 + (slope(to) - slope(from)) / 12.0
 }
 
-/// The curve as a Taylor polynomial for each segment of draws: a rank of it is taken only where the error cannot reach
-/// another one.
+/// The curve as a Taylor polynomial for each segment of draws. A rank is taken from it only if the error cannot lead
+/// to another rank.
 #[derive(Clone, Debug)]
 pub(super) struct Table(Box<[Segment; SEGMENTS]>);
 
@@ -80,18 +80,19 @@ const HALF: u32 = (1 << 31) / SEGMENTS as u32;
 
 const TERMS: usize = 7;
 
-/// One line of the processor's cache.
+/// One cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Segment {
-    /// Of the polynomial in the distance from the segment's middle. Its value is half a rank less than the curve, so that
-    /// the nearest integer is the rank.
+    /// Terms of the polynomial in the distance from the segment's middle. Its value is half a rank below the curve,
+    /// so that the nearest integer is the rank.
     terms: [f64; TERMS],
-    /// How far from that integer the value may be. NaN, or below 0: the segment is of no use.
+    /// Largest distance of the value from that integer. NaN, or below 0: the segment cannot be used.
     room: f64,
 }
 
-/// Added to a double and taken from it again, it leaves the nearest integer; added only, that is in the lowest bits.
+/// Adding this number to a double and subtracting it gives the nearest integer. After the addition alone, the integer
+/// is in the lowest bits.
 const ROUNDING: f64 = 6_755_399_441_055_744.0;
 
 impl Table {
@@ -99,7 +100,7 @@ impl Table {
         Table(Box::new(std::array::from_fn(|number| Segment::of(curve, number as u32 * 2 * HALF))))
     }
 
-    /// The rank, unless it takes a power to be certain.
+    /// The rank; `None` if only the power gives it for certain.
     #[inline(always)]
     pub(super) fn rank(&self, draw: u32) -> Option<u64> {
         let segment = &self.0[(draw / (2 * HALF)) as usize];
@@ -140,7 +141,7 @@ impl Segment {
         if lowest <= 0.0 {
             return Segment::USELESS;
         }
-        // The binomial series; what it leaves out is at most the next term with the base of one of the ends.
+        // The binomial series. The error is at most the next term with the base of one of the two ends.
         let mut terms = [scale * base.powf(power); TERMS];
         let mut left_out = scale;
         let (mut sum, mut distance) = (terms[0], 1.0);
@@ -154,8 +155,8 @@ impl Segment {
         left_out *= ((power - (TERMS - 1) as f64) / TERMS as f64).abs() * reach;
         let at_end = |end: f64| end.powf(power - TERMS as f64);
         left_out *= at_end(lowest).max(at_end(base + reach));
-        // Roundings of the base count as often as the power, or a term, multiplies it; the others are fewer than a
-        // hundred. Each is at most 2^-53 of its number, and 2^-48 leaves room.
+        // Rounding errors of the base count as often as the power, or a term, multiplies it; the others are fewer
+        // than a hundred. Each is at most 2^-53 of its number, and 2^-48 leaves room.
         let roundings = (power.abs() + TERMS as f64) * (slope.abs() + 1.0) / lowest + 16.0;
         terms[0] -= 0.5;
         Segment { terms, room: 0.5 - left_out - sum * roundings * (-48.0_f64).exp2() }

@@ -1,4 +1,4 @@
-//! The checksums of `verify=`, as fio 3.33 puts them on disk.
+//! The checksums of `verify=`, as fio 3.33 writes them.
 
 use crc::{CRC_7_MMC, CRC_16_ARC, CRC_32_CKSUM, CRC_32_ISCSI, CRC_64_REDIS, Crc, Table};
 use fsdyno_job::VerifyKind;
@@ -8,10 +8,11 @@ static CRC7: Crc<u8> = Crc::<u8>::new(&CRC_7_MMC);
 static CRC16: Crc<u16> = Crc::<u16>::new(&CRC_16_ARC);
 static CRC32: Crc<u32> = Crc::<u32>::new(&CRC_32_CKSUM);
 static CRC64: Crc<u64> = Crc::<u64>::new(&CRC_64_REDIS);
-/// Where the processor has no instruction for it (`fsdyno_engine::checksum`).
+/// Used if the processor has no instruction for it (`fsdyno_engine::checksum`).
 static CRC32C: Crc<u32, Crc32cTable> = Crc::<u32, Crc32cTable>::new(&CRC_32_ISCSI);
 
-/// Sixteen bytes at a time, except where it is hardly ever used: all of these processors have had the instruction for long.
+/// A table for sixteen bytes at a time; on x86-64 a small table, because nearly all of these processors have the
+/// instruction.
 type Crc32cTable = Table<{ if cfg!(target_arch = "x86_64") { 1 } else { 16 } }>;
 
 /// The longest digest on disk, bytes.
@@ -20,15 +21,15 @@ pub(super) const LONGEST: usize = 64;
 /// XXH32's seed in fio.
 const XXH32_SEED: u32 = 1;
 
-/// How CRC-32C is calculated.
+/// A function that computes CRC-32C.
 pub(super) type Crc32c = fn(&[u8]) -> u32;
 
-/// CRC-32C without its last inversion, which is how fio has it, of headers as of data.
+/// CRC-32C without its last inversion, as fio has it for headers and data.
 pub fn crc32c(bytes: &[u8]) -> u32 {
     !CRC32C.checksum(bytes)
 }
 
-/// Puts the digest of `data` into `digest`, which is as long as [`VerifyKind::digest_length`] says.
+/// Writes the digest of `data` into `digest`, whose length is [`VerifyKind::digest_length`].
 pub(super) fn digest(kind: VerifyKind, crc32c: Crc32c, data: &[u8], digest: &mut [u8]) {
     match kind {
         VerifyKind::Crc7 => digest.copy_from_slice(&[CRC7.checksum(data)]),
@@ -42,7 +43,7 @@ pub(super) fn digest(kind: VerifyKind, crc32c: Crc32c, data: &[u8], digest: &mut
         VerifyKind::Md5 => digest.copy_from_slice(&md5::Md5::digest(data)),
         VerifyKind::Sha1 => {
             digest.copy_from_slice(&sha1::Sha1::digest(data));
-            // Its words lie in the order of the machine.
+            // The words are in the byte order of the machine.
             digest.chunks_exact_mut(4).for_each(<[u8]>::reverse);
         }
         VerifyKind::Sha256 => sha256(data, digest),
@@ -55,8 +56,9 @@ pub(super) fn digest(kind: VerifyKind, crc32c: Crc32c, data: &[u8], digest: &mut
     }
 }
 
-/// What fio 3.33 leaves of SHA-256: the last padded block, whose length is written lowest byte first, and over its
-/// first eight bytes the lowest byte of each word of the state. 64 bits of the hash remain, and the data's end.
+/// What fio 3.33 stores for SHA-256: the last padded block, whose length field has the lowest byte first, with its
+/// first eight bytes replaced by the lowest byte of each word of the state. So it keeps 64 bits of the hash, and the
+/// end of the data.
 fn sha256(data: &[u8], digest: &mut [u8]) {
     const BLOCK: usize = 64;
     const LENGTH_AT: usize = 56;
@@ -84,7 +86,8 @@ fn sha256(data: &[u8], digest: &mut [u8]) {
 mod tests {
     use super::*;
 
-    /// What fio 3.33 wrote over 4 KiB blocks of `verify_pattern=0xdeadbeef`, whose data begins after the digest.
+    /// Digests that fio 3.33 wrote for 4 KiB blocks with `verify_pattern=0xdeadbeef`; the data begin after the
+    /// digest.
     #[test]
     fn digests_are_fio_s() {
         let fio = [

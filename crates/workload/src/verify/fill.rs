@@ -1,18 +1,19 @@
-//! Random bytes that follow from a number: what a block should hold can be made again from its header.
+//! Random bytes that are computed from a number, so that the expected content of a block can be computed from its
+//! header.
 //!
-//! A multiplicative congruential generator, one multiplication for each word. Compressors and devices that look for equal
-//! blocks find nothing in it.
+//! The generator is multiplicative congruential: one multiplication for each word. Compressors and devices that look
+//! for equal blocks find nothing in it.
 
 /// A multiplier for 64 bits (Steele and Vigna, "Computationally easy, spectrally good multipliers").
 const MULTIPLIER: u64 = 0xF135_7AEA_2E62_A9C5;
 
-/// Words written at a time: unrolled here, as loops of a build for size are not. Each is a sequence of its own, so that a
-/// multiplication need not wait for the one before it.
+/// Words per turn. The loop is unrolled by hand, because a build for size does not unroll it. Each lane is a sequence
+/// of its own, so that a multiplication need not wait for the one before it.
 const LANES: usize = 8;
 
 const WORD: usize = size_of::<u64>();
 
-/// The step of each lane: as far as all of them go together.
+/// The step of each lane: the step of all lanes together.
 const STRIDE: u64 = MULTIPLIER.wrapping_pow(LANES as u32);
 
 /// The finaliser of splitmix64.
@@ -23,9 +24,9 @@ fn mixed(number: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// Fills a buffer with the bytes of this number.
+/// Fills a buffer with the bytes that belong to `number`.
 pub(super) fn fill(buffer: &mut [u8], number: u64) {
-    // An even one would come to 0.
+    // An even number would become 0.
     let mut lanes = [mixed(number) | 1; LANES];
     for lane in 1..LANES {
         lanes[lane] = lanes[lane - 1].wrapping_mul(MULTIPLIER);
@@ -68,7 +69,7 @@ mod tests {
         let blocks: Vec<u8> = (0..1024).flat_map(|number| filled(4096, number)).collect();
         let words: HashSet<&[u8]> = blocks.chunks(8).collect();
         assert_eq!(words.len(), blocks.len() / 8);
-        // Only the lowest bits of each word are not.
+        // Only the lowest bits of each word are not evenly distributed.
         let mut counts = [0_u32; 256];
         blocks.chunks(8).for_each(|word| word[1..].iter().for_each(|&byte| counts[usize::from(byte)] += 1));
         assert!(counts.iter().all(|&count| (13_700..15_000).contains(&count)), "each value about 14336 times");

@@ -1,40 +1,40 @@
-//! The header that stands at the begin of each checked interval: fio 3.33's 40 bytes, then the digest. The 48 bytes of
-//! fio 3.42 are read too.
+//! The header at the beginning of each checked interval: fio 3.33's 40 bytes, then the digest. The 48 bytes of fio
+//! 3.42 can be read, too.
 
 use super::digest::Crc32c;
 
-/// Bytes before the digest.
+/// Length of the header before the digest, bytes.
 pub(super) const LENGTH: usize = 40;
 
-/// Bytes of fio 3.42's header.
+/// Length of fio 3.42's header, bytes.
 const LENGTH_OF_342: usize = 48;
 
-/// What fio 3.42 has in its third byte, where 3.33 has the kind.
+/// Third byte of fio 3.42's header, where 3.33 stores the kind.
 const VERSION_OF_342: u8 = 0x81;
 
-/// The bytes that the header's own checksum covers; it follows them.
+/// Number of bytes that the header's own checksum covers; the checksum follows them.
 const COVERED: usize = 36;
 
-/// fio's mark of a header.
+/// fio's magic number.
 pub(super) const MAGIC: u16 = 0xacca;
 
-/// A header; numbers lie lowest byte first.
+/// A header; on disk, numbers have their lowest byte first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) magic: u16,
     /// fio's number of the checksum.
     pub(super) kind: u16,
-    /// Of the interval, bytes.
+    /// Length of the interval, bytes.
     pub(super) length: u32,
-    /// With fio the seed of the block's data; here which write it was.
+    /// In fio the seed of the block's data; here the run and the number of the write.
     pub(super) seed: u64,
-    /// Of the interval in its file, bytes.
+    /// Offset of the interval in its file, bytes.
     pub(super) offset: u64,
     /// Number of the worker, from 1.
     pub(super) thread: u16,
-    /// Number of the write; the lowest 16 bits.
+    /// The lowest 16 bits of the number of the write.
     pub(super) number: u16,
-    /// Of the bytes before it.
+    /// Checksum of the bytes before it.
     pub(super) crc: u32,
 }
 
@@ -43,13 +43,13 @@ fn is_of_342(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC.to_le_bytes()) && bytes.get(2) == Some(&VERSION_OF_342) && bytes.len() >= LENGTH_OF_342
 }
 
-/// Bytes of the header that these begin with.
+/// Length of the header at the beginning of these bytes.
 pub(super) fn length_of(bytes: &[u8]) -> usize {
     if is_of_342(bytes) { LENGTH_OF_342 } else { LENGTH }
 }
 
 impl Header {
-    /// The bytes on disk, with their checksum. Seconds and nanoseconds, which nobody checks, stay 0.
+    /// The bytes on disk, with their checksum. The time, which is never checked, stays 0.
     pub(super) fn bytes(&self, crc32c: Crc32c) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
         bytes[..2].copy_from_slice(&self.magic.to_le_bytes());
@@ -64,7 +64,7 @@ impl Header {
         bytes
     }
 
-    /// `None`: there are too few bytes.
+    /// Reads a header; `None`: there are too few bytes.
     pub(super) fn read(bytes: &[u8]) -> Option<Header> {
         if bytes.len() < LENGTH {
             return None;
@@ -81,7 +81,7 @@ impl Header {
         Some(Header { magic, kind, length, seed, offset, thread, number, crc })
     }
 
-    /// Whether the seed names run and write: fio draws it, and it has nothing to do with the number.
+    /// Whether the seed contains run and write. fio draws the seed, so that it does not match the number.
     pub(super) fn is_ours(&self) -> bool {
         self.magic == MAGIC && self.seed as u16 == self.number
     }

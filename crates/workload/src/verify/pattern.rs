@@ -1,4 +1,4 @@
-//! `verify_pattern`: bytes that repeat, and the offset among them.
+//! `verify_pattern`: bytes that repeat, with the offset in the file among them.
 
 use fsdyno_job::BytePattern;
 
@@ -6,9 +6,9 @@ use fsdyno_job::BytePattern;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Repeated {
     pattern: BytePattern,
-    /// Number of bytes after which it begins anew; `None`: with each request.
+    /// Number of bytes after which the pattern begins again; `None`: it begins with each request.
     interval: Option<usize>,
-    /// What was expected last, as long as the longest request.
+    /// The pattern that was expected last; grows to the longest request.
     expected: Vec<u8>,
 }
 
@@ -47,8 +47,8 @@ impl Repeated {
         }
     }
 
-    /// Where a request at this offset first differs from the pattern, with what should stand there. The bytes that
-    /// `is_checked` leaves out may be anything.
+    /// The first byte of a request at this offset that differs from the pattern, with the expected byte. Bytes for
+    /// which `is_checked` is false may have any value.
     pub(super) fn difference(
         &mut self,
         buffer: &[u8],

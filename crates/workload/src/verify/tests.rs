@@ -1,4 +1,4 @@
-//! Every kind finds every kind of damage.
+//! Tests that every kind of check finds every kind of damage.
 
 use super::*;
 use crate::op::OpKind;
@@ -29,7 +29,7 @@ fn seal(verify: &Verify) -> Seal {
     Seal::new(verify, &Content::default(), None, 1, 77)
 }
 
-/// Leaves the data that are there.
+/// A content that leaves the data as they are.
 const KEPT: Content =
     Content { zero: true, refill: false, scramble: false, pattern: None, compress: None, dedupe: None };
 
@@ -52,7 +52,7 @@ fn what_was_written_passes_and_each_changed_byte_is_found() {
         let mut block = content();
         seal.seal(&mut block, 8192, 3);
         assert_eq!(words(&mut seal, &block, Expected::WriteOfThisRun(3)), "", "{kind:?}");
-        // Every byte of the header, the digest and some of the data; `meta` has no eye for data.
+        // Every byte of the header and the digest, and some of the data; `meta` does not check data.
         let last = if kind == VerifyKind::Meta { 40 } else { 400 };
         for at in 0..last {
             let mut damaged = block.clone();
@@ -112,7 +112,7 @@ fn headers_come_each_interval_and_move_to_their_offset() {
     assert_eq!(words(&mut seal, &block, Expected::WriteOfThisRun(0)), "");
     block[700] ^= 1;
     assert!(words(&mut seal, &block, Expected::Anybody).contains("offset 8704, length 512 "));
-    // An interval that a request is no multiple of is the request.
+    // If the interval does not divide the request, the request is one interval.
     let odd = super::Seal::new(
         &Verify { interval: Some(3000), ..verify(VerifyKind::Crc32c) },
         &Content::default(),
@@ -154,7 +154,7 @@ fn headers_of_a_pattern_leave_it_in_its_place() {
     assert_eq!(block[..16], [0, 0x20, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 0, 0x20, 0, 0], "what stood at 100");
     assert_eq!(block[1124..1126], [0xca, 0xac], "the header of the second interval");
     assert_eq!(words(&mut seal, &block, Expected::WriteOfThisRun(0)), "");
-    // What stands in the place of the header is the pattern too.
+    // The bytes in place of the header also belong to the pattern.
     for at in [0, 1024, 1123, 1164, 4095] {
         let mut damaged = block.clone();
         damaged[at] ^= 3;
@@ -165,7 +165,7 @@ fn headers_of_a_pattern_leave_it_in_its_place() {
     }
 }
 
-/// What a block should have held is made again from its header, or from the pattern.
+/// The expected content of a block is computed from its header or from the pattern.
 #[test]
 fn the_expected_block_is_made_again() {
     let pattern = || Some(fsdyno_job::value::verify_pattern("\"abc\"%o").unwrap());
@@ -183,7 +183,7 @@ fn the_expected_block_is_made_again() {
         seal(&verify).seal(&mut block, 8192, 5);
         let mut read = block.clone();
         read[1700] ^= 1;
-        // Another run reads.
+        // Another run reads the blocks.
         let mut reader = Seal::new(&verify, &Content::default(), None, 1, 99);
         let damaged = read.clone();
         let mismatch = reader.check(&mut read, 8192, Expected::Anybody).unwrap_err();
@@ -196,7 +196,8 @@ fn the_expected_block_is_made_again() {
     }
 }
 
-/// The second block of 128 bytes that fio 3.42 wrote with `--verify=md5 --verify_pattern=%o --bs=128`, and with pattern_hdr.
+/// The second block of 128 bytes that fio 3.42 wrote with `--verify=md5 --verify_pattern=%o --bs=128`, and with
+/// pattern_hdr.
 #[test]
 fn blocks_of_fio_3_42_are_checked() {
     let pattern = "80000000000000008000000000000000";

@@ -1,4 +1,4 @@
-//! What holds for every workload, whatever the options.
+//! Properties that hold for every workload, whatever the options.
 
 mod pacing;
 
@@ -15,7 +15,7 @@ fn access(random: bool, reads: bool, writes: bool) -> Access {
     Access { random, reads, writes, trims: false }
 }
 
-/// One file of `length` bytes from `start` on, 4 KiB reads in random order.
+/// One file of `length` bytes from `start` on; 4 KiB reads in random order.
 fn workload(start: u64, length: u64) -> Workload {
     Workload {
         pattern: Pattern { access: access(true, true, false), ..fsdyno_job::draft::Draft::default().job.pattern },
@@ -64,7 +64,7 @@ fn passes(workload: &Workload, most: usize) -> Vec<Vec<Op>> {
     }
 }
 
-/// The first requests, of a job that may have no end.
+/// The first requests of a job that may have no end.
 fn first(workload: &Workload, most: usize) -> Vec<Op> {
     let mut generator = Generator::new(workload).unwrap();
     let (mut block, mut ops) = (Block::new(), Vec::new());
@@ -78,7 +78,7 @@ fn all(workload: &Workload) -> Vec<Op> {
     passes(workload, usize::MAX).concat()
 }
 
-/// How many requests touch each unit of a file's range.
+/// Number of requests that touch each unit of a file's range.
 fn touches(ops: &[Op], workload: &Workload, unit: u64) -> Vec<Vec<u32>> {
     let mut touches: Vec<Vec<u32>> = workload.files.iter().map(|file| vec![0; (file.length / unit) as usize]).collect();
     for op in ops {
@@ -128,7 +128,7 @@ fn any_service() -> impl Strategy<Value = FileService> {
     ]
 }
 
-/// Fewer open files than there are take their turns, and miss nothing.
+/// If fewer files can be open than there are, they take turns, and no request is lost.
 fn any_open_files() -> impl Strategy<Value = Option<u32>> {
     prop_oneof![Just(None), (1..4_u32).prop_map(Some)]
 }
@@ -174,7 +174,7 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// It ends, stays inside its files and its sizes, and does no more than it was asked to.
+    /// Every workload ends, stays within its files and sizes, and does not exceed what was asked for.
     #[test]
     fn any_workload_keeps_its_bounds(workload in any_workload()) {
         let Ok(_) = Generator::new(&workload) else { return Ok(()) };
@@ -193,8 +193,8 @@ proptest! {
         }
     }
 
-    /// Sizes are those that were given: nothing is cut to what a map, a window or a file has left, but a range, and in
-    /// fio's own order the sizes of a split, which stay between the smallest and the largest.
+    /// Requests have the sizes that were given: no map, window or file cuts them. Only a range is cut, and in fio's
+    /// own order the sizes of a split, which stay between the smallest and the largest.
     #[test]
     fn requests_have_the_sizes_that_were_given(
         workload in any_workload(),
@@ -223,8 +223,8 @@ proptest! {
         }
     }
 
-    /// A random job does all of its size: what is left is less than a block, whatever the sizes and wherever they end,
-    /// but where a map leaves gaps.
+    /// A random job transfers all of its size: less than one block is left, whatever the sizes are, except where a
+    /// map leaves gaps.
     #[test]
     fn random_jobs_do_all_of_their_size(workload in any_workload(), length in 40_000..400_000_u64) {
         let mut workload = workload;
@@ -241,7 +241,7 @@ proptest! {
         prop_assert!(done + left_out > asked, "{} of {} in {} and less", done, asked, block);
     }
 
-    /// A sync after each N writes, to the file written last, never two in a row.
+    /// A sync comes after each N writes, for the file that was written last, and never two in a row.
     #[test]
     fn syncs_follow_their_writes(workload in any_workload()) {
         let every = u64::from(workload.durability.fsync_every);
@@ -263,8 +263,8 @@ proptest! {
         }
     }
 
-    /// Sizes that vary, or fio's own orders: each unit once per pass. Where reads and writes differ in their sizes, neither
-    /// meets a block of its own twice.
+    /// With several sizes, or fio's own order, each unit comes once per pass. If reads and writes have different
+    /// sizes, neither direction repeats a block of its own.
     #[test]
     fn mixed_sizes_cover_each_unit_once(
         (read, write) in (any_sizes(), any_sizes()),
@@ -301,13 +301,13 @@ proptest! {
                 prop_assert!(touched.iter().all(|&count| count <= 1), "{:?}", touched);
             }
         }
-        // Turns among files and directions go on from pass to pass; all else repeats.
+        // Turns among files and directions continue from pass to pass; everything else repeats.
         if workload.files.len() == 1 && !mixed {
             prop_assert_eq!(&passes[0], &passes[1]);
         }
     }
 
-    /// One size: each block once per pass, and the passes of a time-based job differ.
+    /// With one size, each block comes once per pass, and the passes of a time-based job differ.
     #[test]
     fn one_size_covers_each_block_once(
         blocks in prop::collection::vec(1..3000_u64, 1..4),
@@ -336,7 +336,8 @@ proptest! {
         }
     }
 
-    /// The quick paths make what the general one makes. A modifier that changes nothing leads through the latter.
+    /// The plain cases make the same requests as the general one. A modifier that changes nothing selects the general
+    /// one.
     #[test]
     fn quick_paths_agree_with_the_general_one(
         (random, writes, read_percent) in (any::<bool>(), any::<bool>(), 0..=100_u32),
@@ -387,8 +388,8 @@ fn zipf_files_differ_by_name() {
     assert_ne!(hottest("a.0.1"), 559);
 }
 
-/// With a seed that is given each loop is the first one again, whichever of the two ways makes the requests: a modifier
-/// of 1 changes nothing and belongs to the general one.
+/// With a given seed, each loop repeats the first one, in the plain case and in the general one: a modifier of 1
+/// changes nothing and selects the general one.
 #[test]
 fn loops_of_skewed_offsets_repeat() {
     for distribution in
@@ -448,7 +449,7 @@ fn what_cannot_work_is_refused() {
     assert!(refused(|w| w.pattern.block_align = Some(PerDirection::all(0))).is_some());
 }
 
-/// All that a replay makes, with the numbers of the writes.
+/// All requests of a replay, with the numbers of the writes.
 fn replayed(workload: &Workload, writes: u64, failed: Vec<(u32, u64)>) -> Vec<(u64, Op)> {
     let mut generator = Generator::replay(workload, writes, failed).unwrap();
     let mut block = Block::new();

@@ -1,4 +1,4 @@
-//! When requests are intended to start.
+//! Tests of intended starts.
 
 use fsdyno_job::{BlockSize, PerDirection};
 use fsdyno_workload::{Block, Generator, OpKind, Refill, Workload};
@@ -76,8 +76,8 @@ fn poisson_arrivals_keep_the_mean_and_vary() {
     assert!((0.34..0.40).contains(&above), "{above} of the gaps above the mean, 1/e expected");
 }
 
-/// No request waits behind one of the other direction that comes later: each direction keeps the rate of its own arrivals,
-/// whatever the mix would be, and after a restart as well.
+/// No request waits behind a later one of the other direction: each direction keeps the rate of its own arrivals,
+/// whatever the mix is, also after a restart.
 #[test]
 fn two_poisson_rates_are_both_kept_whatever_the_mix() {
     let mut workload = paced(None, None);
@@ -93,7 +93,7 @@ fn two_poisson_rates_are_both_kept_whatever_the_mix() {
         let read = in_time.clone().filter(|stamp| stamp.0 == OpKind::Read).count();
         (reads, writes) = (reads + read, writes + in_time.count() - read);
     }
-    // 90,000 and 10,000 arrivals are meant: four deviations are 1.3 and 4 percent.
+    // 90,000 and 10,000 arrivals are expected: four deviations are 1.3 and 4 percent.
     assert!((88_800..91_200).contains(&reads) && (9_600..10_400).contains(&writes), "{reads} reads, {writes} writes");
     let mut generator = Generator::new(&workload).unwrap();
     let (mut block, mut latest) = (Block::new(), 0);

@@ -1,4 +1,4 @@
-//! Workloads from fio's options, and sequences of requests as text.
+//! Makes workloads from fio's options, and writes sequences of requests as text.
 
 use fsdyno_job::{Amount, Machine, Outcome, Seed, Sources};
 use fsdyno_workload::{Block, FileRange, Generator, OpKind, Refill, Workload};
@@ -20,7 +20,7 @@ impl Sources for Bare {
     }
 }
 
-/// A word that is no option: it is put in by hand.
+/// A word that is not an option: the test handles it itself.
 const SECOND_THREAD: &str = "--thread_number=2";
 
 /// The workload of a job with these options.
@@ -64,7 +64,7 @@ pub(crate) fn workload(line: &str) -> Workload {
     }
 }
 
-/// The first `most` requests: `r8192+4096` reads 4096 bytes at 8192, `@1` names a file other than the first.
+/// The first `most` requests as text: `r8192+4096` reads 4096 bytes at 8192; `@1` names a file other than the first.
 pub(crate) fn sequence(workload: &Workload, most: usize) -> Vec<String> {
     let mut generator = Generator::new(workload).unwrap();
     let mut block = Block::new();
@@ -90,7 +90,7 @@ pub(crate) fn sequence(workload: &Workload, most: usize) -> Vec<String> {
     words
 }
 
-/// One request as text. Syncs show no place.
+/// One request as text. A sync has no offset.
 pub(crate) fn word(letter: char, offset: u64, length: u64, file: usize) -> String {
     let place = if "sdg".contains(letter) { String::new() } else { format!("{offset}+{length}") };
     let file = if file == 0 { String::new() } else { format!("@{file}") };
