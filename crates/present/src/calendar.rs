@@ -1,9 +1,9 @@
-//! Times of day as a page shows them.
+//! Formats times of day for a page.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// `21 Nov 2026, 12:02–12:47 UTC`, in the given zone, for a page; the numbers themselves beyond the calendar.
+/// A time span in the given zone: `21 Nov 2026, 12:02–12:47 UTC`; outside the calendar's range, the numbers.
 pub(crate) fn span(from_ms: u64, to_ms: u64, zone: &TimeZone) -> String {
     let instant = |ms: u64| {
         let instant = i64::try_from(ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());

@@ -1,4 +1,4 @@
-//! The command line of a study, to be typed again.
+//! Formats the command line of a study so that it can be typed again.
 
 use fsdyno_results::{Question, Study};
 
@@ -9,7 +9,7 @@ pub(crate) fn of(study: &Study) -> String {
     as_typed(&words(study))
 }
 
-/// A command about the saved study, such as `show`, with the directory that it is saved in.
+/// A command on the saved study, such as `show`, with the store's directory.
 pub(crate) fn about(study: &Study, question: &str, options: &[&str]) -> String {
     let command = &study.command;
     let own =
@@ -35,23 +35,23 @@ pub(crate) fn adding(study: &Study, option: &str) -> String {
     as_typed(&all)
 }
 
-/// Adds an option: before the words of another command, which has options of its own.
+/// Adds an option; in front of the words of a timed command, which has options of its own.
 fn add(words: &mut Vec<String>, option: String) {
     let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
     words.insert(end, option);
 }
 
-/// The same command without these options, each with whether it has a value; `None`: it has none of them.
+/// The same command without these options, each with whether it takes a value; `None`: it has none of them.
 pub(crate) fn without(study: &Study, options: &[(&str, bool)]) -> Option<String> {
     let mut all = words(study);
     let removed = options.iter().filter(|(option, has_value)| remove(&mut all, option, *has_value)).count();
     (removed > 0).then(|| as_typed(&all))
 }
 
-/// Whether the option was there.
+/// Removes an option; returns whether it was there.
 fn remove(words: &mut Vec<String>, option: &str, has_value: bool) -> bool {
     let Some(index) = words.iter().position(|word| word.split('=').next() == Some(option)) else { return false };
-    // Its value is a word of its own, or not.
+    // The value may be a separate word.
     let value = has_value && !words[index].contains('=') && index + 1 < words.len();
     words.drain(index..=index + usize::from(value));
     true

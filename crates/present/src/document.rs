@@ -1,4 +1,4 @@
-//! Documents for programs: the answer in short before all of it.
+//! Writes JSON documents for programs: first the answer in short, then everything.
 
 use fsdyno_text::escape;
 use serde_json::{Map, Value, json};
@@ -8,7 +8,7 @@ pub fn document(headline: impl Into<Value>, rest: Value) -> String {
     summarised(json!({"headline": headline.into()}), rest)
 }
 
-/// The same with one list, of which one item at a time is held: it may be of tens of thousands.
+/// The same with one list, of which only one item at a time is in memory: lists can have tens of thousands of items.
 pub(crate) fn list_document(headline: String, name: &str, items: impl Iterator<Item = Value>) -> String {
     let mut listed = String::new();
     for item in items {
@@ -20,7 +20,7 @@ pub(crate) fn list_document(headline: String, name: &str, items: impl Iterator<I
     format!("{}[{}{end}\n}}\n", around.trim_end_matches("[]\n}\n"), escape::json_report(&listed))
 }
 
-/// What cannot be answered: the exit status as its code, a sentence, the next step, and the path that it is about.
+/// The document of a refusal: exit status as its code, a sentence, the next step, and the path that caused it.
 pub fn refusal(code: u8, what: &str, next: Option<&str>, path: Option<&str>) -> String {
     let error = json!({ "code": code, "sentence": what, "next": next, "path": path });
     summarised(json!({ "headline": null, "error": error }), json!({}))
@@ -28,7 +28,7 @@ pub fn refusal(code: u8, what: &str, next: Option<&str>, path: Option<&str>) -> 
 
 fn summarised(summary: Value, rest: Value) -> String {
     let mut members = Map::from_iter([("summary".to_owned(), summary)]);
-    // Moved: it may be the largest part of what the program holds.
+    // Moved, not cloned: it may be the largest part of the program's memory.
     if let Value::Object(rest) = rest {
         members.extend(rest);
     }

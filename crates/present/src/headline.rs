@@ -1,6 +1,6 @@
-//! The answer of a study before its tables: a sentence, the figures that it rests on, whether they can be trusted, what
-//! limits them, and what to do next. The terminal, Markdown, the sheet and JSON print this, so that a figure is the same
-//! on each.
+//! Makes the answer of a study, shown before its tables: a sentence, the figures that it rests on, whether they can be
+//! trusted, what limits them, and what to do next. The terminal, Markdown, the sheet and JSON all print this, so that a
+//! figure is the same on each.
 
 pub(crate) mod figures;
 pub(crate) mod finding_kinds;
@@ -42,15 +42,15 @@ pub(crate) use timed::seconds;
 pub struct Headline {
     /// The answer in a sentence; `None`: the question has none, or nothing was measured.
     pub headline: Option<String>,
-    /// The answers to requirements, in the order in which they were asked for.
+    /// The verdicts on requirements, in the order in which they were asked for.
     pub verdicts: Vec<VerdictLine>,
-    /// Who is ahead in each pattern of a comparison.
+    /// The ranking in each pattern of a comparison.
     pub standings: Vec<Standing>,
     /// The times of commands (`time`).
     pub times: Vec<TimeFigures>,
     /// How far the figures can be trusted.
     pub trust: TrustLine,
-    /// What limits the tests, each limit with its tests.
+    /// What limits the tests: a sentence for each limit with its tests.
     pub limits: Vec<String>,
     /// What to do next.
     pub next: Vec<Step>,
@@ -58,11 +58,11 @@ pub struct Headline {
     pub tests: Vec<TestFigures>,
     /// The nodes of each test that ran on several.
     pub nodes: Vec<NodesOfTest>,
-    /// What was found against the figures, each kind once for each target, the worst first.
+    /// The findings, each kind once for each target, the worst first.
     pub findings: Vec<Found>,
 }
 
-/// What `--json` prints of a study: the answer, then all of it.
+/// What `--json` prints of a study: the answer, then the whole study.
 #[derive(Serialize, JsonSchema)]
 #[schemars(title = "Study")]
 pub struct Document<'a> {
@@ -75,11 +75,11 @@ pub struct Document<'a> {
 /// How far the figures can be trusted, and why.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TrustLine {
-    /// The worst test's.
+    /// The trust of the worst test.
     pub trust: Trust,
-    /// Why not more: `4 of 9 tests: CPU contention`.
+    /// The reasons for less than `ok`: `4 of 9 tests: CPU contention`.
     pub why: Vec<String>,
-    /// What findings could not look at: `foreign load (3 of 9 tests)`.
+    /// What could not be examined: `foreign load (3 of 9 tests)`.
     pub not_visible: Vec<String>,
 }
 
@@ -110,19 +110,19 @@ impl Headline {
         }
     }
 
-    /// The study as one line of JSON, this answer before it.
+    /// The study as one line of JSON, with this answer in front.
     pub fn json(study: &Study) -> String {
         let document = Document { summary: Headline::of(study), study };
         let text = serde_json::to_string(&document).expect("a study has no map whose keys could fail to be text");
         fsdyno_text::escape::json_report(&text).into_owned()
     }
 
-    /// Whether a finding needs its target's name.
+    /// Whether there are several targets, so that a finding must name its target.
     pub(crate) fn has_several_targets(&self) -> bool {
         self.tests.iter().any(|test| test.target != self.tests[0].target)
     }
 
-    /// Whether to trust the figures, and what limits them, each line with its label; of a fio run by itself there is none.
+    /// The labelled lines on trust and limits; none for a saved fio run.
     pub(crate) fn lines(&self, study: &Study) -> Vec<(&'static str, String)> {
         if study.question == Question::Fio || self.tests.is_empty() {
             return Vec::new();
@@ -130,7 +130,7 @@ impl Headline {
         let mut lines = timed::lines(&self.times, &self.standings);
         lines.extend(figures::apart(&self.tests, study).map(|tests| ("latency", tests)));
         lines.push(("trust", self.trust.words()));
-        // Of several targets a line each: why one is faster.
+        // With several targets, a line for each shows why one is faster.
         if study.targets.len() > 1 {
             lines.extend(below("limited by", &self.limits));
         } else if !self.limits.is_empty() {
@@ -139,27 +139,27 @@ impl Headline {
         lines
     }
 
-    /// What to do next. A check that measured nothing has its answers all the same.
+    /// The next steps. A check that measured nothing still has verdicts, and steps.
     pub(crate) fn steps(&self, study: &Study) -> &[Step] {
         let is_answer = !self.tests.is_empty() || !self.verdicts.is_empty();
         if study.question != Question::Fio && is_answer { &self.next } else { &[] }
     }
 
-    /// A sentence of the study without what the answer has said already; `None`: it has said all of it.
+    /// The part of a study's sentence that the answer has not said yet; `None`: it has said all of it.
     pub(crate) fn beyond<'a>(&self, study: &Study, sentence: &'a str) -> Option<&'a str> {
         let said = sentence::first_of(sentence);
         let is_said = self.headline.as_deref().is_some_and(|headline| headline.contains(said));
         match sentence[said.len()..].trim_start() {
             _ if !is_said => Some(sentence),
             "" => None,
-            // Of several kinds of requests only the beginning tells which one is meant.
+            // With several kinds of requests the beginning is needed: it names the kind.
             _ if study.question == Question::Sweep && study.sentences.len() > 1 => Some(sentence),
             rest => Some(rest),
         }
     }
 }
 
-/// Lines below one label.
+/// These lines below one label: the first line has it, the others an empty one.
 fn below<'a>(label: &'static str, lines: &'a [String]) -> impl Iterator<Item = (&'static str, String)> + 'a {
     lines.iter().enumerate().map(move |(index, line)| (if index == 0 { label } else { "" }, line.clone()))
 }
@@ -170,9 +170,9 @@ impl TrustLine {
         format!("{}: {}", self.trust.word(), self.reasons(usize::MAX))
     }
 
-    /// The reasons behind the trust word: the first `kinds` kinds of findings.
+    /// The reasons for the trust: the first `kinds` kinds of findings, then the number of the others.
     pub(crate) fn reasons(&self, kinds: usize) -> String {
-        // One more takes no more room than its count.
+        // One more kind takes no more space than its count would.
         let shown = if self.why.len() <= kinds.saturating_add(1) { self.why.len() } else { kinds };
         let mut parts: Vec<String> = self.why.iter().take(shown).cloned().collect();
         if self.why.len() > shown {
@@ -190,7 +190,7 @@ impl TrustLine {
 
 fn trust(tests: &[TestFigures], findings: &[Found]) -> TrustLine {
     if tests.is_empty() {
-        // Nobody looked at anything.
+        // Nothing was examined.
         return TrustLine {
             trust: Trust::Caution,
             why: vec!["nothing was measured".to_owned()],
@@ -203,7 +203,7 @@ fn trust(tests: &[TestFigures], findings: &[Found]) -> TrustLine {
     if failed > 0 {
         why.push(format!("{failed} of {} tests failed", tests.len()));
     }
-    // Of a test that failed altogether it is said already.
+    // A test that failed completely is reported elsewhere.
     let answered = || tests.iter().filter(|test| test.counts() && test.runs > 0);
     let (left_out, runs) =
         answered().fold((0, 0), |sum, test| (sum.0 + test.left_out, sum.1 + test.runs + test.left_out));
@@ -226,8 +226,8 @@ fn trust(tests: &[TestFigures], findings: &[Found]) -> TrustLine {
     TrustLine { trust, why, not_visible: not_visible(tests) }
 }
 
-/// What could not be looked at, and in how many of the tests that it concerns. Those of which nothing was examined are
-/// told by themselves.
+/// The aspects that could not be examined, with the number of tests that each concerns. Tests of which nothing at all
+/// was examined have a line of their own.
 fn not_visible(tests: &[TestFigures]) -> Vec<String> {
     let of_aspect = |word: &'static str| {
         let looked_at = || tests.iter().filter(|test| !test.is_unexamined());
@@ -239,7 +239,8 @@ fn not_visible(tests: &[TestFigures]) -> Vec<String> {
     Aspect::ALL.into_iter().map(Aspect::word).filter_map(of_aspect).collect()
 }
 
-/// `CPU contention (local, nfs)`: each kind once, however grave it is and whatever is to be done on each of the targets.
+/// The kinds of findings with their targets, `CPU contention (local, nfs)`: each kind once, whatever its severity and
+/// next step on each target.
 fn titles<'a>(findings: impl Iterator<Item = &'a Found>) -> Vec<String> {
     let mut kinds: Vec<(&Found, Vec<&str>)> = Vec::new();
     for found in findings {

@@ -1,4 +1,4 @@
-//! What a storage is, for people and for programs.
+//! Shows what a storage is, for people and for programs.
 
 use fsdyno_results::Host;
 use fsdyno_results::evidence::{
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::page::Page;
 
-/// Where values begin.
+/// Column in which values begin.
 const LABEL_COLUMNS: usize = 17;
 
 /// The page for people, `columns` wide.
@@ -49,7 +49,7 @@ pub fn json(storage: &Storage, host: &Host, version: &str) -> String {
     crate::document(headline(storage), json!({"version": version, "storage": storage, "host": host}))
 }
 
-/// A value, or why it cannot be seen.
+/// A value, or the reason why it is not visible.
 fn shown<T>(seen: &Seen<T>, text: impl FnOnce(&T) -> String) -> String {
     match seen {
         Seen::Value(value) => text(value),
@@ -61,7 +61,7 @@ fn headline(storage: &Storage) -> String {
     let asked = &storage.asked_path;
     match (storage.class, storage.mount.value()) {
         (StorageClass::Device, _) => format!("{asked}: a block device"),
-        // Filesystems without a source name themselves, or nothing.
+        // Filesystems without a source have "none" or their own name there.
         (_, Some(mount)) if mount.source == "none" || mount.fstype.ends_with(&mount.source) => {
             format!("{asked}: {}", mount.fstype)
         }
@@ -95,7 +95,7 @@ fn about_place(page: &mut Page, storage: &Storage) {
             page.line("filesystem", fstype);
             page.line("from", source);
             page.line("mounted at", &mount_point.display().to_string());
-            // A blank lets the line break between options.
+            // The blank lets lines break between options.
             page.line("options", &options.join(", "));
         }
         Seen::NotVisible(_) if *class == StorageClass::Device => {}
@@ -116,14 +116,14 @@ fn about_place(page: &mut Page, storage: &Storage) {
     page.line("direct I/O", &shown(direct_io, direct_io_text));
 }
 
-/// The layers from top to bottom: what leads to each, and what it is.
+/// The layers from top to bottom: the branch that leads to each, and its description.
 pub fn tree(layers: &[Layer]) -> Vec<(String, String)> {
     let mut lines = Vec::new();
     layers.iter().for_each(|layer| grow(layer, ["", ""], &mut lines));
     lines
 }
 
-/// `before`: what stands before a layer, and before those below it.
+/// Adds a layer and those below it. `before`: the branch in front of the layer, and in front of those below.
 fn grow(layer: &Layer, before: [&str; 2], lines: &mut Vec<(String, String)>) {
     let aside = if layer.aside { " (other files)" } else { "" };
     lines.push((before[0].to_owned(), format!("{layer}{aside}")));
@@ -147,7 +147,7 @@ fn direct_io_text(direct_io: &DirectIo) -> String {
     }
 }
 
-/// A fact of a kind that may be left unsaid by its source.
+/// A value that its source may leave out; then the text says so.
 fn or_unknown(text: Option<String>, source: &str) -> String {
     text.unwrap_or_else(|| format!("not visible ({source} does not report it)"))
 }
@@ -190,7 +190,7 @@ fn about_fuse(page: &mut Page, fuse: &FuseIdentity) {
     page.heading("FUSE");
     let name = kind.as_deref().unwrap_or("no name");
     page.line("daemon", &format!("{name}, process {}", shown(daemon_pid, u32::to_string)));
-    // Why the process is not seen is also why its command line is not.
+    // The reason why the process is not visible applies to its command line, too.
     let Some(words) = command_line.value() else { return };
     page.line("command", &words.join(" "));
     page.line("data from", url.as_deref().unwrap_or("the command line has no target"));
@@ -203,7 +203,7 @@ fn about_server(page: &mut Page, server: &ServerIdentity) {
     page.line("address", address);
     page.line("TCP connect", &shown(connect_ns, connect_text));
     page.line("interface", &shown(interface, String::clone));
-    // What hides the interface hides its speed.
+    // The reason why the interface is not visible applies to its speed, too.
     if interface.value().is_some() {
         page.line("link speed", &shown(link_bits_per_s, |bits| link_speed(*bits)));
     }
@@ -219,7 +219,7 @@ fn link_speed(bits_per_s: u64) -> String {
     if megabits >= 1000 { format!("{} Gbit/s", megabits as f64 / 1000.0) } else { format!("{megabits} Mbit/s") }
 }
 
-/// Devices side by side; those that differ only in their name are listed once.
+/// The devices in one line each; devices that differ only in their name share one.
 fn about_devices(page: &mut Page, devices: &[BlockDevice], above: Option<&str>) {
     let mut listed: Vec<&str> = Vec::new();
     for device in devices {

@@ -1,6 +1,6 @@
-//! Studies and what stands behind a path, for people and for other programs: the headline, tables and Markdown on a
-//! terminal, the dyno sheet, CSV and OpenMetrics. Pure functions of [`fsdyno_results::Study`] and of evidence: they read no
-//! clock, no terminal and no file, so that a saved study is shown the same years later.
+//! Presents studies and storages to people and to other programs: the headline, tables and Markdown on a terminal, the
+//! dyno sheet, CSV and OpenMetrics. Pure functions of [`fsdyno_results::Study`] and of evidence: they read no clock, no
+//! terminal and no file, so that a saved study looks the same years later.
 #![forbid(unsafe_code)]
 
 mod calendar;

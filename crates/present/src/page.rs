@@ -1,8 +1,8 @@
-//! Pages for people: aligned lines under headings, wrapped between words.
+//! Lays out pages for people: labels and values in columns under headings, wrapped between words.
 
 use std::fmt::Display;
 
-/// Blanks before a label.
+/// Blanks in front of a label.
 const INDENT: usize = 2;
 
 /// A page that grows line by line.
@@ -14,38 +14,38 @@ pub struct Page {
 }
 
 impl Page {
-    /// A page that begins with a line of its own. Values begin at `label_columns`, lines end before `line_columns`.
+    /// A page with a first line. Values begin at column `label_columns`; lines are at most `line_columns` long.
     pub fn new(first_line: impl Display, label_columns: usize, line_columns: usize) -> Page {
         let mut page = Page { text: String::new(), label_columns, line_columns };
         page.paragraph("", &first_line.to_string());
         page
     }
 
-    /// A blank line and a heading.
+    /// Adds a blank line and a heading.
     pub fn heading(&mut self, text: impl Display) {
         self.text.push('\n');
         self.paragraph("", &text.to_string());
     }
 
-    /// A label and its value.
+    /// Adds a label and its value.
     pub fn line(&mut self, label: &str, value: &str) {
         self.branch(label, "", value);
     }
 
-    /// A line of a tree: its value begins behind the branch that leads to it.
+    /// Adds a line of a tree: its value follows the branch that leads to it.
     pub fn branch(&mut self, label: &str, branch: &str, value: &str) {
         let width = self.label_columns.saturating_sub(INDENT);
         self.paragraph(&format!("{:INDENT$}{label:<width$}{branch}", ""), value);
     }
 
-    /// Words, broken into lines that begin where the first one's words begin.
+    /// Adds words, wrapped with the indentation of the first line.
     pub fn paragraph(&mut self, label: &str, words: &str) {
         let indent = label.chars().count();
         self.text.push_str(label);
         let mut column = indent;
         for word in words.split_whitespace() {
             let fits = indent + word.chars().count() <= self.line_columns;
-            // A list that no line can hold breaks after its commas.
+            // A list without blanks that does not fit may break after its commas.
             let pieces: Vec<&str> = if fits { vec![word] } else { word.split_inclusive(',').collect() };
             for (index, piece) in pieces.into_iter().enumerate() {
                 let gap = usize::from(index == 0 && column > indent);
@@ -64,12 +64,12 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// A blank line.
+    /// Adds a blank line.
     pub fn gap(&mut self) {
         self.text.push('\n');
     }
 
-    /// The page.
+    /// The text of the page.
     pub fn into_text(self) -> String {
         fsdyno_text::escape::terminal(&self.text).into_owned()
     }

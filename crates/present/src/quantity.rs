@@ -1,10 +1,10 @@
-//! Quantities as they stand in tables and charts: those of [`fsdyno_text::quantity`], the unit behind a no-break space.
+//! Formats quantities for tables and charts: like [`fsdyno_text::quantity`], with a no-break space before the unit.
 
 pub(crate) use fsdyno_text::quantity::{counted, number};
 
 const NBSP: char = '\u{a0}';
 
-/// A quantity that no line break divides.
+/// A quantity with no-break spaces.
 fn unbroken(text: String) -> String {
     text.replace(' ', "\u{a0}")
 }
@@ -18,17 +18,17 @@ pub(crate) fn bytes(bytes: u64) -> String {
     unbroken(fsdyno_text::quantity::bytes(bytes))
 }
 
-/// `508 MB/s`, always in MB/s or MiB/s, so that the cells of a table compare.
+/// A rate, always in MB/s or MiB/s so that the cells of a table can be compared: `508 MB/s`.
 pub(crate) fn megabytes_per_s(bytes_per_s: f64) -> String {
     unbroken(fsdyno_text::quantity::bytes_per_s(bytes_per_s))
 }
 
-/// `1.33 ms`, of nanoseconds.
+/// A duration, given in ns: `1.33 ms`.
 pub(crate) fn duration(ns: f64) -> String {
     unbroken(fsdyno_text::quantity::latency(ns))
 }
 
-/// The same for the round values of an axis: `1 ms`, `500 µs`.
+/// A duration for the round values of an axis: `1 ms`, `500 µs`.
 pub(crate) fn round_duration(ns: f64) -> String {
     let (scaled, unit) = match ns {
         _ if ns < 1e3 => (ns, "ns"),
@@ -53,7 +53,8 @@ pub(crate) fn ratio(value: f64) -> String {
     format!("{}x", times(value))
 }
 
-/// `0.21`; three decimals where two would hide on which side of 1 it lies, and two digits of what is smaller.
+/// A ratio without its sign, `0.21`: three decimals where two would not show on which side of 1 it lies, and two
+/// significant digits of small ones.
 pub(crate) fn times(value: f64) -> String {
     let near_one = (value - 1.0).abs() < 0.005 && (value - 1.0).abs() >= 0.0005;
     let decimals = if value > 0.0 && value < 0.0095 {
@@ -68,19 +69,19 @@ pub(crate) fn times(value: f64) -> String {
     if value >= 999.5 { number(value.round()) } else { format!("{value:.decimals$}") }
 }
 
-/// `0.20–0.22`, of the ends of an interval of ratios.
+/// An interval of ratios: `0.20–0.22`.
 pub(crate) fn times_between(interval: &fsdyno_results::Interval) -> String {
     format!("{}–{}", times(interval.low), times(interval.high))
 }
 
-/// Instead of an interval that is wider than its figure.
+/// The words in place of an interval that is wider than its figure.
 pub(crate) const NOT_SETTLED: &str = "not settled";
 
-/// What [`NOT_SETTLED`] means, beneath a table.
+/// What [`NOT_SETTLED`] means, for the text below a table.
 pub(crate) const NOT_SETTLED_MEANS: &str =
     "not settled: the interval is wider than the figure itself, so that the figure says little.";
 
-/// `±3.1 %`: how far the interval reaches from its figure.
+/// How far an interval reaches from its figure: `±3.1 %`.
 pub(crate) fn reach(value: f64, interval: &fsdyno_results::Interval, decimals: usize) -> String {
     if interval.is_wider_than(value) {
         return NOT_SETTLED.to_owned();
@@ -94,13 +95,13 @@ pub(crate) fn percent(value: f64) -> String {
     with_unit(value, "%")
 }
 
-/// Seconds for programs: microseconds are the last digits.
+/// Seconds for programs, rounded to microseconds.
 pub(crate) fn plain_seconds(seconds: f64) -> String {
     let text = format!("{seconds:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// The words as a list: `a`, `a and b`, `a, b and c`.
 pub(crate) fn listed(words: &[String]) -> String {
     match words {
         [] => String::new(),
@@ -109,7 +110,7 @@ pub(crate) fn listed(words: &[String]) -> String {
     }
 }
 
-/// The text, shortened to this number of characters with `…` at its end where it is longer.
+/// The text, cut to this number of characters with `…` at its end where it is longer.
 pub(crate) fn shortened(text: &str, characters: usize) -> String {
     if text.chars().count() <= characters {
         return text.to_owned();

@@ -1,6 +1,6 @@
-//! Command lines as a shell reads them.
+//! Quotes command lines for a shell.
 
-/// The words with quotes where a shell would read them otherwise.
+/// The words, with quotes where a shell needs them.
 pub fn as_typed(words: &[String]) -> String {
     let plain = |word: &str| {
         let is_plain = |character: char| character.is_alphanumeric() || "-_=./:,%+@".contains(character);

@@ -1,4 +1,4 @@
-//! Studies for people: tables and sentences at the width of a terminal, and the same in Markdown.
+//! Shows studies to people: tables and sentences at the width of a terminal, or in Markdown.
 
 mod attribution;
 mod bars;
@@ -36,7 +36,7 @@ use fsdyno_text::escape;
 use crate::headline::{Headline, finding_kinds};
 use table::Form;
 
-/// All of the study, `columns` wide.
+/// The whole study, `columns` wide.
 pub fn text(study: &Study, columns: usize) -> String {
     escape::terminal(&shown(study, Form::Text { columns })).into_owned()
 }
@@ -60,7 +60,7 @@ fn shown(study: &Study, form: Form) -> String {
         Question::Scale => scale::tables(study, form),
         Question::Check => check::answers(study, form),
         Question::SmallFiles => smallfiles::tables(study, form),
-        // A line for each row, as any runs can be shown.
+        // The plain table of rows fits any runs.
         _ => measure::table(&headline, form),
     });
     parts.push(nodes::table(&headline, form));
@@ -72,7 +72,7 @@ fn shown(study: &Study, form: Form) -> String {
     parts.join("\n")
 }
 
-/// The answer in Markdown, before any table.
+/// The answer in Markdown, for the place before any table.
 pub(crate) fn short_answer(headline: &Headline, study: &Study) -> String {
     format!("{}\n", answer(headline, study, Form::Markdown))
 }
@@ -83,7 +83,7 @@ pub(crate) fn nodes_in_markdown(headline: &Headline) -> String {
     if table.is_empty() { table } else { format!("\n{table}") }
 }
 
-/// The answer in a sentence and its figures, then whether to trust them, what limits them, what to do next.
+/// The headline and its figures, then trust, limits and next steps.
 fn answer(headline: &Headline, study: &Study, form: Form) -> String {
     let steps: String = headline.steps(study).iter().map(|step| form.step(step)).collect();
     let mut parts = vec![sentence_of(headline, study, form), figures(headline, study, form)];
@@ -93,17 +93,17 @@ fn answer(headline: &Headline, study: &Study, form: Form) -> String {
     let limits = form.labelled(&headline.lines(study));
     match form {
         Form::Text { .. } => parts.extend([limits, steps]),
-        // One list.
+        // Both in one list.
         Form::Markdown => parts.push(format!("{limits}{steps}")),
     }
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }
 
-/// The answer in a sentence; empty where the lines of figures say all of it.
+/// The headline; empty where the lines of figures say all of it.
 fn sentence_of(headline: &Headline, study: &Study, form: Form) -> String {
     let is_said = match study.question {
-        // How many answers there are of each kind is what the lines show.
+        // The lines show the number of each verdict.
         Question::Check => !headline.verdicts.is_empty(),
         Question::SmallFiles => {
             !headline.verdicts.is_empty() && headline.verdicts.iter().all(|line| line.measured.is_some())
@@ -114,7 +114,7 @@ fn sentence_of(headline: &Headline, study: &Study, form: Form) -> String {
     sentence.map(|sentence| form.paragraph(sentence)).unwrap_or_default()
 }
 
-/// The figures on which the sentence rests.
+/// The figures on which the headline rests.
 fn figures(headline: &Headline, study: &Study, form: Form) -> String {
     match study.question {
         Question::Measure => measure::answer(headline, form),
@@ -125,11 +125,11 @@ fn figures(headline: &Headline, study: &Study, form: Form) -> String {
     }
 }
 
-/// What was asked, of what, and when.
+/// The question, its targets, and the time.
 fn heading(study: &Study, form: Form) -> String {
     let mut text = String::new();
     let mut when = (study.started_ms > 0).then(|| format!("   {}", runs::when(study.started_ms)));
-    // A fio run that was saved by itself has no name and no place.
+    // A saved fio run has no target name and no path.
     for target in study.targets.iter().filter(|target| !target.path.is_empty()) {
         let on = filesystem(target).map(|on| format!(": {on}")).unwrap_or_default();
         let named = if target.name == target.path { String::new() } else { format!("{} = ", target.name) };
@@ -146,24 +146,24 @@ fn heading(study: &Study, form: Form) -> String {
         };
         text.push_str(&line);
     }
-    // Of runs without a place nothing else stands here.
+    // Without targets the time alone says nothing.
     match when.filter(|_| !text.is_empty()) {
         Some(when) => format!("{text}{}\n", when.trim_start()),
         None => text,
     }
 }
 
-/// `ext4 on /dev/vda`, `tmpfs, in memory`; `None`: not visible.
+/// The filesystem in words, `ext4 on /dev/vda`, `tmpfs, in memory`; `None`: not visible.
 pub(crate) fn filesystem(target: &Target) -> Option<String> {
     let mount = target.storage.mount.value()?;
     Some(match target.storage.class {
-        // What it is mounted from is a word of nobody's.
+        // The source of a filesystem in memory is an arbitrary word.
         StorageClass::Memory => format!("{}, in memory", mount.fstype),
         _ => format!("{} on {}{}", mount.fstype, mount.source, in_memory(&target.storage)),
     })
 }
 
-/// What is to be said where the layers below are memory.
+/// A remark where the layers below are memory.
 fn in_memory(storage: &Storage) -> String {
     match (storage.in_memory(), storage.way_to_memory()) {
         (Some(InMemory::All), Some(way)) => format!(", in memory ({way})"),
@@ -172,14 +172,14 @@ fn in_memory(storage: &Storage) -> String {
     }
 }
 
-/// What the answer has not said yet.
+/// The study's sentences, without what the answer has said.
 fn sentences(headline: &Headline, study: &Study, form: Form) -> Option<String> {
     let rest = study.sentences.iter().filter_map(|sentence| headline.beyond(study, sentence));
     let lines: Vec<String> = rest.map(|sentence| form.paragraph(sentence)).collect();
     (!lines.is_empty()).then(|| lines.concat())
 }
 
-/// What was found against the figures, each kind once; the table marks each row.
+/// The findings, each kind once; the table marks each row.
 fn findings(headline: &Headline, form: Form) -> Option<String> {
     let mut text = String::new();
     for told in finding_kinds::by_kind(&headline.findings).iter().filter(|told| told.first().is_against()) {
@@ -190,7 +190,7 @@ fn findings(headline: &Headline, form: Form) -> Option<String> {
 }
 
 fn notes(study: &Study, form: Form) -> Option<String> {
-    // Of a comparison, how it was done decides what it is worth.
+    // A comparison shows its notes: they tell how it was done.
     let is_shown = |note: &&fsdyno_results::Note| {
         note.severity > Severity::Info
             || study.question == Question::Compare

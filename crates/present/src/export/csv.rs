@@ -1,4 +1,4 @@
-//! CSV (RFC 4180): a line for each round and direction. What is unknown is empty.
+//! Writes CSV (RFC 4180): a line for each round and direction. Unknown values are empty.
 
 use fsdyno_results::{DirectionRecord, Lane, Latency, Metric, Repeat, Study};
 use fsdyno_text::escape;
@@ -7,13 +7,13 @@ use crate::headline::{Headline, NodesOfTest, rounded};
 use crate::quantity::plain_seconds;
 use crate::summary::{Grid, Line};
 
-/// The columns; units stand last in a name.
+/// The columns; a name ends with its unit.
 const HEADER: &str = "study,target,path,pattern,round,direction,trust,findings,error,workers,depth,bytes,operations,\
     runtime_s,mb_per_s,iops,latency_us_count,latency_us_min,latency_us_mean,latency_us_p50,latency_us_p90,\
     latency_us_p99,latency_us_p99_9,latency_us_p99_99,latency_us_max,last_sync_s,cpu_user_s,cpu_system_s,cpu_percent,\
     nodes,node_iops_least,node_iops_median,node_iops_most,node_iops_imbalance";
 
-/// The study as CSV: a line for each round of each cell and direction, after a line of names.
+/// The study as CSV: a header, then a line for each round of each cell and direction.
 pub fn csv(study: &Study) -> String {
     let grid = Grid::of(study);
     let headline = Headline::of_grid(&grid);
@@ -37,15 +37,15 @@ pub fn csv(study: &Study) -> String {
     text
 }
 
-/// What one direction of a repeat did.
+/// The figures of one direction of a round.
 struct Figures<'a> {
     name: &'static str,
     bytes: Option<u64>,
     operations: u64,
     runtime_s: f64,
-    /// Of writes until they are durable, where that is how they are compared.
+    /// Megabytes per second; of durable writes where places are compared by these.
     mb_per_s: Option<f64>,
-    /// As `mb_per_s`.
+    /// Requests per second; of durable writes like `mb_per_s`.
     iops: Option<f64>,
     latency: Option<std::borrow::Cow<'a, Latency>>,
 }
@@ -119,7 +119,7 @@ fn directions<'b>(line: &Line<'_>, repeat: &'b Repeat<'_>) -> Vec<Figures<'b>> {
 }
 
 impl Figures<'_> {
-    /// A row that did nothing has a line all the same: it says why.
+    /// The figures of a row that did nothing: its line still says why.
     fn nothing() -> Figures<'static> {
         Figures { name: "none", bytes: None, operations: 0, runtime_s: 0.0, mb_per_s: None, iops: None, latency: None }
     }
@@ -149,7 +149,7 @@ fn of_repeat(repeat: &Repeat<'_>, direction: &str) -> Vec<String> {
     ]
 }
 
-/// The nodes of the test, all of its rounds together; empty on one machine.
+/// The nodes of a test over all of its rounds; empty on one machine.
 fn nodes(headline: &Headline, test: &str, target: &str) -> Vec<String> {
     let of_test = headline.nodes.iter().find(|nodes| nodes.test == test && nodes.target == target);
     let Some(NodesOfTest { nodes, iops, .. }) = of_test else { return vec![String::new(); 5] };
@@ -166,7 +166,7 @@ fn cpu(repeat: &Repeat<'_>) -> [String; 4] {
             let last_sync = merged.final_sync_ns.map(seconds).unwrap_or_default();
             [last_sync, seconds(merged.user_ns), seconds(merged.system_ns), percent]
         }
-        // A phase does not tell user from system time.
+        // A phase does not separate user from system time.
         _ => [String::new(), String::new(), String::new(), percent],
     }
 }

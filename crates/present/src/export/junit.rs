@@ -1,4 +1,4 @@
-//! JUnit's XML, which CI systems show as test results.
+//! Writes JUnit XML, which CI systems show as test results.
 
 use fsdyno_results::{Row, Study, Verdict};
 use fsdyno_text::escape;
@@ -6,33 +6,33 @@ use maud::{PreEscaped, html};
 
 use crate::headline::VerdictLine;
 
-/// A test of the document.
+/// A test case of the document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
-    /// What it belongs to.
+    /// The class that it belongs to.
     pub class: String,
-    /// Its name.
+    /// The case's name.
     pub name: String,
-    /// How it ended.
+    /// The result.
     pub outcome: Outcome,
-    /// Its figure beside its limit, in words; `None`: there is none.
+    /// The figure and its limit, in words; `None`: there is none.
     pub figure: Option<String>,
-    /// How long it took, s; `None`: not known.
+    /// Time, s; `None`: not known.
     pub time_s: Option<f64>,
 }
 
-/// How a test ended.
+/// The result of a test case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Well.
+    /// Passed.
     Passed,
-    /// Not well, and why.
+    /// Failed, with the reason.
     Failed(String),
-    /// Nobody can tell, and why.
+    /// Skipped (no result), with the reason.
     Skipped(String),
 }
 
-/// The verdicts of a study: a requirement without PASS or FAIL is a test that was skipped.
+/// The verdicts of a study as test cases: a requirement without PASS or FAIL is skipped.
 pub fn cases(study: &Study) -> Vec<Case> {
     let lines = crate::headline::verdict::of(study);
     let case = |(row, line): (&fsdyno_results::VerdictRow, &VerdictLine)| Case {
@@ -54,7 +54,7 @@ fn took_s(row: &Row) -> Option<f64> {
     row.phase.as_ref().map(|phase| phase.elapsed_ns as f64 / 1e9).or_else(of_run)
 }
 
-/// The document of these tests.
+/// The document of these test cases.
 pub fn junit(suite: &str, cases: &[Case]) -> String {
     let failed = cases.iter().filter(|case| matches!(case.outcome, Outcome::Failed(_))).count();
     let skipped = cases.iter().filter(|case| matches!(case.outcome, Outcome::Skipped(_))).count();

@@ -1,4 +1,4 @@
-//! A Markdown table for an issue or a ticket, in the form that the large code hosts render.
+//! Writes a Markdown table for an issue or a ticket, in the form that the large code hosts render.
 
 use std::fmt::Write as _;
 
@@ -12,12 +12,12 @@ use crate::headline::{Headline, finding_kinds, metrics};
 use crate::quantity::{duration, megabytes_per_s, number, percent, ratio, shortened, times_between};
 use crate::summary::{Grid, Line};
 
-/// The study as Markdown: the answer, verdicts, a table of figures, what was found against them, and the command.
+/// The study as Markdown: the answer, verdicts, a table of figures, findings, and the command.
 pub fn markdown(study: &Study) -> String {
     let grid = Grid::of(study);
     let headline = Headline::of_grid(&grid);
     let mut text = String::new();
-    // Verdicts have a table of their own.
+    // A check's table is that of its verdicts.
     if !matches!(study.question, Question::Fio | Question::Check) {
         text.push_str(&crate::tables::short_answer(&headline, study));
     }
@@ -92,7 +92,7 @@ fn in_words(cell: &TestRounds<'_>, line: &Line<'_>, target: usize) -> String {
         Some(format!("{name}p50 {} p99 {}", at(Metric::P50(lane))?, at(Metric::P99(lane))?))
     };
     let mut words: Vec<String> = Vec::new();
-    // Of what was written, what became durable: by that it is compared.
+    // Writes are compared by their durable rate.
     let (rate, requests) = metrics(line);
     words.extend(figure(rate, &megabytes_per_s).map(|text| format!("**{text}**")));
     let wall = figure(Metric::Wall, &duration).map(|text| format!("**{text}**"));
@@ -151,12 +151,12 @@ fn findings(text: &mut String, headline: &Headline) {
     }
 }
 
-/// With its full stop.
+/// The sentence with its full stop.
 fn ended(sentence: &str) -> String {
     format!("{}.", sentence.trim_end_matches('.'))
 }
 
-/// A finding's name between backticks: names have no other characters than these.
+/// A finding's id for use between backticks: other characters than those of ids are dropped.
 fn plain_id(id: &str) -> String {
     id.chars().filter(|character| character.is_alphanumeric() || "-_.".contains(*character)).collect()
 }

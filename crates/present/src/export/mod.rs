@@ -1,5 +1,5 @@
-//! A study for other programs and other pages: a Markdown table for a ticket, CSV for a spreadsheet, OpenMetrics text
-//! for node_exporter's textfile collector. Pure functions of [`fsdyno_results::Study`].
+//! Exports a study to other programs: a Markdown table for a ticket, CSV for a spreadsheet, OpenMetrics text for
+//! node_exporter's textfile collector. Pure functions of [`fsdyno_results::Study`].
 
 mod csv;
 pub mod junit;

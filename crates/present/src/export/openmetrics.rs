@@ -1,5 +1,5 @@
-//! OpenMetrics text, in the part of the format that node_exporter's textfile collector reads too: gauges and summaries
-//! only, no time stamps on samples.
+//! Writes OpenMetrics text, in the subset that node_exporter's textfile collector also reads: gauges and summaries
+//! only, no timestamps on samples.
 
 use std::fmt::Write as _;
 
@@ -9,21 +9,21 @@ use fsdyno_text::escape;
 
 use crate::summary::{Grid, Line};
 
-/// The quantiles of a latency.
+/// The quantiles of a latency: percent and label.
 const QUANTILES: [(f64, &str); 4] = [(50.0, "0.5"), (90.0, "0.9"), (99.0, "0.99"), (99.9, "0.999")];
 
-/// One family of metrics: its samples belong together.
+/// A family of metrics; the format wants its samples together.
 struct Family {
     name: &'static str,
     kind: &'static str,
-    /// The unit, with which the name ends; empty: none.
+    /// The unit at the end of the name; empty: none.
     unit: &'static str,
     help: &'static str,
     samples: String,
 }
 
 /// The study as OpenMetrics text, ending with `# EOF`. Rates are medians of the rounds; latencies are of all rounds'
-/// requests together. What is unknown has no sample.
+/// requests together. Unknown values have no sample.
 pub fn openmetrics(study: &Study) -> String {
     let grid = Grid::of(study);
     let mut text = String::new();
@@ -126,7 +126,7 @@ fn labels(grid: &Grid<'_>, line: &Line<'_>, target: usize) -> String {
 /// Bytes and operations per second; `None`: not known.
 type Rates = (Option<f64>, Option<f64>);
 
-/// One of the rates of each cell and direction: the median of the rounds.
+/// One of the two rates of each cell and direction: the median of the rounds.
 fn by_direction(grid: &Grid<'_>, name: &str, rate: impl Fn(Rates) -> Option<f64>) -> String {
     by_cell(grid, |text, labels, cell| {
         for direction in ["read", "write", "trim", "operation"] {
@@ -139,7 +139,7 @@ fn by_direction(grid: &Grid<'_>, name: &str, rate: impl Fn(Rates) -> Option<f64>
     })
 }
 
-/// Bytes and operations per second of one direction of a repeat; `None`: it did nothing there.
+/// Bytes and operations per second of one direction of a round; `None`: the round did nothing in it.
 fn rates(repeat: &Repeat<'_>, cell: &TestRounds<'_>, direction: &str) -> Option<Rates> {
     if let Some(phase) = repeat.phase.filter(|_| direction == "operation") {
         let elapsed_s = Some(phase.elapsed_ns as f64 / 1e9).filter(|elapsed| *elapsed > 0.0)?;
@@ -179,7 +179,7 @@ fn verdicts(study: &Study) -> String {
     let mut known: Vec<(&str, &str)> = Vec::new();
     for row in &study.verdicts {
         let key = (row.requirement.profile.as_str(), row.requirement.id.as_str());
-        // A requirement that stands there twice would be the same series twice.
+        // A requirement that occurs twice would give the same series twice, which the format forbids.
         if known.contains(&key) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! The figures of a test in words.
+//! Formats the figures of a test.
 
 use fsdyno_results::{Question, Row, Study, test_name};
 use fsdyno_text::quantity::{are_apart, by_median, bytes_per_s, latency, number};
@@ -16,7 +16,7 @@ pub(crate) fn rate(test: &TestFigures) -> Option<String> {
     Some(format!("{} IOPS", number(test.iops?)))
 }
 
-/// The figure by which targets are compared.
+/// The figure by which targets are compared, in words.
 pub(crate) fn compared(test: &TestFigures) -> Option<String> {
     if let Some(wall) = test.wall_s {
         return Some(latency(wall * 1e9));
@@ -24,39 +24,40 @@ pub(crate) fn compared(test: &TestFigures) -> Option<String> {
     if !test.by_requests {
         return throughput(test);
     }
-    // A phase of operations does no I/O of its own.
+    // A phase of operations does no I/O: its unit is operations.
     if test.depth.is_some() { rate(test) } else { Some(format!("{} ops/s", number(test.iops?))) }
 }
 
-/// The median latency, or the mean of too few, without its name: where a column or a tile has it.
+/// The median latency, or the mean where requests are too few; without its name, which the column or tile shows.
 pub(crate) fn typical(test: &TestFigures) -> Option<String> {
     let found = test.latency_us?;
     Some(latency(found.p50.or(found.mean)? * 1e3))
 }
 
-/// The mean, where it is far from the median.
+/// The mean latency, where it is far from the median.
 pub(crate) fn mean_apart(test: &TestFigures) -> Option<String> {
     let found = test.latency_us?;
     let (median, mean) = (found.p50?, found.mean?);
     are_apart(mean, median).then(|| latency(mean * 1e3))
 }
 
-/// `a median of 114 µs (mean 2.03 ms)`, in a sentence.
+/// The median latency with its name, for a sentence: `a median of 114 µs (mean 2.03 ms)`.
 pub(crate) fn typical_named(test: &TestFigures) -> Option<String> {
     let found = test.latency_us?;
     Some(by_median(found.p50.map(|us| us * 1e3), found.mean? * 1e3))
 }
 
-/// More tests than this are counted and not named.
+/// Up to this number of tests are named; of more only the count is given.
 const APART_NAMED: usize = 3;
 
-/// The tests whose mean and median are far apart, each with both; `None`: there is none that the sentence does not tell.
+/// The tests whose mean and median are far apart, with both figures; `None`: there are none that the headline does not
+/// name already.
 pub(super) fn apart(tests: &[TestFigures], study: &Study) -> Option<String> {
     let several = tests.iter().any(|test| test.target != tests[0].target);
     let told = |test: &TestFigures| {
         let is_told = match study.question {
             Question::Measure => SINGLE.contains(&test.name.as_str()),
-            // One command has one time.
+            // A command has a single time.
             question => question == Question::Time,
         };
         let [median, mean] = shown(test, study).filter(|_| test.counts() && !is_told)?;
@@ -70,7 +71,7 @@ pub(super) fn apart(tests: &[TestFigures], study: &Study) -> Option<String> {
     (!all.is_empty()).then(|| format!("median and mean are far apart: {}{more}", named.join(", ")))
 }
 
-/// Median and mean of a test as its tables have them, ns: those of a paced load are of response times.
+/// Median and mean of a test as its tables show them, ns; for a paced load, of response times.
 fn shown(test: &TestFigures, study: &Study) -> Option<[f64; 2]> {
     let load = study.rows.iter().find(|row| study.question == Question::Curve && row.pattern == test.name);
     if let Some(response) = load.and_then(Row::response_times) {
@@ -80,7 +81,7 @@ fn shown(test: &TestFigures, study: &Study) -> Option<[f64; 2]> {
     Some([found.p50? * 1e3, found.mean? * 1e3])
 }
 
-/// The tests whose latencies the sentence of `measure` tells.
+/// The tests whose latencies the headline of `measure` names.
 const SINGLE: [&str; 3] = [test_name::READ_LATENCY, test_name::WRITE_LATENCY, test_name::SYNC_LATENCY];
 
 /// The 99th percentile of latency.

@@ -1,24 +1,24 @@
-//! What was found against the figures of several places, as people read it: each kind once, with the places.
+//! Groups findings over several places: each kind once, with its places.
 
 use super::found::{Case, Found, counted, named};
 use super::ranged;
 use crate::quantity::listed;
 
-/// More tests than this are counted and not named, where places stand beside each other.
+/// Up to this number of tests are named where places are listed; of more only the count is given.
 const NAMED: usize = 3;
 
-/// A kind of finding: the same of each place that has it.
+/// A kind of finding on all places that have it.
 pub(crate) struct FindingKind<'a> {
-    /// Of each place one; the first has the name and the severity of all.
+    /// One finding for each place; the first gives name and severity of all.
     pub(crate) places: Vec<&'a Found>,
 }
 
-/// A sentence that is alike on some of the places.
+/// A sentence that applies to some of the places.
 struct Sentence<'a> {
     of: Vec<(&'a Found, &'a Case)>,
 }
 
-/// The kinds, in the order in which they come first.
+/// The kinds, in the order of their first occurrence.
 pub(crate) fn by_kind(findings: &[Found]) -> Vec<FindingKind<'_>> {
     let mut kinds: Vec<FindingKind<'_>> = Vec::new();
     for found in findings {
@@ -39,12 +39,12 @@ impl<'a> FindingKind<'a> {
         self.places[0]
     }
 
-    /// `local, nfs`.
+    /// The names of the places: `local, nfs`.
     pub(crate) fn targets(&self) -> String {
         self.places.iter().map(|found| found.target.as_str()).collect::<Vec<_>>().join(", ")
     }
 
-    /// What to do next, on each place by itself where that differs.
+    /// The next step; where places differ, one for each.
     pub(crate) fn next(&self) -> String {
         let first = &self.first().next;
         if self.places.iter().all(|found| found.next == *first) {
@@ -53,7 +53,7 @@ impl<'a> FindingKind<'a> {
         self.places.iter().map(|found| format!("{}: {}", found.target, found.next)).collect::<Vec<_>>().join("; ")
     }
 
-    /// What was seen in which tests, with the places where they need a name.
+    /// What was seen in which tests, with places where a name is needed.
     pub(crate) fn sentences(&self, with_places: bool) -> Vec<String> {
         let mut sentences: Vec<Sentence<'_>> = Vec::new();
         for found in &self.places {
@@ -71,7 +71,7 @@ impl<'a> FindingKind<'a> {
         let last = sentences.len().saturating_sub(1);
         let words = |(index, sentence): (usize, &Sentence<'_>)| {
             let words = sentence.words(with_places);
-            // Others follow.
+            // Another sentence follows on the same line.
             if index < last { words.trim_end_matches('.').to_owned() } else { words }
         };
         sentences.iter().enumerate().map(words).collect()
@@ -79,7 +79,7 @@ impl<'a> FindingKind<'a> {
 }
 
 impl Sentence<'_> {
-    /// `local (read, write), nfs (all 5 tests), 3 of 21 runs: CPU contention …`.
+    /// The sentence with its tests: `local (read, write), nfs (all 5 tests), 3 of 21 runs: CPU contention …`.
     fn words(&self, with_places: bool) -> String {
         let sum = |count: fn(&Case) -> usize| self.of.iter().map(|(_, case)| count(case)).sum::<usize>();
         let (runs, of_runs) = (sum(|case| case.runs), sum(|case| case.of_runs));
@@ -88,7 +88,7 @@ impl Sentence<'_> {
         format!("{}{runs}: {}", self.which(with_places), ranged::together(&causes))
     }
 
-    /// The tests, and on which places.
+    /// The tests, with the places that they ran on.
     fn which(&self, with_places: bool) -> String {
         let tests = |(found, case): &(&Found, &Case)| named(&case.tests, found.of_tests);
         match &self.of[..] {
@@ -103,7 +103,7 @@ impl Sentence<'_> {
     }
 }
 
-/// `nfs (read, write)`.
+/// A place with its tests: `nfs (read, write)`.
 fn in_brackets((found, case): &(&Found, &Case)) -> String {
     let tests = match case.tests.len() {
         all if all == found.of_tests && all > 1 => counted(all, all),

@@ -1,4 +1,4 @@
-//! What was found against the figures: each kind once for each target, with its tests and the range of its figures.
+//! Collects the findings: each kind once for each target, with its tests and the range of its figures.
 
 use fsdyno_results::{Finding, Severity};
 use fsdyno_stats::sort;
@@ -11,24 +11,24 @@ use crate::summary::Grid;
 /// One kind of finding on one target.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Found {
-    /// `fsdyno explain ID` explains it.
+    /// The finding's id; `fsdyno explain ID` explains it.
     pub id: String,
-    /// How much it matters.
+    /// The severity.
     pub severity: Severity,
     /// The storage's name.
     pub target: String,
     /// Index of the target.
     #[serde(skip)]
     pub(crate) target_index: usize,
-    /// In a few words.
+    /// The title, in a few words.
     pub title: String,
     /// The names of the tests that have it.
     pub tests: Vec<String>,
-    /// How many tests the target has.
+    /// Number of tests of the target.
     pub of_tests: usize,
-    /// What was seen; tests whose sentences differ in figures alone share one.
+    /// What was seen; tests whose sentences differ only in figures share one case.
     pub cases: Vec<Case>,
-    /// One next step.
+    /// The next step.
     pub next: String,
 }
 
@@ -39,20 +39,20 @@ pub struct Case {
     pub tests: Vec<String>,
     /// Number of runs of these tests in which it was seen.
     pub runs: usize,
-    /// How many runs they had.
+    /// Number of all runs of these tests.
     pub of_runs: usize,
-    /// One sentence, each figure from its least to its greatest.
+    /// A sentence; a figure that differs between runs is given as a range from the least to the greatest.
     pub cause: String,
-    /// The sentences of the runs: ranges have no range.
+    /// The sentences of the single runs: ranges cannot be merged again.
     #[serde(skip)]
     pub(super) causes: Vec<String>,
 }
 
-/// More tests than this are counted and not named.
+/// Up to this number of tests are named; of more only the count is given.
 const NAMED: usize = 6;
 
 impl Found {
-    /// Whether it speaks against the figures, and is not only worth knowing.
+    /// Whether it reduces the trust in the figures, rather than only being worth knowing.
     pub(crate) fn is_against(&self) -> bool {
         self.severity > Severity::Info
     }
@@ -62,7 +62,8 @@ impl Found {
     }
 }
 
-/// `4 of 9 tests: CPU contention: I/O threads waited for a CPU`: each kind once, and in how many of its tests it is graver.
+/// The findings in short, each kind once with the number of its tests: `4 of 9 tests: CPU contention: I/O threads
+/// waited for a CPU`. Where only some of the tests have it with the greater severity, their number is given.
 pub(super) fn in_short<'a>(findings: impl Iterator<Item = &'a Found>) -> Vec<String> {
     let mut kinds: Vec<(&Found, Vec<&str>)> = Vec::new();
     for found in findings {
@@ -78,7 +79,7 @@ pub(super) fn in_short<'a>(findings: impl Iterator<Item = &'a Found>) -> Vec<Str
         }
     }
     let sentence = |(first, tests): &(&Found, Vec<&str>)| {
-        // Of a single test it is clear which one is meant.
+        // A target with a single test needs no count.
         if first.of_tests == 1 {
             return within(&first.title);
         }
@@ -92,7 +93,7 @@ pub(super) fn in_short<'a>(findings: impl Iterator<Item = &'a Found>) -> Vec<Str
     kinds.iter().map(sentence).collect()
 }
 
-/// A title within a sentence: `a cache below the device`, but `CPU contention`.
+/// A title as a part of a sentence: `a cache below the device`, but `CPU contention`.
 pub(super) fn within(title: &str) -> String {
     let mut letters = title.chars();
     match (letters.next(), letters.clone().next()) {
@@ -111,7 +112,7 @@ pub(crate) fn counted(tests: usize, of: usize) -> String {
     }
 }
 
-/// `4 of 9 tests (seq-read, …)`.
+/// The tests in words: `4 of 9 tests (seq-read, …)`.
 pub(super) fn named(tests: &[String], of: usize) -> String {
     match tests {
         [only] => only.clone(),
@@ -130,7 +131,7 @@ struct Group<'a> {
     cases: Vec<Sentences<'a>>,
 }
 
-/// Sentences that are alike.
+/// Sentences that are equal except for figures.
 #[derive(Default)]
 struct Sentences<'a> {
     tests: Vec<&'a str>,
@@ -139,8 +140,8 @@ struct Sentences<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// A run's finding against a test with this number of runs. Of one test the figures of all runs are one range; another test
-    /// belongs to it where its figures are about the same.
+    /// Adds a run's finding; the test has `runs` runs. Figures of runs of one test are merged into one range; another
+    /// test joins it only where its figures are about the same.
     fn add(&mut self, test: &'a str, runs: usize, finding: &'a Finding) {
         let own = |case: &Sentences<'a>| case.tests == [test] && ranged::alike(case.causes[0], &finding.cause);
         let like = |case: &Sentences<'a>| case.causes.iter().all(|cause| ranged::near(cause, &finding.cause));
@@ -172,7 +173,7 @@ pub(super) fn all(grid: &Grid<'_>) -> Vec<Found> {
             groups[index].add(&line.pattern, cell.repeats.len(), finding);
         }
     }
-    // The worst first, and of those what concerns most tests.
+    // The worst first; of equal severity, the one that concerns most tests.
     let mut found: Vec<Found> = groups.into_iter().map(|group| finished(grid, group)).collect();
     sort::by_key(&mut found, |found| std::cmp::Reverse((found.severity, found.tests.len())));
     found

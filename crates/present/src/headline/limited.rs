@@ -1,18 +1,18 @@
-//! What limits the tests, in a few words for each limit.
+//! Says what limits the tests, in a few words for each limit.
 
 use fsdyno_findings::limits::{Limited, Limiter, Phrase, of_study};
 use fsdyno_results::{Question, Study};
 use fsdyno_stats::Served;
 use fsdyno_stats::sort;
 
-/// More tests than this are counted and not named.
+/// Up to this number of tests are named; of more only the count is given.
 const NAMED: usize = 4;
 
-/// `the device (rand-read, rand-write)`; empty when nothing is visible.
+/// The limits with their tests: `the device (rand-read, rand-write)`; empty when none is visible.
 pub(super) fn of(study: &Study) -> Vec<String> {
     let names = study.target_names();
     let mut limits = of_study(study);
-    // A load that was served has the rate that was offered: nothing limited it.
+    // A served load had the rate that was offered: nothing limited it.
     let served = study.loads().into_iter().filter(|load| load.served == Served::Yes).map(|load| &load.row.pattern);
     let served: Vec<&String> = served.collect();
     limits.iter_mut().for_each(|limited| limited.leave_out(&served));
@@ -26,7 +26,7 @@ pub(super) fn of(study: &Study) -> Vec<String> {
     if names.len() < 2 {
         return of_target(0);
     }
-    // Of several targets a line each.
+    // With several targets, a line for each.
     let named = |(target, name): (usize, &String)| {
         let limits = of_target(target);
         (!limits.is_empty()).then(|| format!("{name}: {}", limits.join(", ")))
@@ -34,13 +34,13 @@ pub(super) fn of(study: &Study) -> Vec<String> {
     names.iter().enumerate().filter_map(named).collect()
 }
 
-/// How the limits of a study are told.
+/// How the limits of a study are worded.
 struct Manner {
-    /// What the tests are called.
+    /// The word for the tests: `patterns` or `tests`.
     word: &'static str,
-    /// Each test has a limit, or a reason why it has none.
+    /// Whether each test has a limit, or a reason why it has none.
     is_all: bool,
-    /// Sentences of the study tell what shows its limits.
+    /// Whether the study's own sentences give the evidence of its limits.
     has_sentences: bool,
 }
 
@@ -48,11 +48,12 @@ impl Manner {
     /// The limits of one target, as far as they are visible.
     fn words(&self, mut limits: Vec<&Limited>) -> Vec<String> {
         let word = self.word;
-        // The few by their names, then all others; what is not visible stays at the end.
+        // Limits of few tests come first, so that those can be named and the rest be "all others"; tests without a
+        // visible limit come last.
         sort::by_key(&mut limits, |limited| (limited.limiter.is_err(), limited.tests.len()));
         let in_words = |(index, limited): (usize, &&Limited)| {
             let limiter = limited.limiter.ok()?.word();
-            // After all other tests have been told one by one.
+            // "all others" is clear only if all earlier tests were named.
             let is_rest = self.is_all && index > 0 && index + 1 == limits.len() && limited.tests.len() > 1;
             let tests = match limited.tests.len() {
                 _ if is_rest && limits[..index].iter().all(|earlier| is_exact(earlier, word)) => {
@@ -67,14 +68,14 @@ impl Manner {
     }
 }
 
-/// More characters of evidence have no place in a line.
+/// Longest evidence in a line, characters.
 const EVIDENCE: usize = 80;
 
-/// What shows the limit, where the study has no sentence with it; of a link always, which is inferred from a share of its
-/// speed.
+/// The evidence of a limit, where no sentence of the study gives it; always for a link, which is inferred from a share
+/// of its speed.
 fn shown_by(limited: &Limited, has_sentence: bool) -> String {
     let evidence: Vec<&Phrase> = limited.evidence.iter().collect();
-    // That there is no device below memory shows nothing.
+    // That memory has no device is no evidence.
     let is_asked = match limited.limiter {
         Ok(Limiter::Link | Limiter::ServerLink) => true,
         limiter => !has_sentence && limiter != Ok(Limiter::Memory),
@@ -83,7 +84,7 @@ fn shown_by(limited: &Limited, has_sentence: bool) -> String {
     shown.filter(|text| !text.is_empty()).map(|text| format!(": {text}")).unwrap_or_default()
 }
 
-/// Whether it is told of each test whether it is one of them.
+/// Whether the words make clear for each test whether the limit is its own.
 fn is_exact(limited: &Limited, word: &str) -> bool {
     limited.tests.len() <= NAMED || limited.in_short(word).is_some()
 }
@@ -94,7 +95,8 @@ mod tests {
 
     const NAMES: [&str; 9] = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
 
-    /// The sentences about `device` tests with the first limit and `cpus` with the second; of the rest nothing is visible.
+    /// The lines for `device` tests with the first limit and `cpus` tests with the second; the other tests have no
+    /// visible limit.
     fn told(device: usize, cpus: usize) -> Vec<String> {
         let names = |tests: &[&str]| tests.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let limited = |from: usize, to: usize, limiter| Limited {

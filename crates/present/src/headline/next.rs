@@ -1,4 +1,4 @@
-//! What to do next, after an answer.
+//! Chooses the next steps after an answer.
 
 use fsdyno_findings::limits::{Limiter, of_study};
 use fsdyno_results::{JobError, NOT_SAVED, Question, Severity, Study, Verdict, test_name};
@@ -11,12 +11,12 @@ use super::test::TestFigures;
 use crate::command;
 use crate::shell::as_typed;
 
-/// A step to take next.
+/// A next step.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Step {
-    /// What it is for, or what to do.
+    /// The purpose, or what to do.
     pub what: String,
-    /// The command to type; `None`: there is none to be typed as it stands.
+    /// The command to type; `None`: there is no complete command.
     pub command: Option<String>,
 }
 
@@ -26,16 +26,16 @@ impl Step {
     }
 }
 
-/// No space, or none left of a quota.
+/// Error numbers of a full filesystem: ENOSPC, EDQUOT.
 const FULL: [i32; 2] = [28, 122];
 
-/// open(2) has no other use for EINVAL: it refuses O_DIRECT.
+/// The error of open(2) that refuses O_DIRECT: EINVAL has no other meaning there.
 const NO_DIRECT: (i32, &str) = (22, "open");
 
-/// Options with which a check is not the vendor's test, each with whether it has a value.
+/// Options that make a check differ from the vendor's test, each with whether it takes a value.
 const SHORTER: [(&str, bool); 3] = [("--quick", false), ("--scale-runtime", true), ("--size-cap", true)];
 
-/// An interval of a mean is half as wide after four times as many runs.
+/// This multiple of the runs halves the interval of a mean.
 const MORE_TIMES: f64 = 4.0;
 
 pub(super) fn of(study: &Study, tests: &[TestFigures], findings: &[Found]) -> Vec<Step> {
@@ -54,22 +54,22 @@ pub(super) fn of(study: &Study, tests: &[TestFigures], findings: &[Found]) -> Ve
     next
 }
 
-/// Whether another command finds the study.
+/// Whether the study is saved, so that another command can find it.
 pub(crate) fn is_saved(study: &Study) -> bool {
     !study.command.iter().any(|word| word == "--no-store") && !study.notes.iter().any(|note| note.id == NOT_SAVED)
 }
 
-/// The finding that the storage is memory.
+/// The id of the finding that the storage is memory.
 const MEMORY: &str = "memory-storage";
 
-/// Options beside which a question takes none of those that advice names.
+/// With one of these options a question does not take the options that advice names.
 const FIXED: [&str; 3] = ["--full", "--literal", "--like"];
 
-/// The gravest finding decides what is worth doing first; of those that leave the figures valid, the one that speaks of
-/// what limits most tests.
+/// The step for the finding that matters most: the gravest; if the figures are valid, the one on the limit of most
+/// tests.
 fn gravest(study: &Study, findings: &[Found]) -> Option<Step> {
     let against = || findings.iter().filter(|found| found.is_against());
-    // Of memory nothing else is worth doing first: any advice would be about another storage than the one in question.
+    // On memory the other advice would be about a storage that was not measured.
     let first = against().find(|found| found.id == MEMORY).or_else(|| against().next());
     let is_open = first.is_none_or(|first| first.severity < Severity::Invalid && first.id != MEMORY);
     let limits = of_study(study);
@@ -83,7 +83,7 @@ fn gravest(study: &Study, findings: &[Found]) -> Option<Step> {
     let found = of_limit.filter(|_| is_open).or(first)?;
     let explained = format!("fsdyno explain {}", found.id);
     let is_fixed = study.command.iter().any(|word| FIXED.iter().any(|fixed| word.starts_with(fixed)));
-    // Advice ends with the option that follows it: `measure for longer (--runtime=60)`.
+    // Advice ends with the option that carries it out: `measure for longer (--runtime=60)`.
     let option = found.next.strip_suffix(')').and_then(|next| next.rsplit_once(" (")).filter(|_| !is_fixed);
     Some(match option.and_then(|(words, option)| Some((words, option.split_once('=')?))) {
         Some((words, (option, value))) if option.starts_with("--") => {
@@ -96,11 +96,11 @@ fn gravest(study: &Study, findings: &[Found]) -> Option<Step> {
     })
 }
 
-/// What the figures raise as the next question.
+/// The next questions that the figures raise.
 fn asked_next(study: &Study, tests: &[TestFigures]) -> Vec<Step> {
     let mut next = Vec::new();
     match study.question {
-        // Figures that do not count need not be repeated, nor judged.
+        // Figures that do not count are not worth repeating or judging.
         Question::Measure if tests.iter().any(TestFigures::counts) && !mostly_void(tests) => {
             let is_full = study.command.iter().any(|word| word == "--full");
             if study.rows.iter().all(|row| row.round == 0) && !is_full {
@@ -110,7 +110,7 @@ fn asked_next(study: &Study, tests: &[TestFigures]) -> Vec<Step> {
             let check = |path: &str| Step::run(typed(&["fsdyno", "check", "etcd", path]), "good enough for etcd?");
             next.extend(durable.map(|target| check(&target.path)));
         }
-        // Of what failed, more rounds are no answer.
+        // More rounds do not help where a test failed.
         Question::Time if tests.iter().any(|test| test.error.is_some()) => {}
         Question::Compare | Question::Time if study.rows.iter().all(|row| row.round + 1 < WINNER_ROUNDS.0) => {
             let enough = command::with(study, "--rounds", WINNER_ROUNDS.0);
@@ -136,13 +136,13 @@ fn asked_next(study: &Study, tests: &[TestFigures]) -> Vec<Step> {
     next
 }
 
-/// The same check with a cap that leaves room for [`MORE_TIMES`] as many runs; `None`: runs decide nothing here.
+/// The same check with a cap that allows [`MORE_TIMES`] as many runs; `None`: more runs decide nothing.
 fn raised_cap(study: &Study) -> Option<String> {
     let cap_s = study.verdicts.iter().filter_map(|row| row.cap_s).reduce(f64::max)?;
     Some(command::with(study, "--cap-seconds", (cap_s * MORE_TIMES).ceil() as u32))
 }
 
-/// Not even half of the figures count.
+/// Whether less than half of the figures count.
 pub(super) fn mostly_void(tests: &[TestFigures]) -> bool {
     tests.iter().filter(|test| !test.counts()).count() * 2 >= tests.len()
 }
@@ -151,7 +151,7 @@ fn nothing_applies(study: &Study) -> bool {
     !study.verdicts.is_empty() && study.verdicts.iter().all(|row| row.verdict == Verdict::NotApplicable)
 }
 
-/// None of the requirements can be judged on this storage.
+/// The step where none of the requirements can be judged on this storage.
 fn elsewhere(study: &Study) -> Step {
     let mut profiles: Vec<&str> = Vec::new();
     for row in &study.verdicts {
@@ -168,7 +168,7 @@ fn typed(words: &[&str]) -> String {
     as_typed(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
 }
 
-/// What to do about a file that could not be written.
+/// The step for a file that could not be written.
 fn unfilled(study: &Study) -> Step {
     let path = study.targets.first().map_or("", |target| target.path.as_str());
     let inspect = typed(&["fsdyno", "inspect", path]);

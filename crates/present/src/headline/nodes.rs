@@ -1,4 +1,4 @@
-//! The nodes of a test on several, beside each other.
+//! Compares the nodes of a test that ran on several.
 
 use fsdyno_results::{ActiveWindow, DirectionFigures, Figures, JobRecord, Node, Repeat, TestRounds};
 use fsdyno_stats::median;
@@ -9,16 +9,16 @@ use serde::Serialize;
 use super::test::rounded;
 use crate::summary::Grid;
 
-/// What each node of a test did: of several runs the medians.
+/// The nodes of a test; with several runs, the medians.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct NodesOfTest {
     /// The test's name.
     pub test: String,
     /// The storage's name.
     pub target: String,
-    /// Time in which all were active, s; of several runs the shortest. `None`: their starts are not known.
+    /// Time during which all nodes were active, s; with several runs, the shortest. `None`: their starts are not known.
     pub all_active_s: Option<f64>,
-    /// The share of their time outside it, percent; of several runs the largest.
+    /// Share of the nodes' time outside of it, percent; with several runs, the largest.
     pub outside_percent: Option<f64>,
     /// Megabytes (10^6) per second.
     pub mb_per_s: Spread,
@@ -26,34 +26,34 @@ pub struct NodesOfTest {
     pub iops: Spread,
     /// 99th percentile of the latency, µs; `None`: too few requests.
     pub p99_us: Option<Spread>,
-    /// Each node, by name.
+    /// The figures of each node.
     pub nodes: Vec<NodeFigures>,
-    /// It is a phase of operations on names.
+    /// Whether it is a phase of operations on names.
     #[serde(skip)]
     pub(crate) is_phase: bool,
 }
 
-/// A figure over the nodes.
+/// The distribution of a figure over the nodes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
-    /// The smallest.
+    /// The smallest figure.
     pub least: f64,
-    /// The node that has it.
+    /// The node with the smallest figure.
     pub least_node: String,
-    /// The middle.
+    /// The median.
     pub median: f64,
-    /// The largest.
+    /// The largest figure.
     pub most: f64,
-    /// The node that has it.
+    /// The node with the largest figure.
     pub most_node: String,
-    /// The largest over the smallest: 1 is even. `None`: the smallest is 0.
+    /// The largest divided by the smallest: 1 is even. `None`: the smallest is 0.
     pub imbalance: Option<f64>,
 }
 
 /// Figures of one node.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct NodeFigures {
-    /// Its name.
+    /// The node's name.
     pub node: String,
     /// Megabytes (10^6) per second.
     pub mb_per_s: f64,
@@ -85,13 +85,13 @@ pub(super) fn all(grid: &Grid<'_>) -> Vec<NodesOfTest> {
     tests.collect()
 }
 
-/// When the ranks of the run's stage were active.
+/// The time in which the ranks of the run's stage were active.
 fn window(repeat: &Repeat<'_>) -> Option<ActiveWindow> {
     let windows = &repeat.run()?.together.as_ref()?.windows;
     windows.iter().find(|window| window.stage == repeat.stage()).copied()
 }
 
-/// Each node by name; none unless there are several.
+/// The figures of each node; empty on a single one.
 fn nodes(cell: &TestRounds<'_>) -> Vec<NodeFigures> {
     let mut found: Vec<(&str, Figures)> = cell.repeats.iter().flat_map(of_repeat).collect();
     sort::by(&mut found, |one, other| one.0.cmp(other.0));
@@ -129,7 +129,7 @@ fn of_repeat<'a>(repeat: &Repeat<'a>) -> Vec<(&'a str, Figures)> {
     of_node.collect()
 }
 
-/// A phase may be over in less than the ms that runtimes are counted in.
+/// Computes the rates of a phase from its own span: it may be shorter than the ms in which runtimes are counted.
 fn by_span(total: &mut DirectionFigures, node: &Node) {
     let span = node.part.as_ref().and_then(|part| part.spans.first());
     let seconds = span.map_or(0.0, |span| span.end_ns.saturating_sub(span.start_ns) as f64 / 1e9);
@@ -156,7 +156,7 @@ impl Spread {
     }
 }
 
-/// How far the nodes of short phases ran together, in one sentence; `None`: there are none.
+/// A sentence on how far the nodes of short phases ran together; `None`: there are none.
 pub(crate) fn overlap_of_phases(all: &[NodesOfTest]) -> Option<String> {
     let phases = all.iter().filter(|of_test| of_test.is_phase);
     let worst = phases.filter_map(|of_test| Some((of_test.outside_percent?, of_test)));
@@ -169,7 +169,8 @@ pub(crate) fn overlap_of_phases(all: &[NodesOfTest]) -> Option<String> {
 }
 
 impl NodesOfTest {
-    /// `All 4 nodes were active together for 10.0 s; 2 % of their time lies outside.`
+    /// A sentence on how far the nodes ran together: `All 4 nodes were active together for 10.0 s; 2 % of their time
+    /// lies outside.`
     pub(crate) fn overlap(&self) -> Option<String> {
         let (active_s, outside) = (self.all_active_s?, self.outside_percent?);
         if self.is_phase {

@@ -1,21 +1,21 @@
-//! The tests of another tool, in both directions, as that tool shows them.
+//! Shows the tests of another tool as that tool does: both directions side by side.
 
 use fsdyno_results::test_name;
 
 use super::figures::{rate, throughput, typical_named};
 use super::test::TestFigures;
 
-/// A test of another tool; `None`: did not run.
+/// The two directions of a test of another tool; `None`: did not run.
 pub(crate) struct Pair<'a> {
-    /// What the tool calls it.
+    /// The tool's name for it.
     pub(crate) name: &'static str,
-    /// The number of its requests counts, and their latency.
+    /// Whether it is judged by its requests and their latency (random I/O).
     pub(crate) is_random: bool,
     pub(crate) read: Option<&'a TestFigures>,
     pub(crate) write: Option<&'a TestFigures>,
 }
 
-/// Those that ran.
+/// The tests that ran.
 pub(crate) fn pairs(tests: &[TestFigures]) -> Vec<Pair<'_>> {
     let find = |name: &str| tests.iter().find(|test| test.name == name);
     test_name::familiar()
@@ -30,7 +30,7 @@ pub(crate) fn pairs(tests: &[TestFigures]) -> Vec<Pair<'_>> {
 }
 
 impl Pair<'_> {
-    /// `SEQ1M Q8T1 reads 3,480 MB/s and writes 2,900 MB/s`; `None`: neither counts.
+    /// A sentence on both directions: `SEQ1M Q8T1 reads 3,480 MB/s and writes 2,900 MB/s`; `None`: neither counts.
     pub(super) fn sentence(&self) -> Option<String> {
         let moved = |verb: &str, test: Option<&TestFigures>| {
             let test = test.filter(|test| test.counts())?;

@@ -1,9 +1,9 @@
-//! Sentences that differ in their figures alone become one, each figure from its least to its greatest.
+//! Merges sentences that differ only in figures: each figure becomes the range from its least to its greatest.
 
 use fsdyno_findings::limits::RANGE_TIMES_MAX;
 use fsdyno_stats::sort;
 
-/// A word with one number in it, and what stands around the number.
+/// A word that contains one number, and the text around the number.
 struct Figure<'a> {
     before: &'a str,
     digits: &'a str,
@@ -11,7 +11,7 @@ struct Figure<'a> {
     behind: &'a str,
 }
 
-/// The figure of a word; `None`: it has none, or letters beside it, as in `vda1`.
+/// The figure of a word; `None`: there is none, or letters precede it, as in `vda1`.
 fn figure(word: &str) -> Option<Figure<'_>> {
     let begin = word.find(|character: char| character.is_ascii_digit())?;
     let end = word.rfind(|character: char| character.is_ascii_digit())? + 1;
@@ -21,21 +21,21 @@ fn figure(word: &str) -> Option<Figure<'_>> {
     (!letters(before) && !letters(behind)).then_some(Figure { before, digits, value, behind })
 }
 
-/// Units of one kind, each with its size.
+/// The units by kind, each with its size.
 const UNITS: [&[(&str, f64)]; 3] = [
     &[("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)],
     &[("B", 1.0), ("KiB", 1024.0), ("MiB", 1_048_576.0), ("GiB", 1_073_741_824.0), ("TiB", 1_099_511_627_776.0)],
     &[("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9)],
 ];
 
-/// The kind and the size of a unit, and what stands behind it.
+/// The kind and the size of a unit, and the text that follows it.
 fn unit(word: &str) -> Option<(usize, f64, &str)> {
     let plain = word.trim_end_matches(|character: char| !character.is_alphanumeric());
     let size = |units: &[(&str, f64)]| units.iter().find(|(name, _)| *name == plain).map(|(_, size)| *size);
     UNITS.iter().enumerate().find_map(|(kind, units)| Some((kind, size(units)?, &word[plain.len()..])))
 }
 
-/// Whether the sentences differ in their figures and the units of these alone.
+/// Whether two sentences differ only in figures and their units.
 pub(super) fn alike(one: &str, other: &str) -> bool {
     let same = |(one, other): (&str, &str)| {
         let figures = figure(one).zip(figure(other));
@@ -48,7 +48,7 @@ pub(super) fn alike(one: &str, other: &str) -> bool {
         && one.split_whitespace().zip(other.split_whitespace()).all(same)
 }
 
-/// Whether a range over both says something of each: alike, and no figure is more than three times the other's.
+/// Whether one range can stand for both sentences: they are alike, and no figure is more than three times the other's.
 pub(super) fn near(one: &str, other: &str) -> bool {
     let sizes = |sentence: &str| -> Vec<f64> {
         let words: Vec<&str> = sentence.split_whitespace().collect();
@@ -59,7 +59,7 @@ pub(super) fn near(one: &str, other: &str) -> bool {
         && sizes(one).iter().zip(&sizes(other)).all(|(one, other)| one.max(*other) <= one.min(*other) * RANGE_TIMES_MAX)
 }
 
-/// One sentence of several that are alike.
+/// Merges sentences that are alike into one.
 pub(super) fn together(sentences: &[&str]) -> String {
     let all: Vec<Vec<&str>> = sentences.iter().map(|sentence| sentence.split_whitespace().collect()).collect();
     let Some(first) = all.first() else { return String::new() };
@@ -67,7 +67,7 @@ pub(super) fn together(sentences: &[&str]) -> String {
     let mut words: Vec<String> = Vec::new();
     let mut index = 0;
     while index < first.len() {
-        // Where the units differ, each end of the range has its own.
+        // Where units differ, each end of the range gets its own.
         let has_units = index + 1 < first.len() && differs(index + 1) && unit(first[index + 1]).is_some();
         if differs(index) || (has_units && figure(first[index]).is_some()) {
             words.push(range(&all, index, has_units));
@@ -80,7 +80,7 @@ pub(super) fn together(sentences: &[&str]) -> String {
     words.join(" ")
 }
 
-/// The figures of all sentences at this word, from the least to the greatest.
+/// The figures of all sentences at this word, as a range from the least to the greatest.
 fn range(all: &[Vec<&str>], index: usize, has_units: bool) -> String {
     let size =
         |words: &Vec<&str>| if has_units { unit(words[index + 1]).map_or(1.0, |(_, size, _)| size) } else { 1.0 };

@@ -1,4 +1,4 @@
-//! The answer in a sentence.
+//! Writes the headline: the answer in a sentence.
 
 use fsdyno_results::{Question, Severity, Study, Verdict, test_name};
 use fsdyno_text::quantity::{counted, number};
@@ -35,7 +35,7 @@ pub(super) fn of(
         Question::Check => verdicts(study),
         Question::Compare => joined(&standing::sentences(standings, grid.rounds())),
         Question::Time => timed::sentence(grid, times, standings),
-        // One sentence for each kind of requests.
+        // One sentence for each kind of request.
         Question::Sweep => {
             joined(&study.sentences.iter().map(|sentence| first_of(sentence).to_owned()).collect::<Vec<_>>())
         }
@@ -52,7 +52,7 @@ pub(super) fn first_of(sentences: &str) -> &str {
     sentences.split_inclusive(". ").next().unwrap_or_default().trim_end()
 }
 
-/// Why there is no figure; `None`: there is one.
+/// Why there are no figures at all; `None`: there is one.
 fn nothing(tests: &[TestFigures]) -> Option<String> {
     let errors: Option<Vec<&String>> = tests.iter().map(|test| test.error.as_ref()).collect();
     let error = errors?.first().copied()?;
@@ -65,7 +65,7 @@ fn nothing(tests: &[TestFigures]) -> Option<String> {
     })
 }
 
-/// Which tests failed, where others did not; `None`: none.
+/// A sentence on the tests that failed, where others did not; `None`: none failed.
 fn failed_in_part(tests: &[TestFigures]) -> Option<String> {
     let mut failed = tests.iter().filter_map(|test| Some((&test.name, test.error.as_ref()?)));
     let (name, error) = failed.next()?;
@@ -74,7 +74,7 @@ fn failed_in_part(tests: &[TestFigures]) -> Option<String> {
     Some(format!("{count} of {} tests failed: {name}{more} with {error}.", tests.len()))
 }
 
-/// The tests by which a storage is known; `None`: did not run.
+/// The tests by which a storage is described; `None`: did not run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Six<'a> {
     pub(crate) seq_read: Option<&'a TestFigures>,
@@ -100,13 +100,13 @@ impl<'a> Six<'a> {
         }
     }
 
-    /// Whether there is any of them.
+    /// Whether any of them ran.
     pub(crate) fn any(&self) -> bool {
         *self != Six::default()
     }
 }
 
-/// The test, if its figures answer the question.
+/// The test, if its figures count.
 fn counted_in(test: Option<&TestFigures>) -> Option<&TestFigures> {
     test.filter(|test| test.counts())
 }
@@ -125,7 +125,7 @@ fn measured(tests: &[TestFigures], findings: &[Found]) -> Option<String> {
         ("making a write durable", six.sync_latency),
     ];
     let latencies = latencies.into_iter().filter_map(|(what, test)| Some((what, typical_named(counted_in(test)?)?)));
-    // The verb stands once, behind the first.
+    // Only the first part has the verb.
     let takes = |(index, (what, time)): (usize, (&str, String))| {
         if index == 0 { format!("{what} takes {time}") } else { format!("{what} {time}") }
     };
@@ -145,7 +145,7 @@ fn measured(tests: &[TestFigures], findings: &[Found]) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// Why most figures are no part of the answer; `None`: most are.
+/// Why most figures do not count; `None`: most do.
 fn untrusted(tests: &[TestFigures], findings: &[Found], none_is_left: bool) -> Option<String> {
     if tests.iter().all(TestFigures::counts) || !(none_is_left || mostly_void(tests)) {
         return None;
@@ -165,7 +165,7 @@ fn untrusted(tests: &[TestFigures], findings: &[Found], none_is_left: bool) -> O
     Some(format!("{what}: {}", listed(&reasons)))
 }
 
-/// `2 of 3 requirements: FAIL; 1: PASS`.
+/// The number of each verdict: `2 of 3 requirements: FAIL; 1: PASS`.
 fn verdicts(study: &Study) -> Option<String> {
     let all = study.verdicts.len();
     let order = [Verdict::Fail, Verdict::Inconclusive, Verdict::Pass, Verdict::Reference, Verdict::NotApplicable];

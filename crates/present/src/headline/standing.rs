@@ -1,4 +1,4 @@
-//! Who is ahead in each pattern of a comparison, as far as the rounds can show it.
+//! Ranks the places in each pattern of a comparison, as far as the rounds can show it.
 
 use fsdyno_results::{Interval, Metric, Question, Ratio};
 use fsdyno_stats::sort;
@@ -9,32 +9,33 @@ use serde::Serialize;
 use crate::quantity::{listed, ratio, times, times_between};
 use crate::summary::{Grid, Line};
 
-/// A pattern of a comparison, and who is ahead in it.
+/// The ranking in a pattern of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Standing {
-    /// The pattern's name, as its tests have it.
+    /// The pattern's name, the same as its tests'.
     pub name: String,
-    /// The storage that is ahead of all others; `None`: none is, or the rounds do not show it.
+    /// The storage that is faster than all others; `None`: there is none, or the rounds do not show it.
     pub winner: Option<String>,
-    /// The one that it is held against: the fastest that is not clearly slower, else the second.
+    /// The storage that the fastest is compared with: the fastest of those that are not clearly slower, else the
+    /// second.
     pub against: Option<String>,
-    /// Figure of the fastest place divided by that one's.
+    /// Figure of the fastest place divided by that of `against`.
     pub ratio: Option<f64>,
-    /// Where the ratio lies; `None`: too few rounds to say.
+    /// Interval of the ratio; `None`: too few rounds.
     pub interval: Option<Interval>,
-    /// Those that ran and cannot win: nothing of them counts, or their figure says too little.
+    /// The places that ran and cannot win: no figure counts, or it is not reliable enough.
     pub cannot_win: Vec<String>,
     /// The conclusion in words: `local wins (14.0x)`, `no difference shown: 0.97–1.04`.
     pub conclusion: String,
-    /// The same pattern, judged once more by the time until what a command wrote is durable, too.
+    /// Whether this is the second ranking of the pattern, by the time until the command's writes are durable.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub with_sync: bool,
-    /// Enough rounds count to show a difference.
+    /// Whether enough rounds count to show a difference.
     #[serde(skip)]
     is_judged: bool,
 }
 
-/// The standings of a comparison; of other questions none.
+/// The standings of a comparison; empty for other questions.
 pub(super) fn all(grid: &Grid<'_>) -> Vec<Standing> {
     let places = (0..grid.targets.len()).filter(|target| !grid.is_reference(*target)).count();
     let is_compared = match grid.study.question {
@@ -52,12 +53,12 @@ pub(super) fn all(grid: &Grid<'_>) -> Vec<Standing> {
 }
 
 impl Standing {
-    /// Who is ahead in this line.
+    /// The ranking in this line.
     pub(crate) fn of(grid: &Grid<'_>, line: &Line<'_>) -> Standing {
         Standing::by(grid, line, line.headline())
     }
 
-    /// Who is ahead once everything is durable that the command had left in memory.
+    /// The ranking by the time until everything is durable that the command left in memory.
     fn with_sync(grid: &Grid<'_>, line: &Line<'_>) -> Standing {
         Standing { with_sync: true, ..Standing::by(grid, line, Metric::DurableIops) }
     }
@@ -89,11 +90,11 @@ fn conclusion(grid: &Grid<'_>, ranking: &Ranking, lead: Option<(usize, usize, Op
         (None, []) => return "nothing counts".to_owned(),
     };
     let Some(found) = found else { return "not measured in the same rounds".to_owned() };
-    // Of two it is clear which one is meant.
+    // With two places the other need not be named.
     let of = if grid.targets.len() > 2 { format!(" {}", name(second)) } else { String::new() };
     match found.difference() {
         Difference::Shown if is_ahead(&found) => format!("{} wins ({}x{of})", name(first), times(found.value)),
-        // Nobody wins, so that it need not be said against whom.
+        // Without a winner the other place is not named.
         Difference::TooFew => format!("too few rounds ({} {}x)", name(first), times(found.value)),
         Difference::Shown | Difference::NotShown => match found.interval {
             Some(interval) => format!("no difference shown: {}", times_between(&interval)),
@@ -102,13 +103,13 @@ fn conclusion(grid: &Grid<'_>, ranking: &Ranking, lead: Option<(usize, usize, Op
     }
 }
 
-/// Who stands where in a pattern.
+/// The order of the places in a pattern.
 struct Ranking {
-    /// The targets with a number that counts, the fastest first, by the ratios of their rounds.
+    /// The targets with a figure that counts, the fastest first, by the ratios of their rounds.
     ranks: Vec<usize>,
-    /// Those that ran and cannot win: nothing of them counts, or they lead with a number that says too little.
+    /// The targets that ran and cannot win: no figure counts, or they lead with one that is not reliable enough.
     left_out: Vec<usize>,
-    /// What they are compared by.
+    /// The metric by which they are compared.
     metric: Metric,
 }
 
@@ -129,8 +130,9 @@ impl Ranking {
         Ranking { ranks, left_out, metric }
     }
 
-    /// The first, and the ratio to the one behind it that decides: the first to which no difference is shown, else the
-    /// second. `None` with fewer than two; the ratio is missing where the two have no round in common.
+    /// The first place, the place that decides against it, and their ratio. It decides the first place without a clear
+    /// difference, else the second. `None` with fewer than two; the ratio is missing where the two have no common
+    /// round.
     fn lead(&self, line: &Line<'_>) -> Option<(usize, usize, Option<Ratio>)> {
         let (first, others) = self.ranks.split_first()?;
         let ratio = |other: usize| line.cells[*first].ratio(&line.cells[other], self.metric);
@@ -144,8 +146,8 @@ fn is_ahead(found: &Ratio) -> bool {
     found.difference() == Difference::Shown && found.value > 1.0
 }
 
-/// The whole comparison in a few sentences: who is ahead of whom in which patterns, where no difference is shown, and
-/// whose numbers cannot win. Empty when there is nothing to compare.
+/// The whole comparison in a few sentences: who wins in which patterns, where no difference is shown, and which places
+/// cannot win. Empty when there is nothing to compare.
 pub(super) fn sentences(standings: &[Standing], rounds: usize) -> Vec<String> {
     let mut ahead: Vec<(&str, Vec<String>)> = Vec::new();
     let mut left_out: Vec<(&str, Vec<String>)> = Vec::new();
@@ -167,7 +169,7 @@ pub(super) fn sentences(standings: &[Standing], rounds: usize) -> Vec<String> {
             _ => too_few.push(standing.name.clone()),
         }
     }
-    // One that cannot win may have the higher number.
+    // A place that cannot win may have the higher figure.
     let wins = |(first, patterns): &(&str, Vec<String>)| format!("{first} wins in {}.", listed(patterns));
     let mut sentences: Vec<String> = ahead.iter().map(wins).collect();
     if !open.is_empty() {
@@ -182,7 +184,7 @@ pub(super) fn sentences(standings: &[Standing], rounds: usize) -> Vec<String> {
         };
         sentences.push(format!("{what}: no winner in {}.", listed(&too_few)));
     }
-    // Those that cannot win in the same patterns share a sentence.
+    // Places that cannot win in the same patterns share a sentence.
     let mut refused: Vec<(Vec<String>, Vec<String>)> = Vec::new();
     for (target, patterns) in left_out {
         match refused.iter_mut().find(|(_, known)| *known == patterns) {

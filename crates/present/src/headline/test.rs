@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::summary::{Grid, Line};
 
-/// What one test found on one target: of several runs the medians, percentiles over the requests of all runs.
+/// The figures of one test on one target: medians of its runs, percentiles over the requests of all runs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TestFigures {
     /// The test's name, the same everywhere.
@@ -17,50 +17,50 @@ pub struct TestFigures {
     pub title: String,
     /// The storage's name.
     pub target: String,
-    /// How many runs make the figures.
+    /// Number of runs that make the figures.
     pub runs: usize,
-    /// How many more there were: those failed, or are invalid.
+    /// Number of runs without influence on the figures, because they failed or are invalid.
     pub left_out: usize,
-    /// I/O threads.
+    /// Number of I/O threads.
     pub jobs: usize,
-    /// Requests in flight of each; `None`: no I/O thread keeps any.
+    /// iodepth of each; `None`: no I/O thread keeps requests in flight.
     pub depth: Option<u32>,
-    /// Megabytes (10^6) per second; of writes until they are durable.
+    /// Megabytes (10^6) per second; of writes, those that became durable.
     pub mb_per_s: Option<f64>,
-    /// I/Os per second, of writes until they are durable; or operations of a phase.
+    /// I/Os per second, of writes those that became durable; or operations per second of a phase.
     pub iops: Option<f64>,
-    /// Latency; of durable writes, and where a requirement is on the syncs, that of the syncs.
+    /// Latency; of the syncs where writes are synced or a requirement is on syncs.
     pub latency_us: Option<LatencyMicroseconds>,
-    /// Where the medians lie; without two runs at least there is none.
+    /// Intervals of the medians; empty with fewer than two runs.
     pub intervals: Ranges,
-    /// Of a timed command how long it took, s.
+    /// Time of a timed command, s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wall_s: Option<f64>,
     /// CPU time of the I/O threads, percent of one CPU.
     pub cpu_percent: Option<f64>,
-    /// How far it can be trusted.
+    /// The trust.
     pub trust: Trust,
-    /// The kinds of what was found against it.
+    /// The ids of the findings.
     pub findings: Vec<String>,
-    /// What findings could look at before it is called ok: clock, CPU contention, cache, device, length, variation, foreign
-    /// load, slow node. What does not apply to it is in neither list.
+    /// The aspects that were examined: clock, CPU contention, cache, device, length, variation, foreign load, slow
+    /// node. An aspect that does not apply is in neither list.
     pub examined: Vec<&'static str>,
-    /// What they could not look at.
+    /// The aspects that could not be examined.
     pub not_visible: Vec<&'static str>,
     /// The error that ended it.
     pub error: Option<String>,
-    /// Whose latency it is.
+    /// What the latency is of.
     #[serde(skip)]
     pub(crate) lanes: Vec<Lane>,
-    /// It is compared by requests per second: small ones, or operations.
+    /// Whether it is compared by requests per second (small requests, or operations), not by bytes.
     #[serde(skip)]
     pub(crate) by_requests: bool,
 }
 
-/// A latency, µs. A percentile without ten values beyond it is missing.
+/// A latency, µs. A percentile with fewer than ten values beyond it is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LatencyMicroseconds {
-    /// How many were measured.
+    /// Number of values.
     pub count: u64,
     /// Mean.
     pub mean: Option<f64>,
@@ -81,8 +81,8 @@ pub struct Ranges {
     pub p50_us: Option<Interval>,
 }
 
-/// More digits than any face shows: thousandths, and of what is small six digits; all where these would be read as another
-/// figure than the value itself (1.835008 is 1.84).
+/// Rounds a figure for JSON, with more digits than any screen shows: to thousandths, below 1 to six digits; not at all
+/// where rounding twice would change what a screen shows (1.835008 is 1.84).
 pub(crate) fn rounded(value: f64) -> f64 {
     let digits = if value == 0.0 || value.abs() >= 1.0 { 3 } else { 5 - value.abs().log10().floor() as i32 };
     let scale = 10f64.powi(digits.min(300));
@@ -127,18 +127,18 @@ impl TestFigures {
         }
     }
 
-    /// It ran, and nobody could look at anything of it.
+    /// Whether it ran and none of its aspects was examined.
     pub(super) fn is_unexamined(&self) -> bool {
         self.examined.is_empty() && !self.not_visible.is_empty()
     }
 
-    /// The figure counts: it answers the question.
+    /// Whether the figure counts as an answer.
     pub(crate) fn counts(&self) -> bool {
         self.trust < Trust::Invalid && self.error.is_none()
     }
 }
 
-/// Which bytes and which requests per second stand for a line.
+/// The metrics that give a line's bytes and requests per second.
 pub(crate) fn metrics(line: &Line<'_>) -> (Metric, Metric) {
     match line.headline() {
         Metric::Durable => (Metric::Durable, Metric::DurableIops),
@@ -147,7 +147,7 @@ pub(crate) fn metrics(line: &Line<'_>) -> (Metric, Metric) {
     }
 }
 
-/// The lanes of which a latency is made, those that did something.
+/// The lanes that make up a latency, without those that did nothing.
 fn lanes(asked: Lane, cell: &TestRounds<'_>) -> Vec<Lane> {
     let all = if asked == Lane::Sync { &[Lane::Sync][..] } else { &[Lane::Read, Lane::Write, Lane::Operation] };
     all.iter().copied().filter(|lane| cell.latency(*lane).is_some()).collect()

@@ -1,4 +1,5 @@
-//! The figures of timed commands, and what they say: how long, how much of that storage decides, how many requests.
+//! Computes the figures of timed commands and the sentences on them: how long, how much of it is due to storage, how
+//! many requests.
 
 use fsdyno_results::{Interval, Metric, Question, TestRounds, TreeRecord};
 use fsdyno_stats::median;
@@ -11,40 +12,41 @@ use super::test::rounded;
 use crate::quantity::{listed, times as times_of};
 use crate::summary::{Grid, Line};
 
-/// One command on one storage, over all runs.
+/// The times of one command on one storage, over all runs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TimeFigures {
-    /// The command's name, as its test has it.
+    /// The command's name, the same as its test's.
     pub name: String,
     /// The storage's name.
     pub target: String,
-    /// It is memory, of which nobody asks.
+    /// Whether it is the reference run in memory.
     pub reference: bool,
-    /// Runs that did not fail.
+    /// Number of runs that did not fail.
     pub runs: usize,
-    /// The caches before each run, in words: `data cold, names warm`.
+    /// State of the caches before each run, in words: `data cold, names warm`.
     pub cache: Option<String>,
-    /// From the start until the last process had ended, s.
+    /// Time from the start to the end of the last process, s.
     pub wall_s: Option<Times>,
-    /// CPU time of all processes, s: the median.
+    /// CPU time of all processes, s; the median.
     pub cpu_s: Option<f64>,
-    /// Wall time without the CPU time, s: the median; `None`: several processors worked, so that it says nothing.
+    /// Wall time minus CPU time, s; the median. `None`: several processors worked, so that the difference means
+    /// nothing.
     pub waits_s: Option<f64>,
-    /// The sync after the command, s: the median.
+    /// Time of the sync after the command, s; the median.
     pub sync_s: Option<f64>,
-    /// Requests that the storage answered, those of the sync too: the median.
+    /// Requests that the storage answered, including those of the sync; the median.
     pub requests: Option<f64>,
-    /// Bytes of them: the median.
+    /// Bytes of these requests; the median.
     pub bytes: Option<f64>,
-    /// What the server or the daemon behind the place did in the last run, in words.
+    /// What the server or daemon behind the place did in the last run, in words.
     pub behind: Option<String>,
-    /// How much of the time storage decides, percent: what is saved where the same command runs in memory.
+    /// Share of the time that is due to storage, percent: what is saved when the same command runs in memory.
     pub storage_percent: Option<Share>,
-    /// The fewest and the most requests of a run; `None`: too few runs to tell chance, or others on the device, from the
-    /// command.
+    /// The fewest and the most requests of a run. `None`: too few runs to exclude chance, or to tell the command's
+    /// requests from others' on the device.
     #[serde(skip)]
     requests_span: Option<[f64; 2]>,
-    /// Whether any run counts; sentences speak of runs that count only.
+    /// Whether any run counts; sentences use only runs that count.
     #[serde(skip)]
     is_told: bool,
 }
@@ -52,38 +54,39 @@ pub struct TimeFigures {
 /// Times of several runs, s.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Times {
-    /// The one in the middle.
+    /// The median.
     pub median: f64,
     /// The shortest.
     pub least: f64,
     /// The longest.
     pub most: f64,
-    /// Where the median lies; `None`: too few runs to say.
+    /// Interval of the median; `None`: too few runs.
     pub interval: Option<Interval>,
 }
 
-/// A share with its ends, percent.
+/// A share with its interval, percent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Share {
-    /// By the median of the quotients of rounds beside each other; of few rounds by the quotient of the medians.
+    /// Median of the quotients of neighbouring rounds; with few rounds, the quotient of the medians.
     pub about: f64,
-    /// Where it lies; `None`: too few rounds to say.
+    /// Interval of the share; `None`: too few rounds.
     pub interval: Option<Interval>,
 }
 
-/// Storage decides less than this: other storage would not make the command faster in a way that anybody sees.
+/// Storage's share counts as small below this: no other storage would make the command noticeably faster, percent.
 const LITTLE_PERCENT: f64 = 5.0;
 
-/// With less than this at most, other storage is not what the command needs.
+/// If the share's interval ends below this, other storage is not what the command needs, percent.
 const NOT_DECISIVE_PERCENT: f64 = 20.0;
 
-/// Runs from which on two places whose counts never meet differ by more than chance: it makes 1 of 35 of four each.
+/// Least number of runs for which counts that do not overlap are no chance: with four runs each, chance makes it so in
+/// 1 of 35 cases.
 const COUNTED_RUNS: usize = 4;
 
-/// Counts that differ by less are told by the table alone.
+/// Counts whose quotient is smaller are shown in the table only.
 const TIMES_MIN: f64 = 1.5;
 
-/// The figures of a study of commands; of other questions none.
+/// The figures of a study of commands; empty for other questions.
 pub(super) fn all(grid: &Grid<'_>) -> Vec<TimeFigures> {
     if grid.study.question != Question::Time {
         return Vec::new();
@@ -97,7 +100,7 @@ impl TimeFigures {
         let trees = || ran.iter().filter_map(|repeat| repeat.row.tree.as_ref());
         let middle = |values: Vec<f64>| median(&values).map(rounded_s);
         let of_trees = |figure: &dyn Fn(&TreeRecord) -> Option<f64>| -> Option<f64> {
-            // A figure that some runs lack would be of the others alone.
+            // A figure that some runs lack would describe the others alone.
             let values: Option<Vec<f64>> = trees().map(figure).collect();
             middle(values?)
         };
@@ -128,7 +131,7 @@ impl TimeFigures {
         }
     }
 
-    /// How long it takes, and between which ends: `2.58 s (median of 5 runs, 2.44 s to 15.8 s)`.
+    /// The median time with its range: `2.58 s (median of 5 runs, 2.44 s to 15.8 s)`.
     fn takes(&self) -> Option<String> {
         let Times { median, least, most, .. } = self.wall_s?;
         let [median, least, most] = [median, least, most].map(seconds);
@@ -137,12 +140,12 @@ impl TimeFigures {
     }
 }
 
-/// `2.58 s`.
+/// A time in words: `2.58 s`.
 pub(crate) fn seconds(seconds: f64) -> String {
     latency(seconds * 1e9)
 }
 
-/// Microseconds are the last digits.
+/// Rounded to microseconds.
 fn rounded_s(seconds: f64) -> f64 {
     rounded(seconds * 1e3) / 1e3
 }
@@ -168,7 +171,7 @@ impl Share {
         let memory =
             (0..grid.targets.len()).find(|index| grid.is_reference(*index)).filter(|index| *index != target)?;
         let (memory, here) = (&line.cells[memory], &line.cells[target]);
-        // The time here as a multiple of the time in memory. An invalid run decides nothing.
+        // The quotient of the time here and the time in memory; an invalid run decides nothing.
         let count = [memory, here].into_iter().all(|cell| cell.counts(Metric::Wall));
         let times = here.ratio(memory, Metric::Wall).filter(|_| count)?;
         let share = |times: f64| rounded(((1.0 - 1.0 / times) * 100.0).max(0.0));
@@ -176,13 +179,13 @@ impl Share {
         Some(Share { about: share(times.value), interval })
     }
 
-    /// `at least 74 %`, `at most 18 %`; `None`: too few rounds, whose medians differ by chance.
+    /// The share in words, `at least 74 %`, `at most 18 %`; `None`: too few rounds, whose medians differ by chance.
     fn words(&self) -> Option<String> {
         let Interval { low, high, .. } = self.interval?;
         Some(if low >= LITTLE_PERCENT { format!("at least {low:.0} %") } else { format!("at most {high:.0} %") })
     }
 
-    /// That other storage would change little is sure.
+    /// Whether it is certain that other storage would change little.
     fn is_little(&self) -> bool {
         self.interval.is_some_and(|interval| interval.high < NOT_DECISIVE_PERCENT)
     }
@@ -203,16 +206,16 @@ pub(super) fn sentence(grid: &Grid<'_>, times: &[TimeFigures], standings: &[Stan
     Some(format!("{}{of_several}", takes(longest)?))
 }
 
-/// The command that takes the longest on one of the storages.
+/// The command that takes longest on one of the storages.
 fn longest(times: &[TimeFigures]) -> Option<&TimeFigures> {
     let wall = |time: &TimeFigures| time.wall_s.map_or(0.0, |wall| wall.median);
     let asked = times.iter().filter(|time| !time.reference && time.is_told);
     asked.max_by(|one, other| wall(one).total_cmp(&wall(other)))
 }
 
-/// The short lines below the table, each with its label.
+/// The short labelled lines below the table.
 pub(super) fn lines(times: &[TimeFigures], standings: &[Standing]) -> Vec<(&'static str, String)> {
-    // Of several the longest: the table and JSON have all.
+    // Only the longest command's lines; the table and JSON have all.
     let longest = longest(times).map(|time| time.name.as_str());
     let is_told = |time: &&TimeFigures| Some(time.name.as_str()) == longest && time.is_told;
     let times: Vec<TimeFigures> = times.iter().filter(is_told).cloned().collect();
@@ -223,10 +226,10 @@ pub(super) fn lines(times: &[TimeFigures], standings: &[Standing]) -> Vec<(&'sta
     counts.chain(behind).chain(decides(times).map(|words| ("storage", words))).collect()
 }
 
-/// A sync that takes less than this share of a command's time changes nobody's place.
+/// A sync that takes less than this share of a command's time cannot change the ranking.
 const SYNC_SHARE: f64 = 0.01;
 
-/// The second verdict: who is ahead once everything is durable. `None`: nothing of weight was left in memory.
+/// The second verdict: who is faster once everything is durable. `None`: little was left in memory.
 fn with_sync(times: &[TimeFigures], standings: &[Standing]) -> Option<String> {
     let weighs = |time: &TimeFigures| Some(time.sync_s? > time.wall_s?.median * SYNC_SHARE);
     let standing = standings.iter().find(|of| of.with_sync && times.iter().any(|time| time.name == of.name))?;
@@ -235,10 +238,10 @@ fn with_sync(times: &[TimeFigures], standings: &[Standing]) -> Option<String> {
     asked.filter_map(weighs).any(|weighs| weighs).then(|| format!("{name} until all is durable: {conclusion}"))
 }
 
-/// Kinds of operations that are named.
+/// Number of kinds of operations that are named.
 const KINDS: usize = 4;
 
-/// What the server or the daemon behind a place did in the last run: `GETATTR 1,204, LOOKUP 800 and 12 others`.
+/// The operations of the server or daemon behind a place in the last run: `GETATTR 1,204, LOOKUP 800 and 12 others`.
 fn behind(tree: &TreeRecord) -> Option<String> {
     let wire = tree.during.wire.value()?;
     let operations = wire.operations.as_ref().map(|all| {
@@ -249,7 +252,7 @@ fn behind(tree: &TreeRecord) -> Option<String> {
         let waited = seconds(round_trips as f64 / 1e3);
         format!("{} (together {waited} of round trips)", listed(&named.chain(others).collect::<Vec<_>>()))
     });
-    // The daemon's work is a part of what the place costs.
+    // The daemon's own I/O is a part of the place's cost.
     let moved = wire.daemon_bytes.filter(|moved| moved.sum() > 0);
     let moved = moved.map(|moved| format!(", read {} and wrote {} itself", bytes(moved.read), bytes(moved.write)));
     let daemon = wire.daemon_cpu_ns.map(|ns| {
@@ -259,7 +262,7 @@ fn behind(tree: &TreeRecord) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// How much of the time storage decides.
+/// A sentence on the storage's share of the time.
 fn decides(times: &[TimeFigures]) -> Option<String> {
     let shares: Vec<(Share, &TimeFigures)> =
         times.iter().filter_map(|time| Some((time.storage_percent?, time))).collect();
@@ -272,7 +275,7 @@ fn decides(times: &[TimeFigures]) -> Option<String> {
     Some(format!("decides {} of the time of {name}{next}", listed(&words)))
 }
 
-/// Who sends how many times as many requests and bytes: counts are steady where times are not.
+/// A sentence on who needs how many times the requests and bytes: counts are steady where times are not.
 fn counts(times: &[TimeFigures]) -> Option<String> {
     let (most, least, more) = apart(times.iter().filter(|time| !time.reference))?;
     let bytes = most.bytes.zip(least.bytes).filter(|(_, least)| *least > 0.0).map(|(most, least)| most / least);
@@ -281,7 +284,8 @@ fn counts(times: &[TimeFigures]) -> Option<String> {
     Some(format!("{name} needs {more} times as many requests on {most} as on {least}{bytes}"))
 }
 
-/// The two whose requests are farthest from each other, and the quotient. No run of one needs as few as any of the other.
+/// The two places whose requests differ most, and the quotient: every run of the first needs more than any run of the
+/// second.
 fn apart<'a>(times: impl Iterator<Item = &'a TimeFigures> + Clone) -> Option<(&'a TimeFigures, &'a TimeFigures, f64)> {
     let known = times.filter_map(|time| Some((time, time.requests_span?, time.requests?)));
     let (most, [low, _], high_median) = known.clone().max_by(|one, other| one.1[0].total_cmp(&other.1[0]))?;

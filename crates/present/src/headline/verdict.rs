@@ -1,11 +1,11 @@
-//! The answers to requirements, in short.
+//! The verdicts on requirements, in short.
 
 use fsdyno_results::{Bound, Interval, Study, Verdict, VerdictRow};
 use fsdyno_text::quantity::{number, published};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A requirement and its answer, in short.
+/// A requirement and its verdict, in short.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct VerdictLine {
     /// The profile.
@@ -18,24 +18,24 @@ pub struct VerdictLine {
     pub target: String,
     /// `PASS`, `FAIL`, `INCONCLUSIVE`, `NOT APPLICABLE`, `REFERENCE`.
     pub verdict: &'static str,
-    /// The figure, in the unit; `None`: nothing was measured.
+    /// The measured figure, in `unit`; `None`: nothing was measured.
     pub measured: Option<f64>,
-    /// Where the figure lies, in the unit; `None`: not known.
+    /// Interval of the figure, in `unit`; `None`: not known.
     pub interval: Option<Interval>,
-    /// Which side of the threshold is good.
+    /// Whether the figure must be at most or at least the threshold.
     pub bound: Bound,
     /// The threshold.
     pub threshold: f64,
-    /// The unit of all three.
+    /// The unit of figure, interval and threshold.
     pub unit: String,
-    /// Why this answer.
+    /// The reason for the verdict.
     pub reason: String,
-    /// It is there to compare with, and no limit.
+    /// Whether it is for comparison only, and no limit.
     #[serde(skip)]
     is_reference: bool,
 }
 
-/// All answers, in the order in which they were asked for.
+/// All verdicts, in the order in which they were asked for.
 pub(crate) fn of(study: &Study) -> Vec<VerdictLine> {
     let names = study.target_names();
     let target = |row: &VerdictRow| {
@@ -45,7 +45,7 @@ pub(crate) fn of(study: &Study) -> Vec<VerdictLine> {
     study.verdicts.iter().map(|row| VerdictLine::of(row, target(row))).collect()
 }
 
-/// Each answer in words; of those that do not apply for the same reason, the first for all.
+/// The verdicts in words; those that do not apply for the same reason are merged.
 pub(crate) fn told_once(verdicts: &[VerdictLine]) -> Vec<(&VerdictLine, String)> {
     let like = |one: &VerdictLine, other: &VerdictLine| {
         !one.applies() && !other.applies() && one.profile == other.profile && one.reason == other.reason
@@ -81,12 +81,13 @@ impl VerdictLine {
         }
     }
 
-    /// Whether it can be asked of this storage at all.
+    /// Whether the requirement applies to this storage.
     pub(crate) fn applies(&self) -> bool {
         self.verdict != Verdict::NotApplicable.word()
     }
 
-    /// `99th percentile of fdatasync: 11.7 ms, at most 10 ms (95 %: 10.2 – 12.9)`; without a figure why there is none.
+    /// The verdict in words: `99th percentile of fdatasync: 11.7 ms, at most 10 ms (95 %: 10.2 – 12.9)`; without a
+    /// figure, the reason.
     pub(crate) fn words(&self) -> String {
         let Some(value) = self.measured.filter(|_| self.applies()) else {
             return format!("{}: {}", self.title, self.reason);
@@ -104,7 +105,7 @@ impl VerdictLine {
         if let Some(interval) = self.interval {
             text.push_str(&format!(" ({})", between(&interval)));
         }
-        // The figures alone do not say why this is no PASS or FAIL.
+        // For INCONCLUSIVE the figures need the reason beside them.
         if self.verdict == Verdict::Inconclusive.word() {
             let why = self.reason.split([';', '(']).next().unwrap_or_default();
             text.push_str(&format!("; {}", why.trim()));
@@ -113,23 +114,23 @@ impl VerdictLine {
     }
 }
 
-/// `95 %: 10.2 – 12.9`; an interval that begins at nothing has one end only.
+/// The interval in words, `95 %: 10.2 – 12.9`; one that begins at 0 has only its upper end.
 pub(crate) fn between(Interval { low, high, confidence }: &Interval) -> String {
     let from = if *low > 0.0 { format!("{} –", figure(*low)) } else { "up to".to_owned() };
     format!("{:.0} %: {from} {}", confidence * 100.0, figure(*high))
 }
 
-/// `+12.3 %`, or `10.0 times the limit`: a margin of -900 % says less.
+/// The distance to the limit, `+12.3 %`; above 100 % beyond it a multiple is clearer: `10.0 times the limit`.
 pub(crate) fn margin(row: &VerdictRow) -> Option<String> {
     let percent = row.margin_percent?;
     let what = if row.verdict == Verdict::Reference { "what is published" } else { "the limit" };
-    // Only a figure that must be small can miss its limit by more than all of it.
+    // Only a figure with an upper limit can be beyond it by more than 100 %.
     let times = || format!("{} times {what}", number(1.0 - percent / 100.0));
     let sign = if percent > 0.0 { "+" } else { "" };
     Some(if percent < -100.0 { times() } else { format!("{sign}{} %", number(percent)) })
 }
 
-/// A figure in the vendor's unit, which may be far too large for it: two digits that say something.
+/// A figure in the vendor's unit, which may be far too large for it: it gets two significant digits at least.
 pub(crate) fn figure(value: f64) -> String {
     if value == 0.0 || value.abs() >= 0.1 {
         return number(value);

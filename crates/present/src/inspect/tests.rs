@@ -1,4 +1,4 @@
-//! Pages of storages that were written by hand.
+//! Tests the pages of storages that were written by hand.
 
 use super::*;
 use fsdyno_results::evidence::{Image, LayerKind};
@@ -133,7 +133,7 @@ fn in_memory() -> Layer {
     Layer { memory: true, what: Some("memory at /dev/shm".into()), ..layer(LayerKind::Filesystem, "tmpfs") }
 }
 
-/// An overlay whose upper directory is hidden, and whose lower one is on an image in memory.
+/// An overlay with a hidden upper directory; its lower one is on an image in memory.
 fn overlaid() -> Layer {
     let upper = Layer {
         role: Some("upper directory /o/upper".into()),

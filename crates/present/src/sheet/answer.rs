@@ -1,4 +1,4 @@
-//! The answer, first: the sentence, the figures that it rests on, whether to trust them, what limits them, what to do next.
+//! Makes the first section: the headline, the figures that it rests on, trust, limits, next steps.
 
 use fsdyno_results::{Question, Study, Trust};
 use maud::{Markup, html};
@@ -24,7 +24,7 @@ pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Outline) -> 
     }
 }
 
-/// Why the figures are what they are, in the sentences of the study.
+/// The study's sentences on why the figures are as they are.
 pub(super) fn why(grid: &Grid<'_>, headline: &Headline, place: &Outline) -> Markup {
     let sentences = grid.study.sentences.iter().filter_map(|sentence| headline.beyond(grid.study, sentence));
     let sentences: Vec<&str> = sentences.collect();
@@ -34,7 +34,7 @@ pub(super) fn why(grid: &Grid<'_>, headline: &Headline, place: &Outline) -> Mark
     place.section("why", "Behind the figures", html! { ul.why { @for sentence in sentences { li { (sentence) } } } })
 }
 
-/// What there is, when nobody wrote a sentence about it.
+/// A sentence on what the study contains, where the question has no headline.
 fn in_short(grid: &Grid<'_>, headline: &Headline) -> String {
     match &headline.tests[..] {
         [] => "No results.".to_owned(),
@@ -66,17 +66,17 @@ fn in_short(grid: &Grid<'_>, headline: &Headline) -> String {
     }
 }
 
-/// More kinds of findings are counted: their section has them all.
+/// Up to this number of kinds of findings are named here; all are in their own section.
 const KINDS: usize = 3;
 
-/// What belongs to the sentence, trust, limits and next steps, each behind its label.
+/// The labelled short lines below the headline: trust, limits and next steps.
 fn short_lines(headline: &Headline, study: &Study) -> Markup {
     if headline.tests.is_empty() {
         return html! {};
     }
-    // The reader has this sheet already.
+    // The step that opens this sheet is left out.
     let is_sheet = |step: &Step| step.command.as_ref().is_some_and(|command| command.starts_with("fsdyno report "));
-    // Trust has its badge here, and limits a line each.
+    // Trust has its badge here, and each limit a line of its own.
     let is_beside = |(label, _): &(&str, String)| !["trust", "limited by", ""].contains(label);
     let beside: Vec<(&str, String)> = headline.lines(study).into_iter().filter(is_beside).collect();
     let next: Vec<&Step> = headline.next.iter().filter(|step| !is_sheet(step)).collect();
@@ -92,10 +92,10 @@ fn short_lines(headline: &Headline, study: &Study) -> Markup {
     }
 }
 
-/// Words with a hyphen that are longer may be broken.
+/// Up to this length a word with a hyphen is kept unbroken.
 const UNBROKEN: usize = 28;
 
-/// A command, each of its words in one piece: browsers break lines behind hyphens.
+/// A command whose words stay unbroken: browsers break lines after hyphens.
 fn unbroken(step: &str) -> Markup {
     html! {
         @for (index, word) in step.split(' ').enumerate() {

@@ -1,4 +1,5 @@
-//! Throughput over time, the distribution of latency and latency over time, a small chart for each test.
+//! Makes the sections with charts: throughput over time, distribution of latency, latency over time; a small chart for
+//! each test.
 
 use fsdyno_results::{Lane, TestRounds};
 use maud::{Markup, html};
@@ -13,7 +14,7 @@ use super::series::{MarkKind, Series, throttle_visible};
 use crate::quantity::{duration, listed, round, shortened};
 use crate::summary::{Grid, Line};
 
-/// With more tests than this, their charts are folded away.
+/// With more tests than this, their charts are collapsed.
 const OPEN_TESTS_MAX: usize = 10;
 
 pub(super) fn section(grid: &Grid<'_>, place: &Outline) -> Markup {
@@ -40,7 +41,7 @@ pub(super) fn section(grid: &Grid<'_>, place: &Outline) -> Markup {
     )
 }
 
-/// Of operations on names and small files: their latencies.
+/// The latencies of operations on names and small files.
 fn operations(grid: &Grid<'_>, place: &Outline) -> Markup {
     let range = |(target, cell): (usize, &TestRounds<'_>)| {
         let latency = cell.latency(Lane::Operation)?;
@@ -67,7 +68,7 @@ fn operations(grid: &Grid<'_>, place: &Outline) -> Markup {
     )
 }
 
-/// A chart with its test and what is to be said of it.
+/// A chart with its test and remarks.
 fn panel(line: &Line<'_>, chart: Markup, words: &str) -> Markup {
     html! {
         div.panel {
@@ -112,7 +113,7 @@ fn over_time(lines: &[(usize, &Line<'_>)], grid: &Grid<'_>, place: &Outline) -> 
     }
 }
 
-/// What holds for all charts of throughput.
+/// Remarks that hold for all charts of throughput.
 fn about<'a>(drawn: impl Iterator<Item = (&'a Line<'a>, &'a Series)> + Clone) -> String {
     let mut words = vec!["The dashed line is the table's figure.".to_owned()];
     let all = || drawn.clone().map(|(_, series)| series);
@@ -140,7 +141,7 @@ fn about<'a>(drawn: impl Iterator<Item = (&'a Line<'a>, &'a Series)> + Clone) ->
     words.join(" ")
 }
 
-/// What happened in one of them.
+/// Remarks on one chart.
 fn told(series: &Series, line: &Line<'_>, grid: &Grid<'_>) -> String {
     let mut words = rate_changes::sentences(series, grid);
     let longest = |target: usize| {
@@ -157,7 +158,7 @@ fn told(series: &Series, line: &Line<'_>, grid: &Grid<'_>) -> String {
     words.join(" ")
 }
 
-/// The curves of a cell, reads, writes and syncs apart.
+/// The curves of a cell: reads, writes and syncs separately.
 pub(super) fn curves_of(cell: &TestRounds<'_>, target: usize) -> Vec<(Lane, Curve)> {
     let used = Lane::ALL.into_iter().filter_map(|lane| Some((lane, cell.latency(lane)?)));
     used.enumerate()
@@ -204,7 +205,7 @@ fn curves(line: &Line<'_>, grid: &Grid<'_>) -> Vec<Curve> {
     line.cells.iter().enumerate().flat_map(of_cell).collect()
 }
 
-/// One map for each test on each storage; folded away, for the distribution says it in short.
+/// One map for each test on each storage; collapsed, as the distribution has the essentials.
 fn latency_over_time(lines: &[(usize, &Line<'_>)], grid: &Grid<'_>, place: &Outline) -> Markup {
     let of_line = |line: &Line<'_>| {
         let map = |(target, cell): (usize, &TestRounds<'_>)| {

@@ -1,4 +1,4 @@
-//! The full tables: all figures of each test on each storage, the percentiles of its latency, its depth and CPU time.
+//! Makes the full tables: all figures of each test on each storage, percentiles of latency, depth and CPU time.
 
 use fsdyno_results::{Interval, JobRecord, Lane, Metric, Question, Repeat, TestRounds, Trust};
 use fsdyno_stats::sort;
@@ -97,22 +97,22 @@ fn all(grid: &Grid<'_>, headline: &Headline, place: &Outline) -> Markup {
     table.shown("wide", &caption(grid))
 }
 
-/// `sync`, `read and write`: whose latency the table has, where it is not that of all requests.
+/// Names what the table's latency is of, where it is not all requests: `sync`, `read and write`.
 fn latency_of(figures: &TestFigures) -> String {
     listed(&figures.lanes.iter().map(|lane| lane.word().to_owned()).collect::<Vec<_>>())
 }
 
-/// Why a test has no figure where others have one.
+/// A cell that says why a test has no figure.
 fn missing(reason: &str) -> Markup {
     html! { span.muted { (reason) } }
 }
 
-/// Whether no storage before this one has the test.
+/// Whether this is the first storage that has the test.
 fn is_first(line: &Line<'_>, target: usize) -> bool {
     line.cells[..target].iter().all(|cell| cell.repeats.is_empty())
 }
 
-/// The test, and once what it does.
+/// The test's name, with its description the first time.
 fn name(line: &Line<'_>, target: usize) -> Markup {
     html! {
         (test(&line.pattern))
@@ -121,7 +121,7 @@ fn name(line: &Line<'_>, target: usize) -> Markup {
     }
 }
 
-/// What the cache of a phase was, when all say the same.
+/// The cache state of a phase, where all storages have the same.
 fn cache<'a>(line: &Line<'a>) -> Option<&'a str> {
     let mut words =
         line.cells.iter().flat_map(|cell| &cell.repeats).filter_map(|repeat| repeat.phase?.cache.as_deref());
@@ -129,7 +129,7 @@ fn cache<'a>(line: &Line<'a>) -> Option<&'a str> {
     words.all(|word| word == first).then_some(first)
 }
 
-/// The trust with its reasons, the error, and what is missing.
+/// The trust with its reasons, the error, and what is not visible.
 fn status(cell: &TestRounds<'_>, target: usize, grid: &Grid<'_>, place: &Outline) -> Markup {
     let (trust, rounds) = (cell.trust(), cell.counted().len());
     let all = cell.repeats.len().max(grid.rounds());
@@ -148,7 +148,7 @@ fn status(cell: &TestRounds<'_>, target: usize, grid: &Grid<'_>, place: &Outline
     }
 }
 
-/// The multiple of the baseline's figure, and its interval.
+/// The ratio to the baseline's figure, with its interval.
 fn multiple(cell: &TestRounds<'_>, baseline: &TestRounds<'_>, metric: Metric) -> Option<Markup> {
     let found = cell.ratio(baseline, metric)?;
     if cell.trust().max(baseline.trust()) == Trust::Invalid {
@@ -195,7 +195,7 @@ fn caption(grid: &Grid<'_>) -> String {
     text
 }
 
-/// The percentiles that people quote, of reads, writes and syncs apart.
+/// The table of the usual percentiles, for reads, writes and syncs separately.
 fn percentiles(grid: &Grid<'_>) -> Markup {
     const QUOTED: [f64; 6] = [50.0, 90.0, 99.0, 99.9, 99.99, 99.999];
     let mut table = Table::new().words("Test").words("Place");
@@ -255,7 +255,7 @@ fn depth_and_cpu(grid: &Grid<'_>) -> Markup {
     )
 }
 
-/// `≥ 16: 98 %`: the level at which most requests were submitted.
+/// The depth level at which most requests were submitted: `≥ 16: 98 %`.
 fn depth_reached(merged: &JobRecord) -> Option<String> {
     let total: u64 = merged.depth_levels.iter().sum();
     let (level, most) = merged.depth_levels.iter().enumerate().max_by_key(|(_, count)| **count)?;
@@ -264,7 +264,7 @@ fn depth_reached(merged: &JobRecord) -> Option<String> {
     (total > 0).then(|| format!("{sign}{label}: {}", percent(*most as f64 * 100.0 / total as f64)))
 }
 
-/// The round whose throughput is in the middle.
+/// The round with the median throughput.
 fn median_repeat<'a, 'b>(cell: &'b TestRounds<'a>) -> Option<(&'b Repeat<'a>, &'b JobRecord)> {
     let mut repeats: Vec<&Repeat<'_>> = cell.counted();
     repeats.retain(|repeat| repeat.merged.is_some());

@@ -1,4 +1,5 @@
-//! What was found: why a number is not what it looks like, and the next step. The worst first, each a card.
+//! Makes the section of findings: what is doubtful about a figure, and the next step. A card for each kind, the worst
+//! first.
 
 use fsdyno_results::{Severity, Trust};
 use maud::{Markup, html};
@@ -8,10 +9,11 @@ use crate::headline::Headline;
 use crate::headline::finding_kinds::{self, FindingKind};
 use crate::summary::Grid;
 
-/// More cards than this are folded away; paper shows them too.
+/// More cards than this are collapsed on screens; print shows all.
 const OPEN_MAX: usize = 3;
 
-/// Of findings beyond these, of one place and of several, paper has the names alone: the rest would take another sheet.
+/// Number of findings that print shows completely, with one place and with several; of the others it has the names
+/// only, to save a sheet.
 const ON_PAPER_MAX: [usize; 2] = [4, 12];
 
 pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Outline) -> Markup {
@@ -31,7 +33,7 @@ pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Outline) -> 
     let found = kinds.iter().enumerate();
     let found = found.map(|(index, told)| card(told, index >= in_full, several_targets, place));
     let cards: Vec<Markup> = errors.into_iter().chain(found).collect();
-    // The line of trust has said so.
+    // The trust line says that there are no findings.
     if cards.is_empty() {
         return html! {};
     }
@@ -55,14 +57,14 @@ pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Outline) -> 
     )
 }
 
-/// The place that a cell's reason links to.
+/// The anchor to which a cell's reason links.
 pub(super) fn anchor(place: &Outline, target: usize, id: &str) -> String {
     let plain: String =
         id.chars().map(|character| if character.is_ascii_alphanumeric() { character } else { '-' }).collect();
     place.id(&format!("finding-{target}-{plain}"))
 }
 
-/// `is_later`: paper has its name alone.
+/// A card. `is_later`: print shows only its name.
 fn card(told: &FindingKind<'_>, is_later: bool, several_targets: bool, place: &Outline) -> Markup {
     let found = told.first();
     let trust = if found.severity == Severity::Invalid { Trust::Invalid } else { Trust::Caution };
@@ -83,7 +85,7 @@ fn card(told: &FindingKind<'_>, is_later: bool, several_targets: bool, place: &O
     }
 }
 
-/// With its full stop.
+/// The text with its full stop.
 fn sentence(text: &str) -> String {
     let text = text.trim_end();
     if text.ends_with(['.', '!', '?', ':']) { text.to_owned() } else { format!("{text}.") }

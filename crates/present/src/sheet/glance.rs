@@ -1,4 +1,4 @@
-//! The comparison in short: the figure of each test on each storage with a bar, and who is ahead.
+//! Makes the comparison at a glance: the figure of each test on each storage with a bar, and the ranking.
 
 use fsdyno_results::{Question, Trust};
 use maud::{Markup, html};
@@ -10,7 +10,7 @@ use crate::headline::{Headline, Standing, TestFigures, figures};
 use crate::quantity::shortened;
 use crate::summary::{Grid, Line};
 
-/// Empty where the question compares nothing.
+/// The table; empty where the question compares nothing.
 pub(super) fn table(grid: &Grid<'_>, headline: &Headline) -> Markup {
     let is_compared = matches!(grid.study.question, Question::Compare | Question::Time | Question::SmallFiles);
     if !is_compared || grid.targets.len() < 2 || grid.lines.is_empty() {
@@ -20,13 +20,13 @@ pub(super) fn table(grid: &Grid<'_>, headline: &Headline) -> Markup {
     for name in &grid.targets {
         table = table.numbers(&shortened(name, 16));
     }
-    // Of one place and its reference none is ahead.
+    // A place and its reference are not ranked.
     let is_judged = !headline.standings.is_empty();
     table = table.words("Who is ahead");
     for line in &grid.lines {
         let figures: Vec<Option<&TestFigures>> =
             grid.targets.iter().map(|target| find(headline, line, target)).collect();
-        // As long as the figure that stands above it.
+        // The bar's length is that of the figure above it.
         let value = |test: &TestFigures| test.wall_s.or(if test.by_requests { test.iops } else { test.mb_per_s });
         let most = figures.iter().flatten().filter_map(|test| value(test)).fold(0.0, f64::max);
         let cell = |(target, found): (usize, &Option<&TestFigures>)| {
@@ -34,7 +34,7 @@ pub(super) fn table(grid: &Grid<'_>, headline: &Headline) -> Markup {
             let share = value(found).filter(|_| most > 0.0).map_or(0.0, |value| value / most);
             Some(html! {
                 span.invalid-figure[!found.counts()] { (words(found)) } " "
-                // Figures stand below each other, marked or not.
+                // Cells without a mark keep its width, so that figures align.
                 @if found.trust == Trust::Ok { span.badge.unmarked aria-hidden="true" { "!" } } @else { (mark(found.trust)) }
                 (bar(share, target))
             })
@@ -66,7 +66,7 @@ fn words(test: &TestFigures) -> String {
     figures::compared(test).unwrap_or_else(|| "–".to_owned()).replace(' ', "\u{a0}")
 }
 
-/// A share of the most that any storage has.
+/// A bar for a share of the largest figure of any storage.
 fn bar(share: f64, target: usize) -> Markup {
     html! {
         svg.share aria-hidden="true" viewBox="0 0 100 4" preserveAspectRatio="none" {

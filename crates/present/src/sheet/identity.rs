@@ -1,4 +1,4 @@
-//! What each storage is, as far as it can be seen from this machine.
+//! Makes the section on what each storage is, as far as it is visible from this machine.
 
 use fsdyno_results::RunRecord;
 use fsdyno_results::evidence::{
@@ -10,11 +10,11 @@ use super::outline::{Outline, badge};
 use crate::quantity::{bytes, counted, duration, megabytes_per_s, number, shortened};
 use crate::summary::Grid;
 
-/// A line of a card: what, and either the fact or why it is not visible.
+/// A line of a card: a label, and either the fact or why it is not visible.
 enum Fact {
     Known(&'static str, String),
     NotVisible(&'static str, String),
-    /// What the data lie on.
+    /// The layers below the data, drawn as a tree.
     Tree(String),
 }
 
@@ -68,7 +68,7 @@ fn machine(grid: &Grid<'_>) -> Vec<Fact> {
     .collect()
 }
 
-/// The targets' storages; of a fio command line, those that its run looked at.
+/// The targets' storages; for a fio command line, those that its run examined.
 fn storages<'a>(grid: &'a Grid<'_>) -> Vec<(String, &'a Storage)> {
     let nothing = Storage::default();
     let of_targets = || {

@@ -1,4 +1,4 @@
-//! The byte ledger: what went through each layer, all rounds of a test together.
+//! Makes the byte ledger: the bytes in each layer, over all rounds of a test.
 
 use fsdyno_findings::Reached;
 use fsdyno_results::evidence::{DeviceCounters, LedgerSample, Seen, StorageClass};
@@ -53,14 +53,15 @@ pub(super) fn section(grid: &Grid<'_>, place: &Outline) -> Markup {
     )
 }
 
-/// What was not visible and why, and who counted the bytes on the wire: each once, with its places.
+/// Remarks below the table: what was not visible and why, and who counted the bytes on the wire; each once with its
+/// places.
 fn remarks(flows: &[(&str, usize, Flow)], grid: &Grid<'_>) -> Vec<String> {
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
     for (_, target, flow) in flows {
         let hidden = flow.not_visible().into_iter().map(|(layer, reason)| format!("{layer} not visible, {reason}"));
         let shared = |wire: &Wire| if wire.exclusive { "" } else { ", which others use too" };
         let wire = flow.wire.value().map(|wire| format!("wire counted by {}{}", wire.witness, shared(wire)));
-        // That of a whole device or of the wire stands in its column.
+        // A counter of a whole device or of the wire is in the column already.
         let narrow = flow.reached.as_ref().filter(|reached| reached.witness.contains(" for "));
         let storage = narrow.map(|reached| format!("what reached the storage counted by {}", reached.witness));
         for words in hidden.chain(wire).chain(storage) {
@@ -76,7 +77,7 @@ fn remarks(flows: &[(&str, usize, Flow)], grid: &Grid<'_>) -> Vec<String> {
     all.into_iter().map(|(words, names)| if several { format!("{}: {words}", listed(&names)) } else { words }).collect()
 }
 
-/// The kind of place; of a fio command line, that of its first storage.
+/// The storage class of a target; for a fio command line, that of its first storage.
 fn class(target: usize, cell: &TestRounds<'_>, grid: &Grid<'_>) -> StorageClass {
     let of_run = || Some(cell.repeats.first()?.run()?.storages().next()?.class);
     let of_target = grid.study.targets.get(target).map(|target| target.storage.class);
@@ -93,24 +94,24 @@ fn amount(counted: Bytes) -> String {
     }
 }
 
-/// Bytes read and written through one layer.
+/// Bytes read and written in one layer.
 type Bytes = ReadWrite<u64>;
 
-/// What the layers of a cell saw.
+/// The bytes of a cell in each layer.
 struct Flow {
     application: Bytes,
     process: Seen<Bytes>,
     cache: Seen<CacheChange>,
-    /// `None`: there are no block devices behind these files.
+    /// `None`: no block devices are below these files.
     devices: Seen<Option<Bytes>>,
     wire: Seen<Wire>,
-    /// What of it reached the storage; `None`: not visible, in some round at least.
+    /// The bytes that reached the storage; `None`: not visible in at least one round.
     reached: Option<Reached>,
-    /// Bytes of this storage cross a wire.
+    /// Whether the storage's bytes cross a network.
     wired: bool,
 }
 
-/// The page cache of the files before and after, bytes; of the last round.
+/// Bytes of the files in the page cache before and after the last round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct CacheChange {
     before: u64,
@@ -118,7 +119,7 @@ struct CacheChange {
     dirty_after: Option<u64>,
 }
 
-/// What crossed the wire.
+/// The bytes on the wire.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Wire {
     bytes: Bytes,
@@ -136,7 +137,7 @@ impl Flow {
         Some(Flow { wired, ..flows.fold(first, Flow::add).without_uncounted_calls() })
     }
 
-    /// The kernel counts the bytes of read and write calls alone. An engine that makes none would seem to move nothing.
+    /// Hides the process counter where the engine makes no read and write calls: the kernel counts only those.
     fn without_uncounted_calls(self) -> Flow {
         let uncounted = self.process.value().is_some_and(|calls| calls.sum() < self.application.sum() / 2);
         let reason = "the kernel counts the bytes of read and write calls, but this engine makes none";
@@ -161,7 +162,7 @@ impl Flow {
         }
     }
 
-    /// The layers that could not be seen, each with its reason.
+    /// The layers that were not visible, each with its reason.
     fn not_visible(&self) -> Vec<(&'static str, &str)> {
         [
             ("process", self.process.reason()),
@@ -174,14 +175,14 @@ impl Flow {
         .collect()
     }
 
-    /// Which share of the bytes reached the storage, by a counter that has no others' bytes, percent.
+    /// Share of the bytes that reached the storage, by a counter without others' bytes, percent.
     fn reached(&self) -> Option<f64> {
         let below = self.reached.as_ref()?.bytes;
         (self.application.sum() > 0).then(|| (below.sum() as f64 * 100.0 / self.application.sum() as f64).min(100.0))
     }
 }
 
-/// A layer counts when all rounds saw it: a sum that misses one would be too small.
+/// Adds a layer of two rounds. It is visible only if both rounds saw it: a sum without one would be too small.
 fn both<T>(mine: Seen<T>, other: Seen<T>, join: impl FnOnce(T, T) -> T) -> Seen<T> {
     match (mine, other) {
         (Seen::Value(mine), Seen::Value(other)) => Seen::Value(join(mine, other)),

@@ -1,5 +1,5 @@
-//! Sweeps: latency against throughput, one point per depth. Load curves: response time, from the moment a request was
-//! due, against the offered load; the closed loops that found the capacity are no part of it.
+//! Makes the load charts. Sweeps: latency against throughput, one point per depth. Load curves: response time against
+//! the offered load, without the closed loops that found the capacity.
 
 use fsdyno_results::{JobRecord, Lane, Metric, Question, TestRounds};
 use fsdyno_stats::sort;
@@ -10,7 +10,7 @@ use super::outline::Outline;
 use crate::quantity::shortened;
 use crate::summary::Grid;
 
-/// Fewer points are no curve.
+/// Least number of points of a curve.
 const POINTS_MIN: usize = 3;
 
 pub(super) fn figure(grid: &Grid<'_>, place: &Outline) -> Markup {
@@ -39,20 +39,20 @@ pub(super) fn figure(grid: &Grid<'_>, place: &Outline) -> Markup {
     }
 }
 
-/// With one block size, people think in IOPS; several compare in bytes.
+/// The unit of the axis: IOPS with one block size, bytes with several.
 fn axis(grid: &Grid<'_>) -> Axis {
     let mut blocks = grid.tests().filter_map(|(_, _, cell)| block_bytes(cell.repeats.first()?.merged.as_ref()?));
     let first = blocks.next();
     if blocks.all(|block| Some(block) == first) { Axis::Iops } else { Axis::Megabytes }
 }
 
-/// The largest block of what it does, bytes.
+/// The largest block size of a job, bytes.
 fn block_bytes(job: &JobRecord) -> Option<u64> {
     let (direction, _) = job.directions.iter().find(|(_, moved)| moved.ios > 0)?;
     Some(job.setup.block_sizes[direction].1)
 }
 
-/// One path per target and kind of request, by depth or load; `word` is what stands before their number.
+/// One path per target and kind of request, by depth or load; `word` precedes this number in a test's name.
 fn paths(grid: &Grid<'_>, word: &str, axis: Axis) -> Vec<Path> {
     let mut found: Vec<(usize, &str, Path)> = Vec::new();
     for (line, target, cell) in grid.tests() {
@@ -83,7 +83,7 @@ fn point(number: u32, cell: &TestRounds<'_>, axis: Axis) -> Option<Point> {
         Axis::Iops => cell.value(Metric::Iops)?,
         Axis::Megabytes => cell.value(Metric::Throughput)?,
         Axis::Offered => {
-            // Service times would hide the wait, and a curve of both would be neither.
+            // Only rows with response times: service times would hide the waiting.
             repeat.row.response_times()?;
             let (p50_ns, p99_ns) = (cell.value(Metric::P50(Lane::Request))?, cell.value(Metric::P99(Lane::Request))?);
             return Some(Point { number, rate: f64::from(number), p50_ns, p99_ns });

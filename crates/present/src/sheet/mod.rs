@@ -1,8 +1,8 @@
-//! The dyno sheet: one or more studies as one HTML file that needs nothing beside it. It opens offline, prints on
-//! paper, and says all it has to say without scripts; with them, throughput through the run can be zoomed and read.
+//! Makes the dyno sheet: one or more studies as one HTML file that needs no other file. It opens offline, prints on
+//! paper, and is complete without scripts; with them, throughput over time can be zoomed and read.
 //!
 //! - The page may load nothing: its policy names the only script, by its hash.
-//! - What people wrote (names, paths, commands) is text wherever it stands, never markup.
+//! - What people wrote (names, paths, commands) is always text, never markup.
 //! - Long series are averaged to fewer points, and the page says so.
 
 mod answer;
@@ -36,12 +36,12 @@ use crate::summary::Grid;
 use crate::tables::filesystem;
 use outline::Outline;
 
-/// What is not in the studies.
+/// Options of a sheet that are not in the studies.
 #[derive(Clone, Debug)]
 pub struct SheetOptions {
     /// The page's title; `None`: made from the studies.
     pub title: Option<String>,
-    /// Times are shown in this zone.
+    /// The time zone in which times are shown.
     pub zone: TimeZone,
 }
 
@@ -51,7 +51,7 @@ impl Default for SheetOptions {
     }
 }
 
-/// The sheet of these studies, one after the other.
+/// The sheet of these studies, in their order.
 pub fn html(studies: &[Study], options: &SheetOptions) -> String {
     let grids: Vec<Grid<'_>> = studies.iter().map(Grid::of).collect();
     let title = options.title.clone().unwrap_or_else(|| page_title(&grids));
@@ -115,7 +115,7 @@ fn study_title(grid: &Grid<'_>) -> String {
     grid.study.question.title(&if names.is_empty() { "nothing".to_owned() } else { listed(&names) })
 }
 
-/// When and on which machine, in a line.
+/// A line with time and machine.
 fn when_and_where(grid: &Grid<'_>, zone: &TimeZone) -> Markup {
     let study = grid.study;
     let host = &study.host;
@@ -123,7 +123,7 @@ fn when_and_where(grid: &Grid<'_>, zone: &TimeZone) -> Markup {
         [only] => filesystem(only),
         _ => None,
     };
-    // Of several places what each name stands for.
+    // With several places, the path of each name.
     let places = study.targets.iter().zip(&grid.targets).filter(|_| study.targets.len() > 1);
     let places = places.map(|(target, name)| {
         let on = filesystem(target).map(|on| format!(": {on}")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The nodes of each test: a strip with a bar for each, and the least, the middle and the most.
+//! Makes the section on nodes: for each test a strip with a bar per node, and the least, the median and the most.
 
 use fsdyno_text::quantity::{rate_number, rate_unit};
 use maud::{Markup, html};
@@ -9,13 +9,13 @@ use super::table::{Table, TableRow};
 use crate::headline::{Headline, NodesOfTest, Spread};
 use crate::quantity::{duration, number, shortened};
 
-/// More bars cannot be told apart: each then stands for several nodes.
+/// Most bars of a strip: with more nodes, a bar stands for several.
 const BARS_MAX: usize = 160;
 
-/// Of a strip, px.
+/// Size of a strip, px.
 const SIZE: (f64, f64) = (640.0, 48.0);
 
-/// A figure as it stands in a cell.
+/// Formats a figure for a cell.
 type Words = fn(f64) -> String;
 
 pub(super) fn section(headline: &Headline, place: &Outline) -> Markup {
@@ -78,7 +78,7 @@ fn strip(index: usize, of_test: &NodesOfTest, place: &Outline) -> Markup {
         &frame,
         html! {
             @for (at, chunk) in bars.iter().enumerate() {
-                // The slowest of a bar's nodes: an average would hide it.
+                // The slowest of the bar's nodes: an average would hide it.
                 @let least = chunk.iter().map(|node| node.iops).fold(f64::INFINITY, f64::min);
                 @let height = if iops.most > 0.0 { least / iops.most * SIZE.1 } else { 0.0 };
                 rect class="bar c0" x=(px(at as f64 * width)) y=(px(SIZE.1 - height)) width=(px((width - 1.0).max(0.5)))

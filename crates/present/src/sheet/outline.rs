@@ -1,4 +1,4 @@
-//! Where in the page something stands: names stay unique with several studies, and headings in order.
+//! Tracks the position in the page: ids stay unique with several studies, and heading levels in order.
 
 use fsdyno_results::Trust;
 use maud::{Markup, html};
@@ -6,11 +6,11 @@ use maud::{Markup, html};
 use crate::quantity::shortened;
 use crate::summary::Grid;
 
-/// A place in the page's outline.
+/// A position in the page's outline.
 #[derive(Clone)]
 pub(super) struct Outline {
     prefix: String,
-    /// Level of its headings, 2 to 6.
+    /// The heading level, 2 to 6.
     level: u8,
 }
 
@@ -19,12 +19,12 @@ impl Outline {
         Outline { prefix: prefix.to_owned(), level: level.clamp(2, 6) }
     }
 
-    /// The place below this one's headings.
+    /// The position below this one's headings.
     pub(super) fn deeper(&self) -> Outline {
         Outline::new(&self.prefix, self.level + 1)
     }
 
-    /// A name that is unique in the page when `name` is unique in the study.
+    /// An id that is unique in the page when `name` is unique in the study.
     pub(super) fn id(&self, name: &str) -> String {
         format!("{}-{name}", self.prefix)
     }
@@ -52,10 +52,10 @@ impl Outline {
     }
 }
 
-/// A longer name may be broken anywhere.
+/// Names longer than this may be broken anywhere.
 const LONG: usize = 24;
 
-/// The name of a test, as it stands everywhere.
+/// The name of a test, in its usual form.
 pub(super) fn test(name: &str) -> Markup {
     html! { code class=[(name.chars().count() > LONG).then_some("long")] { (shortened(name, 60)) } }
 }
@@ -73,12 +73,12 @@ pub(super) fn named(grid: &Grid<'_>, target: usize) -> Markup {
     } }
 }
 
-/// The word and the sign of a trust: never the colour alone.
+/// The badge of a trust: its word and sign, never the colour alone.
 pub(super) fn badge(trust: Trust) -> Markup {
     html! { span class=(format!("badge {}", trust.word())) { span aria-hidden="true" { (sign(trust)) } " " (trust.word()) } }
 }
 
-/// The sign of a trust that is not ok, where there is no room for the word; a legend explains it.
+/// The sign of a trust that is not ok, where there is no space for the word; a legend explains it.
 pub(super) fn mark(trust: Trust) -> Markup {
     html! { @if trust > Trust::Ok {
         span class=(format!("badge {}", trust.word())) title=(trust.word()) { span aria-hidden="true" { (sign(trust)) }

@@ -1,11 +1,11 @@
-//! The document around the content.
+//! Writes the HTML document around the content.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
-/// SHA-256 of the page's only script, as its policy names it. A test computes it.
+/// SHA-256 of the page's only script, for the page's policy. A test computes it.
 const SCRIPT_HASH: &str = "sha256-8dLnX8EyQiFo7VadeN0bUrrdPaZMJS9Q9W0sEEoCe7I=";
 
 /// The whole file.

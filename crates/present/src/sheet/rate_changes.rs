@@ -1,4 +1,4 @@
-//! What a pattern's throughput did through the run, in words: a warm-up at its beginning, a lasting step later on.
+//! Describes a pattern's throughput over time in words: a warm-up at its beginning, a lasting step later on.
 
 use fsdyno_stats::{Sensitivity, WarmUp, change_point, median, warm_up};
 
@@ -6,17 +6,17 @@ use super::series::Series;
 use crate::quantity::{round, shortened};
 use crate::summary::Grid;
 
-/// Values this near to the later ones are no warm-up.
+/// Values within this share of the later ones are not warm-up.
 const TOLERANCE: f64 = 0.05;
 
-/// Fewer points show neither.
+/// Least number of points that can show either.
 const POINTS_MIN: usize = 10;
 
-/// One sentence per target that did something; none of those that did not, or that were too short to tell.
+/// One sentence per target; none for targets that did nothing, or were too short to tell.
 pub(super) fn sentences(series: &Series, grid: &Grid<'_>) -> Vec<String> {
     let mut text = Vec::new();
     for line in series.main_lines() {
-        // With one storage, its name says nothing new.
+        // With one storage its name is not needed.
         let name =
             if grid.targets.len() > 1 { shortened(&grid.targets[line.target], 40) } else { "The rate".to_owned() };
         let values: Vec<f64> = line.values.iter().map_while(|value| *value).collect();
@@ -24,7 +24,7 @@ pub(super) fn sentences(series: &Series, grid: &Grid<'_>) -> Vec<String> {
             continue;
         }
         let of = |points: usize| round(points as f64 * series.step_s);
-        // A step first: a burst that ends is none of the beginning.
+        // The step is looked for first: a burst that ends is not part of a warm-up.
         if let Some(step) = change_point(&values, &Sensitivity::default()) {
             let (before, after) = (series.unit.words(step.before_median), series.unit.words(step.after_median));
             text.push(format!("{name} changed from {before} to {after} at {} s and stayed there.", of(step.index)));

@@ -1,4 +1,4 @@
-//! How it was done, the exact commands to do it again, and the numbers themselves.
+//! Makes the section on reproduction: the conditions, the exact commands, and the numbers.
 
 use fsdyno_results::{Note, Question, Severity, Trust};
 use fsdyno_stats::sort;
@@ -45,11 +45,11 @@ pub(super) fn section(grid: &Grid<'_>, place: &Outline) -> Markup {
     )
 }
 
-/// What the name of a work directory begins with.
+/// The first part of a work directory's name.
 const WORK: &str = "/fsdyno-work-";
 
-/// A line that runs today: its work directory is gone, so that its files lie beside where that was, under names that
-/// nobody else has.
+/// The command line as it can be run today: the work directory is gone, so its files are placed beside it, under unique
+/// names.
 fn today(command: &[String]) -> String {
     let moved = |word: &String| {
         let Some((place, rest)) = word.split_once(WORK) else { return word.clone() };
@@ -61,7 +61,7 @@ fn today(command: &[String]) -> String {
     as_typed(&command.iter().map(moved).collect::<Vec<_>>())
 }
 
-/// Notes of the study and of its runs, each once, the grave ones first.
+/// Notes of the study and of its runs without duplicates, the gravest first.
 fn notes<'a>(grid: &Grid<'a>) -> Vec<&'a Note> {
     let study = grid.study;
     let of_runs = study.rows.iter().filter_map(|row| row.run.as_ref()).flat_map(|run| &run.notes);

@@ -1,4 +1,4 @@
-//! `scale`: throughput, I/Os per second and the 99th percentile against the number of nodes.
+//! Draws `scale`: throughput, I/Os per second and the 99th percentile against the number of nodes.
 
 use fsdyno_results::{Question, SweepPoint};
 use fsdyno_text::quantity::{Units, rate_unit};
@@ -16,12 +16,12 @@ const RIGHT: f64 = 24.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 38.0;
 
-/// Fewer points are no curve.
+/// Least number of points of a curve.
 const POINTS_MIN: usize = 2;
 
 type Figure = fn(&SweepPoint) -> Option<f64>;
 
-/// A figure in words.
+/// Formats a figure.
 type Words = fn(f64) -> String;
 
 pub(super) fn figure(grid: &Grid<'_>, place: &Outline) -> Markup {

@@ -1,4 +1,4 @@
-//! Throughput through the run: the windows of all workers added up, round by round, on one time axis.
+//! Computes throughput over time: the windows of all workers added up, round by round, on one time axis.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +11,15 @@ use crate::headline::metrics;
 use crate::quantity::{megabytes_per_s, number};
 use crate::summary::Line;
 
-/// Points of one pattern's chart, over all its lines: the page has a budget.
+/// Points of one pattern's chart, over all its lines: the page has a size budget.
 const POINTS_MAX: usize = 4000;
-/// Points of one line: more cannot be told apart.
+/// Points of one line: more cannot be distinguished.
 const POINTS_OF_A_LINE: std::ops::RangeInclusive<usize> = 40..=300;
 
-/// Fewer points are no course.
+/// Least number of points that show a development over time.
 pub(super) const POINTS_OF_A_COURSE: usize = 4;
 
-/// What a chart counts: what the test is compared by.
+/// The unit of a chart: that by which the test is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     /// Bytes per second.
@@ -33,7 +33,7 @@ impl Unit {
         if line.cells.iter().any(TestRounds::is_small) { Unit::Requests } else { Unit::Bytes }
     }
 
-    /// As people read it, and how much of the lines' values one of it is.
+    /// The unit's name, and the factor from a line's values to it.
     pub(super) fn shown(self) -> (&'static str, f64) {
         match self {
             Unit::Bytes => (rate_unit(), Units::shown().megabyte_bytes()),
@@ -49,7 +49,7 @@ impl Unit {
         }
     }
 
-    /// What a worker kept in each direction, `(ms, value)`, and how much of a line's value one of it is.
+    /// A worker's samples in each direction, `(ms, value)`, and the factor from a sample to a line's value.
     fn samples(self, worker: &JobRecord) -> ([&[(u64, u64)]; 3], f64) {
         let directions = [&worker.directions.read, &worker.directions.write, &worker.directions.trim];
         match self {
@@ -64,19 +64,19 @@ pub(super) struct Series {
     pub(super) unit: Unit,
     /// Seconds between two points.
     pub(super) step_s: f64,
-    /// Windows averaged into one point; 1: none was left out.
+    /// Number of windows that are averaged into one point; 1: all windows are shown.
     pub(super) thinned: usize,
-    /// One per round of each target.
+    /// One line per round of each target.
     pub(super) rounds: Vec<RoundLine>,
-    /// The median of the rounds, one per target with more than one round.
+    /// The median of the rounds, for each target with more than one round.
     pub(super) medians: Vec<RoundLine>,
-    /// What happened when.
+    /// Events during the rounds.
     pub(super) marks: Vec<Mark>,
-    /// The tables' figure of each target: a chart says no other. `None`: the target has none.
+    /// The tables' figure of each target, which is the only one that the chart shows. `None`: the target has none.
     pub(super) figures: Vec<Option<f64>>,
 }
 
-/// One line, in the series' unit; the point at index i is the time from `i * step_s` to `(i + 1) * step_s`.
+/// A line in the series' unit; point i stands for the time from `i * step_s` to `(i + 1) * step_s`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RoundLine {
     pub(super) target: usize,
@@ -85,34 +85,34 @@ pub(super) struct RoundLine {
 }
 
 impl RoundLine {
-    /// Mean of its points.
+    /// Mean of the points.
     pub(super) fn mean(&self) -> f64 {
         mean(&self.values).unwrap_or(0.0)
     }
 }
 
-/// Something that happened during a round.
+/// An event during a round.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Mark {
     pub(super) target: usize,
-    /// Since the first counted request, s.
+    /// Time since the first counted request, s.
     pub(super) at_s: f64,
-    /// How long it took, s; 0: a moment.
+    /// Length, s; 0: an instant.
     pub(super) lasted_s: f64,
     pub(super) kind: MarkKind,
 }
 
-/// What happened.
+/// The kind of event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MarkKind {
-    /// The control group's processor limit held the run.
+    /// The control group's CPU limit throttled the run.
     Throttled,
     /// The sync after the last write.
     FinalSync,
 }
 
 impl Series {
-    /// `None` when no worker kept samples.
+    /// `None`: no worker kept samples.
     pub(super) fn of(line: &Line<'_>) -> Option<Series> {
         let unit = Unit::of(line);
         let window_ms = line.cells.iter().flat_map(|cell| &cell.repeats).find_map(|repeat| window_ms(repeat, unit))?;
@@ -140,17 +140,17 @@ impl Series {
         Some(Series { unit, step_s: window_ms as f64 * thinned as f64 / 1e3, thinned, rounds, medians, marks, figures })
     }
 
-    /// The figure that stands beside a line.
+    /// The figure beside a line.
     pub(super) fn figure(&self, line: &RoundLine) -> f64 {
         self.figures.get(line.target).copied().flatten().unwrap_or_else(|| line.mean())
     }
 
-    /// Whether any line has enough points to say something about time.
+    /// Whether any line has enough points to show a development over time.
     pub(super) fn has_a_course(&self) -> bool {
         self.rounds.iter().any(|line| line.values.iter().flatten().count() >= POINTS_OF_A_COURSE)
     }
 
-    /// The lines that stand for a target: the median, or the only round.
+    /// The line that represents each target: the median, or the only round.
     pub(super) fn main_lines(&self) -> impl Iterator<Item = &RoundLine> {
         let alone = self.rounds.iter().filter(|line| !self.medians.iter().any(|median| median.target == line.target));
         self.medians.iter().chain(alone)
@@ -168,16 +168,16 @@ impl Series {
     }
 }
 
-/// The distance of two samples, ms: the smallest that the first series has.
+/// The length of a window, ms: the smallest distance between two samples of the first series.
 fn window_ms(repeat: &Repeat<'_>, unit: Unit) -> Option<u64> {
     let series = repeat.workers.iter().flat_map(|worker| unit.samples(worker).0).find(|series| !series.is_empty())?;
     let distances = series.windows(2).map(|pair| pair[1].0.saturating_sub(pair[0].0));
-    // Windows end a little late now and then; they were meant to be of whole tenths of a second.
+    // Windows may end a little late; they are meant to be whole tenths of a second.
     let least = distances.filter(|distance| *distance > 0).min().unwrap_or(series[0].0);
     Some(((least + 50) / 100 * 100).max(1).max(if least < 50 { least } else { 1 }))
 }
 
-/// The rate by window, all workers and directions.
+/// The rate by window, summed over workers and directions.
 fn sum_of_workers(workers: &[&JobRecord], window_ms: u64, unit: Unit) -> Vec<Option<f64>> {
     let mut windows: BTreeMap<u64, (f64, usize)> = BTreeMap::new();
     for (series, size) in workers.iter().map(|worker| unit.samples(worker)) {
@@ -188,12 +188,12 @@ fn sum_of_workers(workers: &[&JobRecord], window_ms: u64, unit: Unit) -> Vec<Opt
             window.1 += 1;
         }
     }
-    // In the last window some workers may have ended already: their absence is not a loss of speed.
+    // Some workers may have ended before the last window: that is no loss of speed.
     let usual = windows.values().map(|(_, count)| *count).max().unwrap_or(0);
     if windows.len() > 1 && windows.values().next_back().is_some_and(|(_, count)| *count < usual) {
         windows.pop_last();
     }
-    // A damaged series could name any moment.
+    // A damaged series could contain any time.
     let count = windows.keys().next_back().map_or(0, |last| (last + 1).min(1_000_000));
     let mut values = vec![None; count as usize];
     for (index, (sum, _)) in windows {
@@ -214,7 +214,7 @@ fn medians(rounds: &[RoundLine], targets: usize) -> Vec<RoundLine> {
         let points = mine.iter().map(|line| line.values.len()).max().filter(|_| mine.len() > 1)?;
         let at = |index: usize| {
             let there: Vec<f64> = mine.iter().filter_map(|line| line.values.get(index).copied().flatten()).collect();
-            // Where most rounds have ended, the median would be that of the slow ones.
+            // Once most rounds have ended, the median would be that of the slow rounds.
             if there.len() * 2 > mine.len() { median(&there) } else { None }
         };
         Some(RoundLine { target, round: 0, values: (0..points).map(at).collect() })
@@ -230,7 +230,7 @@ fn marks_of(repeat: &Repeat<'_>, target: usize) -> Vec<Mark> {
         .map_or(0, |merged| merged.directions.write.runtime_ms.max(merged.directions.read.runtime_ms));
     let sync_ns = repeat.merged.as_ref().and_then(|merged| merged.final_sync_ns).unwrap_or(0);
     if sync_ns > 0 {
-        // The runtime ends after the sync.
+        // The runtime includes the sync.
         let lasted_s = sync_ns as f64 / 1e9;
         let at_s = (runtime_ms as f64 / 1e3 - lasted_s).max(0.0);
         marks.push(Mark { target, at_s, lasted_s, kind: MarkKind::FinalSync });
@@ -249,13 +249,13 @@ fn marks_of(repeat: &Repeat<'_>, target: usize) -> Vec<Mark> {
     marks
 }
 
-/// What must be said of a cell's processor limit: whether it could be seen at all.
+/// Whether throttling by the CPU limit was visible in a cell.
 pub(super) fn throttle_visible(cell: &TestRounds<'_>) -> bool {
     let ledgers = cell.repeats.iter().filter_map(|repeat| repeat.ledger());
     ledgers.flat_map(|ledger| &ledger.samples).any(|sample| sample.system.throttled_count.is_some())
 }
 
-/// Average requests in the devices' queues, from the kernel's counters: the rate of the weighted time.
+/// Mean number of requests in the devices' queues, by the kernel's counters: the rate of the weighted time.
 pub(super) fn device_depth(repeat: &Repeat<'_>) -> Option<f64> {
     let samples = &repeat.ledger()?.samples;
     let mine: Vec<_> = samples.iter().filter(|sample| sample.stage == repeat.stage()).collect();

@@ -1,9 +1,9 @@
-//! Tables of the page. A column without any value is left out; on a narrow screen each row becomes a block that names its
-//! values itself, so that no column is cut.
+//! Builds the page's tables. A column without any value is left out; on a narrow screen each row becomes a block with
+//! the names of its values, so that no column is cut off.
 
 use maud::{Markup, html};
 
-/// A table that grows row by row.
+/// A table; rows are added one by one.
 pub(super) struct Table {
     columns: Vec<Column>,
     rows: Vec<TableRow>,
@@ -14,13 +14,13 @@ struct Column {
     is_number: bool,
 }
 
-/// What stands in a row.
+/// A row of a table.
 pub(super) struct TableRow {
-    /// The first of those that belong together.
+    /// Whether it begins a group of rows.
     pub(super) begins: bool,
-    /// Its figures do not count.
+    /// Whether its figures do not count.
     pub(super) is_void: bool,
-    /// One for each column; `None`: the row has no such value.
+    /// One cell for each column; `None`: the row has no such value.
     pub(super) cells: Vec<Option<Markup>>,
 }
 
@@ -29,13 +29,13 @@ impl Table {
         Table { columns: Vec::new(), rows: Vec::new() }
     }
 
-    /// A column of words.
+    /// Adds a column of words.
     pub(super) fn words(mut self, head: &str) -> Table {
         self.columns.push(Column { head: head.to_owned(), is_number: false });
         self
     }
 
-    /// A column of numbers.
+    /// Adds a column of numbers.
     pub(super) fn numbers(mut self, head: &str) -> Table {
         self.columns.push(Column { head: head.to_owned(), is_number: true });
         self
@@ -45,7 +45,7 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// The table; empty without a row.
+    /// The table; empty without rows.
     pub(super) fn shown(&self, class: &str, caption: &str) -> Markup {
         let has_value = |index: usize| self.rows.iter().any(|row| row.cells.get(index).is_some_and(Option::is_some));
         let used: Vec<(usize, &Column)> =
@@ -54,7 +54,7 @@ impl Table {
             return html! {};
         }
         html! {
-            // A caption of the table itself could stay behind on the sheet of paper before it.
+            // A `caption` element could be printed on the page before the table's.
             @if !caption.is_empty() { p.caption { (caption) } }
             table class=(class) {
                 thead { tr { @for (_, column) in &used { th.num[column.is_number] scope="col" { (column.head) } } } }

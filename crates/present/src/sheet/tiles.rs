@@ -1,4 +1,4 @@
-//! The few figures that an answer rests on, large.
+//! Makes the tiles: the few figures that an answer rests on, in large type.
 
 use fsdyno_results::{Question, Trust};
 use maud::{Markup, html};
@@ -10,13 +10,13 @@ use crate::headline::{Headline, Six, TestFigures, figures, pairs};
 use crate::quantity::{counted, shortened};
 use crate::summary::Grid;
 
-/// A fio command line with more jobs than this has its table alone.
+/// A fio command line with more jobs than this has no tiles.
 const JOBS_MAX: usize = 8;
 
 type Figure = fn(&TestFigures) -> Option<String>;
 
-/// One tile for each figure by which a storage is known, or for each job of a fio command line; none where the question
-/// asks for others.
+/// One tile for each figure by which a storage is described, or for each job of a fio command line; none for other
+/// questions.
 pub(super) fn of(grid: &Grid<'_>, headline: &Headline) -> Markup {
     let six = Six::of(&headline.tests);
     let known: [(&str, Option<&TestFigures>, Figure); 7] = [

@@ -1,4 +1,4 @@
-//! `check`: the verdict on each requirement, then all that is known of it.
+//! Makes the sections of `check`: the verdict on each requirement, then all details.
 
 use fsdyno_results::{Bound, Confidence, TestOrigin, VerdictRow};
 use fsdyno_text::quantity::published;

@@ -1,10 +1,10 @@
-//! A study as a grid: patterns down, targets across, the repeats in each cell. Every presentation of a study starts
-//! from here, so that they agree.
+//! Arranges a study as a grid: patterns as rows, targets as columns, the repeats in each cell. All presentations start
+//! from it, so that they agree.
 
 use fsdyno_results::{Lane, Metric, Question, Study, TestRounds, test_name};
 use fsdyno_stats::sort;
 
-/// The patterns of a comparison in the order in which people read them; others follow.
+/// The patterns of a comparison in reading order; others follow.
 const PATTERNS: [&str; 5] = ["read", "write", "randread", "randwrite", "randrw"];
 
 /// All cells of a study.
@@ -12,17 +12,17 @@ pub(crate) struct Grid<'a> {
     pub(crate) study: &'a Study,
     /// Names of the columns; the first is the baseline.
     pub(crate) targets: Vec<String>,
-    /// The rows, in the order they first ran; those of a comparison as people read them.
+    /// The rows, in the order in which they first ran; those of a comparison in reading order.
     pub(crate) lines: Vec<Line<'a>>,
 }
 
 /// One pattern on all targets.
 pub(crate) struct Line<'a> {
-    /// The same word for the same thing on every target.
+    /// The pattern's name, the same on every target.
     pub(crate) pattern: String,
-    /// For people.
+    /// The title for people.
     pub(crate) title: String,
-    /// One per target; a cell without repeats was not run.
+    /// One cell per target; a cell without repeats was not run.
     pub(crate) cells: Vec<TestRounds<'a>>,
 }
 
@@ -35,7 +35,7 @@ impl<'a> Grid<'a> {
             }
         }
         if study.question == Question::Compare {
-            // A round's reads meet what its writes made: they ran in another order than people read them in.
+            // They ran in another order than people read them in, as reads use the files of the round's writes.
             let place = |line: &Line<'_>| PATTERNS.iter().position(|name| *name == line.pattern);
             sort::by_key(&mut grid.lines, |line| place(line).unwrap_or(PATTERNS.len()));
         }
@@ -64,24 +64,24 @@ impl<'a> Grid<'a> {
         })
     }
 
-    /// The cells that answer something: filling a file for them does not, unless it failed.
+    /// The cells of tests: without the filling of files, unless that failed.
     pub(crate) fn tests(&self) -> impl Iterator<Item = (&Line<'a>, usize, &TestRounds<'a>)> {
         self.cells().filter(|(line, _, cell)| line.pattern != test_name::FILL || cell.error().is_some())
     }
 
-    /// Whether nobody asks about this target: the same was done in memory.
+    /// Whether this target is the reference run in memory, which nobody asked about.
     pub(crate) fn is_reference(&self, target: usize) -> bool {
         self.study.targets.get(target).is_some_and(|target| target.reference)
     }
 
-    /// The most rounds that make a figure of any cell.
+    /// The most rounds that count in any cell.
     pub(crate) fn rounds(&self) -> usize {
         self.cells().map(|(_, _, cell)| cell.counted().len()).max().unwrap_or(0)
     }
 }
 
 impl Line<'_> {
-    /// The figure by which targets are compared: what is durable, where something was written and nothing read.
+    /// The metric by which targets are compared; for lines that only write, of what became durable.
     pub(crate) fn headline(&self) -> Metric {
         let durable = |cell: &TestRounds<'_>| cell.value(Metric::Durable).is_some();
         let reads = |cell: &TestRounds<'_>| cell.latency(Lane::Read).is_some();

@@ -1,4 +1,4 @@
-//! `attribute`: a line for each pattern of two runs, on one screen.
+//! Shows `attribute`: a line for each pattern of two runs, on one screen.
 
 use fsdyno_findings::limits::{Attribution, Culprit};
 use fsdyno_results::Study;
@@ -10,8 +10,8 @@ use crate::command;
 use crate::headline::{Headline, Step};
 use crate::shell::as_typed;
 
-/// Where most of the client's latency comes from, on a terminal of 24 lines. `found`: each pattern with its parts, or why
-/// they are not known; `whole`: the command that shows all of it.
+/// Says where most of the client's latency comes from, on a terminal of 24 lines. `found`: each pattern with its parts,
+/// or why they are not known; `whole`: the command that shows everything.
 pub fn attribution(
     [server, client]: [&Study; 2],
     (heading, answer): (&str, Option<&str>),
@@ -55,7 +55,7 @@ pub fn attribution(
     .shown()
 }
 
-/// What to look at next: where most patterns have their limit.
+/// The next step: where most patterns have their limit.
 fn next([server, client]: [&Study; 2], culprits: impl Iterator<Item = Culprit>) -> Step {
     let mut count = [0; 3];
     culprits.for_each(|culprit| count[culprit as usize] += 1);

@@ -1,15 +1,15 @@
-//! Bars and lines of blocks within a table of text.
+//! Draws bars and sparklines of block characters in text tables.
 
-/// A bar whose length is this share of `columns`, in eighths of a column: `██▌`.
+/// A bar of this share of `columns`, in steps of an eighth of a column: `██▌`.
 pub(super) fn bar(share: f64, columns: usize) -> String {
     const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (share.clamp(0.0, 1.0) * (columns * 8) as f64).round() as usize;
-    // What is there has a mark.
+    // A small value above 0 is still visible.
     let eighths = if share > 0.0 { eighths.max(1) } else { eighths };
     format!("{}{}", "█".repeat(eighths / 8), PARTS[eighths % 8])
 }
 
-/// The course of values from 0 to the most of them: `▂▅█`.
+/// A sparkline of values, from 0 to the largest of them: `▂▅█`.
 pub(super) fn sparkline(values: &[f64]) -> String {
     const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let most = most(values.iter().copied());
@@ -17,7 +17,7 @@ pub(super) fn sparkline(values: &[f64]) -> String {
     values.iter().map(height).collect()
 }
 
-/// The greatest; 0 of none.
+/// The largest value; 0 if there are none.
 pub(super) fn most(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(0.0, f64::max)
 }

@@ -1,4 +1,4 @@
-//! From one study to a later one: whether anything changed, and the table of the figures.
+//! Shows the changes from one study to a later one: a sentence on whether anything changed, and the table of figures.
 
 use fsdyno_results::{Change, Interval, Measure, Significance, Study, Trust, test_name};
 use fsdyno_stats::{HISTORY_MIN, Scatter};
@@ -11,29 +11,29 @@ use super::table::{Form, Table};
 use crate::command;
 use crate::headline::Step;
 
-/// The changes from one study to a later one, and what is to be said of them.
+/// The changes from one study to a later one, and how to present them.
 #[derive(Clone, Debug)]
 pub struct Changes<'a> {
     /// The changes.
     pub found: &'a [Change],
-    /// What the earlier study is called.
+    /// The earlier study's name.
     pub base: String,
-    /// What the later one is called.
+    /// The later study's name.
     pub new: String,
-    /// What speaks against comparing them.
+    /// Reasons against comparing the two.
     pub obstacles: &'a [String],
     /// What helps where nothing can be judged.
     pub next: Next,
-    /// All figures, even where nothing changed.
+    /// Whether all figures are shown, even where nothing changed.
     pub wide: bool,
 }
 
-/// A command that leads to a judgement.
+/// A command that makes a judgement possible.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Next {
-    /// It measures as many rounds as a judgement needs.
+    /// Measures the number of rounds that a judgement needs.
     MoreRounds(String),
-    /// The question has no rounds: it lists the kept runs, which show how far they vary.
+    /// Lists the saved runs, for a question without rounds: they show the variation.
     KeptRuns(String),
 }
 
@@ -41,7 +41,7 @@ pub enum Next {
 const ROUNDS: u32 = 4;
 
 impl Next {
-    /// What helps with runs of this study's question.
+    /// The command for runs of this study's question.
     pub fn of(study: &Study) -> Next {
         match study.question.rounds_option() {
             Some(option) => Next::MoreRounds(command::with(study, option, ROUNDS)),
@@ -51,14 +51,14 @@ impl Next {
 }
 
 impl Changes<'_> {
-    /// For a terminal of this number of columns.
+    /// The text for a terminal with this number of columns.
     pub fn text(&self, columns: usize) -> String {
         let form = Form::Text { columns };
         let answer = form.paragraph(&format!("{}.", outcome(self.found)));
         self.shown(&answer, form)
     }
 
-    /// In Markdown.
+    /// The same in Markdown.
     pub fn markdown(&self) -> String {
         self.shown(&format!("**{}**\n", escape::markdown(&outcome(self.found))), Form::Markdown)
     }
@@ -66,7 +66,7 @@ impl Changes<'_> {
     fn shown(&self, answer: &str, form: Form) -> String {
         let (_, _, judged) = counts(self.found);
         let lines = [("base", self.base.clone()), ("new", self.new.clone())];
-        // Figures that nobody can judge are no answer: what would give one is.
+        // Figures that cannot be judged are no answer; the command that gives one is shown instead.
         let instead = matches!(self.next, Next::MoreRounds(_)) && judged == 0;
         let unchanged = unchanged(self.found).is_some() && !self.wide && matches!(form, Form::Text { .. });
         let (what, command) = match &self.next {
@@ -87,7 +87,7 @@ impl Changes<'_> {
         escape::terminal(&text).into_owned()
     }
 
-    /// As one JSON document.
+    /// The same as a JSON document.
     pub fn json(&self) -> String {
         let rest = json!({
             "base": self.base,
@@ -125,12 +125,12 @@ fn table(found: &[Change]) -> Table {
     table
 }
 
-/// `+3.4`, `-91.3`, `+1670`: three digits say enough.
+/// A signed percentage with three digits: `+3.4`, `-91.3`, `+1670`.
 fn signed(percent: f64) -> String {
     if percent.abs() < 99.95 { format!("{percent:+.1}") } else { format!("{percent:+.0}") }
 }
 
-/// How far runs lie from each other, as a deviation in percent; in brackets what is assumed.
+/// The variation between runs, as a standard deviation in percent; in brackets if it is assumed.
 pub(super) fn scatter(found: Scatter) -> String {
     let percent = percent(found.deviation());
     match found {
@@ -139,7 +139,7 @@ pub(super) fn scatter(found: Scatter) -> String {
     }
 }
 
-/// A distance of logarithms in percent.
+/// A difference of logarithms in percent.
 fn percent(logarithm: f64) -> f64 {
     logarithm.exp_m1() * 100.0
 }
@@ -199,7 +199,7 @@ fn meaning(change: &Change) -> &'static str {
     }
 }
 
-/// How many figures are worse, how many better, and how many could be judged.
+/// Number of figures that are worse, that are better, and that could be judged.
 fn counts(found: &[Change]) -> (usize, usize, usize) {
     let count = |shown: Significance| found.iter().filter(|change| change.shown == shown).count();
     (count(Significance::Worse), count(Significance::Better), found.len() - count(Significance::Unknown))
@@ -217,13 +217,13 @@ fn outcome(found: &[Change]) -> String {
     }
 }
 
-/// `Nothing changed beyond the noise: the largest of 10 differences is seq-read p99 with +94.5 % (interval
-/// -72.9..+571 %), 6.92 ms before and 11.1 ms after`; `None`: something did, or there is nothing that counts.
+/// A sentence if nothing changed: `Nothing changed beyond the noise: the largest of 10 differences is seq-read p99 with
+/// +94.5 % (interval -72.9..+571 %), 6.92 ms before and 11.1 ms after`; `None`: something changed, or no figure counts.
 fn unchanged(found: &[Change]) -> Option<String> {
     let (0, 0, 1..) = counts(found) else { return None };
     let counts = |change: &&Change| change.shown == Significance::NotShown && change.trust != Trust::Invalid;
     let mut judged: Vec<&Change> = found.iter().filter(counts).collect();
-    // CPU time is no speed: it stands in the table.
+    // CPU time is not a speed: it is only in the table.
     if judged.iter().any(|change| change.measure != Measure::Cpu) {
         judged.retain(|change| change.measure != Measure::Cpu);
     }
@@ -244,12 +244,12 @@ fn unchanged(found: &[Change]) -> Option<String> {
     ))
 }
 
-/// `-72.9..+571 %`.
+/// An interval in words: `-72.9..+571 %`.
 fn range(interval: Interval) -> String {
     format!("{}..{} %", signed((interval.low - 1.0) * 100.0), signed((interval.high - 1.0) * 100.0))
 }
 
-/// The pattern, on which target where there are several.
+/// The pattern, with its target where there are several.
 fn name(change: &Change) -> String {
     match &change.target {
         Some(target) => format!("{target} {}", test_name::title_of_phase(&change.pattern)),
@@ -277,7 +277,7 @@ fn summary(found: &[Change]) -> String {
     text.trim_start().to_string()
 }
 
-/// Why some figures are not judged; where none is, the answer has said it.
+/// Why some figures are not judged; empty where none is, as the answer says so.
 fn too_few(found: &[Change]) -> &'static str {
     let (_, _, judged) = counts(found);
     match found.iter().any(|change| change.rounds == (1, 1)) {
@@ -289,7 +289,7 @@ fn too_few(found: &[Change]) -> &'static str {
     }
 }
 
-/// What stands in the intervals beside the scatter of the rounds.
+/// A sentence on the intervals: which variation between runs they include beside that of the rounds.
 fn widened(found: &[Change], in_table: bool) -> String {
     let judged = || found.iter().filter(|change| change.shown != Significance::Unknown);
     let seen = |change: &Change| match change.scatter {

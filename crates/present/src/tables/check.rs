@@ -1,4 +1,4 @@
-//! `check`: a line for each answer, what it rests on profile by profile, and the list of profiles.
+//! Shows `check`: a line for each verdict, what it rests on profile by profile, and the list of profiles.
 
 use fsdyno_results::{
     Bound, Confidence, Question, Requirement, RequirementKind, Study, TestOrigin, Verdict, VerdictRow,
@@ -11,8 +11,8 @@ use super::table::{Form, Table, wrapped};
 use crate::headline::verdict::{between, figure, margin, told_once};
 use crate::headline::{Headline, VerdictLine};
 
-/// One line for each requirement: `etcd  FAIL  p99 of fdatasync: 11.7 ms, at most 10 ms (95 %: 10.2 – 12.9)`. Those that
-/// do not apply share a line where they share the reason. Without the profile where nobody asked for one.
+/// One line for each requirement: `etcd  FAIL  p99 of fdatasync: 11.7 ms, at most 10 ms (95 %: 10.2 – 12.9)`.
+/// Requirements that do not apply for the same reason share a line. The profile is left out where none was asked for.
 pub(super) fn lines(headline: &Headline, question: Question, form: Form) -> String {
     let verdicts = &headline.verdicts;
     let is_named = question == Question::Check;
@@ -33,7 +33,7 @@ pub(super) fn lines(headline: &Headline, question: Question, form: Form) -> Stri
     told_once(verdicts).into_iter().map(line).collect()
 }
 
-/// What stands below the lines, profile by profile; in Markdown all of it, in a table.
+/// The details below the lines, profile by profile; in Markdown everything, in a table.
 pub(super) fn answers(study: &Study, form: Form) -> String {
     let mut profiles: Vec<&str> = Vec::new();
     for row in &study.verdicts {
@@ -51,7 +51,7 @@ pub(super) fn answers(study: &Study, form: Form) -> String {
     blocks.collect::<Vec<_>>().join("\n")
 }
 
-/// The answer of a profile as a whole: the worst of its rows.
+/// The verdict of a profile as a whole: the worst of its rows.
 fn overall(rows: &[&VerdictRow]) -> Verdict {
     let order = [Verdict::Fail, Verdict::Inconclusive, Verdict::Pass, Verdict::Reference, Verdict::NotApplicable];
     let given = |verdict: &Verdict| rows.iter().any(|row| row.verdict == *verdict);
@@ -68,10 +68,10 @@ fn about(rows: &[&VerdictRow]) -> String {
     }
 }
 
-/// Space before what belongs to a row.
+/// Indentation of what belongs to a row.
 const INDENT: usize = 4;
 
-/// What the lines have not said: margins, on what the answers rest, notes and sources.
+/// The details that the lines lack: margins, what the verdicts rest on, notes and sources.
 fn block(rows: &[&VerdictRow], columns: usize) -> String {
     let mut text = wrapped(&about(rows), columns, INDENT);
     let mut line = |indent: usize, sentence: &str| {
@@ -81,7 +81,7 @@ fn block(rows: &[&VerdictRow], columns: usize) -> String {
     let marked = |row: &VerdictRow| {
         if sources.len() > 1 { format!(" [{}]", place(&sources, &source(row))) } else { String::new() }
     };
-    // Of a row without a figure its line has said all.
+    // The line of a row without a figure is complete.
     let judged: Vec<&VerdictRow> = rows.iter().copied().filter(|row| row.measured.is_some()).collect();
     let shared = shared_remarks(&judged);
     for row in &judged {
@@ -100,7 +100,7 @@ fn block(rows: &[&VerdictRow], columns: usize) -> String {
     text
 }
 
-/// The requirement with its margin, and what its limit is made of.
+/// The requirement with its margin, and how its limit is computed.
 fn beside(row: &VerdictRow) -> String {
     let margin = margin(row).map(|words| match row.verdict {
         _ if words.contains(" times ") => words,
@@ -117,13 +117,13 @@ fn beside(row: &VerdictRow) -> String {
     }
 }
 
-/// Why this answer, and what else is to be known of it.
+/// The reason for a verdict, and other remarks.
 fn remarks(row: &VerdictRow) -> Vec<String> {
     let notes = row.caveats.iter().map(|caveat| format!("note: {caveat}"));
     std::iter::once(why(row)).chain(notes).collect()
 }
 
-/// Each text once, in the order of their first coming.
+/// The texts without duplicates, in the order of their first occurrence.
 fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     texts.for_each(|text| {
@@ -134,12 +134,12 @@ fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
     all
 }
 
-/// Counted from 1.
+/// The position of a text, counted from 1.
 fn place(all: &[String], one: &str) -> usize {
     1 + all.iter().position(|text| text == one).unwrap_or(0)
 }
 
-/// Remarks about every figure of a block are printed once.
+/// Remarks that concern every figure of a block; they are printed once.
 fn shared_remarks(judged: &[&VerdictRow]) -> Vec<String> {
     match judged {
         [] | [_] => Vec::new(),
@@ -150,7 +150,7 @@ fn shared_remarks(judged: &[&VerdictRow]) -> Vec<String> {
     }
 }
 
-/// Why this answer, and whose test it rests on.
+/// The reason for a verdict, and the test that it rests on.
 fn why(row: &VerdictRow) -> String {
     let test = match row.origin {
         _ if row.requirement.bound == Bound::Gate => "",
@@ -178,7 +178,7 @@ fn limit(row: &VerdictRow) -> Option<String> {
     Some(format!("{what}: {side} {} {}{from}", published(requirement.threshold), requirement.unit))
 }
 
-/// Where the figure was read, and what it is.
+/// The source of the requirement, and the kind of its figure.
 fn source(row: &VerdictRow) -> String {
     let requirement = &row.requirement;
     format!(
@@ -219,27 +219,27 @@ fn markdown(rows: &[&VerdictRow]) -> String {
 /// A profile in the list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListedProfile {
-    /// Its name on the command line.
+    /// The profile's name on the command line.
     pub name: String,
-    /// What it is about, one line.
+    /// The subject, in one line.
     pub title: String,
-    /// Where most of it was read.
+    /// The source of most of its requirements.
     pub source: String,
-    /// When, or which version.
+    /// When the source was read, or its version.
     pub read_on: String,
-    /// What its figures are.
+    /// The kind of its figures.
     pub kind: RequirementKind,
-    /// Seconds that its tests take as they are written, as far as they end by time.
+    /// Time of those tests that end by time, with their original runtimes, s.
     pub seconds: u64,
-    /// Some of its tests end by bytes.
+    /// Whether some of its tests end by bytes.
     pub ends_by_bytes: bool,
-    /// Its tiers, if it has any.
+    /// The names of its tiers, if it has any.
     pub tiers: Vec<String>,
-    /// The file that it comes from; `None`: compiled in.
+    /// The file that it was read from; `None`: compiled in.
     pub path: Option<String>,
 }
 
-/// The profiles by what people run.
+/// The groups of profiles, by the application that people run.
 const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Kubernetes and platforms",
@@ -273,7 +273,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ),
 ];
 
-/// All profiles, for people: by what they run, a line for each.
+/// All profiles for people: grouped, a line for each.
 pub fn profiles(listed: &[ListedProfile], columns: usize) -> String {
     let is_grouped = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
     let name_columns = listed.iter().map(|profile| profile.name.chars().count()).max().unwrap_or(0);
@@ -296,7 +296,7 @@ pub fn profiles(listed: &[ListedProfile], columns: usize) -> String {
     escape::terminal(&text).into_owned()
 }
 
-/// The same as one JSON document.
+/// The same as a JSON document.
 pub fn profiles_json(listed: &[ListedProfile]) -> String {
     let all: Vec<_> = listed
         .iter()

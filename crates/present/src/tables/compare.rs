@@ -1,5 +1,5 @@
-//! The tables of `compare`: first a small one, who is ahead by which figures; then, if asked for, all figures, patterns
-//! down, targets across, the first target the baseline.
+//! Shows the tables of `compare`: a small one with the ranking; then, if asked for, all figures: patterns as rows,
+//! targets as columns, the first target as the baseline.
 
 use fsdyno_results::{Lane, Metric, Ratio, Study, TestRounds, Trust};
 use fsdyno_text::quantity::{Units, latency, number, rate_number, rate_unit};
@@ -9,7 +9,7 @@ use crate::headline::{Headline, Standing, TestFigures, figures, metrics};
 use crate::quantity::{times, times_between};
 use crate::summary::{Grid, Line};
 
-/// A line for each pattern with the figures of all targets and who is ahead.
+/// A line for each pattern with the figures of all targets and the ranking.
 pub(super) fn answer(headline: &Headline, study: &Study, form: Form) -> String {
     if headline.standings.is_empty() {
         return String::new();
@@ -34,11 +34,11 @@ fn row(headline: &Headline, standing: &Standing, targets: &[String]) -> Vec<Stri
     cells
 }
 
-/// Marks behind a figure.
+/// The marks after a figure.
 const CAUTION: &str = "!";
 const INVALID: &str = "!!";
 
-/// The figure with a mark, so that the figures stand below each other.
+/// The figure with its mark, padded so that figures align.
 fn marked(test: &TestFigures) -> String {
     let behind = |mark: &str| format!("{mark:\u{a0}<3}");
     if test.error.is_some() {
@@ -56,7 +56,7 @@ pub(super) fn mark(trust: Trust) -> &'static str {
     }
 }
 
-/// What the marks mean; why they are there, the line of trust says.
+/// The legend of the marks; the trust line gives the reasons.
 pub(super) fn legend(trusts: &[Trust], invalid: &str, form: Form) -> String {
     let marks = [(CAUTION, "caution", Trust::Caution), (INVALID, invalid, Trust::Invalid)];
     let used = marks.into_iter().filter(|(.., trust)| trusts.contains(trust));
@@ -65,11 +65,11 @@ pub(super) fn legend(trusts: &[Trust], invalid: &str, form: Form) -> String {
         return String::new();
     }
     let text = form.paragraph(&meanings.join("\u{a0}\u{a0}\u{a0}"));
-    // Without an empty line Markdown would take it for a part of the table.
+    // Markdown needs an empty line: else it is part of the table.
     if matches!(form, Form::Markdown) { format!("\n{text}") } else { text }
 }
 
-/// All figures.
+/// The tables of all figures.
 pub(super) fn tables(study: &Study, form: Form) -> String {
     let grid = Grid::of(study);
     if grid.lines.is_empty() {
@@ -150,7 +150,7 @@ fn add(table: &mut Table, line: &Line<'_>, baseline: &str, form: Form) {
     }
 }
 
-/// A multiple of the baseline, and where it lies: `1.83 (1.40–2.21)`.
+/// The ratio to the baseline with its interval: `1.83 (1.40–2.21)`.
 fn multiple(ratio: &Ratio) -> String {
     match ratio.interval {
         Some(interval) => format!("{} ({})", times(ratio.value), times_between(&interval)),
@@ -168,7 +168,7 @@ fn trust(cell: &TestRounds<'_>) -> String {
     cell.trust().word().to_string()
 }
 
-/// The kinds of finding behind a trust that is not ok, one a line: side by side they would push the table apart.
+/// The findings behind a trust that is not ok, one per line to keep the column narrow.
 fn reasons(cell: &TestRounds<'_>, form: Form) -> String {
     let between = if matches!(form, Form::Markdown) { ", " } else { "\n" };
     if cell.trust() == Trust::Ok { String::new() } else { cell.reasons().join(between) }

@@ -1,4 +1,4 @@
-//! `curve`: what the closed loop found, then one line per load, and response time against load.
+//! Shows `curve`: the capacity, then one line per load, and response time against load.
 
 use fsdyno_results::{LatencyFigures, Load, Metric, Row, Study, TestRounds};
 use fsdyno_stats::Served;
@@ -31,10 +31,10 @@ pub(super) fn tables(study: &Study, form: Form) -> String {
     parts.join("\n")
 }
 
-/// Columns of a bar.
+/// Width of a bar, columns.
 const BAR: usize = 12;
 
-/// One line per load, with a bar of the 99th percentile.
+/// One line per load, with a bar for the 99th percentile.
 pub(super) fn in_short(study: &Study, form: Form) -> String {
     let judged = study.loads();
     let loads = numbered_loads(study);
@@ -56,7 +56,7 @@ pub(super) fn in_short(study: &Study, form: Form) -> String {
     if table.is_empty() { String::new() } else { table.shown(form) }
 }
 
-/// The loads, the lightest first.
+/// The loads with their rows, the lightest first.
 fn numbered_loads(study: &Study) -> Vec<(u32, &Row)> {
     let loads = study.rows.iter().filter_map(|row| row.numbered("load").map(|(_, number)| (number, row)));
     let mut loads: Vec<(u32, &Row)> = loads.collect();
@@ -109,7 +109,7 @@ fn measured(row: &Row, load: Option<&Load<'_>>) -> Option<Vec<String>> {
     ])
 }
 
-/// Median and 99th percentile of the response time against the load.
+/// The chart: median and 99th percentile of the response time against the load.
 fn chart(loads: &[(u32, &Row)], form: Form) -> Option<String> {
     let mut marks = Vec::new();
     let mut ticks = Vec::new();

@@ -1,4 +1,4 @@
-//! The figures of a plan, run by run.
+//! Shows the figures of a plan, run by run.
 
 use fsdyno_results::{Digest, DigestTest, Measure, Question, SMALL_BYTES, interval_of_rounds, test_name};
 use fsdyno_stats::Scatter;
@@ -12,7 +12,7 @@ use super::measure::reach;
 use super::smallfiles::WITHIN;
 use super::table::{Form, Table};
 
-/// A test and the figure that stands for it.
+/// A test with the metric that represents it.
 pub(super) struct Test<'a> {
     pattern: &'a str,
     pub(super) measure: Measure,
@@ -20,7 +20,8 @@ pub(super) struct Test<'a> {
 }
 
 impl<'a> Test<'a> {
-    /// Bytes of large requests, the number of small ones; `None`: no run has a figure of it, or its rate is another's.
+    /// Bytes for large requests, their number for small ones; `None`: no run has such a figure, or the rate belongs to
+    /// another test.
     pub(super) fn of(studies: &[Digest], target: usize, pattern: &'a str) -> Option<Test<'a>> {
         let measured =
             |test: &&DigestTest| [Measure::Iops, Measure::Wall].iter().any(|measure| !test.values(*measure).is_empty());
@@ -47,7 +48,7 @@ impl<'a> Test<'a> {
     }
 }
 
-/// One line per study: the course of the main figures of the patterns; a table per target.
+/// One line per study: the main figures of the patterns over time; a table per target.
 pub fn history(studies: &[Digest], columns: usize) -> String {
     let Some(first) = studies.first() else { return String::new() };
     let form = Form::Text { columns };
@@ -62,7 +63,7 @@ pub fn history(studies: &[Digest], columns: usize) -> String {
         return escape::terminal(&form.paragraph(&format!("{title}, without a figure: nothing was measured.")))
             .into_owned();
     }
-    // Only where there is something that it is about.
+    // The remark on rounds is shown only where there are any.
     let repeated = studies.iter().flat_map(|study| &study.tests).any(|test| test.rounds.len() > 1);
     let medians =
         if repeated { "; medians of the rounds, ± the interval of the median from three rounds on" } else { "" };
@@ -79,7 +80,7 @@ pub fn history(studies: &[Digest], columns: usize) -> String {
         let all = trend(studies, target, &tests);
         let mut from = 0;
         while from < tests.len() {
-            // As many tests beside each other as there is room for.
+            // A table takes the number of tests that fit beside each other.
             let shown = from..from + all.fitting(1 + from, form).max(1);
             let mut table = all.with_columns(1 + shown.start..1 + shown.end);
             from = shown.end;
@@ -90,7 +91,7 @@ pub fn history(studies: &[Digest], columns: usize) -> String {
     escape::terminal(&text).into_owned()
 }
 
-/// The same as one JSON document, with all figures: bytes per second, ns, percent of a CPU.
+/// The same as a JSON document, with all figures: bytes per second, ns, percent of a CPU.
 pub fn history_json(studies: &[Digest]) -> String {
     let tests = |study: &Digest| -> Vec<serde_json::Value> {
         let each_target = study.targets.iter().enumerate();
@@ -130,13 +131,13 @@ pub(super) fn by_round(study: &Digest, target: usize, pattern: &str, measure: Me
     study.test(target, pattern).map(|test| test.values(measure)).unwrap_or_default()
 }
 
-/// How far these tests of a study can be trusted.
+/// The trust of these tests of a study.
 fn trust(study: &Digest, target: usize, tests: &[Test<'_>]) -> String {
     let shown = tests.iter().filter_map(|test| study.test(target, test.pattern));
     Digest::trust_word(shown).to_string()
 }
 
-/// The course of these tests on one target.
+/// The figures of these tests on one target, run by run.
 fn trend(studies: &[Digest], target: usize, tests: &[Test<'_>]) -> Table {
     let names = tests.iter().map(|test| test_name::title_of_phase(test.pattern));
     let headers: Vec<&str> = ["run"].into_iter().chain(names).chain(["<trust"]).collect();
@@ -160,8 +161,8 @@ fn trend(studies: &[Digest], target: usize, tests: &[Test<'_>]) -> Table {
     table
 }
 
-/// How far runs lie from each other: what `diff` widens its intervals by when the last of them is its base. `None`: too
-/// few runs.
+/// The variation between runs, by which `diff` widens its intervals when the last of them is its base. `None`: too few
+/// runs.
 fn scatter_row(studies: &[Digest], target: usize, tests: &[Test<'_>]) -> Option<Vec<String>> {
     let whole: Vec<&Digest> = studies.iter().filter(|study| study.complete).collect();
     let last = whole.last()?;

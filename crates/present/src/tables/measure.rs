@@ -1,4 +1,4 @@
-//! `measure`: the answer with its few figures, and the table of all tests.
+//! Shows `measure`: the answer with its few figures, and the table of all tests.
 
 use fsdyno_results::Interval;
 use fsdyno_text::quantity::{latency, number, rate_number, rate_unit};
@@ -7,10 +7,10 @@ use super::other_tools;
 use super::table::{Form, Table};
 use crate::headline::{Headline, Six, TestFigures, figures, pairs};
 
-/// From this number of columns on, what a test does stands beside its name.
+/// From this width on the description stands beside a test's name, columns.
 const WIDE: usize = 100;
 
-/// The figures that the sentence rests on; empty: it has none.
+/// The figures that the headline rests on; empty: it has none.
 pub(super) fn answer(headline: &Headline, form: Form) -> String {
     let pairs = pairs(&headline.tests);
     if !pairs.is_empty() {
@@ -40,7 +40,7 @@ pub(super) fn answer(headline: &Headline, form: Form) -> String {
             shown(single, |test| if test.counts() { figures::p99(test).unwrap_or_default() } else { String::new() }),
         ]);
     }
-    // What nobody asked for has no column.
+    // Columns without any value are left out.
     let used: Vec<usize> = (0..headers.len())
         .filter(|column| *column == 0 || lines.iter().any(|line| !line[*column].is_empty()))
         .collect();
@@ -57,7 +57,7 @@ fn median(test: &TestFigures) -> Option<f64> {
     test.latency_us?.p50
 }
 
-/// The figure with how far the runs are from it, or why there is none.
+/// The figure with its interval, or why there is none.
 fn certain(test: &TestFigures, words: Option<String>, value: Option<f64>, interval: Option<Interval>) -> String {
     if test.error.is_some() {
         return "failed".to_string();
@@ -69,7 +69,7 @@ fn certain(test: &TestFigures, words: Option<String>, value: Option<f64>, interv
     format!("{words}{}", value.map(|value| reach(value, interval)).unwrap_or_default())
 }
 
-/// ` ±3 %`: how far the interval reaches from the figure; empty where there is none.
+/// How far the interval reaches from the figure: ` ±3 %`; empty where there is no interval.
 pub(super) fn reach(value: f64, interval: Option<Interval>) -> String {
     let interval = interval.filter(|_| value > 0.0);
     interval.map(|interval| format!(" {}", crate::quantity::reach(value, &interval, 0))).unwrap_or_default()
@@ -83,7 +83,7 @@ pub(super) fn table(headline: &Headline, form: Form) -> String {
     if !wide {
         headers.remove(1);
     }
-    // On a narrow terminal the median says what the mean would.
+    // On a narrow terminal the mean is left out: the median remains.
     let mut table = Table::new(&headers).sparing(&["mean", "CPU %"]);
     for test in &headline.tests {
         let mut cells = vec![test.name.clone(), what(test), depth(test)];
@@ -103,12 +103,12 @@ pub(super) fn table(headline: &Headline, form: Form) -> String {
     if table.is_empty() { String::new() } else { table.shown(form) }
 }
 
-/// Without the depth, which has a column of its own.
+/// The description without the depth, which has its own column.
 fn what(test: &TestFigures) -> String {
     test.title.split(", depth ").next().unwrap_or_default().to_string()
 }
 
-/// Requests in flight: `32`, or of several jobs `16 x 32`.
+/// The depth: `32`, or for several jobs `16 x 32`.
 fn depth(test: &TestFigures) -> String {
     match (test.jobs, test.depth) {
         (_, None) => "-".to_string(),

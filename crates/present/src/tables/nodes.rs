@@ -1,14 +1,14 @@
-//! The nodes of each test: the least, the middle and the most that one of them did.
+//! Shows the nodes of each test: the least, the median and the most of them.
 
 use fsdyno_text::quantity::{latency, number, rate_number, rate_unit};
 
 use super::table::{Form, Table};
 use crate::headline::{Headline, Spread, overlap_of_phases};
 
-/// A figure as it stands in a cell.
+/// Formats a figure for a cell.
 type Words = fn(f64) -> String;
 
-/// Empty where nothing ran on several nodes.
+/// The table; empty where nothing ran on several nodes.
 pub(super) fn table(headline: &Headline, form: Form) -> String {
     if headline.nodes.is_empty() {
         return String::new();
@@ -17,7 +17,7 @@ pub(super) fn table(headline: &Headline, form: Form) -> String {
         .sparing(&["on "]);
     for of_test in &headline.nodes {
         let operations = if of_test.is_phase { "ops/s" } else { "IOPS" };
-        // Names have no bytes.
+        // Operations on names move no bytes.
         let moved = Some(&of_test.mb_per_s).filter(|rate| !of_test.is_phase || rate.most > 0.0);
         let lines: [(&str, Option<&Spread>, Words); 3] = [
             (rate_unit(), moved, |rate| rate_number(rate * 1e6)),

@@ -1,4 +1,4 @@
-//! The figures of another tool's tests side by side, as that tool shows them.
+//! Shows the figures of another tool's tests side by side, as that tool does.
 
 use fsdyno_text::quantity::{number, rate_number, rate_unit};
 
@@ -6,7 +6,7 @@ use super::measure::reach;
 use super::table::{Form, Table};
 use crate::headline::{Pair, TestFigures};
 
-/// A line for each test: throughput of both directions, of small requests also IOPS and latency.
+/// A line for each test: throughput in both directions; for small requests also IOPS and latency.
 pub(super) fn table(pairs: &[Pair<'_>], form: Form) -> String {
     let (read, write) = (format!("read {}", rate_unit()), format!("write {}", rate_unit()));
     let headers = ["", &read, &write, "read IOPS", "write IOPS", "read µs", "write µs"];
@@ -18,7 +18,7 @@ pub(super) fn table(pairs: &[Pair<'_>], form: Form) -> String {
         };
         cells.extend(both(throughput));
         for figure in [rate, microseconds] {
-            // Of large requests the bytes count.
+            // Large requests are judged by bytes alone.
             cells.extend(if pair.is_random { both(figure) } else { Default::default() });
         }
         lines.push(cells);
@@ -32,7 +32,7 @@ pub(super) fn table(pairs: &[Pair<'_>], form: Form) -> String {
     table.explained(form)
 }
 
-/// The rate with how far the loops are from it, or why there is none.
+/// The rate with its interval over the loops, or why there is none.
 fn throughput(test: &TestFigures) -> String {
     if test.error.is_some() {
         return "failed".to_string();

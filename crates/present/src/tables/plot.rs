@@ -1,27 +1,27 @@
-//! A small chart of characters: points on a linear axis from 0 to the right and a logarithmic one upwards.
+//! Draws a small chart of characters: a linear horizontal axis from 0, a logarithmic vertical one.
 
-/// A point and what is written there.
+/// A point with its label.
 pub(super) struct Mark {
     pub(super) x: f64,
-    /// Above 0.
+    /// The vertical value, above 0.
     pub(super) y: f64,
     pub(super) label: String,
 }
 
-/// What is written below the horizontal axis, and where.
+/// A label below the horizontal axis with its position.
 pub(super) struct Tick {
     pub(super) x: f64,
     pub(super) label: String,
 }
 
-/// Lines of the area with the points; odd, so that one is the middle.
+/// Lines of the plot area; odd, so that one is the middle.
 const LINES: usize = 13;
 
-/// No wider than this: the eye follows a line of points better.
+/// Greatest width: longer lines of points are hard to follow.
 const WIDEST: usize = 78;
 
-/// The chart in at most this number of columns, ending with a line feed; `None` with fewer than two points, or when there is no
-/// room.
+/// The chart in at most this number of columns, ending with a line feed; `None` with fewer than two points, or without
+/// space.
 pub(super) fn plot(marks: &[Mark], ticks: &[Tick], show_y: fn(f64) -> String, columns: usize) -> Option<String> {
     let usable = |mark: &&Mark| mark.x.is_finite() && mark.x >= 0.0 && mark.y.is_finite() && mark.y > 0.0;
     let marks: Vec<&Mark> = marks.iter().filter(usable).collect();
@@ -31,7 +31,7 @@ pub(super) fn plot(marks: &[Mark], ticks: &[Tick], show_y: fn(f64) -> String, co
     if marks.len() < 2 || right <= 0.0 {
         return None;
     }
-    // All on one height: the range is opened so that they stand in the middle.
+    // All points have the same height: the range is widened so that they are in the middle.
     let (low, high) = if high > low * 1.001 { (low, high) } else { (low / 2.0, high * 2.0) };
     let height = |share: f64| low * (high / low).powf(share);
     let labels = [1.0, 0.5, 0.0].map(|share| show_y(height(share)));
@@ -71,7 +71,7 @@ struct Area {
 }
 
 impl Area {
-    /// Writes a label where it belongs, or in the nearest place of its line that is free with a blank on both sides.
+    /// Writes a label at its position, or at the nearest free one of the line, with a blank on both sides.
     fn write(&mut self, line: usize, column: usize, label: &str) {
         let letters: Vec<char> = label.chars().collect();
         let Some(line) = self.lines.get_mut(line) else { return };

@@ -1,4 +1,4 @@
-//! The list of kept studies.
+//! Lists the saved studies.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub fn runs(studies: &[Digest], baselines: &BTreeMap<String, String>, columns: u
     if table.is_empty() { String::new() } else { escape::terminal(&table.shown(Form::Text { columns })).into_owned() }
 }
 
-/// The same as one JSON document.
+/// The same as a JSON document.
 pub fn runs_json(studies: &[Digest], baselines: &BTreeMap<String, String>) -> String {
     let listed = studies.iter().map(|study| {
         let names: Vec<&String> = baselines.iter().filter(|(_, id)| **id == study.id).map(|(name, _)| name).collect();
@@ -53,10 +53,10 @@ pub fn runs_json(studies: &[Digest], baselines: &BTreeMap<String, String>) -> St
     crate::list_document(counted(studies.len() as u64, "saved run"), "runs", listed)
 }
 
-/// With fewer columns a figure may take two lines.
+/// Below this width a figure may take two lines, columns.
 const NARROW: usize = 80;
 
-/// The figure in one piece; on a narrow terminal in two, of which one is the number with its unit.
+/// The figure without line breaks; on a narrow terminal it may break after the number with its unit.
 fn joined(figure: &str, columns: usize) -> String {
     match figure.rsplit_once(' ').filter(|_| columns < NARROW) {
         Some((before, unit)) => format!("{before}\u{a0}{unit}"),
@@ -64,13 +64,13 @@ fn joined(figure: &str, columns: usize) -> String {
     }
 }
 
-/// Columns beside the places, without the name of a baseline and the time, which the name of a run has too.
+/// Width of the other columns except baseline and time (the run's id contains the time), columns.
 const OTHERS: usize = 68;
 
-/// The least of a place that tells it from others, characters.
+/// The least width of a place that distinguishes it from others, characters.
 const LEAST: usize = 12;
 
-/// The end of a long text, which tells more of a path than its beginning.
+/// The end of a long text: the end of a path says more than its beginning.
 fn ending(text: &str, columns: usize) -> String {
     let (length, columns) = (text.chars().count(), columns.max(LEAST));
     if length <= columns {
@@ -80,10 +80,11 @@ fn ending(text: &str, columns: usize) -> String {
     }
 }
 
-/// The tests that stand for a run of several, where they ran.
+/// The tests that represent a run of several, where they ran.
 const HEADLINES: [&str; 2] = [test_name::RAND_READ, test_name::SEQ_READ];
 
-/// The figure that a run is known by, of its first place: `rand-read 67,204 IOPS`; of a series the most. Empty: it has none.
+/// The figure by which a run is listed, of its first place: `rand-read 67,204 IOPS`; of a series the largest. Empty: it
+/// has none.
 fn figure(study: &Digest) -> String {
     let of = |pattern| Some((Test::of(std::slice::from_ref(study), 0, pattern)?, pattern));
     let found = |pattern| {
@@ -100,7 +101,7 @@ fn figure(study: &Digest) -> String {
     shown.map(|(_, words)| words).unwrap_or_default()
 }
 
-/// `2026-11-22 04:31 UTC`, of ms since the epoch.
+/// A time given in ms since the epoch: `2026-11-22 04:31 UTC`.
 pub(super) fn when(started_ms: u64) -> String {
     let moment = i64::try_from(started_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
     moment.map_or("?".to_string(), |moment| moment.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M UTC").to_string())
@@ -111,7 +112,7 @@ fn places(study: &Digest) -> String {
     names.join(", ")
 }
 
-/// The worst of the rows; a study that is not complete says so, and one in which something failed.
+/// The worst trust of the rows, or that the study is incomplete, or that a row failed.
 fn trust(study: &Digest) -> &'static str {
     match () {
         () if study.lacks_ranks => "incomplete",

@@ -1,4 +1,4 @@
-//! `scale`: for each kind of request a table, one line for each number of nodes, and throughput against nodes.
+//! Shows `scale`: for each kind of request a table with a line for each number of nodes, and throughput against nodes.
 
 use fsdyno_results::{Row, Study, SweepPoint};
 use fsdyno_text::quantity::{bytes_per_s, latency, number, rate_number, rate_unit};
@@ -10,7 +10,7 @@ use super::sweep::{BAR, failed_filling, groups, level, runs, title};
 use super::table::{Form, Table};
 use crate::quantity::reach;
 
-/// What stands before the number of nodes in the name of a test.
+/// The word before the number of nodes in a test's name.
 const WORD: &str = "n";
 
 pub(super) fn tables(study: &Study, form: Form) -> String {
@@ -23,7 +23,7 @@ pub(super) fn tables(study: &Study, form: Form) -> String {
     parts.join("\n")
 }
 
-/// One line for each number of nodes, with a bar; of several kinds of requests a table each.
+/// One line with a bar for each number of nodes; for several kinds of requests a table each.
 pub(super) fn in_short(study: &Study, form: Form) -> String {
     let groups = groups(study, WORD);
     let tables = groups.iter().map(|group| {

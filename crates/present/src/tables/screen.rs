@@ -1,5 +1,5 @@
-//! The answer on one screen of 24 lines: the sentence, its figures, whether to trust them, what limits them, what to do
-//! next, and last how to see all the rest.
+//! Fits the answer on one screen of 24 lines: the headline, its figures, trust, limits, next steps, and last how to see
+//! the rest.
 
 use fsdyno_results::{Question, Study, Verdict};
 use fsdyno_stats::sort;
@@ -11,24 +11,24 @@ use crate::command;
 use crate::headline::next::is_saved;
 use crate::headline::{Headline, Step};
 
-/// Lines of the smallest usual terminal, without that of the prompt and that which says where the run was saved.
+/// Lines of the smallest usual terminal, without the prompt and the line on where the run was saved.
 const LINES: usize = 22;
 
-/// Most lines of a sentence, and of what stands behind a label.
+/// Most lines of the headline, and of the text after a label.
 pub(super) const SENTENCE_LINES: usize = 3;
 pub(super) const LABELLED_LINES: usize = 2;
 
 /// Most next steps.
 const STEPS: usize = 2;
 
-/// The answer of a study, for a terminal of 24 lines and `columns`. A fio run has no answer and is shown whole.
+/// The answer of a study for a terminal of 24 lines and `columns` columns. A fio run has no answer and is shown whole.
 pub fn screen(study: &Study, columns: usize) -> String {
     if study.question == Question::Fio {
         return text(study, columns);
     }
     let form = Form::Text { columns };
     let mut headline = Headline::of(study);
-    // What is not good stands first, in case that there is no room for all.
+    // The bad ones come first, in case there is no room for all.
     let order = [Verdict::Fail, Verdict::Inconclusive, Verdict::Pass, Verdict::Reference, Verdict::NotApplicable];
     let place = |word: &str| order.iter().position(|verdict| verdict.word() == word);
     sort::by_key(&mut headline.verdicts, |line| place(line.verdict));
@@ -51,7 +51,7 @@ pub fn screen(study: &Study, columns: usize) -> String {
     .shown()
 }
 
-/// How to see all the rest.
+/// The step that shows the rest.
 fn rest(study: &Study) -> Step {
     let what = "all figures, findings and reasons:".to_owned();
     match is_saved(study) {
@@ -68,21 +68,21 @@ fn figures_in_short(headline: &Headline, study: &Study, form: Form) -> String {
         Question::SmallFiles => format!("{}{}", figures(headline, study, form), smallfiles::in_short(study, form)),
         _ => figures(headline, study, form),
     };
-    // Other tests than those that the sentence is about.
+    // The headline's tests did not run: all tests are shown.
     if shown.is_empty() { measure::table(headline, form) } else { shown }
 }
 
-/// The parts of a screen, each in lines.
+/// The parts of a screen, as lines.
 #[derive(Clone)]
 pub(super) struct Screen {
     pub(super) heading: Vec<String>,
     pub(super) sentence: Vec<String>,
     pub(super) figures: Vec<String>,
-    /// Trust and limits, each label with its lines.
+    /// Trust and limits: the lines of each label.
     pub(super) limits: Vec<Vec<String>>,
     pub(super) steps: Vec<Vec<String>>,
     pub(super) rest: Vec<String>,
-    /// Of the terminal, which breaks a command that is longer.
+    /// Width of the terminal, which wraps longer commands.
     pub(super) columns: usize,
 }
 
@@ -99,14 +99,15 @@ impl Screen {
         ]
     }
 
-    /// Lines of the terminal without the blank ones.
+    /// Number of lines without blank ones.
     fn lines(&self) -> usize {
         let lines = |line: &String| line.chars().count().div_ceil(self.columns);
         self.parts().iter().flatten().map(lines).sum()
     }
 
-    /// Gives up words until there is room for all figures: second lines of limits, of next steps and of trust, the third line
-    /// of the sentence, and which latencies are far apart. Where that is not enough, nothing is given up.
+    /// Shortens texts until all figures fit, in this order: second lines of limits, of next steps and of trust, the
+    /// third line of the headline, the line on latencies that are far apart. If that is not enough, nothing is
+    /// shortened.
     fn shorten(&mut self) {
         fn one(lines: &mut Vec<String>, columns: usize) {
             *lines = first_lines(&lines.join("\n"), 1, columns);
@@ -146,7 +147,8 @@ impl Screen {
         }
     }
 
-    /// As much as there is room for: first blank lines go, then the second step, then words, or the end of the figures.
+    /// What fits: blank lines are dropped first, then the second step, then words are shortened, or the end of the
+    /// figures is cut.
     pub(super) fn shown(mut self) -> String {
         if self.lines() > LINES {
             self.steps.truncate(1);
@@ -160,9 +162,9 @@ impl Screen {
         }
         let mut room = LINES.saturating_sub(self.lines());
         let [heading, sentence, figures, limits, steps, rest] = self.parts();
-        // What is next and how to see the rest belong together.
+        // The next steps and the step to the rest form one part.
         let mut parts = [heading, sentence, figures, limits, [steps, rest].concat()];
-        // The places that need a blank line most come first.
+        // Blank lines between parts, the most useful first.
         for part in [2, 4, 3, 1] {
             if room > 0 && !parts[part].is_empty() && parts[..part].iter().any(|before| !before.is_empty()) {
                 parts[part].insert(0, String::new());
@@ -177,8 +179,8 @@ pub(super) fn lines_of(text: &str) -> Vec<String> {
     text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
 }
 
-/// The first lines, with a mark where others follow. They end outside of brackets, and where the last line has the end of a
-/// part, there.
+/// The first lines, with a mark where others follow. They end outside of brackets, and at the end of a part of the
+/// sentence where the last line contains one.
 pub(super) fn first_lines(text: &str, most: usize, columns: usize) -> Vec<String> {
     let mut lines = lines_of(text);
     if lines.len() <= most {

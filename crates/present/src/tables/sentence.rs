@@ -1,9 +1,9 @@
-//! A row in a few words.
+//! Describes a row in a few words.
 
 use fsdyno_results::{Lane, LatencyFigures, PhaseRecord, RANKS_APART, Row, Study, TestRounds, Trust, test_name};
 use fsdyno_text::quantity::{are_apart, bytes_per_s, count, count_per_s, latency, number};
 
-/// What a row found, on part of a line: rate, latency, trust; or the error.
+/// A row's result for a part of a line: rate, latency, trust; or the error.
 pub fn summary(row: &Row) -> String {
     if let Some(phase) = &row.phase {
         return of_phase(row, phase);
@@ -16,7 +16,7 @@ pub fn summary(row: &Row) -> String {
     let Some(rate) = round.value(requests) else { return "did not run".to_string() };
     let moved = round.value(bytes).filter(|rate| *rate > 0.0).map(bytes_per_s);
     let mut parts: Vec<String> = moved.into_iter().chain([count_per_s(rate)]).collect();
-    // Where each write waits for its sync, the write alone says little.
+    // Where each write is synced, the latency of the write alone says little.
     let times = |lane| round.latency(lane).as_ref().and_then(LatencyFigures::of);
     let word = if row.pattern == test_name::SYNC_LATENCY { "" } else { "sync " };
     parts.extend(match times(Lane::Sync) {
@@ -27,7 +27,7 @@ pub fn summary(row: &Row) -> String {
     parts.join(", ")
 }
 
-/// A phase that failed in part has its rate, too.
+/// The result of a phase; one that failed in part still has its rate.
 fn of_phase(row: &Row, phase: &PhaseRecord) -> String {
     let attempted = phase.operations + phase.failures;
     if attempted == 0 {
@@ -35,7 +35,7 @@ fn of_phase(row: &Row, phase: &PhaseRecord) -> String {
         return format!("did not run{}", reason.unwrap_or_default());
     }
     if row.tree.is_some() && phase.failures == 0 {
-        // One command, of several in a step.
+        // One of several commands in a step.
         return format!("{} {}", row.pattern, latency(phase.elapsed_ns as f64));
     }
     let failed =
@@ -56,7 +56,7 @@ fn doubt(row: &Row) -> Option<String> {
     (row.trust() != Trust::Ok).then(|| TestRounds::of_rows([row]).trust_word().to_string())
 }
 
-/// Why the study is not complete, and what its figures are then; `None`: it is complete.
+/// Why the study is not complete, and what that means for its figures; `None`: it is complete.
 pub(crate) fn incomplete(study: &Study) -> Option<[&'static str; 2]> {
     match () {
         () if study.complete => None,
@@ -69,7 +69,7 @@ pub(crate) fn incomplete(study: &Study) -> Option<[&'static str; 2]> {
 /// The first error of the row, in words.
 pub(crate) fn first_error(row: &Row) -> Option<String> {
     let (rank, error) = row.first_error()?;
-    // What the ranks disagree on is told in a sentence of its own.
+    // A sentence of its own reports on what the ranks disagree.
     let function = if error.function == RANKS_APART { String::new() } else { format!("{}: ", error.function) };
     Some(format!("{rank}{function}{}", error.text))
 }

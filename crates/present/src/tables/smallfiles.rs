@@ -1,4 +1,4 @@
-//! The table of `smallfiles`: the phases.
+//! Shows the phases of `smallfiles` in a table.
 
 use fsdyno_results::{Lane, Metric, PhaseRecord, Study, TestRounds, Trust, Verdict, VerdictRow};
 use fsdyno_text::quantity::{count, latency, number};
@@ -14,12 +14,12 @@ pub(super) fn tables(study: &Study, form: Form) -> String {
     parts.join("\n")
 }
 
-/// All phases that ran, two beside each other: names, rates and 99th percentiles.
+/// All phases that ran, in two columns of names, rates and 99th percentiles.
 pub(super) fn in_short(study: &Study, form: Form) -> String {
     let grid = Grid::of(study);
     let shown = |line: &&Line<'_>| !line.pattern.starts_with("shell") && !WITHIN.contains(&&*line.pattern);
     let (mut cells, trusts): (Vec<[String; 3]>, Vec<Trust>) = grid.lines.iter().filter(shown).filter_map(brief).unzip();
-    // Few files have no 99th percentile.
+    // With few files there is no 99th percentile.
     let has_p99 = cells.iter().any(|[.., p99]| p99 != "-");
     if !has_p99 {
         cells.iter_mut().for_each(|[.., p99]| p99.clear());
@@ -33,7 +33,7 @@ pub(super) fn in_short(study: &Study, form: Form) -> String {
     format!("{}{}", table.shown(form), super::compare::legend(&trusts, "invalid", form))
 }
 
-/// Phases below each other.
+/// The phases in one column.
 fn below(cells: &[[String; 3]], p99: &str) -> Table {
     let mut table = Table::new(&["phase", "ops/s", p99]);
     cells.iter().for_each(|cells| table.row(cells.to_vec()));
@@ -46,25 +46,25 @@ fn beside(cells: &[[String; 3]], p99: &str) -> Table {
     let (left, right) = cells.split_at(cells.len().div_ceil(2));
     for (index, cells) in left.iter().enumerate() {
         let [name, others @ ..] = right.get(index).cloned().unwrap_or_default();
-        // Blanks that nothing breaks: a name is whole, and begins where the others do.
+        // No-break spaces keep a name whole and aligned.
         let beside = [format!("\u{a0}\u{a0}{name}").replace(' ', "\u{a0}")].into_iter().chain(others);
         table.row(cells.iter().cloned().chain(beside).collect());
     }
     table
 }
 
-/// `None`: it has no rate. What speaks against it stands behind its rate.
+/// A phase with its rate, and the mark after it; `None`: it has no rate.
 fn brief(line: &Line<'_>) -> Option<([String; 3], Trust)> {
     let cell = line.cells.first()?;
     let trust = cell.trust();
     let rate = format!("{}\u{a0}{:\u{a0}<2}", number(cell.value(Metric::Operations)?), super::compare::mark(trust));
     let p99 = cell.value(Metric::P99(Lane::Operation)).map_or("-".to_owned(), latency);
-    // How many names a directory has, the wide table says.
+    // The number of names in a directory is shown in the wide table only.
     let name = line.title.split(", ").take_while(|part| !part.ends_with(" names")).collect::<Vec<_>>().join(", ");
     Some(([name, rate, p99], trust))
 }
 
-/// Why some were not judged, as far as their lines do not say it.
+/// Why some phases were not judged, where their lines do not say it.
 fn reasons(study: &Study, form: Form) -> Option<String> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     let open = |verdict: &&VerdictRow| verdict.margin_percent.is_none() && verdict.verdict != Verdict::NotApplicable;
@@ -79,18 +79,18 @@ fn reasons(study: &Study, form: Form) -> Option<String> {
     (!reasons.is_empty()).then(|| reasons.iter().map(line).collect())
 }
 
-/// Calls that are timed within another phase.
+/// Calls that are timed as a part of another phase.
 pub(super) const WITHIN: [&str; 3] = ["write-close", "fsync-file-only", "fsync-directory-only"];
 
-/// Of several passes the medians, and how far they differ.
+/// The medians of the passes, and their spread.
 fn phases(grid: &Grid<'_>, form: Form) -> Option<String> {
     let several = grid.rounds() > 1;
     let spread = if several { &["spread"][..] } else { &[] };
     let headers = [&["phase", "ops/s"], spread, &["p50", "p99", "failed", "<cache"]].concat();
     let mut table = Table::new(&headers);
-    // On a terminal those that count: the sheet, Markdown and CSV have the calls within.
+    // The terminal leaves out the calls within other phases; the sheet, Markdown and CSV have them.
     let within = |name: &str| matches!(form, Form::Text { .. }) && WITHIN.contains(&name);
-    // The shell's loops stand above: they tell no latency.
+    // The shell loops stand above: they have no latency.
     let shown = |line: &&Line<'_>| !line.pattern.starts_with("shell") && !within(&line.pattern);
     for line in grid.lines.iter().filter(shown) {
         let Some(cell) = line.cells.first() else { continue };
@@ -105,7 +105,7 @@ fn phases(grid: &Grid<'_>, form: Form) -> Option<String> {
     (!table.is_empty()).then(|| table.shown(form))
 }
 
-/// From the slowest pass to the fastest, percent of the median.
+/// Range from the slowest pass to the fastest, percent of the median.
 fn spread_percent(cell: &TestRounds<'_>) -> Option<f64> {
     let rates = cell.by_round(Metric::Operations);
     let (least, most) =
@@ -118,7 +118,7 @@ fn measured(cell: &TestRounds<'_>) -> Vec<String> {
     let passes: Vec<&PhaseRecord> = cell.repeats.iter().filter_map(|repeat| repeat.phase).collect();
     let blank = |why: &str| ["-", "-", "-", "-", why].map(str::to_owned).to_vec();
     let Some(first) = passes.first() else { return blank("did not run") };
-    // An answer of the client's attribute cache is what a hot row is about, and not the storage's all the same.
+    // A hot row is meant to be answered by the client's attribute cache, but its rate is not the storage's.
     let cached = cell.findings().any(|finding| finding.id == "attribute-cache");
     let cache = match (first.cache.as_deref(), cached) {
         (Some("hot"), true) => "attribute cache",
@@ -140,7 +140,7 @@ fn measured(cell: &TestRounds<'_>) -> Vec<String> {
 fn failures(grid: &Grid<'_>, form: Form) -> Option<String> {
     let line = |line: &Line<'_>| {
         let repeats = || line.cells.iter().flat_map(|cell| &cell.repeats);
-        // An error that ended a phase is one, whether or not an operation was counted with it.
+        // An error that ended a phase counts, even if no operation was counted as failed.
         let of_phase = |phase: &PhaseRecord| phase.failures.max(u64::from(phase.error.is_some()));
         let failed: u64 = repeats().filter_map(|repeat| repeat.phase).map(of_phase).sum();
         let error = repeats().find_map(|repeat| first_error(repeat.row))?;

@@ -1,4 +1,4 @@
-//! `sweep`: for each kind of request a table, one line per depth, and latency against throughput.
+//! Shows `sweep`: for each kind of request a table, one line per depth, and latency against throughput.
 
 use fsdyno_results::{LatencyFigures, Row, Study, SweepPoint, Trust};
 use fsdyno_text::quantity::{latency, number, rate_number, rate_unit};
@@ -19,10 +19,10 @@ pub(super) fn tables(study: &Study, form: Form) -> String {
     parts.join("\n")
 }
 
-/// Columns of a bar.
+/// Width of a bar, columns.
 pub(super) const BAR: usize = 20;
 
-/// Of one kind of requests a line per depth, of several a line for each.
+/// A line per depth for one kind of request; for several kinds a line for each.
 pub(super) fn in_short(study: &Study, form: Form) -> String {
     let groups = groups(study, "qd");
     if let [only] = groups[..] {
@@ -80,7 +80,7 @@ pub(super) fn groups<'a>(study: &'a Study, word: &str) -> Vec<&'a str> {
     groups
 }
 
-/// `4k random read` of `4k random read, depth 16`.
+/// The title without its depth: `4k random read` from `4k random read, depth 16`.
 pub(super) fn title<'a>(points: &[(u32, Vec<&'a Row>)]) -> &'a str {
     points
         .first()
@@ -88,13 +88,13 @@ pub(super) fn title<'a>(points: &[(u32, Vec<&'a Row>)]) -> &'a str {
         .map_or("", |row| row.title.split(", ").next().unwrap_or(&row.title))
 }
 
-/// A file that could not be filled is why nothing follows.
+/// A sentence if the file could not be filled: no tests follow then.
 pub(super) fn failed_filling(study: &Study, form: Form) -> Option<String> {
     let row = study.rows.iter().find(|row| row.pattern == "fill")?;
     Some(form.paragraph(&format!("{}: failed: {}", row.title, first_error(row)?)))
 }
 
-/// One line per depth; where none has figures that count, why.
+/// One line per depth, or why no depth has figures that count.
 pub(super) fn points(points: &[(u32, Vec<&Row>)], form: Form) -> String {
     let mut table = Table::new(&[
         "depth",
@@ -159,7 +159,7 @@ fn measured(rows: &[&Row], point: &SweepPoint) -> Vec<String> {
     ]
 }
 
-/// `4`, or of several some: `3/4`.
+/// The number of runs: `4`, or `3/4` where some do not count.
 pub(super) fn runs(rows: &[&Row], point: &SweepPoint) -> String {
     match (point.runs.len(), rows.len()) {
         (counted, all) if counted == all => all.to_string(),
@@ -167,14 +167,14 @@ pub(super) fn runs(rows: &[&Row], point: &SweepPoint) -> String {
     }
 }
 
-/// What the intervals of these points have for confidence, the least: `88 %`.
+/// The least confidence of these points' intervals: `88 %`.
 pub(super) fn level(points: &[(u32, Vec<&Row>)]) -> String {
     let intervals = points.iter().filter_map(|(_, rows)| SweepPoint::of(rows)?.interval);
     let least = intervals.map(|interval| interval.confidence).reduce(f64::min);
     least.map_or("interval".to_string(), |least| format!("{:.0} %", least * 100.0))
 }
 
-/// Mean latency against throughput.
+/// The chart: mean latency against throughput.
 fn chart(points: &[(u32, Vec<&Row>)], form: Form) -> Option<String> {
     let mark = |(depth, rows): &(u32, Vec<&Row>)| {
         let point = SweepPoint::of(rows)?;

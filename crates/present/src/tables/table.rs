@@ -1,4 +1,4 @@
-//! One table, two forms: columns on a terminal, or Markdown.
+//! Lays out a table in two forms: columns on a terminal, or Markdown.
 
 use comfy_table::presets::{ASCII_MARKDOWN, NOTHING};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Width};
@@ -7,7 +7,7 @@ use fsdyno_text::escape;
 use crate::headline::Step;
 use crate::quantity::{NOT_SETTLED, NOT_SETTLED_MEANS};
 
-/// Blanks behind each column; behind the last they are cut off.
+/// Blanks after each column; after the last one they are cut off.
 const PADDING: usize = 1;
 
 /// The form of a text.
@@ -15,7 +15,7 @@ const PADDING: usize = 1;
 pub(crate) enum Form {
     /// For a terminal.
     Text {
-        /// Its width.
+        /// The terminal's width, columns.
         columns: usize,
     },
     /// For a ticket.
@@ -31,18 +31,18 @@ impl Form {
         }
     }
 
-    /// Short lines behind their labels; a line without a label belongs to the one before.
+    /// Short lines with labels; a line without a label continues the one before.
     pub(crate) fn labelled(self, lines: &[(&str, String)]) -> String {
         let label_columns = lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0) + 2;
         let line = |(label, words): &(&str, String)| match self {
-            // A column beside so wide a label would be no place to read in.
+            // After so wide a label, no readable column is left.
             Form::Text { columns }
                 if label_columns * 2 > columns && label_columns + words.chars().count() > columns =>
             {
                 format!("{}\n{}", label.trim_end(), wrapped(&format!("  {words}"), columns, 2))
             }
             Form::Text { columns } => {
-                // A word of the label's width keeps its place, since blanks within a label would be lost.
+                // Underscores stand for the label while wrapping, as its blanks would be lost.
                 let held = "_".repeat(label_columns);
                 let lines = wrapped(&format!("{held}{words}"), columns, label_columns);
                 lines.replacen(&held, &format!("{label:<label_columns$}"), 1)
@@ -53,7 +53,7 @@ impl Form {
         lines.iter().map(line).collect()
     }
 
-    /// Lines that stay as they are.
+    /// Lines that are not wrapped.
     pub(crate) fn verbatim(self, lines: &str) -> String {
         match self {
             Form::Text { .. } => lines.to_string(),
@@ -61,7 +61,7 @@ impl Form {
         }
     }
 
-    /// How wide something may be that cannot be wrapped.
+    /// The width for things that cannot be wrapped.
     pub(crate) fn columns(self) -> usize {
         match self {
             Form::Text { columns } => columns,
@@ -69,7 +69,7 @@ impl Form {
         }
     }
 
-    /// A sentence with what to do about it, and where it is explained.
+    /// A sentence with its next step, and the id under which it is explained.
     pub(crate) fn item(self, sentence: &str, next: &str, id: &str) -> String {
         match self {
             Form::Text { columns } => {
@@ -85,7 +85,7 @@ impl Form {
         }
     }
 
-    /// A step: what it is for, and below it, on a line of its own that nothing breaks, the command to be copied.
+    /// A step: its purpose, and on a line of its own, never broken, the command to copy.
     pub(crate) fn step(self, step: &Step) -> String {
         let Form::Text { columns } = self else {
             let command = step.command.as_ref().map(|command| format!(": {command}")).unwrap_or_default();
@@ -96,10 +96,10 @@ impl Form {
     }
 }
 
-/// What stands before a command.
+/// Indentation of a command.
 const COMMAND: &str = "    ";
 
-/// The sentence in lines of at most this number of columns, those after the first indented.
+/// The sentence in lines of at most this number of columns; lines after the first are indented.
 pub(super) fn wrapped(sentence: &str, columns: usize, indent: usize) -> String {
     let mut lines = vec![String::new()];
     let lead: String = sentence.chars().take_while(|letter| *letter == ' ').collect();
@@ -119,10 +119,10 @@ pub(super) fn wrapped(sentence: &str, columns: usize, indent: usize) -> String {
     format!("{}\n", lines.join("\n"))
 }
 
-/// Units that stay with their numbers.
+/// Units that stay on a line with their numbers.
 const UNITS: [&str; 14] = ["%", "ns", "µs", "ms", "s", "min", "IOPS", "MB/s", "MiB/s", "B", "KiB", "MiB", "GiB", "TiB"];
 
-/// The words of a sentence, a unit together with its number.
+/// The words of a sentence; a unit and its number are one word.
 fn unbroken(sentence: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in sentence.split_whitespace() {
@@ -137,36 +137,37 @@ fn unbroken(sentence: &str) -> Vec<String> {
     words
 }
 
-/// Whether columns so wide stand beside each other.
+/// Whether columns of these widths fit beside each other.
 fn fit(least: &[usize], columns: usize) -> bool {
     least.iter().map(|least| least + PADDING).sum::<usize>() <= columns + PADDING
 }
 
-/// A table: the first column holds names, the others figures unless told otherwise.
+/// A table: the first column holds names, the others figures unless a header says otherwise.
 pub(crate) struct Table {
     headers: Vec<String>,
     left: Vec<bool>,
     rows: Vec<Vec<String>>,
-    /// The columns that a narrow terminal goes without.
+    /// The columns that a narrow terminal leaves out.
     spare: Vec<String>,
 }
 
 impl Table {
-    /// With these headers. One that begins with `<` is of a column of words.
+    /// A table with these headers. A `<` in front of a header marks a column of words.
     pub(crate) fn new(headers: &[&str]) -> Table {
         let left = headers.iter().enumerate().map(|(index, header)| index == 0 || header.starts_with('<')).collect();
         let headers = headers.iter().map(|header| header.trim_start_matches('<').to_string()).collect();
         Table { headers, left, rows: Vec::new(), spare: Vec::new() }
     }
 
-    /// Goes without the first of these columns where all of them would not fit, then without the first two, and so on. Those
-    /// with `|` between them go together.
+    /// Sets the columns that are left out, in this order, until the table fits. Columns joined by `|` are left out
+    /// together.
     pub(crate) fn sparing(mut self, headers: &[&str]) -> Table {
         self.spare = headers.iter().map(|header| (*header).to_string()).collect();
         self
     }
 
-    /// The table without the first of its spare columns that make it fit; `None`: it does not fit without all of them.
+    /// The table without the spare columns that must go for it to fit; `None`: it does not fit even without all of
+    /// them.
     fn narrower(&self, form: Form) -> Option<Table> {
         let without = |spared: usize| {
             let is_spare =
@@ -177,7 +178,7 @@ impl Table {
         (1..=self.spare.len()).map(without).find(|table| table.fits(form))
     }
 
-    /// The table with these columns alone.
+    /// The table with only these columns.
     fn part(&self, keep: &[usize]) -> Table {
         let of = |cells: &[String]| keep.iter().filter_map(|index| cells.get(*index).cloned()).collect();
         let left = keep.iter().map(|index| self.left[*index]).collect();
@@ -193,11 +194,11 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// Columns that a column needs: figures keep their units, and no word is broken.
+    /// The least width of a column: figures keep their units, and no word is broken.
     fn least_columns(&self, index: usize) -> usize {
         let cells = self.rows.iter().filter_map(|row| row.get(index)).map(String::as_str);
         let columns = |text: &str| text.chars().count();
-        // A no-break space holds words together.
+        // A no-break space does not end a word.
         let words = |text| str::split_ascii_whitespace(text).map(columns).max();
         let least = match index {
             _ if self.left.get(index) == Some(&true) => cells.filter_map(words).max(),
@@ -206,13 +207,13 @@ impl Table {
         least.max(self.headers.get(index).and_then(|header| words(header))).unwrap_or(0)
     }
 
-    /// Columns of the longest name.
+    /// The width of the longest name.
     fn name_columns(&self) -> usize {
         let names = self.rows.iter().filter_map(|row| row.first()).chain(self.headers.first());
         names.map(|name| name.chars().count()).max().unwrap_or(0)
     }
 
-    /// For a terminal too narrow for the table: each row a block, its cells below each other.
+    /// The form for a terminal that is too narrow for the table: each row becomes a block of lines.
     fn stacked(&self, columns: usize) -> String {
         let widest = self.headers.iter().skip(1).map(|header| header.chars().count()).max().unwrap_or(0);
         let mut text = String::new();
@@ -237,7 +238,7 @@ impl Table {
         (0..self.headers.len()).map(|index| self.least_columns(index)).collect()
     }
 
-    /// How many of the columns from this one on have room between the first and the last, each row on a line of its own.
+    /// The number of columns from `from` on that fit between the first and the last, with each row on one line.
     pub(crate) fn fitting(&self, from: usize, form: Form) -> usize {
         let last = self.headers.len() - 1;
         let Form::Text { columns } = form else { return last - from };
@@ -249,20 +250,20 @@ impl Table {
         (from..=last).rev().find(fits).map_or(0, |to| to - from)
     }
 
-    /// The table without the columns between the first and the last that are not these.
+    /// The table with the first, the last and only these columns between them.
     pub(crate) fn with_columns(&self, kept: std::ops::Range<usize>) -> Table {
         let last = self.headers.len() - 1;
         self.part(&[0].into_iter().chain(kept).chain([last]).collect::<Vec<_>>())
     }
 
-    /// Other cells in the last column, from the top row below the units on.
+    /// Replaces the cells of the last column, below the row of units.
     pub(crate) fn set_last(&mut self, cells: impl Iterator<Item = String>) {
         for (row, cell) in self.rows.iter_mut().skip(1).zip(cells) {
             row.last_mut().into_iter().for_each(|last| last.clone_from(&cell));
         }
     }
 
-    /// Whether each row has a line of its own, with its name whole.
+    /// Whether each row fits on one line, with its name whole.
     pub(crate) fn fits(&self, form: Form) -> bool {
         let Form::Text { columns } = form else { return true };
         let mut least = self.least();
@@ -270,13 +271,13 @@ impl Table {
         fit(&least, columns)
     }
 
-    /// The table; beneath it what words in place of an interval mean.
+    /// The table, with an explanation below of the words that stand in place of an interval.
     pub(crate) fn explained(&self, form: Form) -> String {
         let text = self.shown(form);
         if !self.rows.iter().flatten().any(|cell| cell.ends_with(NOT_SETTLED)) {
             return text;
         }
-        // Without an empty line Markdown would take it for a part of the table.
+        // Markdown needs an empty line: else it is part of the table.
         let gap = if matches!(form, Form::Markdown) { "\n" } else { "" };
         format!("{text}{gap}{}", form.paragraph(NOT_SETTLED_MEANS))
     }
@@ -288,7 +289,7 @@ impl Table {
             if !fit(&least, columns) {
                 return self.narrower(form).map_or_else(|| self.stacked(columns), |table| table.shown(form));
             }
-            // Names stay whole where there is room: they are what people copy.
+            // Names are kept whole where there is room: people copy them.
             let wrapped_names = std::mem::replace(&mut least[0], self.name_columns());
             if !fit(&least, columns) {
                 least[0] = wrapped_names;
@@ -326,7 +327,7 @@ impl Table {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
-        // What held words together has done so: people search for plain blanks.
+        // After wrapping, no-break spaces become plain blanks, which people search for.
         let plain = |line: &str| match form {
             Form::Text { .. } => line.replace('\u{a0}', " ").trim_end().to_owned(),
             Form::Markdown => line.trim_end().to_owned(),
@@ -336,7 +337,7 @@ impl Table {
     }
 }
 
-/// What stands between two pairs of asterisks is to stand out.
+/// Escapes a cell; text between two pairs of asterisks stays bold.
 fn markdown_cell(cell: &str) -> String {
     match cell.strip_prefix("**").and_then(|rest| rest.strip_suffix("**")) {
         Some(words) => format!("**{}**", escape::markdown(words)),

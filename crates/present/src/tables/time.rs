@@ -1,4 +1,4 @@
-//! The table of `time`: each command on each storage, with what the storage did for it.
+//! Shows the table of `time`: each command on each storage, with the storage's part.
 
 use fsdyno_results::Trust;
 use fsdyno_text::quantity::{bytes, number};
@@ -6,7 +6,7 @@ use fsdyno_text::quantity::{bytes, number};
 use super::table::{Form, Table};
 use crate::headline::{Headline, TimeFigures, seconds};
 
-/// Wall, CPU and the storage's part of each command on each storage.
+/// Wall time, CPU time and the storage's part of each command on each storage.
 pub(super) fn table(headline: &Headline, form: Form) -> String {
     let Some(first) = headline.times.first() else { return String::new() };
     let several = headline.times.iter().any(|time| time.name != first.name);
@@ -42,7 +42,7 @@ fn row(headline: &Headline, time: &TimeFigures, several: bool) -> Vec<String> {
     ]
 }
 
-/// How it was measured.
+/// Sentences on how it was measured.
 pub(super) fn how_measured(headline: &Headline, form: Form) -> String {
     let runs = match headline.times.iter().map(|time| time.runs).max() {
         None | Some(0) => return String::new(),

@@ -1,5 +1,4 @@
-//! Whatever stands in any text of a study or a record: in no form does a terminal, a spreadsheet or a renderer take
-//! orders from it.
+//! Checks that no text of a study or record can control a terminal, a spreadsheet or a renderer, in any form.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -15,7 +14,7 @@ use serde_json::Value;
 
 use crate::{fixture, odd};
 
-/// A study as JSON, and the places in it where any text may stand.
+/// A study as JSON, with the positions of its free texts.
 struct Sample {
     document: Value,
     texts: Vec<String>,
@@ -34,7 +33,7 @@ impl Sample {
         let mut document: Value = serde_json::from_str(&study.to_json()).unwrap();
         let mut pointers = Vec::new();
         strings(&document, String::new(), &mut pointers);
-        // A word of a list of words is refused when it is another; the same in each item of a list.
+        // A list of fixed words refuses other words; that is found once for all items of a list.
         let mut known: BTreeMap<String, bool> = BTreeMap::new();
         pointers.retain(|pointer| {
             let kind = pointer.replace(|character: char| character.is_ascii_digit(), "");
@@ -50,7 +49,7 @@ impl Sample {
         Sample { document, texts: pointers }
     }
 
-    /// The study with these in place of its texts, one after the other.
+    /// The study with these texts in place of its own.
     fn with(&self, texts: &[String]) -> Study {
         let mut document = self.document.clone();
         for (pointer, text) in self.texts.iter().zip(texts.iter().cycle()) {
@@ -116,7 +115,7 @@ fn forms(study: &Study) -> BTreeMap<&'static str, String> {
     forms
 }
 
-/// What terminals, spreadsheets and renderers listen to, and any other text.
+/// Texts with characters that control terminals, spreadsheets and renderers, and any other text.
 fn text() -> impl Strategy<Value = String> {
     let order = prop_oneof![
         Just("\u{1b}[2J".to_owned()),
@@ -137,7 +136,7 @@ proptest! {
         for sample in SAMPLES.iter() {
             let study = sample.with(&texts);
             for (form, written) in forms(&study) {
-                // The page holds licences and a script of others, with tabs.
+                // The page contains licences and a third-party script, which use tabs.
                 let is_order = |character| is_hostile(character) && character != '\n' && !(form == "html" && character == '\t');
                 let order = written.find(is_order).map(|at| written[at..].chars().take(20).collect::<String>());
                 prop_assert_eq!(order, None, "in {}", form);

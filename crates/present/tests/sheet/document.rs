@@ -1,11 +1,11 @@
-//! An HTML document taken apart, as strictly as the sheet is written: every element is closed by its own end tag.
+//! Parses an HTML document as strictly as the sheet is written: every element is closed by its own end tag.
 
-/// An element: its name and attributes, in the order of the document.
+/// An element: its name and attributes.
 #[derive(Debug)]
 pub(crate) struct Element {
     pub(crate) name: String,
     pub(crate) attributes: Vec<(String, String)>,
-    /// Names of the elements around it, outermost first.
+    /// Names of the enclosing elements, outermost first.
     pub(crate) inside: Vec<String>,
 }
 
@@ -18,10 +18,10 @@ impl Element {
 /// Elements without an end tag.
 const VOID: [&str; 3] = ["meta", "br", "hr"];
 
-/// All elements of a document.
+/// All elements of a document, in order.
 ///
 /// # Panics
-/// When an element is not closed, closed by another's end tag, or has an attribute twice.
+/// When an element is not closed, is closed by another's end tag, or has an attribute twice.
 pub(crate) fn elements(html: &str) -> Vec<Element> {
     let mut elements = Vec::new();
     let mut open: Vec<String> = Vec::new();
@@ -46,7 +46,7 @@ pub(crate) fn elements(html: &str) -> Vec<Element> {
         if !VOID.contains(&element.name.as_str()) {
             open.push(element.name.clone());
         }
-        // What stands in these is no markup.
+        // The content of these is no markup.
         if ["script", "style"].contains(&element.name.as_str()) {
             let end = rest.find(&format!("</{}", element.name)).expect("a script or style ends");
             rest = &rest[end..];
@@ -57,7 +57,7 @@ pub(crate) fn elements(html: &str) -> Vec<Element> {
     elements
 }
 
-/// The place of the tag's `>`, which may stand in quotes before.
+/// The position of the tag's `>`; one inside quotes does not count.
 fn end_of_tag(text: &str) -> usize {
     let mut quoted = false;
     for (index, byte) in text.bytes().enumerate() {

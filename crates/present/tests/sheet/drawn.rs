@@ -1,4 +1,4 @@
-//! Studies of all kinds are drawn, and each sentence of their answers is held against the rounds by plain arithmetic.
+//! Draws random studies of all kinds and checks each sentence of their answers against the rounds by arithmetic.
 //! FSDYNO_CASES=5000 draws more.
 
 use fsdyno_present::Headline;
@@ -27,7 +27,7 @@ fn drawn(draw: &mut Draw, question: Question, places: &[&str], tests: &[(&str, D
     study
 }
 
-/// Whether a round counts, by hand.
+/// Whether a round counts, decided independently.
 fn counts(row: &Row) -> bool {
     let ran = match (&row.phase, &row.run) {
         (Some(phase), _) => phase.operations > 0,
@@ -46,7 +46,7 @@ fn over(study: &Study, target: usize, pattern: &str, of: impl Fn(&Row) -> f64) -
     median(&counting(study, target, pattern).into_iter().map(of).collect::<Vec<_>>())
 }
 
-/// Requests and bytes per second of a round; of writes until they are durable.
+/// Requests and bytes per second of a round; writes count once they are durable.
 fn rates(row: &Row) -> (f64, f64) {
     let job = &row.run.as_ref().unwrap().jobs[0];
     let (read, write) = (&job.directions.read, &job.directions.write);
@@ -55,7 +55,7 @@ fn rates(row: &Row) -> (f64, f64) {
     ((read.ios + write.ios) as f64 / seconds, (read.bytes + write.bytes) as f64 / seconds)
 }
 
-/// All latencies of the rounds that count: of the syncs, where there are any.
+/// All latencies of the rounds that count; those of the syncs, where there are any.
 fn latencies(study: &Study, pattern: &str) -> Latency {
     let mut all = Latency::default();
     for row in counting(study, 0, pattern) {
@@ -84,7 +84,7 @@ fn the_answer_of_measure_holds() {
         let study = drawn(&mut draw, Question::Measure, &["data"], &TESTS, rounds);
         let Some(text) = Headline::of(&study).headline else { continue };
         let told = || format!("case {case}: {text}");
-        // What the sentence may say, part by part; a part is there if its test counts, and not otherwise.
+        // The sentence must have a part for each test that counts, and no other.
         let mut expected: Vec<String> = Vec::new();
         let part = |pattern: &str, words: &dyn Fn(f64, f64) -> String| {
             let found = over(&study, 0, pattern, |row| rates(row).0).zip(over(&study, 0, pattern, |row| rates(row).1));
@@ -155,7 +155,7 @@ fn the_answer_of_compare_holds() {
                     let ratio = number_after(rest, &format!("{pattern} (")).unwrap();
                     let (value, interval) = (standing.ratio.unwrap(), standing.interval.unwrap());
                     assert!(printed(ratio, value) && interval.low > 1.0 && interval.contains(value), "{}", told());
-                    // Rounds beside each other decide: most of them are in that order.
+                    // The ratio comes from pairs of rounds: in most pairs the winner must be ahead.
                     let second = standing.against.as_deref().unwrap();
                     assert!(share_ahead(&study, [place(winner), place(second)], pattern) > 0.5, "{}", told());
                 } else if let Some((names, _)) = sentence.split_once(" cannot win in ") {
@@ -178,7 +178,7 @@ fn the_answer_of_compare_holds() {
                     assert!(most.unwrap() < 12, "{}", told());
                 } else if sentence.contains("no clear difference") {
                     assert!(standing.conclusion.starts_with("no difference shown"), "{}", told());
-                    // 2 % are the least that matters.
+                    // Differences below 2 % do not matter.
                     let interval = standing.interval.unwrap();
                     let little = (standing.ratio.unwrap() - 1.0).abs() < 0.021 || interval.low < 1.021;
                     assert!(interval.contains(1.0) || little || standing.ratio.unwrap() < 1.0, "{}", told());
@@ -188,12 +188,12 @@ fn the_answer_of_compare_holds() {
     }
 }
 
-/// Whether a sentence speaks of a pattern by its whole name.
+/// Whether a sentence contains a pattern's whole name.
 fn mentions(sentence: &str, pattern: &str) -> bool {
     sentence.split(|letter: char| !letter.is_alphanumeric()).any(|word| word == pattern)
 }
 
-/// The share of the rounds that both have in which the first is ahead; of none in common, of all pairs.
+/// The share of the common rounds in which the first place is ahead; without common rounds, of all pairs.
 fn share_ahead(study: &Study, [first, second]: [usize; 2], pattern: &str) -> f64 {
     let (mine, theirs) = (counting(study, first, pattern), counting(study, second, pattern));
     let beside = in_common(study, [first, second], pattern) > 0;
@@ -279,7 +279,8 @@ fn in_common_times(study: &Study, [one, other]: [usize; 2], pattern: &str) -> us
     one.iter().filter(|row| other.iter().any(|of| of.round == row.round)).count()
 }
 
-/// Where the mean of a test is three times its median, or its third, the answer of each question tells both.
+/// Where the mean of a test is at least three times its median, or at most a third, the answer of each question shows
+/// both.
 #[test]
 fn means_far_from_their_medians_stand_beside_them() {
     const READS: [(&str, Does, u32); 5] = [
@@ -309,7 +310,7 @@ fn means_far_from_their_medians_stand_beside_them() {
             let far = |test: &&fsdyno_present::TestFigures| {
                 let found = test.latency_us.and_then(|found| Some((found.p50?, found.mean?)));
                 let is_valid = test.trust < Trust::Invalid && test.error.is_none();
-                // The sentence of measure has it already.
+                // The headline of measure has it already.
                 let is_named = question == Question::Measure && test.name == "read-latency";
                 is_valid
                     && !is_named
@@ -403,7 +404,7 @@ fn what_diff_and_history_say_holds() {
             let Some(line) = course.lines().find(|text| text.contains(&study.id)) else { continue };
             let shown = numbers(line.split_once(&study.id).unwrap().1);
             for pattern in ["rand-read", "write-latency"] {
-                // The tests are those of the first run.
+                // The tests of a difference are those of the first run.
                 let is_there = base.rows.iter().any(|row| row.pattern == pattern);
                 let Some(iops) = over(study, 0, pattern, |row| rates(row).0).filter(|_| is_there) else { continue };
                 assert!(shown.iter().any(|of| printed(*of, iops)), "{pattern} {iops}: {}\n{course}", told());

@@ -1,5 +1,6 @@
-//! Each number that a form shows is one of the answer's. Three tests of each question have rounds of all kinds, no two figures
-//! alike; `--json` has the figures, and whatever else a form may say is listed here with its arithmetic.
+//! Checks that each number in each form comes from the answer. Three tests of each question have rounds of all kinds,
+//! with no two figures equal. `--json` has the figures; other numbers that a form may contain are listed here with
+//! their arithmetic.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +16,7 @@ use serde_json::Value;
 use crate::fixture;
 use crate::one_figure::{ROUNDS, forms_for_people, latencies, numbers, row, verdict};
 
-/// Times as much, of the tests of a study: of requests, and of their latencies.
+/// Factors for the tests of a study: of requests, and of latencies.
 const TIMES: [(u64, u64); 3] = [(1, 3), (3, 7), (7, 19)];
 
 fn patterns(question: Question) -> [&'static str; 3] {
@@ -76,7 +77,7 @@ fn stretch(row: &mut Row, times: u64, kind: &str) {
     }
 }
 
-/// A phase as a command, with figures that follow from its operations.
+/// Turns a phase into a command, with figures derived from its operations.
 fn as_command(row: &mut Row, ios: u64) {
     let phase = row.phase.as_mut().unwrap();
     (phase.elapsed_ns, phase.cpu_ns, phase.latency) = (ios * 1_370_000, ios * 210_000, Latency::default());
@@ -91,7 +92,7 @@ fn as_command(row: &mut Row, ios: u64) {
     row.tree = Some(tree);
 }
 
-/// The numbers below a key of the answer, in each unit in which a form may print them.
+/// Collects the numbers below a key of the answer, in each unit in which a form may print them.
 fn collect(key: &str, value: &Value, known: &mut Vec<f64>) {
     match value {
         Value::Object(keys) => keys.iter().for_each(|(name, value)| {
@@ -109,7 +110,7 @@ fn collect(key: &str, value: &Value, known: &mut Vec<f64>) {
                 "latency_us" | "p50_us" => &[1e3, 1.0, 1e-3, 1e-6],
                 "mb_per_s" => &[1.0, 1e3, 1e-3],
                 "confidence" => &[100.0],
-                // Of a command's bytes a form has their unit.
+                // Bytes of a command are printed in larger units.
                 "bytes" => &[1.0 / 1024.0, 1.0 / 1_048_576.0],
                 key if key.ends_with("_s") => &[1.0, 1e3, 1e6],
                 _ => &[1.0],
@@ -120,7 +121,7 @@ fn collect(key: &str, value: &Value, known: &mut Vec<f64>) {
     }
 }
 
-/// What follows from the figures of a test by arithmetic, and what was asked for.
+/// The numbers that follow from a test's figures by arithmetic, and those that were asked for.
 fn derived(question: Question, test: &Value, known: &mut Vec<f64>) {
     let figure = |key: &str| test[key].as_f64();
     let depth = 4.0;
@@ -135,20 +136,20 @@ fn derived(question: Question, test: &Value, known: &mut Vec<f64>) {
     let last_of_name = || numbers(test["name"].as_str().unwrap()).last().copied().unwrap();
     match question {
         Question::Sweep => {
-            // As many as were in flight.
+            // The number of requests in flight.
             known.push(last_of_name());
             known.extend(test["latency_us"]["mean"].as_f64().map(|us| iops * us / 1e6));
         }
         Question::Scale => known.extend([last_of_name(), mb_per_s / last_of_name()]),
-        // Of each load the share of the capacity, and what was offered.
+        // A load's share of the capacity, and the offered rate.
         Question::Curve => known.extend([last_of_name(), 1200.0]),
         _ => {}
     }
-    // MB for a second of CPU time.
+    // Megabytes per second of CPU time.
     known.extend(figure("cpu_percent").map(|percent| mb_per_s / percent * 100.0));
 }
 
-/// How rounds lie beside each other: how far they scatter, and the ratios of the second place to the first.
+/// Numbers from the comparison of rounds: their variation, and the ratios of the second place to the first.
 fn of_rounds(known: &mut Vec<f64>) {
     let of_target = |target| {
         let counts = |kind: &str| ["ok", "caution"].contains(&kind);
@@ -167,18 +168,18 @@ fn of_rounds(known: &mut Vec<f64>) {
     known.extend(both_ways.flat_map(|ratio| [ratio, (ratio * 100.0).round() / 100.0]));
     // The slowest request of each test.
     known.extend(TIMES.iter().flat_map(|(_, slower)| [0.8 * *slower as f64, 0.8 * (slower + 1) as f64]));
-    // A difference is shown with this confidence; the latencies of the rounds do not differ.
+    // The confidence of a difference; latencies of the rounds do not differ.
     known.extend([99.0, 0.0]);
 }
 
-/// The standard deviation over the mean.
+/// The standard deviation divided by the mean, percent.
 fn scatter_percent(rates: &[f64]) -> f64 {
     let mean = rates.iter().sum::<f64>() / rates.len() as f64;
     let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
     (squares / (rates.len() - 1) as f64).sqrt() / mean * 100.0
 }
 
-/// The whole of what a form may say.
+/// All numbers that a form may contain.
 fn known(study: &Study) -> BTreeSet<String> {
     let answer: Value = serde_json::from_str(&Headline::json(study)).unwrap();
     let (summary, mut known) = (&answer["summary"], Vec::new());
@@ -188,11 +189,11 @@ fn known(study: &Study) -> BTreeSet<String> {
     of_rounds(&mut known);
     let of_all = |key: &str| tests.iter().filter_map(|test| test[key].as_f64()).sum::<f64>();
     known.push(of_all("left_out"));
-    // A sentence about both places counts the runs of both.
+    // A sentence on both places counts the runs of both.
     let runs = summary["findings"].as_array().unwrap().iter().map(|found| &found["cases"][0]["runs"]);
     let runs: Vec<f64> = runs.filter_map(Value::as_f64).collect();
     known.extend(runs.iter().map(|runs| runs * study.targets.len() as f64));
-    // How many there are.
+    // Number of tests with findings.
     let doubtful = tests.iter().filter(|test| test["findings"] != Value::Array(Vec::new())).count();
     known.extend(
         [1, doubtful, tests.len(), study.targets.len(), study.rows.len(), patterns(study.question).len()]
@@ -206,7 +207,7 @@ fn plain(value: f64) -> String {
     shown.to_string()
 }
 
-/// Numbers of a form that nothing explains. Names, commands, dates and axes of charts have their own.
+/// The numbers of a form that nothing explains, apart from names, commands, dates and chart axes.
 fn unexplained(study: &Study, text: &str) -> Vec<String> {
     let known = known(study);
     let text = text.split("Storage and machine").next().unwrap();
@@ -218,7 +219,7 @@ fn unexplained(study: &Study, text: &str) -> Vec<String> {
     };
     let mut lines: Vec<&str> = text.lines().collect();
     while let Some(index) = lines.iter().position(|line| line.contains('└')) {
-        // What stands below an axis are its numbers.
+        // The line below an axis has its numbers.
         let numbers = 1 + usize::from(lines.get(index + 1).is_some_and(|line| is_axis(line)));
         lines.drain(index..index + numbers);
     }
@@ -241,7 +242,7 @@ fn asked() -> impl Iterator<Item = Study> {
     Question::ALL.into_iter().filter(|question| *question != Question::Fio).map(mixed)
 }
 
-/// The texts of a study, and of two runs of it beside each other.
+/// All forms of a study, and of the difference between two of its runs.
 fn texts(study: &Study) -> Vec<(&'static str, String)> {
     let mut texts = forms_for_people(study).to_vec();
     texts.extend([("short", screen(study, 80)), ("ticket", markdown(study))]);
@@ -289,7 +290,7 @@ fn cells_of_markdown(text: &str) -> Vec<Cell> {
             heads = words;
             continue;
         }
-        // Where places stand beside each other, the figures of a pattern are below it.
+        // In a comparison the figures stand below their pattern.
         let is_below = heads[0] == "pattern" && line.starts_with("   ");
         pattern = if is_below { pattern } else { words[0] };
         for (head, said) in heads.iter().zip(&words).skip(1) {
@@ -302,7 +303,7 @@ fn cells_of_markdown(text: &str) -> Vec<Cell> {
 }
 
 fn cells_of_sheet(html: &str) -> Vec<Cell> {
-    // The first text in it.
+    // The first text in a piece of HTML.
     let text = |html: &str| {
         let parts = html.split('<').map(|part| part.split_once('>').map_or("", |(_, text)| text));
         parts.into_iter().find(|text| !text.is_empty()).unwrap_or("").replace('\u{a0}', " ")
@@ -326,7 +327,7 @@ fn cells_of_sheet(html: &str) -> Vec<Cell> {
     cells
 }
 
-/// What the cell must say; `None`: it is no figure of the answer.
+/// What the cell must contain; `None`: it is no figure of the answer.
 fn expected(tests: &[Value], cell: &Cell) -> Option<String> {
     let is_of = |test: &&Value| {
         let (name, target) = (test["name"].as_str().unwrap(), test["target"].as_str().unwrap());
@@ -354,11 +355,11 @@ fn expected(tests: &[Value], cell: &Cell) -> Option<String> {
     }
 }
 
-/// How many figures of the answer these cells have; each is that of its test.
+/// The number of the answer's figures in these cells; each must be that of its test.
 fn count(study: &Study, form: &str, cells: &[Cell]) -> usize {
     let answer: Value = serde_json::from_str(&Headline::json(study)).unwrap();
     let mut tests = answer["summary"]["tests"].as_array().unwrap().clone();
-    // Of commands there are more figures.
+    // Commands have more figures.
     for (test, time) in tests.iter_mut().zip(answer["summary"]["times"].as_array().unwrap()) {
         assert_eq!((&test["name"], &test["target"]), (&time["name"], &time["target"]));
         test["command"] = time.clone();
@@ -379,9 +380,9 @@ fn each_cell_has_the_figure_of_its_test() {
         let page = fsdyno_present::sheet::html(std::slice::from_ref(&study), &Default::default());
         let markdown = fsdyno_present::tables::markdown(&study).replace('\u{a0}', " ");
         let tests = study.tests().len() * study.targets.len();
-        // The tables of check have its requirements.
+        // The tables of check show its requirements instead.
         let has_table = study.question != Question::Check;
-        // Those of a command: how long it took, its CPU time, the sync after it, its requests and bytes.
+        // A command has its wall time, CPU time, sync, requests and bytes.
         let on_sheet = if study.question == Question::Time { 5 } else { 3 };
         let least = [
             ("markdown", cells_of_markdown(&markdown), usize::from(has_table)),
@@ -391,7 +392,7 @@ fn each_cell_has_the_figure_of_its_test() {
             let found = count(&study, form, &cells);
             assert!(found >= each * tests, "{:?}, {form}: {found} cells", study.question);
         }
-        // Where there is room the terminal has the same cells in the same order.
+        // A wide terminal has the same cells in the same order.
         let wide = fsdyno_present::tables::text(&study, 400);
         let lines: Vec<String> = wide.lines().map(words_of).collect();
         for line in markdown.lines().filter(|line| line.starts_with('|') && !line.starts_with("|--")) {
@@ -406,7 +407,7 @@ fn words_of(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A rate without what its form rounds.
+/// A rate rounded to six digits, as this form does.
 fn six_digits(rate: f64) -> String {
     format!("{rate:.5e}")
 }
@@ -435,7 +436,7 @@ fn programs_get_the_same_figures() {
             let p50_us =
                 value("fsdyno_latency_seconds", "quantile=\"0.5\"").map(|seconds| (seconds * 1e9).round() / 1e3);
             assert_eq!(p50_us, test.latency_us.and_then(|found| found.p50), "{}", told());
-            // A line is a round.
+            // Each line is a round.
             let is_of =
                 |line: &&Vec<&str>| line[column("target")] == test.target && line[column("pattern")] == test.name;
             let counts =
@@ -448,7 +449,7 @@ fn programs_get_the_same_figures() {
     }
 }
 
-/// Both sides of a difference are the figures of the answer.
+/// Both sides of a difference are figures of the answer.
 #[test]
 fn diff_has_the_same_figures() {
     for study in asked() {
@@ -481,7 +482,7 @@ fn diff_has_the_same_figures() {
     }
 }
 
-/// What the terminal says of a command beside its figures stands on the sheet, which shows no command as a line of fio.
+/// The sheet shows what the terminal says of a command beside its figures, and shows no command as a fio line.
 #[test]
 fn the_sheet_of_a_command_says_all_of_it() {
     let mut study = mixed(Question::Time);

@@ -1,4 +1,4 @@
-//! The exports: valid in their own format, and true to the study.
+//! Tests the exports: valid in their own format, and equal to the study.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ fn all() -> Vec<Study> {
     studies
 }
 
-/// RFC 4180, strictly: records of fields.
+/// Parses RFC 4180 strictly into records of fields.
 fn parse_csv(text: &str) -> Vec<Vec<String>> {
     let mut records = vec![vec![String::new()]];
     let mut characters = text.chars().peekable();
@@ -60,7 +60,7 @@ fn csv_has_a_line_for_each_round_and_direction() {
     let study = fixture::comparison();
     let records = parse_csv(&csv(&study));
     let column = |name: &str| records[0].iter().position(|known| known == name).expect(name);
-    // Four patterns with one direction, one with two.
+    // Four patterns with one direction, one pattern with two.
     assert_eq!(records.len(), 1 + 120 + 24);
     let reads: Vec<&Vec<String>> = records
         .iter()
@@ -75,7 +75,7 @@ fn csv_has_a_line_for_each_round_and_direction() {
     assert_eq!(reads[0][column("last_sync_s")], "", "unknown is empty");
 }
 
-/// One latency under one name, of one definition and with one floor of samples, on every face.
+/// A latency has the same name, definition and least number of samples in every form.
 #[test]
 fn a_latency_is_the_same_on_every_face() {
     let mut study = fixture::comparison();
@@ -85,7 +85,7 @@ fn a_latency_is_the_same_on_every_face() {
         let run = study.rows[0].run.as_mut().unwrap();
         run.jobs.truncate(1);
         let job = &mut run.jobs[0];
-        // From issue to reap it took a third of what it took from start to reap.
+        // clat is set to a third of lat.
         job.directions.read.clat = fixture::latency(100_000.0, 0.1, count);
         job.directions.read.lat = fixture::latency(300_000.0, 0.1, count);
         let total = study.rows[0].figures().unwrap().total;
@@ -103,7 +103,7 @@ fn a_latency_is_the_same_on_every_face() {
         let terminal = fsdyno_present::tables::text(&asked, 120);
         assert!(terminal.contains(&p50), "{terminal}");
         assert!(page.replace('\u{a0}', " ").contains(&p50), "the sheet has another p50");
-        // Small requests are counted: the chart's line is the tile's figure.
+        // Small requests are counted: the chart's line equals the tile's figure.
         let rate = fsdyno_text::quantity::number(total.iops);
         assert!(page.contains(&format!("{rate} IOPS in the table.")), "the chart has another rate than {rate}");
         if let Some(p99_ns) = figures.p99_ns {
@@ -135,7 +135,7 @@ fn markdown_tables_have_the_same_columns_in_every_line() {
             let count = line.replace("\\\\", "").replace("\\|", "").matches('|').count();
             assert_eq!(*columns.get_or_insert(count), count, "{line}");
         }
-        // In the block of the command it is code.
+        // Inside the command's block everything is code.
         let outside: String = text.split("```").step_by(2).collect();
         assert!(!outside.contains("<script") && !outside.contains("<img"));
     }
@@ -159,8 +159,8 @@ fn markdown_says_what_the_sheet_says() {
     assert!(verdicts.contains("| **FAIL** | 99th percentile of fdatasync | 14.0 ms | 10 ms |"), "{verdicts}");
 }
 
-/// The grammar that OpenMetrics and Prometheus' text format share, as far as it is used: each family once, its lines
-/// together, each series once; values are numbers.
+/// Checks the grammar that OpenMetrics and Prometheus' text format share, as far as it is used: each family once with
+/// its lines together, each series once; values are numbers.
 fn check_metrics(text: &str) -> BTreeMap<String, String> {
     let lines = text.strip_suffix("# EOF\n").expect("the end is marked");
     let (mut kinds, mut series) = (BTreeMap::new(), BTreeSet::new());
@@ -194,7 +194,7 @@ fn check_metrics(text: &str) -> BTreeMap<String, String> {
     kinds
 }
 
-/// `{name="value",…}` or nothing.
+/// Checks `{name="value",…}`, or nothing.
 fn check_labels(text: &str) {
     let Some(mut rest) = text.strip_prefix('{') else { return assert_eq!(text, "") };
     loop {
@@ -299,7 +299,7 @@ fn each_row_is_a_document_of_its_own() {
 #[test]
 fn the_terminals_table_fits_and_says_what_an_interval_is_worth() {
     let mut study = fixture::comparison();
-    // A cell with more than one finding stays as narrow as its longest.
+    // A cell with several findings is as narrow as its longest one.
     let found =
         study.rows.iter().flat_map(|row| &row.findings).find(|found| found.severity == Severity::Caution).cloned();
     let found = found.expect("a caution");
@@ -313,7 +313,7 @@ fn the_terminals_table_fits_and_says_what_an_interval_is_worth() {
     for words in ["ratio to local", "99 % interval", "scatter %", "not compared", "!! invalid, cannot win"] {
         assert!(text.contains(words), "{words} is missing:\n{text}");
     }
-    // Five rounds are not enough for what was asked.
+    // Five rounds are fewer than were asked for.
     let mut five = study.clone();
     five.rows.retain(|row| row.round < 5);
     assert!(fsdyno_present::tables::text(&five, 80).contains("94 % interval"));

@@ -1,4 +1,4 @@
-//! One study in all forms: each figure is the same, under the same name.
+//! Compares all forms of one study: each figure is the same, under the same name.
 
 use fsdyno_present::tables::text;
 use fsdyno_present::{Headline, TestFigures};
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::{fixture, odd};
 
-/// What `measure` asks, with the figures of a comparison's rows.
+/// A study of `measure` with the figures of a comparison's rows.
 fn measured() -> Study {
     let mut study = fixture::comparison();
     study.question = Question::Measure;
@@ -40,7 +40,7 @@ fn measured() -> Study {
 
 /// The line of a table for a test.
 fn line<'a>(table: &'a str, name: &str) -> &'a str {
-    // Cells have gaps between them, which sentences do not.
+    // Cells are separated by several blanks, words of sentences by one.
     let begins = |line: &&str| {
         let has_cells = line.contains("  ") || line.starts_with('|');
         has_cells && line.trim_start_matches("| ").split_whitespace().next() == Some(name)
@@ -48,7 +48,7 @@ fn line<'a>(table: &'a str, name: &str) -> &'a str {
     table.lines().find(begins).unwrap_or_else(|| panic!("no {name} in {table}"))
 }
 
-/// The figures in the words of people.
+/// The figures in words.
 fn words(test: &TestFigures) -> Vec<String> {
     let found = test.latency_us.expect("a latency");
     let times = [found.mean, found.p50, found.p99].into_iter().flatten().map(|us| latency(us * 1e3));
@@ -92,7 +92,7 @@ fn each_figure_is_the_same_on_every_face() {
         assert!(face.contains(&sentence), "{face}");
     }
     assert_eq!(document["summary"]["headline"], sentence.as_str());
-    // The tiles have the figures of the sentence.
+    // The tiles show the figures of the headline.
     let tiles = sheet.split("class=\"tile-value\">").skip(1).map(|tile| tile.split("</span>").next().unwrap());
     let tiles: Vec<String> = tiles.map(|tile| tile.replace("<small>", "").replace("</small>", "")).collect();
     assert_eq!(tiles.len(), 5);
@@ -120,7 +120,7 @@ fn a_finding_stands_once_with_its_tests_and_the_range_of_its_figures() {
     }
 }
 
-/// Two places that have the same finding in other tests, with other figures and another next step.
+/// Two places with the same finding in different tests, with different figures and next steps.
 fn found_on_two_places() -> Study {
     let mut study = fixture::comparison();
     study.rows.iter_mut().for_each(|row| row.findings.clear());
@@ -159,7 +159,7 @@ fn a_finding_of_several_places_stands_once_with_the_places() {
         assert_eq!(face.matches(&seen).count(), 1, "{seen}: {face}");
         assert_eq!((face.matches(next).count(), face.matches("I/O threads waited 41").count()), (1, 0), "{face}");
     }
-    // Both places' marks lead to the one card.
+    // The marks of both places link to the same card.
     let page = sheet(&study);
     let ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|part| part.split('"').next()).collect();
     for anchor in ["finding-0-cpu-starved", "finding-1-cpu-starved"] {
@@ -181,7 +181,7 @@ fn what_is_invalid_is_no_figure_of_the_answer() {
     assert!(text.contains("invalid: 3 of 5 tests, 1 of them invalid: CPU contention"), "{text}");
 }
 
-/// The words of a face, whatever its lines and marks.
+/// The words of a form without line breaks and marks.
 fn flowing(face: &str) -> String {
     let plain = face.replace("**", "").replace(['|', '\u{a0}', '\\'], " ");
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -224,12 +224,12 @@ fn a_comparison_has_the_same_figures_and_winners_on_every_face() {
         for face in [&narrow, &wide, &markdown, &exported] {
             assert!(flowing(face).contains(&standing.conclusion), "{}: {face}", standing.conclusion);
         }
-        // The small table has the figures of the large one.
+        // The small table has the same figures as the large one.
         for test in headline.tests.iter().filter(|test| test.name == standing.name && test.error.is_none()) {
             let figure = number(test.iops.unwrap());
             let mark = if test.trust == fsdyno_results::Trust::Invalid { "!!" } else { "" };
             let shown = flowing(&format!("{figure} IOPS {mark}"));
-            // Lines of the sentence above it may begin with a name, too.
+            // Lines of the headline above it may begin with a name, too.
             let (_, table) = narrow.split_once("\n\n").unwrap();
             assert!(flowing(line(table, &standing.name)).contains(&shown), "{shown} in {narrow}");
             assert!(wide.contains(&figure), "{figure} in {wide}");
@@ -320,7 +320,7 @@ fn the_latency_of_a_durable_write_is_that_of_its_sync_everywhere() {
     let digest = fsdyno_results::Digest::of(&study);
     let of_sync = digest.tests.iter().find(|test| test.pattern == test_name::SYNC_LATENCY).unwrap();
     assert_eq!(of_sync.figure(fsdyno_results::Measure::P50).map(latency), Some(p50.clone()));
-    // Where a requirement is on the syncs, so is the latency, and the sheet names it.
+    // Where a requirement is on the syncs, the latency is that of the syncs, and the sheet says so.
     let study = odd::check();
     let p99 = |study: &Study| Headline::of(study).tests[0].latency_us.unwrap().p99.unwrap();
     let sheet = fsdyno_present::sheet::html(std::slice::from_ref(&study), &Default::default());
@@ -329,7 +329,7 @@ fn the_latency_of_a_durable_write_is_that_of_its_sync_everywhere() {
     assert!(table.replace('\u{a0}', " ").contains(&format!("data-label=\"p99\">{}</td>", latency(p99(&study) * 1e3))));
     let of_writes = Study { verdicts: Vec::new(), ..study.clone() };
     assert_ne!(p99(&of_writes), p99(&study));
-    // Any other test with syncs names them.
+    // The same for any other test with syncs.
     let other = Row { pattern: "write".into(), ..row };
     let step = fsdyno_present::tables::summary(&other);
     assert!(step.contains(&format!("sync p50 {p50}")), "{step}");

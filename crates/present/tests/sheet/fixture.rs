@@ -1,4 +1,4 @@
-//! Made-up studies that hold what real ones can hold. The same numbers each time: nothing here is random.
+//! Makes artificial studies with everything that real ones can contain. They are deterministic.
 
 use std::sync::OnceLock;
 
@@ -21,7 +21,7 @@ const WORKERS: u32 = 4;
 const DEPTH: u32 = 32;
 const BLOCK: u64 = 4096;
 
-/// Word, title, MB/s of each target, share of reads.
+/// Pattern, title, MB/s of each target, share of reads.
 const PATTERNS: [(&str, &str, [f64; 3], f64); 5] = [
     ("read", "4 KiB sequential read", [508.0, 107.0, 428.0], 1.0),
     ("write", "4 KiB sequential write", [256.0, 17.8, 248.0], 0.0),
@@ -30,7 +30,7 @@ const PATTERNS: [(&str, &str, [f64; 3], f64); 5] = [
     ("randrw", "4 KiB random read and write", [88.2, 12.1, 123.0], 0.5),
 ];
 
-/// Evenly spread values between -1 and 1 that look like noise.
+/// Evenly distributed values between -1 and 1 that look like noise.
 pub(crate) struct Noise(u64);
 
 impl Noise {
@@ -46,7 +46,7 @@ impl Noise {
     }
 }
 
-/// Five patterns on a local disk, NFS and s3fs, eight rounds. Made once: most tests begin with it.
+/// Five patterns on a local disk, NFS and s3fs, eight rounds. It is made only once, as most tests use it.
 pub(crate) fn comparison() -> Study {
     static COMPARISON: OnceLock<Study> = OnceLock::new();
     COMPARISON.get_or_init(compared).clone()
@@ -89,7 +89,7 @@ fn compared() -> Study {
     study
 }
 
-/// A study of that question without anything in it.
+/// An empty study of a question.
 pub(crate) fn empty(question: Question) -> Study {
     Study {
         study_schema: STUDY_SCHEMA_VERSION,
@@ -303,7 +303,7 @@ fn job(word: &str, worker: u32, speed: f64, reads: f64, column: usize, round: u3
     job
 }
 
-/// How the speed goes through the run: share of the mean at a second.
+/// The speed over time: the share of the mean at a second.
 fn shape(word: &str, column: usize, round: u32) -> fn(f64) -> f64 {
     match (word, column, round) {
         // A write cache that is full after some time.
@@ -337,7 +337,7 @@ fn direction(speed: f64, shape: fn(f64) -> f64, noise: &mut Noise) -> DirectionR
     direction
 }
 
-/// `count` latencies around a median, with a tail: the logarithm follows a logistic distribution.
+/// `count` latencies around a median, with a tail: their logarithm follows a logistic distribution.
 pub(crate) fn latency(median_ns: f64, spread: f64, count: u64) -> Latency {
     let mut histogram = Histogram::new();
     let mut moments = Moments::default();
@@ -356,7 +356,7 @@ pub(crate) fn latency(median_ns: f64, spread: f64, count: u64) -> Latency {
     for step in 0..990 {
         put(f64::from(step) / 1000.0, f64::from(step + 1) / 1000.0);
     }
-    // The tail in finer and finer steps, to the last request.
+    // The tail in smaller and smaller steps, up to the last request.
     let mut from = 0.99;
     while 1.0 - from > 1e-7 {
         let to = from + (1.0 - from) / 20.0;
@@ -375,7 +375,7 @@ fn slices(latency: &Latency, shape: fn(f64) -> f64, noise: &mut Noise) -> Vec<La
         let slower = (1.0 + 0.12 * noise.next()) / shape(second as f64 + 0.5);
         let mut classes = std::collections::BTreeMap::new();
         for (value, count) in &bins {
-            // The rare ones fall into some seconds only.
+            // Rare latencies occur in some seconds only.
             let due = *count as f64 / SECONDS as f64 + 0.5 * (1.0 + noise.next());
             let part = due as u64;
             if part > 0 {

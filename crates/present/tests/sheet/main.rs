@@ -1,4 +1,4 @@
-//! The dyno sheet and the exports, from made-up studies.
+//! Tests the dyno sheet and the exports with artificial studies.
 #![forbid(unsafe_code)]
 
 mod any_text;

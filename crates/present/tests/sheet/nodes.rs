@@ -1,4 +1,4 @@
-//! Runs on several nodes: the same figures of the nodes on each face.
+//! Tests runs on several nodes: the figures of the nodes are the same in each form.
 
 use fsdyno_present::export::{csv, markdown};
 use fsdyno_present::{Headline, sheet, tables};
@@ -60,7 +60,7 @@ fn each_face_has_the_same_figures_of_the_nodes() {
     let iops = &nodes.iops;
     assert_eq!((iops.least, iops.median, iops.most, iops.imbalance), (25.0, 100.0, 125.0, Some(5.0)));
     assert_eq!((iops.least_node.as_str(), iops.most_node.as_str()), ("slow<b>", "c"));
-    // From 0.2 s to 4.0 s all three were active: 11.4 s of their 12 s.
+    // All three were active from 0.2 s to 4.0 s: 11.4 s of their 12 s.
     assert_eq!((nodes.all_active_s, nodes.outside_percent), (Some(3.8), Some(5.0)));
 
     let text = tables::text(&study, 120);
@@ -108,7 +108,7 @@ fn the_rank_that_failed_is_named_on_each_face() {
     let headline = Headline::of(&study);
     assert_eq!(headline.tests.last().unwrap().error.as_deref(), Some(named));
     assert!(Headline::json(&study).contains("rank 1 on slow<b>: Input/output error"));
-    // That they cannot run together is an error of all of them, whose sentence names the rank.
+    // That they cannot run together is an error of all ranks; its sentence names the rank that differs.
     let sentence = "rank 1 on slow<b> cannot run: no such directory";
     for job in &mut study.rows.last_mut().unwrap().run.as_mut().unwrap().jobs {
         job.error = Some(error(fsdyno_results::RANKS_APART, sentence));

@@ -1,4 +1,4 @@
-//! Studies that are not a comparison, and those at the edge of what can be.
+//! Makes studies other than comparisons, and extreme ones.
 
 use fsdyno_results::evidence::{Layer, Storage};
 use fsdyno_results::{
@@ -8,20 +8,20 @@ use fsdyno_results::{
 
 use crate::fixture::{self, STARTED_MS};
 
-/// Text that must stay text.
+/// A text that must never become markup.
 pub(crate) const HOSTILE: &str = "</script><script>alert(1)</script>\"'&<img src=x onerror=alert(2)>\u{202e}\u{0}-->";
 
-/// A name of 4,000 characters without a place to break it.
+/// A name of 4,000 characters without a break.
 pub(crate) fn long_name() -> String {
     "long".repeat(1000)
 }
 
-/// Nothing was run and nothing is known.
+/// A study in which nothing was run and nothing is known.
 pub(crate) fn nothing() -> Study {
     Study { command: Vec::new(), ..fixture::empty(Question::Compare) }
 }
 
-/// One row, of which nothing is visible.
+/// A study of one row with nothing visible.
 pub(crate) fn one_bare_row() -> Study {
     let mut job = JobRecord::new("bare", 1, JobSetup::default());
     (job.directions.read.ios, job.directions.read.bytes, job.directions.read.runtime_ms) = (10, 40_960, 1000);
@@ -41,7 +41,7 @@ pub(crate) fn failed_job() -> Study {
     study
 }
 
-/// Every text of people is hostile.
+/// A study in which every free text is hostile.
 pub(crate) fn hostile() -> Study {
     let mut study = fixture::comparison();
     let bad = || HOSTILE.to_owned();
@@ -66,7 +66,7 @@ pub(crate) fn hostile() -> Study {
     study
 }
 
-/// Names that are far too long.
+/// A study with names that are far too long.
 pub(crate) fn long_names() -> Study {
     let mut study = fixture::comparison();
     study.rows.truncate(15);
@@ -124,7 +124,7 @@ pub(crate) fn small_files() -> Study {
     study
 }
 
-/// What `measure --quick` asks of one disk: nine tests of a second each, and a machine that was busy.
+/// A study of `measure --quick` on one disk: nine tests of a second each, on a busy machine.
 pub(crate) fn quick() -> Study {
     let mut study = fixture::comparison();
     study.question = Question::Measure;
@@ -198,7 +198,7 @@ fn verdict_row(verdict: Verdict, measured: f64) -> VerdictRow {
         "confidence": serde_json::to_value(Confidence::A).expect("a word"),
         "job": "fsync after each write",
     });
-    // By way of JSON: a requirement has fields that a sheet does not show.
+    // Made from JSON: a requirement has fields that a sheet does not show.
     let requirement: Requirement = serde_json::from_value(requirement).expect("a requirement");
     let row = serde_json::json!({
         "requirement": requirement,
@@ -212,7 +212,7 @@ fn verdict_row(verdict: Verdict, measured: f64) -> VerdictRow {
     serde_json::from_value(row).expect("a verdict")
 }
 
-/// Depths from 1 to 64 with two block sizes, and a curve of offered load.
+/// Depths from 1 to 64 with two block sizes, or a curve of offered load.
 pub(crate) fn sweep(question: Question) -> Study {
     let mut study = fixture::empty(question);
     study.targets = vec![fixture::target("nvme", "/data", Storage::default())];
@@ -232,7 +232,7 @@ pub(crate) fn sweep(question: Question) -> Study {
                 (ios, ios * bytes, 10_000);
             job.directions.read.clat = fixture::latency(f64::from(depth) * 0.9e9 / iops, 0.2, ios);
             if question == Question::Curve {
-                // The wait for a turn comes on top.
+                // The response time also includes the wait in the queue.
                 job.directions.read.response = Some(fixture::latency(f64::from(depth) * 4e9 / iops, 0.6, ios));
             }
             job.job_runtime_ms = 10_000;

@@ -1,5 +1,5 @@
-//! A test has one set of figures. Rounds of all kinds (valid, caution, invalid, failed) are drawn into a study of each
-//! question; a parser takes the figures out of every form, and they must be those of the rounds that count.
+//! Checks that a test has one set of figures. Rounds of all kinds (valid, caution, invalid, failed) are put into a
+//! study of each question; the figures are parsed from every form, and must be those of the rounds that count.
 
 use fsdyno_present::export::{csv, markdown, openmetrics};
 use fsdyno_present::tables::{Changes, Next, history, history_json, screen, text};
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::fixture;
 
-/// IOPS of the rounds, and what is the matter with each.
+/// The rounds: IOPS, and the state of each.
 pub(crate) const ROUNDS: [(u64, &str); 7] = [
     (1000, "ok"),
     (7310, "invalid"),
@@ -24,14 +24,14 @@ pub(crate) const ROUNDS: [(u64, &str); 7] = [
     (0, "did nothing"),
 ];
 
-/// What the rounds that count say: the median, and from the least to the greatest of three.
+/// The figures of the rounds that count: the median, and the least and the greatest of three.
 const IOPS: f64 = 1100.0;
 const BETWEEN: Interval = Interval { low: 1000.0, high: 1300.0, confidence: 0.75 };
 
-/// What all rounds would say, or all but those that failed.
+/// The figures of all rounds, or of all that did not fail: these must not appear.
 const WRONG: [f64; 4] = [3455.0, 1300.0 + 3000.0, 5610.0, 7310.0];
 
-/// A fiftieth of them takes eight times as long.
+/// Latencies, a fiftieth of which are eight times as long.
 pub(crate) fn latencies(kind: &str, times: u64) -> Latency {
     let mut latency = Latency::with_histogram();
     let of_round = times * if matches!(kind, "ok" | "caution") { 100_000 } else { 3_330_000 };
@@ -109,7 +109,7 @@ fn study(question: Question, rounds: &[(u64, &str)]) -> Study {
     study
 }
 
-/// As the judge of `check` makes it: its own tests hold that it takes the figure of the rounds that count.
+/// A verdict as `check` makes it; that it uses the rounds that count is tested there.
 pub(crate) fn verdict(rows: &[Row]) -> fsdyno_results::VerdictRow {
     let rounds = fsdyno_results::TestRounds::of_rows(rows);
     let requirement = fsdyno_results::Requirement {
@@ -142,17 +142,17 @@ pub(crate) fn verdict(rows: &[Row]) -> fsdyno_results::VerdictRow {
     }
 }
 
-/// Every number of a text, without the commas between thousands.
+/// Every number in a text, without the commas between thousands.
 pub(crate) fn numbers(text: &str) -> Vec<f64> {
     let words = text.split(|letter: char| !(letter.is_ascii_digit() || ".,".contains(letter)));
     words.filter_map(|word| word.trim_matches(['.', ',']).replace(',', "").parse().ok()).collect()
 }
 
-/// The document without its pictures and its machine-readable parts.
+/// The document's visible text: without its pictures and its machine-readable parts.
 pub(crate) fn visible(html: &str) -> String {
     let mut text = String::new();
     let body = html.split("<body").nth(1).unwrap_or(html);
-    // A round by itself is no test.
+    // A single round is not a test.
     let mut rest = body.split("Each round as CSV").next().unwrap_or(body);
     while let Some((before, after)) = rest.split_once('<') {
         text.push_str(before);
@@ -168,7 +168,7 @@ fn near(one: f64, other: f64) -> bool {
     (one / other - 1.0).abs() < 2e-3
 }
 
-/// The text has the figure to its last printed digit, and none that other rounds would give.
+/// Checks that the text has the figure to its last printed digit, and none that other rounds would give.
 fn says(form: &str, text: &str, figure: f64) {
     let found = numbers(text);
     let shown: f64 = number(figure).replace(',', "").parse().unwrap();
@@ -193,7 +193,7 @@ const ALL: [Question; 9] = Question::ALL;
 fn every_form_has_the_figures_of_the_rounds_that_count() {
     for question in ALL {
         let study = study(question, &ROUNDS);
-        // Each row of a fio command line is a run of its own, and a command of the user's has times alone.
+        // Each row of a fio command line is a run of its own, and a timed command has only times.
         if matches!(question, Question::Fio | Question::Time) {
             continue;
         }
@@ -206,7 +206,7 @@ fn every_form_has_the_figures_of_the_rounds_that_count() {
         assert_eq!((found.count, found.mean.unwrap().round()), (6000, 114.0), "{question:?}");
         let shows_rate = |text: &str| numbers(text).iter().any(|value| near(*value, IOPS));
         let figure = |text: &str| if shows_rate(text) { IOPS } else { IOPS * 4096.0 / 1e6 };
-        // A load of a curve has one round, which the next test has.
+        // A load of a curve has one round, which the next test covers.
         if question != Question::Curve {
             for (form, text) in [("terminal", screen(&study, 120)), ("wide", text(&study, 120))] {
                 says(&format!("{question:?} {form}"), &text, figure(&text));
@@ -223,7 +223,7 @@ fn every_form_has_the_figures_of_the_rounds_that_count() {
     }
 }
 
-/// What `check` found, in all of its forms: the digits of the terminal are those of Markdown, sheet, JSON and JUnit.
+/// The verdicts of `check` have the same digits on the terminal, in Markdown, on the sheet, in JSON and in JUnit.
 #[test]
 fn an_answer_of_check_has_one_figure() {
     let study = study(Question::Check, &ROUNDS);
@@ -240,11 +240,11 @@ fn an_answer_of_check_has_one_figure() {
         ("junit", junit),
     ] {
         says(form, &text.replace('\u{a0}', " "), IOPS);
-        // That of tickets has no room for the interval.
+        // The Markdown for tickets leaves out the interval.
         let ends = [BETWEEN.low, BETWEEN.high].iter().all(|end| numbers(&text).contains(end));
         assert!(ends || form == "markdown", "{form}: {text}");
     }
-    // A figure that does not exist is none in any of them.
+    // A missing figure is missing in all forms.
     let mut none = study;
     (none.verdicts[0].measured, none.verdicts[0].interval) = (None, None);
     none.verdicts[0].verdict = fsdyno_results::Verdict::Inconclusive;
@@ -267,8 +267,8 @@ pub(crate) fn forms_for_people(study: &Study) -> [(&'static str, String); 4] {
     forms.map(|(form, text)| (form, text.replace('\u{a0}', " ")))
 }
 
-/// Each load of a curve is a row: the same digits on the terminal, in Markdown, on the sheet and in JSON, and the same words
-/// for what it has not.
+/// Each load of a curve is a row: it has the same digits on the terminal, in Markdown, on the sheet and in JSON, and
+/// the same words for missing figures.
 #[test]
 fn a_load_of_a_curve_has_one_set_of_figures() {
     let mut study = fixture::empty(Question::Curve);
@@ -291,7 +291,7 @@ fn a_load_of_a_curve_has_one_set_of_figures() {
     }
 }
 
-/// Times of a command: of the rounds that count, in each form.
+/// Times of a command come from the rounds that count, in each form.
 #[test]
 fn a_command_has_one_set_of_times() {
     let mut study = fixture::empty(Question::Time);
@@ -331,7 +331,7 @@ fn of_metrics(question: Question, text: &str, test: &TestFigures) {
     assert!((p50_us - test.latency_us.unwrap().p50.unwrap()).abs() < 1e-3, "{text}");
 }
 
-/// A line is a round: the median of those that count is the figure.
+/// Checks that each CSV line is a round, and that the median of those that count is the figure.
 fn of_csv(question: Question, text: &str) {
     let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let heads = lines.next().unwrap();
@@ -387,7 +387,7 @@ fn where_no_round_counts_each_form_says_that_the_figure_is_invalid() {
 
 #[test]
 fn iops_times_block_size_is_the_rate_of_every_row() {
-    // After a warm-up four requests more came back than were issued.
+    // After the ramp four requests more completed than were submitted.
     let mut study = study(Question::Measure, &[(1000, "ok")]);
     let read = &mut study.rows[0].run.as_mut().unwrap().jobs[0].directions.read;
     (read.ios, read.bytes) = (20, 24 * 1_048_576);

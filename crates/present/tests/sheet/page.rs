@@ -1,4 +1,4 @@
-//! The page: whole, closed, self-contained, its headings in order, whatever the study holds.
+//! Tests the page: complete, well-formed, self-contained, with headings in order, whatever the study contains.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ fn sheet(study: Study) -> String {
     html(&[study], &SheetOptions::default())
 }
 
-/// Everything that must hold for any sheet.
+/// Checks everything that must hold for any sheet.
 #[track_caller]
 fn check(page: &str) -> Vec<Element> {
     let elements = elements(page);
@@ -31,7 +31,7 @@ fn check(page: &str) -> Vec<Element> {
             assert!(element.attribute("scope").is_some(), "{element:?}");
         }
         if element.name == "svg" {
-            // What only repeats a figure beside it says nothing by itself.
+            // A chart that only repeats the figure beside it has no name of its own.
             let is_named = element.attribute("role") == Some("img") && element.attribute("aria-labelledby").is_some();
             assert!(is_named || element.attribute("aria-hidden") == Some("true"), "{element:?}");
         }
@@ -48,7 +48,7 @@ fn check(page: &str) -> Vec<Element> {
     elements
 }
 
-/// The script itself may speak of NaN.
+/// The number of NaN in the script itself, which may contain them.
 fn elements_script_nans(page: &str) -> usize {
     page.rsplit("<script>").next().map_or(0, |script| script.matches("NaN").count())
 }
@@ -108,7 +108,7 @@ fn trust_is_a_word_and_nothing_is_left_unsaid() {
     for word in ["</span> ok", "</span> caution", "</span> invalid", "not compared", "Input/output error"] {
         assert!(page.contains(word), "{word}");
     }
-    // The median of local sequential reads, and NFS against it.
+    // The median of local sequential reads, and the ratio of NFS to it.
     assert!(page.contains("515") && page.contains("0.21x"));
     assert!(page.contains("s3: device not visible, a FUSE mount has no device of its own"));
     assert!(page.contains("A warm-up of 5.00\u{a0}s before it is not counted"));
@@ -124,7 +124,7 @@ fn a_tile_for_each_figure_with_its_trust_and_its_course() {
     let tiles: Vec<&str> = page.split("<li class=\"tile\">").skip(1).collect();
     assert_eq!(tiles.len(), 7);
     assert!(tiles.iter().all(|tile| tile.contains("</span> caution")) && page.contains("a durable 4k write"));
-    // Two samples are no course.
+    // Two samples do not make a chart.
     assert!(!page.contains("class=\"spark\"") && page.contains("too short for a chart over time"));
     let long = fixture::comparison().rows.swap_remove(0);
     study.rows[2].run = long.run;

@@ -1,4 +1,4 @@
-//! What the guided face prints, whole, at 80 columns: every word of it is looked at when it changes.
+//! Compares everything that the guided face prints, at 80 columns, with snapshots: each changed word is seen in review.
 
 use fsdyno_present::tables::{Changes, Next, history, markdown, runs, screen, text};
 use fsdyno_results::{Digest, Question, Study};
@@ -18,7 +18,7 @@ fn changes<'a>(found: &'a [fsdyno_results::Change], base: &str, new: &str) -> Ch
     }
 }
 
-/// The comparison's first target alone, as `measure` asks.
+/// The comparison's first target alone, as a study of `measure`.
 fn measurement() -> Study {
     let mut study = fixture::comparison();
     study.question = Question::Measure;
@@ -42,7 +42,7 @@ fn a_comparison() {
     assert_snapshot!(screen(&fixture::comparison(), 80));
 }
 
-/// One line is left for the prompt, one for where the run was saved.
+/// One line is left for the prompt, and one for where the run was saved.
 #[test]
 fn each_answer_fits_a_screen_of_24_lines() {
     let studies = [measurement(), fixture::comparison(), nodes::study()];
@@ -80,7 +80,7 @@ fn an_invalid_cell_wins_nothing() {
     let printed = text(&fixture::comparison(), 80);
     assert!(!printed.contains("s3 wins"), "{printed}");
     let flowing = printed.split_whitespace().collect::<Vec<_>>().join(" ");
-    // What the marks mean, and in the line of trust alone why they are there.
+    // The legend explains the marks; only the trust line gives the reasons.
     assert!(flowing.contains("! caution !! invalid, cannot win "), "{printed}");
     assert_eq!(flowing.matches("a FUSE mount answered from its local cache (s3)").count(), 1, "{printed}");
     assert!(!flowing.contains("fuse-cache (s3)"), "{printed}");
@@ -90,7 +90,7 @@ fn an_invalid_cell_wins_nothing() {
 fn what_changed() {
     let base = fixture::comparison();
     let mut new = fixture::comparison();
-    // Every second read is lost on the first target.
+    // Half of the reads on the first target are lost.
     let reads = new.rows.iter_mut().filter(|row| row.target == 0 && row.pattern == "randread");
     for job in reads.filter_map(|row| row.run.as_mut()).flat_map(|run| &mut run.jobs) {
         job.directions.read.ios /= 2;
@@ -109,7 +109,7 @@ fn runs_that_cannot_be_judged_end_with_the_command_that_can() {
     let shown = Changes { next, ..changes(&found, "a", "b") };
     assert_snapshot!(shown.text(80));
     assert!(!shown.markdown().contains('|'), "{}", shown.markdown());
-    // The question has no rounds: the figures, and where the kept runs are.
+    // The question has no rounds: the figures are shown, and the command that lists the saved runs.
     let shown = changes(&found, "a", "b").text(80);
     let step = "next: how far the kept runs of this command vary\n    fsdyno history b\n";
     assert!(shown.contains(step) && shown.contains("one run each"), "{shown}");
@@ -120,14 +120,14 @@ fn runs_that_cannot_be_judged_end_with_the_command_that_can() {
 fn the_list_of_runs_and_their_history() {
     let names = [("good".to_string(), fixture::comparison().id)].into_iter().collect();
     let studies = [Digest::of(&fixture::comparison()), Digest::of(&measurement())];
-    // Of 60 columns a run has one line, or two where its figure is long.
+    // At 60 columns a run takes one line, or two where its figure is long.
     let narrow = runs(&studies, &names, 60);
     assert!(narrow.lines().count() <= 1 + 2 * studies.len(), "{narrow}");
     assert_snapshot!(runs(&studies, &names, 80));
     assert_snapshot!(history(&studies[..1], 80));
 }
 
-/// As of a version that looked at nothing beside the phases.
+/// A row as an earlier version saved it, with nothing examined beside the phases.
 #[test]
 fn phases_that_nobody_examined_are_not_ok_in_a_list() {
     let mut study = measurement();
@@ -151,7 +151,7 @@ fn what_runs_differ_by_stands_beside_the_change_and_in_the_history() {
         .map(|day: u64| {
             let mut study = fixture::comparison();
             (study.started_ms, study.id, study.complete) = (day, format!("2026110{day}"), true);
-            // Another day, another level: 0 to 4 % more.
+            // Runs of other days are 0 to 4 % faster.
             for job in study.rows.iter_mut().filter_map(|row| row.run.as_mut()).flat_map(|run| &mut run.jobs) {
                 job.directions.read.ios += job.directions.read.ios * day / 100;
             }
@@ -184,7 +184,7 @@ fn of_invalid_figures_nobody_can_say_that_nothing_changed() {
 #[test]
 fn a_history_names_the_unit_of_each_figure_and_leaves_out_what_has_none() {
     let mut study = fixture::comparison();
-    // Large requests: bytes are what counts.
+    // Large requests are compared by bytes.
     for job in study.rows.iter_mut().filter(|row| row.pattern == "read").filter_map(|row| row.run.as_mut()) {
         job.jobs.iter_mut().for_each(|job| job.directions.read.ios /= 256);
     }

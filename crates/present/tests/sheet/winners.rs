@@ -1,4 +1,4 @@
-//! Who wins a pattern of a comparison.
+//! Tests who wins a pattern of a comparison.
 
 use fsdyno_present::tables::text;
 use fsdyno_results::{Finding, Severity, Study};
@@ -44,7 +44,7 @@ const SLOWER: [f64; 8] = [80.0, 81.0, 79.0, 80.0, 82.0, 78.0, 80.0, 81.0];
 #[test]
 fn the_winner_is_the_one_that_the_pairs_name() {
     says(&race(&[&EVEN, &SLOWER]), "local wins (1.25x)");
-    // Local is a tenth faster in eleven rounds of twelve, and yet has the lower median.
+    // Local is a tenth faster in eleven rounds of twelve, but has the lower median.
     let nfs: Vec<f64> = (2..=12).map(|step| f64::from(step) * 10.0).chain([1000.0]).collect();
     let local: Vec<f64> = (2..=12).map(|step| f64::from(step) * 11.0).chain([9.0]).collect();
     says(&race(&[&local, &nfs]), "local wins (1.10x)");

@@ -108,7 +108,7 @@ fn a_command_that_memory_does_not_make_faster_is_not_the_storage_s() {
     let words = &lines(&headline.times, &headline.standings)[0].1;
     assert!(words.starts_with("decides at most 2 %") && words.ends_with("compare CPUs instead"), "{words}");
     assert!(headline.standings.is_empty() && headline.headline.unwrap().starts_with("command takes 1"));
-    // One round in memory that was twice as fast may be chance.
+    // A single round in memory that was twice as fast may be chance.
     let few = study(&[("a", 1000, 100, 4), ("(memory)", 500, 100, 0)], 1);
     let words = lines(&Headline::of(&few).times, &[])[0].1.clone();
     assert!(words.starts_with("too few rounds to tell"), "{words}");
@@ -160,7 +160,7 @@ fn there_is_a_second_verdict_with_the_sync() {
     assert!(line.unwrap().starts_with("command until all is durable: b wins (2.50x"));
 }
 
-/// A command is known by its time, while it runs and in the list of saved runs.
+/// A command is shown by its time, both while it runs and in the list of saved runs.
 #[test]
 fn a_run_is_known_by_its_times() {
     assert_eq!(crate::tables::summary(&row(0, 0, 1000, 100, 400)), "command 1.00 s");
@@ -169,14 +169,15 @@ fn a_run_is_known_by_its_times() {
     assert!(listed.contains("command 1.00 s") && !listed.contains("ops/s"), "{listed}");
 }
 
-/// Of an odd number of values the one in the middle, of an even one the mean of both: by counting, not by the program's code.
+/// The median, computed independently of the program's code.
 fn middle(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let half = values.len() / 2;
     if values.len() % 2 == 1 { values[half] } else { (values[half - 1] + values[half]) / 2.0 }
 }
 
-/// Rounds of a place: wall, CPU and sync in ms, and requests. No two are alike, and the median is in no end.
+/// Rounds of a place: wall, CPU and sync in ms, and requests. No two are equal, and the median is neither the first nor
+/// the last.
 const ROUNDS: [[u64; 4]; 9] = [
     [1700, 310, 40, 520],
     [1100, 390, 10, 480],
@@ -189,7 +190,8 @@ const ROUNDS: [[u64; 4]; 9] = [
     [1400, 360, 50, 490],
 ];
 
-/// The place `a` took these rounds, `b` twice as long, and memory a tenth and the CPU time; a run on `b` failed.
+/// A study in which place `a` took these rounds, `b` twice as long, and memory a tenth plus the CPU time; one run on
+/// `b` failed.
 fn of_rounds() -> Study {
     let mut study = study(&[("a", 0, 0, 1), ("b", 0, 0, 1), ("(memory)", 0, 0, 0)], ROUNDS.len() as u32);
     for row in &mut study.rows {
@@ -217,7 +219,7 @@ fn of(target: usize, figure: impl Fn([u64; 4]) -> f64) -> Vec<f64> {
     rounds.map(|(_, values)| figure(*values)).collect()
 }
 
-/// The numbers of a place, each at its key, by the rows alone.
+/// The figures of a place by their JSON keys, computed from the rows.
 fn by_the_rows(target: usize) -> Vec<(&'static str, f64)> {
     let walls = of(target, |values| wall_ms(target, values) as f64 / 1e3);
     let [least, most] = [f64::min, f64::max].map(|end| walls.iter().copied().reduce(end).unwrap());
@@ -237,9 +239,9 @@ fn by_the_rows(target: usize) -> Vec<(&'static str, f64)> {
     if target == 2 {
         return all;
     }
-    // Those of the sync are ten, of 4 KiB each like all.
+    // The sync adds ten requests of 4 KiB.
     let requests = middle(of(target, |[.., requests]| requests as f64 + 10.0));
-    // Round beside round: the failed one has nothing beside it.
+    // Rounds are compared in pairs; the failed round has none.
     let ratios = of(target, |values| wall_ms(target, values) as f64 / wall_ms(2, values) as f64);
     let share = |ratio: f64| (1.0 - 1.0 / ratio) * 100.0;
     let of_ratios = fsdyno_stats::paired_ratio(&ratios, &vec![1.0; ratios.len()], 0.99).unwrap().interval;

@@ -1,5 +1,6 @@
-//! The distribution of a latency: below which time which share of the requests stayed. Each nine of the percentile axis
-//! has the same room, and the latency axis is logarithmic; the table's median and 99th percentile are lines across.
+//! Draws the distribution of a latency: the time below which a share of the requests stayed. Each nine of the
+//! percentile axis takes the same width, and the latency axis is logarithmic; the table's median and 99th percentile
+//! are horizontal lines.
 
 use maud::{Markup, html};
 
@@ -7,7 +8,7 @@ use super::scale::Scale;
 use super::{Ends, Frame, colour, label, line_path, px, rule, svg};
 use crate::quantity::{duration, round_duration};
 
-/// The percentiles that have a mark on the axis.
+/// The percentiles with a mark on the axis.
 const MARKS: [f64; 6] = [50.0, 90.0, 99.0, 99.9, 99.99, 99.999];
 
 /// The percentiles through which a curve is drawn.
@@ -22,15 +23,15 @@ const RIGHT: f64 = 98.0;
 const TOP: f64 = 22.0;
 const BOTTOM: f64 = 32.0;
 
-/// One curve.
+/// A curve.
 pub(in crate::sheet) struct Curve {
     pub(in crate::sheet) name: String,
     pub(in crate::sheet) target: usize,
-    /// Requests that it is made of.
+    /// Number of requests.
     pub(in crate::sheet) count: u64,
-    /// The slowest, ns.
+    /// Latency of the slowest request, ns.
     pub(in crate::sheet) slowest: u64,
-    /// Dashed: the second direction of a target.
+    /// Whether it is dashed: the second direction of a target.
     pub(in crate::sheet) dashed: bool,
     /// `(percentile, ns)`, ascending.
     points: Vec<(f64, f64)>,
@@ -74,7 +75,7 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, curves: &[Curve]) -> Option
     let x = Scale::linear(nines(0.0), nines(last), LEFT, SIZE.0 - RIGHT);
     let y = Scale::logarithmic(low / 1.15, (high * 1.15).max(low * 4.0), SIZE.1 - BOTTOM, TOP);
     let place = |(percent, ns): (f64, f64)| (x.at(nines(percent)), y.at(ns));
-    // Of one curve both figures; of several the one that tells them apart, where they have it.
+    // With one curve both figures are drawn; with several, the 99th percentile, which distinguishes them.
     let percents: &[f64] = if curves.len() == 1 { &[50.0, 99.0] } else { &[99.0] };
     let figures = || {
         let of = move |curve: &'_ Curve| {
@@ -127,13 +128,13 @@ fn axes(x: &Scale, y: &Scale, last: f64) -> Markup {
     }
 }
 
-/// Whether the name of a mark stands clear of the one before it.
+/// Whether a mark's name is clear of the previous one.
 fn has_room(percent: f64, x: &Scale) -> bool {
     let nine = x.at(1.0) - x.at(0.0);
     nine > 46.0 || percent <= 90.0 || (nines(percent).round() as u32).is_multiple_of(2)
 }
 
-/// How many nines a percentile has: 90 one, 99 two.
+/// The number of nines of a percentile: 90 has one, 99 two.
 fn nines(percent: f64) -> f64 {
     -(1.0 - percent / 100.0).log10()
 }
@@ -149,7 +150,7 @@ mod tests {
         (1..=1000).for_each(|value| latency.record(value * 1000));
         let curve = Curve::of(&latency, "a".into(), 0, false).unwrap();
         assert_eq!(curve.points.first().unwrap().0, 1.0);
-        // Beyond 99 % there are ten of 1000.
+        // Of 1000 requests, ten lie beyond 99 %.
         assert_eq!(curve.points.last().unwrap().0, 99.0);
         assert!(curve.description().contains("p99 "), "{}", curve.description());
         assert!(Curve::of(&Latency::default(), "a".into(), 0, false).is_none());

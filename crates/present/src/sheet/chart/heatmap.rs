@@ -1,5 +1,5 @@
-//! Latency through the run: each column is a stretch of time, each row a class of latency, the shade says which share
-//! of the column's requests fell into it. Rounds stand side by side.
+//! Draws latency over time: each column is a time slice, each row a class of latency; the shade is the share of the
+//! column's requests in that class. Rounds stand side by side.
 
 use std::fmt::Write as _;
 
@@ -16,16 +16,16 @@ const RIGHT: f64 = 8.0;
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 40.0;
 
-/// Most columns of a map: more than the eye can tell apart, and each costs bytes.
+/// Most columns of a map: more cannot be distinguished, and each takes bytes.
 const COLUMNS_MAX: usize = 120;
 
-/// With more rounds than this their names would touch.
+/// With more rounds than this their names would overlap.
 const ROUNDS_NAMED: usize = 4;
 
-/// A shade begins at this share of the column's requests.
+/// The least share of a column's requests for each shade.
 const SHADES: [f64; 6] = [0.0, 0.001, 0.01, 0.05, 0.2, 0.5];
 
-/// What the shades mean, from the lightest.
+/// The labels of the shades, from the lightest.
 pub(in crate::sheet) const SHADE_LABELS: [&str; 6] = ["<0.1 %", "0.1 %", "1 %", "5 %", "20 %", "50 %"];
 
 /// The slices of each round, in their order.
@@ -34,7 +34,7 @@ pub(in crate::sheet) struct Map {
 }
 
 impl Map {
-    /// `None`: not recorded.
+    /// `None`: no slices were recorded.
     pub(in crate::sheet) fn of<'a>(rounds: impl Iterator<Item = &'a [LatencySlice]>) -> Option<Map> {
         let rounds: Vec<Vec<LatencySlice>> = rounds.map(<[LatencySlice]>::to_vec).collect();
         rounds.iter().any(|round| !round.is_empty()).then_some(Map { rounds })
@@ -53,19 +53,19 @@ fn class_ns(class: f64) -> f64 {
     octave.exp2() * (1.0 + quarter / 4.0)
 }
 
-/// The place of a latency between the classes; the inverse of [`class_ns`].
+/// The position of a latency on the axis of classes; the inverse of [`class_ns`].
 fn class_at(ns: f64) -> f64 {
     let octave = ns.log2().floor();
     octave * 4.0 + (ns / octave.exp2() - 1.0) * 4.0
 }
 
-/// The map, with `classes` from the lowest to the highest on the latency axis, so that neighbours compare.
+/// The map; `classes` is the range of the latency axis, so that neighbouring maps can be compared.
 pub(in crate::sheet) fn chart(id: &str, title: &str, map: &Map, classes: (u16, u16)) -> Markup {
     let (low, high) = (f64::from(classes.0), f64::from(classes.1) + 1.0);
     let y = Scale::linear(low, high, SIZE.1 - BOTTOM, TOP);
     let columns = columns(map);
     let total: usize = columns.iter().map(Vec::len).sum();
-    // A gap between rounds as wide as half a column, at least 2 px.
+    // The gap between rounds, px.
     let gap = 3.0;
     let gaps = columns.len().saturating_sub(1) as f64 * gap;
     let width = (SIZE.0 - LEFT - RIGHT - gaps) / total.max(1) as f64;
@@ -120,7 +120,7 @@ fn time_axis(seconds: f64, rounds: usize) -> String {
     }
 }
 
-/// One column per slice, or per some slices when there are too many: shares of the requests by class.
+/// The columns: for each slice (or several, when there are too many) the share of requests per class.
 fn columns(map: &Map) -> Vec<Vec<Vec<(u16, f64)>>> {
     let slices: usize = map.rounds.iter().map(Vec::len).sum();
     let together = slices.div_ceil(COLUMNS_MAX).max(1);
@@ -136,7 +136,7 @@ fn shares(slices: &[LatencySlice]) -> Vec<(u16, f64)> {
     counts.into_iter().map(|(class, count)| (class, count as f64 / total.max(1) as f64)).collect()
 }
 
-/// Each class is a row of strokes, one path per shade; neighbours of the same shade are one stroke.
+/// Draws a column: each class is a horizontal stroke, one path per shade; neighbours of the same shade are one stroke.
 fn draw(paths: &mut [String; SHADES.len()], columns: &[Vec<(u16, f64)>], x: f64, width: f64, y: &Scale) {
     let mut strokes: std::collections::BTreeMap<u16, (usize, usize, usize)> = std::collections::BTreeMap::new();
     let mut put = |class: u16, (shade, from, to): (usize, usize, usize)| {
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn classes_are_quarter_octaves() {
-        // Class 4 * 10 holds 1024 ns to 1280 ns.
+        // Class 40 holds 1024 ns to 1280 ns.
         assert_eq!((class_ns(40.0), class_ns(41.0), class_ns(44.0)), (1024.0, 1280.0, 2048.0));
         assert!((class_at(1280.0) - 41.0).abs() < 1e-9 && (class_at(1152.0) - 40.5).abs() < 1e-9);
     }

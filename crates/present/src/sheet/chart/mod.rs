@@ -1,4 +1,4 @@
-//! Charts as SVG: pure functions from numbers to markup. Colours are classes of the style sheet, so that a chart
+//! Draws charts as SVG: pure functions from numbers to markup. Colours are classes of the style sheet, so that a chart
 //! follows the page's theme; every chart has a title and a description in words.
 
 pub(super) mod distribution;
@@ -13,21 +13,21 @@ use std::fmt::Write as _;
 use fsdyno_stats::sort;
 use maud::{Markup, html};
 
-/// How many colours the style sheet has for targets.
+/// Number of target colours in the style sheet.
 pub(super) const COLOURS: usize = 6;
 
-/// What a chart is, for those who do not see it, and how large.
+/// Title, description and size of a chart; the description is for readers who do not see it.
 pub(super) struct Frame<'a> {
-    /// Unique in the page.
+    /// Id, unique in the page.
     pub(super) id: &'a str,
     pub(super) title: &'a str,
-    /// What is to be seen, with the numbers.
+    /// What the chart shows, with its numbers.
     pub(super) description: &'a str,
-    /// In px at scale 1.
+    /// Width and height at scale 1, px.
     pub(super) size: (f64, f64),
 }
 
-/// The SVG element around a chart.
+/// The SVG element of a chart.
 pub(super) fn svg(frame: &Frame<'_>, content: Markup) -> Markup {
     let Frame { id, title, description, size: (width, height) } = frame;
     let (title_id, description_id) = (format!("{id}-t"), format!("{id}-d"));
@@ -41,7 +41,7 @@ pub(super) fn svg(frame: &Frame<'_>, content: Markup) -> Markup {
     }
 }
 
-/// The class of a target's colour.
+/// The CSS class of a target's colour.
 pub(super) fn colour(target: usize) -> String {
     format!("c{}", target % COLOURS)
 }
@@ -52,7 +52,7 @@ pub(super) fn px(value: f64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-/// The `d` of a line through the points; a gap begins where there is none.
+/// The `d` attribute of a line through the points, interrupted where a point is missing.
 pub(super) fn line_path(points: impl Iterator<Item = Option<(f64, f64)>>) -> String {
     let mut path = String::new();
     let mut drawing = false;
@@ -68,7 +68,7 @@ pub(super) fn line_path(points: impl Iterator<Item = Option<(f64, f64)>>) -> Str
     path
 }
 
-/// A line of text.
+/// A text element.
 pub(super) fn label(x: f64, y: f64, class: &str, text: &str) -> Markup {
     html! { text x=(px(x)) y=(px(y)) class=(class) { (text) } }
 }
@@ -80,19 +80,19 @@ pub(super) fn rule(from: (f64, f64), to: (f64, f64), class: &str) -> Markup {
 
 /// The table's figures at the right end of a chart, each in its target's colour.
 pub(super) struct Ends {
-    /// Where they begin.
+    /// Their horizontal position, px.
     pub(super) from: f64,
-    /// Target, height of the figure's line, and the words.
+    /// Target, height of its line, and text.
     pub(super) labels: Vec<(usize, f64, String)>,
-    /// The heights between which they stand.
+    /// The heights between which they must stay.
     pub(super) range: (f64, f64),
 }
 
-/// A letter of a figure's name is at most so wide, px.
+/// Greatest width of a letter in them, px.
 const LETTER: f64 = 8.6;
 
 impl Ends {
-    /// How wide a chart must be, so that the longest of them has room.
+    /// The least width of the chart in which the longest of them fits, px.
     pub(super) fn width(&self, least: f64) -> f64 {
         let longest = self.labels.iter().map(|(.., words)| words.chars().count()).max().unwrap_or(0);
         least.max(self.from + 6.0 + longest as f64 * LETTER)
@@ -109,8 +109,8 @@ impl Ends {
     }
 }
 
-/// Moves labels apart that would stand less than `gap` from each other, keeping their order and as near as may be to
-/// where they belong, within `range`.
+/// Moves labels apart until they are `gap` from each other, within `range`. They keep their order and stay as near to
+/// their places as possible.
 fn spread(places: &mut [f64], gap: f64, range: (f64, f64)) {
     let mut order: Vec<usize> = (0..places.len()).collect();
     sort::by(&mut order, |a, b| places[*a].total_cmp(&places[*b]));
@@ -126,7 +126,7 @@ fn spread(places: &mut [f64], gap: f64, range: (f64, f64)) {
     }
 }
 
-/// Heights of rows in groups, each group set apart from the next, from `top` down, and the end of the last.
+/// Heights of rows in groups with a gap between groups, from `top` downwards, and the height after the last.
 pub(super) fn rows(groups: impl Iterator<Item = usize>, top: f64, step: f64, gap: f64) -> (Vec<Vec<f64>>, f64) {
     let mut next = top;
     let mut heights = Vec::new();

@@ -1,5 +1,5 @@
-//! Latency against throughput, one point per depth; or response time against the offered load. Where the line turns
-//! upward, more load only means more waiting.
+//! Draws latency against throughput, one point per depth, or response time against the offered load. Where the line
+//! turns upwards, more load only adds waiting.
 
 use fsdyno_text::quantity::{Units, rate_unit};
 use maud::{Markup, html};
@@ -14,15 +14,15 @@ const RIGHT: f64 = 124.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 42.0;
 
-/// Numbers of more characters need the room of two marks.
+/// Numbers with more characters need the width of two marks.
 const WIDE_NUMBER: usize = 6;
 
-/// What differs from point to point.
+/// What varies from point to point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sheet) enum Asked {
-    /// Requests in flight.
+    /// The iodepth.
     Depth,
-    /// Percent of the capacity.
+    /// The load, percent of the capacity.
     Load,
 }
 
@@ -36,12 +36,13 @@ impl Asked {
     }
 }
 
-/// What lies along the chart.
+/// The unit of the horizontal axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sheet) enum Axis {
     Iops,
     Megabytes,
-    /// What was offered, percent of the capacity: what was achieved ends at the capacity, where it matters most.
+    /// The offered load, percent of the capacity: the achieved load would end at the capacity, where the curve matters
+    /// most.
     Offered,
 }
 
@@ -68,32 +69,32 @@ impl Axis {
         }
     }
 
-    /// What stands beside a point, as a sentence part.
+    /// A point's rate as a part of a sentence.
     fn describe(self, rate: f64) -> String {
         if self == Axis::Offered { String::new() } else { format!("{}, ", self.words(rate)) }
     }
 }
 
-/// One line: a target and what was the same in all its points.
+/// A line of the chart: a target, and the kind of request of all its points.
 pub(in crate::sheet) struct Path {
     pub(in crate::sheet) name: String,
     pub(in crate::sheet) colour: usize,
     pub(in crate::sheet) points: Vec<Point>,
 }
 
-/// One depth or load.
+/// A point: one depth or load.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::sheet) struct Point {
-    /// What was asked for: the depth, or the load in percent of the capacity.
+    /// The depth, or the load in percent of the capacity.
     pub(in crate::sheet) number: u32,
-    /// I/Os or bytes per second, or percent, as the axis says.
+    /// I/Os or bytes per second, or percent, depending on the axis.
     pub(in crate::sheet) rate: f64,
     /// Median and 99th percentile, ns.
     pub(in crate::sheet) p50_ns: f64,
     pub(in crate::sheet) p99_ns: f64,
 }
 
-/// The chart. `None` without a point.
+/// The chart; `None` without a point.
 pub(in crate::sheet) fn chart(id: &str, title: &str, asked: Asked, axis: Axis, paths: &[Path]) -> Option<Markup> {
     let points = || paths.iter().flat_map(|path| &path.points);
     let low = points().map(|point| point.p50_ns).reduce(f64::min)?.max(1.0) / 1.3;
@@ -153,7 +154,7 @@ fn axes(x: &Scale, y: &Scale, axis: Axis) -> Markup {
     }
 }
 
-/// The most that the table has, as a line with its value.
+/// The table's highest rate, as a line with its value.
 fn most_of_all(paths: &[Path], axis: Axis, x: &Scale) -> Markup {
     let points = || paths.iter().flat_map(|path| path.points.iter().map(|point| (path.colour, point.rate)));
     let Some((of, most)) = points().max_by(|one, other| one.1.total_cmp(&other.1)) else { return html! {} };
@@ -174,7 +175,7 @@ fn path_of(path: &Path, (asked, axis): (Asked, Axis), x: &Scale, y: &Scale) -> M
             @let (at, up) = (x.at(point.rate), y.at(point.p99_ns));
             circle class=(format!("dot {colour}")) cx=(px(at)) cy=(px(up)) r="3.5" {}
         }
-        // Along the load, the axis says it.
+        // The load's axis has its own label.
         @if axis != Axis::Offered {
             @for (number, (at, up), side) in marks(path, x, y) {
                 (label(at, up, &format!("mark{side} {colour}"), &asked.label(number)))
@@ -183,10 +184,10 @@ fn path_of(path: &Path, (asked, axis): (Asked, Axis), x: &Scale, y: &Scale) -> M
     }
 }
 
-/// Room of a number beside a point, from its middle to that of another one.
+/// Distance that two numbers beside points need, px.
 const MARK: (f64, f64) = (20.0, 12.0);
 
-/// The numbers of the points, above them or below them, where no other number stands.
+/// The numbers of the points, above or below them, where they do not overlap another number.
 fn marks(path: &Path, x: &Scale, y: &Scale) -> Vec<(u32, (f64, f64), &'static str)> {
     let mut taken: Vec<(f64, f64)> = Vec::new();
     let of = |point: &Point| {

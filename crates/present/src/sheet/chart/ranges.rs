@@ -1,5 +1,5 @@
-//! Latencies of many operations side by side: from the median to the 99th percentile of each, and the 99.9th where
-//! enough operations were done.
+//! Draws latencies of many operations: for each a bar from the median to the 99th percentile, and the 99.9th where
+//! there are enough operations.
 
 use maud::{Markup, html};
 
@@ -12,7 +12,7 @@ const LEFT: f64 = 186.0;
 const RIGHT: f64 = 120.0;
 const TOP: f64 = 12.0;
 const STEP: f64 = 15.0;
-/// Labels that stand beside each other without touching.
+/// Most labels of the axis that do not overlap.
 const MARKS: usize = 5;
 
 /// Operations of one kind.
@@ -26,9 +26,9 @@ pub(in crate::sheet) struct Range {
     pub(in crate::sheet) target: usize,
     pub(in crate::sheet) name: String,
     pub(in crate::sheet) p50: f64,
-    /// `None`: too few operations.
+    /// 99th percentile, ns; `None`: too few operations.
     pub(in crate::sheet) p99: Option<f64>,
-    /// `None`: too few operations.
+    /// 99.9th percentile, ns; `None`: too few operations.
     pub(in crate::sheet) p999: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! From values to places, and the round values at which an axis has its marks.
+//! Maps values to positions on an axis, and chooses round values for its marks.
 
 /// One axis.
 #[derive(Clone, Copy, Debug)]
@@ -6,19 +6,19 @@ pub(in crate::sheet) struct Scale {
     logarithmic: bool,
     low: f64,
     high: f64,
-    /// Place of the lowest and of the highest value, px.
+    /// Positions of the lowest and of the highest value, px.
     from: f64,
     to: f64,
 }
 
 impl Scale {
-    /// Equal distances for equal differences.
+    /// A linear axis.
     pub(in crate::sheet) fn linear(low: f64, high: f64, from: f64, to: f64) -> Scale {
         let high = if high > low { high } else { low + 1.0 };
         Scale { logarithmic: false, low, high, from, to }
     }
 
-    /// Equal distances for equal ratios; both ends above 0.
+    /// A logarithmic axis; both ends above 0.
     pub(in crate::sheet) fn logarithmic(low: f64, high: f64, from: f64, to: f64) -> Scale {
         let low = if low > 0.0 { low } else { f64::MIN_POSITIVE };
         let high = if high > low { high } else { low * 10.0 };
@@ -39,7 +39,7 @@ impl Scale {
         self.logarithmic
     }
 
-    /// The place of a value; one beyond the ends is put at the end.
+    /// The position of a value; values beyond the ends are at the end.
     pub(in crate::sheet) fn at(&self, value: f64) -> f64 {
         let value = value.clamp(self.low, self.high);
         let share = if self.logarithmic {
@@ -50,7 +50,7 @@ impl Scale {
         self.from + share * (self.to - self.from)
     }
 
-    /// Some round values, at most about `wanted`.
+    /// Round values for marks, at most about `wanted`.
     pub(in crate::sheet) fn marks(&self, wanted: usize) -> Vec<f64> {
         if self.logarithmic { self.logarithmic_marks(wanted) } else { self.linear_marks(wanted) }
     }
@@ -76,7 +76,7 @@ impl Scale {
     }
 }
 
-/// The next of 1, 2, 5, 10, 20, 50 ...
+/// The value rounded up to 1, 2, 5, 10, 20, 50 ...
 pub(in crate::sheet) fn round_up(value: f64) -> f64 {
     if value.is_nan() || value <= 0.0 {
         return 1.0;

@@ -1,4 +1,5 @@
-//! Throughput over time, the rounds thin behind their median, and the table's figure as a line across.
+//! Draws throughput over time: the rounds as thin lines behind their median, and the table's figure as a horizontal
+//! line.
 
 use maud::{Markup, html};
 
@@ -13,10 +14,10 @@ const RIGHT: f64 = 88.0;
 const TOP: f64 = 22.0;
 const BOTTOM: f64 = 32.0;
 
-/// Below this share of the highest target, the slowest could not be read on a linear axis.
+/// Below this share of the fastest target, the slowest would be unreadable on a linear axis.
 const LINEAR_SHARE_MIN: f64 = 0.02;
 
-/// The chart. `names` are those of the targets; empty when there is one.
+/// The chart. `names` are the targets' names; empty when there is one.
 pub(in crate::sheet) fn chart(id: &str, title: &str, series: &Series, names: &[String]) -> Markup {
     let main: Vec<&RoundLine> = series.main_lines().collect();
     let (x, y) = scales(series, &main);
@@ -28,7 +29,7 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, series: &Series, names: &[S
     let ends =
         main.iter().map(|line| (line.target, y.at(series.figure(line)), format!("{}{}", name(line), figure(line))));
     let ends = Ends { from: SIZE.0 - RIGHT, labels: ends.collect(), range: (TOP, SIZE.1 - BOTTOM) };
-    // What the page's script needs to read the chart: the places of the axis' ends, and what they stand for.
+    // For the page's script, which reads the chart: positions of the axis' ends, and their values.
     let (right, bottom, end_s) = (SIZE.0 - RIGHT, SIZE.1 - BOTTOM, x.high());
     let (low, high, log) = (y.low() / size, y.high() / size, u8::from(y.is_logarithmic()));
     let reading = format!("{LEFT} {right} {end_s} {TOP} {bottom} {low} {high} {log}");
@@ -83,13 +84,13 @@ fn axes(x: &Scale, y: &Scale, (unit, size): (&str, f64)) -> Markup {
 fn line_of(line: &RoundLine, step_s: f64, (x, y): (&Scale, &Scale), class: &str) -> Markup {
     let points = line.values.iter().enumerate();
     let path = line_path(points.map(|(index, value)| {
-        // A window stands at its end, as it was taken; the first begins at the axis.
+        // A window is drawn at its end, where it was recorded; the first begins at the axis.
         value.map(|value| (x.at((index as f64 + 1.0) * step_s), y.at(value)))
     }));
     html! { path class=(format!("{class} {}", colour(line.target))) d=(path) {} }
 }
 
-/// A target's course, small and without axes.
+/// The series of a target, small and without axes.
 pub(in crate::sheet) fn spark(line: &RoundLine) -> Option<Markup> {
     let values: Vec<f64> = line.values.iter().flatten().copied().collect();
     let high = values.iter().copied().fold(0.0, f64::max);
@@ -116,7 +117,7 @@ fn throttle_marks(marks: &[Mark], x: &Scale) -> Markup {
     }
 }
 
-/// As a name beside a line.
+/// A name shortened for the text beside a line.
 pub(in crate::sheet) fn short_name(name: &str) -> String {
     shortened(name, 8)
 }

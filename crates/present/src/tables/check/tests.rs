@@ -109,7 +109,7 @@ fn answers_on_a_terminal() {
     insta::assert_snapshot!(text);
 }
 
-/// Where more runs can decide, the next step gives them room; a shortened check is to be run whole first.
+/// Where more runs can decide, the next step makes room for them; a shortened check must first be run whole.
 #[test]
 fn an_open_answer_names_the_cap_to_raise() {
     let mut study = study();
@@ -133,7 +133,7 @@ fn what_does_not_apply_for_one_reason_shares_a_line() {
     assert_eq!(lines.matches(" PASS ").count() + lines.matches(" FAIL ").count(), 3, "{lines}");
 }
 
-/// What the lines say is not said again: no figure, interval, limit or verdict, and no reason twice.
+/// The details repeat nothing of the lines: no figure, interval, limit or verdict, and no reason twice.
 #[test]
 fn below_the_lines_is_only_what_they_have_not_said() {
     let mut study = study();

@@ -3,7 +3,7 @@ use fsdyno_results::{Latency, Question, Row, Study};
 use crate::tables::sweep::tests::{latencies, row, study};
 use crate::tables::text;
 
-/// Requests at a share of 40,000 per second.
+/// A row with this percentage of 40,000 requests per second.
 fn load(percent: u64, achieved_per_s: u64, response: Latency) -> Row {
     let (pattern, title) =
         (format!("randread-4k-load{percent}"), format!("4k random read, {percent} % of the capacity"));

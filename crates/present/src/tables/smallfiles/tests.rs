@@ -1,4 +1,4 @@
-//! The texts of a study written by hand.
+//! Tests the texts of a study written by hand.
 
 use fsdyno_results::evidence::Seen;
 use fsdyno_results::{
@@ -9,7 +9,7 @@ use fsdyno_results::{
 
 use crate::tables::{markdown, summary, text};
 
-/// Each value a thousand times, enough for a 99th percentile to be shown.
+/// A latency with each value a thousand times, enough for a 99th percentile.
 fn latency(values_us: &[u64]) -> Latency {
     let (mut moments, mut histogram) = (Moments::default(), Histogram::new());
     for value in values_us.iter().flat_map(|value| [value; 1000]) {
@@ -197,7 +197,7 @@ fn a_phase_in_a_few_words() {
     "#);
 }
 
-/// A pass of which all was seen but what others moved on the device.
+/// A pass in which everything was visible but foreign load.
 fn seen(round: u32, name: &str, elapsed_ms: u64) -> Row {
     let conditions = PhaseConditions {
         run_queue_wait_ns: Some(0),
@@ -226,16 +226,16 @@ fn the_passes_of_a_phase_are_one_line_with_their_median_and_spread() {
     assert!(text.contains("ok: nothing was found against the figures; not visible: foreign load"), "{text}");
     let line =
         |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap().split_whitespace().collect::<Vec<_>>();
-    // Between 40,000 and 100,000 operations a second.
+    // Rates between 40,000 and 100,000 operations per second.
     assert_eq!(line("write")[1..4], ["50,000", "120", "%"]);
     assert_eq!(line("create")[1..4], ["100,000", "0", "%"]);
-    // One function: the sheet and JSON tell the same.
+    // The sheet and JSON show the same, as one function makes it.
     assert!(crate::Headline::json(&study).contains(r#""not_visible":["foreign load"]"#));
     assert!(markdown(&study).contains("not visible: foreign load"));
     assert!(
         crate::sheet::html(std::slice::from_ref(&study), &Default::default()).contains("not visible: foreign load")
     );
-    // Two passes show no variation, and only of one phase.
+    // Two passes of a single phase show no variation.
     study.rows.pop();
     let headline = crate::Headline::of(&study);
     assert_eq!(headline.trust.not_visible, ["variation (1 of 2 tests)", "foreign load"]);
@@ -252,7 +252,7 @@ fn what_nobody_looked_at_is_not_ok() {
     assert_eq!(crate::Headline::of(&study).trust.words(), "caution: nothing was measured");
     study.rows = vec![seen(0, "write", 10)];
     assert_eq!(crate::Headline::of(&study).trust.trust, Trust::Ok);
-    // What did not run is no test that is ok.
+    // A phase that did not run is not an ok test.
     let cold = PhaseRecord { cache: Some("needs --drop-caches".into()), ..PhaseRecord::default() };
     study.rows.push(row("stat-cold", "stat, cold", Some(cold)));
     let names = crate::Headline::of(&study).tests.into_iter().map(|test| test.name).collect::<Vec<_>>();
@@ -263,7 +263,7 @@ fn what_nobody_looked_at_is_not_ok() {
     }
 }
 
-/// Names are whole and begin below each other, marks stand behind rates, and what no phase has gets no column.
+/// Names are whole and aligned, marks follow rates, and columns without values are left out.
 #[test]
 fn phases_on_a_screen() {
     let mut study = study();

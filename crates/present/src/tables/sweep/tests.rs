@@ -5,7 +5,7 @@ use fsdyno_results::{
 
 use crate::tables::{markdown, text};
 
-/// A study of one directory, which has said nothing yet.
+/// A study of one directory, still without sentences.
 pub(in crate::tables) fn study(question: Question) -> Study {
     let target = Target { name: "/data".into(), path: "/data".into(), ..Target::default() };
     Study {
@@ -56,7 +56,7 @@ pub(in crate::tables) fn row(pattern: &str, title: &str, ios: u64, lat: Latency)
     }
 }
 
-/// A closed loop around eight servers of 100 µs each.
+/// A point of a closed loop with eight servers of 100 µs each.
 fn point(block: &str, depth: u32, round: u32) -> Row {
     let served = u64::from(depth.min(8));
     let mean_ns = u64::from(depth) * 100_000 / served;
@@ -74,7 +74,7 @@ fn a_depth_that_has_not_settled_says_so_in_words() {
         assert_eq!(printed.matches(of).count(), 1, "{printed}");
         assert_eq!(printed.matches("not settled: the interval is wider than the figure").count(), 1, "{printed}");
     }
-    // Narrow terminals go without what can be spared, and not without the lines.
+    // Narrow terminals lose columns that can be spared, but no lines.
     let narrow = text(&study, 60);
     assert!(narrow.contains("depth") && narrow.contains("\n    8 ") && !narrow.contains("in flight"), "{narrow}");
     assert!(narrow.lines().all(|line| line.chars().count() <= 60), "{narrow}");
