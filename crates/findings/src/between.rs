@@ -1,13 +1,13 @@
-//! What the nodes of a run did, beside each other.
+//! Compares what the nodes of a run did.
 
 use fsdyno_results::{JobRecord, RunRecord};
 use fsdyno_stats::median;
 use fsdyno_stats::sort;
 
-/// What a job did on one node.
+/// The rate of a job on one node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Done {
-    /// Index into the record's nodes.
+    /// Index of the node in the record.
     pub(crate) node: usize,
     /// I/Os, or operations on names, per second.
     pub(crate) iops: f64,
@@ -20,12 +20,12 @@ pub(crate) struct Everywhere<'r> {
     pub(crate) nodes: Vec<Done>,
 }
 
-/// A node with fewer I/Os is not taken for a quick one. It may be a slow one: then it has few.
+/// Least number of I/Os of a node that can count as fast. A slow node may have few I/Os, as it is slow.
 const IOS_MIN: u64 = 64;
-/// Less time of a node tells nothing of its rate.
+/// A node's rate is reliable only after this time, ms.
 const RUNTIME_MS_MIN: u64 = 200;
 
-/// The jobs that ran on several nodes, each with the rate of every node that ran long enough.
+/// The jobs that ran on several nodes, with the rate of each node that ran long enough.
 pub(crate) fn jobs_everywhere(record: &RunRecord) -> Vec<Everywhere<'_>> {
     let mut workers: Vec<&JobRecord> = record.jobs.iter().filter(|job| job.error.is_none()).collect();
     sort::by(&mut workers, |one, other| key(one).cmp(&key(other)).then(one.node.cmp(&other.node)));
@@ -38,7 +38,7 @@ pub(crate) fn jobs_everywhere(record: &RunRecord) -> Vec<Everywhere<'_>> {
 }
 
 impl<'r> Everywhere<'r> {
-    /// Of all passes of a phase: operations and time of each node, ms. `first`: one of its records.
+    /// The same for a phase: operations and time of each node over all passes, ms. `first`: one of its records.
     pub(crate) fn of_phase(first: &'r JobRecord, all: &[(u64, u64)]) -> Everywhere<'r> {
         let done = |(node, (ios, runtime_ms)): (usize, &(u64, u64))| {
             (*runtime_ms >= RUNTIME_MS_MIN).then(|| Done::new(node, *ios, *runtime_ms))
@@ -55,7 +55,7 @@ fn done(workers: &[&JobRecord]) -> Option<Done> {
     let moved = || workers.iter().flat_map(|worker| worker.directions.iter().map(|(_, moved)| moved));
     let ios = moved().fold(0u64, |sum, moved| sum.saturating_add(moved.ios));
     let runtime_ms = moved().map(|moved| moved.runtime_ms).max().filter(|_| ios > 0);
-    // Without any I/O no direction has a time.
+    // A job without any I/O has no runtime of a direction.
     let runtime_ms = runtime_ms.or_else(|| workers.iter().map(|worker| worker.job_runtime_ms).max())?;
     let long = runtime_ms >= RUNTIME_MS_MIN;
     long.then(|| Done::new(workers[0].node, ios, runtime_ms))
@@ -66,7 +66,7 @@ impl Done {
         Done { node, iops: ios as f64 * 1e3 / runtime_ms as f64, ios }
     }
 
-    /// Whether its rate is below this one and not by chance: of few I/Os, a few more or less say nothing.
+    /// Whether the rate is below this one by more than chance, which depends on the number of I/Os.
     pub(crate) fn is_below(&self, iops: f64) -> bool {
         let ios = self.ios as f64;
         let by_chance = if self.ios == 0 { 0.0 } else { DEVIATIONS * (ios + 1.0).sqrt() / ios };
@@ -74,14 +74,14 @@ impl Done {
     }
 }
 
-/// A value this number of deviations from the median is not chance.
+/// A value further from the median than this number of deviations is not chance.
 const DEVIATIONS: f64 = 3.0;
 
-/// The median deviation of a normal distribution, made comparable with its standard deviation.
+/// Factor that turns a median absolute deviation into a standard deviation, for normally distributed values.
 const SCALE: f64 = 1.4826;
 
 impl Everywhere<'_> {
-    /// Without the nodes that did few I/Os; `None`: the job has a pace, so that no node is quicker than it was told.
+    /// Without the nodes that did few I/Os; `None`: the job is paced, so that no node can be faster than its pace.
     pub(crate) fn at_full_speed(mut self) -> Option<Self> {
         self.nodes.retain(|done| done.ios >= IOS_MIN);
         (!self.first.plan.paced).then_some(self)
@@ -95,7 +95,7 @@ impl Everywhere<'_> {
         self.nodes.iter().map(|done| done.iops).collect()
     }
 
-    /// How far from the median a rate is usual; `None`: two nodes do not show what is usual.
+    /// The distance from the median up to which a rate is usual; `None`: two nodes are too few to tell.
     pub(crate) fn usual_distance(&self) -> Option<f64> {
         let middle = self.median();
         let distances: Vec<f64> = self.nodes.iter().map(|done| (done.iops - middle).abs()).collect();

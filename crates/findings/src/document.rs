@@ -1,10 +1,10 @@
-//! The catalogue as a document.
+//! Writes the catalogue of findings as a document.
 
 use std::fmt::Write;
 
 use crate::traps::catalogue;
 
-/// `docs/findings.md`, from the same text as `explain`.
+/// The text of `docs/findings.md`, from the same source as `explain`.
 pub fn markdown() -> String {
     let mut text = String::from(
         "# Findings\n\n\

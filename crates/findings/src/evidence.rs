@@ -1,4 +1,4 @@
-//! The record prepared for the traps: stages with their rows, and the traffic of each layer during each stage.
+//! Prepares a record for the traps: stages with their rows, and the traffic of each layer during each stage.
 
 mod flow;
 mod moved;
@@ -17,30 +17,32 @@ use row::{moves_data, works_on_names};
 
 pub(crate) use row::{Done, FilesOn, FuseBackend, Row, touches_nothing};
 
-/// Fewer bytes say nothing of a cache: readahead and the metadata of a filesystem are as many.
+/// Least number of bytes that says anything about a cache: readahead and filesystem metadata move as many.
 pub(crate) const BYTES_MIN: u64 = 256 << 10;
 
-/// The evidence of one node.
+/// What one node has recorded.
 pub(crate) struct Evidence<'r> {
     pub(crate) record: &'r RunRecord,
     pub(crate) node: &'r Node,
-    /// Of the jobs that move data.
+    /// Stages with the jobs that move data.
     pub(crate) stages: Vec<Stage<'r>>,
-    /// Of the jobs whose requests are operations on names or on the space of files: no byte of theirs can be compared.
+    /// Stages with the jobs whose requests are operations on names or on the space of files: their bytes cannot be
+    /// compared.
     on_names: Vec<Stage<'r>>,
 }
 
-/// Rows that ran at the same time: those on a storage, or those in memory. Neither moves a byte of the other's layers.
+/// Rows that ran at the same time: either those on a storage or those in memory. The two kinds move no bytes in each
+/// other's layers.
 pub(crate) struct Stage<'r> {
     pub(crate) rows: Vec<Row<'r>>,
-    /// All that ran at that time, simulated jobs and those in memory among them.
+    /// All workers of that time, including simulated jobs and those in memory.
     pub(crate) workers: Vec<&'r JobRecord>,
     /// The traffic of the layers; `None`: there is no ledger.
     pub(crate) flow: Option<Flow<'r>>,
 }
 
 impl<'r> Evidence<'r> {
-    /// One for each node: its jobs are judged by its own ledger.
+    /// The evidence of each node: its jobs are judged by its own ledger.
     pub(crate) fn of(record: &'r RunRecord) -> impl Iterator<Item = Evidence<'r>> {
         let mut of_nodes: Vec<Vec<&JobRecord>> = vec![Vec::new(); record.nodes.len()];
         for job in &record.jobs {
@@ -56,23 +58,23 @@ impl<'r> Evidence<'r> {
         })
     }
 
-    /// That of the node on which the first job ran.
+    /// The evidence of the node on which the first job ran.
     pub(crate) fn of_first_job(record: &'r RunRecord) -> Option<Evidence<'r>> {
         Evidence::of(record).nth(record.jobs.first()?.node)
     }
 
-    /// Whether a note or finding about this node, or about all, concerns it.
+    /// Whether a note or finding on this node (`None`: on all nodes) concerns it.
     pub(crate) fn concerns(&self, node: Option<&str>) -> bool {
         node.is_none_or(|name| name == self.node.name)
     }
 
-    /// Each row with its stage, those of operations on names among them.
+    /// Each row with its stage, including operations on names.
     pub(crate) fn all_rows(&self) -> impl Iterator<Item = (&Stage<'r>, &Row<'r>)> {
         let stages = self.stages.iter().chain(&self.on_names);
         stages.flat_map(|stage| stage.rows.iter().map(move |row| (stage, row)))
     }
 
-    /// As [`Evidence::flows`], of [`Evidence::all_rows`].
+    /// Like [`Evidence::flows`], for [`Evidence::all_rows`].
     pub(crate) fn all_flows(&self) -> impl Iterator<Item = (&Stage<'r>, &Row<'r>, &Flow<'r>)> {
         self.all_rows()
             .filter(|(_, row)| row.judgeable())
@@ -84,14 +86,14 @@ impl<'r> Evidence<'r> {
         self.stages.iter().flat_map(|stage| stage.rows.iter().map(move |row| (stage, row)))
     }
 
-    /// Each row with its stage, where the layers are visible and enough was done to judge.
+    /// Each row with its stage, where the layers are visible and the row did enough to be judged.
     pub(crate) fn flows(&self) -> impl Iterator<Item = (&Stage<'r>, &Row<'r>, &Flow<'r>)> {
         self.rows()
             .filter(|(_, row)| row.judgeable())
             .filter_map(|(stage, row)| Some((stage, row, stage.flow.as_ref()?)))
     }
 
-    /// As [`Evidence::flows`], however short: bytes counted on both sides compare without any time.
+    /// Like [`Evidence::flows`], but also for short rows: a comparison of byte counters needs no minimal time.
     pub(crate) fn byte_flows(&self) -> impl Iterator<Item = (&Stage<'r>, &Row<'r>, &Flow<'r>)> {
         self.rows()
             .filter(|(_, row)| row.workers.iter().all(|worker| worker.error.is_none()))
@@ -102,12 +104,12 @@ impl<'r> Evidence<'r> {
         self.node.ledger.as_ref()
     }
 
-    /// Memory that a page cache can have: of the machine, or of the control group where that is less.
+    /// The memory available to the page cache: of the machine, or of the control group where that is less.
     pub(crate) fn memory_bytes(&self) -> Option<u64> {
         self.node.host.memory_bytes.into_iter().chain(self.cgroup_memory_bytes()).min()
     }
 
-    /// The tightest limit of the control groups.
+    /// The lowest memory limit of the control groups.
     pub(crate) fn cgroup_memory_bytes(&self) -> Option<u64> {
         let group = self.ledger().and_then(|ledger| ledger.machine.cgroup_memory_bytes.value().copied().flatten());
         let of_storages =
@@ -148,12 +150,12 @@ impl<'r> Stage<'r> {
     fn with(node: &'r Node, number: u32, rows: Vec<Row<'r>>, workers: Vec<&'r JobRecord>) -> Stage<'r> {
         let alone = rows.iter().map(|row| row.workers.len()).sum::<usize>() == workers.len();
         let flow = node.ledger.as_ref().and_then(|ledger| Flow::of(ledger, number, &rows));
-        // The ledger's own count is of all that ran.
+        // The ledger counts all jobs that ran, so the bytes of some rows are counted by the rows.
         let flow = flow.map(|flow| if alone { flow } else { flow.of_rows(&rows) }.with_storage(node, &rows));
         Stage { rows, workers, flow }
     }
 
-    /// What to add to a sentence whose figures are those of several rows.
+    /// The addition to a sentence whose figures are those of several rows together.
     pub(crate) fn together(&self) -> String {
         match &self.rows[..] {
             [_] | [] => String::new(),
@@ -164,12 +166,12 @@ impl<'r> Stage<'r> {
         }
     }
 
-    /// Reads that come from another source than the workload (verification) are among the application's.
+    /// Whether all of the application's reads belong to the workload; verification also reads.
     pub(crate) fn reads_are_the_workload(&self) -> bool {
         self.rows.iter().all(|row| row.reads() || row.done(Transfer::Read).bytes == 0)
     }
 
-    /// The class of storage that all files of all rows lie on; `None`: several.
+    /// The storage class of all files of all rows; `None`: there are several.
     pub(crate) fn class(&self) -> Option<StorageClass> {
         let class = self.rows.first()?.class();
         self.rows.iter().all(|row| row.class() == class && !row.is_mixed()).then_some(class)

@@ -1,5 +1,5 @@
-//! What was examined of a test before it is called ok: from the same evidence that the findings judge, so that no test is
-//! ok where nobody could look.
+//! Determines which aspects of a test were examined before it is called ok. It uses the same evidence as the findings,
+//! so that no test is ok where nobody could look.
 
 use fsdyno_results::evidence::StorageClass;
 use fsdyno_results::{PhaseRecord, Row as StudyRow, RunRecord, Study, TreeRecord};
@@ -12,7 +12,7 @@ use crate::traps::page_cache::cold_bytes;
 use crate::traps::{not_visible, too_noisy};
 use crate::without_storage;
 
-/// A side of a test that findings look at.
+/// An aspect of a test that findings examine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Aspect {
     /// The cost of reading the clock.
@@ -23,9 +23,9 @@ pub enum Aspect {
     Cache,
     /// What the device or the network moved.
     Device,
-    /// Whether there was enough of it.
+    /// Whether there was enough I/O to judge.
     Length,
-    /// Whether it stayed the same, from second to second or from pass to pass.
+    /// Whether the rate was steady, from second to second or from pass to pass.
     Variation,
     /// What others moved on the same device.
     ForeignLoad,
@@ -36,7 +36,7 @@ pub enum Aspect {
 }
 
 impl Aspect {
-    /// All of them.
+    /// All aspects.
     pub const ALL: [Aspect; 9] = [
         Aspect::Clock,
         Aspect::CpuContention,
@@ -49,7 +49,7 @@ impl Aspect {
         Aspect::SlowNode,
     ];
 
-    /// `CPU contention`.
+    /// The aspect's name: `CPU contention`.
     pub fn word(self) -> &'static str {
         match self {
             Aspect::Clock => "clock",
@@ -65,20 +65,21 @@ impl Aspect {
     }
 }
 
-/// What was examined of a test, and what was not. What does not apply to it, such as a device below memory, is in neither.
+/// The aspects of a test that were examined, and those that were not visible. An aspect that does not apply, such as
+/// the device of a storage in memory, is in neither.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Examination {
-    /// Findings could look at these.
+    /// The aspects that findings could examine.
     pub examined: Vec<Aspect>,
-    /// Findings could not look at these.
+    /// The aspects that were not visible.
     pub not_visible: Vec<Aspect>,
 }
 
-/// Whether findings could look at an aspect of one run; `None`: it does not apply.
+/// Whether an aspect of one run could be examined; `None`: it does not apply.
 type Looked = Option<bool>;
 
-/// What was examined of the runs or passes of one test on one target. `None`: nothing of it can be examined, because it
-/// did not run, failed, or touches no storage.
+/// The aspects of a test on one target, over all of its runs or passes. `None`: the test did not run, failed, or
+/// touches no storage.
 pub fn examined(study: &Study, rows: &[&StudyRow]) -> Option<Examination> {
     let records: Vec<&PhaseRecord> = rows.iter().filter_map(|row| row.phase.as_ref()).collect();
     let records: Vec<&PhaseRecord> = records.into_iter().filter(|record| record.operations > 0).collect();
@@ -117,17 +118,17 @@ pub fn examined(study: &Study, rows: &[&StudyRow]) -> Option<Examination> {
     (!looks.is_empty()).then_some(examination)
 }
 
-/// Whether the passes of a phase took long enough on each node to tell a slow one.
+/// Whether the passes of a phase took long enough on each node to show a slow node.
 fn records_compared(rows: &[&StudyRow], done: &[(u64, u64)]) -> bool {
     let first = rows.iter().find_map(|row| row.run.as_ref()?.jobs.first());
     first.is_some_and(|first| Everywhere::of_phase(first, done).nodes.len() == done.len())
 }
 
-/// Of the runs of a timed command.
+/// Whether an aspect of a timed command's runs could be examined.
 fn of_commands(rows: &[&StudyRow], class: StorageClass, aspect: Aspect) -> Looked {
     let all = |look: fn(&TreeRecord) -> bool| Some(rows.iter().filter_map(|row| row.tree.as_ref()).all(look));
     match aspect {
-        // It takes as long as it takes, and what its start is like was asked for.
+        // A command has no required length, and its start was chosen by the user.
         Aspect::Length | Aspect::Clock | Aspect::SlowNode => None,
         Aspect::Cache => rows.iter().any(|row| is_cold_here_only(row)).then_some(false),
         Aspect::CpuContention => all(|tree| tree.machine_busy_ns.is_some()),
@@ -139,23 +140,23 @@ fn of_commands(rows: &[&StudyRow], class: StorageClass, aspect: Aspect) -> Looke
     }
 }
 
-/// The caches of this machine were dropped, and nobody sees those of the server or the daemon.
+/// Whether only the caches of this machine were dropped: those of a server or daemon are not visible.
 fn is_cold_here_only(row: &StudyRow) -> bool {
     let cache = row.phase.as_ref().and_then(|phase| phase.cache.as_deref()).unwrap_or_default();
     ["client ", "kernel "].iter().any(|of| cache.starts_with(of))
 }
 
-/// Whether the place explains all bytes that crossed the machine's interfaces; else some may be the command's own.
+/// Whether the place's traffic explains all bytes on the machine's interfaces; else some may be the command's own.
 fn network_was_quiet(tree: &TreeRecord) -> bool {
-    /// Bytes that a machine exchanges by itself during a command.
+    /// Bytes of the machine's own background traffic during a command.
     const CHATTER: u64 = 16 << 10;
-    /// Factor for the headers that the place does not count: they at most double small messages.
+    /// Factor for headers, which the place does not count: they at most double small messages.
     const HEADERS: u64 = 2;
     let of_place = tree.during.wire.value().filter(|wire| wire.exclusive).map_or(0, |wire| wire.bytes.sum());
     tree.network_bytes.is_some_and(|moved| moved.sum() <= CHATTER + HEADERS * of_place)
 }
 
-/// Of the passes of a phase.
+/// Whether an aspect of a phase's passes could be examined.
 fn of_phase(passes: &Passes<'_>, aspect: Aspect) -> Looked {
     let conditions = passes.conditions();
     let all = |look: fn(&fsdyno_results::PhaseConditions) -> bool| {
@@ -164,9 +165,9 @@ fn of_phase(passes: &Passes<'_>, aspect: Aspect) -> Looked {
     let in_memory = passes.class() == StorageClass::Memory;
     match aspect {
         Aspect::Network => None,
-        // A node by itself is not compared.
+        // A single node has nothing to be compared with.
         Aspect::SlowNode => None,
-        // Nobody looked at all.
+        // Without conditions nothing was examined.
         Aspect::Length => Some(conditions.is_some()),
         Aspect::Clock => Some(passes.host.clock.is_some() && conditions.is_some()),
         Aspect::CpuContention => all(|seen| seen.run_queue_wait_ns.is_some()),
@@ -177,7 +178,7 @@ fn of_phase(passes: &Passes<'_>, aspect: Aspect) -> Looked {
             seen.foreign_bytes_per_s.value().is_some()
                 || (seen.device.value().is_some() && seen.own_storage_bytes.is_some())
         }),
-        // Only what is to be cold has a cache in its way that it does not want.
+        // A cache matters only for phases that are meant to be cold.
         Aspect::Cache if cold_bytes(passes).is_some() => all(|seen| seen.own_storage_bytes.is_some()),
         Aspect::Cache => {
             let unseen = |record: &&PhaseRecord| {
@@ -188,7 +189,7 @@ fn of_phase(passes: &Passes<'_>, aspect: Aspect) -> Looked {
     }
 }
 
-/// Of each row of a run that did something.
+/// The examined aspects of each row of a run that did something.
 fn of_run(run: &RunRecord) -> Vec<[Looked; Aspect::ALL.len()]> {
     let mut all = Vec::new();
     for evidence in Evidence::of(run) {
@@ -219,7 +220,7 @@ fn of_row(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Row<'_>, aspect: Asp
         Aspect::CpuContention => {
             Some(flow.is_some() && row.workers.iter().all(|worker| worker.run_queue_wait_ns.is_some()))
         }
-        // Its rate is given.
+        // A paced row's rate was asked for.
         Aspect::Variation if row.paced() => None,
         Aspect::Variation => Some(row.rates().values.len() >= too_noisy::VALUES_MIN),
         Aspect::Device | Aspect::ForeignLoad | Aspect::Cache if has_no_device => None,

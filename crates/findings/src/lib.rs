@@ -1,4 +1,4 @@
-//! Reasons to distrust a number: traps that make a benchmark measure something else than was asked, found in the
+//! Finds reasons to distrust a number: traps that make a benchmark measure something else than was asked, found in the
 //! evidence of a record. Pure functions: a saved run can be judged again. A trap whose layer is not visible reports
 //! nothing.
 #![forbid(unsafe_code)]
@@ -32,7 +32,7 @@ pub use traps::{catalogue, explanation};
 
 use evidence::Evidence;
 
-/// Everything found in a finished run, the worst first.
+/// All findings of a finished run, the worst first.
 pub fn of_run(record: &RunRecord) -> Vec<Finding> {
     let mut all = between_nodes(record);
     if !without_storage(record) {
@@ -42,13 +42,13 @@ pub fn of_run(record: &RunRecord) -> Vec<Finding> {
     all
 }
 
-/// What the nodes of a run show beside each other; what each shows by itself was found before its record was merged.
+/// The findings from comparing the nodes of a run; those of each node were found before the records were merged.
 pub fn between_nodes(record: &RunRecord) -> Vec<Finding> {
     traps::BETWEEN_NODES.iter().flat_map(|trap| (trap.find)(record)).collect()
 }
 
-/// What is known before the run: conflicts in the plan. The record's jobs need their `setup`, `plan` and
-/// `timed_one_in`, its nodes their `host` and, where known, `storages`; nothing else is read.
+/// The findings before the run: conflicts in the plan. They read the jobs' `setup`, `plan` and `timed_one_in`, and the
+/// nodes' `host` and, where known, `storages`; nothing else.
 pub fn of_plan(planned: &RunRecord) -> Vec<Finding> {
     if without_storage(planned) {
         return Vec::new();
@@ -57,7 +57,7 @@ pub fn of_plan(planned: &RunRecord) -> Vec<Finding> {
     look(planned, |evidence| preflights().flat_map(|preflight| preflight(evidence)).collect())
 }
 
-/// Looks at each node of a run. On several, a finding tells on which.
+/// Runs `find` on each node of a run. With several nodes, a finding names its node.
 fn look(record: &RunRecord, find: impl Fn(&Evidence<'_>) -> Vec<Finding>) -> Vec<Finding> {
     let mut all = Vec::new();
     for evidence in Evidence::of(record) {
@@ -70,18 +70,18 @@ fn look(record: &RunRecord, find: impl Fn(&Evidence<'_>) -> Vec<Finding>) -> Vec
     all
 }
 
-/// All jobs are simulated or do nothing: no storage, nothing to say against its numbers.
+/// Whether all jobs are simulated or do nothing: then there is no storage whose numbers could be doubted.
 fn without_storage(record: &RunRecord) -> bool {
     record.jobs.iter().all(evidence::touches_nothing)
 }
 
-/// What a phase of operations on names shows: attributes that came from a network client's cache. `begin` and `end`:
-/// the mount's counters before and after it.
+/// The findings of a phase of operations on names: attributes from a network client's cache. `begin` and `end`: the
+/// mount's counters before and after the phase.
 pub fn of_phase(phase: &PhaseRecord, begin: &WireCounters, end: &WireCounters) -> Vec<Finding> {
     traps::attribute_cache::of_phase(phase, begin, end).into_iter().collect()
 }
 
-/// What one run of a timed command shows.
+/// The findings of one run of a timed command.
 pub fn of_command(target: &Target, row: &Row) -> Vec<Finding> {
     let found = [
         traps::left_running::find(row),
@@ -93,7 +93,7 @@ pub fn of_command(target: &Target, row: &Row) -> Vec<Finding> {
     found.into_iter().flatten().collect()
 }
 
-/// What the runs of timed commands show beside each other, each with the index of its row.
+/// The findings from comparing runs of timed commands, each with the index of its row.
 pub fn between_commands(study: &Study) -> Vec<(usize, Finding)> {
     traps::work_differs::find(study)
 }

@@ -1,5 +1,5 @@
-//! What limited a run: a control group, link, round trip, server, device, this machine's processors, a cache, or memory. A limit is
-//! named only if counters of that layer show it; where they are not visible, none is.
+//! Determines what limited a run: a control group, link, round trip, server, device, this machine's CPUs, a cache, or
+//! memory. A limit is named only if counters of that layer show it.
 
 mod between;
 mod network;
@@ -23,12 +23,12 @@ pub use study::{Limited, of_study};
 
 use phrase::{latency, number, percent, rate};
 
-/// What limited a run.
+/// What can limit a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Limiter {
-    /// The bytes came from or stayed in a cache: the storage was not at work.
+    /// A cache answered or took the bytes: the storage was not at work.
     Cache,
-    /// The processor time that the control group allows (cpu.max).
+    /// The CPU time that the control group allows (cpu.max).
     CpuQuota,
     /// The bytes or I/Os per second that the control group allows (io.max).
     IoThrottle,
@@ -36,23 +36,23 @@ pub enum Limiter {
     MemoryLimit,
     /// The rate that the job asks for.
     Rate,
-    /// The think time of the job: its pauses between requests.
+    /// The job's think time: its pauses between requests.
     ThinkTime,
-    /// What others do with the device.
+    /// Other programs' use of the device.
     OtherLoad,
-    /// The network's rate.
+    /// The network's data rate.
     Link,
     /// The network's round trip.
     RoundTrip,
     /// The rate of the server's own link, which several clients share.
     ServerLink,
-    /// What the server does for each request.
+    /// The server's work for each request.
     Server,
-    /// One of both: the link does not tell its speed.
+    /// The server or the link; the link's speed is not known.
     ServerOrLink,
-    /// The client's own queue before the network.
+    /// The client's queue of requests.
     ClientQueue,
-    /// This machine's processors.
+    /// This machine's CPUs.
     ClientProcessor,
     /// The block device.
     Device,
@@ -61,7 +61,7 @@ pub enum Limiter {
 }
 
 impl Limiter {
-    /// The finding that speaks of the same limit: its next step is the one to take.
+    /// The finding about the same limit; its next step is the one to take.
     pub fn finding(self) -> Option<&'static str> {
         match self {
             Limiter::CpuQuota => Some(cpu_starved::ID),
@@ -77,7 +77,7 @@ impl Limiter {
         matches!(self, Limiter::Link | Limiter::ServerLink | Limiter::ServerOrLink | Limiter::RoundTrip)
     }
 
-    /// The word for it.
+    /// The limit's name.
     pub fn word(self) -> &'static str {
         match self {
             Limiter::Cache => "a cache",
@@ -100,33 +100,33 @@ impl Limiter {
     }
 }
 
-/// What limited a run, and what shows it.
+/// What limited a run, and the evidence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limit {
-    /// What.
+    /// The limit.
     pub limiter: Limiter,
     /// The figures that show it, as the end of a sentence: `118 MB/s of its 125 MB/s crossed it`.
     pub evidence: Phrase,
 }
 
-/// A processor or all of them are the limit from this share of their time on.
+/// One CPU or all of them are the limit from this share of their time on …
 const BUSY: f64 = 0.9;
 
-/// … if the workers or the daemon used or waited for a processor during this share of it.
+/// … if workers or daemon used or waited for a CPU during this share of the time.
 const WANTED: f64 = 0.2;
 
 /// Think time is the limit from this share of a job's time on.
 const THOUGHT: f64 = 0.5;
 
-/// A device is the limit when it was busy for this share of the time …
+/// A device is the limit if it was busy for this share of the time …
 const DEVICE_BUSY: f64 = 0.9;
-/// … or when this share of the requests asked for was in its queue.
+/// … or if this share of the iodepth was in its queue.
 const QUEUE_FILLED: f64 = 0.7;
 
-/// More requests than were asked for, and not by the coarseness of the kernel's clock.
+/// A queue longer than the iodepth by more than this is others': the kernel's coarse clock does not explain it.
 const MORE_THAN_ASKED: f64 = 1.1;
 
-/// Findings that say that the bytes did not come from the storage.
+/// Findings which say that the bytes did not come from the storage.
 const CACHES: [&str; 9] = [
     "page-cache",
     "fuse-cache",
@@ -139,13 +139,13 @@ const CACHES: [&str; 9] = [
     "sync-ignored",
 ];
 
-/// What limited the first job on this node.
+/// What limited the first job on this node, or why that is not visible.
 pub(crate) fn of_node(record: &RunRecord, evidence: &Evidence<'_>) -> Result<Limit, &'static str> {
     let stage = evidence.stages.first().ok_or(UNWATCHED)?;
     let row = stage.rows.first().ok_or(UNWATCHED)?;
     if row.paced() {
         let pace = own_pace(row).ok_or("the job's own rate limit or think time set the pace")?;
-        // Where something else held it, the layers below may show what.
+        // Without a pace, or below it, the layers below may show the limit.
         if let Ok(limit) = pace {
             return Ok(limit);
         }
@@ -160,10 +160,10 @@ pub(crate) fn of_node(record: &RunRecord, evidence: &Evidence<'_>) -> Result<Lim
     }
     let flow = stage.flow.as_ref().ok_or(UNWATCHED)?;
     if !row.judgeable() {
-        // The mount times each of its requests: a few slow ones are enough.
+        // The mount times each request: a few slow ones are enough.
         return network::requests(row, flow).filter(|_| row.ended_well()).ok_or("the run did too little I/O");
     }
-    // What a control group holds back leaves every layer below it idle, or busy for others.
+    // A control group that throttles leaves every lower layer idle, or busy for others.
     if let Some(limit) = control_group(evidence, stage, row, flow) {
         return Ok(limit);
     }
@@ -172,11 +172,11 @@ pub(crate) fn of_node(record: &RunRecord, evidence: &Evidence<'_>) -> Result<Lim
         StorageClass::Network | StorageClass::Fuse => network::link(row, flow)
             .or_else(|| processors(stage, row, flow))
             .or_else(|| network::requests(row, flow))
-            // Of a daemon without a server.
+            // A daemon without a server: its device.
             .or_else(|| device(row, flow)),
         _ => device(row, flow).or_else(|| processors(stage, row, flow)),
     };
-    // A device is not what limits the run where most of its work is for others.
+    // If the device worked mostly for others, their load is the limit.
     let limit = limit.map(|limit| match foreign_load(record, evidence) {
         Some(cause) if limit.limiter == Limiter::Device => {
             Limit { limiter: Limiter::OtherLoad, evidence: Phrase::new(cause, []) }
@@ -190,7 +190,7 @@ pub(crate) fn of_node(record: &RunRecord, evidence: &Evidence<'_>) -> Result<Lim
     })
 }
 
-/// What was found of other load on this node, in words, where the device moved more for others than for the run.
+/// The cause of the foreign-load finding on this node, if the device moved more for others than for the run.
 fn foreign_load<'r>(record: &'r RunRecord, evidence: &Evidence<'_>) -> Option<&'r str> {
     let here = |finding: &&Finding| evidence.concerns(finding.node.as_deref()) && finding.id == foreign_load::ID;
     let found = record.findings.iter().find(here)?;
@@ -198,8 +198,8 @@ fn foreign_load<'r>(record: &'r RunRecord, evidence: &Evidence<'_>) -> Option<&'
     (number(foreign_load::FOREIGN)? > number(foreign_load::OWN)?).then_some(found.cause.as_str())
 }
 
-/// The limit that the job sets itself: a rate that it reached, or think time that filled its time. An error: something else
-/// held the job below its pace. `None`: the job has no such pace.
+/// The limit that the job sets itself: a rate that it reached, or think time that filled its time. An error: the job
+/// stayed below its pace for another reason. `None`: the job is not paced.
 fn own_pace(row: &Row<'_>) -> Option<Result<Limit, ()>> {
     let (mut bytes, mut ios, mut thought) = ((0.0, 0.0), (0.0, 0.0), (0.0, 0.0));
     for worker in &row.workers {
@@ -235,7 +235,7 @@ fn own_pace(row: &Row<'_>) -> Option<Result<Limit, ()>> {
     Some(Ok(Limit { limiter, evidence }))
 }
 
-/// What paces a worker; older records have the words of a rate of I/Os alone.
+/// The kind of pace of a worker; older records only have the text of an IOPS rate.
 fn pace_of(worker: &JobRecord) -> Option<Pace> {
     let of_words = || {
         let (_, rate) = worker.options.iter().rev().find(|(name, _)| name == "rate_iops")?;
@@ -246,17 +246,18 @@ fn pace_of(worker: &JobRecord) -> Option<Pace> {
     worker.plan.pace.clone().or_else(of_words)
 }
 
-/// There is no witness.
+/// The reason where no layer has counters.
 const UNWATCHED: &str = "no layer below the job is visible";
 
-/// What the reads or the writes of the run's first job, whichever are more, took on an NFS mount by its own counters.
+/// The times of an NFS mount's requests by the mount's own counters, for the reads or the writes of the run's first
+/// job, whichever are more.
 pub fn nfs_times(record: &RunRecord) -> Option<NfsTimes> {
     let evidence = Evidence::of_first_job(record)?;
     let stage = evidence.stages.first()?;
     network::nfs_times(stage.rows.first()?, stage.flow.as_ref()?)
 }
 
-/// A limit that somebody set on the group of this process.
+/// The limit of a control group that contains this process.
 fn control_group<'r>(evidence: &Evidence<'r>, stage: &Stage<'r>, row: &Row<'r>, flow: &Flow<'r>) -> Option<Limit> {
     if let Some((line, limit)) = throttled::of_control_group(evidence, stage, row) {
         let (reached, unit) =
@@ -274,7 +275,7 @@ fn control_group<'r>(evidence: &Evidence<'r>, stage: &Stage<'r>, row: &Row<'r>, 
     Some(Limit { limiter: Limiter::MemoryLimit, evidence: Phrase::new(&words, [percent(limit.share)]) })
 }
 
-/// The machine's processors, or the workers' own.
+/// The machine's CPUs, or the workers' own.
 fn processors(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
     let sum = |part: fn(&JobRecord) -> u64| row.workers.iter().map(|worker| part(worker) as f64).sum::<f64>();
     let wall_s = sum(|worker| worker.job_runtime_ms) / 1e3;
@@ -282,7 +283,7 @@ fn processors(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit
     let waited_s = sum(|worker| worker.run_queue_wait_ns.unwrap_or(0)) / 1e9;
     let daemon_s = flow.daemon.and_then(|daemon| daemon.cpu_ns).unwrap_or(0) as f64 / 1e9;
     let busy = machine_busy(flow)?;
-    // Others may keep them busy while this run waits for something else.
+    // Others may keep the CPUs busy while this run waits for something else.
     let wanted = ((cpu_s + waited_s) / wall_s).max(daemon_s / flow.seconds);
     if busy >= BUSY && wanted >= WANTED {
         let evidence = Phrase::new("CPUs were busy {} of the time", [percent(busy)]);
@@ -295,7 +296,7 @@ fn processors(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit
     })
 }
 
-/// Share of the machine's processor time that was in use; `None`: not visible.
+/// Share of the machine's CPU time in use; `None`: not visible.
 pub(crate) fn machine_busy(flow: &Flow<'_>) -> Option<f64> {
     let (begin, end) = (&flow.begin.system, &flow.end.system);
     let busy = end.busy_ms?.saturating_sub(begin.busy_ms?) as f64;
@@ -303,7 +304,7 @@ pub(crate) fn machine_busy(flow: &Flow<'_>) -> Option<f64> {
     (total > 0.0).then(|| busy / total)
 }
 
-/// A daemon's own work counts more than where its files are.
+/// Whether memory answers; with a daemon, its own work matters more than where its files lie.
 fn in_memory(row: &Row<'_>) -> bool {
     row.class() != StorageClass::Fuse
         && row.parts().iter().all(|part| part.storage.in_memory() == Some(InMemory::All))
@@ -346,7 +347,7 @@ fn device(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
     Some(Limit { limiter: Limiter::Device, evidence })
 }
 
-/// The largest share of the time that a device had something to do.
+/// The largest share of time that a device was busy.
 fn busy_share(flow: &Flow<'_>) -> Option<f64> {
     let (before, after) = (flow.begin.devices.value()?, flow.end.devices.value()?);
     let share = |device: &fsdyno_results::evidence::DeviceCounters| {
@@ -359,7 +360,7 @@ fn busy_share(flow: &Flow<'_>) -> Option<f64> {
     after.iter().filter_map(share).reduce(f64::max)
 }
 
-/// Mean latency of the row's requests from start to reap, ns; of writes that are each synced, until they are.
+/// Mean latency (lat) of the row's requests, ns; for writes that are each synced, until they are durable.
 pub(crate) fn mean_latency_ns(row: &Row<'_>) -> Option<f64> {
     let directions = row.workers.iter().flat_map(|worker| worker.directions.iter());
     let requests = mean(directions.map(|(_, direction)| direction.lat.moments))?;
@@ -368,8 +369,8 @@ pub(crate) fn mean_latency_ns(row: &Row<'_>) -> Option<f64> {
     Some(requests + syncs.filter(|_| is_synced).unwrap_or(0.0))
 }
 
-/// Median latency of the row's requests from start to reap, ns; of writes that are each synced there is none, since the sync
-/// counts by itself.
+/// Median latency (lat) of the row's requests, ns; `None` for writes that are each synced, as their syncs are counted
+/// separately.
 pub(crate) fn median_latency_ns(row: &Row<'_>) -> Option<f64> {
     let mut all = Latency::default();
     let directions = row.workers.iter().flat_map(|worker| worker.directions.iter());
@@ -377,7 +378,7 @@ pub(crate) fn median_latency_ns(row: &Row<'_>) -> Option<f64> {
     (row.first().plan.sync_every_writes != 1).then(|| all.shown(50.0).map(|ns| ns as f64)).flatten()
 }
 
-/// The mean of all of them, ns.
+/// The mean over all of these, ns.
 fn mean(all: impl Iterator<Item = Moments>) -> Option<f64> {
     let (count, sum) = all.fold((0.0, 0.0), |(count, sum), moments| {
         let own = moments.count as f64;

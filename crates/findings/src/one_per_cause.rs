@@ -1,11 +1,11 @@
-//! One finding per cause: a finding that a more exact one explains is dropped.
+//! Keeps one finding per cause: a finding that a more exact one explains is dropped.
 
 use fsdyno_results::{Finding, Severity};
 use fsdyno_stats::sort;
 
 use crate::traps::*;
 
-/// A finding, and those that explain it better when they stand against the same row with at least its severity.
+/// A finding, and the more exact findings that replace it if they are on the same row with at least its severity.
 const EXPLAINED_BY: &[(&str, &[&str])] = &[
     (page_cache::ID, &[unwritten_data::ID, shared_file::ID, compressible_data::ID]),
     (direct_not_honoured::ID, &[unwritten_data::ID, compressible_data::ID]),
@@ -42,7 +42,7 @@ const EXPLAINED_BY: &[(&str, &[&str])] = &[
     (cpu_starved::ID, &[page_cache::ID, unwritten_data::ID]),
 ];
 
-/// Without repetitions and without what others explain; the worst first, otherwise in the order found.
+/// The findings without duplicates and without those that others explain; the worst first, otherwise in their order.
 pub(crate) fn settled(found: Vec<Finding>) -> Vec<Finding> {
     let mut kept: Vec<Finding> = Vec::new();
     for finding in &found {

@@ -1,5 +1,5 @@
-//! What the passes of a phase of operations on names show together. A pass may be over in milliseconds: counters and
-//! waits are judged over all of them, and their spread stands for the length that a run of I/O needs.
+//! Judges the passes of a phase of operations on names together. A pass may end within milliseconds: counters and waits
+//! are judged over all passes, and their spread replaces the length that a run of I/O needs.
 
 use fsdyno_results::{Finding, PhaseRecord, Row, Study};
 
@@ -12,7 +12,7 @@ mod on_nodes;
 
 pub(crate) use on_nodes::OnNode;
 
-/// All that was found against the passes of a phase: the rows of one test on one target.
+/// All findings on the passes of a phase, given as the rows of one test on one target.
 pub fn of_phase_rows(study: &Study, rows: &[&Row]) -> Vec<Finding> {
     let records: Vec<&PhaseRecord> = rows.iter().filter_map(|row| row.phase.as_ref()).collect();
     let records: Vec<&PhaseRecord> = records.into_iter().filter(|record| record.operations > 0).collect();
@@ -25,19 +25,19 @@ pub fn of_phase_rows(study: &Study, rows: &[&Row]) -> Vec<Finding> {
     }
 }
 
-/// All that was found against a phase on one node.
+/// All findings on a phase on one node.
 pub fn of_passes(passes: &Passes<'_>) -> Vec<Finding> {
     let mut found = judged(passes);
     if passes.operations() > 0 {
         let is_starved = found.iter().any(|finding| finding.id == cpu_starved::ID);
-        // Passes that wait for a CPU differ: that is said already.
+        // Passes that wait for a CPU vary anyway, and have that finding.
         let noisy = if is_starved { None } else { too_noisy::of_phase(passes) };
         found.extend([foreign_load::of_phase(passes), too_short::of_phase(passes), noisy].into_iter().flatten());
     }
     found
 }
 
-/// What a node shows by itself.
+/// The findings of a single node.
 fn judged(passes: &Passes<'_>) -> Vec<Finding> {
     let memory = passes.storage.and_then(|storage| memory_storage::of_phase(storage, passes.syncs));
     if passes.operations() == 0 {
@@ -47,7 +47,7 @@ fn judged(passes: &Passes<'_>) -> Vec<Finding> {
         memory,
         cpu_starved::of_phase(passes),
         page_cache::of_phase(passes),
-        // A sync that does nothing flushes nothing either.
+        // A sync that does nothing does not flush either: one finding is enough.
         sync_ignored::of_phase(passes).or_else(|| sync_not_flushed::of_phase(passes)),
         clock::of_phase(passes),
     ]

@@ -1,4 +1,4 @@
-//! Which of a job's bytes reached the storage, by the nearest counter of each layer.
+//! Computes which of a job's bytes reached the storage, by the most exact counter of each layer.
 
 use fsdyno_results::evidence::StorageClass;
 use fsdyno_results::{Finding, ReadWrite, RunRecord};
@@ -6,19 +6,19 @@ use fsdyno_results::{Finding, ReadWrite, RunRecord};
 use crate::evidence::{Evidence, Flow, Row, Transfer};
 use crate::traps::host_cache;
 
-/// Bytes of a stage that reached the storage or came from it, and who counted them.
+/// Bytes of a stage that the storage read or wrote, and who counted them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reached {
-    /// Not more than the jobs moved: readahead, journals and mirrors are none of theirs.
+    /// At most what the jobs moved: readahead, journals and mirrors are not counted.
     pub bytes: ReadWrite<u64>,
-    /// `vda`, `vda for this process`, `nfs mountstats`.
+    /// The counter's name: `vda`, `vda for this process`, `nfs mountstats`.
     pub witness: String,
 }
 
-/// Of a stage of the run on a node; `None`: not visible, or others' bytes cannot be told from the run's.
+/// For a stage of the run on a node; `None`: not visible, or others' bytes cannot be told from the run's.
 pub fn reached(record: &RunRecord, node: usize, stage: u32) -> Option<Reached> {
     let evidence = Evidence::of(record).nth(node)?;
-    // What a cache below the device answered went through the device as well.
+    // Bytes from a cache below the device went through the device as well.
     let answered = |finding: &&Finding| finding.id == host_cache::ID && evidence.concerns(finding.node.as_deref());
     if record.findings.iter().any(|finding| answered(&finding)) {
         return None;
@@ -38,7 +38,7 @@ pub fn reached(record: &RunRecord, node: usize, stage: u32) -> Option<Reached> {
     Some(Reached { bytes: [read.0, write.0].into(), witness: read.1.or(write.1)? })
 }
 
-/// What the lowest layers had of it: each image in a page cache keeps a part.
+/// What reached the lowest layers: each image in a page cache may keep a part.
 fn below(rows: &[Row<'_>], flow: &Flow<'_>, direction: Transfer) -> Option<(u64, String)> {
     if let Some(wire) = &flow.wire {
         return Some((wire.bytes[direction], wire.witness.to_owned()));

@@ -1,4 +1,4 @@
-//! Building a finding.
+//! Builds a finding.
 
 use fsdyno_results::{Finding, Number, Severity};
 
@@ -8,21 +8,21 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Of this kind, about this row.
+    /// A finding of this kind on this row.
     pub(crate) fn new(id: &str, severity: Severity, job: &str) -> Report {
         Report {
             finding: Finding { job: Some(job.to_owned()), ..Finding::new(id, severity, String::new(), String::new()) },
         }
     }
 
-    /// Of this kind, about the whole run.
+    /// A finding of this kind on the whole run.
     pub(crate) fn of_run(id: &str, severity: Severity) -> Report {
         let mut report = Report::new(id, severity, "");
         report.finding.job = None;
         report
     }
 
-    /// A figure it rests on. One that is no number is left out.
+    /// Adds a figure that it rests on; NaN and infinity are left out.
     pub(crate) fn number(mut self, name: &str, value: f64, unit: &str) -> Report {
         if value.is_finite() {
             self.finding.numbers.push(Number { name: name.to_owned(), value, unit: unit.to_owned() });
@@ -30,12 +30,12 @@ impl Report {
         self
     }
 
-    /// A figure in bytes.
+    /// Adds a figure in bytes.
     pub(crate) fn bytes(self, name: &str, bytes: u64) -> Report {
         self.number(name, bytes as f64, "B")
     }
 
-    /// What happened, and the next step.
+    /// Completes the finding with cause and next step.
     pub(crate) fn says(mut self, cause: String, next: impl Into<String>) -> Finding {
         self.finding.cause = cause;
         self.finding.next = next.into();

@@ -1,4 +1,4 @@
-//! One file per trap: its explanation, its gates, and how it is found.
+//! The table of traps. Each trap has a file with its explanation, its thresholds, and its detection.
 
 pub(crate) mod above_link_speed;
 pub(crate) mod attribute_cache;
@@ -55,16 +55,16 @@ use fsdyno_results::{Finding, RunRecord};
 use crate::evidence::Evidence;
 use crate::explanation::Explanation;
 
-/// Looks for one trap.
+/// Detects one trap.
 pub(crate) type Find = fn(&Evidence<'_>) -> Vec<Finding>;
 
-/// How a trap is found.
+/// A trap, with the functions that detect it.
 pub(crate) struct Trap {
-    /// What `explain` tells of it.
+    /// The text of `explain`.
     pub(crate) explanation: &'static Explanation,
-    /// In a finished run.
+    /// Detects it in a finished run.
     pub(crate) find: Find,
-    /// In a plan; `None`: only a run shows it.
+    /// Detects it in a plan; `None`: only a run shows it.
     pub(crate) preflight: Option<Find>,
 }
 
@@ -76,7 +76,7 @@ const fn with_preflight(explanation: &'static Explanation, find: Find, preflight
     Trap { explanation, find, preflight: Some(preflight) }
 }
 
-/// All traps, by number.
+/// All traps of single nodes, by number.
 pub(crate) const ALL: &[Trap] = &[
     seen(&unwritten_data::EXPLANATION, unwritten_data::find),
     seen(&page_cache::EXPLANATION, page_cache::find),
@@ -119,7 +119,7 @@ pub(crate) const ALL: &[Trap] = &[
     seen(&shared_extents::EXPLANATION, shared_extents::find),
 ];
 
-/// A trap that only nodes beside each other show.
+/// A trap that only the comparison of nodes shows.
 pub(crate) struct TrapBetweenNodes {
     pub(crate) explanation: &'static Explanation,
     pub(crate) find: fn(&RunRecord) -> Vec<Finding>,

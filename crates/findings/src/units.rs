@@ -1,8 +1,8 @@
-//! Numbers in sentences. Sizes are in powers of two, as in options; rates as in every other table.
+//! Formats numbers in sentences. Sizes are in powers of two, as in options; rates as in every table.
 
 pub(crate) use fsdyno_text::quantity::{bytes_per_s as rate, count, counted, latency as time, number};
 
-/// `4.0 GiB`.
+/// A size: `4.0 GiB`.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut value = bytes as f64;
@@ -15,7 +15,7 @@ pub(crate) fn size(bytes: u64) -> String {
     format!("{value:.digits$} {}", UNITS[unit])
 }
 
-/// `95 %` of a share from 0 to 1; never 100 % where something is left, nor 0 % where something was.
+/// A share from 0 to 1 as a percentage, `95 %`; it shows 100 % or 0 % only if that is exact.
 pub(crate) fn percent(share: f64) -> String {
     match share * 100.0 {
         percent if (99.5..100.0).contains(&percent) => format!("{:.2} %", percent.min(99.99)),

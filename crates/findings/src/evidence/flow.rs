@@ -1,4 +1,4 @@
-//! The traffic of each layer during a stage: differences of the ledger's samples.
+//! Computes the traffic of each layer during a stage: differences of the ledger's samples.
 
 use std::collections::BTreeSet;
 
@@ -17,56 +17,57 @@ use fsdyno_results::Transfer;
 pub(crate) struct Flow<'r> {
     pub(crate) begin: &'r LedgerSample,
     pub(crate) end: &'r LedgerSample,
-    /// Wall time between the two.
+    /// Wall time between the two samples, s.
     pub(crate) seconds: f64,
-    /// Of it, until the last worker had read all: the last look comes later, which matters to short stages.
+    /// The part of it until the last worker ended, s: the last sample is later, which matters in short stages.
     pub(crate) reading_seconds: f64,
-    /// What the workers read and wrote, the ramp included.
+    /// What the workers read and wrote, including the ramp.
     pub(crate) application: LayerCounters,
-    /// The devices behind the rows' files together; `None`: not visible, none, or not theirs alone.
+    /// The devices below the rows' files, summed; `None`: not visible, none, or also below other files.
     pub(crate) device: Option<Queue>,
     pub(crate) process: Option<ProcessCounters>,
-    /// What the devices moved for the run's own control group.
+    /// What the devices moved for the run's control group.
     pub(crate) group: Option<ReadWrite<u64>>,
-    /// What the storage moved for the run, by the nearest counter; `None`: not visible.
+    /// What the storage moved for the run, by the most exact counter; `None`: not visible.
     pub(crate) storage: ReadWrite<Option<Moved>>,
-    /// Others moved bytes of weight on the devices before the run.
+    /// Whether others moved a relevant number of bytes on the devices before the run.
     pub(crate) foreign_before: bool,
     /// What crossed the network to the server; `None`: not visible, or there is no server.
     pub(crate) wire: Option<Wire<'r>>,
     pub(crate) daemon: Option<Daemon>,
 }
 
-/// The daemon of a FUSE mount.
+/// The counters of a FUSE mount's daemon.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Daemon {
-    /// Bytes that it and its helpers read from local storage, and of pages that they made dirty there.
+    /// Bytes that it and its helpers read from local storage, and bytes of pages that they made dirty there.
     pub(crate) storage: Option<ReadWrite<u64>>,
-    /// Processor time, ns.
+    /// CPU time, ns.
     pub(crate) cpu_ns: Option<u64>,
-    /// Bytes of its own connections; `None`: not visible, or one of them closed between two samples.
+    /// Bytes of the daemon's own connections; `None`: not visible, or a connection closed between two samples.
     pub(crate) sockets: Option<ReadWrite<u64>>,
 }
 
-/// Devices, summed.
+/// The queues of devices, summed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Queue {
-    /// `vda`, `sda+sdb`.
+    /// The devices' names: `vda`, `sda+sdb`.
     pub(crate) name: String,
     pub(crate) done: LayerCounters,
     pub(crate) weighted_ms: u64,
 }
 
-/// Traffic of network and FUSE mounts.
+/// The traffic of network and FUSE mounts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Wire<'r> {
     pub(crate) witness: &'r str,
     pub(crate) bytes: ReadWrite<u64>,
     pub(crate) exclusive: bool,
     pub(crate) asked: Option<ReadWrite<u64>>,
-    /// Others moved bytes over the same mount, and some of all that was asked did not cross: it may be the run's.
+    /// Whether others' bytes over the same mount cannot be told from the run's: not everything that was asked of the
+    /// mount crossed the network.
     pub(crate) shared: ReadWrite<bool>,
-    /// Requests by NFS operation.
+    /// Number of requests by NFS operation.
     pub(crate) operations: Vec<(&'r str, u64)>,
 }
 
@@ -84,9 +85,9 @@ impl<'r> Flow<'r> {
         let all_are = |wanted| backends.iter().all(|backend| *backend == wanted);
         let crossed = wire(begin, end).map(|wire| wire.beside_others(&application, rows)).filter(|wire| match class {
             StorageClass::Network | StorageClass::Unknown => true,
-            // A daemon without a server has no wire, whatever the interfaces carry for others.
+            // A daemon without a server has no network traffic, whatever others move over the interfaces.
             StorageClass::Fuse if all_are(FuseBackend::Server) => true,
-            // That of one that may have none shows itself by what it carried.
+            // A daemon that may have no server has one if its connections carried bytes.
             StorageClass::Fuse if all_are(FuseBackend::Unknown) => {
                 wire.bytes.sum() as f64 >= application.bytes.sum() as f64 * moved::ALL
             }
@@ -109,14 +110,14 @@ impl<'r> Flow<'r> {
         })
     }
 
-    /// With what the storage moved for these rows.
+    /// Adds what the storage moved for these rows.
     pub(super) fn with_storage(self, node: &Node, rows: &[Row<'_>]) -> Flow<'r> {
         let storage = moved::of_rows(&self, node, rows);
         Flow { storage, ..self }
     }
 }
 
-/// The rest is more than the time of a look: some worker waited, or began later.
+/// A longer rest than this is not due to the interval of the samples: a worker waited or started late, s.
 const LOOK_SECONDS_MAX: f64 = 0.5;
 
 fn reading_seconds(seconds: f64, rows: &[Row<'_>]) -> f64 {
@@ -127,25 +128,25 @@ fn reading_seconds(seconds: f64, rows: &[Row<'_>]) -> f64 {
 }
 
 impl<'r> Flow<'r> {
-    /// What a device moved, wherever it stands in the stack; `None`: not visible.
+    /// What a device at any level of the stack moved; `None`: not visible.
     pub(crate) fn moved(&self, device: &str) -> Option<ReadWrite<u64>> {
         let bytes = |sample| self.counters(sample, device).map(|known| known.done.bytes);
         Some(bytes(self.end)?.since(bytes(self.begin)?))
     }
 
-    /// A device's counters in a sample, wherever it stands in the stack.
+    /// The counters of a device at any level of the stack in a sample.
     pub(super) fn counters<'s>(&self, sample: &'s LedgerSample, device: &str) -> Option<&'s DeviceCounters> {
         let leaves = sample.devices.value().map_or(&[][..], Vec::as_slice);
         leaves.iter().chain(&sample.stacked_devices).find(|known| known.name == device)
     }
 
-    /// Flushes that a device was asked for; `None`: it counts none.
+    /// Number of flushes that a device received; `None`: it does not count them.
     pub(crate) fn flushes(&self, device: &str) -> Option<u64> {
         let count = |sample| self.counters(sample, device).and_then(|known| known.flushes);
         Some(count(self.end)?.saturating_sub(count(self.begin)?))
     }
 
-    /// What the devices below the file of a loop device moved; `None`: there are none, or one is not visible.
+    /// What the devices below a loop device's file moved; `None`: there are none, or one is not visible.
     pub(crate) fn below_image(&self, device: &Layer) -> Option<ReadWrite<u64>> {
         let devices = device.devices_below();
         let moved: Option<Vec<_>> = devices.iter().map(|below| self.moved(&below.name)).collect();
@@ -154,7 +155,7 @@ impl<'r> Flow<'r> {
             .map(|moved| moved.into_iter().fold(ReadWrite::default(), ReadWrite::plus))
     }
 
-    /// With the application's bytes counted by these rows alone: the ramp, which their reports leave out, is missing.
+    /// Replaces the application's bytes by those of these rows, which leave out the ramp.
     pub(super) fn of_rows(self, rows: &[Row<'_>]) -> Flow<'r> {
         let sum = |part: fn(Done) -> u64| {
             let of = |row: &Row<'_>| {
@@ -168,14 +169,14 @@ impl<'r> Flow<'r> {
 }
 
 impl Queue {
-    /// Requests in flight on average over this time.
+    /// Mean number of requests in flight over this time.
     pub(crate) fn depth(&self, seconds: f64) -> Option<f64> {
         (seconds > 0.0).then(|| self.weighted_ms as f64 / 1000.0 / seconds)
     }
 }
 
 impl Wire<'_> {
-    /// With whether others' bytes may be among those that crossed for the run; a whole interface is judged elsewhere.
+    /// Sets whether the bytes on the wire may include others'; a whole interface is judged elsewhere.
     fn beside_others(self, application: &LayerCounters, rows: &[Row<'_>]) -> Self {
         let Some(asked) = self.asked else { return self };
         let shared = |direction: Transfer| {
@@ -189,7 +190,7 @@ impl Wire<'_> {
         Wire { shared, ..self }
     }
 
-    /// Requests of these operations.
+    /// Number of requests of these operations.
     pub(crate) fn requests(&self, names: &[&str]) -> u64 {
         self.operations
             .iter()
@@ -198,7 +199,7 @@ impl Wire<'_> {
     }
 }
 
-/// At the rate of the look before the run, others' bytes are more than what is left out of account.
+/// Whether others' bytes, at their rate before the run, would exceed what is ignored.
 fn foreign_before(ledger: &Ledger, end: &LedgerSample, seconds: f64) -> bool {
     let rate = ledger.machine.foreign_bytes_per_s.value().map_or(0.0, |rate| rate.read + rate.write);
     moved::has_others(end.application.bytes.sum().saturating_add((rate * seconds) as u64), end.application.bytes.sum())
@@ -216,14 +217,14 @@ fn process(end: &ProcessCounters, begin: &ProcessCounters) -> ProcessCounters {
     }
 }
 
-/// The devices behind the rows' storages; all devices of the ledger where the storages do not name theirs.
+/// The devices below the rows' storages; all devices of the ledger where the storages do not name theirs.
 fn queue(begin: &LedgerSample, end: &LedgerSample, rows: &[Row<'_>]) -> Option<Queue> {
     let (before, after) = (begin.devices.value()?, end.devices.value()?);
     let mut known = BTreeSet::new();
     let storages = rows.iter().flat_map(Row::parts).map(|part| part.storage);
     known.extend(storages.filter_map(|storage| storage.devices.value()).flatten().flat_map(names));
     let behind: Vec<&DeviceCounters> = after.iter().filter(|device| known.contains(device.name.as_str())).collect();
-    // What a daemon lies on need not be any of them.
+    // The devices below a daemon's files need not be in the ledger.
     let is_fuse = rows.iter().any(|row| row.class() == StorageClass::Fuse);
     let behind = if behind.is_empty() && !is_fuse { after.iter().collect() } else { behind };
     let mut queue = Queue::default();
@@ -240,7 +241,7 @@ fn queue(begin: &LedgerSample, end: &LedgerSample, rows: &[Row<'_>]) -> Option<Q
     (!queue.name.is_empty()).then_some(queue)
 }
 
-/// The device's name and those below it.
+/// The names of a device and of those below it.
 fn names(device: &BlockDevice) -> Vec<&str> {
     std::iter::once(device.name.as_str()).chain(device.slaves.iter().flat_map(names)).collect()
 }
@@ -277,7 +278,7 @@ pub(crate) fn connected(sample: &LedgerSample) -> Option<bool> {
     sample.wire.value()?.daemon_sockets.value().map(|sockets| sockets.open + sockets.closed > 0)
 }
 
-/// Without any connection the daemon reaches its server in another way.
+/// The bytes of the daemon's connections. Without any connection it reaches its server in another way: `None`.
 fn sockets(begin: Option<&SocketCounters>, end: Option<&SocketCounters>) -> Option<ReadWrite<u64>> {
     let (begin, end) = (begin?, end?);
     (end.open > 0 && end.closed == begin.closed).then(|| end.bytes.since(begin.bytes))

@@ -6,47 +6,48 @@ use fsdyno_job::EngineName;
 use fsdyno_results::evidence::{DirectIo, InMemory, Layer, Storage, StorageClass};
 use fsdyno_results::{Access, Direction, DirectionRecord, JobRecord, Latency, Node, Transfer};
 
-/// A run shorter than this cannot be judged by its counters: a sampler's look is some ms off.
+/// A shorter run cannot be judged by counters: the time of a sample is some ms off, ms.
 const JUDGEABLE_MS: u64 = 200;
-/// Fewer I/Os cannot be judged, nor fewer bytes: readahead and metadata are as much.
+/// Least I/Os of a row that can be judged; readahead and metadata do as many.
 const JUDGEABLE_IOS: u64 = 64;
-/// See `JUDGEABLE_IOS`.
+/// Least bytes of a row that can be judged, as `JUDGEABLE_IOS`.
 const JUDGEABLE_BYTES: u64 = 16 << 20;
 
-/// Values of a series that are looked at: looking takes the square of it.
+/// Most values of a series that are tested: the tests take quadratic time.
 const VALUES_MAX: usize = 400;
 
 /// The workers of one job in one stage.
 pub(crate) struct Row<'r> {
     pub(crate) name: &'r str,
     pub(crate) workers: Vec<&'r JobRecord>,
-    /// The storage that most of its bytes lie on.
+    /// The storage on which most of its bytes lie.
     pub(crate) storage: Option<&'r Storage>,
     node: &'r Node,
     parts: Vec<FilesOn<'r>>,
 }
 
-/// Files of a row that lie on one storage.
+/// The files of a row that lie on one storage.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FilesOn<'r> {
     pub(crate) storage: &'r Storage,
     pub(crate) files: u64,
-    /// Bytes of them that the row may touch; what several workers share counts for each.
+    /// Bytes that the row may touch; bytes shared by several workers count for each.
     pub(crate) bytes: u64,
 }
 
-/// Where the data of a FUSE mount come from.
+/// Where the data of a FUSE mount comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FuseBackend {
     /// A server behind a network.
     Server,
-    /// The daemon alone, with files or devices of this machine.
+    /// The daemon itself, from files or devices of this machine.
     ThisMachine,
     /// Not visible.
     Unknown,
 }
 
-/// Daemons that mostly have a server, though their command line need not name it: none of these says that there is one.
+/// Daemons that usually have a server, even if their command line does not name it. Being listed is no proof of a
+/// server.
 const MOSTLY_WITH_SERVER: [&str; 16] = [
     "s3fs",
     "sshfs",
@@ -84,22 +85,22 @@ impl Done {
     }
 }
 
-/// `None`: an engine of another program, or of another version.
+/// The engine; `None`: one of another program or version.
 fn engine(worker: &JobRecord) -> Option<EngineName> {
     EngineName::named(&worker.setup.engine)
 }
 
-/// Engines that touch no file.
+/// Whether the engine touches no file.
 pub(crate) fn touches_nothing(worker: &JobRecord) -> bool {
     engine(worker).is_some_and(|engine| !engine.has_paths())
 }
 
-/// Engines whose requests move data to or from a storage, as far as is known.
+/// Whether the engine's requests move data to or from a storage, as far as it is known.
 pub(super) fn moves_data(worker: &JobRecord) -> bool {
     engine(worker).is_none_or(EngineName::moves_data)
 }
 
-/// Engines whose requests are operations on names, or on the space of files.
+/// Whether the engine's requests are operations on names, or on the space of files.
 pub(super) fn works_on_names(worker: &JobRecord) -> bool {
     !moves_data(worker) && !touches_nothing(worker)
 }
@@ -115,11 +116,11 @@ impl<'r> Row<'r> {
         row
     }
 
-    /// Another worker of the same job.
+    /// Adds another worker of the same job.
     pub(super) fn add(&mut self, worker: &'r JobRecord) {
         self.workers.push(worker);
         for part in &worker.plan.parts {
-            // A damaged record may name any.
+            // A damaged record may contain any index.
             let Some(storage) = self.node.storages.get(part.storage) else { continue };
             match self.parts.iter_mut().find(|known| std::ptr::eq(known.storage, storage)) {
                 Some(known) => {
@@ -133,7 +134,7 @@ impl<'r> Row<'r> {
         self.storage = largest.map(|part| part.storage).or(self.storage);
     }
 
-    /// Its files by storage. Older records know one storage for all.
+    /// The row's files by storage. Older records know one storage for all files.
     pub(crate) fn parts(&self) -> Vec<FilesOn<'r>> {
         let whole = || {
             let files = self.workers.iter().fold(0u64, |sum, worker| sum.saturating_add(worker.plan.file_count));
@@ -142,13 +143,13 @@ impl<'r> Row<'r> {
         if self.parts.is_empty() { whole().into_iter().collect() } else { self.parts.clone() }
     }
 
-    /// Its files lie on storages of different kinds: no layer saw the bytes of all of them.
+    /// Whether its files lie on storages of different classes: then no layer saw all bytes.
     pub(crate) fn is_mixed(&self) -> bool {
         let kind = |part: &FilesOn<'_>| (part.storage.class, part.storage.in_memory() == Some(InMemory::All));
         self.parts.iter().any(|part| kind(part) != kind(&self.parts[0]))
     }
 
-    /// The first worker: plan and setup are the same for all, but for the files.
+    /// The first worker: all workers have the same plan and setup except for the files.
     pub(crate) fn first(&self) -> &'r JobRecord {
         self.workers[0]
     }
@@ -157,8 +158,8 @@ impl<'r> Row<'r> {
         self.storage.map_or(StorageClass::Unknown, |storage| storage.class)
     }
 
-    /// Who answers for the row's files, where a FUSE daemon stands between. `connected`: whether the daemon has
-    /// connections, if that is visible.
+    /// What answers for the row's files behind a FUSE daemon. `connected`: whether the daemon has connections, if
+    /// visible.
     pub(crate) fn fuse_backend(&self, connected: Option<bool>) -> FuseBackend {
         let Some(storage) = self.storage else { return FuseBackend::Unknown };
         let fuse = storage.fuse.as_ref();
@@ -175,12 +176,12 @@ impl<'r> Row<'r> {
         }
     }
 
-    /// The daemon's command line asks for a cache in its own memory or files.
+    /// Whether the daemon's command line asks for a cache in memory or files.
     pub(crate) fn names_a_cache(&self) -> bool {
         self.storage.and_then(|storage| storage.fuse.as_ref()).is_some_and(|fuse| fuse.cache.is_some())
     }
 
-    /// Loop devices among the layers of its files, at all levels.
+    /// The loop devices among all layers of its files.
     pub(crate) fn loops(&self) -> Vec<&'r Layer> {
         self.parts().into_iter().flat_map(|part| part.storage.loops()).collect()
     }
@@ -189,12 +190,12 @@ impl<'r> Row<'r> {
         engine(self.first())
     }
 
-    /// The page cache serves its files, however they were opened.
+    /// Whether its files are mapped, so that the page cache serves them even with direct I/O.
     pub(crate) fn maps_files(&self) -> bool {
         self.engine().is_some_and(EngineName::maps_files)
     }
 
-    /// What the workload itself does (verification does not count).
+    /// The access of the workload itself, without verification.
     fn access(&self) -> Access {
         self.first().setup.access
     }
@@ -211,34 +212,34 @@ impl<'r> Row<'r> {
         self.access().random
     }
 
-    /// O_DIRECT; `None`: not known.
+    /// Whether it uses O_DIRECT; `None`: not known.
     pub(crate) fn direct(&self) -> Option<bool> {
         self.first().plan.direct
     }
 
-    /// Its filesystem has no direct I/O: nobody can follow advice to use it.
+    /// Whether its filesystem lacks direct I/O: then advice to use it cannot be followed.
     pub(crate) fn cannot_be_direct(&self) -> bool {
         self.storage.is_some_and(|storage| storage.direct_io.value() == Some(&DirectIo::Refused))
     }
 
-    /// Through the page cache, as far as is known.
+    /// Whether it is known to use the page cache.
     pub(crate) fn buffered(&self) -> bool {
         self.direct() == Some(false)
     }
 
-    /// A sync waits for what was written, at the end or before.
+    /// Whether a sync waits for the written data, at the end or before.
     pub(crate) fn synced(&self) -> bool {
         let plan = &self.first().plan;
         self.writes() && (plan.end_sync || plan.synchronous || plan.sync_every_writes == 1)
     }
 
-    /// Some of its writes are followed by a sync, or are one.
+    /// Whether syncs occur between its writes, or writes are themselves synced.
     pub(crate) fn syncs_between(&self) -> bool {
         self.first().plan.synchronous || self.first().plan.sync_every_writes > 0
     }
 
-    /// Bytes that the storage must have when all that was written is synced, each block counted once. It is less than
-    /// there are: of random writes nobody knows how many were of the same block, nor of several workers.
+    /// Least number of bytes that the storage must have received once everything is synced. It counts each block once:
+    /// how often random writes, or several workers, hit the same block is unknown.
     pub(crate) fn durable_bytes_min(&self) -> u64 {
         let plan = &self.first().plan;
         let one_by_one = plan.synchronous || plan.sync_every_writes == 1 || self.direct() == Some(true);
@@ -254,17 +255,17 @@ impl<'r> Row<'r> {
         self.workers.iter().map(of).max().unwrap_or(0)
     }
 
-    /// Requests that all workers together may have in flight.
+    /// iodepth over all workers.
     pub(crate) fn depth_asked(&self) -> u64 {
         self.workers.iter().map(|worker| u64::from(worker.setup.depth)).sum()
     }
 
-    /// Something limits the rate on purpose.
+    /// Whether a pace limits the rate on purpose.
     pub(crate) fn paced(&self) -> bool {
         self.first().plan.paced || self.first().setup.latency_target_ns > 0
     }
 
-    /// Threads of their own make the calls: by the options, and by what the engine did.
+    /// Whether separate threads make the calls, by the options or by what the engine did.
     pub(crate) fn offloads(&self) -> bool {
         let asked = |(name, mode): &(String, String)| name == "io_submit_mode" && mode == "offload";
         self.first().options.iter().any(asked) || self.first().engine_ways.iter().any(|way| way == "offload-threads")
@@ -283,7 +284,7 @@ impl<'r> Row<'r> {
         })
     }
 
-    /// Reads, writes and trims.
+    /// Number of reads, writes and trims.
     pub(crate) fn ios(&self) -> u64 {
         self.directions().fold(0, |sum, (_, one)| one.ios.saturating_add(sum))
     }
@@ -292,7 +293,7 @@ impl<'r> Row<'r> {
         self.directions().map(|(_, one)| one.runtime_ms).max().unwrap_or(0)
     }
 
-    /// Long enough and enough of it for its counters to mean something, and without an error.
+    /// Whether it was long enough, did enough I/Os and ended without an error, so that its counters can be judged.
     pub(crate) fn judgeable(&self) -> bool {
         let bytes = self.done(Transfer::Read).bytes.saturating_add(self.done(Transfer::Write).bytes);
         self.runtime_ms() >= JUDGEABLE_MS
@@ -300,7 +301,7 @@ impl<'r> Row<'r> {
             && self.ended_well()
     }
 
-    /// Without an error.
+    /// Whether it ended without an error.
     pub(crate) fn ended_well(&self) -> bool {
         self.workers.iter().all(|worker| worker.error.is_none())
     }
@@ -318,12 +319,12 @@ impl<'r> Row<'r> {
         Some(spans.iter().fold(0u64, |sum, (_, _, bytes)| sum.saturating_add(*bytes)))
     }
 
-    /// Mean time to submit a request of any direction, ns; `None`: not kept.
+    /// Mean slat of all requests, ns; `None`: not recorded.
     pub(crate) fn slat_ns(&self) -> Option<f64> {
         self.mean_ns(|direction| &direction.slat)
     }
 
-    /// Mean time from submitting a request to its end, ns; `None`: not kept.
+    /// Mean clat of all requests, ns; `None`: not recorded.
     pub(crate) fn clat_ns(&self) -> Option<f64> {
         self.mean_ns(|direction| &direction.clat)
     }
@@ -332,14 +333,14 @@ impl<'r> Row<'r> {
         let (mut sum, mut count) = (0.0, 0.0);
         for (_, direction) in self.directions() {
             let moments = &latency(direction).moments;
-            // In floating point, as a record from elsewhere may hold any number.
+            // In floating point, because the sum of a foreign record may be any number.
             sum += moments.sum as f64;
             count += moments.count as f64;
         }
         (count > 0.0).then_some(sum / count)
     }
 
-    /// Bytes per second through the run, all directions and workers, as long as all have values.
+    /// Bytes per second over the run, all directions and workers, as long as all workers have values.
     pub(crate) fn rates(&self) -> Rates {
         let series: Vec<Vec<f64>> = self.workers.iter().map(|worker| worker_rates(worker)).collect();
         let seconds = series.iter().map(Vec::len).min().unwrap_or(0);
@@ -350,14 +351,14 @@ impl<'r> Row<'r> {
     }
 }
 
-/// A rate through the run.
+/// A rate over the run.
 pub(crate) struct Rates {
-    /// Seconds that one value stands for.
+    /// Seconds between two values.
     pub(crate) step_s: usize,
     pub(crate) values: Vec<f64>,
 }
 
-/// Bytes per second of each whole second of one worker.
+/// One worker's bytes per second, for each whole second.
 fn worker_rates(worker: &JobRecord) -> Vec<f64> {
     let used = worker.directions.iter().filter(|(_, direction)| direction.ios > 0);
     let series: Vec<Vec<f64>> = used.map(|(_, direction)| whole_seconds(&direction.bandwidth_samples.series)).collect();
@@ -365,13 +366,13 @@ fn worker_rates(worker: &JobRecord) -> Vec<f64> {
     (0..seconds).map(|second| series.iter().map(|rates| rates[second]).sum::<f64>() * 1024.0).collect()
 }
 
-/// The mean of the values in each second; ends at the first second without any.
+/// The mean of the values in each second, up to the first second without any.
 fn whole_seconds(series: &[(u64, u64)]) -> Vec<f64> {
     let mut seconds = Vec::new();
     let mut rest = series;
     loop {
         let until_ms = (seconds.len() as u64 + 1) * 1000;
-        // A window's end is some ms late.
+        // Windows end some ms late.
         let inside = rest.iter().take_while(|(at_ms, _)| *at_ms < until_ms + 250).count();
         let (now, later) = rest.split_at(inside);
         if now.is_empty() {
@@ -382,7 +383,7 @@ fn whole_seconds(series: &[(u64, u64)]) -> Vec<f64> {
     }
 }
 
-/// The storage that a path is on: the longest mount point above it.
+/// The storage of a path: the one with the longest mount point above it.
 fn storage_of<'r>(node: &'r Node, path: &str) -> Option<&'r Storage> {
     let mounted_at = |storage: &&'r Storage| storage.mount.value().map(|mount| mount.mount_point.as_path());
     let above = |storage: &&'r Storage| {

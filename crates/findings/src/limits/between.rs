@@ -1,5 +1,5 @@
-//! Server against client: the same plan on the server's own filesystem and on a client's mount. The additional latency
-//! on the client is that of network and protocol; the mount's counters show which.
+//! Compares server and client: the same plan on the server's own filesystem and on a client's mount. The additional
+//! latency on the client is due to network and protocol; the mount's counters show to which.
 
 use fsdyno_results::RunRecord;
 use fsdyno_text::quantity::{by_mean, bytes_per_s, latency};
@@ -8,19 +8,19 @@ use super::network::{NfsTimes, ROUND_TRIPS, link_rates, nfs_times};
 use super::{direction, machine_busy, mean_latency_ns, median_latency_ns};
 use crate::evidence::{Evidence, Row, Transfer};
 
-/// Who is the limit.
+/// Where the limit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Culprit {
     /// The server's storage: it takes most of the time on the server, too.
     Server,
-    /// The network between.
+    /// The network between them.
     Link,
-    /// The client: its processors, or its queue of requests.
+    /// The client: its CPUs, or its queue of requests.
     Client,
 }
 
 impl Culprit {
-    /// The word for it.
+    /// The part's name.
     pub fn word(self) -> &'static str {
         match self {
             Culprit::Server => "the server's storage",
@@ -30,51 +30,51 @@ impl Culprit {
     }
 }
 
-/// Where a client's latency comes from.
+/// The parts of a client's latency.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attribution {
     /// Mean latency on the server, ns.
     pub server_ns: f64,
     /// Mean latency on the client, ns.
     pub client_ns: f64,
-    /// What network and protocol add, ns.
+    /// The additional latency of network and protocol, ns.
     pub added_ns: f64,
-    /// That as a share of the client's latency, 0 to 1.
+    /// The additional latency as a share of the client's, 0 to 1.
     pub added_share: f64,
     /// Mean time of a request in the client's queue, ns; `None`: the mount's counters are not visible.
     pub queue_ns: Option<f64>,
     /// Mean time of a request on the wire and in the server, ns; `None` likewise.
     pub round_trip_ns: Option<f64>,
-    /// Who is the limit; `None`: the counters do not tell.
+    /// The limiting part; `None`: the counters do not show it.
     pub culprit: Option<Culprit>,
-    /// All of this in one or two sentences.
+    /// The result in one or two sentences.
     pub sentence: String,
 }
 
-/// From this share of the link's speed on it is the limit.
+/// The link is the limit from this share of its speed on.
 const LINK_FILLED: f64 = 0.85;
 
-/// From this share of the processors' time on they are the limit.
+/// The CPUs are the limit from this share of their time on.
 const BUSY: f64 = 0.9;
 
-/// The part that takes at least this share of the latency is the limit.
+/// A part that takes at least this share of the latency is the limit.
 const MOST: f64 = 0.5;
 
-/// What is known of the two runs.
+/// The facts about both runs.
 struct Known {
     server_ns: f64,
     client_ns: f64,
-    /// Median latencies on the server and on the client.
+    /// Median latencies on the server and on the client, ns.
     medians_ns: [Option<f64>; 2],
-    /// Of the mount's requests.
+    /// Times of the mount's requests.
     times: Option<NfsTimes>,
-    /// One TCP connect without load, ns.
+    /// Time of a TCP connect without load, ns.
     connect_ns: Option<f64>,
-    /// In use and possible, bytes per second.
+    /// Used and possible rate, bytes per second.
     link: Option<(f64, f64)>,
-    /// Share of the client's processor time in use.
+    /// Share of the client's CPU time in use.
     busy: Option<f64>,
-    /// The server's run did not wait until its writes were safe, which an NFS server does before it answers.
+    /// Whether the server's run did not wait until its writes were durable, which an NFS server does before it answers.
     unsafe_writes: bool,
 }
 
@@ -118,7 +118,7 @@ impl Known {
         if self.client_ns > 0.0 { part_ns / self.client_ns } else { 0.0 }
     }
 
-    /// Who it is and what shows it, or why that cannot be told.
+    /// The limiting part with its evidence, or why it cannot be told.
     fn culprit(&self) -> Result<(Culprit, String), &'static str> {
         if let Some((rate, speed)) = self.link.filter(|(rate, speed)| *rate >= LINK_FILLED * speed) {
             let why = format!("{} of its {} are in use", bytes_per_s(rate), bytes_per_s(speed));
@@ -135,7 +135,7 @@ impl Known {
             let why = format!("a request waits {} in the client's queue before it is sent", latency(times.queue_ns));
             return Ok((Culprit::Client, why));
         }
-        // What a request takes beyond the server's own time once it has left the queue.
+        // A request's time after it left the queue, beyond the server's own time.
         let way_ns = self.times.map_or(self.client_ns, |times| times.round_trip_ns + times.queue_ns) - self.server_ns;
         if self.share(way_ns) < MOST {
             return Err("no part takes most of the time");
@@ -147,7 +147,8 @@ impl Known {
         Ok((Culprit::Link, format!("a request spends {} on the network", latency(way_ns))))
     }
 
-    /// A queue in front of a slow server or link is theirs: the client's own shows while the way is quick.
+    /// Whether the queue is the client's own: requests wait although network and server are fast. A queue in front of a
+    /// slow server or link is caused by these.
     fn queues_by_itself(&self, times: &NfsTimes) -> bool {
         let quick = self.connect_ns.is_none_or(|connect_ns| times.round_trip_ns <= ROUND_TRIPS * connect_ns);
         quick && self.share(times.queue_ns) >= MOST

@@ -1,4 +1,4 @@
-//! Limits of a storage behind a network.
+//! Finds the limits of a storage behind a network.
 
 use super::phrase::{Phrase, latency, rate as per_s};
 use super::{Limit, Limiter, direction};
@@ -8,47 +8,47 @@ use fsdyno_results::evidence::NfsOperation;
 /// The link is the limit from this share of its speed on: headers and acknowledgements take the rest.
 pub(super) const LINK_FILLED: f64 = 0.85;
 
-/// Requests wait in the client when that takes more than this share of what the wire and the server take.
+/// Requests wait in the client if that takes longer than this multiple of the time on wire and server.
 const QUEUED: f64 = 1.0;
 
-/// More is spent on the way and in the server than the way alone takes from this many TCP connects on.
+/// From this multiple of a TCP connect on, a request takes more time than the network alone explains.
 pub(crate) const ROUND_TRIPS: f64 = 3.0;
 
-/// A slower rate than that of any link in use today (10 Mbit/s), bytes per second.
+/// Slower than any link in use today (10 Mbit/s), bytes per second.
 const SLOWEST_LINK: f64 = 1.25e6;
 
-/// Where the time of a request goes.
+/// The evidence: where the time of a request goes.
 const TIMES: &str = "takes {} on the network and in the server, a TCP connect {}";
 
-/// Fewer requests may all have met the same accident.
+/// Least number of requests: fewer may all have been slow by chance.
 const REQUESTS_MIN: u64 = 4;
 
-/// What one READ or WRITE took on average. A server may answer a WRITE from its memory and reach its disk for the COMMIT
-/// behind it: what COMMITs took is shared out among the WRITEs.
+/// Mean times of a READ or WRITE. A server may keep a WRITE in memory and write to disk only for the COMMIT after it:
+/// the time of COMMITs is distributed over the WRITEs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NfsTimes {
-    /// Waiting in the client, ns.
+    /// Time in the client's queue, ns.
     pub queue_ns: f64,
-    /// On the wire and in the server, ns.
+    /// Time on the wire and in the server, ns.
     pub round_trip_ns: f64,
-    /// READs or WRITEs.
+    /// Number of READs or WRITEs.
     pub operations: u64,
-    /// COMMITs among the WRITEs.
+    /// Number of COMMITs between the WRITEs.
     pub commits: u64,
 }
 
 impl NfsTimes {
-    /// What is timed.
+    /// The name of the timed request.
     pub fn request(&self) -> &'static str {
         if self.commits > 0 { "a WRITE with its share of COMMITs" } else { "a request" }
     }
 }
 
-/// Bytes per second on the wire in the row's direction, and the link's speed in bytes per second.
+/// Bytes per second on the wire in the row's direction, and the link's speed, bytes per second.
 pub(crate) fn link_rates(row: &Row<'_>, flow: &Flow<'_>) -> Option<(f64, f64)> {
     let speed = row.storage?.server.as_ref()?.link_bits_per_s.value().copied()? as f64 / 8.0;
     let wire = flow.wire.as_ref()?;
-    // What was written may cross when the workers have ended; what was read has come before.
+    // Written data may cross after the workers have ended; read data has crossed before.
     let (busiest, seconds) = match wire.bytes.read >= wire.bytes.write {
         true => (wire.bytes.read, flow.reading_seconds),
         false => (wire.bytes.write, flow.seconds),
@@ -56,7 +56,7 @@ pub(crate) fn link_rates(row: &Row<'_>, flow: &Flow<'_>) -> Option<(f64, f64)> {
     (seconds > 0.0 && speed > 0.0).then(|| (busiest as f64 / seconds, speed))
 }
 
-/// The link, if it tells its speed and that is in use.
+/// The link as the limit, if its speed is known and used.
 pub(super) fn link(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
     let (rate, speed) = link_rates(row, flow)?;
     (rate >= LINK_FILLED * speed).then(|| Limit {
@@ -69,7 +69,7 @@ pub(super) fn link(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
 pub(super) fn requests(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
     let times = nfs_times(row, flow).filter(|times| times.operations >= REQUESTS_MIN)?;
     let connect_ns = row.storage?.server.as_ref()?.connect_ns.value().map(|connect_ns| *connect_ns as f64);
-    // A queue in front of a slow server or link is theirs: the client's own shows while the way is quick.
+    // A queue in front of a slow server or link is caused by these: the client's own queue shows where both are fast.
     let quick = connect_ns.is_none_or(|connect_ns| times.round_trip_ns <= ROUND_TRIPS * connect_ns);
     if quick && times.queue_ns > QUEUED * times.round_trip_ns {
         let words = format!(

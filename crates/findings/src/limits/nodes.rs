@@ -1,4 +1,4 @@
-//! What limits a run: its node, or several together.
+//! Combines the limits of several nodes.
 
 use fsdyno_results::RunRecord;
 use fsdyno_stats::sort;
@@ -8,10 +8,10 @@ use super::phrase::{Phrase, count, rate};
 use super::{Limit, Limiter, UNWATCHED, of_node};
 use crate::evidence::Evidence;
 
-/// What limited the run's first job, or why that is not visible. Of a run on several nodes, what limited them together.
+/// What limited the run's first job; with several nodes, what limited them together.
 ///
 /// # Errors
-/// Why it is not visible.
+/// The reason why it is not visible.
 pub fn of_run(record: &RunRecord) -> Result<Limit, &'static str> {
     if record.nodes.len() > 1 {
         return of_nodes(record);
@@ -19,7 +19,7 @@ pub fn of_run(record: &RunRecord) -> Result<Limit, &'static str> {
     of_node(record, &Evidence::of_first_job(record).ok_or(UNWATCHED)?)
 }
 
-/// The link of the server if all nodes together fill one like their own; else what limits most of them.
+/// The server's link if all nodes together fill one like their own; else the limit of most nodes.
 fn of_nodes(record: &RunRecord) -> Result<Limit, &'static str> {
     let mut limits: Vec<Limit> = Vec::new();
     let mut why_not = None;
@@ -45,7 +45,7 @@ fn of_nodes(record: &RunRecord) -> Result<Limit, &'static str> {
         );
         return Ok(Limit { limiter: Limiter::ServerLink, evidence });
     }
-    // The most frequent one; of several the first.
+    // The most frequent limit; of equally frequent ones the first.
     sort::by_key(&mut limits, |limit| limit.limiter);
     let most = limits
         .chunk_by(|one, other| one.limiter == other.limiter)

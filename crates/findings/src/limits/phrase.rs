@@ -1,18 +1,18 @@
-//! The figures that show a limit, in words; and those of several runs in one sentence.
+//! Words the evidence of a limit, and merges that of several runs into one sentence.
 
 use std::fmt;
 
 use fsdyno_text::quantity;
 
-/// Words with figures in them.
+/// A text with figures in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phrase {
-    /// What stands before, between and behind the figures: one more than there are figures.
+    /// The text before, between and after the figures: one piece more than there are figures.
     words: Vec<String>,
     figures: Vec<Figure>,
 }
 
-/// A number and how people read it.
+/// A number with the way to format it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Figure {
     value: f64,
@@ -36,17 +36,17 @@ pub(crate) fn count(value: u64) -> Figure {
     Figure { value: value as f64, unit: Unit::Count }
 }
 
-/// Of a share from 0 to 1.
+/// A percentage, from a share between 0 and 1.
 pub(crate) fn percent(value: f64) -> Figure {
     Figure { value, unit: Unit::Percent }
 }
 
-/// Of nanoseconds.
+/// A latency, from ns.
 pub(crate) fn latency(value: f64) -> Figure {
     Figure { value, unit: Unit::Latency }
 }
 
-/// Of bytes per second.
+/// A rate, from bytes per second.
 pub(crate) fn rate(value: f64) -> Figure {
     Figure { value, unit: Unit::Rate }
 }
@@ -64,18 +64,18 @@ impl fmt::Display for Figure {
     }
 }
 
-/// The greatest figure of a range is at most this multiple of the least: a wider range says little of each figure.
+/// Largest quotient of the ends of a range: a wider range says little about each figure.
 pub const RANGE_TIMES_MAX: f64 = 3.0;
 
 impl Phrase {
-    /// `words` with a `{}` for each figure. Without figures they may hold anything.
+    /// `words` with a `{}` for each figure. Without figures the words may contain any text.
     pub(crate) fn new<const N: usize>(words: &str, figures: [Figure; N]) -> Phrase {
         let words: Vec<String> = words.splitn(N + 1, "{}").map(str::to_owned).collect();
         assert_eq!(words.len(), N + 1, "a place for each figure");
         Phrase { words, figures: figures.to_vec() }
     }
 
-    /// Whether a range over both says something of each: the same words, and no figure more than three times the other's.
+    /// Whether one range can stand for both phrases: the same words, and no figure more than three times the other's.
     pub fn is_near(&self, other: &Phrase) -> bool {
         let near = |(one, other): (&Figure, &Figure)| {
             let (low, high) = (one.value.min(other.value), one.value.max(other.value));
@@ -86,7 +86,7 @@ impl Phrase {
             && self.figures.iter().zip(&other.figures).all(near)
     }
 
-    /// The same words for several, each figure from its least to its greatest; `None`: the words differ.
+    /// The common words, with each figure as a range from its least to its greatest; `None`: the words differ.
     pub fn joined(all: &[&Phrase]) -> Option<String> {
         let (first, rest) = all.split_first()?;
         let alike = |other: &&Phrase| other.words == first.words && other.figures.len() == first.figures.len();
@@ -109,7 +109,7 @@ impl fmt::Display for Phrase {
     }
 }
 
-/// `169 MB/s`, or `169 MB/s to 3,724 MB/s` where they differ as they are read.
+/// A range in words: `169 MB/s`, or `169 MB/s to 3,724 MB/s` where the formatted ends differ.
 fn span(figures: &[Figure]) -> String {
     let least = figures.iter().min_by(|one, two| one.value.total_cmp(&two.value));
     let most = figures.iter().max_by(|one, two| one.value.total_cmp(&two.value));

@@ -1,4 +1,4 @@
-//! What limits the tests of a study, of each target by itself: tests with the same limit together.
+//! Determines what limited the tests of a study, for each target: tests with the same limit are grouped.
 
 use fsdyno_results::{Study, TestRounds};
 use fsdyno_stats::sort;
@@ -8,35 +8,35 @@ use super::{Limit, Limiter, Phrase, of_run};
 /// Tests of one target with the same limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limited {
-    /// Index into the study's targets.
+    /// Index of the target in the study.
     pub target: usize,
     /// What limits them, or why that is not visible.
     pub limiter: Result<Limiter, &'static str>,
-    /// The patterns, in the order in which they ran.
+    /// The names of the patterns, in the order in which they ran.
     pub tests: Vec<String>,
-    /// The patterns that something else limits.
+    /// The patterns with other limits.
     pub others: Vec<String>,
-    /// What shows it, of each test; empty when it is not visible.
+    /// The evidence of each test; empty when it is not visible.
     pub evidence: Vec<Phrase>,
 }
 
-/// Not more names than this stand for those that are not among the tests.
+/// Most exceptions that are named.
 const NAMED: usize = 4;
 
 impl Limited {
-    /// Takes these tests out; they are then among the others.
+    /// Moves these tests to the others.
     pub fn leave_out(&mut self, left_out: &[&String]) {
         let stays: Vec<bool> = self.tests.iter().map(|test| !left_out.contains(&test)).collect();
         let mut kept = stays.iter();
-        // Where it is not visible there is no evidence.
+        // A limit that is not visible has no evidence.
         self.evidence.retain(|_| *kept.next().unwrap_or(&true));
         let (tests, others) = std::mem::take(&mut self.tests).into_iter().partition(|test| !left_out.contains(&test));
         self.tests = tests;
         self.others.extend::<Vec<String>>(others);
     }
 
-    /// Which tests, in a few words: `all tests`, `all tests but rand-write`; `None`: better by their names. Either way it is
-    /// clear of each test whether it is one of them.
+    /// The tests in a few words: `all tests`, `all tests but rand-write`; `None`: they should be named one by one. In
+    /// both cases it is clear for each test whether it belongs.
     pub fn in_short(&self, word: &str) -> Option<String> {
         let (tests, others) = (self.tests.len(), &self.others);
         match &others[..] {
@@ -56,7 +56,7 @@ pub fn of_study(study: &Study) -> Vec<Limited> {
 
 fn of_target(study: &Study, target: usize) -> Vec<Limited> {
     let mut limits: Vec<Limited> = Vec::new();
-    // Filling the file for them is no test.
+    // Rows that only fill a file are not tests.
     let patterns: Vec<&str> = study.tests();
     for pattern in &patterns {
         let (limiter, shown) = match usual_limit(study, target, pattern) {
@@ -79,7 +79,7 @@ fn of_target(study: &Study, target: usize) -> Vec<Limited> {
     limits
 }
 
-/// The limit that most rounds of a pattern show, of those that make its figures, or why none shows any.
+/// The limit in most rounds of a pattern that count, or why no round shows any.
 fn usual_limit(study: &Study, target: usize, pattern: &str) -> Result<Limit, &'static str> {
     let mut seen: Vec<(usize, Limit)> = Vec::new();
     let mut unseen = "nothing was measured";
@@ -98,6 +98,6 @@ fn usual_limit(study: &Study, target: usize, pattern: &str) -> Result<Limit, &'s
             None => seen.push((1, limit)),
         }
     }
-    // Of equals the first: the rounds are in order.
+    // Of equally frequent limits the first one wins, as rounds are in order.
     seen.into_iter().rev().max_by_key(|(count, _)| *count).map(|(_, limit)| limit).ok_or(unseen)
 }

@@ -1,4 +1,4 @@
-//! The passes of a phase on several nodes: each node is judged by what it saw itself, and all of them beside each other.
+//! Judges the passes of a phase on several nodes: each node by its own counters, then all nodes compared.
 
 use fsdyno_results::{Finding, Node, PhaseRecord, Row, RunRecord};
 use fsdyno_stats::sort;
@@ -11,12 +11,12 @@ use crate::traps::{foreign_load, slow_node, too_noisy, too_short};
 /// The passes of a phase as one node did them.
 pub(crate) struct OnNode<'a> {
     pub(crate) node: &'a Node,
-    /// One for each pass.
+    /// One record for each pass.
     records: Vec<PhaseRecord>,
 }
 
 impl<'a> OnNode<'a> {
-    /// The nodes of a phase; none where it ran on one.
+    /// The nodes of a phase; empty where it ran on one.
     pub(crate) fn all(rows: &[&'a Row]) -> Vec<OnNode<'a>> {
         let mut all: Vec<OnNode<'a>> = Vec::new();
         let runs = rows.iter().filter(|row| row.phase.is_some()).filter_map(|row| row.run.as_ref());
@@ -31,7 +31,7 @@ impl<'a> OnNode<'a> {
         all
     }
 
-    /// What these passes show on this node.
+    /// Calls `look` with these passes.
     pub(crate) fn with<T>(&self, syncs: bool, look: impl FnOnce(&Passes<'_>) -> T) -> T {
         self.with_records(syncs, &self.records, look)
     }
@@ -41,14 +41,14 @@ impl<'a> OnNode<'a> {
         look(&Passes { host: &self.node.host, storage: self.node.storages.first(), syncs, records: &records })
     }
 
-    /// Operations of all passes, and their time, ms.
+    /// Number of operations over all passes, and their time, ms.
     pub(crate) fn done(&self) -> (u64, u64) {
         let sum = |figure: fn(&PhaseRecord) -> u64| self.records.iter().map(figure).fold(0, u64::saturating_add);
         (sum(|record| record.operations), sum(|record| record.elapsed_ns) / 1_000_000)
     }
 }
 
-/// Each node of a pass with what it did.
+/// Each node of a pass with its record.
 fn records(run: &RunRecord) -> impl Iterator<Item = (&Node, PhaseRecord)> {
     run.jobs.iter().filter_map(|job| {
         let node = run.nodes.get(job.node)?;
@@ -73,13 +73,13 @@ fn records(run: &RunRecord) -> impl Iterator<Item = (&Node, PhaseRecord)> {
     })
 }
 
-/// All that was found; `whole`: the passes of all nodes together.
+/// All findings; `whole`: the passes of all nodes together.
 pub(super) fn judge(whole: &Passes<'_>, nodes: &[OnNode<'_>], rows: &[&Row]) -> Vec<Finding> {
     let mut found: Vec<Finding> =
         [too_short::of_phase(whole), too_noisy::of_phase(whole)].into_iter().flatten().collect();
     for (index, on_node) in nodes.iter().enumerate() {
         let mut of_node = on_node.with(whole.syncs, judged);
-        // Ranks of one machine see its devices together.
+        // Ranks on one machine see its devices together.
         let is_there = |other: &&OnNode<'_>| other.node.machine() == on_node.node.machine();
         if !nodes[..index].iter().any(|other| is_there(&other)) {
             let machine = of_machine(&nodes.iter().filter(is_there).collect::<Vec<_>>());
@@ -98,8 +98,8 @@ pub(super) fn judge(whole: &Passes<'_>, nodes: &[OnNode<'_>], rows: &[&Row]) -> 
     found
 }
 
-/// The passes of the ranks of one machine: what its devices did is that of one look, what the ranks did adds up. None
-/// where a rank has no results of a pass.
+/// The passes of the ranks of one machine: its device counters are taken once, the ranks' operations are added up.
+/// Empty where a rank has no result of a pass.
 fn of_machine(ranks: &[&OnNode<'_>]) -> Vec<PhaseRecord> {
     let mut all = ranks[0].records.clone();
     for rank in &ranks[1..] {

@@ -23,9 +23,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "linux Documentation/ABI/testing/sysfs-class-net, speed; seaweedfs issue 5157",
 };
 
-/// Above the link by this factor: counters and clocks are not that far off.
+/// The rate must exceed the link by this factor: counters and clocks are less wrong.
 const FACTOR: f64 = 1.05;
-/// Fewer bytes say nothing.
+/// Least number of bytes to judge.
 const BYTES_MIN: u64 = 4 << 20;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -35,10 +35,10 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         let Some(bits) = server.link_bits_per_s.value().filter(|bits| **bits > 0) else { continue };
         let link = *bits as f64 / 8.0;
         let does = ReadWrite { read: row.reads() && stage.reads_are_the_workload(), write: row.writes() };
-        // What the report says: a close after its clock has stopped may have moved the rest.
+        // The bytes of the report: a close after the clock stopped may have moved more.
         let reported = |direction| {
             let done = || stage.rows.iter().map(|row| row.done(direction));
-            // Buffers on the way take a little at any rate.
+            // Buffers on the way can take a few bytes at any rate.
             let enough = done().map(|done| done.bytes).sum::<u64>() >= BYTES_MIN;
             if enough { done().map(|done| done.bytes_per_s()).sum() } else { 0.0 }
         };

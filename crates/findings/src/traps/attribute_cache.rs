@@ -25,22 +25,22 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "nfs(5), attribute caching; linux mountstats",
 };
 
-/// Requests that return attributes.
+/// NFS requests that return attributes.
 const REVALIDATIONS: &[&str] = &["GETATTR", "LOOKUP", "ACCESS", "READDIR", "READDIRPLUS", "OPEN", "OPEN_NOATTR"];
-/// Fewer requests per operation than this: most were answered here.
+/// With fewer requests per operation than this, most operations were answered by the client's cache.
 const REQUESTS_SHARE: f64 = 0.5;
-/// Fewer operations say nothing.
+/// Least number of operations to judge.
 const OPERATIONS_MIN: u64 = 64;
 /// Engines whose I/Os are stat calls.
 const ENGINES: &[&str] = &["filestat", "dirstat"];
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    // Requests are counted, which needs no time.
+    // Requests are counted, so that no minimal time is needed.
     for (stage, row) in evidence.all_rows().filter(|(_, row)| row.ended_well()) {
         let wire = stage.flow.as_ref().and_then(|flow| flow.wire.as_ref());
         let Some(wire) = wire.filter(|_| stage.class() == Some(StorageClass::Network)) else { continue };
-        // A mount that sent nothing has no operation to list.
+        // A mount without requests lists no operation.
         let is_counted = wire.asked.is_some() || !wire.operations.is_empty();
         if is_counted && ENGINES.contains(&row.first().setup.engine.as_str()) {
             found.extend(judge(row.name, row.ios(), wire.requests(REVALIDATIONS), Severity::Caution));
@@ -49,7 +49,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     found
 }
 
-/// A phase of stat calls between two looks at the wire.
+/// For a phase of stat calls between two readings of the mount's counters.
 pub(crate) fn of_phase(phase: &PhaseRecord, begin: &WireCounters, end: &WireCounters) -> Option<Finding> {
     if !phase.name.starts_with("stat") || end.nfs_operations.is_empty() {
         return None;

@@ -25,18 +25,18 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "Amazon EBS user guide, gp2 burst credits; linux ena_ethtool.c; thomas-krenn TKperf issue 35",
 };
 
-/// The later level over the earlier one: a smaller fall is weather.
+/// Later level divided by the earlier one: a smaller fall is normal variation.
 const FALL: f64 = 0.75;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let rows = evidence.rows().filter(|(_, row)| row.judgeable() && !row.paced());
-    // A limit that was set meanwhile is no credit that ended.
+    // A limit that was set during the run is not a credit that ended.
     rows.filter(|(stage, row)| limited_later(evidence, stage, row).is_none())
         .filter_map(|(_, row)| judge(row))
         .collect()
 }
 
-/// Rates before and after a fall, and the second of it.
+/// The rates before and after a fall, and its second.
 fn fall(row: &Row<'_>) -> Option<(f64, f64, usize)> {
     let rates = row.rates();
     let change = change_point(&rates.values, &Sensitivity { change_min: 1.0 - FALL, ..Sensitivity::default() })?;

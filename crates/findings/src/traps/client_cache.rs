@@ -22,7 +22,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "IOR, option -C; mdtest, option -N; Leys et al., Detecting outliers (2013): three deviations",
 };
 
-/// A node needs no cache to reach less than this multiple of the median.
+/// Multiple of the median rate that needs a cache; below it none is assumed.
 const FASTER: f64 = 2.0;
 
 pub(crate) fn find(record: &RunRecord) -> Vec<Finding> {

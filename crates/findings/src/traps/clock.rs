@@ -26,11 +26,11 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "linux Documentation/virt/kvm/x86/timekeeping.rst; fio documentation, clocksource; fio issues 533, 630, 902",
 };
 
-/// The readings over the mean time of an I/O of a worker.
+/// Cost of the clock readings divided by a worker's mean time per I/O.
 const COST_SHARE: f64 = 0.05;
-/// Parts per million; a machine's crystal is below 100.
+/// Drift, parts per million; a machine's crystal stays below 100.
 const DRIFT_PPM: f64 = 500.0;
-/// A drift measured over a shorter run is its endpoints' jitter.
+/// In a shorter run, the drift is only the jitter of its ends, ms.
 const DRIFT_RUN_MS: u64 = 2_000;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -41,7 +41,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let source = kernel.map_or(clock.source.clone(), |kernel| format!("{}, {kernel}", clock.source));
     let costly = |(_, row): (_, &Row<'_>)| {
         let each_ns = row.runtime_ms() as f64 * 1e6 * row.workers.len() as f64 / row.ios() as f64;
-        // The end of a synchronous read is the start of the next.
+        // One reading ends a synchronous read and starts the next.
         let chained = row.first().plan.synchronous_engine && !row.writes() && !row.paced();
         let (readings, how_often) = if chained { (1.0, "once") } else { (2.0, "twice") };
         let share = clock.cost_ns * readings / each_ns;
@@ -69,10 +69,10 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     found
 }
 
-/// The two readings over the mean time of an operation on names.
+/// Cost of two readings divided by the mean time of an operation on names.
 const COST_SHARE_PHASE: f64 = 0.25;
 
-/// Of the passes of a phase.
+/// For the passes of a phase.
 pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
     let clock = passes.host.clock.as_ref()?;
     let each_ns = passes.thread_ns() as f64 / passes.operations() as f64;

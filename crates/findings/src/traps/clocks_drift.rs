@@ -20,15 +20,15 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "adjtimex(2); ntpd documentation, maximum slew rate of 500 PPM",
 };
 
-/// The fastest that the kernel moves a clock.
+/// The largest rate at which the kernel adjusts a clock.
 const SHARE: f64 = 500e-6;
 
-/// Less does not matter to any run.
+/// A smaller difference does not matter to any run, ns.
 const LEAST_NS: f64 = 1e6;
 
 pub(crate) fn find(record: &RunRecord) -> Vec<Finding> {
     let windows = record.together.iter().flat_map(|together| &together.windows);
-    // Stages follow each other.
+    // Stages run one after the other.
     let whole_ns = windows.map(ActiveWindow::whole_ns).fold(0u64, u64::saturating_add);
     record.nodes.iter().filter_map(|node| judge(node, whole_ns as f64)).collect()
 }

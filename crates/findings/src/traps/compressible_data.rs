@@ -1,4 +1,4 @@
-//! T17: data that are compressed on the way to storage.
+//! T17: data that is compressed on the way to storage.
 
 use fsdyno_results::evidence::{FileState, StorageClass};
 use fsdyno_results::{Finding, Row as StudyRow, Severity, Target};
@@ -29,16 +29,16 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "fio documentation, zero_buffers, buffer_compress_percentage, refill_buffers; btrfs(5); elbencho issue 75",
 };
 
-/// Buffers that compress to less than this share count as compressible.
+/// Buffers that compress to less than this percentage count as compressible.
 const PERCENT: u32 = 50;
-/// The share saved from which on it is said.
+/// The saved share from which on it is reported.
 const SAVED: f64 = 0.1;
-/// The device moved less than this: most of the bytes were never stored.
+/// If the device moved less than this share, most bytes were never stored.
 const MOVED: f64 = 0.5;
-/// What is read at most this many times has hardly been read twice.
+/// A range read at most this many times counts as read once.
 const ONE_PASS: f64 = 1.1;
 
-/// A timed command on a filesystem that compresses: others write bytes that compress less.
+/// For a timed command on a filesystem that compresses: other users' data may compress less.
 pub(crate) fn of_command(target: &Target, row: &StudyRow) -> Option<Finding> {
     let (made_dirty, written) = dirty_and_written(target, row).filter(|_| compresses(target))?;
     let saved = missing(made_dirty, written)?;
@@ -56,7 +56,7 @@ pub(crate) fn preflight(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    // Space that was allocated before it is written is not compressed, whatever the mount option says.
+    // Preallocated space is not compressed, whatever the mount option says.
     let encoded = |row: &Row<'_>| {
         let states: Vec<&FileState> = evidence.files(row).filter_map(|file| file.after.value()).collect();
         states.is_empty() || states.iter().any(|state| state.encoded_bytes.is_none_or(|bytes| bytes > 0))
@@ -70,7 +70,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     found
 }
 
-/// `encoded`: the filesystem may have compressed them.
+/// The conflict in a plan. `encoded`: whether the filesystem may have compressed the files.
 fn conflict(row: &Row<'_>, encoded: bool) -> Option<Finding> {
     let plan = &row.first().plan;
     let percent = plan.compressible_percent.unwrap_or(0);
@@ -96,19 +96,19 @@ fn conflict(row: &Row<'_>, encoded: bool) -> Option<Finding> {
     ))
 }
 
-/// What the filesystem encoded, and what the device moved.
+/// The finding from the bytes that the filesystem encoded and the device moved.
 fn stored(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, states: &[&FileState]) -> Option<Finding> {
     let sum = |part: fn(&FileState) -> Option<u64>| {
         states.iter().try_fold(0u64, |sum, state| Some(sum.saturating_add(part(state)?)))
     };
     let bytes = sum(|state| Some(state.size_bytes))?;
-    // Not each of the two lists its extents, or says of them that they are compressed.
+    // Not every filesystem lists its extents, or marks compressed ones.
     let encoded = if holds_compressed(row) { bytes } else { sum(|state| state.encoded_bytes)? };
     let direction = if row.reads() { Transfer::Read } else { Transfer::Write };
     let storage = flow.storage[direction].as_ref()?;
     let (asked, moved) = (flow.application.bytes[direction], storage.bytes);
     let ratio = moved as f64 / asked.max(1) as f64;
-    // Encrypted extents are stored in another form too, in their full size: then the device moved all of it.
+    // Encrypted extents are encoded too, but in full size: then the device moved all bytes.
     let shrunk = encoded as f64 >= bytes as f64 * SAVED && ratio <= 1.0 - SAVED;
     if !shrunk || bytes < BYTES_MIN || asked < BYTES_MIN || !only_by_encoding(stage, row, flow) {
         return None;
@@ -134,7 +134,7 @@ fn stored(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, states: &[&FileStat
     )
 }
 
-/// A filesystem that is made at once, and compresses what it is made of.
+/// Whether the filesystem is a compressed image, which is made in one go.
 fn holds_compressed(row: &Row<'_>) -> bool {
     row.storage.is_some_and(|storage| matches!(storage.compression.as_deref(), Some("squashfs" | "erofs")))
 }
@@ -144,7 +144,7 @@ fn next(row: &Row<'_>, ratio: f64) -> String {
     format!("{data}, or report the ratio: {} of the bytes moved", percent(ratio))
 }
 
-/// Nothing else keeps bytes from the device: no page cache that was warm or is read again, no write left in memory.
+/// Whether nothing else keeps bytes from the device: no warm or reused page cache, no writes left in memory.
 pub(super) fn only_by_encoding(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> bool {
     if !row.reads() {
         return !without_sync(row);

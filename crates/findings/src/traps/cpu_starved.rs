@@ -31,35 +31,35 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
 
 /// Stolen share of the CPU time.
 const STEAL: f64 = 0.1;
-/// Share of the time in which the control group throttled the run.
+/// Share of the time during which the control group throttled the run.
 const THROTTLED: f64 = 0.05;
 const QUOTA: &str = "the control group throttled the run";
 const RAISE: &str = "raise the CPU limit of the control group (cpu.max), or run outside it";
 const STOLEN: &str = "the hypervisor ran other guests";
 const IDLE: &str = "run again when the host is idle";
 const WAITED: &str = "I/O threads waited for a CPU";
-/// Where the limit stands, in both versions of control groups.
+/// The files that set the limit, in both versions of control groups.
 const FILES: &str = "cpu.max, or cpu.cfs_quota_us of version 1";
-/// Share of the workers' time spent runnable and not running.
+/// Share of the workers' time in which they were runnable and did not run.
 const WAITING: f64 = 0.2;
 
-/// A reason to be without a CPU.
+/// A cause of missing CPU time.
 struct Shortage {
     name: &'static str,
     share: f64,
     limit: f64,
-    /// Who used the CPUs, where that is known.
+    /// Who used the CPUs, where it is known.
     user: Option<User>,
     next: &'static str,
 }
 
-/// CPU time of somebody other than the workers that waited.
+/// CPU time of somebody other than the waiting workers.
 struct User {
     name: &'static str,
     seconds: f64,
-    /// The machine's CPUs.
+    /// Number of the machine's CPUs.
     of_cpus: f64,
-    /// It worked for the storage.
+    /// Whether it worked for the storage.
     is_storage: bool,
     next: &'static str,
 }
@@ -70,7 +70,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 
 fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let over = |shortage: &Shortage| shortage.share.is_finite() && shortage.share >= shortage.limit;
-    // A thread that its group's limit holds waits for a CPU, too: the limit says why.
+    // A thread that the control group throttles also waits: the limit is its cause.
     let quota = Quota::of(row, flow);
     let worst = quota.as_ref().map(Quota::shortage).filter(over).or_else(|| {
         let all = [steal(flow), waiting(stage, row, flow)].into_iter().flatten().filter(over);
@@ -97,12 +97,12 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     Some(Report::new(ID, severity, row.name).number(worst.name, worst.share, "ratio").says(cause, next))
 }
 
-/// Waits of less than this, all passes of a phase together, are not of load: any thread is moved now and then, ns.
+/// Waits below this, over all passes of a phase, are normal: any thread is migrated now and then, ns.
 const PHASE_WAIT_NS: u64 = 4_000_000;
-/// Times of the whole machine are counted in ticks: fewer of them say nothing, ms.
+/// Times of the whole machine are counted in ticks, and are reliable from this on, ms.
 const PHASE_TICKS_MS: u64 = 200;
 
-/// Of the passes of a phase.
+/// For the passes of a phase.
 pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
     let total_ms = passes.counter(|seen| seen.total_ms);
     let share = |part: Option<u64>, of: u64| Some(part? as f64 / of.max(1) as f64);
@@ -127,9 +127,9 @@ pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
     Some(Report::new(ID, Severity::Caution, passes.name()).number(name, share, "ratio").says(cause, next))
 }
 
-/// CPUs that others used while a command ran, or that it was kept from.
+/// For a timed command: CPUs that others used meanwhile, or that it was kept from.
 pub(crate) fn of_command(row: &fsdyno_results::Row) -> Option<Finding> {
-    /// The machine is busy from this share of its CPU time on, and others are the reason with this one.
+    /// From this share on the machine's CPU time is fully used, and others are the cause.
     const BUSY: f64 = 0.9;
     const OTHERS: f64 = 0.25;
     /// Ticks are too coarse for less, ns.
@@ -162,7 +162,7 @@ pub(crate) fn of_command(row: &fsdyno_results::Row) -> Option<Finding> {
     report("CPU time of others", others / total, cause, "stop the other processes, and run again")
 }
 
-/// A single process that computed all the time had a CPU of its own, whatever others did.
+/// Whether a single process computed all the time: it had a CPU of its own, whatever others did.
 fn was_never_waiting(phase: &fsdyno_results::PhaseRecord) -> bool {
     const COMPUTED: f64 = 0.95;
     phase.cpu_ns <= phase.elapsed_ns && phase.cpu_ns as f64 >= phase.elapsed_ns as f64 * COMPUTED
@@ -174,12 +174,12 @@ fn steal(flow: &Flow<'_>) -> Option<Shortage> {
     Some(Shortage { name: STOLEN, share, limit: STEAL, user: None, next: IDLE })
 }
 
-/// What the control group's CPU limit did to the run.
+/// The effect of the control group's CPU limit on the run.
 pub(crate) struct Quota {
     /// The limit with the files that set it.
     pub(crate) limit: String,
     times: f64,
-    /// Of the run's time.
+    /// Share of the run's time that was throttled.
     pub(crate) share: f64,
 }
 
@@ -196,7 +196,7 @@ impl Quota {
         Some(Quota { limit, times: grown(end.throttled_count, begin.throttled_count).unwrap_or(0.0), share })
     }
 
-    /// It held the run for so long that the limit is what was measured.
+    /// The limit, if it throttled the run for so long that it determined the result.
     pub(crate) fn that_held(row: &Row<'_>, flow: &Flow<'_>) -> Option<Quota> {
         Quota::of(row, flow).filter(|quota| quota.share.is_finite() && quota.share >= THROTTLED)
     }
@@ -206,12 +206,12 @@ impl Quota {
     }
 }
 
-/// The workers' own waiting. Threads that work for them (the kernel's for io_uring) are not asked: many of them wait in
-/// a queue that is the storage's.
+/// The workers' own waiting. Threads that work for them (the kernel's for io_uring) are left out: many of them wait for
+/// the storage.
 fn waiting(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Shortage> {
     let waited_ns = row.workers.iter().map(|worker| worker.run_queue_wait_ns).sum::<Option<u64>>()?;
     let runtime_ms: u64 = row.workers.iter().map(|worker| worker.job_runtime_ms).sum();
-    // Of one job there are no fewer.
+    // A single job cannot be reduced.
     let next = match stage.workers.len() {
         1 => "stop what else runs on the job's CPU, and run again",
         _ => "use fewer jobs than the machine has CPUs, or stop other load",
@@ -220,17 +220,17 @@ fn waiting(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Shortage
         name: WAITED,
         share: (waited_ns as f64 / 1e6 / runtime_ms as f64).min(1.0),
         limit: WAITING,
-        // Whoever had less than half of that time does not explain it: the workers may have been pinned together.
+        // A user with less than half of the waited time does not explain it: the workers may be pinned to one CPU.
         user: largest_user(stage, flow).filter(|user| user.seconds >= waited_ns as f64 / 2e9),
         next,
     })
 }
 
-/// Who else used the CPUs most.
+/// The largest other user of the CPUs.
 fn largest_user(stage: &Stage<'_>, flow: &Flow<'_>) -> Option<User> {
     let (begin, end) = (&flow.begin.system, &flow.end.system);
     let busy_s = grown(end.busy_ms, begin.busy_ms)? / 1e3;
-    // Ticks are coarse: a little less than one is one.
+    // The number of CPUs, rounded, because ticks are coarse.
     let cpus = (grown(end.total_ms, begin.total_ms)? / 1e3 / flow.seconds).round().max(1.0);
     let process_s = flow.process?.cpu_ns as f64 / 1e9;
     let workers = || stage.workers.iter();
@@ -277,7 +277,7 @@ mod tests {
 
     use super::*;
 
-    /// A second on two CPUs: CPU time of the command and of all, ms; then what a limit held and a hypervisor took.
+    /// A second on two CPUs: CPU time of the command and of all, throttled time, and stolen time, ms.
     fn found(own: u64, busy: u64, throttled: u64, stolen: u64) -> Option<String> {
         let ns = |ms: u64| ms * 1_000_000;
         let phase = PhaseRecord { elapsed_ns: ns(1000), cpu_ns: ns(own), ..PhaseRecord::default() };

@@ -32,13 +32,13 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "fio documentation, iodepth and libaio; io_submit(2); fio issues 226, 376, 512, 812",
 };
 
-/// The device saw less than this share of the depth.
+/// The device's queue held less than this share of the iodepth.
 const DEPTH_SHARE: f64 = 0.25;
-/// The share of the workers' time spent in submitting: all of it when submitting is the whole of a request.
+/// Share of the workers' time spent in submission from which on it blocks; for engines that only submit, all of it.
 const SUBMITTING: f64 = 0.7;
 /// The device moved this share of what the run did.
 const DELIVERED: f64 = 0.9;
-/// A submission that waits for a device; one that only queues takes a few us.
+/// Mean slat of a submission that waits for a device; one that only queues takes a few µs, ns.
 const BLOCKED_SLAT_NS: f64 = 10_000.0;
 
 pub(crate) fn preflight(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -47,7 +47,7 @@ pub(crate) fn preflight(evidence: &Evidence<'_>) -> Vec<Finding> {
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = preflight(evidence);
-    // A control group's limit holds requests above the device: then the limit is the cause, and is said.
+    // A control group's limit holds requests above the device: then the limit is the cause, and has its own finding.
     let held = |stage: &Stage<'_>, row: &Row<'_>| row.direct() == Some(true) && limited(stage, row).is_some();
     let flows =
         evidence.flows().filter(|(stage, row, flow)| !held(stage, row) && Quota::that_held(row, flow).is_none());
@@ -55,7 +55,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     found
 }
 
-/// What the options say.
+/// The conflict in the options.
 fn conflict(row: &Row<'_>) -> Option<Finding> {
     let depth = row.first().setup.depth;
     let buffered_libaio = row.engine() == Some(EngineName::Libaio) && row.buffered() && !row.offloads();
@@ -76,13 +76,13 @@ fn conflict(row: &Row<'_>) -> Option<Finding> {
             format!("use --ioengine=io_uring (or libaio with --direct=1), or --numjobs={depth} instead of the depth"),
         )
     };
-    // Memory keeps nobody waiting: more of it in flight would change nothing but clat.
+    // In memory nothing waits: a deeper queue would only raise clat.
     let severity = if row.class() == StorageClass::Memory { Severity::Info } else { Severity::Caution };
     let report = Report::new(ID, severity, row.name).number("depth asked for", f64::from(depth), "requests");
     Some(report.says(cause, next))
 }
 
-/// What the run showed.
+/// The finding from the run's latencies.
 fn blocked(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let depth = f64::from(row.first().setup.depth);
     if depth < 4.0
@@ -117,7 +117,7 @@ fn blocked(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     } else {
         "use --ioengine=io_uring; if direct writes extend the file, write it once before the run"
     };
-    // The filesystem itself may have no depth for direct writes: then that is how fast it is.
+    // The filesystem may do direct writes one at a time: then this is its true speed.
     let severity = if row.buffered() { Severity::Invalid } else { Severity::Caution };
     Some(
         Report::new(ID, severity, row.name)
@@ -129,8 +129,8 @@ fn blocked(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     )
 }
 
-/// Without latencies (gtod_reduce) the device's queue tells it alone: through the page cache io_submit is known to
-/// wait, and what the device did was the run's.
+/// The finding without latencies (gtod_reduce), from the device's queue alone: through the page cache io_submit is
+/// known to block, and what the device did was the run's.
 fn unclocked(row: &Row<'_>, flow: &Flow<'_>, asked: f64, seen: f64) -> Option<Finding> {
     let device = flow.device.as_ref()?;
     if !row.buffered() || (device.done.bytes.sum() as f64) < flow.application.bytes.sum() as f64 * DELIVERED {

@@ -27,15 +27,15 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "open(2), O_DIRECT; statx(2), STATX_DIOALIGN; OpenZFS pull request 10018; linux fuse ->direct_IO",
 };
 
-/// The share from a cache from which on it is said: readahead's remains and metadata stay below.
+/// The share from a cache from which on it is reported: readahead and metadata stay below.
 const CAUTION: f64 = 0.1;
-/// The share from which on most of the number is the cache's.
+/// The share from which on the number is mostly the cache's.
 const INVALID: f64 = 0.5;
-/// Cached pages that appeared, as a share of what was moved: a direct run makes none.
+/// New cached pages, as a share of what was moved: a direct run makes none.
 const CACHED_SHARE: f64 = 0.25;
-/// The device delivered this of what was read: no cache answered.
+/// If the device delivered this share of what was read, no cache answered.
 const ALL_DELIVERED: f64 = 0.9;
-/// Fewer new pages in the cache say nothing.
+/// Least bytes of new pages to judge.
 const PAGES_BYTES_MIN: u64 = 4 << 20;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -43,7 +43,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         row.direct() == Some(true)
             && !row.maps_files()
             && stage.rows.iter().all(|row| row.direct() == Some(true))
-            // Nobody delivers what was never written there: no cache answered.
+            // Blocks that were never written are not delivered, without any cache.
             && !has_gaps(row)
             && stage.class().is_some_and(|class| class != StorageClass::Memory)
     });
@@ -57,7 +57,7 @@ fn undelivered(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Find
     }
     let (delivered, witness) = match (&flow.storage.read, &flow.wire) {
         (Some(storage), _) if row.class() != StorageClass::Fuse => (storage.bytes, storage.witness.as_str()),
-        // FUSE and NFS without direct I/O have findings of their own.
+        // FUSE and buffered NFS have findings of their own.
         (None, Some(wire)) if row.class() == StorageClass::Network => (wire.bytes.read, wire.witness),
         _ => return None,
     };
@@ -83,8 +83,8 @@ fn cached(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> 
     let (begin, end) = (flow.begin.cache.value()?, flow.end.cache.value()?);
     let grown = end.cached_bytes.saturating_sub(begin.cached_bytes).saturating_sub(moved_by_others(flow));
     let moved = flow.application.bytes.sum();
-    // A file's pages are cached once, however often it is read; but where the device delivered each of many passes, a
-    // few pages that came on the way served nobody.
+    // A file's pages are cached once, however often it is read. But if the device delivered each of many passes, the
+    // few cached pages answered no request.
     let touched = stage.rows.iter().map(Row::span_bytes).try_fold(0u64, |sum, span| Some(sum.saturating_add(span?)));
     let delivered = flow.storage.read.as_ref().map_or(0, |storage| storage.bytes);
     let only_read = flow.application.bytes.write == 0;
@@ -105,7 +105,7 @@ fn cached(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> 
     Some(report.says(cause, next(row)))
 }
 
-/// What others read and wrote: pages of the same files, perhaps.
+/// What others read and wrote: it may have filled pages of the same files.
 fn moved_by_others(flow: &Flow<'_>) -> u64 {
     let own = flow.application.bytes;
     if let Some(asked) = flow.wire.as_ref().and_then(|wire| wire.asked) {

@@ -25,11 +25,11 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "SNIA Solid State Storage Performance Test Specification; fio documentation, steadystate; TKperf issue 35",
 };
 
-/// Seconds below which no trend is named.
+/// Least number of values (seconds) for a trend.
 const VALUES_MIN: usize = 10;
-/// Mann–Kendall: noise leans so far in one run of a hundred.
+/// p-value of the Mann-Kendall test: noise gives such a trend in one run of a hundred.
 const P_VALUE: f64 = 0.01;
-/// Distance of the last third from the first, as a share of the first.
+/// Least distance of the last third from the first, as a share of the first.
 const DISTANCE: f64 = 0.2;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {

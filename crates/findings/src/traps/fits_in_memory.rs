@@ -27,11 +27,11 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "fio documentation, size, direct, invalidate; OpenZFS issue 14743; CrystalDiskMark issue 13",
 };
 
-/// Dirty pages may take this share of memory before writers are held back (vm.dirty_ratio).
+/// Share of memory that dirty pages may take before writers are throttled (vm.dirty_ratio).
 const DIRTY_SHARE: f64 = 0.2;
-/// A larger file than this fits in few servers' memory.
+/// A larger file than this fits in few servers' memory, bytes.
 const SERVER_MEMORY_BYTES: u64 = 64 << 30;
-/// A smaller file is no test of a storage anyway, and says so by its time.
+/// A smaller file is no test of a storage in any case, and is reported as too short, bytes.
 const SPAN_MIN: u64 = 1 << 20;
 
 pub(crate) fn preflight(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -49,7 +49,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.rows().filter_map(judge).collect()
 }
 
-/// The layers tell whether memory answered.
+/// Whether the layers show if memory answered.
 fn witnessed(stage: &Stage<'_>, row: &Row<'_>) -> bool {
     let direction = if row.reads() { Transfer::Read } else { Transfer::Write };
     let pages =
@@ -60,7 +60,7 @@ fn witnessed(stage: &Stage<'_>, row: &Row<'_>) -> bool {
         StorageClass::Fuse if judged(flow) => true,
         _ => flow.wire.is_some(),
     });
-    // What is too short to be judged did not come to a second pass either.
+    // A run that is too short to be judged did not reach a second pass.
     seen || !row.judgeable()
 }
 
@@ -101,7 +101,7 @@ fn conflict(evidence: &Evidence<'_>, row: &Row<'_>) -> Option<Finding> {
     Some(report.says(cause, next))
 }
 
-/// What a server has in memory cannot be seen from its client.
+/// A server's memory is not visible from its client: the finding is made from the size alone.
 fn servers_memory(row: &Row<'_>) -> Option<Finding> {
     let span = row.span_bytes()?;
     if row.class() != StorageClass::Network || !row.reads() || !row.judgeable() || span > SERVER_MEMORY_BYTES {

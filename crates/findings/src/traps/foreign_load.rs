@@ -30,19 +30,19 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "proc(5), /proc/PID/io; linux Documentation/admin-guide/iostats.rst",
 };
 
-/// The names of its figures: what the device moved for others, and for the run.
+/// The name of the figure: bytes that the device moved for others.
 pub(crate) const FOREIGN: &str = "foreign bytes";
 pub(crate) const OWN: &str = "bytes of the run";
 
-/// Foreign bytes over the run's own.
+/// Foreign bytes divided by the run's own.
 const SHARE: f64 = 0.1;
-/// Bytes a second below which it does not matter on any disk.
+/// Below this rate foreign load does not matter on any disk, bytes per second.
 const RATE_MIN: f64 = (1u64 << 20) as f64;
-/// Bytes below which it may be journal and metadata.
+/// Below this number the bytes may be journal and metadata.
 const BYTES_MIN: u64 = 16 << 20;
-/// The filesystem of an image adds this part of what is written, at most.
+/// A filesystem on an image adds at most this fraction (1/20) of what is written.
 const OVERHEAD_PARTS: u64 = 20;
-/// What its journal takes for each flush, bytes.
+/// Journal bytes of that filesystem for each flush.
 const JOURNAL_BYTES: u64 = 128 << 10;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -52,7 +52,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     on_disk.filter_map(|(stage, row, flow)| during(stage, row, flow).or_else(|| before(evidence, row, flow))).collect()
 }
 
-/// What the device did beyond what was asked of it.
+/// What the device did during the run beyond what was asked of it.
 fn during(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let own = flow.application.bytes.sum();
     let (name, foreign) = top(stage, flow)
@@ -71,7 +71,7 @@ fn during(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> 
     })
 }
 
-/// Nothing of this run's can still be on its way: files that this run or an earlier one wrote may be.
+/// Whether none of this run's writes can still be on their way: the run wrote nothing, and laid out no files.
 fn quiet(stage: &Stage<'_>) -> bool {
     stage.rows.iter().all(|row| !row.writes() && !row.first().plan.laid_out)
 }
@@ -79,18 +79,19 @@ fn quiet(stage: &Stage<'_>) -> bool {
 /// What the devices of the files moved for others.
 fn top(stage: &Stage<'_>, flow: &Flow<'_>) -> Option<(String, u64)> {
     let device = flow.device.as_ref()?;
-    // The kernel charges each read to who asked, readahead included; write-back is charged when pages get dirty.
+    // The kernel charges each read to the reading process, readahead included; writes are charged when pages become
+    // dirty.
     let reads = flow.process.map_or(0, |process| device.done.bytes.read.saturating_sub(process.storage_bytes.read));
     let writes = if quiet(stage) { device.done.bytes.write } else { 0 };
     Some((device.name.clone(), reads.saturating_add(writes)))
 }
 
-/// What the devices below the file of a loop device moved beyond what that did.
+/// What the devices below a loop device's file moved beyond the loop device's own bytes.
 fn below(stage: &Stage<'_>, flow: &Flow<'_>, device: &Layer) -> Option<(String, u64)> {
     let (moved, below) = (flow.moved(&device.name)?, flow.below_image(device)?);
     let direct = device.image.as_ref().is_some_and(|image| image.direct == Some(true));
     let journal = moved.write / OVERHEAD_PARTS + flow.flushes(&device.name).unwrap_or(0).saturating_mul(JOURNAL_BYTES);
-    // The page cache of the file reads ahead, and writes later what was written to it long ago.
+    // The image's page cache reads ahead, and writes back data that was written long ago.
     let reads = if direct { moved.read + moved.read / OVERHEAD_PARTS } else { moved.read.saturating_mul(2) };
     let writes = if direct || quiet(stage) { below.write.saturating_sub(moved.write + journal) } else { 0 };
     let names: Vec<&str> = device.devices_below().iter().map(|below| below.name.as_str()).collect();
@@ -100,7 +101,7 @@ fn below(stage: &Stage<'_>, flow: &Flow<'_>, device: &Layer) -> Option<(String, 
     ))
 }
 
-/// What the devices did while a command ran, beyond what was asked for on its behalf, and before it began.
+/// For a timed command: what the devices did beyond what was asked on its behalf, and before it began.
 pub(crate) fn of_command(row: &fsdyno_results::Row) -> Option<Finding> {
     let (tree, phase) = (row.tree.as_ref()?, row.phase.as_ref()?);
     let (device, own) = (tree.during.devices.value()?.bytes, tree.storage_bytes?);
@@ -115,9 +116,9 @@ pub(crate) fn of_command(row: &fsdyno_results::Row) -> Option<Finding> {
         return Some(found("foreign rate before the command", before, "B/s", cause));
     }
     let foreign = match tree.during.group {
-        // A journal is written by the kernel, which is no part of the group.
+        // The kernel writes the journal outside of the control group.
         Some(group) => device.since(group.plus(ReadWrite { read: 0, write: DURING_PHASE.write })).sum(),
-        // A filesystem adds its journal and copies of its own: what others write cannot be told from that.
+        // A filesystem adds journal and copies: if the command writes, others' writes cannot be told from these.
         None => device.read.saturating_sub(own.read) + if own.write == 0 { device.write } else { 0 },
     };
     if foreign < BYTES_MIN || (foreign as f64) < own.sum() as f64 * SHARE {
@@ -129,7 +130,7 @@ pub(crate) fn of_command(row: &fsdyno_results::Row) -> Option<Finding> {
     Some(found("foreign bytes", foreign as f64, "B", cause))
 }
 
-/// What moved on the devices before the run.
+/// What others moved on the devices before the run.
 fn before(evidence: &Evidence<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let foreign = evidence.ledger()?.machine.foreign_bytes_per_s.value()?;
     let foreign = foreign.read + foreign.write;
@@ -146,17 +147,19 @@ fn before(evidence: &Evidence<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Fin
     Some(report.says(cause, "find who else uses the device (iotop), and run again when it is idle"))
 }
 
-/// Bytes a second of others before the first phase: a journal that is written now and then moves less.
+/// Rate of others before the first phase from which on it is reported, bytes per second; a journal that is written from
+/// time to time stays below.
 const BEFORE_PHASES: f64 = 16.0 * RATE_MIN;
-/// Bytes of others during the passes, `[read, write]`: earlier phases leave dirty metadata, which is written back later.
+/// Bytes of others during the passes from which on they are reported: earlier phases leave dirty metadata that is
+/// written back later.
 const DURING_PHASE: ReadWrite<u64> = ReadWrite { read: 16 << 20, write: 64 << 20 };
-/// Bytes that an operation writes at most besides its data: blocks of names, inodes and maps, once to the journal and
-/// once in place, where it is synced; else operations share them.
+/// Most bytes that a synced operation writes besides its data: blocks of names, inodes and maps, once to the journal
+/// and once in place.
 const BLOCKS_SYNCED: u64 = 64 << 10;
-/// See `BLOCKS_SYNCED`.
+/// The same without syncs, where operations share these blocks.
 const BLOCKS_SHARED: u64 = 8 << 10;
 
-/// Of the passes of a phase.
+/// For the passes of a phase.
 pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
     let report = |name: &str, value: f64, unit: &str, cause: String| {
         let report = Report::new(ID, Severity::Caution, passes.name()).number(name, value, unit);
@@ -190,7 +193,8 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// A second of a command: MiB that it wrote, that the device wrote, that its group did, and a second before it.
+    /// A second of a command: MiB that it wrote, that the device wrote, that its control group wrote, and that others
+    /// moved per second before it.
     fn found(own: u64, device: u64, group: Option<u64>, before: u64) -> bool {
         let write = |mib: u64| ReadWrite { read: 0, write: mib * MIB };
         let during = StorageTraffic {

@@ -29,12 +29,12 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "s3fs-fuse manual, use_cache; s3fs-fuse issues 1310, 2079, 829; JuiceFS performance evaluation guide",
 };
 
-/// The share from the cache from which on it is said.
+/// The share from the cache from which on it is reported.
 const CAUTION: f64 = 0.1;
-/// The share from which on most of the number is the cache's.
+/// The share from which on the number is mostly the cache's.
 const INVALID: f64 = 0.5;
 
-/// Daemons, the option that names their cache, and how they mount without it.
+/// Daemons, the option that sets up their cache, and how to mount without it.
 const WITHOUT: [(&str, &str, &str); 2] =
     [("s3fs", "use_cache", "without the option use_cache"), ("rclone", "vfs-cache-mode", "with vfs-cache-mode off")];
 
@@ -51,7 +51,8 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// Reads through a daemon without a server: what it and its helpers had storage read, or the devices below delivered.
+/// Reads through a daemon without a server: what the storage read for it and its helpers, or what the devices below
+/// delivered.
 fn read_here(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let asked = flow.application.bytes.read;
     if !row.reads() || !stage.reads_are_the_workload() {
@@ -92,7 +93,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: Transfer)
     let (crossed, witness, proof) = if share_without(wire.bytes[direction]) >= CAUTION {
         (wire.bytes[direction], wire.witness, true)
     } else {
-        // Others use the interface too. A connection that comes and goes between two looks escapes: no proof.
+        // Others use the interface, too. A connection that opens and closes between two samples is not seen: no proof.
         (
             web_connections(row, flow.daemon.and_then(|daemon| daemon.sockets))?[direction],
             "the daemon's connections",
@@ -103,7 +104,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: Transfer)
     if share < CAUTION {
         return None;
     }
-    // A server on this machine that no network leads to looks like a cache that the daemon keeps on a disk.
+    // A server on this machine, reached without a network, looks like a cache that the daemon keeps on a disk.
     let may_be_the_server = direction == Transfer::Read && may_be_the_server(row, flow);
     let severity = if share >= INVALID && proof && !may_be_the_server { Severity::Invalid } else { Severity::Caution };
     let (verb, kept) = if direction == Transfer::Read { ("read", "came from") } else { ("written", "stayed in") };
@@ -143,7 +144,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: Transfer)
     )
 }
 
-/// How the mount is made again without the cache that the daemon's command line names; `None`: not known.
+/// How to mount without the cache that the daemon's command line names; `None`: not known.
 fn without_cache(row: &Row<'_>) -> Option<String> {
     let storage = row.storage?;
     let fuse = storage.fuse.as_ref()?;
@@ -156,19 +157,20 @@ fn without_cache(row: &Row<'_>) -> Option<String> {
     Some(format!("unmount {place} and mount it by {kind} {how}"))
 }
 
-/// The daemon's connections, where its data come through them: daemons of other kinds have helpers (ssh) or other ways.
+/// The bytes of the daemon's connections, if its data comes through them: daemons of other kinds use helpers (ssh) or
+/// other ways.
 fn web_connections(row: &Row<'_>, sockets: Option<ReadWrite<u64>>) -> Option<ReadWrite<u64>> {
     let url = row.storage?.fuse.as_ref()?.url.as_deref()?;
     sockets.filter(|_| url.starts_with("http"))
 }
 
-/// What was read came from local files of a daemon that names no cache.
+/// Whether the reads came from local files of a daemon that names no cache; these may be the server's.
 fn may_be_the_server(row: &Row<'_>, flow: &Flow<'_>) -> bool {
     let read = flow.daemon.and_then(|daemon| daemon.storage).map_or(0, |bytes| bytes.read);
     !row.names_a_cache() && read as f64 >= flow.application.bytes.read as f64 * (1.0 - CAUTION)
 }
 
-/// Where the rest was.
+/// Where the other bytes came from.
 fn place(row: &Row<'_>, flow: &Flow<'_>, direction: Transfer) -> String {
     let fuse = row.storage.and_then(|storage| storage.fuse.as_ref());
     let kind = fuse.and_then(|fuse| fuse.kind.as_deref()).unwrap_or("the daemon");

@@ -24,7 +24,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "fio issues 703, 1206, 1496, 1501; `fsdyno doctor` shows the generator's own ceiling",
 };
 
-/// CPU over wall time of the workers.
+/// CPU time divided by wall time of the workers.
 const BUSY: f64 = 0.95;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {

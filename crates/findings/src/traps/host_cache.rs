@@ -31,17 +31,17 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "fio issues 41 and 851; qemu documentation, cache modes",
 };
 
-/// The rate after the first pass over that of the first.
+/// The rate after the first pass divided by that of the first pass.
 const FASTER: f64 = 1.5;
-/// How far from one pass the change may lie, as a share of a pass: samples are a second apart.
+/// Largest distance of the change from the end of a pass, as a share of the pass: values are a second apart.
 const NEAR_PASS: f64 = 0.25;
-/// All of it was delivered by the device.
+/// If the device delivered this share, it delivered everything.
 const DELIVERED: f64 = 0.9;
-/// Half a turn at 7,200 a minute is 4 ms; a queue, a short stroke and luck do not bring the mean below this.
+/// Half a turn at 7,200 rpm takes 4 ms; a queue, a short stroke and luck do not lower the mean latency below this, ns.
 const PLATTER_NS: f64 = 1_000_000.0;
 /// The device below a loop device's file delivered less than this share.
 const BELOW: f64 = 0.5;
-/// Smaller ranges can be in a disk's own memory.
+/// Smaller ranges fit in a disk's own memory, bytes.
 const PLATTER_SPAN: u64 = 1 << 30;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -60,7 +60,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     found
 }
 
-/// Direct reads that the device delivered whole.
+/// Whether it made direct reads that the device delivered completely.
 pub(super) fn delivered_directly(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> bool {
     let on_disk = matches!(stage.class(), Some(StorageClass::Block | StorageClass::Device));
     let asked = flow.application.bytes.read;
@@ -68,7 +68,7 @@ pub(super) fn delivered_directly(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'
     on_disk && whole && row.reads() && !row.writes() && row.direct() == Some(true) && !row.paced()
 }
 
-/// Where the rate rises just as everything has been read once.
+/// The change point if the rate rises just after everything was read once.
 pub(super) fn second_pass(row: &Row<'_>) -> Option<ChangePoint> {
     let rates = row.rates();
     let change = change_point(&rates.values, &Sensitivity::default())?;
@@ -91,7 +91,7 @@ fn faster_again(row: &Row<'_>, change: ChangePoint) -> Finding {
         .says(cause, "use a --size larger than the memory of the host or controller; the first pass is the lower bound")
 }
 
-/// A loop device's file in the page cache below, at the first level where it is.
+/// A loop device's file in the page cache below, at the first level where it is cached.
 fn below_loops(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     if !matches!(stage.class(), Some(StorageClass::Block | StorageClass::Device)) {
         return None;
@@ -99,10 +99,10 @@ fn below_loops(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Find
     row.loops().into_iter().find_map(|device| below_loop(stage, row, flow, device))
 }
 
-/// Reads are looked at first: a row that does both has one finding.
+/// The finding for one loop device; reads are judged first, as a row with both directions gets one finding.
 fn below_loop(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, device: &Layer) -> Option<Finding> {
     let moved = flow.moved(&device.name)?;
-    // What nobody wrote into the image of a raw device is in no page cache either.
+    // Parts of a raw device's image that were never written are in no page cache either.
     let whole =
         stage.class() == Some(StorageClass::Block) || device.image.as_ref().is_none_or(|image| image.gap().is_none());
     let does = ReadWrite { read: row.reads() && whole, write: row.writes() };
@@ -137,14 +137,14 @@ fn below_loop(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, device: &Layer)
     )
 }
 
-/// A cache of blocks in front of a slower device, which moved little of what the job did.
+/// A block cache in front of a slower device that moved little of what the job did.
 fn beside_origin(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let storage = row.storage.filter(|_| stage.rows.len() == 1 && !row.is_mixed())?;
     let mut caches: Vec<&Layer> = Vec::new();
     storage.each_layer(&mut |layer| caches.extend((layer.kind == LayerKind::BlockCache).then_some(layer)));
     let cache = caches.first()?;
     let device = storage.devices.value()?.iter().find_map(|device| named(device, &cache.name))?;
-    // The cache and its metadata are smaller.
+    // The origin is the largest: the cache and its metadata are smaller.
     let origin = device.slaves.iter().max_by_key(|slave| slave.size_bytes)?;
     let (moved, below) = (flow.moved(&cache.name)?, flow.moved(&origin.name)?);
     let direction = Transfer::BOTH.into_iter().find(|direction| {
@@ -167,12 +167,12 @@ fn beside_origin(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Fi
     Some(report.says(cause, "use a --size of several times the cache device"))
 }
 
-/// The device of this name, or one below it.
+/// The device with this name, at or below this one.
 fn named<'d>(device: &'d BlockDevice, name: &str) -> Option<&'d BlockDevice> {
     if device.name == name { Some(device) } else { device.slaves.iter().find_map(|slave| named(slave, name)) }
 }
 
-/// Random reads faster than a platter turns. Virtual disks say "platters" for want of knowing better.
+/// Random reads that are faster than a platter turns. Virtual disks may claim to be rotational.
 fn platters(row: &Row<'_>) -> Option<Finding> {
     let storage = row.storage?;
     let devices = storage.devices.value()?;

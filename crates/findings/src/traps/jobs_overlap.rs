@@ -21,7 +21,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "fio documentation, stonewall; kubestr issue 68",
 };
 
-/// The share of the shorter job's time in which the other ran too.
+/// Share of the shorter job's time during which the other ran, too.
 const OVERLAP: f64 = 0.5;
 
 pub(crate) fn preflight(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -57,7 +57,7 @@ fn each(evidence: &Evidence<'_>, at_once: impl Fn(&Row<'_>, &Row<'_>) -> bool) -
     found
 }
 
-/// Other rows of the stage on the same storage.
+/// The other rows of the stage on the same storage.
 fn others<'s, 'r>(stage: &'s Stage<'r>, row: &'s Row<'r>) -> impl Iterator<Item = &'s Row<'r>> {
     stage.rows.iter().filter(move |other| other.name != row.name && same_storage(row, other))
 }
@@ -73,7 +73,7 @@ fn same_storage(row: &Row<'_>, other: &Row<'_>) -> bool {
     }
 }
 
-/// A start delay can keep jobs of one stage apart.
+/// Whether two jobs of one stage really overlapped: a start delay can separate them.
 fn overlapped(first: &JobRecord, other: &JobRecord) -> bool {
     let span = |job: &JobRecord| {
         let started = job.started_ms?;

@@ -22,9 +22,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "linux Documentation/admin-guide/cgroup-v2.rst, memory.events",
 };
 
-/// Where the limit stands, in both versions of control groups.
+/// The files that set the limit, in both versions of control groups.
 const FILES: &str = "memory.max, memory.high, or memory.limit_in_bytes of version 1";
-/// The share read again from which on the limit is in the number.
+/// The share that was read again from which on the limit determines the number.
 const SHARE: f64 = 0.1;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -38,16 +38,16 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     evicted.collect()
 }
 
-/// A memory limit and what it did to a row.
+/// A memory limit and its effect on a row.
 pub(crate) struct Limit {
-    /// Bytes delivered again, of those read.
+    /// Bytes that were delivered again, as a share of those read.
     pub(crate) share: f64,
     /// The limit with the files that set it.
     pub(crate) words: String,
 }
 
 impl Limit {
-    /// The limit, where it evicted enough to change the number.
+    /// The limit, if it evicted enough to change the result.
     pub(crate) fn that_held(evidence: &Evidence<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
         let (begin, end) = (&flow.begin.system, &flow.end.system);
         let hits = end.memory_limit_hits?.saturating_sub(begin.memory_limit_hits?);

@@ -1,4 +1,4 @@
-//! T42: files that lie in the memory of this machine, and not on a disk.
+//! T42: files that are in the memory of this machine, not on a disk.
 
 use fsdyno_results::evidence::{InMemory, Storage, StorageClass};
 use fsdyno_results::{Finding, Severity};
@@ -26,7 +26,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "tmpfs(5); linux Documentation/admin-guide/blockdev/zram.rst; losetup(8)",
 };
 
-/// With this share of the bytes in memory the number is mostly memory's.
+/// From this share of the bytes on the number is mostly memory's.
 const MOSTLY: f64 = 0.5;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -45,7 +45,7 @@ fn judge(row: &Row<'_>) -> Option<Finding> {
     judge_parts(&row.parts(), syncs, Report::new(ID, Severity::Info, row.name))
 }
 
-/// Of operations on names, which lie on one storage.
+/// For operations on names, which are on one storage.
 pub(crate) fn of_phase(storage: &Storage, syncs: bool) -> Option<Finding> {
     judge_parts(&[FilesOn { storage, files: 1, bytes: 0 }], syncs, Report::of_run(ID, Severity::Info))
 }
@@ -84,7 +84,7 @@ fn judge_parts(all: &[FilesOn<'_>], syncs: bool, report: Report) -> Option<Findi
     Some(Finding { severity, ..report.says(cause, next) })
 }
 
-/// Files and bytes together.
+/// A number of files and their bytes.
 #[derive(Clone, Copy, Default)]
 struct Sum {
     files: u64,
@@ -92,7 +92,7 @@ struct Sum {
 }
 
 impl Sum {
-    /// Of the bytes; of the files where no length is known.
+    /// The share by bytes; by files where no length is known.
     fn share_of(self, total: Sum) -> f64 {
         let (part, whole) = if total.bytes > 0 { (self.bytes, total.bytes) } else { (self.files, total.files) };
         part as f64 / whole.max(1) as f64

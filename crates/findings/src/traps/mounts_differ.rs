@@ -1,4 +1,4 @@
-//! T40: a node has the storage mounted in another way than the others.
+//! T40: a node has mounted the storage differently from the others.
 
 use fsdyno_results::evidence::{Mount, StorageClass};
 use fsdyno_results::{Finding, Node, RunRecord, Severity};
@@ -21,17 +21,17 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "nfs(5), mount options; proc(5), /proc/PID/mountinfo",
 };
 
-/// Options whose value is the node's own.
+/// Options whose value differs on every node.
 const OWN: [&str; 1] = ["clientaddr"];
 
-/// How a node has the storage mounted: words to compare, in order.
+/// The mount of a node's storage as words to compare, in order.
 fn words(node: &Node) -> Option<Vec<String>> {
     let storage = node.storages.first()?;
     let Mount { source, fstype, options, .. } = storage.mount.value()?;
     let is_own = |option: &&String| OWN.contains(&option.split('=').next().unwrap_or_default());
     let mut words: Vec<String> = options.iter().filter(|option| !is_own(option)).cloned().collect();
     words.push(format!("type {fstype}"));
-    // A disk of its own may have any name.
+    // The name of a local disk may differ between nodes.
     if matches!(storage.class, StorageClass::Network | StorageClass::Fuse) {
         words.push(format!("source {source}"));
     }
@@ -53,7 +53,7 @@ pub(crate) fn find(record: &RunRecord) -> Vec<Finding> {
     others.iter().flat_map(|(way, nodes)| nodes.iter().map(|node| differs(node, way, usual))).collect()
 }
 
-/// More words make no sentence.
+/// Most words that a sentence lists.
 const LISTED_MAX: usize = 3;
 
 fn differs(node: &Node, way: &[String], usual: &[String]) -> Finding {

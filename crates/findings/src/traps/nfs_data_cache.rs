@@ -24,15 +24,15 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "nfs(5), data and metadata coherence; linux mountstats",
 };
 
-/// The share from memory from which on it is said.
+/// The share from memory from which on it is reported.
 const CAUTION: f64 = 0.1;
-/// The share from which on most of the number is memory's.
+/// The share from which on the number is mostly memory's.
 const INVALID: f64 = 0.5;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (stage, row, flow) in evidence.byte_flows() {
-        // A counter of a whole interface can only hide a cache; it still counts what crossed it.
+        // An interface's counter also includes others' bytes, so it can hide a cache but not invent one.
         let Some(wire) = flow.wire.as_ref().filter(|_| stage.class() == Some(StorageClass::Network)) else { continue };
         let (asked, crossed) = (flow.application.bytes.read, wire.bytes.read);
         let share = asked.saturating_sub(crossed) as f64 / asked.max(1) as f64;

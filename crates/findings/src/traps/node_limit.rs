@@ -1,4 +1,4 @@
-//! T39: a node's own CPU or link is the limit, and not the storage.
+//! T39: a node's own CPU or link is the limit, not the storage.
 
 use fsdyno_results::{Finding, RunRecord, Severity};
 

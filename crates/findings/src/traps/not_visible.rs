@@ -27,7 +27,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "pid_namespaces(7); network_namespaces(7); proc(5)",
 };
 
-/// This share of what was written may be dirty, and what a sync left out is not.
+/// Up to this share of the written bytes may still be dirty after a sync.
 const LEFT_DIRTY: f64 = 0.1;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -56,7 +56,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     Some(Report::new(ID, Severity::Caution, row.name).says(cause, next))
 }
 
-/// What a run in which nothing else is wrong says nothing about, as it moved so little.
+/// For a run without other findings: it moved too little to show a cache.
 fn too_little(row: &Row<'_>) -> Option<Finding> {
     let bytes = row.done(Transfer::Read).bytes.saturating_add(row.done(Transfer::Write).bytes);
     if !(1..BYTES_MIN).contains(&bytes) || is_too_short(row.runtime_ms(), row.ios()) {
@@ -69,11 +69,11 @@ fn too_little(row: &Row<'_>) -> Option<Finding> {
     Some(Report::new(ID, Severity::Caution, row.name).says(cause, "run longer, or with a larger --bs"))
 }
 
-/// A layer that would show a cache was watched, and counted this run alone.
+/// Whether a layer that would show a cache was visible, and counted this run alone.
 pub(crate) fn seen(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: Transfer) -> bool {
     let dirty = flow.end.cache.value().and_then(|cache| cache.dirty_bytes);
     let unsynced = direction == Transfer::Write && without_sync(row) && dirty.is_some();
-    // Where no page is left dirty, the run's writes are among what the device took, whoever else wrote.
+    // If no page is left dirty, the device took the run's writes, whoever else wrote.
     let clean = direction == Transfer::Write
         && dirty.is_some_and(|dirty| dirty as f64 <= flow.application.bytes.write as f64 * LEFT_DIRTY);
     let storage = flow.storage[direction].as_ref().is_some_and(|storage| !storage.shared || clean || unsynced);
@@ -90,20 +90,20 @@ pub(crate) fn seen(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction:
     }
 }
 
-/// The disk below an image in the page cache, where others' bytes hide what it did for the run.
+/// The disk below an image in the page cache, if others' bytes hide what it did for the run.
 fn shared_image(row: &Row<'_>, flow: &Flow<'_>, direction: Transfer) -> Option<String> {
     let cached = |device: &&Layer| device.image.as_ref().is_none_or(|image| image.direct != Some(true));
     let below = |device: &Layer| flow.below_loop(device, direction).filter(|below| below.shared);
     row.loops().iter().filter(|device| cached(device)).find_map(|device| Some(below(device)?.witness))
 }
 
-/// The device whose counter has others' bytes too, where it alone could tell.
+/// The device whose counter would show it, if that includes others' bytes.
 fn shared_device(row: &Row<'_>, flow: &Flow<'_>, direction: Transfer) -> Option<String> {
     let shared = flow.storage[direction].as_ref().filter(|storage| storage.shared);
     shared.map(|storage| storage.witness.clone()).or_else(|| shared_image(row, flow, direction))
 }
 
-/// Others use the mount, and some of what it was asked for did not cross the network.
+/// Whether others use the mount, and not everything that was asked of it crossed the network.
 fn shared_mount(flow: &Flow<'_>, direction: Transfer) -> bool {
     flow.wire.as_ref().is_some_and(|wire| wire.shared[direction])
 }

@@ -28,11 +28,11 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "fio documentation, direct and invalidate; fio issues 329, 383, 1212",
 };
 
-/// The share from memory from which on it is said: readahead's remains and metadata stay below.
+/// The share from memory from which on it is reported: readahead and metadata stay below.
 const CAUTION: f64 = 0.1;
-/// The share from which on most of the number is memory's.
+/// The share from which on the number is mostly memory's.
 const INVALID: f64 = 0.5;
-/// Where direct I/O is refused.
+/// The advice where direct I/O is not possible.
 pub(super) const READ_ONCE: &str =
     "this filesystem has no direct I/O: read each byte once, without time_based, loops or invalidate=0";
 
@@ -47,7 +47,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     }
     let storage = flow.storage.read.as_ref()?;
     let (asked, delivered) = (flow.application.bytes.read, storage.bytes);
-    // Rows with direct I/O got theirs from the device: the rest is missing from those without.
+    // Rows with direct I/O got their bytes from the device: what is missing belongs to the buffered rows.
     let buffered: u64 = stage
         .rows
         .iter()
@@ -58,7 +58,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     if asked.min(buffered) < BYTES_MIN || share < CAUTION {
         return None;
     }
-    // Fewer bytes are stored than are read: the device delivered them all, and no page was there before.
+    // Compressed files: fewer bytes are stored than read. The device delivered them all, and no page was cached before.
     let compressed = row.storage.is_some_and(|storage| storage.compression.is_some());
     if compressed && only_by_encoding(stage, row, flow) {
         return None;
@@ -81,7 +81,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     )
 }
 
-/// The step that the options given leave open.
+/// The next step, depending on the options that were used.
 fn next(row: &Row<'_>) -> &'static str {
     let plan = &row.first().plan;
     if row.cannot_be_direct() {
@@ -95,12 +95,12 @@ fn next(row: &Row<'_>) -> &'static str {
     }
 }
 
-/// The least that a filesystem reads for a file that is not within its metadata.
+/// The least bytes that a filesystem reads for a file whose data is not in its metadata.
 const FILE_BYTES_MIN: u64 = 512;
-/// Fewer files than this share came from the storage: most of the phase was not cold.
+/// If fewer files than this share came from the storage, most of the phase was not cold.
 const COLD_SHARE: f64 = 0.5;
 
-/// Of the passes of a phase whose files were to be read cold.
+/// For the passes of a phase whose files were to be read cold.
 pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
     let next = "stop what else reads these files, and run again";
     let report = Report::new(ID, Severity::Caution, passes.name());
@@ -121,7 +121,7 @@ pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
     })
 }
 
-/// Bytes that the storage had to give for files that were to be read cold; `None`: the phase is not of that kind.
+/// Bytes that the storage had to deliver for files that were to be read cold; `None`: the phase is of another kind.
 pub(crate) fn cold_bytes(passes: &Passes<'_>) -> Option<u64> {
     let is_cold = |record: &PhaseRecord| record.cache.as_deref().is_some_and(|cache| COLD.contains(&cache));
     let on_disk = matches!(passes.class(), StorageClass::Block | StorageClass::Device);
@@ -130,10 +130,10 @@ pub(crate) fn cold_bytes(passes: &Passes<'_>) -> Option<u64> {
     (on_disk && reads && asked > 0).then_some(asked)
 }
 
-/// What a phase says of files whose pages others hold in memory.
+/// Whether a phase's cache state says that others hold its files' pages in memory.
 fn is_kept(cache: &str) -> bool {
     cache.ends_with(" files still cached")
 }
 
-/// What a phase says of caches that were emptied of its files' data.
+/// The cache states with dropped file data.
 const COLD: [&str; 2] = ["cold", "data cold, names hot"];

@@ -23,19 +23,19 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "linux Documentation/admin-guide/pm/cpufreq.rst; fio issue 1394",
 };
 
-/// Governors that lower the frequency.
+/// CPU frequency governors that lower the frequency.
 const SAVING: &[&str] = &[
     "powersave",
     "ondemand",
     "conservative",
     "schedutil",
-    // Plans of Windows.
+    // Power plans of Windows.
     "Power saver (power plan)",
     "Balanced (power plan)",
 ];
-/// A worker with fewer I/Os a second leaves its processor idle long enough to sleep.
+/// A worker with fewer I/Os per second leaves its CPU idle long enough to sleep.
 const LOW_RATE: f64 = 2_000.0;
-/// Waking up takes up to some 100 us: slower requests hide it.
+/// Waking up takes up to about 100 µs: it is hidden in requests that are slower than this, ns.
 const LATENCY_NS: f64 = 500_000.0;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {

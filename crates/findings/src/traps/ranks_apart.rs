@@ -21,7 +21,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "IOR, options -D and -O stoneWallingWearOut; elbencho, columns first done and last done",
 };
 
-/// Share of the ranks' time outside the common one from which on the total is in doubt.
+/// Share of the ranks' time outside the common one from which on the total is doubtful.
 const OUTSIDE: f64 = 0.05;
 
 pub(crate) fn find(record: &RunRecord) -> Vec<Finding> {

@@ -20,7 +20,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "mpirun(1), exit status; docs/scale.md",
 };
 
-/// More names make no sentence.
+/// Most ranks that are named.
 const NAMED_MAX: usize = 4;
 
 pub(crate) fn find(record: &RunRecord) -> Vec<Finding> {

@@ -25,7 +25,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "docs/replay.md; fio documentation, replay_no_stall; fio issues 681, 772, 1537",
 };
 
-/// A request that is later than this has another neighbourhood than the recorded one, ns.
+/// A request that is later than this runs beside other requests than the recorded ones, ns.
 const LATE_NS: u64 = 1_000_000;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -36,7 +36,7 @@ fn judge(row: &Row<'_>) -> Option<Finding> {
     let mut workers = row.workers.iter().filter_map(|worker| worker.lateness.as_deref());
     let mut lateness: Latency = workers.next()?.clone();
     workers.for_each(|other| lateness.merge(other));
-    // The share that is beyond the percentile, in percent.
+    // The percentage of requests beyond the percentile, and their delay.
     let (share, late_ns) =
         [1.0, 10.0, 50.0].into_iter().find_map(|share| Some((share, lateness.shown(100.0 - share)?)))?;
     if late_ns < LATE_NS {

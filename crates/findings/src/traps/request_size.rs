@@ -26,13 +26,13 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "linux Documentation/block/queue-sysfs.rst; nfs(5), rsize; JuiceFS performance evaluation guide",
 };
 
-/// Arrived size over asked size.
+/// Arrived size divided by the requested size.
 const SMALLER: f64 = 0.5;
-/// Pieces so small are no matter of limits.
+/// Smaller pieces are not explained by size limits.
 const PIECES: f64 = 0.125;
-/// Bytes read by the device over bytes read by the job.
+/// Bytes that the device read divided by those that the job read.
 const AMPLIFIED: f64 = 2.0;
-/// Fewer requests say nothing.
+/// Least number of requests to judge.
 const REQUESTS_MIN: u64 = 64;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -52,7 +52,7 @@ fn cut(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     }
     let arrived = done.bytes[direction] as f64 / requests as f64;
     let asked = largest as f64;
-    // Journal and metadata requests are small: they must not be what brings the mean down.
+    // Small requests of journal and metadata must not be what lowers the mean.
     let all_there = done.bytes[direction] as f64 >= flow.application.bytes[direction] as f64 * 0.9;
     if arrived > asked * SMALLER || !all_there || (row.writes() && arrived > asked * PIECES) {
         return None;
@@ -75,7 +75,7 @@ fn cut(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
 
 fn amplified(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let (asked, moved) = (flow.application.bytes.read, flow.device.as_ref()?.done.bytes.read);
-    // Only what the kernel read for us: others have a finding of their own.
+    // Only what the kernel read for this run: others have a finding of their own.
     let ours = flow.process?.storage_bytes.read.min(moved);
     let times = ours as f64 / asked as f64;
     if !row.reads() || !row.buffered() || !row.random() || asked == 0 || times < AMPLIFIED {

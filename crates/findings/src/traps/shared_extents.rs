@@ -28,10 +28,10 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "ioctl_ficlone(2); cp(1), --reflink; linux Documentation/filesystems/fiemap.rst",
 };
 
-/// The share of what is written from which on it is said.
+/// The share of the written bytes from which on it is reported.
 const SHARE: f64 = 0.1;
 
-/// Filesystems that write no block in place.
+/// Filesystems that never write in place.
 const NEVER_IN_PLACE: [&str; 3] = ["btrfs", "bcachefs", "zfs"];
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -67,7 +67,7 @@ fn writes_in_place(row: &Row<'_>) -> bool {
     !parts.iter().flat_map(|part| &part.storage.layers).any(never_in_place)
 }
 
-/// One of the filesystems from here down to the first devices.
+/// Whether one of the filesystems from this layer down to the first devices never writes in place.
 fn never_in_place(layer: &Layer) -> bool {
     NEVER_IN_PLACE.contains(&layer.name.as_str()) || !layer.is_device() && layer.holding().any(never_in_place)
 }

@@ -27,11 +27,11 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "fio documentation, numjobs, offset_increment, filename_format; fio issues 1501, 1693",
 };
 
-/// Jobs read this many times what the device delivered.
+/// Jobs read this multiple of what the device delivered.
 const RATIO: f64 = 1.5;
-/// The device delivered at least this share of the range once; less: it was in memory before.
+/// The device delivered at least this share of the range once; below it the range was cached before.
 const READ_ONCE: f64 = 0.5;
-/// Less was delivered than this share of what was read: no other reading is left.
+/// If the device delivered less than this share of what was read, no other explanation is left.
 const DELIVERED: f64 = 0.5;
 
 pub(crate) fn preflight(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -51,7 +51,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     found
 }
 
-/// Workers of the stage that touch bytes which the row's first worker touches, itself among them.
+/// The workers of the stage that touch bytes of the row's first worker, including itself.
 fn sharers<'r>(stage: &Stage<'r>, row: &Row<'r>) -> Vec<&'r JobRecord> {
     let first = row.first();
     stage.rows.iter().flat_map(|row| row.workers.iter().copied()).filter(|other| overlap(first, other)).collect()
@@ -64,7 +64,7 @@ fn overlap(first: &JobRecord, other: &JobRecord) -> bool {
     };
     let ((from, to), (other_from, other_to)) = (range(first), range(other));
     let same_bytes = from < other_to && other_from < to;
-    // Random readers of overlapping parts meet by chance; sequential ones only where they start together.
+    // Random readers of overlapping parts read the same blocks by chance; sequential ones only if they start together.
     let meet = from == other_from || (first.setup.access.random && other.setup.access.random);
     same_bytes && meet && first.plan.files.iter().any(|file| other.plan.files.contains(file))
 }
@@ -74,7 +74,7 @@ fn conflict(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     let jobs = sharers(stage, row).len();
     let direct_on_disk =
         row.direct() == Some(true) && matches!(row.class(), StorageClass::Block | StorageClass::Device);
-    // Random I/O of several jobs on one file is what databases do; only a cache makes it a trap.
+    // Databases do random I/O of several jobs on one file; it is a trap only with a cache.
     if jobs < 2 || row.class() == StorageClass::Memory || (row.random() && (!row.buffered() || !row.reads())) {
         return None;
     }

@@ -24,10 +24,10 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
                  IOR, stragglers",
 };
 
-/// A node with more than this share of the median is not slow.
+/// A node above this share of the median is not slow.
 const NEAR: f64 = 0.8;
 
-/// Of two nodes the slower is slow below this share of the other.
+/// With two nodes, the slower one is slow below this share of the other.
 const OF_TWO: f64 = 0.5;
 
 pub(crate) fn find(record: &RunRecord) -> Vec<Finding> {
@@ -35,7 +35,7 @@ pub(crate) fn find(record: &RunRecord) -> Vec<Finding> {
     jobs_everywhere(record).iter().flat_map(|job| of(&names, job)).collect()
 }
 
-/// The slow ones of these nodes.
+/// The findings on slow nodes among these.
 pub(crate) fn of(names: &[&str], job: &Everywhere<'_>) -> Vec<Finding> {
     if job.nodes.len() < 2 {
         return Vec::new();

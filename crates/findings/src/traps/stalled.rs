@@ -27,14 +27,14 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
 
 /// A shorter pause is a long request, ms.
 const QUIET_MS: u64 = 1_000;
-/// I/Os that the row would have done meanwhile: fewer are chance.
+/// Least number of I/Os that the row would have done meanwhile: fewer are chance.
 const IOS_MIN: f64 = 20.0;
-/// The share of the run's time from which on the rate is another one.
+/// The share of the run's time from which on the pauses change the rate.
 const SHARE: f64 = 0.02;
-/// The clocks of workers and of the looks begin at moments that are some ms apart.
+/// The clocks of workers and samples start up to this far apart, ms.
 const APART_MS: u64 = 200;
 
-/// From and to, ms since the row began.
+/// Begin and end, ms since the row began.
 type Span = (u64, u64);
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -77,7 +77,7 @@ fn judge(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Row<'_>) -> Option<Fi
     Some(report.says(cause, "search the logs of the kernel and the server for that moment, and run again"))
 }
 
-/// When a worker did nothing: windows without a byte, and windows that lasted longer than they should.
+/// The times in which a worker did nothing: windows without a byte, and windows that are longer than usual.
 fn quiet(worker: &JobRecord) -> Vec<Span> {
     let mut windows: BTreeMap<u64, u64> = BTreeMap::new();
     for (at_ms, value) in worker.directions.iter().flat_map(|(_, direction)| &direction.bandwidth_samples.series) {
@@ -91,7 +91,7 @@ fn quiet(worker: &JobRecord) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     for two in ends.windows(2) {
         let ((from, _), (to, value)) = (two[0], two[1]);
-        // A window ends some time after the pause: what is usual of it was not lost.
+        // A window ends some time after the pause: its usual length was not lost.
         let end = if value == 0 { to } else { to.saturating_sub(usual_ms) };
         match spans.last_mut() {
             Some(last) if last.1 == from && end > from => last.1 = end,
@@ -107,7 +107,7 @@ fn overlap(one: Span, two: Span) -> u64 {
     one.1.min(two.1).saturating_sub(one.0.max(two.0))
 }
 
-/// Whether the looks at the layers, which come each second, stood still too; `None`: they tell nothing.
+/// Whether the ledger's samples, taken each second, paused as well; `None`: they do not show it.
 fn stood_still(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Row<'_>, pause: Span) -> Option<bool> {
     let (ledger, began_ms) = (evidence.ledger()?, stage.flow.as_ref()?.begin.at_ms);
     let plan = &row.first().plan;
@@ -120,7 +120,7 @@ fn stood_still(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Row<'_>, pause:
     if times.iter().any(|at_ms| inside(&at_ms)) {
         return Some(false);
     }
-    // Looks that come each second would have come.
+    // Only samples that were taken each second can show a gap.
     let each_second = times.windows(2).filter(|two| two[1].saturating_sub(two[0]) < QUIET_MS + APART_MS).count() >= 2;
     (each_second && pause.1 - pause.0 >= QUIET_MS + 2 * APART_MS).then_some(true)
 }

@@ -26,22 +26,22 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "linux Documentation/filesystems/overlayfs.rst, volatile mount; fsync(2)",
 };
 
-/// Less than this share of what must be there arrived: journals, compression and coarse counters do not explain it.
+/// If less than this share of the required bytes arrived, journals, compression and coarse counters do not explain it.
 const ARRIVED: f64 = 0.5;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.byte_flows().filter_map(|(stage, row, flow)| judge(stage, row, flow)).collect()
 }
 
-/// A sync of a new file stores a block of data and one of the journal, a sync of a directory a sector of the journal: less
-/// than half of it, bytes.
+/// Least bytes of a synced new file: it needs a block of data and one of the journal, a synced directory a sector of
+/// the journal; half of that is required.
 const FILE_BYTES: u64 = 2048;
-/// See `FILE_BYTES`.
+/// Least bytes of a synced directory, as `FILE_BYTES`.
 const DIRECTORY_BYTES: u64 = 256;
-/// Fewer syncs say nothing.
+/// Least number of syncs to judge.
 const SYNCS_MIN: u64 = 64;
 
-/// Of the passes of a phase whose operations each make durable what they did. Whatever else the devices wrote counts, too.
+/// For the passes of a phase whose operations are each durable. The devices' other writes are counted as well.
 pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
     let (syncs, storage) = (passes.operations(), passes.storage?);
     if !passes.syncs || syncs < SYNCS_MIN || !matches!(storage.class, StorageClass::Block | StorageClass::Device) {

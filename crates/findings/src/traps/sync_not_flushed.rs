@@ -1,4 +1,4 @@
-//! T44: syncs that never told the device to empty its write cache.
+//! T44: syncs that never told the device to flush its write cache.
 
 use fsdyno_results::evidence::{BlockDevice, Layer, LedgerSample, Storage, StorageClass};
 use fsdyno_results::{Finding, PhaseConditions, Severity};
@@ -28,9 +28,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "linux Documentation/admin-guide/iostats.rst; Documentation/block/writeback_cache_control.rst; ext4(5), barrier",
 };
 
-/// Fewer syncs say nothing: a journal commits now and then anyway.
+/// Least number of syncs: a journal commits from time to time in any case.
 const SYNCS_MIN: u64 = 64;
-/// Flushes for a sync, times the requests that may share one: fewer are none.
+/// Flushes per sync, times the requests that may share one: below this no sync is flushed.
 const SHARE: f64 = 0.1;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -54,7 +54,7 @@ fn judge(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     loops.filter_map(|device| ended(row.name, device, |name| flow.flushes(name), few)).next()
 }
 
-/// A loop device that was flushed, and whose file's filesystem did not flush what is below.
+/// The finding for a loop device that was flushed, while its file's filesystem did not flush the device below.
 fn ended(
     name: &str,
     device: &Layer,
@@ -79,7 +79,7 @@ fn ended(
     Some(report.says(cause, format!("fsdyno inspect {}: mount it without nobarrier or volatile", image.path)))
 }
 
-/// Of the passes of a phase whose operations each make durable what they did.
+/// For the passes of a phase whose operations are each durable.
 pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
     let syncs = if passes.syncs { passes.operations() } else { 0 };
     let flushed = passes.counter(|seen| seen.device.value()?.flushes)?;
@@ -101,7 +101,7 @@ pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
     storage.loops().into_iter().filter_map(|device| ended(passes.name(), device, of, few)).next()
 }
 
-/// `None`: its devices are not visible.
+/// The finding; `None`: the storage's devices are not visible.
 fn finding(name: &str, storage: &Storage, syncs: u64, flushed: u64) -> Option<Finding> {
     let mut caches = Vec::new();
     storage.devices.value()?.iter().for_each(|device| leaves(device, &mut caches));
@@ -131,13 +131,13 @@ fn finding(name: &str, storage: &Storage, syncs: u64, flushed: u64) -> Option<Fi
     })
 }
 
-/// Flushes of all devices below the run; `None`: one does not count them.
+/// Number of flushes of all devices below the run; `None`: one does not count them.
 fn flushes(sample: &LedgerSample) -> Option<u64> {
     let devices = sample.devices.value().filter(|devices| !devices.is_empty())?;
     devices.iter().try_fold(0u64, |sum, device| Some(sum.saturating_add(device.flushes?)))
 }
 
-/// The lowest devices, with what they declare of their write cache.
+/// Collects the lowest devices, with the write cache mode that they declare.
 fn leaves<'d>(device: &'d BlockDevice, found: &mut Vec<(&'d str, Option<&'d str>)>) {
     match &device.slaves[..] {
         [] => found.push((&device.name, device.write_cache.as_deref())),

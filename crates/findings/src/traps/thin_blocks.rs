@@ -24,7 +24,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "lvmthin(7); TKperf pull request 46",
 };
 
-/// The devices below delivered this share of what was read: the blocks are there.
+/// If the devices below delivered this share of what was read, the blocks exist.
 const DELIVERED: f64 = 0.9;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -37,10 +37,10 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     let (layer, gap) = layer_with_gaps(row)?;
     let moved = stage.flow.as_ref().and_then(|flow| {
         let (asked, device) = (flow.application.bytes.read, flow.storage.read.clone()?);
-        // A loop device delivers holes as well: what the disk below its file did counts.
+        // A loop device delivers holes as well: the disk below its file shows whether there is data.
         let in_image = matches!(gap, Gaps::Image(_));
         let delivered = if in_image { flow.below_loop(layer, Transfer::Read)? } else { device.clone() };
-        // Others' bytes say nothing of these blocks.
+        // If others' bytes are included, nothing follows for these blocks.
         (!delivered.shared).then_some((asked, device.bytes, delivered.bytes))
     });
     let report = Report::new(ID, Severity::Caution, row.name);
@@ -58,7 +58,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
         let cause = format!("{what} was read ({layer}): blocks never written are likely answered without a disk");
         return Some(report.says(cause, next));
     };
-    // Through the page cache something else may have answered, and has a finding of its own.
+    // Through the page cache another layer may have answered, which has a finding of its own.
     let answered_above = row.buffered() && (passed as f64) < asked as f64 * DELIVERED;
     if answered_above || delivered as f64 >= asked as f64 * DELIVERED {
         return None;
@@ -72,23 +72,23 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     Some(report.says(cause, next))
 }
 
-/// Why blocks of a device need not exist.
+/// Why blocks of a device may not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gaps {
-    /// It is thin, whatever lies below its pool.
+    /// The device is thin, whatever is below its pool.
     Thin,
-    /// The file behind it lacks data.
+    /// The file of a loop device has holes.
     Image(Gap),
-    /// Nobody sees whether it is thin.
+    /// It is not visible whether the device is thin.
     Perhaps,
 }
 
-/// Whether a raw device may have blocks that nobody wrote: then no cache answered for what the devices did not deliver.
+/// Whether a raw device may have blocks that were never written: then what the devices did not deliver is no cache's.
 pub(super) fn has_gaps(row: &Row<'_>) -> bool {
     layer_with_gaps(row).is_some()
 }
 
-/// The layer of a raw device that may lack blocks: a thin volume before all others.
+/// The layer of a raw device that may lack blocks; a thin volume comes before all others.
 fn layer_with_gaps<'r>(row: &Row<'r>) -> Option<(&'r Layer, Gaps)> {
     let storage = row.storage.filter(|storage| storage.class == StorageClass::Device)?;
     let mut found: Vec<(&Layer, Gaps)> = Vec::new();
@@ -104,8 +104,8 @@ fn layer_with_gaps<'r>(row: &Row<'r>) -> Option<(&'r Layer, Gaps)> {
     first.or_else(|| of(|gap| *gap == Gaps::Perhaps)).copied()
 }
 
-/// The layers down to the first filesystem: a file whose blocks were written has its blocks, whatever gaps other blocks of
-/// the storage below that filesystem have.
+/// Visits the layers down to the first filesystem: the blocks of a written file exist, whatever holes the storage below
+/// has elsewhere.
 fn each_raw_layer<'l>(layers: impl IntoIterator<Item = &'l Layer>, visit: &mut dyn FnMut(&'l Layer)) {
     for layer in layers.into_iter().filter(|layer| layer.is_device()) {
         visit(layer);

@@ -27,15 +27,15 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "linux Documentation/admin-guide/cgroup-v2.rst, io.max; Documentation/admin-guide/cgroup-v1/blkio-controller.rst",
 };
 
-/// Where the limit stands, in both versions of control groups.
+/// The files that set the limit, in both versions of control groups.
 pub(crate) const FILES: &str = "io.max, or blkio.throttle of version 1";
-/// The share of the limit from which on the limit is the number.
+/// The share of the limit from which on the limit determines the rate.
 const REACHED: f64 = 0.9;
-/// Above the limit by more than this: the limit is not what held it.
+/// A rate above this multiple of the limit was not held by it.
 const PASSED: f64 = 1.2;
-/// A limit that was set during the run is told after it held the rate for this long, s.
+/// A limit that was set during the run must have held the rate for this time, s.
 const HELD_S: usize = 5;
-/// The device's queue is this share of the depth asked for, or less: requests wait above it.
+/// If the device's queue is at most this share of the iodepth, requests wait above the device.
 const IDLE_QUEUE: f64 = 0.25;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -47,7 +47,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     .collect()
 }
 
-/// A limit that stands in a control group and that the stage reached.
+/// A control group's limit that the stage reached.
 pub(super) fn limited(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     let (line, limit) = standing(stage, row)?;
     let cause = format!(
@@ -58,7 +58,7 @@ pub(super) fn limited(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     Some(limit.report(row).says(cause, "run outside the limited control group, or report the limit with the number"))
 }
 
-/// A limit that was set while the run went on: the rate fell to it.
+/// A limit that was set during the run, to which the rate fell.
 pub(super) fn limited_later(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     let Later { line, limit, before, after, seconds } = set_later(evidence, stage, row)?;
     let cause = format!(
@@ -70,7 +70,7 @@ pub(super) fn limited_later(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Ro
     Some(limit.report(row).says(cause, "run again with the limit unchanged, or without it"))
 }
 
-/// The limit of a control group that held the row, from its start or later, and the line that sets it.
+/// The control group's limit that held the row, from its start or later, with the line that sets it.
 pub(crate) fn of_control_group<'r>(
     evidence: &Evidence<'r>,
     stage: &Stage<'r>,
@@ -89,7 +89,7 @@ fn standing<'r>(stage: &Stage<'r>, row: &Row<'r>) -> Option<(&'r str, Limit)> {
     })
 }
 
-/// A limit since some second of the run, and bytes per second before and after that.
+/// A limit that was set in some second of the run, with the bytes per second before and after.
 struct Later<'r> {
     line: &'r str,
     limit: Limit,
@@ -98,7 +98,7 @@ struct Later<'r> {
     seconds: usize,
 }
 
-/// The value of the limit tells where to look: it was passed, then to the end no more, and half of the seconds since
+/// Finds a limit that was set later: the rate was above it, then no more until the end, and half of the seconds since
 /// then reached it. How much the rate varied before does not matter.
 fn set_later<'r>(evidence: &Evidence<'r>, stage: &Stage<'r>, row: &Row<'r>) -> Option<Later<'r>> {
     let limits = evidence.ledger()?.io_limits_after.value()?;
@@ -108,7 +108,7 @@ fn set_later<'r>(evidence: &Evidence<'r>, stage: &Stage<'r>, row: &Row<'r>) -> O
     let all = Transfer::BOTH.map(|direction| row.done(direction).bytes as f64).iter().sum::<f64>().max(1.0);
     settings(limits).filter(|_| !unchanged).find_map(|Setting { line, direction, by_bytes, value }| {
         let done = row.done(direction);
-        // Of a byte of all directions: what counts against the limit.
+        // The part of the row's bytes that counts against the limit.
         let counted = if by_bytes { done.bytes } else { done.ios } as f64 / all;
         let first = rates.values.iter().rposition(|rate| rate * counted > value * PASSED)? + 1;
         let (before, after) = rates.values.split_at(first);
@@ -119,11 +119,11 @@ fn set_later<'r>(evidence: &Evidence<'r>, stage: &Stage<'r>, row: &Row<'r>) -> O
     })
 }
 
-/// A limit and how much of it there was.
+/// A limit, and the rate that was reached.
 pub(crate) struct Limit {
     pub(crate) value: f64,
     pub(crate) reached: f64,
-    /// Bytes per second; else I/Os per second.
+    /// Whether it is in bytes per second, not I/Os per second.
     pub(crate) by_bytes: bool,
 }
 
@@ -139,7 +139,7 @@ impl Limit {
     }
 }
 
-/// One limit of a line such as `8:0 rbps=1048576 wiops=max`.
+/// One limit in a line such as `8:0 rbps=1048576 wiops=max`.
 struct Setting<'r> {
     line: &'r str,
     direction: Transfer,
@@ -163,7 +163,7 @@ fn settings(lines: &[String]) -> impl Iterator<Item = Setting<'_>> {
     })
 }
 
-/// A rate that does not move.
+/// A rate that stays constant.
 fn plateau(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     let rates = row.rates();
     let flat = flat_plateau(&rates.values).filter(|_| !row.buffered())?;

@@ -27,9 +27,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "fio issue 955; hyperfine issues 238, 528, 580 on when to warn",
 };
 
-/// Deviation over mean.
+/// Standard deviation divided by the mean.
 const VARIATION: f64 = 0.4;
-/// Seconds below which scatter is chance.
+/// Least number of values (seconds): the variation of fewer is chance.
 pub(crate) const VALUES_MIN: usize = 6;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -56,12 +56,12 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     found
 }
 
-/// Passes from which on their spread says something: of two nobody knows which one is usual.
+/// Least number of passes for a spread: with two, nobody knows which one is usual.
 pub(crate) const PASSES_MIN: usize = 3;
-/// Median distance of the passes from their median, as a share of it. One pass that was disturbed does not change it.
+/// Median distance of the passes from their median, as a share of it. A single disturbed pass does not change it.
 const BETWEEN_PASSES: f64 = 0.25;
 
-/// Of the passes of a phase.
+/// For the passes of a phase.
 pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
     let rates = passes.rates();
     let middle = median(&rates)?;

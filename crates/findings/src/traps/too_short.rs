@@ -8,7 +8,7 @@ use crate::passes::Passes;
 use crate::report::Report;
 use crate::units::{counted, time};
 
-/// Under this name it is explained.
+/// The finding's id.
 pub const ID: &str = "too-short";
 
 pub(crate) const EXPLANATION: Explanation = Explanation {
@@ -24,12 +24,12 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "fio issue 955; Benchmarking File System Benchmarking (HotOS 2011)",
 };
 
-/// Less I/O time says little.
+/// Least I/O time, ms.
 const RUNTIME_MS: u64 = 1_000;
-/// Fewer I/Os say little.
+/// Least number of I/Os.
 const IOS: u64 = 64;
 
-/// Whether a run of this time and number of I/Os is too short to say much.
+/// Whether a run of this time and number of I/Os is too short to judge.
 pub fn is_too_short(runtime_ms: u64, ios: u64) -> bool {
     runtime_ms < RUNTIME_MS || ios < IOS
 }
@@ -41,7 +41,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         (started && is_too_short(runtime_ms, ios)).then(|| {
             let cause =
                 format!("{} in {}: too little for a conclusion", counted(ios, "I/O"), time(runtime_ms as f64 * 1e6));
-            // What is reported of a search is its last window.
+            // A search (latency_target) reports only its last window.
             let searched = row.workers.iter().any(|worker| worker.setup.latency_target_ns > 0);
             let next = if searched { "add --latency_window=10s" } else { "add --time_based --runtime=60" };
             Report::new(ID, Severity::Caution, row.name)
@@ -53,7 +53,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.all_rows().filter_map(short).collect()
 }
 
-/// Of the passes of a phase.
+/// For the passes of a phase.
 pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
     let (operations, elapsed_ns) = (passes.operations(), passes.sum(|record| record.elapsed_ns));
     (operations < IOS).then(|| {

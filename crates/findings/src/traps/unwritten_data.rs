@@ -26,11 +26,11 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "fio issues 719 and 1473; IOR issue 261; linux Documentation/filesystems/fiemap.rst",
 };
 
-/// The share of the files without data from which on it is said: sparse tails and metadata stay below.
+/// The share of the files without data from which on it is reported: sparse tails and metadata stay below.
 const SHARE: f64 = 0.1;
-/// The device delivered less than this of what was read: no other reading is left.
+/// If the device delivered less than this share of what was read, no other explanation is left.
 const DELIVERED: f64 = 0.5;
-/// The device delivered at least this of what was read: then the map was older than the data.
+/// If the device delivered at least this share of what was read, the extent map was older than the data.
 const ALL_DELIVERED: f64 = 0.95;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -40,14 +40,14 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         let files = evidence.files(row);
         let states: Vec<&FileState> = files.filter_map(|file| file.before_stage(number).value()).collect();
         let Some((total, never)) = never_written(&states) else { continue };
-        // A job may read the hole alone, however large the rest of the file is: what the device delivered decides.
+        // A job may read only the hole of a large file: what the device delivered decides.
         let range = row.span_bytes().unwrap_or(total).min(total).max(1);
         let share = never.min(range) as f64 / range as f64;
         let asked = flow.application.bytes.read;
         if share < SHARE || asked == 0 {
             continue;
         }
-        // Where others' bytes may be among them, only that they are too few says something.
+        // With others' bytes included, only a number that is too small proves something.
         let few = |moved: &&Moved| !moved.shared || (moved.bytes as f64) < asked as f64 * DELIVERED;
         let storage = flow.storage.read.as_ref().filter(few);
         let delivered = storage.map(|storage| storage.bytes as f64 / asked as f64);
@@ -87,12 +87,12 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     found
 }
 
-/// Bytes of the files, and those of them without data; `None`: the filesystem does not tell, or there is no byte.
+/// Bytes of the files, and those without data; `None`: the filesystem does not report it, or the files are empty.
 fn never_written(states: &[&FileState]) -> Option<(u64, u64)> {
     let mut sums = (0u64, 0u64);
     for state in states {
         let written = state.written_bytes?;
-        // Of a file in very many pieces only the first are looked at.
+        // Of a file with very many extents only the first ones are examined.
         let examined = state.examined_bytes.unwrap_or(state.size_bytes).min(state.size_bytes);
         sums.0 = sums.0.saturating_add(examined);
         sums.1 = sums.1.saturating_add(examined.saturating_sub(written));

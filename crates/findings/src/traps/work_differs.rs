@@ -27,9 +27,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "proc(5), /proc/PID/io; ioctl_ficlonerange(2)",
 };
 
-/// A share that a shell's own reading does not explain.
+/// A larger share is not explained by what the shell itself reads.
 const SHARE: f64 = 0.05;
-/// Fewer bytes are the programs' start.
+/// Fewer bytes are the start of programs.
 const BYTES_MIN: f64 = 256.0 * 1024.0;
 
 fn differ(one: f64, other: f64) -> bool {
@@ -37,22 +37,22 @@ fn differ(one: f64, other: f64) -> bool {
     apart > BYTES_MIN && apart > SHARE * one.max(other)
 }
 
-/// Of what its calls wrote, one place got less than this part of what the other got: it was copied by reference.
+/// If one place got less than this share of the other's written bytes, files were copied by reference.
 const SHARED: f64 = 1.0 / 8.0;
 
-/// Whether blocks are shared on one of two places: bytes that the calls wrote, and those of them that were made dirty there.
-/// Beside the same calls: `copy_file_range` counts what it moved nowhere.
+/// Whether one of two places shares blocks. `called`: bytes that the calls wrote; `one`, `other`: bytes that became
+/// dirty on each place. The calls alone do not show it: `copy_file_range` does not count the bytes that it moved.
 fn shares(called: f64, one: f64, other: f64) -> bool {
     let least = one.min(other);
     differ(one, other) && least < SHARED * one.max(other) && least < SHARED * called
 }
 
-/// With the index of the row.
+/// The findings with the index of their row.
 pub(crate) fn find(study: &Study) -> Vec<(usize, Finding)> {
     let called = |tree: &TreeRecord| Some(tree.call_bytes?.sum() as f64);
     let written = |tree: &TreeRecord| Some(tree.call_bytes?.write as f64);
     let dirty = |tree: &TreeRecord| Some(tree.storage_bytes?.write as f64);
-    // On memory and behind a daemon nothing is made dirty that the kernel would count.
+    // The kernel counts no dirty bytes in memory and behind a daemon.
     let counts =
         |target: usize| matches!(study.targets[target].storage.class, StorageClass::Block | StorageClass::Network);
     let mut found = Vec::new();
@@ -95,7 +95,7 @@ mod tests {
 
     use super::*;
 
-    /// Bytes that calls moved in three rounds on each place.
+    /// A study with the bytes that calls moved in three rounds on each place.
     fn study(places: &[[u64; 3]]) -> Study {
         let tree =
             |bytes| TreeRecord { call_bytes: Some(ReadWrite { read: bytes, write: 0 }), ..TreeRecord::default() };

@@ -27,15 +27,15 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "fio documentation, end_fsync, fsync, sync; fsync(2); cachestat(2); fio issue 470",
 };
 
-/// Who tells what is in memory.
+/// The counter that shows what is in memory.
 const DIRTY: &str = "dirty pages of its files";
-/// The share in memory from which on it is said: the last second's pages of a long run stay below.
+/// The share in memory from which on it is reported: the last second's pages of a long run stay below.
 const CAUTION: f64 = 0.1;
-/// The share from which on most of the number is memory's.
+/// The share from which on the number is mostly memory's.
 const INVALID: f64 = 0.5;
-/// A close that takes this share of the run's time hides work.
+/// A close that takes this share of the run's time does hidden work.
 const CLOSE_SHARE: f64 = 0.2;
-/// A shorter close is no matter.
+/// A shorter close does not matter, ns.
 const CLOSE_NS_MIN: u64 = 100_000_000;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -43,13 +43,13 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     unsynced.chain(evidence.rows().filter_map(|(stage, row)| late_close(stage, row))).collect()
 }
 
-/// No sync waits for the data: at the end of the run, after some writes, or in each.
+/// Whether no sync waits for the data: neither at the end of the run, nor after some writes, nor in each write.
 pub(super) fn without_sync(row: &Row<'_>) -> bool {
     let plan = &row.first().plan;
     row.writes() && row.buffered() && !plan.end_sync && !plan.synchronous && plan.sync_every_writes == 0
 }
 
-/// Syncs between writes, and none that waits for the last of them.
+/// Whether there are syncs between writes, but none after the last one.
 fn synced_now_and_then(row: &Row<'_>) -> bool {
     let plan = &row.first().plan;
     row.writes() && row.buffered() && !plan.end_sync && !plan.synchronous && plan.sync_every_writes > 1
@@ -62,10 +62,11 @@ fn unsynced(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding
         return None;
     }
     let (left, witness) = match () {
-        // Since then a verification has stored them, after the clock had stopped.
+        // A verification has stored these bytes after the clock stopped.
         () if let Some(left) = before_verification(stage) => (left.min(written), DIRTY.to_owned()),
         () if without_sync(row) => left_in_memory(flow, class, written)?,
-        // Blocks written twice between two syncs reach the device once: of what came after the last one the pages tell.
+        // Blocks written twice between two syncs reach the device once: the dirty pages show what followed the last
+        // sync.
         () if synced_now_and_then(row) => dirty_pages(flow, class, written)?,
         () => return None,
     };
@@ -92,28 +93,28 @@ fn unsynced(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding
     )
 }
 
-/// Pages that were dirty when the last write had returned, of jobs that then read back what they wrote.
+/// Dirty pages when the last write had returned, of jobs that then verify what they wrote.
 fn before_verification(stage: &Stage<'_>) -> Option<u64> {
     let all = stage.rows.iter().flat_map(|row| &row.workers).filter_map(|worker| worker.unstored_bytes);
     all.reduce(u64::saturating_add)
 }
 
-/// Pages of the files that the run made dirty and left so.
+/// Pages of the files that the run made dirty and left dirty.
 fn dirty_pages(flow: &Flow<'_>, class: StorageClass, written: u64) -> Option<(u64, String)> {
     let pages = |sample: &fsdyno_results::evidence::LedgerSample| {
         let cache = sample.cache.value()?;
         Some(cache.dirty_bytes?.saturating_add(cache.writeback_bytes.unwrap_or(0)))
     };
-    // A daemon may have dirty pages of its own below those of its mount.
+    // A daemon may have more dirty pages below those of its mount.
     let dirty = pages(flow.end).filter(|_| class != StorageClass::Fuse)?;
-    // What was dirty before is not this stage's, but where the stage wrote the same pages again: what no device took of its
-    // bytes is in them.
+    // Pages that were dirty before do not count, unless the stage wrote them again: then they hold the bytes that no
+    // device took.
     let grown = dirty.saturating_sub(pages(flow.begin).unwrap_or(0));
     let not_taken = flow.storage.write.as_ref().map_or(0, |storage| written.saturating_sub(storage.bytes));
     Some((grown.max(not_taken.min(dirty)).min(written), DIRTY.to_owned()))
 }
 
-/// Bytes that no storage had, and who says so.
+/// Bytes that no storage received, with the counter that shows it.
 fn left_in_memory(flow: &Flow<'_>, class: StorageClass, written: u64) -> Option<(u64, String)> {
     if let Some(left) = dirty_pages(flow, class, written) {
         return Some(left);
@@ -126,7 +127,7 @@ fn left_in_memory(flow: &Flow<'_>, class: StorageClass, written: u64) -> Option<
     Some((written.saturating_sub(wire.bytes.write), format!("{} sent, by {}", size(wire.bytes.write), wire.witness)))
 }
 
-/// A close after the clock has stopped that does what the writes did not.
+/// A close after the clock stopped that does the work of the writes.
 fn late_close(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     let close_ns = row.workers.iter().filter_map(|worker| worker.close_ns).max()?;
     let written = row.done(Transfer::Write);
@@ -135,7 +136,7 @@ fn late_close(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     if !row.writes() || !hidden || written.bytes < BYTES_MIN || row.class() == StorageClass::Memory {
         return None;
     }
-    // After a sync there is nothing left to store, but for daemons that store at the close whatever was asked before.
+    // After a sync nothing is left to store, except for daemons that always store at the close.
     let synced = row.first().plan.end_sync;
     if synced && row.class() != StorageClass::Fuse {
         return None;

@@ -1,4 +1,4 @@
-//! T49: a timed command wrote on other storage than its place.
+//! T49: a timed command wrote to other storage than its place.
 
 use fsdyno_results::evidence::StorageClass;
 use fsdyno_results::{Finding, Row, Severity, Target};
@@ -39,25 +39,25 @@ pub(crate) fn find(target: &Target, row: &Row) -> Option<Finding> {
     Some(report.says(cause, "have it write below {} (or FSDYNO_DIR), and remove what it left elsewhere"))
 }
 
-/// Mounted so that it compresses what is written.
+/// Whether the mount compresses what is written.
 pub(super) fn compresses(target: &Target) -> bool {
     let compress = |option: &String| option.starts_with("compress");
     target.storage.mount.value().is_some_and(|mount| mount.options.iter().any(compress))
 }
 
-/// What the storage did not write, where that is much of what was to be written.
+/// The bytes that the storage did not write, if they are a large part of what was to be written.
 pub(super) fn missing(made_dirty: u64, written: u64) -> Option<u64> {
     let missing = made_dirty.saturating_sub(written);
     (missing >= BYTES_MIN && missing * 2 >= made_dirty).then_some(missing)
 }
 
-/// Bytes that a command made dirty and did not give up again, and those that the storage of its place wrote until the sync
-/// after it had ended.
+/// Bytes that a command made dirty and did not discard, and those that its place's storage wrote until the end of the
+/// sync after it.
 pub(super) fn dirty_and_written(target: &Target, row: &Row) -> Option<(u64, u64)> {
     let tree = row.tree.as_ref()?;
     let written = match (target.storage.class, tree.during.wire.value()) {
         (StorageClass::Memory, _) => 0,
-        // The daemon writes, or the kernel does for it.
+        // The daemon writes, or the kernel on its behalf.
         (_, Some(wire)) if wire.operations.is_none() => return None,
         (_, Some(wire)) => wire.bytes.write + tree.in_sync.wire.value()?.bytes.write,
         (_, None) => tree.during.devices.value()?.bytes.write + tree.in_sync.devices.value()?.bytes.write,

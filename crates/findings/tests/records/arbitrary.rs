@@ -1,4 +1,4 @@
-//! Whatever stands in a record, judging it does not fail.
+//! Checks that judging any record does not panic.
 
 use fsdyno_results::RunRecord;
 use fsdyno_results::evidence::{FileState, Seen, WireCounters};
@@ -29,7 +29,7 @@ fn full() -> RunRecord {
     record
 }
 
-/// What to do with each number: a kind of 40, and any number (splitmix64).
+/// Pseudorandom changes: a kind of 40, and any number (splitmix64).
 fn changes(seed: u64) -> impl Iterator<Item = (u8, u64)> {
     let mut state = seed;
     let mut draw = move || {
@@ -41,7 +41,7 @@ fn changes(seed: u64) -> impl Iterator<Item = (u8, u64)> {
     std::iter::repeat_with(move || ((draw() % 40) as u8, draw()))
 }
 
-/// Fields of 32 bits and fewer.
+/// Fields of at most 32 bits.
 const NARROW: &[&str] = &[
     "schema",
     "cpus",
@@ -70,7 +70,7 @@ const NARROW: &[&str] = &[
     "nconnect",
 ];
 
-/// Every number of the document is replaced where `changes` says so, by an extreme or by any that its field holds.
+/// Replaces each number of the document, where `changes` says so, by an extreme or any other value of its field.
 fn disturb(value: &mut Value, narrow: bool, changes: &mut impl Iterator<Item = (u8, u64)>) {
     match value {
         Value::Number(number) => {

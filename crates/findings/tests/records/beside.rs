@@ -1,15 +1,15 @@
-//! The same set-ups beside a neighbour that reads or writes the same device, the same file, or the device below: what is
-//! found stays found, and honest runs stay free of it.
+//! Tests the scenes with a neighbour that reads or writes the same device, the same file, or the device below: findings
+//! remain, and honest runs still have none.
 
 use fsdyno_results::evidence::*;
 use fsdyno_results::{JobRecord, RunRecord, Severity};
 
 use crate::scene::*;
 
-/// What a neighbour does meanwhile: bytes that it reads and writes.
+/// The neighbour's reads and writes, bytes.
 const NEIGHBOURS: [[u64; 2]; 3] = [[6 * GIB, 0], [0, 6 * GIB], [6 * GIB, 6 * GIB]];
 
-/// The jobs moved `application`, the storage `own` for them and as much as `others` say besides.
+/// Sets the counters: the jobs moved `application`, the storage `own` for them, and `others` for the neighbour.
 fn beside(record: &mut RunRecord, application: [u64; 2], own: [u64; 2], others: [u64; 2]) {
     look(record, 0, application, [own[0] + others[0], own[1] + others[1]]);
     if let Seen::Value(process) = &mut last(record).process {
@@ -17,7 +17,7 @@ fn beside(record: &mut RunRecord, application: [u64; 2], own: [u64; 2], others: 
     }
 }
 
-/// Without what is said of the neighbour itself.
+/// The findings without those on the neighbour itself.
 fn but_for_the_neighbour(record: &RunRecord) -> Vec<(String, Severity)> {
     found(record).into_iter().filter(|(id, _)| id != "foreign-load").collect()
 }
@@ -42,7 +42,7 @@ fn cached_reads_stay_cached_reads() {
     }
 }
 
-/// A neighbour that reads ahead has the device read for itself: the run finds the pages.
+/// The device reads ahead for a neighbour: the run finds these pages in the cache.
 #[test]
 fn a_neighbour_that_reads_the_same_file_ahead() {
     let mut record = on_disk(vec![reader("job")]);
@@ -72,7 +72,7 @@ fn compressed_files_stay_compressed() {
     assert_eq!(but_for_the_neighbour(&record), invalid("compressible-data"));
 }
 
-/// Where the kernel does not charge the asker, only the device is left, and others used it.
+/// Where the kernel does not charge the reader, only the device's counter is left, which includes others' bytes.
 #[test]
 fn where_the_device_alone_counts_it_is_not_visible() {
     let read = |change: fn(&mut RunRecord), others: u64| {
@@ -149,7 +149,8 @@ fn writes_beside_a_writer() {
     assert_eq!(found(&write(false, 4 * GIB)), invalid("writes-in-memory"));
 }
 
-/// A job on a loop device `loop0`, whose image lies on sda. The disk moves `disk`; the image's pages before and after.
+/// A job on the loop device `loop0`, whose image is on sda. `disk`: what the disk moved; `pages`: the image's pages
+/// before and after.
 fn on_an_image(job: JobRecord, direct_image: bool, disk: [u64; 2], pages: Option<[CacheCounters; 2]>) -> RunRecord {
     let moved = [job.directions.read.bytes, job.directions.write.bytes];
     let mut record = on_disk(vec![job]);
@@ -200,7 +201,7 @@ fn an_image_in_memory_beside_users_of_its_disk() {
     assert_eq!(but_for_the_neighbour(&on_an_image(direct(reader("job")), false, [0, 0], None)), invalid("host-cache"));
 }
 
-/// What others have a loop device itself read is among the pages of its image, and among what the disk below moved.
+/// What others read from a loop device itself is among its image's pages, and among what the disk below moved.
 #[test]
 fn an_image_beside_users_of_the_loop_device() {
     let read = |own: u64, others: u64, cached: u64| {
@@ -219,7 +220,7 @@ fn an_image_beside_users_of_the_loop_device() {
     assert_eq!(but_for_the_neighbour(&direct_image), [], "no page cache on the way");
 }
 
-/// Others who use the same file fill the page cache with it.
+/// Others who use the same file fill its page cache.
 #[test]
 fn pages_that_users_of_the_same_file_brought() {
     let read = |others: [u64; 2], dirty: u64| {
@@ -236,7 +237,7 @@ fn pages_that_users_of_the_same_file_brought() {
     assert_eq!(read([0, 0], 0), caution("direct-not-honoured"), "nobody else brought them");
 }
 
-/// The share that the sheet prints: others' bytes make no 150 % of it, and an image in memory no 100 %.
+/// The share on the sheet is never above 100 %, whatever others moved, and below it for an image in memory.
 #[test]
 fn what_reached_the_storage_is_the_run_s_own() {
     let share =

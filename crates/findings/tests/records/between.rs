@@ -1,11 +1,11 @@
-//! Nodes beside each other: missing, apart, slow, quick by a cache, limited by themselves, mounted otherwise.
+//! Tests the comparison of nodes: missing, apart, slow, fast by a cache, limited by themselves, mounted differently.
 
 use fsdyno_results::evidence::{Seen, ServerIdentity, StorageClass, WireCounters};
 use fsdyno_results::{ActiveSpan, ClockOffset, Finding, MissingRank, RankRecord, ReadWrite, RunRecord, Severity};
 
 use crate::scene::*;
 
-/// Reads of a node, I/Os per second.
+/// A node that reads `iops` I/Os per second.
 fn node(name: &str, iops: u64) -> RunRecord {
     let mut record = on_disk(vec![direct(reader("job"))]);
     record.nodes[0].name = name.into();
@@ -30,7 +30,7 @@ fn of_kind(record: &RunRecord, id: &str) -> Vec<Finding> {
     fsdyno_findings::between_nodes(record).into_iter().filter(|finding| finding.id == id).collect()
 }
 
-/// The nodes that a finding of this kind names.
+/// The nodes that findings of this kind name.
 fn named(record: &RunRecord, id: &str) -> Vec<String> {
     of_kind(record, id).into_iter().filter_map(|finding| finding.node).collect()
 }
@@ -65,16 +65,16 @@ fn a_slow_node_is_named_and_even_ones_are_not() {
         |slow: u64| together(even.clone().map(|(iops, name)| node(name, iops)).chain([node("e", slow)]).collect());
     assert_eq!(named(&all(500), "slow-node"), ["e"]);
     assert!(of_kind(&all(500), "slow-node")[0].cause.starts_with("e does 500 IOPS, 50 % of what the median"));
-    // 15 % are common between equal machines, however alike the others are.
+    // A difference of 15 % is common between equal machines, even if the others are alike.
     assert!(named(&all(850), "slow-node").is_empty());
-    // Where nodes differ widely, one more that does is no exception.
+    // If nodes differ widely, one more that does is no exception.
     let wide = [400, 700, 1000, 1300, 1600].into_iter().zip(["a", "b", "c", "d", "e"]);
     assert!(named(&together(wide.map(|(iops, name)| node(name, iops)).collect()), "slow-node").is_empty());
     assert_eq!(named(&together(vec![node("a", 1000), node("b", 450)]), "slow-node"), ["b"]);
     assert!(named(&together(vec![node("a", 1000), node("b", 550)]), "slow-node").is_empty());
 }
 
-/// The slower a node is, the fewer I/Os it makes.
+/// A slow node makes few I/Os, which must not hide it.
 #[test]
 fn the_slowest_node_is_named_however_few_its_ios() {
     let with = |ios: u64| {
@@ -89,7 +89,7 @@ fn the_slowest_node_is_named_however_few_its_ios() {
         assert_eq!(named(&with(ios), "slow-node"), ["d"], "{ios} I/Os in ten seconds");
         assert!(named(&with(ios), "client-cache").is_empty());
     }
-    // Ten requests of a second each, or seven: that is chance.
+    // Ten requests of a second each, or seven: the difference is chance.
     let few = |name: &str, ios: u64| {
         let mut record = node(name, 0);
         record.jobs[0].directions.read.ios = ios;
@@ -127,7 +127,8 @@ fn a_reader_far_above_the_others_probably_has_a_cache() {
     assert!(named(&writes, "client-cache").is_empty());
 }
 
-/// A client of a server behind a link of 1 GB/s, of which it used `megabytes_per_s`; its processors were busy for this share.
+/// A client of a server behind a link of 1 GB/s, of which it used `megabytes_per_s`; its CPUs were busy for `busy`
+/// percent.
 fn client(name: &str, megabytes_per_s: u64, busy: u64) -> RunRecord {
     let mut record = on(StorageClass::Network, vec![direct(reader("job"))]);
     record.nodes[0].name = name.into();
@@ -162,7 +163,7 @@ fn a_node_that_fills_its_own_link_or_cpus_is_named() {
     );
     let busy = of_kind(&with(client("d", 100, 97)), "node-limit");
     assert_eq!(busy[0].cause, "d is limited by its CPUs: CPUs were busy 97 % of the time");
-    // What limits most of them is no matter of one node.
+    // A limit that most nodes have is no property of one node.
     let all = together(["a", "b", "c"].map(|name| client(name, 950, 10)).into());
     assert!(named(&all, "node-limit").is_empty());
 }
@@ -198,7 +199,7 @@ fn a_mount_with_other_options_is_named() {
     assert_eq!(older[0].cause, "c has vers=3, where most nodes have vers=4.2");
     let elsewhere = of_kind(&all(mounted("c", &["rw", "vers=4.2"], "s:/old")), "mounts-differ");
     assert_eq!(elsewhere[0].cause, "c has source s:/old, where most nodes have source s:/data");
-    // A disk of its own may be called anything.
+    // The name of a local disk may differ between nodes.
     let disk = |name: &str, source: &str| {
         let mut record = mounted(name, &["rw"], source);
         record.nodes[0].storages[0].class = StorageClass::Block;

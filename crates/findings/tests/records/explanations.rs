@@ -1,4 +1,4 @@
-//! The catalogue is whole.
+//! Checks that the catalogue is complete.
 
 use std::collections::BTreeSet;
 

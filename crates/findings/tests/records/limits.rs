@@ -1,4 +1,4 @@
-//! What limits a run over a network, and whose the latency between a server and its client is.
+//! Tests what limits a run over a network, and the attribution of latency between a server and its client.
 
 use fsdyno_findings::limits::{Culprit, Limiter, between, of_run};
 use fsdyno_results::evidence::*;
@@ -9,8 +9,8 @@ use crate::scene::*;
 
 const MS: u64 = 1_000_000;
 
-/// 1,000 direct reads of 64 KiB in ten seconds on an NFS mount whose counters say how many ms a request took; a TCP connect
-/// takes 0.2 ms.
+/// 1,000 direct reads of 64 KiB in ten seconds on an NFS mount. The mount's counters give a request's times in ms; a
+/// TCP connect takes 0.2 ms.
 fn reads(link_bits_per_s: Option<u64>, latency_ms: u64, queue_ms: u64, round_trip_ms: u64) -> RunRecord {
     let mut job = direct(reader("job"));
     job.directions.read.bytes = 64 * MIB;
@@ -48,7 +48,7 @@ fn limiter(record: &RunRecord) -> Option<Limiter> {
     of_run(record).ok().map(|limit| limit.limiter)
 }
 
-/// Fast enough never to be filled here, and one that 6.7 MB/s fill.
+/// A link that is never filled here, and one that 6.7 MB/s fill.
 const GIGABIT: Option<u64> = Some(1_000_000_000);
 const FILLED: Option<u64> = Some(60_000_000);
 
@@ -95,7 +95,7 @@ fn a_device_whose_queue_is_full() {
     );
 }
 
-/// The device is as busy below them as without: somebody else may use it, or the group's I/Os are all that it gets.
+/// The device is equally busy with and without the limit: others may use it, or it gets only the group's I/Os.
 #[test]
 fn a_limit_of_the_control_group_goes_before_the_layers_below() {
     let run = || {
@@ -132,7 +132,7 @@ fn a_limit_of_the_control_group_goes_before_the_layers_below() {
     assert_eq!(limit.evidence.to_string(), evidence);
 }
 
-/// Of a file that the group's memory does not hold, other passes than the first come from the device too.
+/// If the group's memory does not hold a file, later passes also come from the device.
 #[test]
 fn a_memory_limit_that_evicts_the_file() {
     let read = |span: u64, hits: u64| {
@@ -183,7 +183,7 @@ fn what_limits_requests_to_a_server() {
     );
 }
 
-/// A server may answer a write from its memory, and reach its disk when the client asks for a commit.
+/// A server may answer a write from its memory, and write to its disk when the client commits.
 #[test]
 fn a_slow_disk_shows_in_the_commits_of_writes() {
     let mut record = reads(GIGABIT, 40, 0, 0);
@@ -212,7 +212,7 @@ fn a_slow_disk_shows_in_the_commits_of_writes() {
     );
 }
 
-/// A disk of 160 ms a request gives a short run a handful of them.
+/// With a disk of 160 ms per request a short run makes only a few requests.
 #[test]
 fn a_few_requests_that_the_mount_timed_are_enough() {
     let of = |ios: u64| {

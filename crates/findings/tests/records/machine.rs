@@ -1,4 +1,4 @@
-//! Traps of the machine: processors, clocks, limits, neighbours.
+//! Tests the traps of the machine: CPUs, clocks, limits, neighbours.
 
 use fsdyno_results::Access;
 use fsdyno_results::ClockFacts;
@@ -42,7 +42,7 @@ fn no_processor_to_run_on() {
     last(&mut throttled).system.throttled_us = Some(4_000_000);
     assert_eq!(found(&throttled), caution("cpu-starved"));
     assert!(one(&throttled, "cpu-starved").cause.contains("40 % of the time"));
-    // Threads that the group's limit holds wait, and others have the CPUs meanwhile.
+    // Threads that the group's limit throttles wait while others use the CPUs.
     let begin = &mut throttled.nodes[0].ledger.as_mut().unwrap().samples[0].system;
     (begin.busy_ms, begin.throttled_count) = (Some(0), Some(0));
     let end = &mut last(&mut throttled).system;
@@ -64,10 +64,10 @@ fn no_processor_to_run_on() {
     assert_eq!(found(&waiting), caution("cpu-starved"));
 }
 
-/// Whoever had the processors while the workers waited decides what it means.
+/// The finding depends on who used the CPUs while the workers waited.
 #[test]
 fn who_had_the_processors() {
-    // Ten seconds of two processors, all of them used; ns of the process, of its worker, and of a daemon.
+    // Ten seconds on two CPUs, all of them used; CPU time of the process, wait of its worker, CPU time of a daemon, ns.
     let waited = |process_ns: u64, worker_ns: u64, daemon_ns: Option<u64>| {
         let mut record = on(StorageClass::Fuse, vec![direct(queued(reader("job"), "libaio", 16))]);
         record.nodes[0].storages[0].fuse = Some(FuseIdentity { kind: Some("s3fs".into()), ..FuseIdentity::default() });

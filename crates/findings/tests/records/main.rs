@@ -1,4 +1,4 @@
-//! Each trap on a record written by hand, and a twin that must stay silent.
+//! Tests each trap with a record written by hand, and with a similar one that must have no finding.
 
 mod arbitrary;
 mod beside;

@@ -1,4 +1,4 @@
-//! Files that lie in memory, all of them or some.
+//! Tests files that are in memory, all or some of them.
 
 use fsdyno_results::FilesPart;
 use fsdyno_results::evidence::{Layer, LayerKind, Seen, Storage, StorageClass};

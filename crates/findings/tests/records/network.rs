@@ -1,4 +1,4 @@
-//! Caches on this side of a network.
+//! Tests caches on the client's side of a network.
 
 use fsdyno_results::evidence::*;
 use fsdyno_results::{JobRecord, PhaseRecord, RunRecord, Severity};
@@ -16,7 +16,7 @@ pub(crate) fn share(class: StorageClass, link_bits_per_s: Option<u64>, job: fsdy
     record
 }
 
-/// The jobs moved `application`, the wire carried `wire`.
+/// Sets the counters: the jobs moved `application`, the wire carried `wire`.
 pub(crate) fn crossed(record: &mut RunRecord, application: [u64; 2], wire: [u64; 2]) {
     look(record, 0, application, [0, 0]);
     let ledger = record.nodes[0].ledger.as_mut().unwrap();
@@ -44,7 +44,7 @@ fn nfs_reads_from_this_clients_memory() {
     assert_eq!(found(&record), invalid("direct-not-honoured"));
 }
 
-/// The engines whose requests are stat calls move no byte, and are looked at all the same.
+/// The engines whose requests are stat calls move no bytes, but are judged as well.
 #[test]
 fn stat_calls_of_an_engine() {
     let stats = |requests: u64| {
@@ -118,7 +118,7 @@ fn a_fuse_daemons_cache() {
     assert_eq!(found(&record), invalid("fuse-cache"));
     assert!(one(&record, "fuse-cache").cause.contains("the local cache of s3fs (use_cache=/var/cache/s3fs)"));
 
-    // Which option to leave out is known of this daemon, and of none whose cache the command line does not name.
+    // The option to leave out is known for this daemon only, and only if its command line names the cache.
     let next = |record: &RunRecord| one(record, "fuse-cache").next;
     let mount =
         fsdyno_results::evidence::Mount { mount_point: "/mnt/s3".into(), ..fsdyno_results::evidence::Mount::default() };
@@ -134,7 +134,7 @@ fn a_fuse_daemons_cache() {
     }
     assert_eq!(found(&honest), []);
 
-    // Others use the interface too; the daemon's own connections carried nothing.
+    // Others use the interface, too; the daemon's own connections carried nothing.
     let mut shared = honest.clone();
     let connected = |record: &mut RunRecord, bytes: [u64; 2], closed: u64| {
         record.nodes[0].storages[0].fuse.as_mut().unwrap().url = Some("http://192.0.2.1:9000".into());
@@ -155,7 +155,8 @@ fn a_fuse_daemons_cache() {
     assert_eq!(found(&shared), [], "a helper may carry the data");
 }
 
-/// A daemon that shows folders of this machine; what it had storage read, and wrote to its files.
+/// A daemon that shows folders of this machine. `daemon`: bytes that the storage read for it, and that it wrote to its
+/// files.
 fn local(job: fsdyno_results::JobRecord, application: [u64; 2], daemon: Option<[u64; 2]>) -> RunRecord {
     let mut record = on(StorageClass::Fuse, vec![job]);
     record.nodes[0].storages[0].fuse = Some(FuseIdentity { kind: Some("bindfs".into()), ..FuseIdentity::default() });
@@ -264,8 +265,8 @@ fn attributes_from_the_cache() {
     assert_eq!(severity(&create, 3), None);
 }
 
-/// The counters of a mount are those of all who use it: where others do, and not all that was asked for crossed the network,
-/// the rest may be the run's.
+/// A mount's counters include all of its users: if others use it, and not all that was asked crossed the network, the
+/// missing bytes may be the run's.
 #[test]
 fn others_on_the_same_mount() {
     let moved = |job: JobRecord, asked: [u64; 2], wire_bytes: [u64; 2]| {
@@ -295,7 +296,7 @@ fn others_on_the_same_mount() {
     assert_eq!(found(&write(10 * GIB, 10 * GIB)), []);
 }
 
-/// Another reader of the same file fills the cache with it.
+/// Another reader of the same file fills its page cache.
 #[test]
 fn pages_that_others_read_are_no_cache_of_the_run() {
     let read = |asked: u64| {
@@ -315,7 +316,7 @@ fn pages_that_others_read_are_no_cache_of_the_run() {
     assert!(read(4 * GIB).contains(&caution("direct-not-honoured")[0]), "nobody else read");
 }
 
-/// A daemon reads for all who use its mount.
+/// A daemon reads for all users of its mount.
 #[test]
 fn others_on_the_mount_of_a_daemon() {
     let read = |daemon: u64| {

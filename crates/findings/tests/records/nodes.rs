@@ -1,4 +1,4 @@
-//! Runs on several nodes: each job is judged by what its own node saw.
+//! Tests runs on several nodes: each job is judged by the counters of its own node.
 
 use fsdyno_results::RunRecord;
 

@@ -1,4 +1,4 @@
-//! What the passes of a phase show, and what was examined of phases and runs.
+//! Tests the findings on passes of a phase, and the examined aspects of phases and runs.
 
 use fsdyno_findings::{Aspect, Passes, examined, of_passes, of_phase_rows};
 use fsdyno_results::evidence::{Image, Layer, LayerKind, Seen, Storage, StorageClass};
@@ -11,7 +11,7 @@ use crate::scene::{GIB, MIB, direct, disk_storage, look, on, on_disk, rates, rea
 
 const MS: u64 = 1_000_000;
 
-/// A pass of a thousand operations that took 20 ms, seen from all sides and disturbed by nobody.
+/// A pass of a thousand operations that took 20 ms, with everything visible and nothing disturbed.
 fn pass(name: &str) -> PhaseRecord {
     let device = DeviceTraffic { name: "vda".into(), bytes: [0, 4 * MIB].into(), flushes: None };
     PhaseRecord {
@@ -35,7 +35,7 @@ fn pass(name: &str) -> PhaseRecord {
     }
 }
 
-/// Three passes, each changed a little.
+/// Three passes, each changed by `change`.
 fn three(name: &str, change: impl Fn(&mut PhaseRecord, &mut PhaseConditions)) -> Vec<PhaseRecord> {
     let changed = |_| {
         let mut pass = pass(name);
@@ -75,7 +75,7 @@ fn workers_that_wait_for_a_cpu_are_starved_and_a_moment_is_no_wait() {
     assert_eq!(starved[0].id, "cpu-starved");
     assert!(starved[0].cause.contains("waited for a CPU 75 % of the time"), "{}", starved[0].cause);
     assert_eq!(ids(&waiting(3 * MS)), Vec::<String>::new(), "15 %");
-    // More than a fifth of so short a time, and no more than a thread that is moved waits.
+    // The wait is more than a fifth of this short time, but not more than a migrated thread's.
     let short = three("stat-hot", |pass, seen| (pass.elapsed_ns, seen.run_queue_wait_ns) = (2 * MS, Some(MS)));
     assert_eq!(ids(&short), Vec::<String>::new());
     let held = three("create", |_, seen| seen.throttled_us = Some(2_000));
@@ -92,7 +92,7 @@ fn passes_that_differ_are_too_noisy_and_one_that_differs_is_not() {
     assert_eq!(ids(&taking([20, 40, 100])), ["too-noisy"]);
     assert_eq!(ids(&taking([20, 21, 200])), Vec::<String>::new());
     assert_eq!(ids(&taking([20, 40, 100])[..2]), Vec::<String>::new(), "of two nobody knows which is usual");
-    // Who waits for a CPU differs, and that is said.
+    // Passes that wait for a CPU vary, and have that finding alone.
     let mut starved = taking([20, 40, 100]);
     starved[2].conditions.as_mut().unwrap().run_queue_wait_ns = Some(80 * MS);
     assert_eq!(ids(&starved), ["cpu-starved"]);
@@ -138,7 +138,7 @@ fn a_few_operations_are_too_short_and_a_slow_clock_is_seen() {
     assert_eq!(ids(&quick), ["clock"], "40 of 100 ns");
 }
 
-/// A thousand files that were each synced, and what the device did meanwhile: bytes written, flushes.
+/// A thousand files that were each synced, with the bytes that the device wrote and its flushes.
 fn synced(name: &str, written: u64, flushes: Option<u64>) -> Vec<PhaseRecord> {
     let device = DeviceTraffic { name: "vda".into(), bytes: [0, written].into(), flushes };
     three(name, move |pass, seen| {
@@ -160,7 +160,7 @@ fn syncs_of_files_that_stored_or_flushed_nothing_are_seen() {
     assert_eq!(ids(&synced("create", 0, Some(0))), Vec::<String>::new(), "it syncs nothing");
 }
 
-/// The same on a loop device, whose file's filesystem may leave the flush of the disk out.
+/// The same on a loop device, whose file's filesystem may omit the flush of the disk.
 #[test]
 fn flushes_that_end_below_a_loop_device() {
     let on_loop = |passed: Option<u64>, named: bool| {
@@ -192,7 +192,7 @@ fn flushes_that_end_below_a_loop_device() {
     assert_eq!(on_loop(Some(3), false), [], "nobody looked below");
 }
 
-/// A pass of a thousand operations on each of these nodes, with the time that it took there.
+/// A pass of a thousand operations on each of these nodes, with its time there.
 fn pass_on_nodes(round: u32, nodes: &[(&str, u64)], change: impl Fn(&str, &mut PhaseConditions)) -> Row {
     let mut run = RunRecord::new("test", 1);
     run.nodes.clear();
@@ -213,7 +213,7 @@ fn pass_on_nodes(round: u32, nodes: &[(&str, u64)], change: impl Fn(&str, &mut P
 
 type Names = Vec<(String, Option<String>)>;
 
-/// What is found in three such passes, and what was not visible.
+/// The findings on three such passes, and the aspects that were not visible.
 fn on_nodes(nodes: &[(&str, u64)], change: impl Fn(&str, &mut PhaseConditions)) -> (Names, Vec<Aspect>) {
     let rows = (0..3).map(|round| pass_on_nodes(round, nodes, &change)).collect();
     let study = study(disk_storage(), rows);
@@ -281,13 +281,13 @@ fn what_was_examined_of_a_phase_follows_from_its_record() {
     use Aspect::*;
     let seen = of_phase(three("create", |_, _| {}), disk_storage());
     assert_eq!(seen, (vec![Clock, CpuContention, Device, Length, Variation, ForeignLoad], vec![]));
-    // One pass shows no variation, and a container neither devices nor waits.
+    // One pass shows no variation; a container sees neither devices nor waits.
     let mut one = pass("create");
     let conditions = one.conditions.as_mut().unwrap();
     (conditions.run_queue_wait_ns, conditions.device) = (None, Seen::default());
     let seen = of_phase(vec![one], disk_storage());
     assert_eq!(seen, (vec![Clock, Length, ForeignLoad], vec![CpuContention, Device, Variation]));
-    // Nobody looked: as before format 6, and beside the loops of a shell, which have three passes.
+    // No conditions: as before format 6, and for the shell loops, which have three passes.
     let old = || PhaseRecord { conditions: None, ..pass("create") };
     let (looked, unseen) = of_phase(vec![old(), old(), old()], disk_storage());
     assert_eq!((looked, unseen.len()), (vec![], 6));
@@ -316,15 +316,15 @@ fn what_was_examined_of_a_run_follows_from_its_record() {
     seen.jobs[0].run_queue_wait_ns = Some(0);
     let all = Aspect::ALL.into_iter().filter(|aspect| !matches!(aspect, SlowNode | Network)).collect();
     assert_eq!(of_run(seen.clone()), Some((all, vec![])));
-    // Nothing but the record of the job itself.
+    // Only the record of the job itself.
     let blind = RunRecord { jobs: seen.jobs.clone(), ..on_disk(vec![]) };
     let expected = (vec![Length, Variation], vec![Clock, CpuContention, Cache, Device, ForeignLoad]);
     assert_eq!(of_run(blind), Some(expected));
-    // A few blocks say nothing of a cache.
+    // A few blocks do not show a cache.
     let mut little = seen.clone();
     little.jobs[0].directions.read.bytes = 8192;
     assert_eq!(of_run(little).unwrap().1, [Cache]);
-    // The neighbours of a server are not seen from here.
+    // A server's other users are not visible from here.
     let network = on(StorageClass::Network, vec![job()]);
     assert!(of_run(network).unwrap().1.contains(&ForeignLoad));
     let mut simulated = seen;

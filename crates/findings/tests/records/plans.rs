@@ -1,4 +1,4 @@
-//! Conflicts that are known before the run.
+//! Tests conflicts that are known before the run.
 
 use fsdyno_results::Severity;
 use fsdyno_results::evidence::{DeviceNumber, DirectIo, Seen, StorageClass};
@@ -32,7 +32,7 @@ fn the_run_shows_the_depth() {
     assert!(cause.contains("only 1.0 of 32 requests reached vda"), "{cause}");
     assert!(cause.contains("a request took 39.9 µs, not the 1.28 ms of clat"), "{cause}");
 
-    // Without latencies the queue tells it, unless a cache answered: then nobody waited for the device.
+    // Without latencies the queue shows it, unless a cache answered: then nothing waited for the device.
     let mut unclocked = record.clone();
     unclocked.jobs[0].directions.read.slat = Default::default();
     unclocked.jobs[0].directions.read.clat = Default::default();
@@ -43,10 +43,10 @@ fn the_run_shows_the_depth() {
     unclocked.jobs[0].plan.direct = Some(true);
     assert_eq!(found(&unclocked), [], "direct, and nobody knows what submitting took");
 
-    // Direct I/O that the filesystem does one by one: how fast it is, and not what was asked for.
+    // A filesystem that does direct I/O one by one: this is its true speed, but not what was asked for.
     record.jobs[0].plan.direct = Some(true);
     assert_eq!(found(&record), caution("depth-not-reached"));
-    // All of it at the limit of the control group: that is the cause.
+    // With everything at the control group's limit, the limit is the cause.
     record.nodes[0].storages[0].cgroup.io = Seen::Value(vec!["254:0 rbps=430000000".into()]);
     assert_eq!(found(&record), caution("throttled"));
 
@@ -75,14 +75,14 @@ fn files_that_fit_in_memory() {
     let made_up = on(StorageClass::Kernel, vec![again.clone()]);
     assert_eq!(preflight(&made_up), caution("memory-storage"), "/dev/zero is no file that fits in memory");
 
-    // After the run the ledger knows: memory did not answer, or it did.
+    // After the run the ledger shows whether memory answered.
     let mut record = on_disk(vec![again.clone()]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
     assert_eq!(fsdyno_findings::of_run(&record), []);
     let mut record = on_disk(vec![again.clone()]);
     look(&mut record, 0, [40 * GIB, 0], [4 * GIB, 0]);
     assert_eq!(found(&record), invalid("page-cache"));
-    // Nobody looked: what the plan says still stands.
+    // Without a ledger the plan's finding remains.
     let mut unwatched = on_disk(vec![again]);
     assert_eq!(found(&unwatched), caution("fits-in-memory"));
     assert_eq!(one(&unwatched, "fits-in-memory").next, "add --direct=1");
@@ -146,7 +146,7 @@ fn sections_without_stonewall() {
     in_turn.plan.stage = 1;
     assert_eq!(preflight(&on_disk(vec![one_job.clone(), in_turn])), []);
 
-    // Kept apart by a delay.
+    // Separated by a start delay.
     let mut later = other.clone();
     later.started_ms = Some(20_000);
     assert_eq!(found(&on_disk(vec![one_job.clone(), later])), []);

@@ -1,4 +1,4 @@
-//! Reads that did not come from the device.
+//! Tests reads that did not come from the device.
 
 use fsdyno_results::evidence::{DirectIo, FileState, Seen, StorageClass};
 use fsdyno_results::{Access, Severity};
@@ -65,7 +65,7 @@ fn bytes_are_compared_however_short_the_run() {
     let mut cached = on_disk(vec![short(direct(reader("job")))]);
     look(&mut cached, 0, [512 * MIB, 0], [0, 0]);
     assert_eq!(found_in_a_moment(&cached), invalid("direct-not-honoured"));
-    // The honest twins, and what is too little to tell.
+    // Honest twins, and runs that are too short to tell.
     for job in [short(reader("job")), short(direct(reader("job")))] {
         let mut record = on_disk(vec![job]);
         look(&mut record, 0, [512 * MIB, 0], [512 * MIB, 0]);
@@ -76,7 +76,7 @@ fn bytes_are_compared_however_short_the_run() {
     assert_eq!(found_in_a_moment(&little), []);
 }
 
-/// One cause has one word, at each depth of a sweep; and what moved hardly anything is not called sound.
+/// One cause has one name at each depth of a sweep, and a run that moved hardly anything is not called ok.
 #[test]
 fn few_bytes_have_the_word_of_many() {
     let read = |bytes: u64, delivered: u64| {
@@ -94,7 +94,7 @@ fn few_bytes_have_the_word_of_many() {
     assert_eq!(read(64 << 10, 64 << 10), caution("not-visible"));
 }
 
-/// Direct reads are judged as those through the page cache.
+/// Direct reads are judged like those through the page cache.
 #[test]
 fn a_part_of_direct_reads_from_a_cache() {
     let read = |delivered: u64| {
@@ -126,7 +126,7 @@ fn a_layer_that_is_not_visible_is_neither_a_fault_nor_ok() {
     last(&mut record).devices = Seen::NotVisible("no diskstats".into());
     assert_eq!(found(&record), caution("not-visible"));
     assert_eq!(one(&record, "not-visible").cause, "not visible whether reads came from the storage: no diskstats");
-    // A few blocks would tell nothing either.
+    // A few blocks would not show it either.
     record.jobs[0].directions.read.bytes = MIB / 8;
     let cause = one(&record, "not-visible").cause;
     assert!(cause.ends_with("128 KiB are no more than readahead and metadata move"), "{cause}");
@@ -191,7 +191,7 @@ fn each_stage_is_judged_by_its_own_samples() {
 #[test]
 fn what_direct_jobs_read_is_not_missing_from_the_buffered_one() {
     let (mut buffered, direct) = (reader("buffered"), direct(reader("direct")));
-    // One after the other would be a stage each; here one starts when the other has ended.
+    // Jobs one after the other would be two stages; here the second starts when the first has ended.
     buffered.started_ms = Some(12_000);
     let mut record = on_disk(vec![buffered, direct]);
     look(&mut record, 0, [8 * GIB, 0], [4 * GIB, 0]);
@@ -226,7 +226,7 @@ fn a_file_that_was_never_written() {
     assert_eq!(found(&record), invalid("unwritten-data"));
     assert!(one(&record, "unwritten-data").cause.starts_with("100 % of the 4.0 GiB in the files were never written"));
 
-    // The buffered twin: the same cause, not the page cache.
+    // The buffered twin has the same cause, not the page cache.
     let mut record = on_disk(vec![reader("job")]);
     look(&mut record, 0, [20 * GIB, 0], [44 * 1024, 0]);
     file(&mut record, "/data/job", state);
@@ -238,7 +238,7 @@ fn a_file_that_was_never_written() {
     file(&mut record, "/data/job", FileState { written_bytes: Some(4 * GIB), unwritten_bytes: Some(0), ..state });
     assert_eq!(fsdyno_findings::of_run(&record), []);
 
-    // In very many pieces, of which the first were looked at: all written.
+    // A file with very many extents, of which the first were examined: all written.
     let examined = FileState { written_bytes: Some(GIB), examined_bytes: Some(GIB), ..state };
     let mut record = on_disk(vec![direct(reader("job"))]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
@@ -246,7 +246,7 @@ fn a_file_that_was_never_written() {
     file(&mut record, "/data/job", examined);
     assert_eq!(found(&record), caution("not-visible"));
 
-    // A job that reads the hole, which is 8 % of the file, and its twin that reads the rest.
+    // A job that reads the hole, 8 % of the file, and its twin that reads the rest.
     let hole = FileState { written_bytes: Some(4 * GIB / 100 * 92), unwritten_bytes: Some(0), ..state };
     let mut part = direct(reader("job"));
     part.plan.span_bytes = Some(256 * MIB);
@@ -257,7 +257,7 @@ fn a_file_that_was_never_written() {
         assert_eq!(found(&record), expected);
     }
 
-    // An old map of a file whose data came from the device after all.
+    // An outdated map of a file whose data came from the device after all.
     let mut record = on_disk(vec![direct(reader("job"))]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
     file(&mut record, "/data/job", state);
@@ -285,7 +285,7 @@ fn direct_io_that_was_not_direct() {
         cache.cached_bytes = 4 * GIB;
     }
     assert_eq!(found(&record), caution("direct-not-honoured"));
-    // Eight passes over a small file, each delivered by the device, and its pages are in memory at the end.
+    // Eight passes over a small file, all delivered by the device, with its pages cached at the end.
     record.jobs[0].plan.span_bytes = Some(GIB / 2);
     if let Seen::Value(cache) = &mut last(&mut record).cache {
         cache.cached_bytes = GIB / 2;
@@ -307,7 +307,7 @@ fn compressed_files_are_read_in_fewer_bytes() {
     look(&mut record, 0, [4 * GIB, 0], [GIB, 0]);
     file(&mut record, "/data/job", state);
     assert_eq!(found(&record), invalid("compressible-data"));
-    // Through the page cache: compressed when it was cold and read once, the page cache when it was warm.
+    // Through the page cache: compressed if it was cold and read once, else the page cache.
     let mut record = on_disk(vec![reader("job")]);
     look(&mut record, 0, [4 * GIB, 0], [GIB, 0]);
     file(&mut record, "/data/job", state);
@@ -369,21 +369,21 @@ fn several_jobs_on_one_file() {
     look(&mut record, 0, [2048 * MIB, 0], [0, 0]);
     assert!(found(&record).contains(&("page-cache".to_owned(), Severity::Invalid)));
 
-    // A file for each: silent.
+    // A file for each: no finding.
     let mut apart: Vec<_> = (1..=4).map(clone).collect();
     apart.iter_mut().zip(0..).for_each(|(job, n)| job.plan.files = vec![format!("/data/job.{n}")]);
     let mut record = on_disk(apart);
     look(&mut record, 0, [2048 * MIB, 0], [2048 * MIB, 0]);
     assert_eq!(fsdyno_findings::of_run(&record), []);
 
-    // A part for each: silent.
+    // A part for each: no finding.
     let mut parts: Vec<_> = (1..=4).map(clone).collect();
     parts.iter_mut().zip(0..).for_each(|(job, n)| job.plan.offset_bytes = n * 512 * MIB);
     let mut record = on_disk(parts);
     look(&mut record, 0, [2048 * MIB, 0], [2048 * MIB, 0]);
     assert_eq!(fsdyno_findings::of_run(&record), []);
 
-    // Direct: each read reached the device, which is worth knowing at most.
+    // Direct: each read reached the device; at most an information.
     let mut record = on_disk((1..=4).map(clone).map(direct).collect());
     look(&mut record, 0, [2048 * MIB, 0], [2048 * MIB, 0]);
     assert_eq!(found(&record), []);

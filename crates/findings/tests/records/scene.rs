@@ -1,4 +1,4 @@
-//! Records written by hand: a disk of 24 GiB of memory, jobs of ten seconds.
+//! Makes records by hand: a disk, a machine with 24 GiB of memory, jobs of ten seconds.
 
 use fsdyno_results::evidence::*;
 use fsdyno_results::{Access, Finding, JobRecord, JobSetup, Moments, ReadWrite, RunRecord, Severity};
@@ -6,7 +6,7 @@ use fsdyno_results::{Access, Finding, JobRecord, JobSetup, Moments, ReadWrite, R
 pub(crate) const GIB: u64 = 1 << 30;
 pub(crate) const MIB: u64 = 1 << 20;
 
-/// How long each job runs, ms.
+/// Runtime of each job, ms.
 const RUNTIME_MS: u64 = 10_000;
 
 /// A reader of its own file on the disk: 4 GiB, read once, through the page cache.
@@ -28,7 +28,7 @@ pub(crate) fn reader(name: &str) -> JobRecord {
     job
 }
 
-/// A writer likewise, without any sync.
+/// A writer of the same size, without any sync.
 pub(crate) fn writer(name: &str) -> JobRecord {
     let mut job = reader(name);
     job.setup.access = Access::named("write").unwrap();
@@ -36,13 +36,13 @@ pub(crate) fn writer(name: &str) -> JobRecord {
     job
 }
 
-/// The same with direct I/O.
+/// The same job with direct I/O.
 pub(crate) fn direct(mut job: JobRecord) -> JobRecord {
     job.plan.direct = Some(true);
     job
 }
 
-/// With an asynchronous engine.
+/// The same job with an asynchronous engine.
 pub(crate) fn queued(mut job: JobRecord, engine: &str, depth: u32) -> JobRecord {
     job.setup.engine = engine.into();
     job.setup.depth = depth;
@@ -50,7 +50,7 @@ pub(crate) fn queued(mut job: JobRecord, engine: &str, depth: u32) -> JobRecord 
     job
 }
 
-/// Mean latencies, ns.
+/// The same job with these mean latencies, ns.
 pub(crate) fn latencies(mut job: JobRecord, slat_ns: u64, clat_ns: u64) -> JobRecord {
     let of = |value: u64| {
         let mut moments = Moments::default();
@@ -62,7 +62,7 @@ pub(crate) fn latencies(mut job: JobRecord, slat_ns: u64, clat_ns: u64) -> JobRe
     job
 }
 
-/// One value per half second, MiB/s, for as many seconds as there are values.
+/// The same job with rates: one value per half second, MiB/s, for as many seconds as there are values.
 pub(crate) fn rates(mut job: JobRecord, mib_per_s: &[u64]) -> JobRecord {
     let lane = if job.directions.read.ios > 0 { &mut job.directions.read } else { &mut job.directions.write };
     for (second, rate) in (0..).zip(mib_per_s) {
@@ -96,7 +96,7 @@ pub(crate) fn disk_storage() -> Storage {
     }
 }
 
-/// A run of these jobs on the disk; nobody looked at the layers yet.
+/// A run of these jobs on the disk, without a ledger.
 pub(crate) fn on_disk(jobs: Vec<JobRecord>) -> RunRecord {
     let mut record = RunRecord::new("fio-3.42-fsdyno-test", 1_000);
     record.nodes[0].host.memory_bytes = Some(24 * GIB);
@@ -107,7 +107,7 @@ pub(crate) fn on_disk(jobs: Vec<JobRecord>) -> RunRecord {
     record
 }
 
-/// The same files on another kind of place.
+/// The same files on a storage of another class.
 pub(crate) fn on(class: StorageClass, jobs: Vec<JobRecord>) -> RunRecord {
     let mut record = on_disk(jobs);
     record.nodes[0].storages[0].class = class;
@@ -168,7 +168,7 @@ fn first_look() -> LedgerSample {
     }
 }
 
-/// A file of the run before and after it: size, written bytes, allocated bytes.
+/// Adds a file of the run with its state before and after: size, written bytes, allocated bytes.
 pub(crate) fn file(record: &mut RunRecord, path: &str, state: FileState) {
     let ledger = record.nodes[0].ledger.get_or_insert_with(Ledger::default);
     ledger.files.push(FileEvidence {
@@ -179,19 +179,19 @@ pub(crate) fn file(record: &mut RunRecord, path: &str, state: FileState) {
     });
 }
 
-/// Findings that count: ids and severities of everything above information.
+/// The ids and severities of the findings above information.
 pub(crate) fn found(record: &RunRecord) -> Vec<(String, Severity)> {
     counting(fsdyno_findings::of_run(record))
 }
 
-/// The same without what is said of every run of a moment.
+/// The same without the findings that every very short run has.
 pub(crate) fn found_in_a_moment(record: &RunRecord) -> Vec<(String, Severity)> {
     let mut found = found(record);
     found.retain(|(id, _)| id != "too-short");
     found
 }
 
-/// The same of the plan.
+/// The same for the plan.
 pub(crate) fn preflight(record: &RunRecord) -> Vec<(String, Severity)> {
     counting(fsdyno_findings::of_plan(record))
 }

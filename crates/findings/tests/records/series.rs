@@ -1,4 +1,4 @@
-//! Rates that change through the run.
+//! Tests rates that change during the run.
 
 use crate::scene::*;
 
@@ -67,7 +67,7 @@ fn a_second_pass_that_is_faster() {
     record.jobs[0] = job.clone();
     assert_eq!(found(&record), caution("host-cache"));
     assert!(one(&record, "host-cache").cause.contains("likely"));
-    // A rise that has nothing to do with a pass.
+    // The rise does not coincide with the end of a pass.
     record.jobs[0].plan.span_bytes = Some(40 * GIB);
     assert_eq!(found(&record), caution("drift"));
 }
@@ -90,7 +90,7 @@ fn paused(pause_ms: u64, waits_in_loop: bool) -> fsdyno_results::JobRecord {
     let mut at_ms = 0;
     for window in 0..20 {
         if window == 6 && waits_in_loop {
-            // It looks up while it waits.
+            // The engine returns from time to time while it waits.
             (1..=pause_ms / 500).for_each(|quiet| job.directions.read.bandwidth_samples.record(0, at_ms + quiet * 500));
         }
         at_ms += 500 + if window == 6 { pause_ms } else { 0 };
@@ -100,7 +100,7 @@ fn paused(pause_ms: u64, waits_in_loop: bool) -> fsdyno_results::JobRecord {
     job
 }
 
-/// With a look at these ms.
+/// A run with samples of the ledger at these times, ms.
 fn watched(job: fsdyno_results::JobRecord, looks: &[u64]) -> fsdyno_results::RunRecord {
     let mut record = on_disk(vec![job]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
@@ -131,7 +131,7 @@ fn a_pause_of_everything() {
         let unseen = on_disk(vec![paused(2_000, waits_in_loop)]);
         assert!(one(&unseen, "stalled").cause.ends_with("not visible whether the storage or fsdyno was stopped"));
     }
-    // Another worker went on; a storage that does three I/Os in that time; a rate of its own.
+    // Another worker went on; a storage that does three I/Os in that time; a paced rate.
     assert_eq!(found(&on_disk(vec![paused(2_000, false), paused(0, false)])), []);
     let mut slow = paused(2_000, false);
     slow.directions.read.ios = 15;
@@ -158,7 +158,7 @@ fn a_limit_that_was_set_during_the_run() {
     let by_requests = limited("vda (254:0) riops=103000");
     assert!(one(&by_requests, "throttled").cause.contains("riops=103000"));
     assert_eq!(found(&limited("vda (254:0) rbps=900000000")), caution("burst"), "another limit");
-    // Before the limit the rate came and went, and was below it, too.
+    // Before the limit the rate varied, and was below it at times.
     let mut noisy = limited("vda (254:0) rbps=421000000");
     let uneven = [2900, 150, 1140, 3000, 180, 900].into_iter().chain(STEADY).collect::<Vec<_>>();
     noisy.jobs[0] = direct(rates(reader("job"), &uneven));
@@ -183,7 +183,7 @@ fn a_replay_that_is_late() {
     assert!(cause.starts_with("1 % of the 1000 requests with a recorded moment began 3.0"), "{cause}");
     assert_eq!(found(&late(&[(991, 5_000), (9, 3_000_000)])), [], "fewer than one in a hundred");
     assert_eq!(found(&late(&[(1000, 900_000)])), [], "less than a millisecond");
-    // Of few requests only larger shares are known.
+    // With few requests only larger percentages are known.
     assert_eq!(found(&late(&[(60, 5_000), (60, 3_000_000)])), caution("replay-late"));
     assert_eq!(found(&late(&[(115, 5_000), (5, 3_000_000)])), []);
 }

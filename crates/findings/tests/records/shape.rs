@@ -1,4 +1,4 @@
-//! Requests that arrived in another shape, and blocks that nobody wrote.
+//! Tests requests that arrived in another shape, and blocks that were never written.
 
 use fsdyno_results::evidence::{DeviceCounters, DevicePlace, Image, Layer, LayerCounters, LayerKind, StorageClass};
 use fsdyno_results::{JobRecord, Severity};
@@ -15,7 +15,7 @@ fn requests_cut_on_the_way() {
     assert_eq!(one(&record, "request-size").severity, Severity::Info);
     vda(&mut record).done.operations = [4 * GIB / (1 << 20), 0].into();
     assert_eq!(fsdyno_findings::of_run(&record), []);
-    // In crumbs, though the device takes more.
+    // In small pieces, although the device takes larger ones.
     vda(&mut record).done.operations = [4 * GIB / (16 << 10), 0].into();
     if let fsdyno_results::evidence::Seen::Value(devices) = &mut record.nodes[0].storages[0].devices {
         devices[0].max_request_bytes = Some(1 << 20);
@@ -128,7 +128,7 @@ fn an_image_with_holes() {
     assert_eq!(found(&below(image(MIB, None), 4 * GIB)), [], "the part that was written");
     assert_eq!(found(&below(image(4 * GIB, Some(4 * GIB)), 0)), invalid("host-cache"));
     assert_eq!(found(&below(image(4 * GIB, None), 0)), invalid("host-cache"), "not visible is not unwritten");
-    // The image is whole; its filesystem lies on another image, whose holes are of other blocks.
+    // The image is complete; its filesystem is on another image, whose holes are other blocks.
     let mut inside = below(image(4 * GIB, Some(4 * GIB)), 0);
     let mut filesystem = layer(LayerKind::Filesystem, "ext4", "");
     filesystem.below = vec![looped("loop1", Some(image(MIB, Some(MIB))))];

@@ -1,4 +1,4 @@
-//! Writes that the storage had not seen.
+//! Tests writes that the storage had not received.
 
 use fsdyno_results::Severity;
 use fsdyno_results::evidence::{
@@ -41,7 +41,7 @@ fn writes_over_what_is_dirty() {
     assert_eq!(write(4 * GIB, 0, 0), [], "nothing is dirty");
 }
 
-/// Blocks that were written twice between two syncs reached the device once: it is no witness.
+/// Blocks that were written twice between two syncs reached the device once: the device's counter proves nothing.
 #[test]
 fn syncs_now_and_then_leave_the_rest() {
     let mut job = writer("job");
@@ -56,7 +56,7 @@ fn syncs_now_and_then_leave_the_rest() {
     assert_eq!(found(&record), []);
 }
 
-/// What a verification stored after the clock had stopped was in memory when it stopped.
+/// What a verification stored after the clock stopped was in memory when it stopped.
 #[test]
 fn a_verification_hides_no_writes_in_memory() {
     let written = |unstored: Option<u64>| {
@@ -156,7 +156,7 @@ fn compressed_writes() {
     file(&mut record, "/data/job", state);
     assert_eq!(found(&record), invalid("compressible-data"));
 
-    // Allocated before it was written, which is never compressed: only what lies below can still shrink them.
+    // Preallocated blocks are never compressed: only a layer below can still shrink them.
     let mut record = on_disk(vec![job.clone()]);
     record.nodes[0].storages[0].compression = Some("compress=zstd:3".into());
     look(&mut record, 0, [0, 4 * GIB], [0, 4 * GIB]);
@@ -188,14 +188,14 @@ fn a_sync_that_stored_nothing() {
         mount.options.push("volatile".into());
     }
     assert!(one(&volatile, "sync-ignored").cause.contains("100 % of it (the overlay is mounted volatile)"));
-    // The same 512 MiB again and again, synced once at the end; and random ones, of which many are the same.
+    // The same 512 MiB repeatedly, synced once at the end; and random blocks, many of which repeat.
     let mut again = synced(600 * MIB);
     again.jobs[0].plan.span_bytes = Some(512 * MIB);
     assert_eq!(found(&again), []);
     let mut random = synced(100 * MIB);
     random.jobs[0].setup.access.random = true;
     assert_eq!(found(&random), []);
-    // Each of them synced: each must be there.
+    // Each write is synced: each must have arrived.
     random.jobs[0].plan.sync_every_writes = 1;
     assert_eq!(found(&random), invalid("sync-ignored"));
 }
@@ -253,7 +253,7 @@ fn a_sync_has_the_device_flush() {
     assert_eq!(one(&through, "sync-not-flushed").severity, Severity::Info);
 }
 
-/// The first write to a block that copies have as well is none in place, but where no write is.
+/// The first write to a block that copies share is not in place, except where the filesystem never writes in place.
 #[test]
 fn writes_to_blocks_that_are_shared() {
     let written = |shared: u64, filesystem: &str| {
