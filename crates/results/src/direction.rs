@@ -14,15 +14,15 @@ impl DirectionRecord {
         if self.runtime_ms == 0 { 0.0 } else { self.ios as f64 * 1000.0 / self.runtime_ms as f64 }
     }
 
-    /// Its latency without another word: from start to reap where that distribution was kept, else from issue to reap.
+    /// The latency of this direction: from start to reap if that distribution was kept, otherwise from issue to reap.
     /// `None`: no distribution was kept.
     pub fn latency(&self) -> Option<&Latency> {
         let kept = |latency: &&Latency| latency.histogram.is_some() && latency.moments.count > 0;
         [&self.lat, &self.clat].into_iter().find(kept)
     }
 
-    /// What answers show as its latency. Of a paced job from the intended start on, so that a slow request is not hidden by
-    /// those that waited for it.
+    /// The latency that answers show. For a paced job it counts from the intended start, so that a slow request is
+    /// not hidden by the requests that waited for it.
     pub fn response_or_latency(&self) -> Option<&Latency> {
         let kept = |latency: &&Latency| latency.histogram.is_some() && latency.moments.count > 0;
         self.response.as_ref().filter(kept).or_else(|| self.latency())
@@ -33,7 +33,7 @@ impl DirectionRecord {
         per_second(self.ios, self.runtime_ms)
     }
 
-    /// Adds what another worker did in this direction: counts add up, the longest runtime counts.
+    /// Adds the transfers of another worker in this direction. Counts add up; the longest runtime is kept.
     pub fn merge(&mut self, other: &DirectionRecord) {
         let DirectionRecord {
             bytes,
@@ -83,7 +83,7 @@ pub fn per_second(count: u64, runtime_ms: u64) -> u64 {
     u64::try_from(u128::from(count) * 1000 / u128::from(runtime_ms)).unwrap_or(u64::MAX)
 }
 
-/// Sums something that only some workers keep: the sum is known when each of them that did I/O kept it.
+/// Adds values that only some workers have. The sum is known if each worker that did I/O has one.
 pub(crate) fn merge_all_or_none<T: Clone>(
     mine: Option<T>,
     other: Option<&T>,
@@ -103,7 +103,7 @@ pub(crate) fn merge_all_or_none<T: Clone>(
 }
 
 impl Latency {
-    /// Counts one latency, ns; into the histogram too when one is kept.
+    /// Counts one latency, ns; also in the histogram, if there is one.
     pub fn record(&mut self, latency_ns: u64) {
         self.moments.record(latency_ns);
         if let Some(histogram) = &mut self.histogram {
@@ -111,12 +111,12 @@ impl Latency {
         }
     }
 
-    /// A latency of which a histogram will be kept.
+    /// A latency with an empty histogram.
     pub fn with_histogram() -> Latency {
         Latency { histogram: Some(Histogram::new()), ..Latency::default() }
     }
 
-    /// Adds another's values. The sum has a histogram when each side that has values has one.
+    /// Adds the values of another latency. The sum has a histogram if both sides with values have one.
     pub fn merge(&mut self, other: &Latency) {
         let Latency { moments, histogram } = self;
         match (histogram.as_mut(), &other.histogram) {
@@ -128,18 +128,19 @@ impl Latency {
         moments.merge(&other.moments);
     }
 
-    /// Whether a percentile may be shown: ten values lie beyond it. Fewer are chance, and a median is none.
+    /// Whether a percentile may be shown: at least ten values must lie beyond it. With fewer it is chance; a median
+    /// needs no values beyond it.
     pub fn shows(&self, percent: f64) -> bool {
         const BEYOND_MIN: f64 = 10.0;
         percent <= 50.0 || self.moments.count as f64 * (1.0 - percent / 100.0) >= BEYOND_MIN - 1e-6
     }
 
-    /// The value in ns at a percentile that may be shown.
+    /// The value at a percentile, ns; `None` if it may not be shown.
     pub fn shown(&self, percent: f64) -> Option<u64> {
         self.percentile(percent).filter(|_| self.shows(percent))
     }
 
-    /// The value in ns at a percentile; `None` without values or without a histogram.
+    /// The value at a percentile, ns; `None` without values or without a histogram.
     pub fn percentile(&self, percent: f64) -> Option<u64> {
         self.histogram.as_ref()?.percentile(percent)
     }

@@ -1,19 +1,19 @@
-//! Whether an interval meets a requirement.
+//! Judges whether an interval meets a requirement.
 
 use fsdyno_stats::{Interval, NoPercentileInterval};
 
 use crate::studies::{Bound, Verdict};
 
-/// What is known of a figure, held against a requirement.
+/// What can be held against a requirement.
 pub trait Judge {
-    /// Whether it meets the threshold, which is in its unit.
+    /// Whether the figure meets the threshold, which has the figure's unit.
     fn judge(&self, bound: Bound, threshold: f64) -> Verdict;
 }
 
 impl Judge for Interval {
-    /// The whole interval on the good side passes (the threshold itself is good), the whole on the bad side fails, and
-    /// a threshold inside decides nothing: more samples may. A gate has no
-    /// figure, and what is not a number no side: inconclusive.
+    /// An interval on the good side passes (the threshold itself is good), an interval on the bad side fails. With
+    /// the threshold inside the interval the verdict is inconclusive, and more samples may decide. A gate has no
+    /// figure, and a number that is not finite is on no side: inconclusive.
     fn judge(&self, bound: Bound, threshold: f64) -> Verdict {
         let (passes, fails) = match bound {
             Bound::AtMost => (self.high <= threshold, self.low > threshold),
@@ -29,7 +29,7 @@ impl Judge for Interval {
 }
 
 impl Judge for NoPercentileInterval {
-    /// What can be said about a requirement, ns, all the same: a percentile that is certainly too long fails.
+    /// Judges a percentile without an interval, ns: one that is certainly too long fails.
     fn judge(&self, bound: Bound, threshold_ns: f64) -> Verdict {
         let at_least_ns = match *self {
             NoPercentileInterval::TooFewSamples { at_least_ns, .. } => at_least_ns,

@@ -1,5 +1,5 @@
-//! The results of runs: the [`RunRecord`], the only thing that is saved, sent, merged and compared, the [`Study`] of a
-//! question, and what is derived from both. Pure: no clock, no file, no terminal.
+//! The results of runs: the [`RunRecord`], which alone is saved, sent, merged and compared; the [`Study`] of a
+//! question; and what is computed from both. This crate reads no clock, no file and no terminal.
 #![forbid(unsafe_code)]
 
 mod direction;

@@ -14,7 +14,7 @@ impl RunRecord {
         rows(self.jobs.iter())
     }
 
-    /// The same of one node's workers alone.
+    /// The same for the workers of one node.
     pub fn report_rows_of(&self, node: usize) -> Vec<JobRecord> {
         rows(self.jobs.iter().filter(|job| job.node == node))
     }
@@ -32,8 +32,8 @@ fn rows<'r>(jobs: impl Iterator<Item = &'r JobRecord>) -> Vec<JobRecord> {
 }
 
 impl JobRecord {
-    /// All of them as one; `None` of none. Here and not beside its callers, which would each compile a copy of what
-    /// clones a record.
+    /// Merges all of these records; `None` if there are none. It is here so that its callers do not each compile a
+    /// copy of the code that clones a record.
     pub fn merged(jobs: &[JobRecord]) -> Option<JobRecord> {
         let (first, others) = jobs.split_first()?;
         let mut merged = first.clone();
@@ -41,8 +41,8 @@ impl JobRecord {
         Some(merged)
     }
 
-    /// Adds another worker of the same group. The row keeps the name, the pid and the setup of its first member, the
-    /// options that all members share, and the first error that any of them had.
+    /// Adds another worker of the same group. The row keeps name, pid and setup of its first member, the options that
+    /// all members share, and the first error.
     #[expect(clippy::too_many_lines, reason = "it takes a whole record apart, so that no new field is forgotten")]
     pub fn merge(&mut self, other: &JobRecord) {
         let JobRecord {
@@ -133,7 +133,7 @@ impl JobRecord {
         merge_series(latency_series, &other.latency_series);
     }
 
-    /// Keeps its distributions in less memory.
+    /// Stores the distributions in less memory.
     pub(crate) fn pack(&mut self) {
         let JobRecord { directions, sync, sampled_latency, .. } = self;
         let mut all: Vec<&mut Latency> = vec![&mut sync.lat];
@@ -150,7 +150,7 @@ impl JobRecord {
         all.into_iter().filter_map(|latency| latency.histogram.as_mut()).for_each(Histogram::pack);
     }
 
-    /// Drops the values of each interval; what they add up to stays.
+    /// Drops the values of each interval; their sums stay.
     pub(crate) fn drop_series(&mut self) {
         let PerDirection { read, write, trim } = &mut self.directions;
         for direction in [read, write, trim] {
@@ -160,7 +160,7 @@ impl JobRecord {
         self.latency_series = Vec::new();
     }
 
-    /// All directions as one, for `unified_rw_reporting`: counts and samples add up, the longest runtime counts.
+    /// All directions as one, for `unified_rw_reporting`. Counts and samples add up; the longest runtime is kept.
     pub fn mixed(&self) -> DirectionRecord {
         let mut mixed = self.directions.read.clone();
         mixed.merge(&self.directions.write);
@@ -184,7 +184,7 @@ fn add<const N: usize>(counts: &mut [u64; N], more: &[u64; N]) {
     }
 }
 
-/// Workers of a group are looked at together: slices of the same interval add up.
+/// Adds the slices of another worker of the group: slices of the same interval add up.
 fn merge_series(series: &mut Vec<LatencySlice>, others: &[LatencySlice]) {
     for other in others {
         match series.binary_search_by_key(&other.at_ms, |slice| slice.at_ms) {
@@ -195,7 +195,7 @@ fn merge_series(series: &mut Vec<LatencySlice>, others: &[LatencySlice]) {
 }
 
 impl LatencySlice {
-    /// Adds what other workers or other intervals counted.
+    /// Adds the counts of other workers or other intervals.
     pub fn add(&mut self, more: &[(u16, u64)]) {
         for (class, count) in more {
             match self.classes.binary_search_by_key(class, |(class, _)| *class) {

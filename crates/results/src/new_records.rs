@@ -1,16 +1,16 @@
-//! Blank records: of a run or a worker that has not done anything yet, to be filled in.
+//! Makes empty records, of a run or a worker that has done nothing yet.
 
 use fsdyno_job::{Access, PerDirection};
 
 use crate::nodes::Node;
 use crate::record::{JobRecord, JobSetup, RunRecord, SCHEMA_VERSION, UnifiedReporting};
 
-/// The percentiles that fio shows unless told otherwise.
+/// The percentiles that fio shows by default.
 pub const DEFAULT_PERCENTILES: [f64; 17] =
     [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
 
 impl RunRecord {
-    /// A run without jobs on one node, just started.
+    /// A run on one node that has just started, without jobs.
     pub fn new(version: impl Into<String>, started_ms: u64) -> RunRecord {
         RunRecord {
             schema: SCHEMA_VERSION,
@@ -38,8 +38,9 @@ impl JobRecord {
         }
     }
 
-    /// Counts a latency in the classes of the `lat (usec)` lines: below 2, 4, 10, 20, 50, 100, 250, 500, 750, 1000
-    /// of the largest unit (ns, us, ms) in which it is at least 1, then below 2000 ms, then the rest.
+    /// Counts a latency in the classes of the `lat (usec)` lines. The class is below 2, 4, 10, 20, 50, 100, 250, 500,
+    /// 750 or 1000 of the largest unit (ns, us, ms) in which the latency is at least 1; then below 2000 ms; then the
+    /// rest.
     pub fn count_latency_class(&mut self, latency_ns: u64) {
         const BOUNDS: [u64; 11] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2000];
         let class = |value: u64| BOUNDS.partition_point(|bound| *bound <= value);

@@ -12,35 +12,35 @@ use crate::severity::Severity;
 use crate::studies::Finding;
 use fsdyno_stats::sort;
 
-/// One machine of a run, and what it saw.
+/// One machine of a run, with its evidence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Node {
-    /// The machine's name; empty: it has none. Notes and findings tell nodes apart by it.
+    /// The machine's name; empty: it has none. Notes and findings name nodes by it.
     pub name: String,
     /// Machine and clock.
     pub host: Host,
-    /// The storages that the files of its jobs lie on: jobs name them by their index.
+    /// The storages of its jobs' files; jobs refer to them by index.
     pub storages: Vec<Storage>,
     /// Block devices behind those files.
     pub disks: Vec<DiskRecord>,
-    /// The byte ledger of the run; `None`: it was not taken.
+    /// The byte ledger of the run; `None`: no ledger was taken.
     pub ledger: Option<Ledger>,
-    /// How idle its processors were (`--idle-prof`); `None`: nobody asked, or it is not visible.
+    /// How idle its processors were (`--idle-prof`); `None`: not asked for, or not visible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idleness: Option<CpuIdleness>,
-    /// Its part in a run of several ranks; `None`: it ran alone.
+    /// Its rank in a run of several ranks; `None`: it ran alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<RankRecord>,
 }
 
 impl Node {
-    /// The machine's name: several ranks on one machine are nodes with the names `machine:0`, `machine:1`.
+    /// The machine's name. Several ranks on one machine are nodes with the names `machine:0`, `machine:1`.
     pub fn machine(&self) -> &str {
         let numbered = self.name.rsplit_once(':').filter(|(_, rank)| rank.parse::<u32>().is_ok());
         numbered.filter(|_| self.part.is_some()).map_or(&self.name, |(machine, _)| machine)
     }
 
-    /// `rank 1 on b: `.
+    /// The text before an error: `rank 1 on b: `.
     pub fn rank_before_error(&self) -> String {
         self.part
             .as_ref()
@@ -51,20 +51,20 @@ impl Node {
 /// How idle the processors of a machine were during a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuIdleness {
-    /// Of all processors together, percent of the run.
+    /// Idle time of all processors together, percent of the run.
     pub system_percent: f64,
-    /// Of each that was online, in the order of their numbers; empty unless asked for.
+    /// Idle time of each online processor, in the order of their numbers; empty unless asked for.
     pub processors: Vec<f64>,
-    /// Time of a small piece of work before the run, the mean of some repetitions, us.
+    /// Time of a small piece of work before the run, mean of some repetitions, us.
     pub unit_us_mean: f64,
-    /// Standard deviation of that time between repetitions, us.
+    /// Standard deviation of this time, us.
     pub unit_us_deviation: f64,
 }
 
-/// With more nodes, the values of each second are left out: they are most of a record.
+/// With more nodes than this, the values of each second are left out, because they are most of a record.
 const SERIES_NODES_MAX: usize = 256;
 
-/// Id of the note that they are.
+/// Id of the note that they were left out.
 const NO_SERIES: &str = "series-left-out";
 
 fn is_of_series(note: &Note) -> bool {
@@ -74,13 +74,13 @@ fn is_of_series(note: &Note) -> bool {
 /// Why two records cannot be merged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MergeError {
-    /// Written in different formats.
+    /// The records have different formats.
     #[error("one record has format {0}, the other {1}")]
     Schema(u32, u32),
-    /// Written by different programs.
+    /// Different versions wrote the records.
     #[error("one record is of {0}, the other of {1}")]
     Version(String, String),
-    /// Both have a node of the same name.
+    /// Both records have a node of the same name.
     #[error("both records have a node with the name {0:?}")]
     Node(String),
     /// The record is damaged.
@@ -88,24 +88,25 @@ pub enum MergeError {
     Job(String),
 }
 
-/// What failed when the ranks of a run cannot run together: the error is that of all of them, and its text names the rank.
+/// The function in the error of ranks that cannot run together. All ranks have this error; its text names the rank.
 pub const RANKS_APART: &str = "ranks";
 
 impl RunRecord {
-    /// `rank 1 on b: `: the rank on which a job failed, before its error; empty of a run on one machine.
+    /// The rank on which a job failed, to be written before its error: `rank 1 on b: `. Empty for a run on one
+    /// machine.
     pub fn rank_before_error(&self, job: &JobRecord) -> String {
         let is_of_all = job.error.as_ref().is_some_and(|error| error.function == RANKS_APART);
         let node = self.nodes.get(job.node).filter(|_| self.nodes.len() > 1 && !is_of_all);
         node.map(Node::rank_before_error).unwrap_or_default()
     }
 
-    /// The first job that ended with an error: the rank on which it did, if there were several, and the error.
+    /// The error of the first job that failed, with its rank if there were several.
     pub fn first_error(&self) -> Option<(String, &JobError)> {
         let job = self.jobs.iter().find(|job| job.error.is_some())?;
         Some((self.rank_before_error(job), job.error.as_ref()?))
     }
 
-    /// The machine of a run on one. `None`: it ran on several.
+    /// The node of a run on one machine. `None`: it ran on several.
     pub fn only_node(&self) -> Option<&Node> {
         match &self.nodes[..] {
             [node] => Some(node),
@@ -113,12 +114,12 @@ impl RunRecord {
         }
     }
 
-    /// The storages that the files are on, of all nodes.
+    /// The storages of the files, of all nodes.
     pub fn storages(&self) -> impl Iterator<Item = &Storage> {
         self.nodes.iter().flat_map(|node| &node.storages)
     }
 
-    /// Makes the record of one machine that of one rank of `ranks`, to be merged with those of the others.
+    /// Makes the record of one machine the record of one of `ranks` ranks, to be merged with the others.
     pub fn take_part(&mut self, part: RankRecord, ranks: u32) {
         let windows = part.spans.iter().map(ActiveWindow::of).collect();
         self.together = Some(RanksRecord { ranks, missing: Vec::new(), windows });
@@ -127,19 +128,19 @@ impl RunRecord {
         }
     }
 
-    /// Names a rank from which no results came: the record is not complete.
+    /// Adds a rank without results: then the record is not complete.
     pub fn lacks(&mut self, rank: MissingRank) {
         let together = self.together.get_or_insert_default();
         together.merge(RanksRecord { missing: vec![rank], ..RanksRecord::default() });
         self.complete = false;
     }
 
-    /// The ranks from which no results came.
+    /// The ranks without results.
     pub fn missing_ranks(&self) -> &[MissingRank] {
         self.together.as_ref().map_or(&[], |together| &together.missing)
     }
 
-    /// The machine that each rank ran on is one; several ranks of one machine share its name up to the last colon.
+    /// The machines that ranks ran on. Several ranks of one machine share its name up to the last colon.
     pub fn machines(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.nodes.iter().map(Node::machine).collect();
         fsdyno_stats::sort::by(&mut names, Ord::cmp);
@@ -147,19 +148,20 @@ impl RunRecord {
         names
     }
 
-    /// One record of what ran on different nodes. The order of merging makes no difference: nodes are ordered by name;
-    /// jobs by report group, then node, then as they were; notes by node; findings by severity, then node.
+    /// Merges records of different nodes into one. The order of merging makes no difference: nodes are ordered by
+    /// name; jobs by report group, then node, then their order before; notes by node; findings by severity, then
+    /// node.
     ///
-    /// What the records do not share is dropped from the merged run: the command line, and options that were given for
-    /// all jobs become options of each job.
+    /// Facts that the records do not share are dropped from the run: the command line; and options that were given
+    /// for all jobs become options of each job.
     ///
     /// # Errors
-    /// When different programs wrote the records, or when two nodes have the same name.
+    /// If different programs wrote the records, or if two nodes have the same name.
     pub fn merge(self, other: RunRecord) -> Result<RunRecord, MergeError> {
         self.merge_all(vec![other])
     }
 
-    /// The same for many at once, which costs no more than one sorting.
+    /// Merges many records, with the cost of one sorting.
     ///
     /// # Errors
     /// See [`RunRecord::merge`].
@@ -187,7 +189,8 @@ impl RunRecord {
         Ok(self)
     }
 
-    /// Takes less memory; with many nodes also leaves out what only charts of a single node's run through time show.
+    /// Reduces the memory of the record. `sheds`: also leaves out values that only charts of a single node's run
+    /// show.
     fn compact(&mut self, sheds: bool) {
         self.jobs.iter_mut().for_each(JobRecord::pack);
         if !sheds {
@@ -206,7 +209,7 @@ impl RunRecord {
         }
     }
 
-    /// What it says of all of its jobs, or of its only node, it says of each.
+    /// Copies facts about all jobs, or about the only node, to each job.
     fn prepare(&mut self, options_differ: bool) {
         if options_differ {
             self.give_options_to_jobs();
@@ -270,12 +273,12 @@ impl RunRecord {
     fn give_options_to_jobs(&mut self) {
         let given = std::mem::take(&mut self.global_options);
         for job in &mut self.jobs {
-            // A job's own come last: they are the ones that count.
+            // A job's own options come last, because the last one counts.
             job.options.splice(0..0, given.iter().cloned());
         }
     }
 
-    /// Notes and findings of the whole run become those of its node.
+    /// Names the node in notes and findings of the whole run.
     fn name_the_node(&mut self) {
         let [Node { name, .. }] = &self.nodes[..] else { return };
         let nodes = self.notes.iter_mut().map(|note| &mut note.node);

@@ -1,4 +1,4 @@
-//! Ranks of one run on several nodes: when each was active by a common clock, and which are missing.
+//! Ranks of a run on several nodes: when each was active by a common clock, and which ranks are missing.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,11 +8,11 @@ use fsdyno_stats::sort;
 /// How the ranks of a run ran together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RanksRecord {
-    /// Ranks that were started.
+    /// Number of ranks that were started.
     pub ranks: u32,
-    /// Those without results, by rank.
+    /// Ranks without results, in their order.
     pub missing: Vec<MissingRank>,
-    /// When the ranks were active, an entry for each stage, ascending.
+    /// When the ranks were active: one entry for each stage, ascending.
     pub windows: Vec<ActiveWindow>,
 }
 
@@ -21,68 +21,68 @@ pub struct RanksRecord {
 pub struct MissingRank {
     /// Its number, counted from 0.
     pub rank: u32,
-    /// The machine that it ran on; `None`: it never told.
+    /// The machine that it ran on; `None`: the rank never reported it.
     pub node: Option<String>,
     /// Why there are no results: `it ended by signal 9`, `it did not answer within 30 s`.
     pub reason: String,
 }
 
-/// The part of one rank in a run of several.
+/// One rank's part in a run of several ranks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RankRecord {
     /// Its number, counted from 0.
     pub rank: u32,
-    /// Its clock against that of rank 0; `None`: they were not compared.
+    /// Its clock compared with that of rank 0; `None`: they were not compared.
     pub clock: Option<ClockOffset>,
-    /// When it was active, an entry for each stage, ascending.
+    /// When it was active: one entry for each stage, ascending.
     pub spans: Vec<ActiveSpan>,
 }
 
-/// A rank's clock minus that of rank 0, from the quickest of several round trips.
+/// A rank's clock minus the clock of rank 0, from the fastest of several round trips.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClockOffset {
-    /// Before the run, ns.
+    /// Difference before the run, ns.
     pub before_ns: i64,
-    /// After it, ns; `None`: not compared again.
+    /// Difference after the run, ns; `None`: not compared again.
     pub after_ns: Option<i64>,
-    /// How far off both can be: half of the slower of the two round trips, ns.
+    /// Largest error of both differences: half of the slower of the two round trips, ns.
     pub error_ns: u64,
 }
 
 impl ClockOffset {
-    /// How far the clocks moved apart in the run, ns; `None`: they were compared once.
+    /// How far the clocks moved apart during the run, ns; `None`: they were compared only once.
     pub fn moved_ns(&self) -> Option<u64> {
         self.after_ns.map(|after_ns| after_ns.abs_diff(self.before_ns))
     }
 }
 
-/// When a rank was active in a stage, ns since the start that all had agreed on, by the clock of rank 0.
+/// When a rank was active in a stage, ns since the agreed start, by the clock of rank 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ActiveSpan {
-    /// The stage.
+    /// The stage, counted from 0.
     pub stage: u32,
-    /// Its first measured I/O.
+    /// Start of its first measured I/O.
     pub start_ns: i64,
-    /// Its last.
+    /// End of its last measured I/O.
     pub end_ns: i64,
 }
 
-/// When the ranks of a run were active in a stage. Times as those of [`ActiveSpan`].
+/// When the ranks of a run were active in a stage; times as in [`ActiveSpan`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ActiveWindow {
-    /// The stage.
+    /// The stage, counted from 0.
     pub stage: u32,
-    /// Ranks that were active in it.
+    /// Number of ranks that were active in it.
     pub ranks: u32,
-    /// When the first began.
+    /// When the first rank began.
     pub first_start_ns: i64,
-    /// When the last began: from here on all were active.
+    /// When the last rank began: from here on all were active.
     pub last_start_ns: i64,
-    /// When the first ended: until here all were active.
+    /// When the first rank ended: until here all were active.
     pub first_end_ns: i64,
-    /// When the last ended.
+    /// When the last rank ended.
     pub last_end_ns: i64,
-    /// Time in which ranks were active, summed over them, ns.
+    /// Time in which ranks were active, summed over ranks, ns.
     pub rank_time_ns: u64,
 }
 
@@ -111,27 +111,27 @@ impl ActiveWindow {
         *rank_time_ns = rank_time_ns.saturating_add(other.rank_time_ns);
     }
 
-    /// How long all ranks were active at once, ns; 0: they never were.
+    /// Time in which all ranks were active at once, ns; 0: never.
     pub fn all_active_ns(&self) -> u64 {
         self.first_end_ns.saturating_sub(self.last_start_ns).try_into().unwrap_or(0)
     }
 
-    /// From the first start to the last end, ns.
+    /// Time from the first start to the last end, ns.
     pub fn whole_ns(&self) -> u64 {
         self.last_end_ns.abs_diff(self.first_start_ns)
     }
 
-    /// Between the first start and the last one, ns.
+    /// Time from the first start to the last start, ns.
     pub fn start_skew_ns(&self) -> u64 {
         self.last_start_ns.abs_diff(self.first_start_ns)
     }
 
-    /// Between the first end and the last one, ns.
+    /// Time from the first end to the last end, ns.
     pub fn end_skew_ns(&self) -> u64 {
         self.last_end_ns.abs_diff(self.first_end_ns)
     }
 
-    /// The share of the ranks' time in which not all of them were active, 0 to 1; `None`: no time passed.
+    /// Share of the ranks' time in which not all ranks were active, 0 to 1; `None`: no time passed.
     pub fn outside(&self) -> Option<f64> {
         let inside = self.all_active_ns() as f64 * f64::from(self.ranks);
         (self.rank_time_ns > 0).then(|| (1.0 - inside / self.rank_time_ns as f64).clamp(0.0, 1.0))
@@ -139,7 +139,7 @@ impl ActiveWindow {
 }
 
 impl RanksRecord {
-    /// Adds what another record has; neither order makes a difference.
+    /// Adds another record; the order makes no difference.
     pub(crate) fn merge(&mut self, other: RanksRecord) {
         let RanksRecord { ranks, missing, windows } = self;
         *ranks = (*ranks).max(other.ranks);

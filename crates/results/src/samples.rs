@@ -1,4 +1,4 @@
-//! Bandwidth and IOPS, one value per window.
+//! Samples of bandwidth and IOPS, one value per window.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 /// Values taken once per window, with their running mean and deviation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Samples {
-    /// How many.
+    /// Number of values.
     pub count: u64,
-    /// Smallest; 0 when there is none.
+    /// Smallest value; 0 without values.
     pub min: u64,
-    /// Largest; 0 when there is none.
+    /// Largest value; 0 without values.
     pub max: u64,
     /// Mean.
     pub mean: f64,
@@ -21,7 +21,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Takes the value of the window that ended `at_ms` after the start of the phase.
+    /// Adds the value of the window that ended `at_ms` after the start of the phase.
     pub fn record(&mut self, value: u64, at_ms: u64) {
         self.min = if self.count == 0 { value } else { self.min.min(value) };
         self.max = self.max.max(value);
@@ -32,14 +32,14 @@ impl Samples {
         self.series.push((at_ms, value));
     }
 
-    /// Deviation of a sample (divided by n - 1); 0 below two values.
+    /// Standard deviation of a sample (divided by n - 1); 0 with fewer than two values.
     pub fn deviation(&self) -> f64 {
         if self.count < 2 { 0.0 } else { (self.squared_deviations / (self.count - 1) as f64).sqrt() }
     }
 
-    /// Adds another worker's samples the way fio does for a group: its windows coincide, so rates add up. Minimum,
-    /// maximum, mean, squared deviations and count are each the sum over the members, so `min` and `max` are bounds
-    /// of the group's rate and the deviation is an estimate. The series stay with their workers: the result has none.
+    /// Adds another worker's samples as fio does for a group: windows coincide, so rates add up. Minimum, maximum,
+    /// mean, squared deviations and count are sums over the members, so that `min` and `max` are bounds of the
+    /// group's rate and the deviation is an estimate. The result has no series; those stay with the workers.
     pub fn add(&mut self, other: &Samples) {
         let Samples { count, min, max, mean, squared_deviations, series } = self;
         *count += other.count;
@@ -51,14 +51,14 @@ impl Samples {
     }
 }
 
-/// Adds up series of `(end in ms, rate)`. A window in which nothing happened has no entry: it is a rate of 0.
+/// Adds up series of `(end in ms, rate)`. A window without an entry had no I/O and counts as rate 0.
 pub fn added_up(series: &[&[(u64, u64)]]) -> Vec<f64> {
     let busy: Vec<&[(u64, u64)]> = series.iter().copied().filter(|series| !series.is_empty()).collect();
     let gaps = busy.iter().flat_map(|series| series.windows(2).map(|pair| pair[1].0.saturating_sub(pair[0].0)));
     let firsts = busy.iter().map(|series| series[0].0);
     let Some(window_ms) = gaps.chain(firsts).filter(|gap| *gap > 0).min() else { return Vec::new() };
     let place = |at_ms: u64| ((at_ms + window_ms / 2) / window_ms).saturating_sub(1) as usize;
-    // As long as all of them lasted: a sum without one of them is another rate.
+    // Only as long as all series lasted, because a sum without one of them is another rate.
     let lasting = busy.iter().filter_map(|series| series.last()).map(|(at_ms, _)| place(*at_ms) + 1).min();
     let mut rates = vec![0.0; lasting.unwrap_or(0)];
     for (at_ms, rate) in busy.iter().flat_map(|series| series.iter()) {

@@ -1,4 +1,4 @@
-//! Records as text: JSON with a schema number, refused when a newer program wrote it.
+//! Saves records as JSON with a schema number, and reads them. Records of a newer program are refused.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 
 use crate::record::{RunRecord, SCHEMA_VERSION};
 
-/// Why a text is no usable record.
+/// Why a text cannot be read as a record.
 #[derive(Debug, thiserror::Error)]
 pub enum SavedRecordError {
-    /// Written by a newer program.
+    /// A newer program wrote it.
     #[error(
         "this record has format {found}, but this program reads formats up to {SCHEMA_VERSION}: use the version that \
          wrote it, or a newer one"
@@ -18,7 +18,7 @@ pub enum SavedRecordError {
         /// The record's schema number.
         found: u32,
     },
-    /// Not a record, or a damaged one.
+    /// The text is not a record, or a damaged one.
     #[error("this is not a run record: {0}")]
     Malformed(#[from] serde_json::Error),
 }
@@ -26,22 +26,22 @@ pub enum SavedRecordError {
 impl RunRecord {
     /// The record as one line of JSON.
     ///
-    /// A float that is not finite cannot be written in JSON and comes back as an error when the text is read.
+    /// A float that is not finite cannot be written in JSON; then reading the text returns an error.
     pub fn to_json(&self) -> String {
         let text = serde_json::to_string(self).expect("a record has no map whose keys could fail to be text");
         fsdyno_text::escape::json(&text).into_owned()
     }
 
-    /// Reads what [`RunRecord::to_json`] wrote.
+    /// Reads the text of [`RunRecord::to_json`].
     ///
     /// # Errors
-    /// When the text is not a record, or one of a newer format.
+    /// If the text is not a record, or has a newer format.
     pub fn from_json(text: &str) -> Result<RunRecord, SavedRecordError> {
         #[derive(Deserialize)]
         struct Header {
             schema: u32,
         }
-        // The number first: a newer format may fail to parse, and that is not the reader's fault.
+        // The number is read first: a newer format may fail to parse for a good reason.
         let Header { schema } = serde_json::from_str(text)?;
         if schema > SCHEMA_VERSION {
             return Err(SavedRecordError::Newer { found: schema });
@@ -55,17 +55,18 @@ impl RunRecord {
     }
 }
 
-/// Reads an upgraded record or study as a text: to read it as a value would be all of the reading code once more, half a
-/// megabyte of it.
+/// Reads an upgraded record or study as a text. Reading it as a value would compile all of the reading code again:
+/// half a megabyte.
 pub(crate) fn reread<T: DeserializeOwned>(upgraded: &Value) -> serde_json::Result<T> {
     serde_json::from_str(&upgraded.to_string())
 }
 
-/// Makes an older record one of this format. What is missing or of another kind stays so: reading it tells.
+/// Upgrades an older record to this format. Missing or wrong fields stay as they are; reading the record reports
+/// them.
 pub(crate) fn upgrade(record: &mut Value) {
     let Some(record) = record.as_object_mut() else { return };
     let before = record.insert("schema".into(), json!(SCHEMA_VERSION));
-    // Format 6 adds how ranks ran together, which records of one machine lack.
+    // Format 6 adds how ranks ran together; records of one machine do not have this field.
     if before.and_then(|schema| schema.as_u64()) < Some(5) {
         upgrade_nodes(record);
     }
@@ -75,7 +76,7 @@ pub(crate) fn upgrade(record: &mut Value) {
     }
 }
 
-/// Until format 6 what lies below a storage was told in sentences.
+/// Before format 7, sentences described the layers below a storage.
 pub(crate) fn upgrade_storage(storage: &mut Value) {
     let Some(storage) = storage.as_object_mut() else { return };
     let Some(Value::Array(sentences)) = storage.remove("stack") else { return };
@@ -83,7 +84,7 @@ pub(crate) fn upgrade_storage(storage: &mut Value) {
     storage.insert("layers".into(), Value::Array(layers));
 }
 
-/// Until format 4 a record was of one machine, and its facts stood in the record itself.
+/// Before format 5, a record was of one machine, and the machine's facts were in the record itself.
 fn upgrade_nodes(record: &mut Map<String, Value>) {
     let mut node = Map::from_iter([("name".into(), json!("")), ("storages".into(), json!([]))]);
     for key in ["host", "storages", "disks", "ledger"] {
@@ -97,7 +98,7 @@ fn upgrade_nodes(record: &mut Map<String, Value>) {
     }
 }
 
-/// Directions stood beside each other in a job, or in lists.
+/// In older formats, the directions of a job were separate fields, or lists.
 fn upgrade_job(job: &mut Map<String, Value>) {
     job.insert("node".into(), json!(0));
     let directions = ["read", "write", "trim"].into_iter().filter_map(|name| job.remove_entry(name)).collect();

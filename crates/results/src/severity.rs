@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// How something was done; shown when asked for.
+    /// Says how something was done; shown on request.
     Info,
-    /// Something is other than asked for, or than it looks.
+    /// Something is different from what was asked for, or from what it looks like.
     Caution,
     /// The figures do not answer the question.
     Invalid,

@@ -1,4 +1,4 @@
-//! The layers that data lie on: a filesystem, what holds it, and so on to the lowest one that is visible.
+//! The layers that data lie on: the filesystem, what it lies on, and so on down to the lowest visible layer.
 
 use std::fmt;
 
@@ -7,53 +7,53 @@ use serde::{Deserialize, Serialize};
 
 use super::{DeviceNumber, Storage, StorageClass};
 
-/// One layer, with those below it. What is not known is left out.
+/// One layer, with the layers below it. Unknown facts are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Layer {
-    /// What kind of layer.
+    /// Kind of the layer.
     pub kind: LayerKind,
     /// Type of the filesystem, or the kernel's name of the device: `ext4`, `loop0`.
     pub name: String,
     /// The partition of the device that is used, if it is one: `sda2`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partition: Option<String>,
-    /// Device number of the partition or device; of a filesystem the one that its files show.
+    /// Device number of the partition or device; for a filesystem, the number that its files show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<DeviceNumber>,
-    /// What the layer above has it for: `upper directory /x`.
+    /// The role for the layer above: `upper directory /x`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-    /// What it is, in words: `/dev/vda at /mnt`, `raid1`.
+    /// Description: `/dev/vda at /mnt`, `raid1`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub what: Option<String>,
-    /// Its data are in the memory of this machine.
+    /// Whether its data are in the memory of this machine.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub memory: bool,
-    /// Other data of the layer above lie here, and not those of the path: the lower directories of an overlay, where
-    /// the upper one has the file.
+    /// Whether this layer holds other data of the layer above, and not those of the path: such as the lower
+    /// directories of an overlay whose upper directory has the file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub aside: bool,
     /// The file behind a loop device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<Image>,
-    /// Why no more is known about what lies below.
+    /// Why nothing more is known about the layers below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unseen: Option<String>,
-    /// What it lies on.
+    /// The layers that this one lies on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub below: Vec<Layer>,
 }
 
-/// What a layer is.
+/// The kind of a layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LayerKind {
-    /// Of a record that has a sentence only.
+    /// The layer comes from an old record, which has only a sentence.
     #[default]
     Unknown,
     /// A mounted filesystem.
     Filesystem,
-    /// A block device that is none of those below.
+    /// A block device of no other kind.
     Disk,
     /// A block device in memory: zram, brd.
     MemoryDisk,
@@ -61,11 +61,11 @@ pub enum LayerKind {
     Loop,
     /// md.
     Array,
-    /// Device mapper, but for the next two.
+    /// Another volume of the device mapper.
     Mapped,
     /// A thin volume of the device mapper.
     Thin,
-    /// A volume of the device mapper of which nobody knows whether it is thin.
+    /// A volume of the device mapper; whether it is thin is not visible.
     MaybeThin,
     /// A cache of blocks in front of a slower device: bcache, dm-cache, dm-writecache.
     BlockCache,
@@ -73,35 +73,35 @@ pub enum LayerKind {
     Remote,
 }
 
-/// A file that holds a disk.
+/// The file behind a loop device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Image {
-    /// Its path, as the kernel tells it.
+    /// Its path, as the kernel reports it.
     pub path: String,
-    /// Length, bytes; this and all else is `None` where the file is not visible.
+    /// Length, bytes. All fields of this type are `None` if the file is not visible.
     pub size_bytes: Option<u64>,
-    /// Bytes that its filesystem has allocated.
+    /// Bytes that the filesystem has allocated for it.
     pub allocated_bytes: Option<u64>,
-    /// Bytes in extents that were written. The rest reads as zeros without a disk.
+    /// Bytes in extents that were written. The other bytes read as zeros without I/O on a disk.
     pub written_bytes: Option<u64>,
-    /// The loop device reads and writes it with direct I/O; false: through the page cache.
+    /// Whether the loop device reads and writes it with direct I/O; false: through the page cache.
     pub direct: Option<bool>,
 }
 
-/// Why reading an image may ask no disk.
+/// Why reading the image may need no I/O on a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gap {
     /// It has holes.
     Holes,
-    /// It has allocated ranges that nobody has written.
+    /// It has allocated ranges that were never written.
     Unwritten,
 }
 
 impl Image {
-    /// With this share of its length, an image is whole: formatting leaves small gaps.
+    /// An image with this share of its length counts as whole, because formatting leaves small gaps.
     const WHOLE: f64 = 0.9;
 
-    /// What much of the image lacks; `None`: nothing that is known.
+    /// The kind of gap that much of the image has; `None`: no gap is known.
     pub fn gap(&self) -> Option<Gap> {
         let whole = self.size_bytes? as f64 * Image::WHOLE;
         let less = |bytes: Option<u64>| bytes.is_some_and(|bytes| (bytes as f64) < whole);
@@ -129,27 +129,27 @@ impl fmt::Display for Image {
     }
 }
 
-/// How much of what lies at a place is in memory.
+/// How much of the data at a place is in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InMemory {
-    /// All.
+    /// All of them.
     All,
-    /// Some of the devices or directories that it consists of; how many of its bytes is not visible.
+    /// Some of the devices or directories; the number of bytes is not visible.
     Part,
 }
 
 impl Layer {
-    /// It is a block device.
+    /// Whether it is a block device.
     pub fn is_device(&self) -> bool {
         !matches!(self.kind, LayerKind::Unknown | LayerKind::Filesystem)
     }
 
-    /// What the data lie on, one level down.
+    /// The layers directly below that hold the data of the path.
     pub fn holding(&self) -> impl Iterator<Item = &Layer> {
         self.below.iter().filter(|layer| !layer.aside)
     }
 
-    /// This layer and all below it that hold the data.
+    /// Calls `visit` for this layer and all layers below that hold the data of the path.
     pub fn each<'l>(&'l self, visit: &mut dyn FnMut(&'l Layer)) {
         visit(self);
         self.holding().for_each(|layer| layer.each(visit));
@@ -161,7 +161,7 @@ impl Layer {
         self.holding().flat_map(below).collect()
     }
 
-    /// How much of it is in memory; `None`: nothing that is visible.
+    /// How much of the data is in memory; `None`: none that is visible.
     pub fn in_memory(&self) -> Option<InMemory> {
         if self.memory {
             return Some(InMemory::All);
@@ -169,7 +169,7 @@ impl Layer {
         in_memory(self.holding())
     }
 
-    /// From this layer to the first one in memory.
+    /// The names from this layer down to the first one in memory.
     fn way_to_memory(&self) -> Option<String> {
         if self.memory {
             return Some(self.name.clone());
@@ -189,7 +189,7 @@ fn in_memory<'l>(layers: impl Iterator<Item = &'l Layer>) -> Option<InMemory> {
     }
 }
 
-/// Without what lies below.
+/// Displays the layer without the layers below.
 impl fmt::Display for Layer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(role) = &self.role {
@@ -210,7 +210,7 @@ impl fmt::Display for Layer {
 }
 
 impl Storage {
-    /// How much of it is in memory; `None`: nothing that is visible.
+    /// How much of the data is in memory; `None`: none that is visible.
     pub fn in_memory(&self) -> Option<InMemory> {
         if self.class == StorageClass::Memory {
             return Some(InMemory::All);
@@ -218,7 +218,7 @@ impl Storage {
         in_memory(self.layers.iter())
     }
 
-    /// `ext4 on loop0 on tmpfs`; `None`: nothing of it is in memory.
+    /// The layers down to memory, such as `ext4 on loop0 on tmpfs`; `None`: no data are in memory.
     pub fn way_to_memory(&self) -> Option<String> {
         let named = self.layers.iter().find_map(Layer::way_to_memory);
         named.or_else(|| {
@@ -227,12 +227,12 @@ impl Storage {
         })
     }
 
-    /// All layers that hold its data.
+    /// Calls `visit` for all layers that hold the data of the path.
     pub fn each_layer<'l>(&'l self, visit: &mut dyn FnMut(&'l Layer)) {
         self.layers.iter().for_each(|layer| layer.each(visit));
     }
 
-    /// Loop devices among them, at all levels.
+    /// The loop devices among the layers, at all levels.
     pub fn loops(&self) -> Vec<&Layer> {
         let mut loops = Vec::new();
         self.each_layer(&mut |layer| loops.extend((layer.kind == LayerKind::Loop).then_some(layer)));

@@ -1,6 +1,6 @@
 //! The byte ledger: the same bytes counted in five layers. All counters grow from the run's first sample on, so that
 //! the difference of two samples is what happened between them. A layer that cannot be read is not visible, with the
-//! reason, and never 0.
+//! reason; it is never 0.
 
 use std::collections::BTreeMap;
 
@@ -13,52 +13,53 @@ use super::Seen;
 /// Counters of all layers through a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ledger {
-    /// At the beginning and end of each stage, and each second.
+    /// Samples at the beginning and the end of each stage, and every second.
     pub samples: Vec<LedgerSample>,
-    /// What the run's files were before its first I/O and after its last; the first 64 of many.
+    /// State of the run's files before the first I/O and after the last; only the first 64 files.
     pub files: Vec<FileEvidence>,
-    /// Files of the run that are not among them: their pages are not in the samples either.
+    /// Number of further files; their pages are not in the samples either.
     #[serde(default)]
     pub files_left_out: u64,
-    /// Looks that were due while the one before had not come back: a hung mount, a machine without a free processor.
+    /// Number of samples that were due while the previous one had not returned: a hung mount, or no free processor.
     #[serde(default)]
     pub missed: u64,
-    /// Limits of the control groups on the devices when the last stage ended, as the storage's control group has
-    /// them before the run: somebody may have set them meanwhile.
+    /// Limits of the control groups on the devices when the last stage ended. The storage has the limits before the
+    /// run; somebody may have changed them meanwhile.
     #[serde(default)]
     pub io_limits_after: Seen<Vec<String>>,
     /// Cost of taking the samples: CPU time of the sampler, ns.
     pub cost_ns: u64,
-    /// What the machine was like.
+    /// Facts about the machine.
     pub machine: MachineEvidence,
 }
 
-/// One look at all layers.
+/// One sample of all layers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LedgerSample {
-    /// ms since the first stage began.
+    /// Time since the first stage began, ms.
     pub at_ms: u64,
-    /// The stage that runs (stages are what `stonewall` divides a run into), counted from 0.
+    /// The current stage, counted from 0; `stonewall` begins a new stage.
     pub stage: u32,
-    /// Taken at a stage's beginning, in it, or at its end.
+    /// Whether it was taken at the beginning of the stage, during it, or at its end.
     pub moment: Moment,
-    /// Our own count, read and write, the ramp included.
+    /// Counters of the workers, read and write, the ramp included.
     pub application: LayerCounters,
-    /// This process.
+    /// Counters of this process.
     pub process: Seen<ProcessCounters>,
-    /// Pages of our files.
+    /// Pages of the run's files in the page cache.
     pub cache: Seen<CacheCounters>,
-    /// Leaf block devices behind the files; none for files in memory or behind a network.
+    /// Block devices behind the files that lie on no other device; empty for files in memory or behind a network.
     pub devices: Seen<Vec<DeviceCounters>>,
-    /// Other devices of the same stack: each says where it stands. Their bytes are the same bytes once more.
+    /// Other devices of the same stack, with their place. They count the same bytes again.
     #[serde(default)]
     pub stacked_devices: Vec<DeviceCounters>,
-    /// What the leaf devices moved for the control group of this process; `None`: others run in it, or nobody counts.
+    /// Bytes that the leaf devices moved for the control group of this process; `None`: other processes run in it, or
+    /// nothing counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<ReadWrite<u64>>,
-    /// What crossed the network for network mounts.
+    /// Bytes that crossed the network, for network mounts.
     pub wire: Seen<WireCounters>,
-    /// The whole machine.
+    /// Counters of the whole machine.
     pub system: SystemCounters,
 }
 
@@ -68,10 +69,11 @@ pub struct LedgerSample {
 pub enum Moment {
     /// Before the stage's first I/O.
     Begin,
-    /// While it ran.
+    /// While the stage ran.
     #[default]
     During,
-    /// After its last I/O, the syncs at the end and the closes: what is dirty now nobody waited for.
+    /// After the stage's last I/O, its syncs at the end and its closes: no call has waited for bytes that are still
+    /// dirty.
     End,
 }
 
@@ -87,111 +89,114 @@ pub struct LayerCounters {
 /// This process, from `/proc/self/io` and its clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessCounters {
-    /// Bytes that read and write calls moved; the kernel counts neither libaio nor io_uring here.
+    /// Bytes of read and write calls; the kernel does not count libaio and io_uring here.
     pub call_bytes: ReadWrite<u64>,
-    /// Bytes that block storage was asked for on our behalf (network and FUSE mounts: do not rely on it). Reads count when
-    /// they are submitted, buffered writes when a page gets dirty, direct ones when they are submitted.
+    /// Bytes that this process asked of block storage (not reliable for network and FUSE mounts). Reads and direct
+    /// writes count when they are submitted, buffered writes when they make a page dirty.
     pub storage_bytes: ReadWrite<u64>,
     /// User and system CPU time, ns.
     pub cpu_ns: u64,
 }
 
-/// Pages of the stage's files, as far as they are among the ledger's; or of the file behind a loop device.
+/// Pages in the page cache, of the stage's files as far as the ledger has them, or of the file behind a loop device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheCounters {
     /// Bytes cached now.
     pub cached_bytes: u64,
-    /// Bytes dirty now; `None`: mincore does not tell.
+    /// Bytes dirty now; `None`: not visible with mincore.
     pub dirty_bytes: Option<u64>,
-    /// Bytes under write-back now; `None` likewise.
+    /// Bytes under write-back now; `None`: not visible with mincore.
     pub writeback_bytes: Option<u64>,
-    /// Bytes that were cached and are not now, as far as the kernel remembers; `None` likewise.
+    /// Bytes that were cached before and are not now, as far as the kernel remembers; `None`: not visible with
+    /// mincore.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evicted_bytes: Option<u64>,
 }
 
-/// A block device.
+/// Counters of a block device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceCounters {
     /// Kernel name.
     pub name: String,
-    /// Where it stands in the stack.
+    /// Its place in the stack.
     #[serde(default)]
     pub place: DevicePlace,
     /// Bytes and requests completed, `[read, write]`.
     pub done: LayerCounters,
-    /// ms that requests spent, `[read, write]`, summed over requests.
+    /// Time of all requests, `[read, write]`, ms, summed over requests.
     pub request_ms: ReadWrite<u64>,
-    /// ms with something in flight.
+    /// Time with at least one request in flight, ms.
     pub busy_ms: u64,
-    /// ms weighted with the requests in flight: its rate is the average queue depth.
+    /// Time weighted with the number of requests in flight, ms: its rate is the average queue depth.
     pub weighted_ms: u64,
-    /// Flushes; `None`: the kernel does not count those of this device.
+    /// Number of flushes; `None`: the kernel does not count flushes of this device.
     pub flushes: Option<u64>,
-    /// Pages of the file behind a loop device; `None`: there is none, or it is not visible.
+    /// Cached pages of the file behind a loop device; `None`: there is no such file, or it is not visible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<CacheCounters>,
 }
 
-/// Where a device stands in the stack behind a file.
+/// The place of a device in the stack behind a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DevicePlace {
-    /// Nothing but hardware, a hypervisor or a loop device's file below it.
+    /// It lies on no other block device (only on hardware, a hypervisor, or the file of a loop device).
     #[default]
     Leaf,
-    /// Made of others (dm, md).
+    /// It lies on other devices (dm, md).
     Above,
-    /// Below the file that stands behind a loop device.
+    /// It lies below the file of a loop device.
     BelowFile,
 }
 
-/// What crossed the wire.
+/// Bytes that crossed the network.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WireCounters {
     /// Where the bytes were counted: `nfs mountstats`, `sockets of s3fs (pid 12)`, `interface eth0`.
     pub witness: String,
     /// Bytes from and to the server, `[read, write]`.
     pub bytes: ReadWrite<u64>,
-    /// The counter is of this mount or daemon alone; false: of a whole interface.
+    /// Whether the counter is of this mount or daemon alone; false: of a whole interface.
     pub exclusive: bool,
-    /// Per NFS operation.
+    /// Counters of each NFS operation.
     pub nfs_operations: Vec<NfsOperation>,
-    /// Bytes that applications asked of the NFS mount, `[read, write]`, direct and normal.
+    /// Bytes that applications asked of the NFS mount, `[read, write]`, direct and buffered.
     pub nfs_asked_bytes: Option<ReadWrite<u64>>,
-    /// Bytes received and sent by the interface towards the server.
+    /// Bytes that the interface towards the server received and sent.
     pub interface_bytes: Option<ReadWrite<u64>>,
-    /// Bytes that the FUSE daemon and its helpers read from local storage, and of pages that they made dirty there.
+    /// Bytes that the FUSE daemon and its helpers read from local storage, and bytes of pages that they made dirty
+    /// there.
     pub daemon_storage_bytes: Option<ReadWrite<u64>>,
-    /// Who works for the FUSE daemon; `None`: nobody looked.
+    /// The helpers of the FUSE daemon; `None`: nobody looked for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub daemon_helpers: Option<DaemonHelpers>,
-    /// Processor time of the FUSE daemon, ns.
+    /// CPU time of the FUSE daemon, ns.
     #[serde(default)]
     pub daemon_cpu_ns: Option<u64>,
-    /// What the FUSE daemon's own TCP connections moved.
+    /// Bytes of the FUSE daemon's own TCP connections.
     #[serde(default)]
     pub daemon_sockets: Seen<SocketCounters>,
 }
 
-/// Processes that a FUSE daemon has work done by: its children, and the other ends of its sockets on this machine.
+/// Processes that work for a FUSE daemon: its children, and the peers of its sockets on this machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DaemonHelpers {
     /// `nbdkit (pid 12)`.
     pub names: Vec<String>,
-    /// No connection leads to anybody else: what the daemon and these read from storage is all.
+    /// Whether no connection leads to another process: then the daemon and these processes did all reads from
+    /// storage.
     pub complete: bool,
 }
 
 /// TCP connections of a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SocketCounters {
-    /// Bytes received, and sent and acknowledged: `[read, write]`, without headers.
+    /// Bytes received, then bytes sent and acknowledged: `[read, write]`, without headers.
     pub bytes: ReadWrite<u64>,
-    /// Connections that are open now.
+    /// Number of connections that are open now.
     pub open: u64,
-    /// Connections that were seen and are closed: what they moved after the last look at them is missing, and so is
-    /// all of a connection that came and went between two looks.
+    /// Number of connections that were seen and are closed. Bytes after the last look at them are missing, and so are
+    /// connections that were opened and closed between two looks.
     pub closed: u64,
 }
 
@@ -200,17 +205,18 @@ pub struct SocketCounters {
 pub struct NfsOperation {
     /// `READ`, `WRITE`, `COMMIT`, `GETATTR`.
     pub name: String,
-    /// Requests.
+    /// Number of requests.
     pub operations: u64,
-    /// Transmissions; more than requests: retransmitted.
+    /// Number of transmissions; more than requests: some were sent again.
     pub transmissions: u64,
-    /// Major timeouts.
+    /// Number of major timeouts.
     pub timeouts: u64,
     /// Bytes sent and received, headers included.
     pub bytes_sent: u64,
     /// See `bytes_sent`.
     pub bytes_received: u64,
-    /// ms that requests waited on the client, were on the way and at the server, and both together, summed.
+    /// Time that requests waited on the client, then time on the way and at the server, then both together; ms,
+    /// summed.
     pub queue_ms: u64,
     /// See `queue_ms`.
     pub round_trip_ms: u64,
@@ -218,48 +224,48 @@ pub struct NfsOperation {
     pub execute_ms: u64,
 }
 
-/// The whole machine.
+/// Counters of the whole machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemCounters {
     /// Dirty bytes of the page cache now.
     pub dirty_bytes: Option<u64>,
     /// Bytes under write-back now.
     pub writeback_bytes: Option<u64>,
-    /// Bytes of memory that programs could still have.
+    /// Bytes of memory that programs can still get.
     pub available_bytes: Option<u64>,
-    /// Busy, steal and all time of the processors, ms summed over them.
+    /// Busy time, steal time and total time of the processors, ms, summed over them.
     pub busy_ms: Option<u64>,
     /// See `busy_ms`.
     pub steal_ms: Option<u64>,
     /// See `busy_ms`.
     pub total_ms: Option<u64>,
-    /// Times and µs that the control group's processor limit held us.
+    /// How often, and for how many µs, the processor limit of the control group has delayed this process.
     pub throttled_count: Option<u64>,
     /// See `throttled_count`.
     pub throttled_us: Option<u64>,
-    /// How often the control group met its memory limit.
+    /// How often the control group has reached its memory limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_limit_hits: Option<u64>,
-    /// µs that some task of the machine waited for I/O (pressure stall information).
+    /// Time in which some task of the machine waited for I/O, µs (pressure stall information).
     pub io_pressure_us: Option<u64>,
 }
 
-/// A file of the run.
+/// Evidence about a file of the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FileEvidence {
     /// The path.
     pub path: String,
-    /// Before the first I/O (layout done).
+    /// State before the first I/O, after the layout.
     pub before: Seen<FileState>,
-    /// Before the first I/O of each later stage that uses it, by stage: what the stages before made of it.
+    /// State before the first I/O of each later stage that uses the file, by stage.
     #[serde(default)]
     pub before_later: BTreeMap<u32, Seen<FileState>>,
-    /// After the last.
+    /// State after the last I/O.
     pub after: Seen<FileState>,
 }
 
 impl FileEvidence {
-    /// Its state before the first I/O of a stage.
+    /// The state before the first I/O of a stage.
     pub fn before_stage(&self, stage: u32) -> &Seen<FileState> {
         self.before_later.get(&stage).unwrap_or(&self.before)
     }
@@ -272,33 +278,34 @@ pub struct FileState {
     pub size_bytes: u64,
     /// Bytes allocated (`st_blocks`).
     pub allocated_bytes: u64,
-    /// Bytes in extents that were really written; `None`: the filesystem does not say, or much of the file was dirty
-    /// and nobody knows yet what its extents will be.
+    /// Bytes in extents that were really written; `None`: the filesystem does not report it, or much of the file was
+    /// dirty, so that its extents were not decided yet.
     pub written_bytes: Option<u64>,
-    /// Bytes in extents that were allocated and never written (they read as zeros without the device).
+    /// Bytes in extents that were allocated and never written (they read as zeros without I/O on the device).
     pub unwritten_bytes: Option<u64>,
-    /// Bytes in extents stored in another form: compressed or encrypted.
+    /// Bytes in extents that are stored compressed or encrypted.
     pub encoded_bytes: Option<u64>,
-    /// Bytes in extents that other files have too (reflinks, snapshots, deduplication): a write does not go there.
+    /// Bytes in extents that other files share (reflinks, snapshots, deduplication): a write goes to a new place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_bytes: Option<u64>,
-    /// The extents were added up to this offset; less than the size: there are too many. `None`: as `written_bytes`.
+    /// The extents were added up to this offset; less than the size: there were too many. `None`: as for
+    /// `written_bytes`.
     #[serde(default)]
     pub examined_bytes: Option<u64>,
     /// Bytes in the page cache; `None`: not visible.
     pub cached_bytes: Option<u64>,
 }
 
-/// What the machine was like.
+/// Facts about the machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineEvidence {
     /// The kernel's clock source.
     pub clock_source: Option<String>,
     /// Frequency governor of the first processor; `None`: not visible (most virtual machines).
     pub governor: Option<String>,
-    /// ns of CPU per I/O that the generator needs against the null engine, when it was calibrated.
+    /// CPU time per I/O that the generator needs with the null engine, ns, if it was calibrated.
     pub generator_floor_ns: Option<f64>,
-    /// Bytes per second that others moved on the devices in the look before the run, `[read, write]`.
+    /// Bytes per second that other programs moved on the devices before the run, `[read, write]`.
     pub foreign_bytes_per_s: Seen<ReadWrite<f64>>,
     /// Memory of the machine, bytes.
     pub memory_bytes: Option<u64>,

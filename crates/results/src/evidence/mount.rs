@@ -10,32 +10,33 @@ use serde::{Deserialize, Serialize, Serializer};
 /// A mount.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Mount {
-    /// The kernel's number for it; `None`: a record that did not keep it.
+    /// The kernel's number of the mount; `None`: an older record without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<u64>,
     /// Device number that its files show.
     pub device: DeviceNumber,
-    /// Directory of the filesystem that was mounted, not `/` for bind mounts and subvolumes; `None` likewise.
+    /// The directory of the filesystem that is mounted: not `/` for bind mounts and subvolumes; `None`: an older
+    /// record.
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "as_text_if_known")]
     pub root: Option<PathBuf>,
-    /// Where.
+    /// Directory where it is mounted.
     #[serde(serialize_with = "as_text")]
     pub mount_point: PathBuf,
     /// Device, `server:/path`, or label.
     pub source: String,
     /// `ext4`, `nfs4`, `fuse.s3fs`.
     pub fstype: String,
-    /// All options of the mount, then those of the filesystem, as the kernel lists them; each once.
+    /// All options of the mount, then those of the filesystem, as the kernel lists them, without repetitions.
     pub options: Vec<String>,
 }
 
 impl Mount {
-    /// Writes are refused.
+    /// Whether writes are refused.
     pub fn read_only(&self) -> bool {
         self.option("ro").is_some()
     }
 
-    /// Value of an option of the mount or its filesystem; empty for one without a value.
+    /// Value of an option of the mount or its filesystem; empty for an option without a value.
     pub fn option(&self, name: &str) -> Option<&str> {
         let mut words = self.options.iter().map(|option| option.split_once('=').unwrap_or((option, "")));
         words.find(|(key, _)| *key == name).map(|(_, value)| value)
@@ -46,9 +47,9 @@ impl Mount {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct DeviceNumber {
-    /// The driver's part. 0: no real device stands behind the filesystem.
+    /// The driver's number. 0: the filesystem lies on no real device.
     pub major: u32,
-    /// The driver's own counting.
+    /// The number of the device within the driver.
     pub minor: u32,
 }
 
@@ -64,7 +65,7 @@ impl From<DeviceNumber> for String {
     }
 }
 
-/// A text that is no device number.
+/// The text is not a device number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a device number is written major:minor")]
 pub struct NoDeviceNumber;
@@ -85,7 +86,7 @@ impl TryFrom<String> for DeviceNumber {
     }
 }
 
-/// A path need not be text, a record is: what is none becomes a replacement character.
+/// A path may contain bytes that are not UTF-8; a record replaces them by the replacement character.
 fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&path.display())
 }

@@ -1,16 +1,16 @@
-//! A fact, or why it is not visible.
+//! A fact, or the reason why it is not visible.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A fact that was looked for: its value, or why it cannot be seen from here. Never 0 for unknown, never "ok".
+/// A fact that somebody looked for: its value, or why it is not visible from here. Unknown is never 0 and never "ok".
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Seen_{T}")]
 pub enum Seen<T> {
     /// The fact.
     Value(T),
-    /// Where it was looked for and what the answer was.
+    /// Where it was looked for, and the answer.
     NotVisible(String),
 }
 

@@ -1,4 +1,4 @@
-//! The identity of a storage: what `inspect` shows, and what tells whether two runs used the same storage.
+//! The identity of a storage: what `inspect` shows, and what decides whether two runs used the same storage.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,58 +10,59 @@ use super::{Layer, Mount, Seen};
 pub struct Storage {
     /// The path that was asked about.
     pub asked_path: String,
-    /// Something stands there. `Value(false)` with a resolved path: it could be made below that path, and all else
-    /// is about that; without: no such path can be. Not visible: it, or its filesystem, does not answer.
+    /// Whether the path exists. `Value(false)` with a resolved path: it could be made below that path, and all other
+    /// fields are about that path. `Value(false)` without one: it cannot be made. Not visible: the path or its
+    /// filesystem does not answer.
     pub exists: Seen<bool>,
-    /// Without links and dots; of a missing path the nearest parent that exists.
+    /// The path without links and dots; for a missing path, the nearest parent that exists.
     pub resolved_path: Seen<String>,
-    /// Where it is mounted, from what, and how.
+    /// The mount that the path is on.
     pub mount: Seen<Mount>,
-    /// What kind of place it is.
+    /// Class of the storage.
     pub class: StorageClass,
     /// Space of the filesystem.
     pub space: Seen<Space>,
-    /// Direct I/O on files there: asked of the kernel, not tried beyond opening a file.
+    /// Direct I/O on files there, as the kernel reports it; tried only by opening a file.
     pub direct_io: Seen<DirectIo>,
     /// Block devices behind it; empty for memory and network filesystems.
     pub devices: Seen<Vec<BlockDevice>>,
-    /// What the data lie on: the filesystem or the device itself, with all that is below. Records before format 7 have
-    /// sentences instead, each as a layer of its own.
+    /// The layers of the storage, beginning with the filesystem or the device. Records before format 7 have
+    /// sentences, each as a layer of its own.
     #[serde(default)]
     pub layers: Vec<Layer>,
-    /// The filesystem compresses data: what says so, e.g. `compress=zstd:3`. `None`: nothing says so.
+    /// The reason to think that the filesystem compresses data, such as `compress=zstd:3`. `None`: there is none.
     pub compression: Option<String>,
-    /// NFS mounts only.
+    /// Facts about an NFS mount.
     pub nfs: Option<NfsIdentity>,
-    /// FUSE mounts only.
+    /// Facts about a FUSE mount.
     pub fuse: Option<FuseIdentity>,
-    /// Storage behind a network only.
+    /// The server of a storage behind a network.
     pub server: Option<ServerIdentity>,
-    /// Limits that the control groups of this process set on these devices and on processors and memory.
+    /// Limits of the control groups of this process on these devices, processors and memory.
     pub cgroup: CgroupIdentity,
-    /// Whatever else a person should know, one sentence each: `mounted read-only`, `nobarrier`.
+    /// Further facts for people, one sentence each: `mounted read-only`, `nobarrier`.
     pub remarks: Vec<String>,
 }
 
-/// What kind of place a path is.
+/// The class of a storage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StorageClass {
     /// tmpfs, ramfs.
     Memory,
-    /// A filesystem on block devices of this machine (that may be virtual disks).
+    /// A filesystem on block devices of this machine (which may be virtual disks).
     Block,
-    /// NFS, SMB, Ceph: a server behind a network, through the kernel.
+    /// NFS, SMB, Ceph: a server behind a network, with a client in the kernel.
     Network,
-    /// A daemon of this machine answers: s3fs, sshfs, JuiceFS.
+    /// A daemon of this machine serves the files: s3fs, sshfs, JuiceFS.
     Fuse,
     /// A directory of the machine that runs this virtual machine: virtiofs, 9p.
     HostShare,
-    /// Files that the kernel makes up, and no storage: /proc, /sys.
+    /// Files that the kernel generates, without storage: /proc, /sys.
     Kernel,
     /// A block device itself.
     Device,
-    /// Could not be told.
+    /// The class is not known.
     #[default]
     Unknown,
 }
@@ -69,9 +70,9 @@ pub enum StorageClass {
 /// Space of a filesystem, bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Space {
-    /// In all.
+    /// Total size, bytes.
     pub total_bytes: u64,
-    /// For anyone's use.
+    /// Space that any user can use, bytes.
     pub available_bytes: u64,
 }
 
@@ -79,33 +80,33 @@ pub struct Space {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DirectIo {
-    /// Not supported.
+    /// Direct I/O is not supported.
     Refused,
-    /// With these alignments, bytes.
+    /// Direct I/O is supported with these alignments, bytes.
     Aligned {
-        /// Of the buffer.
+        /// Alignment of the buffer.
         memory_bytes: u32,
-        /// Of offset and length.
+        /// Alignment of offset and length.
         offset_bytes: u32,
     },
 }
 
-/// A whole disk and its queue. What the kernel does not show is `None`.
+/// A whole disk and its queue. Facts that the kernel does not show are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BlockDevice {
     /// Kernel name of the whole disk.
     pub name: String,
-    /// The partition of it that is used, if it is one: `sda2`.
+    /// The partition that is used, if it is one: `sda2`.
     pub partition: Option<String>,
     /// Maker's name.
     pub model: Option<String>,
-    /// Capacity of the partition or else of the disk, bytes.
+    /// Size of the partition, or of the disk if no partition is used, bytes.
     pub size_bytes: Option<u64>,
-    /// What the driver says: platters or not.
+    /// Whether the driver reports a rotating disk.
     pub rotational: Option<bool>,
     /// Active scheduler.
     pub scheduler: Option<String>,
-    /// Requests that fit in the queue.
+    /// Number of requests that fit in the queue.
     pub queue_requests: Option<u32>,
     /// Largest request, bytes.
     pub max_request_bytes: Option<u64>,
@@ -132,23 +133,24 @@ pub struct NfsIdentity {
     pub nconnect: Option<u32>,
     /// `tcp`, `udp`, `rdma`.
     pub transport: Option<String>,
-    /// Retries for ever; false: gives up with an error (`soft`).
+    /// Whether it retries for ever; false: it gives up with an error (`soft`).
     pub hard: Option<bool>,
-    /// Writes go to the server at once (`sync`).
+    /// Whether writes go to the server at once (`sync`).
     pub synchronous: Option<bool>,
     /// Attribute cache times acregmin, acregmax, acdirmin, acdirmax, seconds.
     pub attribute_cache_s: Option<[u64; 4]>,
-    /// The root of the mount, as the server has it. `None`: it is not visible.
+    /// The mounted directory on the server. `None`: not visible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<NfsRoot>,
 }
 
-/// The directory that is mounted. Two mounts have the same one if both numbers are the same, whatever the server is called.
+/// The directory that is mounted. Two mounts have the same directory if both numbers are the same, whatever the
+/// server's name is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct NfsRoot {
-    /// Number of its inode.
+    /// Inode number.
     pub inode: u64,
-    /// Its last change by the server's clock, ns since 1970.
+    /// Time of its last change by the server's clock, ns since 1970.
     pub changed_ns: u64,
 }
 
@@ -161,9 +163,9 @@ pub struct FuseIdentity {
     pub daemon_pid: Seen<u32>,
     /// Its command line, secrets blanked.
     pub command_line: Seen<Vec<String>>,
-    /// Where it gets its data: `http://…`.
+    /// The source of its data: `http://…`.
     pub url: Option<String>,
-    /// Its local cache, from its command line: `use_cache=/var/cache/s3fs`. `None`: none named.
+    /// Its local cache, from its command line: `use_cache=/var/cache/s3fs`. `None`: the command line names none.
     pub cache: Option<String>,
 }
 
@@ -172,11 +174,11 @@ pub struct FuseIdentity {
 pub struct ServerIdentity {
     /// Address and port.
     pub address: String,
-    /// Shortest of some TCP connects, ns. It is a round trip and the two kernels' work, not a ping.
+    /// Shortest of some TCP connects, ns. It contains a round trip and the work of both kernels, and is not a ping.
     pub connect_ns: Seen<u64>,
     /// Interface towards it.
     pub interface: Seen<String>,
-    /// Its speed, bits per second.
+    /// Speed of this interface, bits per second.
     pub link_bits_per_s: Seen<u64>,
 }
 
@@ -187,6 +189,6 @@ pub struct CgroupIdentity {
     pub memory_bytes: Seen<Option<u64>>,
     /// Processors; `Value(None)`: no limit.
     pub cpus: Seen<Option<f64>>,
-    /// I/O limits on the devices in question, in words: `8:0 rbps=1048576`. Empty: none.
+    /// I/O limits on the storage's devices, in words: `8:0 rbps=1048576`. Empty: there are none.
     pub io: Seen<Vec<String>>,
 }

@@ -1,4 +1,4 @@
-//! Compares a study with a later one: what became faster or slower, and whether the rounds show it.
+//! Compares a study with a later one: which figures became faster or slower, and whether the rounds show it.
 
 use super::{Digest, DigestTest, Lane, Metric, Study, TestRounds, Trust};
 use fsdyno_stats::Interval;
@@ -11,9 +11,9 @@ mod history;
 /// A figure that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// Bytes per second, of writes until they are durable.
+    /// Bytes per second; for writes, until they are durable.
     Rate,
-    /// Operations per second, likewise.
+    /// Operations per second; for writes, until they are durable.
     Iops,
     /// Median latency.
     P50,
@@ -23,16 +23,16 @@ pub enum Measure {
     Cpu,
     /// Time of a command.
     Wall,
-    /// The same with the sync after it.
+    /// Time of a command with the sync after it.
     WallAndSync,
 }
 
 impl Measure {
-    /// All of them.
+    /// All measures.
     pub const ALL: [Measure; 7] =
         [Measure::Rate, Measure::Iops, Measure::P50, Measure::P99, Measure::Cpu, Measure::Wall, Measure::WallAndSync];
 
-    /// The word for it in conditions: `randread.iops`.
+    /// The word in conditions: `randread.iops`.
     pub fn word(self) -> &'static str {
         match self {
             Measure::Rate => "rate",
@@ -45,15 +45,15 @@ impl Measure {
         }
     }
 
-    /// More is better.
+    /// Whether more is better.
     pub fn more_is_better(self) -> bool {
         matches!(self, Measure::Rate | Measure::Iops)
     }
 
-    /// What it is of a test: bytes per second, 1/s, ns or percent; `None`: nothing of it.
+    /// The metric of a test, in bytes per second, 1/s, ns or percent; `None`: the test has no such figure.
     pub(super) fn metric(self, rounds: &TestRounds<'_>, lane: Lane) -> Option<Metric> {
         Some(match self {
-            // A command has a time: how often it would run in a second says the same.
+            // A command has a time; its runs per second would say the same.
             Measure::Rate | Measure::Iops if rounds.is_command() => return None,
             Measure::Rate => rounds.rates().0,
             Measure::Iops => rounds.rates().1,
@@ -66,63 +66,65 @@ impl Measure {
     }
 }
 
-/// How sure a change is.
+/// How certain a change is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Significance {
-    /// Better, and the interval says so.
+    /// Better, and the interval shows it.
     Better,
-    /// Worse, and the interval says so.
+    /// Worse, and the interval shows it.
     Worse,
-    /// Smaller than the rounds can show, or than matters.
+    /// Smaller than the rounds can show, or too small to matter.
     NotShown,
-    /// Too few rounds: nothing shows what is chance. Four on each side are enough. One run each is never: its windows
-    /// tell how the run went, and not how far the next one lies from it.
+    /// Too few rounds to separate a change from chance; four on each side are enough. One run on each side is never
+    /// enough: its windows show how the run went, but not how far the next run would differ.
     Unknown,
 }
 
 /// The change of one figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// Name of the target, `None` when both studies have one each.
+    /// Name of the target; `None` if both studies have only one.
     pub target: Option<String>,
     /// The pattern.
     pub pattern: String,
-    /// Which figure.
+    /// The measure.
     pub measure: Measure,
-    /// The tests' figures before and after.
+    /// The figures of the test before and after.
     pub base: f64,
     /// See `base`.
     pub new: f64,
-    /// New over base: the median of the quotients of all rounds with all rounds; of fewer than three, of the medians.
+    /// New divided by base: the median of the quotients of all pairs of rounds; with fewer than three rounds, the
+    /// quotient of the medians.
     pub ratio: f64,
-    /// Where the ratio lies, widened by the scatter; `None` with fewer than three rounds on a side.
+    /// Confidence interval of the ratio, widened by the scatter; `None` with fewer than three rounds on a side.
     pub interval: Option<Interval>,
-    /// How far studies lie from each other although nothing has changed.
+    /// How far studies differ although nothing has changed.
     pub scatter: Scatter,
-    /// Exact two-sided probability of at least this difference between rounds by chance (Mann-Whitney); `None` with fewer than three.
+    /// Exact two-sided probability that chance alone makes at least this difference (Mann-Whitney); `None` with fewer
+    /// than three rounds on a side.
     pub p_value: Option<f64>,
-    /// Rounds before and after.
+    /// Number of rounds before and after.
     pub rounds: (usize, usize),
-    /// What that means.
+    /// The significance of the change.
     pub shown: Significance,
     /// The worse of both sides' trust.
     pub trust: Trust,
 }
 
 impl Change {
-    /// The change in percent: -5 is five percent less.
+    /// The change in percent: -5 means five percent less.
     pub fn percent(&self) -> f64 {
         (self.ratio - 1.0) * 100.0
     }
 
-    /// Both ends of the interval in percent, of a change that the rounds confirm; `None` of any other.
+    /// Both ends of the interval in percent, for a change that the rounds confirm; `None` for any other change.
     pub fn confirmed_percent(&self) -> Option<(f64, f64)> {
         let interval = self.interval.filter(|_| matches!(self.shown, Significance::Better | Significance::Worse))?;
         Some(((interval.low - 1.0) * 100.0, (interval.high - 1.0) * 100.0))
     }
 }
 
-/// Why two studies should not be compared: each reason a sentence. Empty: they can be.
+/// Reasons not to compare two studies, each as a sentence. Empty: they can be compared.
 pub fn obstacles(base: &Study, new: &Study) -> Vec<String> {
     differences(&Digest::of(base), &Digest::of(new), |pattern| {
         let (plan, other) = (plan_of(base, pattern), plan_of(new, pattern));
@@ -130,7 +132,7 @@ pub fn obstacles(base: &Study, new: &Study) -> Vec<String> {
     })
 }
 
-/// The same of digests. `plans`: a sentence about what differs in the plans of a pattern.
+/// The same for digests. `plans`: a sentence about the difference between the plans of a pattern.
 fn differences(base: &Digest, new: &Digest, plans: impl Fn(&str) -> String) -> Vec<String> {
     let mut reasons = Vec::new();
     if base.question != new.question {
@@ -142,8 +144,8 @@ fn differences(base: &Digest, new: &Digest, plans: impl Fn(&str) -> String) -> V
     if base.targets.len() != new.targets.len() {
         reasons.push(format!("one has {} targets, the other {}", base.targets.len(), new.targets.len()));
     }
-    // Other places are for the one who asks to know; the same place with another filesystem is one that was not
-    // mounted.
+    // A user who compares different places wants to know. The same path with another filesystem is probably a
+    // filesystem that was not mounted.
     for (one, other) in base.targets.iter().zip(&new.targets).filter(|(one, other)| one.path == other.path) {
         if let (Some(before), Some(after)) = (&one.fstype, &other.fstype)
             && before != after
@@ -154,7 +156,7 @@ fn differences(base: &Digest, new: &Digest, plans: impl Fn(&str) -> String) -> V
     let plan =
         |study: &Digest, pattern: &str| study.tests.iter().find(|test| test.pattern == pattern).map(|test| test.plan);
     let mut differences: Vec<(String, Vec<&str>)> = Vec::new();
-    // How far the file was filled is in the plans of the tests that use it.
+    // The size of the file is part of the plans of the tests that use it.
     for pattern in base.patterns() {
         let difference = match plan(new, pattern) {
             None => "only one of them has".to_string(),
@@ -185,13 +187,13 @@ fn plan_of<'a>(study: &'a Study, pattern: &str) -> Vec<&'a str> {
     study.rows.iter().find(|row| row.pattern == pattern).map(|row| row.plan().collect()).unwrap_or_default()
 }
 
-/// The words of a plan that another does not have.
+/// The words of `plan` that `other` does not have.
 fn beyond(plan: &[&str], other: &[&str]) -> String {
     plan.iter().filter(|word| !other.contains(word)).copied().collect::<Vec<_>>().join(" ")
 }
 
-/// The changes of every figure that both studies have, by pattern and target. The [`earlier`] studies show how far one
-/// lies from another although nothing has changed.
+/// The changes of every figure that both studies have, by pattern and target. The [`earlier`] studies show how far
+/// studies differ although nothing has changed.
 pub fn changes(base: &Study, new: &Study, earlier: &[&Digest]) -> Vec<Change> {
     let (last, latest) = (Digest::of(base), Digest::of(new));
     let history: Vec<&Digest> = earlier.iter().copied().chain([&last]).collect();

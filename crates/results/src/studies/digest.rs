@@ -1,16 +1,16 @@
-//! What lists, histories and comparisons need of a saved study. A directory of many runs keeps it beside them, so that a
-//! list reads no run.
+//! A short form of a saved study, for lists, histories and comparisons. A directory of many runs keeps the digests
+//! beside them, so that a list reads no run.
 
 mod bytes;
 
 use super::{Measure, NOT_EXAMINED, Question, Repeat, Row, Study, Target, TestRounds, Trust, test_name};
 
-/// A study in brief.
+/// A study in short form.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Digest {
-    /// As the study's, like the next five.
+    /// Unique name of the study.
     pub id: String,
-    /// What was asked.
+    /// The question.
     pub question: Question,
     /// Version line of the writer.
     pub version: String,
@@ -18,34 +18,34 @@ pub struct Digest {
     pub started_ms: u64,
     /// False when it was stopped before its end, or ranks sent no results.
     pub complete: bool,
-    /// Name of the machine, as it calls itself.
+    /// The machine's own name.
     pub host_name: Option<String>,
-    /// Ranks sent no results.
+    /// Whether ranks sent no results.
     pub lacks_ranks: bool,
-    /// A job or an operation failed.
+    /// Whether a job or an operation failed.
     pub failed: bool,
-    /// The worst of all rows.
+    /// The worst trust of all rows.
     pub trust: Trust,
     /// uname -sr.
     pub kernel: Option<String>,
     /// Processors online.
     pub cpus: Option<u32>,
-    /// The storages asked about.
+    /// The storages that were asked about.
     pub targets: Vec<DigestTarget>,
-    /// How many rows there are.
+    /// Number of rows.
     pub rows: usize,
-    /// What was measured, by target, in the order in which it first ran.
+    /// The tests, by target, in the order in which they first ran.
     pub tests: Vec<DigestTest>,
 }
 
 /// A storage that was asked about.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DigestTarget {
-    /// What it is called: see [`Study::target_names`].
+    /// Its name: see [`Study::target_names`].
     pub name: String,
     /// The path.
     pub path: String,
-    /// Its filesystem's type; `None`: not known.
+    /// Type of its filesystem; `None`: not known.
     pub fstype: Option<String>,
 }
 
@@ -54,24 +54,24 @@ pub struct DigestTarget {
 pub struct DigestTest {
     /// Index into the targets.
     pub target: usize,
-    /// What was run.
+    /// The pattern.
     pub pattern: String,
-    /// Differs where the words of the command lines differ, those aside that name places.
+    /// A hash of the command lines, without the words that name places: a different plan has a different hash.
     pub plan: u64,
     /// How far its figures can be trusted.
     pub trust: Trust,
-    /// Nobody examined it, and nothing else speaks against it.
+    /// Whether nobody examined it and nothing else speaks against it.
     pub unexamined: bool,
-    /// Operations on names, not transfers.
+    /// Whether it does operations on names instead of transfers.
     pub is_phase: bool,
     /// The test's figures, in the order of [`Measure::ALL`].
     pub figures: [Option<f64>; Measure::ALL.len()],
-    /// Those of each round that counts.
+    /// The figures of each round that counts.
     pub rounds: Vec<[Option<f64>; Measure::ALL.len()]>,
 }
 
 impl Digest {
-    /// Of a study.
+    /// Makes the digest of a study.
     pub fn of(study: &Study) -> Digest {
         let named = study.target_names().into_iter().zip(&study.targets);
         let tests = study.test_rounds().into_iter().filter(|rounds| rounds.pattern != test_name::FILL);
@@ -104,14 +104,14 @@ impl Digest {
         patterns
     }
 
-    /// The trust of these tests in a word: what nobody examined is neither ok nor suspected of anything.
+    /// The trust of these tests in a word. A test that nobody examined is neither ok nor suspect.
     pub fn trust_word<'a>(tests: impl Iterator<Item = &'a DigestTest> + Clone) -> &'static str {
         let worst = tests.clone().map(|test| test.trust).max().unwrap_or_default();
         let is_unexamined = tests.filter(|test| test.trust == worst).all(|test| test.unexamined);
         if worst == Trust::Caution && is_unexamined { NOT_EXAMINED } else { worst.word() }
     }
 
-    /// One test on one target; `None`: there are none.
+    /// One test on one target; `None`: there is none.
     pub fn test(&self, target: usize, pattern: &str) -> Option<&DigestTest> {
         self.tests.iter().find(|test| test.target == target && test.pattern == pattern)
     }
@@ -128,7 +128,7 @@ impl DigestTest {
     fn of(study: &Study, rounds: TestRounds<'_>) -> DigestTest {
         let lane = rounds.asked_lane(study);
         let metrics = Measure::ALL.map(|measure| measure.metric(&rounds, lane));
-        // A figure of 0 is none: nothing was measured.
+        // A figure of 0 does not count: nothing was measured.
         let of_round = |repeat: &Repeat<'_>| metrics.map(|metric| metric?.of(repeat).filter(|value| *value > 0.0));
         DigestTest {
             target: rounds.target,
@@ -152,13 +152,13 @@ impl DigestTest {
         self.figures[measure as usize]
     }
 
-    /// A figure of the rounds that have it.
+    /// The figure of each round that has it.
     pub fn values(&self, measure: Measure) -> Vec<f64> {
         self.rounds.iter().filter_map(|figures| figures[measure as usize]).collect()
     }
 }
 
-/// The hash FNV-1a: the same in every version of the program.
+/// The FNV-1a hash, which is the same in every version of the program.
 fn fingerprint<'a>(words: impl Iterator<Item = &'a str>) -> u64 {
     let bytes = words.flat_map(|word| word.bytes().chain([0]));
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))

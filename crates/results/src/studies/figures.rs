@@ -1,4 +1,4 @@
-//! The figures of a row: rates, latencies, CPU.
+//! The figures of a row: rates, latencies, CPU time.
 
 use super::Row;
 use crate::record::{DirectionRecord, JobRecord, Latency};
@@ -7,19 +7,19 @@ use crate::{PerDirection, test_name};
 /// Figures of one row, all its workers together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figures {
-    /// Reads, if there were any.
+    /// Reads; `None`: there were none.
     pub read: Option<DirectionFigures>,
-    /// Writes, likewise.
+    /// Writes; `None`: there were none.
     pub write: Option<DirectionFigures>,
-    /// Both together, or the operations of a phase.
+    /// Reads and writes together, or the operations of a phase.
     pub total: DirectionFigures,
-    /// Latency of fsync and fdatasync calls, if there were any.
+    /// Latency of fsync and fdatasync calls; `None`: there were none.
     pub sync: Option<LatencyFigures>,
     /// CPU time of the workers, ns.
     pub cpu_ns: u64,
     /// CPU time as a share of the wall time of one processor, percent: 200 is two processors.
     pub cpu_percent: f64,
-    /// Wall time that counted, s.
+    /// Measured wall time, s.
     pub elapsed_s: f64,
     /// See [`JobRecord::durable_s`].
     pub durable_s: Option<f64>,
@@ -28,7 +28,7 @@ pub struct Figures {
 /// Figures of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DirectionFigures {
-    /// Operations.
+    /// Number of operations.
     pub operations: u64,
     /// Bytes.
     pub bytes: u64,
@@ -36,15 +36,15 @@ pub struct DirectionFigures {
     pub iops: f64,
     /// Bytes per second.
     pub bytes_per_s: f64,
-    /// Latency from start to reap where a run kept its distribution, else from issue to reap; `None`: not measured. The
-    /// total of the test of durable writes has that of the sync.
+    /// Latency from start to reap if the run kept its distribution, otherwise from issue to reap; `None`: not
+    /// measured. The total of the test of durable writes has the latency of the sync.
     pub latency: Option<LatencyFigures>,
 }
 
 /// Figures of one latency, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LatencyFigures {
-    /// How many were measured.
+    /// Number of values.
     pub count: u64,
     /// Mean.
     pub mean_ns: f64,
@@ -52,14 +52,14 @@ pub struct LatencyFigures {
     pub p50_ns: u64,
     /// 99th percentile; `None` with fewer than ten values beyond it.
     pub p99_ns: Option<u64>,
-    /// 99.9th percentile, likewise.
+    /// 99.9th percentile; `None` with fewer than ten values beyond it.
     pub p999_ns: Option<u64>,
     /// Largest.
     pub max_ns: u64,
 }
 
 impl LatencyFigures {
-    /// Figures of a latency that was measured with a histogram.
+    /// The figures of a latency; `None` without a histogram.
     pub fn of(latency: &Latency) -> Option<LatencyFigures> {
         let histogram = latency.histogram.as_ref().filter(|histogram| histogram.count() > 0)?;
         Some(LatencyFigures {
@@ -92,7 +92,7 @@ impl Row {
             return Some(Figures { total, cpu_ns: phase.cpu_ns, cpu_percent, elapsed_s, ..Figures::default() });
         }
         let run = self.run.as_ref()?;
-        // The sampled latencies of gtod_reduce are judged elsewhere; here the group is what counts.
+        // The sampled latencies of gtod_reduce are judged elsewhere; here the merged group counts.
         let mut merged = JobRecord::merged(&run.jobs)?;
         merged.count_what_completed();
         let mut figures = Figures::of_job(&merged);
@@ -102,13 +102,13 @@ impl Row {
         Some(figures)
     }
 
-    /// Response times of a paced row, from the intended start of each request: what waited behind a slow one counts
-    /// with its wait. `None`: it was not paced, or nothing came back.
+    /// Response times of a paced row, from the intended start of each request: the time that requests wait behind a
+    /// slow one is included. `None`: it was not paced, or no request completed.
     pub fn response_times(&self) -> Option<LatencyFigures> {
         let mut merged = Latency::default();
         for job in &self.run.as_ref()?.jobs {
             for (_, direction) in job.directions.iter() {
-                // A direction without requests says nothing; one that kept no response times would falsify the sum.
+                // A direction without requests does not matter; one without response times would make the sum wrong.
                 match &direction.response {
                     Some(response) => merged.merge(response),
                     None if direction.ios == 0 => {}
@@ -121,12 +121,12 @@ impl Row {
 }
 
 impl Figures {
-    /// Figures of a job's or a group's record.
+    /// The figures of a job's or a group's record.
     pub fn of_job(job: &JobRecord) -> Figures {
         let elapsed_ms =
             job.directions.read.runtime_ms.max(job.directions.write.runtime_ms).max(job.directions.trim.runtime_ms);
         let cpu_ns = job.user_ns + job.system_ns;
-        // The CPU time covers the whole life of the workers, the wall time summed over them.
+        // CPU time covers the whole life of the workers, wall time is summed over them.
         let wall_ns = job.job_runtime_ms.max(1) * 1_000_000;
         Figures {
             read: direction(&job.directions.read),
@@ -140,24 +140,24 @@ impl Figures {
         }
     }
 
-    /// Bytes per second, of writes until they are durable: the rate by which tests are compared.
+    /// Bytes per second; for writes, until they are durable. Tests are compared by this rate.
     pub fn bytes_per_s(&self) -> f64 {
         self.durable_s.map_or(self.total.bytes_per_s, |seconds| self.total.bytes as f64 / seconds)
     }
 
-    /// Operations per second, of writes until they are durable.
+    /// Operations per second; for writes, until they are durable.
     pub fn iops(&self) -> f64 {
         self.durable_s.map_or(self.total.iops, |seconds| self.total.operations as f64 / seconds)
     }
 }
 
 impl JobRecord {
-    /// Time until all that was written is durable, s; `None`: nothing was synced at the end, or other requests came between
-    /// the writes, of whose pace that sync is no part.
+    /// Time until all written data are durable, s; `None`: there was no sync at the end, or other requests came
+    /// between the writes, so that the sync says nothing about their pace.
     pub fn durable_s(&self) -> Option<f64> {
         self.final_sync_ns?;
         let PerDirection { read, write, trim } = &self.directions;
-        // The runtime ends after the sync; the close comes after it.
+        // The runtime ends after the sync; the close follows.
         let durable_s = write.runtime_ms as f64 / 1e3 + self.close_ns.unwrap_or(0) as f64 / 1e9;
         (write.ios > 0 && read.ios == 0 && trim.ios == 0 && durable_s > 0.0).then_some(durable_s)
     }
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn the_sync_counts_once_and_the_close_too() {
         let mut job = JobRecord::new("write", 1, JobSetup::default());
-        // A second of writing and a second of sync, which the runtime covers, then two seconds of close.
+        // One second of writing and one second of sync, both in the runtime, then two seconds of close.
         (job.directions.write.ios, job.directions.write.bytes, job.directions.write.runtime_ms) = (1, 4_000_000, 2000);
         (job.final_sync_ns, job.close_ns) = (Some(1_000_000_000), Some(2_000_000_000));
         let figures = Figures::of_job(&job);

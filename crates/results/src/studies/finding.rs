@@ -1,32 +1,32 @@
-//! A finding: a reason not to take a number for what it looks like.
+//! A finding: a reason not to trust a number for what it looks like.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::severity::Severity;
 
-/// Something that was seen in a record and changes what its numbers mean.
+/// A reason to distrust a number, seen in a record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// Stable name of the kind: `page-cache`, `unwritten-data`. `fsdyno explain ID` explains it.
     pub id: String,
     /// Invalid: the number answers another question. Caution: it needs care. Info: worth knowing.
     pub severity: Severity,
-    /// The node it concerns, by name; `None`: the run's only one.
+    /// The node that it concerns; `None`: the only node of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
-    /// The job (row) it concerns; `None`: the whole run.
+    /// The job (row) that it concerns; `None`: the whole run.
     pub job: Option<String>,
-    /// The figures it rests on.
+    /// The figures that it rests on.
     pub numbers: Vec<Number>,
     /// One sentence: what happened, with the numbers.
     pub cause: String,
-    /// One next command or step.
+    /// The next command or step.
     pub next: String,
 }
 
 impl Finding {
-    /// Of the whole run, without a figure.
+    /// A finding about the whole run, without a figure.
     pub fn new(
         id: impl Into<String>,
         severity: Severity,
@@ -41,7 +41,7 @@ impl Finding {
 /// A figure of a finding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Number {
-    /// What it is: `device bytes read`.
+    /// What it counts: `device bytes read`.
     pub name: String,
     /// Its value.
     pub value: f64,
@@ -49,7 +49,7 @@ pub struct Number {
     pub unit: String,
 }
 
-/// How far a row can be trusted: the worst of its findings.
+/// How far a row can be trusted: the worst severity of its findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
@@ -63,7 +63,7 @@ pub enum Trust {
 }
 
 impl Trust {
-    /// The worst of these findings; those that only inform do not count.
+    /// The worst of these findings; findings that only inform do not count.
     pub fn of<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Trust {
         let trust = |finding: &Finding| match finding.severity {
             Severity::Info => Trust::Ok,

@@ -1,26 +1,26 @@
-//! The loads of a curve: offered rate, achieved rate, and whether the load was served.
+//! The loads of a curve: offered rate, achieved rate, and whether the storage served the load.
 
 use super::{Metric, Row, Study, TestRounds};
 use fsdyno_stats::Interval;
 use fsdyno_stats::sort;
 use fsdyno_stats::{FALLS_BEHIND, Served, achieved_per_s, was_served};
 
-/// A load that was offered.
+/// A load that was offered to the storage.
 #[derive(Clone, Debug)]
 pub struct Load<'a> {
-    /// Percent of the capacity.
+    /// The load in percent of the capacity.
     pub percent: u32,
     /// Its run.
     pub row: &'a Row,
-    /// Requests per second that came.
+    /// Requests per second that were offered.
     pub offered_per_s: f64,
-    /// Requests per second that were served.
+    /// Requests per second that completed.
     pub achieved_per_s: f64,
-    /// Where that lies, 95 %.
+    /// Confidence interval of the achieved rate, 95 %.
     pub achieved: Interval,
-    /// How long it was looked at, s.
+    /// Measured time, s.
     pub elapsed_s: f64,
-    /// Whether it was served.
+    /// Whether the load was served.
     pub served: Served,
 }
 
@@ -47,7 +47,7 @@ impl Load<'_> {
             achieved_per_s,
             achieved: achieved.interval,
             elapsed_s: figures.elapsed_s,
-            // What came back in this very run decides, whatever another one shows.
+            // The completions of this run decide, whatever other runs show.
             served: match was_served(offered_per_s, &achieved.interval) {
                 Served::Yes if achieved_per_s < offered_per_s * FALLS_BEHIND => Served::CannotTell,
                 served => served,
@@ -62,7 +62,8 @@ mod tests {
     use crate::PerDirection;
     use crate::record::{DirectionRecord, JobRecord, JobSetup, RunRecord};
 
-    /// The I/Os done in 5 s of the load `percent`, of which 10 a second were offered for each percent.
+    /// A row with this number of I/Os in 5 s at the load `percent`; 10 requests per second are offered for each
+    /// percent.
     fn row(percent: u32, ios: u64) -> Row {
         let read = DirectionRecord { ios, runtime_ms: 5000, ..DirectionRecord::default() };
         let mut job = JobRecord {

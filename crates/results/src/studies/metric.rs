@@ -1,25 +1,25 @@
-//! The figures of a test: which there are, and what each is in one round.
+//! The metrics of a test, and the figure of each in one round.
 
 use super::Repeat;
 use crate::record::{DirectionRecord, JobRecord};
 
-/// Whose latency.
+/// Which requests a latency is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
     /// Reads.
     Read,
     /// Writes.
     Write,
-    /// fsync and its kin between the writes.
+    /// fsync and similar calls between the writes.
     Sync,
     /// One operation of a phase.
     Operation,
-    /// Every request, whether it reads or writes; of a phase each operation.
+    /// Every request, read or write; in a phase, every operation.
     Request,
 }
 
 impl Lane {
-    /// Those that are told apart.
+    /// The lanes that are shown separately.
     pub const ALL: [Lane; 4] = [Lane::Read, Lane::Write, Lane::Sync, Lane::Operation];
 
     /// `read`, `sync`.
@@ -39,17 +39,18 @@ impl Lane {
 pub enum Metric {
     /// Bytes read and written per second.
     Throughput,
-    /// Bytes written per second with the syncs and closes after the last write counted in.
+    /// Bytes written per second, including the time of syncs and closes after the last write.
     Durable,
     /// I/Os per second.
     Iops,
-    /// Writes per second with the syncs and closes after the last one counted in; of a command with the sync after it.
+    /// Writes per second, including the time of syncs and closes after the last write; for a command, including the
+    /// sync after it.
     DurableIops,
     /// Operations of a phase per second.
     Operations,
     /// Time of a command, ns.
     Wall,
-    /// The same with the sync after it, ns.
+    /// Time of a command with the sync after it, ns.
     WallAndSync,
     /// Median latency, ns.
     P50(Lane),
@@ -62,12 +63,12 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// Whether it rests on CPU time.
+    /// Whether the metric is computed from CPU time.
     pub fn is_of_cpu(self) -> bool {
         matches!(self, Metric::Cpu | Metric::BytesPerCpuSecond)
     }
 
-    /// Which percentile of what, for latencies.
+    /// Lane and percentile of a latency; `None` for other metrics.
     pub fn percentile(self) -> Option<(Lane, f64)> {
         match self {
             Metric::P50(lane) => Some((lane, 50.0)),
@@ -84,7 +85,7 @@ impl Metric {
         if let Some(phase) = repeat.phase {
             return match self {
                 Metric::Operations => phase.rate_per_s(),
-                // One that failed may have done less.
+                // A command that failed may have done less.
                 Metric::Wall => (repeat.row.tree.is_some() && phase.operations > 0).then_some(phase.elapsed_ns as f64),
                 Metric::WallAndSync => {
                     let sync_ns = repeat.row.tree.as_ref().filter(|_| phase.operations > 0)?.sync_ns?;
@@ -107,8 +108,8 @@ impl Metric {
             Metric::Iops => sum(merged, DirectionRecord::iops),
             Metric::Durable => durable(merged, merged.directions.write.bytes),
             Metric::DurableIops => durable(merged, merged.directions.write.ios),
-            // The wall time is the sum over the workers, so that a group counts as often as it has members.
-            // Requests without any CPU time: the kernel's clock of it is too coarse for so short a run.
+            // The wall time is the sum over the workers, so that a group counts once for each member. Without any CPU
+            // time the run was too short for the kernel's clock.
             Metric::Cpu => (merged.job_runtime_ms > 0 && merged.user_ns + merged.system_ns > 0).then(|| {
                 let (user, system) = merged.cpu_percent();
                 (user + system) * f64::from(merged.members.max(1))
@@ -126,7 +127,7 @@ impl Metric {
     }
 }
 
-/// The sum over the directions that did something; `None` when none did.
+/// The sum over the directions with I/O; `None`: no direction has any.
 fn sum(merged: &JobRecord, figure: impl Fn(&DirectionRecord) -> f64) -> Option<f64> {
     let busy = [&merged.directions.read, &merged.directions.write, &merged.directions.trim]
         .into_iter()
@@ -134,7 +135,7 @@ fn sum(merged: &JobRecord, figure: impl Fn(&DirectionRecord) -> f64) -> Option<f
     busy.map(figure).reduce(|sum, more| sum + more)
 }
 
-/// Durable bytes per second: `written` over the time until the last sync has returned.
+/// Durable bytes per second: `written` divided by the time until the last sync has returned.
 fn durable(merged: &JobRecord, written: u64) -> Option<f64> {
     Some(written as f64 / merged.durable_s()?)
 }

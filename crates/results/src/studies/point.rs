@@ -9,29 +9,29 @@ use fsdyno_stats::{STUDENT_95, percentile_interval};
 
 const CONFIDENCE: f64 = 0.95;
 
-/// The runs of one point. Rates are the medians of the runs, percentiles those of all requests together.
+/// The runs of one point. Rates are the medians of the runs; percentiles are over all requests together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepPoint {
-    /// How far it can be trusted.
+    /// Trust of the point.
     pub trust: Trust,
-    /// Requests in flight, by Little's law: the median of the runs.
+    /// Requests in flight by Little's law: the median of the runs.
     pub in_flight: Option<f64>,
-    /// IOPS of each run that counts, with its round.
+    /// Round and IOPS of each run that counts.
     pub runs: Vec<(u32, f64)>,
-    /// Operations per second, of writes until they are durable.
+    /// Operations per second; for writes, until they are durable.
     pub iops: f64,
-    /// Where the median of the runs lies. `None`: too few runs.
+    /// Confidence interval of the median of the runs. `None`: too few runs.
     pub interval: Option<Interval>,
-    /// Bytes per second, likewise.
+    /// Bytes per second; for writes, until they are durable.
     pub bytes_per_s: f64,
-    /// All requests' latency.
+    /// Latency of all requests.
     pub latency: Option<LatencyFigures>,
-    /// The same for its 99th percentile, ns.
+    /// Confidence interval of the 99th percentile, ns.
     pub p99_interval: Option<Interval>,
 }
 
 impl SweepPoint {
-    /// The point of these runs, of those that count. `None`: none counts.
+    /// The point of the runs that count. `None`: none counts.
     pub fn of(rows: &[&Row]) -> Option<SweepPoint> {
         let rounds = TestRounds::of_rows(rows.iter().copied());
         let (bytes, requests) = rounds.rates();
@@ -61,7 +61,7 @@ fn wider(one: Option<Interval>, other: Option<Interval>) -> Option<Interval> {
     }
 }
 
-/// Every run must have shown its own to say how far runs differ.
+/// Every run must have a percentile of its own, to say how far runs differ.
 fn p99_interval(latencies: &[Latency], all: &Latency) -> Option<Interval> {
     let within = percentile_interval(all.histogram.as_ref()?, 99.0, CONFIDENCE).ok()?;
     let own: Option<Vec<f64>> = latencies.iter().map(|run| Some(run.shown(99.0)? as f64)).collect();
@@ -80,12 +80,12 @@ impl Row {
 }
 
 impl super::Study {
-    /// The points of a kind of requests, ascending by depth, each with its runs.
+    /// The points of a group of patterns, ascending by depth, each with its runs.
     pub fn depths(&self, group: &str) -> Vec<(u32, Vec<&Row>)> {
         self.numbered_points(group, "qd")
     }
 
-    /// The points of a kind of requests, ascending by the number that stands behind this word in their patterns.
+    /// The points of a group of patterns, ascending by the number after `word` in the pattern.
     pub fn numbered_points(&self, group: &str, word: &str) -> Vec<(u32, Vec<&Row>)> {
         let mut points: Vec<(u32, Vec<&Row>)> = Vec::new();
         for row in &self.rows {
@@ -106,7 +106,7 @@ mod tests {
     use crate::record::{DirectionRecord, JobRecord, JobSetup, RunRecord};
     use crate::{Finding, PerDirection, Severity, Study};
 
-    /// A second with `iops` requests of 4k, in even tenths, each with this latency.
+    /// A run of one second with `iops` requests of 4 KiB, evenly distributed, each with this latency.
     fn row(round: u32, iops: u64, latency_ns: u64) -> Row {
         let mut lat = Latency::with_histogram();
         (0..2000).for_each(|_| lat.record(latency_ns));

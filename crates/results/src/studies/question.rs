@@ -1,35 +1,36 @@
-//! The questions: one row for each, with what differs between them wherever a study is asked, shown or kept. What a question
-//! needs beyond its row (a table, a chart) is added where that is shown; without, it is shown as any question is.
+//! The questions: one row for each, with all that differs between them where a study is asked, shown or stored. A
+//! question that needs more than its row (a table, a chart) adds it where it is shown; without it, it is shown like
+//! any other question.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What was asked.
+/// The question that a study answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Question {
-    /// How fast is it: latency, IOPS, throughput.
+    /// How fast is a storage: latency, IOPS, throughput?
     Measure,
-    /// How does it do with names and small files.
+    /// How fast are operations on names and small files?
     SmallFiles,
-    /// Does it meet a requirement.
+    /// Does a storage meet a requirement?
     Check,
-    /// Which of several is faster.
+    /// Which of several storages is faster?
     Compare,
-    /// How long does a command of the user's take there.
+    /// How long does a command of the user take there?
     Time,
-    /// Which depth and block size suit it.
+    /// Which depth and block size suit a storage?
     Sweep,
-    /// Response time against offered load.
+    /// How does the response time depend on the offered load?
     Curve,
-    /// How much do several nodes get together.
+    /// How fast are several nodes together?
     Scale,
     /// A fio command line.
     Fio,
 }
 
 impl Question {
-    /// All of them.
+    /// All questions.
     pub const ALL: [Question; Question::Fio as usize + 1] = [
         Question::Measure,
         Question::SmallFiles,
@@ -42,7 +43,7 @@ impl Question {
         Question::Fio,
     ];
 
-    /// The one place where each question has its line.
+    /// The row of each question; no other code lists all questions.
     fn row(self) -> Row {
         let row = |word, title| Row { word, title, ..PLAIN };
         match self {
@@ -80,33 +81,33 @@ impl Question {
         self.row().word
     }
 
-    /// The question, asked of these targets.
+    /// The question about these targets, in words.
     pub fn title(self, targets: &str) -> String {
         self.row().title.replace("{}", targets)
     }
 
-    /// The options with which it can follow the advice of a finding.
+    /// The options that follow the advice of a finding.
     pub fn options(self) -> &'static [&'static str] {
         self.row().options
     }
 
-    /// The option that asks for more rounds; `None`: it has no rounds.
+    /// The option that sets the number of rounds; `None`: the question has no rounds.
     pub fn rounds_option(self) -> Option<&'static str> {
         self.row().rounds
     }
 }
 
-/// A question as the rest of the program needs to know it.
+/// What the rest of the program needs to know about a question.
 struct Row {
     /// The subcommand's name.
     word: &'static str,
-    /// The question in words; `{}` stands for what it is asked of.
+    /// The question in words; `{}` stands for the targets.
     title: &'static str,
     options: &'static [&'static str],
     rounds: Option<&'static str>,
 }
 
-/// A question that has nothing of its own.
+/// The row of a question without features of its own.
 const PLAIN: Row = Row { word: "", title: "", options: &[], rounds: None };
 
 #[cfg(test)]

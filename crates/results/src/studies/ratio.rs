@@ -1,33 +1,34 @@
-//! What several rounds say together.
+//! Intervals and ratios of a test's rounds.
 
 use fsdyno_stats::Interval;
 use fsdyno_stats::{Difference, Estimate, WINNER_CONFIDENCE, median, median_interval, median_ratio, paired_ratio};
 
-/// The confidence that an interval should have; of few rounds it says itself what it has.
+/// The confidence that an interval should have; an interval of few rounds says which confidence it has.
 const CONFIDENCE_ASKED: f64 = 0.95;
 
-/// Where the median of the rounds lies: the only interval of a test's figure. `None`: too few rounds to say.
+/// Confidence interval of the median of the rounds: the only interval of a test's figure. `None`: too few rounds.
 pub fn interval_of_rounds(by_round: &[f64]) -> Option<Interval> {
     median_interval(by_round, CONFIDENCE_ASKED)
 }
 
-/// A figure as a multiple of the baseline's.
+/// A figure divided by the baseline's figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
-    /// Of the medians.
+    /// Ratio of the medians.
     pub value: f64,
-    /// Where it lies; `None`: too few rounds to say.
+    /// Confidence interval of the ratio; `None`: too few rounds.
     pub interval: Option<Interval>,
 }
 
 impl Ratio {
-    /// From `(round, figure)` of both sides: of the rounds run beside each other where both have the same, else of the
-    /// two groups; of too few rounds the value alone. `None` when a side has nothing, or a figure that is not above 0.
+    /// The ratio from `(round, figure)` of both sides. Rounds are paired if both sides have the same rounds;
+    /// otherwise the two groups are compared. With too few rounds there is no interval. `None` if a side has no
+    /// figure, or one that is not above 0.
     pub(super) fn of(mine: &[(u32, f64)], base: &[(u32, f64)]) -> Option<Ratio> {
         let beside = |side: &[(u32, f64)], other: &[(u32, f64)]| -> Vec<(u32, f64)> {
             side.iter().filter(|(round, _)| other.iter().any(|(of, _)| of == round)).copied().collect()
         };
-        // A round that is left out on one side has nothing beside it on the other.
+        // A round that only one side has is left out.
         let (mine, base) = match (beside(mine, base), beside(base, mine)) {
             (none, _) if none.is_empty() => (mine.to_vec(), base.to_vec()),
             both => both,
@@ -53,7 +54,7 @@ impl Ratio {
         estimate.map_or(Difference::TooFew, |estimate| estimate.winner())
     }
 
-    /// Why an interval shows no difference, in words; `None`: it does, or there is none.
+    /// Why the interval shows no difference, in words; `None`: it shows one, or there is no interval.
     pub fn doubt(&self) -> Option<&'static str> {
         match self.difference() {
             Difference::NotShown => Some("no difference"),

@@ -9,24 +9,24 @@ use crate::{Direction, PerDirection, RANKS_APART};
 
 /// One run of one pattern on one target, or one report row of a fio command line.
 pub struct Repeat<'a> {
-    /// The row that it is, or is a part of.
+    /// The row that this is, or is a part of.
     pub row: &'a Row,
     /// The test's name.
     pub pattern: String,
-    /// For people.
+    /// Title for people.
     pub title: String,
-    /// The workers, each by itself: they keep the series.
+    /// The workers separately, because they keep the series.
     pub workers: Vec<&'a JobRecord>,
-    /// The workers as one; `None` for a phase.
+    /// The workers merged; `None` for a phase.
     pub merged: Option<JobRecord>,
     /// The operations of a phase.
     pub phase: Option<&'a PhaseRecord>,
 }
 
 impl<'a> Repeat<'a> {
-    /// The repeats that a row stands for: one, but for a fio command line one per row of its report.
+    /// The repeats of a row: one, but for a fio command line one for each row of its report.
     pub fn of_row(row: &'a Row, split: bool) -> Vec<Repeat<'a>> {
-        // A phase on several nodes has the records of each beside its own.
+        // A phase on several nodes also has a job for each node.
         let run = row.run.as_ref().filter(|_| row.phase.is_none());
         let groups = run.map_or_else(Vec::new, |run| groups(run, split));
         if groups.is_empty() {
@@ -45,7 +45,7 @@ impl<'a> Repeat<'a> {
             if several {
                 title.clone_from(&merged.name);
                 pattern.clone_from(&merged.name);
-                // Two jobs of one name are two rows, not two rounds.
+                // Two jobs with the same name are two rows, not two rounds.
                 let same = repeats.iter().filter(|repeat| repeat.title == title).count();
                 if same > 0 {
                     pattern = format!("{pattern}#{}", same + 1);
@@ -56,24 +56,24 @@ impl<'a> Repeat<'a> {
         repeats
     }
 
-    /// The run that it is a part of.
+    /// The run that this is a part of.
     pub fn run(&self) -> Option<&'a RunRecord> {
         self.row.run.as_ref()
     }
 
-    /// The traffic of the layers below it; `None`: there is no ledger, or it ran on several nodes.
+    /// The byte ledger of the run; `None`: there is none, or it ran on several nodes.
     pub fn ledger(&self) -> Option<&'a Ledger> {
         let node = self.workers.first()?.node;
         let on_one = self.workers.iter().all(|worker| worker.node == node);
         self.run()?.nodes.get(node).filter(|_| on_one)?.ledger.as_ref()
     }
 
-    /// The stage of the run that it ran in, counted from 0.
+    /// The stage of the run, counted from 0.
     pub fn stage(&self) -> u32 {
         self.workers.first().map_or(0, |worker| worker.plan.stage)
     }
 
-    /// Findings of the row, and of its run where the row does not repeat them; not those of other jobs of the run.
+    /// The findings of the row, and those of its run that the row does not repeat; not findings of other jobs.
     pub fn findings(&self) -> impl Iterator<Item = &'a Finding> + use<'a> {
         let name = self.merged.as_ref().map(|merged| merged.name.clone());
         let of_run = self.row.run.as_ref().map_or(&[][..], |run| &run.findings[..]);
@@ -93,7 +93,7 @@ impl<'a> Repeat<'a> {
         of_row.iter().chain(others).filter(move |finding| is_of_job(finding) && !is_of_others(finding))
     }
 
-    /// Whether it did anything.
+    /// Whether it did any I/O or operation.
     pub fn ran(&self) -> bool {
         let requests =
             |merged: &JobRecord| merged.sync.ios + merged.directions.iter().map(|(_, of)| of.ios).sum::<u64>();
@@ -101,12 +101,12 @@ impl<'a> Repeat<'a> {
             || self.merged.as_ref().is_some_and(|all| requests(all) > 0)
     }
 
-    /// Whether its figures answer the question: it ran, without an error, and nothing that was found makes them invalid.
+    /// Whether its figures answer the question: it ran without an error, and no finding makes them invalid.
     pub fn counts(&self) -> bool {
         self.ran() && self.trust() < Trust::Invalid
     }
 
-    /// The worst of its findings; invalid when it ended in an error, and not ok where nobody examined it.
+    /// The worst of its findings. An error makes it invalid; without an examination it is not ok.
     pub fn trust(&self) -> Trust {
         let found = Trust::of(self.findings());
         match () {
@@ -126,14 +126,14 @@ impl<'a> Repeat<'a> {
         let (rank, error) = if self.phase.is_some() { self.row.first_error() } else { of_job() }?;
         Some(match (error.function.as_str(), error.code) {
             (RANKS_APART, _) => error.text.clone(),
-            // What is no system call's has no number.
+            // An error that is not a system call's has no number.
             (_, 0) => format!("{rank}{}", error.text),
             (function, code) => format!("{rank}{} ({function}, errno {code})", error.text),
         })
     }
 
-    /// The latency of one lane, as the tables on the terminal show it (`DirectionRecord::latency`), or the requests that
-    /// were timed of a sampled run. Empty when the lane did nothing; `None` when nothing was kept.
+    /// The latency of one lane, as the tables on the terminal show it (`DirectionRecord::latency`); for a sampled
+    /// run, of the timed requests. Empty if the lane had no requests; `None` if no latency was kept.
     pub fn latency(&self, lane: Lane) -> Option<Cow<'_, Latency>> {
         if let Some(phase) = self.phase {
             return matches!(lane, Lane::Operation | Lane::Request).then_some(Cow::Borrowed(&phase.latency));
@@ -161,13 +161,14 @@ impl<'a> Repeat<'a> {
 }
 
 impl JobRecord {
-    /// fio counts what is issued, and bytes as they come back: after a warm-up the two differ by what was in flight at its
-    /// end. The questions count both as they come back.
+    /// Counts requests at their completion. fio counts requests at their issue but bytes at their completion; after a
+    /// ramp the two differ by the requests in flight at its end.
     pub(super) fn count_what_completed(&mut self) {
         let in_flight = u64::from(self.setup.depth) * u64::from(self.members.max(1));
         let PerDirection { read, write, trim } = &mut self.directions;
         for direction in [read, write, trim] {
-            // Each request that came back was timed, or none: what differs by more counts something else.
+            // Either all completed requests were timed, or none; with any other difference, the count means something
+            // else.
             let timed = direction.clat.moments.count;
             if direction.ios.abs_diff(timed) <= in_flight && timed > 0 {
                 direction.ios = timed;
@@ -184,7 +185,7 @@ fn kept<'a>(direction: &'a DirectionRecord, sampled: Option<&'a Latency>) -> Opt
     direction.response_or_latency().or_else(|| sampled.filter(kept))
 }
 
-/// The workers of each row: as the report groups them, or all in one.
+/// The workers of each row: as the report groups them, or all in one row.
 fn groups(run: &RunRecord, split: bool) -> Vec<Vec<&JobRecord>> {
     let mut groups: Vec<Vec<&JobRecord>> = Vec::new();
     for job in run.jobs.iter().filter(|job| job.setup.shown) {

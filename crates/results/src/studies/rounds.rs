@@ -1,4 +1,4 @@
-//! What the rounds of a test say together: the only place where rounds become a figure.
+//! Makes figures of the rounds of a test. No other code does this.
 
 use super::metric::{Lane, Metric};
 use super::ratio::{Ratio, interval_of_rounds};
@@ -9,32 +9,32 @@ use fsdyno_stats::Interval;
 use fsdyno_stats::sort;
 use fsdyno_stats::{coefficient_of_variation, median};
 
-/// Findings that let a number stand and yet keep it from winning a comparison: it says little, or nobody saw where it
-/// came from.
+/// Findings that leave a number valid but prevent it from winning a comparison: it says little, or its origin is not
+/// visible.
 const CANNOT_WIN: [&str; 2] = ["too-short", "not-visible"];
 
-/// The word for the trust of what nobody examined.
+/// The word for trust where nobody examined the run.
 pub const NOT_EXAMINED: &str = "not examined";
 
-/// Requests of fewer bytes are counted, those of more are weighed.
+/// Below this size requests are compared by their number per second, above by bytes per second.
 pub const SMALL_BYTES: f64 = 65_536.0;
 
 /// One test on one target, in the order of the rounds.
 ///
-/// Its figures are those of the rounds that count: they ran, without an error, and nothing that was found makes them
-/// invalid. The others are left out. Where none counts, all that ran make the figures, and these are invalid.
+/// Its figures are those of the rounds that count: they ran without an error, and no finding makes them invalid.
+/// Other rounds are left out. If no round counts, the figures are of all rounds that ran, and are invalid.
 #[derive(Default)]
 pub struct TestRounds<'a> {
     /// The test's name.
     pub pattern: String,
     /// Index of the target.
     pub target: usize,
-    /// All rounds, those that are left out as well.
+    /// All rounds, including those that are left out.
     pub repeats: Vec<Repeat<'a>>,
 }
 
 impl<'a> TestRounds<'a> {
-    /// Of these rows, each of them a round.
+    /// The test of these rows, each of which is a round.
     pub fn of_rows(rows: impl IntoIterator<Item = &'a Row>) -> TestRounds<'a> {
         let mut repeats: Vec<Repeat<'a>> = rows.into_iter().flat_map(|row| Repeat::of_row(row, false)).collect();
         sort::by_key(&mut repeats, |repeat| repeat.row.round);
@@ -48,39 +48,41 @@ impl<'a> TestRounds<'a> {
         self.repeats.iter().any(|repeat| repeat.phase.is_some())
     }
 
-    /// Whether something was done or found: a phase that cannot be arranged here, as with cold names, has no trust.
+    /// Whether something was done or found. A phase that is not possible here, such as one with cold names, has no
+    /// trust.
     pub fn was_tried(&self) -> bool {
         self.repeats.iter().any(|repeat| repeat.phase.is_none() || repeat.ran() || repeat.trust() > Trust::Ok)
     }
 
-    /// Whether it is somebody's command.
+    /// Whether it is a command of the user.
     pub fn is_command(&self) -> bool {
         self.repeats.iter().any(|repeat| repeat.row.tree.is_some())
     }
 
-    /// The rounds that make the figures.
+    /// The rounds that the figures are made of.
     pub fn counted(&self) -> Vec<&Repeat<'a>> {
         let valid: Vec<&Repeat<'a>> = self.repeats.iter().filter(|repeat| repeat.counts()).collect();
         if valid.is_empty() { self.repeats.iter().filter(|repeat| repeat.ran()).collect() } else { valid }
     }
 
-    /// Rounds that are no part of the figures.
+    /// Number of rounds that are left out.
     pub fn left_out(&self) -> usize {
         self.repeats.len() - self.counted().len()
     }
 
-    /// The figure of the rounds that count: the median, or for latencies the percentile of all their requests together.
+    /// The figure of the rounds that count: the median; for latencies, the percentile of all their requests together.
     pub fn value(&self, metric: Metric) -> Option<f64> {
         match metric.percentile() {
             Some((lane, percent)) => self.latency(lane)?.shown(percent).map(|ns| ns as f64),
-            // Rounds too short for the clock of CPU time have none: the median of the others would be too high.
+            // Rounds too short for the clock of CPU time have no figure; the median of the other rounds would be too
+            // high.
             None if metric.is_of_cpu() && self.by_round(metric).len() < self.counted().len() => None,
             None => median(&self.by_round(metric)),
         }
     }
 
-    /// Which bytes and which requests per second stand for the test: what is durable, where something was written and
-    /// nothing read.
+    /// The metrics of bytes and of requests per second that represent the test: the durable ones if it writes and
+    /// does not read.
     pub fn rates(&self) -> (Metric, Metric) {
         if self.is_phase() {
             (Metric::Throughput, Metric::Operations)
@@ -97,22 +99,22 @@ impl<'a> TestRounds<'a> {
         rates.is_some_and(|(bytes, ios)| bytes < ios * SMALL_BYTES)
     }
 
-    /// Requests in flight, by Little's law in each round that counts: the median.
+    /// Requests in flight: the median of Little's law over the rounds that count.
     pub fn in_flight(&self) -> Option<f64> {
         median(&self.counted().into_iter().filter_map(in_flight).collect::<Vec<_>>())
     }
 
-    /// The figure of each round that counts and has it.
+    /// The figure of each round that counts and has one.
     pub fn by_round(&self, metric: Metric) -> Vec<f64> {
         self.rounds(metric).into_iter().map(|(_, figure)| figure).collect()
     }
 
-    /// The same with the number of the round.
+    /// Number and figure of each round that counts and has one.
     pub fn rounds(&self, metric: Metric) -> Vec<(u32, f64)> {
         self.counted().into_iter().filter_map(|repeat| Some((repeat.row.round, metric.of(repeat)?))).collect()
     }
 
-    /// Whether too few requests lie beyond a percentile to tell it from chance.
+    /// Whether too few requests lie beyond a percentile to separate it from chance.
     pub fn is_scarce(&self, metric: Metric) -> bool {
         metric
             .percentile()
@@ -124,12 +126,12 @@ impl<'a> TestRounds<'a> {
         Some(coefficient_of_variation(&self.by_round(metric))? * 100.0)
     }
 
-    /// Where the median of the rounds lies; `None`: too few rounds to say.
+    /// Confidence interval of the median of the rounds; `None`: too few rounds.
     pub fn interval(&self, metric: Metric) -> Option<Interval> {
         interval_of_rounds(&self.by_round(metric))
     }
 
-    /// The figure as a multiple of the baseline's; `None` when either has none.
+    /// The figure divided by the baseline's figure; `None` if one of them is missing.
     pub fn ratio(&self, baseline: &TestRounds<'_>, metric: Metric) -> Option<Ratio> {
         self.value(metric).and(baseline.value(metric))?;
         Ratio::of(&self.rounds(metric), &baseline.rounds(metric))
@@ -144,8 +146,7 @@ impl<'a> TestRounds<'a> {
         (all.moments.count > 0).then_some(all)
     }
 
-    /// How far its figures can be trusted: the worst of the rounds that make them. A round that is left out asks for
-    /// care.
+    /// Trust of its figures: the worst of the rounds that count. A round that is left out makes it at least caution.
     pub fn trust(&self) -> Trust {
         let worst =
             |repeats: &mut dyn Iterator<Item = &Repeat<'a>>| repeats.map(Repeat::trust).max().unwrap_or_default();
@@ -157,35 +158,35 @@ impl<'a> TestRounds<'a> {
         if self.left_out() > 0 { of_counted.max(Trust::Caution) } else { of_counted }
     }
 
-    /// Nobody examined it, and nothing else speaks against it.
+    /// Whether nobody examined it and nothing else speaks against it.
     pub fn is_unexamined(&self) -> bool {
         let counted = self.counted();
         let unseen = !counted.is_empty() && counted.iter().all(|repeat| repeat.row.is_unexamined());
         unseen && self.trust() == Trust::Caution && self.reasons().is_empty()
     }
 
-    /// Its trust in a word: what nobody examined is neither ok nor suspected of anything.
+    /// Its trust in a word. A test that nobody examined is neither ok nor suspect.
     pub fn trust_word(&self) -> &'static str {
         if self.is_unexamined() { NOT_EXAMINED } else { self.trust().word() }
     }
 
-    /// Whether it has a number that counts against others.
+    /// Whether it has a figure that can be compared with others.
     pub fn counts(&self, metric: Metric) -> bool {
         self.value(metric).is_some() && self.trust() < Trust::Invalid
     }
 
-    /// Whether it may be called faster than others; what may not can still be slower. A round that answers another
-    /// question makes the rest of its rounds no proof.
+    /// Whether it may be called faster than others; a test that may not can still be slower. With one round that
+    /// answers another question, the remaining rounds are no proof.
     pub fn can_win(&self) -> bool {
         self.left_out() == 0 && !self.findings().any(|finding| CANNOT_WIN.contains(&finding.id.as_str()))
     }
 
-    /// All findings against its rounds.
+    /// All findings of its rounds.
     pub fn findings(&self) -> impl Iterator<Item = &'a Finding> {
         self.repeats.iter().flat_map(|repeat| repeat.findings())
     }
 
-    /// The kinds of the findings that decide its trust, each once.
+    /// The ids of the findings that decide its trust, each once.
     pub fn reasons(&self) -> Vec<&'a str> {
         let least = if self.trust() == Trust::Invalid { Severity::Invalid } else { Severity::Caution };
         let mut reasons: Vec<&str> = Vec::new();
@@ -197,13 +198,13 @@ impl<'a> TestRounds<'a> {
         reasons
     }
 
-    /// The first error, in words, where no round is without one; of the others the round is left out.
+    /// The first error in words, if every round has one; otherwise the rounds with errors are left out.
     pub fn error(&self) -> Option<String> {
         let is_answered = self.repeats.iter().any(Repeat::counts);
         self.repeats.iter().filter(|_| !is_answered).find_map(Repeat::error)
     }
 
-    /// Whose latency stands for the test: that of the syncs where they are what is asked for, else that of all requests.
+    /// The lane whose latency represents the test: the syncs if the test asks for them, otherwise all requests.
     pub fn asked_lane(&self, study: &super::Study) -> Lane {
         let of_sync = study.verdicts.iter().filter(|verdict| verdict.requirement.metric.starts_with("sync."));
         let mut judged = of_sync.flat_map(|verdict| &verdict.rows).filter_map(|index| study.rows.get(*index));
@@ -213,8 +214,8 @@ impl<'a> TestRounds<'a> {
     }
 }
 
-/// Rate times mean latency. Requests that began before the first window count with all of their time, so that the sum may
-/// be a little larger than what was kept in flight at all.
+/// Rate multiplied by mean latency. Requests that began before the first window count with all of their time, so that
+/// the result may be a little above the iodepth.
 fn in_flight(round: &Repeat<'_>) -> Option<f64> {
     let mean_ns = round.latency(Lane::Request)?.moments.mean()?;
     let most = round.workers.iter().map(|worker| f64::from(worker.setup.depth.max(1))).sum::<f64>();
@@ -222,8 +223,8 @@ fn in_flight(round: &Repeat<'_>) -> Option<f64> {
 }
 
 impl super::Study {
-    /// Every test on every target, in the order in which they first ran. Of a fio command line each row of its report is
-    /// a test.
+    /// Every test on every target, in the order in which they first ran. For a fio command line, each row of its
+    /// report is a test.
     pub fn test_rounds(&self) -> Vec<TestRounds<'_>> {
         let mut tests: Vec<TestRounds<'_>> = Vec::new();
         for repeat in self.rows.iter().flat_map(|row| Repeat::of_row(row, self.question == Question::Fio)) {

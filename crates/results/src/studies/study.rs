@@ -8,18 +8,18 @@ use crate::evidence::Storage;
 use crate::record::{Host, JobError, Note, RunRecord};
 use crate::saved::{SavedRecordError, reread, upgrade, upgrade_storage};
 
-/// Version of the study's format; grows whenever a field is added, removed or changes meaning.
+/// Version of the study's format; it grows whenever a field is added, removed or changes its meaning.
 pub const STUDY_SCHEMA_VERSION: u32 = 7;
 
 /// One question and its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Study {
-    /// [`STUDY_SCHEMA_VERSION`] of the writer.
+    /// The writer's version of the format.
     #[schemars(extend("const" = STUDY_SCHEMA_VERSION))]
     pub study_schema: u32,
     /// Unique name, sortable by time: `20261121-171502-measure-3f2a`.
     pub id: String,
-    /// What was asked.
+    /// The question.
     pub question: Question,
     /// Version line of the writer.
     pub version: String,
@@ -35,64 +35,65 @@ pub struct Study {
     pub host: Host,
     /// Name of this machine, as it calls itself.
     pub host_name: Option<String>,
-    /// The storages asked about; the first is the baseline.
+    /// The storages that were asked about; the first is the baseline.
     pub targets: Vec<Target>,
     /// The rows, in the order they ran.
     pub rows: Vec<Row>,
-    /// Answers to requirements (`check`).
+    /// Verdicts of the requirements (`check`).
     pub verdicts: Vec<VerdictRow>,
     /// The answer in sentences.
     pub sentences: Vec<String>,
-    /// What the reader must know about how it was done: sizes adapted, rounds stopped early, a cache not dropped.
+    /// Notes about how it was done: sizes that were adapted, rounds that were stopped early, a cache that was not
+    /// dropped.
     pub notes: Vec<Note>,
 }
 
 /// A storage that was asked about.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Target {
-    /// Its name in tables: `local`, `nfs`; the path when none was given.
+    /// Its name in tables: `local`, `nfs`; the path if no name was given.
     pub name: String,
     /// The path.
     pub path: String,
-    /// What it is.
+    /// The storage at this path.
     pub storage: Storage,
-    /// It is memory, used to see how much of the time storage decides, and nobody asks about it.
+    /// Whether it is memory that only serves as a reference, to see how much of the time the storage decides.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reference: bool,
 }
 
-/// One run of one pattern on one target: the repeats of a pattern are rows that differ in `round` alone.
+/// One run of one pattern on one target. Repeats of a pattern are rows that differ only in `round`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Row {
     /// Index into the study's targets.
     pub target: usize,
-    /// What was run, the same word for the same thing on every target: `randread-4k-qd32`, `create`.
+    /// What was run, with the same word for the same pattern on every target: `randread-4k-qd32`, `create`.
     pub pattern: String,
-    /// For people: `4k random read, depth 32`.
+    /// Title for people: `4k random read, depth 32`.
     pub title: String,
-    /// Counted from 0.
+    /// Number of the round, counted from 0.
     pub round: u32,
-    /// A command line that does the same by itself; empty when there is none.
+    /// A command line that does the same; empty: there is none.
     pub command: Vec<String>,
-    /// A fio-style run; of a phase on several nodes what each of them did, a job for each.
+    /// The record of a fio run; for a phase on several nodes, a job for each node.
     pub run: Option<RunRecord>,
-    /// A phase of operations, all nodes together.
+    /// The record of a phase, all nodes together.
     pub phase: Option<PhaseRecord>,
-    /// What a command of the user's used, beside its phase.
+    /// What a command of the user used, in addition to its phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<TreeRecord>,
-    /// What was found against it.
+    /// The findings of the row.
     pub findings: Vec<Finding>,
 }
 
 impl Row {
-    /// The first error of a job or an operation, and the rank on which it was, if there were several.
+    /// The first error of a job or an operation, with its rank if there were several.
     pub fn first_error(&self) -> Option<(String, &JobError)> {
         let of_job = self.run.as_ref().and_then(RunRecord::first_error);
         of_job.or_else(|| Some((String::new(), self.phase.as_ref()?.error.as_ref()?)))
     }
 
-    /// What was asked for: the words of its line without those that name places.
+    /// The words of the command line without those that name places.
     pub(super) fn plan(&self) -> impl Iterator<Item = &str> {
         let names_a_place = |word: &&String| {
             let key = word.trim_start_matches('-').split('=').next().unwrap_or_default();
@@ -106,7 +107,7 @@ impl Row {
         self.run.as_ref().is_some_and(|run| !run.missing_ranks().is_empty())
     }
 
-    /// How far the row can be trusted: what ended in an error is invalid, and what nobody examined is not ok.
+    /// Trust of the row: an error makes it invalid; without an examination it is not ok.
     pub fn trust(&self) -> Trust {
         let found = Trust::of(&self.findings);
         match () {
@@ -116,20 +117,20 @@ impl Row {
         }
     }
 
-    /// Operations were done, and nobody looked at what happened beside them: a shell loop, or a study before format 6.
+    /// Whether operations were done and nobody looked at the conditions: a shell loop, or a study before format 6.
     pub fn is_unexamined(&self) -> bool {
         let unseen = |phase: &PhaseRecord| phase.operations > 0 && phase.conditions.is_none();
         self.tree.is_none() && self.phase.as_ref().is_some_and(unseen)
     }
 
-    /// The pattern's last part without its word, and what stands before: `randread-4k-qd16` with the word `qd` is 16 of
-    /// `randread-4k`. `None`: it does not end like that.
+    /// Splits a pattern before its last number: `randread-4k-qd16` with the word `qd` gives `randread-4k` and 16.
+    /// `None`: the pattern does not end like that.
     pub fn numbered(&self, word: &str) -> Option<(&str, u32)> {
         let (before, last) = self.pattern.rsplit_once('-')?;
         Some((before, last.strip_prefix(word)?.parse().ok()?))
     }
 
-    /// What was written for an option of the row's first job, by its canonical name.
+    /// The value that was written for an option of the row's first job, by the option's canonical name.
     pub fn option(&self, name: &str) -> Option<&str> {
         let options = &self.run.as_ref()?.jobs.first()?.options;
         options.iter().rev().find(|(written, _)| written == name).map(|(_, text)| text.as_str())
@@ -143,10 +144,10 @@ impl Study {
         fsdyno_text::escape::json(&text).into_owned()
     }
 
-    /// Reads what [`Study::to_json`] wrote, or a single run's record as a study of one row.
+    /// Reads the text of [`Study::to_json`], or a single run's record as a study of one row.
     ///
     /// # Errors
-    /// When the text is neither, or of a newer format.
+    /// If the text is neither, or has a newer format.
     pub fn from_json(text: &str) -> Result<Study, SavedRecordError> {
         #[derive(Deserialize)]
         struct Header {
@@ -159,7 +160,7 @@ impl Study {
             Some(STUDY_SCHEMA_VERSION) => serde_json::from_str(text)?,
             Some(_) => reread(&upgraded(serde_json::from_str(text)?))?,
         };
-        // Older versions called it complete.
+        // Older versions called such a row complete.
         for row in study.rows.iter_mut().filter(|row| row.lacks_ranks()) {
             row.run.iter_mut().for_each(|run| run.complete = false);
             study.complete = false;
@@ -172,7 +173,7 @@ impl Study {
         self.rows.iter().any(Row::lacks_ranks)
     }
 
-    /// A fio run as a study: one row per run, whose jobs are told apart in its record.
+    /// A fio run as a study with one row; its record keeps the jobs apart.
     pub fn of_run(run: RunRecord) -> Study {
         let title = run.jobs.first().map(|job| job.name.clone()).unwrap_or_default();
         Study {
@@ -201,10 +202,10 @@ impl Study {
         }
     }
 
-    /// What the targets are called; no two the same.
+    /// The names of the targets, all different.
     pub fn target_names(&self) -> Vec<String> {
         let named = self.rows.iter().map(|row| row.target.saturating_add(1)).max().unwrap_or(0).max(self.targets.len());
-        // A damaged file could name any number: what is beyond the targets by far has no name.
+        // A damaged file could name any number: indices far beyond the targets get no name.
         let count = named.min(self.targets.len() + 16);
         let mut names: Vec<String> = Vec::with_capacity(count);
         for index in 0..count {
@@ -215,7 +216,7 @@ impl Study {
         names
     }
 
-    /// What a target is called; a run that nobody named is called by its place.
+    /// The name of a target; the target of a run without a name is called by its path.
     fn target_name(&self, index: usize) -> String {
         let Some(target) = self.targets.get(index) else { return format!("target {}", index + 1) };
         let storage_of_run = || {
@@ -246,13 +247,13 @@ impl Study {
         patterns
     }
 
-    /// The patterns that are measured: all but the writing of the file that they use.
+    /// The patterns that are measured: all except the one that writes the file.
     pub fn tests(&self) -> Vec<&str> {
         self.patterns().into_iter().filter(|pattern| *pattern != test_name::FILL).collect()
     }
 }
 
-/// An older study as one of this format: its runs have one of their own, and so do its storages.
+/// Upgrades an older study to this format: its runs and storages have formats of their own.
 fn upgraded(mut study: serde_json::Value) -> serde_json::Value {
     study["study_schema"] = STUDY_SCHEMA_VERSION.into();
     for target in study["targets"].as_array_mut().into_iter().flatten() {

@@ -1,6 +1,6 @@
-//! The names of the tests: the same in tables, JSON, CSV, conditions and options.
+//! The names of tests, which are the same in tables, JSON, CSV, conditions and options.
 
-/// Writes the file that the tests use: no test itself.
+/// Writes the file that the tests use; it is not a test.
 pub const FILL: &str = "fill";
 /// Sequential reads of 1 MiB.
 pub const SEQ_READ: &str = "seq-read";
@@ -18,10 +18,10 @@ pub const RAND_WRITE: &str = "rand-write";
 pub const READ_LATENCY: &str = "read-latency";
 /// Random 4 KiB writes, one in flight.
 pub const WRITE_LATENCY: &str = "write-latency";
-/// 4 KiB writes, each made durable by an fdatasync before the next; its latency is that of the fdatasync.
+/// 4 KiB writes, each made durable by an fdatasync before the next; the latency is that of the fdatasync.
 pub const SYNC_LATENCY: &str = "sync-latency";
 
-/// Phases whose name in JSON and CSV is not how people write what they do.
+/// Phases whose title differs from their name in JSON and CSV.
 const TITLES: [(&str, &str); 5] = [
     ("stat-hot", "stat, hot"),
     ("stat-cold", "stat, cold"),
@@ -30,17 +30,17 @@ const TITLES: [(&str, &str); 5] = [
     ("fsync-directory", "create+fsync of dir"),
 ];
 
-/// What a phase is called in each table for people; the name itself of any other test.
+/// The title of a phase in tables for people; for any other test, its name.
 pub fn title_of_phase(pattern: &str) -> &str {
     TITLES.iter().find(|(name, _)| *name == pattern).map_or(pattern, |(_, title)| *title)
 }
 
-/// A test of another tool under that tool's own name.
+/// A test of another tool, under that tool's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Familiar {
-    /// What the tool calls it.
+    /// The tool's name for it.
     pub name: &'static str,
-    /// Random and small requests: their number counts, and their latency.
+    /// Whether requests are random and small, so that IOPS and latency matter.
     pub is_random: bool,
     /// The test that reads.
     pub read: &'static str,

@@ -1,11 +1,11 @@
-//! Whether a storage meets a published requirement.
+//! Requirements and verdicts: whether a storage meets a published requirement.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use fsdyno_stats::Interval;
 
-/// A published requirement, with where it was read.
+/// A published requirement, with its source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Requirement {
     /// Name within its profile: `wal-fsync-p99`.
@@ -17,7 +17,7 @@ pub struct Requirement {
     pub profile_title: String,
     /// One line for people: `99th percentile of fdatasync`.
     pub title: String,
-    /// Which figure is judged: `sync.lat.p99`, `read.iops`, `phase.elapsed`.
+    /// The figure that is judged: `sync.lat.p99`, `read.iops`, `phase.elapsed`.
     pub metric: String,
     /// Which side of the threshold is good.
     pub bound: Bound,
@@ -25,14 +25,15 @@ pub struct Requirement {
     pub threshold: f64,
     /// The vendor's own unit: `ms`, `IOPS`, `MB/s`, `s`.
     pub unit: String,
-    /// How the threshold follows from the published figure: `90 % of the promised 3,000 IOPS`. `None`: it is that figure.
+    /// How the threshold was derived from the published figure: `90 % of the promised 3,000 IOPS`. `None`: it is that
+    /// figure.
     #[serde(default)]
     pub derivation: Option<String>,
     /// Title of the document.
     pub source: String,
-    /// When it was read, or its version: `2026-08`.
+    /// Version of the document, or when it was read: `2026-08`.
     pub read_on: String,
-    /// What the figure is.
+    /// What kind of figure it is.
     pub kind: RequirementKind,
     /// How well the source is known.
     pub confidence: Confidence,
@@ -40,7 +41,7 @@ pub struct Requirement {
     pub job: String,
 }
 
-/// Which side is good.
+/// Which side of the threshold is good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
@@ -52,7 +53,7 @@ pub enum Bound {
     Gate,
 }
 
-/// What a published figure is.
+/// The kind of a published figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RequirementKind {
@@ -60,21 +61,21 @@ pub enum RequirementKind {
     VendorRequirement,
     /// The vendor shows it as an example.
     VendorExample,
-    /// What a provider says that a volume of this kind delivers.
+    /// A provider promises it for a volume of this kind.
     ProviderPromise,
-    /// Somebody's measured load.
+    /// Somebody measured this load.
     ObservedLoad,
-    /// Our own judgement.
+    /// It is our own judgement.
     OurBand,
 }
 
-/// How well the source is known: A the vendor's own text, B seen in part, through a copy or in an older version,
-/// C second-hand.
+/// How well the source is known: A the vendor's own text; B seen in part, through a copy or in an older version; C
+/// second-hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Confidence {
     /// The vendor's own text.
     A,
-    /// In part, a copy, or an older version.
+    /// Seen in part, through a copy, or in an older version.
     B,
     /// Second-hand.
     C,
@@ -90,9 +91,9 @@ pub enum Verdict {
     Fail,
     /// The threshold lies within the interval, or the measurement cannot be trusted.
     Inconclusive,
-    /// The requirement says nothing about this storage.
+    /// The requirement does not apply to this storage.
     NotApplicable,
-    /// The published figure is one to compare with, and no limit.
+    /// The published figure is for comparison, and no limit.
     Reference,
 }
 
@@ -100,19 +101,20 @@ pub enum Verdict {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TestOrigin {
-    /// The vendor's own words.
+    /// The vendor's own command.
     #[default]
     Vendor,
-    /// The vendor's procedure, done natively.
+    /// The vendor's procedure, done by this program.
     Equivalent,
-    /// The vendor names the figure and not the test: the test is our choice.
+    /// The vendor names the figure but no test: we have chosen the test.
     Ours,
-    /// A stronger test beside the vendor's weak one.
+    /// A stronger test, in addition to the vendor's weak one.
     Sound,
 }
 
 impl RequirementKind {
-    /// Only what a vendor demands or promises can be missed; the rest is there to compare with.
+    /// Whether the requirement can be missed: only what a vendor demands or promises can be; the rest is for
+    /// comparison.
     pub fn binds(self) -> bool {
         matches!(self, RequirementKind::VendorRequirement | RequirementKind::ProviderPromise)
     }
@@ -142,30 +144,30 @@ impl Verdict {
     }
 }
 
-/// A requirement and its answer.
+/// A requirement and its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct VerdictRow {
-    /// What was asked.
+    /// The requirement.
     pub requirement: Requirement,
-    /// The answer.
+    /// The verdict.
     pub verdict: Verdict,
     /// The figure, in the requirement's unit; `None`: nothing was measured.
     pub measured: Option<f64>,
-    /// Its confidence interval, same unit.
+    /// Its confidence interval, in the same unit.
     pub interval: Option<Interval>,
     /// Distance to the threshold on the good side, percent of the threshold; negative when missed.
     pub margin_percent: Option<f64>,
-    /// One sentence: why this answer.
+    /// The reason of this verdict, in one sentence.
     pub reason: String,
-    /// Whose test it rests on.
+    /// Whose test it is based on.
     #[serde(default)]
     pub origin: TestOrigin,
-    /// What else the reader must know, one sentence each: a thin margin, a rate that fell, a shortened test.
+    /// Caveats, one sentence each: a thin margin, a rate that fell, a shortened test.
     #[serde(default)]
     pub caveats: Vec<String>,
-    /// Where more runs could decide: the limit of seconds of measuring at which the test was not repeated.
+    /// Set if more runs could decide: the limit of measured seconds because of which the test was not repeated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap_s: Option<f64>,
-    /// Rows of the study that it rests on.
+    /// The rows of the study that it is based on.
     pub rows: Vec<usize>,
 }

@@ -1,4 +1,4 @@
-//! Records, what is computed from them and how they are kept, as other crates see it.
+//! Tests of records, of what is computed from them, and of how they are saved, through the public interface.
 #![forbid(unsafe_code)]
 
 mod nodes;

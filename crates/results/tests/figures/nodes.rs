@@ -1,4 +1,4 @@
-//! Records of several nodes become one: nothing is lost, and no order of merging makes a difference.
+//! Merging records of several nodes loses nothing, and the order makes no difference.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,8 @@ use fsdyno_results::{Finding, JobRecord, JobSetup, Latency, MergeError, Node, No
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// One job: the node it runs on, its report group, what its reads took, and an option of its own.
+/// One job: the index of its node, its report group, the latencies of its reads, and whether it has an option of its
+/// own.
 type Drawn = (prop::sample::Index, u32, Vec<u64>, bool);
 
 fn job(number: u32, nodes: usize, (node, group, latencies_ns, option): Drawn) -> JobRecord {
@@ -58,7 +59,7 @@ fn merged(one: &RunRecord, other: &RunRecord) -> RunRecord {
     one.clone().merge(other.clone()).expect("they fit")
 }
 
-/// A job's node, its name, and the options that count for it.
+/// A job's node, its name, and its effective options.
 type JobFacts = (String, String, Vec<(String, String)>);
 
 fn jobs(runs: &[&RunRecord]) -> Vec<JobFacts> {
@@ -71,7 +72,7 @@ fn jobs(runs: &[&RunRecord]) -> Vec<JobFacts> {
     jobs
 }
 
-/// What each report group measured, counted value by value.
+/// Bytes and latencies of each report group, counted value by value.
 fn measured(runs: &[&RunRecord]) -> BTreeMap<u32, (u64, Latency)> {
     let mut groups = BTreeMap::new();
     for job in runs.iter().flat_map(|run| &run.jobs) {
@@ -100,7 +101,7 @@ proptest! {
         prop_assert_eq!(both.notes.len() + both.findings.len(),
             [&a, &b].iter().map(|run| run.notes.len() + run.findings.len()).sum::<usize>());
         for run in [&a, &b] {
-            // What was said of a run on one node is said of that node.
+            // Facts about a run on one node are facts about that node.
             let node = run.only_node().map(|node| node.name.clone());
             for note in &run.notes {
                 let tagged = Note { node: node.clone(), ..note.clone() };

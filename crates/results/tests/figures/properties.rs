@@ -1,9 +1,9 @@
-//! Merging loses nothing and asks for no order; figures agree with exact arithmetic.
+//! Merging loses nothing and needs no order; figures agree with exact arithmetic.
 
 use fsdyno_results::{Histogram, Latency, Moments};
 use proptest::prelude::*;
 
-/// Latencies over the whole range, most of them where files live (1 ns to 17 s).
+/// Latencies over the whole range, most of them in the usual range of files (1 ns to 17 s).
 fn latency_ns() -> impl Strategy<Value = u64> {
     prop_oneof![
         4 => (0u32..34, any::<u64>()).prop_map(|(bits, noise)| (1 << bits) | (noise & ((1 << bits) - 1))),
@@ -44,12 +44,12 @@ proptest! {
     #[test]
     fn a_percentile_is_within_one_128th_of_the_exact_one(mut values in latencies(), percent in 1u32..=100) {
         prop_assume!(!values.is_empty());
-        // Above the last bucket (17.1 s) no bound holds.
+        // Above the last bucket (17.1 s) there is no bound of the error.
         values.retain(|value| *value < 17_000_000_000);
         prop_assume!(!values.is_empty());
         let latency = latency_of(&values);
         values.sort_unstable();
-        // 100 * rank >= percent * count; ties are decided by rounding, so one rank more is right as well.
+        // 100 * rank >= percent * count. Rounding decides ties, so that one rank more is also right.
         let rank = (values.len() * percent as usize).div_ceil(100);
         let shown = latency.percentile(f64::from(percent)).unwrap();
         let near = |exact: u64| shown.abs_diff(exact) as f64 <= exact as f64 / 128.0;
@@ -79,7 +79,7 @@ proptest! {
         let mut latency = latency_of(&values);
         let text = serde_json::to_string(&latency).unwrap();
         prop_assert_eq!(&serde_json::from_str::<Latency>(&text).unwrap(), &latency);
-        // Through a value as well: there, a number beyond 64 bits would be rounded.
+        // The record is also read through a value, where a number beyond 64 bits would be rounded.
         latency.moments.sum = huge[0];
         latency.moments.sum_of_squares = huge[1];
         let value = serde_json::to_value(&latency).unwrap();

@@ -1,4 +1,4 @@
-//! Many ranks become one record: exactly, in any order, and ten thousand of them in one process.
+//! Merging many ranks: exact, in any order, and ten thousand of them in one process.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use fsdyno_results::{
 };
 use proptest::prelude::*;
 
-/// A rank that was active from here to there in the first stage, ms.
+/// A rank that was active from `start_ms` to `end_ms` in the first stage.
 fn rank(rank: u32, start_ms: i64, end_ms: i64, ranks: u32) -> RunRecord {
     let mut run = RunRecord::new("fio-3.42", 0);
     run.nodes[0].name = format!("n{rank:05}");
@@ -29,7 +29,7 @@ fn what_was_outside_the_common_time_is_told() {
     let ms = |ns: u64| ns / 1_000_000;
     assert_eq!((window.ranks, ms(window.all_active_ns()), ms(window.whole_ns())), (3, 800, 1100));
     assert_eq!((ms(window.start_skew_ns()), ms(window.end_skew_ns())), (100, 200));
-    // 2900 ms of all ranks, of which 3 x 800 ms lie within the common time.
+    // The ranks were active for 2900 ms, of which 3 x 800 ms lie within the common time.
     assert!((window.outside().unwrap() - 500.0 / 2900.0).abs() < 1e-12);
 }
 
@@ -63,7 +63,7 @@ fn a_saved_run_that_lacks_a_rank_is_not_complete_whatever_its_file_says() {
     assert_eq!((read(&run, true), read(&run, false)), ((true, true), (false, true)));
     run.lacks(MissingRank { rank: 1, node: None, reason: "it ended by signal 9".into() });
     assert!(!run.complete && !Study::of_run(run.clone()).complete);
-    // As older versions wrote it.
+    // Older versions wrote this.
     run.complete = true;
     assert_eq!(read(&run, true), (false, false));
 }
@@ -120,7 +120,7 @@ proptest! {
     }
 }
 
-/// A minute of reads and writes by one worker, its latencies spread from 60 us to 30 ms.
+/// One minute of reads and writes by one worker, with latencies from 60 us to 30 ms.
 fn worker(rank: u32) -> JobRecord {
     let mut job = JobRecord::new("mix", 1, JobSetup::default());
     job.setup.percentiles.shrink_to_fit();
@@ -151,7 +151,7 @@ fn record_of(number: u32, ranks: u32) -> RunRecord {
     run
 }
 
-/// Bytes of this process's memory, and of the most that it had; `None`: the system does not tell.
+/// Memory of this process now, and its largest memory so far, bytes; `None`: not visible.
 fn memory_bytes() -> Option<[u64; 2]> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let of = |name: &str| {
@@ -161,7 +161,7 @@ fn memory_bytes() -> Option<[u64; 2]> {
     Some([of("VmRSS:")?, of("VmHWM:")?])
 }
 
-/// Prints what it costs; `cargo test --release -p fsdyno-results --test figures ten_thousand -- --nocapture` has the
+/// Prints the cost. `cargo test --release -p fsdyno-results --test figures ten_thousand -- --nocapture` prints the
 /// figures of docs/scale.md.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "this crate has no clock; the times are printed alone")]
@@ -170,11 +170,11 @@ fn ten_thousand_ranks_add_up_exactly() {
     const ARITY: usize = 8;
     let before = memory_bytes();
     println!("a record of one rank: {} bytes of JSON", record_of(0, RANKS).to_json().len());
-    // What each rank counted, value by value.
+    // The counts of all ranks, value by value.
     let mut reads = Latency::with_histogram();
     let mut sums = (0, 0);
     let (mut level, mut merging) = (Vec::new(), Duration::ZERO);
-    // The first level of the tree, as its records arrive.
+    // The first level of the tree, merged as the records arrive.
     for begin in (0..RANKS).step_by(ARITY) {
         let mut records: Vec<RunRecord> =
             (begin..RANKS.min(begin + ARITY as u32)).map(|number| record_of(number, RANKS)).collect();

@@ -1,4 +1,4 @@
-//! From workers to report rows.
+//! Tests of the report rows that are made of workers.
 
 use fsdyno_results::{JobError, JobRecord, JobSetup, Latency, RunRecord, SurvivedErrors, UnifiedReporting};
 

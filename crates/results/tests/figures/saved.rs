@@ -1,4 +1,4 @@
-//! Records saved and read again, and those of the format before.
+//! Records that are saved and read again, and records of older formats.
 
 use fsdyno_results::{
     Direction, JobRecord, JobSetup, Latency, PhaseRecord, Question, ReadWrite, Row, RunRecord, SCHEMA_VERSION,
@@ -6,10 +6,10 @@ use fsdyno_results::{
 };
 use serde_json::{Value, json};
 
-/// A read of a file on a loop device, as version 6 has it: what lies below is a sentence.
+/// A read of a file on a loop device in format 6: a sentence describes the layers below.
 const FORMAT_6: &str = include_str!("../saved/format-6.json");
 
-/// A run of two jobs with libaio, as version 4 of the format has it: one job mixes reads and writes, the other has few of
+/// A run of two jobs with libaio in format 4: one job mixes reads and writes, the other has only some requests timed.
 /// its requests timed.
 const FORMAT_4: &str = include_str!("../saved/format-4.json");
 
@@ -27,7 +27,7 @@ fn a_saved_run_comes_back_the_same() {
 
 #[test]
 fn a_newer_or_damaged_record_is_refused_with_a_reason() {
-    // A newer record need not even have today's fields.
+    // A newer record need not have today's fields.
     let newer = format!("{{\"schema\": {}}}", SCHEMA_VERSION + 1);
     let error = RunRecord::from_json(&newer).unwrap_err();
     assert!(matches!(error, SavedRecordError::Newer { found } if found == SCHEMA_VERSION + 1));
@@ -36,7 +36,7 @@ fn a_newer_or_damaged_record_is_refused_with_a_reason() {
     assert!(error.to_string().contains("not a run record: missing field `schema`"), "{error}");
 }
 
-/// What stood in the fields of the format before.
+/// Compares with the fields of the older format.
 fn assert_same(run: &RunRecord, before: &Value) {
     assert_eq!(run.schema, SCHEMA_VERSION);
     let node = run.only_node().expect("it was of one machine");
@@ -79,7 +79,7 @@ fn a_record_of_the_format_before_has_the_same_figures() {
     assert!(run.jobs.iter().any(|job| job.sampled_latency.is_some()));
     let vda = &run.only_node().unwrap().disks[0];
     assert_eq!(vda.ios, ReadWrite { read: 265, write: 496 });
-    // What is saved now is of the present format.
+    // The record is saved in the present format.
     assert_eq!(RunRecord::from_json(&run.to_json()).unwrap(), run);
 }
 
@@ -112,7 +112,7 @@ fn a_record_of_format_3_is_read() {
 fn a_record_of_format_5_is_one_of_a_single_machine() {
     let now = RunRecord::from_json(FORMAT_4).unwrap();
     let mut before: Value = serde_json::from_str(&now.to_json()).unwrap();
-    // Format 6 only added what a run on one machine lacks.
+    // Format 6 only added facts that a run on one machine does not have.
     assert!(before.get("together").is_none() && before["nodes"][0].get("part").is_none());
     before["schema"] = json!(5);
     assert_eq!(RunRecord::from_json(&before.to_string()).unwrap(), now);

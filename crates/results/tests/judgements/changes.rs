@@ -1,36 +1,37 @@
-//! `diff`: two studies of one place, measured apart from each other.
+//! How often `diff` is right about two studies of one place at different times.
 
 use fsdyno_stats::{CHANGE_CONFIDENCE, Difference, Estimate, Scatter, median_ratio, shifted_ratio};
 
 use crate::noise::{Noise, Random};
 use crate::{document, percent, shares};
 
-/// Half-second windows of a round, and from the beginning of one round to that of the next.
+/// Half-second windows of a round; then windows from the beginning of one round to that of the next.
 const WINDOWS: usize = 6;
 const STRIDE: usize = 60;
 
-/// The most false changes and the fewest intervals that hold the ratio, in any weather that can be judged.
+/// Largest share of false changes, and smallest share of intervals that contain the true ratio, in all conditions
+/// that can be judged.
 const FALSE_MAX: f64 = 0.05;
 const COVERS_MIN: f64 = 0.92;
 
-/// The fewest changes of 15 % that are found, where there are rounds enough.
+/// Smallest share of 15 % changes that are found, if there are enough rounds.
 const FOUND_MIN: f64 = 0.8;
 
-/// Studies before the base, where there is a history.
+/// Number of studies before the base, if there is a history.
 const EARLIER: usize = 5;
 
-/// How rounds come about.
+/// The conditions under which rounds are measured.
 #[derive(Clone, Copy)]
 struct Weather {
     words: &'static str,
-    /// Window by window, ±10 %.
+    /// Noise from window to window, ±10 %.
     windows: Noise,
-    /// How far the level of each round lies from the others', and that of each study.
+    /// Deviation of the level from round to round, then from study to study.
     round: f64,
     study: f64,
-    /// A change between days by more than is assumed: only a history can show it.
+    /// Whether studies differ more than is assumed, so that only a history can show it.
     is_beyond_assumed: bool,
-    /// Number of rounds that finds a change of 15 %; `None`: the studies lie too far apart.
+    /// Number of rounds with which a change of 15 % is found; `None`: studies differ too much.
     found_from: Option<usize>,
 }
 
@@ -38,7 +39,7 @@ const fn weather(words: &'static str, windows: Noise) -> Weather {
     Weather { words, windows, round: 0.0, study: 0.0, is_beyond_assumed: false, found_from: Some(8) }
 }
 
-/// One whose rounds differ more.
+/// Conditions in which rounds differ more.
 const fn loud(words: &'static str, windows: Noise) -> Weather {
     Weather { found_from: Some(12), ..weather(words, windows) }
 }
@@ -49,7 +50,7 @@ const WEATHERS: [Weather; 11] = [
     weather("windows for themselves", Noise::Independent),
     weather("ρ = 0.5 from window to window", Noise::Autocorrelated(0.5)),
     loud("ρ = 0.8 from window to window", KEPT),
-    // Rounds half a minute apart still remember each other.
+    // With rounds half a minute apart, neighbours are still correlated.
     loud("ρ = 0.95 from window to window", Noise::Autocorrelated(0.95)),
     weather("bursts of about three windows, a third slower", Noise::Bursts),
     weather("a drift of 2 % a round", Noise::Drift(0.02 / STRIDE as f64)),
@@ -76,7 +77,7 @@ fn study(weather: Weather, rounds: usize, random: &mut Random) -> Vec<f64> {
     windows.chunks(STRIDE).map(&mut rate).collect()
 }
 
-/// What `diff` says of a new study, with these before it and the base among them as the last.
+/// The judgement of `diff` about a new study; the last study of the history is the base.
 fn judged(history: &[Vec<f64>], new: &[f64]) -> Estimate {
     Scatter::of(history).ratio(new, history.last().expect("a base")).expect("rates above 0")
 }
@@ -85,8 +86,8 @@ fn is_shown(found: &Estimate) -> bool {
     found.difference(CHANGE_CONFIDENCE) == Difference::Shown
 }
 
-/// Shares of cases, in the order of the table: a change that is none, intervals that hold, a change of 15 % that is found;
-/// without a history, and with `earlier` studies before the base.
+/// Shares of cases in the order of the table: a false change, an interval that contains the true ratio, a change of
+/// 15 % that is found; first without a history, then with `earlier` studies before the base.
 fn outcomes(weather: Weather, rounds: usize, earlier: usize) -> [f64; 6] {
     shares(|random| {
         let history: Vec<Vec<f64>> = (0..=earlier).map(|_| study(weather, rounds, random)).collect();
@@ -155,6 +156,6 @@ fn more_is_found_than_with_the_ratio_of_medians() {
     };
     let (ranks, medians) = (power(shifted_ratio, 0.15), power(median_ratio, 0.15));
     assert!(ranks > medians + 0.05, "{ranks} and {medians}");
-    // Of the rounds alone: 5 %, and three standard errors.
+    // For the rounds alone: 5 %, and three standard errors.
     assert!(power(shifted_ratio, 0.0) <= FALSE_MAX + 0.01);
 }

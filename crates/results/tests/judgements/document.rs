@@ -1,4 +1,4 @@
-//! The tables of docs/measurement.md, one per test, between two marks.
+//! Compares tables with those of docs/measurement.md, one per test, between two marks.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -6,7 +6,7 @@ use std::sync::Mutex;
 /// One writer at a time.
 static WRITER: Mutex<()> = Mutex::new(());
 
-/// Holds a table against the one in the document, or puts it there.
+/// Compares a table with the one in the document, or writes it there.
 #[track_caller]
 pub(crate) fn hold<const COLUMNS: usize>(test: &str, heads: [&str; COLUMNS], rows: &[[String; COLUMNS]]) {
     let _writer = WRITER.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

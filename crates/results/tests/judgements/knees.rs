@@ -1,44 +1,44 @@
-//! `sweep`: a point per depth, repeated in turns.
+//! How often `sweep` names the right knee: a point per depth, repeated in turns.
 
 use fsdyno_stats::{Knee, LoadPoint, knee, order_of_round};
 
 use crate::noise::{Noise, Random};
 use crate::{document, percent, shares};
 
-/// The repeats of a point in a sweep of the usual length.
+/// Repeats of a point in a sweep of the usual length.
 const ROUNDS: u32 = 8;
 
-/// Tenths of a second that count of a turn, and from the beginning of one turn to that of the next.
+/// Measured tenths of a second of a turn; then tenths from the beginning of one turn to that of the next.
 const WINDOWS: usize = 6;
 const STRIDE: usize = 8;
 
 const GAIN: f64 = 0.1;
 
-/// What depths 1, 2, 4 and so on reach, and where their knee is.
+/// The rates at depths 1, 2, 4 and so on, and the index of the knee.
 struct Curve {
     rates: [f64; 7],
     knee: usize,
 }
 
-/// Ends at once: eight servers.
+/// A sharp knee: eight servers.
 const SHARP: Curve = Curve { rates: [1.0, 2.0, 4.0, 8.0, 8.0, 8.0, 8.0], knee: 3 };
 
-/// Depth 16 is 17 % below the best, and depth 32 hardly at all.
+/// A gentle knee: depth 16 is 17 % below the best rate, depth 32 is almost the best.
 const GENTLE: Curve = Curve { rates: [1.0, 1.9, 3.4, 5.2, 6.8, 8.1, 8.2], knee: 5 };
 
-/// Depth 8 is 11 % below the best: hardly more than a gain.
+/// A weak knee: depth 8 is 11 % below the best rate, hardly more than the gain that counts.
 const BARE: Curve = Curve { rates: [1.0, 2.0, 4.0, 7.2, 7.7, 8.0, 8.0], knee: 4 };
 
-/// What goes on while the turns run.
+/// The conditions while the turns run.
 #[derive(Clone, Copy)]
 struct Weather {
     words: &'static str,
-    /// Tenth by tenth of a second, ±10 %.
+    /// Noise from tenth to tenth of a second, ±10 %.
     windows: Noise,
-    /// The level of each turn.
+    /// Noise of the level from turn to turn.
     turns: Noise,
     turn: f64,
-    /// The intervals are to hold the rate in 92 % of cases.
+    /// Whether intervals must contain the true rate in 92 % of cases.
     covers: bool,
 }
 
@@ -51,9 +51,9 @@ const WEATHERS: [Weather; 10] = [
     weather("ρ = 0.5 from tenth to tenth", Noise::Autocorrelated(0.5)),
     weather("ρ = 0.8 from tenth to tenth", Noise::Autocorrelated(0.8)),
     Weather { covers: false, ..weather("ρ = 0.95 from tenth to tenth", Noise::Autocorrelated(0.95)) },
-    // Of bursts so rare, one point in six sees none.
+    // Bursts are so rare that one point in six meets none.
     Weather { covers: false, ..weather("bursts of about three tenths, a third slower", Noise::Bursts) },
-    // Where a rate goes steadily down there is no one rate to hold.
+    // If the rate falls steadily, there is no single true rate.
     Weather { covers: false, ..weather("a drift of 1 % a turn", Noise::Drift(0.01 / STRIDE as f64)) },
     Weather { turn: 0.03, ..weather("ρ = 0.5, and each turn has its level, ±3 %", Noise::Autocorrelated(0.5)) },
     Weather { turn: 0.03, ..weather("ρ = 0.8, and each turn has its level, ±3 %", Noise::Autocorrelated(0.8)) },
@@ -86,7 +86,7 @@ fn sweep(curve: &Curve, weather: Weather, rounds: u32, random: &mut Random) -> V
     throughputs.into_iter().enumerate().map(point).collect()
 }
 
-/// Shares of sweeps with a knee that is not there, and with the one that is.
+/// Share of sweeps with a false knee, then with the true knee.
 fn named(curve: &Curve, weather: Weather) -> [f64; 2] {
     shares(|random| {
         let found = knee(&sweep(curve, weather, ROUNDS, random), GAIN).expect("seven points, eight rounds");
@@ -138,7 +138,7 @@ fn a_false_knee_is_rare_and_a_clear_one_is_found() {
     );
 }
 
-/// The mean of a turn at a rate of 1, over many sweeps.
+/// Mean rate of a turn whose true rate is 1, over many sweeps.
 fn mean_of(weather: Weather) -> f64 {
     const SWEEPS: usize = 400;
     let mut random = Random::new(1);

@@ -1,15 +1,15 @@
-//! `curve`: requests that come by chance, at a share of what the storage can do.
+//! How often `curve` judges a load rightly: requests come at random, at a share of the storage's capacity.
 
 use fsdyno_stats::{ENOUGH_REQUESTS, Served, achieved_per_s, was_served};
 
 use crate::noise::{Noise, Random};
 use crate::{CASES, document, percent, shares_of};
 
-/// Measuring of a load at least (less cannot be asked for) and at most, s.
+/// Measured time of a load, s: the shortest that can be asked for, then the longest.
 const RUNTIME_S: f64 = 1.0;
 const EXTENDED_S: f64 = 30.0;
 
-/// Requests that may be in flight, and those that the storage works on at a time.
+/// Largest number of requests in flight; then the number that the storage works on at the same time.
 const OPEN_DEPTH: usize = 256;
 const SERVERS: usize = 4;
 
@@ -17,7 +17,7 @@ const WINDOW_S: f64 = 0.1;
 
 const CAPACITIES: [f64; 3] = [50.0, 500.0, 5000.0];
 
-/// Cases where each has 5,000 requests.
+/// Number of cases if each has 5,000 requests.
 const FEWER_CASES: u64 = 2000;
 
 /// How the storage's speed varies from tenth to tenth of a second, and from run to run.
@@ -43,7 +43,7 @@ const WEATHERS: [Weather; 7] = [
     Weather { run: 0.05, ..weather("ρ = 0.5, and each run has its level, ±5 %", Noise::Autocorrelated(0.5)) },
 ];
 
-/// What is said of a load of `share` of what a storage does (`capacity` per second).
+/// The judgement of a load of `share` of the storage's `capacity` per second.
 fn judged(weather: Weather, capacity: f64, share: f64, random: &mut Random) -> Served {
     let offered = capacity * share;
     let runtime_s = (ENOUGH_REQUESTS / offered).clamp(RUNTIME_S, EXTENDED_S);
@@ -74,7 +74,7 @@ fn judged(weather: Weather, capacity: f64, share: f64, random: &mut Random) -> S
     achieved.map_or(Served::CannotTell, |achieved| was_served(offered, &achieved.interval))
 }
 
-/// The storage's speed in each window: 1 in the mean, but for the level of the run.
+/// The storage's speed in each window: 1 on average, multiplied by the level of the run.
 fn speeds(weather: Weather, runtime_s: f64, random: &mut Random) -> Vec<f64> {
     let count = (runtime_s / WINDOW_S) as usize;
     let level = (weather.run * random.normal()).exp();

@@ -1,5 +1,5 @@
-//! How often the judgements are right, on noise of known kinds: the tables of docs/measurement.md.
-//! `FSDYNO_MEASUREMENT=write cargo test -p fsdyno-results --test judgements` puts the figures of today in.
+//! How often the judgements are right, with noise of known kinds: the tables of docs/measurement.md.
+//! `FSDYNO_MEASUREMENT=write cargo test -p fsdyno-results --test judgements` writes today's figures.
 
 mod changes;
 mod document;
@@ -9,15 +9,15 @@ mod noise;
 mod warm_ups;
 mod winners;
 
-/// Cases behind each figure.
+/// Number of cases for each figure.
 const CASES: u64 = 4000;
 
-/// The shares of cases for which each of some things holds, each case with a stream of its own.
+/// Shares of cases in which each condition holds; each case has a random stream of its own.
 fn shares<const THINGS: usize>(hold: impl Fn(&mut noise::Random) -> [bool; THINGS]) -> [f64; THINGS] {
     shares_of(CASES, hold)
 }
 
-/// The same of this number of cases.
+/// The same with this number of cases.
 fn shares_of<const THINGS: usize>(cases: u64, hold: impl Fn(&mut noise::Random) -> [bool; THINGS]) -> [f64; THINGS] {
     let mut counts = [0.0; THINGS];
     for case in 0..cases {

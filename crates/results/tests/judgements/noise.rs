@@ -1,4 +1,4 @@
-//! Noise of known kinds: how the logarithm of a rate wanders from moment to moment.
+//! Noise of known kinds: how the logarithm of a rate varies from moment to moment.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -11,12 +11,12 @@ impl Random {
         Random(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
-    /// Uniform in (0, 1).
+    /// A uniform draw from (0, 1).
     pub(crate) fn unit(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
 
-    /// Normal with mean 0 and deviation 1 (Box and Muller).
+    /// A normal draw with mean 0 and deviation 1 (Box and Muller).
     pub(crate) fn normal(&mut self) -> f64 {
         (-2.0 * self.unit().ln()).sqrt() * (std::f64::consts::TAU * self.unit()).cos()
     }
@@ -25,18 +25,18 @@ impl Random {
 /// A kind of noise.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Noise {
-    /// Each moment for itself.
+    /// Each moment is independent.
     Independent,
-    /// The share of the moment before that each moment keeps.
+    /// Each moment keeps this share of the moment before.
     Autocorrelated(f64),
-    /// Now and then some moments in a row are a third slower.
+    /// Sometimes several moments in a row are a third slower.
     Bursts,
-    /// The share by which each moment is faster than the one before.
+    /// Each moment is faster than the one before by this share.
     Drift(f64),
 }
 
 impl Noise {
-    /// Logarithms of `count` moments in a row around 0; `deviation` is that of the even kinds.
+    /// Logarithms of `count` moments in a row, around 0; `deviation` is that of the noise without bursts.
     pub(crate) fn series(self, random: &mut Random, deviation: f64, count: usize) -> Vec<f64> {
         match self {
             Noise::Independent => (0..count).map(|_| deviation * random.normal()).collect(),

@@ -1,4 +1,4 @@
-//! The warm-up at the beginning of a series, as the sheet tells it.
+//! How often the sheet recognises the warm-up at the beginning of a series.
 
 use fsdyno_stats::{WarmUp, warm_up};
 

@@ -1,4 +1,4 @@
-//! `compare`: two places, five patterns, rounds until there are enough.
+//! How often `compare` names the right winner: two places, five patterns, rounds until there are enough.
 
 use fsdyno_stats::{
     Difference, Estimate, WINNER_CONFIDENCE, WINNER_HALF_WIDTH, WINNER_ROUNDS, order_of_round, paired_ratio,
@@ -9,14 +9,14 @@ use crate::{document, percent, shares};
 
 const PATTERNS: usize = 5;
 
-/// What goes on while the turns run.
+/// The conditions while the turns run.
 #[derive(Clone, Copy)]
 struct Weather {
     words: &'static str,
-    /// Turn by turn, with this deviation.
+    /// Noise of this deviation from turn to turn.
     turns: Noise,
     deviation: f64,
-    /// How much faster what goes second in a round is, as a logarithm.
+    /// How much faster the second test of a round is, as a logarithm.
     second: f64,
 }
 
@@ -36,7 +36,7 @@ const WEATHERS: [Weather; 9] = [
     Weather { second: 0.04, ..weather("±5 %, and what goes second is 4 % faster", Noise::Independent) },
 ];
 
-/// The paired ratio of the second place to the first in each pattern, after the rounds of a whole comparison.
+/// The paired ratio of the second place to the first in each pattern, after all rounds of a comparison.
 fn comparison(weather: Weather, slower: f64, random: &mut Random) -> Vec<Estimate> {
     let (least, most) = WINNER_ROUNDS;
     let mut turns = weather.turns.series(random, weather.deviation, most as usize * PATTERNS * 2).into_iter();

@@ -16,7 +16,7 @@ fn setup() -> JobSetup {
     }
 }
 
-/// A run of one second with this number of reads of 4 KiB, all with this latency.
+/// A run of one second with this number of 4 KiB reads, all with this latency.
 fn run(reads: u64, latency_ns: u64) -> RunRecord {
     let mut job = JobRecord::new("job", 1, setup());
     job.directions.read.ios = reads;
@@ -68,7 +68,7 @@ fn a_tenth_less_in_quiet_rounds_is_worse() {
     assert_eq!(iops.shown, Significance::Worse);
     assert!(iops.p_value.unwrap() < 0.01);
     let p50 = find(&found, Measure::P50);
-    // Percentiles are the upper ends of buckets, 1/64 wide here.
+    // Percentiles are the upper ends of buckets, which are 1/64 wide here.
     assert!(
         (2.0..=2.04).contains(&p50.ratio) && p50.shown == Significance::Worse,
         "a longer latency is worse: {p50:?}"
@@ -175,7 +175,7 @@ fn other_plans_and_machines_are_obstacles() {
     );
 }
 
-/// Earlier studies with these levels, all within an hour.
+/// Earlier studies with these IOPS, all within an hour.
 fn kept(levels: &[u64]) -> Vec<Study> {
     let of = |(hour, percent): (usize, &u64)| {
         let rounds: Vec<(u64, u64)> = STEADY.iter().map(|(reads, ns)| (reads * percent / 100, *ns)).collect();
@@ -188,13 +188,13 @@ fn digests(studies: &[Study]) -> Vec<Digest> {
     studies.iter().map(Digest::of).collect()
 }
 
-/// The change in IOPS, judged by what was kept before.
+/// The change in IOPS, judged by the studies in `kept`.
 fn found_after(kept: &[Study], base: &Study, new: &Study) -> Change {
     let kept = digests(kept);
     find(&changes(base, new, &earlier(&Digest::of(base), &Digest::of(new), &kept)), Measure::Iops).clone()
 }
 
-/// The base and a study that is a tenth slower, after all that is kept.
+/// The base, and a study that is a tenth slower, both after all studies in `kept`.
 fn a_tenth_slower() -> (Study, Study) {
     let slower: Vec<(u64, u64)> = STEADY.iter().map(|(reads, ns)| (reads * 9 / 10, *ns)).collect();
     (Study { started_ms: 100, ..study(&STEADY) }, Study { started_ms: 200, ..study(&slower) })

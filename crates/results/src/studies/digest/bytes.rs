@@ -1,5 +1,5 @@
-//! Digests in few bytes, to be read by the ten thousand: numbers as in packed histograms, texts behind their length,
-//! figures as they are.
+//! Stores digests in few bytes, because thousands are read at once: numbers as in packed histograms, texts after
+//! their length, figures as they are.
 
 use std::slice::Iter;
 
@@ -8,7 +8,7 @@ use crate::studies::{Measure, Question, Trust};
 use fsdyno_stats::packed::{put, put_text, take, take_bytes, take_text};
 
 impl Digest {
-    /// Appends it to these bytes.
+    /// Appends the digest to these bytes.
     pub fn put(&self, bytes: &mut Vec<u8>) {
         let Digest {
             id,
@@ -54,7 +54,7 @@ impl Digest {
         }
     }
 
-    /// Takes the next from these bytes; `None`: there is none, or they are damaged.
+    /// Takes the next digest from these bytes; `None`: there is none, or they are damaged.
     pub fn take(bytes: &mut Iter<'_, u8>) -> Option<Digest> {
         let (id, word, version) = (take_text(bytes)?, take_text(bytes)?, take_text(bytes)?);
         Some(Digest {
@@ -91,7 +91,7 @@ fn take_test(bytes: &mut Iter<'_, u8>) -> Option<DigestTest> {
     })
 }
 
-/// No figure is 0.
+/// Figures are never 0, so that 0 stands for `None`.
 fn put_figures(bytes: &mut Vec<u8>, figures: &[Option<f64>]) {
     figures.iter().for_each(|figure| bytes.extend(figure.unwrap_or(0.0).to_le_bytes()));
 }
@@ -105,7 +105,7 @@ fn take_figures(bytes: &mut Iter<'_, u8>) -> Option<[Option<f64>; Measure::ALL.l
     Some(figures)
 }
 
-/// One that is there stands behind a 1.
+/// A 1 stands before a text that is there, a 0 for `None`.
 fn put_option(bytes: &mut Vec<u8>, text: Option<&str>) {
     put(bytes, u64::from(text.is_some()));
     text.inspect(|text| put_text(bytes, text));
@@ -119,10 +119,10 @@ fn take_trust(bytes: &mut Iter<'_, u8>) -> Option<Trust> {
     [Trust::Ok, Trust::Caution, Trust::Invalid].get(take(bytes)? as usize).copied()
 }
 
-/// A number, and as many of these.
+/// Takes a number, then that number of items.
 fn take_list<T>(bytes: &mut Iter<'_, u8>, mut item: impl FnMut(&mut Iter<'_, u8>) -> Option<T>) -> Option<Vec<T>> {
     let count = take(bytes)?;
-    // Each takes a byte at least.
+    // Each item takes at least one byte.
     (count <= bytes.len() as u64).then_some(())?;
     (0..count).map(|_| item(bytes)).collect()
 }

@@ -90,7 +90,7 @@ fn bytes_give_the_same_digest_or_none() {
             assert_eq!(Digest::take(&mut bytes[..length].iter()), None, "{length} bytes");
         }
         for place in 0..bytes.len() / 2 {
-            // Whatever comes of it, it ends.
+            // The result does not matter, but reading must end.
             let mut damaged = bytes[..bytes.len() / 2].to_vec();
             damaged[place] = 0xff;
             Digest::take(&mut damaged.iter());
