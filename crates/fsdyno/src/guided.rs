@@ -1,12 +1,12 @@
 //! Subcommands: questions asked by people, not option lists.
 
 mod answer;
+mod answer_file;
 mod attribute;
 mod check;
 mod compare;
 mod curve;
 mod diff;
-mod junit_file;
 mod live;
 mod measure;
 mod misused;

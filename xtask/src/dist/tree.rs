@@ -24,6 +24,7 @@ const FILES: &[(&str, &str)] = &[
     ("LICENSE-MIT", "share/doc/fsdyno/LICENSE-MIT"),
     ("LICENSE-APACHE", "share/doc/fsdyno/LICENSE-APACHE"),
     ("deploy/grafana/fsdyno.json", "share/fsdyno/grafana/fsdyno.json"),
+    ("deploy/prometheus/fsdyno.rules.yaml", "share/fsdyno/prometheus/fsdyno.rules.yaml"),
 ];
 
 /// What systemd reads, for programs of packages.

@@ -1,22 +1,22 @@
 //! What all questions of the guided face share: where the answer is kept, what is shown meanwhile, how it is printed.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use fsdyno_guide::store::Store;
-use fsdyno_guide::study::Caller;
+use fsdyno_guide::study::{Caller, Place};
 use fsdyno_guide::watch::Unwatched;
 use fsdyno_guide::{Problem, Watcher};
 use fsdyno_job::EngineName;
-use fsdyno_present::export::junit;
-use fsdyno_results::{NOT_SAVED, Note, Severity, Study, Verdict};
+use fsdyno_present::export::{junit, openmetrics, openmetrics_of_failure};
+use fsdyno_results::{NOT_SAVED, Note, Question, Severity, Study, Verdict};
 use fsdyno_run::SignalWatch;
 
-use super::junit_file::JunitFile;
+use super::answer_file::AnswerFile;
 use super::live::Live;
 use super::step_summary::StepSummary;
 use super::stream::{self, Both, Stream};
@@ -57,6 +57,10 @@ pub(crate) struct Shared {
     /// Append the answer in Markdown to the file that $GITHUB_STEP_SUMMARY names, for the page of a CI run.
     #[arg(long)]
     pub(crate) github: bool,
+    /// Write the figures to this file as OpenMetrics, for node_exporter's textfile collector; a question that cannot be
+    /// answered leaves `fsdyno_complete 0` there, and no earlier figures.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) metrics: Option<PathBuf>,
     /// A file of verdicts as JUnit's XML, of a question that has some.
     #[arg(skip)]
     pub(crate) junit: Option<PathBuf>,
@@ -65,20 +69,55 @@ pub(crate) struct Shared {
     pub(crate) record_interval: u32,
 }
 
+/// A question with its places and the words that ask it from everywhere.
+pub(crate) struct Asked {
+    question: Question,
+    places: Vec<String>,
+    command: Vec<String>,
+}
+
+impl Asked {
+    /// About one place, which was typed as this path.
+    pub(crate) fn about(question: Question, place: &Place, typed: &Path, command: Vec<String>) -> Asked {
+        let places = vec![fsdyno_job::bytes::shown(&place.path)];
+        Asked { question, places, command: place.in_command(typed, command) }
+    }
+
+    /// About several places, which were typed as these words: `NAME=PATH` or `PATH`.
+    pub(crate) fn among(question: Question, places: &[Place], typed: &[String], command: Vec<String>) -> Asked {
+        let in_command = |command, (place, word): (&Place, &String)| {
+            let path = word.strip_prefix(&format!("{}=", place.name)).unwrap_or(word);
+            place.in_command(Path::new(path), command)
+        };
+        let command = places.iter().zip(typed).fold(command, in_command);
+        Asked { question, places: places.iter().map(|place| fsdyno_job::bytes::shown(&place.path)).collect(), command }
+    }
+}
+
 /// Asks, keeps, prints; the exit status.
 pub(crate) fn answer(
     shared: &Shared,
-    command: Vec<String>,
+    asked: Asked,
     ask: impl FnOnce(Caller<'_>) -> Result<Study, Problem>,
 ) -> ExitCode {
+    let Asked { question, places, command } = asked;
     ExitCode::from(supervisor::supervised(|| {
-        try_answer(shared, command, ask).unwrap_or_else(|problem| refused(&problem))
+        let mut metrics = None;
+        try_answer(shared, command, &mut metrics, ask).unwrap_or_else(|problem| {
+            let failure = openmetrics_of_failure(question, &places, fsdyno_run::now_ms());
+            if let Some(Err(problem)) = metrics.map(|file| file.write(&failure)) {
+                report_problem(&problem);
+            }
+            refused(&problem)
+        })
     }))
 }
 
+/// `metrics`: the claimed file stands there as soon as it is claimed.
 fn try_answer(
     shared: &Shared,
     command: Vec<String>,
+    metrics: &mut Option<AnswerFile>,
     ask: impl FnOnce(Caller<'_>) -> Result<Study, Problem>,
 ) -> Result<u8, Problem> {
     let store = if shared.no_store { None } else { store_or_warning(shared) };
@@ -86,15 +125,19 @@ fn try_answer(
     let signals = SignalWatch::begin(Arc::clone(&control))
         .map_err(|error| Problem::new(format!("cannot handle signals: {error}")))?;
     let mut looks = Looks::new(Arc::clone(&control));
+    let mut claim = |option, path: &Option<PathBuf>| {
+        let claimed = path.as_deref().map(|path| {
+            looks.looks(path);
+            AnswerFile::claim(option, path)
+        });
+        claimed.transpose()
+    };
+    *metrics = claim("--metrics", &shared.metrics)?;
+    let verdicts = claim("--junit", &shared.junit)?;
     if let Some(store) = &store {
         looks.looks(store.directory());
         store.check_writable()?;
     }
-    let junit = shared.junit.as_deref().map(|path| {
-        looks.looks(path);
-        JunitFile::claim(path)
-    });
-    let junit = junit.transpose()?;
     let step_summary = if shared.github { Some(StepSummary::open()?) } else { None };
     looks.looked();
     let mut stream = open_stream(shared)?;
@@ -136,7 +179,8 @@ fn try_answer(
     }
     let written = [
         kept.map(|kept| kept.map(drop)),
-        junit.map(|file| file.write("fsdyno check", &junit::cases(&study))),
+        verdicts.map(|file| file.write(&junit::junit("fsdyno check", &junit::cases(&study)))),
+        metrics.take().map(|file| file.write(&openmetrics(&study))),
         step_summary.map(|file| file.append(&fsdyno_present::tables::markdown(&study))),
     ];
     let problems: Vec<Problem> = written.into_iter().flatten().filter_map(Result::err).collect();

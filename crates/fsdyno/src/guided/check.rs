@@ -10,7 +10,9 @@ use fsdyno_guide::study::Place;
 use fsdyno_present::tables::ListedProfile;
 use serde_json::json;
 
-use super::answer::{Shared, answer, size};
+use fsdyno_results::Question;
+
+use super::answer::{Asked, Shared, answer, size};
 use super::stored::{ended, printed};
 use crate::process::status::UNUSABLE;
 use crate::process::streams::{columns, print_first_page, refused};
@@ -77,15 +79,12 @@ fn share(text: &str) -> Result<f64, String> {
 
 impl Check {
     pub(crate) fn run(self, command: Vec<String>) -> ExitCode {
-        let library = match Library::load(self.profiles.as_deref()) {
-            Ok(library) => library,
-            Err(problem) => return ExitCode::from(refused(&problem)),
-        };
+        let library = Library::load(self.profiles.as_deref());
         if self.list {
-            return self.listed(&library);
+            return ended(library.map(|library| self.listed(&library)));
         }
         if let Some(name) = &self.show {
-            return ended(library.find(name).map(|entry| self.profile(entry)));
+            return ended(library.and_then(|library| library.find(name).map(|entry| self.profile(entry))));
         }
         let Some((path, profiles)) = self.words.split_last().filter(|(_, profiles)| !profiles.is_empty()) else {
             let problem = Problem::new("check needs a profile and a directory")
@@ -106,7 +105,8 @@ impl Check {
         };
         let place = Place::at(Path::new(path));
         let shared = Shared { junit: self.junit, ..self.shared };
-        answer(&shared, place.in_command(Path::new(path), command), |caller| check(&place, &options, &library, caller))
+        let asked = Asked::about(Question::Check, &place, Path::new(path), command);
+        answer(&shared, asked, |caller| check(&place, &options, &library?, caller))
     }
 
     fn profile(&self, entry: &Entry) -> ExitCode {

@@ -1,6 +1,5 @@
 //! `fsdyno compare`.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -10,7 +9,7 @@ use fsdyno_guide::compare::{Options, compare, expectation, names};
 use fsdyno_guide::study::Place;
 use fsdyno_results::Question;
 
-use super::answer::{Shared, answer, size};
+use super::answer::{Asked, Shared, answer, size};
 use super::diff::Diff;
 use super::stored::opened;
 use crate::process::streams::refused;
@@ -99,11 +98,7 @@ impl Compare {
             only: self.only,
             expected: self.expect,
         };
-        let in_command = |command, (place, word): (&Place, &String)| {
-            let typed = word.strip_prefix(&format!("{}=", place.name)).unwrap_or(word);
-            place.in_command(Path::new(typed), command)
-        };
-        let command = places.iter().zip(&self.places).fold(command, in_command);
-        answer(&self.shared, command, |caller| compare(&places, &options, caller))
+        let asked = Asked::among(Question::Compare, &places, &self.places, command);
+        answer(&self.shared, asked, |caller| compare(&places, &options, caller))
     }
 }

@@ -8,7 +8,9 @@ use fsdyno_guide::curve::{LOADS, Options, curve};
 use fsdyno_guide::requests::{access, block_size};
 use fsdyno_guide::study::Place;
 
-use super::answer::{FileOptions, Shared, answer};
+use fsdyno_results::Question;
+
+use super::answer::{Asked, FileOptions, Shared, answer};
 
 /// Response time under load: requests arrive at a share of the capacity, whether the storage keeps up or not.
 ///
@@ -52,6 +54,7 @@ impl Curve {
             expected: self.file.expect,
         };
         let place = Place::at(&self.path);
-        answer(&self.shared, place.in_command(&self.path, command), |caller| curve(&place, &options, caller))
+        let asked = Asked::about(Question::Curve, &place, &self.path, command);
+        answer(&self.shared, asked, |caller| curve(&place, &options, caller))
     }
 }

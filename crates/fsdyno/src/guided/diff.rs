@@ -6,13 +6,13 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use fsdyno_guide::Problem;
-use fsdyno_present::export::junit::{Case, Outcome};
+use fsdyno_present::export::junit::{Case, Outcome, junit};
 use fsdyno_present::tables::{Changes, Next};
 use fsdyno_results::{Change, Digest, Measure, Significance, Study, Trust, changes, earlier, is_repeat, obstacles};
 use fsdyno_text::quantity::counted;
 
 use super::answer::Shared;
-use super::junit_file::JunitFile;
+use super::answer_file::AnswerFile;
 use super::step_summary::StepSummary;
 use super::stored::{ended, opened, printed, printed_page};
 use crate::process::status::{FAILED, UNUSABLE};
@@ -181,7 +181,7 @@ impl Diff {
     }
 
     fn compare(self) -> Result<ExitCode, Problem> {
-        let junit = self.junit.as_deref().map(JunitFile::claim).transpose()?;
+        let report = self.junit.as_deref().map(|path| AnswerFile::claim("--junit", path)).transpose()?;
         let step_summary = if self.github { Some(StepSummary::open()?) } else { None };
         let store = opened(self.store.as_deref())?;
         let (base, new) = (store.find(&self.base)?, store.find(&self.new)?);
@@ -237,7 +237,7 @@ impl Diff {
             cases.push(Case { class: shown.new.clone(), name: words.clone(), outcome, figure, time_s: None });
         }
         let written = [
-            junit.map(|file| file.write("fsdyno diff", &cases)),
+            report.map(|file| file.write(&junit("fsdyno diff", &cases))),
             step_summary.map(|file| file.append(&shown.markdown())),
         ];
         let problems: Vec<Problem> = written.into_iter().flatten().filter_map(Result::err).collect();

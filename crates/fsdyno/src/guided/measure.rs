@@ -11,7 +11,7 @@ use fsdyno_guide::study::Place;
 use fsdyno_job::EngineName;
 use fsdyno_results::Question;
 
-use super::answer::{FileOptions, Shared, answer, engine};
+use super::answer::{Asked, FileOptions, Shared, answer, engine};
 use super::stored::opened;
 
 /// How fast is the storage: throughput, IOPS, latency, and the latency of a durable write.
@@ -86,6 +86,7 @@ impl Measure {
         };
         let place = Place::at(&self.path);
         options.size_before = size_before(&self.shared, &place, &options);
-        answer(&self.shared, place.in_command(&self.path, command), |caller| measure(&place, &options, caller))
+        let asked = Asked::about(Question::Measure, &place, &self.path, command);
+        answer(&self.shared, asked, |caller| measure(&place, &options, caller))
     }
 }

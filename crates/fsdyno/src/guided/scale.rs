@@ -8,7 +8,9 @@ use fsdyno_guide::requests::{access, block_size};
 use fsdyno_guide::scale::{Options, Steps, scale};
 use fsdyno_guide::study::Place;
 
-use super::answer::{FileOptions, Shared, answer};
+use fsdyno_results::Question;
+
+use super::answer::{Asked, FileOptions, Shared, answer};
 use crate::nodes::Nodes;
 
 /// What several nodes get together, and from how many on it is no more.
@@ -51,8 +53,7 @@ impl Scale {
             expected: self.file.expect,
         };
         let place = Place::at(&self.path);
-        answer(&self.shared, place.in_command(&self.path, command), |caller| {
-            scale(&place, &options, &mut Nodes, caller)
-        })
+        let asked = Asked::about(Question::Scale, &place, &self.path, command);
+        answer(&self.shared, asked, |caller| scale(&place, &options, &mut Nodes, caller))
     }
 }

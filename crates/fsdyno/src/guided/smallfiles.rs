@@ -7,7 +7,9 @@ use clap::{Args, value_parser};
 use fsdyno_guide::smallfiles::{DEPTH_MAX, FILES_MAX, Options, SIZE_BYTES_MAX, THREADS_MAX, smallfiles};
 use fsdyno_guide::study::Place;
 
-use super::answer::{Shared, answer, size};
+use fsdyno_results::Question;
+
+use super::answer::{Asked, Shared, answer, size};
 use crate::nodes::Nodes;
 
 /// How fast are metadata and small files: the 10 s rule, create, stat, rename, fsync.
@@ -72,8 +74,7 @@ impl SmallFiles {
             expected: self.expect,
         };
         let place = Place::at(&self.path);
-        answer(&self.shared, place.in_command(&self.path, command), |caller| {
-            smallfiles(&place, &options, &mut Nodes, caller)
-        })
+        let asked = Asked::about(Question::SmallFiles, &place, &self.path, command);
+        answer(&self.shared, asked, |caller| smallfiles(&place, &options, &mut Nodes, caller))
     }
 }

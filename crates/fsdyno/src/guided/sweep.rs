@@ -10,7 +10,9 @@ use fsdyno_guide::study::Place;
 use fsdyno_guide::sweep::{Depths, Options, sweep};
 use fsdyno_job::EngineName;
 
-use super::answer::{FileOptions, Shared, answer, engine};
+use fsdyno_results::Question;
+
+use super::answer::{Asked, FileOptions, Shared, answer, engine};
 
 /// Best queue depth and block size: one point per depth, and the knee beyond which only latency grows.
 ///
@@ -50,6 +52,7 @@ impl Sweep {
             wanted: Wanted { engine: self.engine, buffered: false },
         };
         let place = Place::at(&self.path);
-        answer(&self.shared, place.in_command(&self.path, command), |caller| sweep(&place, &options, caller))
+        let asked = Asked::about(Question::Sweep, &place, &self.path, command);
+        answer(&self.shared, asked, |caller| sweep(&place, &options, caller))
     }
 }

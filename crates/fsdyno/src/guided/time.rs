@@ -10,7 +10,9 @@ use fsdyno_guide::compare::expectation;
 use fsdyno_guide::study::Place;
 use fsdyno_guide::time::{Cache, Memory, Options, Recipe, Start, TimedCommand, time};
 
-use super::answer::{Shared, answer};
+use fsdyno_results::Question;
+
+use super::answer::{Asked, Shared, answer};
 use crate::process::streams::refused;
 
 /// How long a command takes on each of several storages, and how much of that they decide.
@@ -76,11 +78,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 impl Time {
     pub(crate) fn run(self, command: Vec<String>) -> ExitCode {
         let places: Vec<Place> = self.places.iter().map(|word| Place::parse(word)).collect();
-        let in_command = |command, (place, word): (&Place, &String)| {
-            let typed = word.strip_prefix(&format!("{}=", place.name)).unwrap_or(word);
-            place.in_command(Path::new(typed), command)
-        };
-        let command = places.iter().zip(&self.places).fold(command, in_command);
+        let asked = Asked::among(Question::Time, &places, &self.places, command);
         let cache = match (self.cold, self.warm, self.drop_caches) {
             (true, ..) => Cache::Cold,
             (_, true, _) => Cache::Warm,
@@ -106,7 +104,7 @@ impl Time {
             },
             expected: self.expect,
         };
-        answer(&self.shared, command, |caller| time(&places, &options, caller))
+        answer(&self.shared, asked, |caller| time(&places, &options, caller))
     }
 }
 

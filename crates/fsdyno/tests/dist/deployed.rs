@@ -1,7 +1,10 @@
 //! What `deploy/` brings: each file is one that its reader accepts, and each command line in it runs.
 
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 use testkit::{Place, has, names, text, workspace};
@@ -194,24 +197,139 @@ fn units_are_understood_and_hardened() {
     judged.good();
 }
 
-/// The words of the unit, as systemd fills them in.
-#[test]
-fn the_commands_of_the_unit_run() {
+/// Runs what the unit runs for the instance `name`, as systemd fills it in.
+fn run_unit(place: &Place, name: &str) -> testkit::Ran {
     let unit = std::fs::read_to_string(workspace().join("deploy/systemd/fsdyno-check@.service")).unwrap();
-    let place = Place::with(&["data"]);
-    for (key, more) in [("ExecStart=", &["--quick"][..]), ("ExecStopPost=-", &[])] {
-        let line = unit.lines().find_map(|line| line.strip_prefix(key)).expect(key);
-        let line = line.replace("$FSDYNO_PROFILES", "gitlab-fio").replace("%f", &place.word("data"));
-        let line = line.replace("%S/fsdyno/%i", &place.word("state")).replace("%i", "data");
-        let line = line.replace("/var/lib/prometheus/node-exporter", &place.word(""));
-        let mut words: Vec<&str> = line.split(' ').skip(1).collect();
-        words.extend(more);
-        let ran = place.run(&words);
-        // What this disk is worth is no matter here.
-        assert!(matches!(ran.status, Some(0 | 1 | 3)), "{words:?}: {ran:?}");
+    let line = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).expect("a command");
+    let line = line.replace("$FSDYNO_PROFILES", "gitlab-fio").replace("%f", &place.word(name));
+    let line = line.replace("%S/fsdyno/%i", &place.word(&format!("state-{name}"))).replace("%i", name);
+    let line = line.replace("/var/lib/prometheus/node-exporter", &place.word("metrics"));
+    let words: Vec<&str> = line.split(' ').skip(1).chain(["--quick"]).collect();
+    place.run(&words)
+}
+
+/// A program of a package that .ci/run unpacks, so that no service of it runs here.
+fn unpacked(package: &str, program: &str) -> Option<PathBuf> {
+    let file = workspace().join("target/tools").join(package).join("usr/bin").join(program);
+    if !file.is_file() {
+        testkit::skip(&format!("{program} is not unpacked; `.ci/run nightly` does it"));
     }
-    let exported = place.read("fsdyno-data.prom");
-    assert!(exported.contains("# TYPE fsdyno_") && exported.ends_with("# EOF\n"), "{exported}");
+    file.is_file().then_some(file)
+}
+
+/// What a server on this machine answers to a GET of /metrics; `None`: it does not listen yet.
+fn scraped(port: u16) -> Option<String> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
+    stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    Some(answer)
+}
+
+/// Two instances of the unit on one machine: node_exporter serves the series of both. The next night one of them cannot
+/// run, and its figures of the night before are no longer served.
+#[test]
+fn two_units_beside_each_other_and_one_that_cannot_run() {
+    let place = Place::with(&["data", "more", "metrics"]);
+    for name in ["data", "more"] {
+        let ran = run_unit(&place, name);
+        // What this disk is worth is no matter here.
+        assert!(matches!(ran.status, Some(0 | 1 | 3)), "{ran:?}");
+    }
+    let of = |name: &str| format!("question=\"check\",place=\"{}\"", place.word(name));
+    let (one, two) = (of("data"), of("more"));
+    let figures = |text: &str, labels: &str| text.contains(&format!("fsdyno_operations_per_second{{{labels},"));
+    let complete = |text: &str, labels: &str| {
+        let value = |value| text.contains(&format!("fsdyno_complete{{{labels}}} {value}\n"));
+        (value(0), value(1))
+    };
+    std::fs::remove_dir_all(place.path("more")).unwrap();
+    let before = place.read("metrics/fsdyno-more.prom");
+    assert!(figures(&before, &two) && complete(&before, &two) == (false, true), "{before}");
+    assert_eq!(run_unit(&place, "more").status, Some(2));
+    let after = place.read("metrics/fsdyno-more.prom");
+    assert!(!figures(&after, &two) && complete(&after, &two) == (true, false), "{after}");
+    assert_eq!(complete(&place.read("metrics/fsdyno-data.prom"), &one), (false, true));
+
+    let Some(exporter) = unpacked("prometheus-node-exporter", "prometheus-node-exporter") else { return };
+    place.write("metrics/fsdyno-more.prom", before);
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut server = Command::new(exporter)
+        .args(["--collector.disable-defaults", "--collector.textfile"])
+        .arg(format!("--collector.textfile.directory={}", place.word("metrics")))
+        .arg(format!("--web.listen-address=127.0.0.1:{port}"))
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let served = std::iter::repeat_with(|| {
+        std::thread::sleep(Duration::from_millis(20));
+        scraped(port)
+    });
+    let served = served.take(1_500).flatten().next();
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let served = served.expect("it listens");
+    assert!(served.contains("node_textfile_scrape_error 0"), "{served}");
+    // The exporter sorts the labels by their names.
+    for name in ["data", "more"] {
+        let label = format!("place=\"{}\"", place.word(name));
+        for family in
+            ["fsdyno_complete", "fsdyno_end_timestamp_seconds", "fsdyno_operations_per_second", "fsdyno_trust"]
+        {
+            assert!(
+                served.lines().any(|line| line.starts_with(&format!("{family}{{")) && line.contains(&label)),
+                "{family} of {name}: {served}"
+            );
+        }
+    }
+}
+
+/// Days of the series that the alerts are tried with, and the night of the last run in them.
+const ALERTS: &str = r#"rule_files: [RULES]
+evaluation_interval: 1h
+tests:
+  - interval: 1h
+    input_series:
+      - series: 'fsdyno_end_timestamp_seconds{instance="a",question="check",place="/srv/old"}'
+        values: '0x500'
+      - series: 'fsdyno_end_timestamp_seconds{instance="a",question="check",place="/srv/new"}'
+        values: '0+3600x500'
+      - series: 'fsdyno_complete{instance="a",question="check",place="/srv/old"}'
+        values: '0x500'
+      - series: 'fsdyno_complete{instance="a",question="check",place="/srv/new"}'
+        values: '1x500'
+      - series: 'fsdyno_verdict{instance="a",question="check",place="/srv/new",profile="p",requirement="r",verdict="fail"}'
+        values: '1x500'
+      - series: 'fsdyno_verdict{instance="a",question="check",place="/srv/old",profile="p",requirement="r",verdict="pass"}'
+        values: '1x500'
+      - series: 'fsdyno_operations_per_second{instance="a",question="check",place="/srv/new",target="t",pattern="slow",direction="read"}'
+        values: '100x330 60x100'
+      - series: 'fsdyno_operations_per_second{instance="a",question="check",place="/srv/new",target="t",pattern="same",direction="read"}'
+        values: '100x330 80x100'
+      - series: 'fsdyno_operations_per_second{instance="a",question="check",place="/srv/new",target="t",pattern="bad",direction="read"}'
+        values: '100x330 60x100'
+      - series: 'fsdyno_trust{instance="a",question="check",place="/srv/new",target="t",pattern="bad"}'
+        values: '2x500'
+      - series: 'fsdyno_trust{instance="a",question="check",place="/srv/new",target="t",pattern="slow"}'
+        values: '0x500'
+    promql_expr_test:
+      - expr: 'count by (alertname, place, pattern) (ALERTS{alertstate="firing"})'
+        eval_time: 340h
+        exp_samples:
+          - {labels: '{alertname="FsdynoNoFreshRun", place="/srv/old"}', value: 1}
+          - {labels: '{alertname="FsdynoRunIncomplete", place="/srv/old"}', value: 1}
+          - {labels: '{alertname="FsdynoRequirementMissed", place="/srv/new"}', value: 1}
+          - {labels: '{alertname="FsdynoBaselineMissed", place="/srv/new", pattern="slow"}', value: 1}
+"#;
+
+#[test]
+fn alerts_go_off_for_what_they_say_and_for_nothing_else() {
+    let Some(promtool) = unpacked("prometheus", "promtool") else { return };
+    let rules = workspace().join("deploy/prometheus/fsdyno.rules.yaml");
+    run(Command::new(&promtool).args(["check", "rules"]).arg(&rules)).good();
+    let place = Place::new();
+    place.write("alerts.yaml", ALERTS.replace("RULES", rules.to_str().unwrap()));
+    run(Command::new(&promtool).args(["test", "rules"]).arg(place.path("alerts.yaml"))).good();
 }
 
 #[test]

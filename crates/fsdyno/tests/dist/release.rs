@@ -71,6 +71,7 @@ fn the_archive_has_all_that_is_installed() {
         "share/fsdyno/completions/fsdyno.elv",
         "share/fsdyno/completions/fsdyno.ps1",
         "share/fsdyno/grafana/fsdyno.json",
+        "share/fsdyno/prometheus/fsdyno.rules.yaml",
         "lib/systemd/system/fsdyno-check@.service",
         "lib/systemd/system/fsdyno-check@.timer",
         "share/doc/fsdyno/LICENCES-OF-DEPENDENCIES.txt",

@@ -8,4 +8,4 @@ mod openmetrics;
 
 pub use csv::csv;
 pub use markdown::markdown;
-pub use openmetrics::openmetrics;
+pub use openmetrics::{openmetrics, openmetrics_of_failure};

@@ -1,9 +1,11 @@
 //! Writes OpenMetrics text, in the subset that node_exporter's textfile collector also reads: gauges and summaries
-//! only, no timestamps on samples.
+//! only, no timestamps on samples. Each series names its question and its place, so that the files of several services
+//! on one machine do not collide.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use fsdyno_results::{Lane, Metric, Repeat, Study, TestRounds, Trust};
+use fsdyno_results::{Lane, Metric, Question, Repeat, Study, TestRounds, Trust};
 use fsdyno_stats::median;
 use fsdyno_text::escape;
 
@@ -26,8 +28,18 @@ struct Family {
 /// requests together. Unknown values have no sample.
 pub fn openmetrics(study: &Study) -> String {
     let grid = Grid::of(study);
+    text_of(&families(study, &grid))
+}
+
+/// What is exported of a question that could not be answered: that it is not complete, and when it ended (ms since the
+/// epoch). Figures of an earlier run do not stay in the file.
+pub fn openmetrics_of_failure(question: Question, places: &[String], ended_ms: u64) -> String {
+    text_of(&ends(question, places, false, ended_ms))
+}
+
+fn text_of(families: &[Family]) -> String {
     let mut text = String::new();
-    for family in families(study, &grid).iter().filter(|family| !family.samples.is_empty()) {
+    for family in families.iter().filter(|family| !family.samples.is_empty()) {
         let Family { name, kind, unit, help, samples } = family;
         let _ = writeln!(text, "# TYPE {name} {kind}");
         if !unit.is_empty() {
@@ -40,12 +52,15 @@ pub fn openmetrics(study: &Study) -> String {
     text
 }
 
+fn gauge(name: &'static str, unit: &'static str, help: &'static str, samples: String) -> Family {
+    Family { name, kind: "gauge", unit, help, samples }
+}
+
 fn families(study: &Study, grid: &Grid<'_>) -> Vec<Family> {
-    let gauge = |name, unit, help, samples| Family { name, kind: "gauge", unit, help, samples };
     let (throughput, operations) = ("fsdyno_throughput_bytes_per_second", "fsdyno_operations_per_second");
     let bytes = |rates: Rates| rates.0;
     let count = |rates: Rates| rates.1;
-    vec![
+    let mut families = vec![
         gauge(
             throughput,
             "bytes_per_second",
@@ -78,19 +93,28 @@ fn families(study: &Study, grid: &Grid<'_>) -> Vec<Family> {
         gauge("fsdyno_rounds", "", "Rounds that make the figures.", by_cell(grid, rounds)),
         gauge("fsdyno_trust", "", "0: ok, 1: needs care, 2: invalid, do not use the numbers.", by_cell(grid, trust)),
         gauge("fsdyno_verdict", "", "1: this row answers the requirement.", verdicts(study)),
-        gauge(
-            "fsdyno_complete",
-            "",
-            "1: the run was complete.",
-            format!("fsdyno_complete {}\n", u8::from(study.complete)),
-        ),
-        gauge(
-            "fsdyno_end_timestamp_seconds",
-            "seconds",
-            "When the run ended.",
-            format!("fsdyno_end_timestamp_seconds {}\n", study.ended_ms as f64 / 1e3),
-        ),
+    ];
+    let paths: Vec<String> = study.targets.iter().map(|target| target.path.clone()).collect();
+    families.extend(ends(study.question, &paths, study.complete, study.ended_ms));
+    families
+}
+
+/// How a question ended on each of its places.
+fn ends(question: Question, places: &[String], complete: bool, ended_ms: u64) -> [Family; 2] {
+    let sample = |name: &str, value: &str| {
+        let labels: BTreeSet<String> = places.iter().map(|place| place_labels(question, place)).collect();
+        labels.iter().map(|labels| format!("{name}{{{labels}}} {value}\n")).collect()
+    };
+    let (is_complete, ended) = ("fsdyno_complete", "fsdyno_end_timestamp_seconds");
+    [
+        gauge(is_complete, "", "1: the run was complete.", sample(is_complete, if complete { "1" } else { "0" })),
+        gauge(ended, "seconds", "When the run ended.", sample(ended, &format!("{}", ended_ms as f64 / 1e3))),
     ]
+}
+
+/// The labels of each series: two services on one machine have different ones.
+fn place_labels(question: Question, place: &str) -> String {
+    format!("question=\"{}\",place=\"{}\"", question.word(), escape::openmetrics(place))
 }
 
 /// The samples of each cell that was run, with its labels.
@@ -117,7 +141,8 @@ fn trust(text: &mut String, labels: &str, cell: &TestRounds<'_>) {
 
 fn labels(grid: &Grid<'_>, line: &Line<'_>, target: usize) -> String {
     format!(
-        "target=\"{}\",pattern=\"{}\"",
+        "{},target=\"{}\",pattern=\"{}\"",
+        place_labels(grid.study.question, &grid.study.targets[target].path),
         escape::openmetrics(&grid.targets[target]),
         escape::openmetrics(&line.pattern)
     )
@@ -176,6 +201,8 @@ fn latencies(text: &mut String, labels: &str, cell: &TestRounds<'_>) {
 
 fn verdicts(study: &Study) -> String {
     let mut text = String::new();
+    let place = study.targets.first().map_or("", |target| target.path.as_str());
+    let labels = place_labels(study.question, place);
     let mut known: Vec<(&str, &str)> = Vec::new();
     for row in &study.verdicts {
         let key = (row.requirement.profile.as_str(), row.requirement.id.as_str());
@@ -188,7 +215,7 @@ fn verdicts(study: &Study) -> String {
         let (profile, requirement) = (escape::openmetrics(key.0), escape::openmetrics(key.1));
         let _ = writeln!(
             text,
-            "fsdyno_verdict{{profile=\"{profile}\",requirement=\"{requirement}\",verdict=\"{verdict}\"}} 1"
+            "fsdyno_verdict{{{labels},profile=\"{profile}\",requirement=\"{requirement}\",verdict=\"{verdict}\"}} 1"
         );
     }
     text

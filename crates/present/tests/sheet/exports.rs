@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fsdyno_fio_report::json::documents;
-use fsdyno_present::export::{csv, markdown, openmetrics};
-use fsdyno_results::{Finding, Severity, Study};
+use fsdyno_present::export::{csv, markdown, openmetrics, openmetrics_of_failure};
+use fsdyno_results::{Finding, Question, Severity, Study};
 use jiff::tz::TimeZone;
 
 use crate::{fixture, odd};
@@ -232,11 +232,43 @@ fn metrics_follow_the_grammar() {
     let text = openmetrics(&fixture::comparison());
     let kinds = check_metrics(&text);
     assert_eq!(kinds["fsdyno_latency_seconds"], "summary");
-    let labels = "target=\"s3\",pattern=\"read\"";
+    let path = &fixture::comparison().targets[2].path;
+    let labels = format!("question=\"compare\",place=\"{path}\",target=\"s3\",pattern=\"read\"");
     assert!(text.contains(&format!("fsdyno_trust{{{labels}}} 2\n")));
     assert!(text.contains(&format!("fsdyno_latency_seconds{{{labels},direction=\"read\",quantile=\"0.99\"}} 0.0022")));
     assert!(text.contains("fsdyno_verdict") == openmetrics(&odd::check()).contains("fsdyno_missing"));
     assert!(openmetrics(&odd::check()).contains("verdict=\"inconclusive\"} 1"));
+}
+
+/// node_exporter reads the files of all services, and drops a series that stands in two of them.
+#[test]
+fn two_services_have_no_series_in_common() {
+    let of = |path: &str, question: Question| {
+        let mut study = odd::check();
+        study.question = question;
+        for target in &mut study.targets {
+            path.clone_into(&mut target.path);
+        }
+        let text = openmetrics(&study);
+        let series = text.lines().filter(|line| !line.starts_with('#'));
+        series.map(|line| line.rsplit_once(' ').unwrap().0.to_owned()).collect::<BTreeSet<_>>()
+    };
+    let (one, two, other) =
+        (of("/srv/a", Question::Check), of("/srv/b", Question::Check), of("/srv/a", Question::Measure));
+    assert!(one.len() > 3 && one.iter().all(|series| series.contains("place=\"/srv/a\"")), "{one:?}");
+    assert!(one.is_disjoint(&two) && one.is_disjoint(&other), "{one:?} {two:?} {other:?}");
+}
+
+#[test]
+fn a_question_that_failed_exports_that_alone() {
+    let text = openmetrics_of_failure(Question::Check, &["/srv/a\"b".to_owned()], 1_500);
+    assert_eq!(check_metrics(&text).len(), 2);
+    for line in [
+        "fsdyno_complete{question=\"check\",place=\"/srv/a\\\"b\"} 0",
+        "fsdyno_end_timestamp_seconds{question=\"check\",place=\"/srv/a\\\"b\"} 1.5",
+    ] {
+        assert!(text.contains(&format!("{line}\n")), "{text}");
+    }
 }
 
 /// The words of a query: names of metrics, labels and functions.
