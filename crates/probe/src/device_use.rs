@@ -1,33 +1,33 @@
-//! Who uses what a job is to change, and what it holds.
+//! The users of a device that a job would change, and what the device contains.
 
 use std::path::PathBuf;
 
 use crate::NotVisible;
 
-/// What speaks against changing a device, or a file that a device lies on. Empty: nothing was found.
+/// Reasons not to change a device, or a file that a device lies on. Empty: none was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceUse {
     /// Mount points of the device and of its partitions.
     pub mounted_at: Vec<PathBuf>,
-    /// Swap space of this system.
+    /// Whether it is swap space of this system.
     pub swap: bool,
     /// Devices built on it (dm, md).
     pub holders: Vec<String>,
-    /// It is in use as a part of something else: the end of a sentence that begins with its name.
+    /// The device that it is a part of and that is in use: the end of a sentence that begins with the device's name.
     pub through: Option<String>,
-    /// The kernel refuses to open it exclusively: somebody has claimed it.
+    /// Whether the kernel refuses to open it exclusively, because somebody has claimed it.
     pub claimed: bool,
-    /// Other programs that have it open for writing.
+    /// Other programs that have opened it for writing.
     pub writers: Vec<String>,
-    /// What its first and last bytes say that it holds: a filesystem, a volume, a partition table.
+    /// Its content by the signatures in its first and last bytes: a filesystem, a volume, a partition table.
     pub holds: Option<String>,
-    /// Why it cannot be told who uses it.
+    /// Why its users are not visible.
     pub unseen: Option<NotVisible>,
 }
 
 impl DeviceUse {
-    /// Why it must not be changed unasked, as the end of a sentence that begins with its name; the surest reason comes
-    /// first. `None`: nothing was found.
+    /// Why it must not be changed unasked: the end of a sentence that begins with its name. The most certain reason
+    /// comes first. `None`: nothing was found.
     pub fn reason(&self) -> Option<String> {
         if let Some(place) = self.mounted_at.first() {
             return Some(format!("is mounted at {}", place.display()));

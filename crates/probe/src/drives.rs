@@ -1,27 +1,28 @@
-//! What names and volumes of Windows mean: decisions without a system call, compiled for Windows and tested everywhere.
+//! Interprets names of raw disks and volumes of Windows. It makes no system call, so that it is tested on every
+//! system.
 
 use std::path::PathBuf;
 
 use crate::{DeviceUse, Fact, NotVisible};
 
-/// A name of a raw disk or volume.
+/// What a name of a raw disk or volume stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Raw {
     /// `\\.\PhysicalDrive1`
     Disk(u32),
-    /// `\\.\D:`, `\\.\Volume{…}`: the volume as its other names begin.
+    /// `\\.\D:`, `\\.\Volume{…}`: the beginning of the volume's other names.
     Volume(String),
     /// Anything else below `\\.\`.
     Other,
 }
 
-/// What a name of a raw disk or volume names, in each of its spellings: `\\.\`, `//./`, `\\?\`, `\??\`. `None`: it is a
-/// file's.
+/// The raw disk or volume that a path names, in each spelling: `\\.\`, `//./`, `\\?\`, `\??\`. `None`: the path names
+/// a file.
 pub(crate) fn raw(path: &str) -> Option<Raw> {
     const DISK: &str = "physicaldrive";
     let path = path.replace('/', r"\");
     let plain = path.strip_prefix(r"\\?\").or_else(|| path.strip_prefix(r"\??\"));
-    // Without a path behind it the name is that of the device itself.
+    // Without a path after it, the name is that of the device itself.
     let name = match plain {
         Some(name) if name.contains('\\') && !name.to_ascii_lowercase().starts_with("globalroot") => return None,
         Some(name) => name,
@@ -38,19 +39,19 @@ pub(crate) fn raw(path: &str) -> Option<Raw> {
     }
 }
 
-/// A volume of the machine.
+/// A volume of the machine, and where it lies.
 #[derive(Clone, Debug)]
 pub(crate) struct Lies {
     /// `\\?\Volume{…}\`
     pub(crate) name: String,
-    /// Drives and folders.
+    /// Drives and folders where it is mounted.
     pub(crate) mounted_at: Vec<PathBuf>,
     /// The numbers of the disks that it lies on.
     pub(crate) disks: Fact<Vec<u32>>,
 }
 
-/// Who uses a raw disk or volume. A disk is in use by each volume on it, mounted or not; where a volume does not say on
-/// which disks it lies, it may be any.
+/// Who uses a raw disk or volume. Each volume on a disk uses the disk, mounted or not. A volume that does not tell
+/// its disks may be on any of them.
 pub(crate) fn use_of(target: &Raw, volumes: Fact<Vec<Lies>>) -> DeviceUse {
     let mut found = DeviceUse::default();
     let volumes = match volumes {
@@ -86,7 +87,7 @@ impl Lies {
     }
 }
 
-/// Server and share of a remote drive, from what the kernel has behind its letter:
+/// Server and share of a remote drive, from the kernel's name behind its letter:
 /// `\Device\LanmanRedirector\;Z:0000000000012345\server\share`.
 pub(crate) fn share(device: &str) -> Option<(&str, &str)> {
     let (_, after) = device.split_once(r"\;")?;
@@ -94,7 +95,7 @@ pub(crate) fn share(device: &str) -> Option<(&str, &str)> {
     words.next().zip(words.next()).filter(|(server, share)| !server.is_empty() && !share.is_empty())
 }
 
-/// Server and share of a path that names them: `\\server\share\…`.
+/// Server and share of a path that contains them: `\\server\share\…`.
 pub(crate) fn named_share(path: &str) -> Option<(&str, &str)> {
     let mut words = path.strip_prefix(r"\\?\UNC\").or_else(|| path.strip_prefix(r"\\"))?.split('\\');
     let (server, share) = words.next().zip(words.next())?;
@@ -146,7 +147,7 @@ mod tests {
         use_of(&raw(path).unwrap(), volumes()).reason()
     }
 
-    /// The guard: a plan that writes is refused where there is a reason.
+    /// A plan that writes is refused if there is a reason.
     #[test]
     fn what_holds_a_volume_is_in_use() {
         assert_eq!(reason(r"\\.\PhysicalDrive0").as_deref(), Some(r"is mounted at C:\"));

@@ -1,4 +1,4 @@
-//! The facts, the same on every operating system.
+//! The facts that planning needs, which are the same on every operating system.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use crate::DeviceUse;
 use fsdyno_results::evidence::{BlockDevice, DeviceNumber, DirectIo, Mount, Space};
 
-/// A fact that was looked for: its value, or why it cannot be seen.
+/// A fact that somebody looked for: its value, or why it is not visible.
 pub type Fact<T> = Result<T, NotVisible>;
 
-/// Why a fact cannot be seen.
+/// Why a fact is not visible.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not visible: {place}: {reason}")]
 pub struct NotVisible {
@@ -21,39 +21,40 @@ pub struct NotVisible {
 }
 
 impl NotVisible {
-    /// At `place`, for `reason`.
+    /// Not visible at `place`, for `reason`.
     pub fn new(place: impl fmt::Display, reason: impl fmt::Display) -> NotVisible {
         NotVisible { place: place.to_string(), reason: reason.to_string() }
     }
 
-    /// Nobody has looked: the state of facts that a test leaves out.
+    /// The state of facts that nobody looked for, such as those that a test leaves out.
     pub fn not_looked() -> NotVisible {
         NotVisible::new("probe", "nobody looked")
     }
 }
 
-/// What planning knows about the machine and the files. A plain value: planning makes no system call.
+/// All that planning knows about the machine and the files. It is a plain value, because planning makes no system
+/// call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostFacts {
-    /// Facts of each path asked for, under the spelling it was asked for.
+    /// Facts of each path, by the spelling in which it was asked for.
     pub paths: BTreeMap<PathBuf, PathFacts>,
     /// Kernel, processors, memory.
     pub host: fsdyno_results::Host,
-    /// Bytes of a memory page.
+    /// Size of a memory page, bytes.
     pub page_bytes: u64,
     /// What the system allows this process.
     pub limits: Limits,
 }
 
 impl HostFacts {
-    /// Facts of one path, if it was asked for.
+    /// Facts of one path; `None`: nobody asked for it.
     pub fn path(&self, path: &Path) -> Option<&PathFacts> {
         self.paths.get(path)
     }
 }
 
 impl Default for HostFacts {
-    /// Nothing known, and pages of 4,096 bytes.
+    /// Nothing is known, and pages have 4,096 bytes.
     fn default() -> Self {
         HostFacts {
             paths: BTreeMap::new(),
@@ -64,33 +65,33 @@ impl Default for HostFacts {
     }
 }
 
-/// What stands at a path.
+/// The kind of file at a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FileKind {
-    /// Nothing; it may be created.
+    /// Nothing exists there; it may be created.
     #[default]
     Missing,
-    /// A file with bytes of its own.
+    /// A regular file.
     Regular,
     /// A directory.
     Directory,
     /// A disk, a partition, a volume.
     BlockDevice,
-    /// `/dev/null` and its like.
+    /// `/dev/null` and similar devices.
     CharacterDevice,
     /// A pipe or a socket.
     Other,
-    /// stat(2) failed with this errno, and not for want of the file.
+    /// stat(2) failed with this errno, for another reason than a missing file.
     Unreachable(i32),
 }
 
-/// Where the data of a path lie. Links are followed: two paths with the same place have the same storage.
+/// The place where the data of a path lie. Links are followed: two paths with the same place have the same storage.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DataPlace {
     /// The kernel's number of the mount; `None`: a device, or not visible.
     pub mount: Option<u64>,
-    /// Device number that the file shows, or of a device its own. Files of an overlay show which of its filesystems has
-    /// them.
+    /// Device number that the file shows; for a device, its own number. Files of an overlay show the number of the
+    /// filesystem that has them.
     pub device: DeviceNumber,
     /// The branch of a mergerfs that has the file.
     pub branch: Option<PathBuf>,
@@ -99,30 +100,30 @@ pub struct DataPlace {
 /// Facts of one path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathFacts {
-    /// Where its data lie, or would lie; `None`: the system does not tell.
+    /// The place of its data, or of the data that would be written; `None`: not visible.
     pub place: Option<DataPlace>,
-    /// What stands there.
+    /// Kind of the file there.
     pub kind: FileKind,
     /// Length of a regular file, capacity of a block device, in bytes.
     pub size_bytes: Option<u64>,
-    /// Bytes that the filesystem has allocated for a regular file; less than the size for a sparse one.
+    /// Bytes that the filesystem has allocated for a regular file; for a sparse file less than the size.
     pub allocated_bytes: Option<u64>,
-    /// The directory that holds it, or would hold it, exists.
+    /// Whether the directory that contains it, or would contain it, exists.
     pub parent_exists: bool,
-    /// The mount that the path is on; for a device that of its node in `/dev`.
+    /// The mount that the path is on; for a device, the mount of its node in `/dev`.
     pub mount: Fact<Mount>,
-    /// Space of that filesystem; devices have none.
+    /// Space of this filesystem; devices have none.
     pub space: Fact<Space>,
-    /// What direct I/O asks of this file; `None` when the kernel does not say (before 6.1, or no such file).
+    /// What direct I/O needs for this file; `None`: the kernel does not report it (before 6.1, or no such file).
     pub direct_io: Option<DirectIo>,
     /// The whole disks behind it; none for memory and network filesystems.
     pub devices: Fact<Vec<BlockDevice>>,
-    /// Who uses what stands there; `None`: nobody asked, as no job is to change it.
+    /// The users of the device or file; `None`: nobody asked, because no job will change it.
     pub device_use: Option<DeviceUse>,
 }
 
 impl Default for PathFacts {
-    /// A missing file in an existing directory, about which nothing else is known.
+    /// A missing file in an existing directory; nothing else is known.
     fn default() -> Self {
         PathFacts {
             place: None,
@@ -140,61 +141,62 @@ impl Default for PathFacts {
 }
 
 impl PathFacts {
-    /// Something stands there.
+    /// Whether something exists there.
     pub fn exists(&self) -> bool {
         !matches!(self.kind, FileKind::Missing | FileKind::Unreachable(_))
     }
 
-    /// Filesystem type, when it is visible.
+    /// Filesystem type; `None`: not visible.
     pub fn fstype(&self) -> Option<&str> {
         self.mount.as_ref().ok().map(|mount| mount.fstype.as_str())
     }
 
-    /// Whether the mount takes writes, when that is visible.
+    /// Whether the mount accepts writes; `None`: not visible.
     pub fn mount_writable(&self) -> Option<bool> {
         self.mount.as_ref().ok().map(|mount| !mount.read_only())
     }
 }
 
-/// The kernel that a process runs on, and the processes that it sees: enough to tell whether a process number of another
-/// time or place means anything here.
+/// The kernel that a process runs on, and the set of processes that it sees. This decides whether a process number of
+/// another time or place has a meaning here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kernel {
-    /// Name of the installation; `None`: it has none, as in most containers.
+    /// Identifier of the installation; `None`: it has none, as in most containers.
     pub machine: Option<String>,
-    /// Name of the kernel's boot, the same in all its containers; `None`: not visible.
+    /// Identifier of the kernel's boot, the same in all its containers; `None`: not visible.
     pub boot: Option<String>,
-    /// Inode of the namespace of process numbers; `None`: not visible.
+    /// Inode of the process-number namespace; `None`: not visible.
     pub pid_namespace: Option<u64>,
 }
 
-/// The process that answers for a FUSE mount.
+/// The daemon process of a FUSE mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FuseDaemon {
-    /// Its number.
+    /// Process number.
     pub pid: u32,
-    /// Its program and words, secrets blanked.
+    /// Its command line, secrets blanked.
     pub command_line: Vec<String>,
 }
 
-/// What the system allows this process.
+/// Limits that the system sets for this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Open files (RLIMIT_NOFILE, soft); `Ok(None)`: no limit.
     pub open_files: Fact<Option<u64>>,
-    /// What the soft limit of open files may be raised to; `Ok(None)`: no limit.
+    /// Hard limit of open files, up to which the soft limit may be raised; `Ok(None)`: no limit.
     pub open_files_hard: Fact<Option<u64>>,
-    /// Descriptors that are open now, those of files and all others.
+    /// Number of open descriptors now, of files and all others.
     pub descriptors: Fact<u64>,
     /// Bytes of locked memory (RLIMIT_MEMLOCK, soft); `Ok(None)`: no limit.
     pub locked_memory_bytes: Fact<Option<u64>>,
-    /// Requests of libaio that the system allows in all (fs.aio-max-nr).
+    /// Number of libaio requests that the whole system allows (fs.aio-max-nr).
     pub aio_max_requests: Fact<u64>,
-    /// Requests of libaio reserved now (fs.aio-nr).
+    /// Number of libaio requests that are reserved now (fs.aio-nr).
     pub aio_reserved_requests: Fact<u64>,
-    /// kernel.io_uring_disabled: 0 for all, 1 for a group only, 2 for nobody. Kernels before 6.6 do not have it.
+    /// kernel.io_uring_disabled: 0 for all users, 1 for one group only, 2 for nobody. Kernels before 6.6 do not have
+    /// it.
     pub io_uring_disabled: Fact<u32>,
-    /// Whether a thread may take another group, and another user (CAP_SETGID, CAP_SETUID).
+    /// Whether a thread may change its group, and its user (CAP_SETGID, CAP_SETUID).
     pub other_identities: Fact<[bool; 2]>,
     /// NUMA nodes with their processors.
     pub nodes: Fact<Vec<(u32, Vec<u32>)>>,
@@ -203,7 +205,7 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Nothing known.
+    /// Nothing is known.
     fn default() -> Self {
         Limits {
             open_files: Err(NotVisible::not_looked()),
@@ -220,13 +222,13 @@ impl Default for Limits {
     }
 }
 
-/// What a processor has done since the machine was started, in ticks of the kernel.
+/// Time of a processor since the boot, in ticks of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessorTime {
-    /// Its number.
+    /// Number of the processor.
     pub number: u32,
-    /// Nothing to do, waiting for I/O included.
+    /// Ticks without work, including waits for I/O.
     pub idle: u64,
-    /// All of them.
+    /// All ticks.
     pub all: u64,
 }

@@ -1,11 +1,12 @@
-//! Which filesystems are served by a FUSE daemon, by the names that the kernel gives their types.
+//! Which types of filesystem are served by a FUSE daemon.
 
-/// A FUSE daemon answers for such a mount: `fuse`, `fuse.s3fs`, `fuseblk`.
+/// Whether a FUSE daemon serves mounts of this type: `fuse`, `fuse.s3fs`, `fuseblk`.
 pub fn is_fuse(fstype: &str) -> bool {
     fstype == "fuse" || is_fuse_on_device(fstype) || fstype.starts_with("fuse.")
 }
 
-/// Its daemon serves a block device of this machine, which the mount names as its source: no network, no folder below.
+/// Whether its daemon serves a block device of this machine, the source of the mount: without network or other
+/// folders.
 pub(crate) fn is_fuse_on_device(fstype: &str) -> bool {
     fstype == "fuseblk"
 }

@@ -1,13 +1,13 @@
-//! What the interfaces of a machine carried, together.
+//! Adds up the bytes of a machine's network interfaces.
 
 use fsdyno_results::ReadWrite;
 use fsdyno_stats::sort;
 
-/// No interface is a witness.
+/// Reason if no interface has moved any bytes.
 pub(crate) const NOTHING_CARRIED: &str = "no interface moved any bytes";
 
-/// Names of interfaces as a witness, and all their bytes received and sent. `towards`: those that the traffic must take;
-/// empty: nobody knows, and each counts that has ever carried anything. `None`: there is none.
+/// Names of the counted interfaces, and the sum of their received and sent bytes. `towards`: the interfaces that the
+/// traffic must take; empty: not known, so that every interface with traffic counts. `None`: there is none.
 pub(crate) fn summed(
     interfaces: impl Iterator<Item = (String, ReadWrite<u64>)>,
     towards: &[String],
@@ -32,13 +32,13 @@ pub(crate) fn summed(
 pub(crate) struct Way {
     pub(crate) index: u32,
     pub(crate) name: String,
-    /// A card, and no software.
+    /// Whether it is hardware, and not made by software.
     pub(crate) hardware: bool,
     pub(crate) up: bool,
 }
 
-/// The interface that all traffic with a server takes, by the number of the one that packets leave by. SMB uses all cards
-/// that lead to it (multichannel), and what software makes may stand on any.
+/// The interface that all traffic with a server takes. `index` is the number of the one that packets leave by. SMB
+/// uses all cards towards the server (multichannel), and interfaces made by software may use any card.
 #[cfg(any(windows, test))]
 pub(crate) fn only_way(ways: impl Iterator<Item = Way>, index: u32) -> Result<String, String> {
     let (towards, others): (Vec<Way>, Vec<Way>) =

@@ -1,7 +1,7 @@
 //! Reads the state of the machine and its storage. Nothing here changes a file, a device or a setting.
 //!
-//! [`HostFacts`] is what planning needs, a plain value that tests can write by hand; the functions below fill it
-//! on a real machine. What cannot be seen is a [`NotVisible`] with its reason, or `None`, and never 0.
+//! [`HostFacts`] is what planning needs, a plain value that tests can write by hand; the functions below fill it on a
+//! real machine. A fact that is not visible is a [`NotVisible`] with its reason, or `None`, and never 0.
 #![forbid(unsafe_code)]
 
 mod device_use;
@@ -15,7 +15,7 @@ mod server;
 mod signature;
 mod waiting;
 
-// Another operating system adds a module of its own with the same items.
+// Each operating system has a module with the same items.
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
@@ -26,7 +26,7 @@ mod windows;
 #[cfg(windows)]
 use windows as system;
 
-// What another Unix would begin with (CONTRIBUTING.md, "The first day on a Mac").
+// A first part of a port to another Unix (CONTRIBUTING.md, "The first day on a Mac").
 #[cfg(unix)]
 pub mod unix;
 
@@ -42,34 +42,34 @@ use std::path::{Path, PathBuf};
 
 use fsdyno_results::evidence::{Mount, Storage, WireCounters};
 
-/// The mount that a path is on. The path may be missing: its nearest existing parent counts.
+/// The mount that a path is on. If the path is missing, its nearest existing parent counts.
 pub fn mount_of(path: &Path) -> Fact<Mount> {
     Look::new().mount_of(path)
 }
 
-/// The same by the path's name alone, for one that does not answer: links in it are not followed.
+/// The mount by the path's name alone, for a path that does not answer: links in it are not followed.
 pub fn mount_by_name(path: &Path) -> Fact<Mount> {
     Look::new().mount_by_name(path)
 }
 
-/// What a thread of this process waits for in the kernel. Asked of a thread that is not stuck, the answer is old when
-/// it comes.
+/// What a thread of this process waits for in the kernel. If the thread is not stuck, the answer is outdated when it
+/// arrives.
 pub fn waiting_of(thread: u32) -> Fact<Waiting> {
     Look::new().waiting_of(thread)
 }
 
-/// The lowest of these signals that this process was sent and that none of its threads has taken: the kernel gives it
-/// to one thread, and that may be stuck.
+/// The lowest of these signals that was sent to this process and that no thread has taken. The kernel gives a signal
+/// to one thread, which may be stuck.
 pub fn pending_signal(among: &[i32]) -> Option<i32> {
     Look::new().pending_signal(among)
 }
 
-/// Kernel, processors and memory. The clock is for the caller to fill in.
+/// Kernel, processors and memory. The caller fills in the clock.
 pub fn host() -> fsdyno_results::Host {
     Look::new().host()
 }
 
-/// Memory that programs can have without the machine beginning to swap; `None`: the kernel does not say.
+/// Memory that programs can get before the machine begins to swap; `None`: not visible.
 pub fn available_memory_bytes() -> Option<u64> {
     Look::new().available_memory_bytes()
 }
@@ -79,12 +79,12 @@ pub fn user() -> u32 {
     system::user()
 }
 
-/// Where programs keep what belongs to this user, and where they look for this user's wishes.
+/// A folder of this user: for data of programs, or for configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UserFolder {
-    /// `None`: none of `variables` says.
+    /// `None`: none of `variables` is set.
     pub path: Option<PathBuf>,
-    /// The variables that say where it is.
+    /// The environment variables that may name the folder.
     pub variables: &'static str,
 }
 
@@ -93,7 +93,7 @@ pub fn data_folder() -> UserFolder {
     system::data_folder()
 }
 
-/// The folder for this user's wishes to programs.
+/// The folder for this user's configuration of programs.
 pub fn configuration_folder() -> UserFolder {
     system::configuration_folder()
 }
@@ -103,7 +103,7 @@ fn folder_in(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// What the machine calls itself; `None`: it has no name.
+/// The machine's own name; `None`: it has none.
 pub fn host_name() -> Option<String> {
     system::host_name()
 }
@@ -113,15 +113,15 @@ pub fn device_of(number: fsdyno_results::evidence::DeviceNumber) -> Option<PathB
     system::device_of(number)
 }
 
-/// The storage behind a path, whatever stands there: filesystem, server or daemon, devices, limits. It never fails:
-/// what is unknown says why. It does no I/O on the storage, and comes back within some seconds even if a server or
-/// daemon does not.
+/// The storage behind a path, whatever exists there: filesystem, server or daemon, devices, limits. It never fails:
+/// unknown facts have a reason. It does no I/O on the storage, and returns within some seconds even if a server or
+/// daemon does not answer.
 pub fn storage_of(path: &Path) -> Storage {
     Look::new().storage_of(path, false)
 }
 
-/// What the NFS mount at `mount_point` has exchanged with its server since it was mounted, and per operation; the
-/// operations never asked for are left out. The counters only grow: a difference of two looks is what happened.
+/// Bytes that the NFS mount at `mount_point` has exchanged with its server since it was mounted, and its operations,
+/// without those that never occurred. Counters only grow: the difference of two looks is what happened between them.
 pub fn nfs_mount_statistics(mount_point: &Path) -> Fact<WireCounters> {
     Look::new().nfs_mount_statistics(mount_point)
 }
@@ -131,40 +131,40 @@ pub fn kernel() -> Kernel {
     Look::new().kernel()
 }
 
-/// Bytes that all network interfaces of this machine have received and sent, without what it sent to itself; `None`: not
+/// Bytes that all network interfaces of this machine have received and sent, without traffic to itself; `None`: not
 /// visible.
 pub fn network_bytes() -> Option<fsdyno_results::ReadWrite<u64>> {
     Look::new().network_bytes()
 }
 
-/// Whether a process of this namespace exists and can still do anything; `None`: not visible.
+/// Whether a process of this namespace exists and has not ended; `None`: not visible.
 pub fn runs(pid: u32) -> Option<bool> {
     Look::new().runs(pid)
 }
 
-/// Files of this name that processes hold open, with the processes: this one, and those with a lock on a file, as far
-/// as they are visible to this user.
+/// Files of this name that processes have opened, with the processes: this process, and those with a lock on a file,
+/// as far as this user can see them.
 pub fn open_and_locked(name: &str) -> Vec<(u32, PathBuf)> {
     Look::new().open_and_locked(name)
 }
 
-/// Bytes of a memory page.
+/// Size of a memory page, bytes.
 pub fn page_bytes() -> u64 {
     Look::new().page_bytes()
 }
 
-/// What the system allows this process.
+/// Limits that the system sets for this process.
 pub fn limits() -> Limits {
     Look::new().limits()
 }
 
-/// Everything about one path.
+/// All facts about one path.
 pub fn path_facts(path: &Path) -> PathFacts {
     Look::new().path_facts(path)
 }
 
 impl HostFacts {
-    /// What a look at the machine and at each of `paths` tells; those may depend on the machine.
+    /// Facts of the machine and of each of `paths`; the paths may depend on the machine.
     pub fn gather<Paths: IntoIterator<Item = PathBuf>>(
         look: &Look,
         paths: impl FnOnce(&fsdyno_results::Host) -> Paths,
@@ -180,9 +180,10 @@ impl HostFacts {
         facts
     }
 
-    /// Asks who uses what stands at these paths, which must be among those of the facts: a job is to change it.
+    /// Looks for the users of these paths, because a job will change them. The paths must be among those of the
+    /// facts.
     pub fn ask_use(&mut self, look: &Look, paths: impl IntoIterator<Item = PathBuf>) {
-        // Files are in use through loop devices alone: most machines have none, and nothing is asked.
+        // Files can only be in use through loop devices. Most machines have none, so that no question is needed.
         let asked = |facts: &PathFacts| match facts.kind {
             FileKind::Regular => look.has_loop_devices(),
             _ => facts.exists(),

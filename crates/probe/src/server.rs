@@ -1,4 +1,4 @@
-//! A server behind a network: its address, how long a TCP connect takes, and what the user says of the link.
+//! A server behind a network: its address, the time of a TCP connect, and the link speed that the user has set.
 
 use std::fmt::Display;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
@@ -9,23 +9,23 @@ use fsdyno_results::evidence::ServerIdentity;
 
 use crate::{Fact, NotVisible};
 
-/// Connects of which the shortest is shown: enough that a lost packet or a busy processor does not decide, few enough
-/// not to be a nuisance.
+/// Number of connects, of which the shortest is shown: enough that a lost packet or a busy processor does not matter,
+/// few enough not to disturb.
 const CONNECTS: usize = 5;
 
-/// A server that does not answer for this time is not measured.
+/// A server that does not answer within this time is not measured.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(700);
 
-/// The environment variable in which the user tells the speed of links that do not tell it, Mbit/s.
+/// The environment variable for the speed of links that do not report it, Mbit/s.
 const LINK_SPEED_VARIABLE: &str = "FSDYNO_LINK_MBIT";
 
-/// The resolver may try for half a minute; this is as long as a person waits gladly.
+/// The resolver may try for half a minute, which is longer than a user wants to wait.
 const NAME_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Stack of the thread that looks a name up: resolvers of the C library keep whole messages there.
+/// Stack of the thread that looks up a name, bytes: resolvers of the C library keep whole messages there.
 const STACK_BYTES: usize = 1 << 20;
 
-/// Where a server listens.
+/// Host and port of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Endpoint {
     /// Name or address; that of IPv6 without brackets.
@@ -33,14 +33,14 @@ pub(crate) struct Endpoint {
     pub(crate) port: u16,
 }
 
-/// Its address, of which the name is looked up.
+/// The address of a server; a name is looked up.
 pub(crate) fn resolve(endpoint: &Endpoint) -> Fact<SocketAddr> {
     let Endpoint { host, port } = endpoint.clone();
     let place = format!("name {host}");
     let (sender, receiver) = mpsc::channel();
     let look_up = move || {
         let found = (host.as_str(), port).to_socket_addrs().map(|mut addresses| addresses.next());
-        // Nobody waits any more if this fails.
+        // If this fails, the caller no longer waits.
         let _ = sender.send(found);
     };
     if let Err(error) = fsdyno_os::thread::begin("resolver", STACK_BYTES, look_up) {
@@ -54,7 +54,7 @@ pub(crate) fn resolve(endpoint: &Endpoint) -> Fact<SocketAddr> {
     }
 }
 
-/// Shortest time of some TCP connects: what is above it is waiting, not the way.
+/// Shortest time of some TCP connects; the longer ones contain waiting.
 pub(crate) fn connect_ns(address: SocketAddr) -> Fact<u64> {
     let mut shortest = u64::MAX;
     for _ in 0..CONNECTS {
@@ -73,14 +73,14 @@ fn one_connect_ns(address: SocketAddr) -> std::io::Result<u64> {
     Ok(u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX))
 }
 
-/// Bits per second of a link: what the user says, else what the driver says. Most virtual interfaces do not know what they
-/// can carry, and some, as those of containers, report the same speed whatever is below them.
+/// Bits per second of a link: what the user has set, otherwise what the driver reports. Most virtual interfaces do
+/// not know their speed, and some, such as those of containers, report the same speed whatever is below them.
 pub(crate) fn link_speed(place: impl Display, driver: Result<u64, String>) -> Fact<u64> {
     let unknown = |reason| NotVisible::new(place, format!("{reason}; set {LINK_SPEED_VARIABLE}=1000 (Mbit/s)"));
     configured_link_speed().unwrap_or_else(|| driver.map_err(unknown))
 }
 
-/// That the speed is the user's word.
+/// A remark that the speed was set by the user.
 pub(crate) fn remark(server: &ServerIdentity) -> Option<String> {
     let configured = configured_link_speed()?.ok()?;
     let interface = server.interface.value()?;
@@ -88,7 +88,7 @@ pub(crate) fn remark(server: &ServerIdentity) -> Option<String> {
         .then(|| format!("speed of {interface} taken from {LINK_SPEED_VARIABLE}"))
 }
 
-/// The speed that the user has set; `None`: none.
+/// The speed that the user has set; `None`: not set.
 fn configured_link_speed() -> Option<Fact<u64>> {
     parse_link_speed(&std::env::var(LINK_SPEED_VARIABLE).ok()?)
 }

@@ -1,4 +1,5 @@
-//! What a device holds, by the signatures in its first and last bytes: a filesystem, a volume, a partition table.
+//! Recognises the content of a device by the signatures in its first and last bytes: a filesystem, a volume, a
+//! partition table.
 
 mod checks;
 mod marks;
@@ -8,24 +9,24 @@ use std::io::{Read, Result, Seek, SeekFrom};
 use checks::CHECKS;
 use marks::{MARKS, Mark};
 
-/// Bytes from the start in which signatures stand: the last one is that of VMFS, at 2 MiB.
+/// Number of first bytes that are read; the last signature in them is that of VMFS, at 2 MiB.
 const HEAD_BYTES: u64 = (2 << 20) + 4096;
-/// Bytes before the end in which signatures stand: those of ZFS, which counts in 256 KiB, are the first.
+/// Number of last bytes that are read; the first signature in them is that of ZFS, which uses units of 256 KiB.
 const TAIL_BYTES: u64 = 768 << 10;
 
 /// The first and the last bytes of a device.
 #[derive(Default)]
 pub(crate) struct Ends {
-    /// Bytes of the device; 0: not known, and there is no tail.
+    /// Size of the device, bytes; 0: not known, and there is no tail.
     size: u64,
     head: Vec<u8>,
     tail: Vec<u8>,
-    /// Where the tail begins.
+    /// Offset of the tail.
     tail_offset: u64,
 }
 
 impl Ends {
-    /// Reads them; where the size is not known, the head alone.
+    /// Reads them; if the size is not known, only the head.
     pub(crate) fn read(mut device: impl Read + Seek, size: Option<u64>) -> Result<Ends> {
         let size = size.unwrap_or(0);
         let mut ends = Ends { size, head: read_up_to(&mut device, HEAD_BYTES)?, ..Ends::default() };
@@ -58,9 +59,9 @@ impl Ends {
     }
 }
 
-/// The next `length` bytes, fewer where the device ends.
+/// The next `length` bytes, fewer at the end of the device.
 fn read_up_to(device: &mut impl Read, length: u64) -> Result<Vec<u8>> {
-    // One buffer of whole sectors: raw disks of Windows are read in no other way.
+    // One buffer of whole sectors, because raw disks of Windows can only be read in this way.
     let mut bytes = vec![0; length as usize];
     let mut done = 0;
     while done < bytes.len() {
@@ -75,7 +76,7 @@ fn read_up_to(device: &mut impl Read, length: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What these bytes announce; `None`: nothing that is known here.
+/// The content that these bytes indicate; `None`: nothing that is known here.
 pub(crate) fn signature_of(ends: &Ends) -> Option<&'static str> {
     let marked = || MARKS.iter().find(|mark| ends.holds(mark)).map(|mark| mark.name);
     let checked = || CHECKS.iter().find(|(is_held, _)| is_held(ends)).map(|(_, name)| *name);

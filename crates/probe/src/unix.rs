@@ -1,5 +1,5 @@
-//! What POSIX tells on any Unix: the beginning of `system` for one that is not Linux. On Linux it is compiled and tested
-//! too, and used by nobody.
+//! What POSIX reports on any Unix: a beginning of `system` for another Unix than Linux. On Linux it is compiled and
+//! tested, but not used.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use fsdyno_results::evidence::Space;
 
 use crate::{Fact, NotVisible};
 
-/// Space of the filesystem of a path, and whether it takes writes.
+/// Space of the filesystem of a path, and whether it accepts writes.
 pub fn filesystem_of(path: &Path) -> Fact<(Space, bool)> {
     let hidden = |reason: &dyn std::fmt::Display| NotVisible::new(format!("statvfs {}", path.display()), reason);
     let found = rustix::fs::statvfs(path).map_err(|error| hidden(&error))?;

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 /// A system call that a thread is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// What it does, in a word: `read`, `write`, `fsync`, `close`.
+    /// The operation in a word: `read`, `write`, `fsync`, `close`.
     pub operation: String,
-    /// The file, where the call is about one.
+    /// The file, if the call has one.
     pub file: Option<PathBuf>,
-    /// First byte, where the call names it.
+    /// First byte, if the call has an offset.
     pub offset: Option<u64>,
-    /// Bytes, where the call names them.
+    /// Length, if the call has one, bytes.
     pub length: Option<u64>,
 }
 

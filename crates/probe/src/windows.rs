@@ -1,4 +1,4 @@
-//! Windows: what `fsdyno_os::machine` asks of it. Layers that nobody reads here yet are not visible, with that reason.
+//! Windows: answers of `fsdyno_os::machine`. Layers that are not read yet are not visible, with that reason.
 
 mod disks;
 mod folders;
@@ -19,21 +19,21 @@ use crate::{DeviceUse, Fact, Kernel, Limits, NotVisible, PathFacts, ProcessorTim
 pub(crate) use folders::{configuration_folder, data_folder};
 pub use layers::{DiskWatch, Meters, wait_of_this_thread_ns};
 
-/// One look at the machine. Windows answers each question by itself, so that nothing is kept.
+/// One look at the machine. Windows answers each question separately, so that nothing is cached.
 #[derive(Clone, Debug, Default)]
 pub struct Look(());
 
-/// What is there on Windows and not read yet.
+/// For a fact that Windows has and that is not read yet.
 fn not_read(place: &str) -> NotVisible {
     NotVisible::new(place, "not read on Windows yet")
 }
 
-/// What Windows does not have.
+/// For a fact that Windows does not have.
 fn not_there(place: &str) -> NotVisible {
     NotVisible::new(place, "Windows has none")
 }
 
-/// Devices have no such numbers.
+/// Devices of Windows have no such numbers.
 pub(crate) fn device_of(_: fsdyno_results::evidence::DeviceNumber) -> Option<PathBuf> {
     None
 }
@@ -52,17 +52,17 @@ impl Look {
         Look(())
     }
 
-    /// Nobody reads it yet.
+    /// This is not read yet.
     pub fn network_bytes(&self) -> Option<fsdyno_results::ReadWrite<u64>> {
         None
     }
 
-    /// The volume that a path is on, which need not exist.
+    /// The volume that a path is on; the path need not exist.
     pub fn mount_of(&self, path: &Path) -> Fact<Mount> {
         volumes::mount_of(path)
     }
 
-    /// Of each processor of this process's group, by number.
+    /// Times of each processor of this process's group, ordered by number.
     pub fn processor_times(&self) -> Fact<Vec<ProcessorTime>> {
         let times = machine::processor_times()
             .map_err(|code| NotVisible::new("the times of the processors", Error::from_raw_os_error(code)))?;
@@ -75,7 +75,7 @@ impl Look {
     }
 
     pub(crate) fn pending_signal(&self, _among: &[i32]) -> Option<i32> {
-        // Orders to end come on threads of the system's own, and never wait.
+        // On Windows, orders to end arrive on threads of the system's own and never wait.
         None
     }
 
@@ -83,22 +83,23 @@ impl Look {
         Err(not_there("a view of what a thread waits for"))
     }
 
-    /// Everything about one path.
+    /// All facts about one path.
     pub fn path_facts(&self, path: &Path) -> PathFacts {
         volumes::path_facts(path)
     }
 
-    /// Who uses what stands at a path.
+    /// Who uses the device or file at a path.
     pub fn device_use(&self, path: &Path) -> DeviceUse {
         volumes::device_use(path)
     }
 
-    /// None: an image that is mounted is held by the system itself, and cannot be opened for writing.
+    /// Always false: the system itself opens a mounted image, which then cannot be opened for writing.
     pub(crate) fn has_loop_devices(&self) -> bool {
         false
     }
 
-    /// Who uses what a job has open for writing: disks and volumes are opened by fixed names here, which nobody swaps.
+    /// Who uses the device or file that a job has open for writing. Disks and volumes have fixed names here, which do
+    /// not change.
     pub fn device_use_of_open(&self, file: &OpenFile) -> DeviceUse {
         volumes::device_use(&file.path())
     }
@@ -118,7 +119,7 @@ impl Look {
 
     pub(crate) fn limits(&self) -> Limits {
         Limits {
-            // A process may have some sixteen million handles.
+            // A process may have about sixteen million handles.
             open_files: Ok(None),
             open_files_hard: Ok(None),
             descriptors: Err(not_there("descriptors")),
@@ -153,7 +154,7 @@ impl Look {
         machine::runs(pid)
     }
 
-    /// None: which files other processes hold open is not visible here.
+    /// Always empty: files that other processes have open are not visible here.
     pub(crate) fn open_and_locked(&self, _name: &str) -> Vec<(u32, PathBuf)> {
         Vec::new()
     }

@@ -1,4 +1,4 @@
-//! Block devices, from /sys/dev/block and /sys/block.
+//! Reads block devices from /sys/dev/block and /sys/block.
 
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use super::{Look, read_number, read_text};
 use fsdyno_results::evidence::{BlockDevice, DeviceNumber, Mount};
 use fsdyno_stats::sort;
 
-/// Stacks deeper than this are cut; it only bounds the walk.
+/// Deeper stacks are cut; this only bounds the walk.
 const STACK_DEPTH_MAX: usize = 8;
 
-/// The device of a number. `None`: none stands behind it (memory and network filesystems have such numbers).
+/// The device of a number. `None`: no device has it (memory and network filesystems have such numbers).
 pub(super) fn device(look: &Look, number: DeviceNumber) -> Option<BlockDevice> {
     device_in(&directory(look, number)?, STACK_DEPTH_MAX)
 }
@@ -26,7 +26,7 @@ pub(crate) fn device_of(number: DeviceNumber) -> Option<PathBuf> {
     node.metadata().is_ok_and(|found| found.file_type().is_block_device()).then_some(node)
 }
 
-/// The number of the device that a directory of /sys is about.
+/// The device number of a directory in /sys.
 pub(super) fn number_in(directory: &Path) -> Option<DeviceNumber> {
     read_text(&directory.join("dev")).ok()?.trim().parse().ok()
 }
@@ -68,7 +68,7 @@ fn slaves(disk: &Path, depth: usize) -> Vec<BlockDevice> {
     let mut slaves: Vec<BlockDevice> = Vec::new();
     for directory in links_in(&disk.join("slaves")) {
         let Some(slave) = device_in(&directory, depth - 1) else { continue };
-        // Two partitions of one disk are one disk.
+        // Two partitions of one disk count as one disk.
         if slaves.iter().all(|other| other.name != slave.name) {
             slaves.push(slave);
         }
@@ -76,7 +76,7 @@ fn slaves(disk: &Path, depth: usize) -> Vec<BlockDevice> {
     slaves
 }
 
-/// What the links in a directory of /sys point to, ordered by name. A missing directory has none.
+/// The targets of the links in a directory of /sys, ordered by name; none for a missing directory.
 pub(super) fn links_in(directory: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten();
     let mut links: Vec<PathBuf> = entries.filter_map(|entry| entry.ok()?.path().canonicalize().ok()).collect();
@@ -84,12 +84,12 @@ pub(super) fn links_in(directory: &Path) -> Vec<PathBuf> {
     links
 }
 
-/// The last part of a path, which is the kernel's name for a device. /sys writes a slash in it as `!`.
+/// The last part of a path: the kernel's name of a device. /sys writes a slash in it as `!`.
 pub(super) fn name_of(directory: &Path) -> Option<String> {
     Some(directory.file_name()?.to_string_lossy().replace('!', "/"))
 }
 
-/// The kernel counts in 512-byte sectors, whatever the device's own block is.
+/// Size of a device. The kernel counts in 512-byte sectors, whatever the block size of the device is.
 pub(super) fn size_bytes(directory: &Path) -> Option<u64> {
     read_number::<u64>(&directory.join("size")).ok()?.checked_mul(512)
 }
@@ -99,8 +99,8 @@ pub(super) fn device_number(path: &Path) -> Option<DeviceNumber> {
     Some(number_of(std::fs::metadata(path).ok()?.dev()))
 }
 
-/// The directories in /sys of the devices that a mount names, such as `/dev/sdb2`; btrfs may span more than the one that
-/// it was mounted by, and bcachefs names all of its own.
+/// The directories in /sys of the devices that a mount names, such as `/dev/sdb2`. btrfs may span more devices than
+/// the one that was mounted; bcachefs names all of its devices.
 pub(super) fn devices_of_source(look: &Look, mount: &Mount) -> Vec<PathBuf> {
     let names = mount.source.split(':').filter(|name| name.starts_with('/'));
     let numbers = names.filter_map(|name| block_number(Path::new(name)));
@@ -123,12 +123,12 @@ pub(super) fn block_number(path: &Path) -> Option<DeviceNumber> {
     metadata.file_type().is_block_device().then(|| number_of(metadata.rdev()))
 }
 
-/// A device number in its two parts.
+/// Splits a device number into its two parts.
 pub(super) fn number_of(device: u64) -> DeviceNumber {
     DeviceNumber { major: rustix::fs::major(device), minor: rustix::fs::minor(device) }
 }
 
-/// `none [mq-deadline] kyber` lists all and brackets the active one.
+/// The active scheduler of a list such as `none [mq-deadline] kyber`.
 fn active_scheduler(text: &str) -> String {
     let bracketed = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     bracketed.map_or(text, |(active, _)| active).to_string()
@@ -147,7 +147,7 @@ pub(super) mod fixture {
         pub(in crate::linux) root: tempfile::TempDir,
     }
 
-    /// A mount, writable and with these options, of no disk.
+    /// A writable mount with these options that lies on no disk.
     pub(in crate::linux) fn mount(fstype: &str, mount_point: &str, source: &str, options: &str) -> Mount {
         Mount {
             id: Some(1),

@@ -1,4 +1,4 @@
-//! The control groups of this process, versions 1 and 2.
+//! Finds the control groups of this process, versions 1 and 2.
 
 use std::path::{Path, PathBuf};
 
@@ -6,25 +6,25 @@ use super::{Look, mounts, read_text};
 use crate::{Fact, NotVisible};
 use fsdyno_results::evidence::Mount;
 
-/// Which of the two interfaces a controller is under.
+/// The interface version of a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Version {
-    /// One hierarchy for each controller.
+    /// Each controller has a hierarchy of its own.
     V1,
-    /// One for all.
+    /// All controllers share one hierarchy.
     V2,
 }
 
-/// A group of this process and those above it, as far as they are seen.
+/// A group of this process and its parents, as far as they are visible.
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) version: Version,
-    /// The group itself first.
+    /// The group itself comes first.
     directories: Vec<PathBuf>,
     mount_point: PathBuf,
 }
 
-/// The group of this process in the hierarchy of a controller; `io` is `blkio` in version 1.
+/// This process's group in the hierarchy of a controller; in version 1, `io` is called `blkio`.
 pub(super) fn group(look: &Look, controller: &str) -> Fact<Group> {
     let read = || read_text(&look.proc.join("self/cgroup"));
     let groups = look.seen.groups.get_or_init(read).as_deref().map_err(NotVisible::clone)?;
@@ -38,12 +38,12 @@ pub(super) fn group(look: &Look, controller: &str) -> Fact<Group> {
 }
 
 impl Group {
-    /// The files of this name in the group and in those above it.
+    /// The files of this name in the group and its parents.
     pub(super) fn files(&self, name: &str) -> Vec<PathBuf> {
         self.directories.iter().map(|directory| directory.join(name)).filter(|file| file.exists()).collect()
     }
 
-    /// A file of the group and of those above it, as many as have it. None: nothing limits.
+    /// The texts of this file in the group and its parents, as many as have it. An empty list: nothing is limited.
     pub(super) fn texts(&self, file: &str) -> Fact<Vec<String>> {
         let texts: Vec<String> =
             self.directories.iter().filter_map(|directory| read_text(&directory.join(file)).ok()).collect();
@@ -54,15 +54,15 @@ impl Group {
         Ok(texts)
     }
 
-    /// The root has no limits. Elsewhere in version 2 the files of a controller are missing where it is not
-    /// switched on, and then it limits nothing.
+    /// Whether the group may lack the file. The root has no limits. In version 2, the files of a controller are
+    /// missing where it is switched off; then it limits nothing.
     fn may_be_without(&self) -> bool {
         let own = self.directories.first().unwrap_or(&self.mount_point);
         *own == self.mount_point || self.version == Version::V2 && own.join("cgroup.controllers").exists()
     }
 }
 
-/// The hierarchy that has the controller: its version, its mount, this process's group in it.
+/// The hierarchy of the controller: its version, its mount, this process's group in it.
 fn hierarchy<'a>(groups: &'a str, mounts: &'a [Mount], controller: &str) -> Option<(Version, &'a Mount, &'a str)> {
     let name_in_version_1 = if controller == "io" { "blkio" } else { controller };
     let version_1 = groups.lines().find_map(|line| {
@@ -81,13 +81,13 @@ fn hierarchy<'a>(groups: &'a str, mounts: &'a [Mount], controller: &str) -> Opti
     Some((Version::V2, mount, version_2?))
 }
 
-/// `4:memory,hugetlb:/group` (version 1), `0::/group` (version 2).
+/// Reads `4:memory,hugetlb:/group` (version 1) or `0::/group` (version 2).
 fn controllers_and_group(line: &str) -> Option<(&str, &str)> {
     let (_, rest) = line.split_once(':')?;
     rest.split_once(':')
 }
 
-/// Where a group is seen. In a container the mount may show only the part of the hierarchy below its root.
+/// The visible directory of a group. In a container the mount may show only a part of the hierarchy.
 fn directory_of(mount: &Mount, group: &Path) -> PathBuf {
     let below = mount
         .root

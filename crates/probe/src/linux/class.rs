@@ -1,9 +1,9 @@
-//! The storage class of a mount, by the type of its filesystem.
+//! Decides the class of a storage by the type of the filesystem.
 
 use crate::is_fuse;
 use fsdyno_results::evidence::{Mount, StorageClass};
 
-/// Their files are made up by the kernel.
+/// Filesystems whose files the kernel generates.
 const KERNEL: [&str; 22] = [
     "autofs",
     "binfmt_misc",
@@ -50,11 +50,11 @@ const NETWORK: [&str; 14] = [
 
 const HOST_SHARE: [&str; 5] = ["virtiofs", "hostfs", "vboxsf", "vmhgfs", "drvfs"];
 
-/// On disks, though their files show an anonymous device number.
+/// Filesystems on disks, although their files show an anonymous device number.
 const MANY_DISKS: [&str; 5] = ["btrfs", "zfs", "bcachefs", "ubifs", "jffs2"];
 
-/// The kind of place, where the type alone tells it. `None`: it is on devices of this machine, on other filesystems, or
-/// not known.
+/// The class, if the type alone decides it. `None`: it lies on devices of this machine or on other filesystems, or
+/// the type is not known.
 pub(super) fn by_type(mount: &Mount) -> Option<StorageClass> {
     let fstype = mount.fstype.as_str();
     match fstype {
@@ -70,13 +70,13 @@ pub(super) fn by_type(mount: &Mount) -> Option<StorageClass> {
     }
 }
 
-/// The kind of place that the mount is which holds the data. `has_devices`: block devices were found behind it.
+/// The class of the mount that holds the data. `has_devices`: block devices were found behind it.
 pub(super) fn class(mount: &Mount, has_devices: bool) -> StorageClass {
     let on_disks = MANY_DISKS.contains(&mount.fstype.as_str()) || mount.device.major != 0 || has_devices;
     by_type(mount).unwrap_or(if on_disks { StorageClass::Block } else { StorageClass::Unknown })
 }
 
-/// Somebody else than this kernel answers.
+/// Whether something other than this kernel answers for the mount.
 pub(super) fn is_remote(mount: &Mount) -> bool {
     use StorageClass::{Fuse, HostShare, Network};
     matches!(by_type(mount), Some(Fuse | HostShare | Network))

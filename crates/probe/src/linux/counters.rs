@@ -1,4 +1,4 @@
-//! Counters of disks between two readings of /proc/diskstats.
+//! Counters of disks, as the difference of two readings of /proc/diskstats.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use procfs::DiskStat;
 use super::{Look, paths};
 use fsdyno_results::evidence::BlockDevice;
 
-/// Watches the disks behind a set of files.
+/// Counts the traffic of the disks behind a set of files.
 #[derive(Debug)]
 pub struct DiskWatch {
     diskstats: PathBuf,
     disks: Vec<Watched>,
 }
 
-/// A disk, its counters when the watch began, and what lies below.
+/// A disk, its counters at the start of the watch, and the devices below it.
 #[derive(Debug)]
 struct Watched {
     before: DiskStat,
@@ -26,8 +26,8 @@ struct Watched {
 }
 
 impl DiskWatch {
-    /// Reads the counters of the disks behind `paths` (each disk once, in the order of the paths). Files that
-    /// have no disk, as on NFS or in memory, add none.
+    /// Reads the counters of the disks behind `paths` (each disk once, in the order of the paths). Files without a
+    /// disk, as on NFS or in memory, add none.
     pub fn begin(look: &Look, paths: impl IntoIterator<Item = PathBuf>) -> DiskWatch {
         let mut devices: Vec<BlockDevice> = Vec::new();
         for path in paths {
@@ -43,8 +43,8 @@ impl DiskWatch {
         DiskWatch { diskstats, disks }
     }
 
-    /// What the disks did since the watch began `elapsed` ago. May be called again for interim reports. A disk
-    /// that has gone meanwhile is left out.
+    /// Traffic of the disks since the watch began `elapsed` ago. It may be called again for interim reports. A disk
+    /// that was removed meanwhile is left out.
     pub fn finish(&self, elapsed: Duration) -> Vec<DiskRecord> {
         if self.disks.is_empty() {
             return Vec::new();
@@ -54,7 +54,7 @@ impl DiskWatch {
     }
 }
 
-/// The counters of every disk and partition by name. No line is trusted to be well formed.
+/// The counters of every disk and partition by name. Malformed lines are ignored.
 fn counters(diskstats: &Path) -> BTreeMap<String, DiskStat> {
     let text = super::read_text(diskstats).unwrap_or_default();
     let stats = text.lines().filter_map(|line| DiskStat::from_line(line).ok());
@@ -86,13 +86,13 @@ fn record(disk: &Watched, counters: &BTreeMap<String, DiskStat>, elapsed: Durati
     })
 }
 
-/// Growth of a counter. The kernel keeps milliseconds in 32 bits, which wrap after 49 days.
+/// Growth of a counter. The kernel stores milliseconds in 32 bits, which wrap after 49 days.
 pub(super) fn delta(before: u64, after: u64) -> u64 {
     const WRAP: u64 = 1 << 32;
     if after < before && before < WRAP { after + WRAP - before } else { after.saturating_sub(before) }
 }
 
-/// Busy share of the time, percent (0 to 100). The counter moves in steps of the kernel's tick and may overshoot.
+/// Busy share of the time, percent (0 to 100). The counter advances in ticks of the kernel and may exceed the time.
 fn util_percent(busy_ms: u64, elapsed: Duration) -> f64 {
     if elapsed.is_zero() {
         return 0.0;

@@ -1,4 +1,4 @@
-//! Folders of the user, as the XDG base directories have them.
+//! Folders of the user, by the XDG base directory specification.
 
 use std::path::{Path, PathBuf};
 

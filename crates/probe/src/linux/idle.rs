@@ -1,17 +1,17 @@
-//! How long each processor had nothing to do.
+//! Reads how long each processor had no work.
 
 use super::look::{Look, read_text};
 use crate::{Fact, NotVisible, ProcessorTime};
 
-/// Of each processor, by number.
+/// Times of each processor, ordered by number.
 pub(super) fn processor_times(look: &Look) -> Fact<Vec<ProcessorTime>> {
     let path = look.proc.join("stat");
     let times = parse(&read_text(&path)?);
     if times.is_empty() { Err(NotVisible::new(path.display(), "it names no processor")) } else { Ok(times) }
 }
 
-/// The lines `cpuN user nice system idle iowait irq softirq steal guest …`. Guests are part of user and nice. A
-/// processor that waits for I/O has nothing to do; one whose time was stolen has.
+/// Parses the lines `cpuN user nice system idle iowait irq softirq steal guest …`. Guest times are part of user and
+/// nice. A processor that waits for I/O has no work; one whose time was stolen has work.
 fn parse(text: &str) -> Vec<ProcessorTime> {
     text.lines().filter_map(parse_line).collect()
 }

@@ -1,7 +1,7 @@
-//! What data lie on, followed from a path or a device to the lowest layer that this process sees.
+//! Finds the layers that data lie on, from a path or a device down to the lowest layer that this process sees.
 //!
-//! The walk ends: no layer stands below itself, and there are not more than [`LAYERS_MAX`]. It looks at names and asks the
-//! kernel; a path on a dead server can hold it up, as any look at that path.
+//! The walk ends: no layer lies below itself, and there are at most [`LAYERS_MAX`]. It looks at names and asks the
+//! kernel; a path on a dead server can block it, like any look at such a path.
 
 mod branches;
 mod device;
@@ -17,58 +17,58 @@ use super::{Look, block, class, mounts, secrets};
 use crate::{Fact, NotVisible};
 use fsdyno_results::evidence::{BlockDevice, DeviceNumber, Layer, LayerKind, Mount, StorageClass};
 
-/// More layers are not followed.
+/// Largest number of layers that are followed.
 const LAYERS_MAX: usize = 64;
 
-/// What is asked about.
+/// The path that is asked about.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked<'a> {
     /// The path, which exists.
     pub(super) path: &'a Path,
-    /// It will be written: an overlay then takes it to its upper directory.
+    /// Whether it will be written: then an overlay moves it to its upper directory.
     pub(super) writes: bool,
 }
 
-/// A directory or file that holds what a layer shows.
+/// A directory or file that holds the content of a layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Part {
     /// `upper directory /x`.
     role: String,
     path: PathBuf,
-    /// It holds other data than those asked about.
+    /// Whether it holds other data than those asked for.
     aside: bool,
 }
 
-/// A process or the kernel of this machine, where it serves a device that looks like one of another machine.
+/// A process or the kernel of this machine that serves a device which looks like one of another machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Server {
     /// `served by nbdkit (pid 12) on this machine`.
     what: String,
-    /// What it serves is in its memory.
+    /// Whether it keeps in memory what it serves.
     memory: bool,
-    /// What it serves.
+    /// The files that it serves.
     files: Vec<PathBuf>,
 }
 
-/// The layers of an existing path, or of a device that stands there.
+/// The layers of an existing path; the path may be a device.
 pub(super) fn of_path(look: &Look, asked: Asked<'_>) -> Vec<Layer> {
     Walk::new(look).path(asked).into_iter().collect()
 }
 
-/// Those of the device in a directory of /sys.
+/// The layers of the device in a directory of /sys.
 #[cfg(test)]
 pub(super) fn of_directory(look: &Look, directory: &Path) -> Option<Layer> {
     Walk::new(look).device(directory)
 }
 
-/// Those of a mount by its line in the kernel's table alone, for one that does not answer.
+/// The layers of a mount by its line in the kernel's table alone, for one that does not answer.
 pub(super) fn of_mount(look: &Look, mount: &Mount) -> Vec<Layer> {
     let device = block::directory(look, mount.device);
     let below = device.and_then(|directory| Walk::new(look).device(&directory)).into_iter().collect();
     vec![Layer { below, ..file_system(mount) }]
 }
 
-/// The mount that holds the data of an overlay, as far as this process sees it; of overlays on overlays the lowest.
+/// The mount that holds the data of an overlay, as far as this process sees it; for overlays on overlays, the lowest.
 pub(super) fn data_mount(look: &Look, mount: &Mount, asked: Asked<'_>) -> Option<Mount> {
     let (mut found, mut asked_path) = (None::<Mount>, asked.path.to_owned());
     for _ in 0..LAYERS_MAX {
@@ -84,13 +84,13 @@ pub(super) fn data_mount(look: &Look, mount: &Mount, asked: Asked<'_>) -> Option
     found
 }
 
-/// The mount of a directory that is not on `above` itself: a name that leads there means one of another namespace.
+/// The mount of a directory, unless it is on `above` itself: such a name belongs to another mount namespace.
 fn holding_mount(look: &Look, above: &Mount, path: &Path) -> Option<Mount> {
     let below = mounts::mount_of(look, path).ok()?;
     (path.exists() && below.id != above.id && below.device != above.device).then_some(below)
 }
 
-/// The highest devices among the layers: what an application's bytes reach first.
+/// The highest devices among the layers: the bytes of an application reach them first.
 pub(super) fn devices(look: &Look, layers: &[Layer]) -> Fact<Vec<BlockDevice>> {
     if !look.sys.join("dev/block").is_dir() {
         return Err(NotVisible::new(look.sys.join("dev/block").display(), "no such directory"));
@@ -106,7 +106,7 @@ pub(super) fn devices(look: &Look, layers: &[Layer]) -> Fact<Vec<BlockDevice>> {
 fn collect(look: &Look, layer: &Layer, found: &mut Vec<BlockDevice>, unseen: &mut Option<NotVisible>) {
     if layer.is_device() {
         let device = layer.device.and_then(|number| block::device(look, number));
-        // Two partitions of one disk are one disk.
+        // Two partitions of one disk count as one disk.
         found.extend(device.filter(|device| found.iter().all(|known| known.name != device.name)));
         return;
     }
@@ -116,13 +116,13 @@ fn collect(look: &Look, layer: &Layer, found: &mut Vec<BlockDevice>, unseen: &mu
     layer.holding().for_each(|below| collect(look, below, found, unseen));
 }
 
-/// Types of filesystems that have no device of this machine below them.
+/// Whether no device of this machine lies below a filesystem of this type.
 fn is_lowest(mount: &Mount) -> bool {
     use StorageClass::{HostShare, Kernel, Memory, Network};
     matches!(class::by_type(mount), Some(Memory | Kernel | Network | HostShare))
 }
 
-/// The layer of a mount, without what is below.
+/// The layer of a mount, without the layers below.
 fn file_system(mount: &Mount) -> Layer {
     let memory = class::by_type(mount) == Some(StorageClass::Memory);
     let at = format!("at {}", mount.mount_point.display());
@@ -143,7 +143,7 @@ fn file_system(mount: &Mount) -> Layer {
     Layer { kind, name, memory, device: Some(mount.device), what: Some(what), ..Layer::default() }
 }
 
-/// Stands on the way from the top.
+/// A layer on the way from the top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Above {
     Mount(Option<u64>, DeviceNumber),
@@ -162,7 +162,7 @@ impl<'l> Walk<'l> {
         Walk { look, left: LAYERS_MAX, above: Vec::new() }
     }
 
-    /// Adds a layer and what is below it, unless it is one of those above itself.
+    /// Adds a layer and what is below it, unless the layer is already above itself.
     fn enter(&mut self, at: Above, layer: Layer, below: impl FnOnce(&mut Self, &mut Layer)) -> Layer {
         let mut layer = layer;
         match self.left.checked_sub(1) {
@@ -199,7 +199,8 @@ impl<'l> Walk<'l> {
         })
     }
 
-    /// The device whose number the files show, those that the mount names, or the folders that a daemon serves.
+    /// The layers below a mount: the device whose number the files show, the devices that the mount names, or the
+    /// folders that a daemon serves.
     fn below_mount(&mut self, mount: &Mount, asked: Option<Asked<'_>>) -> Vec<Layer> {
         let look = self.look;
         let shown = asked.and_then(|asked| block::device_number(asked.path));
@@ -213,7 +214,7 @@ impl<'l> Walk<'l> {
         self.parts(mount, parts)
     }
 
-    /// One layer for each part on another filesystem than those before it.
+    /// Adds one layer for each part on another filesystem than the parts before it.
     fn parts(&mut self, above: &Mount, parts: Vec<Part>) -> Vec<Layer> {
         let mut layers: Vec<Layer> = Vec::new();
         for Part { role, path, aside } in parts {
@@ -230,8 +231,9 @@ impl<'l> Walk<'l> {
         layers
     }
 
-    /// A directory of an overlay that another namespace of mounts has, as that of a container. The overlay tells the
-    /// space of the filesystem of its upper directory, by which it is found where something else of it is mounted here.
+    /// The layer of an overlay's directory that is in another mount namespace, such as a container's. An overlay
+    /// reports the space of its upper directory's filesystem, by which another mount of that filesystem is found
+    /// here.
     fn hidden(&mut self, above: &Mount, role: &str) -> Layer {
         let is_upper = above.option("upperdir").is_some() && !role.starts_with("lower");
         let found = is_upper.then(|| overlay::upper_by_space(self.look, above)).flatten();
@@ -244,7 +246,7 @@ impl<'l> Walk<'l> {
         }
     }
 
-    /// Two partitions of one disk are one disk.
+    /// The layers of these devices. Two partitions of one disk count as one disk.
     fn devices(&mut self, directories: Vec<PathBuf>) -> Vec<Layer> {
         let mut layers: Vec<Layer> = Vec::new();
         for directory in directories {
@@ -306,7 +308,7 @@ mod tests {
     use crate::linux::block::fixture::tree;
     use std::fs;
 
-    /// A line for each layer, by depth.
+    /// One line per layer, indented by depth.
     fn lines(layer: &Layer) -> Vec<String> {
         let below = layer.below.iter().flat_map(lines).map(|line| format!(" {line}"));
         std::iter::once(layer.to_string()).chain(below).collect()

@@ -22,7 +22,7 @@ pub(super) fn limits(look: &Look) -> Limits {
     }
 }
 
-/// Less the one that looks.
+/// Number of open descriptors, without the one that is used for counting.
 fn descriptors(look: &Look) -> Fact<u64> {
     let path = look.proc.join("self/fd");
     let entries = std::fs::read_dir(&path).map_err(|error| NotVisible::new(path.display(), error))?;
@@ -40,7 +40,7 @@ fn other_identities(look: &Look) -> Fact<[bool; 2]> {
     Ok([SETGID, SETUID].map(|bit| held >> bit & 1 == 1))
 }
 
-/// A kernel without NUMA has no folder of nodes.
+/// NUMA nodes; a kernel without NUMA has no folder of nodes.
 fn nodes(look: &Look) -> Fact<Vec<(u32, Vec<u32>)>> {
     let folder = look.sys.join("devices/system/node");
     let online = numbers(&read_text(&folder.join("online"))?);
@@ -48,7 +48,7 @@ fn nodes(look: &Look) -> Fact<Vec<(u32, Vec<u32>)>> {
     online.into_iter().map(of_node).collect()
 }
 
-/// The members of a list such as `0-3,8,10-11`; none of what is no such list.
+/// The members of a list such as `0-3,8,10-11`; empty if the text is not such a list.
 fn numbers(text: &str) -> Vec<u32> {
     let range = |item: &str| {
         let (first, last) = item.split_once('-').unwrap_or((item, item));
@@ -58,7 +58,7 @@ fn numbers(text: &str) -> Vec<u32> {
     text.trim().split(',').filter_map(range).flatten().collect()
 }
 
-/// The tightest memory limit of this process's control group and the groups above it.
+/// The lowest memory limit of this process's control group and its parents.
 pub(super) fn cgroup_memory_bytes(look: &Look) -> Fact<Option<u64>> {
     let group = cgroups::group(look, "memory")?;
     let file = match group.version {
@@ -69,14 +69,15 @@ pub(super) fn cgroup_memory_bytes(look: &Look) -> Fact<Option<u64>> {
     Ok(limits.iter().filter_map(|text| parse_limit(text)).min())
 }
 
-/// The bytes from which on the groups' pages are evicted: their limit, and the lower one of version 2 that none is killed at.
+/// The lowest number of bytes from which on pages of the groups are evicted: their limit, or in version 2 the lower
+/// one at which nothing is killed.
 pub(super) fn cgroup_cache_bytes(look: &Look) -> Fact<Option<u64>> {
     let limit = cgroup_memory_bytes(look)?;
     let high = cgroups::group(look, "memory")?.texts("memory.high").unwrap_or_default();
     Ok(high.iter().filter_map(|text| parse_limit(text)).chain(limit).min())
 }
 
-/// `max` (version 2) and a number next to 2^63 (version 1) mean no limit.
+/// Reads a limit; `max` (version 2) and a number near 2^63 (version 1) mean no limit.
 fn parse_limit(text: &str) -> Option<u64> {
     const NO_LIMIT_FROM: u64 = 1 << 62;
     text.trim().parse().ok().filter(|bytes| *bytes < NO_LIMIT_FROM)

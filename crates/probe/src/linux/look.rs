@@ -1,4 +1,4 @@
-//! One look at the machine.
+//! One look at the machine, which caches what it has read.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,18 +9,18 @@ use fsdyno_results::evidence::{BlockDevice, DeviceNumber, Mount};
 use super::usage::{LoopDevice, Writer};
 use crate::{DataPlace, DeviceUse, Fact, NotVisible};
 
-/// One look at the machine through the kernel's two views. Mounts, control groups and disks are read once per look and
-/// shared by its copies, so that ten thousand files cost little more than one, and all that a run asks is answered from
-/// the same state. Tests bring trees of their own.
+/// One look at the machine through /proc and /sys. Mounts, control groups and disks are read once per look and shared
+/// by its copies, so that ten thousand files cost little more than one, and all questions of a run are answered from
+/// the same state. Tests use trees of their own.
 #[derive(Clone, Debug)]
 pub struct Look {
     pub(super) proc: PathBuf,
     pub(super) sys: PathBuf,
-    /// Where the device mapper is asked.
+    /// The device of the device mapper.
     pub(super) mapper: PathBuf,
-    /// The nodes of devices.
+    /// The directory of device nodes.
     pub(super) dev: PathBuf,
-    /// What udev knows of devices.
+    /// The directory of udev's data about devices.
     pub(super) udev: PathBuf,
     pub(super) seen: Arc<Seen>,
 }
@@ -32,9 +32,9 @@ pub(super) struct Seen {
     /// The text that names the control groups of this process.
     pub(super) groups: OnceLock<Fact<String>>,
     pub(super) devices: Mutex<HashMap<DataPlace, Fact<Vec<BlockDevice>>>>,
-    /// The branches of unions, by mount point.
+    /// The branches of union filesystems, by mount point.
     branches: Mutex<HashMap<PathBuf, Vec<PathBuf>>>,
-    /// Block devices that a job is to change.
+    /// The users of block devices that a job will change.
     uses: Mutex<HashMap<DeviceNumber, DeviceUse>>,
     pub(super) loops: OnceLock<Vec<LoopDevice>>,
     pub(super) writers: OnceLock<Vec<Writer>>,
@@ -57,7 +57,7 @@ impl Look {
         }
     }
 
-    /// Without a device mapper, nodes of devices, and udev.
+    /// A look at these trees, without device mapper, device nodes and udev.
     pub(super) fn at(proc: PathBuf, sys: PathBuf) -> Look {
         let nowhere = PathBuf::new;
         Look { proc, sys, mapper: nowhere(), dev: nowhere(), udev: nowhere(), seen: Arc::default() }
@@ -76,7 +76,7 @@ impl Look {
     }
 }
 
-/// Text of a small file of the kernel, without the newline at its end.
+/// The text of a small file of the kernel, without the newline at its end.
 pub(super) fn read_text(path: &Path) -> Fact<String> {
     match std::fs::read(path) {
         Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).trim_end().to_string()),
@@ -84,7 +84,7 @@ pub(super) fn read_text(path: &Path) -> Fact<String> {
     }
 }
 
-/// A number in a small file of the kernel.
+/// The number in a small file of the kernel.
 pub(super) fn read_number<T: std::str::FromStr>(path: &Path) -> Fact<T> {
     let text = read_text(path)?;
     text.trim().parse().map_err(|_| NotVisible::new(path.display(), format!("`{text}` is no number")))

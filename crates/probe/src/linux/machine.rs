@@ -2,7 +2,7 @@
 
 use super::{Look, read_text};
 
-/// Facts of the machine, but for the clock.
+/// Facts of the machine, without the clock.
 pub(super) fn host(look: &Look) -> fsdyno_results::Host {
     let uname = rustix::system::uname();
     let kernel = format!("{} {}", uname.sysname().to_string_lossy(), uname.release().to_string_lossy());
@@ -15,10 +15,10 @@ pub(super) fn host(look: &Look) -> fsdyno_results::Host {
     }
 }
 
-/// What the kernel calls a machine that nobody has named.
+/// The kernel's name of a machine without a name.
 const UNNAMED: &str = "(none)";
 
-/// What the machine calls itself.
+/// The machine's own name.
 pub(crate) fn host_name() -> Option<String> {
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
     (!name.is_empty() && name != UNNAMED).then_some(name)
@@ -29,7 +29,7 @@ pub(crate) fn user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Counts the members of a list such as `0-3,8,10-11`.
+/// Number of members of a list such as `0-3,8,10-11`.
 fn count_list(text: &str) -> Option<u32> {
     text.trim().split(',').map(count_range).sum()
 }

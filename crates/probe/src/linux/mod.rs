@@ -1,4 +1,4 @@
-//! Linux: /proc, /sys and a few system calls.
+//! Linux: reads /proc and /sys, and makes a few system calls.
 
 mod block;
 mod cgroups;
@@ -37,7 +37,7 @@ use crate::{DeviceUse, Fact, Kernel, Limits, PathFacts, ProcessorTime, Waiting};
 use fsdyno_results::evidence::Mount;
 
 impl Look {
-    /// The mount that a path is on. The path may be missing: its nearest existing parent counts.
+    /// The mount that a path is on. If the path is missing, its nearest existing parent counts.
     pub fn mount_of(&self, path: &Path) -> Fact<Mount> {
         mounts::mount_of(self, path)
     }
@@ -54,12 +54,12 @@ impl Look {
         waiting::waiting_of(self, thread)
     }
 
-    /// Everything about one path.
+    /// All facts about one path.
     pub fn path_facts(&self, path: &Path) -> PathFacts {
         paths::path_facts(self, path)
     }
 
-    /// Who uses what stands at a path.
+    /// Who uses the device or file at a path.
     pub fn device_use(&self, path: &Path) -> DeviceUse {
         usage::of_path(self, path)
     }
@@ -68,7 +68,7 @@ impl Look {
         usage::has_loop_devices(self)
     }
 
-    /// Who uses what a job has open for writing.
+    /// Who uses the device or file that a job has open for writing.
     pub fn device_use_of_open(&self, file: &OpenFile) -> DeviceUse {
         usage::of_open(self, file.as_fd())
     }
@@ -85,12 +85,12 @@ impl Look {
         limits::limits(self)
     }
 
-    /// How long each processor had nothing to do, since the machine was started.
+    /// How long each processor had no work since the boot.
     pub fn processor_times(&self) -> Fact<Vec<ProcessorTime>> {
         idle::processor_times(self)
     }
 
-    /// The storage behind a path: see [`storage_of`](crate::storage_of). `writes`: what is there will be written.
+    /// The storage behind a path: see [`storage_of`](crate::storage_of). `writes`: the file there will be written.
     pub fn storage_of(&self, path: &Path, writes: bool) -> Storage {
         identity::storage(self, path, writes)
     }

@@ -1,7 +1,7 @@
-//! Mounts, from /proc/self/mountinfo.
+//! Reads mounts from /proc/self/mountinfo.
 //!
-//! The format is parsed here and not by a library because paths need not be UTF-8, blanks in them are written
-//! as `\040`, the order of the options matters, and one strange line must not hide all others.
+//! The format is parsed here and not by a library, because paths need not be UTF-8, blanks in them are written as
+//! `\040`, the order of the options matters, and one unknown line must not hide all others.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -21,7 +21,7 @@ pub(super) fn mount_of(look: &Look, path: &Path) -> Fact<Mount> {
     find(mounts, &place).cloned().ok_or_else(|| NotVisible::new(path.display(), "no line of mountinfo matches"))
 }
 
-/// The mount that a path is on by its name alone, for places that do not answer: links in it are not followed.
+/// The mount that a path is on, by its name alone, for places that do not answer: links in it are not followed.
 pub(super) fn mount_by_name(look: &Look, path: &Path) -> Fact<Mount> {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let above = mounts(look)?.iter().filter(|mount| absolute.starts_with(&mount.mount_point));
@@ -39,10 +39,10 @@ pub(super) fn mounts(look: &Look) -> Fact<&[Mount]> {
     look.seen.mounts.get_or_init(read).as_deref().map_err(NotVisible::clone)
 }
 
-/// The path itself, or the nearest parent that exists, links followed. A link that points nowhere stands for
-/// the file that opening it would create.
+/// The path itself, or its nearest existing parent, links followed. A link that leads nowhere stands for the file
+/// that opening it would create.
 pub(super) fn nearest_existing(path: &Path) -> PathBuf {
-    // Bounds a ring of links; the kernel gives up after 40 as well.
+    // Bounds a ring of links; the kernel also gives up after 40.
     const LINKS_MAX: usize = 40;
     let mut candidate = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let mut links = 0;
@@ -62,14 +62,14 @@ pub(super) fn nearest_existing(path: &Path) -> PathBuf {
     }
 }
 
-/// What tells the mount of an existing file.
+/// What identifies the mount of an existing file.
 #[derive(Debug)]
 struct FileMount {
     /// The kernel's number of the mount (since Linux 5.8).
     mount_id: Option<u64>,
     /// Device number of the file.
     device: DeviceNumber,
-    /// Its name without links.
+    /// The path without links.
     path: PathBuf,
 }
 
@@ -84,8 +84,8 @@ fn identify(existing: &Path) -> Fact<FileMount> {
     })
 }
 
-/// The mount's number decides. Without it, of the mounts above the path those with the file's device number
-/// come first (a mount may be hidden under a later one), then the deepest, then the latest.
+/// Finds the mount by its number. Without a number, among the mounts above the path those with the file's device
+/// number come first (a later mount may hide one), then the deepest, then the latest.
 fn find<'a>(mounts: &'a [Mount], place: &FileMount) -> Option<&'a Mount> {
     if let Some(mount) = mounts.iter().find(|mount| mount.id.is_some() && mount.id == place.mount_id) {
         return Some(mount);
@@ -108,7 +108,7 @@ fn parse_line(line: &[u8]) -> Option<Mount> {
     let root = path_of(words.next()?);
     let mount_point = path_of(words.next()?);
     let options = text_of(words.next()?);
-    // Optional fields, any number of them, end with a lone hyphen.
+    // Optional fields, any number of them, end with a single hyphen.
     words.find(|word| *word == b"-")?;
     let fstype = text_of(words.next()?);
     let source = text_of(words.next()?);
@@ -131,7 +131,7 @@ fn path_of(word: &[u8]) -> PathBuf {
     unescape(word).into()
 }
 
-/// The kernel writes blanks, tabs, newlines, backslashes and hashes as three octal digits.
+/// Replaces escapes: the kernel writes blanks, tabs, newlines, backslashes and hashes as three octal digits.
 pub(super) fn unescape(word: &[u8]) -> OsString {
     if !word.contains(&b'\\') {
         return OsStr::from_bytes(word).to_os_string();
@@ -214,7 +214,7 @@ nonsense
     #[test]
     fn without_number_the_device_then_the_depth_then_the_latest_decide() {
         let mounts = parse(SAMPLE.as_bytes());
-        // /srv/data is hidden since something else was mounted on /srv.
+        // /srv/data is hidden, because another filesystem was mounted on /srv later.
         assert_eq!(find(&mounts, &place(None, (0, 50), "/srv/data/x")).unwrap().id, Some(42));
         assert_eq!(find(&mounts, &place(None, (8, 1), "/srv/data/x")).unwrap().id, Some(41));
         // A file of a btrfs subvolume shows a number that no mount has.

@@ -1,4 +1,4 @@
-//! Everything about one path.
+//! Collects all facts about one path.
 
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
@@ -59,7 +59,7 @@ fn devices_at(look: &Look, existing: &Path, place: DataPlace) -> Fact<Vec<BlockD
     devices
 }
 
-/// Where the data of an existing path lie.
+/// The place where the data of an existing path lie.
 fn data_place(look: &Look, existing: &Path, mount: Option<&Mount>) -> Fact<DataPlace> {
     let metadata =
         std::fs::metadata(existing).map_err(|error| NotVisible::new(format!("stat {}", existing.display()), error))?;
@@ -70,7 +70,7 @@ fn data_place(look: &Look, existing: &Path, mount: Option<&Mount>) -> Fact<DataP
     Ok(DataPlace { mount: mount.and_then(|mount| mount.id), device: block::number_of(metadata.dev()), branch })
 }
 
-/// What stands at a path, links followed.
+/// The kind of file at a path, links followed.
 pub(super) fn kind_of(kind: std::fs::FileType) -> FileKind {
     match kind {
         kind if kind.is_file() => FileKind::Regular,
@@ -94,7 +94,7 @@ pub(super) fn space(path: &Path) -> Fact<Space> {
     let existing = mounts::nearest_existing(path);
     let stat = rustix::fs::statvfs(&existing)
         .map_err(|error| NotVisible::new(format!("statvfs {}", existing.display()), error))?;
-    // Network filesystems that cannot know answer zero blocks; that is not a full disk.
+    // Network filesystems that do not know their size report zero blocks; this does not mean a full disk.
     if stat.f_blocks == 0 {
         return Err(NotVisible::new(format!("statvfs {}", existing.display()), "the filesystem reports no size"));
     }
@@ -102,7 +102,7 @@ pub(super) fn space(path: &Path) -> Fact<Space> {
     Ok(Space { total_bytes: bytes(stat.f_blocks), available_bytes: bytes(stat.f_bavail) })
 }
 
-/// What the kernel says about direct I/O on a file; `None`: nothing.
+/// What the kernel reports about direct I/O on a file; `None`: nothing.
 pub(super) fn direct_io(path: &Path) -> Option<DirectIo> {
     let stat = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::DIOALIGN).ok()?;
     if stat.stx_mask & StatxFlags::DIOALIGN.bits() == 0 {

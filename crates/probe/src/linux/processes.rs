@@ -18,24 +18,24 @@ pub(super) fn kernel(look: &Look) -> Kernel {
     }
 }
 
-/// Whether a process of this namespace exists and can still do anything: one that has ended may wait long for its
-/// parent to notice. `None`: not visible.
+/// Whether a process of this namespace exists and has not ended: one that has ended may stay until its parent
+/// collects it. `None`: not visible.
 pub(super) fn runs(look: &Look, pid: u32) -> Option<bool> {
     look.proc.join("self/stat").exists().then_some(())?;
     let Ok(stat) = read_text(&look.proc.join(format!("{pid}/stat"))) else { return Some(false) };
-    // The name is in parentheses and may hold any character; the state follows it.
+    // The name is in parentheses and may contain any character; the state follows it.
     let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
     Some(!matches!(state, Some('Z' | 'X')))
 }
 
-/// Files of this name that processes hold open, with the processes: this one, and those with a lock on a file, as far
-/// as they are visible to this user.
+/// Files of this name that processes have opened, with the processes: this process, and those with a lock on a file,
+/// as far as this user can see them.
 pub(super) fn open_and_locked(look: &Look, name: &str) -> Vec<(u32, PathBuf)> {
     let mut processes: Vec<u32> = read_text(&look.proc.join("locks"))
         .unwrap_or_default()
         .lines()
         .filter_map(|line| {
-            // `1: FLOCK  ADVISORY  WRITE 1234 fe:01:12345 0 EOF`; waiters have an arrow after the number.
+            // `1: FLOCK  ADVISORY  WRITE 1234 fe:01:12345 0 EOF`; a process that waits has an arrow after the number.
             let mut words = line.split_whitespace().skip(1);
             (words.next()? == "FLOCK").then(|| words.nth(2)?.parse().ok())?
         })
@@ -57,7 +57,7 @@ pub(super) fn open_and_locked(look: &Look, name: &str) -> Vec<(u32, PathBuf)> {
     found
 }
 
-/// Whether a process lives in the same namespace of this kind (`net`, `mnt`) as this one.
+/// Whether a process is in the same namespace of this kind (`net`, `mnt`) as this one.
 pub(super) fn shares_namespace(look: &Look, pid: u32, kind: &str) -> Fact<bool> {
     let namespace = |process: &str| {
         let link = look.proc.join(process).join("ns").join(kind);

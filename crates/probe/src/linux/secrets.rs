@@ -1,12 +1,12 @@
-//! Passwords and keys in command lines and mount options are blanked before they are recorded or shown.
+//! Blanks passwords and keys in command lines and mount options, before they are recorded or shown.
 
-/// Stands for what was blanked.
+/// The replacement of a secret.
 const BLANK: &str = "***";
 
-/// Names of options that hold a secret have one of these parts.
+/// An option whose name has one of these parts contains a secret.
 const SECRET_PARTS: [&str; 8] = ["pass", "secret", "token", "credential", "accesskey", "apikey", "accountkey", "sig"];
 
-/// A name that ends so holds the place of a secret, which is none itself: `passwd_file=/etc/passwd-s3fs`.
+/// An option whose name ends so names the place of a secret, not the secret: `passwd_file=/etc/passwd-s3fs`.
 const PLACE_ENDINGS: [&str; 5] = ["file", "path", "dir", "command", "stdin"];
 
 /// A command line without its secrets.
@@ -16,15 +16,15 @@ pub(in crate::linux) fn blank_words(words: &[String]) -> Vec<String> {
     for word in words {
         let is_value = value_follows && !word.starts_with('-');
         blanked.push(if is_value { BLANK.to_owned() } else { blank_word(word) });
-        // `--secret-key VALUE` in two words.
+        // `--secret-key VALUE` is two words.
         value_follows = word.starts_with("--") && !word.contains('=') && is_secret(word);
     }
     blanked
 }
 
-/// A word without its secrets: a URL, an option, or several with commas between.
+/// A word without its secrets: a URL, an option, or several options with commas between.
 pub(in crate::linux) fn blank_word(word: &str) -> String {
-    // A comma may be part of a URL that stands alone; in a list of options it ends one.
+    // A comma may be part of a URL that stands alone; in a list of options it ends the URL.
     let scheme = word.find("://").filter(|end| word[..*end].chars().all(|letter| letter.is_ascii_alphanumeric()));
     if scheme.is_some() {
         return blank_url(word);
@@ -44,8 +44,8 @@ fn is_secret(name: &str) -> bool {
     SECRET_PARTS.iter().any(|part| name.contains(part)) && !PLACE_ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-/// Blanks `user:password@` after `://`, and the values of secret parameters after `?`. A password may hold an `@`,
-/// so that the last one ends it.
+/// Blanks `user:password@` after `://`, and the values of secret parameters after `?`. A password may contain an `@`,
+/// so that the last `@` ends it.
 fn blank_url(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
     let (address, parameters) = rest.split_once('?').unwrap_or((rest, ""));

@@ -1,10 +1,10 @@
-//! What a thread of this process waits for in the kernel, read by another thread, as one that is stuck cannot report
-//! it.
+//! What a thread of this process waits for in the kernel. Another thread reads it, because a stuck thread cannot
+//! report it.
 
 use super::{Look, read_text};
 use crate::{Fact, NotVisible, Waiting};
 
-/// What a call's arguments mean.
+/// The meaning of a call's arguments.
 #[derive(Clone, Copy)]
 enum Arguments {
     /// Descriptor, buffer, length, offset.
@@ -17,11 +17,11 @@ enum Arguments {
     Space,
     /// Descriptor.
     File,
-    /// Nothing about one file.
+    /// No arguments about one file.
     Other,
 }
 
-/// The calls that a worker can be stuck in: number, word, arguments.
+/// The calls that a worker can be stuck in: number, word, arguments (x86-64).
 #[cfg(target_arch = "x86_64")]
 const CALLS: &[(u32, &str, Arguments)] = &[
     (0, "read", Arguments::File),
@@ -65,7 +65,7 @@ const CALLS: &[(u32, &str, Arguments)] = &[
     (426, "io_uring_enter", Arguments::Other),
 ];
 
-/// See above.
+/// The same calls with their numbers on aarch64.
 #[cfg(target_arch = "aarch64")]
 const CALLS: &[(u32, &str, Arguments)] = &[
     (63, "read", Arguments::File),
@@ -104,11 +104,11 @@ const CALLS: &[(u32, &str, Arguments)] = &[
     (426, "io_uring_enter", Arguments::Other),
 ];
 
-/// Numbers are not known here: the wait is told by number.
+/// On other processors the numbers are not known, and the call is shown by its number.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const CALLS: &[(u32, &str, Arguments)] = &[];
 
-/// What the thread waits for. Asked of a thread that is not stuck, the answer is old when it comes.
+/// What the thread waits for. If it is not stuck, the answer is outdated when it arrives.
 pub(crate) fn waiting_of(look: &Look, thread: u32) -> Fact<Waiting> {
     let place = look.proc.join(format!("self/task/{thread}/syscall"));
     let text = read_text(&place)?;
@@ -117,7 +117,7 @@ pub(crate) fn waiting_of(look: &Look, thread: u32) -> Fact<Waiting> {
     Ok(waiting.1)
 }
 
-/// The lowest of these signals that waits for any thread of this process to take it.
+/// The lowest of these signals that waits for a thread of this process to take it.
 pub(crate) fn pending_signal(look: &Look, among: &[i32]) -> Option<i32> {
     pending(&read_text(&look.proc.join("self/status")).ok()?, among)
 }
@@ -128,7 +128,7 @@ fn pending(status: &str, among: &[i32]) -> Option<i32> {
     among.iter().copied().filter(|signal| mask >> (signal - 1) & 1 == 1).min()
 }
 
-/// The call's number and its six arguments in hexadecimal; `-1` outside of a call; `running`.
+/// Reads the number of the call and its six arguments in hexadecimal; `-1` outside of a call; `running`.
 fn parse(text: &str) -> Option<(Option<u64>, Waiting)> {
     let mut words = text.split_whitespace();
     let number: i64 = words.next()?.parse().ok()?;
@@ -136,7 +136,7 @@ fn parse(text: &str) -> Option<(Option<u64>, Waiting)> {
         words.map_while(|word| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok()).take(6).collect();
     let waiting = |operation: &str| Waiting { operation: operation.to_owned(), file: None, offset: None, length: None };
     if number < 0 {
-        // In the kernel without having called it.
+        // The thread is in the kernel without a system call.
         return Some((None, waiting("an access to mapped memory")));
     }
     let Some((_, word, kind)) = CALLS.iter().find(|(known, ..)| i64::from(*known) == number) else {
@@ -196,7 +196,7 @@ mod tests {
         let thread_id = receive.recv().unwrap();
         let seen = loop {
             match waiting_of(&Look::new(), thread_id) {
-                // Not there yet.
+                // The call has not begun yet.
                 Ok(waiting) if waiting.operation.starts_with("system call") => {}
                 Err(reason) if reason.to_string().contains("running") => {}
                 seen => break seen,

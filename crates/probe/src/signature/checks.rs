@@ -1,9 +1,9 @@
-//! Signatures of a few bytes, which count only where what stands beside them is possible too, and those without one fixed
-//! place.
+//! Signatures of a few bytes, which count only if the bytes beside them are plausible too, and signatures without a
+//! fixed place.
 
 use super::Ends;
 
-/// Whether something is held.
+/// Whether the device contains something.
 type IsHeld = fn(&Ends) -> bool;
 
 pub(super) const CHECKS: &[(IsHeld, &str)] = &[
@@ -31,18 +31,19 @@ impl Ends {
         Some(u32::from_le_bytes(self.at(offset, 4)?.try_into().ok()?))
     }
 
-    /// Either order of bytes.
+    /// Whether a number is there, in either byte order.
     fn has_number(&self, offset: u64, number: u32) -> bool {
         self.has(offset, &number.to_le_bytes()) || self.has(offset, &number.to_be_bytes())
     }
 }
 
-/// Journals of ext filesystems on devices of their own are marked in the same way.
+/// Journals of ext filesystems on separate devices have the same signature.
 fn is_ext(ends: &Ends) -> bool {
     ends.has(1_080, b"\x53\xef") && ends.u32_le(1_048).is_some_and(|exponent| exponent <= 6)
 }
 
-/// The mark ends the first page; it is another one while the machine sleeps, its memory in the swap space.
+/// The signature is at the end of the first page. It is another one while the machine sleeps with its memory in the
+/// swap space.
 fn is_swap(ends: &Ends) -> bool {
     const MARKS: &[&[u8]] =
         &[b"SWAPSPACE2", b"SWAP-SPACE", b"S1SUSPEND\0", b"S2SUSPEND\0", b"ULSUSPEND\0", b"LINHIB0001"];
@@ -50,7 +51,7 @@ fn is_swap(ends: &Ends) -> bool {
     pages.iter().any(|page| MARKS.iter().any(|mark| ends.has(page - 10, mark)))
 }
 
-/// Versions 0.90, in either order of bytes, and 1.0.
+/// Versions 0.90, in either byte order, and 1.0.
 fn is_md_at_the_end(ends: &Ends) -> bool {
     const MAGIC: u32 = 0xa92b_4efc;
     let old = (ends.size & !0xffff).checked_sub(0x1_0000);
@@ -58,8 +59,8 @@ fn is_md_at_the_end(ends: &Ends) -> bool {
     old.is_some_and(|offset| ends.has_number(offset, MAGIC)) || new.is_some_and(|offset| ends.has_number(offset, MAGIC))
 }
 
-/// Two labels at the start and two at the end, each with a ring of überblocks. A pool writes all labels; what is left of
-/// one that was wiped has fewer.
+/// Two labels at the start and two at the end, each with a ring of überblocks. A pool writes all labels; remains of a
+/// pool that was wiped have fewer.
 fn is_zfs(ends: &Ends) -> bool {
     const MAGIC: u64 = 0x00ba_b10c;
     const LABEL: u64 = 256 << 10;
@@ -70,12 +71,12 @@ fn is_zfs(ends: &Ends) -> bool {
     blocks.filter(marked).take(4).count() == 4
 }
 
-/// Where LUKS2 may have its second header, which outlives a first one that was overwritten.
+/// LUKS2 may have its second header here, which remains when the first one was overwritten.
 fn is_luks_copy(ends: &Ends) -> bool {
     (14..=20).any(|exponent| ends.has(1 << exponent, b"SKUL\xba\xbe"))
 }
 
-/// Records of a log on a device of its own begin at any sector.
+/// Records of a log on a separate device begin at any sector.
 fn is_xfs_log(ends: &Ends) -> bool {
     (0..256 << 10).step_by(512).any(|offset| ends.has(offset, b"\xfe\xed\xba\xbe"))
 }
@@ -91,7 +92,7 @@ fn is_nilfs(ends: &Ends) -> bool {
     })
 }
 
-/// Its map of inodes must have room for all of them, and zones are no larger than blocks.
+/// The inode map must have room for all inodes, and zones are not larger than blocks.
 fn is_minix(ends: &Ends) -> bool {
     let at = |offset: u64| ends.u16_le(1_024 + offset).map(u64::from);
     let possible = |inodes: Option<u64>, map_blocks: Option<u64>, block_bits: u64, zone_exponent| {
@@ -111,7 +112,7 @@ fn is_ufs(ends: &Ends) -> bool {
     places.iter().any(|place| MAGIC.iter().any(|magic| ends.has_number(place + 1_372, *magic)))
 }
 
-/// The older one of Mac OS: its blocks are whole sectors, and there are some.
+/// The older filesystem of Mac OS: its blocks are whole sectors, and it has some.
 fn is_hfs(ends: &Ends) -> bool {
     let big_endian = |bytes: &[u8]| bytes.iter().fold(0u64, |value, byte| value << 8 | u64::from(*byte));
     let (blocks, block_bytes) = (ends.at(1_042, 2).map(big_endian), ends.at(1_044, 4).map(big_endian));
@@ -124,13 +125,13 @@ fn is_mac_table(ends: &Ends) -> bool {
     ends.has(0, b"ER") && ends.has(512, b"PM\0\0")
 }
 
-/// All its words cancel each other out.
+/// The xor of all its words is 0.
 fn is_sun_table(ends: &Ends) -> bool {
     let sum = |sector: &[u8]| sector.chunks_exact(2).fold(0, |sum, word| sum ^ u16::from_be_bytes([word[0], word[1]]));
     ends.has(508, b"\xda\xbe") && ends.at(0, 512).map(sum) == Some(0)
 }
 
-/// Its four entries must be possible, and one of them used.
+/// Its four entries must be plausible, and one of them must be used.
 fn is_mbr(ends: &Ends) -> bool {
     let Some(entries) = ends.at(446, 64) else { return false };
     let mut entries = entries.chunks_exact(16);

@@ -1,9 +1,9 @@
-//! Signatures that are bytes at a fixed place, and too many for chance to write them.
+//! Signatures at a fixed place that are too long to occur by chance.
 
-/// Bytes at a place.
+/// The bytes of a signature and their place.
 pub(super) struct Mark {
     pub(super) offset: u32,
-    /// The offset counts back from the end of the device.
+    /// Whether the offset counts back from the end of the device.
     pub(super) from_end: bool,
     pub(super) bytes: &'static [u8],
     pub(super) name: &'static str,
@@ -72,7 +72,7 @@ pub(super) const MARKS: &[Mark] = &[
     mark(1_024, b"\xf5\xfc\x01\xa5", "a VxFS filesystem"),
     mark(8_192, b"\xa5\x01\xfc\xf5", "a VxFS filesystem"),
     mark(4_096, b"SPB5", "a Netware filesystem"),
-    // Volumes, and what stores data below a filesystem.
+    // Volumes and other layers below a filesystem.
     mark(0, b"LUKS\xba\xbe", "an encrypted volume (LUKS)"),
     mark(3, b"-FVE-FS-", "an encrypted volume (BitLocker)"),
     mark(24, b"LVM2 001", "an LVM physical volume"),
@@ -104,7 +104,7 @@ pub(super) const MARKS: &[Mark] = &[
     before_end(512, b"GEOM::", "a GEOM volume"),
     mark(4_640, b"\xf0\x16\x78\x5a", "a RAID member (HighPoint)"),
     mark(4_640, b"\xfd\x16\x78\x5a", "a RAID member (HighPoint)"),
-    // Partition tables; the second copy of GPT ends the device.
+    // Partition tables; the second copy of GPT is at the end of the device.
     mark(512, b"EFI PART", "a partition table (GPT)"),
     mark(4_096, b"EFI PART", "a partition table (GPT)"),
     before_end(512, b"EFI PART", "a partition table (GPT)"),

@@ -1,14 +1,14 @@
-//! Each signature is written where its format has it, on a device of zeroes; devices that real tools have formatted are in
-//! the tests of the program.
+//! Each signature is written to its place on a device of zeroes. Devices that real tools have formatted are in the
+//! tests of the program.
 
 use std::io::Cursor;
 
 use super::*;
 
-/// Larger than head and tail together, and no multiple of what formats count in.
+/// Larger than head and tail together, and not a multiple of the units of any format.
 const SIZE: u64 = (4 << 20) + 24_576 + 512;
 
-/// A device of zeroes with these bytes on it.
+/// A device of zeroes that contains these bytes.
 struct Device(Vec<u8>);
 
 impl Device {
@@ -56,7 +56,7 @@ fn without_a_size_the_head_alone_is_judged() {
 
 #[test]
 fn bytes_that_chance_could_write_hold_nothing() {
-    // Written by a benchmark before: no signature of a few bytes is taken from them.
+    // The device was written by a benchmark before: no signature of a few bytes is found in random bytes.
     let mut state = 1u64;
     for round in 0..8 {
         let mut device = Device::new();

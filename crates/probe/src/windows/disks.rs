@@ -1,4 +1,4 @@
-//! The disks behind a volume.
+//! Reads the disks behind a volume.
 
 use std::fs::File;
 use std::io::Error;
@@ -18,7 +18,7 @@ pub(super) fn numbers(volume: &str) -> Fact<Vec<u32>> {
     if numbers.is_empty() { Err(hidden(&"Windows names none")) } else { Ok(numbers) }
 }
 
-/// The disks of these numbers. What one does not tell of itself is unknown.
+/// The disks of these numbers. What a disk does not report is unknown.
 pub(super) fn devices(numbers: &[u32]) -> Fact<Vec<BlockDevice>> {
     numbers.iter().map(|number| Ok(device(*number, disk(*number)?))).collect()
 }
@@ -28,7 +28,7 @@ pub(super) fn disk(number: u32) -> Fact<Disk> {
     machine::disk(number).map_err(|code| NotVisible::new(name(number), Error::from_raw_os_error(code)))
 }
 
-/// As Windows calls it.
+/// The name that Windows gives the disk.
 pub(super) fn name(number: u32) -> String {
     format!("PhysicalDrive{number}")
 }
@@ -51,7 +51,7 @@ fn device(number: u32, disk: Disk) -> BlockDevice {
     }
 }
 
-/// What a person should know of these disks, a sentence each.
+/// Remarks about these disks, one sentence each.
 pub(super) fn remarks(numbers: &[u32]) -> Vec<String> {
     let mut remarks = Vec::new();
     for number in numbers {
@@ -72,8 +72,8 @@ pub(super) fn remarks(numbers: &[u32]) -> Vec<String> {
     remarks
 }
 
-/// Who uses a raw disk or volume of this size in bytes, and what it holds. What cannot be read is left to the job, whose own
-/// open tells why.
+/// Who uses a raw disk or volume of this size in bytes, and what it contains. If it cannot be read, no reason is
+/// given, because the open of the job will report it.
 pub(super) fn device_use(path: &Path, raw: &Raw, size: Option<u64>) -> DeviceUse {
     let lies = |volume: machine::MountedVolume| Lies {
         disks: numbers(&volume.name),

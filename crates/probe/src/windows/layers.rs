@@ -17,38 +17,38 @@ use crate::{Fact, NotVisible, Reading};
 /// Steps of 100 ns in a millisecond.
 const STEPS_PER_MS: u64 = 10_000;
 
-/// How long the calling thread has waited for a processor: Windows does not say.
+/// Time in which the calling thread waited for a processor: Windows does not report it.
 pub fn wait_of_this_thread_ns() -> Option<u64> {
     None
 }
 
-/// Watches the disks behind a set of files: as with fio, reports of Windows have no lines of them.
+/// Would count the disks behind a set of files; as in fio, reports of Windows have no lines about disks.
 #[derive(Debug)]
 pub struct DiskWatch(());
 
 impl DiskWatch {
-    /// Finds none.
+    /// Finds no disks.
     pub fn begin(_look: &Look, _paths: impl IntoIterator<Item = PathBuf>) -> DiskWatch {
         DiskWatch(())
     }
 
-    /// What the disks did.
+    /// Always empty.
     pub fn finish(&self, _elapsed: Duration) -> Vec<DiskRecord> {
         Vec::new()
     }
 }
 
-/// Counts what happens in the layers behind a set of files.
+/// Counts the traffic of the layers behind a set of files.
 #[derive(Debug)]
 pub struct Meters {
     may_block: bool,
-    /// What the process had moved when the first look was taken.
+    /// Counters of the process at the first reading.
     process: Option<ProcessCounters>,
     disks: Fact<Vec<Metered>>,
     wire: Fact<WireMeter>,
 }
 
-/// A disk and what it had done at the first look.
+/// A disk and its counters at the first reading.
 #[derive(Debug)]
 struct Metered {
     number: u32,
@@ -56,8 +56,8 @@ struct Metered {
 }
 
 impl Meters {
-    /// Finds what stands behind the files, which need not exist yet.
-    /// `interfaces`: those towards the servers of the files; none: nobody knows.
+    /// Finds the disks behind the files, which need not exist yet. `interfaces`: the network interfaces towards the
+    /// servers of the files; empty: not known.
     pub fn begin(_look: Look, paths: &[PathBuf], interfaces: &[String]) -> Meters {
         let local = |path: &PathBuf| matches!(volumes::class_of(path), StorageClass::Block | StorageClass::Memory);
         Meters {
@@ -80,8 +80,8 @@ impl Meters {
         }
     }
 
-    /// Windows counts what calls move, engines' included, and not what of that reached a disk: for unbuffered files that
-    /// is the same, for others the most that it can be.
+    /// Windows counts the bytes of calls, also of the engines, but not the part of them that reached a disk. For
+    /// unbuffered files both are the same; for others it is an upper bound.
     fn process(&mut self) -> Fact<ProcessCounters> {
         let bytes = machine::process_bytes().map_err(|code| hidden("I/O counters of the process", code))?;
         let bytes = ReadWrite::from(bytes);
@@ -101,16 +101,15 @@ impl Meters {
         self.wire.as_mut().map_err(|reason| reason.clone())?.read()
     }
 
-    /// Files behind devices are not seen.
+    /// Files behind devices are not visible.
     pub fn count_images(&self, _reading: &mut Reading) {}
 
-    /// Control groups belong to Linux.
+    /// Control groups exist only on Linux.
     pub fn io_limits(&self) -> Seen<Vec<String>> {
         Seen::NotVisible(not_read("I/O limits of the job object").to_string())
     }
 
-    /// Whether a look at one of the files may wait for somebody who does not answer: a server, or a drive that is not
-    /// known.
+    /// Whether a look at one of the files may wait for something that does not answer: a server, or an unknown drive.
     pub fn may_block(&self) -> bool {
         self.may_block
     }
@@ -120,7 +119,7 @@ impl Meters {
         volumes::mount_of(path).ok().map(|mount| mount.fstype)
     }
 
-    /// What the machine is like: clock, processors, memory.
+    /// Facts about the machine: clock, processors, memory.
     pub fn machine(&self) -> MachineEvidence {
         MachineEvidence {
             clock_source: None,
@@ -137,7 +136,8 @@ fn hidden(place: impl Into<String>, code: i32) -> NotVisible {
     NotVisible::new(place.into(), Error::from_raw_os_error(code))
 }
 
-/// Each disk once. A file whose disks are hidden makes all of them not visible: a part would look like the whole.
+/// Each disk counts once. If the disks of one file are hidden, the disks of all files are not visible, because a part
+/// would look like the whole.
 fn metered(paths: &[PathBuf]) -> Fact<Vec<Metered>> {
     let mut numbers: Vec<u32> = Vec::new();
     for path in paths {
@@ -157,7 +157,7 @@ impl Metered {
     }
 }
 
-/// What a disk did between two looks.
+/// Traffic of a disk between two looks.
 fn grown(name: String, first: &DiskCounters, now: &DiskCounters) -> DeviceCounters {
     let since = |before: [u64; 2], after: [u64; 2]| ReadWrite::from(after).since(before.into());
     let steps = since(first.time, now.time);

@@ -11,17 +11,17 @@ use super::{not_there, volumes};
 use crate::interfaces::{NOTHING_CARRIED, summed};
 use crate::{Fact, NotVisible};
 
-/// What the interfaces carried since the first reading.
+/// Bytes that the interfaces carried since the first reading.
 #[derive(Debug)]
 pub(super) struct WireMeter {
-    /// Those towards the servers; empty: nobody knows, and all count.
+    /// The interfaces towards the servers; empty: not known, so that all interfaces count.
     towards: Vec<String>,
     first: Option<WireCounters>,
 }
 
 impl WireMeter {
-    /// Not visible where nothing has to cross a wire, and where a part of it crosses uncounted: what is missing would
-    /// look like the work of a cache.
+    /// Not visible if no bytes have to cross a network, or if a part of them is not counted: missing bytes would look
+    /// like the effect of a cache.
     pub(super) fn begin(paths: &[PathBuf], towards: &[String]) -> Fact<WireMeter> {
         let mut remote = paths.iter().filter(|path| volumes::class_of(path) == StorageClass::Network).peekable();
         if remote.peek().is_none() {

@@ -1,4 +1,4 @@
-//! The way to a server.
+//! Finds the network interface towards a server.
 
 use std::io::Error;
 use std::net::IpAddr;
@@ -10,7 +10,7 @@ use crate::interfaces::{Way, only_way};
 use crate::server::{self, Endpoint};
 use crate::{Fact, NotVisible};
 
-/// Where Windows is asked.
+/// The place for reasons: where Windows was asked.
 pub(super) const PLACE: &str = "network interfaces";
 
 /// Looks at a server.

@@ -1,4 +1,4 @@
-//! Paths and the volumes that they are on.
+//! Reads paths and the volumes that they are on.
 
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::drives::{self, Raw};
 use crate::server::{self, Endpoint};
 use crate::{DeviceUse, Fact, FileKind, NotVisible, PathFacts};
 
-/// Flags of GetVolumeInformation: nothing can be written, and all is compressed.
+/// Flags of GetVolumeInformation: the volume is read-only; all of it is compressed.
 const READ_ONLY_VOLUME: u32 = 0x0008_0000;
 const VOLUME_IS_COMPRESSED: u32 = 0x0000_8000;
 
@@ -35,7 +35,7 @@ pub(super) fn mount_of(path: &Path) -> Fact<Mount> {
     volume_of(path).map(mount)
 }
 
-/// A volume in the words that all systems share: its serial number stands for the device, and its name for the source.
+/// A volume as a mount: its serial number stands for the device number, and its name for the source.
 fn mount(volume: Volume) -> Mount {
     let has = |flag| volume.flags & flag != 0;
     let mut options = vec![if has(READ_ONLY_VOLUME) { "ro" } else { "rw" }.to_string()];
@@ -69,7 +69,7 @@ fn class(drive: Drive) -> StorageClass {
     }
 }
 
-/// What a name of a raw disk or volume names; `None`: it is a file's.
+/// The raw disk or volume that a path names; `None`: the path names a file.
 fn raw(path: &Path) -> Option<Raw> {
     drives::raw(&path.as_os_str().to_string_lossy())
 }
@@ -99,7 +99,7 @@ fn space(path: &Path) -> Fact<Space> {
     Ok(Space { total_bytes, available_bytes })
 }
 
-/// Unbuffered I/O goes in sectors of the volume, from memory that is aligned as they are.
+/// Direct I/O there: unbuffered I/O needs sectors of the volume, and memory with the same alignment.
 fn direct_io(path: &Path) -> Fact<DirectIo> {
     let volume = volume_of(path)?;
     let bytes = machine::sector_bytes(&volume.mount_point).map_err(|code| {
@@ -138,13 +138,13 @@ pub(super) fn path_facts(path: &Path) -> PathFacts {
     }
 }
 
-/// Who uses a raw disk or volume; a file is used by nobody else.
+/// Who uses a raw disk or volume; a file has no other users.
 pub(super) fn device_use(path: &Path) -> DeviceUse {
     let Some(raw) = raw(path) else { return DeviceUse::default() };
     disks::device_use(path, &raw, raw_size(path, &raw))
 }
 
-/// The capacity of a raw disk or volume. A disk tells it to anybody, a volume to those who may read it.
+/// The capacity of a raw disk or volume. A disk reports it to every user, a volume only to users who may read it.
 fn raw_size(path: &Path, raw: &Raw) -> Option<u64> {
     match raw {
         Raw::Disk(number) => disks::disk(*number).ok()?.size_bytes,
@@ -152,7 +152,8 @@ fn raw_size(path: &Path, raw: &Raw) -> Option<u64> {
     }
 }
 
-/// The server of a remote drive or path, with its share and protocol, and what cannot be seen of it.
+/// The server of a remote drive or path, with its share and protocol. Facts about it that are not visible become
+/// remarks.
 fn server_of(asked: &Path, place: &Path, remarks: &mut Vec<String>) -> Option<ServerIdentity> {
     if class_of(asked) != StorageClass::Network {
         return None;

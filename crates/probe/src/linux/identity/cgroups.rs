@@ -1,4 +1,4 @@
-//! Limits that control groups set on memory, processors and the devices in question.
+//! Limits that control groups set on memory, processors and the devices of a storage.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::linux::cgroups::{Group, Version, group};
 use crate::linux::{Look, block, limits};
 use fsdyno_results::evidence::{DeviceNumber, Layer};
 
-/// The files of version 1 and what version 2 calls their limits.
+/// The files of version 1, each with the name of its limit in version 2.
 const THROTTLES: [(&str, &str); 4] = [
     ("blkio.throttle.read_bps_device", "rbps"),
     ("blkio.throttle.write_bps_device", "wbps"),
@@ -18,7 +18,7 @@ const THROTTLES: [(&str, &str); 4] = [
     ("blkio.throttle.write_iops_device", "wiops"),
 ];
 
-/// The tightest limits of this process's groups and those above them.
+/// The lowest limits of this process's groups and their parents.
 pub(super) fn identity(look: &Look, layers: &[Layer]) -> CgroupIdentity {
     CgroupIdentity {
         memory_bytes: seen(limits::cgroup_cache_bytes(look)),
@@ -43,14 +43,15 @@ fn cpus(look: &Look) -> Fact<Option<f64>> {
     Ok(shares.into_iter().flatten().min_by(f64::total_cmp))
 }
 
-/// Processor time over wall time; `max` and -1 are no limit.
+/// The processor limit as CPU time divided by wall time; `max` and -1 mean no limit.
 fn share(quota_us: &str, period_us: &str) -> Option<f64> {
     let quota_us: u32 = quota_us.trim().parse().ok()?;
     let period_us: u32 = period_us.trim().parse().ok()?;
     (period_us > 0).then(|| f64::from(quota_us) / f64::from(period_us))
 }
 
-/// Limits on the devices among the layers, in words: a loop device's requests to the disk below count for who made them.
+/// Limits on the devices among the layers, in words. Requests of a loop device to the disk below count for the
+/// process that made them.
 pub(in crate::linux) fn io<'l>(look: &Look, layers: &'l [Layer]) -> Fact<Vec<String>> {
     let group = group(look, "io")?;
     let mut names: Vec<&'l str> = Vec::new();
@@ -60,7 +61,7 @@ pub(in crate::linux) fn io<'l>(look: &Look, layers: &'l [Layer]) -> Fact<Vec<Str
     layers.iter().for_each(|layer| layer.each(&mut add));
     let mut tightest: BTreeMap<(DeviceNumber, &str), u64> = BTreeMap::new();
     let mut note = |number, key, value: &str| {
-        // `max` is no number and no limit.
+        // `max` is not a number and means no limit.
         let Ok(value) = value.parse::<u64>() else { return };
         tightest.entry((number, key)).and_modify(|least| *least = value.min(*least)).or_insert(value);
     };
@@ -76,7 +77,7 @@ pub(in crate::linux) fn io<'l>(look: &Look, layers: &'l [Layer]) -> Fact<Vec<Str
     Ok(lines.into_values().collect())
 }
 
-/// Device, kind of limit and its text, of all groups and devices.
+/// Device, kind and value of each limit, of all groups and devices.
 fn io_limits(group: &Group) -> Fact<Vec<(DeviceNumber, &'static str, String)>> {
     let mut limits = Vec::new();
     match group.version {
@@ -126,7 +127,7 @@ mod tests {
         fs::write(path, text).unwrap();
     }
 
-    /// A tree where the process is in group `/a/b` of one hierarchy of version 2, or of version 1's cpu and blkio.
+    /// A tree in which the process is in group `/a/b` of the hierarchy of version 2, or of version 1's cpu and blkio.
     fn grouped(version: Version) -> Tree {
         let tree = tree();
         let root = tree.root.path().display();

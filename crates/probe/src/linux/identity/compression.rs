@@ -1,9 +1,9 @@
-//! Whether a filesystem compresses, and what says so.
+//! Finds out whether a filesystem compresses data.
 
 use fsdyno_results::evidence::Mount;
 use rustix::fs::StatxAttributes;
 
-/// What says that data is compressed. `mount`: the one that holds it.
+/// The reason to think that data are compressed. `mount`: the mount that holds the data.
 pub(super) fn compression(mount: Option<&Mount>, attributes: StatxAttributes) -> Option<String> {
     // Names and values of options, by filesystem.
     const OPTIONS: [(&str, &str); 5] = [

@@ -1,4 +1,4 @@
-//! The daemon process of a FUSE mount.
+//! Finds the daemon process of a FUSE mount.
 
 use std::path::{Path, PathBuf};
 
@@ -12,19 +12,19 @@ use fsdyno_stats::sort;
 struct Candidate {
     pid: u32,
     words: Vec<String>,
-    /// It holds /dev/fuse open.
+    /// It has /dev/fuse open.
     holds_device: bool,
-    /// It holds the connection of just this mount (the kernel says so since 6.16).
+    /// It has the connection of exactly this mount (reported by the kernel since 6.16).
     holds_connection: bool,
     /// Its command line names the mount point.
     names_mount_point: bool,
-    /// Its program is called like the type of the filesystem.
+    /// Its program has the name of the filesystem type.
     named_like_type: bool,
 }
 
 impl Candidate {
-    /// The surer, the greater; `None`: nothing links it to the mount. Holding the device alone is no link: there
-    /// may be many such daemons.
+    /// How certain it is the daemon: greater is more certain; `None`: nothing connects it to the mount. An open
+    /// /dev/fuse alone is no connection, because many daemons have it.
     fn rank(&self) -> Option<(bool, bool, bool, bool)> {
         let linked = self.holds_connection
             || self.names_mount_point && (self.holds_device || self.named_like_type)
@@ -40,13 +40,13 @@ pub(in crate::linux) fn daemon_of(look: &Look, mount: &Mount) -> Fact<FuseDaemon
     let pids = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     let candidates = pids.filter_map(|pid: u32| candidate(&look.proc.join(pid.to_string()), pid, mount));
     let mut ranked: Vec<_> = candidates.filter_map(|found| Some((found.rank()?, found))).collect();
-    // Of a watcher and the worker that it started, both with the same words, the worker holds the device; else the
-    // first started is taken.
+    // A watcher and the worker that it started have the same command line. The worker has the device open; otherwise
+    // the process that started first is taken.
     sort::by_key(&mut ranked, |(rank, found)| (std::cmp::Reverse(*rank), found.pid));
     let Some((rank, found)) = ranked.first() else {
         return Err(NotVisible::new(place, "no process visible to this user matches the mount"));
     };
-    // Several daemons of one kind, and nothing tells which of them it is.
+    // There are several daemons of one kind, and nothing shows which one serves the mount.
     let certain = found.holds_connection || found.names_mount_point;
     if !certain && ranked.get(1).is_some_and(|(other, _)| other == rank) {
         return Err(NotVisible::new(place, "several daemons match, and none names the mount point"));
@@ -63,7 +63,7 @@ fn candidate(directory: &Path, pid: u32, mount: &Mount) -> Option<Candidate> {
         .map(|word| String::from_utf8_lossy(word).into_owned())
         .collect();
     let program = file_name(words.first()?);
-    // It stays beside some daemons to unmount after them.
+    // Some daemons have this process beside them, which unmounts after they have ended.
     if program.is_empty() || program.starts_with("fusermount") {
         return None;
     }
@@ -79,7 +79,7 @@ fn candidate(directory: &Path, pid: u32, mount: &Mount) -> Option<Candidate> {
     })
 }
 
-/// The fdinfo files of all descriptors of /dev/fuse; none when the process belongs to somebody else.
+/// The fdinfo files of all descriptors of /dev/fuse; none if the process belongs to another user.
 fn fuse_descriptors(directory: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(directory.join("fd")).into_iter().flatten().flatten();
     let open = entries.filter(|entry| entry.path().read_link().is_ok_and(|target| target == Path::new("/dev/fuse")));
@@ -90,11 +90,11 @@ fn fuse_descriptors(directory: &Path) -> Vec<PathBuf> {
 fn connection(descriptor: &Path) -> Option<DeviceNumber> {
     let text = std::fs::read_to_string(descriptor).ok()?;
     let number: u32 = text.lines().find_map(|line| line.strip_prefix("fuse_connection:"))?.trim().parse().ok()?;
-    // The kernel's own layout: 12 bits of major number over 20 of minor.
+    // The kernel's layout: 12 bits of major number above 20 bits of minor number.
     Some(DeviceNumber { major: number >> 20, minor: number & 0xf_ffff })
 }
 
-/// Whether a word is the mount point; a relative one is its end.
+/// Whether a word is the mount point, or a relative path that is the end of it.
 fn names(word: &str, mount_point: &Path) -> bool {
     let path = Path::new(word.strip_prefix("./").unwrap_or(word));
     let is_path = !word.is_empty() && path.components().next().is_some();
@@ -133,7 +133,7 @@ mod tests {
         line.split(' ').map(str::to_owned).collect()
     }
 
-    /// A process with a command line; `connection`: what its descriptor of /dev/fuse says of itself.
+    /// Makes a process with a command line; `connection`: the content of the fdinfo of its /dev/fuse.
     fn process(tree: &Tree, pid: u32, line: &str, connection: Option<&str>) {
         let directory = tree.look.proc.join(pid.to_string());
         fs::create_dir_all(directory.join("fd")).unwrap();

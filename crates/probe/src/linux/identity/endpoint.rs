@@ -1,4 +1,4 @@
-//! Which server a mount names: host and port, read from its options, its source, or its daemon's URL.
+//! Finds the server of a mount: host and port, from its options, its source, or its daemon's URL.
 
 use std::net::Ipv6Addr;
 
@@ -8,7 +8,7 @@ use super::fuse::value_of;
 use crate::server::Endpoint;
 use fsdyno_results::evidence::Mount;
 
-/// Ports where none is named, by URL scheme or filesystem type.
+/// Default ports, by URL scheme or filesystem type.
 const PORTS: [(&str, u16); 16] = [
     ("nfs", 2049),
     ("nfs4", 2049),
@@ -28,18 +28,19 @@ const PORTS: [(&str, u16); 16] = [
     ("postgres", 5432),
 ];
 
-/// The server that a mount names. `None`: none, or not in a way that is known here.
+/// The server that a mount names. `None`: it names none, or in an unknown way.
 pub(super) fn endpoint(mount: &Mount, fuse: Option<&FuseIdentity>) -> Option<Endpoint> {
     match (mount.fstype.as_str(), fuse) {
         (_, Some(fuse)) => daemons(mount, fuse),
-        // `addr` is the address in use; `mountaddr` is that of another service.
+        // `addr` is the address in use; `mountaddr` belongs to another service.
         ("nfs" | "nfs4" | "cifs" | "smb3", _) => {
             let (host, _) = named(&mount.source);
             let host = mount.option("addr").map_or(host, |address| Some(address.to_owned()))?;
             Some(Endpoint { host, port: port_option(mount).or_else(|| usual_port(&mount.fstype))? })
         }
         ("ceph", _) => {
-            // `mon_addr=10.0.0.1:3300/10.0.0.2:3300`, and in older kernels the source: `10.0.0.1:6789,10.0.0.2:6789:/`.
+            // `mon_addr=10.0.0.1:3300/10.0.0.2:3300`; older kernels have the source `10.0.0.1:6789,10.0.0.2:6789:/`
+            // instead.
             let monitors = mount.option("mon_addr").unwrap_or(&mount.source);
             let (host, port) = named(monitors.split(['/', ',']).next()?);
             Some(Endpoint { host: host?, port: port.or_else(|| usual_port("ceph"))? })
@@ -52,11 +53,11 @@ fn port_option(mount: &Mount) -> Option<u16> {
     mount.option("port").and_then(|port| port.parse().ok()).filter(|port| *port != 0)
 }
 
-/// What the daemon of a FUSE mount talks to.
+/// The server that the daemon of a FUSE mount uses.
 fn daemons(mount: &Mount, fuse: &FuseIdentity) -> Option<Endpoint> {
     let url = fuse.url.as_deref()?;
     let (kind, rest) = url.split_once("://").unwrap_or((&mount.fstype, url));
-    // Some write `curlftpfs#ftp://…`.
+    // Some daemons write `curlftpfs#ftp://…`.
     let kind = kind.rsplit('#').next().unwrap_or(kind);
     let authority = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
     let (host, port) = named(authority);

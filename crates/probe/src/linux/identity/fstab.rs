@@ -1,11 +1,12 @@
-//! What should be mounted, from fstab: an empty mount point shows its parent's filesystem, and looks like a result.
+//! Finds filesystems in fstab that are not mounted: an empty mount point belongs to the parent's filesystem, and
+//! figures of it look like a result.
 
 use std::path::Path;
 
 use crate::linux::mounts;
 use fsdyno_results::evidence::Mount;
 
-/// A sentence about a filesystem that fstab has on the way to `resolved` and that is not mounted.
+/// A sentence about a filesystem of fstab that should be on the way to `resolved` and is not mounted.
 pub(super) fn missing_mount(fstab: &str, resolved: &Path, mount: &Mount) -> Option<String> {
     let entries = fstab.lines().filter_map(|line| {
         let mut words = line.split_whitespace();

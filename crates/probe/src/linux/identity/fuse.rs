@@ -21,7 +21,7 @@ pub(super) fn identity(look: &Look, mount: &Mount) -> FuseIdentity {
     }
 }
 
-/// Why the way from this process to the daemon's server is not the daemon's: it lives in another network.
+/// Why the route from this process to the server is not the daemon's: the daemon is in another network namespace.
 pub(super) fn in_another_network(look: &Look, fuse: &FuseIdentity) -> Option<NotVisible> {
     let pid = match &fuse.daemon_pid {
         Seen::Value(pid) => *pid,
@@ -31,26 +31,26 @@ pub(super) fn in_another_network(look: &Look, fuse: &FuseIdentity) -> Option<Not
     other.then(|| NotVisible::new(format!("process {pid}"), "the daemon runs in another network namespace"))
 }
 
-/// `s3fs` of `fuse.s3fs`; a mount that names no type is called by its daemon.
+/// The kind, such as `s3fs` of `fuse.s3fs`; for a mount without a type, the name of the daemon.
 fn kind(mount: &Mount, words: &[String]) -> Option<String> {
     let subtype = mount.fstype.strip_prefix("fuse.").map(str::to_owned);
     subtype.or_else(|| words.first().map(|program| file_name(program).to_owned()))
 }
 
-/// Where the daemon gets its data.
+/// The URL from which the daemon gets its data.
 fn url(mount: &Mount, words: &[String]) -> Option<String> {
     const OPTIONS: [&str; 5] = ["url", "host", "endpoint", "endpoint-url", "custom-endpoint"];
     let named = OPTIONS.iter().find_map(|name| value_of(words, name));
     let source = secrets::blank_word(&mount.source);
-    // `user@host:/directory` of sshfs, `host:/volume` of GlusterFS; `/one:/two` are folders of this machine, and what stands
-    // before rclone's colon is the name of a section, or a kind: `:local:/directory`.
+    // `user@host:/directory` of sshfs and `host:/volume` of GlusterFS name a host; `/one:/two` are folders of this
+    // machine. rclone has the name of a section or a kind before the colon: `:local:/directory`.
     let names_a_host = source.contains(":/") && !source.starts_with('/') && mount.fstype != "fuse.rclone";
     let remote = || names_a_host.then_some(source.clone());
     let word = || words.iter().skip(1).find(|word| word.contains("://") && !word.contains('=')).cloned();
     named.or_else(remote).or_else(word).filter(|url| !url.is_empty())
 }
 
-/// The local caches that the command line asks for.
+/// The local caches that the command line configures.
 fn cache(words: &[String]) -> Option<String> {
     const OPTIONS: [&str; 6] = ["use_cache", "cache-dir", "cache_dir", "vfs-cache-mode", "cache", "kernel_cache"];
     const OFF: [&str; 5] = ["", "off", "no", "0", "false"];
@@ -62,8 +62,8 @@ fn cache(words: &[String]) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join(", "))
 }
 
-/// The value of an option, as `-o name=value,…`, `-oname=value`, `--name=value` or `--name value`; empty for one
-/// without a value. The last one counts.
+/// The value of an option, written as `-o name=value,…`, `-oname=value`, `--name=value` or `--name value`; empty for
+/// an option without a value. The last one counts.
 pub(in crate::linux) fn value_of(words: &[String], name: &str) -> Option<String> {
     let mut found = None;
     let mut words = words.iter().skip(1).peekable();

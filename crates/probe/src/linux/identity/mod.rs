@@ -1,6 +1,6 @@
 //! The storage that a path is on, as one value: filesystem, server, daemon, devices, and their limits.
 //!
-//! Nothing is read from or written to the storage; a TCP connection to a server is opened and closed.
+//! Nothing is read from the storage or written to it; a TCP connection to a server is opened and closed.
 
 mod cgroups;
 mod compression;
@@ -29,10 +29,10 @@ use crate::{Fact, FileKind, NotVisible};
 use place::PathAnswers;
 use seen::seen;
 
-/// More than any storage has: the answer of a filesystem that cannot know its size.
+/// Larger than any storage: a filesystem that does not know its size answers with more than this.
 const CLAIM_BYTES_MIN: u64 = 1 << 60;
 
-/// The storage behind a path. `writes`: what stands there will be written.
+/// The storage behind a path. `writes`: the file there will be written.
 pub(super) fn storage(look: &Look, asked: &Path, writes: bool) -> Storage {
     let place = place::place(look, asked, writes);
     let mount = place.mount.as_ref().ok();
@@ -70,7 +70,7 @@ pub(super) fn storage(look: &Look, asked: &Path, writes: bool) -> Storage {
         cgroup: cgroups::identity(look, &place.layers),
         remarks: Vec::new(),
     };
-    // What speaks against all figures comes first.
+    // Remarks that concern all figures come first.
     storage.remarks = remarks::about_memory(&storage).into_iter().chain(remarks).collect();
     storage
 }
@@ -79,13 +79,13 @@ fn class_of(place: &PathAnswers, devices: &[BlockDevice]) -> StorageClass {
     match (&place.mount, place.kind) {
         (_, FileKind::BlockDevice) => StorageClass::Device,
         (_, FileKind::CharacterDevice) => StorageClass::Kernel,
-        // What is there decides.
+        // What exists at the path decides.
         (Ok(mount), _) => class::class(place.data_mount.as_ref().unwrap_or(mount), !devices.is_empty()),
         (Err(_), _) => StorageClass::Unknown,
     }
 }
 
-/// Without the secrets that options and sources can hold.
+/// The mount without secrets, which options and sources may contain.
 fn fit_to_be_kept(mount: &Mount) -> Mount {
     Mount {
         source: secrets::blank_word(&mount.source),
@@ -103,7 +103,7 @@ fn believable(space: Space, fuse: Option<&FuseIdentity>) -> Fact<Space> {
     Ok(space)
 }
 
-/// No devices behind a filesystem that must have some is not none, but not visible.
+/// A filesystem that must have devices but shows none has devices that are not visible.
 fn device_list(place: &PathAnswers, class: StorageClass) -> Fact<&[BlockDevice]> {
     let found = place.devices.as_ref().map_err(NotVisible::clone)?;
     if found.is_empty() && matches!(class, StorageClass::Block | StorageClass::Device | StorageClass::Unknown) {

@@ -1,6 +1,6 @@
 //! Counters of NFS mounts, from /proc/self/mountstats.
 //!
-//! The format is parsed here and not by a library because one strange line must not hide all other counters, mount
+//! The format is parsed here and not by a library, because one unknown line must not hide all other counters, mount
 //! points are escaped, and a mount point may be listed twice.
 
 use std::path::{Path, PathBuf};
@@ -11,26 +11,26 @@ use fsdyno_results::evidence::{NfsOperation, WireCounters};
 use crate::linux::{Look, mounts, read_text};
 use crate::{Fact, NotVisible};
 
-/// Figures of the `bytes:` line that are used; the kernel appends more (pages).
+/// Number of figures of the `bytes:` line that are used; the kernel appends more (pages).
 const BYTE_FIGURES: usize = 6;
 
-/// Figures of an operation's line that are used; newer kernels append the errors.
+/// Number of figures of an operation's line that are used; newer kernels append the errors.
 const OPERATION_FIGURES: usize = 8;
 
-/// What one NFS mount has done since it was mounted.
+/// Counters of one NFS mount since it was mounted.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Statistics {
     mount_point: PathBuf,
-    /// The kernel's version of the format, `1.1`; `None`: the filesystem gives no statistics.
+    /// The kernel's version of the format, `1.1`; `None`: the filesystem has no statistics.
     version: Option<String>,
-    /// Asked for by applications: read and written normally, read and written directly; and exchanged with the
-    /// server: read, written.
+    /// Bytes that applications asked for: buffered reads and writes, then direct reads and writes; then bytes
+    /// exchanged with the server: read and written.
     bytes: Option<[u64; BYTE_FIGURES]>,
-    /// All options, those with usual values too.
+    /// All options, including those with default values.
     pub(super) options: String,
-    /// Connections to the server, by their protocol.
+    /// The protocol of each connection to the server.
     pub(super) transports: Vec<String>,
-    /// In the kernel's order; those never asked for are left out.
+    /// Operations in the kernel's order, without those that never occurred.
     operations: Vec<NfsOperation>,
 }
 
@@ -52,11 +52,11 @@ pub(in crate::linux) fn wire_counters(look: &Look, mount_point: &Path) -> Fact<W
     })
 }
 
-/// All that is listed for the mount at `mount_point`.
+/// The statistics of the mount at `mount_point`.
 pub(super) fn statistics(look: &Look, mount_point: &Path) -> Fact<Statistics> {
     let file = file(look);
     let text = read_text(&file)?;
-    // What was mounted last on a place hides the others.
+    // The latest mount at a place hides the earlier ones.
     let found = parse(&text).into_iter().rev().find(|section| section.mount_point == mount_point);
     let place = file.display();
     let found = found.ok_or_else(|| NotVisible::new(&place, format!("does not list {}", mount_point.display())))?;
@@ -96,7 +96,8 @@ fn parse(text: &str) -> Vec<Statistics> {
     sections
 }
 
-/// `device server:/x mounted on /mnt with fstype nfs4 statvers=1.1`; a mount without source begins with `no device`.
+/// Reads `device server:/x mounted on /mnt with fstype nfs4 statvers=1.1`; a mount without source begins with `no
+/// device`.
 fn parse_heading(line: &str) -> Option<Statistics> {
     if !line.starts_with("device ") && !line.starts_with("no device ") {
         return None;
@@ -123,7 +124,7 @@ fn parse_operation(name: &str, figures: &str) -> Option<NfsOperation> {
     })
 }
 
-/// The first figures of a line; `None` if there are fewer or one is no number.
+/// The first figures of a line; `None` if there are fewer or one is not a number.
 fn parse_figures<const N: usize>(text: &str) -> Option<[u64; N]> {
     let mut figures = [0; N];
     let mut words = text.split_whitespace();

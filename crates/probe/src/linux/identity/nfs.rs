@@ -1,4 +1,4 @@
-//! Facts about an NFS mount.
+//! Reads facts about an NFS mount.
 
 use fsdyno_results::evidence::NfsIdentity;
 
@@ -6,12 +6,12 @@ use super::mountstats;
 use crate::linux::Look;
 use fsdyno_results::evidence::Mount;
 
-/// Whether the kernel's NFS client answers for the mount.
+/// Whether the mount belongs to the kernel's NFS client.
 pub(super) fn is_nfs(fstype: &str) -> bool {
     fstype == "nfs" || fstype == "nfs4"
 }
 
-/// An NFS mount. mountstats lists all options, mountinfo leaves out those with usual values.
+/// The facts of an NFS mount. mountstats lists all options; mountinfo leaves out those with default values.
 pub(super) fn identity(look: &Look, mount: &Mount) -> NfsIdentity {
     let statistics = mountstats::statistics(look, &mount.mount_point).ok();
     let full = statistics.as_ref().map_or("", |statistics| statistics.options.as_str());
@@ -43,7 +43,7 @@ fn attribute_cache(number: &impl Fn(&str) -> Option<u64>) -> Option<[u64; 4]> {
     Some([number("acregmin")?, number("acregmax")?, number("acdirmin")?, number("acdirmax")?])
 }
 
-/// `vers=4.2`; kernels before 3.x wrote `vers=4,minorversion=1`.
+/// The version from `vers=4.2`; kernels before 3.x wrote `vers=4,minorversion=1`.
 fn version(mount: &Mount) -> Option<String> {
     let version = mount.option("vers").or_else(|| mount.option("nfsvers"))?;
     match mount.option("minorversion") {

@@ -1,5 +1,5 @@
-//! System calls on the path itself. A dead server or daemon can block them for ever: a thread makes them, and the
-//! caller waits for it with a timeout.
+//! Makes the system calls on the path itself. A dead server or daemon can block them for ever, so that a thread makes
+//! them and the caller waits with a timeout.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -16,48 +16,48 @@ use crate::linux::{Look, block, class, mounts, paths};
 use crate::{Fact, FileKind, NotVisible};
 use fsdyno_results::evidence::{BlockDevice, DeviceNumber, DirectIo, Layer, Mount, NfsRoot, Space};
 
-/// A path that says nothing for this time counts as one that does not answer.
+/// Time after which a path counts as one that does not answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Stack of the thread that asks.
+/// Stack of the thread that makes the calls, bytes.
 const STACK_BYTES: usize = 512 * 1024;
 
-/// Names of a directory that are looked at for a file that can be asked about direct I/O.
+/// Number of names in a directory that are tried, to find a file that can be asked about direct I/O.
 const SAMPLE_NAMES: usize = 64;
 
 /// Answers about a path.
 #[derive(Debug)]
 pub(super) struct PathAnswers {
-    /// Something stands there.
+    /// Whether something exists there.
     pub(super) exists: Fact<bool>,
-    /// What stands at the resolved path.
+    /// Kind of the file at the resolved path.
     pub(super) kind: FileKind,
-    /// The path, or the nearest parent that exists, without links.
+    /// The path, or its nearest existing parent, without links.
     pub(super) resolved: Fact<PathBuf>,
     pub(super) mount: Fact<Mount>,
     pub(super) space: Fact<Space>,
     pub(super) direct_io: Fact<DirectIo>,
     /// The mount that holds the data of an overlay.
     pub(super) data_mount: Option<Mount>,
-    /// What the data lie on.
+    /// The layers that the data lie on.
     pub(super) layers: Vec<Layer>,
     /// The whole disks behind it.
     pub(super) devices: Fact<Vec<BlockDevice>>,
-    /// The device's number, if it is one.
+    /// The device's number, if the path is a device.
     pub(super) device: Option<DeviceNumber>,
     pub(super) attributes: StatxAttributes,
-    /// The root of its mount, if that is of NFS.
+    /// The root of its mount, if it is an NFS mount.
     pub(super) nfs_root: Option<NfsRoot>,
 }
 
-/// Asks, and gives up on a path that does not answer. Where no thread can be started the question is asked without a
-/// timeout: most paths answer.
+/// Asks, and gives up on a path that does not answer. If no thread can be started, it asks without a timeout, because
+/// most paths answer.
 pub(super) fn place(look: &Look, path: &Path, writes: bool) -> PathAnswers {
     let own = look.clone();
     let (sender, receiver) = mpsc::channel();
     let asked = path.to_path_buf();
     let asking = move || {
-        // Nobody waits any more if this fails.
+        // If this fails, the caller no longer waits.
         let _ = sender.send(ask(&own, Asked { path: &asked, writes }));
     };
     if fsdyno_os::thread::begin("place", STACK_BYTES, asking).is_err() {
@@ -72,7 +72,7 @@ fn ask(look: &Look, asked: Asked<'_>) -> PathAnswers {
     let path = asked.path;
     let errno = match std::fs::metadata(path) {
         Ok(metadata) => return answering(look, asked, true, &metadata),
-        // No number: the name was refused before the kernel saw it.
+        // An error without a number: the name was refused before the kernel saw it.
         Err(error) => error.raw_os_error().map_or(Errno::INVAL, Errno::from_raw_os_error),
     };
     match errno {
@@ -89,12 +89,12 @@ fn ask(look: &Look, asked: Asked<'_>) -> PathAnswers {
     }
 }
 
-/// Nothing can be at the path.
+/// The answers for a path that cannot exist.
 fn impossible(errno: Errno) -> PathAnswers {
     PathAnswers { exists: Ok(false), ..unknown(&silence(errno)) }
 }
 
-/// A path that exists and answers.
+/// The answers for a path that exists and answers.
 fn answering(look: &Look, asked: Asked<'_>, is_asked_for: bool, metadata: &Metadata) -> PathAnswers {
     let path = asked.path;
     // Attributes may come from a cache that outlives the daemon or the server; the space does not.
@@ -124,7 +124,7 @@ fn answering(look: &Look, asked: Asked<'_>, is_asked_for: bool, metadata: &Metad
     }
 }
 
-/// A path that does not answer: what the kernel's tables say about its name.
+/// The answers for a path that does not answer: what the kernel's tables contain about its name.
 fn silent(look: &Look, path: &Path, reason: &NotVisible) -> PathAnswers {
     let mount = mounts::mount_by_name(look, path);
     let layers = mount.as_ref().map_or_else(|_| Vec::new(), |mount| layers::of_mount(look, mount));
@@ -136,7 +136,7 @@ fn silent(look: &Look, path: &Path, reason: &NotVisible) -> PathAnswers {
     }
 }
 
-/// Why a path does not answer, with what that means where it is known.
+/// Why a path does not answer, and the likely cause if it is known.
 fn silence(errno: Errno) -> NotVisible {
     let meaning = match errno {
         Errno::NOTCONN => ": its daemon has ended",
@@ -164,8 +164,8 @@ fn unknown(reason: &NotVisible) -> PathAnswers {
     }
 }
 
-/// The kernel says it of files; of a directory, a file in it or above it is asked about. The names of remote
-/// directories are not read: there may be millions, each a request.
+/// Direct I/O there. The kernel reports it for files; for a directory, a file in it or above it is asked. Names of
+/// remote directories are not read, because there may be millions and each is a request.
 fn direct_io(path: &Path, kind: FileKind, mount: Option<&Mount>) -> Fact<DirectIo> {
     let unknown = |reason: &str| NotVisible::new("statx", reason);
     let file = match kind {
@@ -185,14 +185,15 @@ fn direct_io(path: &Path, kind: FileKind, mount: Option<&Mount>) -> Fact<DirectI
     told.or_else(|| is_refused(&file, mount).then_some(DirectIo::Refused)).ok_or_else(silent)
 }
 
-/// Some filesystems refuse direct I/O and do not tell: squashfs. Opening a file of a local one shows it, and does no I/O.
+/// Whether direct I/O is refused by a filesystem that does not report it, such as squashfs. Opening a file of a local
+/// filesystem shows it, without I/O.
 fn is_refused(file: &Path, mount: Option<&Mount>) -> bool {
     let is_local = mount.is_some_and(|mount| class::by_type(mount).is_none());
     let flags = OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC | OFlags::NONBLOCK;
     is_local && file.is_file() && rustix::fs::open(file, flags, Mode::empty()).is_err_and(|error| error == Errno::INVAL)
 }
 
-/// In a directory without files one above it serves as well, on the same mount.
+/// A file in the directory; if there is none, a file in a directory above on the same mount.
 fn a_file_near(directory: &Path, mount: Option<&Mount>) -> Option<PathBuf> {
     let on_mount = |above: &&Path| mount.is_some_and(|mount| above.starts_with(&mount.mount_point));
     directory.ancestors().take_while(on_mount).find_map(a_file_in)
@@ -204,7 +205,7 @@ fn a_file_in(directory: &Path) -> Option<PathBuf> {
     files.next().map(|entry| entry.path())
 }
 
-/// Asked of the server: other clients may have changed it.
+/// Asked of the server, because other clients may have changed it.
 fn nfs_root(mount: &Mount) -> Option<NfsRoot> {
     let stat = rustix::fs::statx(CWD, &*mount.mount_point, AtFlags::STATX_FORCE_SYNC, StatxFlags::BASIC_STATS).ok()?;
     let changed = Duration::new(stat.stx_ctime.tv_sec.try_into().ok()?, stat.stx_ctime.tv_nsec);

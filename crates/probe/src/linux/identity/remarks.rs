@@ -11,7 +11,7 @@ use crate::FileKind;
 use crate::linux::{Look, read_text, usage};
 use fsdyno_results::evidence::Mount;
 
-/// What is below is memory.
+/// A remark if the storage lies on memory.
 pub(super) fn about_memory(storage: &Storage) -> Option<String> {
     let way = storage.way_to_memory()?;
     Some(match storage.in_memory()? {
@@ -20,8 +20,8 @@ pub(super) fn about_memory(storage: &Storage) -> Option<String> {
     })
 }
 
-/// Options of filesystems that change what figures mean, and the sentence. The third part: the value, if one is
-/// needed.
+/// Options of filesystems that change the meaning of figures, each with its sentence. The second part is the value,
+/// if one is needed.
 const OPTIONS: [(&str, Option<&str>, &str); 14] = [
     ("nobarrier", None, "nobarrier: flushes do not reach the device, fsync does not protect data"),
     ("barrier", Some("0"), "barrier=0: flushes do not reach the device, fsync does not protect data"),
@@ -95,7 +95,7 @@ fn about_mount(mount: &Mount, class: StorageClass) -> Vec<String> {
     let given = OPTIONS
         .iter()
         .filter(|(name, value, _)| mount.option(name).is_some_and(|found| value.is_none_or(|value| value == found)));
-    // The same words mean something else to a daemon.
+    // A daemon may give the same words another meaning.
     let given = given.filter(|_| class != StorageClass::Fuse);
     remarks.extend(given.map(|(_, _, sentence)| (*sentence).to_owned()));
     if mount.fstype == "fuse.s3fs" {

@@ -1,4 +1,4 @@
-//! Facts as evidence.
+//! Converts facts to evidence.
 
 use std::borrow::Borrow;
 
@@ -6,7 +6,7 @@ use fsdyno_results::evidence::Seen;
 
 use crate::NotVisible;
 
-/// A fact as evidence: where it was looked for and the answer, in short.
+/// A fact as evidence: its value, or where it was looked for and the answer, in short.
 pub(super) fn seen<T>(fact: Result<T, impl Borrow<NotVisible>>) -> Seen<T> {
     match fact {
         Ok(value) => Seen::Value(value),
@@ -17,7 +17,7 @@ pub(super) fn seen<T>(fact: Result<T, impl Borrow<NotVisible>>) -> Seen<T> {
     }
 }
 
-/// The system's words for an error without the number that follows them.
+/// The system's text of an error without the number after it.
 pub(super) fn without_number(text: &str) -> &str {
     text.split(" (os error").next().unwrap_or(text)
 }

@@ -1,4 +1,4 @@
-//! The server behind a mount: its TCP connect time, and the network interface to it.
+//! Looks at the server behind a mount: its TCP connect time, and the network interface towards it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
@@ -11,7 +11,7 @@ use crate::linux::{Look, read_number, read_text};
 use crate::server::{self, Endpoint};
 use crate::{Fact, NotVisible};
 
-/// Looks at a server. `transport`: what the mount talks over, if it says so.
+/// Looks at a server. `transport`: the transport protocol, if the mount names it.
 pub(super) fn identity(look: &Look, endpoint: &Endpoint, transport: Option<&str>) -> ServerIdentity {
     let address = server::resolve(endpoint);
     let interface = address.clone().and_then(|address| interface(look, address.ip()));
@@ -26,7 +26,7 @@ pub(super) fn identity(look: &Look, endpoint: &Endpoint, transport: Option<&str>
     }
 }
 
-/// A server that others than this process reach in a way that cannot be seen from here.
+/// A server that other processes reach in a way that is not visible from here.
 pub(super) fn not_reached_from_here(endpoint: &Endpoint, reason: &NotVisible) -> ServerIdentity {
     ServerIdentity {
         address: format!("{}:{}", endpoint.host, endpoint.port),
@@ -66,11 +66,11 @@ fn interface(look: &Look, remote: IpAddr) -> Fact<String> {
     }
 }
 
-/// The address that the kernel would send from: it looks the route up, and nothing is sent.
+/// The source address that the kernel would use. It looks up the route; no packet is sent.
 fn local_address(remote: IpAddr) -> std::io::Result<IpAddr> {
     let any: IpAddr = if remote.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
     let socket = UdpSocket::bind((any, 0))?;
-    // Any port but 0.
+    // Any port other than 0.
     socket.connect((remote, 9))?;
     Ok(socket.local_addr()?.ip())
 }
@@ -85,7 +85,7 @@ fn interface_with(look: &Look, local: Ipv6Addr) -> Fact<String> {
     name.map(str::to_owned).ok_or_else(|| NotVisible::new(file.display(), format!("does not list {local}")))
 }
 
-/// By the most exact route of the main table.
+/// The interface of the most exact route in the main table.
 fn interface_towards(look: &Look, remote: Ipv4Addr) -> Fact<String> {
     let file = look.proc.join("net/route");
     let RouteEntries(routes) =

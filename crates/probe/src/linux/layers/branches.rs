@@ -1,5 +1,5 @@
-//! Folders and files of this machine that a daemon or a stacked filesystem serves: the source of its mount, the branches
-//! of mergerfs and unionfs.
+//! Finds the folders and files of this machine that a daemon or a stacked filesystem serves: the source of its mount,
+//! or the branches of mergerfs and unionfs.
 
 use std::path::{Path, PathBuf};
 
@@ -12,22 +12,22 @@ use fsdyno_stats::sort;
 /// Filesystems of the kernel whose source is a folder or a file.
 const STACKED: [&str; 3] = ["ecryptfs", "wrapfs", "erofs"];
 
-/// Daemons whose folders stand in their command line, with colons between and `=RW` behind each.
+/// Daemons that list their folders in the command line, separated by colons, each followed by `=RW`.
 const UNIONS: [&str; 4] = [MERGERFS, "unionfs", "unionfs-fuse", "mhddfs"];
 
-/// It tells its branches itself.
+/// This daemon reports its branches itself.
 const MERGERFS: &str = "mergerfs";
 
-/// Daemons whose folder is the first of their command line's words that is one.
+/// Daemons whose folder is the first word of the command line that is a folder.
 const SINGLE: [&str; 5] = ["encfs", "gocryptfs", "cryfs", "securefs", "bindfs"];
 
-/// The longest answer that mergerfs is asked for.
+/// Longest answer of mergerfs that is read, bytes.
 const ANSWER_BYTES: usize = 16 << 10;
 
-/// What a mount serves, as far as that is this machine's. `asked`: of an existing path below it.
+/// The parts that a mount serves, as far as they are on this machine. `asked`: an existing path below it.
 pub(super) fn parts(look: &Look, mount: &Mount, asked: Option<Asked<'_>>) -> Vec<Part> {
     let source = Path::new(&mount.source);
-    // Some daemons say `/dev/fuse`, which holds nothing.
+    // Some daemons have the source `/dev/fuse`, which holds no data.
     let holds_data = |path: &Path| path.is_dir() || path.is_file();
     let folder = || named(source, "source").filter(|part| holds_data(&part.path));
     if STACKED.contains(&mount.fstype.as_str()) {
@@ -42,7 +42,7 @@ pub(super) fn parts(look: &Look, mount: &Mount, asked: Option<Asked<'_>>) -> Vec
         let list = branches(look, mount);
         let own = asked.and_then(|asked| {
             branch_of(look, mount, asked.path).filter(|own| {
-                // What is written may be copied to a branch above first.
+                // A file that is written may first be copied to a branch above.
                 kind == MERGERFS || !asked.writes || list.first() == Some(own)
             })
         });
@@ -56,14 +56,14 @@ pub(super) fn parts(look: &Look, mount: &Mount, asked: Option<Asked<'_>>) -> Vec
     folder().or_else(|| named(of_words(&words, mount).first()?, "source")).into_iter().collect()
 }
 
-/// The command line of the daemon. The names in it are those of the daemon's files, which must be this process's too.
+/// The command line of the daemon. Its names are those of the daemon's namespace, which must also be this process's.
 fn words_of_daemon(look: &Look, mount: &Mount) -> Option<Vec<String>> {
     let daemon = identity::fuse_daemon_at(look, &mount.mount_point).ok()?;
     let same = processes::shares_namespace(look, daemon.pid, "mnt") == Ok(true);
     same.then_some(daemon.command_line)
 }
 
-/// The branches of a union, the topmost first; empty where they are not visible. They are asked for once per look.
+/// The branches of a union, the topmost first; empty if they are not visible. They are read once per look.
 fn branches(look: &Look, mount: &Mount) -> Vec<PathBuf> {
     let mut seen = look.branches();
     let list = seen.entry(mount.mount_point.clone()).or_insert_with(|| {
@@ -74,7 +74,7 @@ fn branches(look: &Look, mount: &Mount) -> Vec<PathBuf> {
     list.clone()
 }
 
-/// The branch of a union that has a file: mergerfs tells it; the others take the first one that has it.
+/// The branch of a union that has a file. mergerfs reports it; the other daemons use the first branch that has it.
 pub(in crate::linux) fn branch_of(look: &Look, mount: &Mount, file: &Path) -> Option<PathBuf> {
     let kind = mount.fstype.strip_prefix("fuse.").filter(|kind| UNIONS.contains(kind) && file.is_file())?;
     if kind == MERGERFS {
@@ -90,7 +90,7 @@ fn named(path: &Path, role: &str) -> Option<Part> {
     path.is_absolute().then(part)
 }
 
-/// All branches; those that do not have the file lie aside.
+/// All branches; those without the file lie aside.
 fn branches_of(list: Vec<PathBuf>, own: Option<&Path>) -> Vec<Part> {
     let aside = |path: &Path| own.is_some_and(|own| own != path);
     let parts = list.iter().filter_map(|path| Some(Part { aside: aside(path), ..named(path, "branch")? }));
@@ -99,20 +99,20 @@ fn branches_of(list: Vec<PathBuf>, own: Option<&Path>) -> Vec<Part> {
     parts
 }
 
-/// `/a=RW:/b=NC,1G`.
+/// Reads a list such as `/a=RW:/b=NC,1G`.
 fn of_list(text: &str) -> Vec<PathBuf> {
     let names = text.split([':', ';']).map(|one| one.split('=').next().unwrap_or_default());
     names.filter(|name| name.starts_with('/')).map(PathBuf::from).collect()
 }
 
-/// The first word of a command line that lists folders, and is no mount point.
+/// The folders in the first word of a command line that lists folders and is not the mount point.
 fn of_words(words: &[String], mount: &Mount) -> Vec<PathBuf> {
     let lists = words.iter().skip(1).map(|word| of_list(word));
     let is_list = |list: &Vec<PathBuf>| list.iter().any(|path| *path != mount.mount_point && path.exists());
     lists.into_iter().find(is_list).unwrap_or_default()
 }
 
-/// An extended attribute that is text.
+/// An extended attribute as text.
 fn attribute(path: &Path, name: &str) -> Option<String> {
     let mut buffer = vec![0u8; ANSWER_BYTES];
     let length = rustix::fs::getxattr(path, name, &mut buffer[..]).ok()?;

@@ -1,4 +1,4 @@
-//! What kind of device a block device is, by what /sys and the device mapper say of it.
+//! Finds out what kind a block device is, from /sys and the device mapper.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use super::Server;
 use crate::linux::{Look, block, read_text};
 use fsdyno_results::evidence::{Layer, LayerKind};
 
-/// Kernel names of disks that are memory: their beginning, and what they are.
+/// Disks in memory: the beginning of their kernel name, and their description.
 const IN_MEMORY: [(&str, &str); 4] = [
     ("zram", "compressed memory (zram)"),
     ("ram", "memory (brd)"),
@@ -14,11 +14,11 @@ const IN_MEMORY: [(&str, &str); 4] = [
     ("rnullb", "a null device: it keeps nothing, or in memory"),
 ];
 
-/// Disks that a server or another machine has.
+/// Disks of a server or another machine.
 const REMOTE: [(&str, &str); 2] =
     [("nbd", "a network block device (nbd)"), ("rbd", "a Ceph image over the network (rbd)")];
 
-/// Kind and words of the disk in this directory of /sys.
+/// Kind and description of the disk in this directory of /sys.
 pub(super) fn describe(look: &Look, disk: &Path) -> Layer {
     let name = block::name_of(disk).unwrap_or_default();
     let text = |file: &str| read_text(&disk.join(file)).ok().filter(|text| !text.is_empty());
@@ -48,18 +48,18 @@ pub(super) fn describe(look: &Look, disk: &Path) -> Layer {
     }
 }
 
-/// `zram0` of `zram`.
+/// Whether a name is `beginning` with a number after it, such as `zram0`.
 fn is_numbered(name: &str, beginning: &str) -> bool {
     let number = name.strip_prefix(beginning);
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// The word in brackets: `writethrough [writeback] none`.
+/// The word in brackets, as in `writethrough [writeback] none`.
 fn bracketed(text: &str) -> Option<&str> {
     Some(text.split_once('[')?.1.split_once(']')?.0)
 }
 
-/// Drivers that show memory as a disk of another kind.
+/// A driver that presents memory as another kind of disk.
 fn simulated(look: &Look, disk: &Path, name: &str) -> Option<String> {
     let model = read_text(&disk.join("device/model")).unwrap_or_default();
     if model.trim() == "scsi_debug" {
@@ -70,7 +70,7 @@ fn simulated(look: &Look, disk: &Path, name: &str) -> Option<String> {
     (kind.as_deref() == Ok("ram")).then(|| "memory (mtd)".to_owned())
 }
 
-/// NVMe over fabrics and iSCSI.
+/// A disk over NVMe over fabrics or iSCSI.
 fn fabric(disk: &Path, name: &str) -> Option<String> {
     let transport = read_text(&disk.join("device/transport")).ok().filter(|_| name.starts_with("nvme"));
     if let Some(transport) = transport.filter(|transport| !transport.is_empty() && transport != "pcie") {
@@ -81,7 +81,7 @@ fn fabric(disk: &Path, name: &str) -> Option<String> {
     in_session.then(|| "a server over the network (iSCSI)".to_owned())
 }
 
-/// The files of the kernel's own NVMe target, where the disk reaches it on this machine (transport `loop`).
+/// The files of the kernel's own NVMe target, if the disk is connected to it on this machine (transport `loop`).
 pub(super) fn target_here(look: &Look, disk: &Path) -> Option<Server> {
     let here = read_text(&disk.join("device/transport")).ok().filter(|transport| transport == "loop");
     let subsystem = here.and_then(|_| read_text(&disk.join("device/subsysnqn")).ok())?;
@@ -89,7 +89,7 @@ pub(super) fn target_here(look: &Look, disk: &Path) -> Option<Server> {
     let spaces = std::fs::read_dir(target).ok()?.flatten();
     let files: Vec<PathBuf> =
         spaces.filter_map(|space| read_text(&space.path().join("device_path")).ok().map(PathBuf::from)).collect();
-    // Which of several namespaces it is does not show.
+    // With several namespaces it is not visible which one the disk is.
     let files = if files.len() == 1 { files } else { Vec::new() };
     Some(Server { what: "its target is this machine".to_owned(), memory: false, files })
 }
@@ -99,7 +99,7 @@ fn identifier(disk: &Path) -> Option<String> {
     read_text(&disk.join("dm/uuid")).ok()
 }
 
-/// A device-mapper device: which kind it is, and what it is called.
+/// Kind and description of a device-mapper device.
 fn mapped(look: &Look, disk: &Path) -> Layer {
     let text = |file: &str| read_text(&disk.join(file)).unwrap_or_default();
     let slaves = block::links_in(&disk.join("slaves"));
@@ -116,8 +116,8 @@ fn targets(look: &Look, number: &str) -> Result<Vec<String>, String> {
         .map_err(|error| error.to_string().split(" (os error").next().unwrap_or_default().to_owned())
 }
 
-/// Device mapper: the prefix of the identifier tells who made it, its targets what it does. Of LVM the identifiers of
-/// its `parts` tell as much: only thin volumes are on a pool.
+/// Kind and description of a mapping. The prefix of the identifier names its maker; the targets show what it does.
+/// For LVM, the identifiers of `parts` show the same: only thin volumes lie on a pool.
 fn mapping(uuid: &str, name: &str, parts: &[String], targets: Result<Vec<String>, String>) -> (LayerKind, String) {
     let is = |target: &str| targets.as_ref().is_ok_and(|types| types.iter().any(|one| one == target));
     let in_pool = uuid.starts_with("LVM-") && parts.iter().any(|part| part.ends_with("-tpool"));
@@ -147,7 +147,7 @@ mod tests {
     use crate::linux::block::fixture::tree;
     use std::fs;
 
-    /// What is said of a disk with these files.
+    /// The description of a disk with these files.
     fn said(name: &str, files: &[(&str, &str)]) -> (LayerKind, bool, Option<String>) {
         let tree = tree();
         let disk = tree.look.sys.join("devices").join(name);

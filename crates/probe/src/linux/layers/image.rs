@@ -1,4 +1,4 @@
-//! The file behind a loop device.
+//! Finds the file behind a loop device.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -9,21 +9,21 @@ use fsdyno_os::mapper::LoopBacking;
 use crate::linux::{Look, block, class, mounts, read_text};
 use fsdyno_results::evidence::{Image, Mount};
 
-/// What a loop device's file is, and where it lies.
+/// The file of a loop device, and where it lies.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Found {
     pub(super) image: Image,
     pub(super) place: ImagePlace,
 }
 
-/// Where an image lies.
+/// Where the file lies.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum ImagePlace {
     /// At a path of this process.
     Path(PathBuf),
-    /// On a mount, without a path there: it was removed, or is below another root.
+    /// On a mount, without a visible path: it was removed, or is below another root.
     Mount(Mount),
-    /// On a device that is not mounted here: its directory in /sys.
+    /// On a device that is not mounted here: the device's directory in /sys.
     Device(PathBuf),
     Unseen(String),
 }
@@ -31,12 +31,12 @@ pub(super) enum ImagePlace {
 /// What the kernel appends to the path of a file that was removed.
 const REMOVED: &str = " (deleted)";
 
-/// Of the loop device in this directory of /sys.
+/// Finds the file of the loop device in this directory of /sys.
 pub(super) fn of(look: &Look, disk: &Path) -> Found {
     let path = read_text(&disk.join("loop/backing_file")).unwrap_or_default();
     let direct = read_text(&disk.join("loop/dio")).ok().map(|flag| flag == "1");
     let node = look.dev.join(block::name_of(disk).unwrap_or_default());
-    // A container's nodes may be others.
+    // A container's nodes may have other numbers.
     let is_it = block::block_number(&node).is_some_and(|number| block::number_in(disk) == Some(number));
     let node = is_it.then(|| std::fs::File::open(node).ok()).flatten();
     let known = node.and_then(|node| fsdyno_os::mapper::loop_backing(&node).ok());
@@ -48,7 +48,7 @@ pub(super) fn of(look: &Look, disk: &Path) -> Found {
     }
 }
 
-/// `known`: what the kernel says of the file, which is surer than its path.
+/// Where the file lies. `known`: what the kernel reports of the file, which is more certain than its path.
 fn place(look: &Look, path: &str, known: Option<LoopBacking>) -> ImagePlace {
     let here = std::fs::metadata(path).ok();
     let is_it = |device, inode| here.as_ref().is_some_and(|here| (here.dev(), here.ino()) == (device, inode));
@@ -66,7 +66,7 @@ fn place(look: &Look, path: &str, known: Option<LoopBacking>) -> ImagePlace {
             let nowhere = || ImagePlace::Unseen(format!("the filesystem of its file ({number}) is not mounted here"));
             mount.cloned().map(ImagePlace::Mount).or_else(device).unwrap_or_else(nowhere)
         }
-        // Where it was, its filesystem still is.
+        // The filesystem of the removed file is still there.
         None => match path.strip_suffix(REMOVED).map(|path| mounts::mount_by_name(look, Path::new(path))) {
             Some(Ok(mount)) => ImagePlace::Mount(mount),
             _ => ImagePlace::Unseen("its file is not visible to this process".to_owned()),
@@ -74,8 +74,8 @@ fn place(look: &Look, path: &str, known: Option<LoopBacking>) -> ImagePlace {
     }
 }
 
-/// Length, allocation, and how much of it was written. The latter is asked of local filesystems only, which answer at
-/// once, and not while pages are dirty: nobody knows yet which extents they will have.
+/// Length, allocated bytes and written bytes. Written bytes are asked only of local filesystems, which answer at
+/// once, and not while pages are dirty, because the extents are not decided yet.
 fn content(look: &Look, path: &Path, image: Image) -> Image {
     let Some(stat) = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file) else { return image };
     let (size, allocated) = (stat.len(), stat.blocks().saturating_mul(512));

@@ -1,5 +1,5 @@
-//! The server of a network block device, where it is a process of this machine. The kernel names the client alone; its
-//! socket leads to the other end.
+//! Finds the server of a network block device, if it is a process of this machine. The kernel names only the client,
+//! whose socket leads to the server.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::FileTypeExt;
@@ -8,19 +8,19 @@ use std::path::{Path, PathBuf};
 use super::Server;
 use crate::linux::{Look, block, read_text};
 
-/// Words of nbdkit's plugins that keep what they serve in memory, or make it up.
+/// Plugins of nbdkit that keep their data in memory or generate them.
 const IN_MEMORY: [&str; 5] = ["memory", "data", "pattern", "zero", "null"];
 
-/// Programs that serve such devices.
+/// Programs that serve network block devices.
 const SERVERS: [&str; 3] = ["nbdkit", "qemu-nbd", "nbd-server"];
 
 /// The flags of a listening socket in /proc/net/unix.
 const LISTENS: &str = "00010000";
 
-/// The state of a connected one.
+/// The state of a connected socket in /proc/net/unix.
 const CONNECTED: &str = "03";
 
-/// `None`: nobody on this machine is seen to serve it.
+/// The server of this disk. `None`: no process of this machine is seen to serve it.
 pub(super) fn server(look: &Look, disk: &Path) -> Option<Server> {
     let client = read_text(&disk.join("pid")).ok()?;
     let client = look.proc.join(client.trim());
@@ -35,8 +35,9 @@ pub(super) fn server(look: &Look, disk: &Path) -> Option<Server> {
     others.find(|process| holds(process, other_end)).map(|process| describe(&process))
 }
 
-/// The client has handed its connection to the kernel and ended. What the kernel holds, no process does: its other end
-/// shows the server, if there are as many such connections as devices, and one server has them all.
+/// The server of a device whose client has given its connection to the kernel and has ended. No process has such a
+/// socket. Its peer shows the server, if there are as many such connections as devices and one server has all of
+/// them.
 fn of_the_kernel(look: &Look) -> Option<Server> {
     let sockets: Vec<(PathBuf, Vec<u64>)> = processes(look)
         .into_iter()
@@ -77,26 +78,26 @@ fn holds(process: &Path, socket: u64) -> bool {
     sockets(process).is_some_and(|sockets| sockets.contains(&socket))
 }
 
-/// The inodes of a process's sockets: `socket:[123]`. `None`: they are not visible.
+/// The inodes of a process's sockets: `socket:[123]`. `None`: not visible.
 fn sockets(process: &Path) -> Option<Vec<u64>> {
     let inode = |link: &PathBuf| link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok();
     Some(open(process)?.iter().filter_map(inode).collect())
 }
 
-/// What a process has open.
+/// The files that a process has open.
 fn open(process: &Path) -> Option<Vec<PathBuf>> {
     let entries = std::fs::read_dir(process.join("fd")).ok()?.flatten();
     Some(entries.filter_map(|entry| entry.path().read_link().ok()).collect())
 }
 
-/// A line of /proc/net/tcp: its two ends, and the inode of the socket.
+/// A line of /proc/net/tcp: local address, remote address, and the inode of the socket.
 fn connection(line: &str) -> Option<(SocketAddr, SocketAddr, u64)> {
     let mut words = line.split_whitespace().skip(1);
     let (local, remote) = (address(words.next()?)?, address(words.next()?)?);
     Some((local, remote, words.nth(6)?.parse().ok()?))
 }
 
-/// `0100007F:2766` is 127.0.0.1:10086: words of the machine's byte order.
+/// Reads an address: `0100007F:2766` is 127.0.0.1:10086; words have the byte order of the machine.
 fn address(text: &str) -> Option<SocketAddr> {
     let (address, port) = text.split_once(':')?;
     let word = |at: usize| u32::from_str_radix(address.get(at..at + 8)?, 16).ok().map(u32::to_ne_bytes);
@@ -112,19 +113,20 @@ fn address(text: &str) -> Option<SocketAddr> {
     Some(SocketAddr::new(ip, u16::from_str_radix(port, 16).ok()?))
 }
 
-/// The socket at the other end of one of these: the table has it only if that is on this machine.
+/// The peer socket of one of these; the table has it only if the peer is on this machine.
 fn other_end(table: &str, sockets: &[u64]) -> Option<u64> {
     let all: Vec<_> = table.lines().filter_map(connection).collect();
     let mut own = all.iter().filter(|(_, _, inode)| sockets.contains(inode));
     own.find_map(|(local, remote, _)| end_of(&all, remote, local))
 }
 
-/// The socket of the connection between these two.
+/// The socket of the connection from `from` to `to`.
 fn end_of(all: &[(SocketAddr, SocketAddr, u64)], from: &SocketAddr, to: &SocketAddr) -> Option<u64> {
     all.iter().find(|(local, remote, _)| (local, remote) == (from, to)).map(|(_, _, inode)| *inode)
 }
 
-/// A connected socket of /proc/net/unix, and whether it has a name: `Num RefCount Protocol Flags Type St Inode Path`.
+/// A connected socket of /proc/net/unix, and whether it has a name. Columns: `Num RefCount Protocol Flags Type St
+/// Inode Path`.
 fn connected(line: &str) -> Option<(u64, bool)> {
     let mut words = line.split_whitespace().skip(5);
     let is_connected = words.next()? == CONNECTED;
@@ -132,7 +134,7 @@ fn connected(line: &str) -> Option<(u64, bool)> {
     is_connected.then(|| (inode, words.next().is_some()))
 }
 
-/// The socket that listens at a path that one of these words names.
+/// The socket that listens at a path which one of these words names.
 fn listening<'w>(table: &str, words: impl Iterator<Item = &'w str>) -> Option<u64> {
     let paths: Vec<&str> = words.filter(|word| word.starts_with('/')).collect();
     // `Num RefCount Protocol Flags Type St Inode Path`
@@ -148,13 +150,13 @@ fn command_line(process: &Path) -> String {
     String::from_utf8_lossy(&std::fs::read(process.join("cmdline")).unwrap_or_default()).into_owned()
 }
 
-/// The last part of its program's path.
+/// The name of the process's program.
 fn program(process: &Path) -> String {
     let line = command_line(process);
     line.split('\0').next().and_then(|word| word.rsplit('/').next()).unwrap_or_default().to_owned()
 }
 
-/// What a server says of itself by its command line and the files that it has open.
+/// The description of a server, by its command line and its open files.
 fn describe(process: &Path) -> Server {
     let (line, program) = (command_line(process), program(process));
     let memory = program == "nbdkit" && line.split('\0').skip(1).any(|word| IN_MEMORY.contains(&word));
@@ -187,7 +189,7 @@ mod tests {
 0000000000000000: 00000002 00000000 00010000 0001 01 800 /run/nbd.sock
 0000000000000000: 00000003 00000000 00000000 0001 03 801 /run/nbd.sock";
 
-    /// A process with these words, and links to what it has open.
+    /// Makes a process with this command line, and links to its open files.
     fn process(proc: &Path, pid: &str, words: &str, open: &[&str]) {
         let folder = proc.join(pid);
         fs::create_dir_all(folder.join("fd")).unwrap();
@@ -200,7 +202,7 @@ mod tests {
         }
     }
 
-    /// The server of a device whose client has this open, and these words.
+    /// The server of a device whose client has these open files and this command line.
     fn found(client: &[&str], words: &str, server_words: &str, server_open: &[&str]) -> Option<Server> {
         let root = tempfile::tempdir().unwrap();
         let (proc, disk) = (root.path().join("proc"), root.path().join("nbd0"));
@@ -226,7 +228,7 @@ mod tests {
         assert!(unix.is_some_and(|server| server.what.contains("nbd-server")));
     }
 
-    /// As modern clients do it: the kernel holds the connection.
+    /// With modern clients the kernel has the connection.
     #[test]
     fn a_client_that_has_ended() {
         let root = tempfile::tempdir().unwrap();

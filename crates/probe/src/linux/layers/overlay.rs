@@ -1,4 +1,4 @@
-//! The directories of an overlay, and which of them has the data of a path.
+//! Finds the directories of an overlay, and which of them has the data of a path.
 
 use std::path::{Path, PathBuf};
 
@@ -6,11 +6,11 @@ use super::{Asked, Part};
 use crate::linux::{Look, class, mounts};
 use fsdyno_results::evidence::{Mount, StorageClass};
 
-/// How often the spaces of two filesystems are compared: others may use one of them meanwhile.
+/// How often the spaces of two filesystems are compared, because other programs may change one of them meanwhile.
 const COMPARISONS: usize = 3;
 
-/// The directories, the one that holds the data first. A relative name belongs to the folder of whoever mounted it, and
-/// cannot be found.
+/// The directories, the one with the data first. A relative name belongs to the working directory of the process that
+/// mounted it, and cannot be found.
 pub(super) fn parts(mount: &Mount, asked: Asked<'_>) -> Vec<Part> {
     let upper = mount.option("upperdir").map(PathBuf::from);
     let lower = lower(mount);
@@ -21,7 +21,7 @@ pub(super) fn parts(mount: &Mount, asked: Asked<'_>) -> Vec<Part> {
         Some(upper) if asked.writes || !is_file || has(&upper) => Some(upper),
         _ => lower.iter().find(has).or(upper.as_ref()),
     };
-    // Of a directory that cannot be written nobody knows which file will be read.
+    // For a directory that cannot be written, it is not known which file will be read.
     let part = |word: &str, directory: &PathBuf| Part {
         role: format!("{word} directory {}", directory.display()),
         path: if Some(directory) == holding && has(&directory) { directory.join(&inner) } else { directory.clone() },
@@ -34,13 +34,13 @@ pub(super) fn parts(mount: &Mount, asked: Asked<'_>) -> Vec<Part> {
     parts
 }
 
-/// A mount of the filesystem that holds the upper directory, found by its space: an overlay answers with the blocks and
-/// inodes of that filesystem, all and free ones. `None`: none, or several that are alike.
+/// A mount of the filesystem that holds the upper directory, found by its space: an overlay reports the blocks and
+/// inodes of that filesystem, total and free. `None`: there is none, or several are equal.
 pub(super) fn upper_by_space(look: &Look, overlay: &Mount) -> Option<Mount> {
-    // Only filesystems of this machine's disks and memory are asked: they answer at once.
+    // Only filesystems on disks and memory of this machine are asked, because they answer at once.
     let answers = |mount: &&Mount| matches!(class::by_type(mount), None | Some(StorageClass::Memory));
     let others = mounts::mounts(look).ok()?.iter().filter(answers).filter(|mount| mount.fstype != "overlay");
-    // At its mount point another one may stand above it.
+    // Another filesystem may be mounted over its mount point.
     let stands_there = |mount: &&Mount| mounts::mount_of(look, &mount.mount_point).is_ok_and(|on| on.id == mount.id);
     let mut alike = others.filter(|mount| same_space(mount, overlay)).filter(stands_there);
     let first = alike.next()?;
@@ -56,7 +56,7 @@ fn same_space(one: &Mount, other: &Mount) -> bool {
     whole(one).is_some_and(|size| whole(other) == Some(size)) && (0..COMPARISONS).any(|_| space(one) == space(other))
 }
 
-/// Topmost first.
+/// The lower directories, the topmost first.
 fn lower(mount: &Mount) -> Vec<PathBuf> {
     let options = mount.options.iter().filter_map(|option| option.split_once('='));
     let named = options.filter(|(name, _)| matches!(*name, "lowerdir" | "lowerdir+"));
@@ -64,7 +64,8 @@ fn lower(mount: &Mount) -> Vec<PathBuf> {
     all.map(PathBuf::from).collect()
 }
 
-/// Names with colons between; a colon in a name has a backslash before it. Two colons lead to data alone.
+/// Splits names at colons. A colon inside a name has a backslash before it. Two colons begin directories that only
+/// hold data.
 fn split(value: &str) -> Vec<String> {
     let mut names = vec![String::new()];
     let mut letters = value.chars();
@@ -80,7 +81,7 @@ fn split(value: &str) -> Vec<String> {
     names
 }
 
-/// The path from the overlay's root.
+/// The path relative to the overlay's root.
 fn inner(mount: &Mount, path: &Path) -> PathBuf {
     let root = mount.root.as_deref().unwrap_or(Path::new("/"));
     let whole = root.join(path.strip_prefix(&mount.mount_point).unwrap_or(Path::new("")));

@@ -1,4 +1,4 @@
-//! Processes that a daemon has its work done by: its children, and those at the other ends of its sockets.
+//! Finds the processes that work for a daemon: its children, and the peers of its sockets.
 
 use std::collections::BTreeSet;
 
@@ -15,20 +15,20 @@ pub(super) struct Family {
     pub(super) helpers: DaemonHelpers,
 }
 
-/// The largest number of steps from a daemon to a helper of its helpers.
+/// Largest number of steps from a daemon to its helpers, their helpers and so on.
 const STEPS_MAX: usize = 4;
 
-/// Local sockets by their inodes, with that of the other end if there is one.
+/// Local sockets by inode, each with the inode of its peer if it has one.
 type Peers = Vec<(u32, Option<u32>)>;
 
-/// All who work for a daemon now.
+/// All processes that work for a daemon now.
 pub(super) fn of(look: &Look, daemon: u32) -> Family {
     let here = processes::shares_namespace(look, daemon, "net") == Ok(true);
     let peers = if here { unix_peers().ok() } else { None };
     found(look, daemon, peers)
 }
 
-/// `peers`: not known in another namespace.
+/// `peers`: `None` in another namespace.
 fn found(look: &Look, daemon: u32, peers: Option<Peers>) -> Family {
     let all: Vec<u32> = processes_of(look);
     let mut pids = BTreeSet::new();
@@ -45,7 +45,7 @@ fn found(look: &Look, daemon: u32, peers: Option<Peers>) -> Family {
             sockets.extend(open.unwrap_or_default());
         }
         let local: Vec<Option<u32>> = sockets.iter().filter_map(|socket| end_of(&peers, *socket)).collect();
-        // One that is no local socket leads to a network, or nobody knows where.
+        // Any other socket leads to a network, or to an unknown place.
         unseen |= local.len() < sockets.len();
         let mut ends = BTreeSet::new();
         ends.extend(local.into_iter().flatten().filter(|end| !sockets.contains(end)));
@@ -56,7 +56,7 @@ fn found(look: &Look, daemon: u32, peers: Option<Peers>) -> Family {
         let before = pids.len();
         pids.extend(holders.chain(children));
         if pids.len() == before {
-            // The kernel, or a process of another namespace, has them.
+            // The peer belongs to the kernel, or to a process of another namespace.
             unseen |= !ends.is_empty();
             break;
         }
@@ -69,7 +69,7 @@ fn found(look: &Look, daemon: u32, peers: Option<Peers>) -> Family {
     Family { pids, helpers: DaemonHelpers { names, complete: !unseen } }
 }
 
-/// `None`: it is no local socket.
+/// The peer of a socket; `None`: it is not a local socket.
 fn end_of(peers: &Peers, socket: u32) -> Option<Option<u32>> {
     peers.iter().find(|(own, _)| *own == socket).map(|(_, end)| *end)
 }

@@ -1,4 +1,4 @@
-//! Block devices, each from its own `stat` file in /sys: a machine may have thousands of others.
+//! Counters of block devices, each from its own `stat` file in /sys, because a machine may have thousands of others.
 
 use std::path::{Path, PathBuf};
 
@@ -13,29 +13,30 @@ use crate::linux::{Look, class, mounts, read_text};
 use crate::{Fact, NotVisible};
 use fsdyno_results::evidence::Layer;
 
-/// The kernel counts in sectors of this many bytes, whatever the device's own block is.
+/// The kernel counts in sectors of this size, bytes, whatever the block size of the device is.
 const SECTOR_BYTES: u64 = 512;
 
-/// Devices behind a set of files, and what they did since the first reading.
+/// Devices behind a set of files, and their counters since the first reading.
 #[derive(Debug, Default)]
 pub(super) struct DeviceMeter {
     devices: Vec<Metered>,
-    /// What the files lie on, each way once.
+    /// The layers of the files, without repetitions.
     layers: Vec<Layer>,
 }
 
 #[derive(Debug)]
 struct Metered {
     stat: PathBuf,
-    /// The kernel counts the flushes of a request queue, and none of drivers without one (zram, pmem, dm).
+    /// Whether the kernel counts its flushes: it does so for a request queue, not for drivers without one (zram,
+    /// pmem, dm).
     counts_flushes: bool,
-    /// The file behind a loop device, where a look at it cannot wait.
+    /// The file behind a loop device, if a look at it cannot block.
     image: Option<PathBuf>,
     last: Option<Raw>,
     grown: DeviceCounters,
 }
 
-/// Figures of a `stat` file. Times are ms.
+/// Figures of a `stat` file; times are ms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Raw {
     ios: ReadWrite<u64>,
@@ -47,8 +48,8 @@ struct Raw {
 }
 
 impl DeviceMeter {
-    /// Each device once. A file whose devices are hidden makes all of them not visible: a part would look like the
-    /// whole.
+    /// Each device counts once. If the devices of one file are hidden, the devices of all files are not visible,
+    /// because a part would look like the whole.
     pub(super) fn begin(look: &Look, paths: &[PathBuf]) -> Fact<DeviceMeter> {
         if paths.is_empty() {
             return Err(NotVisible::new("devices", "there is no file, so no device below it"));
@@ -65,7 +66,8 @@ impl DeviceMeter {
         Ok(meter)
     }
 
-    /// Adds the devices among a layer and those below it. `below_file`: it stands below the file of a device.
+    /// Adds the devices among a layer and the layers below it. `below_file`: the layer lies below the file of a
+    /// device.
     fn add(&mut self, look: &Look, layer: &Layer, below_file: bool) {
         let is_known = |name: &str| self.devices.iter().any(|known| known.grown.name == name);
         if layer.is_device() && !is_known(&layer.name) {
@@ -76,31 +78,31 @@ impl DeviceMeter {
             };
             let directory = look.sys.join("block").join(layer.name.replace('/', "!"));
             let through = || read_text(&directory.join("queue/write_cache")).is_ok_and(|text| text == "write through");
-            // Below a file nobody else knows that the kernel sends none.
+            // Below a file, 0 flushes could also mean that the file's device sends none.
             let counts_flushes = directory.join("mq").exists() && !(below_file && through());
             let stat = directory.join("stat");
             let grown = DeviceCounters { name: layer.name.clone(), place, ..DeviceCounters::default() };
             let image = local_image(look, layer);
             self.devices.push(Metered { stat, counts_flushes, image, last: None, grown });
         }
-        // What is below a device and no device itself is the filesystem of a file that stands behind it.
+        // A layer below a device that is not a device itself is the filesystem of the file behind it.
         for below in layer.holding() {
             self.add(look, below, below_file || layer.is_device() && !below.is_device());
         }
     }
 
-    /// What the files lie on.
+    /// The layers of the files.
     pub(super) fn layers(&self) -> &[Layer] {
         &self.layers
     }
 
-    /// The device numbers of the leaves: `254:0`.
+    /// The device numbers of the leaf devices: `254:0`.
     pub(super) fn leaf_numbers(&self) -> Vec<String> {
         let leaves = self.devices.iter().filter(|device| device.grown.place == DevicePlace::Leaf);
         leaves.filter_map(|leaf| read_text(&leaf.stat.with_file_name("dev")).ok()).collect()
     }
 
-    /// The pages of the files behind loop devices now, which takes some time.
+    /// The cached pages of the files behind loop devices, which takes some time.
     pub(super) fn images(&self) -> Vec<(String, CacheCounters)> {
         let pages = |device: &Metered| {
             let file = Reach::ByPath.open_to_look(device.image.as_deref()?).ok()?;
@@ -110,7 +112,7 @@ impl DeviceMeter {
         self.devices.iter().filter_map(pages).collect()
     }
 
-    /// What each did since the first reading.
+    /// The counters of each device since the first reading.
     pub(super) fn read(&mut self, _look: &Look) -> Fact<Vec<DeviceCounters>> {
         self.devices.iter_mut().map(Metered::read).collect()
     }
@@ -135,7 +137,7 @@ impl Metered {
     }
 }
 
-/// A file that this process sees, on a filesystem of this machine.
+/// The path of an image that this process sees, on a filesystem of this machine.
 fn local_image(look: &Look, layer: &Layer) -> Option<PathBuf> {
     let image = layer.image.as_ref().filter(|image| image.size_bytes.is_some())?;
     let path = PathBuf::from(&image.path);
@@ -156,8 +158,8 @@ fn raw(stat: &Path) -> Fact<Raw> {
     parse(&text).ok_or_else(|| NotVisible::new(stat.display(), format!("`{text}` has fewer than eleven fields")))
 }
 
-/// `reads merged sectors ms  writes merged sectors ms  in-flight busy-ms weighted-ms  discards ×4  flushes ms`; kernels
-/// before 4.18 end with the weighted ms, those before 5.5 with the discards.
+/// Reads `reads merged sectors ms  writes merged sectors ms  in-flight busy-ms weighted-ms  discards ×4  flushes ms`.
+/// Kernels before 4.18 end with the weighted ms, those before 5.5 with the discards.
 fn parse(text: &str) -> Option<Raw> {
     let figures: Vec<u64> = text.split_whitespace().map_while(|word| word.parse().ok()).collect();
     let [reads, _, sectors_read, read_ms, writes, _, sectors_written, write_ms, _, busy_ms, weighted_ms, ..] =

@@ -1,5 +1,5 @@
-//! What devices moved for the control group of this process, where nobody else runs in it: version 2 charges write-back to
-//! who wrote.
+//! Bytes that devices moved for the control group of this process, if no other process runs in it. Version 2 charges
+//! write-back to the group that wrote.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ pub(super) struct GroupMeter {
 }
 
 impl GroupMeter {
-    /// Not visible where others run in the group, or its bytes are not counted.
+    /// Not visible if other processes run in the group, or if its bytes are not counted.
     pub(super) fn begin(look: &Look, devices: Vec<String>) -> Fact<GroupMeter> {
         let group = cgroups::group(look, "io")?;
         let mut files = group.files("io.stat");
@@ -31,7 +31,7 @@ impl GroupMeter {
         let directory = file.parent().ok_or_else(none)?;
         let members = read_text(&directory.join("cgroup.procs"))?;
         let family = family(look, std::process::id());
-        // The second process of this program is a child of the first; whoever started them waits.
+        // The second process of this program is a child of the first; the process that started them waits.
         let is_ours = |pid: u32| {
             family.contains(&pid) || parent(look, pid).is_some_and(|of| family[..2.min(family.len())].contains(&of))
         };
@@ -47,7 +47,7 @@ impl GroupMeter {
     }
 }
 
-/// The process, its parent, and so on.
+/// The process, its parent, and all further parents.
 fn family(look: &Look, pid: u32) -> Vec<u32> {
     let mut all = vec![pid];
     while let Some(above) = parent(look, all[all.len() - 1]).filter(|above| *above > 0 && !all.contains(above)) {
@@ -56,13 +56,13 @@ fn family(look: &Look, pid: u32) -> Vec<u32> {
     all
 }
 
-/// `pid (name) state parent …`; the name may hold any character.
+/// The parent from `pid (name) state parent …`; the name may contain any character.
 pub(super) fn parent(look: &Look, pid: u32) -> Option<u32> {
     let stat = read_text(&look.proc.join(pid.to_string()).join("stat")).ok()?;
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// `254:0 rbytes=1 wbytes=2 rios=3 …`: a device without a line has moved nothing.
+/// Reads lines such as `254:0 rbytes=1 wbytes=2 rios=3 …`. A device without a line has moved nothing.
 fn parse(text: &str, devices: &[String]) -> ReadWrite<u64> {
     let of = |line: &str, name: &str| {
         line.split_whitespace().find_map(|word| word.strip_prefix(name)?.parse::<u64>().ok()).unwrap_or(0)
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(parse(text, &["9:9".into()]), ReadWrite::default());
     }
 
-    /// A group of version 2 with these members, of which 7 started 8, and 8 started 9.
+    /// A group of version 2 with these members; process 7 started 8, and 8 started 9.
     fn begin(members: &str) -> Fact<GroupMeter> {
         let mut tree = tree();
         let own = std::process::id();

@@ -4,7 +4,7 @@ use fsdyno_results::evidence::{MachineEvidence, Seen};
 
 use crate::linux::{Look, limits, machine, read_text};
 
-/// Clock, processors and memory. What others move and what the generator costs only the caller can know.
+/// Clock, processors and memory. Foreign load and the cost of the generator are filled in by the caller.
 pub(super) fn evidence(look: &Look) -> MachineEvidence {
     let text = |path: &str| read_text(&look.sys.join(path)).ok().filter(|text| !text.is_empty());
     MachineEvidence {

@@ -1,5 +1,5 @@
-//! Counters of all layers below the application, for the byte ledger. Everything here reads small files of the
-//! kernel; none of it touches the files that are measured or can wait for a server.
+//! Counters of all layers below the application, for the byte ledger. They are read from small files of the kernel;
+//! no file that is measured is touched, and nothing can wait for a server.
 
 mod daemon_family;
 mod devices;
@@ -27,7 +27,7 @@ use system::SystemMeter;
 pub(crate) use system::available_memory_bytes;
 use wire::WireMeter;
 
-/// Counts what happens in the layers behind a set of files, from its first reading on.
+/// Counts the traffic of the layers behind a set of files, from its first reading on.
 #[derive(Debug)]
 pub struct Meters {
     look: Look,
@@ -40,8 +40,8 @@ pub struct Meters {
 }
 
 impl Meters {
-    /// Finds what stands behind the files, which need not exist yet. `interfaces`: those towards the servers of the
-    /// files; none: nobody knows.
+    /// Finds the layers behind the files, which need not exist yet. `interfaces`: the network interfaces towards the
+    /// servers of the files; empty: not known.
     pub fn begin(look: Look, paths: &[PathBuf], interfaces: &[String]) -> Meters {
         let devices = DeviceMeter::begin(&look, paths);
         let numbers = devices.as_ref().map(DeviceMeter::leaf_numbers).unwrap_or_default();
@@ -77,7 +77,7 @@ impl Meters {
         }
     }
 
-    /// Adds the pages of the files behind loop devices to a reading: they take some time to count.
+    /// Adds the cached pages of the files behind loop devices to a reading. Counting them takes some time.
     pub fn count_images(&self, reading: &mut Reading) {
         let images = self.devices.as_ref().map(DeviceMeter::images).unwrap_or_default();
         let leaves = match &mut reading.devices {
@@ -89,14 +89,14 @@ impl Meters {
         }
     }
 
-    /// What the control groups allow on the devices behind the files now.
+    /// Current limits of the control groups on the devices behind the files.
     pub fn io_limits(&self) -> Seen<Vec<String>> {
         let layers = self.devices.as_ref().map_err(NotVisible::clone);
         layers.and_then(|devices| identity::io_limits(&self.look, devices.layers())).into()
     }
 
-    /// Whether a look at one of the files may wait for somebody who does not answer: a server, a daemon, or a
-    /// filesystem of a kind that is not known.
+    /// Whether a look at one of the files may wait for something that does not answer: a server, a daemon, or a
+    /// filesystem of an unknown kind.
     pub fn may_block(&self) -> bool {
         self.may_block
     }
@@ -106,13 +106,13 @@ impl Meters {
         mounts::mount_of(&self.look, path).ok().map(|mount| mount.fstype)
     }
 
-    /// What the machine is like: clock, processors, memory.
+    /// Facts about the machine: clock, processors, memory.
     pub fn machine(&self) -> MachineEvidence {
         machine::evidence(&self.look)
     }
 }
 
-/// Whether the path is on a filesystem of this machine's memory and devices.
+/// Whether the path is on a filesystem of this machine's memory or devices.
 fn answers_at_once(look: &Look, path: &Path) -> bool {
     const LOCAL: [&str; 18] = [
         "ext2", "ext3", "ext4", "xfs", "btrfs", "bcachefs", "f2fs", "zfs", "overlay", "tmpfs", "ramfs", "devtmpfs",

@@ -1,4 +1,4 @@
-//! This process: bytes and processor time; and how long a thread of it waited for a processor.
+//! Counters of this process: bytes and CPU time. Also the time in which a thread waited for a processor.
 
 use fsdyno_results::ReadWrite;
 use fsdyno_results::evidence::ProcessCounters;
@@ -9,11 +9,11 @@ use super::growth::growth;
 use crate::linux::{Look, read_text};
 use crate::{Fact, NotVisible};
 
-/// How long the calling thread has waited for a processor while it could have run, ns; `None`: the kernel does not
-/// say. It allocates nothing: a worker asks in the middle of its run.
+/// Time in which the calling thread was runnable and waited for a processor, ns; `None`: not visible. It does not
+/// allocate, because a worker calls it in the middle of its run.
 pub fn wait_of_this_thread_ns() -> Option<u64> {
     let file = open(c"/proc/thread-self/schedstat", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
-    // Three numbers of at most twenty digits.
+    // Room for three numbers of at most twenty digits.
     let mut text = [0; 64];
     let length = rustix::io::read(&file, &mut text).ok()?;
     parse_wait(std::str::from_utf8(&text[..length]).ok()?)
@@ -50,7 +50,7 @@ fn parse_wait(text: &str) -> Option<u64> {
     text.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// Bytes of calls and of storage.
+/// Bytes of read and write calls, then bytes of storage.
 pub(super) fn parse_io(text: &str) -> Option<(ReadWrite<u64>, ReadWrite<u64>)> {
     let figure = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
     let calls = ReadWrite { read: figure("rchar:")?, write: figure("wchar:")? };

@@ -1,10 +1,11 @@
-//! How often this process met the memory limits of its control groups: each time pages were evicted, or programs killed.
+//! Counts how often the control groups of this process reached their memory limit: each time pages were evicted or
+//! programs killed.
 
 use std::path::PathBuf;
 
 use crate::linux::{Look, cgroups, read_text};
 
-/// The files that count it, of the group of this process and of those above it, as far as they are seen.
+/// The files with these counters, of the group of this process and its parents, as far as they are visible.
 #[derive(Debug)]
 pub(super) struct Reclaim {
     files: Vec<PathBuf>,
@@ -18,13 +19,13 @@ impl Reclaim {
         (!files.is_empty()).then_some(Reclaim { files })
     }
 
-    /// Over all groups: each counts only what its own limit did. `None`: no group counts such.
+    /// The sum over all groups, because each group counts only its own limit. `None`: no group counts this.
     pub(super) fn read(&self) -> Option<u64> {
         self.files.iter().filter_map(|file| parse(&read_text(file).ok()?)).reduce(u64::saturating_add)
     }
 }
 
-/// The lines `max` and `high` of version 2; version 1 has the number alone.
+/// Reads the lines `max` and `high` of version 2, or the single number of version 1.
 fn parse(text: &str) -> Option<u64> {
     let of = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
     of("max ").map(|max| max.saturating_add(of("high ").unwrap_or(0))).or_else(|| text.trim().parse().ok())

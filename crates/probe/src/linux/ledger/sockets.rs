@@ -1,6 +1,6 @@
-//! Bytes of the TCP connections of daemons. The kernel counts the bytes of each connection while it is open. A
-//! connection is found by the open sockets of its process, and queried by its addresses from then on; the list of all
-//! connections, which is costly, is read only when the process has an unknown socket.
+//! Bytes of the TCP connections of daemons. The kernel counts the bytes of a connection while it is open. A
+//! connection is found by the open sockets of its process, and then queried by its addresses. The list of all
+//! connections is costly, so that it is read only when the process has an unknown socket.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -22,35 +22,35 @@ use super::growth::growth;
 use crate::linux::{Look, processes};
 use crate::{Fact, NotVisible};
 
-/// Where the kernel was asked.
+/// The place for reasons: where the kernel was asked.
 const PLACE: &str = "sock_diag";
 
-/// The kernel answers in messages of at most this length, bytes.
+/// Largest message of the kernel's answers, bytes.
 const ANSWER_BYTES: usize = 64 << 10;
 
-/// One connection takes some hundred bytes.
+/// Room for the answer about one connection, which takes some hundred bytes.
 const ONE_BYTES: usize = 4 << 10;
 
-/// The kernel answers at once or not at all.
+/// Longest wait for an answer; the kernel answers at once or never.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Where `struct tcp_info` of the kernel's interface has the bytes that were acknowledged, and those received.
+/// Offset in `struct tcp_info` of the acknowledged bytes.
 const ACKNOWLEDGED_AT: usize = 120;
-/// See `ACKNOWLEDGED_AT`.
+/// Offset in `struct tcp_info` of the received bytes.
 const RECEIVED_AT: usize = 128;
 
-/// How often a socket is looked for in the list: one that is not connected yet is not there.
+/// How often a socket is looked up in the list; a socket that is not connected yet is not in it.
 const SEARCHES: u32 = 3;
 
-/// A connection of the kernel's list.
+/// A connection in the kernel's list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Connection {
     family: u8,
-    /// Its name. The cookie in it is never used again while the machine runs.
+    /// Its identifier. The cookie in it is never used again until the next boot.
     id: SocketId,
-    /// What `/proc/PID/fd` calls it; 0: the process has closed it, and the kernel still sends.
+    /// Its inode in `/proc/PID/fd`; 0: the process has closed it, and the kernel is still sending.
     inode: u32,
-    /// Received, and sent and acknowledged.
+    /// Bytes received, then bytes sent and acknowledged.
     bytes: ReadWrite<u64>,
 }
 
@@ -58,10 +58,10 @@ struct Connection {
 #[derive(Debug)]
 pub(super) struct SocketMeter {
     pids: BTreeSet<u32>,
-    /// By their numbers: bytes at the first look at each (0 for those that are younger than the meter), and at the
-    /// last.
+    /// Bytes of each connection at the first look (0 if it is younger than the meter) and at the last look, by its
+    /// cookie.
     known: BTreeMap<[u8; 8], Known>,
-    /// Sockets that the list did not have, and how often they were looked for: not TCP, or not connected.
+    /// Sockets that are not in the list, with the number of lookups: not TCP, or not connected.
     strangers: BTreeMap<u32, u32>,
     begun: bool,
 }
@@ -73,15 +73,15 @@ struct Known {
     inode: u32,
     first: ReadWrite<u64>,
     last: ReadWrite<u64>,
-    /// Its process has it open.
+    /// Whether its process has it open.
     open: bool,
-    /// The kernel still knows it.
+    /// Whether the kernel still knows it.
     alive: bool,
 }
 
 impl SocketMeter {
-    /// Not visible if a daemon is not known, or belongs to another network than this process, whose connections the
-    /// kernel does not show here.
+    /// Not visible if a daemon is not known, or is in another network namespace, whose connections the kernel does
+    /// not show here.
     pub(super) fn begin(look: &Look, daemons: impl Iterator<Item = Fact<u32>>) -> Fact<SocketMeter> {
         let mut pids = BTreeSet::new();
         for daemon in daemons {
@@ -96,7 +96,7 @@ impl SocketMeter {
         Ok(SocketMeter { pids, known: BTreeMap::new(), strangers: BTreeMap::new(), begun: false })
     }
 
-    /// What all of them moved since the first reading.
+    /// Bytes of all connections since the first reading.
     pub(super) fn read(&mut self, look: &Look) -> Fact<SocketCounters> {
         let mut inodes = BTreeSet::new();
         for pid in &self.pids {
@@ -106,12 +106,12 @@ impl SocketMeter {
         Ok(self.count(&inodes, &connections))
     }
 
-    /// The known connections that still are, and new ones if there may be any.
+    /// The known connections that still exist, and new ones if there may be any.
     fn ask(&mut self, inodes: &BTreeSet<u32>) -> Result<Vec<Connection>, String> {
         let kernel = kernel()?;
         let mut connections = Vec::new();
         for known in self.known.values().filter(|known| known.alive) {
-            // What cannot be found any more has come to its end.
+            // A connection that is no longer found has ended.
             let _ = answers(&kernel, known.family, known.id.clone(), 0, &mut connections);
         }
         self.strangers.retain(|inode, _| inodes.contains(inode));
@@ -122,7 +122,7 @@ impl SocketMeter {
         let new: Vec<u32> = inodes.iter().copied().filter(|inode| !is_known(inode)).collect();
         if !new.is_empty() {
             answers(&kernel, AF_INET, SocketId::new_v4(), NLM_F_DUMP, &mut connections)?;
-            // A kernel without IPv6 has no connections of it.
+            // A kernel without IPv6 has no such connections.
             let _ = answers(&kernel, AF_INET6, SocketId::new_v6(), NLM_F_DUMP, &mut connections);
         }
         for inode in new {
@@ -149,7 +149,7 @@ impl SocketMeter {
                 open,
                 alive: true,
             });
-            // One that its process has closed may not be done yet.
+            // The kernel may still be sending on a connection that its process has closed.
             (known.last, known.open, known.alive) = (connection.bytes, open, true);
         }
         self.begun = true;
@@ -163,7 +163,8 @@ impl SocketMeter {
     }
 }
 
-/// The kernel shows the connections of the network namespace that asks.
+/// Checks that a process is in this network namespace; the kernel shows only the connections of the caller's
+/// namespace.
 fn same_network(look: &Look, pid: u32) -> Fact<()> {
     if !processes::shares_namespace(look, pid, "net")? {
         return Err(NotVisible::new(PLACE, format!("process {pid} runs in another network namespace")));
@@ -171,7 +172,7 @@ fn same_network(look: &Look, pid: u32) -> Fact<()> {
     Ok(())
 }
 
-/// The sockets that a process has open. Only its own user and root may know.
+/// The inodes of the sockets that a process has open. Only its own user and root can see them.
 pub(super) fn open_sockets(process: &Path) -> Fact<Vec<u32>> {
     let directory = process.join("fd");
     let entries = std::fs::read_dir(&directory).map_err(|error| NotVisible::new(directory.display(), error))?;
@@ -182,7 +183,7 @@ pub(super) fn open_sockets(process: &Path) -> Fact<Vec<u32>> {
     Ok(entries.flatten().filter_map(inode).collect())
 }
 
-/// Whom to ask.
+/// Opens the socket by which the kernel is asked.
 fn kernel() -> Result<OwnedFd, String> {
     let family = AddressFamily::NETLINK;
     let socket = rustix::net::socket_with(family, SocketType::DGRAM, SocketFlags::CLOEXEC, Some(SOCK_DIAG));
@@ -195,7 +196,7 @@ fn system(error: rustix::io::Errno) -> String {
     std::io::Error::from(error).to_string()
 }
 
-/// The connection of this name, or with `NLM_F_DUMP` all of the network namespace.
+/// Asks for the connection of this name, or with `NLM_F_DUMP` for all connections of the network namespace.
 fn answers(kernel: &OwnedFd, family: u8, id: SocketId, dump: u16, all: &mut Vec<Connection>) -> Result<(), String> {
     let mut add = |message| {
         if let SockDiagMessage::InetResponse(response) = message {
@@ -209,7 +210,7 @@ fn answers(kernel: &OwnedFd, family: u8, id: SocketId, dump: u16, all: &mut Vec<
     ask(kernel, SockDiagMessage::InetRequest(request), dump, &mut add)
 }
 
-/// The local sockets of this network namespace by their inodes, each with that of its other end if it is connected.
+/// The local sockets of this network namespace by inode, each with the inode of its peer if it is connected.
 pub(super) fn unix_peers() -> Result<Vec<(u32, Option<u32>)>, String> {
     let request = UnixRequest {
         state_flags: unix::StateFlags::all(),
@@ -227,7 +228,7 @@ pub(super) fn unix_peers() -> Result<Vec<(u32, Option<u32>)>, String> {
     Ok(peers)
 }
 
-/// Sends a request, and hands over each message of the answers to it.
+/// Sends a request and calls `add` with each message of the answers.
 fn ask(
     kernel: &OwnedFd,
     request: SockDiagMessage,
@@ -251,7 +252,7 @@ fn ask(
     }
 }
 
-/// Reads the messages of one answer; whether more answers follow.
+/// Reads the messages of one answer; returns whether more answers follow.
 fn answer(mut rest: &[u8], add: &mut dyn FnMut(SockDiagMessage)) -> Result<bool, String> {
     while !rest.is_empty() {
         let message = NetlinkMessage::<SockDiagMessage>::deserialize(rest).map_err(|error| error.to_string())?;
@@ -268,7 +269,7 @@ fn answer(mut rest: &[u8], add: &mut dyn FnMut(SockDiagMessage)) -> Result<bool,
     Ok(true)
 }
 
-/// `None`: the kernel does not count its bytes, as before it is connected.
+/// `None`: the kernel does not count its bytes, because it is not connected yet.
 fn connection(response: &InetResponse) -> Option<Connection> {
     let info = response.nlas.iter().find_map(|attribute| match attribute {
         Nla::TcpInfo(info) => Some(info),
@@ -325,24 +326,25 @@ mod tests {
             Ok(meter) => meter,
             Err(reason) => return eprintln!("skipped: {reason}"),
         };
-        // Both ends are this process's.
+        // Both ends belong to this process.
         let before = match meter.read(&look) {
             Ok(counters) => counters,
             Err(reason) => return eprintln!("skipped: {reason}"),
         };
         near.write_all(&[1; 100_000]).unwrap();
         far.read_exact(&mut vec![0; 100_000]).unwrap();
-        // The answer carries the acknowledgement of what it answers.
+        // The answer carries the acknowledgement of the request.
         far.write_all(&[2; 1000]).unwrap();
         near.read_exact(&mut [0; 1000]).unwrap();
         let after = meter.read(&look).unwrap();
         assert_eq!(before.bytes, [0, 0].into());
-        // The kernel counts the end of a connection as a byte, and other tests of this process have some too.
+        // The kernel counts the end of a connection as one byte, and other tests of this process also have
+        // connections.
         let counted = |counters: &SocketCounters| (101_000..101_100).contains(&counters.bytes.read);
         assert!(counted(&after) && after.bytes.write >= 100_000, "{after:?}");
         assert!(after.open >= 2, "{after:?}");
         drop(near);
-        // The listening socket is none of them; the other end is, until it is closed too.
+        // The listening socket is never a connection; the other end is one until it is closed.
         let strangers = meter.strangers.clone();
         let gone = meter.read(&look).unwrap();
         assert!(gone.closed > after.closed && counted(&gone), "{gone:?}");

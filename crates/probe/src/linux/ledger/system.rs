@@ -1,4 +1,4 @@
-//! The whole machine: dirty and written-back memory, processor time, pressure.
+//! Counters of the whole machine: dirty memory and memory under write-back, CPU time, pressure.
 
 use fsdyno_results::evidence::SystemCounters;
 
@@ -7,7 +7,7 @@ use super::reclaim::Reclaim;
 use super::throttle::Throttle;
 use crate::linux::{Look, read_text};
 
-/// Machine counters. What is not visible is `None`.
+/// The machine's counters; a counter that is not visible is `None`.
 #[derive(Debug)]
 pub(super) struct SystemMeter {
     throttle: Option<Throttle>,
@@ -45,7 +45,7 @@ impl SystemMeter {
             throttled_us: grown(first.throttled_us, now.throttled_us),
             memory_limit_hits: grown(first.memory_limit_hits, now.memory_limit_hits),
             io_pressure_us: grown(first.io_pressure_us, now.io_pressure_us),
-            // States, not counters.
+            // These are states and not counters.
             dirty_bytes: now.dirty_bytes,
             writeback_bytes: now.writeback_bytes,
             available_bytes: now.available_bytes,
@@ -53,13 +53,13 @@ impl SystemMeter {
     }
 }
 
-/// Memory that programs can have without the machine beginning to swap.
+/// Memory that programs can get before the machine begins to swap, bytes.
 pub(crate) fn available_memory_bytes(look: &Look) -> Option<u64> {
     let [_, _, available_bytes] = memory(look);
     available_bytes
 }
 
-/// Dirty, under write-back, available; bytes.
+/// Memory that is dirty, under write-back, and available; bytes.
 fn memory(look: &Look) -> [Option<u64>; 3] {
     read_text(&look.proc.join("meminfo")).map_or([None; 3], |text| parse_memory(&text))
 }
@@ -71,8 +71,8 @@ fn parse_memory(text: &str) -> [Option<u64>; 3] {
     })
 }
 
-/// Busy, steal and all ticks of the first line: `cpu user nice system idle iowait irq softirq steal guest …`. Guests
-/// are part of user and nice.
+/// Busy, steal and all ticks of the first line: `cpu user nice system idle iowait irq softirq steal guest …`. Guest
+/// times are part of user and nice.
 fn parse_ticks(text: &str) -> Option<[u64; 3]> {
     let line = text.lines().next()?.strip_prefix("cpu ")?;
     let ticks: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
@@ -81,7 +81,7 @@ fn parse_ticks(text: &str) -> Option<[u64; 3]> {
     Some([busy, steal, busy + steal + idle + iowait])
 }
 
-/// µs of `some`: at least one task waited.
+/// Time of `some`, in which at least one task waited, µs.
 fn parse_pressure(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("some "))?;
     line.split_whitespace().find_map(|word| word.strip_prefix("total="))?.parse().ok()

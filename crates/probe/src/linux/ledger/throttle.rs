@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::linux::{Look, cgroups, read_text};
 
-/// The `cpu.stat` files of the group of this process and of those above it, as far as they are seen.
+/// The `cpu.stat` files of the group of this process and its parents, as far as they are visible.
 #[derive(Debug)]
 pub(super) struct Throttle {
     files: Vec<PathBuf>,
@@ -16,14 +16,14 @@ impl Throttle {
         (!files.is_empty()).then_some(Throttle { files })
     }
 
-    /// Times and µs, over all groups: each counts only what its own limit did. `None`: no group counts such.
+    /// Number of times and µs, over all groups, because each counts only its own limit. `None`: no group counts this.
     pub(super) fn read(&self) -> Option<(u64, u64)> {
         let counted = self.files.iter().filter_map(|file| parse(&read_text(file).ok()?));
         counted.reduce(|sum, more| (sum.0 + more.0, sum.1 + more.1))
     }
 }
 
-/// Times and µs; version 1 counts ns. The root group of version 2 has no limit and no such lines.
+/// Number of times and µs; version 1 counts ns. The root group of version 2 has no limit and no such lines.
 fn parse(text: &str) -> Option<(u64, u64)> {
     let figure = |name: &str| {
         let found = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));

@@ -14,30 +14,30 @@ use crate::linux::{Look, identity, mounts, processes, read_number, read_text};
 use crate::{Fact, NotVisible};
 use fsdyno_results::evidence::Mount;
 
-/// The network and FUSE mounts behind a set of files, and what crossed the wire since the first reading.
+/// The network and FUSE mounts behind a set of files, and their traffic since the first reading.
 #[derive(Debug)]
 pub(super) struct WireMeter {
     witnesses: Vec<Witness>,
-    /// The interfaces towards the servers; empty: nobody knows, and all count.
+    /// The interfaces towards the servers; empty: not known, so that all interfaces count.
     interfaces: Vec<String>,
     first: Vec<WireCounters>,
-    /// The connections of the daemons.
+    /// The TCP connections of the daemons.
     sockets: Fact<SocketMeter>,
 }
 
-/// Who counts for one mount.
+/// The counter that is used for a mount.
 #[derive(Debug, PartialEq)]
 enum Witness {
-    /// The kernel's NFS client, for the mount at this place.
+    /// The kernel's NFS client, for this mount point.
     Nfs(PathBuf),
-    /// The machine's interfaces, and the daemon's own files if it is known.
+    /// The machine's interfaces, and the daemon's own counters if it is known.
     Fuse { daemon: Fact<u32>, family: Family },
-    /// The machine's interfaces alone.
+    /// Only the machine's interfaces.
     Interfaces,
 }
 
 impl WireMeter {
-    /// Not visible when there is no such mount: then nothing has to cross a wire.
+    /// Not visible if there is no such mount: then no bytes have to cross a network.
     pub(super) fn begin(look: &Look, paths: &[PathBuf], interfaces: &[String]) -> Fact<WireMeter> {
         let mut seen = Vec::new();
         let mut witnesses = Vec::new();
@@ -61,7 +61,7 @@ impl WireMeter {
         Ok(WireMeter { witnesses, interfaces: interfaces.to_vec(), first: Vec::new(), sockets })
     }
 
-    /// The counters of all such mounts together, since the first reading.
+    /// The sum over all such mounts since the first reading.
     pub(super) fn read(&mut self, look: &Look) -> Fact<WireCounters> {
         let read = |witness: &Witness| witness.read(look, &self.interfaces);
         let now: Vec<WireCounters> = self.witnesses.iter().map(read).collect::<Fact<_>>()?;
@@ -113,7 +113,7 @@ impl Witness {
                     ..WireCounters::default()
                 })
             }
-            // It may live in another network: then its bytes cross none of these interfaces.
+            // The daemon may be in another network namespace: then its bytes do not cross these interfaces.
             Witness::Fuse { daemon: Err(reason), .. } => {
                 let unknown = "the network namespace of its daemon is not known";
                 Err(NotVisible::new(&reason.place, format!("{}: {unknown}", reason.reason)))
@@ -123,8 +123,8 @@ impl Witness {
     }
 }
 
-/// Bytes received and sent by the interfaces of a daemon's network, which may not be this process's. That none of them
-/// has carried anything is an answer.
+/// Bytes that the interfaces of a daemon's network received and sent; it may be another network namespace. It is a
+/// valid answer that none of them has carried anything.
 fn daemons_interfaces(look: &Look, pid: u32, towards: &[String]) -> Fact<(String, ReadWrite<u64>)> {
     let shared = processes::shares_namespace(look, pid, "net");
     let own = || match interface_bytes(look, towards) {
@@ -140,11 +140,12 @@ fn daemons_interfaces(look: &Look, pid: u32, towards: &[String]) -> Fact<(String
         let sum = parse_interfaces(&text).ok_or_else(|| NotVisible::new(file.display(), "lists no interface"));
         sum.map(|bytes| (witness(), bytes))
     });
-    // Where even the namespace cannot be read there is none but this one's to ask.
+    // If the namespace is not visible, only this process's namespace can be asked.
     if shared.is_err() { elsewhere.or_else(|_| own()) } else { elsewhere }
 }
 
-/// `eth0: received-bytes packets errors drops fifo frame compressed multicast sent-bytes …` under two lines of titles.
+/// Reads `eth0: received-bytes packets errors drops fifo frame compressed multicast sent-bytes …` below two lines of
+/// titles.
 fn parse_interfaces(text: &str) -> Option<ReadWrite<u64>> {
     let figures = text.lines().filter_map(|line| line.split_once(':')).map(|(_, figures)| figures);
     let bytes = figures.filter_map(|figures| {
@@ -155,17 +156,17 @@ fn parse_interfaces(text: &str) -> Option<ReadWrite<u64>> {
 }
 
 impl Look {
-    /// Of this process's network: bytes that its interfaces have received and sent, without those that it sends to itself.
+    /// Bytes that the interfaces of this process's network have received and sent, without traffic to itself.
     pub fn network_bytes(&self) -> Option<ReadWrite<u64>> {
         let text = read_text(&self.proc.join("self/net/dev")).ok()?;
         let outside: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("lo:")).collect();
-        // Where there is none but lo, nothing leaves.
+        // If there is only lo, nothing leaves the machine.
         Some(parse_interfaces(&outside.join("\n")).unwrap_or_default())
     }
 }
 
-/// Bytes that a daemon and its helpers had storage read and write. Only their own user and root may know. What a child has
-/// done is its parent's when it has ended.
+/// Bytes that a daemon and its helpers read from and wrote to storage. Only their own user and root can see them. The
+/// bytes of a child count for its parent after it has ended.
 fn storage_bytes(look: &Look, family: &Family) -> Option<ReadWrite<u64>> {
     let of = |pid: &u32| {
         let text = read_text(&look.proc.join(pid.to_string()).join("io")).ok()?;
@@ -174,21 +175,23 @@ fn storage_bytes(look: &Look, family: &Family) -> Option<ReadWrite<u64>> {
     family.pids.iter().map(of).try_fold(ReadWrite::default(), |sum, bytes| Some(sum.plus(bytes?)))
 }
 
-/// Processor time of all threads of a daemon, those that have ended included.
+/// CPU time of all threads of a daemon, including those that have ended.
 fn daemon_cpu_ns(look: &Look, pid: u32) -> Option<u64> {
     let text = read_text(&look.proc.join(pid.to_string()).join("stat")).ok()?;
     parse_processor_ticks(&text)?.checked_mul(1_000_000_000)?.checked_div(rustix::param::clock_ticks_per_second())
 }
 
-/// `pid (name) state …`: user and system time are the 14th and the 15th field. The name may hold blanks and brackets.
+/// Reads `pid (name) state …`: user and system time are the 14th and the 15th field. The name may contain blanks and
+/// brackets.
 fn parse_processor_ticks(stat: &str) -> Option<u64> {
     let (_, after_name) = stat.rsplit_once(')')?;
     let mut ticks = after_name.split_whitespace().skip(11).map(str::parse::<u64>);
     Some(ticks.next()?.ok()? + ticks.next()?.ok()?)
 }
 
-/// Bytes received and sent by these interfaces. If none is named, by all that stand on no other: what a bond or a
-/// bridge counts, its members have counted already. The machine's own (`lo`) is one of them: the server may be here.
+/// Bytes that these interfaces received and sent. If none is named, all interfaces count that lie on no other: the
+/// members of a bond or bridge have already counted its bytes. `lo` counts as well, because the server may be on this
+/// machine.
 fn interface_bytes(look: &Look, towards: &[String]) -> Fact<(String, ReadWrite<u64>)> {
     let directory = look.sys.join("class/net");
     let entries = std::fs::read_dir(&directory).map_err(|error| NotVisible::new(directory.display(), error))?;
@@ -204,7 +207,8 @@ fn interface_bytes(look: &Look, towards: &[String]) -> Fact<(String, ReadWrite<u
         .ok_or_else(|| NotVisible::new(directory.display(), NOTHING_CARRIED))
 }
 
-/// `lower_eth0` in the directory of a bond, a bridge or a VLAN names what it stands on.
+/// Whether an interface lies on another one: the directory of a bond, a bridge or a VLAN contains a link such as
+/// `lower_eth0`.
 fn stands_on_another(interface: &Path) -> bool {
     let entries = std::fs::read_dir(interface).into_iter().flatten().flatten();
     entries.into_iter().any(|entry| entry.file_name().to_string_lossy().starts_with("lower_"))
@@ -243,7 +247,7 @@ fn operation_since(now: &NfsOperation, then: &NfsOperation) -> NfsOperation {
     }
 }
 
-/// Two mounts as one. The interfaces of the machine are the same for both and count once.
+/// Adds up two mounts. They have the same machine's interfaces, which count once.
 fn summed(first: WireCounters, second: WireCounters) -> WireCounters {
     let either = |first: Option<ReadWrite<u64>>, second: Option<ReadWrite<u64>>| match (first, second) {
         (Some(first), Some(second)) => Some(first.plus(second)),
@@ -275,7 +279,7 @@ fn summed(first: WireCounters, second: WireCounters) -> WireCounters {
             (Some(first), Some(second)) => Some(first + second),
             (first, second) => first.or(second),
         },
-        // Counted for all mounts at once.
+        // These were counted for all mounts at once.
         daemon_sockets: first.daemon_sockets,
         witness: if first.witness == second.witness {
             first.witness

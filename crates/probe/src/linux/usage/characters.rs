@@ -1,4 +1,4 @@
-//! Character devices by which a disk is reached past its block device: `/dev/sg0`, `/dev/ng0n1`, `/dev/bsg/0:0:0:0`.
+//! Character devices that reach a disk without its block device: `/dev/sg0`, `/dev/ng0n1`, `/dev/bsg/0:0:0:0`.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use super::{LOOPS_MAX, of_number};
 use crate::{DeviceUse, NotVisible};
 use fsdyno_results::evidence::DeviceNumber;
 
-/// Who uses the disks that a character device leads to. One of which the kernel does not say where it leads may be
+/// Who uses the disks that a character device reaches. If the kernel does not tell where it leads, it may be
 /// anything: a tape, a flash chip, memory.
 pub(super) fn device_use(look: &Look, number: DeviceNumber) -> DeviceUse {
     if is_stream(number) {
@@ -26,13 +26,13 @@ pub(super) fn device_use(look: &Look, number: DeviceNumber) -> DeviceUse {
     DeviceUse { through: used, ..DeviceUse::default() }
 }
 
-/// Whether it keeps nothing: null, zero, full, random and urandom, and terminals.
+/// Whether the device stores nothing: null, zero, full, random, urandom, and terminals.
 fn is_stream(number: DeviceNumber) -> bool {
     matches!((number.major, number.minor), (1, 3 | 5 | 7 | 8 | 9) | (4 | 5, _) | (136..=143, _))
 }
 
-/// The directories of the disks behind the directory of a character device: those of a SCSI device (sg, bsg), and the
-/// namespace of the same number for one of NVMe.
+/// The directories of the disks that a character device reaches: the disks of a SCSI device (sg, bsg), or the NVMe
+/// namespace of the same number.
 fn disks_of(look: &Look, directory: &Path) -> Vec<PathBuf> {
     let scsi = std::fs::read_dir(directory.join("device/block")).into_iter().flatten().flatten();
     let mut disks: Vec<PathBuf> = scsi.map(|entry| entry.path()).collect();
@@ -51,7 +51,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
-    /// A character device of this number, whose directory is made by `fill`.
+    /// The reason for a character device of this number; `fill` makes its directory.
     fn reason(name: &str, number: (u32, u32), fill: impl Fn(&Path, &Path)) -> Option<String> {
         let tree = fixture::tree();
         fs::write(tree.look.proc.join("self/mountinfo"), "27 1 8:1 / /data rw - ext4 /dev/none rw\n").unwrap();

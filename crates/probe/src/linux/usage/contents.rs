@@ -1,4 +1,4 @@
-//! What a device holds: signatures in its bytes, and what udev has had libblkid find there.
+//! Finds out what a device contains, by signatures in its bytes and by what udev has found with libblkid.
 
 use std::fs::File;
 use std::io::{Result, Seek, SeekFrom};
@@ -9,22 +9,23 @@ use super::super::{Look, block, read_text};
 use crate::signature::{Ends, signature_of};
 use fsdyno_results::evidence::DeviceNumber;
 
-/// What the device holds; `None`: nothing that we or udev know.
+/// The content of the device; `None`: nothing that we or udev know.
 pub(super) fn held(look: &Look, mut device: &File, number: DeviceNumber) -> Result<Option<String>> {
     let size = device.seek(SeekFrom::End(0))?;
     device.rewind()?;
     let ends = Ends::read(device, Some(size))?;
-    // A job that reads finds nothing in memory that it did not read itself. Advice: that it fails is no harm.
+    // The pages are dropped, so that a job that reads finds no page in memory that it did not read itself. This is
+    // advice; a failure does no harm.
     let _ = fadvise(device, 0, None, Advice::DontNeed);
     Ok(signature_of(&ends).map(str::to_owned).or_else(|| known_to_udev(look, number)))
 }
 
-/// udev has libblkid look at each device that appears and each that was written, and keeps the answer in a small file: its
-/// list is longer than ours, and no program has to be started to ask.
+/// udev runs libblkid on each device that appears and each that was written, and stores the result in a small file.
+/// Its list of signatures is longer than ours, and no program has to be started.
 fn known_to_udev(look: &Look, number: DeviceNumber) -> Option<String> {
     let text = read_text(&look.udev.join(format!("b{number}"))).ok()?;
     let value = |key: &str| text.lines().find_map(|line| line.strip_prefix("E:")?.strip_prefix(key)?.strip_prefix('='));
-    // A partition inherits what its disk says of partition tables.
+    // A partition inherits the partition table of its disk from udev.
     let is_disk = || block::directory(look, number).is_some_and(|found| !found.join("partition").exists());
     let table = || value("ID_PART_TABLE_TYPE").filter(|_| is_disk());
     let name = value("ID_FS_TYPE").or_else(|| value("ID_FS_AMBIVALENT")).or_else(table)?;

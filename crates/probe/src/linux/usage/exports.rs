@@ -1,10 +1,10 @@
-//! Devices that this kernel serves to other machines over NVMe: it does not claim them.
+//! Devices that this kernel serves to other machines over NVMe, without claiming them.
 
 use fsdyno_results::evidence::DeviceNumber;
 
 use super::super::{Look, block, read_text};
 
-/// Who exports one of these devices, as the end of a sentence.
+/// The export of one of these devices, as the end of a sentence.
 pub(super) fn of_device(look: &Look, family: &[DeviceNumber]) -> Option<String> {
     let subsystems = entries(&look.sys.join("kernel/config/nvmet/subsystems"));
     subsystems.into_iter().find_map(|subsystem| {

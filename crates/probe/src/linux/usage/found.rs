@@ -1,9 +1,9 @@
-//! What a look at the machine keeps of the users of devices.
+//! What a look at the machine caches about the users of devices.
 
 use fsdyno_os::mapper::LoopBacking;
 use fsdyno_results::evidence::DeviceNumber;
 
-/// A loop device with what it lies on.
+/// A loop device, and the file or device that it lies on.
 #[derive(Debug)]
 pub(in crate::linux) struct LoopDevice {
     pub(super) name: String,
@@ -11,5 +11,5 @@ pub(in crate::linux) struct LoopDevice {
     pub(super) backing: LoopBacking,
 }
 
-/// A device, and a program that may write it.
+/// A device, and a program that may write to it.
 pub(in crate::linux) type Writer = (DeviceNumber, String);

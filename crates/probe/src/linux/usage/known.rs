@@ -1,5 +1,4 @@
-//! What the kernel tells of the users of a device without being asked for the device itself: mounts, swap, and the devices
-//! built on it.
+//! Users of a device that the kernel lists without opening the device: mounts, swap, and the devices built on it.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +7,10 @@ use crate::DeviceUse;
 use fsdyno_results::evidence::{DeviceNumber, Mount};
 use fsdyno_stats::sort;
 
-/// Options by which a filesystem names more devices than its source: the log and the realtime part of XFS.
+/// Options of a filesystem that name further devices: the log and the realtime part of XFS.
 const DEVICE_OPTIONS: [&str; 2] = ["logdev", "rtdev"];
 
-/// What is known of its users: nothing is opened, and nothing is read from the device.
+/// The known users of a device; it is neither opened nor read.
 pub(in crate::linux) fn known_use(look: &Look, number: DeviceNumber) -> DeviceUse {
     let family = family(look, number);
     let swaps = read_text(&look.proc.join("swaps")).unwrap_or_default();
@@ -23,7 +22,7 @@ pub(in crate::linux) fn known_use(look: &Look, number: DeviceNumber) -> DeviceUs
     }
 }
 
-/// The devices whose use is a use of this one: for a disk its partitions, for a partition its disk and the partitions
+/// The devices whose users also use this one: for a disk its partitions; for a partition its disk and the partitions
 /// that share bytes with it.
 pub(super) fn family(look: &Look, number: DeviceNumber) -> Vec<DeviceNumber> {
     let mut numbers = vec![number];
@@ -43,7 +42,7 @@ pub(super) fn family(look: &Look, number: DeviceNumber) -> Vec<DeviceNumber> {
     numbers
 }
 
-/// Whether two partitions share bytes, as those of bootable images do.
+/// Whether two partitions share bytes, as in bootable images.
 fn overlap(one: &Path, other: &Path) -> bool {
     let range = |partition: &Path| {
         let start: u64 = read_number(&partition.join("start")).ok()?;
@@ -65,20 +64,20 @@ fn mounted_at(look: &Look, family: &[DeviceNumber]) -> Vec<PathBuf> {
     mounts.iter().filter(uses).map(|mount| mount.mount_point.clone()).collect()
 }
 
-/// The files of btrfs show an anonymous number, and its source is one of several devices.
+/// The devices of a btrfs mount. Its files show an anonymous number, and its source is only one of several devices.
 fn btrfs_devices(look: &Look, mount: &Mount) -> impl Iterator<Item = DeviceNumber> {
     let source = block::block_number(Path::new(&mount.source)).and_then(|number| block::directory(look, number));
     let members = source.and_then(|source| block::btrfs_members(look, &source)).unwrap_or_default();
     members.into_iter().filter_map(|member| block::number_in(&member))
 }
 
-/// The first words of /proc/swaps below its heading.
+/// The first words of the lines of /proc/swaps, without the heading.
 fn swap_paths(text: &str) -> Vec<PathBuf> {
     let words = text.lines().skip(1).filter_map(|line| line.split_whitespace().next());
     words.map(|word| mounts::unescape(word.as_bytes()).into()).collect()
 }
 
-/// Devices that were built on it: RAID sets, logical volumes, encrypted volumes.
+/// The devices that were built on these: RAID sets, logical volumes, encrypted volumes.
 fn holders(look: &Look, family: &[DeviceNumber]) -> Vec<String> {
     let directories = family.iter().filter_map(|number| block::directory(look, *number));
     let mut names: Vec<String> = directories

@@ -1,4 +1,4 @@
-//! Loop devices do not claim what they lie on: whoever mounts one uses a file, or a part of another device.
+//! Loop devices do not claim what they lie on: a program that mounts one uses a file, or a part of another device.
 
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -14,7 +14,7 @@ use crate::DeviceUse;
 use fsdyno_os::mapper::LoopBacking;
 use fsdyno_results::evidence::DeviceNumber;
 
-/// Who uses a file by the loop devices that lie on it.
+/// Who uses a file through the loop devices that lie on it.
 pub(super) fn over_file(look: &Look, (device, inode): (u64, u64)) -> DeviceUse {
     let through = used(look, LOOPS_MAX, |backing| *backing == LoopBacking::File { device, inode });
     DeviceUse { through, ..DeviceUse::default() }
@@ -36,7 +36,7 @@ fn used(look: &Look, loops: u32, lies_there: impl Fn(&LoopBacking) -> bool) -> O
     })
 }
 
-/// Those that lie on something.
+/// All loop devices that lie on something.
 pub(super) fn all(look: &Look) -> &[LoopDevice] {
     look.seen.loops.get_or_init(|| {
         let devices = std::fs::read_dir(look.sys.join("block")).into_iter().flatten().flatten();
@@ -44,11 +44,11 @@ pub(super) fn all(look: &Look) -> &[LoopDevice] {
     })
 }
 
-/// `None`: it is no loop device, or lies on nothing.
+/// `None`: it is not a loop device, or it lies on nothing.
 fn loop_device(look: &Look, directory: &Path) -> Option<LoopDevice> {
     let backing_file = read_text(&directory.join("loop/backing_file")).ok()?;
     let number = block::number_in(directory)?;
-    // The kernel knows the file itself. Where the device cannot be opened, the file's name must do.
+    // The kernel knows the file itself. If the device cannot be opened, the file's name is used.
     let asked = node(look, number)
         .and_then(|node| fsdyno_os::mapper::loop_backing(&claim::once_more(node.as_fd(), OFlags::empty()).ok()?).ok());
     let backing = asked.or_else(|| named(Path::new(&backing_file)))?;

@@ -1,4 +1,4 @@
-//! Who uses a device. The kernel is asked first; what the device holds comes second.
+//! Finds the users of a device. The kernel is asked first, then the content of the device is read.
 
 mod characters;
 mod claim;
@@ -23,16 +23,16 @@ use fsdyno_results::evidence::DeviceNumber;
 pub(super) use found::{LoopDevice, Writer};
 pub(super) use known::known_use;
 
-/// Loop devices over loop devices are followed so far; it only bounds the walk.
+/// Largest number of loop devices over loop devices that are followed; it only bounds the walk.
 const LOOPS_MAX: u32 = 8;
 
-/// Whether files can be in use, which loop devices lie on.
+/// Whether files can be in use, which only loop devices do.
 pub(super) fn has_loop_devices(look: &Look) -> bool {
     !loops::all(look).is_empty()
 }
 
-/// Who uses what stands at a path, which is not opened for it unless it is a block device. One that cannot be opened is
-/// left to the job, whose own open tells why.
+/// Who uses the device or file at a path. Only a block device is opened for this. If it cannot be opened, no reason
+/// is given, because the open of the job will report it.
 pub(super) fn of_path(look: &Look, path: &Path) -> DeviceUse {
     let Ok(found) = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) else {
         return DeviceUse::default();
@@ -40,7 +40,7 @@ pub(super) fn of_path(look: &Look, path: &Path) -> DeviceUse {
     look_at(look, found.as_fd()).unwrap_or_default()
 }
 
-/// The same of what is open for writing already: whatever its name leads to by now.
+/// Who uses a file or device that is already open for writing, wherever its name leads now.
 pub(super) fn of_open(look: &Look, file: BorrowedFd<'_>) -> DeviceUse {
     look_at(look, file).unwrap_or_else(|error| {
         let unseen = NotVisible::new("opening it once more", std::io::Error::from(error));
@@ -53,7 +53,7 @@ fn look_at(look: &Look, file: BorrowedFd<'_>) -> Result<DeviceUse, Errno> {
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::BlockDevice => {
             let number = number_of(stat.st_rdev);
-            // The lock is held: two claims of one process refuse each other too.
+            // The lock is held, because two claims of one process also refuse each other.
             let mut known = look.uses();
             if let Some(found) = known.get(&number) {
                 return Ok(found.clone());
@@ -68,7 +68,7 @@ fn look_at(look: &Look, file: BorrowedFd<'_>) -> Result<DeviceUse, Errno> {
     }
 }
 
-/// An error is that of opening it once more.
+/// An error is that of opening the device again.
 fn of_block_device(look: &Look, device: BorrowedFd<'_>, number: DeviceNumber, loops: u32) -> Result<DeviceUse, Errno> {
     let mut found = known_use(look, number);
     let family = known::family(look, number);
@@ -89,7 +89,7 @@ fn of_block_device(look: &Look, device: BorrowedFd<'_>, number: DeviceNumber, lo
     Ok(found)
 }
 
-/// Another device by its number, as far as its node in /dev can be opened.
+/// The users of another device, by its number, if its node in /dev can be opened.
 fn of_number(look: &Look, number: DeviceNumber, loops: u32) -> DeviceUse {
     let opened = node(look, number).map(|node| of_block_device(look, node.as_fd(), number, loops));
     match opened {
@@ -98,7 +98,7 @@ fn of_number(look: &Look, number: DeviceNumber, loops: u32) -> DeviceUse {
     }
 }
 
-/// The node of a device, not opened for I/O.
+/// The node of a device, opened without I/O.
 fn node(look: &Look, number: DeviceNumber) -> Option<OwnedFd> {
     let name = block::name_of(&block::directory(look, number)?)?;
     let node = rustix::fs::open(look.dev.join(name), OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;

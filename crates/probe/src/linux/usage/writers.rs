@@ -10,7 +10,7 @@ use super::claim;
 use super::found::Writer;
 use fsdyno_results::evidence::DeviceNumber;
 
-/// Who else has one of these devices open for writing, and keeps it, as far as that is visible to this user.
+/// The other programs that keep one of these devices open for writing, as far as this user can see them.
 pub(super) fn of_device(look: &Look, family: &[DeviceNumber]) -> Vec<String> {
     let of_family = |all: &[Writer]| {
         let names = all.iter().filter(|(number, _)| family.contains(number)).map(|(_, name)| name.clone());
@@ -24,8 +24,7 @@ pub(super) fn of_device(look: &Look, family: &[DeviceNumber]) -> Vec<String> {
     claim::lasting(|| of_family(&all(look))).unwrap_or_default()
 }
 
-/// Processes of the program that this one is do not count: they are parts of one run, or runs that were started side by
-/// side.
+/// Processes of this program do not count: they are parts of one run, or runs that were started side by side.
 fn all(look: &Look) -> Vec<Writer> {
     let identity = |process: &Path| {
         let program = std::fs::metadata(process.join("exe")).ok()?;
@@ -47,13 +46,13 @@ fn all(look: &Look) -> Vec<Writer> {
 
 fn written_by(process: &Path) -> Vec<DeviceNumber> {
     let descriptors = std::fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
-    // The link's own mode says what for the file is open.
+    // The mode of the link in /proc shows whether the file is open for writing.
     let writable = |link: &Path| link.symlink_metadata().is_ok_and(|metadata| metadata.mode() & 0o200 != 0);
     let links = descriptors.map(|entry| entry.path()).filter(|link| writable(link));
     links.filter_map(|link| device_behind(&link)).collect()
 }
 
-/// A server that does not answer is not asked: what is known of the file suffices.
+/// Does not ask a server, which may not answer: the cached facts of the file are enough.
 fn device_behind(link: &Path) -> Option<DeviceNumber> {
     let found = statx(CWD, link, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE).ok()?;
     let kind = FileType::from_raw_mode(found.stx_mode.into());
