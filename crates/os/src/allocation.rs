@@ -1,6 +1,6 @@
-//! The program's allocator: the system's, with a reserve. When an allocation fails, the reserve is freed, so that the rest
-//! of a run is its report. A worker that even then gets no memory waits, and is abandoned; any other thread ends the
-//! program with a sentence.
+//! The program's allocator: the system's, with a reserve. If an allocation fails, the reserve is freed, so that the
+//! run can still write its report. A worker that gets no memory even then waits and is abandoned; any other thread
+//! ends the program with a sentence.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -11,18 +11,18 @@ use std::time::Duration;
 
 use crate::system;
 
-/// Enough for a record and its report.
+/// Size of the reserve: enough for a record and its report.
 const RESERVE_BYTES: usize = 8 << 20;
 
 static RESERVE: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Bytes of the first allocation that failed; 0: none has.
+/// Size of the first allocation that failed, bytes; 0: none has failed.
 static FAILED_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// Status of a program that has no memory left, on both faces.
+/// Exit status of a program without memory, on both faces.
 const STATUS: u8 = 1;
 
-/// Threads that wait for memory, by the system's number; 0: a place for another one.
+/// Threads that wait for memory, by the system's number; 0: a free place.
 static WAITING: [AtomicU32; 64] = [const { AtomicU32::new(0) }; 64];
 
 thread_local! {
@@ -33,7 +33,7 @@ thread_local! {
 #[derive(Debug)]
 pub struct Allocator;
 
-// SAFETY: every call goes to the system's allocator, whose promises these are, with the arguments as they came; a second
+// SAFETY: every call goes to the system's allocator, whose promises these are, with unchanged arguments; a second
 // call with the same arguments is a new one.
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
@@ -72,23 +72,23 @@ fn or_from_put_by(bytes: usize, block: *mut u8, again: impl Fn() -> *mut u8) -> 
 #[cold]
 #[inline(never)]
 fn from_put_by(bytes: usize, again: &dyn Fn() -> *mut u8) -> *mut u8 {
-    // The first is told; that another one came before is no failure.
+    // Only the first failure is reported; an exchange that fails is no error.
     let _ = FAILED_BYTES.compare_exchange(0, bytes.max(1), Ordering::Relaxed, Ordering::Relaxed);
     if let Some(reserve) = NonNull::new(RESERVE.swap(std::ptr::null_mut(), Ordering::Relaxed)) {
-        // SAFETY: this mapping was made by `reserve`, nobody has touched it, and whoever takes the address out is the
-        // only one to have it.
+        // SAFETY: this mapping was made by `reserve` and nobody has touched it. Only the thread that took the address
+        // out has it.
         unsafe { system::memory::unmap(reserve, RESERVE_BYTES) };
     }
     let block = again();
     if block.is_null() { without_memory(bytes) } else { block }
 }
 
-/// There is no memory, not even the reserve. Nothing here allocates.
+/// Called if there is no memory, not even the reserve. It must not allocate.
 fn without_memory(bytes: usize) -> ! {
     if MAY_BE_ABANDONED.get() {
         let thread = system::thread::thread_id();
         let place = |slot: &&AtomicU32| slot.compare_exchange(0, thread, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        // Those for whom there is no place are noticed by their silence.
+        // A thread without a place here is noticed because it makes no progress.
         let _ = WAITING.iter().find(place);
         loop {
             system::clock::sleep(Duration::from_secs(3600));
@@ -96,7 +96,7 @@ fn without_memory(bytes: usize) -> ! {
     }
     let mut sentence = [0; 200];
     let mut rest = &mut sentence[..];
-    // It fits.
+    // The text fits the buffer.
     let _ = writeln!(
         rest,
         "fsdyno: an allocation of {bytes} bytes failed, and the run ends without a report; lower iodepth, numjobs or \
@@ -106,24 +106,24 @@ fn without_memory(bytes: usize) -> ! {
     system::process::end_at_once(&sentence[..length], STATUS)
 }
 
-/// Maps the reserve. Without it a failed allocation is noticed all the same, as far as memory is left to report it.
+/// Maps the reserve. Without it a failed allocation is still noticed, if memory is left to report it.
 pub fn reserve() {
     if let Ok(mapping) = system::memory::map(RESERVE_BYTES, &fsdyno_job::Memory::Anonymous) {
         RESERVE.store(mapping.as_ptr(), Ordering::Relaxed);
     }
 }
 
-/// This thread is one that a run may abandon: where there is no memory for it, it waits.
+/// Marks this thread as one that a run may abandon: it waits if there is no memory.
 pub fn may_be_abandoned() {
     MAY_BE_ABANDONED.set(true);
 }
 
-/// Bytes of the first allocation that failed.
+/// Size of the first allocation that failed, bytes.
 pub fn failed_bytes() -> Option<usize> {
     Some(FAILED_BYTES.load(Ordering::Relaxed)).filter(|bytes| *bytes > 0)
 }
 
-/// Whether this thread, which may be abandoned, waits for memory: it will never go on.
+/// Whether this thread waits for memory, which it will do for ever; only threads that may be abandoned do.
 pub fn waits_for_memory(thread: u32) -> bool {
     failed_bytes().is_some() && WAITING.iter().any(|slot| slot.load(Ordering::Relaxed) == thread)
 }

@@ -1,4 +1,4 @@
-//! Error numbers of the system: what it calls the errors that have these names on Linux.
+//! Error numbers: the system's numbers for the errors that have these names on Linux.
 
 pub use crate::system::errno::*;
 

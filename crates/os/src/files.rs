@@ -1,7 +1,7 @@
-//! Files as engines use them: opened for I/O, sized, synced, dropped from the cache, closed with a checked result.
+//! Files for engines: opens, sizes and syncs them, drops their cached pages, and closes them with a checked result.
 //!
-//! Everything here happens outside the measured loop. Every failure says what was tried, on which file, why it
-//! failed, and what to do next.
+//! Nothing here runs in the measured loop. Every failure says what was tried, on which file, why it failed, and what
+//! to do next.
 
 mod contents;
 mod directory;
@@ -33,23 +33,23 @@ pub use whole::{Readers, WholeFile, create_growing, remove_old_drafts, unguessab
 use crate::system::fd::{AsFd, BorrowedFd, OwnedFd};
 use crate::system::files as system;
 
-/// What the file is opened for.
+/// The access that the file is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileAccess {
     /// Reads only.
     Read,
     /// Writes only.
     Write,
-    /// Both (a mapping that is written needs it).
+    /// Reads and writes (also needed for a mapping that is written).
     ReadWrite,
 }
 
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenMode {
-    /// What for.
+    /// The access.
     pub access: FileAccess,
-    /// Make it when it is missing (readable by all, writable by the owner).
+    /// Create the file if it is missing (readable by all users, writable by the owner).
     pub create: bool,
     /// Bypass the page cache (O_DIRECT).
     pub direct: bool,
@@ -64,7 +64,7 @@ impl OpenMode {
     }
 }
 
-/// What stands behind a path.
+/// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A regular file.
@@ -77,27 +77,27 @@ pub enum FileKind {
     Other,
 }
 
-/// What stands behind a path, and how much.
+/// Kind and size of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileFacts {
-    /// Its kind; `None`: a directory.
+    /// Kind of the file; `None`: a directory.
     pub kind: Option<FileKind>,
     /// Its length, bytes.
     pub size_bytes: u64,
-    /// What it takes on the storage, bytes.
+    /// Bytes that it uses on the storage.
     pub allocated_bytes: u64,
 }
 
-/// What direct I/O demands, in bytes.
+/// The alignment that direct I/O needs, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DirectAlignment {
-    /// Of the memory address.
+    /// Alignment of the memory address.
     pub memory: u32,
-    /// Of offset and length.
+    /// Alignment of offset and length.
     pub offset: u32,
 }
 
-/// Advice about the access to come (`posix_fadvise`).
+/// Advice about later accesses (`posix_fadvise`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advice {
     /// No special treatment.
@@ -108,7 +108,7 @@ pub enum Advice {
     Sequential,
     /// Read once.
     NoReuse,
-    /// The cached pages may go.
+    /// The cached pages are no longer needed.
     DontNeed,
 }
 
@@ -117,7 +117,7 @@ pub enum Advice {
 pub struct OpenFile {
     fd: OwnedFd,
     mode: OpenMode,
-    // Both are another file's after [`OpenFile::replace`].
+    // After [`OpenFile::replace`] both belong to another file.
     path: RefCell<PathBuf>,
     kind: Cell<FileKind>,
 }
@@ -131,7 +131,7 @@ impl OpenFile {
         Ok(OpenFile { fd, mode, path: path.to_owned().into(), kind: kind.into() })
     }
 
-    /// Opens a file below a directory that is held; `path` is its whole path.
+    /// Opens a file below an open directory; `path` is its whole path.
     fn beneath(root: &OwnedFd, name: &Path, path: &Path, mode: OpenMode) -> Result<OpenFile, FileError> {
         let fail = |code| FileError::of_open(path, mode, code);
         let fd = system::open_beneath(root.as_fd(), name, mode).map_err(fail)?;
@@ -139,7 +139,7 @@ impl OpenFile {
         Ok(OpenFile { fd, mode, path: path.to_owned().into(), kind: kind.into() })
     }
 
-    /// Where it was found.
+    /// The path by which it was opened.
     pub fn path(&self) -> Ref<'_, Path> {
         Ref::map(self.path.borrow(), PathBuf::as_path)
     }
@@ -149,17 +149,17 @@ impl OpenFile {
         self.mode
     }
 
-    /// What it is.
+    /// Its kind.
     pub fn kind(&self) -> FileKind {
         self.kind.get()
     }
 
-    /// Bytes of the file or of the device.
+    /// Size of the file or of the device, bytes.
     pub fn size(&self) -> Result<u64, FileError> {
         self.checked("find the size of", system::size(self.as_fd(), self.kind()))
     }
 
-    /// Bytes that the file system has allocated for it; a device has all of its bytes.
+    /// Bytes that the filesystem has allocated for it; for a device, its whole size.
     pub fn allocated(&self) -> Result<u64, FileError> {
         match self.kind() {
             FileKind::BlockDevice => self.size(),
@@ -167,27 +167,28 @@ impl OpenFile {
         }
     }
 
-    /// What direct I/O demands of this file; `None` when the kernel (before 6.1) or the file system does not say.
+    /// The alignment that direct I/O on this file needs; `None`: the kernel (before 6.1) or the filesystem does not
+    /// report it.
     pub fn direct_alignment(&self) -> Option<DirectAlignment> {
         system::direct_alignment(self.as_fd())
     }
 
-    /// Why a direct transfer with these values may have been answered with EINVAL, and what to do.
+    /// Why a direct transfer with these values may have failed with EINVAL, and what to do.
     pub fn explain_refused_transfer(&self, offset: u64, length: u64, memory_align: usize) -> String {
         error::refused_transfer(self.direct_alignment(), offset, length, memory_align)
     }
 
-    /// Tells the kernel how the range will be used; length 0 reaches to the end.
+    /// Tells the kernel how the range will be used; length 0 means up to the end.
     pub fn advise(&self, advice: Advice, offset: u64, length: u64) -> Result<(), FileError> {
         self.checked("advise about", system::advise(self.as_fd(), advice, offset, length))
     }
 
-    /// Tells the kernel how long what is written will live, by its number (1 nothing, 2 short to 5 extreme).
+    /// Tells the kernel the expected lifetime of written data, by its number (1 none, 2 short to 5 extreme).
     pub fn hint_lifetime(&self, number: u8) -> Result<(), FileError> {
         self.checked("give a write hint for", system::hint_lifetime(self.as_fd(), number))
     }
 
-    /// Reserves `length` bytes from the start in the way asked for.
+    /// Reserves `length` bytes from the start in this way.
     pub fn allocate(&self, how: Fallocate, length: u64) -> Result<(), FileError> {
         self.checked("allocate space for", system::allocate(self.as_fd(), how, length))
     }
@@ -212,13 +213,13 @@ impl OpenFile {
         self.checked("sync_file_range", system::sync_range(self.as_fd(), offset, length, flags))
     }
 
-    /// syncfs(2): the whole file system that holds this file.
+    /// syncfs(2): syncs the whole filesystem of this file.
     pub fn sync_filesystem(&self) -> Result<(), FileError> {
         self.checked("syncfs", system::sync_filesystem(self.as_fd()))
     }
 
-    /// Drops the cached pages of a range; length 0 reaches to the end. Pages that are dirty or in use stay: sync
-    /// first when the file was just written. A block device drops all of its pages.
+    /// Drops the cached pages of a range; length 0 means up to the end. Pages that are dirty or in use stay: sync
+    /// first after a write. On a block device, all of its pages are dropped.
     pub fn drop_cache(&self, offset: u64, length: u64) -> Result<(), FileError> {
         let outcome = match self.kind() {
             FileKind::BlockDevice => system::flush_device_cache(self.as_fd()),
@@ -227,17 +228,18 @@ impl OpenFile {
         self.checked("drop the cached pages of", outcome)
     }
 
-    /// Writes all of `data` at `offset` (layout; the measured writes are the engines').
+    /// Writes all of `data` at `offset`. It is for the layout; measured writes are made by the engines.
     pub fn write_all_at(&self, data: &[u8], offset: u64) -> Result<(), FileError> {
         self.checked("write to", system::write_all_at(self.as_fd(), data, offset))
     }
 
-    /// Fills `data` from `offset` and says how many bytes there were before the end of the file.
+    /// Fills `data` from `offset`; returns the number of bytes before the end of the file.
     pub fn read_full_at(&self, data: &mut [u8], offset: u64) -> Result<usize, FileError> {
         self.checked("read from", system::read_full_at(self.as_fd(), data, offset))
     }
 
-    /// Puts another file in the place of this one, for whoever knows this one by its descriptor. Nothing may be in flight.
+    /// Makes the descriptor of this file lead to another one, for code that knows the file by its descriptor. Nothing
+    /// may be in flight.
     pub fn replace(&self, other: OpenFile) -> Result<(), FileError> {
         let OpenFile { fd, path, kind, .. } = other;
         self.checked("replace", system::replace(self.as_fd(), fd))?;
@@ -246,18 +248,18 @@ impl OpenFile {
         Ok(())
     }
 
-    /// What a close would tell, while it stays open: a descriptor of the same file is closed.
+    /// Reports what a close would report, while the file stays open: closes a second descriptor of it.
     pub fn try_close(&self) -> Result<(), FileError> {
         self.checked("close", system::duplicate(self.as_fd()).and_then(system::close))
     }
 
-    /// Closes it. A deferred write error (NFS, FUSE, quotas) shows up here and nowhere else.
+    /// Closes the file. A deferred write error (NFS, FUSE, quotas) is reported only here.
     pub fn close(self) -> Result<(), FileError> {
         let OpenFile { fd, path, .. } = self;
         system::close(fd).map_err(|code| FileError::of("close", &path.borrow(), code))
     }
 
-    /// As `checked`, for looks that may fail without harm: there is no advice to give.
+    /// Like `checked`, for calls that may fail without harm, so that no advice is given.
     fn looked<T>(&self, operation: &'static str, outcome: Result<T, i32>) -> Result<T, FileError> {
         self.checked(operation, outcome).map_err(|error| FileError { advice: String::new(), ..error })
     }
@@ -274,18 +276,18 @@ impl AsFd for OpenFile {
     }
 }
 
-/// Writes all of `data` at `offset` of a file that is no [`OpenFile`].
+/// Writes all of `data` at `offset` of a file that is not an [`OpenFile`].
 ///
 /// # Errors
-/// As the filesystem says.
+/// The filesystem's error.
 pub fn write_all_at(file: &File, data: &[u8], offset: u64) -> std::io::Result<()> {
     system::write_all_at(file.as_fd(), data, offset).map_err(std::io::Error::from_raw_os_error)
 }
 
-/// Makes a directory, and those on the way that are missing, for this user alone.
+/// Makes a directory and its missing parents, accessible only to this user.
 ///
 /// # Errors
-/// When one cannot be made.
+/// If one cannot be made.
 pub fn make_private_directories(path: &Path) -> std::io::Result<()> {
     system::private_directories().recursive(true).create(path)
 }

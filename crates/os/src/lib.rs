@@ -1,6 +1,6 @@
-//! The operating system as the rest of the program uses it: files, names, locks, clocks, threads, processes, signals, the
-//! terminal, memory and error numbers. Each module has one interface for all systems; the code of a system stands in its
-//! folder. What carries the requests of a job is in `engine`, what reads the state of the machine in `probe`.
+//! The interface to the operating system: files, names, locks, clocks, threads, processes, signals, the terminal,
+//! memory and error numbers. Each module has one interface for all systems; the code of each system is in its folder.
+//! The engines are in `engine`; the state of the machine is read in `probe`.
 #![expect(unsafe_code, reason = "calls of the system are unsafe, and have their home here and in engine")]
 
 pub mod allocation;
@@ -32,7 +32,7 @@ pub use windows::machine;
 
 pub use system::fd;
 
-// Text alone, tested here too.
+// It only handles text, so that it is also tested here.
 #[cfg(all(test, not(windows)))]
 #[path = "windows/spelling.rs"]
 mod spelling;

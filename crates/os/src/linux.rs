@@ -1,4 +1,4 @@
-//! What is particular to Linux. Another system is another folder with the same names.
+//! The code for Linux. Another system has a folder with the same names.
 
 pub(crate) mod beneath;
 pub(crate) mod caches;

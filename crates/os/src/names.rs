@@ -1,5 +1,5 @@
-//! Metadata work: calls on names below a directory that is held. Each is one system call and nothing beside it, so that
-//! whoever times it times the storage; names are made beforehand. Every failure is its errno.
+//! Metadata operations: calls on names below an open directory. Each is exactly one system call, so that its time is
+//! the storage's time; names are made before. Every failure is returned as errno.
 
 pub use crate::system::names::{
     LINKS_REFUSED, Opened, create, link, make_directory, open, open_directory, path_of, read_link, remove,

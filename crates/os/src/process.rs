@@ -1,5 +1,5 @@
-//! A second process, for work that may get stuck in the kernel: a process whose thread is stuck there cannot end, but
-//! another one can. And what the process holds of its own program.
+//! A second process, for work that may get stuck in the kernel: a process with a stuck thread cannot end, but another
+//! one can. Also the memory that the process uses for its own program.
 
 pub use crate::system::process::{
     apart, begin_in, check_needs, close_standard_streams, closes_within, divide, end_group, end_with_parent,
@@ -14,21 +14,21 @@ use std::io::{PipeReader, PipeWriter};
 
 use crate::system::held_signals::HeldSignals;
 
-/// Which of the two processes goes on here.
+/// Which of the two processes runs this code.
 #[derive(Debug)]
 pub enum Side {
-    /// The one that there was.
+    /// The first process.
     Old {
-        /// The number of the new one.
+        /// Number of the new process.
         child: u32,
-        /// To be dropped once signals are passed on to the new one: it may already say that it runs.
+        /// Must be dropped when signals are passed on to the new process, which may already report that it runs.
         held: HeldSignals,
-        /// What the new one tells of its end.
+        /// The pipe on which the new process reports its end.
         reader: PipeReader,
     },
-    /// The new one.
+    /// The new process.
     New {
-        /// Where it tells of its end.
+        /// The pipe on which it reports its end.
         writer: PipeWriter,
     },
 }
@@ -36,7 +36,7 @@ pub enum Side {
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// By itself.
+    /// By itself, with this exit status.
     Status(u8),
     /// By this signal.
     Signal(u8),
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn beside_other_threads_nothing_is_divided() {
-        // The test harness has a thread of its own.
+        // The test harness has another thread.
         assert!(divide().unwrap_err().to_string().contains("other threads"));
     }
 }

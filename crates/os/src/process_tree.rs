@@ -1,48 +1,48 @@
-//! A command of the user's, measured with all processes that it starts. A meter stands between: this program, started once
+//! Measures a command of the user with all processes that it starts. A meter runs between: this program, started once
 //! more, with the command as its child. Processes that lose their parent become children of the meter (it is their
-//! subreaper), so that it waits for all of them, the kernel adds their usage to its own, and it can end them, whatever group
-//! or session they have made.
+//! subreaper). So it waits for all of them, the kernel adds their usage to its own, and it can end them, whatever
+//! group or session they have made.
 
 use std::time::Duration;
 
 pub use crate::system::process_tree::{Metered, begin, meter, missing};
 
-/// The first word of a command line that asks this program to be the meter.
+/// The first word of a command line that starts this program as the meter.
 pub const WORD: &str = "--meter-of-a-command";
 
-/// How long a command may take.
+/// Time limits of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// All of it.
+    /// Limit of the whole command.
     pub whole: Duration,
-    /// What it has left running, from its own end on.
+    /// Limit of the processes that it left running, counted from its own end.
     pub left_running: Duration,
 }
 
-/// What a command and all its processes used.
+/// What a command used, with all its processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TreeUsage {
     /// From the start until the command itself had ended.
     pub own: Duration,
     /// From the start until the last of its processes had ended.
     pub all: Duration,
-    /// How the command itself ended; `None`: it could not be awaited.
+    /// How the command itself ended; `None`: the meter could not wait for it.
     pub ended: Option<super::process::Ended>,
-    /// It was ended, for it took too long or somebody asked for it.
+    /// Why it was ended; `None`: it ended by itself.
     pub cut: Option<Cut>,
-    /// Processes that ran when the command itself had ended, and the names of the first of them.
+    /// Number of processes that still ran when the command itself had ended, and the names of the first of them.
     pub left_running: u64,
     /// See `left_running`.
     pub left_names: Vec<String>,
-    /// Processes that could not be ended, because they belong to another user or are stuck in the kernel.
+    /// Number of processes that could not be ended, because they belong to another user or are stuck in the kernel.
     pub stuck: u64,
-    /// CPU time.
+    /// CPU time in user mode.
     pub user: Duration,
-    /// See `user`.
+    /// CPU time in the kernel.
     pub system: Duration,
-    /// The most memory that one of the processes held, bytes.
+    /// Largest memory of one of the processes, bytes.
     pub memory_bytes: u64,
-    /// What they read and wrote; `None`: the kernel does not count it.
+    /// Bytes that they read and wrote; `None`: the kernel does not count them.
     pub io: Option<TreeIo>,
 }
 
@@ -51,36 +51,36 @@ pub struct TreeUsage {
 pub enum Cut {
     /// It took longer than [`Limits::whole`].
     Whole,
-    /// What it had left running took longer than [`Limits::left_running`].
+    /// The processes that it had left running took longer than [`Limits::left_running`].
     LeftRunning,
-    /// Somebody asked for it.
+    /// The caller asked for it.
     Asked,
 }
 
 /// Counters of `/proc/PID/io`, read and written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TreeIo {
-    /// Bytes that calls moved: files, pipes and terminals; not what was mapped.
+    /// Bytes of calls on files, pipes and terminals; not of mappings.
     pub call_bytes: [u64; 2],
-    /// Bytes that block storage was asked for, and pages that were made dirty.
+    /// Bytes that were asked of block storage, and bytes of pages that were made dirty.
     pub storage_bytes: [u64; 2],
-    /// Of the dirty pages those that were given up before they were written.
+    /// Bytes of dirty pages that were discarded before they were written.
     pub cancelled_bytes: u64,
 }
 
-/// What a command printed on both of its streams.
+/// The output of a command on both of its streams.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Printed {
     /// The first bytes.
     pub head: Vec<u8>,
-    /// The last bytes, of what the head does not hold.
+    /// The last bytes, without those in the head.
     pub tail: Vec<u8>,
-    /// All bytes.
+    /// Number of all bytes.
     pub bytes: u64,
 }
 
 impl Printed {
-    /// Bytes that are kept at either end.
+    /// Number of bytes that are kept at each end.
     pub const KEPT: usize = 4096;
 
     #[cfg_attr(windows, expect(dead_code, reason = "nothing is started there"))]

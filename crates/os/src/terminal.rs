@@ -1,3 +1,3 @@
-//! What a terminal says of itself.
+//! Properties of a terminal.
 
 pub use crate::system::terminal::columns;

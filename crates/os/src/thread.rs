@@ -1,4 +1,4 @@
-//! How threads begin, and what a worker wants to know and to set about its own.
+//! Begins threads, and reads and sets properties of the calling thread.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ pub use crate::system::thread::{
     become_user, set_affinity, set_io_priority, set_memory_policy, set_name, set_nice, thread_id, usage, wake_sharply,
 };
 
-/// An option about the calling thread that the system refused.
+/// A property of the calling thread that the system refused to set.
 #[derive(Debug, thiserror::Error)]
 #[error("{option}={value}: {text}; {advice}", text = std::io::Error::from_raw_os_error(*code))]
 pub struct ThreadError {
@@ -25,25 +25,25 @@ pub struct ThreadError {
     pub advice: &'static str,
 }
 
-/// Threads that have been started and have not begun. The standard library ends the program where such a thread does not
-/// get its own small memory: there are always few enough for the memory that was there beforehand.
+/// Number of threads that have been started and have not begun. The standard library ends the program if such a
+/// thread does not get its own small memory, so that their number is limited by the memory that was checked before.
 static STARTING: AtomicUsize = AtomicUsize::new(0);
 const STARTING_MAX: usize = 32;
 
-/// Threads so far. A process may have some 65,000 mappings, of which each thread takes four: they are looked at where there
-/// are many threads, once for each of [`STARTING_MAX`].
+/// Number of threads so far. A process may have about 65,000 mappings, and each thread needs four. If there are many
+/// threads, the mappings are checked once for each [`STARTING_MAX`] threads.
 static STARTED: AtomicUsize = AtomicUsize::new(0);
 const MANY: usize = 1024;
 const MAPPINGS: usize = 512;
 
-/// Memory that must be left beside the stack of a new thread.
+/// Memory that must be free in addition to the stack of a new thread, bytes.
 const BESIDE_STACK_BYTES: usize = 1 << 20;
 
-/// Begins a thread. All threads of the program begin here, or in [`begin_scoped`]: `std::thread::spawn` panics where the
-/// system gives none.
+/// Begins a thread. All threads of the program begin here or in [`begin_scoped`], because `std::thread::spawn` panics
+/// if the system has no thread.
 ///
 /// # Errors
-/// When the system gives no thread, or no memory for one.
+/// If the system has no thread, or no memory for one.
 #[expect(clippy::disallowed_methods, reason = "one of the two homes of threads")]
 pub fn begin<T: Send + 'static>(
     name: &str,
@@ -55,10 +55,10 @@ pub fn begin<T: Send + 'static>(
     builder.spawn(|| starting.over(work)).inspect(count)
 }
 
-/// The same for a thread that ends with this scope.
+/// Begins a thread that ends with this scope.
 ///
 /// # Errors
-/// When the system gives no thread, or no memory for one.
+/// If the system has no thread, or no memory for one.
 #[expect(clippy::disallowed_methods, reason = "one of the two homes of threads")]
 pub fn begin_scoped<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
@@ -75,7 +75,7 @@ fn count<Handle>(_: &Handle) {
     STARTED.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Whether the system has room for one more thread.
+/// Checks whether the system has room for one more thread.
 fn check(stack_bytes: usize) -> io::Result<()> {
     while STARTING.load(Ordering::Relaxed) >= STARTING_MAX {
         system::clock::sleep(Duration::from_micros(50));
@@ -93,14 +93,14 @@ fn check(stack_bytes: usize) -> io::Result<()> {
 struct Starting(());
 
 impl Starting {
-    /// When the system has room for it.
+    /// Checks whether the system has room for the thread, and counts it as starting.
     fn begin(stack_bytes: usize) -> io::Result<Starting> {
         check(stack_bytes)?;
         STARTING.fetch_add(1, Ordering::Relaxed);
         Ok(Starting(()))
     }
 
-    /// It has begun, and does its work.
+    /// The thread has begun; does its work.
     fn over<T>(self, work: impl FnOnce() -> T) -> T {
         drop(self);
         work()
@@ -113,16 +113,16 @@ impl Drop for Starting {
     }
 }
 
-/// What a thread has used since it began.
+/// Usage of a thread since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadUsage {
-    /// In user mode.
+    /// CPU time in user mode.
     pub user: Duration,
-    /// In the kernel.
+    /// CPU time in the kernel.
     pub system: Duration,
-    /// Context switches because it waited.
+    /// Context switches because the thread waited.
     pub context_switches_voluntary: u64,
-    /// Context switches because its time was over.
+    /// Context switches because its time slice ended.
     pub context_switches_involuntary: u64,
     /// Page faults served without I/O.
     pub faults_minor: u64,
@@ -131,7 +131,7 @@ pub struct ThreadUsage {
 }
 
 impl ThreadUsage {
-    /// What was used since `earlier`, a reading of the same thread.
+    /// The difference from `earlier`, a reading of the same thread.
     pub fn since(&self, earlier: &ThreadUsage) -> ThreadUsage {
         let grown = u64::saturating_sub;
         ThreadUsage {
@@ -154,7 +154,7 @@ mod tests {
 
     use super::*;
 
-    /// On a thread of its own.
+    /// Runs a test on a separate thread.
     fn apart(work: impl FnOnce() + Send + 'static) {
         begin("test", 1 << 20, work).unwrap().join().unwrap();
     }

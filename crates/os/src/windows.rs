@@ -1,4 +1,4 @@
-//! What is particular to Windows, with the names of `linux`.
+//! The code for Windows, with the same names as `linux`.
 
 pub(crate) mod beneath;
 pub(crate) mod caches;

@@ -1,4 +1,4 @@
-//! Names as people wrote them: what a text of the job language ([`fsdyno_job::bytes`]) is to the system.
+//! Names as users wrote them: converts a text of the fio language ([`fsdyno_job::bytes`]) to a name of the system.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,12 +7,12 @@ pub use fsdyno_job::bytes::shown;
 
 use crate::system;
 
-/// The path that a text means.
+/// The path of a text.
 pub fn path(text: &str) -> PathBuf {
     os_string(text).into()
 }
 
-/// A word for another program.
+/// The word of a text, for another program.
 pub fn os_string(text: &str) -> OsString {
     system::names::os_string(fsdyno_job::bytes::bytes(text).into_owned())
 }

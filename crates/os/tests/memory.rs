@@ -1,5 +1,5 @@
-//! The memory reserve for the report of a run that has no memory left. A test program of its own: the limit that it sets holds
-//! for all of its threads.
+//! Tests of the memory reserve, for the report of a run without memory. This is a test program of its own, because
+//! its limit applies to all of its threads.
 
 use fsdyno_os::allocation::{Allocator, failed_bytes, may_be_abandoned, reserve, waits_for_memory};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -13,10 +13,10 @@ fn address_space_bytes() -> u64 {
     line.split_whitespace().next().unwrap().parse::<u64>().unwrap() << 10
 }
 
-/// No machine has this much memory.
+/// More memory than any machine has.
 const BEYOND_ALL: usize = 1 << 46;
 
-/// Set in the process that is to end.
+/// Set in the process that will end.
 const ENDS: &str = "MEMORY_TEST_ENDS";
 
 #[test]
@@ -30,7 +30,7 @@ fn an_allocation_that_fails_gets_what_was_put_by_and_is_known() {
     assert_eq!(failed_bytes(), None);
     let before = getrlimit(Resource::As);
     setrlimit(Resource::As, Rlimit { current: Some(address_space_bytes() + (1 << 20)), ..before }).unwrap();
-    // The allocator has some room of its own first.
+    // The allocator has some free memory of its own, which is used up first.
     let mut blocks: Vec<Vec<u8>> = Vec::with_capacity(1000);
     let mut last = Ok(());
     while failed_bytes().is_none() && blocks.len() < 1000 {
@@ -45,7 +45,7 @@ fn an_allocation_that_fails_gets_what_was_put_by_and_is_known() {
     a_worker_waits();
 }
 
-/// Most threads cannot be abandoned: without them there is no report.
+/// Most threads cannot be abandoned, because there is no report without them.
 fn ends_with_a_sentence() {
     let name = "an_allocation_that_fails_gets_what_was_put_by_and_is_known";
     let mut again = std::process::Command::new(std::env::current_exe().unwrap());

@@ -1,4 +1,4 @@
-//! The clock of the machine: the processor's time stamp counter where it can be trusted, else the system's.
+//! The clock of the machine: the processor's time stamp counter if it can be trusted, otherwise the system's clock.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -7,17 +7,17 @@ use std::time::Duration;
 use super::Clock;
 use crate::system;
 
-/// How long the two ends of a calibration lie apart. At this length the two readings' uncertainty (some tens of
-/// nanoseconds) leaves an error in the order of one part per million.
+/// Time between the two readings of a calibration. With this length the uncertainty of the readings (some tens of
+/// nanoseconds) leaves an error of about one part per million.
 const CALIBRATION_NS: u64 = 2_000_000;
 
-/// Shortest span over which a drift means something: readings are uncertain by some tens of nanoseconds.
+/// Shortest time in which a drift is measurable: readings are uncertain by some tens of nanoseconds.
 const DRIFT_SPAN_NS_MIN: u64 = 50_000_000;
 
-/// A counter at or below this frequency does not fit the multiplier (nanoseconds per tick as a fraction of 2^64).
+/// A counter with at most this frequency does not fit the multiplier (nanoseconds per tick as a fraction of 2^64).
 const FREQUENCY_HZ_MIN: u64 = 1_000_000_000;
 
-/// Where the time comes from.
+/// The source of the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockSource {
     /// The processor's time stamp counter, read in user space.
@@ -35,33 +35,34 @@ impl fmt::Display for ClockSource {
     }
 }
 
-/// Which source is asked for.
+/// The source that is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClockChoice {
-    /// The cheapest that can be trusted.
+    /// The cheapest source that can be trusted.
     #[default]
     Best,
-    /// The time stamp counter or an error.
+    /// The time stamp counter, or an error.
     Tsc,
     /// The system's clock.
     ClockGettime,
 }
 
-/// The time stamp counter was asked for and cannot serve.
+/// The time stamp counter was asked for and cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("the time stamp counter cannot be the clock: {reason}; use clocksource=clock_gettime or leave the option out")]
 pub struct ClockError {
-    /// Why not.
+    /// The reason.
     pub reason: &'static str,
 }
 
-/// A clock that all workers share by value. The counter is not counted from the calibration but as it stands: one that
-/// starts anew (a machine that slept, a guest that moved) gives an earlier time, and never one beyond all others.
+/// A clock that all workers copy. It shows the counter itself and not the difference to the calibration: a counter
+/// that starts again (a machine that slept, a guest that moved) gives an earlier time, and never one far in the
+/// future.
 #[derive(Clone, Copy, Debug)]
 pub struct RealClock {
-    /// Nanoseconds per tick as a fraction of 2^64; 0: ask the system.
+    /// Nanoseconds per tick as a fraction of 2^64; 0: the system is asked.
     scale: u64,
-    /// When its calibration began.
+    /// The reading at the start of its calibration.
     origin: Reading,
     cost_ns: f64,
     fallback: Option<&'static str>,
@@ -75,7 +76,7 @@ struct Reading {
 }
 
 impl Reading {
-    /// The tightest of several pairs: an interruption between the two reads makes a pair wide.
+    /// Takes the narrowest of several pairs, because an interruption between the two reads makes a pair wide.
     fn take() -> Reading {
         const ATTEMPTS: usize = 16;
         let pair = || {
@@ -99,8 +100,8 @@ static ANCHOR: OnceLock<Reading> = OnceLock::new();
 static SHARED: OnceLock<RealClock> = OnceLock::new();
 
 impl RealClock {
-    /// Takes the first reading of the calibration. Called early in the program, it lets the calibration pass
-    /// while other start-up work is done.
+    /// Takes the first reading of the calibration. If it is called early in the program, the time of the calibration
+    /// passes during other start-up work.
     pub fn anchor() {
         ANCHOR.get_or_init(Reading::take);
     }
@@ -142,7 +143,7 @@ impl RealClock {
         RealClock { scale: 0, origin, cost_ns: 0.0, fallback }.with_cost()
     }
 
-    /// Measures what one reading costs: the cheapest of some rounds.
+    /// Measures the cost of one reading: the cheapest of some rounds.
     fn with_cost(mut self) -> RealClock {
         const ROUNDS: u32 = 8;
         const READS: u32 = 64;
@@ -159,28 +160,28 @@ impl RealClock {
         self
     }
 
-    /// Where the time comes from.
+    /// The source of the time.
     pub fn source(&self) -> ClockSource {
         if self.scale == 0 { ClockSource::ClockGettime } else { ClockSource::Tsc }
     }
 
-    /// Why the time stamp counter is not used; `None` when it is, or when it was not wanted.
+    /// Why the time stamp counter is not used; `None`: it is used, or was not asked for.
     pub fn fallback_reason(&self) -> Option<&'static str> {
         self.fallback
     }
 
-    /// What one reading costs, in nanoseconds.
+    /// Cost of one reading, ns.
     pub fn cost_ns(&self) -> f64 {
         self.cost_ns
     }
 
-    /// Ticks per second of the counter; `None` when the counter is not used.
+    /// Ticks per second of the counter; `None`: the counter is not used.
     pub fn frequency_hz(&self) -> Option<u64> {
         (self.scale != 0).then(|| ((1_000_000_000u128 << 64) / u128::from(self.scale)) as u64)
     }
 
-    /// How far this clock and CLOCK_MONOTONIC have parted since the calibration, in parts per million (positive:
-    /// this clock is fast). `None` when both are the same, or when too little time has passed to tell.
+    /// Drift between this clock and CLOCK_MONOTONIC since the calibration, parts per million (positive: this clock is
+    /// fast). `None`: both are the same clock, or too little time has passed.
     pub fn drift_ppm_since_calibration(&self) -> Option<f64> {
         let now = Reading::take();
         let system_ns = now.monotonic_ns.saturating_sub(self.origin.monotonic_ns);
@@ -192,7 +193,7 @@ impl RealClock {
     }
 }
 
-/// Holds a clock against the system's while a run goes on.
+/// Compares a clock with the system's clock during a run.
 #[derive(Clone, Copy, Debug)]
 pub struct ClockWatch {
     scale: u64,
@@ -200,20 +201,21 @@ pub struct ClockWatch {
     stage: Reading,
 }
 
-/// A difference of this much between two looks is a step, ns; beside it [`STEP_PPM`] of the time between them.
+/// Difference between two looks from which on it counts as a step, ns; [`STEP_PPM`] of the time between them is
+/// added.
 const STEP_NS_MIN: i64 = 2_000_000;
 const STEP_PPM: i64 = 1_000;
 
 impl ClockWatch {
-    /// Begins with a stage.
+    /// Begins the watch at the start of a stage.
     pub fn begin(clock: RealClock) -> ClockWatch {
         let now = if clock.scale == 0 { clock.origin } else { Reading::take() };
         ClockWatch { scale: clock.scale, looked: now, stage: now }
     }
 
-    /// By how much the clock has stepped since the last look, ns (negative: back); `None`: it goes as it should.
+    /// The step of the clock since the last look, ns (negative: back); `None`: there was none.
     pub fn look(&mut self) -> Option<i64> {
-        // The system's own clock does not part from itself.
+        // The system's own clock cannot differ from itself.
         if self.scale == 0 { None } else { self.step_to(Reading::take()) }
     }
 
@@ -223,8 +225,8 @@ impl ClockWatch {
         (ahead_ns.abs() > STEP_NS_MIN + system_ns / 1_000_000 * STEP_PPM).then_some(ahead_ns)
     }
 
-    /// How far the two have parted since the stage began, in parts per million (positive: this clock is fast); `None`:
-    /// both are the same, or too little time has passed to tell. The next stage begins.
+    /// Drift between both clocks since the stage began, parts per million (positive: this clock is fast); `None`:
+    /// both are the same clock, or too little time has passed. The next stage begins.
     pub fn stage_ppm(&mut self) -> Option<f64> {
         if self.scale == 0 {
             return None;
@@ -235,7 +237,8 @@ impl ClockWatch {
     }
 }
 
-/// How much further the counter has gone than the system's clock, and how far that one has, ns.
+/// The time by which the counter has gained on the system's clock, then the time that passed by the system's clock,
+/// ns.
 fn ahead(then: Reading, now: Reading, scale: u64) -> (i64, i64) {
     let own_ns = scaled(now.ticks, scale) as i64 - scaled(then.ticks, scale) as i64;
     let system_ns = now.monotonic_ns.saturating_sub(then.monotonic_ns) as i64;
@@ -256,13 +259,13 @@ impl Clock for RealClock {
     }
 }
 
-/// The upper half of the product: one multiplication, no shift and no division.
+/// The upper half of the product: one multiplication without shift or division.
 #[inline(always)]
 fn scaled(ticks: u64, scale: u64) -> u64 {
     ((u128::from(ticks) * u128::from(scale)) >> 64) as u64
 }
 
-/// Nanoseconds per tick as a fraction of 2^64; `None` when that is no fraction.
+/// Nanoseconds per tick as a fraction of 2^64; `None`: it is not below 1.
 fn scale_between(first: Reading, second: Reading) -> Option<u64> {
     let ticks = u128::from(second.ticks.wrapping_sub(first.ticks));
     let elapsed_ns = u128::from(second.monotonic_ns.saturating_sub(first.monotonic_ns));
@@ -286,7 +289,7 @@ fn counter() -> u64 {
     0
 }
 
-/// Why the counter cannot be the clock, if so.
+/// Why the counter cannot be used as the clock; `None`: it can.
 #[cfg(target_arch = "x86_64")]
 fn unfit_reason() -> Option<&'static str> {
     if !counter_is_invariant() {
@@ -328,7 +331,7 @@ mod tests {
 
     #[test]
     fn a_counter_that_starts_anew_gives_an_earlier_time_and_is_noticed() {
-        // 2 GHz, and up for a day.
+        // 2 GHz, and one day after the boot.
         let (scale, day) = (1 << 63, 86_400_000_000_000);
         let before = reading(2 * day, 5_000);
         let mut watch = ClockWatch { scale, looked: before, stage: before };
@@ -337,7 +340,7 @@ mod tests {
         assert!(scaled(anew.ticks, scale) < scaled(before.ticks, scale));
         assert_eq!(watch.step_to(anew), Some(500_000 - (day as i64 + 50_000_000) - 50_000_000));
         assert_eq!(watch.step_to(reading(101_000_000, 150_005_000)), None, "from here on it goes on");
-        // The machine slept: the system's clock stood still.
+        // The machine slept, and the system's clock stood still.
         assert_eq!(watch.step_to(reading(20_101_000_000, 200_005_000)), Some(9_950_000_000));
     }
 
@@ -369,7 +372,7 @@ mod tests {
         let best = RealClock::shared();
         let system = RealClock::choose(ClockChoice::ClockGettime).unwrap();
         system.sleep_until_ns(DRIFT_SPAN_NS_MIN + 10_000_000);
-        // Half a percent is far beyond any calibration error and far below a wrong frequency.
+        // Half a percent is far above any calibration error and far below a wrong frequency.
         if let Some(drift) = best.drift_ppm_since_calibration() {
             assert!(drift.abs() < 5_000.0, "{drift} ppm");
         }

@@ -1,23 +1,24 @@
-//! Time that passes only when someone waits.
+//! A virtual clock, whose time passes only while somebody waits.
 
 use std::cell::Cell;
 use std::rc::Rc;
 
 use super::Clock;
 
-/// A clock that starts at 0 and moves only by [`VirtualClock::advance_to_ns`] and by sleeping. Clones share the time.
+/// A clock that starts at 0 and advances only by [`VirtualClock::advance_to_ns`] and by sleeping. Clones share the
+/// time.
 #[derive(Clone, Debug, Default)]
 pub struct VirtualClock {
     now_ns: Rc<Cell<u64>>,
 }
 
 impl VirtualClock {
-    /// A clock that shows 0.
+    /// A clock at 0.
     pub fn new() -> VirtualClock {
         VirtualClock::default()
     }
 
-    /// Moves the time forward; an earlier time changes nothing.
+    /// Advances the time; an earlier time changes nothing.
     #[inline]
     pub fn advance_to_ns(&self, time_ns: u64) {
         self.now_ns.set(self.now_ns.get().max(time_ns));

@@ -1,6 +1,5 @@
-//! A directory that is held. What is below it is reached from its descriptor and never again by its path, so that
-//! whoever renames, replaces or links something on the way there changes nothing: names lead neither through links nor
-//! into other mounts.
+//! An open directory. Files below it are reached from its descriptor and never by its path, so that renames,
+//! replacements and links on the way change nothing. Names lead neither through links nor into other mounts.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -15,17 +14,17 @@ use crate::system::fd::{AsFd, BorrowedFd, OwnedFd};
 /// Bytes and inodes of a filesystem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpaceLeft {
-    /// Bytes in all.
+    /// Total bytes.
     pub total_bytes: u64,
     /// Bytes that this user may still use.
     pub available_bytes: u64,
-    /// Inodes in all; 0: the filesystem makes them as it needs them.
+    /// Total inodes; 0: the filesystem makes them when it needs them.
     pub total_inodes: u64,
     /// Inodes that this user may still use.
     pub available_inodes: u64,
 }
 
-/// A directory that is held.
+/// An open directory.
 #[derive(Debug)]
 pub struct Directory {
     fd: OwnedFd,
@@ -33,34 +32,35 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Holds a directory that a person named; links on the way there are theirs.
+    /// Opens a directory that the user named; links on the way are followed.
     ///
     /// # Errors
-    /// When it is none or cannot be read.
+    /// If it is not a directory or cannot be read.
     pub fn open(path: &Path) -> Result<Directory, FileError> {
         let fd = beneath::open_directory(path).map_err(|code| FileError::of("open", path, code))?;
         Ok(Directory { fd, path: path.to_owned() })
     }
 
-    /// Makes a directory, for this user alone, and holds it: what stands under the name afterwards must be empty and of
-    /// the mount of this one. Whose it is shows when something is made in it: a server or a mount option may map users.
+    /// Makes a directory that only this user can access, and opens it. The directory of this name must then be empty
+    /// and on the same mount. Its owner shows only when a file is made in it, because a server or a mount option may
+    /// map users.
     ///
     /// # Errors
-    /// When it cannot be made, or another has taken its place meanwhile.
+    /// If it cannot be made, or if another directory has replaced it meanwhile.
     pub fn make(&self, name: &str) -> Result<Directory, FileError> {
         self.at("create the directory", name, beneath::make_directory(self.fd.as_fd(), Path::new(name), 0o700))?;
         let made = self.enter(Path::new(name))?;
         if made.names()?.is_empty() {
             return Ok(made);
         }
-        // Another has taken its place.
+        // Another directory has replaced it.
         Err(FileError::of("keep hold of", &self.path.join(name), errno::ESTALE))
     }
 
-    /// Makes a directory below this one, and those on the way, unless they are there.
+    /// Makes a directory below this one, with its parents, unless they exist.
     ///
     /// # Errors
-    /// When one cannot be made.
+    /// If one cannot be made.
     pub fn make_all(&self, name: &Path) -> Result<(), FileError> {
         let mut so_far = PathBuf::new();
         let mut at: Option<Directory> = None;
@@ -77,21 +77,21 @@ impl Directory {
         Ok(())
     }
 
-    /// Holds a directory below this one.
+    /// Opens a directory below this one.
     ///
     /// # Errors
-    /// When it is none, or a link or another mount lies on the way.
+    /// If it is not a directory, or a link or another mount is on the way.
     pub fn enter(&self, name: &Path) -> Result<Directory, FileError> {
         let fd = self.at("open", name, beneath::enter(self.fd.as_fd(), name))?;
         Ok(Directory { fd, path: self.path.join(name) })
     }
 
-    /// Where it was found: for people, and never to be opened.
+    /// The path by which it was opened. It is for messages and must never be opened.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where it is now; `None`: it was removed, or that is not visible.
+    /// Its present path; `None`: it was removed, or the path is not visible.
     pub fn current_path(&self) -> Option<PathBuf> {
         beneath::current_path(self.fd.as_fd())
     }
@@ -101,19 +101,19 @@ impl Directory {
         path.strip_prefix(&self.path).ok().filter(|rest| rest.components().next().is_some())
     }
 
-    /// Opens a file for I/O, under its whole path.
+    /// Opens a file for I/O; `path` is its whole path.
     ///
     /// # Errors
-    /// As [`OpenFile::open`]; also when the path does not lie below this directory.
+    /// As [`OpenFile::open`]; also if the path is not below this directory.
     pub fn open_file(&self, path: &Path, mode: OpenMode) -> Result<OpenFile, FileError> {
         let name = self.below(path).ok_or_else(|| FileError::of("open", path, errno::EXDEV))?;
         OpenFile::beneath(&self.fd, name, path, mode)
     }
 
-    /// Makes a file that must be new, for this user alone, to be read and written.
+    /// Makes a new file for reading and writing that only this user can access.
     ///
     /// # Errors
-    /// When it cannot be made, also because the name is taken.
+    /// If it cannot be made, also because the name exists.
     pub fn create_new(&self, name: &str) -> Result<File, FileError> {
         self.create_with_mode(name, 0o600)
     }
@@ -122,18 +122,18 @@ impl Directory {
         Ok(File::from(self.at("create", name, beneath::create_new(self.fd.as_fd(), Path::new(name), mode))?))
     }
 
-    /// Opens a regular file that is there, to be read and locked. Nothing else is opened: neither a link is followed nor
-    /// a pipe waited for.
+    /// Opens an existing regular file, for reading and for a lock. No other kind of file is opened: links are not
+    /// followed, and it does not wait for a pipe.
     ///
     /// # Errors
-    /// When it is not there or no regular file.
+    /// If it does not exist or is not a regular file.
     pub fn open_regular(&self, name: &str) -> Result<(File, Entry), FileError> {
         let entry = self.look(Path::new(name))?;
         if entry.kind != EntryKind::Regular {
             return Err(FileError::of("open", &self.path.join(name), errno::EINVAL));
         }
         let fd = self.at("open", name, beneath::open_old(self.fd.as_fd(), Path::new(name)))?;
-        // It may have been exchanged since it was looked at.
+        // The file may have been replaced since the first look.
         let entry = self.at("look at", name, beneath::look_at(fd.as_fd()))?;
         if entry.kind != EntryKind::Regular {
             return Err(FileError::of("open", &self.path.join(name), errno::EINVAL));
@@ -141,34 +141,34 @@ impl Directory {
         Ok((File::from(fd), entry))
     }
 
-    /// What a name below stands for; a link for itself.
+    /// The entry of a name below this directory; for a link, the link itself.
     ///
     /// # Errors
-    /// When there is no such name.
+    /// If the name does not exist.
     pub fn look(&self, name: &Path) -> Result<Entry, FileError> {
         self.at("look at", name, beneath::look(self.fd.as_fd(), name))
     }
 
-    /// What the directory itself is.
+    /// The entry of the directory itself.
     ///
     /// # Errors
-    /// When the filesystem does not say.
+    /// If the filesystem does not report it.
     pub fn state(&self) -> Result<Entry, FileError> {
         self.at("look at", "", beneath::look_at(self.fd.as_fd()))
     }
 
-    /// Its names.
+    /// The names in the directory.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub fn names(&self) -> Result<Vec<OsString>, FileError> {
         self.at("read", "", beneath::names(self.fd.as_fd()))
     }
 
-    /// Removes a name that is no directory; a link and not what it leads to.
+    /// Removes a name that is not a directory; for a link, the link and not its target.
     ///
     /// # Errors
-    /// When that fails.
+    /// If the removal fails.
     pub fn remove(&self, name: &Path) -> Result<(), FileError> {
         match (name.parent(), name.file_name()) {
             (Some(parent), Some(last)) if parent.components().next().is_some() => {
@@ -181,15 +181,15 @@ impl Directory {
     /// Removes an empty directory directly below.
     ///
     /// # Errors
-    /// When it is not empty, or anything else fails.
+    /// If it is not empty, or if the removal fails.
     pub fn remove_directory(&self, name: &Path) -> Result<(), FileError> {
         self.at("remove", name, beneath::remove_directory(self.fd.as_fd(), name))
     }
 
-    /// Gives a file directly below another name; what stood there is replaced.
+    /// Renames a file directly below; an existing file of the new name is replaced.
     ///
     /// # Errors
-    /// When that fails.
+    /// If the rename fails.
     pub fn rename(&self, from: &str, to: &Path) -> Result<(), FileError> {
         self.at("rename to", to, beneath::rename(self.fd.as_fd(), Path::new(from), to))
     }
@@ -198,7 +198,7 @@ impl Directory {
     pub fn space(&self) -> Option<SpaceLeft> {
         let [(total_bytes, available_bytes), (total_inodes, available_inodes)] =
             beneath::space(self.fd.as_fd()).ok()?;
-        // A network filesystem that cannot know names no blocks: that is not a full disk.
+        // A network filesystem that does not know its size reports no blocks; this does not mean a full disk.
         (total_bytes > 0).then_some(SpaceLeft { total_bytes, available_bytes, total_inodes, available_inodes })
     }
 
@@ -213,7 +213,7 @@ impl AsFd for Directory {
     }
 }
 
-/// What an open file is.
+/// The identity of an open file.
 ///
 /// # Errors
 /// errno.

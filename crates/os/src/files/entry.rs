@@ -1,15 +1,15 @@
-//! What names in a directory stand for.
+//! What a name in a directory stands for.
 
-/// What a file or a directory is, however it is called.
+/// Identifies a file or a directory, whatever its name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// Number of the filesystem.
+    /// Device number of the filesystem.
     pub device: u64,
-    /// Number of the inode in it.
+    /// Inode number.
     pub inode: u64,
 }
 
-/// Kinds of what a name stands for.
+/// The kinds of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
     /// A regular file.
@@ -25,16 +25,16 @@ pub enum EntryKind {
 /// What a name in a directory stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its kind.
+    /// Kind of the file.
     pub kind: EntryKind,
-    /// What it is.
+    /// Identity of the file.
     pub identity: Identity,
     /// Number of the user who owns it.
     pub owner: u32,
-    /// How many names it has; 0: it was removed.
+    /// Number of its names; 0: it was removed.
     pub names: u64,
-    /// Its length, bytes.
+    /// Length, bytes.
     pub size_bytes: u64,
-    /// What it takes on the storage, bytes.
+    /// Bytes that it uses on the storage.
     pub allocated_bytes: u64,
 }

@@ -1,4 +1,4 @@
-//! What went wrong with a file, in words that lead on.
+//! Errors of operations on files, with their likely cause and the next step.
 
 use std::path::{Path, PathBuf};
 
@@ -6,43 +6,43 @@ use super::{DirectAlignment, FileAccess, OpenMode};
 use crate::errno;
 use crate::system::errors as system;
 
-/// What asks for nothing but the right to read.
+/// The operation of an open that only needs permission to read.
 const READING: &str = "open for reading";
 
 /// A failed operation on a file.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {operation} {path}: {text}{advice}", path = path.display(), text = std::io::Error::from_raw_os_error(*code))]
 pub struct FileError {
-    /// What was tried.
+    /// The operation that failed.
     pub operation: &'static str,
-    /// On which file.
+    /// The file.
     pub path: PathBuf,
     /// errno.
     pub code: i32,
     /// The likely cause.
     pub cause: FileCause,
-    /// The next step, with its leading punctuation; empty when there is nothing to say.
+    /// The next step, with its leading punctuation; empty: there is no advice.
     pub advice: String,
 }
 
-/// Causes that a caller may want to tell apart.
+/// Causes that a caller may have to distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileCause {
     /// O_DIRECT was refused.
     DirectRefused,
-    /// The file, or a directory on the way, is not there.
+    /// The file, or a directory on the way, is missing.
     Missing,
-    /// The rights do not suffice.
+    /// The permissions do not allow it.
     Permission,
-    /// The file system is mounted read-only.
+    /// The filesystem is mounted read-only.
     ReadOnly,
     /// It is a directory.
     Directory,
-    /// No room, or a quota.
+    /// There is no space, or a quota is reached.
     NoSpace,
     /// Too many open files.
     TooManyOpen,
-    /// The file system cannot do this.
+    /// The filesystem does not support it.
     Unsupported,
     /// The device or the server failed.
     Device,
@@ -51,7 +51,7 @@ pub enum FileCause {
 }
 
 impl FileError {
-    /// A failure of anything but opening.
+    /// The error of any operation except an open.
     pub fn of(operation: &'static str, path: &Path, code: i32) -> FileError {
         let (cause, advice) = cause_and_advice(code);
         let changes = cause == FileCause::Permission && operation != READING;
@@ -59,7 +59,7 @@ impl FileError {
         FileError { operation, path: path.to_owned(), code, cause, advice: protected.unwrap_or(advice).to_owned() }
     }
 
-    /// A failure to open.
+    /// The error of an open.
     pub(super) fn of_open(path: &Path, mode: OpenMode, code: i32) -> FileError {
         let operation = match (mode.create, mode.access) {
             (true, _) => "create or open",
@@ -69,7 +69,7 @@ impl FileError {
         };
         let mut error = FileError::of(operation, path, code);
         match code {
-            // open(2) has no other use for EINVAL with these flags.
+            // With these flags, open(2) returns EINVAL for no other reason.
             errno::EINVAL if mode.direct => {
                 error.cause = FileCause::DirectRefused;
                 error.advice = "; looks like your file system does not support direct=1/buffered=0. Run with direct=0 (the page cache then serves repeated reads), or put the file on a file \
@@ -92,13 +92,13 @@ impl FileError {
     }
 }
 
-/// The cause behind an errno, and what to do about it. Names that are not listed speak for themselves.
+/// The cause of an errno and what to do about it. The text of other errors is clear without advice.
 fn cause_and_advice(code: i32) -> (FileCause, &'static str) {
     let (cause, advice) = cause_and_advice_of_unix(code);
     (cause, system::advice(code).unwrap_or(advice))
 }
 
-/// With the commands of a Unix.
+/// The same, with the commands of a Unix.
 fn cause_and_advice_of_unix(code: i32) -> (FileCause, &'static str) {
     match code {
         errno::ENOENT => {
@@ -133,7 +133,7 @@ fn cause_and_advice_of_unix(code: i32) -> (FileCause, &'static str) {
     }
 }
 
-/// Why a direct transfer may have been refused, most certain reason first.
+/// Reasons why a direct transfer may have been refused, the most certain first.
 pub(super) fn refused_transfer(
     demand: Option<DirectAlignment>,
     offset: u64,

@@ -6,18 +6,18 @@ use std::io;
 use crate::system::beneath;
 use crate::system::fd::AsFd;
 
-/// How a lock was answered.
+/// The result of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lock {
-    /// It is ours, as long as the file is open.
+    /// This process has the lock as long as the file is open.
     Taken,
-    /// Another holds it.
+    /// Another one has the lock.
     Held,
-    /// The filesystem has none.
+    /// The filesystem does not support locks.
     Unsupported,
 }
 
-/// Tries to lock an open file; the lock ends when the file is closed, also by a kill.
+/// Tries to lock an open file. The lock ends when the file is closed, also after a kill.
 pub fn try_lock(file: &File) -> Lock {
     match flock(file) {
         Ok(()) => Lock::Taken,
@@ -26,18 +26,19 @@ pub fn try_lock(file: &File) -> Lock {
     }
 }
 
-/// flock(2), exclusive and without waiting: a lock of BSD on the whole file, of this open description.
+/// flock(2), exclusive and without waiting: a BSD lock on the whole file, which belongs to this open file
+/// description.
 ///
 /// # Errors
-/// As the filesystem says: `WouldBlock` when another holds it.
+/// The filesystem's error; `WouldBlock` if another one has the lock.
 pub fn flock(file: &File) -> io::Result<()> {
     beneath::flock(file.as_fd()).map_err(io::Error::from_raw_os_error)
 }
 
-/// fcntl(2), exclusive and without waiting: a record lock of POSIX on the whole file, of this process.
+/// fcntl(2), exclusive and without waiting: a POSIX record lock on the whole file, which belongs to this process.
 ///
 /// # Errors
-/// As the filesystem says.
+/// The filesystem's error.
 pub fn fcntl_lock(file: &File) -> io::Result<()> {
     beneath::fcntl_lock(file.as_fd()).map_err(io::Error::from_raw_os_error)
 }

@@ -1,4 +1,4 @@
-//! How the files of a run are reached: by the paths that a person gave, or below a directory that is held.
+//! How the files of a run are reached: by the paths that the user gave, or below an open directory.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,15 +9,15 @@ use crate::errno;
 /// How files are reached.
 #[derive(Clone, Debug, Default)]
 pub enum Reach {
-    /// By their paths, through whatever links lie on the way: the files are those of the person who named them.
+    /// By their paths, through all links on the way, because the user named them.
     #[default]
     ByPath,
-    /// Below a directory of ours: their paths say only which.
+    /// Below an open directory of this program: a path only says which file.
     Beneath(Arc<Directory>),
 }
 
 impl Reach {
-    /// Whether this path can be reached at all.
+    /// Whether this path can be reached.
     pub fn covers(&self, path: &Path) -> bool {
         match self {
             Reach::ByPath => true,
@@ -36,10 +36,10 @@ impl Reach {
         }
     }
 
-    /// Opens what must be a file with bytes of its own, and nothing that came to stand in its place.
+    /// Opens a file that must be a regular file, and nothing that replaced it.
     ///
     /// # Errors
-    /// As [`OpenFile::open`], and for anything else.
+    /// As [`OpenFile::open`], and for any other kind of file.
     pub fn open_regular(&self, path: &Path, mode: OpenMode) -> Result<OpenFile, FileError> {
         let file = self.open(path, mode)?;
         match file.kind() {
@@ -48,10 +48,10 @@ impl Reach {
         }
     }
 
-    /// Removes a file; below a directory of ours a link and not what it leads to.
+    /// Removes a file; below an open directory, a link and not its target.
     ///
     /// # Errors
-    /// When that fails.
+    /// If the removal fails.
     pub fn remove(&self, path: &Path) -> Result<(), FileError> {
         match self {
             Reach::ByPath => super::remove(path),
@@ -59,10 +59,11 @@ impl Reach {
         }
     }
 
-    /// What stands behind a path. By path, links are followed; below a directory of ours there are none to follow.
+    /// Kind and size of the file at a path. Links are followed for paths of the user; below an open directory there
+    /// are none.
     ///
     /// # Errors
-    /// When nothing is there, or it cannot be looked at.
+    /// If it does not exist, or cannot be looked at.
     pub fn look(&self, path: &Path) -> Result<FileFacts, FileError> {
         match self {
             Reach::ByPath => crate::system::files::look(path)
@@ -79,15 +80,15 @@ impl Reach {
         }
     }
 
-    /// Whether the name itself is a link that is to be followed.
+    /// Whether the name itself is a link that must be followed.
     pub fn follows_link(&self, path: &Path) -> bool {
         matches!(self, Reach::ByPath) && path.is_symlink()
     }
 
-    /// Makes the directories that a file lies in, for the owner alone.
+    /// Makes the parent directories of a file, accessible only to the owner.
     ///
     /// # Errors
-    /// When one cannot be made.
+    /// If one cannot be made.
     pub fn make_parents(&self, path: &Path) -> Result<(), FileError> {
         let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) else { return Ok(()) };
         match self {
@@ -103,11 +104,11 @@ impl Reach {
         }
     }
 
-    /// Opens a file to look at it: only files and block devices, for a pipe waits for a writer and a character device may
-    /// do anything.
+    /// Opens a file to look at it. Only regular files and block devices are opened, because a pipe waits for a writer
+    /// and a character device may have any effect.
     ///
     /// # Errors
-    /// When it is neither, or cannot be opened.
+    /// If it is neither, or cannot be opened.
     pub fn open_to_look(&self, path: &Path) -> Result<OpenFile, FileError> {
         match self.look(path)?.kind {
             Some(FileKind::Regular | FileKind::BlockDevice) => self.open(path, OpenMode::buffered(FileAccess::Read)),

@@ -1,5 +1,5 @@
-//! Reading a file whole: the one place of the program for every file that it reads in one piece. What is read has an end:
-//! more bytes than a caller can use are refused, and nobody is waited for where a file is expected.
+//! Reads whole files. No other code of the program reads a file in one piece. The size is limited: a file with more
+//! bytes than a caller can use is refused. Where a file is expected, it never waits for a pipe.
 
 use std::fs::{File, Metadata};
 use std::io::{Error, ErrorKind, Read, Result};
@@ -7,21 +7,22 @@ use std::path::Path;
 
 use crate::system::{files, streams};
 
-/// Most bytes of a file that people write or that holds little: configuration, profiles, names of runs, patterns, states.
+/// Largest size of a small file: configuration, profiles, names of runs, patterns, states.
 pub const SMALL_FILE_BYTES_MAX: u64 = 16 << 20;
 
-/// What changes when a file gets another content: its length, its times of change, its number on the filesystem.
+/// Changes when the content of a file changes: its length, its times of change, its inode.
 pub type Stamp = [u64; 4];
 
-/// The content of a regular file, links followed. Nothing else is opened: to open a device can have effects.
+/// The content of a regular file, links followed. No other kind of file is opened, because opening a device can have
+/// effects.
 ///
 /// # Errors
-/// When it is not there, no regular file, or longer.
+/// If it does not exist, is not a regular file, or is longer.
 pub fn read_whole(path: &Path, bytes_max: u64) -> Result<Vec<u8>> {
     stamp_of(path)?;
     let file = streams::open_to_read(path)?;
     let metadata = file.metadata()?;
-    // Another may stand there since it was looked at.
+    // The file may have been replaced since the first look.
     regular(&metadata)?;
     if metadata.len() > bytes_max {
         return Err(too_long(bytes_max));
@@ -29,26 +30,26 @@ pub fn read_whole(path: &Path, bytes_max: u64) -> Result<Vec<u8>> {
     read_at_most(file, bytes_max)
 }
 
-/// The same as text.
+/// The content as text.
 ///
 /// # Errors
-/// See [`read_whole`]; also when it is no UTF-8.
+/// See [`read_whole`]; also if it is not UTF-8.
 pub fn read_text(path: &Path, bytes_max: u64) -> Result<String> {
     text(read_whole(path, bytes_max)?)
 }
 
-/// The content of what a person named to be read once: a file, or a pipe, whose writer is waited for.
+/// The content of a file or pipe that the user named, read once. It waits for the writer of a pipe.
 ///
 /// # Errors
-/// When it cannot be read, or is longer: a device may never end.
+/// If it cannot be read, or is longer: a device may never end.
 pub fn read_stream(path: &Path, bytes_max: u64) -> Result<Vec<u8>> {
     read_at_most(File::open(path)?, bytes_max)
 }
 
-/// All that comes from here.
+/// All bytes of a source.
 ///
 /// # Errors
-/// When reading fails, or does not end before that many bytes.
+/// If reading fails, or if there are more than `bytes_max` bytes.
 pub fn read_at_most(from: impl Read, bytes_max: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(bytes_max + 1).read_to_end(&mut bytes)?;
@@ -58,7 +59,7 @@ pub fn read_at_most(from: impl Read, bytes_max: u64) -> Result<Vec<u8>> {
 /// Bytes as text.
 ///
 /// # Errors
-/// When they are no UTF-8.
+/// If they are not UTF-8.
 pub fn text(bytes: Vec<u8>) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| Error::new(ErrorKind::InvalidData, "it is not valid UTF-8"))
 }
@@ -66,7 +67,7 @@ pub fn text(bytes: Vec<u8>) -> Result<String> {
 /// The stamp of a regular file, links followed.
 ///
 /// # Errors
-/// When it is not there, or no regular file.
+/// If it does not exist, or is not a regular file.
 pub fn stamp_of(path: &Path) -> Result<Stamp> {
     let metadata = std::fs::metadata(path)?;
     regular(&metadata).map(|()| files::stamp(&metadata))

@@ -1,5 +1,5 @@
-//! Logs of recorded I/O: read once from its begin, then at any place. What comes through a pipe or a socket is kept in a file
-//! that has no name, so that it can be read again.
+//! Logs of recorded I/O: read once from the beginning, then at any offset. The data of a pipe or socket is stored in
+//! a file without a name, so that it can be read again.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -10,23 +10,23 @@ use crate::system::fd::AsFd;
 use crate::system::files as system;
 use crate::system::streams;
 
-/// A log that is read from its begin to its end.
+/// A log that is read from its beginning to its end.
 pub struct RecordedInput {
     from: Box<dyn Read>,
-    /// What was read, where it cannot be read again; else the file itself.
+    /// A copy of what was read, if it cannot be read again; otherwise the file itself.
     kept: File,
     keeps: bool,
 }
 
-/// A log that can be read at any place.
+/// A log that can be read at any offset.
 #[derive(Debug)]
 pub struct RecordedLog(File);
 
 impl RecordedInput {
-    /// Opens a file, connects to a socket, or takes the standard input for `-`. A pipe is waited for.
+    /// Opens a file, connects to a socket, or takes the standard input for `-`. It waits for the writer of a pipe.
     ///
     /// # Errors
-    /// When it is not there, or there is no room to keep what comes through a stream.
+    /// If it does not exist, or if there is no space for the copy of a stream.
     pub fn open(path: &Path) -> io::Result<RecordedInput> {
         if path == Path::new("-") {
             return RecordedInput::of_stream(Box::new(io::stdin()));
@@ -49,7 +49,7 @@ impl RecordedInput {
         Ok(RecordedInput { from, kept: nameless()?, keeps: true })
     }
 
-    /// The log, to be read again.
+    /// The log, for reading it again.
     pub fn into_log(self) -> RecordedLog {
         RecordedLog(self.kept)
     }
@@ -66,19 +66,19 @@ impl Read for RecordedInput {
 }
 
 impl RecordedLog {
-    /// Bytes from `offset` on; 0: it ends there.
+    /// Reads bytes from `offset` on; 0: the end.
     ///
     /// # Errors
-    /// As the filesystem says.
+    /// The filesystem's error.
     pub fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
         system::read_full_at(self.0.as_fd(), into, offset).map_err(io::Error::from_raw_os_error)
     }
 }
 
-/// A new file in the directory for such files, whose name is gone already.
+/// Makes a new file in the directory for temporary files and removes its name.
 ///
 /// # Errors
-/// When none can be made there.
+/// If the file cannot be made.
 pub fn nameless() -> io::Result<File> {
     let path = std::env::temp_dir().join(format!(".fsdyno-recorded-{:016x}", unguessable()));
     let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;

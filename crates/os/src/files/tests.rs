@@ -35,7 +35,7 @@ fn a_directory_is_no_file() {
 #[test]
 fn refused_direct_io_is_named() {
     let mode = OpenMode { direct: true, ..OpenMode::buffered(FileAccess::Read) };
-    // proc files refuse O_DIRECT on every kernel.
+    // Files in /proc refuse O_DIRECT on every kernel.
     let error = OpenFile::open(Path::new("/proc/self/stat"), mode).unwrap_err();
     assert_eq!(error.cause, FileCause::DirectRefused);
     let text = error.to_string();
@@ -103,7 +103,7 @@ fn data_survives_sync_and_cache_drop() {
 
 #[test]
 fn close_reports_what_the_system_says() {
-    // /dev/full takes writes with ENOSPC; the close itself succeeds.
+    // /dev/full answers writes with ENOSPC; the close itself succeeds.
     let file = OpenFile::open(Path::new("/dev/full"), OpenMode::buffered(FileAccess::Write)).unwrap();
     assert_eq!(file.kind(), FileKind::CharacterDevice);
     let error = file.write_all_at(b"x", 0).unwrap_err();
@@ -112,7 +112,7 @@ fn close_reports_what_the_system_says() {
     file.close().unwrap();
 }
 
-/// A place on a file system with extents: the build directory, since /tmp may be memory.
+/// A directory on a filesystem with extents: the build directory, because /tmp may be in memory.
 fn on_disk() -> (tempfile::TempDir, PathBuf) {
     let directory = tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap();
     let path = directory.path().join("file");
@@ -149,7 +149,7 @@ fn a_file_in_many_pieces_is_added_up_over_several_calls() {
         file.write_all_at(&[1; 4096], piece * BLOCK).unwrap();
     }
     match extents_of(&file, 600 * BLOCK, true) {
-        // The file system's blocks may be larger than what was written to each.
+        // The blocks of the filesystem may be larger than the written parts.
         Ok(extents) => {
             assert_eq!(extents.count, 600);
             assert!((600 * 4096..600 * BLOCK).contains(&extents.written_bytes), "{extents:?}");
@@ -170,6 +170,6 @@ fn pages_of_a_file_are_counted_and_go_away() {
     assert!(matches!(clean.dirty_bytes, Some(0) | None), "{clean:?}");
     file.drop_cache(0, 0).unwrap();
     let dropped = page_cache_of(&file).unwrap();
-    // Memory file systems keep them.
+    // Filesystems in memory keep the pages.
     assert!([0, 65536].contains(&dropped.cached_bytes), "{dropped:?}");
 }

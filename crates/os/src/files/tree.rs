@@ -1,4 +1,4 @@
-//! Removing what is in a directory that is held: the one function of the program that removes a tree.
+//! Removes the content of an open directory. No other code of the program removes a tree.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::{Directory, EntryKind, FileAccess, FileCause, FileError, OpenFile, OpenMode};
 use crate::errno;
 
-/// Trees of ours are far less deep; each level holds a descriptor.
+/// Largest depth: trees of this program are far less deep. Each level needs a descriptor.
 const DEPTH_MAX: u32 = 64;
 
-/// How often an entry is tried again that was exchanged while it was removed.
+/// How often the removal of an entry is repeated after somebody replaced it meanwhile.
 const TRIES_MAX: u32 = 8;
 
-/// Why a tree could not be removed whole.
+/// Why a tree could not be removed completely.
 #[derive(Debug, thiserror::Error)]
 pub enum TreeError {
     /// An operation failed.
@@ -21,27 +21,27 @@ pub enum TreeError {
     /// Another filesystem, or another part of this one, is mounted in it.
     #[error("{0} is another mount, and is not removed")]
     Mount(String),
-    /// It is no longer where it was made.
+    /// It was moved.
     #[error("another program moved {0}; its files are removed, but an empty directory remains at its new place")]
     Moved(String),
-    /// It is deeper than anything that was made.
+    /// It is deeper than any tree that this program makes.
     #[error("{0} is too deep, and is not removed")]
     Deep(String),
 }
 
-/// Removes all names of a directory but those to keep, and counts what has gone. Links are removed and not followed;
-/// what is mounted within is left alone, and reported at the end.
+/// Removes all names of a directory except those in `keep`, and counts them in `gone`. Links are removed and not
+/// followed. Mounts within the tree are left alone and reported at the end.
 ///
 /// # Errors
-/// The first thing that could not be removed; all else has gone.
+/// The first name that could not be removed; all others were removed.
 pub fn empty(directory: &Directory, keep: &[&str], gone: &AtomicU64) -> Result<(), TreeError> {
     empty_level(directory, keep, gone, 0)
 }
 
-/// How many entries are below a directory, and the bytes that they take. Mounts are not entered.
+/// Number of entries below a directory, then the bytes that they use. Mounts are not entered.
 ///
 /// # Errors
-/// When the directory cannot be read; what is within and cannot be read does not count.
+/// If the directory cannot be read. Entries below that cannot be read do not count.
 pub fn tree_size(directory: &Directory) -> Result<(u64, u64), FileError> {
     weigh_level(directory, 0)
 }
@@ -62,15 +62,15 @@ fn weigh_level(directory: &Directory, depth: u32) -> Result<(u64, u64), FileErro
     Ok((entries, bytes))
 }
 
-/// Shows every regular file below a directory to `visit`. Links are not followed, mounts not entered.
+/// Calls `visit` for every regular file below a directory. Links are not followed, mounts not entered.
 ///
 /// # Errors
-/// When a directory or file cannot be opened, or `visit` fails.
+/// If a directory or file cannot be opened, or if `visit` fails.
 pub fn each_file(directory: &Directory, visit: &mut Visit<'_>) -> Result<(), FileError> {
     visit_level(directory, visit, 0)
 }
 
-/// What is done to a file.
+/// Called for each file.
 pub type Visit<'a> = dyn FnMut(&OpenFile) -> Result<(), FileError> + 'a;
 
 fn visit_level(directory: &Directory, visit: &mut Visit<'_>, depth: u32) -> Result<(), FileError> {
@@ -105,7 +105,7 @@ fn empty_level(directory: &Directory, keep: &[&str], gone: &AtomicU64, depth: u3
     first_failure.map_or(Ok(()), Err)
 }
 
-/// Removes whatever the name stands for, also if that changes meanwhile.
+/// Removes the entry of this name, also if somebody replaces it meanwhile.
 fn remove_entry(directory: &Directory, name: &Path, gone: &AtomicU64, depth: u32) -> Result<(), TreeError> {
     let mut outcome = Ok(());
     for _ in 0..TRIES_MAX {
@@ -149,7 +149,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
-    /// A place with a tree of ours and something that is not ours.
+    /// A directory with a tree of this program and with foreign files.
     fn place() -> (tempfile::TempDir, Directory) {
         let place = tempfile::tempdir().unwrap();
         fs::create_dir_all(place.path().join("ours/a/b")).unwrap();
@@ -174,7 +174,7 @@ mod tests {
         assert!(place.path().join("theirs/file").exists());
     }
 
-    /// Ends the other thread also when an assertion fails: the scope waits for it.
+    /// Ends the other thread even if an assertion fails, because the scope waits for it.
     struct Ends<'a>(&'a std::sync::atomic::AtomicBool);
 
     impl Drop for Ends<'_> {
@@ -183,7 +183,7 @@ mod tests {
         }
     }
 
-    /// Another process exchanges a directory for a link to somebody's files and back, as fast as it can.
+    /// Another process replaces a directory by a link to foreign files and back, as fast as it can.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a test may panic where there is no thread")]
     fn an_exchange_during_the_removal_leads_nowhere() {
@@ -202,7 +202,8 @@ mod tests {
             });
             let _ends = Ends(&stop);
             for _ in 0..300 {
-                // What appears after the names were read stays; what fails was exchanged more often than it was tried.
+                // Entries that appear after the names were read stay. The call may fail if an entry was replaced more
+                // often than it was tried.
                 let _ = empty(&ours, &[], &AtomicU64::new(0));
                 assert_eq!(fs::read(target.join("file")).unwrap(), b"precious");
             }

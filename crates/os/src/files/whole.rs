@@ -1,8 +1,9 @@
-//! Writing a file whole or not at all: the one function of the program for every file that it writes in one piece.
+//! Writes a file completely or not at all. No other code of the program writes a file in one piece.
 //!
-//! The content goes to a draft of a name that nobody can guess, made new in the same directory, is synced, and takes the
-//! target's name at the end, with the mode and the owner of the file that had it before. What stands under that name and is no regular file is not replaced: a pipe, a terminal or a
-//! character device is written as it is, all else is refused.
+//! The content goes to a draft with a name that nobody can guess, which is created in the same directory and synced.
+//! At the end it gets the name of the target, with the mode and the owner of the file that had the name before. A
+//! file that is not a regular file is not replaced: a pipe, a terminal or a character device is written as it is, any
+//! other is refused.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -16,22 +17,22 @@ use crate::errno;
 use crate::system::fd::AsFd;
 use crate::system::{beneath, streams};
 
-/// What drafts' names begin with.
+/// Beginning of the names of drafts.
 const DRAFT: &str = ".fsdyno-draft-";
 
-/// How often a draft is made again that was removed while it was written.
+/// How often a draft is made again if it was removed while it was written.
 const TRIES_MAX: u32 = 4;
 
-/// Who may read a file.
+/// Who may read the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readers {
-    /// As the umask says: a file that a person asked for.
+    /// As the umask says, for a file that the user asked for.
     ByUmask,
-    /// Its owner alone: what the program keeps for itself.
+    /// Only its owner, for files that the program keeps for itself.
     Owner,
 }
 
-/// Where a file is to be written whole.
+/// A file that will be written completely or not at all.
 #[derive(Clone, Debug)]
 pub struct WholeFile {
     path: PathBuf,
@@ -40,10 +41,10 @@ pub struct WholeFile {
 }
 
 impl WholeFile {
-    /// Sees whether a file can be written under this name, and leaves everything as it is.
+    /// Checks whether a file of this name can be written, and changes nothing.
     ///
     /// # Errors
-    /// When the directory cannot be written, or something stands there that must not be replaced.
+    /// If the directory cannot be written, or if a file of this name must not be replaced.
     pub fn claim(path: &Path, readers: Readers) -> io::Result<WholeFile> {
         let in_place = match stands_there(path)? {
             Stands::Nothing | Stands::File => {
@@ -58,20 +59,21 @@ impl WholeFile {
         Ok(WholeFile { path: path.to_owned(), readers, in_place })
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A pipe, a terminal, a device: what is written there stays written, so that it is worth one writing only.
+    /// Whether it is a pipe, a terminal or a device. There, written data cannot be replaced, so that it should be
+    /// written only once.
     pub fn in_place(&self) -> bool {
         self.in_place
     }
 
-    /// Writes it.
+    /// Writes the file.
     ///
     /// # Errors
-    /// When it cannot be written; then what stood there before stands there still.
+    /// If it cannot be written; then the earlier file is unchanged.
     pub fn write(&self, bytes: &[u8]) -> io::Result<()> {
         if self.in_place {
             return open_stream(&self.path)?.write_all(bytes);
@@ -80,7 +82,7 @@ impl WholeFile {
         loop {
             tries += 1;
             match self.replace(bytes) {
-                // Whoever tidies up takes a draft that is not locked yet for a leftover.
+                // A clean-up of another process takes a draft that is not locked yet for an old one.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && tries < TRIES_MAX => {}
                 outcome => return outcome,
             }
@@ -88,7 +90,7 @@ impl WholeFile {
     }
 
     fn replace(&self, bytes: &[u8]) -> io::Result<()> {
-        // What stood there may have changed since it was claimed.
+        // The file of this name may have changed since the claim.
         match stands_there(&self.path)? {
             Stands::Nothing | Stands::File => {}
             Stands::Stream => return Err(refusal(&self.path, "was replaced by something that is not a regular file")),
@@ -101,18 +103,18 @@ impl WholeFile {
     }
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file completely or not at all.
 ///
 /// # Errors
-/// When it cannot be written; then what stood there before stands there still.
+/// If it cannot be written; then the earlier file is unchanged.
 pub fn write_whole(path: &Path, readers: Readers, bytes: &[u8]) -> io::Result<()> {
     WholeFile::claim(path, readers)?.write(bytes)
 }
 
-/// A file that grows while it is written: one that is new or empty, a pipe, a terminal, a character device.
+/// Opens a file that grows while it is written: a new or empty file, a pipe, a terminal, a character device.
 ///
 /// # Errors
-/// When it cannot be made, or something stands there that would be lost.
+/// If it cannot be made, or if a file of this name would be lost.
 pub fn create_growing(path: &Path) -> io::Result<File> {
     match stands_there(path)? {
         Stands::Stream => open_stream(path),
@@ -128,8 +130,8 @@ pub fn create_growing(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Removes the drafts of this user in a directory that nobody writes any more, unless it is only to look; how many there
-/// are.
+/// Removes drafts of this user in a directory that no process writes any more; with `only_look` it only counts them.
+/// Returns their number.
 pub fn remove_old_drafts(directory: &Directory, only_look: bool) -> u64 {
     let names = directory.names().unwrap_or_default();
     let drafts = names.iter().filter_map(|name| name.to_str()).filter(|name| is_draft(name));
@@ -148,7 +150,7 @@ fn is_old(directory: &Directory, name: &str) -> bool {
     ours && try_lock(&file) == Lock::Taken
 }
 
-/// What is under a name.
+/// The kind of file under a name.
 enum Stands {
     Nothing,
     File,
@@ -180,7 +182,7 @@ fn refusal(path: &Path, why: &str) -> io::Error {
 }
 
 fn open_stream(path: &Path) -> io::Result<File> {
-    // Without a reader a pipe would let us wait for ever.
+    // Without a reader, opening a pipe would wait for ever.
     let file = streams::open(path)?;
     let kind = file.metadata()?.file_type();
     if streams::is_block_device(kind) || kind.is_dir() || (kind.is_file() && !streams::is_own_descriptor(path)) {
@@ -190,13 +192,13 @@ fn open_stream(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// A file that has not its name yet; dropping it removes it.
+/// A file that does not have its name yet; dropping it removes it.
 struct Draft {
     directory: Directory,
     name: String,
     target: OsString,
     file: File,
-    /// Only its owner may read it.
+    /// Whether only its owner may read it.
     private: bool,
     finished: bool,
 }
@@ -221,12 +223,12 @@ impl Draft {
                 Err(error) => return Err(io::Error::from_raw_os_error(error.code)),
             }
         };
-        // For whoever tidies up; without locks it is left to them.
+        // The lock protects it from clean-ups of other processes; without support for locks it is not protected.
         let _ = try_lock(&file);
         Ok(Draft { directory, name: draft, target: name, file, private, finished: false })
     }
 
-    /// The draft becomes the file.
+    /// Gives the draft the name of the file.
     fn take_name(mut self) -> io::Result<()> {
         let renamed = self.directory.rename(&self.name, Path::new(&self.target));
         renamed.map_err(|error| match error.cause {
@@ -234,8 +236,8 @@ impl Draft {
             _ => io::Error::from_raw_os_error(error.code),
         })?;
         self.finished = true;
-        // The name lasts when the directory does. Some filesystems cannot sync directories; what a storage answers that
-        // fails is another matter.
+        // The name is durable when the directory is. Some filesystems cannot sync directories; an error of the
+        // storage is reported.
         match crate::system::files::sync(self.directory.as_fd()) {
             Err(code @ (errno::EIO | errno::ENOSPC | errno::EDQUOT)) => Err(io::Error::from_raw_os_error(code)),
             _ => Ok(()),
@@ -246,13 +248,13 @@ impl Draft {
 impl Drop for Draft {
     fn drop(&mut self) {
         if !self.finished {
-            // The failure that led here is the one to tell.
+            // The failure that led here is reported, not one of this removal.
             let _ = self.directory.remove(Path::new(&self.name));
         }
     }
 }
 
-/// A number that nobody can guess: the standard library seeds its hashers from the system.
+/// A number that nobody can guess: the standard library seeds its hashers with random numbers of the system.
 pub fn unguessable() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     std::collections::hash_map::RandomState::new().build_hasher().finish()

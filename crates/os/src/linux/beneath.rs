@@ -1,4 +1,4 @@
-//! System calls on names below a directory that is held: links are never followed and mounts never crossed.
+//! System calls on names below an open directory: links are never followed and mounts never crossed.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
@@ -11,18 +11,18 @@ use rustix::io::Errno;
 use super::files::{INTERRUPTIONS_MAX, errno, uninterrupted};
 use crate::files::{Entry, EntryKind, Identity};
 
-/// The kernel lacks openat2(2), or something forbids the call: names are walked step by step from then on.
+/// Whether the kernel lacks openat2(2) or a filter forbids it: then names are walked step by step.
 static BY_STEPS: AtomicBool = AtomicBool::new(false);
 
 /// Opens a name below a directory.
 pub(crate) fn open(root: BorrowedFd<'_>, name: &Path, flags: OFlags, mode: u32) -> Result<OwnedFd, i32> {
     check_name(name)?;
     let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY;
-    // openat2 refuses a mode that the flags have no use for.
+    // openat2 refuses a mode if the flags do not use it.
     let mode = if flags.contains(OFlags::CREATE) { Mode::from_raw_mode(mode) } else { Mode::empty() };
     if !BY_STEPS.load(Ordering::Relaxed) {
         match open_at_once(root, name, flags, mode) {
-            // Filters of containers answer EPERM to calls that they do not know; the walk finds out which it was.
+            // Filters of containers answer EPERM to unknown calls; the walk shows which case it was.
             Err(Errno::NOSYS | Errno::PERM) => {}
             outcome => return outcome.map_err(errno),
         }
@@ -40,17 +40,17 @@ pub(crate) fn enter(root: BorrowedFd<'_>, name: &Path) -> Result<OwnedFd, i32> {
     open(root, name, OFlags::RDONLY | OFlags::DIRECTORY, 0)
 }
 
-/// Makes a file that must be new, to be read and written.
+/// Makes a new file for reading and writing.
 pub(crate) fn create_new(root: BorrowedFd<'_>, name: &Path, mode: u32) -> Result<OwnedFd, i32> {
     open(root, name, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL, mode)
 }
 
-/// Opens a file that is there, to be read and written, and does not wait for anybody.
+/// Opens an existing file for reading and writing, without waiting for a pipe.
 pub(crate) fn open_old(root: BorrowedFd<'_>, name: &Path) -> Result<OwnedFd, i32> {
     open(root, name, OFlags::RDWR | OFlags::NONBLOCK, 0)
 }
 
-/// Where an open directory is now; `None`: it was removed, or that is not visible.
+/// The present path of an open directory; `None`: it was removed, or the path is not visible.
 pub(crate) fn current_path(fd: BorrowedFd<'_>) -> Option<PathBuf> {
     let path = Path::new("/proc/self/fd").join(fd.as_raw_fd().to_string()).read_link().ok()?;
     let found = std::fs::symlink_metadata(&path).ok()?;
@@ -58,12 +58,12 @@ pub(crate) fn current_path(fd: BorrowedFd<'_>) -> Option<PathBuf> {
     ((found.dev(), found.ino()) == (ours.device, ours.inode)).then_some(path)
 }
 
-/// Whether this user owns what was looked at.
+/// Whether this user owns the file.
 pub(crate) fn is_ours(entry: &Entry) -> bool {
     entry.owner == rustix::process::geteuid().as_raw()
 }
 
-/// Names of ours are plain: nothing that leads up or back to the root.
+/// Names of this program are plain: they do not lead to a parent or to the root.
 fn check_name(name: &Path) -> Result<(), i32> {
     let plain = name.components().all(|part| matches!(part, Component::Normal(_)));
     if plain && name.components().next().is_some() { Ok(()) } else { Err(libc::EXDEV) }
@@ -73,7 +73,7 @@ fn open_at_once(root: BorrowedFd<'_>, name: &Path, flags: OFlags, mode: Mode) ->
     let resolve =
         ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_XDEV;
     let mut outcome = Err(Errno::AGAIN);
-    // EAGAIN: something was renamed or mounted while the kernel looked.
+    // EAGAIN: something was renamed or mounted during the call.
     for _ in 0..INTERRUPTIONS_MAX {
         outcome = uninterrupted(|| rustix::fs::openat2(root, name, flags, mode, resolve));
         if !matches!(outcome, Err(Errno::AGAIN)) {
@@ -98,7 +98,7 @@ fn open_by_steps(root: BorrowedFd<'_>, name: &Path, flags: OFlags, mode: Mode) -
     within(uninterrupted(|| rustix::fs::openat(from, last.as_os_str(), flags | OFlags::NOFOLLOW, mode))?)
 }
 
-/// The mount where the kernel tells it, else the device.
+/// The mount, if the kernel reports it; and the device.
 fn mount_of(fd: BorrowedFd<'_>) -> Result<(Option<u64>, u64), Errno> {
     let device = rustix::fs::fstat(fd)?.st_dev;
     let statx = rustix::fs::statx(fd, c"", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID);
@@ -106,18 +106,18 @@ fn mount_of(fd: BorrowedFd<'_>) -> Result<(Option<u64>, u64), Errno> {
     Ok((reported.map(|statx| statx.stx_mnt_id), device))
 }
 
-/// What an open file is, however it is called.
+/// The identity of an open file.
 pub(crate) fn identity(fd: BorrowedFd<'_>) -> Result<Identity, i32> {
     let stat = rustix::fs::fstat(fd).map_err(errno)?;
     Ok(Identity { device: stat.st_dev, inode: stat.st_ino })
 }
 
-/// What an open file is, for whom, and how much.
+/// The entry of an open file: identity, owner and size.
 pub(crate) fn look_at(fd: BorrowedFd<'_>) -> Result<Entry, i32> {
     rustix::fs::fstat(fd).map(|stat| entry(&stat)).map_err(errno)
 }
 
-/// What a name in a directory stands for; a link for itself.
+/// The entry of a name in a directory; for a link, the link itself.
 pub(crate) fn look(root: BorrowedFd<'_>, name: &Path) -> Result<Entry, i32> {
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
     rustix::fs::statat(root, name, flags).map(|stat| entry(&stat)).map_err(errno)
@@ -139,10 +139,10 @@ fn entry(stat: &rustix::fs::Stat) -> Entry {
     }
 }
 
-/// The names in a directory, without itself and its parent.
+/// The names in a directory, without `.` and `..`.
 pub(crate) fn names(directory: BorrowedFd<'_>) -> Result<Vec<std::ffi::OsString>, i32> {
     use std::os::unix::ffi::OsStrExt;
-    // A description of its own: the position of the one that is held belongs to its holder.
+    // A new file description: the position of the open directory belongs to its owner.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let own = uninterrupted(|| rustix::fs::openat(directory, c".", flags, Mode::empty())).map_err(errno)?;
     let mut names = Vec::new();
@@ -156,7 +156,7 @@ pub(crate) fn names(directory: BorrowedFd<'_>) -> Result<Vec<std::ffi::OsString>
     Ok(names)
 }
 
-/// Opens a directory that a person named: links on the way are theirs.
+/// Opens a directory that the user named; links on the way are followed.
 pub(crate) fn open_directory(path: &Path) -> Result<OwnedFd, i32> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     uninterrupted(|| rustix::fs::open(path, flags, Mode::empty())).map_err(errno)
@@ -166,7 +166,7 @@ pub(crate) fn make_directory(root: BorrowedFd<'_>, name: &Path, mode: u32) -> Re
     rustix::fs::mkdirat(root, name, Mode::from_raw_mode(mode)).map_err(errno)
 }
 
-/// Removes a name that is no directory.
+/// Removes a name that is not a directory.
 pub(crate) fn unlink(root: BorrowedFd<'_>, name: &Path) -> Result<(), i32> {
     rustix::fs::unlinkat(root, name, AtFlags::empty()).map_err(errno)
 }
@@ -176,8 +176,8 @@ pub(crate) fn remove_directory(root: BorrowedFd<'_>, name: &Path) -> Result<(), 
     rustix::fs::unlinkat(root, name, AtFlags::REMOVEDIR).map_err(errno)
 }
 
-/// Gives a file the mode of the one that it is to replace, and its owner and group as far as that is permitted.
-/// `private`: whatever that one allowed, only the owner may read and write it.
+/// Gives a file the mode of the file that it will replace, and its owner and group if permitted. With `private`, only
+/// the owner may read and write it, whatever the old mode allows.
 pub(crate) fn take_after(file: BorrowedFd<'_>, root: BorrowedFd<'_>, name: &Path, private: bool) {
     let old = rustix::fs::statat(root, name, AtFlags::SYMLINK_NOFOLLOW);
     let (Ok(old), Ok(new)) = (old, rustix::fs::fstat(file)) else { return };
@@ -187,10 +187,10 @@ pub(crate) fn take_after(file: BorrowedFd<'_>, root: BorrowedFd<'_>, name: &Path
     let (owner, group) = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
     let mut mode = old.st_mode & if private { 0o600 } else { 0o777 };
     if new.st_gid != old.st_gid && rustix::fs::fchown(file, None, Some(group)).is_err() {
-        // Its group may be larger than that of the old one.
+        // The new group may have more members than the old one.
         mode &= !0o070;
     }
-    // A filesystem without modes, or somebody who may not give files away: it stays ours.
+    // The filesystem has no modes, or this user may not give files away: the file stays this user's.
     let _ = rustix::fs::fchmod(file, Mode::from_raw_mode(mode));
     if new.st_uid != old.st_uid {
         let _ = rustix::fs::fchown(file, Some(owner), None);
@@ -201,8 +201,8 @@ pub(crate) fn rename(root: BorrowedFd<'_>, from: &Path, to: &Path) -> Result<(),
     rustix::fs::renameat(root, from, root, to).map_err(errno)
 }
 
-/// Tries to lock a file for ourselves. The lock belongs to the open description: it ends with its last descriptor,
-/// also when the process is killed.
+/// Tries to lock a file. The lock belongs to the open file description: it ends with its last descriptor, also after
+/// a kill.
 pub(crate) fn flock(fd: BorrowedFd<'_>) -> Result<(), i32> {
     rustix::fs::flock(fd, FlockOperation::NonBlockingLockExclusive).map_err(errno)
 }
@@ -212,7 +212,7 @@ pub(crate) fn fcntl_lock(fd: BorrowedFd<'_>) -> Result<(), i32> {
     rustix::fs::fcntl_lock(fd, FlockOperation::NonBlockingLockExclusive).map_err(errno)
 }
 
-/// Bytes and inodes of the filesystem that an open directory is on: `(total, available)` of each.
+/// Bytes and inodes of the filesystem of an open directory: `(total, available)` of each.
 pub(crate) fn space(fd: BorrowedFd<'_>) -> Result<[(u64, u64); 2], i32> {
     let stat = rustix::fs::fstatvfs(fd).map_err(errno)?;
     let bytes = |blocks: u64| blocks.saturating_mul(stat.f_frsize);
@@ -224,7 +224,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
 
-    /// Both ways give the same answer to names that lead astray.
+    /// Both ways refuse names that lead out of the directory.
     #[test]
     fn no_way_leads_out() {
         let place = tempfile::tempdir().unwrap();
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn a_mount_is_not_entered() {
-        // The test may mount nothing; the kernel has mounts of its own.
+        // The test may not mount anything, but the kernel has mounts of its own.
         let root = open_directory(Path::new("/")).unwrap();
         for (name, outcome) in [
             ("openat2", open_at_once(root.as_fd(), Path::new("proc/version"), OFlags::RDONLY, Mode::empty())),

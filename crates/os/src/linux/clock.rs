@@ -1,12 +1,12 @@
-//! The system's clock and its opinion about the processor's counter.
+//! The system's clock, and whether the kernel trusts the processor's counter.
 
 use std::time::Duration;
 
 use rustix::thread::ClockId;
 use rustix::time::Timespec;
 
-/// CLOCK_MONOTONIC in nanoseconds. The C library finds the kernel's code for it in user space in a static program too,
-/// where rustix would make a system call of each reading.
+/// CLOCK_MONOTONIC, ns. libc finds the kernel's code for it in user space, also in a static program; rustix would
+/// make a system call for each reading.
 #[inline]
 pub(crate) fn monotonic_ns() -> u64 {
     read(libc::CLOCK_MONOTONIC).expect("every Linux has this clock")
@@ -25,20 +25,21 @@ fn read(clock: libc::clockid_t) -> Option<u64> {
     (answer == 0).then_some(now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64)
 }
 
-/// Sleeps; a signal ends it early.
+/// Sleeps; a signal ends the sleep early.
 pub fn sleep(duration: Duration) {
     let request = Timespec { tv_sec: duration.as_secs() as i64, tv_nsec: i64::from(duration.subsec_nanos()) };
-    // Interrupted or refused alike: the caller looks at its clock again.
+    // Errors are ignored: after any end the caller looks at its clock again.
     let _ = rustix::thread::clock_nanosleep_relative(ClockId::Monotonic, &request);
 }
 
-/// Why the kernel does not trust the time stamp counter of x86_64, if so. The kernel watches the counters of all processors
-/// and leaves them when they part; the two paravirtual clocks are computed from the counter, so they vouch for it.
+/// Why the kernel does not trust the time stamp counter of x86_64; `None`: it does. The kernel watches the counters
+/// of all processors and stops using them if they differ; the two paravirtual clocks are computed from the counter,
+/// so they show that it is trusted.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn counter_distrusted() -> Option<&'static str> {
     const PATH: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     match std::fs::read_to_string(PATH) {
-        // Without /sys (some containers) the processor's own word has to do; the drift check stays.
+        // Without /sys (in some containers) only the processor's flags are known; the drift check remains.
         Err(_) => None,
         Ok(name) => match name.trim() {
             "tsc" | "kvm-clock" | "hyperv_clocksource_tsc_page" => None,

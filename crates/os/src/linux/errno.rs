@@ -1,4 +1,4 @@
-//! The names of `crate::errno`, as the kernel numbers them.
+//! The names of `crate::errno` with the kernel's numbers.
 
 pub use libc::{
     EACCES, EAGAIN, EBADF, EBUSY, ECANCELED, EDQUOT, EEXIST, EFAULT, EFBIG, EILSEQ, EINTR, EINVAL, EIO, EISDIR, ELOOP,

@@ -1,13 +1,13 @@
-//! What to do about errors: the words of a Unix are right here.
+//! Advice about errors: on Linux the general advice is right.
 
 use std::path::Path;
 
-/// Nothing else than what all systems say.
+/// There is no other advice than the general one.
 pub(crate) fn advice(_code: i32) -> Option<&'static str> {
     None
 }
 
-/// The rights say it all.
+/// The permissions are the only reason.
 pub(crate) fn why_not_written(_: &Path) -> Option<&'static str> {
     None
 }

@@ -1,19 +1,19 @@
-//! The extents of a file: FIEMAP.
+//! Reads the extents of a file with FIEMAP.
 
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use crate::files::Extents;
 
-/// Extents asked for with one call.
+/// Number of extents that one call asks for.
 const BATCH: usize = 256;
 
-/// Calls at most: a file in a million pieces must not hold up the run.
+/// Largest number of calls: a file with a million extents must not delay the run.
 const BATCHES_MAX: usize = 256;
 
 /// `_IOWR('f', 11, struct fiemap)`
 const FS_IOC_FIEMAP: u32 = 0xC020_660B;
 
-/// Write back first.
+/// Dirty pages are written back first.
 const FLAG_SYNC: u32 = 1;
 
 const EXTENT_LAST: u32 = 0x1;
@@ -76,13 +76,13 @@ pub(crate) fn extents(fd: BorrowedFd<'_>, length: u64, flush: bool) -> Result<Ex
 
 fn ask(fd: BorrowedFd<'_>, request: &mut Request) -> Result<(), i32> {
     request.mapped_extents = 0;
-    // SAFETY: the kernel reads the head of `request` and fills at most `extent_count` extents, for which it has room;
-    // the layout is the kernel's, as asserted above.
+    // SAFETY: the kernel reads the head of `request` and fills at most `extent_count` extents, for which there is
+    // room; the layout is the kernel's, as asserted above.
     let answer = unsafe { libc::ioctl(fd.as_raw_fd(), FS_IOC_FIEMAP as _, std::ptr::from_mut(request)) };
     if answer == 0 { Ok(()) } else { Err(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)) }
 }
 
-/// Adds one batch and moves on; an extent may begin before the range and end behind it.
+/// Adds one batch and returns where the next one begins. An extent may begin before the range and end after it.
 fn add(sums: &mut Extents, found: &[Extent], length: u64) {
     for extent in found {
         let begin = extent.logical.max(sums.examined_bytes);
@@ -108,7 +108,7 @@ fn add(sums: &mut Extents, found: &[Extent], length: u64) {
             sums.shared_bytes += bytes;
         }
     }
-    // Nothing, or the last extent: the rest is a hole. A batch that is not full is the last one too.
+    // Without extents, or after the last one, the rest is a hole. A batch that is not full is also the last one.
     let last = found.last().is_none_or(|extent| extent.flags & EXTENT_LAST != 0);
     if last || found.len() < BATCH {
         sums.examined_bytes = length;
@@ -130,10 +130,10 @@ mod tests {
         let found = [
             extent(0, MIB, 0),
             extent(MIB, MIB, EXTENT_UNWRITTEN),
-            // A hole of 1 MiB.
+            // A hole of 1 MiB is before this extent.
             extent(3 * MIB, MIB, EXTENT_ENCODED | EXTENT_SHARED),
             extent(4 * MIB, MIB, EXTENT_DELALLOC | EXTENT_INLINE),
-            // Reaches beyond the end, as preallocation does.
+            // This extent reaches beyond the end, as after preallocation.
             extent(5 * MIB, 9 * MIB, EXTENT_UNWRITTEN | EXTENT_LAST),
         ];
         let mut sums = Extents::default();

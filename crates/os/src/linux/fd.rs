@@ -1,3 +1,3 @@
-//! What a file is reached by once it is open.
+//! The types by which an open file is reached.
 
 pub use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

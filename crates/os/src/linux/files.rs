@@ -1,4 +1,4 @@
-//! System calls on files. Every failure is its errno; the words are found in `crate::files`.
+//! System calls on files. Every failure is returned as errno; `crate::files` adds the text.
 
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::path::Path;
@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use crate::files::{Advice, DirectAlignment, FileAccess, FileFacts, FileKind, OpenMode, Stamp};
 
-/// How often a call is repeated that a signal interrupted.
+/// How often a call is repeated after a signal interrupted it.
 pub(crate) const INTERRUPTIONS_MAX: u32 = 100;
 
 const _: () = assert!(std::mem::size_of::<libc::off_t>() == 8, "offsets beyond 2 GiB need a 64-bit off_t");
@@ -18,12 +18,12 @@ pub(crate) fn errno(error: Errno) -> i32 {
     error.raw_os_error()
 }
 
-/// The outcome of a libc call that answers -1 and sets errno.
+/// The result of a libc call that returns -1 and sets errno.
 fn checked(answer: libc::c_int) -> Result<(), i32> {
     if answer == 0 { Ok(()) } else { Err(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)) }
 }
 
-/// Repeats a call that was interrupted by a signal, a bounded number of times.
+/// Repeats a call that a signal interrupted, a limited number of times.
 #[inline]
 pub fn uninterrupted<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     let mut outcome = call();
@@ -40,12 +40,12 @@ pub(crate) fn open(path: &Path, mode: OpenMode) -> Result<OwnedFd, i32> {
     uninterrupted(|| rustix::fs::open(path, flags, Mode::from_raw_mode(CREATED_MODE))).map_err(errno)
 }
 
-/// Opens a file below a directory that is held.
+/// Opens a file below an open directory.
 pub(crate) fn open_beneath(root: BorrowedFd<'_>, name: &Path, mode: OpenMode) -> Result<OwnedFd, i32> {
     super::beneath::open(root, name, flags(mode), CREATED_MODE)
 }
 
-/// Readable by all, writable by the owner, less what the umask takes.
+/// Readable by all users, writable by the owner, reduced by the umask.
 const CREATED_MODE: u32 = 0o644;
 
 fn flags(mode: OpenMode) -> OFlags {
@@ -83,7 +83,7 @@ pub(crate) fn size(fd: BorrowedFd<'_>, kind: FileKind) -> Result<u64, i32> {
     }
 }
 
-/// Allocated bytes; the kernel counts in 512-byte units whatever the file system's blocks are.
+/// Allocated bytes. The kernel counts in units of 512 bytes, whatever the block size of the filesystem is.
 pub(crate) fn allocated(fd: BorrowedFd<'_>) -> Result<u64, i32> {
     Ok((rustix::fs::fstat(fd).map_err(errno)?.st_blocks as u64).saturating_mul(512))
 }
@@ -109,7 +109,7 @@ pub(crate) fn advise(fd: BorrowedFd<'_>, advice: Advice, offset: u64, length: u6
 pub(crate) fn hint_lifetime(fd: BorrowedFd<'_>, number: u8) -> Result<(), i32> {
     const SET_RW_HINT: libc::c_int = 1036;
     let number = u64::from(number);
-    // SAFETY: the call reads the number, which outlives it.
+    // SAFETY: the call reads the number, which outlives the call.
     checked(unsafe { libc::fcntl(fd.as_raw_fd(), SET_RW_HINT, &raw const number) })
 }
 
@@ -203,7 +203,7 @@ pub(crate) fn read_full_at(fd: BorrowedFd<'_>, data: &mut [u8], offset: u64) -> 
     Ok(done)
 }
 
-/// The descriptor `old` leads to the file of `new` from now on, which stands where the old one stood.
+/// From now on the descriptor `old` leads to the file of `new`.
 pub(crate) fn replace(old: BorrowedFd<'_>, new: OwnedFd) -> Result<(), i32> {
     let position = rustix::fs::tell(old).map_err(errno)?;
     rustix::fs::seek(&new, SeekFrom::Start(position)).map_err(errno)?;
@@ -220,9 +220,9 @@ pub(crate) fn duplicate(fd: BorrowedFd<'_>) -> Result<OwnedFd, i32> {
 }
 
 pub(crate) fn close(fd: OwnedFd) -> Result<(), i32> {
-    // SAFETY: ownership was given up one line ago, so nobody uses or closes this descriptor again.
+    // SAFETY: `into_raw_fd` gives the ownership up here, so nobody uses or closes this descriptor again.
     match checked(unsafe { libc::close(fd.into_raw_fd()) }) {
-        // Linux has closed the descriptor even when a signal interrupted the call.
+        // Linux has closed the descriptor even if a signal interrupted the call.
         Err(libc::EINTR) => Ok(()),
         outcome => outcome,
     }
@@ -232,14 +232,14 @@ pub(crate) fn remove(path: &Path) -> Result<(), i32> {
     rustix::fs::unlink(path).map_err(errno)
 }
 
-/// Makes directories for this user alone.
+/// A builder for directories that only this user can access.
 pub(crate) fn private_directories() -> std::fs::DirBuilder {
     let mut builder = std::fs::DirBuilder::new();
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder
 }
 
-/// What changes with the content of a file.
+/// Values that change with the content of a file.
 pub(crate) fn stamp(metadata: &std::fs::Metadata) -> Stamp {
     use std::os::unix::fs::MetadataExt;
     let ns = |seconds: i64, ns: i64| seconds.wrapping_mul(1_000_000_000).wrapping_add(ns).cast_unsigned();
@@ -247,7 +247,7 @@ pub(crate) fn stamp(metadata: &std::fs::Metadata) -> Stamp {
     [metadata.len(), ns(written.0, written.1), ns(changed.0, changed.1), metadata.ino()]
 }
 
-/// What stands behind a path, links followed.
+/// Kind and size of the file at a path, links followed.
 pub(crate) fn look(path: &Path) -> std::io::Result<FileFacts> {
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
     let metadata = std::fs::metadata(path)?;

@@ -1,18 +1,18 @@
-//! Signals that wait.
+//! Holds signals back for a time.
 
 use std::mem::MaybeUninit;
 
-/// Signals that come to this thread wait until this is dropped: for the time in which nobody listens yet.
+/// Signals to this thread wait until this value is dropped: for the time in which nobody listens yet.
 #[derive(Debug)]
 pub struct HeldSignals {
     before: libc::sigset_t,
 }
 
 impl HeldSignals {
-    /// Holds all that can be held. Threads that begin meanwhile hold them for ever.
+    /// Holds all signals that can be held. Threads that begin meanwhile hold them for ever.
     pub fn begin() -> HeldSignals {
         let mut all = MaybeUninit::uninit();
-        // SAFETY: it writes the whole set, and only that; it cannot fail for a set of its own.
+        // SAFETY: the call writes the whole set and nothing else; it cannot fail for this set.
         let all = unsafe {
             libc::sigfillset(all.as_mut_ptr());
             all.assume_init()
@@ -27,10 +27,10 @@ impl Drop for HeldSignals {
     }
 }
 
-/// Sets which signals this thread holds; those that it held before.
+/// Sets which signals this thread holds; returns those that it held before.
 pub(super) fn exchange_mask(mask: &libc::sigset_t) -> libc::sigset_t {
     let mut before = *mask;
-    // SAFETY: both sets are whole and live through the call. It only fails for an order that is not one of its three.
+    // SAFETY: both sets are complete and outlive the call, which only fails for an unknown order.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, mask, &mut before) };
     before
 }

@@ -1,5 +1,5 @@
-//! What a loop device lies on: LOOP_GET_STATUS64. Elsewhere the kernel shows a name alone, which another namespace of
-//! mounts may not have.
+//! The file or device behind a loop device: LOOP_GET_STATUS64. /sys shows only a name, which another mount namespace
+//! may not have.
 
 use std::fs::File;
 use std::io;
@@ -9,7 +9,7 @@ use crate::mapper::LoopBacking;
 
 const LOOP_GET_STATUS64: u32 = 0x4C05;
 
-/// The kernel's `struct loop_info64`: its first three numbers, and what follows them.
+/// The kernel's `struct loop_info64`: its first three numbers, then the rest.
 #[repr(C)]
 struct Status {
     device: u64,
@@ -30,7 +30,7 @@ pub(crate) fn backing(device: &File) -> io::Result<LoopBacking> {
     Ok(meaning(&status))
 }
 
-/// For a file the third number is 0, or on older kernels that of its filesystem.
+/// For a file the third number is 0, or on older kernels the number of its filesystem.
 fn meaning(status: &Status) -> LoopBacking {
     match status.device_of_node {
         0 => LoopBacking::File { device: status.device, inode: status.inode },

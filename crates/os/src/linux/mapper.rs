@@ -1,20 +1,20 @@
-//! What a device-mapper device is made of: DM_TABLE_STATUS. The kernel shows the types of targets nowhere else.
+//! The targets of a device-mapper device: DM_TABLE_STATUS. The kernel shows the types of targets nowhere else.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-/// Room for the head and some hundred targets.
+/// Room for the head and about a hundred targets.
 const ANSWER_BYTES: usize = 32 << 10;
 
 /// `_IOWR(0xfd, 12, struct dm_ioctl)`
 const DM_TABLE_STATUS: u32 = 0xC138_FD0C;
 
-/// The newest interface that all kernels with this call have.
+/// The version of the interface that all kernels with this call have.
 const VERSION: [u32; 3] = [4, 0, 0];
 
-/// There was not enough room.
+/// The buffer was too small.
 const FLAG_BUFFER_FULL: u32 = 1 << 8;
 /// Reading the status of a thin pool must not make it commit.
 const FLAG_NO_FLUSH: u32 = 1 << 11;
@@ -46,11 +46,12 @@ struct Request {
 
 const _: () = assert!(size_of::<Head>() == 312 && size_of::<Request>() == ANSWER_BYTES);
 
-/// Where the type stands in the kernel's `struct dm_target_spec`, behind start, length, status and the way to the next.
+/// Position of the type in the kernel's `struct dm_target_spec`, after start, length, status and the offset of the
+/// next target.
 const TYPE: std::ops::Range<usize> = 24..40;
 const NEXT: std::ops::Range<usize> = 20..24;
 
-/// The types of a device's targets, each once, in the order of its table.
+/// The types of a device's targets, without repetitions, in the order of its table.
 pub(crate) fn targets(control: &Path, major: u32, minor: u32) -> io::Result<Vec<String>> {
     let control = File::open(control)?;
     let mut request = Box::new(Request {
@@ -82,12 +83,12 @@ pub(crate) fn targets(control: &Path, major: u32, minor: u32) -> io::Result<Vec<
     Ok(types(request.answer.get(start..).unwrap_or_default(), request.head.target_count))
 }
 
-/// As the kernel writes a device's number into 64 bits.
+/// A device number as the kernel writes it into 64 bits.
 fn number(major: u32, minor: u32) -> u64 {
     u64::from(minor & 0xff) | u64::from(major) << 8 | u64::from(minor & !0xff) << 12
 }
 
-/// The types in an answer with this number of targets; what lies outside of it is no target.
+/// The types in an answer with this number of targets; targets outside of the answer are ignored.
 fn types(answer: &[u8], count: u32) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut at = 0;
@@ -99,7 +100,7 @@ fn types(answer: &[u8], count: u32) -> Vec<String> {
         if !found.contains(&name) {
             found.push(name);
         }
-        // Counted from the first target.
+        // The offset counts from the first target.
         at = u32::from_ne_bytes(next.try_into().unwrap_or_default()) as usize;
     }
     found

@@ -1,4 +1,4 @@
-//! Mappings.
+//! Maps memory.
 
 use std::path::Path;
 use std::ptr::NonNull;
@@ -9,12 +9,12 @@ use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
-/// Bytes of an ordinary page.
+/// Size of an ordinary page, bytes.
 pub fn page_bytes() -> usize {
     rustix::param::page_size()
 }
 
-/// Bytes of the system's default huge page (2 MiB when it does not say).
+/// Size of the system's default huge page, bytes (2 MiB if it is not reported).
 pub fn huge_page_bytes() -> usize {
     const FALLBACK: usize = 2 << 20;
     let size = || {
@@ -48,18 +48,18 @@ fn mapped(address: Result<*mut std::ffi::c_void, Errno>) -> Result<NonNull<u8>, 
     }
 }
 
-/// The size of a huge page where the flags of mmap and shmget have it; 0: the system's default.
+/// The size of a huge page as flags of mmap and shmget encode it; 0: the system's default.
 fn huge_size(bytes: u64) -> u32 {
     const SHIFT: u32 = 26;
     bytes.checked_ilog2().map_or(0, |logarithm| logarithm << SHIFT)
 }
 
-/// A segment that goes with its last user.
+/// Makes a segment that is removed with its last user.
 #[cold]
 fn segment(length: usize, flags: i32) -> Result<NonNull<u8>, i32> {
     let failed = || std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
-    // SAFETY: the calls make a new segment and map it where the kernel wants, so no existing mapping is replaced. It is
-    // marked for removal at once, which Linux does when nobody has it mapped any more.
+    // SAFETY: the calls make a new segment and map it where the kernel wants, so no existing mapping is replaced. It
+    // is marked for removal at once; Linux removes it when nobody has it mapped any more.
     unsafe {
         let id = libc::shmget(libc::IPC_PRIVATE, length, libc::IPC_CREAT | 0o600 | flags);
         if id < 0 {
@@ -75,11 +75,11 @@ fn segment(length: usize, flags: i32) -> Result<NonNull<u8>, i32> {
     }
 }
 
-/// A part of a file that no other worker has, behind those of the others. A file that is there grows, and never shrinks;
-/// one that is not goes with its last user.
+/// Maps a part of a file that no other worker uses, after the parts of the others. An existing file grows and never
+/// shrinks; a new file is removed with its last user.
 #[cold]
 fn file(length: usize, path: &Path, shared: bool) -> Result<NonNull<u8>, i32> {
-    /// Where the next worker's part begins, in whichever file.
+    /// Where the next worker's part begins, in any file.
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let open = |flags| rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC | flags, Mode::from_raw_mode(0o644));
     let (file, new) = match open(OFlags::empty()) {
@@ -87,7 +87,7 @@ fn file(length: usize, path: &Path, shared: bool) -> Result<NonNull<u8>, i32> {
         opened => (opened.map_err(|error| error.raw_os_error())?, false),
     };
     if new {
-        // One that was not there before is not left behind. That it stays is no failure of the job.
+        // A new file must not be left behind. If it stays, that is no failure of the job.
         let _ = rustix::fs::unlink(path);
     }
     let stat = rustix::fs::fstat(&file).map_err(|error| error.raw_os_error())?;
@@ -103,7 +103,7 @@ fn file(length: usize, path: &Path, shared: bool) -> Result<NonNull<u8>, i32> {
     mapped(unsafe { rustix::mm::mmap(std::ptr::null_mut(), length, protection, flags, &file, begin) })
 }
 
-/// Bytes of the pages that a file is mapped by: those of its file system, which are huge ones on hugetlbfs.
+/// Size of the pages of a file's mapping, bytes: huge pages on hugetlbfs.
 pub fn file_page_bytes(path: &Path) -> usize {
     const HUGETLBFS: u64 = 0x9584_58f6;
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -115,17 +115,17 @@ pub fn file_page_bytes(path: &Path) -> usize {
 
 /// Locks the pages of a mapping into memory.
 pub fn lock(address: NonNull<u8>, length: usize) -> Result<(), i32> {
-    // SAFETY: the range is one live mapping of the caller's, and locking it changes nothing that it holds.
+    // SAFETY: the range is one live mapping of the caller's, and locking it does not change its content.
     unsafe { rustix::mm::mlock(address.as_ptr().cast(), length) }.map_err(|error| error.raw_os_error())
 }
 
-/// Gives a mapping its pages before they are used. An older kernel (before 5.14) gives them when they are.
+/// Touches the pages of a mapping before they are used. Kernels before 5.14 do this at the first use.
 pub fn populate(address: NonNull<u8>, length: usize) {
-    // SAFETY: the range is one live mapping of the caller's, which keeps what it holds.
+    // SAFETY: the range is one live mapping of the caller's, whose content does not change.
     let _ = unsafe { rustix::mm::madvise(address.as_ptr().cast(), length, Advice::LinuxPopulateWrite) };
 }
 
-/// Whether this process may map this number of bytes more.
+/// Checks whether this process may map `length` more bytes.
 pub(crate) fn check_room(length: usize) -> Result<(), i32> {
     let address = map(length, &Memory::Anonymous)?;
     // SAFETY: the mapping was made above, and nobody has used it.
@@ -133,7 +133,7 @@ pub(crate) fn check_room(length: usize) -> Result<(), i32> {
     Ok(())
 }
 
-/// Whether this process may have this number of mappings more.
+/// Checks whether this process may have `count` more mappings.
 pub(crate) fn check_mappings(count: usize) -> Result<(), i32> {
     let page = page_bytes();
     let length = (count + 1) * page;
@@ -141,11 +141,11 @@ pub(crate) fn check_mappings(count: usize) -> Result<(), i32> {
     let split = |index: usize| {
         // SAFETY: the page is one of the mapping above, which nobody uses.
         let page = unsafe { address.add(index * page) };
-        // SAFETY: as above; a page of another protection than its neighbours makes them mappings of their own.
+        // SAFETY: as above; a page with another protection than its neighbours splits the mapping.
         unsafe { rustix::mm::mprotect(page.as_ptr().cast(), page_bytes(), rustix::mm::MprotectFlags::empty()) }
     };
     let split = (1..count).step_by(2).try_for_each(split);
-    // SAFETY: the whole mapping goes, however many it has become.
+    // SAFETY: the whole range is unmapped, whatever number of mappings it has become.
     unsafe { unmap(address, length) };
     split.map_err(|error| error.raw_os_error())
 }
@@ -153,8 +153,9 @@ pub(crate) fn check_mappings(count: usize) -> Result<(), i32> {
 /// Undoes a mapping.
 ///
 /// # Safety
-/// `address` and `length` are those of one mapping that nobody uses any more, the kernel included.
+/// `address` and `length` are those of one mapping that nobody uses any more, including the kernel.
 pub unsafe fn unmap(address: NonNull<u8>, length: usize) {
-    // SAFETY: the caller's promise. It can only fail for a range that is no mapping, which that promise excludes.
+    // SAFETY: the caller's promise. The call only fails for a range that is not a mapping, which the promise
+    // excludes.
     let _ = unsafe { rustix::mm::munmap(address.as_ptr().cast(), length) };
 }

@@ -1,4 +1,4 @@
-//! Calls on names below a directory that is held, as `crate::names` lists them.
+//! Calls on names below an open directory, as `crate::names` lists them.
 
 use std::ffi::{CStr, OsStr, OsString};
 use std::mem::MaybeUninit;
@@ -21,12 +21,12 @@ pub(crate) fn os_string(bytes: Vec<u8>) -> OsString {
 pub struct Opened(OwnedFd);
 
 impl Opened {
-    /// Writes at its position; how many of the bytes it took.
+    /// Writes at its position; returns the number of bytes written.
     pub fn write(&self, bytes: &[u8]) -> Result<usize, i32> {
         rustix::io::write(&self.0, bytes).map_err(errno)
     }
 
-    /// Reads from its position; 0: its end.
+    /// Reads from its position; 0: the end.
     pub fn read(&self, buffer: &mut [u8]) -> Result<usize, i32> {
         rustix::io::read(&self.0, buffer).map_err(errno)
     }
@@ -36,7 +36,7 @@ impl Opened {
         rustix::fs::fsync(&self.0).map_err(errno)
     }
 
-    /// Reads the names of a directory to its end, a buffer at a time; how many there are but for itself and its parent.
+    /// Reads the names of a directory to its end, one buffer at a time; returns their number without `.` and `..`.
     pub fn count_names(&self, buffer: &mut [MaybeUninit<u8>]) -> Result<u64, i32> {
         let mut listing = RawDir::new(&self.0, buffer);
         let mut listed = 0;
@@ -47,24 +47,25 @@ impl Opened {
         Ok(listed)
     }
 
-    /// Closes it. A deferred write error (NFS, FUSE, quotas) shows up here and nowhere else.
+    /// Closes it. A deferred write error (NFS, FUSE, quotas) is reported only here.
     pub fn close(self) -> Result<(), i32> {
         super::files::close(self.0)
     }
 }
 
-/// Opens a file to be written, empty, and makes it when it is missing: as a shell's redirection does, but for links.
+/// Opens a file for writing, empties it, and creates it if it is missing: like a shell's redirection, but without
+/// following links.
 pub fn create(root: &Directory, name: &CStr) -> Result<Opened, i32> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat(root, name, flags, Mode::from_raw_mode(0o644)).map(Opened).map_err(errno)
 }
 
-/// Opens a file to be read.
+/// Opens a file for reading.
 pub fn open(root: &Directory, name: &CStr) -> Result<Opened, i32> {
     open_old(root, name, OFlags::empty())
 }
 
-/// Opens a directory, to be listed or synced.
+/// Opens a directory, for listing or syncing.
 pub fn open_directory(root: &Directory, name: &CStr) -> Result<Opened, i32> {
     open_old(root, name, OFlags::DIRECTORY)
 }
@@ -74,19 +75,19 @@ fn open_old(root: &Directory, name: &CStr, more: OFlags) -> Result<Opened, i32> 
     rustix::fs::openat(root, name, flags, Mode::empty()).map(Opened).map_err(errno)
 }
 
-/// Bytes of a file, by its attributes.
+/// Size of a file by its attributes, bytes.
 pub fn size(root: &Directory, name: &CStr) -> Result<u64, i32> {
     let found = rustix::fs::statat(root, name, AtFlags::empty()).map_err(errno)?;
     Ok(u64::try_from(found.st_size).unwrap_or(0))
 }
 
-/// The same past what the kernel remembers of the attributes: asked of the server, or of the daemon.
+/// The same without the kernel's cached attributes: the server or the daemon is asked.
 pub fn size_asked_anew(root: &Directory, name: &CStr) -> Result<u64, i32> {
     let found = rustix::fs::statx(root, name, AtFlags::STATX_FORCE_SYNC, StatxFlags::SIZE).map_err(errno)?;
     Ok(found.stx_size)
 }
 
-/// Gives it another name.
+/// Renames it.
 pub fn rename(root: &Directory, from: &CStr, to: &CStr) -> Result<(), i32> {
     rustix::fs::renameat(root, from, root, to).map_err(errno)
 }
@@ -101,7 +102,7 @@ pub fn remove_directory(root: &Directory, name: &CStr) -> Result<(), i32> {
     rustix::fs::unlinkat(root, name, AtFlags::REMOVEDIR).map_err(errno)
 }
 
-/// Why no symbolic links are made; `None`: they are.
+/// Why symbolic links are not supported; `None`: they are.
 pub const LINKS_REFUSED: Option<&str> = None;
 
 /// Makes a symbolic link that leads to `target`.
@@ -109,17 +110,17 @@ pub fn link(root: &Directory, target: &CStr, name: &CStr) -> Result<(), i32> {
     rustix::fs::symlinkat(target, root, name).map_err(errno)
 }
 
-/// Reads where a link leads; how many bytes of the buffer say it.
+/// Reads the target of a link; returns its length in the buffer.
 pub fn read_link(root: &Directory, name: &CStr, buffer: &mut [u8]) -> Result<usize, i32> {
     rustix::fs::readlinkat_raw(root, name, buffer).map_err(errno)
 }
 
-/// Removes a name that is no directory.
+/// Removes a name that is not a directory.
 pub fn remove(root: &Directory, name: &CStr) -> Result<(), i32> {
     rustix::fs::unlinkat(root, name, AtFlags::empty()).map_err(errno)
 }
 
-/// The whole path of a name, for people.
+/// The whole path of a name, for messages.
 pub fn path_of(root: &Directory, name: &CStr) -> PathBuf {
     root.path().join(OsStr::from_bytes(name.to_bytes()))
 }

@@ -1,4 +1,4 @@
-//! Pages of a file in the page cache: cachestat(2), and mincore(2) where that is missing.
+//! Reads which pages of a file are in the page cache: cachestat(2), or mincore(2) if that is missing.
 
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
@@ -9,13 +9,13 @@ use rustix::mm::{MapFlags, ProtFlags};
 use super::{files, memory};
 use crate::files::{CachedPages, FileKind};
 
-/// Bytes mapped at a time: mincore answers one byte a page.
+/// Bytes that are mapped at a time: mincore returns one byte per page.
 const WINDOW_BYTES: u64 = 1 << 30;
 
-/// Larger files are left alone: mincore looks at each page, there or not.
+/// Larger files are not looked at, because mincore visits each page, cached or not.
 const MINCORE_BYTES_MAX: u64 = 64 << 30;
 
-/// The call's number, the same on every architecture but alpha; libc has it for some only.
+/// The number of the call, which is the same on every architecture except alpha; libc has it only for some.
 const CACHESTAT: libc::c_long = 451;
 
 #[repr(C)]
@@ -34,14 +34,14 @@ struct Counts {
     recently_evicted: u64,
 }
 
-/// What the kernel counts of the whole file.
+/// The kernel's counts for the whole file.
 pub(crate) fn cached(fd: BorrowedFd<'_>, kind: FileKind) -> Result<CachedPages, i32> {
     let code = match cachestat(fd) {
         Ok(pages) => return Ok(pages),
         Err(code) => code,
     };
-    // EPERM may come from the kernel's rule or from a sandbox that does not know the call; mincore has the same rule
-    // but breaks it with a lie: it calls every page cached.
+    // EPERM may come from the kernel's rule or from a sandbox that does not know the call. mincore has the same rule,
+    // but answers that every page is cached.
     match code {
         libc::ENOSYS | libc::EPERM if may_know(fd) => mincore(fd, kind),
         _ => Err(code),
@@ -49,7 +49,7 @@ pub(crate) fn cached(fd: BorrowedFd<'_>, kind: FileKind) -> Result<CachedPages, 
 }
 
 fn cachestat(fd: BorrowedFd<'_>) -> Result<CachedPages, i32> {
-    // Length 0 reaches to the end of the file.
+    // Length 0 means up to the end of the file.
     let range = Range { offset: 0, length: 0 };
     let mut counts = Counts::default();
     const FLAGS: libc::c_uint = 0;
@@ -67,7 +67,7 @@ fn cachestat(fd: BorrowedFd<'_>) -> Result<CachedPages, i32> {
     })
 }
 
-/// The kernel's rule for both calls: the file is ours, or we may write it.
+/// The kernel's rule for both calls: this user owns the file or may write it.
 fn may_know(fd: BorrowedFd<'_>) -> bool {
     let user = rustix::process::geteuid();
     let owner = rustix::fs::fstat(fd).map(|stat| stat.st_uid);
@@ -76,13 +76,14 @@ fn may_know(fd: BorrowedFd<'_>) -> bool {
     user.is_root() || owner == Ok(user.as_raw()) || writable()
 }
 
-/// Counts page by page in windows.
+/// Counts page by page, in windows.
 fn mincore(fd: BorrowedFd<'_>, kind: FileKind) -> Result<CachedPages, i32> {
     let size = files::size(fd, kind)?;
     if size > MINCORE_BYTES_MAX {
         return Err(libc::EFBIG);
     }
-    // A mapping touches the access time; the owner may forbid it, and for others it stays as it is.
+    // A mapping changes the access time. The owner may prevent that; for other users this call fails and nothing
+    // changes.
     let _ = rustix::fs::fcntl_getfl(fd).and_then(|flags| rustix::fs::fcntl_setfl(fd, flags | OFlags::NOATIME));
     let page = memory::page_bytes() as u64;
     let mut cached = 0;
@@ -93,14 +94,14 @@ fn mincore(fd: BorrowedFd<'_>, kind: FileKind) -> Result<CachedPages, i32> {
         answers.resize(length.div_ceil(page) as usize, 0u8);
         let window = UntouchedMap::map(fd, offset, length)?;
         window.ask(&mut answers)?;
-        // The lowest bit says that the page is there; the others are reserved.
+        // The lowest bit says that the page is cached; the others are reserved.
         cached += answers.iter().filter(|answer| **answer & 1 != 0).count() as u64;
         offset += length;
     }
     Ok(CachedPages { cached_bytes: cached * page, dirty_bytes: None, writeback_bytes: None, evicted_bytes: None })
 }
 
-/// A part of a file, mapped and never touched.
+/// A part of a file that is mapped and never touched.
 struct UntouchedMap {
     base: NonNull<u8>,
     length: usize,
@@ -116,7 +117,7 @@ impl UntouchedMap {
         Ok(UntouchedMap { base: NonNull::new(base.cast()).expect("mmap never maps address 0 unasked"), length })
     }
 
-    /// One answer for each page of the window.
+    /// Gets one answer for each page of the window.
     fn ask(&self, answers: &mut [u8]) -> Result<(), i32> {
         assert!(answers.len() >= self.length.div_ceil(memory::page_bytes()), "one byte a page");
         // SAFETY: the range is one live mapping, and the kernel writes one byte a page, for which there is room.

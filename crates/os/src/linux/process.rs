@@ -1,4 +1,4 @@
-//! A second process.
+//! A second process, and what it does to its parent's end.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -12,15 +12,15 @@ pub use super::program::release_program_pages;
 use crate::files::Directory;
 use crate::process::{Ended, Side};
 
-/// Forks this process. The child has to call [`end_with_parent`].
+/// Forks this process. The child must call [`end_with_parent`].
 pub fn divide() -> io::Result<Side> {
     let (reader, writer) = io::pipe()?;
     if std::fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::Error::other("other threads are running"));
     }
     let held = HeldSignals::begin();
-    // SAFETY: this is the only thread, as was just seen and only this thread could change. So no lock is held by a
-    // thread that the new process will not have, and everything may be done in it.
+    // SAFETY: this is the only thread; this was checked just before, and only this thread could change it. So no lock
+    // is held by a thread that the new process will not have, and everything may be done in it.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => Ok(Side::New { writer }),
@@ -28,8 +28,8 @@ pub fn divide() -> io::Result<Side> {
     }
 }
 
-/// Does work in a process of its own, and waits for it until patience is over: storage that does not answer keeps that
-/// process from ending, not this one.
+/// Does work in a separate process and waits for it at most `patience`. Storage that does not answer prevents the end
+/// of that process, but not of this one.
 pub fn apart(work: impl FnOnce(), patience: Duration) -> io::Result<()> {
     // Threads that were told to end need a moment.
     const MOMENT: Duration = Duration::from_millis(20);
@@ -59,8 +59,8 @@ pub fn apart(work: impl FnOnce(), patience: Duration) -> io::Result<()> {
     }
 }
 
-/// Sees to what this program cannot do without: the standard library ends it without a sentence. `stack_bytes`: of this
-/// thread.
+/// Checks for what this program needs: without it, the standard library would end the program without a sentence.
+/// `stack_bytes`: the stack of this thread.
 ///
 /// # Errors
 /// The sentence.
@@ -79,7 +79,7 @@ pub fn check_needs(stack_bytes: u64) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The stack of this thread may grow to these bytes: a limit that is lower is raised.
+/// Whether the stack of this thread may grow to `bytes`; a lower limit is raised.
 fn ask_for_stack(bytes: u64) -> bool {
     let limit = getrlimit(Resource::Stack);
     limit.current.is_none_or(|current| current >= bytes) || {
@@ -88,7 +88,7 @@ fn ask_for_stack(bytes: u64) -> bool {
     }
 }
 
-/// The standard library asks for some when it makes a table, and panics where it gets none.
+/// The standard library needs random numbers for a hash table, and panics if it gets none.
 fn has_random_numbers() -> bool {
     let mut byte = [0u8];
     loop {
@@ -104,19 +104,19 @@ fn has_random_numbers() -> bool {
     }
 }
 
-/// Has this process end with its parent. False: the parent has ended already. `to_parent` is a pipe that the parent
-/// alone reads: the kernel closes it before it tells the children, so one of the two is always seen. (The parent's
-/// number means nothing where the two are in different namespaces.)
+/// Makes this process end with its parent. False: the parent has already ended. `to_parent` is a pipe that only the
+/// parent reads: the kernel closes it before it signals the children, so that one of the two is always seen. (The
+/// parent's number has no meaning if the two are in different namespaces.)
 pub fn end_with_parent(to_parent: &std::io::PipeWriter) -> bool {
-    // Never refused for a signal that there is.
+    // The call is never refused for a valid signal.
     let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
     is_read(to_parent)
 }
 
-/// The same, with time for an end in order: it hears SIGTERM, and leads a group of its own, so that whoever kills the
-/// parent's group leaves it alone.
+/// The same, with time for an orderly end: it gets SIGTERM, and leads a process group of its own, so that a kill of
+/// the parent's group does not reach it.
 pub fn hear_end_of_parent(to_parent: &std::io::PipeWriter) -> bool {
-    // It is no leader of a group or session, as it was just forked: neither call is refused.
+    // It does not lead a group or session, because it was just forked, so that neither call is refused.
     let _ = rustix::process::setpgid(None, None);
     let _ = rustix::process::set_parent_process_death_signal(Some(Signal::TERM));
     is_read(to_parent)
@@ -128,25 +128,25 @@ fn is_read(pipe: &std::io::PipeWriter) -> bool {
     seen.is_err() || !ends[0].revents().contains(PollFlags::ERR)
 }
 
-/// Has a command that is about to be started end with the thread that starts it, also when that is killed.
+/// Makes a command that will be started end with the thread that starts it, also if that thread is killed.
 pub fn end_with_this_thread(command: &mut std::process::Command) {
     let bind = || Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?);
     // SAFETY: between fork and exec only this one system call is made: no lock is taken and nothing allocated.
     unsafe { std::os::unix::process::CommandExt::pre_exec(command, bind) };
 }
 
-/// Has a command begin in a directory that is held: by its descriptor, which the child has until it becomes the command,
-/// for another may stand at its path by now.
+/// Makes a command begin in an open directory. It uses the descriptor, which the child has until it becomes the
+/// command, because another directory may have the path by now.
 pub fn begin_in(command: &mut std::process::Command, directory: &Directory) {
     command.current_dir(format!("/proc/self/fd/{}", directory.as_fd().as_raw_fd()));
 }
 
-/// Has a command lead a group of its own: a Ctrl-C is then ours to pass on.
+/// Makes a command lead a process group of its own: then this program passes Ctrl-C on.
 pub fn lead_group(command: &mut std::process::Command) {
     std::os::unix::process::CommandExt::process_group(command, 0);
 }
 
-/// Ends a command that leads a group, with all of the group, and waits for the command alone.
+/// Ends a command that leads a group, with the whole group, and waits only for the command.
 pub fn end_group(child: &mut std::process::Child) -> io::Result<()> {
     if let Some(pid) = Pid::from_raw(child.id() as i32) {
         rustix::process::kill_process_group(pid, Signal::KILL)?;
@@ -154,7 +154,7 @@ pub fn end_group(child: &mut std::process::Child) -> io::Result<()> {
     child.wait().map(drop)
 }
 
-/// Waits until the process, a child of this one, has ended.
+/// Waits until this child process has ended.
 pub fn wait_for(child: u32) -> io::Result<Ended> {
     let pid = Pid::from_raw(child as i32).ok_or(io::ErrorKind::InvalidInput)?;
     loop {
@@ -171,31 +171,30 @@ pub fn wait_for(child: u32) -> io::Result<Ended> {
     }
 }
 
-/// The signal that has ended a program.
+/// The signal that ended a program.
 pub fn ended_by_signal(status: std::process::ExitStatus) -> Option<i32> {
     std::os::unix::process::ExitStatusExt::signal(&status)
 }
 
-/// Whether the other end of a pipe closes within this time: the kernel does that when the last thread has ended.
+/// Whether the other end of a pipe closes within this time: the kernel closes it when the last thread has ended.
 pub fn closes_within(pipe: &io::PipeReader, time: Duration) -> bool {
     let timeout = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
     let mut ends = [PollFd::new(pipe, PollFlags::IN)];
     poll(&mut ends, Some(&timeout)).is_ok_and(|count| count > 0)
 }
 
-/// Puts nothing in the place of stdin, stdout and stderr: whoever reads them sees the end even if this process cannot
-/// end.
+/// Replaces stdin, stdout and stderr by /dev/null: their readers see the end even if this process cannot end.
 pub fn close_standard_streams() {
     let Ok(nothing) = std::fs::File::options().read(true).write(true).open("/dev/null") else { return };
-    // What cannot be closed stays open: only a reader of a stuck process would notice.
+    // A stream that cannot be closed stays open: only a reader of a stuck process would notice.
     let _ = rustix::stdio::dup2_stdin(&nothing);
     let _ = rustix::stdio::dup2_stdout(&nothing);
     let _ = rustix::stdio::dup2_stderr(&nothing);
 }
 
-/// Says a last sentence on stderr and ends the process, whatever its threads do. Allocates nothing.
+/// Writes a last sentence to stderr and ends the process, whatever its threads do. It does not allocate.
 pub(crate) fn end_at_once(sentence: &[u8], status: u8) -> ! {
-    // There is nobody to tell that it cannot be said.
+    // A failure cannot be reported to anybody.
     let _ = rustix::io::write(rustix::stdio::stderr(), sentence);
     // SAFETY: the call takes a number and does not return; nothing of the process runs after it.
     unsafe { libc::_exit(status.into()) }
@@ -220,26 +219,26 @@ pub(crate) fn ignores(signal: i32) -> bool {
     action.sa_sigaction == libc::SIG_IGN
 }
 
-/// Has SIGXCPU come while there is still processor time for a report: where the soft limit is the hard one, as
-/// `ulimit -t` sets them, the kernel kills without a warning.
+/// Makes SIGXCPU arrive while there is still CPU time for a report. If the soft limit equals the hard one, as after
+/// `ulimit -t`, the kernel kills without a warning.
 pub(crate) fn warn_before_processor_limit() {
     let limit = getrlimit(Resource::Cpu);
     let Some(hard_s) = limit.maximum else { return };
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
     let soft_s = warning_s(hard_s, processors);
     if limit.current.is_none_or(|current_s| current_s > soft_s) {
-        // A limit may always be lowered; if not, the run ends as it would have without the warning.
+        // A limit may always be lowered; if it fails, the run ends as it would without the warning.
         let _ = setrlimit(Resource::Cpu, Rlimit { current: Some(soft_s), maximum: limit.maximum });
     }
 }
 
-/// Lets this process have as many open files as its hard limit says. Programs that it starts have that limit too.
+/// Raises the limit of open files to the hard limit. Programs that this process starts inherit it.
 pub fn raise_open_files() -> io::Result<()> {
     let limit = getrlimit(Resource::Nofile);
     Ok(setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit })?)
 }
 
-/// Two seconds of all processors before the end, but not before half of it.
+/// When the warning comes, s: two seconds of all processors before the end, but not before half of the time.
 fn warning_s(hard_s: u64, processors: u64) -> u64 {
     hard_s - (2 * processors).min(hard_s / 2)
 }
@@ -251,7 +250,7 @@ mod tests {
     #[test]
     fn a_signal_is_ignored_only_if_someone_said_so() {
         assert!(!ignores(libc::SIGTERM));
-        // The standard library ignores this one from the start.
+        // The standard library ignores this signal from the start.
         assert!(ignores(libc::SIGPIPE));
         assert!(!ignores(-1), "there is no such signal");
     }

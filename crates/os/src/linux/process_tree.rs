@@ -1,4 +1,4 @@
-//! The meter of a command, and who starts it.
+//! The meter of a command, and the code that starts it.
 
 use std::ffi::OsString;
 use std::io::{self, PipeReader, Read, Write};
@@ -15,25 +15,25 @@ use crate::files::Directory;
 use crate::process::{Ended, closes_within};
 use crate::process_tree::{Cut, Limits, Printed, TreeIo, TreeUsage, WORD};
 
-/// How long the meter tries to end the processes that are left.
+/// How long the meter tries to end the remaining processes.
 const FAREWELL: Duration = Duration::from_secs(3);
 
-/// Between two attempts to end all processes.
+/// Time between two attempts to end all processes.
 const AGAIN: Duration = Duration::from_millis(20);
 
-/// Processes that are named.
+/// Number of processes that are named.
 const NAMED: usize = 3;
 
-/// Stack of the thread that reads what the command prints.
+/// Stack of the thread that reads the output of the command, bytes.
 const STACK_BYTES: usize = 64 * 1024;
 
-/// A command that runs.
+/// A running command.
 #[derive(Debug)]
 pub struct Metered {
     meter: Child,
     report: PipeReader,
     printed: Arc<Mutex<Printed>>,
-    /// Closed by the thread that reads what the command prints, at its end.
+    /// Its other end is closed by the thread that reads the output, when the output has ended.
     read_all: PipeReader,
 }
 
@@ -42,18 +42,18 @@ pub fn missing() -> Option<&'static str> {
     None
 }
 
-/// Starts a command in a directory that is held, with this environment and nothing on stdin. Without words the meter makes
-/// the filesystem of the directory durable: that may take long, and where it never ends, no process of ours is stuck.
+/// Starts a command in an open directory, with this environment and nothing on stdin. Without words the meter syncs
+/// the filesystem of the directory: that may take long, and if it never ends, no process of this program is stuck.
 ///
 /// # Errors
-/// When the meter cannot be started; that the command cannot be started is what the meter reports.
+/// If the meter cannot be started. If the command cannot be started, the meter reports it.
 pub fn begin(
     words: &[OsString],
     directory: &Directory,
     environment: &[(OsString, OsString)],
     limits: Limits,
 ) -> io::Result<Metered> {
-    // Should the command kill its meter, what is left comes here.
+    // If the command kills its meter, the remaining processes become children of this one.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     let (report, report_in) = io::pipe()?;
     let (output, output_in) = io::pipe()?;
@@ -64,13 +64,13 @@ pub fn begin(
     command.env_clear().envs(environment.iter().map(|(name, value)| (name, value)));
     command.stdin(Stdio::null()).stdout(output_in).stderr(report_in);
     super::process::begin_in(&mut command, directory);
-    // A Ctrl-C is ours to pass on.
+    // This program passes Ctrl-C on.
     super::process::lead_group(&mut command);
     let bind = || Ok(rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?);
     // SAFETY: between fork and exec only this one system call is made: no lock is taken and nothing allocated.
     unsafe { command.pre_exec(bind) };
     let mut meter = command.spawn()?;
-    // It holds the writing ends: a reader would never see the end.
+    // The command value has the writing ends; with them open, a reader would never see the end.
     drop(command);
     let printed = Arc::<Mutex<Printed>>::default();
     let kept = Arc::clone(&printed);
@@ -99,26 +99,26 @@ fn listen(mut output: PipeReader, printed: &Mutex<Printed>) {
 }
 
 impl Metered {
-    /// Whether it is over within this time.
+    /// Whether the command ends within this time.
     pub fn is_over_within(&self, time: Duration) -> bool {
         closes_within(&self.report, time)
     }
 
-    /// Has the meter end the command with all its processes.
+    /// Makes the meter end the command with all its processes.
     pub fn end(&self) {
-        // It has not been waited for: the number is its own.
+        // The meter has not been waited for, so that the number is still its own.
         let _ = super::process::signal(self.meter.id(), libc::SIGTERM);
     }
 
-    /// What the command used and printed; waits for its end.
+    /// Waits for the end; returns what the command used and printed.
     ///
     /// # Errors
-    /// When the command could not be started, or the meter was killed.
+    /// If the command could not be started, or the meter was killed.
     pub fn result(mut self) -> io::Result<(TreeUsage, Printed)> {
         let mut text = String::new();
         self.report.read_to_string(&mut text)?;
         self.meter.wait()?;
-        // What could not be ended may still hold the pipe.
+        // A process that could not be ended may still have the pipe open.
         closes_within(&self.read_all, Duration::from_secs(1));
         let printed = std::mem::take(&mut *self.printed.lock().unwrap_or_else(PoisonError::into_inner));
         match (text.strip_prefix("failed "), TreeUsage::parse(&text)) {
@@ -132,7 +132,8 @@ impl Metered {
     }
 }
 
-/// Is the meter: runs the command of these words, which follow [`WORD`], and reports on stderr. Returns the exit status.
+/// The main function of the meter: runs the command of these words, which follow [`WORD`], and reports on stderr.
+/// Returns the exit status.
 pub fn meter(words: &[OsString]) -> u8 {
     let report = match run(words) {
         Ok(usage) => usage.line(),
@@ -154,7 +155,7 @@ fn run(words: &[OsString]) -> io::Result<TreeUsage> {
     let output = io::stdout().as_fd().try_clone_to_owned()?;
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::inherit()).stderr(output);
     super::process::end_with_this_thread(&mut command);
-    // What the meter holds, the command must hear: who would end it by SIGTERM else?
+    // The command must receive the signals that the meter holds; otherwise SIGTERM could not end it.
     let before = awaited.before;
     let hear = move || {
         exchange_mask(&before);
@@ -162,7 +163,7 @@ fn run(words: &[OsString]) -> io::Result<TreeUsage> {
     };
     // SAFETY: between fork and exec only this one system call is made: no lock is taken and nothing allocated.
     unsafe { command.pre_exec(hear) };
-    // A script that ends its own group (`kill 0`) leaves the meter alone.
+    // A script that kills its own group (`kill 0`) does not reach the meter.
     super::process::lead_group(&mut command);
     let began = now();
     let child = command.spawn()?;
@@ -178,7 +179,7 @@ fn run(words: &[OsString]) -> io::Result<TreeUsage> {
     Ok(usage)
 }
 
-/// In place of a command.
+/// Syncs the filesystem instead of running a command.
 fn sync() -> io::Result<TreeUsage> {
     let began = now();
     rustix::fs::syncfs(std::fs::File::open(".")?)?;
@@ -186,7 +187,8 @@ fn sync() -> io::Result<TreeUsage> {
     Ok(TreeUsage { own: took, all: took, ended: Some(Ended::Status(0)), ..TreeUsage::default() })
 }
 
-/// Since the machine began. The meter is a process of its own, in which the program's clock would have to be calibrated first.
+/// Time since the boot. The meter is a separate process, in which the program's clock would have to be calibrated
+/// first.
 fn now() -> Duration {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
@@ -204,7 +206,8 @@ struct Tree {
 }
 
 impl Tree {
-    /// Reaps what has ended, and waits for the next event; false: all have ended, or those that are left cannot be.
+    /// Collects ended processes and waits for the next event. False: all have ended, or the remaining ones cannot be
+    /// ended.
     fn goes_on(&mut self, awaited: &Awaited) -> bool {
         loop {
             match rustix::process::wait(WaitOptions::NOHANG) {
@@ -270,7 +273,7 @@ impl Tree {
     }
 }
 
-/// Ends all processes below this one. They are stopped first: what forks meanwhile would get away.
+/// Ends all processes below this one. They are stopped first, because a process could otherwise fork and escape.
 fn end_all() {
     let mut stopped = Vec::new();
     for _ in 0..10 {
@@ -285,7 +288,7 @@ fn end_all() {
 }
 
 fn send(pid: i32, signal: Signal) {
-    // It has ended meanwhile, or is another user's: then it is counted as stuck.
+    // It has ended meanwhile, or belongs to another user: then it counts as stuck.
     let _ = Pid::from_raw(pid).map(|pid| rustix::process::kill_process(pid, signal));
 }
 
@@ -311,10 +314,11 @@ fn descendants() -> Vec<(i32, String)> {
     found
 }
 
-/// Of a line of `/proc/PID/stat`; none of a process that has ended and only waits for its parent to look.
+/// Parent and name from a line of `/proc/PID/stat`; `None` for a process that has ended and only waits for its
+/// parent.
 fn parent_and_name(stat: &[u8]) -> Option<(i32, String)> {
     let stat = String::from_utf8_lossy(stat);
-    // A name may hold anything, but ends with the last parenthesis.
+    // A name may contain any character, but ends at the last parenthesis.
     let (begin, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_whitespace();
     let is_over = matches!(fields.next()?, "Z" | "X");
@@ -333,7 +337,7 @@ fn used_by_children() -> libc::rusage {
     }
 }
 
-/// Of all processes that this one has waited for, without its own.
+/// Counters of all processes that this one has waited for, without its own.
 fn io_counters() -> Option<TreeIo> {
     let own = std::fs::read_to_string("/proc/thread-self/io").ok()?;
     let all = std::fs::read_to_string("/proc/self/io").ok()?;
@@ -342,17 +346,18 @@ fn io_counters() -> Option<TreeIo> {
         Some(of(&all)?.saturating_sub(of(&own)?))
     };
     Some(TreeIo {
-        // The first look counts in the second.
+        // The first reading is counted in the second.
         call_bytes: [of("rchar:")?.saturating_sub(own.len() as u64), of("wchar:")?],
         storage_bytes: [of("read_bytes:")?, of("write_bytes:")?],
         cancelled_bytes: of("cancelled_write_bytes:")?,
     })
 }
 
-/// The signals that the meter waits for: they are held from the start, so that none comes between a look and the wait.
+/// The signals that the meter waits for. They are held from the start, so that none arrives between a look and the
+/// wait.
 struct Awaited {
     signals: libc::sigset_t,
-    /// Those that were held before, as the command will hold them.
+    /// The signals that were held before, which the command will hold.
     before: libc::sigset_t,
 }
 
@@ -371,7 +376,7 @@ impl Awaited {
         Awaited { signals, before: exchange_mask(&signals) }
     }
 
-    /// Waits for one of them; whether it says that the command is to be ended.
+    /// Waits for one of these signals; returns whether it asks to end the command.
     fn asked_to_end(&self, at_most: Duration) -> bool {
         let timeout = libc::timespec {
             tv_sec: at_most.as_secs() as _,
@@ -384,7 +389,7 @@ impl Awaited {
 }
 
 impl TreeUsage {
-    /// As the meter writes it: numbers, then names.
+    /// The meter's report: numbers, then names.
     fn line(&self) -> String {
         let ns = |time: Duration| time.as_nanos() as u64;
         let ended = match self.ended {
@@ -420,7 +425,7 @@ impl TreeUsage {
         format!("{}\n", numbers.collect::<Vec<_>>().join(" "))
     }
 
-    /// Reads what [`TreeUsage::line`] wrote.
+    /// Reads the line of [`TreeUsage::line`].
     fn parse(line: &str) -> Option<TreeUsage> {
         let mut words = line.strip_suffix('\n')?.split(' ');
         let mut number = || words.next()?.parse::<u64>().ok();

@@ -1,13 +1,13 @@
-//! What this process holds of its program's files.
+//! Reduces the memory that this process uses for the program's files.
 
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
 
 use rustix::mm::Advice;
 
-/// Takes the pages of the program's code and constants, and of its libraries', off this process's memory. The system
-/// keeps them, and maps those that are needed again one by one. What the start needed is most of it, for the kernel maps
-/// fifteen neighbours with each page. Gives the number of ranges.
+/// Removes the pages of the code and constants of the program and its libraries from this process's memory. The
+/// system keeps them in its cache, and maps those that are needed again one by one. Most of these pages were only
+/// needed at the start, or never: the kernel maps fifteen neighbours with each page. Returns the number of ranges.
 pub fn release_program_pages() -> usize {
     let mut released = 0_usize;
     // SAFETY: the function has the type that is asked for, and the count outlives the call, the only one that gets it.
@@ -15,7 +15,7 @@ pub fn release_program_pages() -> usize {
     released
 }
 
-/// Lets go of the pages of the program or of one of its libraries.
+/// Releases the pages of the program or of one of its libraries.
 unsafe extern "C" fn release_object(object: *mut libc::dl_phdr_info, _bytes: usize, released: *mut c_void) -> c_int {
     // SAFETY: the linker describes an object that stays mapped during the call, and hands on the count of the caller,
     // which nobody else looks at meanwhile.
@@ -33,7 +33,7 @@ unsafe extern "C" fn release_object(object: *mut libc::dl_phdr_info, _bytes: usi
     0
 }
 
-/// The pages of a part of an object that is mapped from its file and that nothing may write to, from the first on.
+/// The whole pages of a part of an object that is mapped from its file and not writable.
 fn unwritten(header: &libc::Elf64_Phdr, base: usize, page: usize) -> Option<Range<usize>> {
     let constant = header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_W == 0;
     let start = base.wrapping_add(header.p_vaddr as usize);
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(std::hint::black_box(usage_of_much()), 499_500);
     }
 
-    /// Something that is compiled in and called.
+    /// A function that is compiled in and called.
     #[inline(never)]
     fn usage_of_much() -> u64 {
         (0..1000).map(std::hint::black_box).sum()

@@ -1,4 +1,4 @@
-//! Signals, heard on threads.
+//! Receives signals on threads.
 
 use std::io;
 use std::sync::Arc;
@@ -11,11 +11,12 @@ use signal_hook::iterator::{Handle, Signals};
 use super::process::{ignores, warn_before_processor_limit};
 use crate::clock::{Clock, RealClock};
 
-/// A SIGINT so soon after the first says the same: timeout(1) sends each signal twice, and fingers are quick. ns.
+/// A SIGINT within this time after the first counts as the same: timeout(1) sends each signal twice, and users press
+/// keys twice; ns.
 const ECHO_NS: u64 = 1_000_000_000;
 
-/// Those that end a run: an interrupt, an order to stop, processor time that is nearly used up, a terminal that was
-/// closed; and all others that would end the process without a report, but for those of its own faults.
+/// Signals that end a run: an interrupt, a request to stop, CPU time that is nearly used up, a closed terminal; and
+/// all others that would end the process without a report, except those of its own faults.
 pub const STOPS: [i32; 12] = [
     SIGINT,
     SIGTERM,
@@ -31,14 +32,14 @@ pub const STOPS: [i32; 12] = [
     libc::SIGSTKFLT,
 ];
 
-/// The first of them end a run also where the program was started with them ignored. The others are then left alone:
-/// `nohup` does that with SIGHUP.
+/// Number of the first signals that end a run even if the program was started with them ignored. The others are then
+/// not received: `nohup` ignores SIGHUP in this way.
 const ALWAYS_HEARD: usize = 3;
 
-/// Limits of this process become errors and signals that a run can report: a file that would grow beyond RLIMIT_FSIZE
-/// is EFBIG of its write, and SIGXCPU comes before the end. For the start of the program.
+/// Turns limits of this process into errors and signals that a run can report: a write beyond RLIMIT_FSIZE fails with
+/// EFBIG, and SIGXCPU arrives before the end. Called at the start of the program.
 pub fn turn_limits_into_errors() -> io::Result<()> {
-    // A handler, for what is ignored stays ignored in programs that are started from here.
+    // A handler and not "ignore", because programs that are started from here would inherit "ignore".
     signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     warn_before_processor_limit();
     Ok(())
@@ -51,8 +52,8 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Hears each signal on a thread of this name. A second SIGINT, a second later or more, ends the process at once:
-    /// for a run that is stuck in the kernel.
+    /// Calls `hear` for each signal, on a thread of this name. A second SIGINT, at least a second later, ends the
+    /// process at once, for a run that is stuck in the kernel.
     pub fn begin(name: &str, mut hear: impl FnMut(i32) + Send + 'static) -> io::Result<Listener> {
         let armed = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register_conditional_shutdown(SIGINT, 128, Arc::clone(&armed))?;
@@ -79,7 +80,7 @@ impl Drop for Listener {
     }
 }
 
-/// Sleeps that long, signals or not.
+/// Sleeps for the whole time, whether signals arrive or not.
 fn wait(duration_ns: u64) {
     let clock = RealClock::shared();
     let end_ns = clock.now_ns() + duration_ns;

@@ -1,4 +1,4 @@
-//! Files that a program writes as they grow, a pipe, a terminal, a file to be appended to; and files that it reads.
+//! Opens files that grow while they are written (a pipe, a terminal, a file to append to), and files for reading.
 
 use std::fs::{File, FileType, OpenOptions};
 use std::io;
@@ -7,22 +7,22 @@ use std::path::{Component, Path};
 
 use rustix::fs::OFlags;
 
-/// Opens a file that is there, to append to it; a link is not followed, and nothing waits.
+/// Opens an existing file for appending; links are not followed, and nothing waits.
 pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)
 }
 
-/// Opens whatever is there, to append to it. Until [`wait_from_now_on`] nothing waits.
+/// Opens any existing file for appending. Nothing waits until [`wait_from_now_on`].
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK).open(path)
 }
 
-/// Opens a file to read it; a pipe that stands there in its place is not waited for.
+/// Opens a file for reading; if it is a pipe, it does not wait for the writer.
 pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK).open(path)
 }
 
-/// Writes to it wait for their reader.
+/// From now on, writes wait for their reader.
 pub(crate) fn wait_from_now_on(file: &File) -> io::Result<()> {
     let flags = rustix::fs::fcntl_getfl(file)?;
     Ok(rustix::fs::fcntl_setfl(file, flags - OFlags::NONBLOCK)?)
@@ -32,7 +32,7 @@ pub(crate) fn is_block_device(kind: FileType) -> bool {
     kind.is_block_device()
 }
 
-/// `/dev/stdout`, `/dev/fd/3`: what the caller has opened, whatever it is.
+/// Whether the path is `/dev/stdout`, `/dev/fd/3` or similar: a file that the caller has opened, of any kind.
 pub(crate) fn is_own_descriptor(path: &Path) -> bool {
     const LINKS_MAX: u32 = 8;
     let mut at = path.to_owned();
@@ -49,7 +49,7 @@ pub(crate) fn is_own_descriptor(path: &Path) -> bool {
     false
 }
 
-/// Connects to a socket that stands there; `None`: it is none.
+/// Connects to a socket file; `None`: it is not a socket.
 pub(crate) fn connect(path: &Path) -> io::Result<Option<Box<dyn io::Read>>> {
     if !std::fs::metadata(path)?.file_type().is_socket() {
         return Ok(None);

@@ -2,7 +2,7 @@
 
 use std::os::fd::AsFd;
 
-/// Columns of the terminal that a stream goes to; `None`: it goes to none. A terminal that does not know its size says 0.
+/// Columns of the terminal of a stream; `None`: it has no terminal. A terminal that does not know its size reports 0.
 pub fn columns(stream: impl AsFd) -> Option<usize> {
     rustix::termios::tcgetwinsize(stream).ok().map(|size| usize::from(size.ws_col))
 }

@@ -1,4 +1,4 @@
-//! The calling thread: what it used, where it may run, how urgent it is.
+//! The calling thread: its usage, its processors, its priority.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ pub fn thread_id() -> u32 {
     rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()
 }
 
-/// What the calling thread has used so far. User and system time share the precise total of the thread's own
-/// clock in the proportion of the kernel's counters, which are coarser.
+/// Usage of the calling thread so far. The thread's clock gives the exact total; it is divided into user and system
+/// time in the ratio of the kernel's counters, which are coarser.
 pub fn usage() -> ThreadUsage {
     let counted = by_getrusage().or_else(by_proc).unwrap_or_default();
     let total = rustix::time::clock_gettime(ClockId::ThreadCPUTime);
@@ -44,7 +44,7 @@ fn duration(time: libc::timeval) -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000)
 }
 
-/// The same from the files that the kernel shows of the thread.
+/// The same from the thread's files in /proc.
 #[cold]
 fn by_proc() -> Option<ThreadUsage> {
     let read = |name: &str| std::fs::read_to_string(format!("/proc/thread-self/{name}")).ok();
@@ -52,7 +52,7 @@ fn by_proc() -> Option<ThreadUsage> {
 }
 
 fn in_words_of_proc(stat: &str, status: &str) -> Option<ThreadUsage> {
-    // A name may hold anything but ends with the last parenthesis; the state follows, which is field 3.
+    // A name may contain any character but ends at the last parenthesis; the state follows as field 3.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
     let line = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
@@ -87,7 +87,7 @@ pub fn set_affinity(processors: &[u32]) -> Result<(), ThreadError> {
     })
 }
 
-/// Sets the nice value (-20 to 19) of the calling thread alone.
+/// Sets the nice value (-20 to 19), only of the calling thread.
 pub fn set_nice(nice: i32) -> Result<(), ThreadError> {
     rustix::process::setpriority_process(None, nice).map_err(|refusal| ThreadError {
         option: "nice",
@@ -124,15 +124,15 @@ pub fn set_io_priority(priority: IoPriority) -> Result<(), ThreadError> {
     }
 }
 
-/// Names the calling thread, by the first 15 bytes.
+/// Names the calling thread; only the first 15 bytes are used.
 pub fn set_name(name: &str) -> Result<(), ThreadError> {
     let error = |code| ThreadError { option: "comm", value: name.to_owned(), code, advice: "use another name" };
     let bytes = std::ffi::CString::new(&*fsdyno_job::bytes::bytes(name)).map_err(|_| error(libc::EINVAL))?;
     rustix::thread::set_name(&bytes).map_err(|refusal| error(refusal.raw_os_error()))
 }
 
-/// Gives the calling thread alone another group, then another user, in all their forms. Other threads keep theirs: libc
-/// would change them all.
+/// Changes the group, then the user of the calling thread, in all their forms. Other threads keep theirs; libc would
+/// change all threads.
 pub fn become_user(user: Option<u32>, group: Option<u32>) -> Result<(), ThreadError> {
     let change = |option, call, id: Option<u32>| {
         let Some(id) = id else { return Ok(()) };
@@ -151,7 +151,7 @@ pub fn become_user(user: Option<u32>, group: Option<u32>) -> Result<(), ThreadEr
     change("uid", libc::SYS_setresuid, user)
 }
 
-/// Where the memory comes from that the calling thread uses from now on.
+/// Sets where memory that the calling thread uses from now on comes from.
 pub fn set_memory_policy(policy: &MemoryPolicy) -> Result<(), ThreadError> {
     let (word, mode) = match policy {
         MemoryPolicy::Default => ("default", libc::MPOL_DEFAULT),
@@ -184,7 +184,7 @@ fn last_errno() -> i32 {
     std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
 }
 
-/// Sleeps of the calling thread end when they should: the kernel does not gather them with others. Best effort.
+/// Makes sleeps of the calling thread end on time: the kernel does not combine them with others. Errors are ignored.
 pub fn wake_sharply() {
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
 }

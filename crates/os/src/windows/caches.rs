@@ -1,13 +1,13 @@
-//! The caches of the whole machine, which nobody but Windows drops.
+//! The caches of the whole machine, which only Windows itself drops.
 
 use std::io;
 
 use crate::files::Directory;
 
-/// What an order to drop them would be given to.
+/// The name of the cache in messages.
 pub const SWITCH: &str = "Windows' file cache";
 
-/// They may not be dropped.
+/// The caches cannot be dropped.
 ///
 /// # Errors
 /// Always.
@@ -15,7 +15,7 @@ pub fn may_be_dropped() -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "Windows has no switch that drops them"))
 }
 
-/// They are not dropped.
+/// The caches are not dropped.
 ///
 /// # Errors
 /// Always.

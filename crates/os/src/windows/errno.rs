@@ -1,5 +1,5 @@
-//! The names of `crate::errno`, as Windows numbers what they mean. The numbers are those that the standard library knows
-//! as well, so that a code from a call of ours and one from a call of its own say the same.
+//! The names of `crate::errno` with the numbers of Windows. The standard library uses the same numbers, so that codes
+//! of both have the same meaning.
 
 use windows_sys::Win32::Foundation::*;
 use windows_sys::Win32::Networking::WinSock::{WSAEINTR, WSAEWOULDBLOCK};
@@ -53,14 +53,14 @@ pub fn last() -> i32 {
     std::io::Error::last_os_error().raw_os_error().map_or(EIO, one_of_a_kind)
 }
 
-/// What a call of the kernel's own interface answered.
+/// The error number of a status of the native interface.
 #[cold]
 pub fn of_status(status: NTSTATUS) -> i32 {
     // SAFETY: the call takes a number and looks it up in a table.
     one_of_a_kind(unsafe { RtlNtStatusToDosError(status) } as i32)
 }
 
-/// Where Windows has several numbers for one of the names, the one that the name has here.
+/// If Windows has several numbers for one name, returns the one that the name has here.
 fn one_of_a_kind(code: i32) -> i32 {
     match code as u32 {
         ERROR_PATH_NOT_FOUND | ERROR_INVALID_DRIVE | ERROR_BAD_NETPATH | ERROR_BAD_NET_NAME => ENOENT,

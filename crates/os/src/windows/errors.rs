@@ -1,10 +1,10 @@
-//! What to do about errors where a Unix has other commands for it.
+//! Advice about errors that differs from that of a Unix.
 
 use std::path::Path;
 
 use super::errno;
 
-/// The next step, with its leading punctuation; `None`: that of a Unix is right here, too.
+/// The next step, with its leading punctuation; `None`: the advice of a Unix is right here, too.
 pub(crate) fn advice(code: i32) -> Option<&'static str> {
     Some(match code {
         errno::EACCES | errno::EPERM => "; run as a user with access to it (icacls shows who that is)",
@@ -20,7 +20,8 @@ pub(crate) fn advice(code: i32) -> Option<&'static str> {
     })
 }
 
-/// Why a file that is there may not be written, if its attributes say so. The attribute is a person's decision: it stays.
+/// Why an existing file may not be written, if its attributes show it. The user has set the attribute, so that it
+/// stays.
 pub(crate) fn why_not_written(path: &Path) -> Option<&'static str> {
     let metadata = std::fs::metadata(path).ok().filter(|metadata| !metadata.is_dir())?;
     let advice = "; its read-only attribute is set: take it away with `attrib -r`, or use another file";

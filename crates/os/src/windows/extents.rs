@@ -1,4 +1,4 @@
-//! The extents of a file, which are not asked for here yet.
+//! The extents of a file, which are not read here yet.
 
 use super::errno;
 use super::fd::BorrowedFd;

@@ -1,13 +1,13 @@
-//! Handles, under the names that this crate has for what a file is reached by once it is open.
+//! Handles, under the names that this crate uses for the descriptors of open files.
 
 use std::fs::File;
 use std::os::windows::io::AsHandle;
 
 pub use std::os::windows::io::{BorrowedHandle as BorrowedFd, OwnedHandle as OwnedFd};
 
-/// What has a handle.
+/// Types that have a handle.
 pub trait AsFd {
-    /// Its handle.
+    /// The handle.
     fn as_fd(&self) -> BorrowedFd<'_>;
 }
 

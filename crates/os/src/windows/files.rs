@@ -1,4 +1,4 @@
-//! System calls on files. Every failure is its error number; the words are found in `crate::files`.
+//! System calls on files. Every failure is returned as an error number; `crate::files` adds the text.
 
 use std::mem::size_of;
 use std::os::windows::fs::MetadataExt;
@@ -30,7 +30,7 @@ pub(crate) fn open(path: &Path, mode: OpenMode) -> Result<OwnedFd, i32> {
     create_file(path, access(mode), disposition, FILE_ATTRIBUTE_NORMAL | flags(mode))
 }
 
-/// Opens a directory that a person named, or whatever else stands there.
+/// Opens a directory that the user named, or any other file of this name.
 pub(super) fn open_directory(path: &Path, access: u32) -> Result<OwnedFd, i32> {
     create_file(path, access, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS)
 }
@@ -48,7 +48,7 @@ fn create_file(path: &Path, access: u32, disposition: u32, flags: u32) -> Result
     Ok(unsafe { OwnedFd::from_raw_handle(handle) })
 }
 
-/// Opens a file below a directory that is held.
+/// Opens a file below an open directory.
 pub(crate) fn open_beneath(root: BorrowedFd<'_>, name: &Path, mode: OpenMode) -> Result<OwnedFd, i32> {
     let mut options = 0;
     if mode.direct {
@@ -61,7 +61,7 @@ pub(crate) fn open_beneath(root: BorrowedFd<'_>, name: &Path, mode: OpenMode) ->
     beneath::open(root, name, Opening { access: access(mode), disposition, kind: Kind::File, options })
 }
 
-/// The rights that a mode asks for.
+/// The access rights for a mode.
 pub fn access(mode: OpenMode) -> u32 {
     match mode.access {
         FileAccess::Read => FILE_GENERIC_READ,
@@ -70,7 +70,7 @@ pub fn access(mode: OpenMode) -> u32 {
     }
 }
 
-/// Unbuffered for direct I/O, written through for both kinds of synchronous files, of which Windows has one.
+/// Unbuffered for direct I/O; written through for both kinds of synchronous files, because Windows has only one.
 pub fn flags(mode: OpenMode) -> u32 {
     let direct = if mode.direct { FILE_FLAG_NO_BUFFERING } else { 0 };
     direct | if mode.sync == SyncOpen::None { 0 } else { FILE_FLAG_WRITE_THROUGH }
@@ -82,7 +82,7 @@ pub(crate) fn kind(handle: BorrowedFd<'_>) -> Result<FileKind, i32> {
         FILE_TYPE_DISK => match beneath::by_handle(handle) {
             Ok(found) if found.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY != 0 => Err(errno::EISDIR),
             Ok(_) => Ok(FileKind::Regular),
-            // Disks and volumes are no files of a filesystem.
+            // Disks and volumes are not files of a filesystem.
             Err(errno::EOPNOTSUPP | errno::EINVAL) => Ok(FileKind::BlockDevice),
             Err(code) => Err(code),
         },
@@ -109,20 +109,20 @@ pub(crate) fn allocated(handle: BorrowedFd<'_>) -> Result<u64, i32> {
     Ok(beneath::standard(handle)?.AllocationSize as u64)
 }
 
-/// Offsets and lengths in logical sectors, memory as the device asks for it; `None`: the filesystem does not say.
+/// Offsets and lengths in logical sectors, memory as the device needs it; `None`: the filesystem does not report it.
 pub(crate) fn direct_alignment(handle: BorrowedFd<'_>) -> Option<DirectAlignment> {
     let storage: FILE_STORAGE_INFO = about(handle, FileStorageInfo)?;
     let memory: FILE_ALIGNMENT_INFO = about(handle, FileAlignmentInfo)?;
-    // The requirement is a mask: one less than the alignment.
+    // The requirement is a mask: the alignment minus one.
     let memory = memory.AlignmentRequirement.checked_add(1)?.max(storage.LogicalBytesPerSector);
     (storage.LogicalBytesPerSector > 0).then_some(DirectAlignment { memory, offset: storage.LogicalBytesPerSector })
 }
 
-/// What a class of information says of a file; for structures of plain numbers.
+/// The information of a class about a file; for structures of plain numbers.
 fn about<T: Copy + Default>(handle: BorrowedFd<'_>, class: FILE_INFO_BY_HANDLE_CLASS) -> Option<T> {
     let mut found = T::default();
     let bytes = size_of::<T>() as u32;
-    // SAFETY: the call fills the structure of the class, whose size it is told.
+    // SAFETY: the call fills the structure of the class, whose size is passed.
     let answer = unsafe { GetFileInformationByHandleEx(handle.as_raw_handle(), class, (&raw mut found).cast(), bytes) };
     (answer != 0).then_some(found)
 }
@@ -132,7 +132,7 @@ pub(crate) fn hint_lifetime(_: BorrowedFd<'_>, _number: u8) -> Result<(), i32> {
     Err(errno::EOPNOTSUPP)
 }
 
-/// Windows takes advice only when a file is opened, and drops no cached pages.
+/// Windows accepts advice only when a file is opened, and drops no cached pages.
 pub(crate) fn advise(_: BorrowedFd<'_>, _: Advice, _offset: u64, _length: u64) -> Result<(), i32> {
     Err(errno::EOPNOTSUPP)
 }
@@ -148,12 +148,12 @@ pub(crate) fn allocate(handle: BorrowedFd<'_>, how: Fallocate, length: u64) -> R
     }
 }
 
-/// A handle keeps its file: `unlink_each_loop` is refused with this error.
+/// A handle cannot get another file: `unlink_each_loop` is refused with this error.
 pub(crate) fn replace(_old: BorrowedFd<'_>, _new: OwnedFd) -> Result<(), i32> {
     Err(errno::EOPNOTSUPP)
 }
 
-/// Handles of files are not taken in turn here.
+/// Files do not take turns here, so that no second handle is needed.
 pub(crate) fn duplicate(_fd: BorrowedFd<'_>) -> Result<OwnedFd, i32> {
     Err(errno::EOPNOTSUPP)
 }
@@ -169,7 +169,7 @@ pub fn sync(handle: BorrowedFd<'_>) -> Result<(), i32> {
     if unsafe { FlushFileBuffers(handle.as_raw_handle()) } == 0 { Err(errno::last()) } else { Ok(()) }
 }
 
-/// Windows has one way to make data durable.
+/// Windows has only one way to make data durable.
 pub fn sync_data(handle: BorrowedFd<'_>) -> Result<(), i32> {
     sync(handle)
 }
@@ -186,19 +186,19 @@ pub(crate) fn flush_device_cache(_: BorrowedFd<'_>) -> Result<(), i32> {
     Err(errno::EOPNOTSUPP)
 }
 
-/// Where a transfer begins.
+/// The structure for a transfer at this offset.
 #[inline]
 pub fn at(offset: u64) -> OVERLAPPED {
     let place = OVERLAPPED_0_0 { Offset: offset as u32, OffsetHigh: (offset >> 32) as u32 };
     OVERLAPPED { Anonymous: OVERLAPPED_0 { Anonymous: place }, ..OVERLAPPED::default() }
 }
 
-/// Reads once; 0: the end of the file. For handles that wait for their calls, as all of this file do.
+/// Reads once; 0: the end of the file. The handle must be synchronous, as all handles of this module are.
 #[inline]
 pub fn read_at(handle: BorrowedFd<'_>, place: &mut [u8], offset: u64) -> Result<usize, i32> {
     let (mut overlapped, mut bytes) = (at(offset), 0);
     let length = u32::try_from(place.len()).unwrap_or(u32::MAX);
-    // SAFETY: the place takes `length` bytes; the handle waits for its calls, so that nothing is used after this one.
+    // SAFETY: the buffer has `length` bytes; the handle is synchronous, so that nothing is used after this call.
     let answer =
         unsafe { ReadFile(handle.as_raw_handle(), place.as_mut_ptr(), length, &raw mut bytes, &raw mut overlapped) };
     match answer {
@@ -212,12 +212,12 @@ fn end_or_failure(code: i32) -> Result<usize, i32> {
     if code as u32 == ERROR_HANDLE_EOF { Ok(0) } else { Err(code) }
 }
 
-/// Writes once. For handles that wait for their calls, as all of this file do.
+/// Writes once. The handle must be synchronous, as all handles of this module are.
 #[inline]
 pub fn write_at(handle: BorrowedFd<'_>, data: &[u8], offset: u64) -> Result<usize, i32> {
     let (mut overlapped, mut bytes) = (at(offset), 0);
     let length = u32::try_from(data.len()).unwrap_or(u32::MAX);
-    // SAFETY: the data has `length` bytes; the handle waits for its calls, so that nothing is used after this one.
+    // SAFETY: the data has `length` bytes; the handle is synchronous, so that nothing is used after this call.
     let answer =
         unsafe { WriteFile(handle.as_raw_handle(), data.as_ptr(), length, &raw mut bytes, &raw mut overlapped) };
     if answer == 0 { Err(errno::last()) } else { Ok(bytes as usize) }
@@ -246,13 +246,13 @@ pub(crate) fn read_full_at(handle: BorrowedFd<'_>, data: &mut [u8], offset: u64)
     Ok(done)
 }
 
-/// Closing reports no errors here: what could not be written shows up in the sync.
+/// Closing reports no errors here: a failed write is reported by the sync.
 pub(crate) fn close(handle: OwnedFd) -> Result<(), i32> {
     drop(handle);
     Ok(())
 }
 
-/// The standard library would remove a read-only file as well.
+/// The standard library would also remove a read-only file.
 pub(crate) fn remove(path: &Path) -> Result<(), i32> {
     if super::errors::why_not_written(path).is_some() {
         return Err(errno::EACCES);
@@ -260,17 +260,17 @@ pub(crate) fn remove(path: &Path) -> Result<(), i32> {
     std::fs::remove_file(path).map_err(|error| error.raw_os_error().unwrap_or(errno::EIO))
 }
 
-/// Directories have the rights that the one above passes on; below the user's own profile that is this user alone.
+/// Directories inherit the permissions of their parent; below the user's own profile only this user has access.
 pub(crate) fn private_directories() -> std::fs::DirBuilder {
     std::fs::DirBuilder::new()
 }
 
-/// What changes with the content of a file. A file that replaces another takes over the time when that was made.
+/// Values that change with the content of a file. A file that replaces another one takes over its creation time.
 pub(crate) fn stamp(metadata: &std::fs::Metadata) -> Stamp {
     [metadata.file_size(), metadata.last_write_time(), metadata.creation_time(), 0]
 }
 
-/// What stands behind a path, links followed.
+/// Kind and size of the file at a path, links followed.
 pub(crate) fn look(path: &Path) -> std::io::Result<FileFacts> {
     let metadata = std::fs::metadata(path)?;
     let is_file = metadata.file_type().is_file();

@@ -1,15 +1,15 @@
-//! Orders of the console that come before somebody listens.
+//! Orders of the console that arrive before somebody listens.
 
 use windows_sys::Win32::System::Console::SetConsoleCtrlHandler;
 
-/// Holds Ctrl-C off this process, and nothing else, until dropped: the second process hears it too, and ends by it.
+/// Keeps Ctrl-C, and only that, from this process until dropped. The second process also receives it and ends by it.
 #[derive(Debug)]
 pub struct HeldSignals(());
 
 impl HeldSignals {
-    /// From now on.
+    /// Begins to hold it.
     pub(super) fn begin() -> HeldSignals {
-        // SAFETY: without a function the call only says whether Ctrl-C is ignored.
+        // SAFETY: without a function the call only sets whether Ctrl-C is ignored.
         unsafe { SetConsoleCtrlHandler(None, 1) };
         HeldSignals(())
     }

@@ -1,4 +1,4 @@
-//! What `probe` asks of Windows: calls that only look, made safe here.
+//! What `probe` asks Windows: safe wrappers of calls that only read.
 
 mod activity;
 mod disks;
@@ -38,20 +38,20 @@ pub use remote::{Protocol, device_of_drive, protocol_of};
 /// Longest path, in characters.
 const PATH_CHARACTERS: usize = 32_768;
 
-/// What kind of drive a volume is on.
+/// The kind of drive that a volume is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drive {
-    /// Built in, or so it says.
+    /// A fixed drive, by its own report.
     Fixed,
-    /// Can be taken out.
+    /// A removable drive.
     Removable,
-    /// On a server.
+    /// A drive on a server.
     Remote,
-    /// A disc.
+    /// A disc drive.
     Disc,
-    /// Memory.
+    /// A drive in memory.
     Memory,
-    /// Windows cannot tell.
+    /// The kind is not known to Windows.
     Unknown,
 }
 
@@ -60,35 +60,35 @@ pub enum Drive {
 pub struct Volume {
     /// Where it is mounted: `C:\`, `\\\\server\share\`.
     pub mount_point: PathBuf,
-    /// Its name for ever, `\\\\?\Volume{…}\`; `None`: it has none, as on servers.
+    /// Its permanent name, `\\\\?\Volume{…}\`; `None`: it has none, as on servers.
     pub name: Option<String>,
     /// Its serial number.
     pub serial: u32,
     /// `NTFS`, `ReFS`, `exFAT`.
     pub filesystem: String,
-    /// `FILE_READ_ONLY_VOLUME` and the other flags of what the filesystem is and can do.
+    /// `FILE_READ_ONLY_VOLUME` and the other flags of the filesystem's properties.
     pub flags: u32,
-    /// What it is on.
+    /// The kind of drive.
     pub drive: Drive,
 }
 
-/// The volume that a path is on, which need not exist.
+/// The volume that a path is on; the path need not exist.
 ///
 /// # Errors
-/// The system's number.
+/// The system's error number.
 pub fn volume_of(path: &Path) -> Result<Volume, i32> {
     let mut root = vec![0u16; PATH_CHARACTERS];
     let asked = terminated(path);
-    // SAFETY: the path ends with a zero; the call writes at most as many characters as there is room for.
+    // SAFETY: the path ends with a zero; the call writes at most the number of characters that there is room for.
     if unsafe { GetVolumePathNameW(asked.as_ptr(), root.as_mut_ptr(), root.len() as u32) } == 0 {
         return Err(errno::last());
     }
-    // A long path has a root that says so, too.
+    // For a long path the root has the same prefix.
     let plain = super::native::plain(Path::new(&text(&root)));
     let mut root = terminated(&plain);
     match about(&root) {
-        // Something is mounted there that has no name of its own, as Wine says of all that is mounted on Linux: it counts
-        // as a folder of its drive.
+        // A mounted volume without a name, which Wine reports for everything that is mounted on Linux: it counts as a
+        // folder of its drive.
         Err(code) if code == ERROR_DIR_NOT_ROOT as i32 && root.len() > 3 && root[1] == u16::from(b':') => {
             root.truncate(3);
             root.push(0);
@@ -101,8 +101,8 @@ pub fn volume_of(path: &Path) -> Result<Volume, i32> {
 /// The volume that is mounted here; the path ends with a zero.
 fn about(root: &[u16]) -> Result<Volume, i32> {
     let (mut filesystem, mut serial, mut flags) = ([0u16; 64], 0, 0);
-    // SAFETY: the root ends with a zero, as the call before wrote it; a label is not asked for, and the other results are
-    // numbers and a text of the length given.
+    // SAFETY: the root ends with a zero, as the call before wrote it; a label is not asked for, and the other results
+    // are numbers and a text of the given length.
     let answer = unsafe {
         GetVolumeInformationW(
             root.as_ptr(),
@@ -146,10 +146,10 @@ fn text(characters: &[u16]) -> OsString {
     OsString::from_wide(&characters[..end])
 }
 
-/// Bytes of the filesystem of a directory that exists, in all and for this user with its quota.
+/// Bytes of the filesystem of an existing directory: in total, and for this user with its quota.
 ///
 /// # Errors
-/// The system's number.
+/// The system's error number.
 pub fn space_of(directory: &Path) -> Result<(u64, u64), i32> {
     let directory = terminated(directory);
     let (mut available, mut total) = (0, 0);
@@ -159,10 +159,10 @@ pub fn space_of(directory: &Path) -> Result<(u64, u64), i32> {
     if answer == 0 { Err(errno::last()) } else { Ok((total, available)) }
 }
 
-/// Bytes of a logical sector of the volume that is mounted there; direct I/O goes in multiples of it.
+/// Size of a logical sector of the volume that is mounted there, bytes; direct I/O uses multiples of it.
 ///
 /// # Errors
-/// The system's number.
+/// The system's error number.
 pub fn sector_bytes(mount_point: &Path) -> Result<u32, i32> {
     let root = terminated(mount_point);
     let [mut per_cluster, mut bytes, mut free, mut clusters] = [0u32; 4];
@@ -173,23 +173,23 @@ pub fn sector_bytes(mount_point: &Path) -> Result<u32, i32> {
     if answer == 0 { Err(errno::last()) } else { Ok(bytes) }
 }
 
-/// Bytes of memory: in all, and what programs can have without paging.
+/// Memory, bytes: in total, and what programs can get without paging.
 pub fn memory() -> Option<(u64, u64)> {
     let mut status = MEMORYSTATUSEX { dwLength: size_of::<MEMORYSTATUSEX>() as u32, ..MEMORYSTATUSEX::default() };
-    // SAFETY: the call fills the structure, which says how long it is.
+    // SAFETY: the call fills the structure, which contains its own size.
     let answer = unsafe { GlobalMemoryStatusEx(&raw mut status) };
     (answer != 0).then_some((status.ullTotalPhys, status.ullAvailPhys))
 }
 
-/// Bytes of a memory page.
+/// Size of a memory page, bytes.
 pub fn page_bytes() -> usize {
     super::memory::page_bytes()
 }
 
-/// Processors of all groups.
+/// Number of processors of all groups.
 pub fn processors() -> Option<u32> {
     const ALL_GROUPS: u16 = 0xffff;
-    // SAFETY: the call takes a number and answers one.
+    // SAFETY: the call takes and returns a number.
     Some(unsafe { GetActiveProcessorCount(ALL_GROUPS) }).filter(|count| *count > 0)
 }
 
@@ -197,22 +197,22 @@ pub fn processors() -> Option<u32> {
 pub fn version() -> Option<String> {
     let mut info =
         OSVERSIONINFOW { dwOSVersionInfoSize: size_of::<OSVERSIONINFOW>() as u32, ..OSVERSIONINFOW::default() };
-    // SAFETY: the call fills the structure, which says how long it is.
+    // SAFETY: the call fills the structure, which contains its own size.
     let status = unsafe { RtlGetVersion(&raw mut info) };
     let OSVERSIONINFOW { dwMajorVersion: major, dwMinorVersion: minor, dwBuildNumber: build, .. } = info;
     (status >= 0).then(|| format!("Windows {major}.{minor}.{build}"))
 }
 
-/// What the machine calls itself.
+/// The machine's own name.
 pub fn name() -> Option<String> {
     let mut name = [0u16; 256];
     let mut length = name.len() as u32;
-    // SAFETY: the call writes at most as many characters as it is told there is room for.
+    // SAFETY: the call writes at most the number of characters that it is told there is room for.
     let answer = unsafe { GetComputerNameExW(ComputerNameDnsHostname, name.as_mut_ptr(), &raw mut length) };
     (answer != 0).then(|| text(&name).to_string_lossy().into_owned()).filter(|name| !name.is_empty())
 }
 
-/// What stands for this user where other systems have a number.
+/// Stands for this user, where other systems have a number.
 pub fn user() -> u32 {
     super::beneath::USER
 }

@@ -1,4 +1,4 @@
-//! Devices that are made of others, which Windows has under other names.
+//! Block devices that consist of others, which Windows does not have under these names.
 
 use std::io;
 use std::path::Path;

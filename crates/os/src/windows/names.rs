@@ -1,4 +1,4 @@
-//! Calls on names below a directory that is held, as `crate::names` lists them.
+//! Calls on names below an open directory, as `crate::names` lists them.
 
 use std::ffi::{CStr, OsString};
 use std::mem::MaybeUninit;
@@ -15,7 +15,7 @@ use super::native::{self, Kind, Opening};
 use super::{beneath, errno, files};
 use crate::files::Directory;
 
-/// The name of these bytes: names are Unicode here, and what is none cannot be written.
+/// The name of these bytes. Names are Unicode here; bytes that are not UTF-8 cannot be written.
 pub(crate) fn os_string(bytes: Vec<u8>) -> OsString {
     String::from_utf8_lossy(&bytes).into_owned().into()
 }
@@ -36,12 +36,12 @@ impl Opened {
         outcome.inspect(|bytes| self.position.set(self.position.get() + *bytes as u64))
     }
 
-    /// Writes at its position; how many of the bytes it took.
+    /// Writes at its position; returns the number of bytes written.
     pub fn write(&self, bytes: &[u8]) -> Result<usize, i32> {
         self.moved(files::write_at(self.handle.as_handle(), bytes, self.position.get()))
     }
 
-    /// Reads from its position; 0: its end.
+    /// Reads from its position; 0: the end.
     pub fn read(&self, buffer: &mut [u8]) -> Result<usize, i32> {
         self.moved(files::read_at(self.handle.as_handle(), buffer, self.position.get()))
     }
@@ -51,7 +51,7 @@ impl Opened {
         files::sync(self.handle.as_handle())
     }
 
-    /// Reads the names of a directory to its end, a buffer at a time; how many there are but for itself and its parent.
+    /// Reads the names of a directory to its end, one buffer at a time; returns their number without `.` and `..`.
     pub fn count_names(&self, buffer: &mut [MaybeUninit<u8>]) -> Result<u64, i32> {
         let mut listed = 0;
         let padding = buffer.as_ptr().align_offset(8);
@@ -74,42 +74,42 @@ fn path(name: &CStr) -> Result<&Path, i32> {
 }
 
 fn opened(root: &Directory, name: &CStr, how: Opening) -> Result<Opened, i32> {
-    // The directory itself has no name here.
+    // The directory itself has an empty name here.
     let name = if name == c"." { Vec::new() } else { native::wide(path(name)?) };
     native::open(root.as_fd(), &name, how).map(Opened::new)
 }
 
-/// Opens a file to be written, empty, and makes it when it is missing.
+/// Opens a file for writing, empties it, and creates it if it is missing.
 pub fn create(root: &Directory, name: &CStr) -> Result<Opened, i32> {
     let how = Opening { access: FILE_GENERIC_WRITE, disposition: FILE_OVERWRITE_IF, kind: Kind::File, options: 0 };
     opened(root, name, how)
 }
 
-/// Opens a file to be read.
+/// Opens a file for reading.
 pub fn open(root: &Directory, name: &CStr) -> Result<Opened, i32> {
     opened(root, name, Opening { access: FILE_GENERIC_READ, disposition: FILE_OPEN, kind: Kind::File, options: 0 })
 }
 
-/// Opens a directory, to be listed or synced.
+/// Opens a directory, for listing or syncing.
 pub fn open_directory(root: &Directory, name: &CStr) -> Result<Opened, i32> {
-    // Windows flushes what may be written: a directory in which files may be made.
+    // Windows flushes only what may be written, which here is a directory in which files may be made.
     let access = FILE_LIST_DIRECTORY | FILE_READ_ATTRIBUTES | FILE_ADD_FILE;
     opened(root, name, Opening { access, disposition: FILE_OPEN, kind: Kind::Directory, options: 0 })
 }
 
-/// Bytes of a file, by its attributes.
+/// Size of a file by its attributes, bytes.
 pub fn size(root: &Directory, name: &CStr) -> Result<u64, i32> {
     let access = FILE_READ_ATTRIBUTES;
     let file = opened(root, name, Opening { access, disposition: FILE_OPEN, kind: Kind::Any, options: 0 })?;
     Ok(beneath::standard(file.handle.as_handle())?.EndOfFile as u64)
 }
 
-/// The same: Windows has no way past what it remembers of the attributes.
+/// The same: Windows always uses its cached attributes.
 pub fn size_asked_anew(root: &Directory, name: &CStr) -> Result<u64, i32> {
     size(root, name)
 }
 
-/// Gives it another name.
+/// Renames it.
 pub fn rename(root: &Directory, from: &CStr, to: &CStr) -> Result<(), i32> {
     beneath::rename_wide(root.as_fd(), &native::wide(path(from)?), &native::wide(path(to)?))
 }
@@ -128,22 +128,22 @@ pub fn remove_directory(root: &Directory, name: &CStr) -> Result<(), i32> {
 /// Why no symbolic links are made.
 pub const LINKS_REFUSED: Option<&str> = Some("Windows makes symbolic links for administrators alone");
 
-/// Symbolic links need a privilege here that few have: none are made.
+/// Symbolic links need a privilege here that few users have, so that none are made.
 pub fn link(_: &Directory, _target: &CStr, _name: &CStr) -> Result<(), i32> {
     Err(errno::EOPNOTSUPP)
 }
 
-/// As none are made, none are read.
+/// No links are made, so that none are read.
 pub fn read_link(_: &Directory, _name: &CStr, _buffer: &mut [u8]) -> Result<usize, i32> {
     Err(errno::EOPNOTSUPP)
 }
 
-/// Removes a name that is no directory.
+/// Removes a name that is not a directory.
 pub fn remove(root: &Directory, name: &CStr) -> Result<(), i32> {
     beneath::delete(root.as_fd(), &native::wide(path(name)?), Kind::File)
 }
 
-/// The whole path of a name, for people.
+/// The whole path of a name, for messages.
 pub fn path_of(root: &Directory, name: &CStr) -> PathBuf {
     root.path().join(String::from_utf8_lossy(name.to_bytes()).as_ref())
 }

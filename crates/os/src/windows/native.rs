@@ -1,4 +1,4 @@
-//! The kernel's own call that opens names relative to a directory that is held, which Win32 does not have.
+//! Opens names relative to an open directory with a call of the kernel's native interface; Win32 has no such call.
 
 use std::ffi::OsStr;
 use std::mem::size_of;
@@ -19,23 +19,23 @@ use windows_sys::Win32::System::IO::{DeviceIoControl, IO_STATUS_BLOCK};
 
 use super::{errno, spelling};
 
-/// Others may do with the file what they like, as on other systems.
+/// Other processes may read, write and remove the file meanwhile, as on other systems.
 pub const SHARED: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
 
-/// What is opened, and how.
+/// How a name is opened.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Opening {
-    /// Rights.
+    /// Access rights.
     pub(super) access: u32,
     /// `FILE_OPEN`, `FILE_CREATE`, …
     pub(super) disposition: u32,
-    /// What it has to be.
+    /// The kind that the file must have.
     pub(super) kind: Kind,
     /// `FILE_WRITE_THROUGH`, `FILE_NO_INTERMEDIATE_BUFFERING`.
     pub(super) options: u32,
 }
 
-/// What a name has to stand for.
+/// The kind of file that a name must stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Any,
@@ -43,7 +43,7 @@ pub(super) enum Kind {
     Directory,
 }
 
-/// A name as Windows writes it, its parts divided by backslashes.
+/// A name in the form of Windows: its parts are separated by backslashes.
 pub(super) fn wide(name: &Path) -> Vec<u16> {
     let mut text = Vec::new();
     for part in name.components() {
@@ -55,32 +55,32 @@ pub(super) fn wide(name: &Path) -> Vec<u16> {
     text
 }
 
-/// From this length on the calls of Win32 refuse a path that does not say that it is long: 260 characters, and for
-/// directories twelve fewer.
+/// Length from which on the calls of Win32 refuse a path without the prefix for long paths: 260 characters, and
+/// twelve fewer for directories.
 const LONG: usize = 248;
 
-/// A path as the calls of Win32 read it.
+/// A path in the form of the calls of Win32.
 pub(super) fn terminated(path: &Path) -> Vec<u16> {
     characters(long(path).as_deref().unwrap_or(path).as_os_str())
 }
 
-/// A name as the calls of Win32 read it.
+/// A name in the form of the calls of Win32.
 pub(super) fn characters(name: &OsStr) -> Vec<u16> {
     name.encode_wide().chain([0]).collect()
 }
 
-/// The spelling of a path that needs it to be found at all.
+/// The form with the prefix, if the path is found only with it.
 fn long(path: &Path) -> Option<PathBuf> {
     let whole = std::path::absolute(path).ok().filter(|whole| whole.as_os_str().len() >= LONG)?;
     spelling::verbatim(whole.to_str()?).map(PathBuf::from)
 }
 
-/// The spelling that all programs know; a path that is no text has one.
+/// The form that all programs know; a path that is not valid text is returned unchanged.
 pub(super) fn plain(path: &Path) -> PathBuf {
     path.to_str().map_or_else(|| path.to_owned(), |text| PathBuf::from(spelling::plain(text)))
 }
 
-/// Opens a name below a directory; a link for itself.
+/// Opens a name below a directory; for a link, the link itself.
 pub(super) fn open(root: BorrowedHandle<'_>, name: &[u16], how: Opening) -> Result<OwnedHandle, i32> {
     let bytes = u16::try_from(name.len() * 2).map_err(|_| errno::EINVAL)?;
     let name = UNICODE_STRING { Length: bytes, MaximumLength: bytes, Buffer: name.as_ptr().cast_mut() };
@@ -98,7 +98,7 @@ pub(super) fn open(root: BorrowedHandle<'_>, name: &[u16], how: Opening) -> Resu
     };
     let mut handle: HANDLE = INVALID_HANDLE_VALUE;
     let mut block = IO_STATUS_BLOCK::default();
-    // SAFETY: the attributes, the name that they lead to, and the two results are whole structures and live through the
+    // SAFETY: the attributes, the name that they lead to, and the two results are complete structures and outlive the
     // call; there are neither extended attributes nor a size to allocate.
     let status = unsafe {
         NtCreateFile(
@@ -126,8 +126,8 @@ pub(super) fn open(root: BorrowedHandle<'_>, name: &[u16], how: Opening) -> Resu
     Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
 }
 
-/// Asks a device or a filesystem a question that has a number: structures of plain numbers, each whole. How many bytes
-/// it has answered.
+/// Sends a numbered request to a device or a filesystem; question and answer are structures of plain numbers. Returns
+/// the number of bytes in the answer.
 pub(super) fn ask<Q: Copy, A: Copy>(
     handle: BorrowedHandle<'_>,
     question: u32,
@@ -135,8 +135,8 @@ pub(super) fn ask<Q: Copy, A: Copy>(
     answer: &mut A,
 ) -> Result<usize, i32> {
     let mut returned = 0;
-    // SAFETY: the call reads the first structure and fills the second, whose sizes it is told; the handle waits for its
-    // calls, so that nothing is used after this one.
+    // SAFETY: the call reads the first structure and fills the second, whose sizes are passed; the handle is
+    // synchronous, so that nothing is used after this call.
     let answered = unsafe {
         DeviceIoControl(
             handle.as_raw_handle(),

@@ -1,5 +1,5 @@
-//! A second process. Windows starts no copy of a process: the program is started once more with the same words, and told
-//! through its environment where the first one listens.
+//! A second process. Windows cannot copy a process: the program is started again with the same words, and gets the
+//! first one's pipe through its environment.
 
 use std::io;
 use std::mem::{size_of, zeroed};
@@ -26,19 +26,19 @@ use super::thread::duration;
 use crate::files::Directory;
 use crate::process::{Ended, Side};
 
-/// The number of the pipe's handle, for the second process alone.
+/// Names the handle of the pipe, only for the second process.
 const PIPE: &str = "FSDYNO_STATUS_PIPE";
 
-/// How often a pipe is looked at.
+/// Time between two looks at a pipe.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// The second process, and what ends it when the first one ends, however that happens.
+/// The second process, and the job object that ends it when the first one ends for any reason.
 static SECOND: Mutex<Option<(Child, OwnedHandle)>> = Mutex::new(None);
 
-/// Starts this program a second time, or finds that this is it.
+/// Starts this program a second time, or finds that this is the second process.
 ///
 /// # Errors
-/// When it cannot be started: the one process does the work.
+/// If it cannot be started: then this process does the work.
 pub fn divide() -> io::Result<Side> {
     if let Some(number) = std::env::var_os(PIPE) {
         return begun(&number);
@@ -53,18 +53,18 @@ pub fn divide() -> io::Result<Side> {
         .args(std::env::args_os().skip(1))
         .env(PIPE, (writer.as_raw_handle().addr()).to_string())
         .spawn()?;
-    // SAFETY: both handles are open. Where it is refused, the second process outlives a first one that is killed.
+    // SAFETY: both handles are open. If it is refused, the second process outlives a first one that is killed.
     let _ = unsafe { AssignProcessToJobObject(job.as_raw_handle(), child.as_raw_handle()) };
     let number = child.id();
     *SECOND.lock().unwrap_or_else(PoisonError::into_inner) = Some((child, job));
     Ok(Side::Old { child: number, held: HeldSignals::begin(), reader })
 }
 
-/// This is the second process; the pipe is its own from now on, and not that of programs which it starts.
+/// Begins the second process. From now on only it has the pipe, and not the programs that it starts.
 fn begun(number: &std::ffi::OsStr) -> io::Result<Side> {
     let number = number.to_str().and_then(|number| number.parse().ok()).ok_or(io::ErrorKind::InvalidInput)?;
     let handle = std::ptr::without_provenance_mut(number);
-    // SAFETY: the call takes numbers; it fails for one that is no handle.
+    // SAFETY: the call takes numbers; it fails for a number that is not a handle.
     if unsafe { SetHandleInformation(handle, HANDLE_FLAG_INHERIT, 0) } == 0 {
         return Err(io::Error::last_os_error());
     }
@@ -75,7 +75,7 @@ fn begun(number: &std::ffi::OsStr) -> io::Result<Side> {
     Ok(Side::New { writer: writer.into() })
 }
 
-/// What ends all processes in it with its last handle.
+/// A job object that ends all its processes when its last handle is closed.
 fn ending_job() -> io::Result<OwnedHandle> {
     // SAFETY: there are no security attributes and no name.
     let job = unsafe { CreateJobObjectW(std::ptr::null(), std::ptr::null()) };
@@ -88,7 +88,7 @@ fn ending_job() -> io::Result<OwnedHandle> {
     let mut limits: JOBOBJECT_EXTENDED_LIMIT_INFORMATION = unsafe { zeroed() };
     limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
     let bytes = size_of::<JOBOBJECT_EXTENDED_LIMIT_INFORMATION>() as u32;
-    // SAFETY: the call reads the structure of this class, which is whole and whose size it is told.
+    // SAFETY: the call reads the structure of this class, which is complete and whose size is passed.
     let answer = unsafe {
         SetInformationJobObject(
             job.as_raw_handle(),
@@ -100,33 +100,33 @@ fn ending_job() -> io::Result<OwnedHandle> {
     if answer == 0 { Err(io::Error::last_os_error()) } else { Ok(job) }
 }
 
-/// Does work here: no process can be copied.
+/// Does the work in this process, because a process cannot be copied.
 pub fn apart(work: impl FnOnce(), _patience: Duration) -> io::Result<()> {
     work();
     Ok(())
 }
 
-/// The program says how large its stack is, and there are always random numbers.
+/// The program file sets the size of its stack, and there are always random numbers.
 pub fn check_needs(_stack_bytes: u64) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The job object sees to it.
+/// The job object does this.
 pub fn end_with_parent(_: &io::PipeWriter) -> bool {
     true
 }
 
-/// The same.
+/// The job object does this.
 pub fn hear_end_of_parent(_: &io::PipeWriter) -> bool {
     true
 }
 
 /// Waits until the second process has ended.
 pub fn wait_for(_child: u32) -> io::Result<Ended> {
-    /// What the console's own answer to Ctrl-C, and an access to memory that is not there, leave behind.
+    /// Exit code after the console's own handling of Ctrl-C; the next one is that of an invalid memory access.
     const INTERRUPTED: u32 = 0xc000_013a;
     const FAULTS: std::ops::RangeInclusive<u32> = 0xc000_0000..=0xcfff_ffff;
-    /// An end that a program has not chosen, by the number that other systems give it.
+    /// The signals that other systems report for these exit codes.
     const INT: u8 = 2;
     const ABORT: u8 = 6;
     let second = SECOND.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -139,7 +139,7 @@ pub fn wait_for(_child: u32) -> io::Result<Ended> {
     })
 }
 
-/// Whether the other end of a pipe closes within this time: Windows does that when the process has ended.
+/// Whether the other end of a pipe closes within this time: Windows closes it when the process has ended.
 #[expect(clippy::disallowed_methods, reason = "the clock of runs has not begun, or has ended")]
 pub fn closes_within(pipe: &io::PipeReader, time: Duration) -> bool {
     let begun = Instant::now();
@@ -156,12 +156,11 @@ pub fn closes_within(pipe: &io::PipeReader, time: Duration) -> bool {
     }
 }
 
-/// Puts nothing in the place of stdin, stdout and stderr: whoever reads them sees the end even if this process cannot
-/// end.
+/// Closes stdin, stdout and stderr: their readers see the end even if this process cannot end.
 pub fn close_standard_streams() {
     for stream in [STD_INPUT_HANDLE, STD_OUTPUT_HANDLE, STD_ERROR_HANDLE] {
-        // SAFETY: the calls take numbers, and the old handle is not used any more: the standard library asks anew each
-        // time, and takes the lack of one for a stream that goes nowhere.
+        // SAFETY: the calls take numbers, and the old handle is not used any more: the standard library asks each
+        // time, and treats a missing handle as a stream that goes nowhere.
         unsafe {
             let handle = GetStdHandle(stream);
             SetStdHandle(stream, std::ptr::null_mut());
@@ -170,20 +169,20 @@ pub fn close_standard_streams() {
     }
 }
 
-/// Says a last sentence on stderr and ends the process, whatever its threads do.
+/// Writes a last sentence to stderr and ends the process, whatever its threads do.
 #[expect(clippy::exit, clippy::disallowed_methods, reason = "there is no memory to return with")]
 pub(crate) fn end_at_once(sentence: &[u8], status: u8) -> ! {
-    // There is nobody to tell that it cannot be said.
+    // A failure cannot be reported to anybody.
     let _ = io::Write::write_all(&mut io::stderr(), sentence);
     std::process::exit(status.into())
 }
 
-/// The console has told both processes.
+/// The console has informed both processes.
 pub fn signal(_child: u32, _signal: i32) -> io::Result<()> {
     Ok(())
 }
 
-/// Programs are not ended by signals here.
+/// Programs do not end by signals here.
 pub fn ended_by_signal(_: std::process::ExitStatus) -> Option<i32> {
     None
 }
@@ -193,34 +192,34 @@ pub fn raise_open_files() -> io::Result<()> {
     Ok(())
 }
 
-/// Nothing to do: Windows takes pages of code off a process by itself.
+/// Nothing to do: Windows removes pages of code from a process by itself.
 pub fn release_program_pages() -> usize {
     0
 }
 
-/// Has a command begin in a directory that is held. Programs know the drives by their letters: cmd goes elsewhere when it
-/// begins in `\\?\Z:\`.
+/// Makes a command begin in an open directory. The path is in the form with drive letters, because cmd begins
+/// elsewhere for `\\?\Z:\`.
 pub fn begin_in(command: &mut Command, directory: &Directory) {
     let place = directory.current_path().unwrap_or_else(|| directory.path().to_owned());
     command.current_dir(native::plain(&place));
 }
 
-/// How long a process has lived, and the processor time that it took.
+/// Elapsed time and CPU time of a process.
 #[derive(Clone, Copy, Debug)]
 pub struct Lifetime {
     /// From its start to its end.
     pub elapsed: Duration,
-    /// Of all its threads.
+    /// CPU time of all its threads.
     pub processor: Duration,
 }
 
 /// The times of a command that has ended.
 ///
 /// # Errors
-/// As the system says.
+/// The system's error.
 pub fn lifetime(child: &Child) -> io::Result<Lifetime> {
     let [mut created, mut ended, mut kernel, mut user] = [FILETIME::default(); 4];
-    // SAFETY: the handle of the process is open as long as its command is held, and the call fills four structures.
+    // SAFETY: the handle of the process is open as long as `child` lives, and the call fills four structures.
     let answer = unsafe {
         GetProcessTimes(child.as_raw_handle(), &raw mut created, &raw mut ended, &raw mut kernel, &raw mut user)
     };
@@ -237,10 +236,10 @@ pub fn end_group(child: &mut Child) -> io::Result<()> {
     child.wait().map(drop)
 }
 
-/// Has a command lead a group of its own: a Ctrl-C is then ours to pass on.
+/// Makes a command lead a process group of its own: then this program passes Ctrl-C on.
 pub fn lead_group(command: &mut Command) {
     command.creation_flags(CREATE_NEW_PROCESS_GROUP);
 }
 
-/// A command is in the job object of the process that starts it, and ends with it.
+/// Nothing to do: a command is in the job object of the process that starts it, and ends with it.
 pub fn end_with_this_thread(_: &mut Command) {}

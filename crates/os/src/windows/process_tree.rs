@@ -1,4 +1,4 @@
-//! Job objects could do what the meter does elsewhere; nothing is built on them yet.
+//! Commands cannot be measured here. Job objects could do what the meter does on Linux; this is not built yet.
 
 use std::ffi::OsString;
 use std::io;
@@ -7,16 +7,16 @@ use std::time::Duration;
 use crate::files::Directory;
 use crate::process_tree::{Limits, Printed, TreeUsage};
 
-/// Why no command can be measured here; `None`: it can.
+/// Why no command can be measured here.
 pub fn missing() -> Option<&'static str> {
     Some("commands cannot be timed on Windows yet: no job object awaits, counts and ends their processes")
 }
 
-/// A command that runs: there is none.
+/// A running command, which does not exist here.
 #[derive(Debug)]
 pub struct Metered(std::convert::Infallible);
 
-/// Refuses.
+/// Refuses to start a command.
 ///
 /// # Errors
 /// Always.
@@ -44,7 +44,7 @@ impl Metered {
     }
 }
 
-/// Never asked for.
+/// Never called.
 pub fn meter(_: &[OsString]) -> u8 {
     1
 }

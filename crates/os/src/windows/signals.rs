@@ -1,5 +1,5 @@
-//! Ctrl-C, Ctrl-Break, a console that is closed and a session that ends, heard on the thread that the system starts for
-//! each.
+//! Receives Ctrl-C, Ctrl-Break, the closing of the console and the end of the session, each on a thread that the
+//! system starts.
 
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,29 +11,29 @@ use windows_sys::Win32::System::Console::{
 
 use super::errno;
 
-/// The numbers that other systems give what stands for the same order.
+/// The numbers of the corresponding signals on other systems.
 pub const SIGINT: i32 = 2;
 const SIGHUP: i32 = 1;
 const SIGTERM: i32 = 15;
-/// Nobody sends it here.
+/// This signal is never sent here.
 pub const SIGUSR1: i32 = 10;
 
-/// Those that end a run.
+/// Signals that end a run.
 pub const STOPS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
-/// A Ctrl-C so soon after the first says the same: fingers are quick.
+/// A Ctrl-C within this time after the first counts as the same.
 const ECHO: Duration = Duration::from_secs(1);
 
-/// What the shell sees of a process that a second Ctrl-C has ended.
+/// The exit status of a process that a second Ctrl-C has ended.
 const ENDED_BY_SIGINT: i32 = 130;
 
 type Hear = Box<dyn FnMut(i32) + Send>;
 
-/// Who listens, and when the first order to end came.
+/// The listener, and when the first order to end arrived.
 struct Heard {
     hear: Option<Hear>,
     first: Option<Instant>,
-    /// The system knows the handler.
+    /// Whether the handler is registered.
     registered: bool,
 }
 
@@ -43,7 +43,7 @@ fn heard() -> MutexGuard<'static, Heard> {
     HEARD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Windows has no limits of a process that come as signals.
+/// Windows has no limits of a process that send signals.
 pub fn turn_limits_into_errors() -> io::Result<()> {
     Ok(())
 }
@@ -53,8 +53,8 @@ pub fn turn_limits_into_errors() -> io::Result<()> {
 pub struct Listener(());
 
 impl Listener {
-    /// Hears each order on a thread of the system's. A second Ctrl-C, a second later or more, ends the process at once:
-    /// for a run that is stuck in the kernel.
+    /// Calls `hear` for each order, on a thread of the system. A second Ctrl-C, at least a second later, ends the
+    /// process at once, for a run that is stuck in the kernel.
     pub fn begin(_name: &str, hear: impl FnMut(i32) + Send + 'static) -> io::Result<Listener> {
         let mut heard = heard();
         // SAFETY: the handler is a function that may run on any thread at any time.
@@ -67,15 +67,15 @@ impl Listener {
 }
 
 impl Drop for Listener {
-    /// The handler stays: the system holds a lock while one runs, and this thread would wait for that of a closed
-    /// console, which does not return. While nobody listens it leaves orders to the system's own.
+    /// The handler stays registered: the system holds a lock while a handler runs, and this thread would wait for the
+    /// handler of a closed console, which does not return. While nobody listens, the system's own handler acts.
     fn drop(&mut self) {
         heard().hear = None;
     }
 }
 
-/// Answers 1 for what was heard. The process is ended as soon as this returns from a console that is closed or a session
-/// that ends, so that it does not return from those: the run has the seconds that the system gives it.
+/// Returns 1 for an order that was heard. When a console is closed or a session ends, the process is ended as soon as
+/// this function returns; so it does not return then, and the run has the seconds that the system allows.
 unsafe extern "system" fn on_order(event: u32) -> i32 {
     let (signal, ends) = match event {
         CTRL_C_EVENT | CTRL_BREAK_EVENT => (SIGINT, false),
@@ -94,7 +94,7 @@ unsafe extern "system" fn on_order(event: u32) -> i32 {
     1
 }
 
-/// Whether anybody listens.
+/// Tells the listener; returns whether there is one.
 #[expect(clippy::exit, clippy::disallowed_methods, reason = "the run that would end is stuck")]
 fn tell(signal: i32) -> bool {
     let mut heard = heard();

@@ -1,11 +1,11 @@
-//! One path has several spellings on Windows. This is text alone, and tested on every system.
+//! Converts between the forms of a path on Windows. It only handles text, and is tested on every system.
 
-/// What keeps Windows from changing a path or limiting its length.
+/// The prefix that makes Windows use a path unchanged and without a limit of its length.
 const VERBATIM: &str = r"\\?\";
 const VERBATIM_SHARE: &str = r"\\?\UNC\";
 
-/// As programs know it: `\\?\C:\a` is `C:\a`, `\\?\UNC\server\share` is `\\server\share`. Volumes without a letter have no
-/// other name.
+/// The form that programs know: `\\?\C:\a` is `C:\a`, `\\?\UNC\server\share` is `\\server\share`. Volumes without a
+/// letter have no other form.
 pub(super) fn plain(path: &str) -> String {
     if let Some(share) = path.strip_prefix(VERBATIM_SHARE) {
         return format!(r"\\{share}");
@@ -16,7 +16,8 @@ pub(super) fn plain(path: &str) -> String {
     }
 }
 
-/// A whole path that may be longer than 260 characters; `None`: it says so already, or is no whole path of a file.
+/// The form with the prefix, for a whole path that may be longer than 260 characters; `None`: it has the prefix
+/// already, or is not a whole path of a file.
 pub(super) fn verbatim(path: &str) -> Option<String> {
     if path.starts_with(VERBATIM) || path.starts_with(r"\\.\") {
         None

@@ -4,7 +4,7 @@ use std::os::windows::io::{AsHandle, AsRawHandle};
 
 use windows_sys::Win32::System::Console::{CONSOLE_SCREEN_BUFFER_INFO, GetConsoleScreenBufferInfo};
 
-/// Columns of the console window that a stream goes to; `None`: it goes to none.
+/// Columns of the console window of a stream; `None`: it has no console.
 pub fn columns(stream: impl AsHandle) -> Option<usize> {
     let mut info = CONSOLE_SCREEN_BUFFER_INFO::default();
     // SAFETY: the handle is open for as long as it is borrowed, and the call fills the structure.

@@ -1,4 +1,4 @@
-//! The calling thread: what it used, where it may run, how urgent it is.
+//! The calling thread: its usage, its processors, its priority.
 
 use std::time::Duration;
 
@@ -13,12 +13,12 @@ use crate::thread::{ThreadError, ThreadUsage};
 
 /// The system's number of the calling thread.
 pub fn thread_id() -> u32 {
-    // SAFETY: the call takes nothing and answers a number.
+    // SAFETY: the call takes nothing and returns a number.
     unsafe { GetCurrentThreadId() }
 }
 
-/// What the calling thread has used so far, in steps of the system's tick. Windows counts neither context switches nor
-/// page faults of a thread; the plan notes it.
+/// Usage of the calling thread so far, in ticks of the system. Windows counts neither context switches nor page
+/// faults of a thread; the plan notes this.
 pub fn usage() -> ThreadUsage {
     let [mut created, mut ended, mut kernel, mut user] = [FILETIME::default(); 4];
     // SAFETY: the handle of the calling thread is always good, and the call fills four structures.
@@ -30,7 +30,7 @@ pub fn usage() -> ThreadUsage {
     ThreadUsage { user: duration(user), system: duration(kernel), ..ThreadUsage::default() }
 }
 
-/// Windows counts in steps of 100 ns.
+/// Converts the units of Windows, 100 ns.
 pub(super) fn duration(time: FILETIME) -> Duration {
     let steps = u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime);
     Duration::from_nanos(steps.saturating_mul(100))
@@ -58,7 +58,7 @@ pub fn set_affinity(processors: &[u32]) -> Result<(), ThreadError> {
     }
 }
 
-/// Not built: a name is for those who look at threads.
+/// Not built: the name would only be visible in tools that list threads.
 pub fn set_name(_name: &str) -> Result<(), ThreadError> {
     Ok(())
 }
@@ -87,5 +87,5 @@ pub fn set_io_priority(priority: IoPriority) -> Result<(), ThreadError> {
     Err(ThreadError { option: "prio", value: priority.level.to_string(), code: errno::EOPNOTSUPP, advice })
 }
 
-/// Windows gathers no sleeps.
+/// Nothing to do: Windows does not combine sleeps.
 pub fn wake_sharply() {}

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 const FORMAT_6: &str = include_str!("../saved/format-6.json");
 
 /// A run of two jobs with libaio in format 4: one job mixes reads and writes, the other has only some requests timed.
-/// its requests timed.
 const FORMAT_4: &str = include_str!("../saved/format-4.json");
 
 #[test]

@@ -1,4 +1,4 @@
-//! What this process and the machine have done.
+//! Counters of this process and of the machine.
 
 use std::mem::{size_of, zeroed};
 use std::time::Duration;
@@ -19,10 +19,10 @@ use super::super::errno;
 use super::super::native::characters;
 use super::super::thread::duration;
 
-/// Bytes that calls of this process have read and written, its engines' included.
+/// Bytes that calls of this process have read and written, including those of engines.
 ///
 /// # Errors
-/// The system's number.
+/// The system's error number.
 pub fn process_bytes() -> Result<[u64; 2], i32> {
     let mut found = IO_COUNTERS::default();
     // SAFETY: the handle of this process is always good, and the call fills the structure.
@@ -30,7 +30,7 @@ pub fn process_bytes() -> Result<[u64; 2], i32> {
     if answer == 0 { Err(errno::last()) } else { Ok([found.ReadTransferCount, found.WriteTransferCount]) }
 }
 
-/// Processor time of this process.
+/// CPU time of this process.
 pub fn process_time() -> Option<Duration> {
     let [mut created, mut ended, mut kernel, mut user] = [FILETIME::default(); 4];
     // SAFETY: the handle of this process is always good, and the call fills four structures.
@@ -40,16 +40,16 @@ pub fn process_time() -> Option<Duration> {
     (answer != 0).then(|| duration(kernel) + duration(user))
 }
 
-/// Time of all processors: idle, and all of it.
+/// Time of all processors: idle time, then all time.
 pub fn system_times() -> Option<(Duration, Duration)> {
     let [mut idle, mut kernel, mut user] = [FILETIME::default(); 3];
     // SAFETY: the call fills three structures.
     let answer = unsafe { GetSystemTimes(&raw mut idle, &raw mut kernel, &raw mut user) };
-    // The kernel's time holds that of its idle threads.
+    // The kernel's time includes that of its idle threads.
     (answer != 0).then(|| (duration(idle), duration(kernel) + duration(user)))
 }
 
-/// Times of a processor as the kernel has them, in steps of 100 ns.
+/// Times of a processor, in the kernel's units of 100 ns.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct Processor {
@@ -60,10 +60,10 @@ struct Processor {
     interrupts: u32,
 }
 
-/// Idle time and all time of each processor of this group, in steps of 100 ns.
+/// Idle time and all time of each processor of this group, in units of 100 ns.
 ///
 /// # Errors
-/// The system's number.
+/// The system's error number.
 pub fn processor_times() -> Result<Vec<[u64; 2]>, i32> {
     const PROCESSORS_MAX: usize = 256;
     let mut found = [Processor::default(); PROCESSORS_MAX];
@@ -84,21 +84,21 @@ pub fn processor_times() -> Result<Vec<[u64; 2]>, i32> {
     Ok(all.map(|one| [one.idle as u64, (one.kernel + one.user) as u64]).collect())
 }
 
-/// The power plan in use; `None`: Windows does not say, or somebody has made it.
+/// The power plan in use; `None`: not visible, or a plan that the user has made.
 pub fn power_plan() -> Option<&'static str> {
     const SAVER: u128 = 0xa1841308_3541_4fab_bc81_f71556f20b4a;
     const BALANCED: u128 = 0x381b4222_f694_41f0_9685_ff5bb260df2e;
     const HIGH: u128 = 0x8c5e7fda_e8bf_4a96_9a85_a6e23a8c635c;
     const ULTIMATE: u128 = 0xe9a42b02_d5df_448d_aa00_03f14749eb61;
     let mut plan: *mut GUID = std::ptr::null_mut();
-    // SAFETY: there is no key of the registry to give, and the call writes an address.
+    // SAFETY: no registry key is passed, and the call writes an address.
     let answer = unsafe { PowerGetActiveScheme(std::ptr::null_mut(), &raw mut plan) };
     if answer != 0 || plan.is_null() {
         return None;
     }
-    // SAFETY: the call has succeeded, so that the address is that of a plan.
+    // SAFETY: the call has succeeded, so the address is that of a plan.
     let id = unsafe { *plan };
-    // SAFETY: the memory is ours to give back, and is not used any more.
+    // SAFETY: the memory must be freed by the caller, and is not used any more.
     unsafe { LocalFree(plan.cast()) };
     let tail = id.data4.iter().fold(0, |number, byte| number << 8 | u128::from(*byte));
     let id = u128::from(id.data1) << 96 | u128::from(id.data2) << 80 | u128::from(id.data3) << 64 | tail;

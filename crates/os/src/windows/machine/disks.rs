@@ -1,4 +1,4 @@
-//! Disks: what they are and what they did. The questions need no right to what is on them.
+//! Properties and counters of disks. The calls need no permission to read the content.
 
 use std::os::windows::io::{AsHandle, OwnedHandle};
 use std::path::{Path, PathBuf};
@@ -20,13 +20,13 @@ use windows_sys::Win32::System::Ioctl::{
 use super::super::{errno, files, native};
 use super::text;
 
-/// The question on which disks a volume lies.
+/// The request for the disks that a volume lies on.
 const VOLUME_DISK_EXTENTS: u32 = 0x0056_0000;
 
-/// Extents of a volume that spans disks; more are not looked at, and the answer is an error.
+/// Largest number of extents of a volume over several disks; with more, the call fails.
 const EXTENTS_MAX: usize = 64;
 
-/// A disk, as far as it tells.
+/// The properties that a disk reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Disk {
     /// Maker's name.
@@ -35,37 +35,37 @@ pub struct Disk {
     pub size_bytes: Option<u64>,
     /// How it is connected: `NVMe`, `SATA`.
     pub bus: Option<&'static str>,
-    /// It is a file of another disk: VHD, VHDX.
+    /// Whether it is a file on another disk: VHD, VHDX.
     pub is_file: bool,
-    /// Platters or not.
+    /// Whether it reports a rotating disk.
     pub rotational: Option<bool>,
-    /// Bytes of a sector as it is addressed.
+    /// Size of an addressed sector, bytes.
     pub logical_sector_bytes: Option<u32>,
-    /// Bytes of a sector as it is written.
+    /// Size of a physical sector, bytes.
     pub physical_sector_bytes: Option<u32>,
-    /// What becomes of writes; `None`: it does not say.
+    /// Its write cache; `None`: not reported.
     pub write_cache: Option<WriteCache>,
 }
 
-/// The cache for writes in a disk.
+/// The write cache of a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteCache {
-    /// In use; `None`: it does not say.
+    /// Whether it is used; `None`: not reported.
     pub enabled: Option<bool>,
-    /// Windows holds flushes back, as somebody has told it that the disk keeps its power.
+    /// Whether Windows suppresses flushes, because somebody has set that the disk does not lose power.
     pub flushes_held_back: bool,
 }
 
-/// What a disk has done since Windows began to count.
+/// Counters of a disk since Windows began to count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiskCounters {
     /// Bytes read and written.
     pub bytes: [u64; 2],
     /// Requests, in counters of 32 bits.
     pub operations: [u32; 2],
-    /// Time of all reads and of all writes, in steps of 100 ns.
+    /// Time of all reads and of all writes, in units of 100 ns.
     pub time: [u64; 2],
-    /// Time without a request, and the time of this look, in the same steps.
+    /// Time without a request, then the time of this reading, in units of 100 ns.
     pub idle: u64,
     /// See `idle`.
     pub now: u64,
@@ -74,9 +74,9 @@ pub struct DiskCounters {
 /// A volume and where it is mounted, which may be nowhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MountedVolume {
-    /// Its name for ever.
+    /// Its permanent name.
     pub name: String,
-    /// Drives and folders.
+    /// Drives and folders where it is mounted.
     pub mounted_at: Vec<PathBuf>,
 }
 
@@ -87,7 +87,7 @@ struct Extents {
     extents: [DISK_EXTENT; EXTENTS_MAX],
 }
 
-/// Opens a disk or a volume to ask it, without a right to its content.
+/// Opens a disk or a volume for requests, without permission to its content.
 fn opened(name: &str) -> Result<OwnedHandle, i32> {
     files::open_directory(Path::new(name.trim_end_matches('\\')), 0)
 }
@@ -96,10 +96,10 @@ fn disk_name(number: u32) -> String {
     format!(r"\\.\PhysicalDrive{number}")
 }
 
-/// The numbers of the disks that a volume, or a disk, lies on; `\\.\C:` and names for ever are such names.
+/// The numbers of the disks that a volume or disk lies on. `\\.\C:` and permanent names are accepted.
 ///
 /// # Errors
-/// The system's number: no right to ask, or no disk below.
+/// The system's error number: no permission, or no disk below.
 pub fn disks_of(volume: &str) -> Result<Vec<u32>, i32> {
     let mut extents = Extents { count: 0, extents: [DISK_EXTENT::default(); EXTENTS_MAX] };
     native::ask(opened(volume)?.as_handle(), VOLUME_DISK_EXTENTS, &(), &mut extents)?;
@@ -110,10 +110,10 @@ pub fn disks_of(volume: &str) -> Result<Vec<u32>, i32> {
     Ok(numbers)
 }
 
-/// A disk by its number.
+/// The disk of this number.
 ///
 /// # Errors
-/// The system's number: there is none.
+/// The system's error number: it does not exist.
 pub fn disk(number: u32) -> Result<Disk, i32> {
     let handle = opened(&disk_name(number))?;
     let geometry = &mut DISK_GEOMETRY_EX::default();
@@ -138,16 +138,16 @@ pub fn disk(number: u32) -> Result<Disk, i32> {
     })
 }
 
-/// What a disk says of one of its properties, for structures of plain numbers.
+/// A property of a disk; for structures of plain numbers.
 fn property<T: Copy + Default>(handle: &OwnedHandle, id: STORAGE_PROPERTY_ID) -> Option<T> {
     let query = STORAGE_PROPERTY_QUERY { PropertyId: id, QueryType: PropertyStandardQuery, ..Default::default() };
     let mut found = T::default();
     native::ask(handle.as_handle(), IOCTL_STORAGE_QUERY_PROPERTY, &query, &mut found).ok().map(|_| found)
 }
 
-/// Model and bus. Names follow the numbers, at offsets that those hold; 0: there is none.
+/// Model and bus. Names follow the numbers, at offsets that the numbers give; 0: there is none.
 fn identity(handle: &OwnedHandle) -> (Option<String>, Option<STORAGE_BUS_TYPE>) {
-    /// Where the offset of the product's name and the bus stand in the answer.
+    /// Positions in the answer of the offset of the product's name, and of the bus.
     const PRODUCT_AT: usize = 16;
     const BUS_AT: usize = 28;
     let query = STORAGE_PROPERTY_QUERY {
@@ -184,10 +184,10 @@ fn bus_name(bus: STORAGE_BUS_TYPE) -> Option<&'static str> {
     NAMES.iter().find(|(number, _)| *number == bus).map(|(_, name)| *name)
 }
 
-/// What a disk has done.
+/// The counters of a disk.
 ///
 /// # Errors
-/// The system's number: Windows does not count, which `diskperf -y` changes.
+/// The system's error number: Windows does not count; `diskperf -y` changes that.
 pub fn disk_counters(number: u32) -> Result<DiskCounters, i32> {
     let mut found = DISK_PERFORMANCE::default();
     native::ask(opened(&disk_name(number))?.as_handle(), IOCTL_DISK_PERFORMANCE, &(), &mut found)?;
@@ -203,10 +203,10 @@ pub fn disk_counters(number: u32) -> Result<DiskCounters, i32> {
 /// All volumes of this machine.
 ///
 /// # Errors
-/// The system's number.
+/// The system's error number.
 pub fn volumes() -> Result<Vec<MountedVolume>, i32> {
     let mut name = [0u16; 64];
-    // SAFETY: the call writes at most as many characters as there is room for.
+    // SAFETY: the call writes at most the number of characters that there is room for.
     let search = unsafe { FindFirstVolumeW(name.as_mut_ptr(), name.len() as u32) };
     if search == INVALID_HANDLE_VALUE {
         return Err(errno::last());
@@ -231,7 +231,7 @@ pub fn volumes() -> Result<Vec<MountedVolume>, i32> {
 fn mount_points(name: &[u16]) -> Option<Vec<PathBuf>> {
     let mut points = vec![0u16; 4096];
     let mut length = 0;
-    // SAFETY: the name ends with a zero, and the call writes at most as many characters as there is room for.
+    // SAFETY: the name ends with a zero, and the call writes at most the number of characters that there is room for.
     let answer = unsafe {
         GetVolumePathNamesForVolumeNameW(name.as_ptr(), points.as_mut_ptr(), points.len() as u32, &raw mut length)
     };

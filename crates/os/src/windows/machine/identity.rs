@@ -1,4 +1,4 @@
-//! Which installation this is, and since when it runs.
+//! Identifies this installation and its boot.
 
 use std::mem::size_of;
 
@@ -8,7 +8,7 @@ use windows_sys::Win32::System::Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, Re
 use super::super::native::characters;
 use super::text;
 
-/// The name that Windows gave itself when it was installed; `None`: not visible.
+/// The identifier that Windows made when it was installed; `None`: not visible.
 pub fn installation() -> Option<String> {
     registered(r"SOFTWARE\Microsoft\Cryptography", "MachineGuid")
 }
@@ -18,7 +18,8 @@ pub(super) fn registered(key: &str, value: &str) -> Option<String> {
     let (key, value) = (characters(key.as_ref()), characters(value.as_ref()));
     let mut found = [0u16; 64];
     let mut bytes = size_of::<[u16; 64]>() as u32;
-    // SAFETY: both names end with a zero; the call writes at most as many bytes as it is told there is room for.
+    // SAFETY: both names end with a zero; the call writes at most the number of bytes that it is told there is room
+    // for.
     let answer = unsafe {
         RegGetValueW(
             HKEY_LOCAL_MACHINE,
@@ -34,7 +35,7 @@ pub(super) fn registered(key: &str, value: &str) -> Option<String> {
     (answer == 0 && !found.is_empty()).then(|| found.to_string_lossy().into_owned())
 }
 
-/// Times as the kernel has them, in steps of 100 ns.
+/// Times in the kernel's units of 100 ns.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct TimeOfDay {
@@ -48,11 +49,11 @@ struct TimeOfDay {
     sleep_bias: u64,
 }
 
-/// A number of the time since Windows was started, whoever sets its clock; `None`: not visible.
+/// A number that identifies the boot, even if the clock is set; `None`: not visible.
 pub fn boot() -> Option<i64> {
     let mut found = TimeOfDay::default();
     let mut length = 0;
-    // SAFETY: the call fills the structure, whose size it is told.
+    // SAFETY: the call fills the structure, whose size is passed.
     let status = unsafe {
         NtQuerySystemInformation(
             SystemTimeOfDayInformation,

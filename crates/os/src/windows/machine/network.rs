@@ -1,4 +1,4 @@
-//! Interfaces to networks.
+//! Network interfaces.
 
 use std::net::IpAddr;
 
@@ -17,23 +17,23 @@ use super::{identity, text};
 pub struct Interface {
     /// Its number.
     pub index: u32,
-    /// As people call it: `Ethernet 2`.
+    /// Name for people: `Ethernet 2`.
     pub name: String,
-    /// It is a card, and not made by software.
+    /// Whether it is hardware, and not made by software.
     pub hardware: bool,
-    /// It can carry something now.
+    /// Whether it is connected now.
     pub up: bool,
     /// Bytes received and sent.
     pub bytes: [u64; 2],
-    /// Its speed, bits per second, the faster direction; `None`: the driver does not know.
+    /// Speed of the faster direction, bits per second; `None`: not known to the driver.
     pub bits_per_s: Option<u64>,
 }
 
-/// All interfaces but the machine's own, which Windows does not count, and the filters in front of others, which count
-/// the same bytes once more.
+/// All interfaces, except the loopback, which Windows does not count, and filters in front of others, which count the
+/// same bytes again.
 ///
 /// # Errors
-/// The system's number.
+/// The system's error number.
 pub fn interfaces() -> Result<Vec<Interface>, i32> {
     let mut table: *mut MIB_IF_TABLE2 = std::ptr::null_mut();
     // SAFETY: the call writes an address.
@@ -41,11 +41,11 @@ pub fn interfaces() -> Result<Vec<Interface>, i32> {
     if answer != 0 || table.is_null() {
         return Err(answer as i32);
     }
-    // SAFETY: the call has succeeded, so that the address is that of a table; the rows that it counts follow its head, of which the
-    // declaration has the first.
+    // SAFETY: the call has succeeded, so the address is that of a table; the rows that it counts follow its head, of
+    // which the declaration has the first.
     let rows = unsafe { std::slice::from_raw_parts((&raw const (*table).Table).cast(), (*table).NumEntries as usize) };
     let found = rows.iter().filter(|row| carries_for_itself(row)).map(interface).collect();
-    // SAFETY: the memory is ours to give back, and is not used any more.
+    // SAFETY: the memory must be freed by the caller, and is not used any more.
     unsafe { FreeMibTable(table.cast()) };
     Ok(found)
 }
@@ -71,7 +71,7 @@ fn interface(row: &MIB_IF_ROW2) -> Interface {
 /// The number of the interface that packets to an address leave by.
 ///
 /// # Errors
-/// The system's number: no route.
+/// The system's error number: no route.
 pub fn interface_towards(remote: IpAddr) -> Result<u32, i32> {
     let mut address = SOCKADDR_INET::default();
     match remote {
@@ -90,11 +90,11 @@ pub fn interface_towards(remote: IpAddr) -> Result<u32, i32> {
     if answer == 0 { Ok(index) } else { Err(answer as i32) }
 }
 
-/// Whether the driver of any card lets SMB move data by RDMA, which goes past the counters of interfaces: the keyword
-/// that all such drivers have.
+/// Whether the driver of any card allows SMB over RDMA, whose bytes the counters of interfaces do not contain. All
+/// such drivers have the same keyword.
 pub fn rdma() -> bool {
     const CARDS: &str = r"SYSTEM\CurrentControlSet\Control\Class\{4D36E972-E325-11CE-BFC1-08002BE10318}";
-    /// Windows numbers cards from 0 on, and leaves the numbers of removed ones free.
+    /// Windows numbers cards from 0 on, and does not reuse the numbers of removed ones.
     const NUMBERS: u32 = 256;
     let is_on = |number| identity::registered(&format!(r"{CARDS}\{number:04}"), "*NetworkDirect");
     (0..NUMBERS).filter_map(is_on).any(|word| word == "1")

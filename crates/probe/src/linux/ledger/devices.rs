@@ -78,7 +78,8 @@ impl DeviceMeter {
             };
             let directory = look.sys.join("block").join(layer.name.replace('/', "!"));
             let through = || read_text(&directory.join("queue/write_cache")).is_ok_and(|text| text == "write through");
-            // Below a file, 0 flushes could also mean that the file's device sends none.
+            // The kernel sends no flush to a device that writes through. Below a file no other fact shows that, so that
+            // its flushes count as not visible.
             let counts_flushes = directory.join("mq").exists() && !(below_file && through());
             let stat = directory.join("stat");
             let grown = DeviceCounters { name: layer.name.clone(), place, ..DeviceCounters::default() };
