@@ -1,4 +1,5 @@
-//! What a worker knows about itself: identity, CPU time, faults; and the record made of that and its counters.
+//! Keeps the account of a worker's thread (identity, CPU time, page faults) and makes its record from that and its
+//! counters.
 
 use fsdyno_drive::{Account, Recorder, ReportedFigures};
 use fsdyno_os::clock::{Clock, RealClock};
@@ -9,7 +10,7 @@ use fsdyno_results::{JobError, JobRecord, SurvivedErrors};
 
 use crate::plan::WorkerPlan;
 
-/// One I/O in this number is timed with `gtod_reduce`.
+/// With `gtod_reduce`, one I/O in this number is timed.
 const SAMPLED_ONE_IN: u32 = fsdyno_workload::BLOCK_OPS as u32;
 
 /// The account of one worker's thread.
@@ -20,12 +21,12 @@ pub(crate) struct ThreadAccount<'plan> {
     waited_then_ns: Option<u64>,
     began_ns: u64,
     started_ms: Option<u64>,
-    /// Length of the phase before the one that reads back what was written.
+    /// Length of the write phase before the verification, ms.
     writes_ms: Option<u64>,
 }
 
 impl<'plan> ThreadAccount<'plan> {
-    /// Begins now, on the worker's own thread.
+    /// Begins the account; called on the worker's own thread.
     pub(crate) fn begin(plan: &'plan WorkerPlan, clock: RealClock) -> ThreadAccount<'plan> {
         ThreadAccount {
             plan,
@@ -40,7 +41,7 @@ impl<'plan> ThreadAccount<'plan> {
 
     fn shown(&self) -> ReportedFigures {
         let reporting = &self.plan.job.reporting;
-        // Operations on names have a completion latency alone, and that while total latencies are wanted, as with fio.
+        // Operations on names only have a completion latency, and only while total latencies are wanted, as in fio.
         let names = self.plan.job.submission.engine.works_on_names();
         ReportedFigures {
             clat: if names { reporting.total_latency } else { reporting.completion_latency },
@@ -73,7 +74,7 @@ impl Account for ThreadAccount<'_> {
         record.latency_depth = self.plan.job.submission.depth;
         record.directions = counted.directions;
         if let Some(writes_ms) = self.writes_ms {
-            // What is read back adds to the time of the reads, and to theirs alone.
+            // Verification adds to the time of the reads only.
             for moved in
                 [&mut record.directions.write, &mut record.directions.trim].into_iter().filter(|moved| moved.bytes > 0)
             {
@@ -115,7 +116,7 @@ pub(crate) fn blank_record(plan: &WorkerPlan) -> Box<JobRecord> {
     record.clone = plan.clone;
     record.options = job.options.clone();
     record.plan = plan.for_record();
-    // Known once the worker has begun.
+    // The depth is set when the worker begins.
     record.latency_depth = 0;
     if job.reporting.sampled_clock {
         record.timed_one_in = SAMPLED_ONE_IN;
@@ -123,7 +124,7 @@ pub(crate) fn blank_record(plan: &WorkerPlan) -> Box<JobRecord> {
     record
 }
 
-/// An error in the words of the record.
+/// An error in the form of the record.
 pub(crate) fn job_error(code: i32, function: &str) -> JobError {
     let text = reason(&std::io::Error::from_raw_os_error(code));
     JobError { code, function: function.to_string(), text }

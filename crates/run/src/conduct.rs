@@ -1,5 +1,5 @@
-//! Runs a plan: layouts first, then stage after stage, some after layouts of their own; watching, collecting, ending in
-//! one record.
+//! Runs a plan: layouts first, then stage after stage, some after layouts of their own. It watches and collects the
+//! workers, and ends with one record.
 
 mod clock_watch;
 mod layouts;
@@ -38,37 +38,36 @@ pub use observer::{Observer, View};
 pub(crate) use shared::{Event, Shared};
 use steady::SteadyStates;
 
-/// A worker's stack: the loop keeps its state on the heap.
+/// Stack of a worker, bytes: the drive loop keeps its state on the heap.
 const STACK_BYTES: usize = 256 * 1024;
 
 /// Interval at which orders and totals are read.
 const WATCH: Duration = Duration::from_millis(50);
 
-/// Interval of interim records where a server or a daemon may leave a worker stuck, ns; one costs some ten
-/// microseconds.
+/// Interval of interim records where a server or daemon may leave a worker stuck, ns; each costs some ten microseconds.
 const SNAPSHOTS_NS: u64 = 250_000_000;
 
-/// Identifier of the note that log files are incomplete.
+/// Id of the note that log files are incomplete.
 pub const LOGS_INCOMPLETE: &str = "logs-incomplete";
 
-/// What is known before the run and goes into the record, and the look at the machine that it comes from.
+/// What is known before the run and belongs into the record, with the machine facts it comes from.
 #[derive(Debug)]
 pub(crate) struct Heading {
-    /// Version line.
+    /// The program's version line.
     pub(crate) version: String,
     /// Words of the command line.
     pub(crate) command: Vec<String>,
-    /// Options given for all jobs.
+    /// Options that apply to all jobs.
     pub(crate) global_options: Vec<(String, String)>,
-    /// This machine, and the storages that the files are on.
+    /// This machine, with the storages that the files are on.
     pub(crate) node: Node,
     /// Notes made before the run.
     pub(crate) notes: Vec<Note>,
-    /// When the run ends.
+    /// The rule that ends the run.
     pub(crate) stop_rule: StopRule,
-    /// How idle the processors are is measured.
+    /// Asks for the idle time of the CPUs.
     pub(crate) idle_profile: Option<IdleProfile>,
-    /// The look at the machine that the plan was made with.
+    /// The machine facts with which the plan was made.
     pub(crate) look: Look,
 }
 
@@ -110,25 +109,25 @@ struct Conductor<'run> {
     started_ms: u64,
     started_ns: Vec<Option<u64>>,
     disks: Option<DiskWatch>,
-    /// From the first stage on; `None` as well when its thread could not be started.
+    /// Runs from the first stage on; `None` also when its thread could not be started.
     sampler: Option<Sampler>,
     /// Writes the log files.
     logs: Option<LogWriter>,
-    /// From the first stage on, when asked for.
+    /// Runs from the first stage on, if it was asked for.
     idleness: Option<IdleMeter>,
-    /// What is known of the machine before the sampler looks.
+    /// The facts about the machine that are known before the sampler's first sample.
     machine: MachineEvidence,
     /// One per worker.
     detectors: Vec<WorkerWatch>,
-    /// Whether the run may end early.
+    /// Decides whether the run may end early.
     stability: Stability,
-    /// Whether its workers may (`steadystate`).
+    /// Decides whether workers may end early (`steadystate`).
     steady_states: SteadyStates,
-    /// When the workers were last looked at.
+    /// Time of the last check of the workers, ns.
     looked_ns: u64,
-    /// A failed allocation was reported.
+    /// Whether a failed allocation was reported.
     short_of_memory: bool,
-    /// When the next interim records are asked for.
+    /// Time at which the next interim records are asked for, ns.
     next_snapshots_ns: u64,
 }
 
@@ -167,8 +166,8 @@ impl<'run> Conductor<'run> {
     }
 
     fn run(self) -> RunRecord {
-        // Most of the program has done its part: options are read and the plan is made. So has, at the end, what
-        // worked.
+        // Pages of the program's code that has done its part are released: here option parsing and planning, at the end
+        // the run.
         fsdyno_os::process::release_program_pages();
         let record = self.carry_out();
         fsdyno_os::process::release_program_pages();
@@ -210,7 +209,7 @@ impl<'run> Conductor<'run> {
         self.heading.notes.extend(self.observer.ended());
         self.shared.control.follow();
         let ended = std::mem::take(&mut self.ended);
-        // fio shows a job that a signal kept from starting as one that did nothing.
+        // In fio, a job that a signal kept from starting is shown as one that did nothing.
         let jobs = ended.into_iter().enumerate().map(|(index, ended)| *ended.unwrap_or_else(|| self.unfinished(index)));
         let jobs = jobs.collect();
         self.record(jobs, true)
@@ -225,7 +224,7 @@ impl<'run> Conductor<'run> {
         }
     }
 
-    /// Waits for the last line of the log files; missing lines are reported, and noted in the record.
+    /// Waits until the log files are written; missing lines are reported, and noted in the record.
     fn end_logs(&mut self) {
         let bounds = self.shared.control.bounds();
         for text in self.logs.take().map(|logs| logs.end(bounds)).unwrap_or_default() {
@@ -272,7 +271,7 @@ impl<'run> Conductor<'run> {
         let mut stage_workers = StageWorkers::new(self.ended.len());
         self.start_released(&mut waiting, &mut stage_workers);
         let early = self.await_readiness(stage, &mut stage_workers);
-        // With other ranks, all stages begin when all are ready.
+        // With other ranks, a stage begins when all ranks are ready.
         let agreed_ns = self.shared.control.other_ranks().map(|other_ranks| other_ranks.ready(stage));
         if let Some(sampler) = &mut self.sampler {
             sampler.begin_stage(stage);
@@ -298,13 +297,13 @@ impl<'run> Conductor<'run> {
             .other_ranks()
             .inspect(|other_ranks| other_ranks.ended(stage, began_ns, self.clock.now_ns()));
         self.judge_clock(stage);
-        // What left somebody behind would not answer the last look either.
+        // A storage that left a worker stuck would not answer the last sample either.
         if let Some(sampler) = self.sampler.as_mut().filter(|_| !self.shared.control.abandoned()) {
             sampler.end_stage(stage);
         }
     }
 
-    /// Hears the workers and looks at them until all have ended.
+    /// Receives the workers' events and checks the workers, until all have ended.
     fn watch_stage(&mut self, stage: u32, mut waiting: Vec<usize>, stage_workers: &mut StageWorkers) {
         let mut watched_ns = 0;
         while stage_workers.is_awaited() {
@@ -315,18 +314,18 @@ impl<'run> Conductor<'run> {
                     self.start_released(&mut waiting, stage_workers);
                 }
                 Ok(Event::Ready(index)) if stage_workers.awaits(index) => {
-                    // The gate of the stage is open: it works.
+                    // The gate of the stage is already open, so the worker begins at once.
                     stage_workers.is_ready(index);
                     self.started_ns[index] = Some(self.elapsed_ns());
                 }
                 Ok(Event::Interval(index, interval)) => self.judge_interval(index, interval),
                 Ok(Event::Line(line)) => self.observer.layout(&line),
-                // One that was left behind has come back, too late.
+                // A worker that was abandoned has returned, too late.
                 Ok(Event::Ended(..) | Event::Ready(_)) => {}
                 Err(RecvTimeoutError::Timeout) => self.abandon_lost_workers(stage, stage_workers),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            // Many workers send many events, and the looks below are at all workers.
+            // The checks below visit all workers, so they are not made for each event.
             let now_ns = self.clock.now_ns();
             if stage_workers.is_awaited() && now_ns < watched_ns + WATCH.as_nanos() as u64 {
                 continue;
@@ -354,7 +353,7 @@ impl<'run> Conductor<'run> {
                     early.push((index, end));
                 }
                 Ok(Event::Line(line)) => self.observer.layout(&line),
-                // One that was left behind has come back, too late; nobody measures yet.
+                // A worker that was abandoned has returned, too late; nobody measures intervals yet.
                 Ok(Event::Ended(..) | Event::Interval(..)) => {}
                 Err(RecvTimeoutError::Timeout) => {
                     self.observer.idle();
@@ -367,7 +366,7 @@ impl<'run> Conductor<'run> {
     }
 
     fn begin_ledger(&mut self) {
-        // Jobs without files move no byte in any layer below: looking would only cost memory and start-up time.
+        // Jobs without files move no bytes in any layer below: samples would only cost memory and start-up time.
         let mut workers = self.shared.plan.workers.iter();
         if self.sampler.is_some() || !workers.any(|worker| worker.job.submission.engine.has_paths()) {
             return;
@@ -387,7 +386,7 @@ impl<'run> Conductor<'run> {
         }
     }
 
-    /// Starts a worker's thread; the error is its number.
+    /// Starts a worker's thread; the error is its errno.
     fn start(&mut self, index: usize) -> Result<(), i32> {
         let shared = Arc::clone(&self.shared);
         shared.cells[index].set_state(WorkerState::Created);
@@ -407,7 +406,7 @@ impl<'run> Conductor<'run> {
             .map_err(|error| error.raw_os_error().unwrap_or(EAGAIN))
     }
 
-    /// The end of a worker for which there is no thread. `told`: the sentence about it has been said.
+    /// Ends a worker for which no thread could be started. `told`: whether the message about it was shown already.
     fn refuse_thread(&mut self, index: usize, code: i32, told: bool) {
         let error = std::io::Error::from_raw_os_error(code);
         let message = format!("fio: cannot start thread {}: {error}", index + 1);
@@ -444,7 +443,7 @@ impl<'run> Conductor<'run> {
         self.end_work_beside_io();
     }
 
-    /// `exit_on_io_done`: the last job that does I/O has ended.
+    /// `exit_on_io_done`: ends the jobs without I/O once the last job with I/O has ended.
     fn end_work_beside_io(&self) {
         let workers = self.shared.plan.workers.iter().zip(&self.ended);
         if workers.clone().any(|(worker, ended)| ended.is_none() && !worker.job.submission.engine.computes()) {
@@ -457,7 +456,7 @@ impl<'run> Conductor<'run> {
         }
     }
 
-    /// Since the first stage began.
+    /// Time since the first stage began, ns.
     fn elapsed_ns(&self) -> u64 {
         self.clock.now_ns().saturating_sub(self.began_ns)
     }
@@ -467,7 +466,7 @@ impl<'run> Conductor<'run> {
         let view =
             View { plan: &self.shared.plan, cells: &self.shared.cells, elapsed_ns, started_ns: &self.started_ns };
         self.observer.watch(&view);
-        // A worker that gets stuck cannot give its last word: where that can happen it gives one each second.
+        // A stuck worker cannot report at its end: where that can happen, workers report in between.
         if elapsed_ns >= self.next_snapshots_ns && self.sampler.as_ref().is_some_and(Sampler::may_wait) {
             self.next_snapshots_ns = elapsed_ns + SNAPSHOTS_NS;
             self.shared.control.request_snapshots();
@@ -480,7 +479,7 @@ impl<'run> Conductor<'run> {
         }
     }
 
-    /// Ends the run when its rule says so.
+    /// Ends the run when its stop rule says so.
     fn stop_by_rule(&mut self) {
         let cells = &self.shared.cells;
         let measures = |cell: &WorkerCell| matches!(cell.state(), WorkerState::Running | WorkerState::Verifying);
@@ -494,7 +493,7 @@ impl<'run> Conductor<'run> {
         }
     }
 
-    /// Waits briefly for the interim counters of the workers; those of a stuck worker stay as they were.
+    /// Waits briefly for interim counters of the workers; those of a stuck worker stay as they were.
     fn take_snapshots(&mut self) {
         let epoch = self.shared.control.request_snapshots();
         let deadline_ns = self.clock.now_ns() + 200_000_000;
@@ -508,7 +507,7 @@ impl<'run> Conductor<'run> {
         }
     }
 
-    /// Results of the workers that have ended, the latest interim records of those that run.
+    /// The results of the workers that have ended, and the latest interim records of the others.
     fn jobs_so_far(&self, seconds_left: Option<u64>) -> Vec<JobRecord> {
         let begun = self.ended.iter().enumerate().filter(|(index, _)| self.started_ns[*index].is_some());
         let record_of = |(index, ended): (usize, &Option<Box<JobRecord>>)| match ended {
@@ -518,7 +517,7 @@ impl<'run> Conductor<'run> {
         begun.map(record_of).collect()
     }
 
-    /// The latest interim record of a worker that runs, or what is known of one that has never given any.
+    /// The latest interim record of a running worker, or one from its totals if it has never given any.
     fn so_far(&self, index: usize) -> Box<JobRecord> {
         let cell = &self.shared.cells[index];
         let ran_ns = self.started_ns[index].map_or(0, |started_ns| self.elapsed_ns().saturating_sub(started_ns));
@@ -567,7 +566,7 @@ impl<'run> Conductor<'run> {
     }
 }
 
-/// What is known of a clock.
+/// The facts about a clock.
 pub fn clock_facts(clock: &RealClock) -> ClockFacts {
     ClockFacts {
         source: clock.source().to_string(),

@@ -1,5 +1,5 @@
-//! Control over a run: the orders that its workers see, why they were given, and whom they concern besides: the study that
-//! the run is part of, and the other ranks.
+//! Controls a run: the orders that its workers see, their reasons, and whom they concern as well: the study that the
+//! run belongs to, and the other ranks.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -9,16 +9,16 @@ use fsdyno_drive::{Bounds, Orders};
 
 use crate::other_ranks::OtherRanks;
 
-/// Who may end a run. It is used as the [`Orders`] that it gives.
+/// Ends runs. Its [`Orders`] are what the workers see.
 #[derive(Debug, Default)]
 pub struct Control {
     orders: Arc<Orders>,
     signal: AtomicI32,
-    /// A worker or a layout that is stuck in the kernel was abandoned.
+    /// Whether a worker or layout that is stuck in the kernel was abandoned.
     abandoned: AtomicBool,
-    /// Control over the study that this run is part of.
+    /// The control of the study that this run belongs to.
     study: Option<Arc<Control>>,
-    /// The other ranks that run the same.
+    /// The other ranks of the same run.
     other_ranks: Option<Arc<dyn OtherRanks>>,
 }
 
@@ -31,7 +31,7 @@ impl Deref for Control {
 }
 
 impl Control {
-    /// Control over a run with these timeouts.
+    /// A control with these timeouts.
     pub fn with_bounds(bounds: Bounds) -> Control {
         Control { orders: Arc::new(Orders::with_bounds(bounds)), ..Control::default() }
     }
@@ -41,28 +41,28 @@ impl Control {
         Control { other_ranks, ..self }
     }
 
-    /// Control over one run of a study: it follows that of the study, and can end alone.
+    /// A control for one run of a study: it follows the study's, and can end alone.
     pub fn within(study: &Arc<Control>) -> Control {
         let other_ranks = study.other_ranks.clone();
         Control { study: Some(Arc::clone(study)), ..Control::with_bounds(study.bounds()).with_other_ranks(other_ranks) }
     }
 
-    /// What the workers see of it.
+    /// The orders that the workers see.
     pub(crate) fn orders(&self) -> Arc<Orders> {
         Arc::clone(&self.orders)
     }
 
-    /// The other ranks that run the same; `None`: it runs alone.
+    /// The other ranks of the same run; `None`: there are none.
     pub fn other_ranks(&self) -> Option<&dyn OtherRanks> {
         self.other_ranks.as_deref()
     }
 
-    /// How many ranks run the same.
+    /// The number of ranks of the run.
     pub fn ranks(&self) -> u32 {
         self.other_ranks().map_or(1, OtherRanks::ranks)
     }
 
-    /// Takes over a stop or signal of the study; the conductor calls it several times a second.
+    /// Takes over a stop or signal of the study; the conductor calls it several times per second.
     pub fn follow(&self) {
         self.other_ranks().inspect(|other_ranks| other_ranks.alive());
         let Some(study) = &self.study else { return };
@@ -73,9 +73,9 @@ impl Control {
         }
     }
 
-    /// Stops because of a signal; the first one is remembered, and the other ranks hear of it.
+    /// Stops because of a signal; the first one is remembered, and passed on to the other ranks.
     pub fn stop_by_signal(&self, signal: i32) {
-        // A second signal must not hide the first; failure of the exchange is exactly that case.
+        // A second signal must not replace the first: then the exchange fails, as it should.
         let _ = self.signal.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
         self.stop();
         self.other_ranks().inspect(|other_ranks| other_ranks.signalled(signal));
@@ -89,7 +89,8 @@ impl Control {
         }
     }
 
-    /// A stuck worker or layout was abandoned: others on the same storage may get stuck as well, so the run ends.
+    /// Notes that a stuck worker or layout was abandoned. Others on the same storage may get stuck as well, so the run
+    /// ends.
     pub fn abandon(&self) {
         self.abandoned.store(true, Ordering::Relaxed);
         self.stop();

@@ -1,4 +1,4 @@
-//! How many descriptors the jobs need at a time, and whether this process may have that many.
+//! Computes how many file descriptors the jobs need at a time, and whether this process may have as many.
 
 use std::collections::BTreeMap;
 
@@ -7,21 +7,21 @@ use fsdyno_probe::Limits;
 
 use crate::plan::{Plan, WATCHED_MAX, WorkerPlan};
 
-/// Descriptors that the run needs for a short time: to look at the machine, to open one file in the place of another.
+/// Descriptors that the run needs for short times: to examine the machine, and to open a file before another is closed.
 const BRIEF: u64 = 8;
 
-/// What the workers of one stage need.
+/// The descriptors that the workers of one stage need.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stage {
-    /// Of those that begin together, and of all.
+    /// Of the workers that begin together, and of all.
     at_once: u64,
     all: u64,
-    /// What `all` has besides the files.
+    /// The part of `all` that is not files.
     besides: u64,
     workers: u64,
 }
 
-/// What a worker needs besides its files.
+/// The descriptors that a worker needs besides its files.
 fn besides(worker: &WorkerPlan) -> u64 {
     let submission = &worker.job.submission;
     let ring = matches!(submission.engine, EngineName::IoUring | EngineName::Posixaio);
@@ -31,16 +31,16 @@ fn besides(worker: &WorkerPlan) -> u64 {
         _ if ring => 1,
         _ => 0,
     };
-    // Where files take turns, one is opened before the other is closed.
+    // Where files take turns (`openfiles`), one is opened before the other is closed.
     engine + u64::from(worker.open_files() < worker.files.len())
 }
 
-/// Whether the worker opens files itself.
+/// Whether the worker itself opens files.
 fn opens(worker: &WorkerPlan) -> bool {
     worker.refused.is_none() && !worker.job.submission.engine.is_diskless()
 }
 
-/// By stage, with the log files of all.
+/// The needs by stage, including the log files of all.
 fn stages(plan: &Plan) -> BTreeMap<u32, Stage> {
     let logs = crate::logs::paths(plan).len() as u64;
     let mut stages: BTreeMap<u32, Stage> = BTreeMap::new();
@@ -56,13 +56,13 @@ fn stages(plan: &Plan) -> BTreeMap<u32, Stage> {
     stages
 }
 
-/// What this process may have besides what it has now; `None`: no limit is known.
+/// The number of descriptors that this process may still open; `None`: no limit is known.
 fn left(limit: &fsdyno_probe::Fact<Option<u64>>, limits: &Limits) -> Option<u64> {
     let limit = (*limit.as_ref().ok()?)?;
     Some(limit.saturating_sub(limits.descriptors.clone().unwrap_or(0) + BRIEF))
 }
 
-/// A sentence if the jobs that begin together need more than may be open at the same time.
+/// A sentence if the jobs that begin together need more open files than the limit allows.
 pub(crate) fn refusal(plan: &Plan, limits: &Limits) -> Option<String> {
     let left = left(&limits.open_files_hard, limits)?;
     let stage = stages(plan).into_values().max_by_key(|stage| stage.at_once)?;
@@ -71,7 +71,7 @@ pub(crate) fn refusal(plan: &Plan, limits: &Limits) -> Option<String> {
     }
     let limit = limits.open_files_hard.clone().ok().flatten()?;
     let each = left.saturating_sub(stage.besides) / stage.workers.max(1);
-    // Without `openfiles` nobody has counted the one that is opened before another is closed.
+    // Without `openfiles`, the file that is opened before another is closed is not counted yet.
     let next = match each.saturating_sub(1) {
         0 => "lower numjobs".to_owned(),
         each => format!("use --openfiles={each}, the number of files that each job has open"),
@@ -83,21 +83,21 @@ pub(crate) fn refusal(plan: &Plan, limits: &Limits) -> Option<String> {
     ))
 }
 
-/// How many files the ledger may hold open: it takes nothing that a worker needs later.
+/// The number of files that the ledger may hold open without taking what a worker needs later.
 pub(crate) fn watched_max(plan: &Plan, limits: &Limits) -> usize {
     let left = left(&limits.open_files_hard, limits).map(|left| left.saturating_sub(most(plan)));
     left.map_or(WATCHED_MAX, |left| WATCHED_MAX.min(left as usize))
 }
 
-/// What the stage that needs most of them has open.
+/// The descriptors of the stage that needs most.
 fn most(plan: &Plan) -> u64 {
     stages(plan).into_values().map(|stage| stage.all).max().unwrap_or(0)
 }
 
-/// Lets the process open what the plan needs, as far as it may: the soft limit is raised to the hard one.
+/// Raises the soft limit to the hard one if the plan needs it.
 pub(crate) fn allow(plan: &Plan, limits: &Limits) {
     if left(&limits.open_files, limits).is_some_and(|left| most(plan) + WATCHED_MAX as u64 > left) {
-        // What it may not, the opening of a file tells.
+        // If the limit cannot be raised, opening a file fails and says so.
         let _ = fsdyno_os::process::raise_open_files();
     }
 }

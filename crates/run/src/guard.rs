@@ -1,5 +1,6 @@
-//! A device in use is changed only when the user says so. It is asked of each name when the job is planned, and once more
-//! of what a worker has opened: by then the name may lead elsewhere, and somebody may have mounted the device.
+//! Protects devices in use: a job changes them only if the user allows it. Each name is checked when the job is
+//! planned, and again when a worker has opened it: the name may then refer to another file, and the device may have
+//! been mounted meanwhile.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -12,18 +13,18 @@ use fsdyno_probe::{DeviceUse, Look};
 use crate::plan::{Refusal, WorkerPlan};
 use crate::worker::Refused;
 
-/// Judges what the workers of a run have opened.
+/// Judges the files that the workers of a run have opened.
 #[derive(Debug, Default)]
 pub(crate) struct Guard {
-    /// The look at the machine of the workers that begin together: a device that they share is judged once.
+    /// The machine facts for workers that begin together: a device that they share is examined once.
     look: Mutex<Option<(Beginning, Look)>>,
 }
 
-/// When a worker begins: its stage, and the workers that end before.
+/// Identifies a beginning: the stage, and the workers that ended before.
 type Beginning = (u32, Vec<usize>);
 
 impl Guard {
-    /// Whether the worker may change this file. What lies below a directory of ours is ours.
+    /// Whether the worker may change this file. Files below a directory of ours are always allowed.
     pub(crate) fn judge(&self, plan: &WorkerPlan, file: &OpenFile) -> Result<(), Refused> {
         if !is_asked(&plan.job) || matches!(plan.reach, Reach::Beneath(_)) {
             return Ok(());
@@ -31,7 +32,7 @@ impl Guard {
         judged(plan, &file.path(), &self.look_of(plan).device_use_of_open(file))
     }
 
-    /// Whether the worker's buffers may lie where they are to, in a file or on a device that they share.
+    /// Whether the worker's buffers may be placed as `iomem` asks, in a file or on a device that they share.
     pub(crate) fn judge_memory(&self, plan: &WorkerPlan) -> Result<(), Refused> {
         let Some(path) = memory_path(&plan.job) else { return Ok(()) };
         judged(plan, &path, &self.look_of(plan).device_use(&path))
@@ -52,14 +53,14 @@ fn judged(plan: &WorkerPlan, path: &Path, found: &DeviceUse) -> Result<(), Refus
     Err(Refused { code, function, message })
 }
 
-/// Whether the job changes its files, and was not told that they may be in use.
+/// Whether the job changes its files and was not given `allow_mounted_write`.
 pub(crate) fn is_asked(job: &Job) -> bool {
     let engine = job.submission.engine;
     let changes = job.pattern.access.modifies() || engine.changes_space();
     changes && !engine.is_diskless() && !job.files.allow_mounted_write
 }
 
-/// The file or device that the job's buffers are part of, and that is written with them.
+/// The file or device that holds the job's buffers, and is therefore written.
 pub(crate) fn memory_path(job: &Job) -> Option<PathBuf> {
     match &job.submission.memory {
         Memory::File { path, shared: true } if !job.files.allow_mounted_write => Some(fsdyno_os::written::path(path)),
@@ -67,7 +68,7 @@ pub(crate) fn memory_path(job: &Job) -> Option<PathBuf> {
     }
 }
 
-/// The sentence about a device in use.
+/// The message about a device in use.
 pub(crate) fn refusal(job: &Job, path: &Path, reason: &str) -> Refusal {
     let trims = job.pattern.access.trims && !job.pattern.access.writes;
     let (change, changes) = if trims { ("trim", "trims") } else { ("write to", "writes") };

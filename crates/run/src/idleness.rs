@@ -1,4 +1,5 @@
-//! How idle the processors are during a run (`--idle-prof`), by the kernel's own counters: nothing runs beside the jobs.
+//! Measures how idle the CPUs are during a run (`--idle-prof`), by the kernel's counters: no extra thread runs beside
+//! the jobs.
 
 use std::hint::black_box;
 
@@ -7,19 +8,19 @@ use fsdyno_os::clock::{Clock, RealClock};
 use fsdyno_probe::{Look, ProcessorTime};
 use fsdyno_results::CpuIdleness;
 
-/// Bytes that a unit of work goes over.
+/// Bytes that a unit of work touches.
 const UNIT_BYTES: usize = 32 * 1024;
 
-/// Units that are timed together, and how often.
+/// Number of units that are timed together, and number of repetitions.
 const UNITS: u32 = 20;
 const REPETITIONS: usize = 10;
 
-/// What a unit of work takes, us.
+/// Time of a unit of work, µs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UnitWork {
-    /// Mean of the repetitions.
+    /// Mean of the repetitions, µs.
     pub us_mean: f64,
-    /// Standard deviation between them.
+    /// Standard deviation of the repetitions, µs.
     pub us_deviation: f64,
 }
 
@@ -41,7 +42,7 @@ pub fn calibrate_unit_work() -> UnitWork {
     UnitWork { us_mean, us_deviation: (squares / (count - 1.0)).sqrt() }
 }
 
-/// The profile of a run.
+/// Measures the idle time of a run.
 #[derive(Debug)]
 pub(crate) struct IdleMeter {
     profile: IdleProfile,
@@ -50,14 +51,14 @@ pub(crate) struct IdleMeter {
 }
 
 impl IdleMeter {
-    /// Begins now. The error is why the processors' times cannot be seen.
+    /// Begins now. The error says why CPU times are not visible.
     pub(crate) fn begin(profile: IdleProfile, look: &Look) -> Result<IdleMeter, String> {
         let unit = calibrate_unit_work();
         let began = look.processor_times().map_err(|not_visible| not_visible.to_string())?;
         Ok(IdleMeter { profile, unit, began })
     }
 
-    /// From the beginning until now; `None`: too short a time for the kernel's counters.
+    /// The idle time from the beginning until now; `None`: the time is too short for the kernel's counters.
     pub(crate) fn so_far(&self, look: &Look) -> Option<CpuIdleness> {
         self.between(&look.processor_times().ok()?)
     }

@@ -1,9 +1,9 @@
-//! Lays out a file before the run: makes it long enough, and full of real data where a job will read it.
+//! Lays out a file before the run: makes it long enough, and fills it with real data where a job will read it.
 //!
-//! The result is that of fio (size, allocated blocks, incompressible content), but made faster: by large writes
-//! whatever the block size, written back while the next ones are made. A file grows as it is written and
-//! never has its full length before it is complete, so that a layout that was cut short, even by a power cut,
-//! is seen as too short and made again.
+//! The result equals fio's (size, allocated blocks, incompressible content), but is made faster: by large writes
+//! whatever the block size, which are written back while the next ones are made. A file grows as it is written and has
+//! its full length only when it is complete: a layout that was interrupted, even by a power failure, is recognised by
+//! its size and made again.
 
 mod meter;
 mod parts;
@@ -24,51 +24,51 @@ pub use parts::Part;
 pub(crate) use parts::{fill_range, has_all_parts, make_empty, take_back};
 use write_behind::WriteBehind;
 
-/// Bytes made and written at a time, or a little less: whole blocks.
+/// Bytes made and written at a time, rounded down to whole blocks.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// A file that must be long enough.
+/// The request to make a file long enough.
 #[derive(Clone, Debug)]
 pub(crate) struct LayoutRequest<'job> {
-    /// How it is reached.
+    /// How the file is opened.
     pub(crate) reach: &'job Reach,
-    /// Where it is. Missing directories on the way are made.
+    /// The file's path. Missing directories are made.
     pub(crate) path: &'job Path,
-    /// Bytes that it must have: offset and share of the size.
+    /// Bytes that the file must have: offset plus its share of the size.
     pub(crate) bytes_needed: u64,
-    /// Written from end to end (jobs that read, `overwrite`), only created and reserved, or extended.
+    /// How it is made: written from end to end (jobs that read, `overwrite`), only created and reserved, or extended.
     pub(crate) method: LayoutMethod,
     /// How its space is reserved.
     pub(crate) fallocate: Fallocate,
-    /// What it is filled with.
+    /// The content that it is filled with.
     pub(crate) content: &'job fsdyno_job::Content,
-    /// The job's block size for writes, bytes (1 and up): patterns begin anew with each block.
+    /// The job's block size for writes, bytes (1 and up): patterns begin again with each block.
     pub(crate) block_bytes: u64,
     /// Seed of the random content.
     pub(crate) seed: u64,
-    /// fsync it when it is filled.
+    /// Whether to fsync the file when it is filled.
     pub(crate) create_fsync: bool,
 }
 
-/// What the layout of one file came to.
+/// The result of a layout.
 #[derive(Debug)]
 pub(crate) enum LaidOut {
-    /// It was long enough, or is no regular file: not touched.
+    /// It was long enough, or is no regular file: it was not touched.
     Untouched,
     /// It was made.
     Made {
-        /// Its space could not be reserved, and the run may find the disk full.
+        /// Why its space could not be reserved; the run may then find the disk full.
         unreserved: Option<FileError>,
     },
 }
 
-/// Why a file could not be laid out. Nothing is left of it.
+/// Why a file could not be laid out. Nothing of it is left.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LayoutError {
-    /// The run is to end.
+    /// The run was told to end.
     #[error("the layout of {path} was interrupted; the incomplete file was removed", path = fsdyno_job::bytes::shown(path))]
     Interrupted {
-        /// The file.
+        /// The file's path.
         path: PathBuf,
     },
     /// An operation on the file failed.
@@ -76,9 +76,9 @@ pub(crate) enum LayoutError {
     File {
         /// The system call, as fio's `func=` names it.
         function: &'static str,
-        /// Where in the file, if it was about a place.
+        /// The offset in the file, if the operation has one.
         offset: Option<u64>,
-        /// What failed and why.
+        /// The error.
         error: FileError,
     },
 }
@@ -101,7 +101,7 @@ impl LayoutError {
     }
 }
 
-/// Puts the name of the system call to a failure.
+/// Adds the name of the system call to an error.
 fn in_call(function: &'static str) -> impl Fn(FileError) -> LayoutError {
     move |error| LayoutError::File { function, offset: None, error }
 }
@@ -110,7 +110,7 @@ fn place(offset: Option<u64>) -> String {
     offset.map(|offset| format!("; at offset {offset}")).unwrap_or_default()
 }
 
-/// Makes the file unless it serves already. `meter` counts the bytes of `bytes_needed` in any case.
+/// Makes the file unless it is long enough already. `meter` counts `bytes_needed` in both cases.
 pub(crate) fn lay_out(
     request: &LayoutRequest<'_>,
     meter: &mut Meter<'_>,
@@ -135,7 +135,7 @@ pub(crate) fn lay_out(
     }
 }
 
-/// Reserves space behind what a file has, which stays.
+/// Reserves space behind the existing bytes of a file, which stay.
 fn extend(request: &LayoutRequest<'_>, meter: &mut Meter<'_>) -> Result<LaidOut, LayoutError> {
     let mode = OpenMode::buffered(FileAccess::Write);
     let file = request.reach.open_regular(request.path, mode).map_err(in_call("open"))?;
@@ -144,7 +144,7 @@ fn extend(request: &LayoutRequest<'_>, meter: &mut Meter<'_>) -> Result<LaidOut,
     file.close().map_err(in_call("close")).map(|()| LaidOut::Made { unreserved })
 }
 
-/// Long enough, or nothing that could be made anew: a device, a pipe.
+/// Whether the file needs no layout: it is long enough, or is a device or pipe, which cannot be made.
 pub(crate) fn serves(request: &LayoutRequest<'_>) -> bool {
     match request.reach.look(request.path).map(|looked| (looked.kind, looked.size_bytes)) {
         Ok((Some(FileKind::Regular), size_bytes)) => size_bytes >= request.bytes_needed,
@@ -153,8 +153,8 @@ pub(crate) fn serves(request: &LayoutRequest<'_>) -> bool {
     }
 }
 
-/// An empty file. An old one goes away first, so that others who hold it open keep theirs; a link that the user named
-/// stays and its target is emptied.
+/// Makes an empty file. An old file is removed first, so that others who have it open keep it; a symbolic link that the
+/// user named stays, and its target is truncated.
 fn begin(request: &LayoutRequest<'_>) -> Result<OpenFile, LayoutError> {
     let LayoutRequest { reach, path, .. } = request;
     if !reach.follows_link(path) {
@@ -169,8 +169,8 @@ fn begin(request: &LayoutRequest<'_>) -> Result<OpenFile, LayoutError> {
     Ok(file)
 }
 
-/// Takes back what was made of a file: empty first, so that it looks incomplete even if it cannot be removed.
-/// The failure that led here is the one to tell; another one on the way out adds nothing.
+/// Removes an incomplete file. It is truncated first, so that it is recognised as incomplete even if it cannot be
+/// removed. Further errors are ignored: the caller reports the first one.
 fn discard(reach: &Reach, file: OpenFile) {
     let _ = file.truncate(0);
     if !reach.follows_link(&file.path()) {
@@ -193,13 +193,13 @@ fn make(
         meter.add(request.bytes_needed);
         unreserved
     };
-    // Advice; a file system that does not take it is no failure.
+    // This is only advice: a filesystem that refuses it is no failure.
     let _ = file.drop_cache(0, request.bytes_needed);
     Ok(LaidOut::Made { unreserved })
 }
 
-/// Reserves space for a job that only writes. As with fio, native and posix reservation may fail and the job
-/// still runs; keep and truncate were asked for by name.
+/// Reserves space for a job that only writes. As in fio, native and posix reservation may fail and the job still runs;
+/// keep and truncate must succeed, as they were asked for by name.
 fn reserve_for_writer(file: &OpenFile, request: &LayoutRequest<'_>) -> Result<Option<FileError>, LayoutError> {
     let function = if request.fallocate == Fallocate::Truncate { "ftruncate" } else { "fallocate" };
     match (file.allocate(request.fallocate, request.bytes_needed), request.fallocate) {
@@ -210,21 +210,21 @@ fn reserve_for_writer(file: &OpenFile, request: &LayoutRequest<'_>) -> Result<Op
     }
 }
 
-/// Reserves space for a file that will be written at once. Its length must not show before it is complete, and a
-/// disk that is too small is better found before it is full.
+/// Reserves space for a file that will be written at once. Its length must not be visible before it is complete, and a
+/// disk that is too small should be found before it is full.
 fn reserve_for_filling(file: &OpenFile, request: &LayoutRequest<'_>) -> Result<(), LayoutError> {
     if matches!(request.fallocate, Fallocate::None | Fallocate::Truncate) {
         return Ok(());
     }
     match file.allocate(Fallocate::Keep, request.bytes_needed) {
-        // fio finds it at a write, and its name for the place is what scripts look for.
+        // fio finds it in a write; scripts look for this name.
         Err(error) if error.cause == FileCause::NoSpace => Err(in_call("write")(error)),
-        // Reserving is a help, not a must: the writes that follow find out what matters.
+        // The reservation is optional: the following writes find errors that matter.
         _ => Ok(()),
     }
 }
 
-/// `dedupe_mode=working_set`: what the blocks of the file repeat.
+/// `dedupe_mode=working_set`: the blocks that the file repeats.
 fn repeated(request: &LayoutRequest<'_>) -> Vec<RepeatedBlocks> {
     let dedupe = request.content.dedupe;
     let count = dedupe.and_then(|dedupe| dedupe.working_set(request.bytes_needed, request.block_bytes));
@@ -237,7 +237,7 @@ fn chunk_bytes(request: &LayoutRequest<'_>) -> u64 {
     ((CHUNK_BYTES / block_bytes).max(1) * block_bytes) as u64
 }
 
-/// Fills whole chunks, or those at the end of the file.
+/// Fills whole chunks, or the last ones of the file.
 fn fill(
     file: &OpenFile,
     request: &LayoutRequest<'_>,

@@ -1,6 +1,6 @@
-//! The plan's layouts, with fio's messages about them: before the first stage one job after the other, and before each
-//! stage those of its jobs with `create_serialize=0`, all at the same time. They run on threads of their own, so that one that is stuck in the kernel delays neither a stop nor
-//! the report.
+//! Carries out the plan's layouts, with fio's messages: before the first stage one job after the other, and before each
+//! stage those of its jobs with `create_serialize=0`, all at the same time. They run on separate threads, so that one
+//! that is stuck in the kernel delays neither a stop nor the report.
 
 mod lanes;
 pub(crate) mod shared_files;
@@ -17,44 +17,44 @@ use crate::layout::{LaidOut, LayoutError, LayoutRequest, Meter, Progress, lay_ou
 use crate::plan::{LayoutStep, Plan};
 use crate::worker::Refused;
 
-/// The thread's stack: the buffers are on the heap.
+/// Stack of a layout thread, bytes: buffers are on the heap.
 const STACK_BYTES: usize = 256 * 1024;
 
-/// Larger blocks are filled in parts of this size: each part is held in memory.
+/// Larger blocks are filled in parts of this size, as each part is held in memory, bytes.
 const LAYOUT_BLOCK_MAX: u64 = 64 << 20;
 
-/// What happens during the layouts, in order.
+/// The events of the layouts, in order.
 pub(crate) enum LayoutEvent {
-    /// The layouts of a worker begin, with the thread that makes them.
+    /// The layouts of a worker begin on a thread.
     Begins {
-        /// Its index.
+        /// The worker's index.
         worker: usize,
-        /// The kernel's number of the thread.
+        /// The thread's id in the kernel.
         thread: u32,
-        /// fio's line, unless it was told.
+        /// fio's line, unless it was shown before.
         line: Option<String>,
     },
-    /// The layouts of a thread are over, or it waits for other ranks.
+    /// The layouts of a thread have ended, or it waits for other ranks.
     Pauses(u32),
     /// A thread has made a chunk.
     Progress(u32, Progress),
-    /// To be read at once.
+    /// A message to show at once.
     Message(String),
-    /// For the record.
+    /// A note for the record.
     Note(Note),
     /// The files of this worker could not be made.
     Failed(usize, Refused),
 }
 
-/// Begins to make the files of the plan that are due before a stage: all but those of later stages that are made at the
-/// same time. The channel closes when that is over. `None`: there is nothing to do.
+/// Begins to make the files that are due before a stage, except those of later stages with `create_serialize=0`. The
+/// channel closes when all are made. `None`: there is nothing to do.
 pub(crate) fn begin(shared: Arc<Shared>, stage: u32) -> Option<std::io::Result<Receiver<LayoutEvent>>> {
-    // Other ranks take part in all that is made before the first stage.
+    // Other ranks take part in everything that is made before the first stage.
     let any = if stage == 0 { !shared.plan.layouts.is_empty() } else { due(&shared.plan, stage).next().is_some() };
     any.then(|| begin_thread(shared, stage))
 }
 
-/// The steps before a stage.
+/// The layout steps before a stage.
 pub(crate) fn due(plan: &Plan, stage: u32) -> impl Iterator<Item = &LayoutStep> {
     let one_by_one = (stage == 0).then(|| steps(plan, None));
     one_by_one.into_iter().flatten().chain(steps(plan, Some(stage)))
@@ -68,7 +68,7 @@ fn begin_thread(shared: Arc<Shared>, stage: u32) -> std::io::Result<Receiver<Lay
     Ok(reader)
 }
 
-/// Whoever reads the news may have given up on this thread: then telling them fails, and nobody misses them.
+/// Makes the files; events are sent without checks, as the receiver may have abandoned this thread.
 fn lay_out_all(shared: &Shared, news: &Sender<LayoutEvent>) {
     let together = shared.control.other_ranks().filter(|other_ranks| other_ranks.layers() > 1);
     together.inspect(|other_ranks| shared_files::lay_out(shared, *other_ranks, news));
@@ -77,7 +77,7 @@ fn lay_out_all(shared: &Shared, news: &Sender<LayoutEvent>) {
     lay_out_stage(shared, 0, is_told, news);
 }
 
-/// The steps of one job after the other, or of the jobs of a stage that make their files at the same time.
+/// The steps that are made one after the other (`None`), or at the same time before a stage.
 fn steps(plan: &Plan, at_once: Option<u32>) -> impl Iterator<Item = &LayoutStep> {
     plan.layouts.iter().filter(move |step| {
         let worker = &plan.workers[step.worker];
@@ -94,7 +94,7 @@ fn lay_out_stage(shared: &Shared, stage: u32, is_told: bool, news: &Sender<Layou
     lay_out_steps(shared, later.into_iter(), is_told, news);
 }
 
-/// One after the other, on the calling thread.
+/// Makes these steps one after the other, on the calling thread.
 fn lay_out_steps<'plan>(
     shared: &Shared,
     steps: impl Iterator<Item = &'plan LayoutStep>,
@@ -105,14 +105,14 @@ fn lay_out_steps<'plan>(
         if shared.control.stopped() {
             break;
         }
-        // Another job may have made them meanwhile.
+        // Another job may have made the files meanwhile.
         if step.files.iter().enumerate().all(|(index, _)| serves(&request_of(&shared.plan, step, index))) {
             continue;
         }
         begins(step, Some(line(step)).filter(|_| !is_told), news);
         let made = lay_out_step(shared, step, news);
         if let Err(error @ LayoutError::Interrupted { .. }) = &made {
-            // The run was told to end: that is no failure of the job.
+            // The run was told to end: the job did not fail.
             let _ = news.send(LayoutEvent::Message(message(error)));
         } else if let Err(error) = made {
             let refused = Refused { code: error.code(), function: error.function(), message: message(&error) };
@@ -122,7 +122,7 @@ fn lay_out_steps<'plan>(
     }
 }
 
-/// Nothing of the calling thread can be stuck for now.
+/// Reports that the calling thread is not in a system call now.
 fn pauses(news: &Sender<LayoutEvent>) {
     let _ = news.send(LayoutEvent::Pauses(fsdyno_os::thread::thread_id()));
 }
@@ -131,7 +131,7 @@ fn begins(step: &LayoutStep, line: Option<String>, news: &Sender<LayoutEvent>) {
     let _ = news.send(LayoutEvent::Begins { worker: step.worker, thread: fsdyno_os::thread::thread_id(), line });
 }
 
-/// The request for a file of a step.
+/// The layout request for a file of a step.
 fn request_of<'plan>(plan: &'plan Plan, step: &'plan LayoutStep, index: usize) -> LayoutRequest<'plan> {
     let worker = &plan.workers[step.worker];
     let job = &worker.job;
@@ -164,7 +164,7 @@ fn lay_out_step(shared: &Shared, step: &LayoutStep, news: &Sender<LayoutEvent>) 
     }
     for error in unreserved {
         let text = match error.cause {
-            // Nothing is wrong, and nobody need have asked for it: it is the default.
+            // An unsupported default is no problem, as nobody asked for it.
             FileCause::Unsupported => format!(
                 "{}: this file system cannot reserve space for {}; the run may fill the disk",
                 step.job_name,

@@ -1,7 +1,6 @@
-//! The byte ledger of a run: samples of all layers when a stage begins and ends and each second in between. Where
-//! reading a file's state may wait for a server, samples are taken on a thread of their own: one that hangs with its
-//! mount delays no worker and no report, as the conductor waits only for the first and the last sample of a stage, with
-//! a timeout.
+//! Samples the byte ledger of a run: all layers when a stage begins and ends, and each second in between. Where reading
+//! a file's state may wait for a server, samples are taken on a separate thread, so that a mount that hangs delays no
+//! worker and no report: the conductor waits only for the first and the last sample of a stage, with a timeout.
 
 mod files;
 pub(crate) mod foreign;
@@ -22,48 +21,48 @@ use probes::Probes;
 use schedule::Schedule;
 pub(crate) use schedule::slices_max;
 
-/// How long the conductor waits for a look that it needs.
+/// How long the conductor waits for the first or last sample of a stage.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The sampler's stack: it holds no large value.
+/// Stack of the sampler's thread, bytes.
 const STACK_BYTES: usize = 128 * 1024;
 
-/// What the sampler is told.
+/// Orders to the sampler.
 enum SamplerOrder {
     /// The workers of the stage are ready and have done no I/O.
     Begin(u32),
     /// A second is over.
     During(u32),
-    /// All of them have ended.
+    /// All workers of the stage have ended.
     End(u32),
 }
 
-/// Looks at all layers when it is told to.
+/// Samples all layers when it is told to.
 pub(crate) struct Sampler {
     place: Place,
     schedule: Schedule,
     ledger: Arc<Mutex<Ledger>>,
 }
 
-/// Where the looking is done.
+/// Where the samples are taken.
 enum Place {
-    /// On the conductor's thread: nothing there can wait for a server.
+    /// On the conductor's thread: none of its sources can wait for a server.
     Here(Box<Probes>),
-    /// On a thread of its own.
+    /// On a separate thread.
     Apart(Apart),
 }
 
-/// The conductor's side of a sampler that has its own thread.
+/// The conductor's side of a sampler on a separate thread.
 struct Apart {
     orders: Sender<SamplerOrder>,
-    /// CPU time of each look as it is done, ns.
+    /// CPU time of each sample when it is done, ns.
     answers: Receiver<u64>,
     outstanding: u32,
     patience: Duration,
 }
 
 impl Sampler {
-    /// Finds what stands behind the files of the run. `look`, `storages`, `machine`: what is known already.
+    /// Finds the layers below the files of the run. `look`, `storages`, `machine`: what is known already.
     pub(crate) fn begin(
         shared: &Arc<Shared>,
         look: &Look,
@@ -81,12 +80,12 @@ impl Sampler {
         Ok(Sampler { place, schedule: Schedule::idle(), ledger })
     }
 
-    /// The look before the first I/O of a stage.
+    /// Takes the sample before the first I/O of a stage.
     pub(crate) fn begin_stage(&mut self, stage: u32) {
         self.need(SamplerOrder::Begin(stage));
     }
 
-    /// The gate is open, `waited_ns` after the first look: nothing has moved meanwhile, and rates count from here.
+    /// The gate was opened `waited_ns` after the first sample. Nothing was moved meanwhile, so rates count from here.
     pub(crate) fn stage_runs(&mut self, now_ns: u64, waited_ns: u64) {
         self.schedule = Schedule::begin(now_ns);
         let ledger = &mut *lock(&self.ledger);
@@ -94,7 +93,7 @@ impl Sampler {
         first.into_iter().for_each(|sample| sample.at_ms += waited_ns / 1_000_000);
     }
 
-    /// Looks if a second is over; called often.
+    /// Takes a sample if a second is over; called often.
     pub(crate) fn watch(&mut self, now_ns: u64, stage: u32) {
         if let Place::Apart(apart) = &mut self.place
             && let Some(cost_ns) = apart.answered()
@@ -114,23 +113,23 @@ impl Sampler {
         }
     }
 
-    /// The look after the last.
+    /// Takes the sample after the last I/O of a stage.
     pub(crate) fn end_stage(&mut self, stage: u32) {
         self.schedule = Schedule::idle();
         self.need(SamplerOrder::End(stage));
     }
 
-    /// Whether a file of the run may wait for a server or a daemon.
+    /// Whether a file of the run may wait for a server or daemon.
     pub(crate) fn may_wait(&self) -> bool {
         matches!(self.place, Place::Apart(_))
     }
 
-    /// What has been seen so far.
+    /// The ledger so far.
     pub(crate) fn so_far(&self) -> Ledger {
         lock(&self.ledger).clone()
     }
 
-    /// A look that the run waits for, but not for ever.
+    /// Takes a sample that the run waits for, up to a timeout.
     fn need(&mut self, order: SamplerOrder) {
         let in_time = match &mut self.place {
             Place::Here(probes) => {
@@ -149,7 +148,7 @@ impl Sampler {
 }
 
 impl Apart {
-    /// `follow` does what an order says, in its own time.
+    /// Starts the thread; `follow` carries out an order.
     fn begin(
         mut follow: impl FnMut(SamplerOrder) -> u64 + Send + 'static,
         patience: Duration,
@@ -158,7 +157,7 @@ impl Apart {
         let (answers_out, answers) = channel();
         let work = move || {
             for order in orders_in {
-                // Whoever gave the order has gone: the run is over.
+                // The receiver is gone: the run is over.
                 if answers_out.send(follow(order)).is_err() {
                     break;
                 }
@@ -169,13 +168,13 @@ impl Apart {
     }
 
     fn order(&mut self, order: SamplerOrder) {
-        // A sampler that has come to an end by a fault of its own answers no more.
+        // A sampler whose thread has panicked answers no more.
         if self.orders.send(order).is_ok() {
             self.outstanding += 1;
         }
     }
 
-    /// The cost of the last look that is over, if one is over since the last call.
+    /// The CPU time of the last sample that was finished since the last call.
     fn answered(&mut self) -> Option<u64> {
         let answers = std::iter::from_fn(|| self.answers.try_recv().ok());
         let (count, last) = answers.fold((0, None), |(count, _), cost_ns| (count + 1, Some(cost_ns)));
@@ -183,7 +182,7 @@ impl Apart {
         last
     }
 
-    /// Waits until every order is answered; false when patience is over before.
+    /// Waits until every order is answered; false at the timeout.
     fn wait(&mut self) -> bool {
         while self.outstanding > 0 {
             match self.answers.recv_timeout(self.patience) {
@@ -195,7 +194,7 @@ impl Apart {
     }
 }
 
-/// The interfaces towards the servers; none when one of them is not known: then all count.
+/// The interfaces to the servers; empty if one is not known: then all interfaces are counted.
 fn interfaces(storages: &[Storage]) -> Vec<String> {
     let servers = storages.iter().filter_map(|storage| storage.server.as_ref());
     servers.map(|server| server.interface.value().cloned()).collect::<Option<Vec<_>>>().unwrap_or_default()
@@ -205,7 +204,7 @@ fn lock(ledger: &Mutex<Ledger>) -> MutexGuard<'_, Ledger> {
     ledger.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// A file on each storage of the run.
+/// The path of a file on each storage of the run.
 pub(crate) fn places(plan: &Plan) -> Vec<PathBuf> {
     plan.storages.iter().map(|storage| storage.path.clone()).collect()
 }
@@ -231,7 +230,7 @@ mod tests {
         let follow = move |order| match order {
             SamplerOrder::During(stage) => u64::from(stage),
             _ => {
-                // Until the test lets go.
+                // Blocks until the test releases it.
                 let _ = hangs.recv();
                 7
             }

@@ -1,7 +1,7 @@
-//! From a plan to a record: layout, workers, the loop that drives I/O, and the conductor that watches them.
+//! Turns a plan into a record: layout, workers, the loop that drives I/O, and the conductor that watches them.
 //!
-//! The way of the data: [`plan::plan`] (pure) → layout → one thread per worker: generator → engine → recorder →
-//! [`fsdyno_results::RunRecord`]. Workers share nothing but a stop word and the totals they publish.
+//! The path of the data: [`plan::plan`] (pure) → layout → one thread per worker: generator → engine → recorder →
+//! [`fsdyno_results::RunRecord`]. Workers share only the orders to stop and the totals that they publish.
 #![forbid(unsafe_code)]
 
 mod account;

@@ -1,5 +1,5 @@
-//! One command line from its words to its record: parse, look at the machine, plan, run, judge. The fio face, the
-//! questions and `doctor` call these steps, and do their own work in between.
+//! Runs one command line, in steps: parse, examine the machine, plan, run, judge. The fio face, the questions and
+//! `doctor` call these steps, and do their own work in between.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,60 +21,60 @@ use crate::replay::{self, Replaying};
 use crate::sources::MachineSources;
 use crate::stop_rule::StopRule;
 
-/// Words that ask for a run, and what they mean.
+/// The words of a command line that asks for a run, parsed.
 pub struct Line {
     /// The words.
     pub words: Vec<String>,
-    /// Their meaning.
+    /// The parsed words.
     pub request: Request,
 }
 
-/// A line, and what the machine is like that it is to run on.
+/// A line with the facts about the machine that it is to run on.
 pub struct ProbedLine<'line> {
     line: &'line Line,
     look: Look,
     facts: HostFacts,
-    /// Its jobs where some replay a log, and what they replay.
+    /// The jobs and logs of a line with replays.
     replaying: Option<Replaying>,
-    /// Why its jobs cannot be planned: they are too many, or a log cannot be replayed.
+    /// Why the jobs cannot be planned: there are too many, or a log cannot be replayed.
     refused: Option<String>,
 }
 
-/// A line that can be run.
+/// A line with its plan.
 pub struct PlannedLine<'line> {
     line: &'line Line,
     look: Look,
     host: Host,
-    /// What it will do.
+    /// The plan.
     pub plan: Plan,
 }
 
-/// A line that can be run, and the storages that it will run on.
+/// A line that can be run, with the storages that it will run on.
 pub struct Ready<'line> {
     planned: PlannedLine<'line>,
     node: Node,
 }
 
-/// What the caller brings to a run.
+/// What the caller of a run provides.
 pub struct Conditions<'a> {
-    /// Version line for the record.
+    /// The program's version line, for the record.
     pub version: &'a str,
-    /// Orders to the run, and how long it waits for what does not answer.
+    /// Ends the run, and has the timeouts for what does not answer.
     pub control: Arc<Control>,
-    /// When it ends.
+    /// The rule that ends the run.
     pub stop_rule: StopRule,
 }
 
-/// Of a rule that would have ended it earlier.
+/// The note if a rule would have ended the run earlier, but several ranks run together.
 const WHOLE_RUNTIME: &str =
     "ran for its whole runtime: on several nodes it does not end when the rate has settled, as each sees its own alone";
 
-/// Of `steadystate`.
+/// The note on `steadystate` with several ranks.
 const STEADY_STATE_OF_EACH: &str =
     "steadystate is judged by each node for its own jobs: nodes may end at different times";
 
 impl Line {
-    /// Reads the words of a run.
+    /// Parses the words of a run.
     ///
     /// # Errors
     /// A sentence, if they ask for no run or cannot be understood.
@@ -89,9 +89,9 @@ impl Line {
         }
     }
 
-    /// The one look at the machine and at the paths of the jobs; `next` is told of each path before it is looked at.
+    /// Examines the machine and the paths of the jobs; `next` is called with each path before it is accessed.
     pub fn look(&self, mut next: impl FnMut(&Path)) -> ProbedLine<'_> {
-        // Reading the options has done its part: what follows needs other code.
+        // The code that parses options is not needed any more.
         fsdyno_os::process::release_program_pages();
         let look = Look::new();
         let (replaying, mut refused) = match replay::examine(&self.request.jobs) {
@@ -112,10 +112,10 @@ impl Line {
 }
 
 impl<'line> ProbedLine<'line> {
-    /// Plans the run. `system_seed`: for what is to differ from run to run.
+    /// Plans the run. `system_seed`: the seed of everything that must differ from run to run.
     ///
     /// # Errors
-    /// Sentences about what cannot be run.
+    /// Sentences on what cannot be run.
     pub fn plan(self, system_seed: u64) -> Result<PlannedLine<'line>, Vec<String>> {
         let ProbedLine { line, look, facts, replaying, refused } = self;
         if let Some(sentence) = refused {
@@ -128,7 +128,7 @@ impl<'line> ProbedLine<'line> {
         plan.rejections.extend(descriptors::refusal(&plan, &facts.limits));
         plan.watched_max = descriptors::watched_max(&plan, &facts.limits);
         if plan.rejections.is_empty() {
-            // Its log files are opened next.
+            // The log files are opened next.
             descriptors::allow(&plan, &facts.limits);
             Ok(PlannedLine { line, look, host: facts.host, plan })
         } else {
@@ -138,10 +138,10 @@ impl<'line> ProbedLine<'line> {
 }
 
 impl<'line> PlannedLine<'line> {
-    /// Looks at the storages that the files lie on. Servers are connected to, so that this may
-    /// take some seconds where one does not answer; no file is opened.
+    /// Examines the storages that the files are on. It connects to servers, which takes some seconds where one does not
+    /// answer; no file is opened.
     pub fn identify_storages(self) -> Ready<'line> {
-        // The plan is made.
+        // The code that plans is not needed any more.
         fsdyno_os::process::release_program_pages();
         let storages = self.plan.storages.iter().map(|place| self.look.storage_of(&place.path, place.writes)).collect();
         let host = self.host.clone();
@@ -151,7 +151,7 @@ impl<'line> PlannedLine<'line> {
 }
 
 impl Ready<'_> {
-    /// The record as it is before the first I/O: plans, and nothing done.
+    /// The record before the first I/O: plans without results.
     pub fn preflight(&self) -> RunRecord {
         let mut record = RunRecord::new("", 0);
         let plan = &self.planned.plan;
@@ -161,8 +161,8 @@ impl Ready<'_> {
         record
     }
 
-    /// All ranks know this run, and see the same machine and storage; notes of what differs. [`Ready::run`] does so
-    /// first.
+    /// Makes sure that all ranks know this run and see the same machine and storage; returns notes on differences.
+    /// [`Ready::run`] does it first.
     ///
     /// # Errors
     /// A sentence, where they cannot run together.
@@ -180,19 +180,19 @@ impl Ready<'_> {
         })
     }
 
-    /// Fills the part of this rank in files that the first one has made for all; bytes of it.
+    /// Fills the part of this rank in files that the first rank has made; returns the bytes.
     pub fn fill_part(&self, made: &[(PathBuf, u64)], part: Part, control: &Control) -> u64 {
         fill_part(&self.planned.plan, made, part, control)
     }
 
-    /// Runs it to its end: the record, with what speaks against it.
+    /// Runs the line to its end; returns the record with its findings.
     pub fn run(self, conditions: Conditions<'_>, observer: &mut dyn Observer) -> RunRecord {
         let agreed = conditions.control.other_ranks().map(|other_ranks| self.agree(other_ranks));
         let PlannedLine { line, look, mut plan, .. } = self.planned;
         if let Some(other_ranks) = conditions.control.other_ranks() {
             plan.read_from(other_ranks);
         }
-        // Where several ranks run, one of them does not end before the others.
+        // With several ranks, none may end before the others.
         let stop_rule = if agreed.is_some() { StopRule::AsWritten } else { conditions.stop_rule };
         if stop_rule != conditions.stop_rule {
             plan.notes.push(Note::new("not-settled", Severity::Info, WHOLE_RUNTIME));
@@ -230,19 +230,19 @@ impl Ready<'_> {
             record = other_ranks.gather(record);
         }
         record.findings = fsdyno_findings::of_run(&record);
-        // A report needs nothing of all that.
+        // The code that runs jobs is not needed for the report.
         fsdyno_os::process::release_program_pages();
         record
     }
 }
 
 fn note_of(warning: &Warning) -> Note {
-    // Of a depth that is not reached there is a finding.
+    // A depth that is not reached has a finding.
     let harmless = matches!(warning.code, WarningCode::SynchronousDepth | WarningCode::FilesAdded);
     let severity = if harmless { Severity::Info } else { Severity::Caution };
     Note { job: warning.job.clone(), ..Note::new(format!("{:?}", warning.code), severity, warning.text.clone()) }
 }
-/// The jobs of ranks that cannot run together failed for this reason.
+/// Sets the reason why ranks cannot run together as the error of their jobs.
 fn say_why(record: &mut RunRecord, sentence: &str) {
     let errors = record.jobs.iter_mut().filter_map(|job| job.error.as_mut());
     for error in errors.filter(|error| error.function == RANKS_APART) {

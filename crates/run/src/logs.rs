@@ -1,4 +1,4 @@
-//! The log files of a run: which there are, and that they can be written.
+//! Finds the log files of a run, and makes sure that they can be written.
 
 mod files;
 
@@ -9,7 +9,7 @@ use fsdyno_drive::LogWriter;
 
 use crate::plan::Plan;
 
-/// Makes the log files of the plan, empty: whether they can be written is known before anything runs. The error is a
+/// Makes the log files of the plan, empty, so that it is known before the run that they can be written. The error is a
 /// sentence.
 pub fn claim_logs(plan: &Plan) -> Result<(), String> {
     files::LogFiles::open(plan).map(drop)

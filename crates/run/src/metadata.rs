@@ -1,5 +1,5 @@
-//! Metadata work: workers whose requests are operations on names, as a program with many small files makes them. They
-//! begin together at the gate, stop between two operations, and publish their counters in their cells; one that is
+//! Runs metadata work: workers whose requests are operations on names, as programs with many small files do them. They
+//! begin together at the gate, stop between two operations, and publish their counters in their cells; a worker that is
 //! stuck in the kernel is abandoned.
 
 pub mod caches;
@@ -24,64 +24,64 @@ use crate::stage_workers::{StageWorkers, StartGate};
 use crate::stall::{Found, StallDetector};
 use operations::{Item, OperationContext, Perform};
 
-/// A worker's stack.
+/// Stack of a worker, bytes.
 const STACK_BYTES: usize = 256 * 1024;
 
-/// Between two looks at the workers.
+/// Interval at which the workers are checked.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The only stage of a task.
 const STAGE: u32 = 0;
 
-/// What is to be done.
+/// The work to be done.
 pub struct Task {
-    /// What it is called, for people.
+    /// The title for people.
     pub title: String,
-    /// What the operations share.
+    /// The context that all operations share.
     pub context: Arc<OperationContext>,
     /// The operation.
     pub perform: Perform,
-    /// Whether a part of each operation is timed by itself.
+    /// Whether a part of each operation is timed separately.
     pub has_part: bool,
-    /// What is operated on, in this order.
+    /// The items of the operations, in this order.
     pub items: Vec<Item>,
-    /// Workers at once.
+    /// Number of workers at a time.
     pub threads: u32,
-    /// Longest time, ns; `None`: to the end, however long that takes.
+    /// Time limit, ns; `None`: no limit.
     pub limit_ns: Option<u64>,
-    /// What one operation may take beyond the usual until it counts as stuck, ns: it moves or lists much.
+    /// Extra time before an operation counts as stuck, because it moves or lists much, ns.
     pub more_ns: u64,
-    /// Orders, and how long they wait for what does not answer.
+    /// Ends the task, and has the timeouts for what does not answer.
     pub control: Arc<Control>,
 }
 
-/// What was done, by one worker or by all.
+/// The result of one worker, or of all.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// Indices of the items that were done, in no order.
+    /// Indices of the items that were done, in any order.
     pub done: Vec<u32>,
-    /// Operations that failed.
+    /// Number of operations that failed.
     pub failures: u64,
     /// The first error.
     pub error: Option<JobError>,
-    /// Of whole operations.
+    /// Latency of whole operations.
     pub latency: Latency,
-    /// Of the part that is timed by itself.
+    /// Latency of the part that is timed separately.
     pub part: Latency,
-    /// User time of the workers.
+    /// User CPU time of the workers, ns.
     pub user_ns: u64,
-    /// System time of the workers.
+    /// System CPU time of the workers, ns.
     pub system_ns: u64,
-    /// Time that the workers could have run and waited for a CPU; `None`: one of them could not see it.
+    /// Time that the workers were runnable and waited for a CPU, ns; `None`: not visible for one of them.
     pub waited_ns: Option<u64>,
-    /// First operation's beginning and last one's end on the clock.
+    /// Beginning of the first operation and end of the last one, ns of the clock.
     span_ns: Option<(u64, u64)>,
-    /// The time was over before the work was.
+    /// Whether the time limit was reached before the work was done.
     pub cut: bool,
 }
 
 impl Outcome {
-    /// From the first operation's beginning to the last one's end.
+    /// Time from the beginning of the first operation to the end of the last one, ns.
     pub fn elapsed_ns(&self) -> u64 {
         self.span_ns.map_or(0, |(begin_ns, end_ns)| end_ns.saturating_sub(begin_ns))
     }
@@ -110,28 +110,28 @@ fn merge_latency(into: &mut Latency, other: &Latency) {
     }
 }
 
-/// How far a task is.
+/// The progress of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Since the gate was opened.
+    /// Time since the gate was opened, ns.
     pub elapsed_ns: u64,
-    /// Operations that are done.
+    /// Number of operations that are done.
     pub operations: u64,
     /// 99th percentile so far; `None`: not known yet.
     pub latency_ns_p99: Option<u64>,
-    /// Until it ends, at this pace or because its time is over; `None`: nobody can tell.
+    /// Time until the end, at this pace or by the time limit, ns; `None`: not known.
     pub left_ns: Option<u64>,
 }
 
-/// News from the workers.
+/// Events of the workers.
 enum Event {
-    /// This worker can begin.
+    /// The worker is ready to begin.
     Ready(usize),
-    /// This one is over, or has panicked.
+    /// The worker has ended, or has panicked.
     Ended(usize, Result<Box<Outcome>, Box<dyn Any + Send>>),
 }
 
-/// What the workers of a task share.
+/// The state that the workers of a task share.
 struct Shared {
     task: Task,
     cells: Vec<WorkerCell>,
@@ -140,12 +140,12 @@ struct Shared {
 }
 
 impl Shared {
-    /// What a worker does, in this order.
+    /// The items of a worker, in this order.
     fn share(&self, number: usize) -> impl Iterator<Item = &Item> {
         self.task.items.iter().skip(number).step_by(self.cells.len())
     }
 
-    /// The name that a worker is at.
+    /// The name that a worker is working on.
     fn name(&self, number: usize) -> String {
         let cell = &self.cells[number];
         let item = (cell.steps() > 0).then(|| self.share(number).nth(cell.file())).flatten();
@@ -153,16 +153,16 @@ impl Shared {
     }
 
     fn send(&self, event: Event) {
-        // One that comes back late is not waited for any more.
+        // A worker that returns late is not waited for: there is no receiver.
         let _ = self.events.lock().unwrap_or_else(PoisonError::into_inner).send(event);
     }
 }
 
-/// Does the task, and tells the observer how far it is. A worker that is left behind is the outcome's error, and stops
-/// the study. Where several ranks do it, all begin at once.
+/// Does the task, and reports its progress to the observer. A worker that is abandoned is the outcome's error, and
+/// stops the study. With several ranks, all begin at the same time.
 ///
 /// # Errors
-/// When the system gives no more threads: nothing has been done then.
+/// When no more threads can be started: nothing has been done then.
 pub fn perform(task: Task, observer: &mut dyn Observer) -> std::io::Result<Outcome> {
     let threads = usize::try_from(task.threads).unwrap_or(1).clamp(1, task.items.len().max(1));
     let (sender, events) = channel();
@@ -176,7 +176,7 @@ pub fn perform(task: Task, observer: &mut dyn Observer) -> std::io::Result<Outco
             own.send(Event::Ended(number, std::panic::catch_unwind(work).map(Box::new)));
         };
         if let Err(error) = fsdyno_os::thread::begin("metadata", STACK_BYTES, work) {
-            // Those that wait at the gate already may not begin.
+            // Workers that wait at the gate already must not begin.
             shared.cells.iter().for_each(WorkerCell::abandon);
             shared.gate.open(STAGE);
             return Err(error);
@@ -209,10 +209,10 @@ pub fn perform(task: Task, observer: &mut dyn Observer) -> std::io::Result<Outco
     Ok(whole)
 }
 
-/// A task whose workers are watched.
+/// A running task with the state of its watching.
 struct WatchedTask<'run> {
     clock: RealClock,
-    /// When the gate was opened; `None`: not yet.
+    /// Time at which the gate was opened, ns; `None`: not yet.
     began_ns: Option<u64>,
     looked_ns: u64,
     shared: Arc<Shared>,
@@ -232,7 +232,7 @@ impl WatchedTask<'_> {
         self.shared.gate.open(STAGE);
     }
 
-    /// Tells how far it is, and leaves those behind that do not answer.
+    /// Reports the progress, and abandons workers that do not answer.
     fn look(&mut self, detectors: &mut [StallDetector<u64>], stage_workers: &mut StageWorkers, whole: &mut Outcome) {
         let now_ns = self.clock.now_ns();
         let step_ns = now_ns.saturating_sub(std::mem::replace(&mut self.looked_ns, now_ns));
@@ -283,11 +283,11 @@ impl WatchedTask<'_> {
     }
 }
 
-/// The outcome of a worker that is left behind: as far as it had come. Its latencies stay with it.
+/// The outcome of an abandoned worker, as far as it is known: its latencies are not.
 fn so_far(shared: &Shared, number: usize, error: JobError, span_ns: (u64, u64)) -> Outcome {
     let operations = usize::try_from(shared.cells[number].published().ios.read).unwrap_or(usize::MAX);
     Outcome {
-        // No phase follows that would ask which of them it were.
+        // No phase follows that would need to know which of them they were.
         done: shared.share(number).take(operations).map(|item| item.index).collect(),
         failures: 1,
         error: Some(error),

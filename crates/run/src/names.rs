@@ -1,4 +1,4 @@
-//! Which files a clone uses: `filename`, or names made from `filename_format`.
+//! Determines the files of a clone: `filename`, or names made from `filename_format`.
 
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ pub(crate) fn file_paths(job: &Job, clone: u32) -> Vec<PathBuf> {
     if directories.is_empty() {
         return names.iter().map(|name| written::path(name)).collect();
     }
-    // Clones take the directories in turn; the directory stands before absolute names too, as in fio.
+    // Clones use the directories in turn; the directory is also prepended to absolute names, as in fio.
     let directory = written::path(&directories[clone as usize % directories.len()]);
     names.iter().map(|name| directory.join(written::path(name.trim_start_matches('/')))).collect()
 }

@@ -1,11 +1,11 @@
-//! How the files of logs are opened.
+//! Opens the files of logs.
 
 use std::fs::{File, OpenOptions};
 use std::path::Path;
 
 use fsdyno_os::files::{FileKind, Reach};
 
-/// Opens a log, anew or (not `alone`) to append to it.
+/// Opens a log: truncated, or (not `alone`) to append to it.
 pub(crate) fn open_one(path: &Path, alone: bool) -> Result<File, String> {
     if Reach::ByPath.look(path).is_ok_and(|found| found.kind == Some(FileKind::BlockDevice)) {
         let shown = path.display();

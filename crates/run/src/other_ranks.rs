@@ -1,53 +1,54 @@
-//! What a run does together with the other ranks, where several nodes ask the same question at once. Who they are and
-//! how they are reached is known above: a run alone has no company.
+//! The interface through which a run cooperates with other ranks, where several nodes ask the same question at once. A
+//! crate above implements it; a run on one node has none.
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
 use fsdyno_results::{Note, RunRecord};
 
-/// The ranks of a run on several nodes, as one of them sees them. Each call waits for the others, except where they are
-/// lost; then it goes on without them.
+/// The other ranks of a run on several nodes, seen from one of them. Each call waits for the other ranks; ranks that
+/// are lost are no longer waited for.
 pub trait OtherRanks: Debug + Send + Sync {
-    /// How many ranks there are, this one among them.
+    /// Number of ranks, including this one.
     fn ranks(&self) -> u32;
-    /// Before the first byte: all ranks have planned this run. Notes of what differs between them.
+    /// Called before the first byte: all ranks have planned this run. Returns notes on differences between them.
     ///
     /// # Errors
     /// A sentence, where they cannot run together.
     fn agree(&self, run: &JointRun<'_>) -> Result<Vec<Note>, String>;
-    /// How many ranks lay out the files that this one makes for all, each a part; 1: this rank lays its files out alone.
+    /// Number of ranks that take part in the layout of files that this rank makes for all; 1: it lays its files out
+    /// alone.
     fn layers(&self) -> u32;
-    /// The first rank has made these files, of this many bytes; now each rank fills its part of them.
+    /// The first rank has made these files, with their final sizes; now each rank fills its part.
     fn made(&self, files: &[(PathBuf, u64)]);
-    /// The first rank has filled its parts; bytes that all others have filled.
+    /// The first rank has filled its parts; returns the bytes that all others have filled.
     fn filled(&self) -> u64;
-    /// The layout of this rank is over.
+    /// The layout of this rank is complete.
     fn laid_out(&self);
-    /// The workers of this rank are ready for a stage; when all ranks begin, ns by [`RealClock::shared`].
+    /// The workers of this rank are ready for a stage; returns when all ranks begin, ns of [`RealClock::shared`].
     ///
     /// [`RealClock::shared`]: os::clock::RealClock::shared
     fn ready(&self, stage: u32) -> u64;
-    /// The workers of this rank have ended a stage; when they began and ended, by the same clock.
+    /// The workers of this rank have ended a stage; their first beginning and last end, ns of the same clock.
     fn ended(&self, stage: u32, began_ns: u64, ended_ns: u64);
-    /// Where a job that only reads finds the data of this file; `None`: there.
+    /// The path at which a job that only reads finds the data of this file; `None`: at its own.
     fn read_from(&self, path: &Path) -> Option<PathBuf>;
-    /// One record of all ranks that have one; a rank other than the first gets back its own.
+    /// Merges the records of all ranks that have one; a rank other than the first gets its own back.
     fn gather(&self, own: RunRecord) -> RunRecord;
-    /// Each of the other ranks removes what it has made in the directory of a question, all at once.
+    /// All other ranks remove what they have made in the directory of a question, at the same time.
     fn clear(&self, directory: &Path);
-    /// This rank is alive; called several times a second.
+    /// Tells the others that this rank is alive; called several times per second.
     fn alive(&self);
-    /// This signal has come to this rank, and ends what all do.
+    /// This rank got this signal, which ends the run on all ranks.
     fn signalled(&self, signal: i32);
 }
 
-/// A run as the others need to know it.
+/// A run as it is described to the other ranks.
 #[derive(Clone, Copy, Debug)]
 pub struct JointRun<'a> {
     /// The words of its command line.
     pub words: &'a [String],
-    /// Seed of what differs from run to run.
+    /// Seed of everything that must differ from run to run.
     pub seed: u64,
     /// The directory that all of its files are confined to.
     pub directory: Option<&'a Path>,

@@ -1,4 +1,5 @@
-//! From jobs and facts to workers: a pure function. What cannot work is refused here, before the first byte.
+//! Makes the plan, a pure function from jobs and facts to workers. What cannot work is refused here, before the first
+//! byte.
 
 mod content;
 mod files;
@@ -42,15 +43,15 @@ pub(crate) const WATCHED_MAX: usize = 64;
 pub struct Plan {
     /// Workers by thread number, which counts from 1.
     pub workers: Vec<WorkerPlan>,
-    /// The storages that the files lie on.
+    /// The storages that the files are on.
     pub storages: Vec<StoragePlace>,
-    /// Files to make before anything starts, in order, or when the stage of their worker begins (`create_serialize=0`).
+    /// Files to make before the first stage, in order, or before the stage of their worker (`create_serialize=0`).
     pub layouts: Vec<LayoutStep>,
-    /// What will be other than asked for.
+    /// What will differ from what was asked for.
     pub notes: Vec<Note>,
-    /// How many files the ledger may watch, over all workers.
+    /// Number of files that the ledger may watch, over all workers.
     pub watched_max: usize,
-    /// Sentences about what fio refuses before it starts any job: then nothing runs.
+    /// Sentences on what fio refuses before it starts any job: then nothing runs.
     pub rejections: Vec<String>,
 }
 
@@ -59,21 +60,21 @@ pub struct Plan {
 pub struct WorkerPlan {
     /// The job it belongs to.
     pub job: Arc<Job>,
-    /// Counts from 1 over all workers.
+    /// Number of the thread, counted from 1 over all workers.
     pub thread_number: u32,
-    /// Clone index, from 0; it makes file names and offsets.
+    /// Index of the clone, from 0; it determines file names and offsets.
     pub clone: u32,
     /// Report group, from 0.
     pub group: u32,
-    /// Workers of a stage start together, after the stage before has ended.
+    /// Index of the stage. The workers of a stage start together, after the stage before has ended.
     pub stage: u32,
-    /// Workers that must have ended before it starts (`wait_for`): indices into the plan's.
+    /// Indices of the plan's workers that must have ended before this one starts (`wait_for`).
     pub waits_for: Vec<usize>,
     /// Its files.
     pub files: Vec<PlannedFile>,
-    /// What part of them lies on which of the plan's storages.
+    /// The share of its files on each of the plan's storages.
     pub parts: Vec<FilesPart>,
-    /// The layout makes them, for this worker or for one before it.
+    /// Whether the layout makes its files, for this worker or for an earlier one.
     pub laid_out: bool,
     /// What it will do.
     pub workload: Workload,
@@ -81,19 +82,19 @@ pub struct WorkerPlan {
     pub queueing: Queueing,
     /// Largest block, bytes.
     pub block_bytes_max: u64,
-    /// Its buffers have their pages before the first request.
+    /// Whether its buffers are populated with pages before the first request.
     pub populated: bool,
-    /// Blocks that its writes repeat, with `dedupe_mode=working_set`.
+    /// Blocks that its writes repeat (`dedupe_mode=working_set`).
     pub repeated: Vec<RepeatedBlocks>,
-    /// In the words of the reports.
+    /// The settings in the form of the reports.
     pub setup: JobSetup,
-    /// Tells this run's blocks from those of others when they are verified.
+    /// Distinguishes this run's blocks from those of other runs at verification.
     pub run_mark: u64,
-    /// How its files are reached.
+    /// How its files are opened.
     pub reach: Reach,
-    /// The log that its requests come from; `None`: the workload makes them.
+    /// The log whose requests it replays; `None`: the workload generates them.
     pub replay: Option<Arc<Replay>>,
-    /// It cannot run; the others still do.
+    /// Why it cannot run; the other workers still do.
     pub refused: Option<Refusal>,
 }
 
@@ -102,7 +103,7 @@ pub struct WorkerPlan {
 pub struct Refusal {
     /// errno.
     pub code: i32,
-    /// fio's name of the place.
+    /// The failed function, as fio's `func=` names it.
     pub function: &'static str,
     /// The sentence for people, fio's words first.
     pub message: String,
@@ -113,7 +114,7 @@ pub fn plan(jobs: &[Job], facts: &HostFacts, system_seed: u64) -> Plan {
     plan_replays(jobs, &[], facts, system_seed)
 }
 
-/// The same of jobs some of which replay a log: `replays` has it at the place of its job.
+/// The same for jobs some of which replay a log; `replays` has the log at the index of its job.
 pub(crate) fn plan_replays(jobs: &[Job], replays: &[Option<Arc<Replay>>], facts: &HostFacts, system_seed: u64) -> Plan {
     let mut planning = Planning {
         facts,
@@ -160,7 +161,7 @@ pub fn paths(jobs: &[Job]) -> Vec<std::path::PathBuf> {
     paths
 }
 
-/// Those of them that jobs change, and that must not be in use.
+/// Those of them that jobs change, and that must therefore not be in use.
 pub fn changed_paths(jobs: &[Job]) -> Vec<std::path::PathBuf> {
     let files = jobs.iter().filter(|job| guard::is_asked(job)).flat_map(paths_of);
     let mut paths: Vec<_> = files.chain(jobs.iter().filter_map(guard::memory_path)).collect();
@@ -185,14 +186,14 @@ impl Plan {
         }
     }
 
-    /// All files are reached below this directory, whatever stands at their paths by now.
+    /// Confines all files to this directory, whatever their paths refer to by now.
     ///
     /// # Errors
-    /// The path of a file that does not lie below it.
+    /// The path of a file that is not below it.
     pub fn confine_to(&mut self, directory: &Arc<Directory>) -> Result<(), std::path::PathBuf> {
         let reach = Reach::Beneath(Arc::clone(directory));
         for worker in self.workers.iter_mut().filter(|worker| worker.job.submission.engine.has_paths()) {
-            // Names are reached by path alone.
+            // Engines on names use paths only.
             let names = worker.job.submission.engine.works_on_names();
             if let Some(file) = worker.files.iter().find(|file| names || !reach.covers(&file.path)) {
                 return Err(file.path.clone());
@@ -202,7 +203,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Jobs that only read find their data where the other ranks say; the layout stays as it is.
+    /// Redirects jobs that only read to the data of other ranks; the layout stays the same.
     pub(crate) fn read_from(&mut self, other_ranks: &dyn OtherRanks) {
         let reads = |worker: &&mut WorkerPlan| !worker.job.pattern.access.modifies();
         for file in self.workers.iter_mut().filter(reads).flat_map(|worker| &mut worker.files) {
@@ -210,7 +211,7 @@ impl Plan {
         }
     }
 
-    /// No worker may run; the sentence about it is said once.
+    /// Refuses all workers; the sentence is shown once.
     pub(crate) fn refuse_all(&mut self, function: &'static str, sentence: &str) {
         let mut message = sentence.to_owned();
         for worker in self.workers.iter_mut().filter(|worker| worker.refused.is_none()) {
@@ -229,12 +230,12 @@ impl WorkerPlan {
     /// How many of its files are open at a time.
     pub(crate) fn open_files(&self) -> usize {
         let all = self.files.len();
-        // Windows has no limit of them, and a handle keeps its file.
+        // `openfiles` is ignored on Windows: it has no limit of open files, and an open handle protects its file.
         let most = self.job.files.open.filter(|_| !cfg!(windows));
         most.map_or(all, |most| all.min(most as usize))
     }
 
-    /// Where the content of its writes begins.
+    /// Seed of the content of its writes.
     pub(crate) fn content_seed(&self) -> u64 {
         self.workload.seed ^ u64::from(self.thread_number)
     }
@@ -408,7 +409,7 @@ impl Planning<'_> {
         });
     }
 
-    /// `softrandommap`: a random map that would take too much memory is given up, with a note.
+    /// `softrandommap`: drops a random map that would take too much memory, with a note.
     fn give_up_large_map(&mut self, job: &Job, clone: u32, workload: &mut Workload) {
         if job.pattern.soft_random_map && workload.map_is_too_large() {
             workload.pattern.random_map = false;
@@ -420,14 +421,14 @@ impl Planning<'_> {
         }
     }
 
-    /// btrfs takes a direct read into a page that is not there yet through the page cache, with readahead; below an
-    /// overlay it may be the same.
+    /// Whether the pages must exist before direct reads: btrfs, also below an overlay, reads into missing pages through
+    /// the page cache, with readahead.
     fn reads_into_present_pages(&self, files: &[PlannedFile]) -> bool {
         let fstype = |file: &PlannedFile| self.facts.path(&file.path)?.fstype();
         files.first().and_then(fstype).is_some_and(|fstype| matches!(fstype, "btrfs" | "overlay"))
     }
 
-    /// A device in use is changed only when the user says so.
+    /// Refuses a device in use unless the user allows it.
     fn refuse_device(&self, job: &Job, files: &[PlannedFile]) -> Option<Refusal> {
         let files = files.iter().map(|file| file.path.as_path()).filter(|_| guard::is_asked(job));
         let memory = guard::memory_path(job);
@@ -453,7 +454,7 @@ fn largest_block(job: &Job) -> u64 {
         .unwrap_or(0)
 }
 
-/// The smallest block that can come, bytes.
+/// The smallest block that the job can request, bytes.
 pub(crate) fn smallest_block(job: &Job) -> u64 {
     let drawn = job.pattern.sizes_drawn();
     job.pattern

@@ -1,4 +1,4 @@
-//! How far a run is, from its plan and what the workers published.
+//! Estimates the progress of a run from its plan and the workers' published totals.
 
 use fsdyno_drive::WorkerState;
 
@@ -7,7 +7,7 @@ use crate::plan::WorkerPlan;
 
 const NS: u64 = 1_000_000_000;
 
-/// Seconds until the run ends; `None` when nobody can tell.
+/// Seconds until the run ends; `None`: not known.
 pub fn seconds_left(view: &View<'_>) -> Option<u64> {
     let mut left: u64 = 0;
     let mut waiting_stages: std::collections::BTreeMap<u32, Option<u64>> = Default::default();
@@ -27,13 +27,13 @@ pub fn seconds_left(view: &View<'_>) -> Option<u64> {
     Some(left)
 }
 
-/// Ramp and runtime of a worker in s, when the runtime decides.
+/// Ramp and runtime of a worker, s, if the runtime decides its end.
 fn whole_duration(worker: &WorkerPlan) -> Option<u64> {
     let extent = &worker.job.extent;
     (extent.runtime_ns > 0).then(|| (extent.ramp_ns + extent.runtime_ns).div_ceil(NS))
 }
 
-/// How much of what it transfers a worker reads back.
+/// The share of its transfers that a worker verifies, percent.
 fn percent_read_back(worker: &WorkerPlan) -> u32 {
     let pattern = &worker.job.pattern;
     match (crate::verification::reads_back(&worker.job), pattern.access.reads) {

@@ -1,5 +1,5 @@
-//! `read_iolog`: logs are examined before anything is planned, so that their files are planned, guarded and reported like
-//! those that a job names itself.
+//! `read_iolog`: examines logs before the plan is made, so that their files are planned, guarded and reported like
+//! files that a job names itself.
 
 mod merged;
 
@@ -17,11 +17,11 @@ pub use merged::merge_traces;
 /// A log that a worker replays.
 #[derive(Clone, Debug)]
 pub struct Replay {
-    /// The name of the log, as the job has it.
+    /// The log's name as the job gives it.
     pub name: String,
-    /// Reads the log, from any place.
+    /// Reads the log, from any position.
     pub log: Arc<dyn LogInput>,
-    /// What the log asks for in total: files, sizes, directions.
+    /// The totals of the log: files, sizes, directions.
     pub summary: Summary,
 }
 
@@ -34,10 +34,10 @@ impl LogInput for Stored {
     }
 }
 
-/// The jobs of a line, and for each of them the log that it replays.
+/// The jobs of a line, and for each the log that it replays.
 pub(crate) type Replaying = (Vec<Job>, Vec<Option<Arc<Replay>>>);
 
-/// Examines the logs; `None`: no job replays one. A job whose clones replay several logs becomes a job for each clone.
+/// Examines the logs; `None`: no job replays one. A job whose clones replay different logs becomes a job per clone.
 ///
 /// # Errors
 /// A sentence about a log that cannot be replayed.
@@ -73,7 +73,7 @@ pub(crate) fn examine(jobs: &[Job]) -> Result<Option<Replaying>, String> {
     Ok(Some((all, replays)))
 }
 
-/// Logs that were examined, under their names: a stream can be read once only.
+/// Logs that were examined, by name: a stream can be read only once.
 #[derive(Default)]
 struct Examined(HashMap<String, Vec<(ReplayOptions, Arc<Replay>)>>);
 
@@ -117,7 +117,7 @@ fn failed(job: &Job, log: &str, reason: &dyn Display, next: &str) -> String {
     format!("fio: {}: read_iolog={log}: {reason}\nNext step: {next}", job.name)
 }
 
-/// The job as if it had named the files, the directions and the sizes of its log.
+/// The job as if it had named the files, directions and sizes of its log.
 fn replaying(job: &Job, summary: &Summary) -> Job {
     let mut job = job.clone();
     let files = &mut job.files;
@@ -125,7 +125,7 @@ fn replaying(job: &Job, summary: &Summary) -> Job {
     files.directories.clear();
     (files.size, files.file_size, files.fill_device, files.append) = (None, None, false, false);
     (files.offset, files.offset_increment) = (Amount::Bytes(0), Amount::Bytes(0));
-    // As with fio, a file that is missing is made when it is opened, and nothing is laid out.
+    // As in fio, a missing file is made when it is opened; nothing is laid out.
     files.create_on_open = true;
     job.pattern.access = summary.access();
     let (min, max) = summary.lengths;
@@ -136,13 +136,13 @@ fn replaying(job: &Job, summary: &Summary) -> Job {
         job.submission.depth = depth;
     }
     if summary.syncs() {
-        // A log does not say how ranges were synced: their writing is begun.
+        // A log does not say how ranges were synced: only their write-back is started.
         job.durability.sync_file_range.get_or_insert((2, 0));
     }
     job
 }
 
-/// What a log says about a file and what is there contradict each other.
+/// A sentence if the log and the existing file contradict each other.
 pub(crate) fn contradiction(
     replay: &Replay,
     index: usize,

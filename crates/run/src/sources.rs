@@ -1,4 +1,4 @@
-//! Files, environment and system calls that the job language may use, from this machine.
+//! Gives the job language access to files, environment and system calls of this machine.
 
 use std::path::Path;
 
@@ -7,12 +7,12 @@ use fsdyno_os::errno::reason;
 use fsdyno_os::files::{SMALL_FILE_BYTES_MAX, read_at_most, read_stream};
 use fsdyno_os::written;
 
-/// Files, environment and size of this machine.
+/// The sources of this machine.
 pub struct MachineSources;
 
 impl Sources for MachineSources {
     fn job_file(&mut self, path: &str) -> Result<String, String> {
-        // As with fio also a pipe, such as `<(command)` of a shell.
+        // As in fio, a pipe is possible, such as `<(command)` of a shell.
         let read = match path {
             "-" => read_at_most(std::io::stdin(), JOB_FILE_BYTES_MAX),
             path => read_stream(&written::path(path), JOB_FILE_BYTES_MAX),
@@ -44,10 +44,10 @@ impl Sources for MachineSources {
     }
 }
 
-/// No job file is longer.
+/// Largest job file, bytes.
 const JOB_FILE_BYTES_MAX: u64 = 64 << 20;
 
-/// Links, pipes and devices are left out, as by fio.
+/// Adds the regular files of a directory; links, pipes and devices are left out, as in fio.
 fn add_files(directory: &Path, files: &mut Vec<String>) -> std::io::Result<()> {
     for entry in std::fs::read_dir(directory)? {
         let entry = entry?;

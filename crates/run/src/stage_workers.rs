@@ -1,4 +1,4 @@
-//! Which workers of a stage have not ended: each is counted once when it begins and once when it ends.
+//! Tracks which workers of a stage have not ended: each is counted once when it begins and once when it ends.
 
 use std::sync::{Condvar, Mutex};
 
@@ -30,11 +30,11 @@ impl StartGate {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Attendance {
-    /// Not of this stage, or over.
+    /// Not of this stage, or ended.
     Absent,
-    /// Begun, not ready.
+    /// Begun, but not ready.
     Starting,
-    /// It waits at the gate, or works.
+    /// Waiting at the gate, or working.
     Ready,
 }
 
@@ -47,19 +47,19 @@ pub(crate) struct StageWorkers {
 }
 
 impl StageWorkers {
-    /// No worker has begun yet, of this many.
+    /// No worker has begun yet, of this number.
     pub(crate) fn new(workers: usize) -> StageWorkers {
         StageWorkers { attendance: vec![Attendance::Absent; workers], starting: 0, awaited: 0 }
     }
 
-    /// This worker's thread has begun.
+    /// Notes that this worker's thread has begun.
     pub(crate) fn begins(&mut self, index: usize) {
         self.attendance[index] = Attendance::Starting;
         self.starting += 1;
         self.awaited += 1;
     }
 
-    /// It is ready for its I/O; ignored for a worker that has ended.
+    /// Notes that it is ready for its I/O; ignored for a worker that has ended.
     pub(crate) fn is_ready(&mut self, index: usize) {
         if self.attendance[index] == Attendance::Starting {
             self.attendance[index] = Attendance::Ready;
@@ -67,7 +67,7 @@ impl StageWorkers {
         }
     }
 
-    /// It has ended, or is abandoned. False: it had ended before, or never begun.
+    /// Notes that it has ended, or was abandoned. False: it had ended before, or never begun.
     #[must_use]
     pub(crate) fn ends(&mut self, index: usize) -> bool {
         match std::mem::replace(&mut self.attendance[index], Attendance::Absent) {
@@ -79,7 +79,7 @@ impl StageWorkers {
         true
     }
 
-    /// It has begun and neither ended nor been abandoned.
+    /// Whether it has begun, and has neither ended nor been abandoned.
     pub(crate) fn awaits(&self, index: usize) -> bool {
         self.attendance[index] != Attendance::Absent
     }

@@ -1,26 +1,27 @@
-//! Detects workers, layouts and operations without progress: they are reported, and abandoned in the end. A run must
-//! end even if a server, a daemon or a disk never responds.
+//! Detects workers, layouts and operations without progress: they are reported, and finally abandoned. A run must end
+//! even if a server, a daemon or a disk never responds.
 //!
-//! Time is counted in looks, not by the wall clock: after a suspend of the machine nothing counts as stalled.
+//! Time is counted by checks with a bounded step, not by the wall clock: after a suspend of the machine nothing counts
+//! as stalled.
 
 pub(crate) mod worker;
 
 use fsdyno_drive::Silence;
 
-/// Most time that one look counts, ns.
+/// Most time that one check counts, ns.
 const STEP_NS_MAX: u64 = 200_000_000;
 
-/// Counts the time without progress of one worker, layout or operation. `Sign`: what it has done so far; any change
-/// since the look before is progress.
+/// Counts the time without progress of one worker, layout or operation. `Sign`: its work so far; any change since the
+/// previous check is progress.
 #[derive(Clone, Copy, Debug)]
 pub struct StallDetector<Sign> {
     seen: Option<Sign>,
     silent_ns: u64,
-    /// Below which time without progress nothing was reported; one that has become shorter is reported anew.
+    /// The reporting limit that was last exceeded, ns; a shorter limit causes a new report.
     reported_ns: u64,
 }
 
-/// What a look found.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// There is progress, or too little time without it.
@@ -38,7 +39,7 @@ impl<Sign> Default for StallDetector<Sign> {
 }
 
 impl<Sign: PartialEq> StallDetector<Sign> {
-    /// One look, `step_ns` after the one before. The first one counts nothing.
+    /// One check, `step_ns` after the previous one. The first one counts no time.
     pub fn look(&mut self, step_ns: u64, sign: Sign, limits: Silence) -> Found {
         if self.seen.as_ref() != Some(&sign) {
             (self.seen, self.silent_ns) = (Some(sign), 0);
@@ -64,7 +65,7 @@ mod tests {
 
     const STEP_NS: u64 = 100_000_000;
 
-    /// Tenths of a second until each is found first: silent, lost.
+    /// The check (tenths of a second) at which each result comes first: silent, lost.
     fn found(limits: Silence) -> (Option<usize>, Option<usize>) {
         let mut detector = StallDetector::default();
         let looks: Vec<Found> = (0..3000).map(|_| detector.look(STEP_NS, 0, limits)).collect();

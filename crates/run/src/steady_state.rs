@@ -1,4 +1,4 @@
-//! Stopping at a steady state: the window that judges the intervals that workers measure.
+//! Judges a steady state: the window over the intervals that workers measure.
 
 use std::collections::VecDeque;
 
@@ -11,11 +11,11 @@ use fsdyno_results::SteadyStateRecord;
 pub(crate) struct Sample {
     pub(crate) iops: u64,
     pub(crate) bytes_per_s: u64,
-    /// Mean completion latency, ns; `None`: nothing completed.
+    /// Mean clat, ns; `None`: nothing completed.
     pub(crate) lat_ns: Option<u64>,
 }
 
-/// The rates of the members of a group in the same interval added up, and the mean latency of all their I/Os.
+/// The sample of a group: the sum of its members' rates in the same interval, and the mean latency of all their I/Os.
 pub(crate) fn sample_of(members: &[Interval]) -> Sample {
     let (count, sum_ns) = members.iter().fold((0, 0), |sum, one| (sum.0 + one.clat.0, sum.1 + one.clat.1));
     Sample {
@@ -25,7 +25,7 @@ pub(crate) fn sample_of(members: &[Interval]) -> Sample {
     }
 }
 
-/// The last intervals of a worker or a group, and what they say.
+/// The last intervals of a worker or a group, with their judgement.
 #[derive(Clone, Debug)]
 pub(crate) struct SteadyStateWindow {
     rule: SteadyState,
@@ -34,7 +34,7 @@ pub(crate) struct SteadyStateWindow {
     attained: bool,
 }
 
-/// Slope or deviation, in the metric's unit and in that of the limit.
+/// Slope or deviation, in the metric's unit and in the limit's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Judged {
     value: f64,
@@ -46,13 +46,13 @@ impl SteadyStateWindow {
         SteadyStateWindow { rule, samples: VecDeque::new(), judged: None, attained: false }
     }
 
-    /// Takes the next interval; true when the state is steady.
+    /// Adds the next interval; true when the state is steady.
     pub(crate) fn add(&mut self, sample: Sample) -> bool {
         if self.attained {
             return true;
         }
         if value_of(&sample, self.rule.metric).is_none() {
-            // A time without any latency is no steady state: it begins after it.
+            // An interval without any latency is not steady: the window begins after it.
             self.samples.clear();
             return false;
         }
@@ -67,7 +67,7 @@ impl SteadyStateWindow {
         self.attained
     }
 
-    /// `None`: a percentage of nothing.
+    /// `None`: the mean is 0, so that there is no percentage.
     fn judge(&self) -> Option<Judged> {
         let metric = self.rule.metric;
         let values: Vec<f64> = self.samples.iter().filter_map(|sample| value_of(sample, metric)).collect();
@@ -111,7 +111,7 @@ fn value_of(sample: &Sample, metric: SteadyStateMetric) -> Option<f64> {
     }
 }
 
-/// Of the line of least squares, per interval.
+/// The slope of the least-squares line, per interval.
 fn slope(values: &[f64], mean: f64) -> f64 {
     let middle = (values.len() as f64 - 1.0) / 2.0;
     let places = || (0..values.len()).map(|place| place as f64 - middle);
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn the_slope_is_that_of_the_line_of_least_squares() {
         let rule = || rule(SteadyStateMetric::Iops, true, 0.1, true);
-        // The values of a run of fio 3.42, and its figures; the mean is not rounded here.
+        // The values of a run of fio 3.42, with fio's figures; the mean is not rounded here.
         let shown = |values: &[u64]| window(rule(), values).judged.expect("three intervals");
         let first = shown(&[118, 149, 150]);
         assert_eq!((first.value, format!("{:.6}", first.criterion)), (16.0, "11.510791".to_owned()));

@@ -1,30 +1,30 @@
-//! Rules that end a run before its runtime; the conductor evaluates them at each look.
+//! Rules that end a run before its runtime; the conductor evaluates them at each check.
 
 use fsdyno_results::{Note, Severity};
 
-/// A window, ns.
+/// Length of a window, ns.
 const WINDOW_NS: u64 = 500_000_000;
 
-/// When a run ends.
+/// The rule that ends a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum StopRule {
-    /// As its line says.
+    /// As the line says.
     #[default]
     AsWritten,
-    /// At the line's runtime at the latest, and earlier when the rate has settled: the last windows agree with their
+    /// At the line's runtime at the latest, and earlier if the rate has settled: the last windows agree with their
     /// median.
     Settled {
-        /// Never before this many seconds of measuring.
+        /// Least measuring time, s.
         least_s: f64,
-        /// Half-second windows that must agree.
+        /// Number of half-second windows that must agree.
         windows: usize,
-        /// How far each may be from their median, as a share of it.
+        /// Largest distance of each from their median, as a share of it.
         tolerance: f64,
     },
 }
 
 impl StopRule {
-    /// What the record says of a run that the rule ended.
+    /// The note in the record of a run that the rule ended.
     pub(crate) fn note(&self) -> Option<Note> {
         let StopRule::Settled { windows, tolerance, .. } = self else { return None };
         let text = format!(
@@ -36,11 +36,11 @@ impl StopRule {
     }
 }
 
-/// Watches the operations of a run for its rule.
+/// Applies the rule to the operations of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Stability {
     rule: StopRule,
-    /// When measuring began, and the operations counted before.
+    /// Time at which measuring began, and the operations counted before.
     origin: Option<(u64, u64)>,
     window_began: (u64, u64),
     rates: Vec<f64>,
@@ -51,7 +51,7 @@ impl Stability {
         Stability { rule, origin: None, window_began: (0, 0), rates: Vec::new() }
     }
 
-    /// Takes the total of operations at a time; true from the moment at which the run may end.
+    /// Adds the total of operations at a time; true once the run may end.
     pub(crate) fn settled(&mut self, elapsed_ns: u64, operations: u64) -> bool {
         let StopRule::Settled { least_s, windows, tolerance } = self.rule else { return false };
         let Some((origin_ns, _)) = self.origin else {
@@ -64,7 +64,7 @@ impl Stability {
         if length_ns < WINDOW_NS {
             return false;
         }
-        // The ramp's counts may be taken back when it ends: such a window says nothing.
+        // The counters may be reset when the ramp ends: such a window is skipped.
         if let Some(done) = operations.checked_sub(before) {
             self.rates.push(done as f64 * 1e9 / length_ns as f64);
         }
@@ -74,7 +74,7 @@ impl Stability {
     }
 }
 
-/// Whether each is within this share of their median. Windows without any operation never agree.
+/// Whether each rate is within this share of their median. Windows without any operation never agree.
 fn agree(rates: &[f64], tolerance: f64) -> bool {
     let mut sorted = rates.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -88,7 +88,8 @@ mod tests {
 
     const RULE: StopRule = StopRule::Settled { least_s: 2.0, windows: 4, tolerance: 0.05 };
 
-    /// Half-second windows with these operations; the index of the window after which the run may end.
+    /// Simulates half-second windows with these operations; returns the index of the window after which the run may
+    /// end.
     fn settles_after(windows: &[u64]) -> Option<usize> {
         let mut stability = Stability::new(RULE);
         let mut total = 0;

@@ -1,7 +1,8 @@
-//! `verify=`: what a worker checks, and the phase that reads back what it wrote.
+//! `verify=`: what a worker verifies, and the phase that reads back what it wrote.
 //!
-//! Nothing is remembered of the writes: their sequence is generated once more. Each read-back read knows the number of
-//! its write, and a block must carry that number or a later one: the last write to each place leaves no other answer.
+//! The writes are not stored: their sequence is generated a second time. Each read of the verification knows the number
+//! of its write, and the block must have that number or a later one: with the last write to each block, only that is
+//! possible.
 
 pub(crate) mod state;
 
@@ -13,8 +14,8 @@ use fsdyno_workload::{Generator, Seal, WorkloadError, greatest_common_divisor};
 
 use crate::plan::WorkerPlan;
 
-/// Checks the reads of a job that reads what somebody wrote before. Those of a mix are not checked, as with fio: nobody
-/// knows whether they come before or after the write of their block.
+/// The verification of a job that reads data written earlier. The reads of a mix are not verified, as in fio: it is not
+/// known whether they come before or after the write of their block.
 pub(crate) fn of_reads(plan: &WorkerPlan) -> Option<Verification> {
     let access = plan.job.pattern.access;
     if access.writes || !access.reads {
@@ -23,7 +24,7 @@ pub(crate) fn of_reads(plan: &WorkerPlan) -> Option<Verification> {
     of_blocks(plan, false)
 }
 
-/// Checks the reads of a job that reads back among its writes.
+/// The verification of a job that reads back between its writes (`verify_backlog`).
 pub(crate) fn of_backlog(plan: &WorkerPlan) -> Option<Verification> {
     plan.workload.backlog?;
     of_blocks(plan, true)
@@ -37,7 +38,7 @@ fn of_blocks(plan: &WorkerPlan, reads_back: bool) -> Option<Verification> {
     Some(Verification::new(seal(plan)?, &plan.job, verify, reads_back))
 }
 
-/// What the worker's blocks carry; `None` without `verify`.
+/// The headers of the worker's blocks; `None` without `verify`.
 pub(crate) fn seal(plan: &WorkerPlan) -> Option<Seal> {
     let verify = plan.job.verify.as_ref()?;
     let interval = interval(&plan.job).and_then(|bytes| bytes.try_into().ok());
@@ -45,8 +46,8 @@ pub(crate) fn seal(plan: &WorkerPlan) -> Option<Seal> {
     Some(seal.with_crc32c(fsdyno_engine::checksum::crc32c()))
 }
 
-/// Bytes between headers when the job does not say: with several sizes what all of them are multiples of, so that a
-/// block that is written over in part is not taken for damaged.
+/// Bytes between headers when the job does not say. With several block sizes all of them must be multiples of it, so
+/// that a block that is partly overwritten does not look damaged.
 fn interval(job: &Job) -> Option<u64> {
     let pattern = &job.pattern;
     if pattern.sizes_by_sequence {
@@ -65,31 +66,31 @@ fn interval(job: &Job) -> Option<u64> {
 
 /// Whether the worker reads back what it wrote.
 pub(crate) fn reads_back(job: &Job) -> bool {
-    // A job that writes as long as its runtime lasts has none left, as with fio, which says so before it begins.
+    // A job that writes for its whole runtime has no time left for it; as in fio, which says so before it begins.
     job.pattern.access.writes && !job.extent.time_based && job.verify.as_ref().is_some_and(|verify| verify.read_back)
 }
 
-/// Whether the worker reads what it wrote at any time.
+/// Whether the worker ever reads what it wrote.
 pub(crate) fn reads_what_it_wrote(plan: &WorkerPlan) -> bool {
     plan.workload.backlog.is_some() || reads_back(&plan.job)
 }
 
-/// Whether the worker only reads back, without writing (`verify_only`).
+/// Whether the worker only verifies, without writing (`verify_only`).
 pub(crate) fn only(job: &Job) -> bool {
     job.pattern.access.writes && job.verify.as_ref().is_some_and(|verify| verify.only)
 }
 
-/// How the reading back ended.
+/// The end of the verification phase.
 pub(crate) struct ReadBack {
     pub(crate) ended: Ended,
-    /// Length of the phase, the reads alone.
+    /// Length of the phase, only its reads, ms.
     pub(crate) elapsed_ms: u64,
     /// Messages about it.
     pub(crate) notes: Vec<Note>,
 }
 
-/// Reads back all that was written, with the same engine and counters; where `verifiable` is a number, only that many of the
-/// writes. The writes must have ended well, after `writes_ms`, and nothing is in flight.
+/// Verifies everything that was written, with the same engine and counters; `verifiable` limits it to this number of
+/// the writes. The writes must have ended without an error, after `writes_ms`, with nothing in flight.
 pub(crate) fn read_back(
     plan: &WorkerPlan,
     work: &mut dyn Loop<'_>,
@@ -149,7 +150,7 @@ fn begin_reading(
     work.next_phase();
 }
 
-/// `stopped_after`: the number of reads after which it was stopped.
+/// The notes on the verification. `stopped_after`: the number of reads after which it was stopped.
 fn notes_of_reading_back(plan: &WorkerPlan, writes: u64, stopped_after: Option<u64>) -> Vec<Note> {
     let mut notes = Vec::new();
     let name = &plan.job.name;
@@ -169,7 +170,7 @@ fn notes_of_reading_back(plan: &WorkerPlan, writes: u64, stopped_after: Option<u
     notes
 }
 
-/// The reads that are to come, and of how many writes.
+/// The generator of the reads, and the number of writes that they verify.
 fn generator(
     plan: &WorkerPlan,
     parts: &mut Parts<'_>,
@@ -188,7 +189,7 @@ fn generator(
     Ok((generator, writes))
 }
 
-/// What the reader of a job's verification must know.
+/// A note on the verification of a job.
 pub(crate) fn note(job: &str, id: &str, text: String) -> Note {
     Note { job: Some(job.to_owned()), ..Note::new(id, Severity::Caution, text) }
 }

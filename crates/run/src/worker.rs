@@ -1,4 +1,4 @@
-//! One worker from its files to its record.
+//! Runs one worker, from opening its files to its record.
 
 mod between_passes;
 mod command;
@@ -64,7 +64,7 @@ pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> Option<WorkerEnd> {
     Some(end)
 }
 
-/// From open files to closed ones.
+/// Runs the worker on its files and closes them.
 fn work(
     index: usize,
     shared: &Arc<Shared>,
@@ -81,7 +81,7 @@ fn work(
         task.end = Some(refused_end(plan, Refused { code: error.code(), function: "engine", message }));
     }
     let Some(mut end) = task.end else {
-        // Closing might wait once more for what it was stuck in.
+        // Closing might block on the same storage again.
         std::mem::forget(files);
         return None;
     };
@@ -91,7 +91,7 @@ fn work(
     let closes = !end.lost && (!files.is_empty() || plan.job.submission.engine.works_on_names());
     let state = end.state.take();
     if !closes {
-        // Closing one may wait for the requests that never came back: left to the end of the process.
+        // Closing may wait for the requests that never completed: the end of the process does it.
         std::mem::forget(files);
         if state.is_none() {
             return Some(end);
@@ -103,7 +103,7 @@ fn work(
         end.messages.extend(message);
         return Some(end);
     }
-    // A close may never return, and must not take along what is known.
+    // A close may never return: the results so far are stored before.
     cell.set_state(WorkerState::Syncing);
     cell.keep_end(end);
     let mut closed = close(plan, files, cell);
@@ -117,7 +117,7 @@ pub(crate) fn refused_end(plan: &WorkerPlan, refused: Refused) -> WorkerEnd {
     WorkerEnd { record, messages: vec![refused.message], notes: Vec::new(), failed: None, lost: false, state: None }
 }
 
-/// Opens all files, or as many as may be open.
+/// Opens all files, or as many as `openfiles` allows.
 fn prepare(plan: &WorkerPlan, shared: &Shared, cell: &WorkerCell) -> Result<Vec<OpenFile>, Refused> {
     shared.guard.judge_memory(plan)?;
     if plan.job.submission.engine.is_diskless() {
@@ -143,7 +143,7 @@ fn prepare(plan: &WorkerPlan, shared: &Shared, cell: &WorkerCell) -> Result<Vec<
 fn open(plan: &WorkerPlan, file: &PlannedFile, shared: &Shared) -> Result<OpenFile, Refused> {
     let job = &plan.job;
     let access = job.pattern.access;
-    // Reading with falloc reserves space.
+    // Reads of falloc reserve space, which also changes a file.
     let changes = access.modifies() || job.submission.engine.changes_space();
     let mode = OpenMode {
         access: if changes { FileAccess::ReadWrite } else { FileAccess::Read },
@@ -165,17 +165,17 @@ fn open(plan: &WorkerPlan, file: &PlannedFile, shared: &Shared) -> Result<OpenFi
         })?;
     }
     if job.files.invalidate && !job.files.pre_read {
-        // Advice; a cache that cannot be dropped is the ledger's business, not an error here.
+        // This is only advice: the ledger shows a cache that was not dropped.
         let _ = opened.drop_cache(file.start, file.length);
     }
     if let Some(advice) = advice(plan) {
-        // Advice only, as above.
+        // This is only advice, too.
         let _ = opened.advise(advice, file.start, file.length);
     }
     Ok(opened)
 }
 
-/// Advises the kernel about the pattern (fadvise).
+/// The advice for the kernel on the access pattern (fadvise).
 fn advice(plan: &WorkerPlan) -> Option<Advice> {
     match plan.job.files.fadvise {
         Fadvise::Off => None,
@@ -186,7 +186,7 @@ fn advice(plan: &WorkerPlan) -> Option<Advice> {
     }
 }
 
-/// Reads the used range once, so that it is in the cache. An order to stop cuts it short.
+/// Reads the used range once, so that it is cached (`pre_read`). An order to stop ends it early.
 fn pre_read(opened: &OpenFile, file: &PlannedFile, control: &Control, cell: &WorkerCell) -> Result<(), Refused> {
     let mut buffer = vec![0; 1 << 20];
     let mut at = file.start;
@@ -227,7 +227,7 @@ fn engine_setup<'files>(plan: &'files WorkerPlan, files: &'files [OpenFile], clo
     }
 }
 
-/// What an engine that works on names does is counted as fio does: for writes where there is nothing but writes.
+/// How the operations of an engine on names are counted, as in fio: as writes if the job only writes.
 fn names(plan: &WorkerPlan) -> Names<'_> {
     if !plan.job.submission.engine.works_on_names() {
         return Names::NONE;
@@ -237,7 +237,7 @@ fn names(plan: &WorkerPlan) -> Names<'_> {
     Names { paths: plan.files.iter().map(|file| file.path.as_path()).collect(), counted_as }
 }
 
-/// The worker once it has its engine.
+/// A worker with its engine.
 struct Task<'run> {
     index: usize,
     shared: &'run Arc<Shared>,
@@ -245,11 +245,11 @@ struct Task<'run> {
     files: &'run [OpenFile],
     /// Number of an earlier run's writes that can be verified.
     verifiable: Option<u64>,
-    /// Where its I/O is recorded, until it begins.
+    /// The file of `write_iolog`, until recording begins.
     recording: Option<File>,
-    /// An order to stop came while it waited for `startdelay`.
+    /// Whether an order to stop came during `startdelay`.
     stopped_before: bool,
-    /// `None` at the end: it was abandoned before it could begin.
+    /// `None` at the end: the worker was abandoned before it could begin.
     end: Option<WorkerEnd>,
 }
 
@@ -275,14 +275,14 @@ impl<'run> Worker<'run> for Task<'run> {
         };
         let content = (job.pattern.access.writes && job.submission.engine.uses_buffers()).then(|| {
             let mut content = content(plan);
-            // Every buffer gets its content once; what changes per I/O is changed per I/O.
+            // Every buffer is filled once; what must change per I/O is changed per I/O.
             if !job.submission.engine.is_diskless() && !content.makes_anew() {
                 engine.fill_buffers(&mut content);
             }
             content
         });
         let cell = &shared.cells[index];
-        // All of a stage take part in their flow before the first of them begins.
+        // All workers of a stage join their flow before the first of them begins.
         let at_once = job.extent.start_delay_ns.1 == 0;
         let flow = if at_once { shared.flows.join(index) } else { None };
         cell.set_state(WorkerState::Initialised);
@@ -309,7 +309,7 @@ impl<'run> Worker<'run> for Task<'run> {
         let nothing_to_do = verification::only(&self.plan.job) || self.verifiable == Some(0);
         let ended = match () {
             () if nothing_to_do => Ended::Finished,
-            // As with fio: a job that waits to begin does nothing after a signal.
+            // As in fio, a job that waits to begin does nothing after a signal.
             () if self.stopped_before => Ended::Stopped,
             () => work.run(),
         };
@@ -318,7 +318,7 @@ impl<'run> Worker<'run> for Task<'run> {
 }
 
 impl<'run> Task<'run> {
-    /// What its loop works with, from now on.
+    /// The state of its loop from now on.
     fn parts(
         &self,
         engine: &dyn Equipment,
@@ -375,13 +375,13 @@ fn content(plan: &WorkerPlan) -> Content {
         _ => Content::new(&job.content, seed),
     };
     let content = content.repeating(&plan.repeated, &plan.random_seeds()).made_by(fsdyno_engine::fill::stores());
-    // Without a disk no read changes a buffer, and a mix without reads has none.
+    // Without a disk no read changes a buffer, and a mix with 0 % reads has none.
     let reads = job.pattern.access.reads && job.pattern.read_percent > 0;
     let read_into = (reads || plan.workload.backlog.is_some()) && !job.submission.engine.is_diskless();
     if read_into { content.restored(plan.block_bytes_max) } else { content }
 }
 
-/// What ends a warm-up by bytes: this worker's own, or those of its group.
+/// The counters that end a ramp by bytes: this worker's own, or those of its group.
 fn ramp_by_bytes(plan: &WorkerPlan) -> Option<RampEnd> {
     match plan.job.extent.ramp_bytes {
         0 => None,
@@ -390,7 +390,7 @@ fn ramp_by_bytes(plan: &WorkerPlan) -> Option<RampEnd> {
     }
 }
 
-/// What holds the worker's requests back, besides rates and think time.
+/// What delays the worker's requests, besides rates and think time.
 fn holds(
     plan: &WorkerPlan,
     flow: Option<FlowShare>,
@@ -404,7 +404,7 @@ fn holds(
     Holds::for_job(pacing, flow, locks, search, opens, began_ns)
 }
 
-/// What a steady state is judged by.
+/// The intervals by which a steady state is judged.
 fn intervals(index: usize, shared: &Arc<Shared>, began_ns: u64, in_ramp: bool) -> Option<Box<IntervalMeter>> {
     let steady = shared.plan.workers[index].job.reporting.steady_state.as_ref()?;
     let conductor = Arc::clone(shared);
@@ -416,7 +416,7 @@ fn intervals(index: usize, shared: &Arc<Shared>, began_ns: u64, in_ramp: bool) -
     Some(meter)
 }
 
-/// What the worker keeps for its log files.
+/// The buffer of the worker's log rows.
 fn log(index: usize, shared: &Shared, began_ns: u64, in_ramp: bool) -> Option<Box<LogBuffer>> {
     let plan = &shared.plan.workers[index];
     let sender = shared.logs.clone().filter(|_| plan.job.reporting.logs.any())?;
@@ -454,7 +454,7 @@ fn recorder(plan: &WorkerPlan, synchronous: bool) -> Recorder {
     recorder
 }
 
-/// The priorities that requests of each direction can have, that of the thread first; `None`: all have that.
+/// The priorities that requests of each direction can have, with the thread's first; `None`: all have the same.
 fn priorities(job: &Job) -> Option<PerDirection<Vec<IoPriority>>> {
     let options = &job.submission.engine_options;
     let base = job.process.priority.unwrap_or_default();
@@ -470,14 +470,14 @@ fn priorities(job: &Job) -> Option<PerDirection<Vec<IoPriority>>> {
     options.has_priorities().then(|| PerDirection::from_fn(listed))
 }
 
-/// A number that differs between workers and repeats with the seed (the finaliser of splitmix64).
+/// A number that differs between workers and is the same for the same seed (the finaliser of splitmix64).
 fn spread(plan: &WorkerPlan) -> u64 {
     let mixed = (plan.workload.seed ^ (u64::from(plan.thread_number) << 32)).wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed ^ (mixed >> 27)
 }
 
-/// Waits `startdelay`, in slices that notice an order to stop; whether one came.
+/// Waits for `startdelay`, in slices in which an order to stop is noticed; returns whether one came.
 fn start_delay(plan: &WorkerPlan, shared: &Shared, cell: &WorkerCell, engine: &dyn Equipment) -> bool {
     let (shortest_ns, longest_ns) = plan.job.extent.start_delay_ns;
     let spread_ns = longest_ns.saturating_sub(shortest_ns);
@@ -493,7 +493,7 @@ fn start_delay(plan: &WorkerPlan, shared: &Shared, cell: &WorkerCell, engine: &d
     false
 }
 
-/// What closing the files gave.
+/// The result of closing the files.
 #[derive(Default)]
 struct Closed {
     messages: Vec<String>,
@@ -510,7 +510,7 @@ impl Closed {
     }
 }
 
-/// Closes the files: an error there is an error of the job. Then `unlink`.
+/// Closes the files, with errors as errors of the job; then removes them with `unlink`.
 fn close(plan: &WorkerPlan, files: Vec<OpenFile>, cell: &WorkerCell) -> Closed {
     let clock = RealClock::shared();
     let began_ns = clock.now_ns();

@@ -1,4 +1,5 @@
-//! The drive loop allocates nothing per request: a run of a hundred times as many requests makes no more allocations.
+//! Checks that the drive loop does not allocate per request: a run with a hundred times the requests makes no more
+//! allocations.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "what is skipped says why, and what was counted is shown")]
 
@@ -14,14 +15,14 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// What a run may allocate for each second it takes: its samples, twice, the conductor's waiting, and the ledger's look
+/// Allocations that a run may make per second: its samples (twice), the conductor's waiting, and the ledger's sample
 /// (about a hundred).
 const PER_SECOND: usize = 300;
 
 /// However long it takes, one allocation for this number of requests is too much.
 const REQUESTS_PER_ALLOCATION: u64 = 100;
 
-/// Says nothing; keeps what it hears.
+/// An observer that only keeps what it is told.
 #[derive(Default)]
 struct Silent(Vec<String>);
 
@@ -31,7 +32,8 @@ impl Observer for Silent {
     }
 }
 
-/// Allocations of a whole run of `ios` requests, and its seconds; the reason, if the engine is refused on this machine.
+/// Number of allocations of a whole run of `ios` requests, and its seconds; the reason if the engine is refused on this
+/// machine.
 fn allocations(words: &str, ios: u64) -> Result<(usize, u64), String> {
     let ends = format!("--size=1m --io_size=100g --number_ios={ios}");
     let jobs = conducted::jobs(&format!("--name=a --bs=4k --invalidate=0 {ends} {words}"));
@@ -48,7 +50,7 @@ fn allocations(words: &str, ios: u64) -> Result<(usize, u64), String> {
     Ok((change.allocations + change.reallocations, job.job_runtime_ms / 1000))
 }
 
-/// A run of `longer` requests allocates what a short one does.
+/// Checks that a run of `longer` requests allocates as often as a short one.
 #[track_caller]
 fn assert_no_growth(words: &str, longer: u64) {
     const SHORT: u64 = 10_240;
@@ -64,7 +66,7 @@ fn assert_no_growth(words: &str, longer: u64) {
     }
 }
 
-/// One test, because the counter counts all threads of the process.
+/// A single test, because the counter includes all threads of the process.
 #[test]
 fn the_drive_loop_allocates_nothing_per_request() {
     let region = Region::new(ALLOCATOR);

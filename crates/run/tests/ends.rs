@@ -1,4 +1,4 @@
-//! Ends that something stands in the way of: an open that never returns, a worker that comes back late.
+//! Tests ends with obstacles: an open that never returns, a worker that returns late.
 
 mod conducted;
 
@@ -14,7 +14,7 @@ use fsdyno_run::metadata::operations::{self, Item, OperationContext};
 use fsdyno_run::metadata::{self, Progress, Task};
 use fsdyno_run::{Bounds, Conditions, Control, Line, Observer, StopRule};
 
-/// Stops the run when it is told to, and lets the first job's open return once it was given up.
+/// Stops the run when it is told to, and lets the first job's open return after it was abandoned.
 struct LateOpener {
     control: Arc<Control>,
     first: std::path::PathBuf,
@@ -47,7 +47,7 @@ fn a_worker_that_opens_after_it_was_left_behind_is_counted_once_and_does_nothing
     let place = tempfile::tempdir().expect("a directory for temporary files");
     let paths = ["a", "b", "c"].map(|name| place.path().join(name));
     assert!(paths.iter().all(|path| fifo(path)), "mkfifo is everywhere");
-    // The third has three seconds more than the others: it is still awaited when the first comes back.
+    // The third job has three more seconds than the others: it is still awaited when the first returns.
     let words = paths.each_ref().map(|path| {
         let name = path.file_name().expect("a name").to_string_lossy();
         let block = if name == "c" { "1m --size=1m --iodepth=3 --ioengine=libaio" } else { "4k --size=64k" };
@@ -69,7 +69,7 @@ fn a_worker_that_opens_after_it_was_left_behind_is_counted_once_and_does_nothing
     assert_eq!([1, 2, 3].map(stuck), [1, 1, 1], "{:?}", observer.messages);
 }
 
-/// Sees nothing.
+/// An observer that does nothing.
 struct Silent;
 
 impl Observer for Silent {}
@@ -79,7 +79,7 @@ fn a_run_whose_rate_has_settled_ends_early_and_its_record_says_so() {
     let words = "--name=a --ioengine=null --rw=randread --size=1g --time_based --runtime=600";
     let line = Line::parse(&words.split(' ').map(str::to_owned).collect::<Vec<_>>()).expect("it is a run");
     let ready = line.look(|_| ()).plan(1).expect("it can be planned").identify_storages();
-    // One window agrees with itself.
+    // A single window agrees with itself.
     let stop_rule = StopRule::Settled { least_s: 0.0, windows: 1, tolerance: 0.05 };
     let record = ready.run(Conditions { version: "", control: Arc::default(), stop_rule }, &mut Silent);
     assert!(record.jobs[0].directions.read.ios > 0 && record.jobs[0].job_runtime_ms < 600_000, "{:?}", record.jobs[0]);
@@ -124,7 +124,7 @@ fn an_operation_on_a_name_that_never_comes_back_is_left_behind() {
     };
     let mut observer = Stopper { control: Arc::clone(&control), messages: Vec::new() };
     let outcome = metadata::perform(task, &mut observer).expect("there are threads");
-    // Its open returns.
+    // The blocked open returns now.
     drop(OpenOptions::new().write(true).open(path).expect("the FIFO is there"));
     let error = outcome.error.map(|error| (error.code, error.text));
     assert_eq!(error, Some((110, "no answer for 1 s about fifo".to_owned())));

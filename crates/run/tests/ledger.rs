@@ -1,4 +1,4 @@
-//! The byte ledger on a real filesystem: the same bytes in all layers, and what a file was and is.
+//! Tests the byte ledger on a real filesystem: the same bytes in all layers, and the files' state before and after.
 #![forbid(unsafe_code)]
 
 mod conducted;
@@ -16,7 +16,7 @@ struct Silent;
 
 impl Observer for Silent {}
 
-/// A directory on the filesystem of the build, since /tmp may be memory.
+/// A directory on the filesystem of the build, since /tmp may be in memory.
 fn directory() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable")
 }
@@ -53,7 +53,7 @@ fn application(ledger: &Ledger, stage: u32) -> LayerCounters {
     since(begin.application, end.application)
 }
 
-/// What the leaf devices did in a stage, or why nobody can tell.
+/// What the lowest devices did in a stage, or why it is not visible.
 fn devices(ledger: &Ledger, stage: u32) -> Result<LayerCounters, String> {
     let (begin, end) = ends(ledger, stage);
     let sum = |sample: &LedgerSample| match &sample.devices {
@@ -67,7 +67,7 @@ fn devices(ledger: &Ledger, stage: u32) -> Result<LayerCounters, String> {
     Ok(since(sum(begin)?, sum(end)?))
 }
 
-/// Writes a file with random data, through to the storage, and leaves no page of it in the cache.
+/// Writes a file with random data durably, and drops its pages from the cache.
 fn written(path: &Path, mib: u64) {
     let path = path.display();
     run_words(&format!("--name=w --filename={path} --rw=write --bs=1m --size={mib}m --end_fsync=1"));
@@ -127,7 +127,7 @@ fn a_warm_read_leaves_the_device_alone_and_a_cold_one_does_not() {
         return eprintln!("skipped: the pages are not visible, or cannot be dropped: {:?}", ends(ledger, 0).0.cache);
     }
     match (devices(ledger, 0), devices(ledger, 1)) {
-        // Others may use the device at the same time, but hardly read as much.
+        // Others may use the device at the same time, but will hardly read as much.
         (Ok(cold), Ok(warm)) => {
             assert!(cold.bytes.read >= 16 * MIB, "{cold:?}");
             let process = |sample: &LedgerSample| sample.process.value().map(|process| process.storage_bytes.read);
@@ -142,7 +142,7 @@ fn a_warm_read_leaves_the_device_alone_and_a_cold_one_does_not() {
 fn a_file_that_was_never_written_says_so() {
     let directory = directory();
     let path = file_in(&directory);
-    // Made by a writer that never gets to write: its space is reserved.
+    // Made for a writer that never writes: its space is reserved.
     let reserve =
         format!("--name=a --filename={} --rw=write --size=8m --fallocate=native --create_only=1", path.display());
     run_words(&reserve);
@@ -220,7 +220,7 @@ fn a_look_a_second_and_two_per_stage() {
     ends(ledger, 0);
     ends(ledger, 1);
     let during = of_stage(0).len() - 2;
-    // A busy machine may lose a look, or let the two seconds last longer; the looks stay a second apart.
+    // A busy machine may lose a sample, or prolong the two seconds; the samples stay a second apart.
     let seconds = record.jobs[0].directions.write.runtime_ms.div_ceil(1000) as usize + 1;
     assert!((1..=seconds).contains(&during) || ledger.missed > 0, "{during} looks in at most {seconds} s");
     assert!(ledger.samples.is_sorted_by_key(|sample| sample.at_ms));

@@ -1,5 +1,5 @@
-//! The loop for synchronous engines, on special files of which every answer is known: /dev/zero serves, /dev/null has
-//! nothing to read, /dev/full takes nothing. Times are real, so only counts are compared.
+//! Tests the loop for synchronous engines on special files with known answers: /dev/zero serves, /dev/null has nothing
+//! to read, /dev/full takes nothing. Times are real, so only counts are compared.
 #![forbid(unsafe_code)]
 
 mod conducted;
@@ -34,7 +34,7 @@ impl Observer for Listener {
     }
 }
 
-/// Runs 16 requests of 4 KiB, unless the words say otherwise; the record and the messages.
+/// Runs 16 requests of 4 KiB, unless the words say otherwise; returns record and messages.
 fn run_with(words: &str, mut listener: Listener) -> (JobRecord, Vec<String>) {
     let jobs = conducted::jobs(&format!("--name=a --bs=4k --size=64k {words}"));
     let mut record = conducted::conduct(&jobs, Arc::clone(&listener.control), &mut listener);
@@ -222,7 +222,7 @@ fn a_block_that_was_trimmed_is_written_before_the_job_ends() {
         assert_eq!(job.error, None, "{messages:?}");
         (job.directions.trim.ios, job.directions.write.ios)
     };
-    // The end comes while the job thinks between the trim and its write.
+    // The end comes during the think time between the trim and its write.
     let thinks = "--thinktime=1d --thinktime_blocks=1";
     assert_eq!(ended(&format!("{thinks} --time_based --runtime=50ms"), false), (1, 1));
     assert_eq!(ended(thinks, true), (1, 1));

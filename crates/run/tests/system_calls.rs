@@ -1,5 +1,5 @@
-//! The drive loop makes no system call but the engine's: counted by strace in runs of two lengths, of which the
-//! difference is what the requests cost.
+//! Checks that the drive loop makes no system calls but the engine's: strace counts them in runs of two lengths, and
+//! the difference is the cost of the requests.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "what is skipped says why, and what was counted is shown")]
 
@@ -11,20 +11,20 @@ use std::sync::Arc;
 
 use fsdyno_run::{Control, Observer};
 
-/// The command line of the run that is traced; strace runs this very program for it.
+/// The variable with the command line of the traced run; strace runs this program for it.
 const WORDS: &str = "TRACED_WORDS";
 
 const SHORT: u64 = 2_000;
 const LONG: u64 = 12_000;
 
-/// System calls for the time that a run takes: the conductor looks up twenty times a second.
+/// Allowance per request for system calls that depend on the time: the conductor wakes up twenty times per second.
 const FOR_THE_TIME: f64 = 0.03;
 
 struct Silent;
 
 impl Observer for Silent {}
 
-/// What strace watches; without its variable there is nothing to do.
+/// The run that strace watches; without the variable it does nothing.
 #[test]
 fn the_traced_run() {
     let Ok(words) = std::env::var(WORDS) else { return };
@@ -33,7 +33,7 @@ fn the_traced_run() {
     assert_eq!(*error, None, "{words}");
 }
 
-/// All system calls of a run; the reason, if strace or the engine cannot be had.
+/// Number of system calls of a run; the reason if strace or the engine is not available.
 fn system_calls(words: &str, summary: &Path) -> Result<f64, String> {
     let program = std::env::current_exe().map_err(|error| format!("this program is not found: {error}"))?;
     let traced = Command::new("strace")
@@ -49,12 +49,12 @@ fn system_calls(words: &str, summary: &Path) -> Result<f64, String> {
         return Err(format!("the traced run failed:\n{}", String::from_utf8_lossy(&output)));
     }
     let text = std::fs::read_to_string(summary).map_err(|error| format!("strace left no summary: {error}"))?;
-    // The last line: share, seconds, microseconds a call, calls, perhaps errors, "total".
+    // The last line: share, seconds, microseconds per call, calls, perhaps errors, "total".
     let total = text.lines().last().and_then(|line| line.split_whitespace().nth(3)).and_then(|word| word.parse().ok());
     total.ok_or_else(|| format!("strace printed no total:\n{text}"))
 }
 
-/// System calls per request of a job on a file that is in the page cache; `None` when that cannot be counted here.
+/// System calls per request of a job on a cached file; `None`: they cannot be counted here.
 fn per_request(words: &str) -> Option<f64> {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable");
     let (file, summary) = (directory.path().join("file"), directory.path().join("summary"));

@@ -1,14 +1,14 @@
-//! Compares the clock of the measurement with the system's: a time stamp counter that steps would falsify latencies and
+//! Compares the measuring clock with the system's: a time stamp counter that steps would falsify latencies and
 //! runtimes.
 
 use fsdyno_results::{Note, Severity};
 
 use super::Conductor;
 
-/// A clock that went back this far ends the run, ns: jobs would run that much longer.
+/// A clock that went back by this ends the run, ns: jobs would run longer by it.
 const BACK_NS_MAX: i64 = 1_000_000_000;
 
-/// A stage in which the clocks drifted apart by more gets a note, ppm; crystals are within 100 ppm.
+/// If the clocks drift apart by more during a stage, there is a note, ppm; crystals are within 100 ppm.
 const DRIFT_PPM: f64 = 500.0;
 
 /// In shorter stages the jitter of the two readings is larger than a drift, ns.

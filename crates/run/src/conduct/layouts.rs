@@ -1,4 +1,4 @@
-//! The threads that lay out files, as the conductor sees them.
+//! Watches the layout threads for the conductor.
 
 use fsdyno_drive::Silence;
 
@@ -9,14 +9,14 @@ use crate::stall::{Found, StallDetector};
 struct Lane {
     worker: usize,
     thread: u32,
-    /// What it has told so far.
+    /// Number of reports so far.
     reports: u64,
     detector: StallDetector<u64>,
     progress: Progress,
     works: bool,
 }
 
-/// All of them since one worked last.
+/// All layout threads since there was last none at work.
 #[derive(Default)]
 pub(super) struct Lanes(Vec<Lane>);
 
@@ -25,21 +25,21 @@ impl Lanes {
     pub(super) fn begins(&mut self, worker: usize, thread: u32) {
         self.pauses(thread);
         if self.0.iter().all(|lane| !lane.works) {
-            // What comes has nothing to do with what was.
+            // A new series of layouts: earlier threads do not matter.
             self.0.clear();
         }
         let progress = Progress { bytes_done: 0, bytes_total: 0, remaining: None };
         self.0.push(Lane { worker, thread, reports: 0, detector: StallDetector::default(), progress, works: true });
     }
 
-    /// It makes nothing for now.
+    /// A thread makes nothing for now.
     pub(super) fn pauses(&mut self, thread: u32) {
         if let Some(lane) = self.working(thread) {
             lane.works = false;
         }
     }
 
-    /// It has made a chunk: how far all of them are.
+    /// A thread has made a chunk; returns the progress of all threads together.
     pub(super) fn progresses(&mut self, thread: u32, progress: Progress) -> Progress {
         if let Some(lane) = self.working(thread) {
             lane.reports += 1;
@@ -55,7 +55,7 @@ impl Lanes {
         }
     }
 
-    /// Looks whether one is stuck: its worker and thread.
+    /// Checks whether a thread is stuck; returns its worker and thread.
     pub(super) fn look(&mut self, step_ns: u64, limits: Silence) -> Vec<(usize, u32, Found)> {
         let working = self.0.iter_mut().filter(|lane| lane.works);
         let looked = working.map(|lane| (lane.worker, lane.thread, lane.detector.look(step_ns, lane.reports, limits)));

@@ -1,4 +1,4 @@
-//! Which workers start when, and which end with others: `wait_for`, `exitall`, and warm-ups that a group shares.
+//! Decides which workers start when and which end with others: `wait_for`, `exitall`, and ramps that a group shares.
 
 use fsdyno_drive::WorkerState;
 use fsdyno_job::{ExitWhat, PerDirection};
@@ -17,11 +17,11 @@ impl Conductor<'_> {
         (0..self.ended.len()).filter(waits).collect()
     }
 
-    /// Starts those that wait for nobody any more. Those that were told to end first never start; where the system gives one
-    /// no thread, those after it are not tried.
+    /// Starts the workers that no longer wait for another. Workers that were told to end before never start; if no
+    /// thread can be started for one, the later ones are not tried.
     pub(super) fn start_released(&mut self, waiting: &mut Vec<usize>, stage_workers: &mut StageWorkers) {
         let mut refused = None;
-        // Each waits for earlier ones only.
+        // A worker only waits for earlier ones.
         for index in std::mem::take(waiting) {
             let awaited = &self.shared.plan.workers[index].waits_for;
             if self.shared.control.stopped() || self.shared.cells[index].stopped() {
@@ -38,7 +38,7 @@ impl Conductor<'_> {
         }
     }
 
-    /// Ends the others with this one.
+    /// Ends other workers because this one ended (`exitall`).
     pub(super) fn end_others(&self, index: usize, what: ExitWhat) {
         let own = &self.shared.plan.workers[index];
         let ends = |worker: &WorkerPlan| match what {
@@ -50,7 +50,7 @@ impl Conductor<'_> {
         others.for_each(|(_, cell)| cell.stop());
     }
 
-    /// Ends the warm-up of groups that have moved what `ramp_size` asks for.
+    /// Ends the ramp of groups that have moved the bytes of `ramp_size`.
     pub(super) fn end_ramps_of_groups(&self) {
         let workers = || self.shared.plan.workers.iter().zip(&self.shared.cells);
         for (worker, cell) in workers().filter(|(worker, _)| worker.shares_ramp()) {

@@ -1,4 +1,4 @@
-//! How the conductor waits for layouts and workers, and abandons those that are stuck.
+//! Waits for layouts and workers on behalf of the conductor, and abandons those that are stuck.
 
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
@@ -30,7 +30,7 @@ impl Conductor<'_> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
-            // One may be stuck while others tell of chunk after chunk.
+            // One thread may be stuck while others report chunk after chunk.
             if self.clock.now_ns() >= self.looked_ns + WATCH.as_nanos() as u64 {
                 self.observer.idle();
                 let limits = self.shared.control.bounds().layout(self.shared.control.stopped());
@@ -96,7 +96,7 @@ impl Conductor<'_> {
         }
     }
 
-    /// A failed allocation ends the run: the memory reserve is enough for its report only.
+    /// A failed allocation ends the run: the memory reserve suffices only for its report.
     fn notice_failed_allocation(&mut self) {
         let Some(bytes) = fsdyno_os::allocation::failed_bytes().filter(|_| !self.short_of_memory) else { return };
         self.short_of_memory = true;
@@ -109,13 +109,13 @@ impl Conductor<'_> {
         self.heading.notes.push(Note::new("out-of-memory", Severity::Invalid, text));
     }
 
-    /// ns since the last call.
+    /// Time since the last call, ns.
     fn step_ns(&mut self) -> u64 {
         let now_ns = self.clock.now_ns();
         now_ns.saturating_sub(std::mem::replace(&mut self.looked_ns, now_ns))
     }
 
-    /// Abandons the workers of the stage that are stuck before or after their I/O, and reports those without progress.
+    /// Abandons workers of the stage that are stuck before or after their I/O, and reports those without progress.
     pub(super) fn abandon_lost_workers(&mut self, stage: u32, stage_workers: &mut StageWorkers) {
         self.notice_failed_allocation();
         let step_ns = self.step_ns();

@@ -1,4 +1,4 @@
-//! What the workers of a run share, and the events that they send to the conductor.
+//! The state that the workers of a run share, and the events that they send to the conductor.
 
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
@@ -10,15 +10,15 @@ use crate::guard::Guard;
 use crate::plan::Plan;
 use crate::stage_workers::StartGate;
 
-/// Events from the workers.
+/// Events of the workers; the index is the worker's.
 pub(crate) enum Event {
-    /// This worker can begin.
+    /// The worker is ready to begin.
     Ready(usize),
-    /// This one is over.
+    /// The worker has ended.
     Ended(usize, WorkerEnd),
-    /// Something to be said where layouts are announced.
+    /// A line to show where layouts are announced.
     Line(String),
-    /// This one has measured an interval.
+    /// The worker has measured an interval.
     Interval(usize, Interval),
 }
 
@@ -28,26 +28,26 @@ pub(crate) struct Shared {
     pub(crate) cells: Vec<WorkerCell>,
     pub(crate) control: Arc<Control>,
     pub(crate) gate: StartGate,
-    /// Keeps devices in use from being changed.
+    /// Protects devices in use from changes.
     pub(crate) guard: Guard,
-    /// The flows that its jobs share.
+    /// The flows that jobs share.
     pub(crate) flows: Flows,
-    /// What each worker takes of `lockfile`.
+    /// Each worker's share of `lockfile`.
     pub(crate) locks: Mutex<Vec<Option<LockedFiles>>>,
-    /// Where rows of log files go; `None`: there are no logs.
+    /// Receives the rows of log files; `None`: there are no logs.
     pub(crate) logs: Option<LogSender>,
     pub(super) events: Mutex<Sender<Event>>,
 }
 
 impl Shared {
-    /// The worker's share of the locks on files; it has them once.
+    /// Takes the worker's share of the file locks; `None` at a second call.
     pub(crate) fn take_locks(&self, worker: usize) -> Option<LockedFiles> {
         let mut locks = self.locks.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         locks.get_mut(worker)?.take()
     }
 
     pub(crate) fn send(&self, event: Event) {
-        // The conductor outlives the workers; were it gone, nobody would be there to tell.
+        // The conductor outlives the workers; without it there would be no receiver to inform.
         let _ = self.events.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).send(event);
     }
 }

@@ -1,4 +1,4 @@
-//! The steady states of a run: one for each worker that is judged alone, one for each reporting group.
+//! Judges the steady states of a run: of each worker alone, or of each reporting group.
 
 use std::collections::VecDeque;
 
@@ -13,15 +13,15 @@ use crate::steady_state::{Sample, SteadyStateWindow, sample_of};
 #[derive(Debug, Default)]
 pub(super) struct SteadyStates {
     judges: Vec<Judge>,
-    /// By worker: its judge, and its place there.
+    /// For each worker: the index of its judge, and its index there.
     places: Vec<Option<(usize, usize)>>,
 }
 
 #[derive(Debug)]
 struct Judge {
-    /// Workers, with their intervals that the others have not reached yet.
+    /// The workers, with those of their intervals that the others have not reached yet.
     members: Vec<(usize, VecDeque<Interval>)>,
-    /// Judged together with others of its group number.
+    /// The group number whose workers are judged together; `None`: a single worker.
     group: Option<u32>,
     window: SteadyStateWindow,
 }
@@ -33,7 +33,7 @@ impl SteadyStates {
             let reporting = &worker.job.reporting;
             let Some(rule) = &reporting.steady_state else { continue };
             let group = reporting.group.then_some(worker.group);
-            // Groups are planned one after the other.
+            // The workers of a group follow each other in the plan.
             if group.is_none() || states.judges.last().is_none_or(|judge| judge.group != group) {
                 states.judges.push(Judge { members: Vec::new(), group, window: SteadyStateWindow::new(rule.clone()) });
             }
@@ -42,7 +42,7 @@ impl SteadyStates {
         states
     }
 
-    /// The worker is judged by the last judge.
+    /// Assigns the worker to the last judge.
     fn appoint(&mut self, index: usize) {
         let number = self.judges.len() - 1;
         let members = &mut self.judges[number].members;
@@ -50,8 +50,8 @@ impl SteadyStates {
         members.push((index, VecDeque::new()));
     }
 
-    /// Takes an interval of a worker. Those that may end now, when that makes the state steady. `has_ended`: whose
-    /// intervals nobody waits for any more.
+    /// Adds an interval of a worker. Returns the workers that may end because their state is now steady. `has_ended`:
+    /// workers whose intervals are not waited for.
     fn add(&mut self, index: usize, interval: Interval, has_ended: impl Fn(usize) -> bool) -> Vec<usize> {
         let Some((number, place)) = self.places[index] else { return Vec::new() };
         let judge = &mut self.judges[number];
@@ -64,7 +64,7 @@ impl SteadyStates {
         Vec::new()
     }
 
-    /// The record with what was judged of its worker.
+    /// Adds the judgement on its worker to a record.
     pub(super) fn complete(&self, job: JobRecord) -> JobRecord {
         let index = (job.thread_number as usize).wrapping_sub(1);
         let place = self.places.get(index).copied().flatten();
@@ -73,7 +73,7 @@ impl SteadyStates {
 }
 
 impl Judge {
-    /// The next interval, once all that still run have measured theirs.
+    /// The next interval, once all running members have measured theirs.
     fn next_sample(&mut self, has_ended: impl Fn(usize) -> bool) -> Option<Sample> {
         let lags = |(member, intervals): &(usize, VecDeque<Interval>)| intervals.is_empty() && !has_ended(*member);
         if self.members.iter().any(lags) {
@@ -86,7 +86,8 @@ impl Judge {
 }
 
 impl Conductor<'_> {
-    /// A worker has measured an interval: all that are judged with it end when the state is steady.
+    /// Handles an interval that a worker has measured: all workers that are judged with it end when the state is
+    /// steady.
     pub(super) fn judge_interval(&mut self, index: usize, interval: Interval) {
         let ended = &self.ended;
         for member in self.steady_states.add(index, interval, |member| ended[member].is_some()) {
@@ -128,7 +129,7 @@ mod tests {
         assert!(steady_states.add(0, interval(100), nobody).is_empty());
         assert!(steady_states.add(0, interval(200), nobody).is_empty(), "the other has none");
         assert!(steady_states.add(1, interval(100), nobody).is_empty(), "one sample is no window");
-        // 100 + 100 and 200 + 0: each by itself is far from steady, together they are.
+        // 100 + 100 and 200 + 0: each worker alone is far from steady, the group is steady.
         assert_eq!(steady_states.add(1, interval(0), nobody), [0, 1]);
     }
 

@@ -1,4 +1,4 @@
-//! How far a layout is, and how long the rest will take at the rate measured so far.
+//! Measures the progress of a layout, and estimates the remaining time from the rate so far.
 
 use std::time::Duration;
 
@@ -7,23 +7,23 @@ use fsdyno_os::clock::{Clock, RealClock};
 /// A rate is shown from this time on.
 const TRUSTED_TIME: Duration = Duration::from_millis(500);
 
-/// How far a layout is.
+/// The progress of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Progress {
     /// Bytes made.
     pub(crate) bytes_done: u64,
     /// Bytes to make in all.
     pub(crate) bytes_total: u64,
-    /// Time that the rest will take; `None` until the rate can be trusted.
+    /// Estimated remaining time; `None` until the rate can be trusted.
     pub(crate) remaining: Option<Duration>,
 }
 
-/// Counts the bytes of one or more layouts and reports to the observer after each chunk, some hundred times a second on
-/// a fast disk; the observer decides what to show, and how often.
+/// Counts the bytes of one or more layouts and reports to the observer after each chunk, some hundred times per second
+/// on a fast disk. The observer decides what to show, and how often.
 pub(crate) struct Meter<'watcher> {
     clock: RealClock,
-    /// When the first chunk was made, and its bytes. The time before it (removal of an old file, allocation) is not
-    /// part of the rate.
+    /// Time of the first chunk, ns, and its bytes. What comes before (removal of an old file, allocation) is not part
+    /// of the rate.
     first: Option<(u64, u64)>,
     bytes_done: u64,
     bytes_total: u64,
@@ -31,12 +31,12 @@ pub(crate) struct Meter<'watcher> {
 }
 
 impl<'watcher> Meter<'watcher> {
-    /// Begins to count towards `bytes_total`; the time runs from the first chunk.
+    /// A meter for `bytes_total` bytes; its time begins with the first chunk.
     pub(crate) fn new(bytes_total: u64, watcher: &'watcher mut dyn FnMut(Progress)) -> Meter<'watcher> {
         Meter { clock: RealClock::shared(), first: None, bytes_done: 0, bytes_total, watcher }
     }
 
-    /// Counts this number of bytes as made.
+    /// Adds bytes that were made.
     pub(crate) fn add(&mut self, bytes: u64) {
         self.bytes_done += bytes;
         let now_ns = self.clock.now_ns();
@@ -48,7 +48,7 @@ impl<'watcher> Meter<'watcher> {
     }
 }
 
-/// How long `rest` bytes take at the rate of `done` bytes in `elapsed`.
+/// The time of `rest` bytes at the rate of `done` bytes in `elapsed`.
 fn remaining(done: u64, rest: u64, elapsed: Duration) -> Option<Duration> {
     if done == 0 || elapsed < TRUSTED_TIME {
         return None;
@@ -78,7 +78,7 @@ mod tests {
         let mut seen = Vec::new();
         let mut watcher = |progress: Progress| seen.push(progress.remaining);
         let mut meter = Meter::new(1 << 40, &mut watcher);
-        // However long the first chunk took, it says nothing by itself.
+        // The time of the first chunk alone gives no rate.
         meter.clock.sleep_until_ns(meter.clock.now_ns() + TRUSTED_TIME.as_nanos() as u64);
         meter.add(1);
         assert_eq!(seen, [None]);

@@ -1,5 +1,5 @@
-//! A layout that several ranks share: the first makes the file, each fills a part, and the first fills the last chunk when
-//! all else is there. So a file has its full length only when it is complete, as with one rank.
+//! Divides a layout between ranks: the first rank makes the file, each rank fills a part, and the first fills the last
+//! chunk when everything else is written. So the file has its full length only when it is complete, as with one rank.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
@@ -10,17 +10,17 @@ use super::{
     LayoutError, LayoutRequest, Meter, begin, chunk_bytes, discard, fill, in_call, reserve_for_filling, serves,
 };
 
-/// The part of a rank.
+/// The part of one rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Counted from 0.
+    /// The rank's number, counted from 0.
     pub number: u32,
-    /// All ranks that fill one.
+    /// Number of ranks.
     pub of: u32,
 }
 
 impl Part {
-    /// Whole chunks; the last one belongs to no part.
+    /// The bytes of this part: whole chunks, without the last one of the file.
     pub(crate) fn range(self, request: &LayoutRequest<'_>) -> Range<u64> {
         let chunk = chunk_bytes(request);
         let chunks = request.bytes_needed.div_ceil(chunk).saturating_sub(1);
@@ -28,13 +28,13 @@ impl Part {
         until(self.number)..until(self.number + 1)
     }
 
-    /// What belongs to nobody.
+    /// The last chunk, which belongs to no part.
     pub(crate) fn rest(self, request: &LayoutRequest<'_>) -> Range<u64> {
         Part { number: self.of - 1, of: self.of }.range(request).end..request.bytes_needed
     }
 }
 
-/// Makes the file, with nothing in it; false if it serves as it is.
+/// Makes the empty file; false if the existing one is long enough.
 pub(crate) fn make_empty(request: &LayoutRequest<'_>) -> Result<bool, LayoutError> {
     if serves(request) {
         return Ok(false);
@@ -48,7 +48,7 @@ pub(crate) fn make_empty(request: &LayoutRequest<'_>) -> Result<bool, LayoutErro
     file.close().map_err(in_call("close")).map(|()| true)
 }
 
-/// Fills a range of a file that was made, with data of its own.
+/// Fills a range of a file that another rank has made, with this rank's data.
 pub(crate) fn fill_range(
     request: &LayoutRequest<'_>,
     range: Range<u64>,
@@ -59,19 +59,19 @@ pub(crate) fn fill_range(
     let file = request.reach.open_regular(request.path, mode).map_err(in_call("open"))?;
     let own = LayoutRequest { seed: request.seed ^ range.start.rotate_left(17), ..request.clone() };
     fill(&file, &own, range.clone(), meter, stop)?;
-    // Advice; a file system that does not take it is no failure.
+    // This is only advice: a filesystem that refuses it is no failure.
     let _ = file.drop_cache(range.start, range.end - range.start);
     file.close().map_err(in_call("close"))
 }
 
-/// Whether the parts of all ranks are in this file: others may have one of the same name on a disk of their own.
+/// Whether this file has the parts of all ranks: others may have written a file of the same name on their own disks.
 pub(crate) fn has_all_parts(request: &LayoutRequest<'_>, end: u64) -> bool {
-    // A server is asked anew for the size when a file is opened.
+    // Opening asks a server for the current size.
     let open = request.reach.open_regular(request.path, OpenMode::buffered(FileAccess::Write));
     open.is_ok() && request.reach.look(request.path).is_ok_and(|facts| facts.size_bytes == end)
 }
 
-/// Takes back what was made of a file that will not be complete.
+/// Removes a file that will not be completed.
 pub(crate) fn take_back(request: &LayoutRequest<'_>) {
     if let Ok(file) = request.reach.open_regular(request.path, OpenMode::buffered(FileAccess::Write)) {
         discard(request.reach, file);

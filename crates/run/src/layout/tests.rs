@@ -8,7 +8,7 @@ fn content() -> fsdyno_job::Content {
     fsdyno_job::Content { zero: false, refill: false, scramble: true, pattern: None, compress: None, dedupe: None }
 }
 
-/// What a job that reads asks for.
+/// The layout request of a job that reads.
 fn request<'job>(path: &'job Path, bytes_needed: u64, content: &'job fsdyno_job::Content) -> LayoutRequest<'job> {
     LayoutRequest {
         reach: &Reach::ByPath,
@@ -28,7 +28,7 @@ fn run(request: &LayoutRequest<'_>) -> Result<LaidOut, LayoutError> {
     lay_out(request, &mut Meter::new(request.bytes_needed, &mut watcher), &AtomicBool::new(false))
 }
 
-/// On a disk where there is one: the temporary directory may be memory.
+/// A temporary directory on a disk where there is one: the usual one may be in memory.
 fn directory() -> tempfile::TempDir {
     tempfile::tempdir_in(".").unwrap()
 }
@@ -139,7 +139,7 @@ fn a_writer_gets_space_but_no_data() {
     }
 }
 
-/// No file system holds a file of this size.
+/// No filesystem holds a file of this size.
 const TOO_MUCH: u64 = i64::MAX as u64 - 1;
 
 #[test]
@@ -167,7 +167,7 @@ fn a_disk_that_is_too_small_is_found_first_and_left_clean() {
     let path = directory.path().join("new");
     let content = content();
     let stop = AtomicBool::new(false);
-    // Stops at the first chunk: a file system that does not reserve space must not be filled by a test.
+    // Stops at the first chunk: on a filesystem that does not reserve space the test must not fill it.
     let mut watcher = |_| stop.store(true, Ordering::Relaxed);
     let error =
         lay_out(&request(&path, TOO_MUCH, &content), &mut Meter::new(TOO_MUCH, &mut watcher), &stop).unwrap_err();

@@ -1,36 +1,36 @@
 //! Starts the write-back of each chunk early, while the next chunks are made.
 //!
-//! Otherwise the kernel collects dirty pages up to a tenth of the memory and writes them back in fsync(2): the device
-//! is idle first, and the caller waits afterwards. With a bounded number of windows in flight both are busy, the
-//! measured rate is that of the device, and the rest of the page cache stays available.
+//! Otherwise the kernel collects dirty pages up to a tenth of the memory and writes them in fsync(2): the device is
+//! idle first, and the caller waits afterwards. With a bounded number of windows in flight both are busy, the measured
+//! rate is that of the device, and the rest of the page cache stays available.
 
 use fsdyno_os::files::{FileCause, FileError, OpenFile};
 
-/// Bytes whose writing is begun together.
+/// Bytes whose write-back is started together.
 const WINDOW_BYTES: u64 = 8 << 20;
 /// Windows in flight before the oldest is waited for.
 const WINDOWS_MAX: u64 = 8;
 
-/// sync_file_range(2): begin to write.
+/// sync_file_range(2): start writing.
 const BEGIN: u32 = 0b010;
-/// sync_file_range(2): write, and wait for it.
+/// sync_file_range(2): write, and wait.
 const FINISH: u32 = 0b111;
 
 /// The windows of one file.
 pub(super) struct WriteBehind {
     enabled: bool,
-    /// Everything below has been handed to the device.
+    /// The write-back of everything below this offset was started.
     begun: u64,
     from: u64,
 }
 
 impl WriteBehind {
-    /// From this offset on. Without a later fsync nobody asked for writes now.
+    /// Begins at the offset `from`. Without a later fsync the write-back is not enabled.
     pub(super) fn new(enabled: bool, from: u64) -> WriteBehind {
         WriteBehind { enabled, begun: from, from }
     }
 
-    /// The file has been written up to `end`, a bit further than at the last call.
+    /// Called when the file has been written up to `end`.
     pub(super) fn written_to(&mut self, file: &OpenFile, end: u64) -> Result<(), FileError> {
         while self.enabled && end - self.begun >= WINDOW_BYTES {
             self.range(file, self.begun, BEGIN)?;
@@ -39,14 +39,14 @@ impl WriteBehind {
                 self.begun.checked_sub(WINDOWS_MAX * WINDOW_BYTES).filter(|oldest| *oldest >= self.from)
             {
                 self.range(file, oldest, FINISH)?;
-                // Clean now, and not to be read before the run. Advice: a refusal is no failure.
+                // The pages are clean now and not read before the run. This is only advice: a refusal is no failure.
                 let _ = file.drop_cache(oldest, WINDOW_BYTES);
             }
         }
         Ok(())
     }
 
-    /// A wait reports the device's failures, and those count; a system without the call does without the help.
+    /// Calls sync_file_range(2). A wait returns the device's errors; a system without the call is no error.
     fn range(&mut self, file: &OpenFile, start: u64, flags: u32) -> Result<(), FileError> {
         match file.sync_range(start, WINDOW_BYTES, flags) {
             Err(error) if matches!(error.cause, FileCause::Device | FileCause::NoSpace) => Err(error),

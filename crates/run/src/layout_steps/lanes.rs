@@ -1,4 +1,4 @@
-//! Layouts at the same time (`create_serialize=0`): a thread for each job that has files of its own.
+//! Makes layouts at the same time (`create_serialize=0`): a thread for each job whose files no other makes.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -6,16 +6,16 @@ use std::path::Path;
 use super::STACK_BYTES;
 use crate::plan::LayoutStep;
 
-/// The steps that may be made at the same time, and those that make a file of one of these anew, for later.
+/// The steps that may run at the same time, and the steps that make a file of those again, for later.
 pub(super) fn of<'plan>(
     steps: impl Iterator<Item = &'plan LayoutStep>,
 ) -> (Vec<&'plan LayoutStep>, Vec<&'plan LayoutStep>) {
     let mut made: HashSet<&Path> = HashSet::new();
-    // All of its files count, whether some of them are made already or not.
+    // All files of a step count, including those that exist already.
     steps.partition(|step| step.files.iter().fold(true, |first, (path, ..)| made.insert(path) && first))
 }
 
-/// Works at each step on a thread of its own, and on this one where there is no other.
+/// Does each step on a thread of its own; if none can be started, on this one.
 pub(super) fn at_once<'plan>(steps: &[&'plan LayoutStep], work: &(dyn Fn(&'plan LayoutStep) + Sync)) {
     std::thread::scope(|scope| {
         for step in steps {

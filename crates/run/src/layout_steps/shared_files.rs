@@ -1,5 +1,5 @@
-//! The files that all ranks share, laid out by all of them. Whatever goes wrong here leaves nothing: the first rank then
-//! lays such a file out alone, and says what fails.
+//! Lays out the files that all ranks share, by all ranks. After any failure nothing is left: the first rank then lays
+//! out such a file alone, and reports the error.
 
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
@@ -13,7 +13,7 @@ use crate::conduct::Shared;
 use crate::layout::{LayoutRequest, Meter, Part, Progress, fill_range, has_all_parts, make_empty, take_back};
 use crate::plan::{LayoutMethod, LayoutStep, Plan};
 
-/// Files to be filled, each with its step.
+/// The files that are filled, each with its step.
 fn files(plan: &Plan) -> impl Iterator<Item = (&LayoutStep, LayoutRequest<'_>)> {
     plan.layouts.iter().flat_map(move |step| {
         let requests = (0..step.files.len()).map(move |index| request_of(plan, step, index));
@@ -21,7 +21,7 @@ fn files(plan: &Plan) -> impl Iterator<Item = (&LayoutStep, LayoutRequest<'_>)> 
     })
 }
 
-/// What the first rank does: makes the files, fills its part, and completes them when all others have filled theirs.
+/// The first rank's work: it makes the files, fills its part, and completes them when all others have filled theirs.
 pub(super) fn lay_out(shared: &Shared, other_ranks: &dyn OtherRanks, news: &Sender<LayoutEvent>) {
     let part = Part { number: 0, of: other_ranks.layers() };
     let mut made: Vec<(&LayoutStep, LayoutRequest<'_>)> = Vec::new();
@@ -66,7 +66,8 @@ pub(super) fn lay_out(shared: &Shared, other_ranks: &dyn OtherRanks, news: &Send
     }
 }
 
-/// What another rank does: fills its part of those of these files that it would lay out as well. Bytes that it filled.
+/// Another rank's work: it fills its part of those files that it would lay out as well. Returns the bytes that it
+/// filled.
 pub(crate) fn fill_part(plan: &Plan, made: &[(PathBuf, u64)], part: Part, control: &Control) -> u64 {
     let mut filled = 0;
     for (_, request) in files(plan) {

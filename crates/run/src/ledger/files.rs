@@ -1,8 +1,8 @@
-//! The files of a run: their state before and after, and their cached pages in between.
+//! Reads the files of a run: their state before and after, and their cached pages in between.
 //!
-//! They are read through descriptors of the ledger's own, opened for reading and without O_DIRECT when a stage begins.
+//! They are read through the ledger's own descriptors, opened for reading and without O_DIRECT when a stage begins.
 //! Where an open descriptor would change the measurement (FUSE mounts, whose daemon and kernel cache per open file;
-//! block devices, which are flushed by the last close), a file's state is read by its path, or not at all.
+//! block devices, which are flushed by the last close), the state is read by path, or not at all.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -12,15 +12,15 @@ use fsdyno_results::evidence::{CacheCounters, FileEvidence, FileState, Seen};
 
 use crate::plan::{FILES_KEPT, Plan, WorkerPlan};
 
-/// Extents of a file with more dirty bytes are not read: flushing it would delay the run.
+/// Extents of a file with more dirty bytes are not read, as the flush before would delay the run.
 const FLUSHED_BYTES_MAX: u64 = 64 << 20;
 
 /// How the state of a file may be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OpenMode {
-    /// Held open through the stage.
+    /// Through a descriptor that stays open during the stage.
     Held,
-    /// The same, but its pages are those of another file: the kernel counts none for a file of an overlay.
+    /// The same without page counts: a file of an overlay has its pages in another file.
     Overlaid,
     /// Opened for each reading: a block device.
     Briefly,
@@ -33,7 +33,7 @@ enum OpenMode {
 struct WatchedFile {
     path: PathBuf,
     reach: Reach,
-    /// Stages that use it.
+    /// The stages that use it.
     stages: Vec<u32>,
     open_mode: OpenMode,
     open: Result<OpenFile, String>,
@@ -46,12 +46,12 @@ struct WatchedFile {
 #[derive(Debug)]
 pub(super) struct Files {
     looked: Vec<WatchedFile>,
-    /// How many files are not sampled.
+    /// Number of files that are not sampled.
     left_out: u64,
 }
 
 impl Files {
-    /// The first file of each worker, then the second of each, and so on.
+    /// The files of the plan: the first file of each worker, then the second of each, and so on, up to the limit.
     pub(super) fn of(plan: &Plan) -> Files {
         let workers = || plan.workers.iter().filter(|worker| uses_files(worker));
         let mut looked: Vec<WatchedFile> = Vec::new();
@@ -73,7 +73,7 @@ impl Files {
         Files { looked, left_out }
     }
 
-    /// Files that are not sampled; one that several workers share counts for each of them.
+    /// Number of files that are not sampled; a file that several workers share counts for each.
     pub(super) fn left_out(&self) -> u64 {
         self.left_out
     }
@@ -91,7 +91,7 @@ impl Files {
         }
     }
 
-    /// Cached pages of the stage's files; unknown if those of one file are: a part would look like the whole.
+    /// Cached pages of the stage's files. Not visible if those of one file are not: a part would look like the whole.
     pub(super) fn pages(&self, stage: u32) -> Result<CacheCounters, String> {
         let mut sum: Option<CacheCounters> = None;
         for file in self.looked.iter().filter(|file| file.stages.contains(&stage)) {
@@ -124,14 +124,14 @@ impl Files {
         }
     }
 
-    /// Closes them.
+    /// Closes the files.
     pub(super) fn close(&mut self) {
         for file in &mut self.looked {
             file.open = Err("no stage runs".to_owned());
         }
     }
 
-    /// Their evidence for the ledger.
+    /// The files' evidence for the ledger.
     pub(super) fn evidence(&self) -> Vec<FileEvidence> {
         let evidence = |file: &WatchedFile| FileEvidence {
             path: fsdyno_job::bytes::shown(&file.path),
@@ -183,8 +183,8 @@ impl WatchedFile {
         self.state(first)
     }
 
-    /// Reads through the held descriptor, if there is one, as the name may be gone. `flush`: a few dirty pages may be
-    /// written back for it.
+    /// Reads the state through the open descriptor, if there is one, as the name may be gone. `flush`: a few dirty
+    /// pages may be written back for it.
     fn state(&self, flush: bool) -> Result<FileState, String> {
         match (&self.open, self.open_mode) {
             (Ok(file), mode) => state(file, flush, mode != OpenMode::Overlaid),
@@ -204,12 +204,12 @@ impl WatchedFile {
     }
 }
 
-/// Without advice: a failed sample needs no action.
+/// The error without its advice: a failed sample needs no action.
 fn description(error: &FileError) -> String {
     format!("{}: {}", fsdyno_job::bytes::shown(&error.path), std::io::Error::from_raw_os_error(error.code))
 }
 
-/// `has_pages`: what the kernel counts are its pages.
+/// `has_pages`: whether the kernel counts the file's own pages.
 fn state(file: &OpenFile, flush: bool, has_pages: bool) -> Result<FileState, String> {
     let size_bytes = file.size().map_err(|error| error.to_string())?;
     let pages = has_pages.then(|| page_cache_of(file).ok()).flatten();
@@ -218,7 +218,7 @@ fn state(file: &OpenFile, flush: bool, has_pages: bool) -> Result<FileState, Str
         (Some(0), _) => extents_of(file, size_bytes, false).ok(),
         (None, true) => extents_of(file, size_bytes, true).ok(),
         (Some(dirty), true) if dirty <= FLUSHED_BYTES_MAX => extents_of(file, size_bytes, true).ok(),
-        // What is dirty will become written extents that do not exist yet.
+        // Dirty pages have no extents yet: the list would be incomplete.
         _ => None,
     };
     Ok(FileState {
@@ -229,7 +229,7 @@ fn state(file: &OpenFile, flush: bool, has_pages: bool) -> Result<FileState, Str
         encoded_bytes: extents.map(|extents| extents.encoded_bytes),
         shared_bytes: extents.map(|extents| extents.shared_bytes).filter(|bytes| *bytes > 0),
         examined_bytes: extents.map(|extents| extents.examined_bytes),
-        // The last page may reach beyond the end.
+        // The last page may reach beyond the end of the file.
         cached_bytes: pages.map(|pages| pages.cached_bytes.min(size_bytes)),
     })
 }

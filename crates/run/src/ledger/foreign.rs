@@ -1,4 +1,4 @@
-//! Load of other programs on the devices, sampled before the run begins.
+//! Measures the load of other programs on the devices before the run begins.
 
 use fsdyno_os::clock::{Clock, RealClock};
 use fsdyno_probe::{Look, Meters, Reading};
@@ -7,13 +7,14 @@ use fsdyno_results::evidence::Seen;
 
 use crate::plan::Plan;
 
-/// A shorter time gives no rate.
+/// Least time that gives a rate, ns.
 pub(crate) const LOOK_NS_MIN: u64 = 200_000_000;
 
-/// File systems write more than the data: journals, bitmaps. This share of our own bytes is not called foreign.
+/// Filesystems write more than the data (journals, bitmaps): this fraction (1/20) on top of our own bytes does not
+/// count as foreign.
 const OVERHEAD_PARTS: u64 = 20;
 
-/// A sample of the devices that has begun.
+/// A measurement of the devices that has begun.
 pub(crate) struct ForeignLook {
     meters: Meters,
     clock: RealClock,
@@ -31,14 +32,14 @@ impl ForeignLook {
         Some(ForeignLook { meters, clock, began_ns: clock.now_ns() })
     }
 
-    /// Bytes per second since then that were not ours.
+    /// Bytes per second of others since then.
     pub(crate) fn end(mut self) -> Seen<ReadWrite<f64>> {
         let reading = self.meters.read();
         foreign(&reading, self.clock.now_ns().saturating_sub(self.began_ns)).into()
     }
 }
 
-/// The rates of others in a reading that began at zero this long ago.
+/// The rates of others, from a reading whose counters began at zero `elapsed_ns` ago.
 pub(crate) fn foreign(reading: &Reading, elapsed_ns: u64) -> Result<ReadWrite<f64>, String> {
     if elapsed_ns < LOOK_NS_MIN {
         return Err("the run started at once: no time to sample foreign load".to_owned());
@@ -50,7 +51,7 @@ pub(crate) fn foreign(reading: &Reading, elapsed_ns: u64) -> Result<ReadWrite<f6
     };
     let process = reading.process.value().ok_or("this process's own bytes are not visible")?;
     let own = process.storage_bytes;
-    // Mirrors and parities write our bytes more than once.
+    // Mirrors and parity write our bytes more than once.
     if own.write > 0 && !reading.stacked_devices.is_empty() {
         return Err("this process wrote, and stacked devices may write its bytes more than once".to_owned());
     }

@@ -1,4 +1,4 @@
-//! The meters that a sample is taken with, and the samples.
+//! Takes the samples of the ledger.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,24 +11,23 @@ use super::files::Files;
 use super::{SamplerOrder, lock};
 use crate::conduct::Shared;
 
-/// Longest time for counting pages each second, ns; where it takes longer, they are counted at the ends of a stage
-/// only.
+/// Longest time for counting pages each second, ns; if it takes longer, they are counted only at the ends of a stage.
 const PAGES_NS_MAX: u64 = 200_000;
 
-/// Samples kept between the ends of stages: an hour's. Beyond that every other one is dropped.
+/// Samples that are kept between the ends of stages: an hour's. Beyond that every other one is dropped.
 const SAMPLES_MAX: usize = 3600;
 
 pub(super) struct Probes {
     shared: Arc<Shared>,
     ledger: Arc<Mutex<Ledger>>,
     clock: RealClock,
-    /// When the first stage began, ns.
+    /// Time at which the first stage began, ns.
     origin_ns: Option<u64>,
     meters: Meters,
     files: Files,
-    /// How long counting the pages took last, ns.
+    /// Time that counting the pages took last, ns.
     pages_ns: u64,
-    /// One sample in this number is kept; it doubles when old ones are thinned out.
+    /// One sample in this number is kept; it doubles when samples are dropped.
     keep_one_in: u64,
     looks: u64,
 }
@@ -70,7 +69,7 @@ impl Probes {
         }
     }
 
-    /// The state of the files, then the first sample.
+    /// Reads the state of the files, then takes the first sample.
     fn begin_stage(&mut self, stage: u32) -> u64 {
         let first = self.origin_ns.is_none();
         let meters = &self.meters;
@@ -79,7 +78,7 @@ impl Probes {
         self.look(stage, Moment::Begin)
     }
 
-    /// A sample in between; not kept where old ones have been thinned out.
+    /// Takes a sample in between; it is not kept where samples have been thinned out.
     fn look_during(&mut self, stage: u32) -> u64 {
         self.looks += 1;
         if !self.looks.is_multiple_of(self.keep_one_in) {
@@ -90,7 +89,7 @@ impl Probes {
         cost_ns
     }
 
-    /// The last sample, then the state of the files.
+    /// Takes the last sample, then reads the state of the files.
     fn end_stage(&mut self, stage: u32) -> u64 {
         let cost_ns = self.look(stage, Moment::End);
         self.files.end_stage(stage);
@@ -136,7 +135,7 @@ impl Probes {
         cost_ns
     }
 
-    /// What all workers have published.
+    /// The totals that all workers have published.
     fn application(&self) -> LayerCounters {
         let mut sum = LayerCounters::default();
         for published in self.shared.cells.iter().map(|cell| cell.published()) {

@@ -1,43 +1,44 @@
-//! How much is sampled, and when the next sample is due: each second, or less often where a sample costs much.
+//! Decides how much is sampled, and when the next sample is due: each second, or less often where a sample costs much.
 
-/// With more workers than this nobody looks at each worker's latency.
+/// With more workers than this, latency over time is not kept.
 pub(super) const WORKERS_LOOKED_AT: usize = 64;
 
-/// ns between looks.
+/// Time between samples, ns.
 const INTERVAL_NS: u64 = 1_000_000_000;
 
-/// Share of the time that a sample may cost: 0.05 % of a processor.
+/// The inverse of the share of time that samples may cost: 0.05 % of a CPU.
 const COST_PARTS: u64 = 2000;
 
-/// Slices that each of this many workers keeps: together an hour of one worker's. `None`: there are too many workers.
+/// Number of latency slices that each of `workers` keeps: together as many as one worker needs in an hour. `None`:
+/// there are too many workers.
 pub(crate) fn slices_max(workers: usize) -> Option<usize> {
     const SLICES_MAX: usize = 3600;
     const SLICES_MIN: usize = 300;
     (workers <= WORKERS_LOOKED_AT).then(|| (4 * SLICES_MAX / workers.max(1)).clamp(SLICES_MIN, SLICES_MAX))
 }
 
-/// When samples of one stage are due. All times are ns of the conductor's clock.
+/// When samples of one stage are due. All times are of the conductor's clock, ns.
 #[derive(Clone, Debug)]
 pub(super) struct Schedule {
     next_ns: u64,
     interval_ns: u64,
-    /// Cost of the sample before the last, ns.
+    /// Cost of the sample before the last one, ns.
     cost_before_ns: u64,
 }
 
 impl Schedule {
-    /// No stage runs.
+    /// The schedule while no stage runs.
     pub(super) fn idle() -> Schedule {
         Schedule { next_ns: u64::MAX, interval_ns: INTERVAL_NS, cost_before_ns: 0 }
     }
 
-    /// A stage begins now.
+    /// The schedule of a stage that begins now.
     pub(super) fn begin(now_ns: u64) -> Schedule {
         Schedule { next_ns: now_ns.saturating_add(INTERVAL_NS), ..Schedule::idle() }
     }
 
-    /// Sets the cost of the last sample, ns of CPU time: costly ones are taken every few seconds. Two in a row must be
-    /// costly: some kernels count CPU time in ticks of 10 ms, and now and then a cheap sample contains one.
+    /// Sets the cost of the last sample, ns of CPU time: costly samples are taken every few seconds only. Two in a row
+    /// must be costly, because some kernels count CPU time in ticks of 10 ms, and a cheap sample may contain a tick.
     pub(super) fn cost(&mut self, cost_ns: u64) {
         let sure_ns = cost_ns.min(self.cost_before_ns);
         self.cost_before_ns = cost_ns;
@@ -48,7 +49,7 @@ impl Schedule {
         self.interval_ns = interval_ns;
     }
 
-    /// Whether a sample is due; then the next one is scheduled. Missed samples are skipped.
+    /// Whether a sample is due; if so, the next one is scheduled. Missed samples are skipped.
     pub(super) fn due(&mut self, now_ns: u64) -> bool {
         if now_ns < self.next_ns {
             return false;
@@ -65,7 +66,7 @@ mod tests {
 
     const S: u64 = 1_000_000_000;
 
-    /// How many samples are due when asked every 50 ms up to `end_ns`.
+    /// Number of samples that are due when asked every 50 ms up to `end_ns`.
     fn looks(schedule: &mut Schedule, from_ns: u64, end_ns: u64) -> usize {
         (from_ns..=end_ns).step_by(50_000_000).filter(|now_ns| schedule.due(*now_ns)).count()
     }

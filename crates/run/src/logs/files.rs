@@ -1,4 +1,4 @@
-//! Which log files a run has, and which of them a worker writes.
+//! Determines the log files of a run, and which of them a worker writes.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -9,10 +9,10 @@ use fsdyno_job::{Logs, WindowValue};
 use crate::open_log::open_one;
 use crate::plan::{Plan, WorkerPlan};
 
-/// All files of a run.
+/// All log files of a run.
 pub(super) struct LogFiles {
     pub(super) files: Vec<LogFile>,
-    /// By worker.
+    /// The files of each worker.
     pub(super) targets: Vec<Targets>,
 }
 
@@ -52,17 +52,17 @@ impl LogFiles {
     }
 }
 
-/// Of each worker.
+/// The paths of all workers' logs.
 pub(super) fn paths(plan: &Plan) -> impl Iterator<Item = PathBuf> {
     plan.workers.iter().flat_map(|worker| Subject::ALL.into_iter().filter_map(|subject| path(worker, subject)))
 }
 
-/// The file of a subject; `None`: its log is not written.
+/// The path of a log; `None`: it is not written.
 fn path(worker: &WorkerPlan, subject: Subject) -> Option<PathBuf> {
     let reporting = &worker.job.reporting;
     let logs = &reporting.logs;
     let latency = |kept: bool| logs.latency.as_ref().filter(|_| kept);
-    // A latency that is not measured has no file, as with fio; the slat of an engine that has none is an empty one.
+    // As in fio, a latency that is not measured has no file; the slat of an engine without one has an empty file.
     let stem = match subject {
         Subject::Bandwidth => logs.bandwidth.as_ref(),
         Subject::Iops => logs.iops.as_ref(),
@@ -80,7 +80,7 @@ fn path(worker: &WorkerPlan, subject: Subject) -> Option<PathBuf> {
     })))
 }
 
-/// A sample has no room for a histogram: fio stores addresses of its memory.
+/// Whether the log is compressed. Samples with histograms are not: fio would store memory addresses.
 fn is_compressed(logs: &Logs, subject: Subject) -> bool {
     logs.stored_compressed && subject != Subject::Histogram
 }

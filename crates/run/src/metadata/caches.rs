@@ -1,4 +1,4 @@
-//! Brings the caches of this machine into the state that a phase asks for, where that is possible.
+//! Brings the caches of this machine into the state that a phase needs, where that is possible.
 
 use std::path::{Path, PathBuf};
 
@@ -15,16 +15,16 @@ use super::operations::Item;
 /// An NFS client caches new attributes for 3 s by default (acregmin): those read within this time are still hot, ns.
 const WARM_NS_MAX: u64 = 2_000_000_000;
 
-/// btrfs, and ext4 with `inline_data`, keep files of up to some 2 kB within their metadata. That stays cached when the
-/// pages of a file are dropped.
+/// The state of small files whose data is in their metadata: btrfs, and ext4 with `inline_data`, keep files of up to
+/// about 2 kB there. Such data stays cached when the pages of a file are dropped.
 pub const HOT_INLINE: &str = "data inline, hot";
 
-/// The mount that caches are prepared for, and which means are allowed.
+/// The mount whose caches are prepared, and the means that are allowed.
 #[derive(Clone, Debug)]
 pub struct Caches {
     /// The mount; `None`: not visible.
     pub mount: Option<Mount>,
-    /// Dropping the caches of the whole machine was allowed.
+    /// Whether dropping the caches of the whole machine is allowed.
     pub may_drop: bool,
 }
 
@@ -37,18 +37,18 @@ pub enum Arranged {
     Impossible(String),
 }
 
-/// The state of the caches that a phase wants.
+/// The cache state that a phase needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cache {
     /// Nothing that the phase uses could be cached.
     Unconcerned,
-    /// What it asks for was used a moment ago.
+    /// Everything that it uses was used just before.
     Hot,
-    /// The attributes that it asks for were asked for a moment ago.
+    /// The attributes that it reads were read just before.
     HotNames,
-    /// Names and attributes have to be fetched.
+    /// Names and attributes are not cached.
     ColdNames,
-    /// Data has to be fetched.
+    /// Data is not cached.
     ColdData,
 }
 
@@ -66,13 +66,13 @@ impl Caches {
         matches!(self.fstype(), "nfs" | "nfs4")
     }
 
-    /// Whether nothing is dirty once a file is closed.
+    /// Whether nothing is dirty after a file is closed.
     fn stores_at_close(&self) -> bool {
         self.is_nfs() || fsdyno_probe::is_fuse(self.fstype())
     }
 
-    /// Brings the caches into the state that a phase wants. Items for which there was no time are removed from the
-    /// list. `next` is called with each path before a call that may block.
+    /// Brings the caches into the state that a phase needs. Items for which the time did not suffice are removed from
+    /// the list. `next` is called with each path before a call that may block.
     pub fn arrange(
         &self,
         wanted: Cache,
@@ -99,7 +99,7 @@ impl Caches {
         }
     }
 
-    /// Who answers a stat that bypasses the kernel's caches; `None`: it cannot be bypassed.
+    /// Who answers a stat that bypasses the kernel's caches; `None`: they cannot be bypassed.
     pub fn uncached_attributes_from(&self) -> Option<&'static str> {
         match self.fstype() {
             "nfs" | "nfs4" => Some("server"),
@@ -108,8 +108,8 @@ impl Caches {
         }
     }
 
-    /// Reads the attributes just before they are read in the measurement. On a slow mount the first would have expired
-    /// by the time the last was read: the list is cut to those that can be read in time.
+    /// Reads the attributes just before they are measured. On a slow mount the first ones would have expired when the
+    /// last ones are read: the list is cut to those that can be read in time.
     fn warmed(
         &self,
         root: &Directory,
@@ -126,7 +126,7 @@ impl Caches {
                 break;
             }
             next(&path_of(root, item));
-            // What is wrong with it is seen when it counts.
+            // Errors are ignored here: they show in the measurement.
             let _ = names::size(root, &item.name);
             done += 1;
         }
@@ -152,9 +152,9 @@ impl Caches {
             path
         };
         if !self.stores_at_close() {
-            // All are on their way before the first is waited for.
+            // The write-back of all files is started before the first is waited for.
             for item in items.iter().take_while(|_| !over()) {
-                // What could not be written back stays, and is counted below.
+                // What cannot be written back stays cached, and is counted below.
                 let _ = with_file(root, &path(item), |file| file.sync_range(0, 0, START));
             }
         }
@@ -173,7 +173,7 @@ impl Caches {
             return Arranged::Impossible("no time to drop it".to_string());
         }
         Arranged::Ready(Some(match (kept, unseen) {
-            // Its pages belong to the files below, where nobody can look from here.
+            // On an overlay the pages belong to files below that are not visible here.
             (0, _) if self.fstype() == "overlay" => "not visible".to_string(),
             (0, 0) if self.is_nfs() => "client data cold".to_string(),
             (0, 0) if fsdyno_probe::is_fuse(self.fstype()) => "kernel data cold".to_string(),
@@ -189,7 +189,7 @@ fn path_of(root: &Directory, item: &Item) -> PathBuf {
     names::path_of(root, &item.name)
 }
 
-/// sync_file_range(2): start the writes; wait for those before, start, wait.
+/// sync_file_range(2): start the writes; wait for earlier ones, start, and wait.
 const START: u32 = 2;
 const FINISH: u32 = 7;
 
@@ -204,19 +204,19 @@ fn with_file<T>(
     Ok(outcome)
 }
 
-/// What is left in memory of a file whose pages were dropped.
+/// What is still in memory of a file whose pages were dropped.
 struct Left {
     cached_bytes: u64,
-    /// Its data is part of the metadata.
+    /// Whether its data is in the metadata.
     is_inline: bool,
 }
 
 /// Writes the pages of a file back and drops them.
 fn drop_pages(file: &OpenFile) -> Result<Left, FileError> {
-    // Not every filesystem has it; whether the pages went is looked at below.
+    // Not every filesystem supports it; whether the pages are gone is checked below.
     let _ = file.sync_range(0, 0, FINISH);
     file.drop_cache(0, 0)?;
-    // Where the first byte is, the others of so small a file are; where nobody can tell, the pages alone count.
+    // In so small a file all bytes are where the first one is. If extents are not visible, only the pages count.
     let is_inline = extents_of(file, 1, false).is_ok_and(|extents| extents.inline_bytes > 0);
     Ok(Left { cached_bytes: page_cache_of(file)?.cached_bytes, is_inline })
 }
@@ -244,7 +244,7 @@ mod tests {
     }
 
     fn words(caches: &Caches, wanted: Cache) -> Arranged {
-        // Stopped: nobody waits.
+        // A stop ends the arrangement at once.
         let control = Control::default();
         control.stop();
         arrange(caches, wanted, Path::new("/"), &mut Vec::new(), &control)
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn the_pages_of_the_files_are_really_gone() {
-        // Beside the build: the folder for temporary files is often memory.
+        // Beside the build: the temporary directory is often in memory.
         let build = std::env::current_exe().unwrap();
         let place = tempfile::tempdir_in(build.parent().unwrap()).unwrap();
         let caches = Caches { mount: fsdyno_probe::mount_of(place.path()).ok(), may_drop: false };

@@ -11,32 +11,32 @@ use fsdyno_results::JobError;
 
 use crate::account::job_error;
 
-/// Most bytes per read or write call, as programs that copy files use them.
+/// Most bytes per read or write call, as programs that copy files use.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// Buffer for the names of a directory, bytes: that of the C library.
+/// Buffer for the names of a directory, bytes; the C library's size.
 const NAMES_BYTES: usize = 32 << 10;
 
-/// What all workers of a phase share, read-only.
+/// The context that all workers of a phase share, read-only.
 pub struct OperationContext {
     /// The directory that all names are relative to.
     pub root: Directory,
     /// Bytes of a file.
     pub size_bytes: u64,
-    /// What is written: a whole file or a chunk of it.
+    /// The data to write: a whole file or a chunk of it.
     payload: Vec<u8>,
 }
 
-/// What one operation acts on.
+/// The object of one operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// Its number.
+    /// Its index.
     pub index: u32,
     /// Its name, relative to the root.
     pub name: CString,
     /// New name, target of a link, or directory, where the operation needs one.
     pub other: Option<CString>,
-    /// Bytes of the file, or names in the directory, that must be found.
+    /// Bytes of the file, or number of names in the directory, that must be found.
     pub expected: u64,
 }
 
@@ -49,20 +49,20 @@ pub struct Scratch {
     pub(crate) part_ns: u64,
 }
 
-/// One operation.
+/// A function that does one operation.
 pub type Perform = fn(&OperationContext, &Item, &mut Scratch) -> Result<(), Failure>;
 
 /// Why an operation failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// A system call failed with this errno.
+    /// A system call failed: its name and errno.
     Call(&'static str, i32),
-    /// The calls succeeded with a wrong result.
+    /// The calls succeeded with a wrong result: the call and what is wrong.
     Wrong(&'static str, String),
 }
 
 impl Failure {
-    /// Interrupted by a signal: no failure of the storage.
+    /// Whether a signal interrupted it: then the storage did not fail.
     pub(crate) fn interrupted(&self) -> bool {
         matches!(self, Failure::Call(_, errno::EINTR))
     }
@@ -78,7 +78,7 @@ impl Failure {
 }
 
 impl OperationContext {
-    /// In this directory, with files of this size.
+    /// A context for this directory, with files of this size.
     pub fn new(root: Directory, size_bytes: u64) -> OperationContext {
         OperationContext { root, size_bytes, payload: payload(size_bytes) }
     }
@@ -90,7 +90,7 @@ fn payload(size_bytes: u64) -> Vec<u8> {
     let mut bytes = b"test\n".to_vec();
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     while bytes.len() < length {
-        // xorshift64: any sequence without patterns does.
+        // xorshift64: any sequence without patterns is good enough.
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
@@ -119,7 +119,7 @@ impl Scratch {
     }
 }
 
-/// Names the call that failed.
+/// Adds the name of the call that failed.
 fn call<T>(function: &'static str, outcome: Result<T, i32>) -> Result<T, Failure> {
     outcome.map_err(|code| Failure::Call(function, code))
 }
@@ -151,7 +151,7 @@ fn write_all(context: &OperationContext, file: &Opened) -> Result<(), Failure> {
 /// Open, write, close.
 pub fn write(context: &OperationContext, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
     let file = open_new(context, item)?;
-    // A failed write is the news, whatever close would say after it.
+    // A failed write is reported, whatever close returns after it.
     write_all(context, &file)?;
     scratch.part(|| close(file))
 }
@@ -180,13 +180,13 @@ pub fn create(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -
     close(open_new(context, item)?)
 }
 
-/// The attributes.
+/// Reads the attributes.
 pub fn stat(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
     let found = call("stat", names::size(&context.root, &item.name))?;
     right_size("stat", found, item.expected)
 }
 
-/// stat(2) that bypasses the kernel's cache: answered by the server, or by the daemon.
+/// stat(2) that bypasses the kernel's cache: the server or the daemon answers.
 pub fn stat_uncached(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
     let found = call("statx", names::size_asked_anew(&context.root, &item.name))?;
     right_size("statx", found, item.expected)
@@ -197,7 +197,7 @@ pub fn list(context: &OperationContext, item: &Item, scratch: &mut Scratch) -> R
     let directory = open_directory(context, &item.name)?;
     let listed = call("readdir", directory.count_names(&mut scratch.names))?;
     close(directory)?;
-    // More than expected is no fault: a file that could not be written may have left its name.
+    // More names than expected are no error: a file that could not be written may have left its name.
     let missing = || Failure::Wrong("readdir", format!("the listing has {listed} names instead of {}", item.expected));
     if listed >= item.expected { Ok(()) } else { Err(missing()) }
 }
@@ -207,7 +207,7 @@ pub fn rename(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -
     call("rename", names::rename(&context.root, &item.name, other(item)?))
 }
 
-/// Open, write, fsync, close: as a mail store keeps a message.
+/// Open, write, fsync, close: as a mail store writes a message.
 pub fn write_synced(context: &OperationContext, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
     let file = open_new(context, item)?;
     write_all(context, &file)?;
@@ -215,7 +215,7 @@ pub fn write_synced(context: &OperationContext, item: &Item, scratch: &mut Scrat
     close(file)
 }
 
-/// An empty file, and its name made durable: open, close, fsync of the directory.
+/// Makes an empty file with a durable name: open, close, fsync of the directory.
 pub fn create_synced(context: &OperationContext, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
     close(open_new(context, item)?)?;
     let directory = open_directory(context, other(item)?)?;

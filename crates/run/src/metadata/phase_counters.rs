@@ -1,5 +1,4 @@
-//! What is seen beside a phase: counters of CPUs, devices and this process, read before its first operation and after
-//! its last.
+//! Reads counters beside a phase (CPUs, devices, this process), before its first operation and after its last.
 
 use std::path::Path;
 
@@ -11,12 +10,12 @@ use fsdyno_results::{DeviceTraffic, PhaseConditions, ReadWrite};
 
 use crate::ledger::foreign;
 
-/// How long the devices are watched before the first phase, ns: as long as a rate takes.
+/// How long the devices are watched before the first phase, ns: the least time for a rate.
 const WATCH_NS: u64 = foreign::LOOK_NS_MIN;
-/// Between two looks whether a signal ends the watching, ns.
+/// Interval at which a signal is checked while watching, ns.
 const STEP_NS: u64 = 20_000_000;
 
-/// Reads the counters behind one directory.
+/// Reads the counters of one directory's storage.
 #[derive(Debug)]
 pub struct PhaseCounters {
     meters: Meters,
@@ -24,7 +23,7 @@ pub struct PhaseCounters {
     foreign_bytes_per_s: Seen<ReadWrite<f64>>,
 }
 
-/// One look.
+/// One reading.
 #[derive(Debug)]
 pub struct Glance {
     at_ns: u64,
@@ -32,14 +31,14 @@ pub struct Glance {
 }
 
 impl PhaseCounters {
-    /// Finds what stands behind a directory.
+    /// Finds the storage of a directory.
     pub fn begin(directory: &Path) -> PhaseCounters {
         let meters = Meters::begin(Look::default(), &[directory.to_owned()], &[]);
         PhaseCounters { meters, clock: RealClock::shared(), foreign_bytes_per_s: Seen::default() }
     }
 
-    /// Watches for a moment what others do to the devices. Call it before this process has written anything. Where there
-    /// is no device, it returns at once.
+    /// Watches briefly what others do on the devices. Must be called before this process has written anything. Returns
+    /// at once where there is no device.
     pub fn watch_others(&mut self, control: &Control) {
         let began_ns = self.look().at_ns;
         let has_devices = |glance: &Glance| glance.reading.devices.value().is_some_and(|devices| !devices.is_empty());
@@ -58,7 +57,7 @@ impl PhaseCounters {
         Glance { at_ns: self.clock.now_ns(), reading: self.meters.read() }
     }
 
-    /// What happened since a look. `waited_ns`: what the workers waited for a CPU.
+    /// The changes since a reading. `waited_ns`: the time that the workers waited for a CPU.
     pub fn since(&mut self, before: &Glance, waited_ns: Option<u64>) -> PhaseConditions {
         let after = self.look();
         let (then, now) = (&before.reading.system, &after.reading.system);
@@ -79,7 +78,7 @@ impl PhaseCounters {
     }
 }
 
-/// What the devices did between two looks, together.
+/// The traffic of all devices between two readings, together.
 fn traffic(before: &Seen<Vec<DeviceCounters>>, after: &Seen<Vec<DeviceCounters>>) -> Seen<DeviceTraffic> {
     let (then, now) = match (before, after) {
         (Seen::Value(_), Seen::Value(now)) if now.is_empty() => {
@@ -100,14 +99,14 @@ fn traffic(before: &Seen<Vec<DeviceCounters>>, after: &Seen<Vec<DeviceCounters>>
     Seen::Value(all)
 }
 
-/// What one device did; `None`: it was not there before.
+/// The traffic of one device; `None`: it did not exist before.
 fn moved_by(device: &DeviceCounters, before: &[DeviceCounters]) -> Option<DeviceTraffic> {
     let earlier = before.iter().find(|earlier| earlier.name == device.name)?;
     let flushes = device.flushes.zip(earlier.flushes).map(|(now, then)| now.saturating_sub(then));
     Some(DeviceTraffic { name: device.name.clone(), bytes: device.done.bytes.since(earlier.done.bytes), flushes })
 }
 
-/// What each device of a stack did; none where no device is below another.
+/// The traffic of each device of a stack; empty where no device is below another.
 fn stack(before: &Reading, after: &Reading) -> Vec<DeviceTraffic> {
     let (Some(then), Some(now)) = (before.devices.value(), after.devices.value()) else { return Vec::new() };
     let of = |now: &[DeviceCounters], then: &[DeviceCounters]| -> Vec<DeviceTraffic> {

@@ -1,4 +1,4 @@
-//! Messages about a worker whose metadata operation does not return.
+//! Words the messages about a worker whose metadata operation does not return.
 
 use fsdyno_os::errno::ETIMEDOUT;
 use fsdyno_results::JobError;
@@ -7,18 +7,18 @@ use crate::stall::worker::still_in;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// `name`: what it works on. `thread`: the worker.
+/// The message. `name`: what it works on. `thread`: the worker's thread id.
 pub(super) fn sentence(phase: &str, name: &str, thread: u32, silent_ns: u64) -> String {
     let seconds = silent_ns / SECOND_NS;
     format!("{phase}: {name} has not come back for {seconds} s; its worker is in {}", operation(thread))
 }
 
-/// The same where the study was told to end.
+/// The message when the study was told to end.
 pub(super) fn sentence_to_end(phase: &str, name: &str, thread: u32, lost_ns: u64) -> String {
     format!("{phase}: a worker {}", still_in(format_args!("in {} of {name}", operation(thread)), lost_ns))
 }
 
-/// The error of a worker that is abandoned, and the message about it.
+/// The error of a worker that is abandoned, with its message.
 pub(super) fn abandoned(phase: &str, name: &str, thread: u32, silent_ns: u64) -> (JobError, String) {
     let (operation, seconds) = (operation(thread), silent_ns / SECOND_NS);
     let text = format!("no answer for {seconds} s about {name}");
@@ -29,7 +29,7 @@ pub(super) fn abandoned(phase: &str, name: &str, thread: u32, silent_ns: u64) ->
     (JobError { code: ETIMEDOUT, function: operation, text }, sentence)
 }
 
-/// What the thread waits for, in a word.
+/// The system call that the thread waits in, in a word.
 fn operation(thread: u32) -> String {
     fsdyno_probe::waiting_of(thread)
         .map_or_else(|_| "a call that is not visible".to_string(), |waiting| waiting.operation)

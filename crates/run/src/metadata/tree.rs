@@ -1,4 +1,4 @@
-//! Directories and names of the small files.
+//! Makes the directory tree and the names of the small files.
 
 use std::ffi::CString;
 use std::path::Path;
@@ -8,15 +8,15 @@ use fsdyno_os::files::{Directory, FileError};
 /// Families of names: each phase that makes something uses its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    /// `test7.txt`: the files of the published rule.
+    /// The files of the published rule: `test7.txt`.
     Test,
     /// Empty files.
     Empty,
     /// Empty files with a new name.
     Moved,
-    /// Files that were synced one by one.
+    /// Files that were each synced.
     Synced,
-    /// Empty files whose directory was synced after each.
+    /// Empty files, with a sync of the directory after each.
     Entered,
     /// Directories.
     Directory,
@@ -25,13 +25,13 @@ pub enum Family {
 }
 
 impl Family {
-    /// How many there are.
+    /// Number of families.
     pub const COUNT: usize = 7;
 
-    /// What comes before and after the number.
+    /// The parts of the name before and after the number.
     fn affixes(self) -> (&'static str, &'static str) {
         match self {
-            // The page's own spelling.
+            // As the published page writes it.
             Family::Test => ("test", ".txt"),
             Family::Empty => ("empty", ""),
             Family::Moved => ("moved", ""),
@@ -43,33 +43,33 @@ impl Family {
     }
 }
 
-/// A binary tree of directories; the files are spread evenly over those at its end.
+/// A binary tree of directories; the files are spread evenly over its leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tree {
     depth: u32,
     leaves: u32,
-    /// Whose files they are, in the names; `None`: nobody else has any there.
+    /// The rank in the files' names; `None`: no other rank has files in the same tree.
     rank: Option<u32>,
 }
 
 impl Tree {
-    /// So deep, with no more ends than there are files.
+    /// A tree of this depth, or less if there would be more leaves than files.
     pub fn new(depth: u32, files: u32) -> Tree {
         let ends = 1u32.checked_shl(depth).unwrap_or(u32::MAX);
         Tree { depth, leaves: ends.min(files).max(1), rank: None }
     }
 
-    /// The same directories, with names of their own for the files of this rank.
+    /// The same directories, with file names of this rank.
     pub fn of_rank(self, rank: u32) -> Tree {
         Tree { rank: Some(rank), ..self }
     }
 
-    /// The names as they are within the directory of a file.
+    /// The same names without directories: relative to the directory of a file.
     pub fn beside(self) -> Tree {
         Tree { depth: 0, leaves: 1, ..self }
     }
 
-    /// Directories that hold files.
+    /// Number of directories that hold files.
     pub fn leaves(&self) -> u32 {
         self.leaves
     }
@@ -93,7 +93,7 @@ impl Tree {
         text(format!("{}{rank}{before}{index}{after}", self.prefix(index)))
     }
 
-    /// Makes the directories under `root`; `next` is told which is looked for.
+    /// Makes the directories under `root`; `next` is called with each path that is about to be accessed.
     ///
     /// # Errors
     /// When one cannot be made.

@@ -1,4 +1,4 @@
-//! One worker: its share of the items, one operation after the other.
+//! Runs one worker: its share of the items, one operation after the other.
 
 use fsdyno_drive::{Distributed, Published};
 use fsdyno_job::PerDirection;
@@ -10,10 +10,10 @@ use fsdyno_results::Latency;
 use super::operations::{Item, Scratch};
 use super::{Event, Outcome, STAGE, Shared};
 
-/// Between two tellings of a percentile, ns: it costs some microseconds.
+/// Interval at which a percentile is published, ns: computing it costs some microseconds.
 const P99_NS: u64 = 500_000_000;
 
-/// Waits at the gate, and does its share.
+/// Waits at the gate, then does its share.
 pub(super) fn run(shared: &Shared, number: usize) -> Outcome {
     let (task, cell) = (&shared.task, &shared.cells[number]);
     let context = &*task.context;
@@ -75,7 +75,7 @@ pub(super) fn run(shared: &Shared, number: usize) -> Outcome {
     outcome
 }
 
-/// What was counted; nothing has no distribution.
+/// The latency as a record; without values it has no distribution.
 fn counted(latency: &Distributed) -> Latency {
     Some(latency.latency()).filter(|latency| latency.moments.count > 0).unwrap_or_default()
 }

@@ -1,10 +1,10 @@
-//! What the blocks of a worker repeat.
+//! Plans the blocks that the writes of workers repeat.
 
 use fsdyno_workload::RepeatedBlocks;
 
 use super::WorkerPlan;
 
-/// `dedupe_mode=working_set`: the set of each worker, which is that of all together with `dedupe_global`.
+/// `dedupe_mode=working_set`: the working set of each worker; with `dedupe_global` it is shared by all.
 pub(super) fn share_working_sets(workers: &mut [WorkerPlan]) {
     let of_all: Vec<RepeatedBlocks> =
         workers.iter().filter(|worker| is_global(worker)).filter_map(working_set).collect();

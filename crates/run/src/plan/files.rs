@@ -1,4 +1,4 @@
-//! Which bytes of which files a worker uses, and what must be made first.
+//! Plans which bytes of which files a worker uses, and which files must be made first.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -15,11 +15,11 @@ use crate::replay::{self, Replay};
 /// A file of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedFile {
-    /// Where it is.
+    /// The file's path.
     pub path: PathBuf,
-    /// First byte used.
+    /// Offset of the first byte used.
     pub start: u64,
-    /// Bytes used.
+    /// Number of bytes used.
     pub length: u64,
 }
 
@@ -36,43 +36,43 @@ pub struct LayoutStep {
     pub worker: usize,
     /// Name that fio prints before `Laying out IO file`.
     pub job_name: String,
-    /// The files: bytes each must have, and how it gets them.
+    /// The files with the bytes that each must have, and how it is made.
     pub files: Vec<(PathBuf, u64, LayoutMethod)>,
 }
 
 /// How a missing or short file is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayoutMethod {
-    /// Only created, its space reserved as `fallocate` says: a writer fills it.
+    /// Only created, with its space reserved as `fallocate` says: a writer fills it.
     Reserve,
     /// Written from end to end: a reader needs real data.
     Fill,
-    /// What is there stays; space behind it is reserved as `fallocate` says.
+    /// Existing bytes stay; the space behind them is reserved as `fallocate` says.
     Extend,
 }
 
-/// What planning a worker's files gave.
+/// The plan of a worker's files.
 #[derive(Default)]
 pub(super) struct PlannedFiles {
     pub(super) files: Vec<PlannedFile>,
     pub(super) bytes: u64,
-    /// What ends a pass before the files do.
+    /// Bytes after which a pass ends before the end of the files.
     pub(super) pass_bytes: Option<u64>,
     pub(super) layout: Vec<(PathBuf, u64, LayoutMethod)>,
-    /// The layout makes them, for this worker or for one before it.
+    /// Whether the layout makes the files, for this worker or for an earlier one.
     pub(super) laid_out: bool,
     pub(super) refused: Option<Refusal>,
-    /// What keeps all jobs from starting, as in fio.
+    /// Why no job may start, as in fio.
     pub(super) rejection: Option<String>,
 }
 
-/// Sizes of all files as they will be once the layouts planned so far are done.
+/// The sizes of all files after the layouts that are planned so far.
 pub(super) struct Sizes<'facts> {
     facts: &'facts HostFacts,
     planned: HashMap<PathBuf, u64>,
-    /// Files that a job before writes.
+    /// Files that an earlier job writes.
     written: HashSet<PathBuf>,
-    /// Files that a job before removes at its end.
+    /// Files that an earlier job removes at its end.
     removed: HashSet<PathBuf>,
 }
 
@@ -90,7 +90,7 @@ impl<'facts> Sizes<'facts> {
         self.planned.get(path).copied().unwrap_or(0).max(now)
     }
 
-    /// `drawn` gives the sizes that `filesize` leaves open.
+    /// Plans the files of a worker. `drawn`: draws sizes from the range of `filesize`.
     pub(super) fn plan_files(
         &mut self,
         job: &Job,
@@ -114,7 +114,7 @@ impl<'facts> Sizes<'facts> {
         }
         let total = planned.files.iter().fold(0u64, |total, file| total.saturating_add(file.length));
         let size = amount_of_files(job, total);
-        // A share is one of the files, of which size may be a part.
+        // A percentage of `io_size` is of the files, of which `size` may be a part.
         planned.bytes = job.extent.io_size.map_or(size, |amount| bytes_of(amount, total));
         planned.pass_bytes = keeps_requests_in_flight(job).then(|| bytes_of_pass(job, size, planned.bytes));
         match replay {
@@ -139,7 +139,7 @@ impl<'facts> Sizes<'facts> {
         planned
     }
 
-    /// A `size` that holds no block keeps all jobs from starting, as in fio.
+    /// A sentence if `size` is smaller than a block: then no job starts, as in fio.
     fn reject(&self, job: &Job) -> Option<String> {
         let Some(Amount::Bytes(size)) = job.files.size else { return None };
         let smallest = smallest_block_of_all(job);
@@ -151,12 +151,12 @@ impl<'facts> Sizes<'facts> {
         })
     }
 
-    /// What is left of the files must hold at least one block.
+    /// Refuses a worker if the used range of its files holds no block.
     fn refuse_ranges(&self, job: &Job, files: &[PlannedFile]) -> Option<Refusal> {
         let longest = files.iter().map(|file| file.length).max().unwrap_or(0);
         let smallest = smallest_block(job);
         let name = &job.name;
-        // Whatever size is drawn, it must hold the offset.
+        // The smallest size that can be drawn must hold the offset.
         let beyond_drawn = job.files.file_size.is_some_and(|(least, _)| files.iter().any(|file| file.start > least));
         let beyond_all = longest == 0 && files.iter().any(|file| file.start > 0);
         let (function, message) = if beyond_drawn || beyond_all {
@@ -260,8 +260,8 @@ impl<'facts> Sizes<'facts> {
         replay::contradiction(replay, index as usize, size, kind == FileKind::BlockDevice, made)
     }
 
-    /// Whether an engine may do to what stands at this path what it does: it takes away only what the job itself may have
-    /// made, and reads of `ftruncate` are nothing.
+    /// Whether an engine on names may work on this path: it only removes what the job itself may have made, and
+    /// `ftruncate` cannot read.
     fn may_serve(&self, job: &Job, path: &Path) -> Result<(), Refusal> {
         let (engine, access) = (job.submission.engine, job.pattern.access);
         if engine == EngineName::Ftruncate && (access.reads || access.trims) {
@@ -340,7 +340,7 @@ impl<'facts> Sizes<'facts> {
         Some(method(job))
     }
 
-    /// A job with `create_serialize=0` has its files laid out when its stage begins: one that is gone by then is made again.
+    /// How to make a file again that may be gone when the stage of a job with `create_serialize=0` begins.
     fn make_again(&self, job: &Job, path: &Path, needed: u64) -> Option<LayoutMethod> {
         let gone = !job.files.create_serialize && self.removed.contains(path);
         let made_elsewhere = job.files.create_on_open || job.files.fill_device || job.files.append;
@@ -351,15 +351,15 @@ impl<'facts> Sizes<'facts> {
 
 /// How a file is made anew.
 fn method(job: &Job) -> LayoutMethod {
-    // A mapping cannot grow its file, and a reader needs data.
+    // A mapping cannot extend its file, and a reader needs data.
     let fill = job.pattern.access.reads || job.files.overwrite || job.submission.engine.maps_files();
     if fill { LayoutMethod::Fill } else { LayoutMethod::Reserve }
 }
 
-/// How much of each file a worker uses.
+/// Computes how many bytes of each file a worker uses.
 struct Shares<'job> {
     job: &'job Job,
-    /// Files of the worker.
+    /// Number of files of the worker.
     count: u64,
     drawn: FileSizes,
     replay: Option<&'job Replay>,
@@ -379,17 +379,18 @@ impl Shares<'_> {
         match files.size {
             Some(Amount::Bytes(size)) => self.part_of(size, index),
             Some(amount @ Amount::Percent(percent)) => {
-                // A share is rounded down to whole blocks, as in fio; what holds none is refused by its bytes.
+                // A percentage is rounded down to whole blocks, as in fio; a file without a whole block is refused
+                // later.
                 let (share, block) = (bytes_of(amount, size_now).min(rest), smallest_block_of_all(self.job).max(1));
                 if percent < 100 && share >= block { share - share % block } else { share }
             }
-            // As far as the largest file offset; ENOSPC ends it.
+            // Up to the largest file offset; ENOSPC ends it.
             None if files.fill_device => i64::MAX as u64,
             None => rest,
         }
     }
 
-    /// An existing file whose size lies within the range keeps it.
+    /// The file size: an existing file whose size is within the range keeps it.
     fn file_size(&mut self, smallest: u64, largest: u64, size_now: u64) -> u64 {
         match smallest == largest || (smallest..=largest).contains(&size_now) {
             true => size_now.clamp(smallest, largest),
@@ -397,7 +398,7 @@ impl Shares<'_> {
         }
     }
 
-    /// An equal part of `size`; whole blocks that are left over go to the first files.
+    /// An equal part of `size`; remaining whole blocks go to the first files.
     fn part_of(&self, size: u64, index: u64) -> u64 {
         let count = self.count.max(1);
         let block = smallest_block_of_all(self.job).max(1);
@@ -406,32 +407,32 @@ impl Shares<'_> {
     }
 }
 
-/// Whether the file has its size once the layout is done.
+/// Whether the file has its size after the layout.
 fn sets_size(job: &Job, make: LayoutMethod) -> bool {
     make == LayoutMethod::Fill || !matches!(job.files.fallocate, Fallocate::None | Fallocate::Keep)
 }
 
-/// The smallest block of any direction, used or not: what fio aligns to.
+/// The smallest block of any direction, used or not: fio aligns to it.
 fn smallest_block_of_all(job: &Job) -> u64 {
     job.pattern.block_size.iter().map(|(_, size)| size.min()).min().unwrap_or(0)
 }
 
-/// Bytes of the files that are used.
+/// Bytes used of all files.
 fn amount_of_files(job: &Job, total: u64) -> u64 {
     match job.files.size {
-        // Files of a given size may be smaller together.
+        // Files with `filesize` may be smaller together.
         Some(Amount::Bytes(size)) if job.files.file_size.is_some() => size.min(total),
         Some(Amount::Bytes(size)) => size,
         Some(Amount::Percent(_)) | None => total,
     }
 }
 
-/// Whether requests return before they are done: that decides in fio what ends a pass.
+/// Whether requests return before they are complete: fio ends a pass differently then.
 fn keeps_requests_in_flight(job: &Job) -> bool {
     !job.submission.waits_for_each()
 }
 
-/// Bytes of a pass: the size, but random overwriting without a map goes on to `io_size`.
+/// Bytes of a pass: the size; but random overwriting without a map goes on to `io_size`.
 fn bytes_of_pass(job: &Job, size: u64, bytes: u64) -> u64 {
     let access = job.pattern.access;
     let overwrites = access.random && access.writes && !job.pattern.random_map;

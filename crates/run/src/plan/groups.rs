@@ -1,5 +1,5 @@
-//! What the jobs of a plan have to do with each other: whom they wait for, and what those that are reported together must
-//! agree about.
+//! Plans the relations between jobs: which ones a job waits for, and the settings that must agree within a reporting
+//! group.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use fsdyno_job::Job;
 
 use super::WorkerPlan;
 
-/// The workers, of those planned so far, that must have ended before this job starts.
+/// The workers planned so far that must have ended before this job starts.
 pub(super) fn waits_for(job: &Arc<Job>, workers: &[WorkerPlan]) -> Vec<usize> {
     let Some(name) = &job.wait_for else { return Vec::new() };
     let awaited = |worker: &WorkerPlan| worker.job.name == *name && !Arc::ptr_eq(&worker.job, job);
     workers.iter().enumerate().filter(|(_, worker)| awaited(worker)).map(|(index, _)| index).collect()
 }
 
-/// Sentences about groups whose jobs contradict each other.
+/// Sentences on groups whose jobs contradict each other.
 pub(super) fn rejections(workers: &[WorkerPlan]) -> Vec<String> {
     let grouped: Vec<&WorkerPlan> = workers.iter().filter(|worker| worker.job.reporting.group).collect();
     let mut sentences = Vec::new();

@@ -1,4 +1,4 @@
-//! What jobs ask of the machine besides their files: users that this process may become, NUMA nodes that there are.
+//! Plans what jobs need of the machine besides their files: users that this process may become, existing NUMA nodes.
 
 use fsdyno_job::Job;
 use fsdyno_os::errno::EPERM;
@@ -6,7 +6,7 @@ use fsdyno_probe::HostFacts;
 
 use super::Refusal;
 
-/// A job whose workers could not become another user or group does not even lay out its files.
+/// Refuses a job whose workers could not become another user or group, before its files are laid out.
 pub(super) fn refuse_user(job: &Job, facts: &HostFacts) -> Option<Refusal> {
     let [may_change_group, may_change_user] = *facts.limits.other_identities.as_ref().ok()?;
     let (option, call, id) = match (job.process.group, job.process.user) {
@@ -22,7 +22,7 @@ pub(super) fn refuse_user(job: &Job, facts: &HostFacts) -> Option<Refusal> {
     Some(Refusal { code: EPERM, function: call, message })
 }
 
-/// A sentence about the first NUMA node that is not there.
+/// A sentence on the first NUMA node that does not exist.
 fn missing_node(job: &Job, facts: &HostFacts) -> Option<String> {
     let process = &job.process;
     let policy = process.memory_policy.iter().flat_map(|policy| policy.nodes());
@@ -38,7 +38,7 @@ fn missing_node(job: &Job, facts: &HostFacts) -> Option<String> {
     ))
 }
 
-/// The processors that a job may use: those of its nodes, of which `cpus_allowed` may leave some out.
+/// The CPUs that a job may use: those of its NUMA nodes, limited by `cpus_allowed`.
 pub(super) fn processors(job: &Job, facts: &HostFacts) -> Result<Vec<u32>, String> {
     if let Some(sentence) = missing_node(job, facts) {
         return Err(sentence);

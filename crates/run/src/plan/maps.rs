@@ -1,10 +1,10 @@
-//! What the random map cannot do for sizes that differ.
+//! Notes what the random map cannot guarantee for mixed block sizes.
 
 use fsdyno_job::Job;
 use fsdyno_results::{Note, Severity};
 use fsdyno_workload::Workload;
 
-/// Notes for the record of this job.
+/// The notes for the record of this job.
 pub(super) fn notes(job: &Job, workload: &Workload) -> Vec<Note> {
     let mut notes = Vec::new();
     let mut note = |id: &str, severity, text: &str| {

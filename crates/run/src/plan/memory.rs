@@ -1,5 +1,5 @@
-//! Whether the buffers fit in memory. A run that does not fit is refused: the kernel would kill it, perhaps with other
-//! programs.
+//! Checks that the buffers fit in memory. A run that does not fit is refused: the kernel would kill it, and perhaps
+//! other programs.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +9,19 @@ use fsdyno_text::quantity::counted;
 
 use super::WorkerPlan;
 
-/// What the program and one of its workers need beside the requests in flight, at most: histograms, tables, stacks.
+/// Most memory that the program and one worker need besides the requests in flight: histograms, tables, stacks, bytes.
 const PROGRAM_BYTES: u64 = 32 << 20;
 const WORKER_BYTES: u64 = 1 << 20;
 
-/// What is kept of each request that may be in flight, beside its buffer: slot, queue, counters.
+/// Memory of each request in flight besides its buffer: slot, queue, counters, bytes.
 const REQUEST_BYTES: u64 = 96;
 
-/// What is kept of each job and of each file at least.
+/// Least memory of each planned job and file, bytes.
 const PLANNED_JOB_BYTES: u64 = 16 << 10;
 const PLANNED_FILE_BYTES: u64 = 256;
 
-/// A sentence if there are more jobs and files than memory can hold. Before the files get names: making the plan would
-/// take that memory.
+/// A sentence if there are more jobs and files than memory can hold. It is checked before the files get names, as the
+/// plan itself would need that memory.
 pub(crate) fn refusal_of_crowd(jobs: &[Job], memory_bytes: Option<u64>) -> Option<String> {
     let clones = |job: &Job| u64::from(job.clones);
     let workers: u64 = jobs.iter().map(clones).sum();
@@ -38,13 +38,13 @@ pub(crate) fn refusal_of_crowd(jobs: &[Job], memory_bytes: Option<u64>) -> Optio
     ))
 }
 
-/// A sentence if the requests in flight of the jobs that run together are larger than the memory of the machine, or of
+/// A sentence if the requests in flight of the jobs that run together need more than the memory of the machine, or of
 /// the control group, as far as these are known.
 pub(super) fn refusal(workers: &[WorkerPlan], facts: &HostFacts) -> Option<String> {
     let mut stages: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     for worker in workers.iter().filter(|worker| worker.refused.is_none()) {
         let diskless = worker.job.submission.engine.is_diskless();
-        // What is read from no disk touches no page of its buffer.
+        // Reads without a disk touch no page of the buffers.
         let touched = !diskless || worker.job.pattern.access.writes;
         let buffer = if touched { worker.block_bytes_max } else { 0 };
         let bytes = buffer
@@ -67,16 +67,16 @@ pub(super) fn refusal(workers: &[WorkerPlan], facts: &HostFacts) -> Option<Strin
         return refused(format!("this machine has {}", binary(bytes)));
     }
     let group = facts.limits.cgroup_memory_bytes.as_ref().ok().copied().flatten();
-    // Who goes beyond a group's limit is killed at once, so the rest of the program counts here.
+    // A process that exceeds its group's limit is killed at once, so the rest of the program counts, too.
     let counts = |bytes: &u64| needed.saturating_add(others) > *bytes && (others > PROGRAM_BYTES || needed > *bytes);
     let group = group.filter(counts)?;
     refused(format!("the control group (container or service) may use {} in all", binary(group)))
 }
 
-/// Bytes in the unit of fio's that suits them.
+/// Bytes in fio's unit that fits.
 fn binary(bytes: u64) -> String {
     const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    // What rounds to 1024.0 of a unit is 1.0 of the next.
+    // 1024.0 after rounding is 1.0 of the next unit.
     let power = UNITS.len().min(1 + (bytes.saturating_add(bytes / 20480).max(1).ilog2() / 10) as usize) - 1;
     let value = bytes as f64 / 1024f64.powi(power as i32);
     format!("{value:.*} {}", usize::from(power > 0), UNITS[power])

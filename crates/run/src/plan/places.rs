@@ -1,4 +1,4 @@
-//! Which storages the files lie on, and what part of them lies on each.
+//! Determines the storages that the files are on, and the share of the files on each.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,20 +10,20 @@ use fsdyno_stats::sort;
 /// A storage of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoragePlace {
-    /// A file on it: what is known of it is known of all.
+    /// The path of a file on it: its facts hold for all files there.
     pub path: PathBuf,
-    /// It will be written.
+    /// Whether it will be written.
     pub writes: bool,
 }
 
-/// Files with the same one have the same storage.
+/// The key of a storage: files with the same key are on the same storage.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Key {
-    /// Where their data lie; true: an overlay copies the file when it is opened, as it will be written.
+    /// Where the data of the files is; true: an overlay copies the file up when it is opened for writing.
     Data(DataPlace, bool),
-    /// Where the system tells no more.
+    /// The mount point, where the system shows no more.
     Mount(PathBuf),
-    /// A device of the kernel's own, or nothing known.
+    /// The file itself: a character device of the kernel, or nothing is known.
     Alone(PathBuf),
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// What part of a worker's files lies on which storage, most bytes first. `files`: each with its bytes.
+    /// The share of a worker's files on each storage, most bytes first. `files`: each with its bytes.
     pub(super) fn parts<'f>(
         &mut self,
         facts: &HostFacts,

@@ -1,4 +1,4 @@
-//! The plan in the words of the record: what a reader of the numbers needs of it.
+//! Writes the plan in the form of the record: the settings that a reader of the figures needs.
 
 use fsdyno_job::SyncOpen;
 use fsdyno_results::{JobPlan, Pace, PerDirection};
@@ -6,16 +6,16 @@ use fsdyno_results::{JobPlan, Pace, PerDirection};
 use super::WorkerPlan;
 use super::queueing::for_record;
 
-/// Paths kept of a worker's files.
+/// Number of paths of a worker's files that are kept.
 pub(crate) const FILES_KEPT: usize = 16;
 
 impl WorkerPlan {
-    /// Its warm-up ends when its group has moved enough bytes.
+    /// Whether its ramp ends when its group has moved enough bytes.
     pub(crate) fn shares_ramp(&self) -> bool {
         self.job.extent.ramp_bytes > 0 && self.job.reporting.group
     }
 
-    /// What the plan says that the worker will do.
+    /// The worker's plan for the record.
     pub fn for_record(&self) -> JobPlan {
         let (job, extent) = (&self.job, &self.job.extent);
         let durability = &job.durability;
@@ -28,14 +28,14 @@ impl WorkerPlan {
             file_count: named.count() as u64,
             parts: self.parts.clone(),
             offset_bytes: self.files.first().map_or(0, |file| file.start),
-            // A device of endless length is filled until it is full.
+            // With `fill_device` the length is known only when the device is full.
             span_bytes: (!job.files.fill_device)
                 .then(|| self.files.iter().fold(0u64, |sum, file| sum.saturating_add(file.length))),
             io_bytes: self.io_bytes(),
             runtime_ms: (extent.runtime_ns > 0).then_some(extent.runtime_ns / 1_000_000),
             ramp_ms: extent.ramp_ns / 1_000_000,
             time_based: extent.time_based,
-            // A mapping is served by the page cache, however its file was opened.
+            // A mapping uses the page cache, however its file was opened.
             direct: has_files.then_some(job.submission.direct && !engine.maps_files()),
             queueing: Some(for_record(self.queueing)),
             synchronous: job.submission.sync_open != SyncOpen::None,

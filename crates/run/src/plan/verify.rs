@@ -1,4 +1,4 @@
-//! What a plan says about blocks that will be verified.
+//! Plans the verification of blocks.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,13 +10,13 @@ use fsdyno_workload::Workload;
 
 use super::{Refusal, WorkerPlan};
 
-/// What of the job's writes is read back among them.
+/// The `verify_backlog` of a job that writes.
 pub(super) fn backlog(job: &Job) -> Option<VerifyBacklog> {
     let verify = job.verify.as_ref().filter(|verify| verify.read_back && !verify.only && verify.backlog.writes > 0)?;
     job.pattern.access.writes.then_some(verify.backlog)
 }
 
-/// A block that is written again is no longer the trimmed one, and which of the two comes last is not followed.
+/// Refuses trims together with repeated writes: whether the trim or the write of a block came last is not tracked.
 pub(super) fn refuse_trims(job: &Job, workload: &Workload) -> Option<Refusal> {
     (workload.trims.is_some() && workload.writes_again()).then(|| Refusal {
         code: EINVAL,
@@ -29,7 +29,7 @@ pub(super) fn refuse_trims(job: &Job, workload: &Workload) -> Option<Refusal> {
     })
 }
 
-/// A block that somebody else writes meanwhile is no longer the one that was written.
+/// The note on files that several workers write: a block that another worker writes meanwhile cannot be verified.
 pub(super) fn note_of_shared_files(workers: &[WorkerPlan]) -> Option<Note> {
     let writers = workers.iter().filter(|worker| worker.job.pattern.access.writes);
     let mut users: BTreeMap<&Path, (u32, Option<&WorkerPlan>)> = BTreeMap::new();
@@ -52,7 +52,7 @@ pub(super) fn note_of_shared_files(workers: &[WorkerPlan]) -> Option<Note> {
     })
 }
 
-/// What is read back among buffered writes is still in memory.
+/// The note that `verify_backlog` reads buffered writes from the page cache.
 pub(super) fn note_of_cached_backlog(workers: &[WorkerPlan]) -> Option<Note> {
     let cached = workers.iter().find(|worker| {
         let submission = &worker.job.submission;

@@ -1,4 +1,5 @@
-//! What jobs can ask for and Windows, or the part of it that is built, does not have. Compiled and tested everywhere.
+//! Refuses options that Windows, or the Windows version of this program, does not have. Compiled and tested on every
+//! system.
 
 use fsdyno_job::{Job, Memory};
 use fsdyno_os::errno::EOPNOTSUPP;
@@ -6,7 +7,7 @@ use fsdyno_results::{Note, Severity};
 
 use super::Refusal;
 
-/// The first thing that is missing, and what to do instead.
+/// The first missing feature, and what to do instead.
 pub(super) fn refusal(job: &Job) -> Option<Refusal> {
     let refuse = |message: String| Some(Refusal { code: EOPNOTSUPP, function: "windows", message });
     if job.durability.sync_file_range.is_some() {
@@ -36,7 +37,7 @@ pub(super) fn refusal(job: &Job) -> Option<Refusal> {
     None
 }
 
-/// Counters of a thread that Windows does not keep. Reports have a 0 in their places, so that they show this note, too.
+/// The note on thread counters that Windows does not keep: reports show a 0 for them, and this note.
 pub(super) fn note_of_usage() -> Note {
     let text = "Windows counts no context switches or page faults of a thread: ctx, majf and minf are not measured";
     Note::new("usage-not-counted", Severity::Caution, text)

@@ -1,4 +1,4 @@
-//! `merge_blktrace_file`: the traces of a job become one, which is replayed in their place.
+//! `merge_blktrace_file`: merges the traces of a job into one, which is replayed in their place.
 
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub(super) fn merged(job: &Job, merge: &MergedTrace) -> Result<(), String> {
     for (index, name) in names.iter().enumerate() {
         let next = "name traces that are there";
         let opened = RecordedInput::open(&path(name)).and_then(|mut input| {
-            // What comes through a stream is kept as it is read.
+            // A stream is stored while it is read.
             io::copy(&mut input, &mut io::sink())?;
             Ok(input.into_log())
         });

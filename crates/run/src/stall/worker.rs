@@ -1,4 +1,4 @@
-//! Workers and layouts that are stuck in the kernel: when they count as stuck, and the messages about them.
+//! Decides when a worker or layout counts as stuck in the kernel, and words the messages.
 
 use crate::control::Control;
 use fsdyno_drive::{Bounds, Published, Silence, WorkerCell, WorkerEnd, WorkerState};
@@ -18,9 +18,9 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// The stall detector of one worker.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WorkerWatch {
-    /// Whether it is to end: then even progress does not extend its time.
+    /// Watches a worker that was told to end: then progress does not extend its time.
     ending: StallDetector<bool>,
-    /// Its totals, what else it has done, and what it is doing.
+    /// Watches its totals, its steps and its state.
     working: StallDetector<(Published, u64, WorkerState)>,
 }
 
@@ -31,7 +31,8 @@ pub(crate) fn sentence_of_layout(plan: &WorkerPlan, thread: u32, silent_ns: u64)
     format!("{}: the layout has made nothing for {seconds} s; it is {}", plan.job.name, place(waiting.as_ref()))
 }
 
-/// What is said at once, on a signal, of somebody who does not end: in the call, and until when it is waited for.
+/// The part of a message, shown at once after a signal, about somebody who does not end: the call, and until when it is
+/// waited for.
 pub(crate) fn still_in(call: impl std::fmt::Display, lost_ns: u64) -> String {
     let seconds = lost_ns / SECOND_NS;
     format!(
@@ -60,7 +61,7 @@ pub(crate) fn layout_abandoned(plan: &WorkerPlan, thread: u32, silent_ns: u64) -
 }
 
 impl WorkerWatch {
-    /// One look, `step_ns` after the one before. `ran_ns`: since it left its gate.
+    /// One check, `step_ns` after the previous one. `ran_ns`: time since it left its gate.
     pub(crate) fn look(
         &mut self,
         step_ns: u64,
@@ -78,7 +79,8 @@ impl WorkerWatch {
         let at_work = matches!(state, WorkerState::Ramp | WorkerState::Running | WorkerState::Verifying);
         let ordered = control.stopped() || cell.stopped();
         let to_end = match state {
-            // A sync of much data may take minutes and looks the same from here: only a person has no time for it.
+            // A sync of much data may take minutes and cannot be told from a stuck one: it is ended only after a
+            // signal.
             WorkerState::Syncing => control.signal().is_some(),
             WorkerState::Created => ordered,
             _ => at_work && (ordered || time_is_up(plan, ran_ns)),
@@ -90,12 +92,12 @@ impl WorkerWatch {
             return found;
         }
         let limits = match state {
-            // One that is to end is told of when that fails.
+            // A worker that must end is handled above.
             _ if to_end => Silence::ALLOWED,
             WorkerState::Created | WorkerState::Syncing => bounds.at_rest(totals.bytes.write),
-            // A slow schedule is no silence.
+            // A slow pace is not a stall.
             _ if at_work && !plan.job.pacing.is_paced() && !plan.job.traces.keeps_time() => bounds.at_work(),
-            // It waits for the others, or is over.
+            // It waits for others, or has ended.
             _ => Silence::ALLOWED,
         };
         self.working.look(step_ns, (totals, cell.steps(), state), limits)
@@ -104,7 +106,7 @@ impl WorkerWatch {
 
 fn time_is_up(plan: &WorkerPlan, ran_ns: u64) -> bool {
     let extent = &plan.job.extent;
-    // How long a warm-up by bytes takes is not known.
+    // The length of a ramp by bytes is not known.
     extent.runtime_ns > 0
         && extent.ramp_bytes == 0
         && ran_ns > extent.start_delay_ns.1 + extent.ramp_ns + extent.runtime_ns
@@ -114,8 +116,8 @@ fn in_flight_bytes(plan: &WorkerPlan) -> u64 {
     plan.block_bytes_max.saturating_mul(plan.queueing.depth as u64)
 }
 
-/// What the worker's thread waits for; `None`: it has no thread yet, or the kernel does not say. Which file is opened
-/// or closed the worker itself knows.
+/// What the worker's thread waits for; `None`: it has no thread yet, or the kernel does not show it. Which file is
+/// opened or closed comes from the worker's cell.
 fn waiting(plan: &WorkerPlan, cell: &WorkerCell) -> Option<Waiting> {
     let mut waiting = fsdyno_probe::waiting_of(cell.thread()?).ok()?;
     if ["open", "close"].contains(&waiting.operation.as_str()) {
@@ -146,8 +148,8 @@ pub(crate) fn sentence_to_end(plan: &WorkerPlan, cell: &WorkerCell, bounds: Boun
     format!("{}: worker {} {}", plan.job.name, plan.thread_number, still_in(call, lost_ns))
 }
 
-/// The end of an abandoned worker: its latest interim record, with an error that says where it is stuck unless it had
-/// one before.
+/// The end of an abandoned worker: its latest interim record, with an error that says where it is stuck, unless it had
+/// an error before.
 pub(crate) fn abandoned(plan: &WorkerPlan, cell: &WorkerCell, ran_ms: u64, silent_ns: u64) -> WorkerEnd {
     let waiting = waiting(plan, cell);
     let seconds = silent_ns / SECOND_NS;
@@ -181,7 +183,7 @@ pub(crate) fn abandoned(plan: &WorkerPlan, cell: &WorkerCell, ran_ms: u64, silen
     WorkerEnd { record, messages, notes, failed: None, lost: true, state: None }
 }
 
-/// What is known of a worker that never gave an interim record: how much, not how fast each.
+/// The record of a worker that never gave an interim one, from its totals: without latencies.
 pub(crate) fn from_totals(plan: &WorkerPlan, totals: Published, ran_ms: u64) -> Box<JobRecord> {
     let mut record = blank_record(plan);
     record.directions = PerDirection::from_fn(|direction| DirectionRecord {
@@ -211,7 +213,7 @@ mod tests {
         crate::plan::plan(&request.jobs, &fsdyno_probe::HostFacts::default(), 0).workers.remove(0)
     }
 
-    /// Seconds until it is lost, in looks; `None`: not within an hour.
+    /// Seconds of checks until it is lost; `None`: not within an hour.
     fn seconds_until_lost(plan: &WorkerPlan, cell: &WorkerCell, control: &Control) -> Option<u64> {
         let mut watched = WorkerWatch::default();
         (1..36_000).find_map(|look| match watched.look(STEP_NS, plan, cell, control, look * STEP_NS) {

@@ -1,5 +1,5 @@
-//! `verify_state_save` and `verify_state_load`: how far the writes of a job came, in a file that outlives a crash of the
-//! storage.
+//! `verify_state_save` and `verify_state_load`: keeps how far the writes of a job came in a file that outlives a crash
+//! of the storage.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use fsdyno_workload::{Generator, LastWrites, SavedState, Workload};
 use crate::plan::WorkerPlan;
 use crate::worker::Refused;
 
-/// fio's name of the file, in which jobs count from 0. On one of several nodes it begins with the node's name.
+/// The file's path in fio's form, in which jobs count from 0. With several nodes it begins with the node's name.
 fn path(plan: &WorkerPlan) -> PathBuf {
     let job = plan.job.name.replace('/', ".");
     let node = plan.job.files.client.as_deref().unwrap_or("local");
@@ -23,10 +23,10 @@ fn path(plan: &WorkerPlan) -> PathBuf {
     written::path(&directory.unwrap_or_default()).join(written::path(&name))
 }
 
-/// How far the writes came that ended. `None`: nobody wants to know.
+/// The state of the writes that have ended. `None`: it is not saved.
 pub(crate) fn of(plan: &WorkerPlan, parts: &Parts<'_>) -> Option<SavedState> {
     let verify = plan.job.verify.as_ref()?;
-    // A directory that is held has none but the files of its command.
+    // A held directory contains only the files of its command.
     let saves = verify.state_save && plan.job.pattern.access.writes && !verify.only;
     if !saves || !matches!(plan.reach, Reach::ByPath) {
         return None;
@@ -35,7 +35,7 @@ pub(crate) fn of(plan: &WorkerPlan, parts: &Parts<'_>) -> Option<SavedState> {
     let completed = parts.writes_issued();
     let content = parts.content.as_ref()?;
     let prepared = content.writes_prepared()?;
-    // Those that are lost have no place in the list; which they are is not known.
+    // Lost writes have no place in the list; it is not known which they are.
     let known = if prepared == completed { usize::MAX } else { 0 };
     let places = content.last_writes().take(known).filter(|place| !failed.contains(place));
     let places = places.map(|(file, offset)| (file.into(), offset)).collect();
@@ -45,11 +45,11 @@ pub(crate) fn of(plan: &WorkerPlan, parts: &Parts<'_>) -> Option<SavedState> {
         return Some(state);
     }
     let writes = Generator::writes_before_sync(&plan.workload, prepared).ok()?;
-    // All before the sync completed.
+    // Everything before the sync has completed.
     Some(SavedState { writes, last: LastWrites::Completed { depth: 0, places: Vec::new() } })
 }
 
-/// Saves it; what went wrong, in fio's words.
+/// Saves the state; returns an error in fio's words.
 pub(crate) fn save(plan: &WorkerPlan, state: &SavedState) -> Option<String> {
     let path = path(plan);
     let bytes = state.to_bytes(&plan.job.name, plan.files.len() as u32);
@@ -61,7 +61,7 @@ pub(crate) fn save(plan: &WorkerPlan, state: &SavedState) -> Option<String> {
     ))
 }
 
-/// How many requests of the job can be verified as the saved state says. `None`: nobody asked.
+/// Number of the job's requests that can be verified by the saved state. `None`: no state was asked for.
 pub(crate) fn verifiable(plan: &WorkerPlan) -> Result<Option<u64>, Refused> {
     let Some(verify) = plan.job.verify.as_ref().filter(|verify| verify.state_load) else { return Ok(None) };
     if plan.job.pattern.access.writes && !verify.only {
@@ -83,10 +83,10 @@ pub(crate) fn verifiable(plan: &WorkerPlan) -> Result<Option<u64>, Refused> {
     Ok(Some(number))
 }
 
-/// The workload of a worker, for one that reads only as far as the saved state says.
+/// The worker's workload, limited to the reads that the saved state allows.
 pub(crate) fn limited(plan: &WorkerPlan, verifiable: Option<u64>) -> Cow<'_, Workload> {
     match verifiable.filter(|_| !plan.job.pattern.access.writes) {
-        // None at all is not run.
+        // A workload without requests is not run.
         Some(requests) => {
             let asked = Some(plan.workload.number_ios).filter(|number| *number > 0).unwrap_or(u64::MAX);
             Cow::Owned(Workload { number_ios: requests.clamp(1, asked), loops: 1, ..plan.workload.clone() })
@@ -95,7 +95,7 @@ pub(crate) fn limited(plan: &WorkerPlan, verifiable: Option<u64>) -> Cow<'_, Wor
     }
 }
 
-/// How much was verified.
+/// The note on the number of requests that were verified.
 pub(crate) fn note(job: &str, requests: u64) -> Note {
     let text = format!("{job}: verified as far as the saved state says: the first {requests} writes");
     Note { job: Some(job.to_owned()), ..Note::new("verified-to-saved-state", Severity::Info, text) }

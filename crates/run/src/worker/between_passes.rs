@@ -1,4 +1,4 @@
-//! What a worker does with its files before it goes over them again.
+//! Prepares a worker's files for the next pass.
 
 use fsdyno_drive::{BetweenPasses, Failure, OpenFiles, WorkerCell, WorkerState};
 
@@ -7,14 +7,14 @@ use super::{Refused, open, pre_read, removal};
 use crate::conduct::Shared;
 use crate::plan::{PlannedFile, WorkerPlan};
 
-/// `end_fsync`, `fsync_on_close` and `end_syncfs` end each loop and each pass of `io_size`, as in fio; `unlink_each_loop`
-/// makes the files anew. `None`: nothing of this was asked for.
+/// The function between passes: `end_fsync`, `fsync_on_close` and `end_syncfs` end each loop and each pass of
+/// `io_size`, as in fio; `unlink_each_loop` makes the files anew. `None`: none of these was asked for.
 pub(super) fn between_passes<'run>(
     plan: &'run WorkerPlan,
     shared: &'run Shared,
     cell: &'run WorkerCell,
 ) -> Option<BetweenPasses<'run>> {
-    // A job that runs for a time, or serves its files again, is in its first loop until it ends.
+    // A time-based job, or one that serves its files again, stays in its first loop.
     let in_one_loop = plan.workload.time_based || plan.workload.serves_again();
     let syncs = ends_with_sync(plan) && !in_one_loop;
     let has_files = !plan.job.submission.engine.is_diskless();
@@ -34,7 +34,7 @@ pub(super) fn between_passes<'run>(
     }))
 }
 
-/// A job that reads finds nothing to open afterwards, which is its error, as with fio.
+/// Removes the files and opens new ones. A job that reads then finds none, which is its error, as in fio.
 fn renew(plan: &WorkerPlan, files: &mut OpenFiles<'_>, shared: &Shared, cell: &WorkerCell) -> Result<(), Failure> {
     let refused = |Refused { code, function, message }| Failure { code, function, op: None, detail: Some(message) };
     let renewed = |planned: &PlannedFile| {

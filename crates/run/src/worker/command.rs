@@ -1,4 +1,4 @@
-//! `exec_prerun` and `exec_postrun`: commands of the job's author, run by the shell before and after the job.
+//! `exec_prerun` and `exec_postrun`: runs shell commands of the job's author before and after the job.
 
 use std::process::{Child, Command, Stdio};
 
@@ -11,10 +11,10 @@ use super::Refused;
 use crate::conduct::{Event, Shared};
 use crate::plan::WorkerPlan;
 
-/// Time between two looks at the command.
+/// Interval at which the command is checked, ns.
 const LOOK_NS: u64 = 5_000_000;
 
-/// When a command runs; its output goes to a file of that name.
+/// When a command runs; its output goes to a file with that name.
 #[derive(Clone, Copy)]
 pub(super) enum When {
     Before,
@@ -30,7 +30,7 @@ impl When {
     }
 }
 
-/// Runs the job's command, if it has one for that time. One that was ended with the run is no failure of the job.
+/// Runs the job's command for that time, if it has one. If the command was ended with the run, the job did not fail.
 pub(super) fn run(when: When, index: usize, shared: &Shared) -> Result<(), Refused> {
     let plan = &shared.plan.workers[index];
     let process = &plan.job.process;
@@ -49,13 +49,13 @@ pub(super) fn run(when: When, index: usize, shared: &Shared) -> Result<(), Refus
         message: format!("exec of cmd <{command}> failed: {job}: {name}: {what}"),
     };
     let mut shell = Command::new("/bin/sh");
-    // As with fio, the redirection belongs to the last command of several. What the others print goes to stderr: a
-    // document on stdout stays whole.
+    // As in fio, the redirection belongs to the last of several commands. The output of the others goes to stderr, so
+    // that a document on stdout stays valid.
     shell
         .args(["-c".into(), written::os_string(&format!("{command} > {} 2>&1", quoted(&output))), "sh".into()])
         .stdin(Stdio::null())
         .stdout(std::io::stderr());
-    // A Ctrl-C ends the run, which ends the command.
+    // Ctrl-C ends the run, and the run ends the command.
     lead_group(&mut shell);
     end_with_this_thread(&mut shell);
     let mut child = shell.spawn().map_err(|error| refused(error.raw_os_error().unwrap_or(EIO), error.to_string()))?;
@@ -67,7 +67,7 @@ pub(super) fn run(when: When, index: usize, shared: &Shared) -> Result<(), Refus
     }
 }
 
-/// `None`: it was ended, since the run is to end.
+/// Waits for the command; `None`: it was ended, because the run must end.
 fn wait(child: &mut Child, plan: &WorkerPlan, shared: &Shared) -> std::io::Result<Option<std::process::ExitStatus>> {
     let cell = &shared.cells[plan.thread_number as usize - 1];
     let clock = RealClock::shared();
@@ -79,13 +79,13 @@ fn wait(child: &mut Child, plan: &WorkerPlan, shared: &Shared) -> std::io::Resul
             fsdyno_os::process::end_group(child)?;
             return Ok(None);
         }
-        // However long it takes, the worker is not stuck.
+        // However long the command takes, the worker is not stuck.
         cell.step();
         clock.sleep_until_ns(clock.now_ns() + LOOK_NS);
     }
 }
 
-/// A word for the shell that means nothing but itself.
+/// The word quoted for the shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }

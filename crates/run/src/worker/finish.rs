@@ -1,4 +1,4 @@
-//! What follows the I/O phase of a worker: syncs, the reading back, the record.
+//! Does what follows the I/O phase of a worker: syncs, verification, the record.
 
 use fsdyno_drive::{
     DepthSearch, Ended, Failure, Governor, LatencySeries, Loop, Lost, OpenFiles, Parts, WorkerCell, WorkerEnd,
@@ -13,10 +13,10 @@ use crate::account::job_error;
 use crate::plan::{Plan, WorkerPlan};
 use crate::verification::{self, state};
 
-/// Names the failure of requests that never completed.
+/// The name of the failure of requests that never completed.
 const DRAIN: &str = "drain";
 
-/// The syncs that belong to the I/O phase, the reading back of what was written, then the record.
+/// Does the syncs of the I/O phase and the verification, then makes the record.
 pub(super) fn finish(
     plan: &WorkerPlan,
     whole: &Plan,
@@ -32,12 +32,12 @@ pub(super) fn finish(
     let lateness = parts.governor.as_ref().and_then(Governor::lateness);
     let search = parts.governor.as_mut().and_then(Governor::take_search);
     let state = state::of(plan, parts);
-    // What follows is no part of any interval.
+    // What follows belongs to no interval.
     parts.intervals = None;
     parts.cell.set_state(WorkerState::Syncing);
     let sync_began_ns = work.now_ns();
     let parts = work.parts();
-    // A sync would wait for what was lost too, and after an error there is none, as with fio.
+    // After lost requests a sync would wait, too; after an error there is none, as in fio.
     let due = failure.is_none() && lost.is_none() && ends_with_sync(plan);
     let syncs = if due { final_syncs(plan, parts, sync_began_ns) } else { Ok(0) };
     let end_ns = work.now_ns();
@@ -83,7 +83,7 @@ pub(super) fn finish(
     let mut record = parts.account.job_record(&parts.recorder, elapsed_ms, parts.survival.counted);
     (record.final_sync_ns, record.unstored_bytes) = (final_sync_ns, unstored_bytes);
     record.lateness = lateness.map(Box::new);
-    // Plain synchronous writes and governed jobs alone have two readings of the clock for each request.
+    // Only plain synchronous writes and governed jobs read the clock twice per request.
     if parts.time_all && (!synchronous || parts.governor.is_none() && plan.job.pattern.access.reads) {
         ways.push("shared-readings");
     }
@@ -91,13 +91,13 @@ pub(super) fn finish(
     record.engine_ways = ways.into_iter().map(str::to_owned).collect();
     let end = WorkerEnd { record, messages, notes, failed: None, lost: lost.is_some(), state };
     let mut end = end_of(plan, end, (failure, lost.as_ref()), search, series);
-    // Where the engine has its file.
+    // The engine holds the file.
     end.failed =
         end.failed.map(|(op, code)| (Op { file: work.parts().files.place_of(op.file).unwrap_or(0), ..op }, code));
     end
 }
 
-/// The end, with what failed in the record and in sentences.
+/// The end, with failures added to the record and as messages.
 fn end_of(
     plan: &WorkerPlan,
     mut end: WorkerEnd,
@@ -121,14 +121,14 @@ fn end_of(
     end
 }
 
-/// Writes the end of the log that the job records, whatever has happened before.
+/// Writes the end of the log that the job records, also after a failure.
 fn failed_recording(plan: &WorkerPlan, whole: &Plan, parts: &mut Parts<'_>, synced: (u32, u64)) -> Option<Failure> {
     let recording = parts.governor.as_mut().and_then(Governor::take_recording)?;
     let sentence = recording::end(plan, whole, recording, synced).err()?;
     Some(Failure { code: EIO, function: "write_iolog", op: None, detail: Some(sentence) })
 }
 
-/// The log that is replayed is no longer what it was when it was examined.
+/// The failure if the replayed log was changed since it was examined.
 fn fault_of_log(plan: &WorkerPlan, parts: &Parts<'_>) -> Option<Failure> {
     let (replay, fault) = plan.replay.as_ref().zip(parts.generator.fault())?;
     let detail = Some(format!("read_iolog={}: {fault}: the log has changed since it was examined", replay.name));
@@ -142,26 +142,26 @@ fn failure_of(ended: Ended) -> Option<Failure> {
     }
 }
 
-/// Whether what it writes is synced at the end.
+/// Whether its writes are synced at the end.
 pub(super) fn ends_with_sync(plan: &WorkerPlan) -> bool {
     let durability = &plan.job.durability;
     plan.job.pattern.access.writes && (durability.end_fsync || durability.fsync_on_close || durability.end_syncfs)
 }
 
-/// `end_fsync`, `fsync_on_close` and `end_syncfs`; returns the number of syncs. One may never return: what is known is
-/// stored in the worker's cell before.
+/// Does `end_fsync`, `fsync_on_close` and `end_syncfs`; returns the number of syncs. A sync may never return: the
+/// results so far are stored in the worker's cell before.
 fn final_syncs(plan: &WorkerPlan, parts: &Parts<'_>, now_ns: u64) -> Result<u32, Failure> {
     let elapsed_ms = parts.phase.elapsed_ms(now_ns);
     let record = parts.account.job_record(&parts.recorder, elapsed_ms, parts.survival.counted);
     let known = WorkerEnd { record, messages: Vec::new(), notes: Vec::new(), failed: None, lost: false, state: None };
     parts.cell.keep_end(known);
     let synced = sync_all(plan, &parts.files, parts.cell);
-    // Whoever has taken it in the meantime has given this worker up, and looks at nothing of it any more.
+    // If the conductor has taken it meanwhile, it has abandoned this worker and ignores its results.
     drop(parts.cell.take_end());
     synced
 }
 
-/// Returns the number of syncs.
+/// Syncs all files; returns the number of syncs.
 pub(super) fn sync_all(plan: &WorkerPlan, files: &OpenFiles<'_>, cell: &WorkerCell) -> Result<u32, Failure> {
     let durability = &plan.job.durability;
     let mut count = 0;

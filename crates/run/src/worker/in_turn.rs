@@ -1,4 +1,4 @@
-//! `openfiles`: the files of a worker that are not all open at a time.
+//! `openfiles`: opens the files of a worker in turn.
 
 use fsdyno_drive::{Failure, OpenFiles, Opener};
 use fsdyno_os::files::OpenFile;
@@ -20,7 +20,7 @@ pub(super) fn open_files<'run>(
     }
 }
 
-/// Whether there are more files than open ones. Engines that have no descriptors of files have none open.
+/// Whether there are more files than open ones. Engines without file descriptors have none open.
 pub(super) fn take_turns(plan: &WorkerPlan, places: &[OpenFile]) -> bool {
     !places.is_empty() && places.len() < plan.files.len()
 }

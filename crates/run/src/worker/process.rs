@@ -1,4 +1,4 @@
-//! What a worker's thread is before it does anything: its processors, its priority, its memory, its user.
+//! Sets up a worker's thread before its first action: CPUs, priority, memory, user.
 
 use fsdyno_engine::buffers::{ArenaError, LockedMemory};
 use fsdyno_os::errno::{EINVAL, ENOMEM, EPERM};
@@ -7,7 +7,7 @@ use fsdyno_os::thread::{self, ThreadError};
 use super::Refused;
 use crate::plan::WorkerPlan;
 
-/// Makes the calling thread what the job asks for. Its user comes last, as a plain one may do less.
+/// Applies the job's settings to the calling thread. The user comes last, as an ordinary one may do less.
 pub(super) fn apply(plan: &WorkerPlan) -> Result<LockedMemory, Refused> {
     let process = &plan.job.process;
     let start_clock = plan.job.reporting.start_clock;

@@ -1,5 +1,5 @@
-//! `write_iolog`: where a worker's I/O is recorded. Workers with one log write it one after the other, as with fio: each keeps
-//! its part apart until it ends.
+//! `write_iolog`: records a worker's I/O. Workers with the same log write it one after the other, as in fio: each keeps
+//! its part separate until it ends.
 
 use std::fs::File;
 use std::io::{self, Seek};
@@ -14,7 +14,7 @@ use crate::conduct::Shared;
 use crate::open_log::open_one;
 use crate::plan::{Plan, WorkerPlan};
 
-/// One worker at a time puts its part into a log that others write, too.
+/// Held while a worker appends its part to a shared log.
 static APPENDING: Mutex<()> = Mutex::new(());
 
 /// Opens the log of a worker; `None`: its job has none.

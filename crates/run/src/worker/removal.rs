@@ -1,4 +1,4 @@
-//! Removes the files of a job: when it ends (`unlink`), before it goes over them again (`unlink_each_loop`).
+//! Removes the files of a job: when it ends (`unlink`), or before the next loop (`unlink_each_loop`).
 
 use std::path::Path;
 
@@ -6,8 +6,7 @@ use fsdyno_os::files::{FileCause, FileError, FileKind};
 
 use crate::plan::WorkerPlan;
 
-/// Removes a file. What another job that shares it has removed before is gone, as it should be; a device or a pipe stays,
-/// as with fio.
+/// Removes a file. It is no error if another job that shares it has removed it; devices and pipes stay, as in fio.
 pub(super) fn remove(plan: &WorkerPlan, path: &Path) -> Result<(), FileError> {
     let removed = match plan.reach.look(path) {
         Ok(looked) if looked.kind == Some(FileKind::Regular) => plan.reach.remove(path),

@@ -1,4 +1,4 @@
-//! Messages about a worker's end, in fio's words where fio has any.
+//! Words the messages about a worker's end, in fio's words where fio has any.
 
 use fsdyno_drive::{Failure, Lost, Survival};
 use fsdyno_os::errno::ETIMEDOUT;
@@ -12,7 +12,7 @@ fn file_of(plan: &WorkerPlan, op: &Op) -> String {
     plan.files.get(op.file as usize).map_or("-".into(), |file| fsdyno_job::bytes::shown(&file.path))
 }
 
-/// fio's sentence about a failed request.
+/// fio's message about a failed request.
 pub(super) fn of_failure(plan: &WorkerPlan, failure: &Failure) -> Vec<String> {
     let error = job_error(failure.code, failure.function);
     let mut lines = Vec::new();
@@ -31,7 +31,7 @@ pub(super) fn of_failure(plan: &WorkerPlan, failure: &Failure) -> Vec<String> {
     lines
 }
 
-/// `error_dump`: the errors that the job survived.
+/// `error_dump`: the errors that the job continued after.
 pub(super) fn of_survived(plan: &WorkerPlan, survival: &Survival) -> Vec<String> {
     let failure = |(op, code): &(Op, i32)| {
         of_failure(plan, &Failure { code: *code, function: "io_u error", op: Some(*op), detail: None })
@@ -64,7 +64,7 @@ pub(super) fn of_lost(plan: &WorkerPlan, lost: &Lost) -> Vec<String> {
     lines
 }
 
-/// The same for the record.
+/// The lost requests for the record.
 pub(super) fn lost_requests(plan: &WorkerPlan, lost: &Lost) -> LostRequests {
     let listed = lost.oldest.iter().map(|op| LostRequest {
         kind: op.kind.word().to_owned(),

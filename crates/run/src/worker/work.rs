@@ -1,11 +1,11 @@
-//! Engines that do no I/O: what they are given, and what is said of them when they begin.
+//! Prepares engines that do no I/O: their options, and the lines that announce them.
 
 use fsdyno_job::{EngineName, EngineOptions};
 
 use crate::conduct::{Event, Shared};
 use crate::plan::WorkerPlan;
 
-/// The options of the worker's engine; those of a program with the worker's own names in them.
+/// The options of the worker's engine; a program's options with the worker's own names.
 pub(super) fn options(plan: &WorkerPlan) -> EngineOptions {
     let mut options = plan.job.submission.engine_options.clone();
     let network = &mut options.network;
@@ -19,7 +19,7 @@ pub(super) fn options(plan: &WorkerPlan) -> EngineOptions {
     options
 }
 
-/// The lines in the place of those that announce other jobs.
+/// Shows the lines that take the place of other jobs' announcements.
 pub(super) fn announce(plan: &WorkerPlan, shared: &Shared) {
     let label = plan.job.label(plan.clone);
     match plan.job.submission.engine {

@@ -1,4 +1,4 @@
-//! Command lines, planned and conducted in this process.
+//! Plans and runs command lines in this process.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use fsdyno_job::{Job, Machine, Outcome, Request, Settings, Sources};
 use fsdyno_results::RunRecord;
 use fsdyno_run::{Conditions, Control, Line, Observer, StopRule};
 
-/// No job files, no variables.
+/// Sources without job files and variables.
 struct Nothing;
 
 impl Sources for Nothing {

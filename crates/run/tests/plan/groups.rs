@@ -1,4 +1,4 @@
-//! Report groups, and what waits for what.
+//! Tests report groups, and which jobs wait for which.
 
 use crate::world::{World, plan};
 

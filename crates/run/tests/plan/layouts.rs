@@ -1,15 +1,15 @@
-//! What is made before the run, and how.
+//! Tests which files are made before the run, and how.
 
 use fsdyno_run::plan::LayoutMethod::{self, Fill, Reserve};
 
 use crate::world::{World, layouts, plan};
 
-/// Bytes of `f` before (0: it is not there), the words, and what is made: by which worker, what, how long and how.
+/// Bytes of `f` before (0: it does not exist), the words, and what is made: worker, path, bytes, method.
 type Made = (u64, &'static str, &'static [(usize, &'static str, u64, LayoutMethod)]);
 
 #[rustfmt::skip]
 const MADE: &[Made] = &[
-    // A writer gets room and a reader gets data; overwriting and mapping need data too.
+    // A writer needs space and a reader data; overwriting and mapping need data, too.
     (0, "--rw=write --size=64k", &[(0, "a.0.0", 65_536, Reserve)]),
     (0, "--rw=randread --size=64k", &[(0, "a.0.0", 65_536, Fill)]),
     (0, "--rw=randrw --size=64k", &[(0, "a.0.0", 65_536, Fill)]),
@@ -17,7 +17,7 @@ const MADE: &[Made] = &[
     (0, "--rw=write --size=64k --ioengine=mmap", &[(0, "a.0.0", 65_536, Fill)]),
     // The offset is part of what is made.
     (0, "--rw=write --size=8k --offset=4k", &[(0, "a.0.0", 12_288, Reserve)]),
-    // A file that is long enough is left alone, one that is too short is made anew.
+    // A file that is long enough is not touched; one that is too short is made anew.
     (400_000, "--rw=write --filename=f --size=8k", &[]),
     (400_000, "--rw=read --filename=f --size=400000", &[]),
     (400_000, "--rw=read --filename=f", &[]),
@@ -25,11 +25,11 @@ const MADE: &[Made] = &[
     // Clones that share a file make it once, others one each.
     (0, "--filename=f --size=64k --numjobs=3", &[(0, "f", 65_536, Fill)]),
     (0, "--size=4k --numjobs=2", &[(0, "a.0.0", 4096, Fill), (1, "a.1.0", 4096, Fill)]),
-    // A later job that space_needs more makes the file again; a reader behind a writer reads what was written.
+    // A later job that needs more makes the file again; a reader after a writer reads what was written.
     (0, "--filename=f --size=64k --name=b --filename=f --size=128k",
         &[(0, "f", 65_536, Fill), (1, "f", 131_072, Fill)]),
     (0, "--filename=f --rw=write --size=64k --name=b --stonewall --filename=f --size=64k", &[(0, "f", 65_536, Reserve)]),
-    // What an earlier job removes is made anew for one whose files are made when its stage begins.
+    // A file that an earlier job removes is made again, for a job whose files are made when its stage begins.
     (0, "--filename=f --rw=write --size=64k --unlink=1 --name=b --stonewall --filename=f --size=64k --create_serialize=0",
         &[(0, "f", 65_536, Reserve), (1, "f", 65_536, Fill)]),
     (400_000, "--filename=f --rw=write --size=8k --unlink=1 --name=b --stonewall --filename=f --size=8k --create_serialize=0",
@@ -37,7 +37,7 @@ const MADE: &[Made] = &[
     (0, "--filename=f --rw=write --size=64k --unlink=1 --name=b --stonewall --filename=f --size=64k", &[(0, "f", 65_536, Reserve)]),
     (0, "--filename=f --rw=write --size=64k --name=b --stonewall --filename=f --size=64k --create_serialize=0",
         &[(0, "f", 65_536, Reserve)]),
-    // A reservation that sets no size does not serve the next job.
+    // A reservation that does not set the size is not enough for the next job.
     (0, "--fallocate=none --filename=f --rw=write --size=64k --name=b --fallocate=none --filename=f --size=64k",
         &[(0, "f", 65_536, Reserve), (1, "f", 65_536, Fill)]),
     (0, "--fallocate=keep --filename=f --rw=write --size=64k --name=b --fallocate=keep --filename=f --size=64k",

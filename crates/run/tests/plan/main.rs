@@ -1,4 +1,5 @@
-//! The plan as a pure function: jobs as a person writes them, facts of the machine by hand, and fio's answers.
+//! Tests the plan as a pure function: jobs as a person writes them, with made-up facts of the machine, against fio's
+//! answers.
 #![forbid(unsafe_code)]
 
 mod groups;

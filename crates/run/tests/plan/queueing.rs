@@ -1,8 +1,8 @@
-//! Depth and batches as they will really be.
+//! Tests the effective iodepth and batches.
 
 use crate::world::plan;
 
-/// Depth, batch, reaped at least and at most, refilled below.
+/// Depth, batch, least and most that are reaped, and the level below which it is refilled.
 fn queueing(words: &str) -> (usize, usize, usize, usize, usize) {
     let plan = plan(&format!("--name=a --size=64k {words}"));
     let queueing = &plan.workers[0].queueing;

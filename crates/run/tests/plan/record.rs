@@ -1,4 +1,4 @@
-//! The plan as the record keeps it.
+//! Tests the plan in the form of the record.
 
 use fsdyno_results::JobPlan;
 

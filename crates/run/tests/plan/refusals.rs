@@ -1,4 +1,5 @@
-//! What cannot work is said before the first byte, by job or for all jobs, in fio's words where fio has any.
+//! Tests that what cannot work is refused before the first byte, by job or for all jobs, in fio's words where fio has
+//! any.
 
 use fsdyno_probe::FileKind;
 
@@ -98,7 +99,7 @@ fn an_offset_behind_the_end_is_refused() {
         let plan = world.plan(&format!("--name=a --filename=f {words}"));
         assert!(refusal(&plan).starts_with("a: you need to specify valid offset="), "{words}: {}", refusal(&plan));
     }
-    // The smallest size that could be drawn must hold the offset, whatever is drawn.
+    // The smallest size that could be drawn must hold the offset.
     let drawn = plan("--name=a --rw=write --filesize=4k-64k --nrfiles=4 --offset=16k");
     assert!(refusal(&drawn).starts_with("a: you need to specify valid offset="));
 }
@@ -170,7 +171,7 @@ fn a_device_in_use_is_not_trimmed_either() {
     }
 }
 
-/// An engine that changes space does so when it reads, and buffers that lie on a device are written to it.
+/// An engine that changes space also does so when it reads, and buffers on a device are written to it.
 #[test]
 fn what_a_reader_changes_is_defended_too() {
     let mut world = World::new().signed_device("/dev/x", 1 << 20, "an xfs filesystem").file("f", 1 << 20);
@@ -189,7 +190,7 @@ fn what_a_reader_changes_is_defended_too() {
     );
 }
 
-/// Whoever looks at the machine asks of these alone: an exclusive open keeps others out for a moment.
+/// Only these paths are examined: an exclusive open blocks others for a moment.
 #[test]
 fn only_what_is_changed_is_asked_for() {
     let mut world = World::new();

@@ -1,8 +1,8 @@
-//! Which bytes of which files a worker uses. Every number was seen in fio (3.33) with the same words.
+//! Tests which bytes of which files a worker uses. Every number was observed in fio (3.33) with the same words.
 
 use crate::world::{World, plan, ranges};
 
-/// What stands there (`f` and `g`, bytes; 0: nothing), the words, the ranges of the files, and why.
+/// Bytes of `f` and `g` before (0: it does not exist), the words, the ranges of the files, and why.
 type Used = (u64, u64, &'static str, &'static [(u64, u64)], &'static str);
 
 #[rustfmt::skip]
@@ -21,7 +21,7 @@ const USED: &[Used] = &[
     (100_000, 0, "--filename=f --offset=40k", &[(40_960, 59_040)], "the offset shortens it"),
     (100_000, 50_000, "--filename=f:g --size=50%", &[(0, 49_152), (0, 24_576)], "whole blocks of each existing file"),
     (100_000, 0, "--filename=f --size=100% --offset=40k", &[(40_960, 59_040)], "ends where the file ends"),
-    // 50,000 lies between 12 and 13 blocks of 4 KiB.
+    // 50,000 is between 12 and 13 blocks of 4 KiB.
     (100_000, 0, "--filename=f --offset=50%", &[(53_248, 46_752)], "rounded up to the smallest block"),
     (100_000, 0, "--filename=f --offset=50% --bsrange=1k-4k", &[(50_176, 49_824)], "rounded up to the smallest block"),
     (100_000, 0, "--filename=f --offset=1000", &[(1000, 99_000)], "bytes are left alone"),
@@ -34,7 +34,8 @@ fn the_ranges_of_the_files() {
         let mut world = standing.fold(World::new(), |world, (path, bytes)| world.file(path, bytes));
         let plan = world.plan(&format!("--name=a {words}"));
         assert_eq!(ranges(&plan), *wanted, "{words}: {why}");
-        // The null engine neither reads nor makes a file, and a share of one that is there needs no more of it.
+        // The null engine neither reads nor makes a file, and a percentage of an existing file needs no more than it
+        // has.
         if words.contains("null") || words.contains('%') && *f > 0 {
             assert!(plan.layouts.is_empty(), "{words}");
         }

@@ -1,4 +1,4 @@
-//! A machine by hand, and plans for it.
+//! A made-up machine, and plans for it.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use fsdyno_job::{Job, Machine, Outcome, Sources};
 use fsdyno_probe::{DeviceUse, FileKind, HostFacts, PathFacts};
 use fsdyno_run::plan::{LayoutMethod, Plan};
 
-/// What stands where. Paths that nothing is said about are missing files.
+/// The files of the machine. Other paths are missing files.
 #[derive(Default)]
 pub(crate) struct World {
     pub(crate) facts: HostFacts,
@@ -46,18 +46,18 @@ impl World {
         self.with(path, PathFacts { kind: FileKind::Regular, size_bytes: Some(bytes), ..PathFacts::default() })
     }
 
-    /// Something that is neither file nor device.
+    /// Something that is neither a file nor a device.
     pub(crate) fn other(self, path: &str, kind: FileKind) -> World {
         self.with(path, PathFacts { kind, ..PathFacts::default() })
     }
 
-    /// A block device of this size that nobody uses, or that is mounted somewhere.
+    /// A block device of this size, which is unused, or mounted somewhere.
     pub(crate) fn device(self, path: &str, bytes: u64, mounted_at: Option<&str>) -> World {
         let mounted_at = mounted_at.into_iter().map(PathBuf::from).collect();
         self.device_with(path, bytes, DeviceUse { mounted_at, ..DeviceUse::default() })
     }
 
-    /// A block device that nobody uses, with something on it.
+    /// An unused block device that contains something.
     pub(crate) fn signed_device(self, path: &str, bytes: u64, holds: &str) -> World {
         self.device_with(path, bytes, DeviceUse { holds: Some(holds.to_owned()), ..DeviceUse::default() })
     }
@@ -100,18 +100,18 @@ pub(crate) fn plan(words: &str) -> Plan {
     World::new().plan(words)
 }
 
-/// First byte and bytes used of each file of the first worker.
+/// First byte and length of each range of the first worker's files.
 pub(crate) fn ranges(plan: &Plan) -> Vec<(u64, u64)> {
     plan.workers[0].files.iter().map(|file| (file.start, file.length)).collect()
 }
 
-/// Thread number's worker, path, bytes and manner of each file that is made.
+/// Worker, path, bytes and method of each file that is made.
 pub(crate) fn layouts(plan: &Plan) -> Vec<(usize, String, u64, LayoutMethod)> {
     let files = plan.layouts.iter().flat_map(|step| step.files.iter().map(|file| (step.worker, file)));
     files.map(|(worker, (path, bytes, make))| (worker, path.display().to_string(), *bytes, *make)).collect()
 }
 
-/// The sentence why the first worker cannot run.
+/// The message why the first worker cannot run.
 #[track_caller]
 pub(crate) fn refusal(plan: &Plan) -> &str {
     &plan.workers[0].refused.as_ref().expect("the first worker is refused").message

@@ -1,4 +1,4 @@
-//! What is recorded against every single value: figures exactly, percentiles to within a bucket.
+//! Compares what is recorded with every single value: figures exactly, percentiles to within a bucket.
 
 use fsdyno_job::{SimFault, SimFaultKind};
 use fsdyno_results::{Latency, Moments, bucket_of, bucket_value};
@@ -10,11 +10,11 @@ const IOS: usize = 50_000;
 const PERCENTS: [f64; 15] =
     [1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99, 99.995, 99.999];
 
-/// Service times from 1 ns to 30 s, each power of two as likely as the other: every part of the histogram is used.
+/// Service times from 1 ns to 30 s, each power of two equally likely, so that every part of the histogram is used.
 fn service_times() -> Vec<u64> {
     let mut state: u64 = 7;
     let mut draw = move || {
-        // Knuth's linear congruential generator; its high bits.
+        // The high bits of Knuth's linear congruential generator.
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         state >> 32
     };
@@ -51,7 +51,7 @@ fn assert_accurate(recorded: &Latency, mut exact: Vec<u64>) {
         assert!(bucket_of(shown).abs_diff(bucket_of(truth)) <= 1, "p{percent}: {shown} is not {truth}");
         // The last bucket has no upper end.
         let close = shown.abs_diff(truth) <= truth / 128 + 1 || bucket_of(truth) == fsdyno_results::BUCKETS - 1;
-        // A rank on the border of two values may fall to either.
+        // A rank on the border of two values may be either of them.
         let neighbour = exact[rank.min(exact.len() - 1)];
         assert!(close || bucket_of(neighbour) == bucket_of(shown), "p{percent}: {shown} is not {truth}");
     }
@@ -77,7 +77,7 @@ fn behind_a_queue_every_latency_is_the_sum_of_those_before() {
     for (number, service_ns) in service_ns.iter().enumerate() {
         end_ns += service_ns;
         ends_ns.push(end_ns);
-        // It takes the place of the request that ended eight before it.
+        // The request takes the slot of the one that ended eight before it.
         let start_ns = if number < DEPTH { 0 } else { ends_ns[number - DEPTH] };
         latencies_ns.push(end_ns - start_ns);
     }

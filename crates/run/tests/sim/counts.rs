@@ -1,4 +1,4 @@
-//! Batches and syncs.
+//! Tests batches and syncs.
 
 use crate::ran::{US, assert_exact, simulate_one, times};
 
@@ -7,7 +7,7 @@ fn batches_are_submitted_and_reaped_as_asked_for() {
     let job = simulate_one("--iodepth=16 --iodepth_batch=8 --iodepth_batch_complete_min=8");
     assert_eq!(job.directions.read.ios, 1000);
     assert_eq!(job.submit_sizes, [0, 0, 125, 0, 0, 0, 0], "calls of 5 to 8");
-    // Nothing replaces the last eight: they are taken as they come.
+    // Nothing replaces the last eight: they are reaped one by one.
     assert_eq!(job.complete_sizes, [0, 8, 124, 0, 0, 0, 0]);
     assert_eq!(job.directions.read.runtime_ms, 100);
 }
@@ -18,7 +18,7 @@ fn a_batch_of_the_whole_depth_empties_and_fills_the_queue() {
         simulate_one("--iodepth=16 --iodepth_batch=16 --iodepth_batch_complete_min=16 --iodepth_low=0 --size=4096k");
     assert_eq!(job.submit_sizes, [0, 0, 0, 64, 0, 0, 0], "calls of 9 to 16");
     assert_eq!(job.complete_sizes, [0, 0, 0, 64, 0, 0, 0]);
-    // The first of a batch is served first, and waits for the last like all others.
+    // The first of a batch is served first, but reaped with the last.
     assert_exact(&job.directions.read.clat, times(1024, 1600 * US));
 }
 
@@ -42,7 +42,7 @@ fn polling_counts_its_fruitless_calls() {
 #[test]
 fn a_queue_may_run_low_before_it_is_filled_again() {
     let job = simulate_one("--iodepth=8 --iodepth_low=4 --number_ios=12");
-    // Eight first; when four are left, four more: they find four before them.
+    // Eight first; when four are left, four more, which wait behind those four.
     let first = (1..=8).map(|place| place * 100 * US);
     let second = (5..=8).map(|place| place * 100 * US);
     assert_exact(&job.directions.read.clat, first.chain(second));
@@ -50,7 +50,7 @@ fn a_queue_may_run_low_before_it_is_filled_again() {
 
 #[test]
 fn a_sync_follows_every_so_many_writes() {
-    // After the last write nothing is left to protect: 249 syncs among 1,000 writes, as in fio.
+    // After the last write there is no sync: 249 syncs among 1,000 writes, as in fio.
     let job = simulate_one("--rw=randwrite --fsync=4");
     assert_eq!((job.directions.write.ios, job.sync.ios), (1000, 249));
     assert_exact(&job.sync.lat, times(249, 100 * US));

@@ -1,10 +1,10 @@
-//! When a job ends, and what is counted until then.
+//! Tests when a job ends, and what is counted until then.
 
 use crate::ran::{S, US, assert_exact, simulate_one, times};
 
 #[test]
 fn the_runtime_runs_on_the_devices_clock() {
-    // 10,000 requests of 100 us; the last one ends with the runtime and counts.
+    // 10,000 requests of 100 µs; the last one ends with the runtime and counts.
     let job = simulate_one("--time_based --runtime=1s");
     assert_eq!(
         (job.directions.read.ios, job.directions.read.bytes, job.directions.read.runtime_ms),
@@ -32,7 +32,7 @@ fn a_runtime_without_time_based_only_limits() {
 
 #[test]
 fn the_ramp_comes_before_the_runtime_and_leaves_no_trace() {
-    // The stall lies in the ramp: request 5,000 takes half a second of it.
+    // The stall is in the ramp: request 5,000 takes half a second of it.
     let job = simulate_one("--time_based --ramp_time=2s --runtime=1s --sim_faults=stall:500ms@5000");
     assert_eq!((job.directions.read.ios, job.directions.read.runtime_ms), (10_000, 1000));
     assert_eq!(job.directions.read.clat.moments.max, 100 * US);

@@ -1,4 +1,4 @@
-//! Scripted faults: what ends a job, what is survived, what is counted.
+//! Tests scripted faults: what ends a job, what it continues after, what is counted.
 
 use crate::ran::{S, US, assert_exact, simulate, simulate_one, times};
 
@@ -22,7 +22,7 @@ fn an_error_in_a_queue_lets_the_others_come_back() {
     let ran = simulate("--iodepth=8 --sim_faults=error:EIO@5");
     let job = ran.job();
     assert_eq!(job.error.as_ref().unwrap().code, EIO);
-    // Four were done and replaced before the fifth failed; the seven behind it are drained.
+    // Four were done and replaced before the fifth failed; the seven after it are drained.
     assert_eq!((job.directions.read.ios, job.directions.read.bytes), (12, 11 * 4096));
     assert_eq!(job.directions.read.clat.moments.count, 11);
 }
@@ -128,7 +128,7 @@ fn the_end_of_the_file_is_an_error() {
 #[test]
 fn a_stall_is_in_the_latency_of_whoever_waits_behind_it() {
     let job = simulate_one("--iodepth=2 --sim_faults=stall:1s@500");
-    // Request 500 and the one behind it.
+    // Request 500 and the one after it.
     assert_exact(
         &job.directions.read.clat,
         [100 * US].into_iter().chain(times(997, 200 * US)).chain(times(2, S + 200 * US)),
@@ -144,7 +144,7 @@ fn a_failed_sync_ends_the_job() {
 
 #[test]
 fn an_error_does_not_hide_a_request_that_never_comes_back() {
-    // The third never ends and is noticed in the draining; the fifth failed before.
+    // The third never ends, which is noticed while draining; the fifth failed before.
     let ran = simulate("--rw=write --iodepth=8 --sim_channels=8 --sim_faults=stall:10000d@3,error:EIO@5 --end_fsync=1");
     let job = ran.job();
     assert_eq!(job.error.as_ref().unwrap().code, EIO, "the first failure is the job's");

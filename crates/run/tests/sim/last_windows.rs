@@ -1,4 +1,4 @@
-//! What an averaged log holds when its job ends: lines times their windows are the job's totals, whatever the end.
+//! Tests the last windows of averaged logs: the sum of lines times windows equals the job's totals, however it ends.
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use fsdyno_results::JobRecord;
 
 use crate::ran::{Ran, conduct, jobs, simulate};
 
-/// A job with all averaged logs in windows of 100 ms, 10,000 I/Os a second and one server.
+/// A job with all averaged logs in windows of 100 ms, at 10,000 I/Os per second on one server.
 const LOGGED: &str = "--rw=randrw --write_bw_log=DIR/x --write_iops_log=DIR/x --write_lat_log=DIR/x --write_hist_log=DIR/x \
                       --log_avg_msec=100 --log_hist_msec=100";
 
-/// The numbers of a log's lines.
+/// The numbers in a log's lines.
 #[track_caller]
 fn lines(directory: &Path, subject: &str) -> Vec<Vec<u64>> {
     let path = directory.join(format!("x_{subject}.1.log"));
@@ -19,7 +19,7 @@ fn lines(directory: &Path, subject: &str) -> Vec<Vec<u64>> {
     text.lines().map(|line| line.split(", ").map(|field| field.parse().unwrap()).collect()).collect()
 }
 
-/// The sum of lines times windows of one direction, per second, and what rounding may have taken from it.
+/// The sum of lines times windows of one direction, per second, and what rounding may have removed.
 fn total(lines: &[Vec<u64>], direction: Direction) -> (u64, u64) {
     let of_direction = lines.iter().filter(|line| line[2] == direction as u64);
     let (mut before_ms, mut sum, mut rounded) = (0, 0, 0);
@@ -30,7 +30,7 @@ fn total(lines: &[Vec<u64>], direction: Direction) -> (u64, u64) {
     (sum / 1000, rounded / 1000 + 1)
 }
 
-/// Holds the logs against the record of the job.
+/// Compares the logs with the record of the job.
 #[track_caller]
 fn assert_whole(directory: &Path, job: &JobRecord, end: &str) {
     let [bandwidth, iops] = ["bw", "iops"].map(|subject| lines(directory, subject));
@@ -45,7 +45,7 @@ fn assert_whole(directory: &Path, job: &JobRecord, end: &str) {
         let counts = histograms.iter().filter(|line| line[1] == direction as u64).flat_map(|line| &line[3..]);
         assert_eq!(counts.sum::<u64>(), ios, "{end}: histograms");
     }
-    // The last I/O is in the last line of all.
+    // The last line of each log contains the last I/O.
     let last_ms = |lines: &[Vec<u64>]| lines.last().map_or(0, |line| line[0]);
     let latencies = ["slat", "clat", "lat"].map(|subject| last_ms(&lines(directory, subject)));
     let counted = [&bandwidth, &iops, &histograms].map(|log| last_ms(log));
@@ -53,7 +53,7 @@ fn assert_whole(directory: &Path, job: &JobRecord, end: &str) {
     assert!(last_ms(&iops).abs_diff(job.directions.read.runtime_ms) <= 1, "{end}: the log ends with the job");
 }
 
-/// Runs with logs and holds them against the record.
+/// Runs with logs and compares them with the record.
 #[track_caller]
 fn assert_ends_whole(words: &str, run: impl Fn(&str) -> Ran) {
     let directory = tempfile::tempdir().unwrap();
@@ -101,7 +101,7 @@ fn a_window_that_ends_with_the_runtime_is_one_line() {
     let directory = tempfile::tempdir().unwrap();
     let words = format!("{LOGGED} --rw=randread --time_based --runtime=1s --iodepth=8");
     simulate(&words.replace("DIR", directory.path().to_str().unwrap()));
-    // What is drained belongs to it. Lines of latencies close with the I/O that reaches their end, as in fio.
+    // Drained I/Os belong to the last window. Lines of latencies close with the I/O that reaches their end, as in fio.
     for (subject, expected) in [("bw", 10), ("iops", 10), ("clat_hist", 10), ("clat", 11)] {
         assert_eq!(lines(directory.path(), subject).len(), expected, "{subject}");
     }

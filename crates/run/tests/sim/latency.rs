@@ -1,8 +1,8 @@
-//! Latencies, depths and classes of requests that a queue holds up.
+//! Tests latencies, depths and classes of requests that wait in a queue.
 
 use crate::ran::{MS, US, assert_exact, simulate_one, times};
 
-/// Histogram index in `latency_us_counts` of 100 us (from 100 to 250), of 200 us, of 800 us (from 750 to 1000).
+/// Index of 100 µs (100 to 250), 200 µs, and 800 µs (750 to 1000) in `latency_us_counts`.
 const FROM_100_US: usize = 6;
 const FROM_750_US: usize = 9;
 
@@ -29,11 +29,11 @@ fn a_queue_of_eight_before_one_server_waits_for_seven() {
     assert_exact(&job.directions.read.lat, first.chain(times(992, 800 * US)));
     assert_eq!(job.directions.read.clat.moments.sum, 797_200_000);
     assert_eq!(job.directions.read.runtime_ms, 100);
-    // The queue fills through 1, 2-3, 4-7; from then on each request is issued as the eighth.
+    // The queue fills through 1, 2-3, 4-7; from then on each request is submitted as the eighth.
     assert_eq!(job.depth_levels, [1, 2, 4, 993, 0, 0, 0]);
     assert_eq!(job.submit_sizes, [0, 1000, 0, 0, 0, 0, 0]);
     assert_eq!(job.complete_sizes, [0, 1000, 0, 0, 0, 0, 0]);
-    // 100 and 200 us; 300 and 400; 500, 600 and 700; 800 and up.
+    // 100 and 200 µs; 300 and 400; 500, 600 and 700; 800 and up.
     assert_eq!(job.latency_us_counts[FROM_100_US..], [2, 2, 3, 993]);
     assert_eq!(job.latency_us_counts[FROM_750_US], 993);
 }
@@ -43,7 +43,7 @@ fn a_queue_of_eight_before_four_servers_waits_for_one_round() {
     let job = simulate_one("--iodepth=8 --sim_channels=4");
     assert_exact(&job.directions.read.clat, times(4, 100 * US).chain(times(996, 200 * US)));
     assert_eq!(job.directions.read.runtime_ms, 25);
-    // Four end at once and are reaped at once.
+    // Four end at the same time and are reaped together.
     assert_eq!(job.complete_sizes, [0, 250, 0, 0, 0, 0, 0]);
 }
 
@@ -53,14 +53,14 @@ fn enough_servers_leave_nobody_waiting() {
     assert_exact(&job.directions.read.clat, times(6400, 100 * US));
     assert_eq!(job.directions.read.runtime_ms, 10);
     assert_eq!(job.complete_sizes, [0, 0, 0, 0, 0, 100, 0], "64 at a time");
-    // 64 slots fill up once, then each is replaced as the last of 64.
+    // 64 slots fill up once, then each request is submitted as the 64th.
     assert_eq!(job.depth_levels, [1, 2, 4, 8, 16, 32, 6337]);
 }
 
 #[test]
 fn a_device_whose_queue_is_full_holds_the_request_before_its_submission() {
-    // Four fit. The fifth is prepared at 0, but taken only when the first is done, and so on: each later request
-    // waits 100 us outside and 400 us inside.
+    // Four fit. The fifth is prepared at 0, but accepted only when the first is done, and so on: each later request
+    // waits 100 µs outside and 400 µs inside.
     let job = simulate_one("--iodepth=8 --sim_queue=4");
     let first = (1..=4).map(|place| place * 100 * US);
     assert_exact(&job.directions.read.slat, times(4, 0).chain(times(996, 100 * US)));
@@ -111,7 +111,7 @@ fn gtod_reduce_times_one_in_64_of_a_queue_too() {
     let job = simulate_one("--gtod_reduce=1 --size=25600k --iodepth=8");
     let sampled = &job.sampled_latency.expect("the samples are kept").read;
     assert_eq!(sampled.moments.count, 100);
-    // The queue is full but for its first round.
+    // The queue is full except at the beginning.
     assert_eq!(sampled.moments.max, 800 * US);
     assert!(sampled.moments.sum > 98 * u128::from(800 * US));
 }
@@ -133,7 +133,7 @@ fn directions_are_kept_apart() {
 #[test]
 fn windows_of_half_a_second_give_samples() {
     let job = simulate_one("--time_based --runtime=2s");
-    // 5,000 I/Os of 4 KiB in each; the request that ends with the runtime is in none.
+    // 5,000 I/Os of 4 KiB in each window; the request that ends with the runtime is in none.
     let samples = &job.directions.read.bandwidth_samples;
     assert_eq!((samples.min, samples.max, samples.count), (39_992, 40_000, 4));
     assert_eq!(samples.series.iter().map(|(at_ms, _)| *at_ms).collect::<Vec<_>>(), [500, 1000, 1500, 2000]);

@@ -1,10 +1,10 @@
-//! Log files of known latencies, to the letter.
+//! Tests log files with known latencies, to the letter.
 
 use std::path::Path;
 
 use crate::ran::{jobs, simulate};
 
-/// Runs with logs below a new directory, `DIR` in the words; the file `name` of it.
+/// Runs with logs below a new directory, `DIR` in the words; returns its file `name`.
 #[track_caller]
 fn logged(words: &str, name: &str) -> String {
     let directory = tempfile::tempdir().unwrap();
@@ -25,7 +25,7 @@ fn read(directory: &Path, name: &str) -> String {
     std::fs::read_to_string(directory.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// Three sequential reads, served in 2 ms each.
+/// Three sequential reads of 2 ms each.
 const THREE: &str = "--rw=read --size=12k --sim_service=2ms --log_offset=1 --write_bw_log=DIR/x --write_lat_log=DIR/x \
                      --write_iops_log=DIR/x";
 
@@ -58,13 +58,13 @@ fn submission_latency_is_the_wait_before_a_full_device() {
     assert_eq!(logged(words, "x_lat.1.log"), "1, 1000000, 0, 4096, 0\n2, 2000000, 0, 4096, 0\n");
 }
 
-/// Two seconds of reads of 100 us, eight in flight before one server: 10,000 IOPS of 800 us each, but for the first.
+/// Two seconds of reads of 100 µs, eight in flight on one server: 10,000 IOPS of 800 µs each, except at the beginning.
 const WINDOWS: &str = "--iodepth=8 --time_based --runtime=2s --log_avg_msec=500 --write_bw_log=DIR/x \
                        --write_lat_log=DIR/x --write_iops_log=DIR/x";
 
 #[test]
 fn windows_have_the_mean_and_the_largest() {
-    // The first eight take 100, 200 ... 800 us, 4,992 take 800: 3,997,200 us in all. Seven come after the end.
+    // The first eight take 100, 200 ... 800 µs, 4,992 take 800: 3,997,200 µs in all. Seven end after the runtime.
     let clat = logged(WINDOWS, "x_clat.1.log");
     let mean = "500, 799440, 0, 0, 0\n1000, 800000, 0, 0, 0\n1500, 800000, 0, 0, 0\n2000, 800000, 0, 0, 0\n";
     assert_eq!(clat, format!("{mean}2000, 800000, 0, 0, 0\n"));
@@ -86,8 +86,8 @@ fn a_window_closes_with_the_request_that_reaches_its_end() {
 
 #[test]
 fn windows_of_rates_are_those_of_the_samples() {
-    // The request that ends with the first window is counted in the second. What is drained at the end, seven I/Os, belongs
-    // to the last one.
+    // The request that ends with the first window is counted in the second. The seven I/Os that are drained at the end
+    // belong to the last window.
     let (bw, iops) = (logged(WINDOWS, "x_bw.1.log"), logged(WINDOWS, "x_iops.1.log"));
     assert_eq!(bw, "500, 39992, 0, 0, 0\n1000, 40000, 0, 0, 0\n1500, 40000, 0, 0, 0\n2000, 40064, 0, 0, 0\n");
     assert_eq!(iops, "500, 9998, 0, 0, 0\n1000, 10000, 0, 0, 0\n1500, 10000, 0, 0, 0\n2000, 10016, 0, 0, 0\n");
@@ -143,7 +143,7 @@ fn priority_and_epoch() {
     assert_eq!([times[1] - times[0], times[2] - times[1]], [2, 2]);
 }
 
-/// The lines of a log of histograms: time, direction, bytes; and the counts.
+/// The lines of a histogram log: time, direction, bytes; and the counts.
 #[track_caller]
 fn histograms(log: &str) -> Vec<([u64; 3], Vec<u64>)> {
     let numbers = |line: &str| line.split(", ").map(|field| field.parse().unwrap()).collect::<Vec<u64>>();
@@ -151,7 +151,7 @@ fn histograms(log: &str) -> Vec<([u64; 3], Vec<u64>)> {
     lines.map(|fields| ([fields[0], fields[1], fields[2]], fields[3..].to_vec())).collect()
 }
 
-/// Two seconds of reads of 100 us, eight in flight before one server.
+/// Two seconds of reads of 100 µs, eight in flight on one server.
 const HISTOGRAMS: &str = "--iodepth=8 --time_based --runtime=2s --write_hist_log=DIR/x --log_hist_msec=500";
 
 #[test]
@@ -161,8 +161,8 @@ fn histograms_are_of_their_window_alone() {
     let windows = [500, 1000, 1500, 2000].map(|at_ms| [at_ms, 0, 4096]);
     assert_eq!(heads, windows, "what is drained after the runtime is in the last line");
     let bucket = |ns| fsdyno_results::bucket_of(ns);
-    // The first eight take 100, 200 ... 800 us, all others 800. The request that ends with the first window is counted in
-    // the second.
+    // The first eight take 100, 200 ... 800 µs, all others 800. The request that ends with the first window is counted
+    // in the second.
     let first = &log[0].1;
     assert_eq!(first.len(), 1856);
     assert!((1..8).all(|hundreds| first[bucket(hundreds * 100_000)] == 1));
@@ -225,7 +225,7 @@ fn issue_times_stand_in_the_logs_of_slat_and_clat() {
     assert_eq!(logged(&words, "x_lat.1.log"), lines([0; 3]));
     let slat = logged(&words, "x_slat.1.log");
     assert!(slat.ends_with("6, 0, 0, 4096, 8192, 0, 4000000\n"), "{slat}");
-    // Of a request that waits before a full device: when the device took it.
+    // The time of a request that waits for a full device is when the device accepted it.
     let waits = "--rw=read --size=8k --iodepth=2 --sim_queue=1 --sim_service=1ms --write_lat_log=DIR/x --log_offset=1";
     let slat = logged(&format!("{waits} --log_issue_time=1"), "x_slat.1.log");
     assert_eq!(slat, "1, 0, 0, 4096, 0, 0, 0\n2, 1000000, 0, 4096, 4096, 0, 1000000\n");
@@ -264,7 +264,7 @@ fn compressed_logs_hold_the_same_lines() {
             }
         }
     }
-    // Compression alone is about memory, of which a log takes none.
+    // Compression only saves memory, which logs do not use here.
     let three = format!("{THREE} --log_compression=4k --log_compression_cpus=0");
     assert_eq!(logged(&three, "x_clat.1.log"), logged(THREE, "x_clat.1.log"));
 }

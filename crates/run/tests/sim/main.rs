@@ -1,5 +1,5 @@
-//! The drive loop against hand arithmetic: jobs on the virtual device, planned and conducted in this process, and
-//! the record that comes of them, to the nanosecond.
+//! Tests the drive loop against calculation by hand: jobs on the virtual device, planned and run in this process, and
+//! their records, to the nanosecond.
 #![forbid(unsafe_code)]
 
 #[path = "../conducted/mod.rs"]

@@ -1,11 +1,11 @@
-//! No coordinated omission: what a stall does to requests that had to wait for it is seen.
+//! Tests that there is no coordinated omission: the effect of a stall on requests that had to wait is recorded.
 
 use crate::ran::{MS, S, US, assert_exact, simulate_one};
 
 const IOS: u64 = 100_000;
 
-/// Latency and response time of each request when they are intended every 125 us (80 % of what a device with a
-/// service time of 100 us can do) and request `stalled` takes a second longer.
+/// Latency and response time of each request, if one is due every 125 µs (80 % of the capacity at a service time of 100
+/// µs) and request `stalled` takes a second longer.
 fn arithmetic(stalled: u64) -> (Vec<u64>, Vec<u64>) {
     let mut free_ns = 0;
     (0..IOS)
@@ -49,7 +49,7 @@ fn a_stall_is_seen_with_poisson_arrivals_too() {
 
 #[test]
 fn the_ramp_leaves_no_response_times_behind() {
-    // The stall is over and caught up with long before the ramp ends.
+    // The device has caught up long before the ramp ends.
     let job = simulate_one("--rate_iops=8000 --time_based --ramp_time=10s --runtime=2s --sim_faults=stall:1s@10");
     let response = job.directions.read.response.as_ref().unwrap();
     assert_eq!((response.moments.min, response.moments.max), (100 * US, 100 * US));

@@ -1,5 +1,5 @@
-//! Orders from outside: stop, signals, interim records, ends of other jobs. The device's clock is virtual, but orders
-//! arrive in real time: how far a job came is not known, that its figures agree is.
+//! Tests orders from outside: stop, signals, interim records, ends of other jobs. The device's clock is virtual, but
+//! orders arrive in real time: it is not known how far a job came, but its figures must agree.
 
 use fsdyno_results::{JobRecord, RunRecord};
 use fsdyno_run::{Control, View};
@@ -8,7 +8,7 @@ use crate::ran::{Ran, conduct, jobs, simulate};
 
 const ENDLESS: &str = "--time_based --runtime=1000d";
 
-/// Everything issued came back and was counted.
+/// Checks that everything that was submitted completed and was counted.
 #[track_caller]
 fn assert_drained(job: &JobRecord) {
     assert_eq!(job.error, None);
@@ -39,12 +39,12 @@ fn a_stop_drains_the_queue_and_reports() {
 
 #[test]
 fn requests_that_a_stop_cancels_are_no_errors() {
-    // Ten seconds each: seven of eight still wait for the device, and are called back instead of waited for.
+    // Ten seconds each: seven of eight still wait for the device, and are cancelled instead of waited for.
     let ran = run_until_busy(&format!("{ENDLESS} --iodepth=8 --sim_service=10s"), |control: &Control| control.stop());
     let job = ran.job();
     assert_eq!(job.error, None, "{:?}", ran.messages);
     assert_eq!(job.directions.read.bytes, job.directions.read.clat.moments.count * 4096);
-    // One is with the device; the order may come before the one that was reaped last is replaced.
+    // One is being served; the order may come before the last reaped one is replaced.
     let called_back = job.directions.read.ios - job.directions.read.clat.moments.count;
     assert!((6..=7).contains(&called_back), "{called_back} were issued, but never carried out");
 }
@@ -106,7 +106,7 @@ fn a_stage_that_a_stop_kept_from_starting_has_done_nothing() {
 fn interim_records_hold_what_was_done_so_far() {
     let has_io = |record: &RunRecord| record.jobs.iter().any(|job| job.directions.read.bytes > 0);
     let mut watch = |_: &View<'_>, control: &Control, interims: &[RunRecord]| {
-        // Should none ever come, the run must end all the same.
+        // If none ever comes, the run must still end.
         if interims.iter().any(has_io) || interims.len() > 50 {
             control.stop();
         }
@@ -118,7 +118,7 @@ fn interim_records_hold_what_was_done_so_far() {
     assert!(!interim.complete);
     assert!(then.bytes < at_last.bytes, "it was taken while the job ran");
     assert_eq!(then.bytes, then.clat.moments.count * 4096);
-    // What is in flight has been issued, and not yet counted.
+    // Requests in flight were submitted, but are not counted yet.
     assert!((1..=8).contains(&(then.ios - then.clat.moments.count)), "{} of {}", then.clat.moments.count, then.ios);
 }
 

@@ -1,10 +1,10 @@
-//! Slower than flat out: rates, think time, limits.
+//! Tests paced jobs: rates, think time, limits.
 
 use crate::ran::{MS, S, US, assert_exact, simulate, simulate_one, times};
 
 #[test]
 fn requests_start_when_they_are_intended_to() {
-    // Request n starts at n ms and takes 100 us.
+    // Request n starts at n ms and takes 100 µs.
     let job = simulate_one("--rate_iops=1000 --number_ios=100");
     assert_exact(&job.directions.read.clat, times(100, 100 * US));
     assert_exact(job.directions.read.response.as_ref().unwrap(), times(100, 100 * US));
@@ -13,7 +13,7 @@ fn requests_start_when_they_are_intended_to() {
 
 #[test]
 fn a_rate_of_bytes_is_a_rate_of_requests() {
-    // 4,096,000 bytes a second are 1,000 blocks.
+    // 4,096,000 bytes per second are 1,000 blocks.
     let job = simulate_one("--rate=4000k --number_ios=100");
     assert_exact(job.directions.read.response.as_ref().unwrap(), times(100, 100 * US));
     assert_eq!(job.directions.read.runtime_ms, 100);
@@ -21,7 +21,7 @@ fn a_rate_of_bytes_is_a_rate_of_requests() {
 
 #[test]
 fn a_rate_above_the_device_shows_in_the_response_time() {
-    // Intended every 50 us, served every 100 us: request n starts 50 n us late.
+    // Due every 50 µs, served every 100 µs: request n starts 50 n µs late.
     let job = simulate_one("--rate_iops=20000 --number_ios=100");
     assert_exact(&job.directions.read.clat, times(100, 100 * US));
     assert_exact(job.directions.read.response.as_ref().unwrap(), (0..100).map(|n| 100 * US + n * 50 * US));
@@ -29,7 +29,7 @@ fn a_rate_above_the_device_shows_in_the_response_time() {
 
 #[test]
 fn the_schedule_begins_anew_when_the_ramp_is_over() {
-    // The ramp ends after 1,000 requests, half a ramp behind its schedule. Request n of the rest is 50 n us late.
+    // The ramp ends after 1,000 requests, half a ramp behind schedule. Request n after it is 50 n µs late.
     let job = simulate_one("--rate_iops=20000 --ramp_time=100ms --runtime=10ms --time_based");
     assert_exact(job.directions.read.response.as_ref().unwrap(), (0..100).map(|n| 100 * US + n * 50 * US));
 }
@@ -65,7 +65,7 @@ fn a_mix_of_one_direction_stays_one_under_every_rate() {
 #[test]
 fn poisson_arrivals_keep_the_mean_rate() {
     let job = simulate_one("--rate_iops=1000 --rate_process=poisson --iodepth=16 --runtime=100s --time_based");
-    // 100,000 arrivals have a deviation of 316; five of these either way.
+    // 100,000 arrivals have a standard deviation of 316; the range is five of these.
     assert!((98_400..=101_600).contains(&job.directions.read.ios), "{} reads", job.directions.read.ios);
     assert!(job.directions.read.clat.moments.max > 200 * US, "arrivals come in clusters");
 }
@@ -98,7 +98,7 @@ fn a_queue_is_drained_before_a_pause() {
     let queue = "--iodepth=8 --thinktime=10000 --thinktime_blocks=8 --number_ios=32";
     let job = simulate_one(queue);
     assert_eq!((job.directions.read.ios, job.directions.read.runtime_ms), (32, 34));
-    // Fifteen are issued until eight are done; after each pause the queue fills up and one more is enough.
+    // Fifteen are submitted until eight are done; after each pause the queue fills up and one more is enough.
     let filling = || (1..=8).map(|place| place * 100 * US);
     let expected = filling().chain(times(7, 800 * US)).chain(filling()).chain(filling()).chain([100 * US]);
     assert_exact(&job.directions.read.clat, expected);
@@ -114,7 +114,8 @@ fn a_pause_may_follow_each_group_of_issues() {
     assert_exact(&job.directions.read.clat, (0..4).flat_map(group));
 }
 
-/// Sum of how late the requests of a rate of 20 a second began: request n is due at 50 n ms, and takes a microsecond.
+/// Sum of the delays with which the requests of a rate of 20 per second begin: request n is due at 50 n ms, and takes a
+/// microsecond.
 fn late_ms(words: &str, ios: u64) -> u64 {
     let job = simulate_one(&format!("--rate_iops=20 --sim_service=1us --thinktime=300ms {words} --number_ios={ios}"));
     (job.directions.read.response.as_ref().expect("it is paced").moments.sum / u128::from(MS)) as u64
@@ -122,8 +123,8 @@ fn late_ms(words: &str, ios: u64) -> u64 {
 
 #[test]
 fn a_rate_catches_up_after_a_pause_unless_it_is_not_to() {
-    // As fio 3.42 does: 0.00 to 0.20, then five at 0.50, five at 0.80. Late by 250, 200, 150, 100, 50 ms each time, and
-    // from the second pause on by what the first has left over.
+    // As in fio 3.42: 0.00 to 0.20, then five at 0.50, five at 0.80. Each time they are 250, 200, 150, 100, 50 ms late,
+    // and from the second pause on by what was left of the first.
     assert_eq!(late_ms("--thinktime_blocks=5", 10), 250 + 200 + 150 + 100 + 50);
     assert_eq!(late_ms("--thinktime_blocks=5", 15), 750 + 300 + 250 + 200 + 150 + 100);
     // 0.00 to 0.20, 0.50 to 0.70, 1.00 to 1.20: the schedule waits with the job.
@@ -138,7 +139,7 @@ fn a_rate_catches_up_after_a_pause_unless_it_is_not_to() {
 fn a_pause_may_come_by_the_clock() {
     // 0.00 to 0.20, six at 0.50, then on schedule to the pause at 0.70 or, when that is a moment too early, at 0.75.
     assert_eq!(late_ms("--thinktime_iotime=200ms", 11), 250 + 200 + 150 + 100 + 50);
-    // Blocks that are given count as well: three come before 200 ms are over.
+    // An explicit number of blocks counts as well: three are done before 200 ms are over.
     let job = |words: &str| simulate_one(&format!("--sim_service=50ms --thinktime=300ms --number_ios=9 {words}"));
     assert_eq!(job("--thinktime_iotime=200ms --thinktime_blocks=3").directions.read.runtime_ms, 9 * 50 + 2 * 300);
     assert_eq!(job("--thinktime_iotime=200ms --thinktime_blocks=9").directions.read.runtime_ms, 9 * 50 + 2 * 300);
@@ -193,7 +194,7 @@ fn a_job_below_its_minimum_rate_fails() {
     let error = ran.job().error.as_ref().unwrap();
     assert_eq!((error.code, error.function.as_str()), (5, "check_min_rate"));
     assert!(ran.messages[0].starts_with("sim: rate_iops_min=20000 not met, got "), "{:?}", ran.messages);
-    // Two seconds are for settling.
+    // The first two seconds are not judged.
     assert!((2000..=3100).contains(&ran.job().directions.read.runtime_ms), "{}", ran.job().directions.read.runtime_ms);
     let ran = simulate("--rate_min=50m --time_based --runtime=10s");
     assert!(ran.messages[0].starts_with("sim: rate_min=52428800B/s not met, got "), "{:?}", ran.messages);
@@ -208,22 +209,22 @@ fn a_job_above_its_minimum_rate_runs_on() {
     assert_eq!(job.directions.read.runtime_ms, 10_000);
     let job = simulate_one("--rate_min=30m --time_based --runtime=10s");
     assert_eq!(job.directions.read.runtime_ms, 10_000);
-    // The window that the ramp ends in begins anew.
+    // The window in which the ramp ends begins again.
     let job = simulate_one("--rate_iops_min=9000 --rate_cycle=5000 --ramp_time=3s --time_based --runtime=10s");
     assert_eq!(job.directions.read.runtime_ms, 10_000);
     let job = simulate_one("--rw=randrw --rate_iops_min=4000 --time_based --runtime=10s");
     assert_eq!(job.directions.read.runtime_ms, 10_000);
-    // One request each 3.3 s: most windows of a second hold none.
+    // One request each 3.3 s: most windows of a second have none.
     let job = simulate_one("--rate=1250 --rate_min=1024 --time_based --runtime=30s");
     assert_eq!(job.directions.read.ios, 10);
 }
 
 #[test]
 fn the_latency_of_a_paced_job_counts_from_its_real_start() {
-    // A stall of 10 ms delays the ten requests behind it: their service is as quick as ever, their response is not.
+    // A stall of 10 ms delays the ten requests after it: their service time is normal, their response time is not.
     let job = simulate_one("--rate_iops=1000 --number_ios=30 --sim_faults=stall:10ms@10");
     assert_exact(&job.directions.read.clat, times(29, 100 * US).chain([10_100 * US]));
-    // Request 10 is intended at 9 ms and ends at 19.1 ms; the next start there one after the other.
+    // Request 10 is due at 9 ms and ends at 19.1 ms; the next ones start there, one after the other.
     let mut free_ns = 0;
     let response = (0..30).map(|n| {
         let service = if n == 9 { 10_100 * US } else { 100 * US };

@@ -1,4 +1,4 @@
-//! One run on the virtual device.
+//! Runs jobs on the virtual device.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use fsdyno_run::{Control, Observer, View};
 
 use crate::conducted;
 
-/// ns of a microsecond.
+/// A microsecond, ns.
 pub(crate) const US: u64 = 1000;
-/// ns of a millisecond.
+/// A millisecond, ns.
 pub(crate) const MS: u64 = 1_000_000;
-/// ns of a second.
+/// A second, ns.
 pub(crate) const S: u64 = 1_000_000_000;
 
-/// The jobs of a command line: 1,000 random reads of 4 KiB, each served in 100 us, unless the words say otherwise.
+/// The jobs of a command line: 1,000 random reads of 4 KiB, each served in 100 µs, unless the words say otherwise.
 #[track_caller]
 pub(crate) fn jobs(words: &str) -> Vec<Job> {
     let defaults = "--ioengine=sim --sim_service=100us --size=4000k --bs=4k --rw=randread --verify_state_save=0";
@@ -23,10 +23,10 @@ pub(crate) fn jobs(words: &str) -> Vec<Job> {
     conducted::jobs(&format!("{defaults} {name} {words}"))
 }
 
-/// What a watcher may do besides listening; it is called some times a second, with the interim records so far.
+/// A function that is called several times per second during a run, with the interim records so far.
 pub(crate) type Watch<'run> = &'run mut dyn FnMut(&View<'_>, &Control, &[RunRecord]);
 
-/// Listens to everything.
+/// An observer that keeps everything.
 struct Listener<'run> {
     messages: Vec<String>,
     interims: Vec<RunRecord>,
@@ -55,18 +55,18 @@ impl Observer for Listener<'_> {
     }
 }
 
-/// What a run gave.
+/// The result of a run.
 pub(crate) struct Ran {
     /// The record.
     pub(crate) record: RunRecord,
-    /// Records asked for while it ran.
+    /// The interim records.
     pub(crate) interims: Vec<RunRecord>,
-    /// Sentences for people.
+    /// The messages.
     pub(crate) messages: Vec<String>,
 }
 
 impl Ran {
-    /// The only worker.
+    /// The record of the only worker.
     #[track_caller]
     pub(crate) fn job(&self) -> &JobRecord {
         assert_eq!(self.record.jobs.len(), 1);
@@ -95,7 +95,7 @@ pub(crate) fn simulate(words: &str) -> Ran {
     conduct(&jobs(words), None)
 }
 
-/// Runs the command line of one worker that ends without error.
+/// Runs the command line of one worker, which must end without an error.
 #[track_caller]
 pub(crate) fn simulate_one(words: &str) -> JobRecord {
     let ran = simulate(words);
@@ -104,7 +104,7 @@ pub(crate) fn simulate_one(words: &str) -> JobRecord {
     job
 }
 
-/// The moments and the histogram are those of exactly these values, ns.
+/// Checks that moments and histogram contain exactly these values, ns.
 #[track_caller]
 pub(crate) fn assert_exact(latency: &Latency, values: impl IntoIterator<Item = u64>) {
     let mut expected = Latency::with_histogram();

@@ -1,4 +1,4 @@
-//! What ends a job early, and what it searches for: steady states, a latency to keep, warm-ups by bytes, jobs that wait for
+//! Tests what ends a job early, and searches: steady states, a latency target, ramps by bytes, jobs that wait for
 //! others or end with them, flows.
 
 use fsdyno_results::{JobRecord, RunRecord};
@@ -24,7 +24,7 @@ fn a_steady_rate_ends_the_job() {
             assert_eq!((steady.criterion, steady.value), (Some(0.0), Some(0.0)), "{rule}: {steady:?}");
             assert_eq!((steady.iops.len(), steady.lat_ns.len()), (3, if rule.starts_with("lat") { 3 } else { 0 }));
             for (iops, bandwidth) in steady.iops.iter().zip(&steady.bandwidth) {
-                // The first interval has one less at a depth of 8: it begins with none in flight.
+                // At depth 8 the first interval has one less: it begins with an empty queue.
                 assert!((9_999..=10_000).contains(iops), "{rule} {depth}: {steady:?}");
                 assert_eq!(*bandwidth, iops * 4096);
             }
@@ -36,7 +36,7 @@ fn a_steady_rate_ends_the_job() {
 
 #[test]
 fn intervals_are_what_the_device_did_in_them() {
-    // One stall of 500 ms in the third second: 5,000 requests less.
+    // A stall of 500 ms in the third second: 5,000 requests less.
     let words = "--time_based --runtime=6 --ss=iops:0.1% --ss_dur=6 --sim_faults=stall:500ms@22000";
     let job = simulate_one(words);
     let steady = job.steady_state.as_ref().unwrap();
@@ -56,7 +56,7 @@ fn a_run_that_is_too_short_is_not_steady() {
     let job = simulate_one("--time_based --runtime=2500ms --ss=iops:50% --ss_dur=3");
     let steady = job.steady_state.unwrap();
     assert_eq!((steady.attained, steady.criterion, steady.iops.len()), (false, None, 2));
-    // A second of the steady state's own warm-up comes first.
+    // The steady state's own ramp of a second comes first.
     let job = simulate_one("--time_based --runtime=2500ms --ss=iops:50% --ss_dur=3 --ss_ramp=1");
     assert_eq!(job.steady_state.unwrap().iops.len(), 1);
     let job = simulate_one("--time_based --runtime=5 --ss=iops:50% --ss_dur=4 --ss_interval=2 --ramp_time=1");
@@ -75,18 +75,18 @@ fn a_group_is_steady_together_and_a_job_without_the_rule_runs_on() {
     assert_eq!((ran.record.jobs[1].directions.read.ios, &ran.record.jobs[1].steady_state), (500, &None));
 }
 
-/// Requests of a device with one channel take 100 us each, so that those of depth d take d times as long.
+/// A search on a device with one channel and 100 µs per request: at depth d, requests take d times as long.
 fn search(words: &str) -> JobRecord {
     simulate_one(&format!("--size=400m --norandommap --iodepth=32 --latency_window=100ms {words}"))
 }
 
 #[test]
 fn the_depth_that_keeps_a_latency_is_found_and_alone_reported() {
-    // 1 2 4 8 (800 us) 6 7 and 7 once more.
+    // The depths 1 2 4 8 (800 µs) 6 7, and 7 once more.
     let job = search("--latency_target=750us --latency_percentile=95");
     assert_eq!(job.latency_depth, 7);
     assert_eq!((job.directions.read.ios, job.directions.read.runtime_ms), (1006, 101), "{:?}", job.directions.read);
-    // The last window begins with none in flight.
+    // The last window begins with an empty queue.
     let filling = (1..=7).map(|place| place * 100 * US);
     assert_exact(&job.directions.read.lat, filling.chain(times(999, 700 * US)));
     assert_eq!((job.setup.latency_target_ns, job.setup.latency_window_ns), (750 * US, 100 * MS));
@@ -129,7 +129,7 @@ fn a_search_that_does_not_end_reports_all() {
 
 #[test]
 fn a_warm_up_may_go_by_bytes() {
-    // 1,000 reads of 4 KiB in 100 us each; the warm-up ends at the first millisecond after 200 of them.
+    // 1,000 reads of 4 KiB in 100 µs each; the ramp ends at the first millisecond after 200 of them.
     let job = simulate_one("--ramp_size=800k");
     assert_eq!((job.directions.read.ios, job.directions.read.runtime_ms), (800, 80));
     let job = simulate_one("--ramp_size=800k --time_based --runtime=1");
@@ -173,7 +173,7 @@ fn a_job_whose_predecessor_fails_runs_and_one_that_is_to_end_does_not() {
     assert_eq!(ios, [1000, 0, 0, 1000], "the group ended with its first");
 }
 
-/// I/Os of a job that takes others with it, of one in another group, and of one behind a wall.
+/// Whether jobs finish: one that ends others with it, one in another group, one behind a stonewall.
 fn ended_with(what: &str) -> [bool; 3] {
     let ran = simulate(&format!(
         "--name=a --exitall --exit_what={what} --name=b --new_group --time_based --runtime=200s --name=c --stonewall"
@@ -200,10 +200,10 @@ fn jobs_of_a_flow_keep_their_weights() {
     let ran = conduct(&jobs(&format!("{ENDLESS} --name=a --flow=8 --name=b --flow=1")), Some(&mut watch));
     let [a, b] = &ran.record.jobs[..] else { panic!("two jobs") };
     let ratio = a.directions.read.ios as f64 / b.directions.read.ios as f64;
-    // Each sees the order within 50 ms of its own time, and whoever is left then is free.
+    // Each sees the order within 50 ms of its own time; then the other one is free.
     assert!((7.5..8.5).contains(&ratio), "{} and {}", a.directions.read.ios, b.directions.read.ios);
     assert!(a.plan.paced && b.plan.paced);
-    // Others do not take part, and whoever is left runs to its end.
+    // Others do not take part, and the remaining one runs to its end.
     let ran = simulate(
         "--name=a --flow=1 --number_ios=100 --name=b --flow=1 --flow_sleep=100 --iodepth=4 --name=c --name=d --flow=1 --flow_id=2",
     );

@@ -1,4 +1,4 @@
-//! Trims: the third direction, by itself, before each write, and among writes that are verified.
+//! Tests trims: as the only direction, before each write, and among writes that are verified.
 
 use fsdyno_results::JobRecord;
 
@@ -43,7 +43,7 @@ fn trims_have_a_rate_of_their_own() {
 
 #[test]
 fn written_blocks_are_trimmed_in_batches() {
-    // After every fourth write the four of them are trimmed; 1,000 reads follow.
+    // After every fourth write these four are trimmed; 1,000 reads follow.
     let words = "--rw=write --verify=crc32c --trim_percentage=100 --trim_backlog=4";
     for depth in [1, 8] {
         let job = simulate_one(&format!("{words} --iodepth={depth}"));
@@ -52,7 +52,7 @@ fn written_blocks_are_trimmed_in_batches() {
     }
     let job = simulate_one(&format!("{words} --iodepth=8 --trim_verify_zero=0"));
     assert_eq!(job.directions.read.ios, 0, "a trimmed block is not read");
-    // Four writes are in flight at most, then they are awaited, and the trims wait for each other alone.
+    // At most four writes are in flight, then they are awaited, and the trims only wait for each other.
     let job = simulate_one(&format!("{words} --iodepth=8 --do_verify=0"));
     assert_eq!(job.depth_levels.iter().sum::<u64>(), 2000);
 }
@@ -62,7 +62,7 @@ fn blocks(job: &JobRecord) -> (u64, u64) {
     (job.directions.trim.bytes / 4096, job.directions.write.bytes / 4096)
 }
 
-/// What a job may be asked for besides, so that each of the loops comes to its end.
+/// Additional options, so that each of the drive loops comes to its end.
 const LOOPS: [&str; 7] = [
     "--iodepth=1",
     "--iodepth=8",
@@ -115,7 +115,7 @@ fn a_block_that_was_trimmed_is_written_after_an_error() {
 
 #[test]
 fn a_block_that_was_trimmed_is_written_after_a_stop() {
-    // At one of two moments the last request of each clone is a trim.
+    // At one of two times the last request of each clone is a trim.
     for words in LOOPS {
         let directory = tempfile::tempdir().unwrap();
         let words = format!("--rw=randtrimwrite --size=100g --numjobs=12 {words}");

@@ -1,4 +1,4 @@
-//! Reads of what was written, among the writes: when they come, and what waits for them.
+//! Tests reads of what was written, between the writes: when they come, and what waits for them.
 
 use crate::ran::{US, assert_exact, simulate_one, times};
 
@@ -14,7 +14,7 @@ fn one_at_a_time_each_request_takes_its_service_time() {
 
 #[test]
 fn writes_are_awaited_before_they_are_read_back() {
-    // The first four writes wait for each other, then they are awaited; four reads are followed by the next four writes
+    // The first four writes are in flight together, then they are awaited; after four reads the next four writes follow
     // at once, as no block comes twice.
     let job = simulate_one(&format!("{BACKLOG} --iodepth=8"));
     let first = (1..=4).map(|place| place * 100 * US);
