@@ -1,2 +1,2 @@
-//! Nothing to call: the manifest names the features that all builds of the workspace share.
+//! This crate has no code: its manifest names the features that all builds of the workspace share.
 #![forbid(unsafe_code)]

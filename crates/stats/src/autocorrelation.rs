@@ -2,10 +2,10 @@
 
 use super::null_distribution::doubled_ranks;
 
-/// The share of independent values among these, which are what is left of a series after its level or trend is taken
-/// away: (1 - r) / (1 + r) for the correlation r of each value's rank with the next one's (G. V. Bayley and J. M.
-/// Hammersley, Journal of the Royal Statistical Society, Supplement 8, 1946, 184–197). 1 where r is no larger than in
-/// one of twenty independent series (1.645 / sqrt(n)), or negative.
+/// The share of independent values in a series whose level or trend was removed: (1 - r) / (1 + r), where r is the
+/// correlation of each value's rank with the next one's (G. V. Bayley and J. M. Hammersley, Journal of the Royal
+/// Statistical Society, Supplement 8, 1946, 184–197). It is 1 if r is negative, or not larger than in one of twenty
+/// independent series (1.645 / sqrt(n)).
 pub(super) fn independent_share(residuals: &[f64]) -> f64 {
     let n = residuals.len();
     // The mean of a doubled rank is n + 1.
@@ -13,7 +13,7 @@ pub(super) fn independent_share(residuals: &[f64]) -> f64 {
     let ranks: Vec<f64> = doubled_ranks(residuals).into_iter().map(excess).collect();
     let squares: f64 = ranks.iter().map(|rank| rank * rank).sum();
     let products: f64 = ranks.windows(2).map(|pair| pair[0] * pair[1]).sum();
-    // 0/0 for a series without noise: not a number is not above the bound either.
+    // A series without noise gives 0/0, which is not a number and therefore not above the bound.
     let correlation = products / squares;
     if correlation > 1.645 / (n as f64).sqrt() { (1.0 - correlation) / (1.0 + correlation) } else { 1.0 }
 }

@@ -24,7 +24,8 @@ pub(super) fn at_least(k: u64, n: u64, p: f64) -> f64 {
     }
 }
 
-/// The terms from k down to 0. Below the mean they shrink, so that some multiple of sqrt(n) of them count.
+/// The sum of the terms from k down to 0. Below the mean they shrink, so that only a multiple of sqrt(n) terms
+/// matter.
 fn lower_sum(k: u64, n: u64, p: f64) -> f64 {
     let odds = (1.0 - p) / p;
     let mut term = probability(k, n, p);
@@ -39,7 +40,7 @@ fn lower_sum(k: u64, n: u64, p: f64) -> f64 {
     sum
 }
 
-/// The terms from k up to n; the lower sum of the failures.
+/// The sum of the terms from k up to n, which is the lower sum of the failures.
 fn upper_sum(k: u64, n: u64, p: f64) -> f64 {
     lower_sum(n - k, n, 1.0 - p)
 }

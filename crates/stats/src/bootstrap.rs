@@ -4,24 +4,24 @@ use super::Interval;
 use super::descriptive::{ascending, mean};
 use super::random::Random;
 
-/// Resampled series per interval.
+/// Number of resampled series for each interval.
 const RESAMPLES: usize = 2000;
 
-/// The fewest values that are resampled.
+/// Smallest number of values that are resampled.
 const VALUES_MIN: usize = 10;
 
-/// An interval for the mean of a series of equally long windows, such as a rate second by second: the circular block
-/// bootstrap (D. N. Politis and J. P. Romano, "A circular block-resampling procedure for stationary data", in
+/// An interval for the mean of a series of equally long windows, such as a rate second by second. It is the circular
+/// block bootstrap (D. N. Politis and J. P. Romano, "A circular block-resampling procedure for stationary data", in
 /// "Exploring the Limits of Bootstrap", 1992, 263–270) with blocks of sqrt(n) values, so that a burst of some seconds
-/// stays a burst. The quantiles' distances from the mean are widened by sqrt(b / (b - 1)) for b blocks, the bias of a
-/// variance of b.
+/// stays a burst. The quantiles' distances from the mean are widened by sqrt(b / (b - 1)) for b blocks, which
+/// corrects the bias of a variance of b values.
 ///
-/// `None` below ten values, when one is not finite, or when `confidence` is not between 0 and 1. The same `seed` gives
-/// the same interval. For the repeats of a run, which are few and independent, there is
+/// `None` below ten values, if one is not finite, or if `confidence` is not between 0 and 1. The same `seed` gives
+/// the same interval. For the repeats of a run, which are few and independent, use
 /// [`median_interval`](super::median_interval).
 ///
-/// Simulated coverage at 95 % for 60 values: 0.93 when independent, 0.88 when neighbours correlate with 0.5, 0.83 with
-/// 0.7. It is a floor for the uncertainty, as one run never shows how much runs differ.
+/// Simulated coverage at 95 % for 60 values: 0.93 if they are independent, 0.88 if neighbours correlate with 0.5,
+/// 0.83 with 0.7. It is a lower bound of the uncertainty, because one run never shows how much runs differ.
 pub fn bootstrap_mean_interval(series: &[f64], confidence: f64, seed: u64) -> Option<Interval> {
     let asked = Some(confidence).filter(|confidence| *confidence > 0.0 && *confidence < 1.0)?;
     let n = series.len();
@@ -35,7 +35,7 @@ pub fn bootstrap_mean_interval(series: &[f64], confidence: f64, seed: u64) -> Op
     Some(Interval { low: widened(means[tail]), high: widened(means[RESAMPLES - 1 - tail]), confidence: asked })
 }
 
-/// The mean of as many values as the series has, drawn in blocks that run on from the end to the beginning.
+/// The mean of a series of the same length, drawn in blocks that continue from the end to the beginning.
 fn resampled_mean(series: &[f64], block: usize, random: &mut Random) -> f64 {
     let n = series.len();
     let mut sum = 0.0;
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
     use crate::random::noise::share;
 
-    /// Mean 100, deviation 10, each value keeping `memory` of the one before.
+    /// Mean 100, deviation 10; each value keeps the share `memory` of the one before.
     fn series(random: &mut Random, memory: f64, count: usize) -> Vec<f64> {
         random.series(memory, count).iter().map(|state| 100.0 + 10.0 * state).collect()
     }

@@ -1,4 +1,4 @@
-//! One lasting step in a series: burst credit used up, a cache full, a throttle that sets in.
+//! Finds one lasting step in a series: burst credit that is used up, a cache that is full, a throttle that begins.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,29 +13,29 @@ use super::random::Random;
 pub struct ChangePoint {
     /// Index of the first value at the later level.
     pub index: usize,
-    /// Median before it.
+    /// Median of the values before it.
     pub before_median: f64,
-    /// Median from it on.
+    /// Median of the values from it on.
     pub after_median: f64,
-    /// Share of random orders of the same values that split at least as clearly anywhere: 0.001 to 1.
+    /// Share of random orders of the same values that have a split at least as clear: 0.001 to 1.
     pub p_value: f64,
 }
 
 impl ChangePoint {
-    /// Later level over earlier level, minus 1: -0.6 is a drop by 60 %. `None` when the earlier level is 0.
+    /// Later level divided by earlier level, minus 1: -0.6 is a drop by 60 %. `None` if the earlier level is 0.
     pub fn relative_change(&self) -> Option<f64> {
         (self.before_median != 0.0).then(|| self.after_median / self.before_median - 1.0)
     }
 }
 
-/// What counts as a step.
+/// The conditions for a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sensitivity {
-    /// The fewest values on either side; at least 2. Fewer outliers than this, one after the other, are no step.
+    /// Smallest number of values on each side, at least 2. Fewer outliers in a row are no step.
     pub segment_min: usize,
-    /// The smallest step, as a share of the higher level: 0.2 is from 100 to 80, or from 80 to 100.
+    /// Smallest step, as a share of the higher level: 0.2 is from 100 to 80, or from 80 to 100.
     pub change_min: f64,
-    /// The largest p-value; 0.001 is the smallest that 999 random orders can show.
+    /// Largest p-value; 0.001 is the smallest that 999 random orders can show.
     pub p_value_max: f64,
 }
 
@@ -46,17 +46,17 @@ impl Default for Sensitivity {
     }
 }
 
-/// Random orders that a series is compared with.
+/// Number of random orders that a series is compared with.
 const ORDERS: usize = 999;
 
-/// Always the same random orders: a saved record is judged the same each time.
+/// The random orders are always the same, so that a saved record is judged the same each time.
 const SEED: u64 = 0x0c4a_96e0;
 
-/// How often a value of the higher side must be the larger of a pair. Both sides of a step hardly overlap; an
-/// oscillation that a split catches in its first half does.
+/// Smallest share of pairs in which the value of the higher side must be larger. The two sides of a step hardly
+/// overlap; the two halves of an oscillation do.
 const SUPERIORITY_MIN: f64 = 0.9;
 
-/// Standard deviations of the noisier side that are more than slow wandering brings about.
+/// A step of more than this number of standard deviations of the noisier side is more than slow wandering causes.
 const CLEAR_DEVIATIONS: f64 = 4.0;
 
 /// The clearest lasting step of a series, if there is one.
@@ -67,13 +67,13 @@ const CLEAR_DEVIATIONS: f64 = 4.0;
 /// Pettitt's statistic (Applied Statistics 28, 1979, 126–135) weighs splits near the ends down so far that a burst in
 /// six of sixty seconds is not seen: hence the standardised one. Ranks make single outliers harmless.
 ///
-/// Random orders take neighbours for independent. Where they resemble each other around their level, the statistic counts
-/// fewer values, unless the step is more than four standard deviations of the noisier side. Simulated over sixty values
-/// with 30 % noise and no step: reported in 0.2 % of series of independent values, in 1 % when neighbours correlate with
-/// 0.5, in 6 % with 0.8.
+/// Random orders treat neighbours as independent. If neighbours resemble each other around their level, the statistic
+/// counts fewer values, unless the step is more than four standard deviations of the noisier side. Simulated with
+/// sixty values, 30 % noise and no step: a step is reported in 0.2 % of series of independent values, in 1 % if
+/// neighbours correlate with 0.5, in 6 % with 0.8.
 ///
-/// `None` when no split passes `sensitivity`, below twice its segment length, or when a value is not finite. A slow
-/// drift is reported as a step in its middle: see [`drift`](super::drift). For a second step look at both sides again.
+/// `None` if no split passes `sensitivity`, below twice its segment length, or if a value is not finite. A slow drift
+/// is reported as a step in its middle: see [`drift`](super::drift). For a second step, examine both sides again.
 pub fn change_point(series: &[f64], sensitivity: &Sensitivity) -> Option<ChangePoint> {
     let segment = sensitivity.segment_min.max(2);
     if series.len() < 2 * segment || !all_finite(series) {
@@ -98,8 +98,8 @@ pub fn change_point(series: &[f64], sensitivity: &Sensitivity) -> Option<ChangeP
     Some(ChangePoint { index, before_median, after_median, p_value })
 }
 
-/// The split with the largest squared, standardised rank sum, and that number. What is the same for all splits and all
-/// orders is left out of it.
+/// The split with the largest squared, standardised rank sum, then that number. Factors that are the same for all
+/// splits and all orders are left out.
 fn clearest_split(doubled_ranks: &[usize], segment: usize) -> (usize, f64) {
     let n = doubled_ranks.len();
     let mut sum = 0;
@@ -117,7 +117,7 @@ fn clearest_split(doubled_ranks: &[usize], segment: usize) -> (usize, f64) {
     clearest
 }
 
-/// (orders at least as clear + 1) / (orders + 1); `None` as soon as it must exceed `p_value_max`.
+/// (orders at least as clear + 1) / (orders + 1); `None` as soon as it is certain to exceed `p_value_max`.
 fn permutation_p_value(ranks: &mut [usize], segment: usize, observed: f64, p_value_max: f64) -> Option<f64> {
     let mut random = Random::new(SEED);
     let as_p_value = |clearer: usize| (clearer + 1) as f64 / (ORDERS + 1) as f64;
@@ -141,7 +141,7 @@ mod tests {
         change_point(series, &Sensitivity::default())
     }
 
-    /// Levels with 5 % noise, each with its number of values.
+    /// A series of levels with 5 % noise, each with its number of values.
     fn levels(random: &mut Random, parts: &[(f64, usize)]) -> Vec<f64> {
         let all = parts.iter().flat_map(|(level, count)| std::iter::repeat_n(*level, *count));
         all.map(|level| level * (1.0 + 0.05 * random.normal())).collect()
@@ -162,7 +162,7 @@ mod tests {
             for later in [60.0, 160.0] {
                 let series = levels(&mut Random::new(index as u64), &[(100.0, index), (later, 60 - index)]);
                 let change = found(&series).unwrap();
-                // At the very end one value more or less can split more clearly by chance.
+                // At the very end, one value more or less can by chance give a clearer split.
                 assert!(change.index.abs_diff(index) <= 1, "{index}, to {later}: {change:?}");
             }
         }
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn noise_alone_is_reported_as_rarely_as_asked() {
-        // Without the gate on the size of the step, so that the p-value itself is seen.
+        // Without the condition on the size of the step, so that only the p-value decides.
         let by_p_value = Sensitivity { change_min: 0.0, p_value_max: 0.05, ..Sensitivity::default() };
         let alarms = share(400, |random| {
             let mut ranks = doubled_ranks(&random.samples(Shape::Skewed, 40));

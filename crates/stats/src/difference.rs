@@ -1,33 +1,33 @@
-//! When a ratio of two sides counts as a difference: its interval excludes 1 at the given confidence, and it is large
-//! enough to matter. A winner needs more.
+//! Decides whether a ratio of two sides is a difference: its interval must exclude 1 at the given confidence, and it
+//! must be large enough to matter. A winner needs more.
 
 use super::{Estimate, Interval};
 
-/// A difference smaller than this says nothing, however sure it is: 2 %.
+/// A difference smaller than this does not matter, however certain it is: 2 %.
 pub const LEAST_CHANGE: f64 = 0.02;
 
-/// The confidence asked of one figure of two studies.
+/// The confidence needed for one figure of two studies.
 pub const CHANGE_CONFIDENCE: f64 = 0.95;
 
-/// The confidence asked of one pattern of a comparison: it has five, and all of them together shall name a winner of
-/// equal places in at most 5 % of comparisons.
+/// The confidence needed for one pattern of a comparison. A comparison has five patterns, and between equal places
+/// all of them together may name a winner in at most 5 % of comparisons.
 pub const WINNER_CONFIDENCE: f64 = 0.99;
 
-/// What the rounds say about a difference.
+/// What the rounds show about a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// Too few rounds: no interval of theirs has the confidence asked for.
+    /// There are too few rounds for an interval with this confidence.
     TooFew,
-    /// Smaller than the rounds can show, or than matters.
+    /// Smaller than the rounds can show, or too small to matter.
     NotShown,
-    /// The interval excludes 1; that of a winner every ratio that is too close to 1 to matter.
+    /// The interval excludes 1; for a winner it excludes all ratios that are too close to 1 to matter.
     Shown,
 }
 
 impl Estimate {
-    /// What it says, as a ratio, with this confidence.
+    /// Judges this estimate as a ratio, with this confidence.
     pub fn difference(&self, confidence: f64) -> Difference {
-        // The confidence of an interval is a sum of probabilities, rounded.
+        // The confidence of an interval is a rounded sum of probabilities.
         if self.interval.confidence < confidence - 1e-9 {
             Difference::TooFew
         } else if self.interval.contains(1.0) || (self.value - 1.0).abs() < LEAST_CHANGE {
@@ -37,9 +37,9 @@ impl Estimate {
         }
     }
 
-    /// Whether one side of a comparison has won: the whole interval lies beyond the least change. Between places that
-    /// are equal some turns are always kinder to one of them, and an interval that only excludes 1 takes that for a
-    /// winner.
+    /// Whether one side of a comparison has won: the whole interval must lie beyond the least change. Between equal
+    /// places, chance always favours one of them in some rounds, and an interval that only excludes 1 would take that
+    /// for a win.
     pub fn winner(&self) -> Difference {
         let Interval { low, high, .. } = self.interval;
         match self.difference(WINNER_CONFIDENCE) {

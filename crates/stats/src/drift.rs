@@ -1,4 +1,4 @@
-//! A slow change over a whole series: garbage collection, heat, a cache that fills.
+//! Finds a slow change over a whole series: garbage collection, heat, a cache that fills.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,35 +6,37 @@ use super::autocorrelation::independent_share;
 use super::descriptive::{ascending, median, median_of_sorted, sorted};
 use super::null_distribution::normal_below;
 
-/// How a series of one value per second leans.
+/// The slow change of a series with one value per second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
     /// Slope per second as a share of the median: -0.001 loses 0.1 % of the usual level each second.
     pub relative_slope_per_second: f64,
-    /// The slope times the series' length: -0.3 ends 30 % of the usual level below its start. The number to gate an
-    /// alarm with.
+    /// The slope multiplied by the length of the series: -0.3 ends 30 % of the usual level below its start. Compare
+    /// this number with a threshold for an alarm.
     pub relative_change: f64,
-    /// Mann–Kendall: probability of at least this much order, to either side, if nothing leans.
+    /// p-value of the Mann–Kendall test: the probability of at least this much order in either direction, if there is
+    /// no drift.
     pub p_value: f64,
 }
 
-/// The fewest values for which the normal distribution of the test holds.
+/// Smallest number of values for which the test's normal distribution is valid.
 const VALUES_MIN: usize = 10;
 
-/// The most values that are compared pair by pair; a longer series is first reduced to medians of equal blocks.
+/// Largest number of values that are compared pair by pair; a longer series is first reduced to medians of equal
+/// blocks.
 const VALUES_MAX: usize = 1000;
 
 /// The slope of a series with one value per second: the median of the slopes between all pairs (H. Theil, 1950; P. K.
-/// Sen, Journal of the American Statistical Association 63, 1968, 1379–1389), which up to 29 % of outliers do not move,
-/// with the p-value of the Mann–Kendall test, corrected for ties and continuity (R. O. Gilbert, "Statistical Methods for
-/// Environmental Pollution Monitoring", 1987, section 16.4).
+/// Sen, Journal of the American Statistical Association 63, 1968, 1379–1389), which up to 29 % of outliers do not
+/// change. Its p-value is that of the Mann–Kendall test, corrected for ties and continuity (R. O. Gilbert,
+/// "Statistical Methods for Environmental Pollution Monitoring", 1987, section 16.4).
 ///
-/// Where neighbours resemble each other beyond the slope, the test counts fewer values (S. Yue and C. Wang, Water
-/// Resources Management 18, 2004, 201–218). It still finds a slope of some size in slow wandering: with neighbours that
-/// correlate with 0.5 and a p-value of 0.01, in 3 % of series. Ask for a `relative_change` that matters as well. A step
-/// leans too: see [`change_point`](super::change_point()).
+/// If neighbours resemble each other beyond the slope, the test counts fewer values (S. Yue and C. Wang, Water
+/// Resources Management 18, 2004, 201–218). It still finds a slope in slow wandering: in 3 % of series, if neighbours
+/// correlate with 0.5 and the p-value is 0.01. So also require a `relative_change` that matters. A step is also
+/// reported as a drift: see [`change_point`](super::change_point()).
 ///
-/// `None` below ten values, when one is not finite, or when the median is 0.
+/// `None` below ten values, if one is not finite, or if the median is 0.
 pub fn drift(series: &[f64]) -> Option<Drift> {
     let usual = median(series).filter(|median| *median != 0.0 && series.len() >= VALUES_MIN)?;
     let block = series.len().div_ceil(VALUES_MAX);
@@ -56,8 +58,8 @@ fn theil_sen(values: &[f64]) -> f64 {
     median_of_sorted(&ascending(slopes.collect()))
 }
 
-/// The two-sided p-value of the number of ascending pairs less the number of descending ones, for a share of
-/// independent values.
+/// The two-sided p-value of the number of ascending pairs minus the number of descending pairs. `independent` is the
+/// share of independent values.
 fn mann_kendall(values: &[f64], independent: f64) -> f64 {
     let order = |from: f64, to: f64| f64::from(i8::from(to > from) - i8::from(to < from));
     let pairs = (1..values.len()).flat_map(|to| values[..to].iter().map(move |from| order(*from, values[to])));

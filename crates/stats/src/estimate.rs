@@ -4,18 +4,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::interval::Interval;
 
-/// A value and where the true one lies.
+/// A value with the interval of the true value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// The estimate; inside the interval.
+    /// The estimate, which is inside the interval.
     pub value: f64,
-    /// Where the true value lies.
+    /// The interval of the true value.
     pub interval: Interval,
 }
 
 impl Estimate {
-    /// The distance from the value to the farther end of the interval, over the value's size: 0.02 is "±2 %". `None`
-    /// when the value is 0.
+    /// The distance from the value to the farther end of the interval, divided by the absolute value: 0.02 is "±2 %".
+    /// `None` if the value is 0.
     pub fn relative_half_width(&self) -> Option<f64> {
         let Estimate { value, interval: Interval { low, high, .. } } = *self;
         (value != 0.0).then(|| (high - value).max(value - low) / value.abs())

@@ -6,10 +6,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::packed;
 
-/// fio's number of buckets: 29 groups of 64.
+/// Number of fio's buckets: 29 groups of 64.
 pub const BUCKETS: usize = 1856;
 
-/// Bucket of a latency in ns. The last bucket takes everything from about 17.1 s up.
+/// Bucket of a latency in ns. The last bucket contains all latencies from about 17.1 s on.
 #[inline]
 pub fn bucket_of(latency_ns: u64) -> usize {
     let group = (57 - (latency_ns | 127).leading_zeros()) as usize;
@@ -17,7 +17,7 @@ pub fn bucket_of(latency_ns: u64) -> usize {
     index.min(BUCKETS - 1)
 }
 
-/// The value in ns that stands for a bucket: exact below 128, then the bucket's middle, as fio prints it.
+/// The value in ns that represents a bucket: exact below 128, then the middle of the bucket, as fio prints it.
 pub fn bucket_value(bucket: usize) -> u64 {
     if bucket < 128 {
         return bucket as u64;
@@ -28,15 +28,15 @@ pub fn bucket_value(bucket: usize) -> u64 {
     base + (inside << group) + (1u64 << group) / 2
 }
 
-/// Counts by bucket. Saved as pairs `[bucket, count]` of the buckets in use; in memory as long as the highest one,
-/// so that ten thousand clones with quick requests fit.
+/// Counts by bucket. Saved as pairs `[bucket, count]` of the buckets in use. In memory it is as long as the highest
+/// bucket in use, so that ten thousand clones with fast requests fit.
 #[derive(Clone, Debug, JsonSchema)]
 #[schemars(with = "Vec<(usize, u64)>")]
 pub struct Histogram {
     form: Form,
 }
 
-/// How the counts are kept.
+/// How the counts are stored.
 #[derive(Clone, Debug)]
 enum Form {
     /// By bucket, up to the highest in use.
@@ -54,7 +54,7 @@ impl Histogram {
     /// A histogram of counts by bucket.
     ///
     /// # Panics
-    /// When there are more than [`BUCKETS`] counts: no such bucket exists.
+    /// If there are more than [`BUCKETS`] counts.
     pub fn from_counts(mut counts: Vec<u64>) -> Histogram {
         assert!(counts.len() <= BUCKETS, "a histogram has {BUCKETS} buckets, not {}", counts.len());
         let used = counts.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
@@ -63,14 +63,14 @@ impl Histogram {
         Histogram { form: Form::Open(counts) }
     }
 
-    /// Keeps the same counts in a tenth of the memory, until one changes: records of thousands of nodes fit then.
+    /// Stores the counts in a tenth of the memory until one changes, so that records of thousands of nodes fit.
     pub fn pack(&mut self) {
         if matches!(self.form, Form::Open(_)) {
             self.form = Form::Packed(packed::pack(self.used()));
         }
     }
 
-    /// The counts by bucket, to be changed.
+    /// The counts by bucket, for changes.
     fn open(&mut self) -> &mut Vec<u64> {
         if matches!(self.form, Form::Packed(_)) {
             self.form = Form::Open(self.counts());
@@ -90,7 +90,7 @@ impl Histogram {
     /// Adds `count` to a bucket.
     ///
     /// # Panics
-    /// When `bucket` is not below [`BUCKETS`].
+    /// If `bucket` is not below [`BUCKETS`].
     #[inline]
     pub fn add(&mut self, bucket: usize, count: u64) {
         assert!(bucket < BUCKETS, "there is no bucket {bucket}");
@@ -111,7 +111,7 @@ impl Histogram {
         }
     }
 
-    /// How many values were counted.
+    /// Number of values that were counted.
     pub fn count(&self) -> u64 {
         self.used().map(|(_, count)| count).sum()
     }
@@ -129,13 +129,13 @@ impl Histogram {
         counts
     }
 
-    /// The buckets in use, ascending: the value in ns that stands for each, and its count.
+    /// The buckets in use, ascending: the value in ns that represents each, and its count.
     pub fn bins(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.used().map(|(bucket, count)| (bucket_value(bucket), count))
     }
 
     /// The value in ns at a percentile (0 to 100): that of the first bucket at which the cumulative count reaches
-    /// `percent / 100` of all. `None` when nothing was counted.
+    /// `percent / 100` of all. `None` if nothing was counted.
     pub fn percentile(&self, percent: f64) -> Option<u64> {
         let rank = rank_of(percent, self.count());
         let mut reached = 0;
@@ -145,7 +145,7 @@ impl Histogram {
                 return Some(bucket_value(bucket));
             }
         }
-        // Nothing was counted, or the percentage is beyond 100.
+        // Nothing was counted, or the percentage is above 100.
         self.used().last().map(|(bucket, _)| bucket_value(bucket))
     }
 
@@ -175,9 +175,9 @@ impl Default for Histogram {
 
 /// The smallest cumulative count that reaches `percent` of `count` values.
 ///
-/// fio computes `percent / 100 * count` in 80-bit floating point. Where the exact product is a whole number, that
-/// rounding decides which bucket is printed (30 % of 100 values are 31 values for fio), so it is done in the same way:
-/// quotient and product each rounded to 64 bits.
+/// fio computes `percent / 100 * count` in 80-bit floating point. Where the exact product is a whole number, the
+/// rounding decides which bucket is printed (30 % of 100 values are 31 values for fio). So the same is done here:
+/// quotient and product are each rounded to 64 bits.
 fn rank_of(percent: f64, count: u64) -> u64 {
     if percent.is_nan() || percent <= 0.0 || count == 0 {
         return 1;
@@ -187,7 +187,7 @@ fn rank_of(percent: f64, count: u64) -> u64 {
     if biased == 0 {
         return 1;
     }
-    // percent = mantissa * 2^exponent, the mantissa having 53 bits.
+    // percent = mantissa * 2^exponent; the mantissa has 53 bits.
     let mantissa = u128::from((bits & ((1 << 52) - 1)) | (1 << 52));
     let exponent = biased - 1075;
     let scaled = mantissa << 74;
@@ -204,8 +204,8 @@ fn rank_of(percent: f64, count: u64) -> u64 {
     }
 }
 
-/// Rounds to 64 significant bits, ties to even: the value is the result times 2 to the second number. `inexact`
-/// says that a part below the last bit was cut off before.
+/// Rounds to 64 significant bits, ties to even: the value is the result times 2 to the power of the second number.
+/// `inexact` says that a part below the last bit was cut off before.
 fn round_to_64_bits(value: u128, inexact: bool) -> (u64, i32) {
     let excess = 64 - value.leading_zeros() as i32;
     if excess <= 0 {
@@ -249,7 +249,7 @@ mod tests {
         for value in 0..128 {
             assert_eq!(bucket_value(bucket_of(value)), value);
         }
-        // 128 and 129 share a bucket whose middle is 129.
+        // 128 and 129 are in one bucket, whose middle is 129.
         assert_eq!(bucket_of(128), bucket_of(129));
         assert_eq!(bucket_value(bucket_of(128)), 129);
         // 1024..2048 has 64 buckets of 16: 1704 is the middle of 1696..1712.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where the true value lies with this confidence, in the unit of the value.
+/// The interval that contains the true value with this confidence, in the unit of the value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
     /// Lower end.
@@ -15,7 +15,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// From the lower of the low ends to the higher of the high ones.
+    /// From the lower of the low ends to the higher of the high ends.
     pub fn joined(self, other: Interval) -> Interval {
         Interval { low: self.low.min(other.low), high: self.high.max(other.high), ..self }
     }
@@ -25,12 +25,12 @@ impl Interval {
         self.low <= other.high && other.low <= self.high
     }
 
-    /// Whether it is wider than the figure that it is of, which then says little more than its sign.
+    /// Whether it is wider than `value`; then the figure says little more than its sign.
     pub fn is_wider_than(&self, value: f64) -> bool {
         self.high - self.low > value
     }
 
-    /// Whether the value lies within.
+    /// Whether it contains the value.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }

@@ -1,15 +1,16 @@
 //! Statistics for few and noisy numbers: five to eight repeats of a benchmark, a minute of values per second, a
 //! histogram of latencies.
 //!
-//! What holds for all of it:
-//! - **Deterministic.** Nothing here reads a clock; what draws random numbers takes a seed or has a fixed one.
-//! - **Ranks before moments.** Storage is heavier-tailed than commands are, so centres are medians, tests are of ranks
-//!   and exact where samples are few.
+//! Rules for all functions:
+//! - **Deterministic.** No function reads a clock; functions with random numbers take a seed or have a fixed one.
+//! - **Ranks before moments.** Latencies of storage have heavy tails, so that centres are medians, and tests use
+//!   ranks and are exact for few samples.
 //! - **`None` means unknown.** Too few samples, a value that is not finite, a division by zero: never 0.
-//! - **An interval's confidence is what it has**, not what was asked for. Small samples have steps: it can be above, and
-//!   below where they are too few to reach it (five values reach 0.9375, three 0.75).
+//! - **An interval reports the confidence that it has**, not the one that was asked for. With few samples only
+//!   certain values are possible: it can be above, and below if there are too few samples (five values reach 0.9375,
+//!   three 0.75).
 //! - **Nothing is dropped.** Outliers are reported, and stay in.
-//! - **Effect before significance.** What raises an alarm asks for a size of effect as well as a small p-value.
+//! - **Effect before significance.** An alarm needs a certain size of effect as well as a small p-value.
 #![forbid(unsafe_code)]
 
 mod autocorrelation;

@@ -1,15 +1,15 @@
-//! Two independent groups: do they come from the same distribution?
+//! Tests whether two independent groups have the same distribution.
 
 use super::RankTest;
 use super::descriptive::all_finite;
 use super::null_distribution::{NullDistribution, doubled_ranks};
 
-/// The Mann–Whitney U test of two independent groups, two-sided; exact up to 50 values together, with ties too (their
-/// permutation distribution), and normal with corrections for ties and continuity beyond (H. B. Mann and D. R. Whitney,
-/// Annals of Mathematical Statistics 18, 1947, 50–60). The statistic is U of `first`: the number of pairs in which its
-/// value is the larger, ties counting half. `None` when a group is empty or a value is not finite.
+/// The two-sided Mann–Whitney U test of two independent groups. It is exact up to 50 values in total, also with ties
+/// (by their permutation distribution); beyond that it is normal with corrections for ties and continuity (H. B. Mann
+/// and D. R. Whitney, Annals of Mathematical Statistics 18, 1947, 50–60). The statistic is U of `first`: the number
+/// of pairs in which its value is larger; ties count half. `None` if a group is empty or a value is not finite.
 ///
-/// Three against three cannot reach p below 0.1, four against four 0.029, five against five 0.008.
+/// Three against three values cannot reach a p-value below 0.1, four against four 0.029, five against five 0.008.
 pub fn mann_whitney(first: &[f64], second: &[f64]) -> Option<RankTest> {
     if !all_finite(first) || !all_finite(second) {
         return None;
@@ -20,8 +20,8 @@ pub fn mann_whitney(first: &[f64], second: &[f64]) -> Option<RankTest> {
     Some(NullDistribution::of_group_sum(&ranks, first.len()).test(sum, statistic))
 }
 
-/// The probability that a value of `new` is larger than one of `base`, ties counting half: U over the number of pairs.
-/// 0.5 is no difference, 0 and 1 are groups that do not overlap. `None` as for [`mann_whitney`].
+/// The probability that a value of `new` is larger than one of `base`; ties count half: U divided by the number of
+/// pairs. 0.5 means no difference; 0 and 1 mean groups that do not overlap. `None` as for [`mann_whitney`].
 pub fn probability_of_superiority(new: &[f64], base: &[f64]) -> Option<f64> {
     let pairs = (new.len() * base.len()) as f64;
     if !all_finite(new) || !all_finite(base) {

@@ -1,4 +1,4 @@
-//! Count, extremes, mean and deviation, summed in integers so that merging is exact.
+//! Count, extremes, mean and deviation, summed as integers so that merging is exact.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 /// Sums of integer values (ns for latencies).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Moments {
-    /// How many values.
+    /// Number of values.
     pub count: u64,
-    /// Smallest; meaningless when `count` is 0.
+    /// Smallest value; not valid if `count` is 0.
     pub min: u64,
-    /// Largest; meaningless when `count` is 0.
+    /// Largest value; not valid if `count` is 0.
     pub max: u64,
-    /// Sum.
+    /// Sum of the values.
     #[serde(with = "decimal_text")]
     #[schemars(with = "String")]
     pub sum: u128,
@@ -23,14 +23,14 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Takes one value.
+    /// Adds one value.
     #[inline]
     pub fn record(&mut self, value: u64) {
         let wide = u128::from(value);
         self.merge(&Moments { count: 1, min: value, max: value, sum: wide, sum_of_squares: wide * wide });
     }
 
-    /// Takes all values of another.
+    /// Adds all values of another one.
     pub fn merge(&mut self, other: &Moments) {
         if other.count == 0 {
             return;
@@ -46,27 +46,27 @@ impl Moments {
         self.sum_of_squares = self.sum_of_squares.saturating_add(other.sum_of_squares);
     }
 
-    /// Smallest value; `None` when there is none.
+    /// Smallest value; `None` without values.
     pub fn min(&self) -> Option<u64> {
         (self.count > 0).then_some(self.min)
     }
 
-    /// Largest value; `None` when there is none.
+    /// Largest value; `None` without values.
     pub fn max(&self) -> Option<u64> {
         (self.count > 0).then_some(self.max)
     }
 
-    /// Mean; `None` when there is no value.
+    /// Mean; `None` without values.
     pub fn mean(&self) -> Option<f64> {
         if self.count == 0 {
             return None;
         }
-        // Whole part and rest apart: a sum beyond 2^53 would lose the rest.
+        // Whole part and remainder are converted separately, because a sum above 2^53 would lose the remainder.
         let count = u128::from(self.count);
         Some((self.sum / count) as f64 + (self.sum % count) as f64 / self.count as f64)
     }
 
-    /// Deviation of a sample (divided by n - 1); 0 for one value, `None` when there is none.
+    /// Standard deviation of a sample (divided by n - 1); 0 for one value, `None` without values.
     pub fn deviation(&self) -> Option<f64> {
         match self.count {
             0 => None,
@@ -75,8 +75,8 @@ impl Moments {
         }
     }
 
-    /// Sum of the squared deviations from the mean, without cancellation: with sum = n * m + r, it is
-    /// (sum of squares - n * m * m - 2 * m * r) - r * r / n, where all but the last term are whole numbers.
+    /// Sum of the squared deviations from the mean, without cancellation: with sum = n * m + r, it is (sum of squares
+    /// - n * m * m - 2 * m * r) - r * r / n, where all terms except the last are whole numbers.
     fn squared_deviations(&self) -> f64 {
         let count = u128::from(self.count);
         let (whole, rest) = (self.sum / count, self.sum % count);
@@ -86,13 +86,13 @@ impl Moments {
             .saturating_sub((whole * rest).saturating_mul(2));
         match around_whole.checked_mul(count) {
             Some(scaled) => scaled.saturating_sub(rest * rest) as f64 / self.count as f64,
-            // Too large for the exact form, and then far larger than the term it would lose.
+            // The value is too large for the exact form, but then it is also far larger than the term that is lost.
             None => around_whole as f64 - (rest * rest) as f64 / self.count as f64,
         }
     }
 }
 
-/// A u128 as decimal text: beyond 2^53 most readers of JSON round a number.
+/// A u128 as decimal text, because most readers of JSON round a number above 2^53.
 mod decimal_text {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};

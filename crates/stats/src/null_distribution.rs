@@ -1,10 +1,10 @@
 //! The null distribution of rank statistics.
 //!
-//! Ranks are counted doubled, so that the mean rank of tied values is a whole number. A null distribution is then the
-//! number of ways in which a subset of these whole numbers has a given sum, counted by dynamic programming (B.
-//! Streitberg and J. Röhmel, "Exact distributions for permutation and rank tests", Statistical Software Newsletter 12,
-//! 1986, 10–17): exact with ties too. Beyond [`EXACT_UP_TO`] values it is a normal distribution with the mean and the
-//! variance of these very ranks, which is the usual correction for ties.
+//! Ranks are doubled, so that the mean rank of tied values is a whole number. A null distribution is then the number
+//! of subsets of these whole numbers with a given sum, counted by dynamic programming (B. Streitberg and J. Röhmel,
+//! "Exact distributions for permutation and rank tests", Statistical Software Newsletter 12, 1986, 10–17); it is
+//! exact with ties, too. With more than [`EXACT_UP_TO`] values it is a normal distribution with the mean and the
+//! variance of these ranks, which is the usual correction for ties.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,13 +15,15 @@ use super::descriptive::ascending;
 pub struct RankTest {
     /// The statistic, as the test defines it.
     pub statistic: f64,
-    /// Probability of a statistic at least this far from the middle, to either side, if nothing differs: 0 to 1.
+    /// Probability of a statistic at least this far from the middle, in either direction, if there is no difference:
+    /// 0 to 1.
     pub p_value: f64,
-    /// Whether all arrangements were counted, rather than a normal distribution assumed.
+    /// Whether all arrangements were counted; false: a normal distribution was assumed.
     pub exact: bool,
 }
 
-/// Up to this number of values all arrangements are counted; every count is below 2^53, so that a float holds it exactly.
+/// Up to this number of values all arrangements are counted; every count is below 2^53, so that a float represents it
+/// exactly.
 const EXACT_UP_TO: usize = 50;
 
 /// The distribution of a sum of doubled ranks.
@@ -33,7 +35,7 @@ pub(super) enum NullDistribution {
 }
 
 impl NullDistribution {
-    /// Of the sum over a group of `chosen` of these, each group being as likely as any other.
+    /// The distribution of the sum over a group of `chosen` of these ranks; all groups are equally likely.
     pub(super) fn of_group_sum(doubled_ranks: &[usize], chosen: usize) -> NullDistribution {
         let count = doubled_ranks.len();
         if count <= EXACT_UP_TO {
@@ -56,7 +58,8 @@ impl NullDistribution {
         NullDistribution::Exact(ways.iter().map(cumulate).collect())
     }
 
-    /// P(sum ≤ `sum`). The normal one with the correction for continuity: half of a rank, one of doubled ones.
+    /// P(sum ≤ `sum`). The normal distribution has the correction for continuity: half a rank, which is one doubled
+    /// rank.
     pub(super) fn at_most(&self, sum: usize) -> f64 {
         match self {
             NullDistribution::Exact(cumulative) => cumulative.get(sum).copied().unwrap_or(1.0),
@@ -74,13 +77,13 @@ impl NullDistribution {
 
     /// The test of an observed sum: twice the smaller tail.
     pub(super) fn test(&self, sum: usize, statistic: f64) -> RankTest {
-        // All values tied have no spread: 0/0 is NaN, which `min` passes over.
+        // If all values are tied, there is no spread: 0/0 is NaN, which `min` ignores.
         let p_value = (2.0 * self.at_most(sum).min(self.at_least(sum))).min(1.0);
         RankTest { statistic, p_value, exact: matches!(self, NullDistribution::Exact(_)) }
     }
 }
 
-/// Ways to choose `chosen` of the ranks with a given sum, by sum.
+/// The number of ways to choose `chosen` of the ranks with a given sum, by sum.
 fn ways_of_groups(doubled_ranks: &[usize], chosen: usize) -> Vec<f64> {
     let highest: usize = doubled_ranks.iter().sum();
     let mut ways = vec![vec![0.0; highest + 1]; chosen + 1];
@@ -101,7 +104,7 @@ pub(super) fn normal_below(z: f64) -> f64 {
     libm::erfc(-z / std::f64::consts::SQRT_2) / 2.0
 }
 
-/// Twice the rank of each value, the smallest having rank 1 and equal values their mean rank.
+/// Twice the rank of each value. The smallest value has rank 1, and equal values have their mean rank.
 pub(super) fn doubled_ranks(values: &[f64]) -> Vec<usize> {
     let sorted = ascending(values.to_vec());
     let rank = |value: &f64| {

@@ -1,37 +1,37 @@
-//! An open loop: requests come at a rate, whatever the storage does.
+//! Judges an open loop: requests arrive at a rate, whatever the storage does.
 
 use super::student::STUDENT_95;
 use super::{Estimate, Interval};
 
-/// Whether a load was served: as much came back as was offered.
+/// Whether the storage served a load: as many requests completed as were offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Served {
-    /// It was.
+    /// It was served.
     Yes,
-    /// Less came back, and the queue grew.
+    /// Fewer requests completed, and the queue grew.
     No,
-    /// There were too few requests to tell.
+    /// There were too few requests to decide.
     CannotTell,
 }
 
-/// Below this share of what was offered, a queue grows.
+/// Below this share of the offered load, a queue grows.
 pub const FALLS_BEHIND: f64 = 0.98;
 
-/// Above this share the load is not a fifth too much, of which no more than 0.83 would come back.
+/// Above this share, the load is less than a fifth too high: of such a load at most 0.83 would complete.
 const KEEPS_UP: f64 = 0.9;
 
-/// Number of requests that tells a load of 120 % from one of 90 %: chance moves their number by 2.2 %.
+/// Number of requests that separates a load of 120 % from one of 90 %: chance changes their number by 2.2 %.
 pub const ENOUGH_REQUESTS: f64 = 2000.0;
 
-/// The parts of a run whose rates show how it scattered.
+/// Number of parts of a run whose rates show its scatter.
 const PARTS: usize = 10;
 
-/// Standard deviations to each side that hold 95 %.
+/// Number of standard deviations on each side that contain 95 %.
 const NORMAL_95: f64 = 1.96;
 
-/// The rate of an open loop, with the wider of two intervals: that of a number of requests that came by chance (Poisson), and
-/// that of the rates of ten parts of the run, which holds stalls, too. `windows` are rates in equal windows, over all of
-/// the run. `None`: nothing came back.
+/// The rate of an open loop with the wider of two intervals: that of a number of requests that arrive at random
+/// (Poisson), and that of the rates of ten parts of the run, which includes stalls. `windows` are rates in equal
+/// windows over the whole run. `None`: no request completed.
 pub fn achieved_per_s(operations: u64, elapsed_s: f64, windows: &[f64]) -> Option<Estimate> {
     let value = operations as f64 / elapsed_s;
     if operations == 0 || !value.is_finite() {
@@ -52,7 +52,7 @@ fn half_width_of_parts(windows: &[f64]) -> Option<f64> {
     STUDENT_95.half_width(&parts)
 }
 
-/// Whether a load was served, of the rate that came back.
+/// Judges a load by its achieved rate.
 pub fn was_served(offered_per_s: f64, achieved: &Interval) -> Served {
     if achieved.high < offered_per_s * FALLS_BEHIND {
         Served::No
@@ -75,7 +75,7 @@ mod tests {
     fn many_requests_tell_and_few_do_not() {
         assert_eq!(judged(1000.0, 9_950, 10.0, &[995.0; 100]), Served::Yes);
         assert_eq!(judged(1000.0, 9_500, 10.0, &[950.0; 100]), Served::No);
-        // 265 of 300: chance alone moves it by 12 %.
+        // 265 of 300 requests: chance alone changes the number by 12 %.
         assert_eq!(judged(60.0, 265, 5.0, &[53.0; 50]), Served::CannotTell);
         assert_eq!(judged(60.0, 300, 5.0, &[60.0; 50]), Served::CannotTell);
     }

@@ -1,6 +1,6 @@
-//! Numbers and texts in few bytes. A number has seven bits a byte, the lowest first, all but the last byte with the highest
-//! bit set; a text stands behind its length; counts by bucket are, for each bucket in use, its distance from the one before
-//! and its count.
+//! Packs numbers and texts into few bytes. A number has seven bits per byte, the lowest first; all bytes except the
+//! last have the highest bit set. A text follows its length. Counts by bucket are stored for each bucket in use: its
+//! distance from the one before, and its count.
 
 pub(crate) fn pack(used: impl Iterator<Item = (usize, u64)>) -> Box<[u8]> {
     let mut bytes = Vec::new();
@@ -22,7 +22,7 @@ pub fn put(bytes: &mut Vec<u8>, mut value: u64) {
     bytes.push(value as u8);
 }
 
-/// What was packed.
+/// The buckets and counts that were packed.
 pub(crate) fn unpack(bytes: &[u8]) -> impl Iterator<Item = (usize, u64)> + '_ {
     let mut rest = bytes.iter();
     let mut bucket = 0;

@@ -6,27 +6,27 @@ use thiserror::Error;
 use super::{Interval, binomial};
 use crate::histogram::{BUCKETS, Histogram, bucket_value};
 
-/// Why a percentile has no upper bound.
+/// Why a percentile has no interval.
 #[derive(Clone, Copy, Debug, PartialEq, Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoPercentileInterval {
-    /// Even the largest value may lie below the percentile (or the smallest above it).
+    /// There are so few samples that even the largest may lie below the percentile (or the smallest above it).
     #[error("too few samples for an interval of this percentile: {count}, and it takes {needed}")]
     TooFewSamples {
-        /// Samples in the histogram.
+        /// Number of samples in the histogram.
         count: u64,
-        /// The fewest with which there is an interval.
+        /// Smallest number of samples with which there is an interval.
         needed: u64,
-        /// What the percentile is at least, ns, where that can be said.
+        /// Lower bound of the percentile, ns; `None`: not known.
         at_least_ns: Option<f64>,
     },
-    /// The upper end lies in the last bucket, which takes everything from about 17.1 s up.
+    /// The upper end is in the last bucket, which contains all values from about 17.1 s on.
     #[error("the percentile may be longer than the histogram reaches: it is at least {at_least_ns} ns")]
     BeyondLastBucket {
-        /// What the percentile is at least, ns.
+        /// Lower bound of the percentile, ns.
         at_least_ns: f64,
     },
-    /// A percentage not between 0 and 100, or a confidence not between 0 and 1.
+    /// The percentage is not between 0 and 100, or the confidence not between 0 and 1.
     #[error("there is no interval of the {percent}th percentile with a confidence of {confidence}")]
     Undefined {
         /// The percentage asked for.
@@ -36,15 +36,15 @@ pub enum NoPercentileInterval {
     },
 }
 
-/// A distribution-free interval, ns, of the `percent`-th percentile (above 0, below 100) of what a histogram counted.
+/// A distribution-free interval of the `percent`-th percentile (above 0, below 100) of a histogram, ns.
 ///
-/// The l-th and the u-th smallest value bound the percentile with confidence P(l ≤ B ≤ u - 1), B ~ Binomial(n, percent
-/// / 100) (H. A. David and H. N. Nagaraja, "Order Statistics", 3rd edition, section 7.1). Each side's error is at most
-/// (1 - confidence) / 2. A value is known to its bucket, so that the interval goes from the lower edge of the one to
-/// the upper edge of the other. Its confidence is what it has, at least what was asked for.
+/// The l-th and the u-th smallest value bound the percentile with confidence P(l ≤ B ≤ u - 1), B ~ Binomial(n,
+/// percent / 100) (H. A. David and H. N. Nagaraja, "Order Statistics", 3rd edition, section 7.1). The error on each
+/// side is at most (1 - confidence) / 2. Of a value only the bucket is known, so that the interval goes from the
+/// lower edge of one bucket to the upper edge of the other. Its confidence is at least the one asked for.
 ///
-/// It takes the samples for independent. Latencies of neighbouring requests are not quite, so that the repeats of a run
-/// can scatter more than one run's interval says.
+/// The samples are treated as independent. Latencies of neighbouring requests are not quite independent, so that
+/// repeats of a run can scatter more than the interval of one run says.
 pub fn percentile_interval(
     histogram: &Histogram,
     percent: f64,
@@ -69,9 +69,9 @@ pub fn percentile_interval(
     Ok(Interval { low, high: edges_ns(high_bucket).1, confidence: 1.0 - outside })
 }
 
-/// The fewest samples with which [`percentile_interval`] exists: all of them may lie on one side of the percentile with
-/// probability (1 - confidence) / 2 at most. 368 for p99 and 3,688 for p99.9 at 95 %. `None` for a percentage not
-/// between 0 and 100, or a confidence not between 0 and 1.
+/// The smallest number of samples with which [`percentile_interval`] exists: with fewer, all of them may lie on one
+/// side of the percentile with a probability above (1 - confidence) / 2. It is 368 for p99 and 3,688 for p99.9 at 95
+/// %. `None` if the percentage is not between 0 and 100, or the confidence not between 0 and 1.
 pub fn samples_needed(percent: f64, confidence: f64) -> Option<u64> {
     let defined = percent > 0.0 && percent < 100.0 && confidence > 0.0 && confidence < 1.0;
     let share = percent / 100.0;
@@ -79,7 +79,8 @@ pub fn samples_needed(percent: f64, confidence: f64) -> Option<u64> {
     defined.then(|| (((1.0 - confidence) / 2.0).ln() / rarer.ln()).ceil() as u64)
 }
 
-/// The smallest of `from..to` for which a condition that stays true once it is true holds, or `to`.
+/// The smallest number of `from..to` for which `holds` is true, or `to`. The condition must stay true once it is
+/// true.
 fn first(from: u64, to: u64, holds: impl Fn(u64) -> bool) -> u64 {
     let (mut from, mut to) = (from, to);
     while from < to {

@@ -1,4 +1,4 @@
-//! A series that is too even for storage, so that a limit must hold it.
+//! Finds a part of a series that is too even for storage, so that a limit must cause it.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,26 +7,26 @@ use serde::{Deserialize, Serialize};
 pub struct Plateau {
     /// Index of its first value.
     pub start: usize,
-    /// How many values.
+    /// Number of values.
     pub length: usize,
-    /// Their mean: the cap, if it is one.
+    /// Their mean: the limit, if there is one.
     pub mean: f64,
-    /// Their standard deviation over their mean.
+    /// Their standard deviation divided by their mean.
     pub coefficient_of_variation: f64,
 }
 
-/// The fewest values of a plateau.
+/// Smallest number of values in a plateau.
 pub const PLATEAU_SAMPLES: usize = 20;
 
-/// The coefficient of variation that a plateau stays below.
+/// The coefficient of variation of a plateau is below this.
 pub const PLATEAU_VARIATION: f64 = 0.01;
 
 /// The longest stretch of at least [`PLATEAU_SAMPLES`] values whose coefficient of variation is below
-/// [`PLATEAU_VARIATION`]: a limit on the way (a cloud disk's, a control group's, a link's) looks like this, working
-/// storage seldom does. A steady generator rate does too: whoever asked for a rate needs no explanation.
+/// [`PLATEAU_VARIATION`]. A limit (of a cloud disk, a control group, a link) looks like this; storage without a limit
+/// seldom does. A paced job looks like this, too, but then the user has asked for the rate.
 ///
-/// Stretches are grown from left to right and do not overlap. `None` when there is none; one of zeros is a stall, not a
-/// cap, and a value that is not finite ends a stretch.
+/// Stretches grow from left to right and do not overlap. `None` if there is none. A stretch of zeros is a stall and
+/// not a limit, and a value that is not finite ends a stretch.
 pub fn flat_plateau(series: &[f64]) -> Option<Plateau> {
     let mut longest: Option<Plateau> = None;
     let mut start = 0;
@@ -41,9 +41,9 @@ pub fn flat_plateau(series: &[f64]) -> Option<Plateau> {
     longest
 }
 
-/// The stretch that begins at `start` and goes on as long as it stays even.
+/// The stretch that begins at `start` and continues as long as the values are even.
 fn plateau_from(series: &[f64], start: usize) -> Option<Plateau> {
-    // Welford's running mean and squares, as sums of squares of large rates would cancel.
+    // Welford's running mean and squares are used, because sums of squares of large rates would cancel.
     let (mut mean, mut squares) = (0.0, 0.0);
     let mut found = None;
     for (value, length) in series[start..].iter().zip(1..) {
@@ -54,7 +54,7 @@ fn plateau_from(series: &[f64], start: usize) -> Option<Plateau> {
             continue;
         }
         let coefficient_of_variation = (squares / (length - 1) as f64).sqrt() / mean.abs();
-        // A mean of 0 has none (NaN): that is no plateau either.
+        // With a mean of 0 it is NaN, which is no plateau either.
         if coefficient_of_variation.is_nan() || coefficient_of_variation >= PLATEAU_VARIATION {
             break;
         }

@@ -1,4 +1,4 @@
-//! Random numbers of a named, specified generator: the same seed gives the same interval in every version.
+//! Random numbers of a specified generator, so that the same seed gives the same interval in every version.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -11,12 +11,12 @@ impl Random {
         Random(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
-    /// One of `0..bound`. A bound of a series' length is so far below 2^64 that no value is favoured measurably.
+    /// One of `0..bound`. The length of a series is so far below 2^64 that no value is measurably more likely.
     pub(super) fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.0.next_u64()) * bound as u128) >> 64) as usize
     }
 
-    /// Any order with the same probability (Fisher and Yates).
+    /// Puts the values into a random order; all orders are equally likely (Fisher and Yates).
     pub(super) fn shuffle<T>(&mut self, values: &mut [T]) {
         for last in (1..values.len()).rev() {
             values.swap(last, self.below(last + 1));
@@ -31,17 +31,17 @@ pub(super) mod noise {
     use super::Random;
 
     impl Random {
-        /// Uniform in (0, 1).
+        /// A uniform draw from (0, 1).
         pub(crate) fn unit(&mut self) -> f64 {
             (self.below(1 << 53) as f64 + 0.5) / (1u64 << 53) as f64
         }
 
-        /// Normal with mean 0 and deviation 1 (Box and Muller).
+        /// A normal draw with mean 0 and deviation 1 (Box and Muller).
         pub(crate) fn normal(&mut self) -> f64 {
             (-2.0 * self.unit().ln()).sqrt() * (std::f64::consts::TAU * self.unit()).cos()
         }
 
-        /// Shapes whose median is 100, by name: what repeats of a benchmark look like.
+        /// Draws from a distribution of this shape with median 100: shapes that repeats of a benchmark have.
         pub(crate) fn sample(&mut self, shape: Shape) -> f64 {
             match shape {
                 Shape::Normal => 100.0 + 10.0 * self.normal(),
@@ -52,7 +52,7 @@ pub(super) mod noise {
             }
         }
 
-        /// A series with deviation 1 in which each value keeps `memory` (below 1) of the one before.
+        /// A series with deviation 1 in which each value keeps the share `memory` (below 1) of the one before.
         pub(crate) fn series(&mut self, memory: f64, count: usize) -> Vec<f64> {
             let fresh = (1.0 - memory * memory).sqrt();
             let mut state = self.normal();
@@ -63,7 +63,7 @@ pub(super) mod noise {
             (0..count).map(|_| next()).collect()
         }
 
-        /// `count` of them.
+        /// Draws `count` samples.
         pub(crate) fn samples(&mut self, shape: Shape, count: usize) -> Vec<f64> {
             (0..count).map(|_| self.sample(shape)).collect()
         }
@@ -79,7 +79,7 @@ pub(super) mod noise {
 
     pub(crate) const SHAPES: [Shape; 4] = [Shape::Normal, Shape::Skewed, Shape::LongTail, Shape::Uniform];
 
-    /// The share of `trials` for which `covers` holds, each with a stream of its own.
+    /// The share of `trials` for which `covers` is true; each trial has a random stream of its own.
     pub(crate) fn share(trials: u64, mut covers: impl FnMut(&mut Random) -> bool) -> f64 {
         let hits = (0..trials).filter(|trial| covers(&mut Random::new(0x5eed ^ (trial << 20)))).count();
         hits as f64 / trials as f64
@@ -101,7 +101,7 @@ mod tests {
                 places[value][place] += 1;
             }
         }
-        // 6,000 expected, deviation 67.
+        // 6,000 are expected, with a deviation of 67.
         assert!(places.iter().flatten().all(|count| count.abs_diff(6000) < 400), "{places:?}");
     }
 }

@@ -1,22 +1,23 @@
-//! "Times the baseline": how one side compares with another.
+//! Ratios of one side to the baseline.
 //!
-//! The ratios of medians rest on [`median_interval`](super::median_interval()) and so assume nothing about the noise:
-//! they are for different storages. Simulated at 95 % with a heavy-tailed target against a quiet one, as local against
-//! remote storage are, they hold the true ratio in 0.94 to 0.97 of cases, an interval of ranks (Mann–Whitney) in 0.89.
-//! [`shifted_ratio`] is of ranks: it is for one storage at two times, whose noise is the same, and finds more there.
+//! The ratios of medians are based on [`median_interval`](super::median_interval()) and assume nothing about the
+//! noise: they are for different storages. Simulated at 95 % with a heavy-tailed target against a quiet one, such as
+//! local against remote storage, they contain the true ratio in 0.94 to 0.97 of cases; an interval of ranks
+//! (Mann–Whitney) does in 0.89. [`shifted_ratio`] uses ranks: it is for one storage at two times, where the noise is
+//! the same and it finds more changes.
 
 use super::descriptive::{all_finite, median};
 use super::{Estimate, Interval, hodges_lehmann_shift, median_interval};
 
-/// Median of `new` over median of `base`, of groups measured apart from each other.
+/// Median of `new` divided by the median of `base`, for groups that were measured at different times.
 ///
-/// On the scale of logarithms each median's interval gives a distance to either side, and the distances of both add up
-/// as squares (G. Y. Zou and A. Donner, "Construction of confidence limits about effect measures", Statistics in
-/// Medicine 27, 2008, 1693–1702). The confidence is the lower of the two. Simulated coverage at 95 % for five to ten
-/// rounds: 0.94 to 0.98.
+/// On a logarithmic scale each median's interval gives a distance on each side, and the squares of the distances of
+/// both medians add up (G. Y. Zou and A. Donner, "Construction of confidence limits about effect measures",
+/// Statistics in Medicine 27, 2008, 1693–1702). The confidence is the lower of the two. Simulated coverage at 95 %
+/// for five to ten rounds: 0.94 to 0.98.
 ///
-/// `None` when a group has fewer than three values, when one is not finite and above 0, or when `confidence` is not
-/// between 0 and 1.
+/// `None` if a group has fewer than three values, if one is not finite and above 0, or if `confidence` is not between
+/// 0 and 1.
 pub fn median_ratio(new: &[f64], base: &[f64], confidence: f64) -> Option<Estimate> {
     if !all_positive(new) || !all_positive(base) {
         return None;
@@ -33,11 +34,11 @@ pub fn median_ratio(new: &[f64], base: &[f64], confidence: f64) -> Option<Estima
     })
 }
 
-/// Median of the quotients `new / base` of interleaved rounds, with its interval: what slows a whole round down cancels
-/// out. Computed on logarithms, so that swapping both sides inverts the result.
+/// Median of the quotients `new / base` of interleaved rounds, with its interval: effects on a whole round cancel
+/// out. It is computed on logarithms, so that swapping both sides inverts the result.
 ///
-/// `None` when the lengths differ, and as for [`median_ratio`]. Three rounds reach a confidence of 0.75, four 0.875,
-/// five 0.9375, six and more what is asked for.
+/// `None` if the lengths differ, and as for [`median_ratio`]. Three rounds reach a confidence of 0.75, four 0.875,
+/// five 0.9375, six and more the one asked for.
 pub fn paired_ratio(new: &[f64], base: &[f64], confidence: f64) -> Option<Estimate> {
     if new.len() != base.len() || !all_positive(new) || !all_positive(base) {
         return None;
@@ -50,10 +51,11 @@ pub fn paired_ratio(new: &[f64], base: &[f64], confidence: f64) -> Option<Estima
     })
 }
 
-/// `new` over `base`, of two groups whose noise is alike: the median of all quotients of a value of one and a value of
-/// the other, with the interval of [`hodges_lehmann_shift`] on logarithms. Swapping both sides inverts the result.
+/// `new` divided by `base`, for two groups with similar noise: the median of all quotients of a value of one and a
+/// value of the other, with the interval of [`hodges_lehmann_shift`] on logarithms. Swapping both sides inverts the
+/// result.
 ///
-/// `None` as for [`median_ratio`]. Three against three reach a confidence of 0.90, four against four 0.97.
+/// `None` as for [`median_ratio`]. Three against three values reach a confidence of 0.90, four against four 0.97.
 pub fn shifted_ratio(new: &[f64], base: &[f64], confidence: f64) -> Option<Estimate> {
     if !all_positive(new) || !all_positive(base) {
         return None;
@@ -64,7 +66,7 @@ pub fn shifted_ratio(new: &[f64], base: &[f64], confidence: f64) -> Option<Estim
     Some(Estimate { value: value.exp(), interval })
 }
 
-/// A group's median and the distances to the ends of its interval, as logarithms.
+/// The logarithms of a group's median, and its distances to the ends of its interval.
 struct Logarithms {
     median: f64,
     below: f64,
@@ -96,16 +98,16 @@ mod tests {
     #[test]
     fn hand_computed() {
         let (new, base) = ([20.0, 10.0, 40.0, 20.0, 20.0], [1.0, 4.0, 2.0, 2.0, 2.0]);
-        // Medians 20 and 2, each with its half and its double as ends: a factor of 2^sqrt(2) to either side.
+        // Medians 20 and 2, each with half and twice its value as ends: a factor of 2^sqrt(2) on each side.
         let found = median_ratio(&new, &base, 0.95).unwrap();
         let factor = 2.0f64.powf(2.0f64.sqrt());
         assert!(about(found.value, 10.0) && about(found.interval.low, 10.0 / factor), "{found:?}");
         assert!(about(found.interval.high, 10.0 * factor) && about(found.interval.confidence, 0.9375), "{found:?}");
-        // All 25 quotients: 10 in the middle, three of each end outside of the interval.
+        // Of all 25 quotients, 10 is in the middle, and three at each end are outside of the interval.
         let found = shifted_ratio(&new, &base, 0.95).unwrap();
         assert!(about(found.value, 10.0) && found.interval.confidence >= 0.95, "{found:?}");
         assert!(about(found.interval.low, 5.0) && about(found.interval.high, 20.0), "{found:?}");
-        // Quotients 20, 2.5, 20, 10, 10.
+        // The quotients are 20, 2.5, 20, 10, 10.
         let found = paired_ratio(&new, &base, 0.95).unwrap();
         assert!(about(found.value, 10.0) && about(found.interval.low, 2.5), "{found:?}");
         assert!(about(found.interval.high, 20.0) && about(found.interval.confidence, 0.9375), "{found:?}");

@@ -1,15 +1,15 @@
 //! The number and order of rounds.
 
-/// The fewest and the most rounds of a comparison. Eight are the first whose exact interval has 99 % confidence (seven
-/// reach 98.4 %); from ten on it leaves the extreme rounds out.
+/// Smallest and largest number of rounds of a comparison. Eight is the first number whose exact interval has 99 %
+/// confidence (seven reach 98.4 %); from ten on the interval leaves the extreme rounds out.
 pub const WINNER_ROUNDS: (u32, u32) = (8, 12);
 
-/// The half width of a ratio that is narrow enough where no difference is shown.
+/// Half width of a ratio that is narrow enough to stop if no difference is shown.
 pub const WINNER_HALF_WIDTH: f64 = 0.1;
 
-/// The places in the order of a round: A B C, C B A, B C A, A C B, and so on. Of any two, each goes before the other in
-/// one round of a pair, so that neither going first nor a steady drift favours one; which goes first of all moves on
-/// from pair to pair.
+/// The order of the places in a round: A B C, C B A, B C A, A C B, and so on. Each two places take both orders in a
+/// pair of rounds, so that neither the first turn nor a steady drift favours one of them. The place that begins
+/// changes from pair to pair.
 pub fn order_of_round(round: u32, places: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..places).collect();
     order.rotate_left((round / 2) as usize % places.max(1));

@@ -1,43 +1,44 @@
-//! The variation between studies of an unchanged storage: another day, another placement, other load. The rounds of two
-//! studies do not show it, as all rounds of one study have it in common.
+//! The variation between studies of an unchanged storage: another day, another placement, other load. The rounds of
+//! two studies do not show it, because it is common to all rounds of one study.
 
 use super::descriptive::{mean, median};
 use super::{CHANGE_CONFIDENCE, Estimate, Interval, shifted_ratio};
 
-/// Number of studies before the base that tells how far studies scatter.
+/// Smallest number of studies before the base that shows how far studies scatter.
 pub const HISTORY_MIN: usize = 3;
 
-/// At most this number of the latest studies is asked: what was long ago may have been another storage.
+/// Largest number of the latest studies that are used, because older studies may be of another storage.
 pub const HISTORY_MAX: usize = 10;
 
-/// What is taken for the deviation from study to study where no history shows it.
+/// The deviation from study to study that is assumed without a history.
 const ASSUMED: f64 = 0.03;
 
-/// Deviations from the mean that hold 95 % of cases, and a little more.
+/// Number of deviations from the mean that contain 95 % of cases, and a little more.
 const DEVIATIONS: f64 = 2.0;
 
-/// How many deviations, found from 4 to 11 studies with the base among them, a later one lies from the base in 4 % of
-/// cases, over the root of 2: 5 %, and room for scatter that is not normal. It is less than Student's, since a base
-/// that lies apart makes the deviation larger. Simulated with normal noise, 4,000,000 cases each.
+/// Factors for 4 to 11 studies, the base among them. In 4 % of cases a later study lies farther from the base than
+/// this number of estimated deviations, multiplied by the root of 2; this is below 5 %, to leave room for scatter
+/// that is not normal. The factors are smaller than Student's, because a base that lies apart increases the
+/// deviation. Simulated with normal noise, 4,000,000 cases each.
 const QUANTILES: [f64; HISTORY_MAX - HISTORY_MIN + 1] = [2.963, 2.604, 2.433, 2.344, 2.284, 2.246, 2.217, 2.196];
 
 /// The deviation of one figure from study to study.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scatter {
-    /// No history: ±3 % are taken for it.
+    /// There is no history, and ±3 % are assumed.
     Assumed,
-    /// Number of studies, the base among them.
+    /// Seen in a number of studies, the base among them.
     Seen {
-        /// How many.
+        /// Number of studies.
         studies: usize,
-        /// Standard deviation of the logarithms of their levels. It holds the scatter of rounds as well.
+        /// Standard deviation of the logarithms of their levels. It includes the scatter of rounds.
         deviation: f64,
     },
 }
 
 impl Scatter {
-    /// The scatter of the base and of studies before it, each of them the values of its rounds: the base is the last,
-    /// and of the others the latest ten count. Too few in which something is known: assumed.
+    /// The scatter of the base and of studies before it. Each study is given by the values of its rounds; the base is
+    /// the last, and of the others the latest ten count. With too few valid studies it is assumed.
     pub fn of(studies: &[Vec<f64>]) -> Scatter {
         let levels: Vec<f64> = studies.iter().rev().filter_map(|rounds| level(rounds)).take(HISTORY_MAX + 1).collect();
         let Some(mean) = mean(&levels).filter(|_| levels.len() > HISTORY_MIN) else { return Scatter::Assumed };
@@ -45,7 +46,7 @@ impl Scatter {
         Scatter::Seen { studies: levels.len(), deviation: (squares / (levels.len() - 1) as f64).sqrt() }
     }
 
-    /// The deviation, as a logarithm.
+    /// The deviation on a logarithmic scale.
     pub fn deviation(self) -> f64 {
         match self {
             Scatter::Assumed => ASSUMED,
@@ -53,7 +54,7 @@ impl Scatter {
         }
     }
 
-    /// By how much two studies of an unchanged storage may differ, 95 %, as a logarithm.
+    /// How far two studies of an unchanged storage may differ, 95 %, on a logarithmic scale.
     pub fn reach(self) -> f64 {
         let quantile = match self {
             Scatter::Assumed => DEVIATIONS,
@@ -62,10 +63,10 @@ impl Scatter {
         quantile * std::f64::consts::SQRT_2 * self.deviation()
     }
 
-    /// Values of `new` over those of `base`, with the scatter between studies in the interval. A scatter that was seen
-    /// has that of the rounds in it: then the wider of both is right. One that is assumed comes on top. `None` as for
-    /// [`shifted_ratio`]: a history does not stand for rounds, since single runs are too seldom in what comes in
-    /// bursts.
+    /// Values of `new` divided by those of `base`; the interval includes the scatter between studies. A scatter that
+    /// was seen already contains that of the rounds: then the wider of both intervals is used. An assumed scatter is
+    /// added. `None` as for [`shifted_ratio`]: a history cannot replace rounds, because single runs seldom meet
+    /// effects that come in bursts.
     pub fn ratio(self, new: &[f64], base: &[f64]) -> Option<Estimate> {
         shifted_ratio(new, base, CHANGE_CONFIDENCE).map(|within| self.widen(within))
     }
@@ -83,8 +84,8 @@ impl Scatter {
     }
 }
 
-/// Where the rounds of a study lie, as a logarithm: the median of the means of all pairs of rounds (the centre that
-/// belongs to [`hodges_lehmann_shift`](super::hodges_lehmann_shift())).
+/// The level of a study's rounds on a logarithmic scale: the median of the means of all pairs of rounds (the centre
+/// that belongs to [`hodges_lehmann_shift`](super::hodges_lehmann_shift())).
 fn level(rounds: &[f64]) -> Option<f64> {
     let logarithms: Vec<f64> = rounds.iter().map(|value| value.ln()).collect();
     let pairs = logarithms

@@ -10,12 +10,11 @@ use super::{Estimate, Interval};
 /// Lehmann, Annals of Mathematical Statistics 34, 1963, 598–611; M. Hollander, D. A. Wolfe and E. Chicken,
 /// "Nonparametric Statistical Methods", 3rd edition, sections 4.2 and 4.3).
 ///
-/// An interval at 95 % excludes 0 exactly when that test has p ≤ 0.05 (without ties). It takes both groups for the same
-/// distribution, moved: for two versions of one thing, not for two kinds of storage (see [`median_ratio`]). Three
-/// against three reach a confidence of 0.90, four against four 0.97.
+/// An interval at 95 % excludes 0 exactly if that test has p ≤ 0.05 (without ties). Both groups are assumed to have
+/// the same distribution, shifted: use it for two versions of one thing, not for two kinds of storage (see
+/// [`median_ratio`]). Three against three values reach a confidence of 0.90, four against four 0.97.
 ///
-/// `None` when a group has fewer than three values, when one is not finite, or when `confidence` is not between 0 and
-/// 1.
+/// `None` if a group has fewer than three values, if one is not finite, or if `confidence` is not between 0 and 1.
 ///
 /// [`median_ratio`]: super::median_ratio
 pub fn hodges_lehmann_shift(new: &[f64], base: &[f64], confidence: f64) -> Option<Estimate> {
@@ -26,7 +25,7 @@ pub fn hodges_lehmann_shift(new: &[f64], base: &[f64], confidence: f64) -> Optio
     let differences = ascending(new.iter().flat_map(|new| base.iter().map(move |base| new - base)).collect());
     let untied: Vec<usize> = (1..=new.len() + base.len()).map(|rank| 2 * rank).collect();
     let distribution = NullDistribution::of_group_sum(&untied, new.len());
-    // From the k-th smallest difference to the k-th largest: wrong when fewer than k lie on one side of the truth.
+    // From the k-th smallest difference to the k-th largest: wrong if fewer than k lie on one side of the true shift.
     let wrong_to_one_side = |k: usize| distribution.at_most(smallest_sum(new.len()) + 2 * (k - 1));
     let confidence_at = |k: usize| 1.0 - 2.0 * wrong_to_one_side(k);
     let k = (2..=differences.len() / 2).take_while(|k| confidence_at(*k) >= asked).last().unwrap_or(1);

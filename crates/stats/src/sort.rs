@@ -1,6 +1,6 @@
-//! Stable sorting with one copy of the code for all types and orders. `slice::sort_by` is compiled anew, 5 KB, for each
-//! of them, and so is collecting into a `BTreeMap` or a `BTreeSet`, which `extend` does without; they are for lists that are
-//! long or sorted often.
+//! Stable sorting with one copy of the code for all types and orders. `slice::sort_by` is compiled again, 5 KB, for
+//! each type and order, and so is collecting into a `BTreeMap` or a `BTreeSet` (but not `extend`). Use these
+//! functions for lists that are long or sorted often.
 
 use std::cmp::Ordering;
 
@@ -14,7 +14,7 @@ pub fn by<T>(items: &mut [T], order: impl Fn(&T, &T) -> Ordering) {
     let mut from: Vec<usize> = (0..items.len()).collect();
     sort_indices(&mut from, &|one, other| order(&items[one], &items[other]));
     for place in 0..items.len() {
-        // What belongs here may have been swapped away, to where the place that it came from tells.
+        // The element that belongs here may have been swapped away; the entry of its earlier place says where it is.
         while from[place] < place {
             from[place] = from[from[place]];
         }

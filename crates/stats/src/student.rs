@@ -3,10 +3,10 @@
 use super::Interval;
 use super::descriptive::mean;
 
-/// Number of runs that tells how much runs differ.
+/// Smallest number of runs that shows how much runs differ.
 pub const RUNS_MIN: usize = 3;
 
-/// Degrees of freedom in the tables.
+/// Number of degrees of freedom in the tables.
 const QUANTILES: usize = 30;
 
 /// Student's distribution at one confidence.
@@ -16,8 +16,8 @@ pub struct Student {
     confidence: f64,
 }
 
-/// Two-sided 95 %, for 1 to 30 degrees of freedom (NIST/SEMATECH e-Handbook of Statistical Methods, section 1.3.6.7.2).
-/// With more they are smaller: an interval is then a little too wide.
+/// Two-sided 95 %, for 1 to 30 degrees of freedom (NIST/SEMATECH e-Handbook of Statistical Methods, section
+/// 1.3.6.7.2). With more degrees the last one is used, so that an interval is a little too wide.
 pub const STUDENT_95: Student = Student {
     quantiles: [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
@@ -26,7 +26,7 @@ pub const STUDENT_95: Student = Student {
     confidence: 0.95,
 };
 
-/// Two-sided 99 %, likewise.
+/// Two-sided 99 %, from the same source.
 pub const STUDENT_99: Student = Student {
     quantiles: [
         63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169, 3.106, 3.055, 3.012, 2.977, 2.947,
@@ -36,7 +36,7 @@ pub const STUDENT_99: Student = Student {
 };
 
 impl Student {
-    /// Half the width of the interval of a mean. `None`: too few values, or one that is not finite.
+    /// Half the width of the interval of a mean. `None`: there are too few values, or one is not finite.
     pub fn half_width(&self, values: &[f64]) -> Option<f64> {
         let count = values.len();
         let centre = mean(values).filter(|_| count >= RUNS_MIN)?;
@@ -44,8 +44,8 @@ impl Student {
         Some(self.quantiles[(count - 2).min(QUANTILES - 1)] * (square / count as f64).sqrt())
     }
 
-    /// The interval of the figures of runs, which differ by factors: of the mean of their logarithms. `None`: too few
-    /// runs, or a figure that is not above 0.
+    /// The interval of the figures of runs. Figures differ by factors, so that it is the interval of the mean of
+    /// their logarithms. `None`: there are too few runs, or a figure is not above 0.
     pub fn of_runs(&self, figures: &[f64]) -> Option<Interval> {
         if figures.iter().any(|figure| *figure <= 0.0) {
             return None;

@@ -1,47 +1,48 @@
-//! The length of the warm-up at the beginning of a series.
+//! Finds the length of the warm-up at the beginning of a series.
 
 use super::descriptive::{mean, median, sorted};
 
-/// The fewest values whose beginning can be told from the rest.
+/// Smallest number of values in which a beginning can be separated from the rest.
 const VALUES_MIN: usize = 10;
 
-/// From this length on, five values at a time are looked at as one.
+/// From this length on, the medians of five values each are used.
 const BATCHED_FROM: usize = 50;
 
-/// Where neighbours differ by this many standard deviations, it is more than noise.
+/// A distance of this number of standard deviations between neighbours is more than noise.
 const NOISE_DEVIATIONS: f64 = 3.0;
 
-/// A beginning is another level when it lies this many times as far from the rest's median as the farthest value of the rest:
-/// a series that wanders slowly also begins somewhere else.
+/// The beginning is another level if its distance from the rest's median is this number of times the largest distance
+/// of a value of the rest. A series that wanders slowly also begins at another value.
 const RANGES: f64 = 2.5;
 
-/// The same of a series below [`SHORT`] values, which shows little of its range.
+/// The same for a series below [`SHORT`] values, which shows little of its range.
 const RANGES_OF_SHORT: f64 = 5.0;
 const SHORT: usize = 20;
 
-/// What the beginning of a series is.
+/// The kind of beginning of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WarmUp {
-    /// As what follows.
+    /// The beginning has the same level as the rest.
     Level,
-    /// Another level, up to this index.
+    /// The beginning has another level, up to this index.
     Until(usize),
-    /// It had not settled by the middle of the series.
+    /// The series had not settled at its middle.
     Unsettled,
-    /// It may be a warm-up, and the series wanders as far by itself.
+    /// It may be a warm-up, but the series also wanders as far later.
     CannotTell,
 }
 
-/// Whether the beginning of a series is a warm-up. `None` below ten values, or when one is not finite.
+/// Whether the beginning of a series is a warm-up. `None` below ten values, or if one is not finite.
 ///
-/// First MSER: cut where the standard error of the mean of what remains is smallest, within the first half (K. P.
-/// White, "An effective truncation heuristic for bias reduction in simulation output", Simulation 69, 1997, 323–334).
-/// Series of fifty and more are cut at multiples of five (MSER-5), here of the medians of five. Then back from the cut,
-/// as far as values, in medians of three, are within `tolerance` (0.05 is 5 %) or three standard deviations of the
-/// rest's median: a lucky cut in the noise is no warm-up, and neither is a single stall. What is left must lie far
-/// beyond the range of the rest; docs/measurement.md has how often a level series is said to warm up all the same.
+/// First MSER: the series is cut where the standard error of the mean of the rest is smallest, within the first half
+/// (K. P. White, "An effective truncation heuristic for bias reduction in simulation output", Simulation 69, 1997,
+/// 323–334). Series of fifty and more values are cut at multiples of five (MSER-5), here of the medians of five. Then
+/// the cut moves back as long as the values, as medians of three, are within `tolerance` (0.05 is 5 %) or three
+/// standard deviations of the rest's median, because a cut by chance in the noise is no warm-up, and a single stall
+/// is none either. The beginning must lie far beyond the range of the rest. docs/measurement.md shows how often a
+/// level series is still said to warm up.
 ///
-/// It answers for the beginning only: whether the rest stays level is for [`change_point`](super::change_point()) and
+/// The result is about the beginning only: for the rest use [`change_point`](super::change_point()) and
 /// [`drift`](super::drift()).
 pub fn warm_up(series: &[f64], tolerance: f64) -> Option<WarmUp> {
     sorted(series).filter(|sorted| sorted.len() >= VALUES_MIN)?;
@@ -69,14 +70,14 @@ pub fn warm_up(series: &[f64], tolerance: f64) -> Option<WarmUp> {
     })
 }
 
-/// The standard deviation of the noise, from the distances between neighbours, which a slow change hardly adds to.
-/// 1.4826 makes a median distance a deviation, that of a difference is sqrt(2) times that of a value.
+/// The standard deviation of the noise, from the distances between neighbours, to which a slow change adds little. A
+/// median distance times 1.4826 is a deviation; the deviation of a difference is sqrt(2) times that of a value.
 fn noise(values: &[f64]) -> Option<f64> {
     let steps: Vec<f64> = values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
     Some(median(&steps)? * 1.4826 / std::f64::consts::SQRT_2)
 }
 
-/// The squared standard error of the mean, without the factor that all cuts share.
+/// The squared standard error of the mean, without the factor that all cuts have in common.
 fn squared_error(values: &[f64]) -> f64 {
     let centre = mean(values).unwrap_or_default();
     let squares: f64 = values.iter().map(|value| (value - centre).powi(2)).sum();
@@ -89,7 +90,7 @@ mod tests {
     use crate::random::Random;
     use crate::random::noise::share;
 
-    /// 5 % noise around a level that rises from half with a time constant.
+    /// A level that rises from half with this time constant, with 5 % noise.
     fn warming(random: &mut Random, time_constant: f64, count: usize) -> Vec<f64> {
         let level = |second: usize| 100.0 * (1.0 - 0.5 * (-(second as f64) / time_constant).exp());
         (0..count).map(|second| level(second) * (1.0 + 0.05 * random.normal())).collect()

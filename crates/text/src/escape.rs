@@ -1,14 +1,15 @@
-//! Escaping. Names, paths and messages come from users, files and kernels; control sequences for a terminal, a
-//! spreadsheet or a renderer in them are made visible. One function for each output format, used by every writer of it.
+//! Escapes text. Names, paths and messages come from users, files and kernels; control sequences in them for a
+//! terminal, a spreadsheet or a renderer are made visible. Each output format has one function, which all its writers
+//! use.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// The characters that stand for the bytes 0x80 to 0xff in texts that are no UTF-8, as `fsdyno_job::bytes` has them.
+/// The characters that stand for the bytes 0x80 to 0xff in texts that are not UTF-8, as in `fsdyno_job::bytes`.
 pub const BYTES: std::ops::RangeInclusive<char> = '\u{10fe80}'..='\u{10feff}';
 
-/// Whether the character is none that is read: control characters, of which a terminal takes orders, those that turn
-/// the direction of writing, which hide what stands beside them, and separators of lines beside the line feed.
+/// Whether a character is hostile: control characters, which a terminal obeys; characters that change the direction
+/// of writing, which hide their neighbours; and separators of lines other than the line feed.
 pub fn is_hostile(character: char) -> bool {
     match character {
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
@@ -18,22 +19,23 @@ pub fn is_hostile(character: char) -> bool {
     }
 }
 
-/// Text of several lines for a terminal: line feeds stay, a tab is a blank, and what is hostile is shown by its number.
+/// Text of several lines for a terminal: line feeds stay, a tab becomes a blank, hostile characters are shown by
+/// number.
 pub fn terminal(text: &str) -> Cow<'_, str> {
     visible(text, |character| character == '\n')
 }
 
-/// A name or a path within a line: a line feed in it begins no line.
+/// A name or a path within a line: a line feed in it does not begin a line.
 pub fn line(text: &str) -> Cow<'_, str> {
     visible(text, |_| false)
 }
 
-/// A JSON document as it is, with the same values: what JSON allows raw in a string and is hostile is escaped there.
+/// A JSON document with the same values: hostile characters that JSON allows raw in a string are escaped.
 pub fn json(document: &str) -> Cow<'_, str> {
     json_with(document, false)
 }
 
-/// The same for readers other than this program: a byte that is no UTF-8 is shown as `\xff`.
+/// The same for other readers than this program: a byte that is not UTF-8 is shown as `\xff`.
 pub fn json_report(document: &str) -> Cow<'_, str> {
     json_with(document, true)
 }
@@ -54,7 +56,7 @@ fn json_with(document: &str, bytes_shown: bool) -> Cow<'_, str> {
     )
 }
 
-/// Text of people within a line of Markdown: nothing in it is markup.
+/// Text of users within a line of Markdown: nothing in it is markup.
 pub fn markdown(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for character in line(text).chars() {
@@ -72,11 +74,11 @@ pub fn markdown(text: &str) -> String {
     plain
 }
 
-/// A sentence of ours in Markdown, with code between backticks and words of people anywhere: the code stays code, and
-/// nothing beside it is markup.
+/// A sentence of this program in Markdown, with code between backticks and words of users anywhere: the code stays
+/// code, and nothing else is markup.
 pub fn markdown_sentence(sentence: &str) -> String {
     let pieces: Vec<&str> = sentence.split('`').collect();
-    // An empty piece means backticks in a row, or at an end: then they are no pairs for sure.
+    // An empty piece means backticks in a row or at an end: then they are certainly not pairs.
     let paired = pieces.len() % 2 == 1 && pieces.iter().skip(1).step_by(2).all(|code| !code.is_empty());
     if !paired || sentence.contains("``") {
         return markdown(sentence);
@@ -88,13 +90,13 @@ pub fn markdown_sentence(sentence: &str) -> String {
     written.collect()
 }
 
-/// Lines for a block of code in Markdown: nothing in them ends it.
+/// Lines of a block of code in Markdown: nothing in them ends the block.
 pub fn markdown_code(lines: &str) -> String {
     terminal(lines).replace("```", "` ` `")
 }
 
-/// A field of CSV (RFC 4180): no spreadsheet takes it for a formula, as it would what begins with `=`, `+`, `-` or `@`
-/// and is no number.
+/// A field of CSV (RFC 4180). A field that begins with `=`, `+`, `-` or `@` and is not a number is changed, so that
+/// no spreadsheet takes it for a formula.
 pub fn csv(field: &str) -> String {
     let shown = terminal(field);
     let formula = shown.trim_start().starts_with(['=', '+', '-', '@']) && shown.parse::<f64>().is_err();
@@ -102,7 +104,7 @@ pub fn csv(field: &str) -> String {
     if shown.contains(['"', ',', '\n', '\'']) { format!("\"{}\"", shown.replace('"', "\"\"")) } else { shown }
 }
 
-/// A field of a terse line: it is neither two fields nor two lines.
+/// A field of a terse line: nothing in it begins a new field or line.
 pub fn terse(field: &str) -> Cow<'_, str> {
     replaced(
         field,
@@ -114,7 +116,8 @@ pub fn terse(field: &str) -> Cow<'_, str> {
     )
 }
 
-/// The value of a label of OpenMetrics: backslash, quote and line feed have an escape, what is hostile has none.
+/// The value of a label of OpenMetrics: backslash, quote and line feed are escaped; hostile characters have no escape
+/// there.
 pub fn openmetrics(value: &str) -> Cow<'_, str> {
     replaced(
         value,
@@ -132,7 +135,7 @@ pub fn openmetrics(value: &str) -> Cow<'_, str> {
     )
 }
 
-/// A page of HTML that is whole, made by what escapes its markup.
+/// A whole page of HTML, whose markup was escaped before.
 pub fn html(page: &str) -> Cow<'_, str> {
     replaced(
         page,
@@ -144,7 +147,7 @@ pub fn html(page: &str) -> Cow<'_, str> {
     )
 }
 
-/// A hostile character by its number, a byte as `\xff`.
+/// Appends the number of a hostile character, or `\xff` for a byte.
 fn push_number(text: &mut String, character: char) {
     match BYTES.contains(&character) {
         true => {
@@ -165,7 +168,7 @@ fn visible(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
     )
 }
 
-/// The text, copied only if a character of it has to be put in other words.
+/// The text with some characters replaced by `put`; it is copied only if `must` is true for a character.
 fn replaced(text: &str, must: impl Fn(char) -> bool, put: impl Fn(&mut String, char)) -> Cow<'_, str> {
     if !text.contains(&must) {
         return Cow::Borrowed(text);

@@ -1,4 +1,4 @@
-//! Text of figures and names: numbers with their units as people read them, and escaping for each output format.
+//! Text of figures and names: numbers with their units in the form for people, and escaping for each output format.
 #![forbid(unsafe_code)]
 
 pub mod escape;

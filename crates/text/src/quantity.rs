@@ -1,28 +1,28 @@
-//! Numbers as people read them: three significant digits, thousands apart; amounts in powers of two, rates in the units
-//! that the program shows.
+//! Numbers in the form for people: three significant digits, thousands separated. Amounts are in powers of two, rates
+//! in the units that the program shows.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Units of rates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Units {
-    /// Powers of 1,000, as vendors have them: MB/s.
+    /// Powers of 1,000, as vendors use them: MB/s.
     #[default]
     Decimal,
     /// Powers of 1,024: MiB/s.
     Binary,
 }
 
-/// How a person reads figures is one thing for a whole program, as its language is.
+/// The units are the same for the whole program, like its language.
 static BINARY: AtomicBool = AtomicBool::new(false);
 
 impl Units {
-    /// What the program shows.
+    /// The units that the program shows.
     pub fn shown() -> Units {
         if BINARY.load(Ordering::Relaxed) { Units::Binary } else { Units::Decimal }
     }
 
-    /// From now on the program shows these.
+    /// From now on the program shows these units.
     pub fn show(self) {
         BINARY.store(self == Units::Binary, Ordering::Relaxed);
     }
@@ -35,7 +35,7 @@ impl Units {
         }
     }
 
-    /// Bytes of that unit.
+    /// Number of bytes of this unit.
     pub fn megabyte_bytes(self) -> f64 {
         match self {
             Units::Decimal => 1e6,
@@ -48,8 +48,8 @@ impl Units {
     }
 }
 
-/// Three significant digits, or all digits before the point, thousands apart: `12,345`, `123`, `12.3`, `0.123`; two of what
-/// is too small for three decimals: `0.00026`.
+/// Three significant digits, or all digits before the point, with thousands separated: `12,345`, `123`, `12.3`,
+/// `0.123`. A number that is too small for three decimals has two digits: `0.00026`.
 pub fn number(value: f64) -> String {
     if !value.is_finite() {
         return "?".to_string();
@@ -66,8 +66,8 @@ pub fn number(value: f64) -> String {
     grouped(&format!("{value:.digits$}"))
 }
 
-/// A figure as somebody wrote it, with all its digits: `10`, `2.5`, `33,415`. One of many digits is a product, and is
-/// shown as any other number.
+/// A published figure with all its digits: `10`, `2.5`, `33,415`. A figure with many digits was computed, and is
+/// shown like any other number.
 pub fn published(value: f64) -> String {
     let text = value.to_string();
     if value.is_finite() && text.len() <= 8 { grouped(&text) } else { number(value) }
@@ -78,12 +78,12 @@ pub fn count(count: u64) -> String {
     grouped(&count.to_string())
 }
 
-/// A count of things, of which there may be one: `1 file`, `1,001 files`.
+/// A count of things, in singular or plural: `1 file`, `1,001 files`.
 pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
-/// Puts a comma between each three digits before the point.
+/// Puts a comma between groups of three digits before the point.
 fn grouped(text: &str) -> String {
     let (whole, rest) = text.find('.').map_or((text, ""), |point| text.split_at(point));
     let (sign, digits) = whole.strip_prefix('-').map_or(("", whole), |digits| ("-", digits));
@@ -97,20 +97,21 @@ fn grouped(text: &str) -> String {
     format!("{sign}{grouped}{rest}")
 }
 
-/// A latency in the unit that suits it, from ns.
+/// A latency from ns, in a suitable unit.
 pub fn latency(ns: f64) -> String {
     scaled(ns, &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")])
 }
 
-/// Mean and median of a latency are both printed where one of them is this multiple of the other.
+/// Mean and median of a latency are both printed if they differ by this factor.
 const APART: f64 = 3.0;
 
-/// Whether mean and median of a latency are so far apart that both are printed.
+/// Whether mean and median of a latency differ so much that both are printed.
 pub fn are_apart(mean: f64, median: f64) -> bool {
     mean >= median * APART || median >= mean * APART
 }
 
-/// A latency by its median, in a sentence: `a median of 114 µs (mean 2.03 ms)`; of too few requests for a median by its mean.
+/// A latency by its median, in a sentence: `a median of 114 µs (mean 2.03 ms)`. With too few requests for a median,
+/// by its mean.
 pub fn by_median(median_ns: Option<f64>, mean_ns: f64) -> String {
     match median_ns {
         None => format!("a mean of {}", latency(mean_ns)),
@@ -121,18 +122,18 @@ pub fn by_median(median_ns: Option<f64>, mean_ns: f64) -> String {
     }
 }
 
-/// A latency by its mean, behind a word that says so: `2.03 ms (median 114 µs)`.
+/// A latency by its mean, after a word that says so: `2.03 ms (median 114 µs)`.
 pub fn by_mean(mean_ns: f64, median_ns: Option<f64>) -> String {
     let median_ns = median_ns.filter(|median_ns| are_apart(mean_ns, *median_ns));
     let median = median_ns.map(|ns| format!(" (median {})", latency(ns))).unwrap_or_default();
     format!("{}{median}", latency(mean_ns))
 }
 
-/// An amount of bytes, of files, memory and devices alike: `512 B`, `64 KiB`, `7.70 GiB`.
+/// An amount of bytes, for files, memory and devices: `512 B`, `64 KiB`, `7.70 GiB`.
 pub fn bytes(bytes: u64) -> String {
     const UNITS: [(u64, &str); 5] =
         [(1 << 50, "PiB"), (1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    // What rounds to 1,024 of a unit is 1 of the next.
+    // A value that rounds to 1,024 of a unit is shown as 1 of the next.
     let fits = |(size, _): &&(u64, &str)| bytes >= size - size / 2048;
     match UNITS.iter().find(fits) {
         Some((size, unit)) if bytes.is_multiple_of(*size) => format!("{} {unit}", count(bytes / size)),
@@ -141,12 +142,12 @@ pub fn bytes(bytes: u64) -> String {
     }
 }
 
-/// Bytes per second, always in MB/s or MiB/s, so that the cells of a table compare.
+/// Bytes per second, always in MB/s or MiB/s, so that cells of a table can be compared.
 pub fn bytes_per_s(rate: f64) -> String {
     Units::shown().bytes_per_s(rate)
 }
 
-/// The same without its unit, for a column whose header is [`rate_unit`].
+/// Bytes per second without the unit, for a column with the header [`rate_unit`].
 pub fn rate_number(rate: f64) -> String {
     number(rate / Units::shown().megabyte_bytes())
 }
@@ -164,9 +165,9 @@ pub fn count_per_s(rate: f64) -> String {
     format!("{} IOPS", number(rate))
 }
 
-/// In the largest unit in which the value is at least 1.
+/// The value in the largest unit in which it is at least 1.
 fn scaled(value: f64, units: &[(f64, &str)]) -> String {
-    // What rounds to 1000 of a unit is 1 of the next.
+    // A value that rounds to 1000 of a unit is shown as 1 of the next.
     let fits = |size: f64| value.abs() >= size * 0.9995;
     let (size, unit) = units.iter().rev().find(|(size, _)| fits(*size)).unwrap_or(&units[0]);
     format!("{} {unit}", number(value / size))

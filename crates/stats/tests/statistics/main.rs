@@ -1,4 +1,4 @@
-//! The statistics as other crates see them.
+//! Tests of the statistics through their public interface.
 #![forbid(unsafe_code)]
 
 mod properties;

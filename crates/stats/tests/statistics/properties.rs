@@ -1,4 +1,4 @@
-//! What must hold of the statistics for any numbers.
+//! Properties that the statistics have for any numbers.
 
 use fsdyno_stats::*;
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ fn samples(least: usize, most: usize) -> impl Strategy<Value = Vec<f64>> {
     prop::collection::vec((1u32..200).prop_map(f64::from), least..=most)
 }
 
-/// Anything that a float can be.
+/// Series with every kind of float.
 fn any_series() -> impl Strategy<Value = Vec<f64>> {
     prop::collection::vec(prop_oneof![prop::num::f64::ANY, Just(0.0), Just(1.0), Just(f64::MAX)], 0..80)
 }
@@ -21,7 +21,7 @@ fn is_close(found: f64, expected: f64) -> bool {
     (found - expected).abs() <= 1e-9 * expected.abs().max(1.0)
 }
 
-/// The two-sided p-value by going through all groups.
+/// The two-sided p-value by counting all groups.
 fn mann_whitney_by_counting(first: &[f64], second: &[f64]) -> f64 {
     let all = [first, second].concat();
     let superior = |group: u32| {

@@ -1,4 +1,4 @@
-//! The statistics against reference values: `vectors/statistics.json` says how each was made.
+//! Compares the statistics with reference values; `vectors/statistics.json` says how each was made.
 
 use fsdyno_stats::{
     Histogram, RankTest, coefficient_of_variation, drift, hodges_lehmann_shift, mann_whitney, mean, median,
@@ -122,7 +122,8 @@ fn drifts() {
 fn percentile_intervals() {
     for vector in vectors().percentile {
         let PercentileVector { count, percent, confidence, low_rank, high_rank, coverage } = vector;
-        // As many values as buckets, one in each: the bucket is the rank. More values: all in one.
+        // With at most as many values as buckets, each value has its own bucket, which is its rank. More values are
+        // all in one bucket.
         let mut histogram = Histogram::new();
         let one_each = count <= 1800;
         if one_each {
