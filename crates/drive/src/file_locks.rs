@@ -110,7 +110,7 @@ mod tests {
         one.give_back(&read);
         assert!(other.take(&read) && !one.take(&read));
         drop(other);
-        assert!(one.take(&read), "one that ends gives back");
+        assert!(one.take(&read), "a worker that ends releases its locks");
     }
 
     #[test]
@@ -122,11 +122,11 @@ mod tests {
         assert!(!one.take(&write));
         one.give_back(&read);
         one.give_back(&read);
-        assert!(!one.take(&write), "the other still reads");
+        assert!(!one.take(&write), "another worker still reads the file");
         other.give_back(&read);
         assert!(one.take(&write) && !other.take(&read) && !other.take(&write));
         one.give_back(&write);
         one.give_back(&write);
-        assert!(other.take(&write), "what is not held is not given back twice");
+        assert!(other.take(&write), "a released lock is not released again");
     }
 }

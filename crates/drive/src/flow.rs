@@ -149,7 +149,7 @@ mod tests {
     fn i_os_are_as_the_weights_are() {
         let counts = issued(&mut flow(&[8, 1]), 9000);
         assert!(counts[0].abs_diff(8 * counts[1]) <= 8, "{counts:?}");
-        assert_eq!(counts[0], 9000, "who may do more than its turn is never held back for long");
+        assert_eq!(counts[0], 9000, "a job with a large weight is never delayed");
         let counts = issued(&mut flow(&[5, 3, 2]), 10_000);
         assert!(counts[0].abs_diff(5 * counts[2] / 2) <= 8 && counts[1].abs_diff(3 * counts[2] / 2) <= 8, "{counts:?}");
     }

@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(phase.tick(1000 + 299 * MS, &mut recorder), TickResult::Continue);
         assert_eq!(phase.tick(1000 + 300 * MS, &mut recorder), TickResult::TimeUp);
         assert_eq!(phase.elapsed_ms(1000 + 300 * MS), 200);
-        assert_eq!(phase.elapsed_ms(1001 + 300 * MS + 999), 201, "a started ms counts");
+        assert_eq!(phase.elapsed_ms(1001 + 300 * MS + 999), 201, "a millisecond that has begun counts");
     }
 
     #[test]

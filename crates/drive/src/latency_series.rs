@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(count(&series), [(1000, 1), (1501, 1)]);
         let mut only = LatencySeries::begin(0, 100);
         only.finish(2, &recorder);
-        assert_eq!(count(&only), [(1, 2)], "a run of less than a second has one");
+        assert_eq!(count(&only), [(1, 2)], "a run shorter than a second has one slice");
     }
 
     #[test]
@@ -206,6 +206,6 @@ mod tests {
             series.look(second * S, &recorder);
         }
         assert_eq!(count(&series), [(4000, 4), (8000, 4), (12000, 4), (16000, 4)]);
-        assert_eq!(recorder.latency_classes().iter().sum::<u64>(), 17, "one is still to come");
+        assert_eq!(recorder.latency_classes().iter().sum::<u64>(), 17, "one interval is not over");
     }
 }

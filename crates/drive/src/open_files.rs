@@ -118,7 +118,7 @@ impl<'run> OpenFiles<'run> {
         }
         let is_open = |held: &Held| held.file != CLOSED;
         let used = |(_, held): &(usize, &Held)| (is_open(held), held.used);
-        let mut unused = window.held.iter().enumerate().min_by_key(used).expect("there is a place");
+        let mut unused = window.held.iter().enumerate().min_by_key(used).expect("there is at least one descriptor");
         if is_open(unused.1) && comes(unused.1.file) {
             let others = window.held.iter().enumerate().filter(|(_, held)| !comes(held.file));
             unused = others.min_by_key(used).unwrap_or(unused);
@@ -145,8 +145,8 @@ impl<'run> OpenFiles<'run> {
         Ok(())
     }
 
-    /// Replaces a file that was made anew; `open` opens it. Where files take turns, it is opened when a request needs
-    /// it.
+    /// Replaces a file that was created again; `open` opens it. Where files take turns, it is opened when a request
+    /// needs it.
     pub fn renew(&mut self, file: usize, open: &dyn Fn() -> Result<OpenFile, Failure>) -> Result<(), Failure> {
         let Some(window) = &mut self.window else {
             return self.places[file].replace(open()?).map_err(|error| Failure::of_file("open", &error));
@@ -269,7 +269,7 @@ mod tests {
             let count = opened.len();
             opened.sort_unstable();
             opened.dedup();
-            assert_eq!(opened.len(), count, "none is opened twice");
+            assert_eq!(opened.len(), count, "no file is opened twice");
         }
     }
 }

@@ -123,7 +123,7 @@ impl Engine for NullQueued<'_> {
         for run in [&self.ring[first..first + straight], &self.ring[..count - straight]] {
             let mut staged = run.iter();
             append(completions, run.len(), || {
-                let Staged { slot, result } = *staged.next().expect("a run has its length");
+                let Staged { slot, result } = *staged.next().expect("the count is that of the run");
                 Completion { slot: Slot::returned(slot), result }
             });
         }

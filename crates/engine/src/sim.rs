@@ -124,7 +124,8 @@ impl<'a> Sim<'a> {
     }
 
     fn pop(&mut self) -> Completion<Self> {
-        let Reverse(Service { slot, result, .. }) = self.in_service.pop().expect("the caller saw one");
+        let Reverse(Service { slot, result, .. }) =
+            self.in_service.pop().expect("the caller checked that one is in service");
         Completion { slot: Slot::returned(slot), result }
     }
 

@@ -79,7 +79,7 @@ impl<E: Engine> Slots<E> {
     /// Makes all slots free, also those that were dropped. This is only correct for an engine that is done when
     /// `queue` returns, because none of its buffers is in flight.
     pub fn reclaim(&mut self) {
-        assert!(E::SYNCHRONOUS, "a slot that is gone may be with the kernel");
+        assert!(E::SYNCHRONOUS, "a lost slot may be in flight");
         *self = Slots::new(self.depth as u32);
     }
 }

@@ -96,7 +96,7 @@ fn failures_are_explained_by_what_was_asked_for() {
     let nowait = EngineOptions { nowait: true, ..EngineOptions::default() };
     assert!(text(EngineName::Libaio, nowait, Errno::AGAIN).unwrap().contains("nowait"));
     assert!(text(EngineName::Mmap, EngineOptions::default(), Errno::FBIG).unwrap().contains("full size"));
-    assert_eq!(text(EngineName::Psync, EngineOptions::default(), Errno::INVAL), None, "buffered: nothing to add");
+    assert_eq!(text(EngineName::Psync, EngineOptions::default(), Errno::INVAL), None, "buffered I/O needs no advice");
     let direct = OpenMode { direct: true, ..OpenMode::buffered(FileAccess::Read) };
     if let Ok(file) = OpenFile::open(&path, direct) {
         let files = [file];

@@ -51,8 +51,8 @@ impl EngineVisitor for Shorten<'_> {
         assert_eq!(perform(OpKind::Read, 5), PAGE as i64);
         self.file.truncate(PAGE).unwrap();
         for kind in [OpKind::Read, OpKind::Write, OpKind::Read] {
-            assert_eq!(perform(kind, 5), -EIO, "{kind:?}, and again when it is touched again");
-            assert_eq!(perform(OpKind::Read, 0), PAGE as i64, "what is left is there");
+            assert_eq!(perform(kind, 5), -EIO, "{kind:?}: each access reports the error");
+            assert_eq!(perform(OpKind::Read, 0), PAGE as i64, "the rest of the file can be read");
         }
         self.file.truncate(8 * PAGE).unwrap();
         assert_eq!(perform(OpKind::Write, 5), PAGE as i64, "the file's own page is back");

@@ -154,7 +154,7 @@ impl EngineVisitor for Steps {
         assert_eq!(engine.reap(1, 4, None, &mut completions).unwrap(), 0, "nothing is submitted yet");
         assert_eq!(engine.submit().unwrap(), 2);
         assert_eq!(clock.now_ns(), 0, "submitting takes no time");
-        assert_eq!(engine.reap(0, 4, None, &mut completions).unwrap(), 0, "polling neither");
+        assert_eq!(engine.reap(0, 4, None, &mut completions).unwrap(), 0, "polling takes no time");
         assert_eq!(clock.now_ns(), 0);
         // The timeout ends the wait at its time.
         let timeout = Some(Duration::from_nanos(400));
@@ -162,7 +162,7 @@ impl EngineVisitor for Steps {
         assert_eq!(clock.now_ns(), 400);
         assert_eq!(engine.reap(2, 4, timeout, &mut completions).unwrap(), 0);
         assert_eq!(engine.reap(2, 4, timeout, &mut completions).unwrap(), 1, "the first ends at 1000");
-        assert_eq!(clock.now_ns(), 1200, "and the second, not before 2000, was waited for");
+        assert_eq!(clock.now_ns(), 1200, "the wait ended with the second request, at 2000");
         // A request that waits for a channel is cancelled at once: the second one is in service, the third is not.
         assert!(matches!(engine.queue(slot, &READ, 0), Queued::Staged));
         engine.submit().unwrap();
@@ -194,7 +194,7 @@ impl EngineVisitor for Poll {
                 return engine.clock().now_ns();
             }
         }
-        panic!("time stood still");
+        panic!("the time did not advance");
     }
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which way the data goes. The numbers are those of fio's log files.
+/// The direction of a request. The numbers are those of fio's log files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[repr(u8)]
 pub enum Direction {

@@ -1,7 +1,7 @@
 //! A job while its options are being applied: fio's defaults, then what was written, in the order written.
 //!
-//! Most options go straight into a field of the [`Job`]. Those that depend on others wait in [`Written`] until
-//! [`Draft::finish`](crate::resolve) brings them together.
+//! Most options go straight into a field of the [`Job`]. Options that depend on others wait in [`Written`] until
+//! [`Draft::finish`](mod@crate::resolve) combines them.
 
 use crate::direction::PerDirection;
 use crate::typed::*;

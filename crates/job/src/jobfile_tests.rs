@@ -213,7 +213,7 @@ fn what_is_read_as_meant_is_noted() {
     for said in ["65536.0 is read as 65536", "taken for a comment", "70% is read as 70", "threads has no effect"] {
         assert!(texts.iter().any(|text| text.contains(said)), "no {said}: {texts:?}");
     }
-    assert!(errors("[x]\nsize=1m\niodepth=8.5\n").contains("fractions"), "what is meant is not plain");
+    assert!(errors("[x]\nsize=1m\niodepth=8.5\n").contains("fractions"), "8.5 has no clear meaning");
     assert!(errors("[x]\nsize=1m\nloops=3%\n").contains("no meaning"), "no percentage is meant");
     assert!(errors("[x]\nthreads=x\n").contains("failed parsing threads=x"));
 }
@@ -265,7 +265,7 @@ fn an_engine_that_is_refused_is_the_only_error_of_its_job() {
     assert_eq!(said.matches("error:").count(), 1, "{said}");
     assert!(said.contains("ioengine=rdma is not supported: it moves data between machines"), "{said}");
     let said = errors("[a]\nioengine=rbd\nclientname=admin\npool=rbd\n[b]\nrw=read\nsize=1m\nrwmixread=200\n");
-    assert_eq!(said.matches("error:").count(), 2, "what is wrong in another job is named too: {said}");
+    assert_eq!(said.matches("error:").count(), 2, "errors of another job are reported, too: {said}");
     // Options of an engine that is built are refused as before.
     assert!(errors("[a]\nioengine=psync\ncpuload=50\nsize=1m\n").contains("an option of cpuio, not of psync"));
 }

@@ -152,7 +152,11 @@ mod tests {
     fn what_holds_a_volume_is_in_use() {
         assert_eq!(reason(r"\\.\PhysicalDrive0").as_deref(), Some(r"is mounted at C:\"));
         assert_eq!(reason(r"\\.\PhysicalDrive1").as_deref(), Some(r"is part of \\?\Volume{recovery}\"));
-        assert_eq!(reason(r"\\.\PhysicalDrive3").as_deref(), Some(r"is mounted at D:\"), "one of those that it spans");
+        assert_eq!(
+            reason(r"\\.\PhysicalDrive3").as_deref(),
+            Some(r"is mounted at D:\"),
+            "one of the disks that the volume spans"
+        );
         assert_eq!(reason(r"\\.\PhysicalDrive4"), None, "nothing is on it");
         assert_eq!(reason(r"\\.\c:").as_deref(), Some(r"is mounted at C:\"));
         assert_eq!(reason(r"\\.\Volume{span}").as_deref(), Some(r"is mounted at D:\"));

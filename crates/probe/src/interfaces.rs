@@ -66,8 +66,8 @@ mod tests {
             [way(7, "Ethernet", true, true), unplugged, way(9, "vEthernet (Default Switch)", false, true)].into_iter()
         };
         assert_eq!(only_way(ways(), 7), Ok("Ethernet".to_owned()));
-        assert!(only_way(ways(), 9).unwrap_err().contains("software"), "it may stand on the card");
-        assert!(only_way(ways(), 1).unwrap_err().contains("stay"), "the machine's own is not listed");
+        assert!(only_way(ways(), 9).unwrap_err().contains("software"), "it may use the card");
+        assert!(only_way(ways(), 1).unwrap_err().contains("stay"), "the loopback is not listed");
         let second = ways().chain([way(8, "Ethernet 2", true, true)]);
         assert_eq!(only_way(second, 7), Err("SMB may use both Ethernet and Ethernet 2".to_owned()));
     }

@@ -18,7 +18,7 @@ const VALUES_MIN: usize = 10;
 ///
 /// `None` below ten values, if one is not finite, or if `confidence` is not between 0 and 1. The same `seed` gives
 /// the same interval. For the repeats of a run, which are few and independent, use
-/// [`median_interval`](super::median_interval).
+/// [`median_interval`](super::median_interval()).
 ///
 /// Simulated coverage at 95 % for 60 values: 0.93 if they are independent, 0.88 if neighbours correlate with 0.5,
 /// 0.83 with 0.7. It is a lower bound of the uncertainty, because one run never shows how much runs differ.

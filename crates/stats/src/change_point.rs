@@ -73,7 +73,7 @@ const CLEAR_DEVIATIONS: f64 = 4.0;
 /// neighbours correlate with 0.5, in 6 % with 0.8.
 ///
 /// `None` if no split passes `sensitivity`, below twice its segment length, or if a value is not finite. A slow drift
-/// is reported as a step in its middle: see [`drift`](super::drift). For a second step, examine both sides again.
+/// is reported as a step in its middle: see [`drift`](super::drift()). For a second step, examine both sides again.
 pub fn change_point(series: &[f64], sensitivity: &Sensitivity) -> Option<ChangePoint> {
     let segment = sensitivity.segment_min.max(2);
     if series.len() < 2 * segment || !all_finite(series) {

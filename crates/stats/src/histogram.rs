@@ -41,7 +41,7 @@ pub struct Histogram {
 enum Form {
     /// By bucket, up to the highest in use.
     Open(Vec<u64>),
-    /// The buckets in use, as [`packed`](crate::packed) bytes: a few for each.
+    /// The buckets in use, as [`packed`] bytes: a few for each.
     Packed(Box<[u8]>),
 }
 

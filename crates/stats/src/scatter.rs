@@ -154,7 +154,7 @@ mod tests {
         let assumed = Scatter::Assumed.widen(within).interval;
         assert!(assumed.low < 1.0 && assumed.high > 2.0 * Scatter::Assumed.reach().exp(), "{assumed:?}");
         let same = seen(0.0).widen(within).interval;
-        assert!(about(same.low, 1.0) && about(same.high, 2.02), "even studies add nothing: {same:?}");
+        assert!(about(same.low, 1.0) && about(same.high, 2.02), "studies without scatter add nothing: {same:?}");
         assert_eq!(seen(0.01).ratio(&[8.0], &[10.0]), None, "single runs");
     }
 }

@@ -190,7 +190,7 @@ mod tests {
     fn a_terminal_takes_no_order_from_a_name() {
         assert_eq!(terminal(NASTY), "a\\u{1b}]0;x\\u{7} \\u{202e}b\\u{9b}\\u{d}\nc");
         assert_eq!(line("a\nb"), "a\\u{a}b");
-        assert!(matches!(terminal("größer als 5 µs\n"), Cow::Borrowed(_)), "what is plain is not copied");
+        assert!(matches!(terminal("größer als 5 µs\n"), Cow::Borrowed(_)), "plain text is not copied");
     }
 
     #[test]

@@ -174,6 +174,6 @@ mod tests {
         damaged.sort_unstable();
         assert_eq!(damaged, (0..100).filter(|number| number % 10 == 3).collect::<Vec<_>>());
         assert!(found.iter().all(|found| found.buffer.len() == BLOCK && found.mismatch.offset == found.op.offset));
-        assert!(checkers.await_all().is_empty(), "each is told once");
+        assert!(checkers.await_all().is_empty(), "each mismatch is reported once");
     }
 }

@@ -470,7 +470,7 @@ mod tests {
     fn completions_come_by_calls_when_the_ring_is_not_as_known() {
         let files = open("/dev/zero");
         let Ok(mut engine) = Aio::new(&setup(&files)) else { return println!("skipped: no libaio here") };
-        assert!(engine.far_end.peek().is_some(), "this kernel's ring is as known");
+        assert!(engine.far_end.peek().is_some(), "this kernel's ring can be read");
         let FarEnd::Kernel(context) = &mut engine.far_end else { unreachable!("no thread was asked for") };
         context.leave_ring_unread();
         for _ in 0..5 {

@@ -64,7 +64,7 @@ impl EngineVisitor for Run<'_> {
         let Run { check, spec, test_file } = self;
         assert_eq!(engine.files().len(), test_file.files.len());
         let waits = spec.name.is_synchronous_at(spec.depth) && !spec.offload;
-        assert_eq!(E::SYNCHRONOUS, waits, "{:?}: the table has it so", spec.name);
+        assert_eq!(E::SYNCHRONOUS, waits, "{:?}: the table of engines says so", spec.name);
         let worker = Worker::new(engine, slots, spec.depth);
         match check {
             Check::WhatIsWrittenIsRead => what_is_written_is_read(worker, spec, test_file),
@@ -132,13 +132,13 @@ fn end_of_file<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     let last = op(OpKind::Read, BLOCKS);
     let beyond = op(OpKind::Read, BLOCKS + 1);
     if !spec.stores() {
-        assert_eq!(worker.perform(&last, 0), BLOCK as i64, "there is no end without a file");
+        assert_eq!(worker.perform(&last, 0), BLOCK as i64, "without a file there is no end of file");
         return;
     }
     assert_eq!(worker.perform(&last, 0), TAIL as i64);
     assert_eq!(worker.perform(&beyond, 0), 0);
     if !spec.direct {
-        assert_eq!(worker.perform(&last, TAIL), 0, "the rest of a short one");
+        assert_eq!(worker.perform(&last, TAIL), 0, "the rest of a short read");
     }
 }
 
@@ -153,7 +153,7 @@ fn rest_of_a_transfer<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
         return;
     }
     let buffer = worker.engine.buffer(&slot);
-    assert!(buffer[..done as usize].iter().all(|byte| *byte == 0xee), "what had come before stays");
+    assert!(buffer[..done as usize].iter().all(|byte| *byte == 0xee), "bytes of the first part stay");
     for (at, byte) in buffer[..BLOCK as usize].iter().enumerate().skip(done as usize) {
         assert_eq!(*byte, fresh(3 * BLOCK + at as u64));
     }
@@ -174,7 +174,7 @@ fn full_queue<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
             let request = op(OpKind::Read, (slot.index() as u64 + round) % BLOCKS);
             if let Err(refused) = worker.queue(slot, &request, 0) {
                 let back = worker.drain();
-                assert!(!back.is_empty(), "a full engine holds something");
+                assert!(!back.is_empty(), "a full engine has requests in flight");
                 worker.queue(refused, &request, 0).expect("a drained engine has room");
                 back.into_iter().for_each(|(slot, _)| worker.slots.put_back(slot));
                 accepted += 1;
@@ -259,7 +259,7 @@ fn capacity<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     }
     if left > 0 {
         let count = worker.engine.reap(left, 1, PATIENCE, &mut worker.completions).unwrap();
-        assert_eq!(count, 1, "max is stronger than min");
+        assert_eq!(count, 1, "max limits min");
     }
     assert_eq!(worker.drain().len(), depth);
 }
@@ -342,7 +342,7 @@ fn cancel<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
         assert!(result == BLOCK as i64 || result == cancelled, "{result}");
         worker.slots.put_back(slot);
     }
-    assert_eq!(worker.perform(&op(OpKind::Read, 0), 0), BLOCK as i64, "and the engine goes on");
+    assert_eq!(worker.perform(&op(OpKind::Read, 0), 0), BLOCK as i64, "the engine works after a cancel");
 }
 
 /// An engine that is dropped with requests in flight leaves nothing behind that could do harm.

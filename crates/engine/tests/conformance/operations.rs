@@ -135,7 +135,7 @@ fn directories_are_made_looked_up_and_removed() {
     assert_eq!(place.run(EngineName::Dirdelete, "0"), [Operation]);
     assert_eq!(place.left(), ["two"]);
     std::fs::write(place.paths[1].join("held"), "content").unwrap();
-    assert!(matches!(place.run(EngineName::Dirdelete, "1")[..], [Error(_)]), "what holds something stays");
+    assert!(matches!(place.run(EngineName::Dirdelete, "1")[..], [Error(_)]), "a directory with content stays");
     assert!(place.paths[1].join("held").exists());
 }
 
@@ -162,7 +162,7 @@ fn space_is_reserved_punched_and_cut() {
     let before = std::fs::read(&whole.path).unwrap();
     let bytes = BLOCK as i64;
     let behind = op(OpKind::Read, BLOCKS + 4);
-    assert_eq!(change(EngineName::Falloc, &behind), (bytes, before.clone()), "reserved behind the end");
+    assert_eq!(change(EngineName::Falloc, &behind), (bytes, before.clone()), "space after the end was reserved");
     let (result, grown) = change(EngineName::Falloc, &Op { kind: OpKind::Write, ..behind });
     assert_eq!((result, grown.len() as u64), (bytes, (BLOCKS + 5) * BLOCK));
     assert!(grown.starts_with(&before));
@@ -194,5 +194,5 @@ fn a_file_that_takes_no_splice_leaves_the_pipe_empty() {
     }
     ground.with(&spec, Twice).unwrap();
     let content = std::fs::read(&ground.path).unwrap();
-    assert!(content[..BLOCK as usize].iter().all(|byte| *byte == 0x55), "nothing of the write that failed");
+    assert!(content[..BLOCK as usize].iter().all(|byte| *byte == 0x55), "no byte of the failed write");
 }

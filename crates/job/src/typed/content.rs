@@ -68,7 +68,7 @@ pub struct Verify {
     pub header_offset: u32,
     /// `verify_pattern`.
     pub pattern: Option<BytePattern>,
-    /// The pattern begins anew after this number of bytes of a block; 0: with each block.
+    /// The pattern begins again after this number of bytes of a block; 0: with each block.
     pub pattern_interval: u32,
     /// `verify_async`: the number of threads that check; 0: the worker checks.
     pub threads: u32,

@@ -121,7 +121,7 @@ impl BlockSize {
 /// Where random numbers start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seed {
-    /// [`DEFAULT_SEED`], from which each pass begins anew.
+    /// [`DEFAULT_SEED`], with which each pass begins again.
     Repeated,
     /// `randseed`: the run as a whole is repeatable; later passes continue the sequence.
     Fixed(u64),

@@ -339,7 +339,11 @@ mod tests {
         let anew = reading(1_000_000, 100_005_000);
         assert!(scaled(anew.ticks, scale) < scaled(before.ticks, scale));
         assert_eq!(watch.step_to(anew), Some(500_000 - (day as i64 + 50_000_000) - 50_000_000));
-        assert_eq!(watch.step_to(reading(101_000_000, 150_005_000)), None, "from here on it goes on");
+        assert_eq!(
+            watch.step_to(reading(101_000_000, 150_005_000)),
+            None,
+            "the next look compares with the clock after the step"
+        );
         // The machine slept, and the system's clock stood still.
         assert_eq!(watch.step_to(reading(20_101_000_000, 200_005_000)), Some(9_950_000_000));
     }

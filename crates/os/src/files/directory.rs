@@ -258,7 +258,7 @@ mod tests {
             assert!(directory.open_regular(name).is_err(), "{name}");
         }
         let first = directory.create_new("file").unwrap();
-        assert!(directory.create_new("file").is_err(), "it must be new");
+        assert!(directory.create_new("file").is_err(), "the file must be new");
         let (second, entry) = directory.open_regular("file").unwrap();
         assert_eq!(entry.kind, EntryKind::Regular);
         assert_eq!((try_lock(&first), try_lock(&second)), (Lock::Taken, Lock::Held));

@@ -139,6 +139,6 @@ mod tests {
     #[test]
     fn what_is_not_the_device_mapper_is_refused() {
         assert_eq!(targets(Path::new("/no/such/place"), 253, 0).unwrap_err().kind(), io::ErrorKind::NotFound);
-        assert!(targets(Path::new("/dev/null"), 253, 0).is_err(), "it knows no such call");
+        assert!(targets(Path::new("/dev/null"), 253, 0).is_err(), "this device does not know the call");
     }
 }

@@ -1,4 +1,5 @@
-//! A second process, and what it does to its parent's end.
+//! Processes: the second process, its end with its parent, commands in groups of their own, and limits of this
+//! process.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};

@@ -70,7 +70,7 @@ mod tests {
         let constants = libc::Elf64_Phdr { p_flags: libc::PF_R, ..header };
         assert_eq!(unwritten(&constants, 0, 0x1000), Some(0x1000..0x4000));
         let data = libc::Elf64_Phdr { p_flags: libc::PF_R | libc::PF_W, ..header };
-        assert_eq!(unwritten(&data, 0x40_0000, 0x1000), None, "it has pages of its own");
+        assert_eq!(unwritten(&data, 0x40_0000, 0x1000), None, "the process has its own copies of these pages");
         let relocated = libc::Elf64_Phdr { p_type: libc::PT_GNU_RELRO, p_flags: libc::PF_R, ..header };
         assert_eq!(unwritten(&relocated, 0x40_0000, 0x1000), None, "a part of data");
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 /// Nanoseconds of the performance counter since the first call.
 #[inline]
-#[expect(clippy::disallowed_methods, reason = "this is what others are to ask instead")]
+#[expect(clippy::disallowed_methods, reason = "other code must use this function instead")]
 pub(crate) fn monotonic_ns() -> u64 {
     static ORIGIN: OnceLock<Instant> = OnceLock::new();
     ORIGIN.get_or_init(Instant::now).elapsed().as_nanos() as u64
@@ -18,7 +18,7 @@ pub(crate) fn numbered_ns(number: u32) -> Option<u64> {
 }
 
 /// Sleeps; the standard library uses a timer of high resolution.
-#[expect(clippy::disallowed_methods, reason = "this is what others are to call instead")]
+#[expect(clippy::disallowed_methods, reason = "other code must use this function instead")]
 pub fn sleep(duration: Duration) {
     std::thread::sleep(duration);
 }

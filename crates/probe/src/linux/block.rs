@@ -245,7 +245,7 @@ mod tests {
         let tree = fixture::tree();
         let sda1 = device(&tree.look, number(8, 1)).unwrap();
         assert_eq!((sda1.name.as_str(), sda1.partition.as_deref()), ("sda", Some("sda1")));
-        assert_eq!(sda1.size_bytes, Some(1_048_576), "the partition's own");
+        assert_eq!(sda1.size_bytes, Some(1_048_576), "the size of the partition");
         assert_eq!(sda1.queue_requests, Some(256), "the disk's");
     }
 
@@ -292,6 +292,6 @@ mod tests {
         let sdb = tree.look.sys.join("devices/sdb");
         assert_eq!(btrfs_members(&tree.look, &sdb).unwrap().len(), 2);
         let loop0 = tree.look.sys.join("devices/loop0");
-        assert_eq!(btrfs_members(&tree.look, &loop0), None, "not part of any");
+        assert_eq!(btrfs_members(&tree.look, &loop0), None, "not part of a btrfs filesystem");
     }
 }

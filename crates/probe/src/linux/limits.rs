@@ -111,7 +111,7 @@ mod tests {
         write(cgroups.join("a/memory.max"), "max\n");
         assert_eq!(cgroup_memory_bytes(&tree.look), Ok(None));
         write(cgroups.join("a/memory.high"), "8192\n");
-        assert_eq!(cgroup_cache_bytes(&tree.look), Ok(Some(8192)), "pages go there, and nothing is refused or killed");
+        assert_eq!(cgroup_cache_bytes(&tree.look), Ok(Some(8192)), "pages are evicted there, nothing is killed");
         assert_eq!(cgroup_memory_bytes(&tree.look), Ok(None));
     }
 

@@ -140,13 +140,13 @@ mod tests {
         let missing = path_facts(&Look::new(), &directory.path().join("a/b"));
         assert_eq!((missing.kind, missing.size_bytes), (FileKind::Missing, None));
         assert!(!missing.parent_exists && !missing.exists());
-        assert_eq!(missing.mount, facts.mount, "the place where it would be");
+        assert_eq!(missing.mount, facts.mount, "the place of the file to be made");
         assert_eq!(missing.devices, facts.devices);
 
         assert_eq!(path_facts(&Look::new(), directory.path()).kind, FileKind::Directory);
         let device = path_facts(&Look::new(), Path::new("/dev/null"));
         assert_eq!(device.kind, FileKind::CharacterDevice);
-        assert!(device.space.is_err(), "the room in /dev is not the device's");
+        assert!(device.space.is_err(), "the space of /dev is not the device's");
         let below = path_facts(&Look::new(), &file.join("x"));
         assert_eq!(below.kind, FileKind::Unreachable(20), "ENOTDIR");
     }

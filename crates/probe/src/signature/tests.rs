@@ -105,7 +105,7 @@ fn zfs_has_blocks_in_several_labels() {
     let name = Some("a part of a ZFS pool");
     assert_eq!(device(4, 0x00ba_b10c_u64.to_le_bytes()), name);
     assert_eq!(device(4, 0x00ba_b10c_u64.to_be_bytes()), name);
-    assert_eq!(device(3, 0x00ba_b10c_u64.to_le_bytes()), None, "what a wiped one leaves");
+    assert_eq!(device(3, 0x00ba_b10c_u64.to_le_bytes()), None, "the remains of a wiped pool");
 }
 
 #[test]

@@ -269,7 +269,7 @@ mod tests {
         assert_eq!(found.way_to_memory().as_deref(), Some("ext4 on dm-0 on loop0 on tmpfs"));
         assert_eq!(storage(layer(LayerKind::Filesystem, "ext4", vec![disk()])).in_memory(), None);
         let memory = Storage { class: StorageClass::Memory, ..Storage::default() };
-        assert_eq!(memory.in_memory(), Some(InMemory::All), "of a record without layers");
+        assert_eq!(memory.in_memory(), Some(InMemory::All), "an older record has no layers");
     }
 
     #[test]
@@ -279,7 +279,7 @@ mod tests {
         assert_eq!(both(vec![tmpfs(), tmpfs()]).in_memory(), Some(InMemory::All));
         assert_eq!(both(vec![disk(), disk()]).in_memory(), None);
         let aside = Layer { aside: true, ..tmpfs() };
-        assert_eq!(both(vec![disk(), aside]).in_memory(), None, "other files lie there");
+        assert_eq!(both(vec![disk(), aside]).in_memory(), None, "that layer holds other files");
     }
 
     #[test]

@@ -84,9 +84,9 @@ mod tests {
         assert_eq!(
             served(&study),
             [(2, Served::CannotTell), (100, Served::Yes), (120, Served::No)],
-            "95 requests alone do not tell"
+            "95 requests are too few to decide"
         );
         study.rows = vec![row(2, 95), row(120, 0)];
-        assert_eq!(served(&study), [(2, Served::CannotTell)], "100 requests alone do not tell");
+        assert_eq!(served(&study), [(2, Served::CannotTell)], "100 requests are too few to decide");
     }
 }

@@ -83,7 +83,7 @@ mod tests {
         let once = of(&[1.0, 1.0, 3.2, 1.2, 1.0, 1.0, 1.0, 1.1]);
         assert_eq!((once.difference(), once.doubt()), (Difference::NotShown, Some("no difference")));
         let small = of(&[1.98, 3.96, 1.98, 1.98, 1.98, 1.98, 1.98, 1.98]);
-        assert_eq!(small.difference(), Difference::NotShown, "sure, and too small to matter");
+        assert_eq!(small.difference(), Difference::NotShown, "certain, but too small to matter");
         let seven = Ratio::of(&rounds(&[1.0; 7]), &rounds(&[2.0; 7])).unwrap();
         assert_eq!((seven.difference(), seven.doubt()), (Difference::TooFew, Some("too few rounds")), "98.4 %");
         let apart = Ratio::of(&rounds(&[1.0, 1.0, 1.0]), &base).unwrap();

@@ -60,7 +60,7 @@ fn a_row_adds_its_members() {
 
     let row = &run(vec![first, second]).report_rows()[0];
     assert_eq!((row.name.as_str(), row.pid, row.members), ("first", 10, 2));
-    assert_eq!(row.options, [("bs".to_owned(), "4k".to_owned())], "what all of them were given");
+    assert_eq!(row.options, [("bs".to_owned(), "4k".to_owned())], "options that all members have");
     assert_eq!((row.directions.read.bytes, row.directions.read.ios, row.directions.read.runtime_ms), (8192, 2, 300));
     assert_eq!((row.directions.read.bandwidth_samples.min, row.directions.read.bandwidth_samples.count), (80, 2));
     assert_eq!(row.directions.read.clat.moments.count, 2);

@@ -126,7 +126,7 @@ fn a_record_of_format_6_keeps_its_sentences_of_what_lies_below() {
     assert_eq!((storage.layers.len(), storage.in_memory()), (1, None));
     let reads = &run.jobs[0].directions.read;
     assert_eq!(serde_json::to_value(reads).unwrap(), before["jobs"][0]["directions"]["read"]);
-    assert!(run.jobs[0].plan.parts.is_empty(), "not known is not none");
+    assert!(run.jobs[0].plan.parts.is_empty(), "unknown is not none");
     assert_eq!(RunRecord::from_json(&run.to_json()).unwrap(), run);
     let mut study = serde_json::to_value(Study::of_run(run.clone())).unwrap();
     study["study_schema"] = json!(4);

@@ -136,10 +136,10 @@ fn a_figure_that_is_the_same_does_not_change_and_a_slower_one_does() {
 
 #[test]
 fn a_history_of_any_length_keeps_false_changes_rare() {
-    let weather = *WEATHERS.last().expect("the one of large shifts");
+    let weather = *WEATHERS.last().expect("the conditions with large shifts");
     for earlier in [3, 4, 7, 10] {
         let [none, .., none_with, holds_with, _] = outcomes(weather, 8, earlier);
-        assert!(none > 2.0 * FALSE_MAX, "these days can mislead: {none}");
+        assert!(none > 2.0 * FALSE_MAX, "without a history, changes are false: {none}");
         assert!(none_with <= FALSE_MAX && holds_with >= COVERS_MIN, "{earlier} before: {none_with}, {holds_with}");
     }
 }

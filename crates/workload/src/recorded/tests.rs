@@ -31,7 +31,7 @@ fn requests(text: &str, options: &ReplayOptions) -> Result<Vec<Request>, String>
         }
         block.len = 0;
     }
-    assert_eq!(recorded.fault(), None, "what was read once is read again");
+    assert_eq!(recorded.fault(), None, "the second reading finds no error either");
     assert_eq!(summary.requests, requests.len() as u64);
     Ok(requests)
 }

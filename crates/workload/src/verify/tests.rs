@@ -107,7 +107,7 @@ fn headers_come_each_interval_and_move_to_their_offset() {
     seal.seal(&mut block, 8192, 0);
     for (number, part) in block.chunks(512).enumerate() {
         assert_eq!(part[64..66], [0xca, 0xac], "interval {number}");
-        assert_eq!(part[..44], content()[number * 512 + 64..][..44], "what stood there has changed places");
+        assert_eq!(part[..44], content()[number * 512 + 64..][..44], "the data of this place were moved");
     }
     assert_eq!(words(&mut seal, &block, Expected::WriteOfThisRun(0)), "");
     block[700] ^= 1;
@@ -151,7 +151,7 @@ fn headers_of_a_pattern_leave_it_in_its_place() {
     let mut seal = seal(&asked);
     let mut block = vec![0; 4096];
     seal.seal(&mut block, 8192, 0);
-    assert_eq!(block[..16], [0, 0x20, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 0, 0x20, 0, 0], "what stood at 100");
+    assert_eq!(block[..16], [0, 0x20, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 0, 0x20, 0, 0], "the data of offset 100");
     assert_eq!(block[1124..1126], [0xca, 0xac], "the header of the second interval");
     assert_eq!(words(&mut seal, &block, Expected::WriteOfThisRun(0)), "");
     // The bytes in place of the header also belong to the pattern.

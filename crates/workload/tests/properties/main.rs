@@ -57,7 +57,7 @@ fn passes(workload: &Workload, most: usize) -> Vec<Vec<Op>> {
                 passes.push(Vec::new());
             }
             Refill::Done => {
-                assert_eq!(generator.refill(&mut block), Refill::Done, "done stays done");
+                assert_eq!(generator.refill(&mut block), Refill::Done, "after the end no request follows");
                 return passes;
             }
         }

@@ -177,7 +177,7 @@ fn a_read_takes_its_call_and_one_reading() {
     assert_eq!(latency.count, REQUESTS);
     assert_eq!((latency.min, latency.max), (CALL_NS + READING_NS, CALL_NS + REQUESTS - 1 + READING_NS));
     assert_eq!(latency.sum, u128::from(CALLS_NS + REQUESTS * READING_NS));
-    assert_eq!(readings, REQUESTS + 4, "one each, one at the head of each block, and one at the end");
+    assert_eq!(readings, REQUESTS + 4, "one per request, one at each block's start, one at the end");
 }
 
 #[test]

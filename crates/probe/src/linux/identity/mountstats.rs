@@ -182,8 +182,12 @@ device future:/x mounted on /mnt/future with fstype nfs4 statvers=2.0
     #[test]
     fn bytes_and_operations_of_a_version_4_mount() {
         let wire = counters("/mnt/with blank").unwrap();
-        assert_eq!(wire.bytes, [5_051_531_264, 134_217_728].into(), "with the server, not what applications asked for");
-        assert_eq!(wire.nfs_asked_bytes, Some([4096 + 5_051_527_168, 8192 + 134_209_536].into()), "normal and direct");
+        assert_eq!(wire.bytes, [5_051_531_264, 134_217_728].into(), "exchanged with the server, not asked for");
+        assert_eq!(
+            wire.nfs_asked_bytes,
+            Some([4096 + 5_051_527_168, 8192 + 134_209_536].into()),
+            "buffered and direct"
+        );
         assert!(wire.exclusive);
         let names: Vec<_> = wire.nfs_operations.iter().map(|operation| operation.name.as_str()).collect();
         assert_eq!(names, ["NULL", "READ", "WRITE", "GETATTR"], "never asked for, or not understood: left out");

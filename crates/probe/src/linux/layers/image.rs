@@ -107,7 +107,7 @@ mod tests {
         let look = Look::new();
         let file = |device, inode| Some(LoopBacking::File { device, inode });
         assert_eq!(place(&look, text, file(stat.dev(), stat.ino())), here);
-        assert_eq!(place(&look, text, None), here, "nobody says otherwise");
+        assert_eq!(place(&look, text, None), here, "no other fact contradicts");
         let other = place(&look, text, file(stat.dev(), stat.ino() + 1));
         assert!(!matches!(other, ImagePlace::Path(_)), "another file of that name: {other:?}");
         let unmounted = place(&tree().look, text, file(0xf_ffff, 1));

@@ -125,7 +125,7 @@ mod tests {
             !found(&tree.look, 20, Some(vec![(500, Some(501))])).helpers.complete,
             "a process of another namespace"
         );
-        assert!(!found(&tree.look, 20, None).helpers.complete, "nobody told the other ends");
+        assert!(!found(&tree.look, 20, None).helpers.complete, "the peers are not known");
         process(&tree, 30, 1, &[]);
         let alone = found(&tree.look, 30, Some(Vec::new()));
         assert_eq!((alone.pids.len(), alone.helpers.complete), (1, true));

@@ -120,7 +120,10 @@ mod tests {
     #[test]
     fn a_group_of_its_own_and_one_with_others() {
         let own = std::process::id();
-        assert!(begin(&format!("{own}\n7\n8\n")).is_ok(), "its parent, and another child of that");
-        assert!(begin(&format!("{own}\n9\n")).unwrap_err().reason.contains("others run"), "a child of somebody else");
+        assert!(begin(&format!("{own}\n7\n8\n")).is_ok(), "its parent, and a child of that parent");
+        assert!(
+            begin(&format!("{own}\n9\n")).unwrap_err().reason.contains("others run"),
+            "a child of a foreign process"
+        );
     }
 }

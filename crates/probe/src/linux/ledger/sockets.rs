@@ -312,7 +312,7 @@ mod tests {
         let lingers = meter.count(&ours, &[at(1, 10, [600, 50]), at(2, 0, [30, 40])]);
         assert_eq!(lingers, SocketCounters { bytes: [130, 40].into(), open: 1, closed: 1 }, "it still sends");
         let gone = meter.count(&ours, &[at(1, 10, [601, 50])]);
-        assert_eq!(gone, SocketCounters { bytes: [131, 40].into(), open: 1, closed: 1 }, "what it moved is kept");
+        assert_eq!(gone, SocketCounters { bytes: [131, 40].into(), open: 1, closed: 1 }, "its bytes are kept");
     }
 
     #[test]

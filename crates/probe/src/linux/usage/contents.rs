@@ -50,7 +50,7 @@ mod tests {
         assert_eq!(known(16, member).as_deref(), Some("drbdmanage_control_volume, as udev knows"));
         let disk = "E:ID_PART_TABLE_TYPE=dasd\nE:ID_SERIAL=1\n";
         assert_eq!(known(0, disk).as_deref(), Some("dasd, as udev knows"));
-        assert_eq!(known(1, disk), None, "that is its disk's");
+        assert_eq!(known(1, disk), None, "the table is the disk's");
         assert_eq!(known(0, "E:ID_SERIAL=1\n"), None);
         assert_eq!(known_to_udev(&tree.look, DeviceNumber { major: 9, minor: 0 }), None, "no such file");
     }

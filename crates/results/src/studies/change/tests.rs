@@ -117,7 +117,11 @@ fn the_course_of_a_single_run_shows_nothing() {
     };
     let found = changes(&windows(1000), &windows(900), &[]);
     let iops = find(&found, Measure::Iops);
-    assert_eq!((iops.shown, iops.confirmed_percent()), (Significance::Unknown, None), "even windows are not even runs");
+    assert_eq!(
+        (iops.shown, iops.confirmed_percent()),
+        (Significance::Unknown, None),
+        "even windows do not show that runs are even"
+    );
 }
 
 #[test]

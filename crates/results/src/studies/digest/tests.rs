@@ -67,7 +67,7 @@ fn a_digest_has_the_figures_of_the_rows() {
     assert_eq!((test(1, "randread").values(Measure::Iops).len(), test(1, "randread").trust), (1, Trust::Invalid));
     assert_eq!((test(1, "read").values(Measure::Iops), test(1, "create").is_phase), (Vec::new(), true));
     let create = test(1, "create");
-    assert!(create.unexamined && create.trust == Trust::Caution, "nobody looked beside the phase: it is not ok");
+    assert!(create.unexamined && create.trust == Trust::Caution, "nobody examined the phase, so it is not ok");
     assert_eq!(Digest::trust_word([create].into_iter()), "not examined");
     assert_eq!(Digest::trust_word([create, reads].into_iter()), "caution");
     assert_eq!((digest.trust, digest.failed, digest.lacks_ranks), (Trust::Invalid, true, false));
