@@ -9,7 +9,7 @@ use crate::evidence::{BYTES_MIN, Evidence, Row, Stage, Transfer};
 use crate::passes::Passes;
 use crate::phases::OnNode;
 use crate::traps::page_cache::cold_bytes;
-use crate::traps::{not_visible, too_noisy};
+use crate::traps::{cpu_starved, not_visible, too_noisy};
 use crate::without_storage;
 
 /// An aspect of a test that findings examine.
@@ -131,7 +131,7 @@ fn of_commands(rows: &[&StudyRow], class: StorageClass, aspect: Aspect) -> Looke
         // A command has no required length, and its start was chosen by the user.
         Aspect::Length | Aspect::Clock | Aspect::SlowNode => None,
         Aspect::Cache => rows.iter().any(|row| is_cold_here_only(row)).then_some(false),
-        Aspect::CpuContention => all(|tree| tree.machine_busy_ns.is_some()),
+        Aspect::CpuContention => Some(cpu_starved::is_visible(rows)),
         Aspect::Variation => Some(rows.len() >= too_noisy::PASSES_MIN),
         Aspect::Device | Aspect::ForeignLoad if class == StorageClass::Memory => None,
         Aspect::Device => all(|tree| tree.during.devices.value().is_some() || tree.during.wire.value().is_some()),

@@ -95,5 +95,17 @@ pub fn of_command(target: &Target, row: &Row) -> Vec<Finding> {
 
 /// The findings from comparing runs of timed commands, each with the index of its row.
 pub fn between_commands(study: &Study) -> Vec<(usize, Finding)> {
-    traps::work_differs::find(study)
+    let mut found = traps::work_differs::find(study);
+    for (first, row) in study.rows.iter().enumerate().filter(|(_, row)| row.tree.is_some()) {
+        let is_same = |(_, other): &(usize, &Row)| (other.target, &other.pattern) == (row.target, &row.pattern);
+        let runs: Vec<(usize, &Row)> = study.rows.iter().enumerate().filter(is_same).collect();
+        if runs[0].0 != first {
+            continue;
+        }
+        let rows: Vec<&Row> = runs.iter().map(|(_, row)| *row).collect();
+        if let Some(finding) = traps::cpu_starved::of_short_commands(&rows) {
+            found.extend(runs.iter().map(|(index, _)| (*index, finding.clone())));
+        }
+    }
+    found
 }

@@ -1,6 +1,6 @@
 //! T20, second form: I/O threads waited for a CPU.
 
-use fsdyno_results::{Finding, Severity};
+use fsdyno_results::{Finding, Row as StudyRow, Severity, TreeRecord};
 
 use crate::evidence::{Evidence, Flow, Row, Stage};
 use crate::explanation::Explanation;
@@ -23,7 +23,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
            CPU for 20 % of their time or more, and who used at least half of that CPU time. \
            A caution; information if the storage's own work used the CPUs. Of a phase of operations on names the same \
            shares, over all its passes: its threads must have waited for 4 ms altogether. For a timed command: the \
-           same limits of steal and throttling. Or the CPUs were busy for 90 % of the time or more, others had 25 % of \
+           same limits of steal and throttling, over all its runs where none of them takes 0.2 s. Or the CPUs were busy for 90 % of the time or more, others had 25 % of \
            it, and the command itself computed for less than 95 % of its time.",
     advice: "Run on an idle machine, with no more jobs than CPUs and without a CPU limit.",
     documented: "proc(5), /proc/stat and schedstat; linux Documentation/admin-guide/cgroup-v2.rst, cpu.stat",
@@ -127,45 +127,95 @@ pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
     Some(Report::new(ID, Severity::Caution, passes.name()).number(name, share, "ratio").says(cause, next))
 }
 
-/// For a timed command: CPUs that others used meanwhile, or that it was kept from.
-pub(crate) fn of_command(row: &fsdyno_results::Row) -> Option<Finding> {
-    /// From this share on the machine's CPU time is fully used, and others are the cause.
-    const BUSY: f64 = 0.9;
-    const OTHERS: f64 = 0.25;
-    /// Ticks are too coarse for less, ns.
-    const TIME_MIN: u64 = 200_000_000;
-    let (tree, phase) = (row.tree.as_ref()?, row.phase.as_ref()?);
-    let report = |name: &'static str, share: f64, cause: String, next| {
-        let report = Report::new(ID, Severity::Caution, &row.pattern).number(name, share, "ratio");
-        Some(report.says(format!("CPU contention: {cause}"), next))
-    };
-    if phase.elapsed_ns < TIME_MIN {
-        return None;
-    }
-    let total = tree.machine_total_ns.map(|total| total as f64);
-    let throttled = tree.throttled_ns.map(|ns| (QUOTA, ns as f64 / phase.elapsed_ns as f64, THROTTLED, RAISE));
-    let stolen = tree.machine_steal_ns.zip(total).map(|(ns, total)| (STOLEN, ns as f64 / total, STEAL, IDLE));
-    let over = |(_, share, limit, _): &(_, f64, f64, _)| share >= limit;
-    if let Some((name, share, _, next)) = throttled.filter(over).or(stolen.filter(over)) {
-        return report(name, share, format!("{name} {} of the time", percent(share.min(1.0))), next);
-    }
-    let (busy, total) = (tree.machine_busy_ns? as f64, total?);
-    let daemon_ns = tree.during.wire.value().and_then(|wire| wire.daemon_cpu_ns).unwrap_or(0);
-    let others = busy - (phase.cpu_ns + daemon_ns) as f64;
-    if busy < total * BUSY || others < total * OTHERS || was_never_waiting(phase) {
-        return None;
-    }
-    let cause = format!(
-        "other processes used {} of this machine's CPU time while the command ran, and none was idle",
-        percent(others / total)
-    );
-    report("CPU time of others", others / total, cause, "stop the other processes, and run again")
+/// For one run of a timed command: CPUs that others used meanwhile, or that it was kept from.
+pub(crate) fn of_command(row: &StudyRow) -> Option<Finding> {
+    CommandTime::of(&[row])?.starved()
 }
 
-/// Whether a single process computed all the time: it had a CPU of its own, whatever others did.
-fn was_never_waiting(phase: &fsdyno_results::PhaseRecord) -> bool {
-    const COMPUTED: f64 = 0.95;
-    phase.cpu_ns <= phase.elapsed_ns && phase.cpu_ns as f64 >= phase.elapsed_ns as f64 * COMPUTED
+/// The same for the runs of a command that are each too short, over all of them together: one test on one place.
+pub(crate) fn of_short_commands(rows: &[&StudyRow]) -> Option<Finding> {
+    let are_short = rows.iter().all(|row| CommandTime::of(&[row]).is_none());
+    if are_short { CommandTime::of(rows)?.starved() } else { None }
+}
+
+/// Whether these runs of a command took long enough, each or all together, and the machine's CPU time is visible.
+pub(crate) fn is_visible(rows: &[&StudyRow]) -> bool {
+    let of_each: Vec<_> = rows.iter().map(|row| CommandTime::of(&[row])).collect();
+    let of_all = CommandTime::of(rows);
+    let seen = |time: &Option<CommandTime<'_>>| time.as_ref().is_some_and(|time| time.machine.is_some());
+    if of_each.iter().all(Option::is_none) {
+        seen(&of_all)
+    } else {
+        of_each.iter().flatten().all(|time| time.machine.is_some())
+    }
+}
+
+/// CPU time of one or more runs of a command, and of the machine meanwhile, ns.
+struct CommandTime<'a> {
+    pattern: &'a str,
+    elapsed: u64,
+    own: u64,
+    /// Of a FUSE daemon below the place.
+    daemon: u64,
+    /// Busy and total; `None`: not visible.
+    machine: Option<(u64, u64)>,
+    stolen: Option<u64>,
+    throttled: Option<u64>,
+}
+
+impl CommandTime<'_> {
+    /// `None`: the runs took too short a time to be judged, or there are none.
+    fn of<'a>(rows: &[&'a StudyRow]) -> Option<CommandTime<'a>> {
+        /// The machine's CPU time is counted in ticks, which are too coarse for less, ns.
+        const TIME_MIN: u64 = 200_000_000;
+        let runs: Vec<_> =
+            rows.iter().map(|row| Some((row.tree.as_ref()?, row.phase.as_ref()?))).collect::<Option<_>>()?;
+        let elapsed: u64 = runs.iter().map(|(_, phase)| phase.elapsed_ns).sum();
+        let of_trees = |of: fn(&TreeRecord) -> Option<u64>| runs.iter().map(|(tree, _)| of(tree)).sum::<Option<u64>>();
+        let daemon = |tree: &TreeRecord| tree.during.wire.value().and_then(|wire| wire.daemon_cpu_ns).unwrap_or(0);
+        (elapsed >= TIME_MIN).then(|| CommandTime {
+            pattern: &rows[0].pattern,
+            elapsed,
+            own: runs.iter().map(|(_, phase)| phase.cpu_ns).sum(),
+            daemon: runs.iter().map(|(tree, _)| daemon(tree)).sum(),
+            machine: of_trees(|tree| tree.machine_busy_ns).zip(of_trees(|tree| tree.machine_total_ns)),
+            stolen: of_trees(|tree| tree.machine_steal_ns),
+            throttled: of_trees(|tree| tree.throttled_ns),
+        })
+    }
+
+    fn starved(&self) -> Option<Finding> {
+        /// From this share on the machine's CPU time is fully used, and others are the cause.
+        const BUSY: f64 = 0.9;
+        const OTHERS: f64 = 0.25;
+        let report = |name: &'static str, share: f64, cause: String, next| {
+            let report = Report::new(ID, Severity::Caution, self.pattern).number(name, share, "ratio");
+            Some(report.says(format!("CPU contention: {cause}"), next))
+        };
+        let share = |part: u64, of: u64| part as f64 / of as f64;
+        let throttled = self.throttled.map(|ns| (QUOTA, share(ns, self.elapsed), THROTTLED, RAISE));
+        let stolen = self.stolen.zip(self.machine).map(|(ns, (_, total))| (STOLEN, share(ns, total), STEAL, IDLE));
+        let over = |(_, share, limit, _): &(_, f64, f64, _)| share >= limit;
+        if let Some((name, share, _, next)) = throttled.filter(over).or(stolen.filter(over)) {
+            return report(name, share, format!("{name} {} of the time", percent(share.min(1.0))), next);
+        }
+        let (busy, total) = self.machine?;
+        let others = share(busy.saturating_sub(self.own + self.daemon), total);
+        if share(busy, total) < BUSY || others < OTHERS || self.was_never_waiting() {
+            return None;
+        }
+        let cause = format!(
+            "other processes used {} of this machine's CPU time while the command ran, and none was idle",
+            percent(others)
+        );
+        report("CPU time of others", others, cause, "stop the other processes, and run again")
+    }
+
+    /// Whether a single process computed all the time: it had a CPU of its own, whatever others did.
+    fn was_never_waiting(&self) -> bool {
+        const COMPUTED: f64 = 0.95;
+        self.own <= self.elapsed && self.own as f64 >= self.elapsed as f64 * COMPUTED
+    }
 }
 
 fn steal(flow: &Flow<'_>) -> Option<Shortage> {
@@ -273,23 +323,41 @@ fn grown(end: Option<u64>, begin: Option<u64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use fsdyno_results::{PhaseRecord, TreeRecord};
+    use fsdyno_results::PhaseRecord;
 
     use super::*;
 
-    /// A second on two CPUs: CPU time of the command and of all, throttled time, and stolen time, ms.
-    fn found(own: u64, busy: u64, throttled: u64, stolen: u64) -> Option<String> {
+    /// A run on two CPUs: its time, CPU time of the command and of all, throttled time, and stolen time, ms.
+    fn run(elapsed: u64, own: u64, busy: u64, throttled: u64, stolen: u64) -> StudyRow {
         let ns = |ms: u64| ms * 1_000_000;
-        let phase = PhaseRecord { elapsed_ns: ns(1000), cpu_ns: ns(own), ..PhaseRecord::default() };
+        let phase = PhaseRecord { elapsed_ns: ns(elapsed), cpu_ns: ns(own), ..PhaseRecord::default() };
         let tree = TreeRecord {
             machine_busy_ns: Some(ns(busy)),
-            machine_total_ns: Some(ns(2000)),
+            machine_total_ns: Some(ns(2 * elapsed)),
             throttled_ns: Some(ns(throttled)),
             machine_steal_ns: Some(ns(stolen)),
             ..TreeRecord::default()
         };
-        let row = fsdyno_results::Row { phase: Some(phase), tree: Some(tree), ..fsdyno_results::Row::default() };
-        of_command(&row).map(|finding| finding.cause)
+        StudyRow { phase: Some(phase), tree: Some(tree), ..StudyRow::default() }
+    }
+
+    fn found(own: u64, busy: u64, throttled: u64, stolen: u64) -> Option<String> {
+        of_command(&run(1000, own, busy, throttled, stolen)).map(|finding| finding.cause)
+    }
+
+    #[test]
+    fn short_runs_are_judged_together() {
+        let (short, idle, long) = (run(60, 20, 120, 0, 0), run(60, 20, 60, 0, 0), run(300, 20, 300, 0, 0));
+        assert!(of_command(&short).is_none() && !is_visible(&[&short]), "too short alone");
+        let four = [&short; 4];
+        let cause = of_short_commands(&four).expect("others had the CPUs").cause;
+        assert!(cause.contains("other processes used 83 %"), "{cause}");
+        assert!(is_visible(&four) && of_short_commands(&[&idle; 4]).is_none());
+        assert_eq!(of_short_commands(&[&short, &short, &short, &long]), None, "the long one is judged by itself");
+        assert!(is_visible(&[&short, &long]));
+        let mut unseen = short.clone();
+        unseen.tree.as_mut().unwrap().machine_busy_ns = None;
+        assert!(!is_visible(&[&unseen; 4]));
     }
 
     #[test]
