@@ -1,6 +1,7 @@
-//! `fsdyno doctor`: what this machine lets a run do, and when the generator itself would be the limit.
+//! `fsdyno doctor`: shows what this machine lets a run do, and when the generator itself would be the limit.
 //!
-//! Looking fills a [`Findings`](findings::Findings); the text, the JSON document and the judgement are functions of it.
+//! Examining fills a [`Findings`](findings::Findings); the text, the JSON document and the judgement are functions of
+//! it.
 
 mod findings;
 mod floor;
@@ -14,7 +15,7 @@ use std::process::ExitCode;
 use crate::process::status::{FAILED, GOOD, UNUSABLE};
 use crate::process::streams::{columns, print, print_first_page};
 
-/// Looks, and prints what was found.
+/// Examines the machine and prints the result.
 pub(crate) fn answer(as_json: bool) -> ExitCode {
     let findings = look::look();
     let written = if as_json {

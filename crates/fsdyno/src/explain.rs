@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::process::status::UNUSABLE;
 use crate::process::streams::{columns, print, print_first_page, refused};
 
-/// Longer lines are hard to read.
+/// Longest line, columns.
 const COLUMNS_MAX: usize = 100;
 
 /// What a finding means, how it is detected and what to do; without an id: list all.
@@ -85,7 +85,7 @@ fn document(explanation: &Explanation, columns: usize) -> String {
     format!("{}\n{body}", wrapped(&format!("{id} ({trap}): {title}"), columns).join("\n  "))
 }
 
-/// The words in lines of at most this number of columns; a word that is longer has a line of its own.
+/// Wraps the words into lines of at most this number of columns; a longer word gets a line of its own.
 pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

@@ -1,4 +1,4 @@
-//! fio's face: its command line, its reports, its exit statuses.
+//! The fio face: fio's command line, reports and exit statuses.
 
 mod bandwidth_log;
 mod debug;
@@ -64,7 +64,7 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
     ExitCode::from(status)
 }
 
-/// Files of a run on many nodes carry the node in their names.
+/// Adds the node to the file names of a run on many nodes.
 fn named_by_rank(request: Request) -> Request {
     crate::nodes::with_names(request)
 }
@@ -78,7 +78,7 @@ fn immediate(action: Action) -> u8 {
             (format!("CPU idleness:\n{}", fsdyno_fio_report::normal::unit_work(unit.us_mean, unit.us_deviation)), 0)
         }
         Action::InflateLog(path) => return inflate_log(&written::path(&path)),
-        // Lists of fio's have tabs.
+        // fio's lists contain tabs.
         Action::Print { text, status } => {
             (text.split('\t').map(escape::terminal).collect::<Vec<_>>().join("\t"), status)
         }
@@ -86,13 +86,13 @@ fn immediate(action: Action) -> u8 {
     if print(&text) { status } else { REJECTED }
 }
 
-/// The lines of a compressed log on stdout; the exit status.
+/// Prints the lines of a compressed log; returns the exit status.
 fn inflate_log(path: &Path) -> u8 {
     let inflated = std::fs::File::open(path).map_err(|error| format!("fopen: {error}")).and_then(|mut log| {
         let mut stdout = std::io::stdout().lock();
         match fsdyno_run::inflate_log(&mut log, &mut stdout).and_then(|()| stdout.flush().map_err(InflateError::Write))
         {
-            // Whoever reads a part of the lines and goes away has what they wanted.
+            // A closed pipe is no error: the reader has what it wanted.
             Err(InflateError::Write(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             ended => ended.map_err(|error| format!("fio: failed inflating log: {error}")),
         }
@@ -125,12 +125,12 @@ fn remarks_of(settings: &Settings, for_people: bool) -> Remarks {
     Remarks::new(settings.findings, for_people && settings.output.is_none())
 }
 
-/// Whether storage can keep the run from ending.
+/// Whether an unresponsive storage can keep the run from ending.
 fn touches_files(request: &Request) -> bool {
     request.jobs.iter().any(|job| job.submission.engine.has_paths())
 }
 
-/// Plans, runs and reports. An error is the exit status; it has been reported.
+/// Plans, runs and reports. An error is the exit status, and was reported.
 fn run_line(line: &Line) -> Result<u8, u8> {
     let settings = &line.request.settings;
     if settings.merge_only {
@@ -183,7 +183,7 @@ fn run_line(line: &Line) -> Result<u8, u8> {
     drop(first_look);
     let conditions = Conditions { version: VERSION, control, stop_rule: StopRule::AsWritten };
     let record = ready.run(conditions, &mut screen);
-    // One that came before there was anything to watch.
+    // A signal may have come before there was anything to watch.
     screen.report_signal();
     let lost = screen.state.output_failure.take();
     let log_failed = screen.bandwidth_log.take().and_then(BandwidthLog::finish);
@@ -198,7 +198,7 @@ fn run_line(line: &Line) -> Result<u8, u8> {
     Ok(status)
 }
 
-/// What failed on other ranks than the first one, whose errors were printed when they came.
+/// The errors of other ranks than the first one, whose errors were printed when they occurred.
 fn errors_of_other_ranks(record: &RunRecord) -> Vec<String> {
     let is_other = |job: &&JobRecord| {
         let part = record.nodes.get(job.node).and_then(|node| node.part.as_ref());
@@ -216,7 +216,7 @@ fn errors_of_other_ranks(record: &RunRecord) -> Vec<String> {
     failed.chain(lost).collect()
 }
 
-/// The report, the saved record, the exit status.
+/// Prints the report, saves the record, and returns the exit status.
 fn conclude(
     record: &RunRecord,
     formats: &Formats,
@@ -224,7 +224,7 @@ fn conclude(
     record_file: Option<&RecordFile>,
     lost: Option<std::io::Error>,
 ) -> Result<u8, u8> {
-    // The record first: it holds everything, should the report not get through.
+    // The record is saved first: it has everything, in case the report cannot be written.
     let saved = record_file.is_none_or(|file| file.save_or_report(record));
     if let Some(error) = lost {
         return Err(output_lost(&error));
@@ -232,7 +232,7 @@ fn conclude(
     output.write(&formats.report(record)).map_err(|error| output_lost(&error))?;
     let failed = record.jobs.iter().filter(|job| job.error.is_some()).count() + record.missing_ranks().len();
     let saved = saved && record.notes.iter().all(|note| note.id != fsdyno_run::LOGS_INCOMPLETE);
-    // fio's exit status is the number of failed jobs, as far as eight bits go.
+    // fio's exit status is the number of failed jobs, in eight bits.
     let status = (failed + usize::from(record.signal.is_some()) * usize::from(BY_SIGNAL)) as u8;
     Ok(match status {
         0 if failed > 0 => u8::MAX,
@@ -275,13 +275,13 @@ fn claim_record(settings: &Settings) -> Result<Option<RecordFile>, u8> {
     })
 }
 
-/// Makes the log files; the one for all jobs together.
+/// Makes the log files; returns the one for all jobs together.
 fn claim_logs(plan: &Plan, settings: &Settings) -> Result<Option<BandwidthLog>, String> {
     fsdyno_run::claim_logs(plan)?;
     settings.bandwidth_log.as_deref().map(BandwidthLog::create).transpose()
 }
 
-/// fio's lines before the run: one per job, the version, how many start, its notes.
+/// Prints fio's lines before the run: one per job, the version, the number of jobs, its notes.
 fn announce(plan: &Plan, request: &Request, formats: &Formats, output: &mut Output) -> std::io::Result<()> {
     let mut debug = debug::Lines::new(request);
     if !formats.for_people() {
@@ -311,7 +311,7 @@ fn announce(plan: &Plan, request: &Request, formats: &Formats, output: &mut Outp
     output.write(&escape::terminal(&text))
 }
 
-/// Whether and how the progress line is shown: never into a machine format on stdout.
+/// Whether and how the progress line is shown: never within a machine format on stdout.
 fn progress_rules(settings: &Settings, formats: &Formats, output: &Output) -> Option<ProgressRules> {
     let shown = match settings.eta {
         Eta::Never => false,
@@ -328,6 +328,6 @@ fn progress_rules(settings: &Settings, formats: &Formats, output: &Output) -> Op
 /// A seed that differs from run to run, for `randrepeat=0`.
 fn system_seed() -> u64 {
     use std::hash::{BuildHasher, Hasher};
-    // The standard library seeds each process's hashers from the system.
+    // The standard library seeds its hashers from the system's random numbers.
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }

@@ -1,4 +1,4 @@
-//! Subcommands: questions asked by people, not option lists.
+//! The subcommands of the guided face: questions instead of option lists.
 
 mod answer;
 mod answer_file;
@@ -90,14 +90,14 @@ struct Help {
     part: Option<String>,
 }
 
-/// The page of what the exit statuses mean.
+/// The help topic on exit statuses.
 const EXIT_STATUS: &str = "exit-status";
 
 fn topics() -> impl Iterator<Item = &'static str> {
     names().chain([FIO, EXIT_STATUS])
 }
 
-/// The commands as a person meets them: heading, and those below it. Each stands in one of them.
+/// The commands in groups with a heading, for the list of commands. Each command is in one group.
 const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Measure a storage, by a directory on it (begin with `fsdyno inspect .`)",
@@ -109,7 +109,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Install beside the program", &["completions", "man"]),
 ];
 
-/// Wider lines are hard to read.
+/// Longest line, columns.
 const COLUMNS_MAX: usize = 100;
 
 /// The names of all commands.
@@ -117,12 +117,12 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     GROUPS.iter().flat_map(|(_, names)| names.iter().copied())
 }
 
-/// All questions, as their scripts and pages are made from.
+/// All questions as a clap command, from which completions and man pages are made.
 pub(crate) fn command() -> clap::Command {
     Guided::command()
 }
 
-/// All questions, with help of the terminal's width.
+/// The same with help at the terminal's width.
 fn tree() -> clap::Command {
     let columns = columns().min(COLUMNS_MAX);
     let command = Guided::command().term_width(columns);
@@ -130,10 +130,10 @@ fn tree() -> clap::Command {
     command.override_help(overview)
 }
 
-/// Columns before a command's summary.
+/// Columns of a command's name before its summary.
 const NAME_COLUMNS: usize = 14;
 
-/// What there is, on one page.
+/// All commands on one page.
 fn overview(command: &clap::Command, columns: usize) -> String {
     let about = |command: &clap::Command| command.get_about().map(ToString::to_string).unwrap_or_default();
     let mut page = wrapped(&format!("{}.", about(command)), columns).join("\n");
@@ -156,13 +156,13 @@ fn overview(command: &clap::Command, columns: usize) -> String {
     page
 }
 
-/// Whether the first word asks one of the questions. A job file of that name needs `./` before it.
+/// Whether the word is the name of a question. A job file with such a name needs `./` before it.
 pub(crate) fn knows(word: &str) -> bool {
     names().any(|name| name == word)
 }
 
-/// Whether the word can only be a mistyped command: it is a plain name, and nothing of that name is here. With options
-/// of fio behind a word that resembles no command, it is the job file that is missing.
+/// Whether the word can only be a mistyped command: a plain name without a file of that name. If fio options follow a
+/// word that resembles no command, it is a missing job file instead.
 pub(crate) fn is_mistyped(word: &str, others: &[OsString]) -> bool {
     let is_plain = word.len() > 2 && word.bytes().all(|letter| letter.is_ascii_alphanumeric() || letter == b'-');
     let is_option = |word: &OsString| word.to_string_lossy().starts_with('-');
@@ -170,12 +170,12 @@ pub(crate) fn is_mistyped(word: &str, others: &[OsString]) -> bool {
     may_be && (resembled(word).is_some() || !others.iter().any(is_option))
 }
 
-/// The command that the word is at most two letters from.
+/// The command that differs from the word in at most two letters.
 fn resembled(word: &str) -> Option<&'static str> {
     nearest(word, names()).filter(|name| distance(word, name) < 3)
 }
 
-/// Says which command was meant, with the words behind it.
+/// Reports which command was probably meant, with the words after it.
 pub(crate) fn mistyped(word: &str, others: &[OsString]) -> ExitCode {
     let others = || others.iter().map(|word| word.to_string_lossy().into_owned());
     let typed = |name: &str| ["fsdyno", name].map(str::to_owned).into_iter().chain(others()).collect::<Vec<_>>();
@@ -187,7 +187,7 @@ pub(crate) fn mistyped(word: &str, others: &[OsString]) -> ExitCode {
     ExitCode::from(UNUSABLE)
 }
 
-/// Says what can be done with a directory, where a job file was looked for.
+/// Reports what can be done with a directory that was given in place of a job file.
 pub(crate) fn is_directory(word: &str) -> ExitCode {
     report_problem(
         &Problem::new(format!("{word} is a directory, and neither a command nor a job file"))
@@ -196,18 +196,18 @@ pub(crate) fn is_directory(word: &str) -> ExitCode {
     ExitCode::from(UNUSABLE)
 }
 
-/// The program by its own name: the line of fio's form is for tools that call fio.
+/// Prints the version with the program's own name; the fio form of the line is for tools that call fio.
 pub(crate) fn version() -> ExitCode {
     shown(concat!("fsdyno ", env!("CARGO_PKG_VERSION"), " (runs command lines and job files of fio 3.42)\n"))
 }
 
-/// What a newcomer needs, who wrote the name of the program alone.
+/// Prints an introduction, when the program is called without arguments.
 pub(crate) fn welcome() -> ExitCode {
     print_stderr(WELCOME.trim_end());
     ExitCode::from(UNUSABLE)
 }
 
-/// Narrow terminals, too, have it without a broken word.
+/// The introduction; its lines fit narrow terminals.
 const WELCOME: &str = "\
 fsdyno measures how fast a filesystem is, and says whether
 to trust the figures.
@@ -220,7 +220,7 @@ to trust the figures.
 All commands: fsdyno help
 ";
 
-/// The page of all commands.
+/// Prints the page of all commands.
 pub(crate) fn help() -> ExitCode {
     shown(&tree().render_help().to_string())
 }
@@ -239,7 +239,7 @@ impl Help {
     }
 }
 
-/// What each exit status means, by face.
+/// The meaning of each exit status, by face.
 fn exit_statuses(columns: usize) -> String {
     let mut page = fsdyno_present::Page::new("Exit statuses", 10, columns);
     for (heading, meanings) in TABLES {
@@ -249,7 +249,7 @@ fn exit_statuses(columns: usize) -> String {
     page.into_text()
 }
 
-/// Answers the question.
+/// Answers the question of a command line.
 pub(crate) fn run(words: &[OsString]) -> ExitCode {
     if own(words).any(|word| word == "--json") {
         answer_in_json();
@@ -268,7 +268,7 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
     match parsed {
         Ok((guided, matches)) => answered(guided.command, command, &settings, &matches),
         Err(error) => {
-            // clap's texts for --help and --version belong on stdout, its complaints on stderr.
+            // clap's texts for --help and --version go to stdout, its errors to stderr.
             if error.use_stderr() {
                 ExitCode::from(refused(&misused::problem(&error, &Guided::command(), words)))
             } else {
@@ -278,12 +278,12 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
     }
 }
 
-/// The words that are ours: behind `--` those of another command begin.
+/// The program's own words: those after `--` belong to another command.
 fn own(words: &[OsString]) -> impl Iterator<Item = &OsString> {
     words.iter().take_while(|word| *word != "--")
 }
 
-/// What is set for all questions. Help can be had whatever the configuration holds.
+/// The settings for all questions. Help works whatever the configuration contains.
 fn settings_for(words: &[OsString]) -> Result<Settings, Problem> {
     let asks_for_help = own(words).any(|word| word == "--help" || word == "-h");
     let needs_none = words.first().is_some_and(|word| word == "help" || word == "completions" || word == "man");
@@ -342,7 +342,7 @@ mod tests {
 
     #[test]
     fn each_command_that_answers_has_json() {
-        // Pages and scripts, what is JSON anyway, and what has --as.
+        // Commands that print pages or scripts, print JSON anyway, or have --as.
         let others = ["completions", "help", "man", "report", "schema"];
         let mut command = Guided::command();
         command.build();
@@ -418,7 +418,7 @@ mod tests {
         }
     }
 
-    /// Commands stand alone on a line, on the screen and among all figures, and the program takes them as they stand.
+    /// Commands are alone on a line, on the screen and among all figures, and the program accepts them as they are.
     #[test]
     fn each_next_step_on_the_screen_can_be_copied() {
         use fsdyno_results::{Finding, Question, RunRecord, Severity, Study};

@@ -29,7 +29,7 @@ pub(crate) struct Inspect {
 
 impl Inspect {
     pub(crate) fn run(self) -> ExitCode {
-        // A look at a mount that does not answer is given up, but its thread may stay in the kernel.
+        // A mount that does not answer is given up, but its thread may stay in the kernel.
         ExitCode::from(supervised(|| self.answer()))
     }
 
@@ -49,7 +49,7 @@ impl Inspect {
     }
 }
 
-/// Nothing can be at the path, or it is not on the filesystem that was expected.
+/// Refuses a path that cannot exist, or that is not on the expected filesystem.
 fn check(storage: &Storage, expected: Option<&str>) -> Result<(), Problem> {
     let path = &storage.asked_path;
     if let (Seen::Value(false), Seen::NotVisible(reason)) = (&storage.exists, &storage.resolved_path) {

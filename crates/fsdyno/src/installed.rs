@@ -1,5 +1,5 @@
-//! What is installed beside the program: the shells' completions and the man pages. Commands and their options come
-//! from clap's definitions, the options of fio's face from the option table.
+//! Makes the files that are installed beside the program: shell completions and man pages. Commands and their options
+//! come from clap's definitions, the options of the fio face from the option table.
 
 mod bash;
 mod completions;
@@ -8,8 +8,8 @@ mod manual;
 pub(crate) use completions::Completions;
 pub(crate) use manual::Manual;
 
-/// What the fio face is, for lists of commands.
+/// The description of the fio face in lists of commands.
 const FIO_ABOUT: &str = "Run a fio command line or job files";
 
-/// The name of the fio face among the commands.
+/// The fio face's name among the commands.
 pub(crate) const FIO: &str = "fio";

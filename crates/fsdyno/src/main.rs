@@ -1,4 +1,4 @@
-//! fsdyno: how fast a filesystem really is. This binary has two faces over one engine: fio's command line, and
+//! fsdyno measures how fast a filesystem really is. This binary has two faces over one engine: fio's command line, and
 //! subcommands of its own.
 #![forbid(unsafe_code)]
 
@@ -18,15 +18,15 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// What is put by lets a run without memory end with its report.
+/// Keeps a memory reserve with which a run can still write its report when memory is exhausted.
 #[global_allocator]
 static ALLOCATOR: fsdyno_os::allocation::Allocator = fsdyno_os::allocation::Allocator;
 
-/// Stack that the deepest calls of this thread need, with something to spare.
+/// Stack that the deepest calls of this thread need, with some reserve, bytes.
 const STACK_BYTES: u64 = 1 << 20;
 
 fn main() -> ExitCode {
-    // What follows is for whoever asked, and would be passed on to the command.
+    // The following words are for the caller's command, which would inherit them.
     if std::env::args_os().nth(1).is_some_and(|word| word == fsdyno_os::process_tree::WORD) {
         return ExitCode::from(fsdyno_os::process_tree::meter(&std::env::args_os().skip(2).collect::<Vec<_>>()));
     }
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
         return ExitCode::from(process::status::REJECTED);
     }
     fsdyno_os::allocation::reserve();
-    // Linking has done its part.
+    // The pages of the dynamic linker are not needed any more.
     fsdyno_os::process::release_program_pages();
     if let Err(error) = fsdyno_os::signals::turn_limits_into_errors() {
         process::streams::print_stderr(&format!(
@@ -52,11 +52,11 @@ fn main() -> ExitCode {
 fn run(program: &OsStr, words: &[OsString]) -> ExitCode {
     let called_fio = Path::new(program).file_stem().is_some_and(|stem| stem == "fio");
     match words.first().map(|word| word.to_string_lossy()).as_deref() {
-        // Tools that call fio parse what it prints.
+        // Tools that call fio parse its output.
         _ if called_fio => fio::run(words),
         None => guided::welcome(),
         Some("fio") => fio::run(&words[1..]),
-        // Without an option of fio beside them, nobody has said yet which face is meant.
+        // Without other options it is not clear which face is meant.
         Some("--help" | "-h") if words.len() == 1 => guided::help(),
         Some("--version" | "-V") if words.len() == 1 => guided::version(),
         Some(word) if guided::knows(word) => guided::run(words),

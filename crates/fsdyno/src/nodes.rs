@@ -1,6 +1,6 @@
-//! The one door to runs on many nodes. Built with MPI, this program is one of several ranks where a launcher has started it,
-//! and calls the launcher where hosts are named; built without, it runs on this machine alone. The rest of the program does
-//! not know which.
+//! The only module that knows runs on many nodes. A program built with MPI is one of several ranks if a launcher has
+//! started it, and calls the launcher if hosts are named; one built without MPI runs on this machine alone. The rest of
+//! the program does not know which.
 
 mod launcher;
 
@@ -32,7 +32,7 @@ pub(crate) use launcher::gives_terminals;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Runs the words of a command line on all nodes that are asked. `face`: what one process does with them.
+/// Runs the words of a command line on all nodes that are asked for. `face`: what one process does with them.
 pub(crate) fn run(words: &[OsString], face: impl FnOnce(&[OsString]) -> ExitCode) -> ExitCode {
     built::run(launcher::launched(), words, face)
 }

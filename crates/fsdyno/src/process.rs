@@ -1,4 +1,4 @@
-//! What the program does for both of its faces. Nothing here knows a face.
+//! The functions that both faces use. Nothing here depends on a face.
 
 pub(crate) mod colour;
 pub(crate) mod first_look;
@@ -9,5 +9,5 @@ pub(crate) mod status;
 pub(crate) mod streams;
 pub(crate) mod supervisor;
 
-/// Version line; tools look for its beginning.
+/// The version line; tools look for its beginning.
 pub(crate) const VERSION: &str = concat!("fio-3.42-fsdyno-", env!("CARGO_PKG_VERSION"));

@@ -1,4 +1,4 @@
-//! `report`: saved runs again, as the dyno sheet, as a table, or in a format that other programs read.
+//! `report`: shows saved runs again, as the dyno sheet, as a table, or in a format for other programs.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -50,7 +50,7 @@ enum Form {
     Openmetrics,
 }
 
-/// The forms of studies, which fio does not have.
+/// The formats of studies that fio does not have.
 const FORMS: &[(Form, &str, &str)] = &[
     (Form::Html, "html", "The dyno sheet: one self-contained HTML page"),
     (Form::Markdown, "markdown", "A table for a ticket"),
@@ -59,7 +59,7 @@ const FORMS: &[(Form, &str, &str)] = &[
 ];
 
 impl Form {
-    /// All of them, as words of the command line.
+    /// All formats, as words of the command line.
     fn words() -> impl TypedValueParser<Value = Form> {
         let fio = FORMATS.iter().map(|format| (format.word, format.help));
         let words = fio.chain(FORMS.iter().map(|(_, word, help)| (*word, *help)));
@@ -72,7 +72,7 @@ impl Form {
         fsdyno_fio_report::format(word).map(Form::Fio).or_else(own)
     }
 
-    /// The form that a file's ending means.
+    /// The format of a file's extension.
     fn of(path: &Path) -> Option<Form> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();
         match ending.as_str() {
@@ -109,7 +109,7 @@ impl Report {
         }
     }
 
-    /// The study that a word of the command line means.
+    /// The study that a word of the command line names.
     fn load_study(&self, word: &str) -> Result<Study, Problem> {
         let path = Path::new(word);
         if path.exists() {
@@ -187,7 +187,7 @@ fn several_documents(studies: &[Study]) -> Problem {
     }
 }
 
-/// One table: the line of names once.
+/// The studies as one table with one header.
 fn joined_csv(studies: &[Study]) -> String {
     let mut text = String::new();
     for study in studies {
@@ -197,7 +197,7 @@ fn joined_csv(studies: &[Study]) -> String {
     text
 }
 
-/// A directory is there, or the path says that it should be one.
+/// Whether the path is a directory, or is written like one.
 fn is_directory(path: &Path) -> bool {
     path.is_dir() || path.as_os_str().to_string_lossy().ends_with('/')
 }
@@ -225,7 +225,7 @@ fn into_directory(directory: &Path, form: Form, studies: &[Study]) -> Result<(),
     Ok(())
 }
 
-/// Writes the file whole or not at all. An earlier export is replaced; a saved run never is.
+/// Writes the file whole or not at all. It replaces an earlier export, never a saved run.
 fn into_file(path: &Path, text: &str) -> Result<(), Problem> {
     if path.exists() && !path.is_file() {
         return Err(Problem::new(format!("{} is not a regular file", path.display()))

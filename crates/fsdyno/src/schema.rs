@@ -1,6 +1,6 @@
-//! `schema`: the JSON Schema of what `--json` and `--record` write.
+//! `schema`: prints the JSON Schema of what `--json` and `--record` write.
 //!
-//! Tests make it from the types. The program holds the larger one alone, compressed: the other is a part of it.
+//! Tests make it from the types. The program contains only the larger one, compressed: the other is a part of it.
 
 use std::process::ExitCode;
 
@@ -27,7 +27,7 @@ enum Document {
 /// The schema of a study, minified and deflated.
 const STUDY: &[u8] = include_bytes!("schema/study.json.deflated");
 
-/// Where a schema holds those that it refers to.
+/// The key under which a schema holds its definitions.
 const DEFINITIONS: &str = "$defs";
 
 impl Schema {
@@ -39,7 +39,7 @@ impl Schema {
 impl Document {
     fn text(self) -> String {
         let text = miniz_oxide::inflate::decompress_to_vec(STUDY).expect("a test inflates it");
-        // As text, as all else is read: reading bytes would be that code once more.
+        // Parsed as text like everything else: parsing bytes would add the parser's code a second time.
         let text = String::from_utf8_lossy(&text);
         let study: Value = serde_json::from_str(&text).expect("a test reads it");
         let schema = match self {
@@ -61,7 +61,7 @@ fn part(whole: &Value, name: &str) -> Value {
     schema.into()
 }
 
-/// What a schema refers to, and what that refers to.
+/// Collects the definitions that a schema refers to, recursively.
 fn collect(schema: &Value, definitions: &Value, used: &mut Map<String, Value>) {
     if let Some(name) = schema["$ref"].as_str().and_then(|path| path.strip_prefix("#/$defs/"))
         && used.insert(name.to_owned(), definitions[name].clone()).is_none()
@@ -80,8 +80,8 @@ mod tests {
 
     use super::*;
 
-    /// Descriptions are comments of the code, in the words of JSON; what stands for a field of an older record is not
-    /// of a document that is written.
+    /// Turns descriptions, which are doc comments, into JSON's words, and removes defaults: they stand for fields of
+    /// older records, not of documents that are written.
     fn in_words_of_json(schema: &mut schemars::Schema) {
         schema.remove("default");
         if let Some(text) = schema.get("description").and_then(Value::as_str) {

@@ -1,5 +1,5 @@
-//! What people set once for all questions: in the configuration file or in the environment. Each setting is the default
-//! of an option; what stands on the command line is nearer. The fio face reads none of it.
+//! Settings for all questions, from the configuration file or the environment. Each setting is the default of an
+//! option; the command line overrides it. The fio face reads none of them.
 
 mod command;
 mod file;
@@ -50,7 +50,7 @@ enum Units {
 }
 
 impl Display {
-    /// From now on the program prints so.
+    /// Makes the program print in this way from now on.
     pub(crate) fn apply(self) {
         match self.units {
             Some(Units::Binary) => quantity::Units::Binary.show(),
@@ -60,25 +60,25 @@ impl Display {
     }
 }
 
-/// A thing that can be set.
+/// A setting that can be made.
 #[derive(Debug)]
 struct Key {
     name: &'static str,
-    /// The option that it is the default of.
+    /// The option whose default it is.
     option: &'static str,
-    /// The variable that sets it; the variables of colours are not ours.
+    /// The variable that sets it; colours have variables that are not ours.
     variable: Option<&'static str>,
     kind: Kind,
 }
 
-/// What its value is.
+/// The kind of its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// A directory, from the root or from the home directory.
+    /// A directory: absolute, or relative to the home directory (`~`).
     Directory,
     /// One of the words of its option.
     Word,
-    /// Some of the words of its option, which differ from command to command.
+    /// Several words of its option, which differ from command to command.
     Words,
 }
 
@@ -89,12 +89,12 @@ const KEYS: [Key; 4] = [
     Key { name: "patterns", option: "only", variable: Some("FSDYNO_PATTERNS"), kind: Kind::Words },
 ];
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Source {
-    /// This line of the configuration file.
+    /// A line of the configuration file.
     File(usize),
-    /// This variable.
+    /// An environment variable.
     Environment(&'static str),
 }
 
@@ -106,15 +106,15 @@ struct Setting {
     source: Source,
 }
 
-/// All that is set.
+/// All settings.
 #[derive(Debug, Default)]
 pub(crate) struct Settings(Vec<Setting>);
 
 impl Settings {
-    /// What the configuration file says, and over it the environment.
+    /// Reads the configuration file, overridden by the environment.
     ///
     /// # Errors
-    /// With line, key and nearest right word, when a value cannot be used.
+    /// With line, key and nearest valid word, when a value cannot be used.
     pub(crate) fn load(command: &Command) -> Result<Settings, Problem> {
         let mut settings = match file::path() {
             Some(path) => file::read(&path, command)?,
@@ -127,7 +127,7 @@ impl Settings {
         Ok(Settings(settings))
     }
 
-    /// The command with its options' defaults as they are set.
+    /// The command with the settings as its options' defaults.
     pub(crate) fn applied_to(&self, command: Command) -> Command {
         self.0.iter().fold(command, |command, setting| {
             let command = with_default(command, setting);
@@ -147,7 +147,7 @@ fn with_default(command: Command, setting: &Setting) -> Command {
     let shown = option.get_possible_values().into_iter().filter(|word| !word.is_hide_set());
     let known: Vec<String> = shown.map(|word| word.get_name().to_owned()).collect();
     let fits = |value: &&String| setting.key.kind == Kind::Directory || known.contains(value);
-    // Of clap, defaults live as long as the program, as settings do.
+    // clap needs defaults that live as long as the program, as settings do.
     let values: Vec<&'static str> = setting.values.iter().filter(fits).map(|value| &*value.clone().leak()).collect();
     if values.is_empty() {
         return command;
@@ -182,7 +182,7 @@ fn of_environment(command: &Command) -> Result<Vec<Setting>, Problem> {
 /// What is wrong with a value, and what would be right.
 type Fault = (String, Option<String>);
 
-/// The values as the option takes them.
+/// The values in the form that the option takes.
 fn checked(key: &Key, values: Vec<String>, command: &Command) -> Result<Vec<String>, Fault> {
     if key.kind == Kind::Directory {
         return values.into_iter().map(|value| directory(key, &value)).collect();
@@ -200,7 +200,7 @@ fn checked(key: &Key, values: Vec<String>, command: &Command) -> Result<Vec<Stri
     Ok(values)
 }
 
-/// The words that the key's option has on any command.
+/// The words that the key's option has in any command.
 fn words(key: &Key, command: &Command) -> Vec<String> {
     let options = command.get_subcommands().chain([command]).flat_map(Command::get_arguments);
     let options = options.filter(|option| option.get_id() == key.option);
@@ -213,7 +213,7 @@ fn words(key: &Key, command: &Command) -> Vec<String> {
     words
 }
 
-/// The directory with its `~`. What begins anywhere else would be another one in each directory.
+/// The directory with its `~` expanded. A relative path is refused: it would mean another directory in each place.
 fn directory(key: &Key, value: &str) -> Result<String, Fault> {
     let home = || std::env::var("HOME").ok().filter(|home| !home.is_empty());
     match (value.strip_prefix("~/"), home()) {

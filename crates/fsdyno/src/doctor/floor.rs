@@ -1,4 +1,4 @@
-//! The generator's floor: CPU time per I/O when the engine does nothing.
+//! Measures the generator's floor: CPU time per I/O when the engine does nothing.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use fsdyno_run::{Conditions, Line, Observer, StopRule};
 
 use super::findings::Floor;
 
-/// How often each case is measured, in turn, so that a disturbance does not hit all rounds of one case.
+/// Number of rounds. The cases take turns, so that a disturbance does not affect all rounds of one case.
 const ROUNDS: usize = 3;
 
 /// Length of one round, ms.
 const ROUND_MS: u32 = 70;
 
-/// Depth and `gtod_reduce` of the cases.
+/// iodepth and `gtod_reduce` of the cases.
 const CASES: [(u32, bool); 4] = [(1, false), (1, true), (64, false), (64, true)];
 
 /// Measures all cases; takes about a second.
@@ -31,7 +31,7 @@ pub(super) fn measure() -> Vec<Floor> {
         .collect()
 }
 
-/// The middle one; the first failure if there is any.
+/// The median; the first failure if there is any.
 fn median(results: Vec<Fact<f64>>) -> Fact<f64> {
     let mut values = results.into_iter().collect::<Fact<Vec<f64>>>()?;
     values.sort_unstable_by(f64::total_cmp);
@@ -42,7 +42,7 @@ fn invisible(reason: &str) -> NotVisible {
     NotVisible::new("a run of ioengine=null", reason)
 }
 
-/// CPU time of the worker over its I/Os, ns.
+/// CPU time of the worker divided by its I/Os, ns.
 fn one_round((iodepth, gtod_reduce): (u32, bool)) -> Fact<f64> {
     let words = [
         "--name=floor".to_owned(),
@@ -70,7 +70,7 @@ fn one_round((iodepth, gtod_reduce): (u32, bool)) -> Fact<f64> {
     Ok((job.user_ns + job.system_ns) as f64 / job.directions.read.ios as f64)
 }
 
-/// Keeps what the run complains about.
+/// An observer that keeps the run's errors.
 #[derive(Default)]
 struct Listener {
     last_message: Option<String>,

@@ -1,7 +1,7 @@
-//! The findings for programs: one JSON document.
+//! Writes the facts as a JSON document, for programs.
 //!
-//! A value that cannot be seen is the text `not visible: ...` instead of a number; a limit that is not set is the
-//! text `no limit`.
+//! A value that is not visible is the text `not visible: ...` in place of a number; a limit that is not set is the text
+//! `no limit`.
 
 use fsdyno_probe::Fact;
 use serde_json::{Value, json};
@@ -79,7 +79,7 @@ fn floor(floor: &Floor) -> Value {
     })
 }
 
-/// More digits would be noise.
+/// Rounded to a tenth of a ns: more digits would be noise.
 fn tenths(ns: f64) -> f64 {
     (ns * 10.0).round() / 10.0
 }

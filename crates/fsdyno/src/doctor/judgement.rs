@@ -1,13 +1,13 @@
-//! What the findings mean, in words.
+//! Judges the facts and words the judgement.
 
 use fsdyno_text::quantity::counted;
 
 use super::findings::{EngineFinding, Findings};
 
-/// fs.aio-max-nr as Linux sets it, and what a host with many deep queues uses up.
+/// The kernel's default of fs.aio-max-nr, which a host with many deep queues can exhaust.
 const AIO_REQUESTS_MIN: u64 = 65_536;
 
-/// Requests of libaio that should be left: 16 jobs at iodepth=256.
+/// Free libaio requests that a run should find: 16 jobs at iodepth=256.
 const AIO_REQUESTS_LEFT_MIN: u64 = 4096;
 
 /// Open files that a job with many clones or files needs.
@@ -19,11 +19,11 @@ const LOCKED_MEMORY_BYTES_MIN: u64 = 4 << 20;
 /// Memory for the buffers of 16 jobs at iodepth=64 and 256 KiB, bytes.
 const MEMORY_BYTES_MIN: u64 = 256 << 20;
 
-/// Whether this machine lets a run measure its storage.
+/// Whether a run on this machine can measure its storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fitness {
     Ok,
-    /// A run works, and something may slow it, stop it or blur its figures.
+    /// A run works, but something may slow it down, stop it or distort its figures.
     Caution,
     /// No run can move data here.
     Failed,
@@ -48,7 +48,7 @@ impl Fitness {
     }
 }
 
-/// The judgement in a line.
+/// The judgement in one line.
 pub(super) fn verdict(findings: &Findings) -> String {
     let fitness = Fitness::of(findings);
     let why = match fitness {
@@ -62,7 +62,7 @@ pub(super) fn verdict(findings: &Findings) -> String {
     format!("{}: {why}", fitness.word())
 }
 
-/// When the generator would be the limit rather than the storage.
+/// A sentence on when the generator, not the storage, would be the limit.
 pub(super) fn capacity(findings: &Findings) -> String {
     let deepest = findings.floors.iter().filter(|floor| !floor.gtod_reduce).max_by_key(|floor| floor.iodepth);
     let Some(floor) = deepest else { return "The CPU cost of fsdyno itself was not measured.".to_owned() };
@@ -78,13 +78,13 @@ pub(super) fn capacity(findings: &Findings) -> String {
     }
 }
 
-/// `28 million`, `1.9 million`, `640 thousand`.
+/// A rate in words: `28 million`, `1.9 million`, `640 thousand`.
 fn in_words(rate: f64) -> String {
     let (value, unit) = if rate >= 1e6 { (rate / 1e6, " million") } else { (rate / 1e3, " thousand") };
     if value < 10.0 { format!("{value:.1}{unit}") } else { format!("{value:.0}{unit}") }
 }
 
-/// One line for each limit below what a typical job needs, and for what makes the figures doubtful.
+/// One line for each limit below what a typical job needs, and for each reason to doubt figures.
 pub(super) fn warnings(findings: &Findings) -> Vec<String> {
     let limits = &findings.limits;
     let mut warnings = Vec::new();

@@ -1,4 +1,4 @@
-//! Fills the findings on this machine.
+//! Examines this machine.
 
 use fsdyno_job::EngineName;
 use fsdyno_os::clock::RealClock;

@@ -1,4 +1,4 @@
-//! The page and the document of findings written by hand.
+//! Tests the page and the document of facts written by hand.
 
 use fsdyno_job::EngineName;
 use fsdyno_probe::{Limits, NotVisible};
@@ -43,7 +43,7 @@ fn healthy() -> Findings {
     }
 }
 
-/// Nothing can be seen, nothing is allowed.
+/// Facts in which nothing is visible and nothing is allowed.
 fn walled_in() -> Findings {
     let hidden = || NotVisible::new("/proc/x", "Permission denied");
     let refusal = "ioengine=io_uring: io_uring_setup: Operation not permitted; a seccomp profile forbids it, as \
@@ -79,7 +79,7 @@ fn walled_in() -> Findings {
     }
 }
 
-/// Of any version.
+/// The page, with a placeholder for the version.
 fn page(findings: &Findings) -> String {
     text::page(findings, 80).replace(env!("CARGO_PKG_VERSION"), "9.9.9")
 }

@@ -1,4 +1,4 @@
-//! The findings for people: aligned lines under headings.
+//! Shows the facts to people: aligned lines under headings.
 
 use fsdyno_present::Page;
 use fsdyno_probe::Fact;
@@ -7,7 +7,7 @@ use fsdyno_text::quantity::bytes;
 use super::findings::{Findings, Floor};
 use super::judgement;
 
-/// Where values begin.
+/// Column in which values begin.
 const LABEL_WIDTH: usize = 34;
 
 /// The whole page, for a terminal of this number of columns.
@@ -36,7 +36,7 @@ pub(super) fn page(findings: &Findings, columns: usize) -> String {
     }
     page.heading("Engines");
     engines(&mut page, findings);
-    // Its own line says why.
+    // The engine's own line gives the reason.
     let features = io_uring_features
         .as_ref()
         .map_or_else(|_| "none: io_uring is not available".to_owned(), |names| names.join(" "));
@@ -53,7 +53,7 @@ fn machine(page: &mut Page, findings: &Findings) {
     page.line("memory", &shown(&findings.memory_bytes, |limit| bytes(*limit)));
 }
 
-/// Those that can be used in one line, the others with their reasons.
+/// The available engines on one line, the others with their reasons.
 fn engines(page: &mut Page, findings: &Findings) {
     let usable: Vec<&str> =
         findings.engines.iter().filter(|engine| engine.available.is_ok()).map(|engine| engine.name.name()).collect();
@@ -76,7 +76,7 @@ fn limits(page: &mut Page, findings: &Findings) {
     page.line("memory of the control group", &limit(&limits.cgroup_memory_bytes, |limit| bytes(*limit)));
 }
 
-/// A value, or why it cannot be seen.
+/// A value, or the reason why it is not visible.
 fn shown<T>(fact: &Fact<T>, text: impl Fn(&T) -> String) -> String {
     fact.as_ref().map_or_else(ToString::to_string, text)
 }

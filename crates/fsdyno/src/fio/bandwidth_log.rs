@@ -1,4 +1,4 @@
-//! `--bandwidth-log`: what all jobs together transferred, a line for each direction twice a second.
+//! `--bandwidth-log`: logs what all jobs together transferred, a line for each direction twice per second.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -6,15 +6,15 @@ use std::io::{self, Write};
 use fsdyno_job::{Direction, PerDirection};
 use fsdyno_run::View;
 
-/// Length of a window at least, ns: as with fio the watcher's looks decide how much longer.
+/// Least length of a window, ns: as in fio, the interval of the observer's checks makes it longer.
 const WINDOW_NS: u64 = 500_000_000;
 
-/// The three files, and what had been done when the window began.
+/// The three files, and the totals when the window began.
 pub(super) struct BandwidthLog {
     files: PerDirection<File>,
     opened_ns: u64,
     bytes_then: PerDirection<u64>,
-    /// What had been done at the last look, and when that was, ns.
+    /// Time of the last check, ns, and the totals then.
     last: (u64, PerDirection<u64>),
     failed: Option<io::Error>,
 }
@@ -38,7 +38,7 @@ impl BandwidthLog {
         })
     }
 
-    /// Closes a window when it is long enough; a direction without traffic has its line, too.
+    /// Closes a window when it is long enough; a direction without traffic gets a line, too.
     pub(super) fn watch(&mut self, view: &View<'_>) {
         let published = view.cells.iter().map(|cell| cell.published().bytes);
         let bytes = published.fold(PerDirection::default(), |sum, one| sum.zip(one).map(|(sum, one)| sum + one));
@@ -52,7 +52,7 @@ impl BandwidthLog {
         }
     }
 
-    /// A line for each direction, up to the last look.
+    /// Writes a line for each direction, up to the last check.
     fn close(&mut self) {
         let (elapsed_ns, bytes) = self.last;
         let spent_ms = ((elapsed_ns - self.opened_ns) / 1_000_000).max(1);
@@ -60,7 +60,7 @@ impl BandwidthLog {
         for (direction, mut file) in self.files.iter() {
             let done = bytes[direction].saturating_sub(self.bytes_then[direction]);
             let line = format!("{at_ms}, {}, {}, 0, 0\n", done * 1000 / spent_ms / 1024, direction as u8);
-            // After the first failure nothing more is written, so that the log has no gap.
+            // After a failure nothing more is written, so that the log has no gap.
             if self.failed.is_none() {
                 self.failed = file.write_all(line.as_bytes()).err();
             }
@@ -68,7 +68,7 @@ impl BandwidthLog {
         (self.opened_ns, self.bytes_then) = (elapsed_ns, bytes);
     }
 
-    /// The run is over: closes the last window if anything was done in it. Why the log is not whole.
+    /// Closes the last window if it contains any I/O. Returns why the log is incomplete, if it is.
     pub(super) fn finish(mut self) -> Option<String> {
         if self.last.1 != self.bytes_then {
             self.close();

@@ -1,12 +1,12 @@
-//! `--debug`, in the lines of fio: channel, process, text.
+//! `--debug`: prints fio's debug lines: channel, process, text.
 
 use fsdyno_job::Request;
 use fsdyno_run::plan::WorkerPlan;
 
-/// What is printed before the lines that announce the jobs.
+/// The debug lines before those that announce the jobs.
 pub(super) struct Lines<'request> {
     request: &'request Request,
-    /// Jobs whose options have been told.
+    /// Number of jobs whose options were printed.
     told: usize,
     begun: bool,
 }
@@ -32,7 +32,7 @@ impl<'request> Lines<'request> {
         text
     }
 
-    /// The lines about all options, where no job begins.
+    /// The lines about all options, for a run without jobs.
     pub(super) fn all_of_parse(&mut self) -> String {
         let mut text = self.begin();
         while self.told < self.request.trace.len() {

@@ -3,35 +3,35 @@
 use fsdyno_fio_report::{Details, Format};
 use fsdyno_results::RunRecord;
 
-/// Formats asked for. Several at once are printed one after the other.
+/// The formats that were asked for; several are printed one after the other.
 pub(super) struct Formats {
     chosen: Vec<&'static Format>,
     details: Details,
 }
 
 impl Formats {
-    /// Those of these words.
+    /// The formats of these words.
     pub(super) fn of(words: &[&str], details: Details) -> Formats {
         let chosen = fsdyno_fio_report::FORMATS.iter().rev().filter(|format| words.contains(&format.word)).collect();
         Formats { chosen, details }
     }
 
-    /// How many there are.
+    /// The number of formats.
     pub(super) fn count(&self) -> usize {
         self.chosen.len()
     }
 
-    /// People read one of them.
+    /// Whether one of them is for people.
     pub(super) fn for_people(&self) -> bool {
         self.chosen.iter().any(|format| format.for_people)
     }
 
-    /// The report in each of them.
+    /// The report in each format.
     pub(super) fn report(&self, record: &RunRecord) -> String {
         self.chosen.iter().map(|format| (format.report)(record, &self.details)).collect()
     }
 
-    /// The report of what was done so far: what speaks against it is found when all is known.
+    /// The report of the results so far; findings are made only at the end.
     pub(super) fn interim(&self, record: &RunRecord) -> String {
         let details = Details { remarks: false, ..self.details.clone() };
         self.chosen.iter().map(|format| (format.report)(record, &details)).collect()

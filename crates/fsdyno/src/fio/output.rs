@@ -1,5 +1,5 @@
-//! Where reports go: stdout, or the file of `--output`. Errors go to stderr, and as with fio to that file
-//! too, unless it holds a machine format alone.
+//! Writes reports to stdout, or to the file of `--output`. Errors go to stderr and, as in fio, also to that file,
+//! unless it contains only machine formats.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use crate::process::streams::{is_terminal, print_stderr, write_stdout};
 /// The report's destination.
 pub(super) struct Output {
     file: Option<File>,
-    /// Errors are written to the file too: not among the documents of a machine format.
+    /// Whether errors are also written to the file; not if it contains only machine formats.
     errors_in_file: bool,
 }
 
@@ -38,21 +38,21 @@ impl Output {
         }
     }
 
-    /// A message for people: stderr, and the output file.
+    /// Writes a message for people to stderr and to the output file.
     pub(super) fn error(&mut self, text: &str) {
         let text = &*escape::terminal(text);
         print_stderr(text);
         if let Some(file) = self.file.as_mut().filter(|_| self.errors_in_file) {
-            // The message is on stderr already; a full disk must not hide it.
+            // The message is on stderr already: a full disk must not hide it.
             let _ = writeln!(file, "{text}");
         }
     }
 }
 
-/// A line that overwrites itself.
+/// A line on the terminal that overwrites itself.
 #[derive(Default)]
 pub(super) struct LiveLine {
-    /// Characters of the line that stands there; 0: none.
+    /// Characters of the visible line; 0: there is none.
     width: usize,
 }
 
@@ -61,20 +61,20 @@ impl LiveLine {
         is_terminal(&io::stdout())
     }
 
-    /// Shows `line` in place of the last one; `newline` keeps it.
+    /// Shows `line` in place of the last one; `newline` keeps the last one.
     pub(super) fn show(&mut self, line: &str, newline: bool) {
         put(&self.replacement(line, newline, terminal_columns()));
     }
 
-    /// Takes the line off a terminal, to make place for a message.
+    /// Removes the line from a terminal, to make room for a message.
     pub(super) fn clear(&mut self) {
         if let (Some(columns), 1..) = (terminal_columns(), self.width) {
             put(&self.replacement("", false, Some(columns)));
         }
     }
 
-    /// What puts `line` in place of the one that stands there, which takes several rows where it is wider than the
-    /// terminal: those have to be erased from the first one on.
+    /// The characters that replace the visible line by `line`. A line that is wider than the terminal takes several
+    /// rows, which are erased from the first one on.
     fn replacement(&mut self, line: &str, newline: bool, columns: Option<usize>) -> String {
         let rows_above = columns.map_or(0, |columns| self.width.saturating_sub(1) / columns.max(1));
         let width = line.chars().count();
@@ -89,11 +89,11 @@ impl LiveLine {
 }
 
 fn put(text: &str) {
-    // A terminal that has gone away is noticed when the report is written.
+    // A closed terminal is noticed when the report is written.
     let _ = write_stdout(text);
 }
 
-/// Columns of the terminal on stdout, if it is one that knows.
+/// Columns of the terminal on stdout, if it is one and they are known.
 fn terminal_columns() -> Option<usize> {
     fsdyno_os::terminal::columns(io::stdout()).filter(|columns| *columns > 0)
 }

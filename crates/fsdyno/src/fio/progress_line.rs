@@ -1,11 +1,11 @@
-//! From what the workers publish to the numbers of the progress line.
+//! Computes the numbers of the progress line from what the workers publish.
 
 use fsdyno_fio_report::{Progress, RateLimit};
 use fsdyno_job::{Direction, PerDirection};
 use fsdyno_run::plan::WorkerPlan;
 use fsdyno_run::{View, WorkerState};
 
-/// Totals at one moment, to take rates from.
+/// Totals at one time, for rates.
 #[derive(Clone, Copy, Default)]
 struct Totals {
     elapsed_ns: u64,
@@ -13,7 +13,7 @@ struct Totals {
     ios: PerDirection<u64>,
 }
 
-/// Makes progress lines; remembers the totals of the last one.
+/// Makes progress lines; keeps the totals of the previous one.
 #[derive(Default)]
 pub(super) struct ProgressMeter {
     last: Totals,
@@ -74,7 +74,7 @@ impl ProgressMeter {
     }
 }
 
-/// What the rate options of the running workers allow together.
+/// The sum of the rate limits of the running workers.
 fn limit(view: &View<'_>) -> Option<RateLimit> {
     let mut bytes = (0, 0);
     let mut ios = (0, 0);

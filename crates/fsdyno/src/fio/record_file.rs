@@ -1,4 +1,4 @@
-//! `--record FILE`: the whole measurement, written anew as the run goes so that nothing is lost if it is cut short.
+//! `--record FILE`: saves the whole record, repeatedly during the run, so that nothing is lost if it is interrupted.
 
 use std::io;
 use std::path::Path;
@@ -8,19 +8,18 @@ use fsdyno_results::RunRecord;
 
 use crate::process::streams::print_stderr;
 
-/// Where a record is saved.
+/// The file of a record.
 pub(super) struct RecordFile {
     file: WholeFile,
 }
 
 impl RecordFile {
-    /// Checks that the place can be written, before the run.
+    /// Checks before the run that the file can be written.
     pub(super) fn claim(path: &Path) -> io::Result<RecordFile> {
         Ok(RecordFile { file: WholeFile::claim(path, Readers::ByUmask)? })
     }
 
-    /// Replaces the file by the record of a run that goes on; what is written into a pipe cannot be replaced, and waits
-    /// for the end.
+    /// Replaces the file by the record of a running run. A pipe cannot be replaced: it gets the record only at the end.
     pub(super) fn save_interim(&self, record: &RunRecord) -> io::Result<()> {
         if self.file.in_place() { Ok(()) } else { self.save(record) }
     }
@@ -29,12 +28,12 @@ impl RecordFile {
         self.file.write(format!("{}\n", record.to_json()).as_bytes())
     }
 
-    /// Replaces the file by this record: whole or not at all. False: it failed, and that was reported.
+    /// Replaces the file by this record, whole or not at all. False: it failed, and that was reported.
     pub(super) fn save_or_report(&self, record: &RunRecord) -> bool {
         self.save(record).inspect_err(|error| self.print_failure(error, "", "")).is_ok()
     }
 
-    /// Tells of a failure, and whether it is the last word.
+    /// Reports a failure, and whether it will be tried again.
     pub(super) fn print_failure(&self, error: &io::Error, yet: &str, further: &str) {
         let file = fsdyno_job::bytes::shown(self.file.path());
         print_stderr(&format!("fio: cannot save the record {file}{yet}: {error}{further}"));

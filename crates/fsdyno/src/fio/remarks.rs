@@ -1,4 +1,5 @@
-//! Findings and notes of ours on stderr: with `--findings=all`, and on a terminal. Reports have their own place for them.
+//! Prints our own findings and notes on stderr: with `--findings=all`, and on a terminal. Reports have their own place
+//! for them.
 
 use std::io;
 
@@ -10,15 +11,15 @@ use crate::process::streams::{is_terminal, print_stderr};
 
 /// Prints remarks on stderr, each once.
 pub(super) struct Remarks {
-    /// They are printed while the run goes on.
+    /// Whether they are printed during the run.
     pub(super) shown: bool,
-    /// Those that come with the end are printed too: no report shows them in the same place.
+    /// Whether those at the end are printed as well, because no report shows them in the same place.
     shown_at_end: bool,
     reported: Vec<Finding>,
 }
 
 impl Remarks {
-    /// `reported`: the normal report ends with them, on stdout.
+    /// `reported`: whether the normal report ends with them, on stdout.
     pub(super) fn new(findings: Findings, reported: bool) -> Remarks {
         let shown = match findings {
             Findings::All => true,
@@ -29,7 +30,7 @@ impl Remarks {
         Remarks { shown, shown_at_end: shown && !twice, reported: Vec::new() }
     }
 
-    /// What the options say. What fio says on stderr is said there in any case.
+    /// Prints warnings about options. fio's own warnings on stderr are always printed.
     pub(super) fn options(&self, warnings: &[Warning], for_people: bool) {
         for warning in warnings {
             let shown = match warning.fio_stream() {
@@ -43,7 +44,7 @@ impl Remarks {
         }
     }
 
-    /// Conflicts in the plan, at once.
+    /// Prints conflicts in the plan at once.
     pub(super) fn before_run(&mut self, planned: &RunRecord, warnings: &[Warning]) {
         if !self.shown {
             return;
@@ -52,7 +53,7 @@ impl Remarks {
             print_stderr(&remarks::note(note));
         }
         let mut found = fsdyno_findings::of_plan(planned);
-        // The job language itself says that a synchronous engine has no depth, in fio's words.
+        // The job language already warns, in fio's words, that a synchronous engine has no depth.
         if warnings.iter().any(|warning| warning.code == WarningCode::SynchronousDepth) {
             let about_depth = |finding: &Finding| finding.id == "depth-not-reached" && is_synchronous(planned, finding);
             let (about_depth, rest) = found.into_iter().partition(about_depth);
@@ -62,7 +63,7 @@ impl Remarks {
         self.report(found);
     }
 
-    /// The findings of the run, except those that were printed before it.
+    /// Prints the findings of the run, except those that were printed before it.
     pub(super) fn after_run(&mut self, record: &RunRecord) {
         if self.shown_at_end {
             remarks::sampled_latencies(record).iter().for_each(|line| print_stderr(line));

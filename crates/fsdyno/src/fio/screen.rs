@@ -1,4 +1,4 @@
-//! What a run shows while it goes on: layout lines, the progress line, errors, interim reports.
+//! Shows a running run: layout lines, the progress line, errors, interim reports.
 
 use fsdyno_results::{JobRecord, RunRecord};
 use fsdyno_run::{Control, Observer, SignalWatch, View};
@@ -16,37 +16,37 @@ use crate::process::streams::print_stderr;
 /// A layout that will take longer than this is announced, s.
 const LONG_LAYOUT_S: u64 = 5;
 
-/// How the progress line behaves.
+/// Rules of the progress line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProgressRules {
-    /// Between two lines, ns.
+    /// Interval between two lines, ns.
     pub(super) interval_ns: u64,
     /// Interval between new lines, ns; `None`: the line is always overwritten.
     pub(super) newline_ns: Option<u64>,
 }
 
-/// The watcher of a run on the fio face.
+/// The observer of a run on the fio face.
 pub(super) struct Screen<'run> {
     pub(super) output: &'run mut Output,
     pub(super) formats: &'run Formats,
     /// `None`: no progress line.
     pub(super) progress: Option<ProgressRules>,
-    /// Notes of ours are shown on stderr; otherwise the report alone has them.
+    /// Whether our own notes are shown on stderr; otherwise only the report has them.
     pub(super) notes_shown: bool,
     /// `--status-interval`.
     pub(super) status: Every,
     pub(super) control: Arc<Control>,
     pub(super) signals: SignalWatch,
-    /// Saves interim records, so that nothing is lost if the run is cut short.
+    /// Saves interim records, so that nothing is lost if the run is interrupted.
     pub(super) record: Option<GrowingRecord>,
     pub(super) bandwidth_log: Option<BandwidthLog>,
     pub(super) state: ScreenState,
 }
 
-/// Tells when the next interval is over. Intervals keep to their grid: one that each look made longer would be missing at
-/// the end of the run.
+/// Decides when the next interval is over. Intervals keep to a fixed grid: if each late check prolonged them, one would
+/// be missing at the end of the run.
 pub(super) struct Every {
-    /// 0: never.
+    /// Length, ns; 0: never.
     interval_ns: u64,
     last_ns: u64,
 }
@@ -65,10 +65,10 @@ impl Every {
     }
 }
 
-/// The saved record while the run goes on.
+/// Saves the record during the run.
 pub(super) struct GrowingRecord {
     saver: Saver<RunRecord>,
-    /// Between two savings; never: only at the end.
+    /// The interval between two saves; never: only at the end.
     every: Every,
 }
 
@@ -77,7 +77,7 @@ impl GrowingRecord {
     pub(super) fn begin(file: Arc<RecordFile>, interval_ms: u64) -> GrowingRecord {
         let mut reported = false;
         let saver = Saver::begin(move |record| {
-            // Once; the end tells of its own failure.
+            // Reported once; the last save reports its own failure.
             if let (Err(error), false) = (file.save_interim(record), reported) {
                 reported = true;
                 file.print_failure(&error, " yet", "; it is tried again when the run ends");
@@ -87,7 +87,7 @@ impl GrowingRecord {
     }
 }
 
-/// What the screen remembers.
+/// The state of the screen.
 #[derive(Default)]
 pub(super) struct ScreenState {
     live: LiveLine,
@@ -97,11 +97,11 @@ pub(super) struct ScreenState {
     last_layout_percent: Option<u64>,
     layout_announced: bool,
     signal_reported: bool,
-    /// A signal has ended the run and somebody waits: the next interim record is shown.
+    /// Whether to show the next interim record, because a signal has ended the run and something is still waited for.
     partial_due: bool,
-    /// The interim record that comes is wanted as a report, not to be saved alone.
+    /// Whether the next interim record was asked for as a report, not only to be saved.
     report_due: bool,
-    /// The report could not be written.
+    /// Why the report could not be written.
     pub(super) output_failure: Option<std::io::Error>,
 }
 
@@ -109,14 +109,14 @@ impl Screen<'_> {
     fn print(&mut self, text: &str) {
         if let Err(error) = self.output.write(text) {
             self.state.output_failure.get_or_insert(error);
-            // Nobody reads the report any more: only a record is a reason to go on.
+            // Nobody reads the report any more; only a record is a reason to go on.
             if self.record.is_none() {
                 self.control.stop();
             }
         }
     }
 
-    /// The line about the signal that ends the run, once.
+    /// Prints the line about the signal that ends the run, once.
     pub(super) fn report_signal(&mut self) {
         if let (Some(signal), false) = (self.control.signal(), self.state.signal_reported) {
             self.state.signal_reported = true;
@@ -168,7 +168,7 @@ impl Observer for Screen<'_> {
 
     fn still_waits(&mut self, text: &str) {
         self.note(text);
-        // Programs get one document.
+        // Programs get a single document.
         self.state.partial_due = self.formats.for_people();
     }
 
@@ -183,7 +183,7 @@ impl Observer for Screen<'_> {
             function = error.function,
             text = error.text
         );
-        // On stdout as fio does, but only where that leaves the output's format whole.
+        // As fio, on stdout, but only where the output's format stays valid.
         if self.formats.for_people() && self.formats.count() == 1 && record.pid != 0 {
             self.print(&escape::terminal(&format!("{text}\n")));
         } else {
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn as_many_intervals_are_over_as_a_run_has() {
         let mut every = Every::ms(1000);
-        // Each look comes late; the last one comes when a run of 3 s is over.
+        // Each check is late; the last one comes when a run of 3 s is over.
         let over = [400, 999, 1040, 1900, 2090, 2990, 3001].map(|ms| every.is_over(ms * 1_000_000));
         assert_eq!(over, [false, false, true, false, true, false, true]);
         assert!(!Every::ms(0).is_over(u64::MAX));

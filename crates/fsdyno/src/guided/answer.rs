@@ -1,4 +1,5 @@
-//! What all questions of the guided face share: where the answer is kept, what is shown meanwhile, how it is printed.
+//! The common part of all questions of the guided face: where the answer is saved, what is shown meanwhile, how it is
+//! printed.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -61,7 +62,7 @@ pub(crate) struct Shared {
     /// answered leaves `fsdyno_complete 0` there, and no earlier figures.
     #[arg(long, value_name = "FILE")]
     pub(crate) metrics: Option<PathBuf>,
-    /// A file of verdicts as JUnit's XML, of a question that has some.
+    /// The JUnit file of the verdicts, for a question that has verdicts.
     #[arg(skip)]
     pub(crate) junit: Option<PathBuf>,
     /// Save the record at this interval while a test runs; 0: only at its end.
@@ -69,7 +70,7 @@ pub(crate) struct Shared {
     pub(crate) record_interval: u32,
 }
 
-/// A question with its places and the words that ask it from everywhere.
+/// A question with its places, and the words that repeat it from any directory.
 pub(crate) struct Asked {
     question: Question,
     places: Vec<String>,
@@ -77,13 +78,13 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// About one place, which was typed as this path.
+    /// A question about one place, which was typed as this path.
     pub(crate) fn about(question: Question, place: &Place, typed: &Path, command: Vec<String>) -> Asked {
         let places = vec![fsdyno_job::bytes::shown(&place.path)];
         Asked { question, places, command: place.in_command(typed, command) }
     }
 
-    /// About several places, which were typed as these words: `NAME=PATH` or `PATH`.
+    /// A question about several places, which were typed as these words: `NAME=PATH` or `PATH`.
     pub(crate) fn among(question: Question, places: &[Place], typed: &[String], command: Vec<String>) -> Asked {
         let in_command = |command, (place, word): (&Place, &String)| {
             let path = word.strip_prefix(&format!("{}=", place.name)).unwrap_or(word);
@@ -94,7 +95,7 @@ impl Asked {
     }
 }
 
-/// Asks, keeps, prints; the exit status.
+/// Asks, saves and prints; returns the exit status.
 pub(crate) fn answer(
     shared: &Shared,
     asked: Asked,
@@ -113,7 +114,7 @@ pub(crate) fn answer(
     }))
 }
 
-/// `metrics`: the claimed file stands there as soon as it is claimed.
+/// `metrics`: filled as soon as the file is claimed.
 fn try_answer(
     shared: &Shared,
     command: Vec<String>,
@@ -160,7 +161,7 @@ fn try_answer(
     live.clear();
     drop((signals, study_saver));
     let mut study = study?;
-    // The record first: it holds everything, should the answer not get through.
+    // The record is saved first: it has everything, in case the answer cannot be printed.
     let kept = store.map(|store| store.save(&study));
     if !shared.no_store && !matches!(kept, Some(Ok(_))) {
         study.notes.push(Note::new(NOT_SAVED, Severity::Info, "this run could not be saved"));
@@ -188,7 +189,7 @@ fn try_answer(
     Ok(if printed && problems.is_empty() { status(&study, control.signal()) } else { UNUSABLE })
 }
 
-/// The store; without a place for it the answer is printed all the same.
+/// The store; without one the answer is still printed.
 fn store_or_warning(shared: &Shared) -> Option<Store> {
     Store::at(shared.store.as_deref())
         .map_err(|problem| {
@@ -203,7 +204,7 @@ impl Shared {
     }
 }
 
-/// The live stream, if one is asked for.
+/// The live stream, if one was asked for.
 fn open_stream(shared: &Shared) -> Result<Option<Stream>, Problem> {
     if shared.json && shared.streams_to_stdout() {
         return Err(Problem::new("--json and --live - both need standard output")
@@ -239,7 +240,7 @@ pub(crate) struct FileOptions {
     pub(crate) expect: Option<String>,
 }
 
-/// Seconds of each depth or load, unless somebody asks for others.
+/// Seconds of each depth or load, unless others are asked for.
 const RUNTIME_S: u32 = 5;
 
 impl FileOptions {
@@ -249,13 +250,13 @@ impl FileOptions {
     }
 }
 
-/// Reads the name of an engine that moves data.
+/// Parses the name of an engine that moves data.
 pub(crate) fn engine() -> impl TypedValueParser<Value = EngineName> {
     let names = EngineName::all().filter(|name| name.moves_data()).map(EngineName::name);
     PossibleValuesParser::new(names).map(|name| EngineName::named(&name).expect("it is one of them"))
 }
 
-/// Reads a size such as `4g` or `100m`: powers of 1,024, as fio's sizes.
+/// Parses a size such as `4g` or `100m`: powers of 1,024, as in fio.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let factor: u64 = match text[digits.len()..].to_ascii_lowercase().as_str() {
@@ -270,7 +271,8 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     count.checked_mul(factor).filter(|bytes| *bytes > 0).ok_or_else(|| "the size is not possible".to_string())
 }
 
-/// 0, or 1 when a job or a requirement failed, or 3 when a requirement is open, or 128 and the number of the signal that ended it.
+/// The exit status: 0, or 1 when a job or a requirement failed, or 3 when a requirement is open, or 128 plus the number
+/// of the signal that ended it.
 fn status(study: &Study, signal: Option<i32>) -> u8 {
     if let Some(signal) = signal {
         return BY_SIGNAL + signal as u8;

@@ -5,14 +5,14 @@ use std::path::Path;
 use fsdyno_guide::Problem;
 use fsdyno_os::files::{Readers, WholeFile};
 
-/// The file: seen to be writable before anything is measured.
+/// The file; whether it is writable was checked before the measurement.
 pub(super) struct AnswerFile {
     option: &'static str,
     file: WholeFile,
 }
 
 impl AnswerFile {
-    /// Sees whether the file that this option names can be written; nothing is left there.
+    /// Checks that the file of this option can be written; nothing is left there.
     pub(super) fn claim(option: &'static str, path: &Path) -> Result<AnswerFile, Problem> {
         let file = WholeFile::claim(path, Readers::ByUmask).map_err(|error| cannot_write(option, path, &error))?;
         Ok(AnswerFile { option, file })

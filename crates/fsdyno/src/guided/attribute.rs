@@ -1,4 +1,4 @@
-//! `attribute`: whose the latency of a client's mount is.
+//! `attribute`: shows where the latency of a client's mount comes from.
 
 use std::io;
 use std::path::PathBuf;
@@ -67,7 +67,7 @@ impl Attribute {
         }))
     }
 
-    /// The command that shows all of it.
+    /// The command that shows everything.
     fn whole(&self) -> String {
         let words = ["fsdyno", "attribute", &self.server, &self.client, "--wide"].map(str::to_owned);
         let store = self.store.iter().map(|store| format!("--store={}", store.display()));
@@ -75,14 +75,14 @@ impl Attribute {
     }
 }
 
-/// The sentence of each pattern; or that there is none.
+/// The sentence of each pattern, or that there is none.
 fn headline(found: &[Attributed]) -> String {
     let sentences = found.iter().filter_map(|found| Some(found.outcome.as_ref().ok()?.sentence.as_str()));
     let sentences: Vec<&str> = sentences.collect();
     if sentences.is_empty() { NOTHING_KNOWN.to_owned() } else { sentences.join(" ") }
 }
 
-/// The answer where each pattern has a reason instead of figures.
+/// The answer where every pattern has a reason instead of figures.
 const NOTHING_KNOWN: &str = "What the network adds is known for no pattern; each pattern has its reason.";
 
 fn as_text(first_line: &str, found: &[Attributed], trust: &[String]) -> String {
@@ -100,7 +100,7 @@ fn as_text(first_line: &str, found: &[Attributed], trust: &[String]) -> String {
     page.into_text()
 }
 
-/// Where most of the client's latency comes from, in all patterns; `None`: no culprit is known.
+/// A sentence on where most of the client's latency comes from, over all patterns; `None`: nothing is known.
 fn in_short(found: &[Attributed]) -> Option<String> {
     if found.iter().all(|one| one.outcome.is_err()) {
         return Some(NOTHING_KNOWN.to_owned());
@@ -201,7 +201,7 @@ mod tests {
         }
     }
 
-    /// Two drawn runs with rounds of all kinds: the sentence, the screen and JSON have the same digits.
+    /// For two random runs with rounds of all kinds, the sentence, the screen and JSON have the same digits.
     #[test]
     fn each_form_has_the_figures_of_the_rounds_that_count() {
         use testkit::draw::{Does, Test, cases};

@@ -68,10 +68,10 @@ pub(crate) struct Check {
     shared: Shared,
 }
 
-/// Who wants it quick does not want it repeated for long, s.
+/// Time limit for repetitions with --quick, s.
 const QUICK_CAP_S: u64 = 9;
 
-/// Above 0, at most 1.
+/// Parses a share: above 0, at most 1.
 fn share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share: &f64| *share > 0.0 && *share <= 1.0);
     share.ok_or_else(|| "a factor must be above 0 and at most 1, such as 0.1".to_string())

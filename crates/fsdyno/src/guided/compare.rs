@@ -57,14 +57,14 @@ pub(crate) struct Compare {
     shared: Shared,
 }
 
-/// Whether the word means a kept run and not a place: it has no name before a path, and no directory is there.
+/// Whether the word means a saved run, not a place: it has no `NAME=`, and no directory has that path.
 fn is_run(word: &str) -> bool {
     let named = !word.contains('=') && (!word.contains('/') || word.ends_with(".json"));
-    // Last: it is a look at a storage that may not answer.
+    // Checked last: it accesses a storage that may not answer.
     named && !std::path::Path::new(word).is_dir()
 }
 
-/// Bytes of each job's file in the last kept comparison of these places.
+/// Bytes of each job's file in the last saved comparison of these places.
 fn size_before(shared: &Shared, places: &[Place]) -> Option<u64> {
     let store = opened(shared.store.as_deref()).ok().filter(|_| !shared.no_store)?;
     let paths: Vec<String> = places.iter().map(|place| fsdyno_job::bytes::shown(&place.path)).collect();

@@ -1,4 +1,4 @@
-//! Kept runs against each other: `diff`, `history`, `baseline`.
+//! Compares saved runs: `diff`, `history`, `baseline`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -101,7 +101,7 @@ struct Condition {
 }
 
 impl Condition {
-    /// Reads `PATTERN.FIGURE < -5%`. An unknown figure or pattern is an error: a misspelt condition never holds.
+    /// Parses `PATTERN.FIGURE < -5%`. An unknown figure or pattern is an error, as such a condition would never hold.
     fn parse(text: &str, known: &[Change]) -> Result<Condition, Problem> {
         let wrong = |reason: String| {
             Problem::new(format!("--fail-if `{text}`: {reason}"))
@@ -142,13 +142,13 @@ impl Condition {
         change.measure == self.measure && (self.pattern == "any" || self.pattern == change.pattern)
     }
 
-    /// Whether it holds for sure: the rounds confirm the change, and its whole interval lies beyond the limit.
+    /// Whether it certainly holds: the rounds confirm the change, and its whole interval is beyond the limit.
     fn holds(&self, change: &Change) -> bool {
         let beyond = |(low, high): (f64, f64)| if self.less { high < self.percent } else { low > self.percent };
         self.is_about(change) && change.confirmed_percent().is_some_and(beyond)
     }
 
-    /// Why changes that it is about cannot be judged; `None`: all can be.
+    /// Why changes that the condition is about cannot be judged; `None`: all can be.
     fn unjudged(&self, found: &[Change]) -> Option<String> {
         let cannot = |change: &&Change| change.shown == Significance::Unknown || change.trust == Trust::Invalid;
         let mut open = found.iter().filter(|change| self.is_about(change)).filter(cannot);
@@ -251,7 +251,7 @@ impl Diff {
     }
 }
 
-/// What a run is called: its id, and what it was a run of.
+/// The description of a run: its id, and its question.
 fn called(study: &Study) -> String {
     let targets: Vec<&str> = study.targets.iter().map(|target| target.path.as_str()).collect();
     format!("{} ({})", study.id, targets.join(", "))
@@ -367,7 +367,7 @@ mod tests {
         );
         let sound = change(Measure::Iops, (0.9, 1.1), Significance::NotShown);
         assert_eq!(condition.unjudged(std::slice::from_ref(&sound)), None);
-        // Such as the total of ranks of which one sent no results.
+        // For example the total of ranks of which one sent no results.
         let invalid = Change { trust: Trust::Invalid, ..sound };
         assert_eq!(condition.unjudged(&[invalid]).unwrap(), "randread: a round that is invalid shows no change");
     }

@@ -1,5 +1,5 @@
-//! What a person sees while a question is being answered: one line that renews itself on a terminal, a line per finished
-//! step elsewhere. Everything goes to stderr: stdout is the answer's.
+//! Shows the progress of a question: one line that is renewed on a terminal, a line per finished step elsewhere.
+//! Everything goes to stderr: stdout is for the answer.
 
 use std::io::Write;
 
@@ -15,29 +15,29 @@ use crate::process::streams::{columns_of_progress, is_terminal, print_stderr, pr
 pub(crate) struct Live {
     quiet: bool,
     terminal: bool,
-    /// A line stands on the terminal.
+    /// Whether a line is visible on the terminal.
     shown: bool,
     last_ms: Option<u64>,
-    /// When the step began.
+    /// When the step began, ns.
     began_ns: u64,
     estimate: Estimate,
     last_message: String,
     told_of_more: bool,
 }
 
-/// Least interval between two states of the line, ms.
+/// Least interval between two updates of the line, ms.
 const RENEW_MS: u64 = 100;
 
 impl Live {
     pub(crate) fn new(quiet: bool) -> Live {
-        // Without a cursor that moves, lines are left as on paper.
+        // Without cursor movement, lines are kept.
         let moves = std::env::var_os("TERM").is_none_or(|name| name != "dumb");
         let terminal = moves && is_terminal(&std::io::stderr());
         let (estimate, last_message) = (Estimate::default(), String::new());
         Live { quiet, terminal, shown: false, last_ms: None, began_ns: 0, estimate, last_message, told_of_more: false }
     }
 
-    /// Takes the line off the terminal.
+    /// Removes the line from the terminal.
     pub(crate) fn clear(&mut self) {
         if self.shown {
             self.shown = false;
@@ -45,7 +45,7 @@ impl Live {
         }
     }
 
-    /// In place of the line that stands there.
+    /// Replaces the visible line.
     fn show(&mut self, step: &Step, figures: &LiveFigures) {
         if self.quiet || !self.terminal {
             return;
@@ -58,7 +58,7 @@ impl Live {
 
 fn write_out(text: &str) {
     let mut stderr = std::io::stderr().lock();
-    // Nobody is left to see it if the terminal is gone.
+    // If the terminal is gone, nobody reads it.
     let _ = stderr.write_all(text.as_bytes());
     let _ = stderr.flush();
 }
@@ -74,12 +74,12 @@ impl fsdyno_guide::Watcher for Live {
         self.last_ms = None;
         self.began_ns = RealClock::shared().now_ns();
         let added = self.estimate.begin(step);
-        // Once: those that come on top of these are counted in the lines that follow.
+        // Said once: steps that are added later are counted in the following lines.
         if added > 0 && !self.quiet && !std::mem::replace(&mut self.told_of_more, true) {
             let more = counted(added as u64, "step");
             self.message(&format!("{more} more, and others after it, until the results are decided"));
         }
-        // What it does first is not known yet.
+        // The phase of a new step is not known yet.
         self.show(step, &LiveFigures { phase: LivePhase::Running, ..LiveFigures::default() });
     }
 
@@ -92,7 +92,7 @@ impl fsdyno_guide::Watcher for Live {
     }
 
     fn message(&mut self, text: &str) {
-        // Steps that are alike have the same to say.
+        // Similar steps have the same message.
         if self.last_message == text {
             return;
         }
@@ -104,7 +104,7 @@ impl fsdyno_guide::Watcher for Live {
     fn end(&mut self, step: &Step, row: &Row) {
         self.estimate.end((RealClock::shared().now_ns() - self.began_ns) / 1_000_000);
         self.clear();
-        // The first round of a test has its line; later ones have theirs where something went wrong.
+        // The first round of a test gets a line; later rounds only if something went wrong.
         let is_kept = row.round == 0 || row.trust() == Trust::Invalid || row.first_error().is_some();
         if !self.quiet && self.terminal && is_kept {
             let found = fsdyno_present::tables::summary(row);

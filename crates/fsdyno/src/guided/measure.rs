@@ -53,7 +53,7 @@ pub(crate) struct Measure {
     shared: Shared,
 }
 
-/// All tests by name; help and completions have the usual ones.
+/// All tests by name; help and completions show only the usual ones.
 fn test_names() -> Vec<PossibleValue> {
     names().map(PossibleValue::new).chain(familiar_names().map(|name| PossibleValue::new(name).hide(true))).collect()
 }

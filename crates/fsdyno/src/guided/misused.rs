@@ -1,5 +1,4 @@
-//! What clap complains of, in the form of all other problems: what is wrong, which word was probably meant, and what
-//! shows all words that there are.
+//! Words clap's errors like all other problems: what is wrong, which word was probably meant, and how to see all words.
 
 use std::error::Error as _;
 use std::ffi::OsString;
@@ -9,19 +8,19 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use fsdyno_guide::Problem;
 use fsdyno_job::lookup::{distance, nearest};
 
-/// The problem behind an error of `command`, which is all questions, on a line of these words.
+/// The problem of a clap error. `command`: all questions; `words`: the command line.
 pub(super) fn problem(error: &Error, command: &Command, words: &[OsString]) -> Problem {
     let asked = words.first().and_then(|word| command.find_subcommand(word));
     let name = asked.map_or("fsdyno", Command::get_name);
     let all = match asked {
         None => "`fsdyno help` shows all commands".to_owned(),
-        // Its topics are the commands.
+        // The topics of help are the commands.
         Some(_) if name == "help" => "`fsdyno help` shows all".to_owned(),
         Some(_) => format!("`fsdyno help {name}` shows all"),
     };
     let wrong = first(error, ContextKind::InvalidArg).unwrap_or_default();
     let value = first(error, ContextKind::InvalidValue).unwrap_or_default();
-    // `--size <SIZE>` is told by its name, a word by itself by what it stands for.
+    // `--size <SIZE>` is named by its option, a positional word by its placeholder.
     let option = match wrong.split_once(' ').map_or(wrong, |(option, _)| option) {
         option if option.starts_with('-') => format!("value of {option}"),
         position => position.trim_matches(['<', '>', '[', ']', '.']).to_lowercase(),
@@ -72,7 +71,7 @@ pub(super) fn problem(error: &Error, command: &Command, words: &[OsString]) -> P
     }
 }
 
-/// The nearest of the known words, if it can have been meant.
+/// The nearest known word, if it is near enough.
 fn near<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     nearest(word, known).filter(|meant| distance(word, meant) < 4)
 }

@@ -1,22 +1,22 @@
-//! The line of progress: where a question is, how fast it goes, and when all of it will be done.
+//! Makes the progress line: where a question is, its rates, and when it will be done.
 
 use fsdyno_guide::watch::{LiveFigures, LivePhase, Step};
 use fsdyno_text::escape;
 use fsdyno_text::quantity::{bytes_per_s, count_per_s, latency, number};
 
-/// How long the whole question still takes: an estimate that only falls.
+/// Estimates how long the whole question still takes; the estimate only falls.
 #[derive(Debug, Default)]
 pub(super) struct Estimate {
-    /// Steps that have ended, and what they took.
+    /// Number of steps that have ended, and their total time, ms.
     ended: (u64, u64),
-    /// The steps as they were known last.
+    /// The number of steps as it was last known.
     of: usize,
-    /// What was said last, s.
+    /// The last estimate, s.
     left_s: Option<u64>,
 }
 
 impl Estimate {
-    /// A step begins: how many steps have come on top of those that were planned.
+    /// A step begins; returns how many steps were added to those that were planned.
     pub(super) fn begin(&mut self, step: &Step) -> usize {
         let planned = std::mem::replace(&mut self.of, step.of);
         let added = if planned == 0 { 0 } else { step.of.saturating_sub(planned) };
@@ -31,7 +31,7 @@ impl Estimate {
         self.ended = (self.ended.0 + 1, self.ended.1 + took_ms);
     }
 
-    /// Until the end of the question, as far as its steps are known; `None`: nobody can tell.
+    /// The time until the end of the question, as far as its steps are known; `None`: not known.
     fn look(&mut self, step: &Step, figures: &LiveFigures) -> Option<Left> {
         let (count, ended_ms) = self.ended;
         let following = step.of.saturating_sub(step.number) as u64;
@@ -44,19 +44,19 @@ impl Estimate {
         self.left_s = Some(least_s);
         let done_ms = ended_ms + figures.elapsed_ms;
         let share = done_ms as f64 / (done_ms + least_s * 1000).max(1) as f64;
-        // A step that may come on top takes what others take.
+        // An additional step is assumed to take what the others take.
         let each_ms = usual_ms.or_else(|| (following_s * 1000).checked_div(following)).unwrap_or(0);
         let most_s = step.more.map(|more| least_s + (each_ms * more as u64).div_ceil(1000));
         Some(Left { least_s, most_s, share })
     }
 
-    /// The moving line, cut to `columns` between two words.
+    /// The progress line, cut between two words to `columns`.
     pub(super) fn line(&mut self, step: &Step, figures: &LiveFigures, columns: usize) -> String {
         let left = self.look(step, figures);
         let end = left.as_ref().map_or(String::new(), Left::words);
         let bar = left.as_ref().map_or(String::new(), |left| bar(left.share));
         let [rate, bytes, p99] = rates(figures);
-        // From the most to the least that a line can say.
+        // The possible ends of the line, from the longest to the shortest.
         let tails = [
             vec![&rate, &bytes, &p99, &bar, &end],
             vec![&rate, &p99, &bar, &end],
@@ -77,17 +77,17 @@ impl Estimate {
     }
 }
 
-/// How long it still takes.
+/// The estimated remaining time.
 struct Left {
     least_s: u64,
-    /// If all steps come that may; `None`: nobody knows how many those are.
+    /// With all steps that may be added, s; `None`: their number is not known.
     most_s: Option<u64>,
-    /// What is done of the least.
+    /// The share that is done, without added steps.
     share: f64,
 }
 
 impl Left {
-    /// `38 s left`, `2 to 4 min left`, `at least 38 s left`.
+    /// The time in words: `38 s left`, `2 to 4 min left`, `at least 38 s left`.
     fn words(&self) -> String {
         let least = time(self.least_s);
         let Some(most) = self.most_s.map(time) else { return format!("at least {least} left") };
@@ -99,7 +99,7 @@ impl Left {
     }
 }
 
-/// The line that is kept of a finished step: its name, then its figures, cut to `columns`.
+/// The line of a finished step, which stays visible: its name, then its figures, cut to `columns`.
 pub(super) fn kept(step: &Step, found: &str, columns: usize) -> String {
     let head = heading(step);
     let found = escape::line(found);
@@ -111,16 +111,16 @@ pub(super) fn kept(step: &Step, found: &str, columns: usize) -> String {
     format!("{head}  {shown}")
 }
 
-/// Where it is and what it does; the target where there are several.
+/// The step's number and title, with the target where there are several.
 pub(super) fn heading(step: &Step) -> String {
     let target = if step.is_one_of_several { format!("{}: ", step.target) } else { String::new() };
     escape::line(&format!("{}/{} {target}{}", step.number, step.of, step.title)).into_owned()
 }
 
-/// I/O or operations per second, bytes per second, and the slowest hundredth.
+/// I/Os or operations per second, bytes per second, and the 99th percentile.
 fn rates(figures: &LiveFigures) -> [String; 3] {
     let bytes = figures.bytes_per_s.map(bytes_per_s).unwrap_or_default();
-    // What moves no bytes is no I/O: stat, rename and their like.
+    // Operations that move no bytes (stat, rename ...) are not called I/Os.
     let rate = |rate| if figures.bytes_per_s.is_some() { count_per_s(rate) } else { format!("{} ops/s", number(rate)) };
     let rate = figures.operations_per_s.map(rate).unwrap_or_default();
     let p99 = figures.latency_ns_p99.map(|ns| format!("p99 {}", latency(ns as f64))).unwrap_or_default();
@@ -131,12 +131,12 @@ fn rates(figures: &LiveFigures) -> [String; 3] {
     }
 }
 
-/// `38 s`, `12 min`.
+/// A time in words: `38 s`, `12 min`.
 fn time(seconds: u64) -> String {
     if seconds < 100 { format!("{seconds} s") } else { format!("{} min", seconds.div_ceil(60)) }
 }
 
-/// Blocks of the bar.
+/// Width of the bar, blocks.
 const BAR: usize = 10;
 
 fn bar(share: f64) -> String {
@@ -144,7 +144,7 @@ fn bar(share: f64) -> String {
     format!("▕{}{}▏", "█".repeat(full), "░".repeat(BAR - full))
 }
 
-/// As many whole words as there is room for.
+/// The text cut to whole words that fit.
 fn shortened(text: &str, columns: usize) -> String {
     let mut short = String::new();
     for word in text.split(' ') {

@@ -53,7 +53,7 @@ pub(crate) struct SmallFiles {
     shared: Shared,
 }
 
-/// A size that is still one of a small file.
+/// Parses a size of at most a small file's.
 fn file_size(text: &str) -> Result<u64, String> {
     let bytes = size(text)?;
     let too_large = || format!("the maximum size of a small file is {} MiB", SIZE_BYTES_MAX >> 20);

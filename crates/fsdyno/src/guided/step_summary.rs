@@ -1,4 +1,4 @@
-//! The summary of a step on the page of a CI run: a file of Markdown that GitHub and Gitea name in a variable.
+//! Appends the answer to the summary of a CI step: a Markdown file that GitHub and Gitea name in a variable.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -8,11 +8,11 @@ use fsdyno_guide::Problem;
 /// The variable with the file's path.
 const VARIABLE: &str = "GITHUB_STEP_SUMMARY";
 
-/// The file, opened before anything is measured.
+/// The file, opened before the measurement.
 pub(super) struct StepSummary(File);
 
 impl StepSummary {
-    /// Opens it. What other commands of the step have written stays.
+    /// Opens the file for appending: other commands of the step may have written to it.
     pub(super) fn open() -> Result<StepSummary, Problem> {
         let Some(path) = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) else {
             return Err(Problem::new(format!("--github: {VARIABLE} is not set"))

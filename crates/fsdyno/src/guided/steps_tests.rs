@@ -1,4 +1,5 @@
-//! Each sentence of `fsdyno_present::headline::next` with a command is reached by a study, and the program takes the command.
+//! Checks that each sentence of `fsdyno_present::headline::next` with a command is reached by a study, and that the
+//! program accepts the command.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +14,7 @@ use fsdyno_results::{
 
 use super::Guided;
 
-/// A study of one row that went well.
+/// A study of one row without an error.
 fn study(question: Question, words: &str) -> Study {
     let mut job = JobRecord::new("a", 1, JobSetup { depth: 4, ..JobSetup::default() });
     job.job_runtime_ms = 10_000;
@@ -29,7 +30,7 @@ fn study(question: Question, words: &str) -> Study {
     study
 }
 
-/// The link carries 41 of its 42 MB/s.
+/// A study of a full link: 41 of its 42 MB/s are used.
 fn of_a_full_link() -> Study {
     let mut study = study(Question::Compare, "compare a=/data b=/other --rounds=8");
     let run = study.rows[0].run.as_mut().unwrap();
@@ -52,7 +53,7 @@ fn of_a_full_link() -> Study {
     study
 }
 
-/// The file for the tests could not be written.
+/// A study whose test file could not be written.
 fn unfilled(code: i32, function: &str) -> Study {
     let mut study = study(Question::Measure, "measure /data");
     study.rows[0].pattern = fsdyno_results::test_name::FILL.into();
@@ -94,7 +95,7 @@ fn judged(verdict: Verdict, words: &str) -> Study {
     study
 }
 
-/// Of two places, or of one and the same in memory.
+/// A study of two places, or of one and the same in memory.
 fn timed(is_reference: bool) -> Study {
     let mut study = study(Question::Time, "time /data /other -- true");
     study.targets.push(Target { reference: is_reference, ..study.targets[0].clone() });
@@ -135,7 +136,7 @@ fn studies() -> Vec<Study> {
     ]
 }
 
-/// The sentences of the source that say what a step is for.
+/// The sentences in the source that give the purpose of a step.
 fn written() -> BTreeSet<String> {
     let source = include_str!("../../../present/src/headline/next.rs").split("#[cfg(test)]").next().unwrap();
     let code: Vec<&str> = source.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
@@ -150,7 +151,7 @@ fn a_full_link_is_told_with_what_shows_it() {
     let mut study = of_a_full_link();
     let shown = "the link (rand-read): 41.0 MB/s of its 42.0 MB/s were in use";
     assert_eq!(limits(&study), [shown]);
-    // A load that was served has the rate that was offered; one that was not has a limit.
+    // A load that was served has the offered rate; one that was not served has a limit.
     study.question = Question::Curve;
     study.rows[0].pattern = "randread-4k-load90".into();
     for (offered_per_s, limited) in [("10000", 0), ("20000", 1)] {

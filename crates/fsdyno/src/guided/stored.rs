@@ -1,4 +1,4 @@
-//! Saved studies, and work directories of killed runs: `runs`, `show`, `clean`.
+//! `runs`, `show`, `clean`: saved studies, and work directories of killed runs.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -76,22 +76,22 @@ pub(crate) struct Clean {
     json: bool,
 }
 
-/// The store; files in it that are no saved runs are told of.
+/// The store, with a warning for files that are no saved runs.
 pub(super) fn opened(directory: Option<&Path>) -> Result<Store, Problem> {
     Ok(Store::at(directory)?.warning(report_problem))
 }
 
-/// Reports the problem, if there is one, and ends.
+/// Reports the problem, if there is one, and returns the exit status.
 pub(super) fn ended(result: Result<ExitCode, Problem>) -> ExitCode {
     result.unwrap_or_else(|problem| ExitCode::from(refused(&problem)))
 }
 
-/// For people.
+/// Prints a page for people.
 pub(super) fn printed_page(page: &str) -> ExitCode {
     if print_page(page) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
 }
 
-/// For programs, and what has no verdicts.
+/// Prints a text for programs, or one without verdicts.
 pub(super) fn printed(text: &str) -> ExitCode {
     shown(&escape::terminal(text))
 }
@@ -177,7 +177,7 @@ impl Clean {
     }
 }
 
-/// What became of a directory, in words.
+/// What was done with a directory, in words.
 fn outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Removed => "removed".to_string(),

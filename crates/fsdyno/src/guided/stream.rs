@@ -1,5 +1,5 @@
-//! `--live`: what happens, for programs: one JSON object per line (docs/live-stream.md). What was done is told as the
-//! difference to the line before, so that a reader needs no memory, and the differences of a step add up to its row.
+//! `--live`: writes events for programs: one JSON object per line (docs/live-stream.md). Counts are the difference to
+//! the previous line, so that a reader needs no memory, and the differences of a step add up to its row.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -14,25 +14,25 @@ use serde_json::{Map, Value, json};
 use crate::process::VERSION;
 use crate::process::streams::print_stderr;
 
-/// Version of the lines; grows whenever a key is removed or changes meaning.
+/// Version of the lines; raised whenever a key is removed or changes its meaning.
 const SCHEMA: u32 = 1;
 
-/// Least interval between two lines of progress, ms. Somewhat less than the second at which counts are renewed, as that second
-/// is not kept to the millisecond.
+/// Least interval between two lines of progress, ms; a little less than a second, because counts are renewed about each
+/// second, not exactly.
 const LEAST_MS: u64 = 900;
 
 /// The stream.
 pub(crate) struct Stream {
-    /// `None`: the reader has closed it.
+    /// Where the lines go; `None`: the reader has closed it.
     sink: Option<Box<dyn Write>>,
-    /// Of the step: when its last line was written, ms since it began, and the totals that were written so far.
+    /// When the step's last line was written, ms since the step began; the totals that it contained follow.
     reported_ms: u64,
     reported: StepTotals,
     reported_layout_bytes: u64,
 }
 
 impl Stream {
-    /// To a file, or to stdout for `-`.
+    /// Opens the stream to a file, or to stdout for `-`.
     ///
     /// # Errors
     /// When the file cannot be made.
@@ -51,12 +51,12 @@ impl Stream {
         Stream { sink: Some(sink), reported_ms: 0, reported: StepTotals::default(), reported_layout_bytes: 0 }
     }
 
-    /// The first line.
+    /// Writes the first line.
     pub(crate) fn open(&mut self, command: &[String]) {
         self.line("open", json!({ "version": VERSION, "command": command }));
     }
 
-    /// The last line: what came of it.
+    /// Writes the last line, with the result.
     pub(crate) fn close(&mut self, study: &Result<Study, Problem>) {
         self.line(
             "close",
@@ -84,11 +84,11 @@ impl Stream {
         }
     }
 
-    /// The difference to the totals that were written before, as keys.
+    /// The difference to the totals written before, as keys.
     fn difference(&mut self, now: StepTotals) -> Map<String, Value> {
         let reported = self.reported;
         let mut keys = Map::new();
-        // A look counts the time up to it, and a step ends with its last I/O, which may lie before the last look.
+        // An interim record counts the time until it was made; a step ends with its last I/O, which may be earlier.
         keys.insert("interval_ms".to_string(), json!(now.at_ms as i64 - reported.at_ms as i64));
         let mut amount = |prefix: &str, now: Option<Amount>, reported: Option<Amount>| {
             let new = now.map(|now| now.since(reported.unwrap_or_default()));
@@ -98,7 +98,7 @@ impl Stream {
         amount("", Some(now.all), Some(reported.all));
         amount("read_", now.read, reported.read);
         amount("write_", now.write, reported.write);
-        // A look that a stuck worker did not answer in time falls behind: what has been told stays told.
+        // If a stuck worker did not answer in time, totals fall back: what was written before stays counted.
         self.reported = StepTotals {
             at_ms: reported.at_ms.max(now.at_ms),
             all: larger(reported.all, now.all),
@@ -134,7 +134,7 @@ impl Watcher for Stream {
         let waited_ms = |now: u64, then: u64| now.saturating_sub(then) >= LEAST_MS;
         let due = match figures.totals {
             Some(totals) => waited_ms(totals.at_ms, self.reported.at_ms),
-            // Counts come with the first full second.
+            // Counts are known after the first full second.
             None => figures.phase != LivePhase::Running && waited_ms(figures.elapsed_ms, self.reported_ms),
         };
         if !due {
@@ -181,7 +181,7 @@ impl Watcher for Stream {
     }
 }
 
-/// Two watchers who see the same.
+/// Passes every call on to two watchers.
 pub(crate) struct Both<'a> {
     pub(crate) one: &'a mut dyn Watcher,
     pub(crate) other: &'a mut dyn Watcher,

@@ -8,13 +8,13 @@ use fsdyno_results::{Row, RunRecord, Study};
 use crate::process::saver::Saver;
 use crate::process::streams::report_problem;
 
-/// Saves the study with each row that ends, and in between with the row that runs.
+/// Saves the study with each row that ends, and in between with the running row.
 pub(super) struct StudySaver {
     saver: Saver<Study>,
-    /// Between two savings while a row runs, ns; 0: only when it has ended.
+    /// Interval between two saves while a row runs, ns; 0: only when it has ended.
     interval_ns: u64,
     saved_ns: u64,
-    /// The study with the row that runs, which has measured nothing yet; `None`: none does.
+    /// The study and its running row, still without results; `None`: no row runs.
     running: Option<(Study, Row)>,
 }
 
@@ -22,7 +22,7 @@ impl StudySaver {
     pub(super) fn begin(store: Store, interval_s: u32) -> StudySaver {
         let mut reported = false;
         let saver = Saver::begin(move |study| {
-            // Once; whether it was saved in the end is said at the end.
+            // Reported once; the end says whether it was saved.
             if let (Err(problem), false) = (store.save(study), reported) {
                 reported = true;
                 let what = format!("not saved yet: {problem}; it is tried again when the run ends");
@@ -54,7 +54,7 @@ impl Watcher for StudySaver {
     }
 }
 
-/// The study as it would stand if the row ended here.
+/// The study as if the row ended here.
 fn with_partial(study: &Study, row: &Row, record: &RunRecord) -> Study {
     let row = Row { run: Some(record.clone()), ..row.clone() };
     let mut study = Study { ended_ms: record.taken_ms, ..study.clone() };

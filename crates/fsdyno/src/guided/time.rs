@@ -108,7 +108,7 @@ impl Time {
     }
 }
 
-/// The user's command.
+/// The user's command as a phase.
 fn phase(words: &[OsString], shell: bool) -> TimedCommand {
     let words: Vec<String> = words.iter().map(|word| fsdyno_job::bytes::shown(Path::new(word))).collect();
     let title = words.join(" ");

@@ -1,5 +1,5 @@
-//! What bash needs beside clap_complete's script: it hands `--name=value` over in three words, of which that script
-//! looks at the last alone, and one program has two faces.
+//! Makes the parts of bash's completion that clap_complete's script lacks: bash splits `--name=value` into three words,
+//! of which that script sees only the last, and the program has two faces.
 
 use fsdyno_job::offered::Offered;
 use fsdyno_job::option::{Arity, Offer};
@@ -17,12 +17,12 @@ pub(super) fn fio_face(options: &[Offered]) -> String {
     FIO_FACE.replace("@NAMES@", &names.join(" ")).replace("@ALONE@", &alone.join("|")).replace("@CASES@", &cases)
 }
 
-/// What completes `fsdyno`: commands, and by the first word one of the two faces.
+/// The completion of `fsdyno`: commands, and by the first word one of the two faces.
 pub(super) fn both_faces(commands: &[&str]) -> String {
     BOTH_FACES.replace("@COMMANDS@", &commands.join(" ")).replace("@QUESTIONS@", &commands.join("|"))
 }
 
-/// What completes a link to the fio face.
+/// The completion of a link to the fio face.
 pub(super) fn link() -> String {
     "complete -o bashdefault -o default -F _fsdyno_fio fio\n".to_owned()
 }
@@ -33,7 +33,7 @@ fn pattern(option: &Offered) -> String {
     names.join("|")
 }
 
-/// The line that says what the option's value may be; empty if the table does not know.
+/// The `case` line with the values of an option; empty if the table lists none.
 fn case(option: &Offered) -> String {
     let action = match option.offer {
         Offer::Files => "action=file".to_owned(),

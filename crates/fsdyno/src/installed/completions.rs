@@ -1,5 +1,5 @@
-//! `completions`: clap_complete writes the scripts. It sees the options of fio's face as arguments that are made from
-//! the option table; only for bash, which takes `--name=value` apart, that face has a function of its own.
+//! `completions`: prints the scripts that clap_complete writes. The options of the fio face are passed to it as
+//! arguments made from the option table; only bash, which splits `--name=value`, has a separate function for that face.
 
 use std::process::ExitCode;
 
@@ -31,7 +31,7 @@ impl Completions {
     }
 }
 
-/// For the program by its own name: both faces.
+/// The script for the program by its own name: both faces.
 fn script(shell: Shell) -> String {
     let guided = crate::guided::command();
     match shell {
@@ -48,7 +48,7 @@ fn script(shell: Shell) -> String {
     }
 }
 
-/// A job file may stand where a command may, of which clap knows nothing.
+/// Adds job files, which may take the place of a command; clap cannot express that.
 fn with_job_files(shell: Shell, mut script: String) -> String {
     match shell {
         Shell::Zsh => script.replace(ZSH_COMMANDS, "\":: :{_fsdyno_commands || _files}\""),
@@ -60,10 +60,10 @@ fn with_job_files(shell: Shell, mut script: String) -> String {
     }
 }
 
-/// Where clap_complete's script for zsh asks for a command.
+/// The place in clap_complete's zsh script that asks for a command.
 const ZSH_COMMANDS: &str = "\":: :_fsdyno_commands\"";
 
-/// For a link to the fio face alone.
+/// The script for a link to the fio face alone.
 fn script_of_link(shell: Shell) -> String {
     match shell {
         Shell::Bash => format!("{}\n{}", bash::fio_face(&offered()), bash::link()),
@@ -77,7 +77,7 @@ fn generated(shell: Shell, mut command: Command, name: &str) -> String {
     String::from_utf8_lossy(&script).into_owned()
 }
 
-/// The options of the table, each name once: engines share some.
+/// The options of the table, each name once: some engines share names.
 fn offered() -> Vec<Offered> {
     let mut options: Vec<Offered> = Vec::new();
     for option in sections().into_iter().flat_map(|section| section.options) {
@@ -89,15 +89,15 @@ fn offered() -> Vec<Offered> {
     options
 }
 
-/// The fio face as clap sees it.
+/// The fio face as a clap command.
 fn fio_face() -> Command {
     let files = Arg::new("job files").num_args(0..).value_hint(ValueHint::FilePath).help("Job files");
-    // The table has --help and --version itself.
+    // The table itself contains --help and --version.
     let face = Command::new(FIO).about(FIO_ABOUT).disable_help_flag(true).disable_version_flag(true);
     face.args(arguments(&[])).arg(files)
 }
 
-/// The options of the table but for those that clap makes by itself.
+/// The options of the table except those that clap makes itself.
 fn arguments(known: &[&str]) -> Vec<Arg> {
     offered().iter().filter(|option| !known.contains(&option.name)).map(argument).collect()
 }

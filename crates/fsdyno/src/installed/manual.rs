@@ -1,5 +1,5 @@
-//! `man`: a page of the program, of each command, and of fio's face. clap_mangen writes what clap knows; the options
-//! of the fio face are those of the option table.
+//! `man`: makes the pages of the program, of each command, and of the fio face. clap_mangen writes what clap knows; the
+//! options of the fio face come from the option table.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -72,13 +72,13 @@ fn write_all(directory: &Path) -> Result<(), Problem> {
 
 /// A page of section 1.
 struct Page {
-    /// Without its section.
+    /// The name without the section.
     name: String,
-    /// In roff.
+    /// The text in roff.
     text: String,
 }
 
-/// The program's page, one of each command, and that of the fio face.
+/// The pages of the program, of each command, and of the fio face.
 fn pages() -> io::Result<Vec<Page>> {
     let mut tree = crate::guided::command()
         .disable_help_subcommand(true)
@@ -186,7 +186,7 @@ fn fio_page(_: &Man, page: &mut Vec<u8>) -> io::Result<()> {
     see_also(page)
 }
 
-/// An option of the table: its names, what it does, its words, and what holds of its value.
+/// Describes an option of the table: its names, its help, its words, and the rules of its value.
 fn describe(roff: &mut Roff, option: &Offered) {
     item(roff, heading(option), &format!("{}.", option.help));
     if !option.choices.is_empty() {
@@ -228,10 +228,10 @@ fn heading(option: &Offered) -> Vec<Inline> {
     heading
 }
 
-/// Kind, range, default, engines, and where less is done than in fio.
+/// Kind, range, default, engines, and what is missing compared with fio.
 fn facts(option: &Offered) -> String {
     let mut facts: Vec<String> = Vec::new();
-    // Free text says nothing beyond the help.
+    // For free text there is nothing to add to the help.
     if option.choices.is_empty() && option.arity != Arity::None && !option.is_text {
         facts.push(match &option.range {
             Some(range) => format!("{}, {range}", option.kind),

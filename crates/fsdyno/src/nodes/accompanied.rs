@@ -1,4 +1,4 @@
-//! The two processes of a rank: its agent, which the launcher has started, and the one that does the work.
+//! Runs a rank as two processes: its agent, which the launcher has started, and one that does the work.
 
 use std::io::{PipeReader, PipeWriter};
 use std::process::ExitCode;
@@ -13,8 +13,8 @@ use crate::process::patience::bounds;
 use crate::process::status::{BY_SIGNAL, GOOD};
 use crate::process::supervisor::{ORPHANED, status_writer, wait};
 
-/// Does the work of a rank in a process of its own, beside its agent, which waits for it; the agent's exit status, in the
-/// other process that of the work.
+/// Does the work of a rank in a separate process, beside its agent, which waits for it. Returns the agent's exit
+/// status, in the other process that of the work.
 pub(crate) fn accompanied(
     work: impl FnOnce(PipeReader, PipeWriter) -> ExitCode,
     agent: impl FnOnce(fsdyno_cluster::WorkerProcess, Arc<AtomicI32>) -> fsdyno_cluster::Ending,
@@ -36,7 +36,7 @@ pub(crate) fn accompanied(
             let signal = Arc::new(AtomicI32::new(0));
             let heard = Arc::clone(&signal);
             let listener = Listener::begin("relay", move |signal| {
-                // A child that has ended needs no signal any more; the agent tells the others.
+                // A child that has ended needs no signal; the agent informs the other ranks.
                 let _ = fsdyno_os::process::signal(child, signal);
                 heard.store(if signal == SIGUSR1 { 0 } else { signal }, Ordering::Relaxed);
             });
@@ -49,7 +49,7 @@ pub(crate) fn accompanied(
                     left_behind::remove(&left);
                     status.into()
                 }
-                // What its worker met with is in the record, and in the first rank's status.
+                // The worker's errors are in the record, and in the first rank's status.
                 fsdyno_cluster::Ending::Followed { signal } => {
                     if closes_within(&reader, bounds().patience()) {
                         let _ = wait_for(child);

@@ -1,4 +1,4 @@
-//! `fsdyno --hosts a,b,c COMMAND`: the call of the MPI library's launcher, written and run.
+//! `fsdyno --hosts a,b,c COMMAND`: makes the call of the MPI library's launcher, and runs it.
 
 use std::ffi::OsString;
 use std::process::{Command, ExitCode};
@@ -8,19 +8,19 @@ use fsdyno_guide::Problem;
 use crate::process::status::UNUSABLE;
 use crate::process::streams::{print, report_problem};
 
-/// Status of a launcher itself, where a host has not answered.
+/// A launcher's own exit status when a host has not answered.
 const NOT_STARTED: i32 = 255;
 
-/// The launcher of an MPI library, and how it is called.
+/// The launcher of an MPI library, with its options.
 #[derive(Debug)]
 struct Launcher {
     name: &'static str,
     hosts: &'static str,
     hostfile: &'static str,
-    /// What it wants of root.
+    /// The option that it requires from root.
     as_root: Option<&'static str>,
     always: &'static [&'static str],
-    /// What it starts on each host by ssh.
+    /// The program that it starts on each host by ssh.
     daemon: &'static str,
 }
 
@@ -29,13 +29,13 @@ const OPEN_MPI: Launcher = Launcher {
     hosts: "--host",
     hostfile: "--hostfile",
     as_root: Some("--allow-run-as-root"),
-    // A rank has threads, which belong on all processors. Not with --enable-recovery: the launcher would then end with
-    // status 0 whatever becomes of the ranks.
+    // The threads of a rank need all CPUs. Not with --enable-recovery: the launcher would then end with status 0
+    // whatever happens to the ranks.
     always: &["--bind-to", "none"],
     daemon: "orted",
 };
 
-/// That of MPICH and of libraries made from it, such as Intel's.
+/// The launcher of MPICH and of libraries derived from it, such as Intel's.
 const HYDRA: Launcher = Launcher {
     name: "mpiexec.hydra",
     hosts: "-hosts",
@@ -45,18 +45,18 @@ const HYDRA: Launcher = Launcher {
     daemon: "hydra_pmi_proxy",
 };
 
-/// Options before the command.
+/// The options before the command.
 #[derive(Debug, Default, PartialEq)]
 struct Hosts {
     /// Names, or names with the number of ranks: `a,b:2`.
     hosts: Option<String>,
-    /// A file of the launcher's form.
+    /// A host file in the launcher's format.
     hostfile: Option<String>,
-    /// The call is shown and not run.
+    /// Whether the call is only shown, not run.
     dry_run: bool,
 }
 
-/// Runs the command on hosts; `None`: none are named.
+/// Runs the command on the hosts; `None`: no hosts are named.
 pub(crate) fn run(words: &[OsString]) -> Option<ExitCode> {
     let (hosts, command) = match read(words)? {
         Ok(read) => read,
@@ -92,7 +92,7 @@ fn launcher_of(library: &str) -> &'static Launcher {
 
 fn start(launcher: &Launcher, call: &[OsString]) -> std::io::Result<ExitCode> {
     let mut child = Command::new(&call[0]).args(&call[1..]).spawn()?;
-    // The launcher tells the ranks; without a listener it hears a terminal's Ctrl-C all the same.
+    // The launcher passes signals to the ranks; without the relay it still receives a terminal's Ctrl-C.
     let _relay = fsdyno_run::SignalRelay::begin(child.id());
     let status = child.wait()?;
     if status.code() == Some(NOT_STARTED) {

@@ -1,14 +1,14 @@
-//! Whether a launcher of parallel programs (`mpirun`, `mpiexec`, `srun`) has started this program as one of several
-//! ranks, as its environment says.
+//! Detects by the environment whether a launcher of parallel programs (`mpirun`, `mpiexec`, `srun`) has started this
+//! program as one of several ranks.
 
-/// The number of ranks, as Open MPI's launcher says it.
+/// The variable of Open MPI's launcher with the number of ranks.
 const OPEN_MPI: &str = "OMPI_COMM_WORLD_SIZE";
 
-/// What a launcher says in the environment: its name, how many ranks there are, and which one this is.
+/// Launchers: the name, and the variables with the number of ranks and with the rank.
 const LAUNCHERS: [(&str, &str, &str); 3] = [
     ("Open MPI's mpirun", OPEN_MPI, "OMPI_COMM_WORLD_RANK"),
     ("a launcher with PMI (such as MPICH's mpiexec)", "PMI_SIZE", "PMI_RANK"),
-    // Those of the step: a batch script is one process, however many tasks its job has.
+    // The variables of the step: a batch script is one process, however many tasks its job has.
     ("Slurm's srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"),
 ];
 
@@ -22,7 +22,7 @@ pub(crate) struct Launched {
 }
 
 impl Launched {
-    /// The one that says what all would say.
+    /// Whether this rank prints what all ranks would print.
     pub(crate) fn is_first(&self) -> bool {
         self.rank == 0
     }
@@ -30,7 +30,7 @@ impl Launched {
 
 #[cfg(feature = "mpi")]
 impl Launched {
-    /// A question that the ranks cannot answer together; said once.
+    /// Refuses a question that the ranks cannot answer together; one rank prints it.
     pub(crate) fn refuse(&self, question: &str, reason: &str, others: &[&str]) -> std::process::ExitCode {
         let what = format!("{self} has started {} ranks, but `{question}` runs on one: {reason}", self.ranks);
         if self.is_first() {
@@ -42,8 +42,8 @@ impl Launched {
         crate::process::status::UNUSABLE.into()
     }
 
-    /// Why the ranks cannot run together: the MPI library knows nothing of the launcher, and each rank is alone. `library`:
-    /// what it is called.
+    /// Why the ranks cannot run together: the MPI library does not know the launcher, and each rank is alone.
+    /// `library`: its name.
     pub(crate) fn strangers(&self, library: &str) -> String {
         format!(
             "{self} has started {} ranks, and this program's MPI ({library}) sees one; use that MPI's own mpiexec, \
@@ -52,9 +52,9 @@ impl Launched {
         )
     }
 
-    /// Open MPI ends all ranks at the first status that is not 0, and the first rank may still have to write: the others
-    /// keep the signal to themselves. Other launchers wait for all; MPICH's, when it was told to end, may give the status
-    /// of the rank that ended last.
+    /// How a rank ends under this launcher. Open MPI ends all ranks at the first status other than 0, while the first
+    /// rank may still have to write: the others therefore do not end by the signal. Other launchers wait for all; when
+    /// MPICH's was told to end, it may return the status of the rank that ended last.
     pub(crate) fn ending(&self, ending: fsdyno_cluster::Ending) -> fsdyno_cluster::Ending {
         match ending {
             fsdyno_cluster::Ending::Followed { .. } if self.variable == OPEN_MPI => {
@@ -71,13 +71,13 @@ impl std::fmt::Display for Launched {
     }
 }
 
-/// The launcher that has started this program; `None`: nobody, or as the only rank.
+/// The launcher that has started this program; `None`: there is none, or this is the only rank.
 pub(super) fn launched() -> Option<Launched> {
     launched_by(|name| std::env::var(name).ok())
 }
 
-/// Whether Open MPI's launcher has started this program, also as the only rank. It gives its ranks terminals of their own,
-/// whatever reads what they print.
+/// Whether Open MPI's launcher has started this program, even as the only rank: it gives its ranks terminals of their
+/// own, whatever reads their output.
 pub(crate) fn gives_terminals() -> bool {
     std::env::var_os(OPEN_MPI).is_some()
 }
@@ -109,7 +109,8 @@ pub(super) mod tests {
         assert_eq!((slurm.launcher, slurm.ranks, slurm.rank), ("Slurm's srun", 4, 2));
     }
 
-    /// What Slurm sets: srun for each task of its step, sbatch and salloc for one shell, however many tasks the job has.
+    /// The variables that Slurm sets: srun for each task of its step, sbatch and salloc for one shell, however many
+    /// tasks the job has.
     #[test]
     fn tasks_of_srun_are_ranks_and_shells_of_slurm_are_none() {
         let job = [("SLURM_JOB_ID", "7"), ("SLURM_NTASKS", "4"), ("SLURM_NPROCS", "4"), ("SLURM_NTASKS_PER_NODE", "2")];
@@ -122,7 +123,7 @@ pub(super) mod tests {
         let one = [("SLURM_STEP_ID", "0"), ("SLURM_STEP_NUM_TASKS", "1"), ("SLURM_PROCID", "0")];
         assert_eq!(with(&one), None);
 
-        // Without an interface for MPI, and with that of PMIx, which says the rank and not how many there are.
+        // Without an MPI interface, and with PMIx, which gives the rank but not the number of ranks.
         let step = [("SLURM_STEP_ID", "0"), ("SLURM_STEP_NUM_TASKS", "4"), ("SLURM_PROCID", "3")];
         let srun = Some(("SLURM_STEP_NUM_TASKS", 4, 3));
         assert_eq!(with(&step), srun);
@@ -130,9 +131,9 @@ pub(super) mod tests {
         assert_eq!(with(&[&step[..], &pmix].concat()), srun);
         let pmi2 = [("PMI_RANK", "3"), ("PMI_SIZE", "4"), ("PMI_FD", "12")];
         assert_eq!(with(&[&step[..], &pmi2].concat()), Some(("PMI_SIZE", 4, 3)));
-        // In the shell of a step of one task, which has PMI2's; srun starts several from it, without.
+        // In the shell of a step with one task, which has PMI2's variables; srun starts several from it, without them.
         assert_eq!(with(&[&step[..], &[("PMI_RANK", "0"), ("PMI_SIZE", "1")]].concat()), srun);
-        // A launcher's own processes are started by srun, one on each node: what it starts counts.
+        // srun starts a launcher's own processes, one on each node: the ranks that these start count.
         let proxies = [("SLURM_STEP_NUM_TASKS", "2"), ("SLURM_PROCID", "1"), ("PMI_SIZE", "16"), ("PMI_RANK", "9")];
         assert_eq!(with(&proxies), Some(("PMI_SIZE", 16, 9)));
     }

@@ -1,4 +1,4 @@
-//! The connection of this process to the other ranks of a run on many nodes.
+//! Holds the connection of this process to the other ranks of a run on many nodes.
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,28 +14,28 @@ use fsdyno_run::OtherRanks;
 
 static LINK: OnceLock<Arc<Link>> = OnceLock::new();
 
-/// Connects this process.
+/// Sets the connection of this process.
 pub(super) fn connect(link: Link) -> &'static Arc<Link> {
     LINK.get_or_init(|| Arc::new(link))
 }
 
-/// The other ranks; `None`: this program runs alone.
+/// The other ranks; `None`: this process runs alone.
 pub(crate) fn other_ranks() -> Option<Arc<dyn OtherRanks>> {
     LINK.get().map(|link| Arc::clone(link) as _)
 }
 
-/// Generated names of files carry the node.
+/// Adds the node to generated file names.
 pub(crate) fn with_names(mut request: Request) -> Request {
     LINK.get().inspect(|link| link.name_files(&mut request.jobs));
     request
 }
 
-/// The work is over.
+/// Tells the other ranks that the work is over.
 pub(crate) fn leave() {
     LINK.get().filter(|link| link.rank() == 0).inspect(|link| link.close());
 }
 
-/// All ranks, or this machine alone; each is a node.
+/// All ranks, each of which is a node, or this machine alone.
 #[derive(Debug)]
 pub(crate) struct Ranks;
 

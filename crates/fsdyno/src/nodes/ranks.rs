@@ -1,4 +1,4 @@
-//! This program as one rank of a run on many nodes: the first runs what was asked for, the others follow it.
+//! Runs this program as one rank of a run on many nodes: the first rank runs the command, the others follow it.
 
 use std::ffi::OsString;
 use std::io::{PipeReader, PipeWriter};
@@ -19,13 +19,13 @@ use crate::process::patience::bounds;
 use crate::process::status::{BY_SIGNAL, GOOD, UNUSABLE};
 use crate::process::streams::{print_stderr, report_problem};
 
-/// Each rank reads what its partner on another machine wrote; stands before the command.
+/// The option before the command by which each rank reads what its partner on another machine wrote.
 const SHIFT: &str = "--shift";
 
-/// Commands that are about several nodes: the others would be answered by the first rank alone.
+/// Commands on several nodes; with other commands only the first rank would answer.
 const TOGETHER: [&str; 6] = ["scale", "measure", "compare", "smallfiles", "sweep", "curve"];
 
-/// Commands about one node, and why.
+/// Commands on one node, with the reason.
 const ALONE: [(&str, &str); 2] = [
     ("check", "published requirements are about one client, and sums of several would pass where each of them fails"),
     ("attribute", "it compares two saved runs and loads no storage"),
@@ -43,7 +43,7 @@ pub(super) fn run(
     }
 }
 
-/// Runs as a rank. `face`: what the first one does with the words.
+/// Runs as a rank. `face`: what the first rank does with the words.
 fn run_as_rank(launched: &Launched, words: &[OsString], face: impl FnOnce(&[OsString]) -> ExitCode) -> ExitCode {
     let shifted = words.first().is_some_and(|word| word == SHIFT);
     let words = &words[usize::from(shifted)..];
@@ -51,7 +51,7 @@ fn run_as_rank(launched: &Launched, words: &[OsString], face: impl FnOnce(&[OsSt
     if let Some((_, reason)) = ALONE.iter().find(|(command, _)| *command == asked) {
         return launched.refuse(asked, reason, &TOGETHER);
     }
-    // Both processes read the same clock with the same calibration.
+    // Both processes then use the same clock with the same calibration.
     RealClock::shared();
     let ended = accompanied(
         |orders, reports| work(launched, orders, reports, shifted, || face(words)),
@@ -86,7 +86,7 @@ fn work(
     let link = match Link::begin(orders, reports) {
         Ok(link) => link::connect(link),
         Err(sentence) => {
-            // The others would say the same.
+            // The other ranks would print the same.
             if launched.is_first() {
                 report_problem(&Problem::new(sentence));
             }
@@ -103,8 +103,8 @@ fn work(
     ExitCode::from(GOOD)
 }
 
-/// The first rank's worker was lost: the record of the others is kept where the program keeps its runs. The directory
-/// where it runs may be on the storage that the worker was lost with; it is the last resort.
+/// Saves the record of the other ranks after the first rank's worker was lost, where the program keeps its runs. The
+/// current directory is the last resort, as it may be on the storage with which the worker was lost.
 fn keep(record: Option<Box<RunRecord>>, words: &[OsString]) -> u8 {
     let Some(record) = record else {
         print_stderr("fsdyno: the process of rank 0 was lost, and no rank has results");
@@ -135,7 +135,7 @@ fn keep(record: Option<Box<RunRecord>>, words: &[OsString]) -> u8 {
     BY_SIGNAL
 }
 
-/// The directory that a question was to keep its runs in.
+/// The directory in which a question was to save its runs.
 fn store_named(words: &[OsString]) -> Option<PathBuf> {
     let value = |word: &OsString| word.to_str()?.strip_prefix("--store=").map(PathBuf::from);
     let beside = || words.iter().skip_while(|word| *word != "--store").nth(1).map(PathBuf::from);

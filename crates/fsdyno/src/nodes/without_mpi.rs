@@ -1,4 +1,4 @@
-//! The same door of a program that was built without MPI: it runs on this machine alone, and says so to whoever wants more.
+//! The same functions for a program built without MPI: it runs on this machine alone, and refuses anything else.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -12,10 +12,10 @@ use super::launcher::Launched;
 use crate::process::status::UNUSABLE;
 use crate::process::streams::report_problem;
 
-/// What stands before a command that is to run on several ranks.
+/// The options before a command that is to run on several ranks.
 const BEFORE: [&str; 4] = ["--hosts", "--hostfile", "--dry-run", "--shift"];
 
-/// Refuses to start ranks, or to arrange them.
+/// Refuses options that start or arrange ranks.
 fn refuse(words: &[OsString]) -> Option<ExitCode> {
     report_problem(&problem_of(words)?);
     Some(ExitCode::from(UNUSABLE))
@@ -31,7 +31,8 @@ fn problem_of(words: &[OsString]) -> Option<Problem> {
 }
 
 impl Launched {
-    /// Several copies would know nothing of each other, and each would take the storage's whole speed for itself.
+    /// Refuses to run as one of several ranks: without MPI they would not know each other, and each would compete for
+    /// the storage's speed.
     fn refuse(&self) -> ExitCode {
         if self.is_first() {
             report_problem(&self.problem());
@@ -52,7 +53,7 @@ impl Launched {
     }
 }
 
-/// Runs the words, if nobody has asked for several ranks.
+/// Runs the words, unless several ranks were asked for.
 pub(super) fn run(
     launched: Option<Launched>,
     words: &[OsString],
@@ -64,7 +65,7 @@ pub(super) fn run(
     }
 }
 
-/// No rank but this one.
+/// There are no other ranks.
 pub(crate) fn other_ranks() -> Option<Arc<dyn OtherRanks>> {
     None
 }
@@ -74,7 +75,7 @@ pub(crate) fn with_names(request: Request) -> Request {
     request
 }
 
-/// Nobody waits.
+/// Nobody waits for this process.
 pub(crate) fn leave() {}
 
 #[cfg(test)]

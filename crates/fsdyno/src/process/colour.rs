@@ -1,4 +1,4 @@
-//! Colours: the one place that decides whether there are any, and the words that have one.
+//! Colours: decides whether they are used, and which words have one.
 
 use std::io::IsTerminal;
 use std::sync::OnceLock;
@@ -20,15 +20,15 @@ pub(crate) enum When {
     Never,
 }
 
-/// What the configuration or the command line says; empty: the environment decides.
+/// The choice of the configuration or the command line; empty: the environment decides.
 static CHOSEN: OnceLock<When> = OnceLock::new();
 
-/// Decides for the rest of the program.
+/// Sets the choice for the rest of the program.
 pub(crate) fn choose(when: When) {
     let _ = CHOSEN.set(when);
 }
 
-/// What the environment says, and the variable that says it.
+/// The environment's choice, and the variable that makes it.
 pub(crate) fn of_environment() -> Option<(When, &'static str)> {
     match () {
         () if anstyle_query::no_color() => Some((When::Never, "NO_COLOR")),
@@ -38,7 +38,7 @@ pub(crate) fn of_environment() -> Option<(When, &'static str)> {
     }
 }
 
-/// Whether this stream is to have colours.
+/// Whether this stream should have colours.
 pub(crate) fn is_wanted(stream: &impl IsTerminal) -> bool {
     let when = CHOSEN.get().copied().or_else(|| Some(of_environment()?.0)).unwrap_or_default();
     match when {
@@ -53,7 +53,7 @@ const DOUBTFUL: Style = AnsiColor::Yellow.on_default();
 const NEUTRAL: Style = AnsiColor::Cyan.on_default();
 const BAD: Style = AnsiColor::Red.on_default().effects(Effects::BOLD);
 
-/// Verdicts in capitals: they stand out anywhere.
+/// Verdicts in capitals, which are coloured anywhere.
 const CAPITALS: [(&str, Style); 7] = [
     ("PASS", GOOD),
     ("INCONCLUSIVE", DOUBTFUL),
@@ -64,19 +64,19 @@ const CAPITALS: [(&str, Style); 7] = [
     ("REFERENCE", NEUTRAL),
 ];
 
-/// Verdicts that are words of sentences too: they have a colour in a cell of a table, or before a colon.
+/// Verdicts that are also ordinary words: they are coloured only in a table cell, or before a colon.
 const WORDS: [(&str, Style); 4] = [("ok", GOOD), ("better", GOOD), ("caution", DOUBTFUL), ("invalid", BAD)];
 
-/// What begins the line that says how far to trust an answer.
+/// The beginning of the line that says how far to trust an answer.
 const TRUST: &str = "trust";
 
-/// A page with its verdicts in colour. What is hostile to a terminal must be made visible before.
+/// Colours the verdicts of a page. Control characters must have been made visible before.
 pub(crate) fn painted(page: &str) -> String {
     page.split_inclusive('\n').map(painted_line).collect()
 }
 
 fn painted_line(line: &str) -> String {
-    // Cells have gaps between them, which sentences do not.
+    // Cells are separated by several blanks, words of sentences by one.
     let has_cells = line.trim().contains("  ");
     let mut painted = String::with_capacity(line.len());
     let mut rest = line;

@@ -1,5 +1,5 @@
-//! The first look at a storage: the calls before a run that a dead server, daemon or disk can hold for ever, and with
-//! them the thread that works. Another one watches, and ends the program when there is no answer.
+//! Guards the first access to a storage: calls before a run that a dead server, daemon or disk can block for ever,
+//! together with the thread that makes them. Another thread watches, and ends the program when there is no answer.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -15,19 +15,19 @@ use super::status::{BY_SIGNAL, REJECTED, UNUSABLE};
 use super::streams::{print_stderr, refused};
 use super::supervisor;
 
-/// Between two looks at the look.
+/// Interval at which the watching thread checks.
 const STEP: Duration = Duration::from_millis(100);
 
-/// Whose words and exit statuses are used.
+/// The face whose words and exit statuses are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Face {
-    /// fio's.
+    /// fio's face.
     Fio,
-    /// The questions.
+    /// The guided face.
     Guided,
 }
 
-/// A look that goes on until this is dropped.
+/// A first access that lasts until this is dropped.
 pub(crate) struct FirstLook {
     state: Arc<Mutex<State>>,
     watch: Option<JoinHandle<()>>,
@@ -35,21 +35,21 @@ pub(crate) struct FirstLook {
 
 #[derive(Debug, Default)]
 struct State {
-    /// What is looked at; `None`: nothing any more.
+    /// The path that is accessed; `None`: none any more.
     path: Option<PathBuf>,
-    /// How many there were before: another path has the whole time again.
+    /// Number of paths before: another path has the whole time limit again.
     paths: u64,
     watch: Watch,
 }
 
-/// How long a path has not responded, and how long ago a signal came.
+/// How long a path has not responded, and the time since a signal came.
 #[derive(Debug, Default)]
 struct Watch {
     silent: StallDetector<u64>,
     signalled: StallDetector<i32>,
 }
 
-/// Why a look is given up.
+/// Why a first access is given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum GivenUp {
     Silent,
@@ -57,7 +57,7 @@ enum GivenUp {
 }
 
 impl Watch {
-    /// One look at the look, `step_ns` after the one before.
+    /// One check, `step_ns` after the previous one.
     fn ends(&mut self, step_ns: u64, paths: u64, signal: Option<i32>, bounds: Bounds) -> Option<GivenUp> {
         let is_lost = |found| matches!(found, Found::Lost(_));
         let silent = is_lost(self.silent.look(step_ns, paths, bounds.answer()));
@@ -75,7 +75,7 @@ fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 impl FirstLook {
-    /// This thread begins to look at `path`.
+    /// This thread begins to access `path`.
     pub(crate) fn begin(face: Face, control: &Arc<Control>, path: &Path) -> FirstLook {
         let state = State { path: Some(path.to_path_buf()), ..State::default() };
         let state = Arc::new(Mutex::new(state));
@@ -102,13 +102,13 @@ impl Drop for FirstLook {
     fn drop(&mut self) {
         locked(&self.state).path = None;
         if let Some(watch) = self.watch.take() {
-            // It sees at once that it is over.
+            // It then sees at once that the access is over.
             watch.thread().unpark();
         }
     }
 }
 
-/// `thread`: the one that looks.
+/// Watches the first access; `thread`: the thread that makes it.
 fn watch(face: Face, state: &Mutex<State>, control: &Control, thread: u32) {
     let clock = RealClock::shared();
     let mut looked_ns = clock.now_ns();
@@ -118,11 +118,12 @@ fn watch(face: Face, state: &Mutex<State>, control: &Control, thread: u32) {
         let step_ns = now_ns.saturating_sub(std::mem::replace(&mut looked_ns, now_ns));
         let mut state = locked(state);
         let Some(path) = state.path.clone() else { return };
-        // The kernel may have given the signal to the thread that looks: it waits there for as long as that does.
+        // The kernel may have delivered the signal to the blocked thread: there it stays pending until the call
+        // returns.
         let signal = control.signal().or_else(|| fsdyno_probe::pending_signal(&fsdyno_os::signals::STOPS));
         let paths = state.paths;
         if let Some(given_up) = state.watch.ends(step_ns, paths, signal, control.bounds()) {
-            // Whoever looks cannot go on from here, should it come back now: it would need the state.
+            // If the call returns now, its thread cannot go on: it needs the state, which is held here.
             give_up(face, given_up, &path, thread, control.bounds());
         }
     }
@@ -169,7 +170,7 @@ fn no_answer(path: &Path, doing: &str, bounds: Bounds) -> Problem {
         ))
 }
 
-/// Watches the looks of a question.
+/// Guards the first accesses of a question.
 pub(crate) struct Looks {
     control: Arc<Control>,
     look: Option<FirstLook>,
@@ -200,7 +201,7 @@ mod tests {
 
     const STEP_NS: u64 = 100_000_000;
 
-    /// Looks at the look until it is given up.
+    /// Checks until the access is given up; returns the number of checks.
     fn looks_until(watch: &mut Watch, paths: u64, signal: Option<i32>) -> (u64, GivenUp) {
         let bounds = Bounds::of_seconds(2);
         (0..10_000).find_map(|look| Some((look, watch.ends(STEP_NS, paths, signal, bounds)?))).unwrap()

@@ -1,5 +1,6 @@
-//! What the working process tells the one that waits for it: the work directories that it makes and removes, and its exit
-//! status at the end. What it has not removed when it is gone, because it was killed or lacked something, is removed here.
+//! Passes information from the working process to the one that waits for it: the work directories that it makes and
+//! removes, and finally its exit status. Directories that are left when the process is gone, because it was killed or
+//! ran out of something, are removed here.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -11,42 +12,42 @@ use super::patience::bounds;
 use super::streams::print_stderr;
 use super::supervisor::status_writer;
 
-/// What follows: a status, or the length and the name of a directory.
+/// The kind of a message: a status follows, or the length and the name of a directory.
 const STATUS: u8 = b's';
 const MADE: u8 = b'm';
 const GONE: u8 = b'g';
 
-/// A removal has its own patience; this is for the process that removes.
+/// Extra time for the removing process beyond the removal's own time limit.
 const BEYOND_PATIENCE: Duration = Duration::from_secs(2);
 
-/// What was told through the pipe.
+/// What was read from the pipe.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct PipeReport {
-    /// `None`: the process ended before it had one.
+    /// The exit status; `None`: the process ended before it had one.
     pub(super) status: Option<u8>,
-    /// What it has made and not removed.
+    /// The directories that it made and did not remove.
     pub(super) directories: Vec<PathBuf>,
 }
 
-/// From now on this process tells of the directories that it makes.
+/// Makes this process report the directories that it makes, from now on.
 pub(crate) fn tell_of_directories() {
     work_directory::announce_to(|stage, directory| {
         let kind = if stage == Stage::Made { MADE } else { GONE };
         let name = directory.to_str().unwrap_or_default().as_bytes();
         if let (Some(mut writer), Ok(length)) = (status_writer().as_ref(), u16::try_from(name.len())) {
             let message = [&[kind], &length.to_le_bytes()[..], name].concat();
-            // Nobody waits if this fails.
+            // The write fails if nobody waits.
             let _ = writer.write_all(&message);
         }
     });
 }
 
-/// The message that ends the tale.
+/// The last message: the exit status.
 pub(super) fn status_message(status: u8) -> [u8; 2] {
     [STATUS, status]
 }
 
-/// Reads until there is a status, or nothing more.
+/// Reads until there is a status, or the end of the pipe.
 pub(super) fn hear(reader: &mut impl Read) -> PipeReport {
     let mut told = PipeReport::default();
     while let Some([kind]) = read(reader) {
@@ -72,8 +73,8 @@ fn read<const N: usize>(reader: &mut impl Read) -> Option<[u8; N]> {
     reader.read_exact(&mut bytes).ok().map(|()| bytes)
 }
 
-/// Removes what a process has left that is gone. Storage that does not answer must not keep this process from ending: a
-/// third one does it.
+/// Removes what a dead process has left. A third process does it, so that storage that does not answer cannot keep this
+/// one from ending.
 pub(crate) fn remove(told: &PipeReport) {
     if told.directories.is_empty() {
         return;
@@ -85,7 +86,7 @@ pub(crate) fn remove(told: &PipeReport) {
     }
 }
 
-/// `reported`: that it could not be removed has been said.
+/// `reported`: whether a message says already that it could not be removed.
 fn remove_one(directory: &Path, reported: bool) {
     let parent = directory.parent().unwrap_or(directory).display();
     let became = match work_directory::remove_left(directory, bounds()) {

@@ -1,13 +1,13 @@
-//! How long this program waits for what does not answer, as the environment says: the tests have no half minutes.
+//! Reads from the environment how long the program waits for what does not answer, as tests need short times.
 
 use fsdyno_run::{Bounds, Control};
 
 use super::streams::print_stderr;
 
-/// Seconds that stand for the half minute of docs/reliability.md.
+/// The variable with the seconds that replace the half minute of docs/reliability.md.
 const VARIABLE: &str = "FSDYNO_PATIENCE";
 
-/// Orders of a run, with the bounds of this program.
+/// The control of a run, with this program's timeouts.
 pub(crate) fn control() -> Control {
     Control::with_bounds(bounds()).with_other_ranks(crate::nodes::other_ranks())
 }

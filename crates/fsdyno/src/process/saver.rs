@@ -1,15 +1,15 @@
-//! Saves what a run has found so far, as it goes, on a thread of its own: a disk that is busy, perhaps with the run
-//! itself, must not keep the conductor from looking.
+//! Saves the results so far of a run, on a separate thread: a busy disk, perhaps busy with the run itself, must not
+//! block the conductor.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
 use super::streams::print_stderr;
 
-/// Stack of the thread: a document is written by nested calls.
+/// Stack of the thread, bytes: the writer recurses into nested values.
 const STACK_BYTES: usize = 512 * 1024;
 
-/// Saves the latest of what it is given; what comes faster than it can be saved is passed over.
+/// Saves the latest item that it was given; items that come faster than they can be saved are skipped.
 pub(crate) struct Saver<T> {
     shared: Arc<Shared<T>>,
     thread: Option<JoinHandle<()>>,
@@ -30,7 +30,7 @@ impl<T> Shared<T> {
         self.slot.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// The next to save; `None`: there will be none.
+    /// The next item to save; `None`: there will be none.
     fn next(&self) -> Option<T> {
         let mut slot = self.slot();
         loop {
@@ -46,7 +46,7 @@ impl<T> Shared<T> {
 }
 
 impl<T: Send + 'static> Saver<T> {
-    /// `save` is called on the new thread.
+    /// Starts the thread, on which `save` is called.
     pub(crate) fn begin(mut save: impl FnMut(&T) + Send + 'static) -> Saver<T> {
         let slot = Mutex::new(Slot { latest: None, over: false });
         let shared = Arc::new(Shared { slot, changed: Condvar::new() });
@@ -62,7 +62,7 @@ impl<T: Send + 'static> Saver<T> {
         Saver { shared, thread: thread.ok() }
     }
 
-    /// To be saved, instead of what still waits for that.
+    /// Gives an item to save, which replaces one that still waits.
     pub(crate) fn offer(&self, latest: T) {
         self.shared.slot().latest = Some(latest);
         self.shared.changed.notify_one();
@@ -75,7 +75,7 @@ impl<T> Drop for Saver<T> {
         self.shared.slot().over = true;
         self.shared.changed.notify_one();
         if let Some(thread) = self.thread.take() {
-            // A panic has been told where it happened.
+            // A panic was reported where it happened.
             let _ = thread.join();
         }
     }
@@ -96,7 +96,7 @@ mod tests {
         });
         saver.offer(1);
         assert_eq!(seen.recv(), Ok(1));
-        // The first is still being saved.
+        // The first item is still being saved.
         saver.offer(2);
         saver.offer(3);
         go_on.send(()).unwrap();

@@ -1,4 +1,4 @@
-//! Exit statuses: the constants that the code ends with, and the one table of what they mean.
+//! Exit statuses: the constants, and the one table of their meanings.
 
 /// Nothing failed.
 pub(crate) const GOOD: u8 = 0;
@@ -6,28 +6,28 @@ pub(crate) const GOOD: u8 = 0;
 /// The guided face: a test, a requirement or a condition failed.
 pub(crate) const FAILED: u8 = 1;
 
-/// fio's face: anything that is wrong before the first job starts.
+/// The fio face: an error before the first job starts.
 pub(crate) const REJECTED: u8 = 1;
 
-/// The guided face: bad input, or a place that cannot be used.
+/// The guided face: wrong input, or a place that cannot be used.
 pub(crate) const UNUSABLE: u8 = 2;
 
-/// The guided face: no requirement failed, and one is open.
+/// The guided face: no requirement failed, and at least one is open.
 pub(crate) const INCONCLUSIVE: u8 = 3;
 
-/// Ended by a signal: the guided face adds its number, fio's the number of failed jobs.
+/// Ended by a signal: the guided face adds the signal's number, the fio face the number of failed jobs.
 pub(crate) const BY_SIGNAL: u8 = 128;
 
-/// What a status means.
+/// A status with its meaning.
 pub(crate) struct Meaning {
     status: u8,
-    /// What is added to it: `+N`.
+    /// What is added to the status: `+N`.
     pub(crate) added: &'static str,
     pub(crate) text: &'static str,
 }
 
 impl Meaning {
-    /// `2`, `N`, `128+N`.
+    /// The status in words: `2`, `N`, `128+N`.
     pub(crate) fn number(&self) -> String {
         let number = format!("{}{}", self.status, self.added);
         number.strip_prefix("0+").map(str::to_owned).unwrap_or(number)
@@ -38,7 +38,7 @@ const fn plain(status: u8, text: &'static str) -> Meaning {
     Meaning { status, added: "", text }
 }
 
-/// The statuses of the commands.
+/// The statuses of the guided face's commands.
 pub(crate) const OF_COMMANDS: [Meaning; 5] = [
     plain(GOOD, "Nothing failed. With `check`: every requirement that could be judged passed."),
     plain(
@@ -62,7 +62,7 @@ pub(crate) const OF_FIO: [Meaning; 4] = [
     Meaning { status: BY_SIGNAL, added: "+N", text: "A signal ended the run, and N jobs had failed." },
 ];
 
-/// Both tables, each below what it is of.
+/// Both tables, with their headings.
 pub(crate) const TABLES: [(&str, &[Meaning]); 2] = [
     ("Commands (`fsdyno measure`, `fsdyno check`, ...)", &OF_COMMANDS),
     ("A fio command line (`fsdyno --name=...`, `fsdyno fio ...`, a link called fio)", &OF_FIO),

@@ -1,4 +1,4 @@
-//! The standard streams: answers on stdout, everything else on stderr.
+//! Writes to the standard streams: answers to stdout, everything else to stderr.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
@@ -12,11 +12,11 @@ use super::colour;
 use super::status::UNUSABLE;
 use crate::explain::wrapped;
 
-/// A text on stdout; false if it could not be written.
+/// Prints a text on stdout; false if it could not be written.
 pub(crate) fn print(text: &str) -> bool {
     match write_stdout(text) {
         Ok(()) => true,
-        // Whoever reads a part of the output and goes away has what they wanted.
+        // A closed pipe is no error: the reader has what it wanted.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => true,
         Err(error) => {
             print_stderr(&format!("fsdyno: cannot write to standard output: {error}"));
@@ -25,19 +25,19 @@ pub(crate) fn print(text: &str) -> bool {
     }
 }
 
-/// A text on stdout; the exit status.
+/// Prints a text on stdout; returns the exit status.
 pub(crate) fn shown(text: &str) -> ExitCode {
     if print(text) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
 }
 
-/// A page for people on stdout: what is hostile made visible, verdicts in colour on a terminal.
+/// Prints a page for people on stdout: with control characters made visible, and coloured verdicts on a terminal.
 pub(crate) fn print_page(page: &str) -> bool {
     let page = escape::terminal(page);
     if colour::is_wanted(&io::stdout()) { print(&colour::painted(&page)) } else { print(&page) }
 }
 
-/// A long page for people on stdout. A terminal of 24 lines gets the sections that it can show, and how to see the others:
-/// a pipe has all of them.
+/// Prints a long page for people on stdout. A terminal gets the sections that fit 24 lines, and how to see the others;
+/// a pipe gets all of them.
 pub(crate) fn print_first_page(page: &str, command: &[&str]) -> bool {
     if !is_terminal(&io::stdout()) {
         return print_page(page);
@@ -49,37 +49,37 @@ pub(crate) fn print_first_page(page: &str, command: &[&str]) -> bool {
 /// Lines of a page that a terminal of 24 lines shows above its prompt.
 const SCREEN_LINES: usize = 23;
 
-/// The sections that fit a screen; where there is a long one only, its first lines.
+/// The sections that fit one screen; if even the first is too long, its first lines.
 fn first_page(page: &str, command: &str) -> String {
     let lines: Vec<&str> = page.lines().collect();
     if lines.len() <= SCREEN_LINES {
         return page.to_owned();
     }
-    // A blank line, and the two that tell of the rest.
+    // Without a blank line, and the two lines about the rest.
     let most = SCREEN_LINES - 3;
     let end = (1..=most).rev().find(|end| lines[*end].is_empty()).unwrap_or(most);
     format!("{}\n\n{} more lines:\n    {command} | less\n", lines[..end].join("\n"), lines.len() - end)
 }
 
-/// A text on stdout, now.
+/// Writes a text to stdout, and flushes it.
 pub(crate) fn write_stdout(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
     stdout.flush()
 }
 
-/// A line on stderr. Control sequences in quoted text are escaped.
+/// Prints a line on stderr, with control sequences escaped.
 pub(crate) fn print_stderr(text: &str) {
     print_stderr_in_colour(&escape::terminal(text));
 }
 
-/// A line on stderr that may contain colours. It must not quote text of others unescaped.
+/// Prints a line on stderr that may contain colours. It must not contain unescaped text of others.
 pub(crate) fn print_stderr_in_colour(text: &str) {
-    // In one call, so that lines of two processes do not mix. There is no other place to report that stderr is closed.
+    // In one call, so that lines of two processes do not mix. If stderr is closed, there is no place to report it.
     let _ = io::stderr().lock().write_all(format!("{text}\n").as_bytes());
 }
 
-/// The problem and its next step, on stderr.
+/// Prints the problem and its next step on stderr.
 pub(crate) fn report_problem(problem: &Problem) {
     print_stderr_fitted(&format!("fsdyno: {problem}"), 2);
     if let Some(next) = &problem.next {
@@ -87,14 +87,14 @@ pub(crate) fn report_problem(problem: &Problem) {
     }
 }
 
-/// Lines on stderr, on a terminal with whole words.
+/// Prints lines on stderr, wrapped between words on a terminal.
 pub(crate) fn print_stderr_fitted(text: &str, indent: usize) {
     let columns = fsdyno_os::terminal::columns(io::stderr()).map(|known| columns_of(Some(known), 40));
     print_stderr_in_colour(&fitted(&escape::terminal(text), columns, indent));
 }
 
-/// Each line in lines of whole words, those after the first indented; as it is where there are no columns. A line that
-/// fits keeps its blanks.
+/// Wraps each line between words, with an indentation after the first; `None`: no wrapping. A line that fits keeps its
+/// blanks.
 fn fitted(text: &str, columns: Option<usize>, indent: usize) -> String {
     let Some(columns) = columns else { return text.to_owned() };
     let line = |line: &str| {
@@ -108,15 +108,15 @@ fn fitted(text: &str, columns: Option<usize>, indent: usize) -> String {
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether what is refused is told in a document too.
+/// Whether a refusal is also written as a JSON document.
 static IN_JSON: AtomicBool = AtomicBool::new(false);
 
-/// A program reads the answer: it gets a document on stdout even if nothing can be answered.
+/// Sets that a program reads the answer: stdout gets a document even if the question is refused.
 pub(crate) fn answer_in_json() {
     IN_JSON.store(true, Ordering::Relaxed);
 }
 
-/// Nothing can be answered, and nothing was printed: the problem and its next step; the exit status.
+/// Reports a problem because of which nothing was answered or printed; returns the exit status.
 pub(crate) fn refused(problem: &Problem) -> u8 {
     report_problem(problem);
     if IN_JSON.load(Ordering::Relaxed) {
@@ -126,22 +126,22 @@ pub(crate) fn refused(problem: &Problem) -> u8 {
     UNUSABLE
 }
 
-/// Whether a person reads the stream. A launcher of ranks gives each of them a terminal of its own, whatever reads it.
+/// Whether a person reads the stream. An MPI launcher gives each rank a terminal of its own, whatever reads it.
 pub(crate) fn is_terminal(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && !crate::nodes::gives_terminals()
 }
 
-/// Columns to print for.
+/// Number of columns to print for.
 pub(crate) fn columns() -> usize {
     columns_of(fsdyno_os::terminal::columns(io::stdout()), 40)
 }
 
-/// Columns for a line that renews itself.
+/// Number of columns for a line that renews itself.
 pub(crate) fn columns_of_progress() -> usize {
     columns_of(fsdyno_os::terminal::columns(io::stderr()), 20)
 }
 
-/// The columns of a terminal. One that does not know them says 0; then the environment may.
+/// The columns of a terminal. A terminal may report 0 if it does not know them; then the environment is asked.
 fn columns_of(known: Option<usize>, least: usize) -> usize {
     let said = || std::env::var("COLUMNS").ok()?.parse().ok();
     let columns = if known == Some(0) { said() } else { known };

@@ -1,5 +1,5 @@
-//! Two processes: one does the work, and the one that was called waits for it. A thread that is stuck in the kernel
-//! keeps its process from ending, whatever is done to it; the process that was called ends all the same.
+//! Runs two processes: one does the work, and the one that was called waits for it. A thread that is stuck in the
+//! kernel keeps its process from ending, whatever is done; the process that was called can still end.
 
 use std::io::{PipeReader, PipeWriter, Write};
 use std::sync::Mutex;
@@ -11,7 +11,7 @@ use super::left_behind::{self, PipeReport};
 use super::status::BY_SIGNAL;
 use super::streams::print_stderr;
 
-/// A worker process that has given its status and is not gone after this time is stuck.
+/// A working process that has reported its status counts as stuck if it is still there after this time.
 const END_WAIT: Duration = Duration::from_secs(2);
 
 /// SIGKILL, SIGBUS and SIGABRT.
@@ -19,19 +19,19 @@ const KILL: u8 = 9;
 const BUS: u8 = 7;
 const ABORT: u8 = 6;
 
-/// The status where nobody knows how the work ended.
+/// The status if it is not known how the work ended.
 const LOST: u8 = 1;
 
-/// The status of a process whose parent was killed before it could begin; it is not read.
+/// The status of a process whose parent was killed before it could begin; nobody reads it.
 pub(crate) const ORPHANED: u8 = 1;
 
 /// The pipe through which the working process reports its exit status; `None`: no process waits for it.
 static STATUS_WRITER: Mutex<Option<PipeWriter>> = Mutex::new(None);
 
-/// Does the work in a process of its own; its exit status. `work` must begin before any thread does.
+/// Does the work in a separate process; returns its exit status. `work` is called before any thread is started.
 pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
     if status_writer().is_some() {
-        // A rank of a run on many nodes: its agent waits for this process.
+        // A rank of a run on many nodes: its agent already waits for this process.
         let status = work();
         report_end(status);
         return status;
@@ -39,7 +39,7 @@ pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
     match divide() {
         Ok(Side::New { writer }) => {
             if !end_with_parent(&writer) {
-                // Whoever asked for the work is gone, and nobody would end it.
+                // The caller is gone, so that nobody could end the work.
                 return ORPHANED;
             }
             *status_writer() = Some(writer);
@@ -69,7 +69,8 @@ pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
     }
 }
 
-/// Ends the work from a thread beside it, which is stuck in the kernel: whoever waits for it gets `status`.
+/// Ends the process from another thread while the working one is stuck in the kernel; the waiting process gets
+/// `status`.
 #[expect(clippy::exit, clippy::disallowed_methods, reason = "the thread that would return from main is stuck")]
 pub(crate) fn abandon(status: u8) -> ! {
     report_end(status);
@@ -80,27 +81,27 @@ pub(crate) fn status_writer() -> std::sync::MutexGuard<'static, Option<PipeWrite
     STATUS_WRITER.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Reports the exit status and closes the standard streams, so that readers of the output see its end even if the
+/// Reports the exit status and closes the standard streams, so that readers see the end of the output even if the
 /// process cannot end.
 fn report_end(status: u8) {
     let Some(mut writer) = status_writer().take() else { return };
     let _ = std::io::stdout().flush();
     crate::nodes::leave();
     close_standard_streams();
-    // Nobody waits if this fails.
+    // The write fails if nobody waits.
     let _ = writer.write_all(&left_behind::status_message(status));
-    // Left to the kernel, which closes it with the last thread.
+    // The kernel closes it with the last thread.
     std::mem::forget(writer);
 }
 
-/// Waits for the working process; its status, and what it has left.
+/// Waits for the working process; returns its status, and what it has left.
 pub(crate) fn wait(child: u32, mut reader: PipeReader) -> (u8, PipeReport) {
     let told = left_behind::hear(&mut reader);
     if let Some(status) = told.status.filter(|_| !closes_within(&reader, END_WAIT)) {
         print_stderr(&format!(
             "note: process {child} is stuck in the kernel and keeps running; it ends when the storage responds"
         ));
-        // It holds them.
+        // The working process removes its own directories.
         return (status, PipeReport::default());
     }
     (ended(child, told.status), told)

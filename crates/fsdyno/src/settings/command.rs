@@ -1,4 +1,4 @@
-//! `config`: what is set, and where.
+//! `config`: shows the settings, and where each was made.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -28,7 +28,7 @@ pub(crate) struct Config {
     only: Vec<String>,
 }
 
-/// A key as it holds.
+/// A key with the value that applies.
 struct Held {
     key: &'static Key,
     values: Vec<String>,
@@ -87,7 +87,7 @@ fn held(key: &'static Key, settings: &Settings, matches: &ArgMatches) -> Held {
     }
 }
 
-/// What holds where nothing is set.
+/// The value that applies where nothing is set.
 fn default(key: &Key) -> String {
     match key.name {
         "store" => Store::at(None).map_or("none".to_owned(), |store| store.directory().display().to_string()),

@@ -1,4 +1,4 @@
-//! The configuration file.
+//! Reads the configuration file.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -12,12 +12,12 @@ use toml::{Spanned, Value};
 
 use super::{KEYS, Kind, Setting, Source, checked};
 
-/// Where it is; `None`: no home is known.
+/// The file's path; `None`: no home is known.
 pub(super) fn path() -> Option<PathBuf> {
     Some(fsdyno_guide::configuration::directory()?.join("config.toml"))
 }
 
-/// What it sets; nothing where there is none.
+/// The settings in the file; empty where there is none.
 pub(super) fn read(path: &Path, command: &Command) -> Result<Vec<Setting>, Problem> {
     match read_text(path, SMALL_FILE_BYTES_MAX) {
         Ok(text) => parsed(path, &text, command),
@@ -57,7 +57,7 @@ pub(super) fn parsed(path: &Path, text: &str, command: &Command) -> Result<Vec<S
     Ok(settings)
 }
 
-/// The words of a value; otherwise what it must be.
+/// The words of a value; the error says what it must be.
 fn words(value: Value, kind: Kind) -> Result<Vec<String>, &'static str> {
     match (kind, value) {
         (Kind::Directory | Kind::Word, Value::String(word)) => Ok(vec![word]),

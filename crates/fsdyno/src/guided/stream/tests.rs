@@ -6,7 +6,7 @@ use fsdyno_results::{DirectionRecord, JobRecord, JobSetup, PerDirection, RunReco
 
 use super::*;
 
-/// What was written, for the test to read.
+/// Keeps what was written, for the test to read.
 #[derive(Clone, Default)]
 struct Written(Rc<RefCell<Vec<u8>>>);
 
@@ -56,7 +56,7 @@ fn row(operations: u64) -> Row {
     study.rows.remove(0)
 }
 
-/// A step of 3.5 s whose worker did not answer in time once.
+/// A step of 3.5 s whose worker failed to answer in time once.
 fn one_step() -> Vec<Value> {
     let written = Written::default();
     let mut stream = Stream::into(Box::new(written.clone()));
