@@ -1,7 +1,7 @@
 //! A test calls itself inside a stack of the lab.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{PoisonError, RwLock};
 
@@ -22,6 +22,9 @@ const GUESTS_MAX: u32 = 3;
 /// A stack that still stands then hangs, s: four times what the longest test takes in one. A test that takes longer says so
 /// with `--timeout` among the words of its stack.
 const STANDS_MAX: &str = "--timeout=240";
+
+/// The interpreter of the system, where it has one.
+const SYSTEM_PYTHON: &str = "/usr/bin/python3";
 
 /// Prefix of the lines that a test shows: the harness inside a stack prints others, which must not be counted twice.
 const REPORT_PREFIX: &str = "| ";
@@ -79,7 +82,10 @@ pub fn reports_inside(test: &str, stack: &str, body: impl FnOnce()) -> Option<Ve
 
 fn run_in_stack(test: &str, stack: &str) -> Output {
     let (name, options) = stack.split_once(' ').unwrap_or((stack, ""));
-    Command::new(workspace().join("lab/lab"))
+    // The shims of version managers start slowly, and a stack starts Python twice.
+    let python = if Path::new(SYSTEM_PYTHON).is_file() { SYSTEM_PYTHON } else { "python3" };
+    Command::new(python)
+        .arg(workspace().join("lab/lab"))
         .args(["run", name, STANDS_MAX])
         .args(options.split_whitespace())
         .arg("--")
