@@ -131,34 +131,59 @@ fn used(picture: &[u8]) -> f64 {
     last.map_or(0.0, |row| (row + 1) as f64 / height as f64)
 }
 
-/// Runs a script in a copy of the page that allows it, in a frame of that size (a window is never as narrow as a
-/// telephone), and gives the JSON that it passes to `done`.
-pub(crate) fn ask(browser: &Path, page: &Path, size: (u32, u32), dark: bool, script: &str) -> serde_json::Value {
+/// Shows pages side by side in frames of that size, as one page.
+pub(crate) fn gallery(name: &str, pages: &[PathBuf], size: (u32, u32)) -> PathBuf {
+    let frame = |page: &PathBuf| {
+        let (file, (width, height)) = (page.file_name().expect("a name").to_string_lossy(), size);
+        format!("<iframe src='{file}' style='border:0' width={width} height={height}></iframe>")
+    };
+    framed(name, "", &pages.iter().map(frame).collect::<String>())
+}
+
+/// Writes a page of frames.
+fn framed(name: &str, script: &str, frames: &str) -> PathBuf {
+    let page = folder().join(format!("{name}.html"));
+    let text = format!("<!DOCTYPE html><body style='margin:0'><script>{script}</script>{frames}");
+    std::fs::write(&page, text).expect("the page is written");
+    page
+}
+
+/// Runs a script in copies of the page that allow it, in frames of these sizes (a window is never as narrow as a telephone);
+/// what it passes to `done` in each.
+pub(crate) fn ask(
+    browser: &Path,
+    page: &Path,
+    sizes: &[(u32, u32)],
+    dark: bool,
+    script: &str,
+) -> Vec<serde_json::Value> {
     let text = std::fs::read_to_string(page).expect("the page");
     let policy = text.find("<meta http-equiv").expect("a policy");
     let end = policy + text[policy..].find('>').expect("its end") + 1;
-    let done = "const done = (said) => parent.postMessage(JSON.stringify(said), '*');";
-    let asking = format!("{}{}<script>{done}{script}</script>", &text[..policy], &text[end..]);
-    let name = format!("ask-{}-{}-{}", size.0, if dark { "dark" } else { "light" }, serial());
-    let copy = folder().join(format!("{name}.html"));
-    std::fs::write(&copy, asking).expect("the copy is written");
-    let frame = folder().join(format!("{name}-frame.html"));
-    let outer = format!(
-        "<!DOCTYPE html><body style='margin:0'><script>addEventListener('message', (event) => {{ const all = \
-         document.createElement('pre'); all.id = 'said'; all.textContent = event.data; document.body.append(all); }});\
-         </script><iframe src='{name}.html' style='border:0' width={} height={}></iframe>",
-        size.0, size.1
-    );
-    std::fs::write(&frame, outer).expect("the frame is written");
+    let name = format!("ask-{}-{}", if dark { "dark" } else { "light" }, serial());
+    let frames = sizes.iter().enumerate().map(|(number, (width, height))| {
+        let done = format!("const done = (said) => parent.postMessage(JSON.stringify([{number}, said]), '*');");
+        let asking = format!("{}{}<script>{done}{script}</script>", &text[..policy], &text[end..]);
+        let copy = format!("{name}-{number}.html");
+        std::fs::write(folder().join(&copy), asking).expect("the copy is written");
+        format!("<iframe src='{copy}' style='border:0' width={width} height={height}></iframe>")
+    });
+    let hear = "addEventListener('message', (event) => { const all = document.createElement('pre'); all.id = 'said'; \
+                all.textContent = event.data; document.body.append(all); });";
+    let page = framed(&name, hear, &frames.collect::<String>());
     let mut command = command(browser, &name);
     command.arg("--window-size=1400,1200");
     command.arg(format!("--blink-settings=preferredColorScheme={}", if dark { 0 } else { 1 }));
-    command.arg("--dump-dom").arg(format!("file://{}", frame.display()));
+    command.arg("--dump-dom").arg(format!("file://{}", page.display()));
     let output = run(command);
     let document = String::from_utf8_lossy(&output.stdout);
-    let (_, answer) =
-        document.split_once("<pre id=\"said\">").unwrap_or_else(|| panic!("nothing said: {:?}", console(&output)));
-    let answer = answer.split("</pre>").next().unwrap_or_default();
-    let answer = answer.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
-    serde_json::from_str(&answer).expect("JSON")
+    let answers = document.split("<pre id=\"said\">").skip(1).map(|rest| {
+        let answer = rest.split("</pre>").next().unwrap_or_default();
+        let answer = answer.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+        serde_json::from_str::<(usize, serde_json::Value)>(&answer).expect("JSON")
+    });
+    let mut answers: Vec<(usize, serde_json::Value)> = answers.collect();
+    assert_eq!(answers.len(), sizes.len(), "each frame answers: {:?}", console(&output));
+    answers.sort_by_key(|(number, _)| *number);
+    answers.into_iter().map(|(_, answer)| answer).collect()
 }
