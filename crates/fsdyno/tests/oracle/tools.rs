@@ -13,7 +13,7 @@ const TIME_MAX: Duration = Duration::from_secs(60);
 /// How often fio is run where it hangs or crashes: with `log_store_compressed` a worker may wait forever for its compressing
 /// thread to begin (`workqueue_init`), now and then on busy processors; with `gtod_cpu` one run in four is a segmentation
 /// fault.
-const RUNS_OF_FIO_MAX: usize = 3;
+const RUNS_OF_FIO_MAX: usize = 8;
 
 /// One of the two tools under comparison.
 pub(crate) struct Tool {

@@ -96,7 +96,12 @@ fn understood(line: &str, brief: &[&str]) {
     let place = Place::with(&["data"]);
     let all = words(line);
     let at = all.iter().position(|word| word == "fsdyno").unwrap_or_else(|| panic!("{line}"));
-    let here = |word: &String| if word.starts_with('/') { place.word("data") } else { word.clone() };
+    let here = |word: &String| match word.as_str() {
+        // The first write and the first read of small files have no limit of time.
+        "20000" => "200".to_owned(),
+        path if path.starts_with('/') => place.word("data"),
+        _ => word.clone(),
+    };
     let mut own: Vec<String> = all[at + 1..].iter().map(here).collect();
     own.extend(brief.iter().map(|word| (*word).to_owned()));
     let ran = place.run(&own);

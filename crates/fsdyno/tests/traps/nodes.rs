@@ -16,12 +16,22 @@ fn nodes(bench: &Bench, names: &[&str]) -> Vec<RunRecord> {
         record.nodes[0].name = (*name).to_owned();
         // Its rate is known, and not that of a disk that others use too.
         record.jobs[0].plan.paced = false;
+        // Nor what others do with the processors of this machine.
+        processors(&mut record, 1);
         let spans = vec![ActiveSpan { stage: 0, start_ns: 0, end_ns: 1_000_000_000 }];
         let clock = Some(ClockOffset { before_ns: 0, after_ns: Some(0), error_ns: 1000 });
         record.take_part(RankRecord { rank, clock, spans }, names.len() as u32);
         record
     };
     (0..).zip(names).map(run).collect()
+}
+
+/// Makes it a node with eight processors, of which this number was busy all the time.
+fn processors(record: &mut RunRecord, busy: u64) {
+    for sample in &mut record.nodes[0].ledger.as_mut().unwrap().samples {
+        sample.system.total_ms = Some(sample.at_ms * 8);
+        sample.system.busy_ms = Some(sample.at_ms * busy);
+    }
 }
 
 fn merged(records: &[RunRecord]) -> RunRecord {
@@ -74,10 +84,8 @@ fn nodes_that_did_the_same_are_spared_and_one_that_did_not_is_named() {
     assert_eq!(one("mounts-differ", &mounted), caution("b"));
     // Its processors were busy all the time, for others, and it waited for them.
     let busy = with(|record| {
-        let samples = &mut record.nodes[0].ledger.as_mut().unwrap().samples;
-        for sample in samples.iter_mut() {
-            sample.system.total_ms = Some(sample.at_ms * 8);
-            sample.system.busy_ms = sample.system.total_ms;
+        processors(record, 8);
+        for sample in &mut record.nodes[0].ledger.as_mut().unwrap().samples {
             sample.devices = fsdyno_results::evidence::Seen::NotVisible("not its own".into());
         }
         record.jobs[0].user_ns = record.jobs[0].job_runtime_ms * 500_000;
