@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::tests_step::{self, Counts};
+use crate::tests_step::{self, Chore, Counts};
 use crate::workspace::{Workspace, cargo, cargo_command};
 use crate::{USAGE, bench, docs, sanitize, soak, tidy, windows};
 
@@ -23,9 +23,8 @@ const QUICK: &[Step] = &[
     Step { name: "docs", check: || docs::run(&[]) },
 ];
 
-/// Those that compile: they run beside the tests, most of which wait.
-const COMPILING: &[Step] =
-    &[Step { name: "clippy", check: clippy }, Step { name: "gate", check: || bench::run(&["--gate".to_owned()]) }];
+/// Those that compile as long as all tests together: each push has a machine for them beside that of the tests.
+const COMPILING: &[Step] = &[Step { name: "clippy", check: clippy }, Step { name: "gate", check: gate }];
 
 /// Those that `nightly` runs after its tests, each alone: they take the whole machine. The tests under Wine have built what
 /// the first of them compiles.
@@ -34,8 +33,14 @@ const ALONE: &[Step] = &[
     Step { name: "sentences", check: sentences },
     Step { name: "sanitize", check: || sanitize::run(&[]) },
     Step { name: "soak", check: || soak::run(&[]) },
+    Step { name: "gate", check: gate },
     Step { name: "bench", check: || bench::run(&["--quick".to_owned()]) },
 ];
+
+/// Instructions, memory and system calls of the program of a release, and its size.
+fn gate() -> Outcome {
+    bench::run(&["--gate".to_owned()])
+}
 
 /// Lints. `--all-targets` leaves out the tests that the manifests keep apart.
 fn clippy() -> Outcome {
@@ -132,36 +137,35 @@ impl Step {
     }
 }
 
-/// Runs the checks and the tests of each push, whatever fails on the way. With `--no-run` it only builds the tests.
-pub(crate) fn run(words: &[String]) -> Outcome {
-    let tiers = tests_step::tiers(false);
+/// Runs the tests of a chore and these checks before or after them, whatever fails on the way. With `--no-run` it only
+/// builds the tests.
+fn all(chore: Chore, words: &[String], first: &[Step], last: &[Step]) -> Outcome {
     if only_builds(words)? {
-        return tests_step::build(&tiers).map(|_| true);
+        return tests_step::build(&tests_step::tiers(chore)).map(|_| true);
     }
     let before = files()?;
-    let failed_checks = failed(QUICK);
-    let beside: Vec<&str> = COMPILING.iter().map(|step| step.name).collect();
-    let mut counts = tests_step::run(&tiers, &beside).unwrap_or_else(|message| {
-        println!("== test: FAILED: {message}");
-        Counts { failed: 1 + failed(COMPILING), ..Counts::default() }
-    });
-    counts.failed += failed_checks + left(&before, &files()?);
-    end(counts)
-}
-
-/// Runs the tests that `run` leaves out, then what takes the whole machine, whatever fails on the way.
-pub(crate) fn nightly(words: &[String]) -> Outcome {
-    let tiers = tests_step::tiers(true);
-    if only_builds(words)? {
-        return tests_step::build(&tiers).map(|_| true);
-    }
-    let before = files()?;
-    let mut counts = tests_step::run(&tiers, &[]).unwrap_or_else(|message| {
+    let failed_first = failed(first);
+    let mut counts = tests_step::run_chore(chore).unwrap_or_else(|message| {
         println!("== test: FAILED: {message}");
         Counts { failed: 1, ..Counts::default() }
     });
-    counts.failed += failed(ALONE) + left(&before, &files()?);
+    counts.failed += failed_first + failed(last) + left(&before, &files()?);
     end(counts)
+}
+
+/// The checks that take no time, and the tests of each push.
+pub(crate) fn run(words: &[String]) -> Outcome {
+    all(Chore::Ci, words, QUICK, &[])
+}
+
+/// The tests of each push that need a machine of their own.
+pub(crate) fn timing(words: &[String]) -> Outcome {
+    all(Chore::Timing, words, &[], &[])
+}
+
+/// What takes long, then what takes the whole machine.
+pub(crate) fn nightly(words: &[String]) -> Outcome {
+    all(Chore::Nightly, words, &[], ALONE)
 }
 
 /// Whether the words say so; no other word is known.

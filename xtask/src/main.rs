@@ -22,19 +22,21 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask CHORE
 
-  ci             what each push has to pass: the following checks but windows, which can be named together too, and all
-                 tests but those of the night; the last line counts the tests
-    fmt            formatting
-    clippy         lints
-    tidy           structure: imports, unsafe, calls of the system, names, lengths, banned words
-    deny           licences, sources, versions and advisories of the dependencies
-    windows        all crates compile for Windows, where its target can be installed; `test wine` runs them under Wine
-    docs           generated documents are fresh; --write makes them anew
-    test [TIER]... the tests, of some tiers or of all, with the reasons of those that were skipped; test --no-run only
-                   builds them
+  ci             fmt, tidy, deny, docs, and all tests but those of timing and nightly; the last line counts the tests. Each
+                 push has to pass it, and clippy, gate, windows and timing, each group on a machine of its own
+  timing         the tests that need a quiet machine: traps, and the stacks of the lab; the last line counts the tests
   nightly        what takes long: tests under Wine, of releases, of judgements, of memory and on long stacks, again those
-                 that judge timing, then windows, sanitize, soak and bench --quick, each alone; the last line counts the
-                 tests
+                 that judge timing, then windows, sanitize, soak, gate and bench --quick, each alone; the last line counts
+                 the tests
+  fmt            formatting. This check and the following can be named together
+  tidy           structure: imports, unsafe, calls of the system, names, lengths, banned words
+  deny           licences, sources, versions and advisories of the dependencies
+  docs           generated documents are fresh; --write makes them anew
+  clippy         lints
+  gate           what the program of a release costs at most: instructions, memory, system calls, bytes
+  windows        all crates compile for Windows, where its target can be installed; `test wine` runs them under Wine
+  test [TIER]... the tests, of some tiers or of all, with the reasons of those that were skipped; test --no-run only builds
+                 them
   quick          tidy, clippy and the tests that need nothing but the compiler
   dist           a release: static programs, archives, packages, image, licences, checksums; --help tells more
   bench          what fsdyno costs, beside fio; --help tells more
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
     };
     let outcome = match chore {
         "ci" => ci::run(rest),
+        "timing" => ci::timing(rest),
         "nightly" => ci::nightly(rest),
         "quick" => ci::quick(),
         "test" => ci::test(rest),

@@ -16,7 +16,7 @@ use std::vec::IntoIter;
 
 pub(crate) use counts::Counts;
 use output::Ending;
-use program::{Beside, Program, hearing_hangups};
+use program::{Program, hearing_hangups};
 use serde_json::Value;
 
 use crate::workspace::{cargo_command, target_directory};
@@ -28,30 +28,33 @@ struct Tier {
     targets: &'static [&'static str],
     /// Of their tests; none: all.
     choice: &'static [&'static str],
-    beside: Beside,
     /// How many of its tests run at a time, where most of them wait; `None`: as many as there are processors.
     at_a_time: Option<&'static str>,
     /// Its tests judge how long storage takes: on a busy machine what fails is not judged, and counts as skipped. `nightly`
     /// runs them too, on a machine that has nothing else to do.
     judges_timing: bool,
-    /// `ci` leaves it to `nightly`: it takes long, or builds for another system.
-    nightly: bool,
+    chore: Chore,
     /// Set for its tests.
-    variable: Option<(&'static str, &'static str)>,
+    variables: &'static [(&'static str, &'static str)],
 }
 
-/// Those that take longest first, and before them those that only wait: they run side by side with those below. What
-/// compiles for another system begins early.
+/// The chore that runs a tier. `nightly` also runs the tiers that judge timing, whatever their chore.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Chore {
+    /// Each push, with other tests beside it.
+    Ci,
+    /// Each push, on a machine of its own: its tests need a quiet one.
+    Timing,
+    /// It takes long, or builds for another system.
+    Nightly,
+}
+
+/// Those that take longest first: they run side by side with those below. What compiles for another system begins early.
 const TIERS: &[Tier] = &[
+    Tier { choice: &["series::", "trust::", CELLS], chore: Chore::Nightly, ..judges_timing("trust", &["lab"]) },
+    Tier { chore: Chore::Timing, ..judges_timing("traps", &["traps"]) }.waits("4"),
     Tier {
-        beside: Beside::Nothing,
-        choice: &["series::", "trust::", CELLS],
-        nightly: true,
-        ..judges_timing("trust", &["lab"])
-    },
-    Tier { beside: Beside::Nothing, ..judges_timing("traps", &["traps"]) }.waits("4"),
-    Tier {
-        beside: Beside::Compilers,
+        chore: Chore::Timing,
         choice: &[
             "--skip=series::",
             "--skip=trust::",
@@ -67,8 +70,9 @@ const TIERS: &[Tier] = &[
     .waits("4"),
     tier("faults", &["faults"]).waits("4"),
     Tier { choice: &["--skip=nfs::"], ..tier(CLUSTER, &[CLUSTER]) }.waits("4"),
-    Tier { choice: &["nfs::"], nightly: true, ..judges_timing(CLIENTS, &[CLUSTER]) },
-    Tier { choice: &["nfs::", "s3fs::caches", "sockets::"], ..judges_timing("mounts", &["lab"]) }.waits("4"),
+    Tier { choice: &["nfs::"], chore: Chore::Nightly, ..judges_timing(CLIENTS, &[CLUSTER]) },
+    Tier { choice: &["nfs::", "s3fs::caches", "sockets::"], chore: Chore::Timing, ..judges_timing("mounts", &["lab"]) }
+        .waits("4"),
     nightly("wine", &["wine"]),
     nightly(DIST, &[DIST]),
     tier("oracle", &["oracle", "differential"]).waits("4"),
@@ -80,13 +84,14 @@ const TIERS: &[Tier] = &[
     .waits("4"),
     tier("faces", &["faces", "installed"]).waits("4"),
     tier("sheet", &["browser"]),
+    Tier {
+        choice: &["drawn_"],
+        variables: &[("FSDYNO_DIFFERENTIAL_CASES", "300"), ("FSDYNO_DIFFERENTIAL_SIZES", "120")],
+        ..nightly("drawn", &["differential"])
+    },
     nightly("judgements", &["judgements"]),
     nightly("memory", &["memcheck"]),
-    Tier {
-        choice: &["case_c::", "time_proof::"],
-        variable: Some(("FSDYNO_LAB_LONG", "1")),
-        ..nightly("long", &["lab"])
-    },
+    Tier { choice: &["case_c::", "time_proof::"], variables: &[("FSDYNO_LAB_LONG", "1")], ..nightly("long", &["lab"]) },
     tier(UNITS, &[]),
     tier(DOC, &[]),
 ];
@@ -118,16 +123,7 @@ const WITH_MPI: &[&str] = &[CLUSTER, CLIENTS, DIST];
 const DOC: &str = "doc";
 
 const fn tier(name: &'static str, targets: &'static [&'static str]) -> Tier {
-    Tier {
-        name,
-        targets,
-        choice: &[],
-        beside: Beside::Tests,
-        at_a_time: None,
-        judges_timing: false,
-        nightly: false,
-        variable: None,
-    }
+    Tier { name, targets, choice: &[], at_a_time: None, judges_timing: false, chore: Chore::Ci, variables: &[] }
 }
 
 const fn judges_timing(name: &'static str, targets: &'static [&'static str]) -> Tier {
@@ -135,17 +131,17 @@ const fn judges_timing(name: &'static str, targets: &'static [&'static str]) -> 
 }
 
 const fn nightly(name: &'static str, targets: &'static [&'static str]) -> Tier {
-    Tier { nightly: true, ..tier(name, targets) }
+    Tier { chore: Chore::Nightly, ..tier(name, targets) }
 }
 
-/// The names of the tiers that `nightly` runs, or of those that `ci` runs.
-pub(crate) fn tiers(nightly: bool) -> Vec<String> {
-    let runs = |tier: &&Tier| if nightly { tier.nightly || tier.judges_timing } else { !tier.nightly };
+/// The names of the tiers that a chore runs.
+pub(crate) fn tiers(chore: Chore) -> Vec<String> {
+    let runs = |tier: &&Tier| tier.chore == chore || chore == Chore::Nightly && tier.judges_timing;
     TIERS.iter().filter(runs).map(|tier| tier.name.to_owned()).collect()
 }
 
 /// How many programs run at a time: most tests wait for storage or for a clock, and leave the processors to others.
-const LANES: usize = 3;
+const LANES: usize = 4;
 
 /// How many failed tests have a second try, alone: the machine may have been busy with something else. Each is named. Where
 /// more fail on a machine that is idle otherwise, it was not the machine.
@@ -165,33 +161,35 @@ struct Machine {
     busy_cpus: fn() -> Option<f64>,
 }
 
+/// This machine, with a person at its terminal.
+const HERE: Machine = Machine { say: |text| print!("{text}"), busy_cpus: others::busy_cpus };
+
 /// Runs the tests of these tiers, of all if none is named, with these checks beside them.
 pub(crate) fn run(names: &[String], checks: &[&str]) -> Result<Counts, String> {
     let programs = build(names)?;
     let checks = checks.iter().map(|check| checking(check)).collect::<Result<_, _>>()?;
-    Ok(to_the_end(programs, checks, &Machine { say: |text| print!("{text}"), busy_cpus: others::busy_cpus }))
+    Ok(to_the_end(programs, checks, &HERE))
+}
+
+/// Runs the tests of a chore. The night has the time to run each program alone that judges timing.
+pub(crate) fn run_chore(chore: Chore) -> Result<Counts, String> {
+    let mut programs = build(&tiers(chore))?;
+    for program in &mut programs {
+        program.alone |= program.judges_timing && chore == Chore::Nightly;
+    }
+    Ok(to_the_end(programs, Vec::new(), &HERE))
 }
 
 #[expect(clippy::disallowed_methods, reason = "a tool of developers may panic where there is no thread")]
 fn to_the_end(programs: Vec<Program>, checks: Vec<Program>, machine: &Machine) -> Counts {
     let total = Mutex::default();
-    let (quiet, others): (Vec<Program>, Vec<Program>) =
-        programs.into_iter().partition(|program| program.beside == Beside::Nothing);
-    let (waiting, others): (Vec<Program>, Vec<Program>) =
-        others.into_iter().partition(|program| program.beside == Beside::Compilers);
+    let (quiet, others): (Vec<Program>, Vec<Program>) = programs.into_iter().partition(|program| program.alone);
     let run = |program| run_one(program, &total, machine.say);
     quiet.into_iter().for_each(run);
     let others = Mutex::new(others.into_iter());
     std::thread::scope(|scope| {
-        // Side by side: the one that links for a minute leaves a processor to the other.
-        let compiling: Vec<_> = checks.into_iter().map(|check| scope.spawn(move || run(check))).collect();
-        let lane = || in_turn(&others, run);
-        waiting.into_iter().for_each(run);
-        (1..LANES).for_each(|_| drop(scope.spawn(lane)));
-        // One lane is the compilers' until they are done.
-        let end = |panic| std::panic::resume_unwind(panic);
-        compiling.into_iter().for_each(|check| check.join().unwrap_or_else(end));
-        lane();
+        checks.into_iter().for_each(|check| drop(scope.spawn(move || run(check))));
+        (0..LANES).for_each(|_| drop(scope.spawn(|| in_turn(&others, run))));
     });
     let (mut total, unsteady): Total = total.into_inner().unwrap_or_else(PoisonError::into_inner);
     let few = unsteady.iter().map(|(_, tests)| tests.len()).sum::<usize>() <= SECOND_TRIES;
@@ -325,12 +323,7 @@ impl Tier {
             command.args(["test", "--doc", "--no-fail-fast"]);
             command.args(examples::packages().iter().map(|package| format!("--package={package}")));
             command.args(["--", "--show-output"]);
-            return vec![Program {
-                title: format!("test {DOC}"),
-                command,
-                beside: self.beside,
-                judges_timing: self.judges_timing,
-            }];
+            return vec![Program { title: format!("test {DOC}"), command, alone: false, judges_timing: false }];
         }
         let tests = artifacts.iter().filter(|artifact| artifact["profile"]["test"] == true && self.has(artifact));
         tests.filter_map(|artifact| self.program(artifact)).collect()
@@ -349,10 +342,11 @@ impl Tier {
         let folder = Path::new(artifact["manifest_path"].as_str()?).parent()?;
         let mut command = hearing_hangups(artifact["executable"].as_str()?);
         command.arg("--show-output").args(self.choice).current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
-        command.envs(self.at_a_time.map(|tests| ("RUST_TEST_THREADS", tests))).envs(self.variable);
+        command.envs(self.at_a_time.map(|tests| ("RUST_TEST_THREADS", tests))).envs(self.variables.iter().copied());
         let (package, target) = (folder.file_name()?.to_string_lossy(), artifact["target"]["name"].as_str()?);
         let title = format!("test {}: {target} of {package}", self.name);
-        Some(Program { title, command, beside: self.beside, judges_timing: self.judges_timing })
+        let alone = self.judges_timing && self.chore != Chore::Ci;
+        Some(Program { title, command, alone, judges_timing: self.judges_timing })
     }
 }
 
@@ -362,7 +356,7 @@ fn checking(name: &str) -> Result<Program, String> {
     let this = std::env::current_exe().map_err(|error| format!("this program is nowhere: {error}"))?;
     let mut command = Command::new("nice");
     command.args(["-n", "5"]).arg(this).arg(name);
-    Ok(Program { title: name.to_owned(), command, beside: Beside::Compilers, judges_timing: false })
+    Ok(Program { title: name.to_owned(), command, alone: false, judges_timing: false })
 }
 
 #[cfg(test)]
@@ -376,7 +370,7 @@ mod tests {
             format!("if [ $# = 0 ]; then {first}; fi; [ \"$*\" = '--test-threads=1 --exact m::a' ] && {again}");
         let mut command = Command::new("sh");
         command.args(["-c", &script, "sh"]);
-        Program { title: format!("of xtask: {title}"), command, beside: Beside::Tests, judges_timing: false }
+        Program { title: format!("of xtask: {title}"), command, alone: false, judges_timing: false }
     }
 
     #[test]
@@ -388,7 +382,7 @@ mod tests {
         );
         let runs_none = failing("runs none", "echo 'test result: ok. 0 passed; 0 failed'");
         // What is said would be read as the results of this program's own tests.
-        let quiet = Program { beside: Beside::Nothing, ..passes("passes") };
+        let quiet = Program { alone: true, ..passes("passes") };
         let idle = Machine { say: |_| (), busy_cpus: || None };
         let counts = to_the_end(vec![fails, quiet], vec![runs_none], &idle);
         assert_eq!(counts, Counts { passed: 13, failed: 2, skipped: 0 });
@@ -427,11 +421,11 @@ mod tests {
     }
 
     #[test]
-    fn each_tier_runs_in_ci_or_in_the_night() {
-        let (day, night) = (tiers(false), tiers(true));
-        assert!(TIERS.iter().all(|tier| day.iter().chain(&night).any(|name| name == tier.name)));
-        let both = |name: &str| [&day, &night].map(|names| names.iter().any(|known| known == name));
-        assert_eq!([both(UNITS), both(DIST), both("traps")], [[true, false], [false, true], [true, true]]);
+    fn each_tier_is_run_by_a_chore() {
+        let chores = [Chore::Ci, Chore::Timing, Chore::Nightly].map(tiers);
+        assert!(TIERS.iter().all(|tier| chores.iter().flatten().any(|name| name == tier.name)));
+        let of = |name: &str| chores.each_ref().map(|names| names.iter().any(|known| known == name));
+        assert_eq!([UNITS, DIST, "traps"].map(of), [[true, false, false], [false, false, true], [false, true, true]]);
     }
 
     #[test]

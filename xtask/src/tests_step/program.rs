@@ -12,19 +12,9 @@ use crate::workspace::target_directory;
 pub(crate) struct Program {
     pub(super) title: String,
     pub(super) command: Command,
-    pub(super) beside: Beside,
+    /// Nothing runs beside it.
+    pub(super) alone: bool,
     pub(super) judges_timing: bool,
-}
-
-/// What may run beside a program of tests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Beside {
-    /// Nothing: it judges how even a storage is.
-    Nothing,
-    /// Compilers, at a lower priority: it judges the limits of stacks, and waits for them most of the time.
-    Compilers,
-    /// Other tests.
-    Tests,
 }
 
 /// No program takes a third of it on a quiet machine; one that takes longer has hung, and what else failed is still told.
