@@ -68,6 +68,8 @@ const TIERS: &[Tier] = &[
         ..judges_timing("disks", &["lab"])
     }
     .waits("4"),
+    tier("oracle", &["oracle", "differential"]).waits("4"),
+    tier("sheet", &["browser"]),
     tier("faults", &["faults"]).waits("4"),
     Tier { choice: &["--skip=nfs::"], ..tier(CLUSTER, &[CLUSTER]) }.waits("4"),
     Tier { choice: &["nfs::"], chore: Chore::Nightly, ..judges_timing(CLIENTS, &[CLUSTER]) },
@@ -75,7 +77,6 @@ const TIERS: &[Tier] = &[
         .waits("4"),
     nightly("wine", &["wine"]),
     nightly(DIST, &[DIST]),
-    tier("oracle", &["oracle", "differential"]).waits("4"),
     tier("attacker", &["attacker"]).waits("4"),
     judges_timing(
         "questions",
@@ -83,7 +84,6 @@ const TIERS: &[Tier] = &[
     )
     .waits("4"),
     tier("faces", &["faces", "installed"]).waits("4"),
-    tier("sheet", &["browser"]),
     Tier {
         choice: &["drawn_"],
         variables: &[("FSDYNO_DIFFERENTIAL_CASES", "300"), ("FSDYNO_DIFFERENTIAL_SIZES", "120")],
