@@ -72,8 +72,8 @@ pub struct Workload {
     /// The worker's number over all jobs, from 1.
     pub thread_number: u32,
     /// `randseed`, 0x89 unless it was set, or a number of the system if the pattern's seed is
-    /// [`Seed::System`](job::Seed::System). With [`Seed::Repeated`](job::Seed::Repeated) each loop repeats the first;
-    /// otherwise the random streams continue from loop to loop.
+    /// [`Seed::System`](fsdyno_job::Seed::System). With [`Seed::Repeated`](fsdyno_job::Seed::Repeated) each loop
+    /// repeats the first; otherwise the random streams continue from loop to loop.
     pub seed: u64,
 }
 

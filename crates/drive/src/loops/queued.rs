@@ -432,8 +432,8 @@ impl<E: Engine> Drive<'_, E> {
     #[cold]
     fn given_up(&self, silent: Option<Duration>) -> Option<Lost> {
         // Requests that were never submitted belong to the worker alone; they are not lost.
-        let away = self.slots.in_flight_indices().filter(|index| !self.staged.contains(&(*index as u32)));
-        Lost::of(away.map(|index| self.flights[index]).collect(), silent)
+        let unanswered = self.slots.in_flight_indices().filter(|index| !self.staged.contains(&(*index as u32)));
+        Lost::of(unanswered.map(|index| self.flights[index]).collect(), silent)
     }
 
     /// Reaps everything in flight, because the kernel owns the requests until they complete. The wait is bounded:

@@ -1,3 +1,5 @@
+//! Tests of files: opening, sizes, extents, the page cache, and the messages of errors.
+
 use super::*;
 use crate::errno;
 

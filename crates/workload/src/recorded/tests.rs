@@ -1,3 +1,5 @@
+//! Tests of the requests that are read from iologs and traces of blktrace, and of the errors in them.
+
 use std::io;
 
 use super::*;

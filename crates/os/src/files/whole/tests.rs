@@ -1,3 +1,5 @@
+//! Tests that a file is written completely or not at all, whatever its name stood for before.
+
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
 

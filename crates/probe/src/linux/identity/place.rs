@@ -181,8 +181,8 @@ fn direct_io(path: &Path, kind: FileKind, mount: Option<&Mount>) -> Fact<DirectI
         Some(mount) => unknown(&format!("{} does not report it, or the kernel is older than 6.1", mount.fstype)),
         None => unknown("the driver does not report it, or the kernel is older than 6.1"),
     };
-    let told = paths::direct_io(&file);
-    told.or_else(|| is_refused(&file, mount).then_some(DirectIo::Refused)).ok_or_else(silent)
+    let reported = paths::direct_io(&file);
+    reported.or_else(|| is_refused(&file, mount).then_some(DirectIo::Refused)).ok_or_else(silent)
 }
 
 /// Whether direct I/O is refused by a filesystem that does not report it, such as squashfs. Opening a file of a local

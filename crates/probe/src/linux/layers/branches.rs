@@ -68,8 +68,8 @@ fn branches(look: &Look, mount: &Mount) -> Vec<PathBuf> {
     let mut seen = look.branches();
     let list = seen.entry(mount.mount_point.clone()).or_insert_with(|| {
         let Some(words) = words_of_daemon(look, mount) else { return Vec::new() };
-        let told = attribute(&mount.mount_point.join(".mergerfs"), "user.mergerfs.branches");
-        told.map_or_else(|| of_words(&words, mount), |branches| of_list(&branches))
+        let reported = attribute(&mount.mount_point.join(".mergerfs"), "user.mergerfs.branches");
+        reported.map_or_else(|| of_words(&words, mount), |branches| of_list(&branches))
     });
     list.clone()
 }
@@ -130,8 +130,8 @@ mod tests {
         let list = of_list("/disk1=RW:/disk2=NC,1G");
         assert_eq!(list, [PathBuf::from("/disk1"), PathBuf::from("/disk2")]);
         let parts = branches_of(list.clone(), Some(Path::new("/disk2")));
-        let told: Vec<_> = parts.iter().map(|part| (part.role.as_str(), part.aside)).collect();
-        assert_eq!(told, [("branch /disk2", false), ("branch /disk1", true)]);
+        let found: Vec<_> = parts.iter().map(|part| (part.role.as_str(), part.aside)).collect();
+        assert_eq!(found, [("branch /disk2", false), ("branch /disk1", true)]);
         assert!(branches_of(list, None).iter().all(|part| !part.aside), "a new file may go to any of them");
     }
 

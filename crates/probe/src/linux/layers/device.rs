@@ -83,8 +83,8 @@ fn fabric(disk: &Path, name: &str) -> Option<String> {
 
 /// The files of the kernel's own NVMe target, if the disk is connected to it on this machine (transport `loop`).
 pub(super) fn target_here(look: &Look, disk: &Path) -> Option<Server> {
-    let here = read_text(&disk.join("device/transport")).ok().filter(|transport| transport == "loop");
-    let subsystem = here.and_then(|_| read_text(&disk.join("device/subsysnqn")).ok())?;
+    let loop_transport = read_text(&disk.join("device/transport")).ok().filter(|transport| transport == "loop");
+    let subsystem = loop_transport.and_then(|_| read_text(&disk.join("device/subsysnqn")).ok())?;
     let target = look.sys.join("kernel/config/nvmet/subsystems").join(subsystem).join("namespaces");
     let spaces = std::fs::read_dir(target).ok()?.flatten();
     let files: Vec<PathBuf> =

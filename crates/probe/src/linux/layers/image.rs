@@ -50,11 +50,11 @@ pub(super) fn of(look: &Look, disk: &Path) -> Found {
 
 /// Where the file lies. `known`: what the kernel reports of the file, which is more certain than its path.
 fn place(look: &Look, path: &str, known: Option<LoopBacking>) -> ImagePlace {
-    let here = std::fs::metadata(path).ok();
-    let is_it = |device, inode| here.as_ref().is_some_and(|here| (here.dev(), here.ino()) == (device, inode));
+    let metadata = std::fs::metadata(path).ok();
+    let is_it = |device, inode| metadata.as_ref().is_some_and(|found| (found.dev(), found.ino()) == (device, inode));
     match known {
         Some(LoopBacking::File { device, inode }) if is_it(device, inode) => ImagePlace::Path(path.into()),
-        None if here.is_some() => ImagePlace::Path(path.into()),
+        None if metadata.is_some() => ImagePlace::Path(path.into()),
         Some(LoopBacking::Device(device)) => {
             let directory = block::directory(look, block::number_of(device));
             directory.map_or_else(|| ImagePlace::Unseen("its device is not visible".to_owned()), ImagePlace::Device)

@@ -23,8 +23,8 @@ type Peers = Vec<(u32, Option<u32>)>;
 
 /// All processes that work for a daemon now.
 pub(super) fn of(look: &Look, daemon: u32) -> Family {
-    let here = processes::shares_namespace(look, daemon, "net") == Ok(true);
-    let peers = if here { unix_peers().ok() } else { None };
+    let same_network = processes::shares_namespace(look, daemon, "net") == Ok(true);
+    let peers = if same_network { unix_peers().ok() } else { None };
     found(look, daemon, peers)
 }
 

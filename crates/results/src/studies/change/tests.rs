@@ -1,3 +1,5 @@
+//! Tests of the changes between two studies, and of the scatter that earlier studies show.
+
 use fsdyno_job::Access;
 
 use super::*;

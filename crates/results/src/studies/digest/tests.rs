@@ -1,3 +1,5 @@
+//! Tests that a digest has the figures of its study, also after it was stored as bytes.
+
 use super::*;
 use crate::evidence::{Mount, Seen, Storage};
 use crate::record::{JobError, JobRecord, JobSetup, RunRecord};
