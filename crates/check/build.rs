@@ -1,4 +1,4 @@
-//! Joins the published profiles and compresses them: as they stand they would take twice the room of the judge's code.
+//! Joins the published profiles and compresses them: uncompressed they would be twice as large as the judging code.
 
 use std::path::Path;
 use std::{env, fs};
@@ -9,7 +9,7 @@ fn main() {
     let entries = fs::read_dir(folder).expect("the folder of profiles can be read");
     let mut files: Vec<_> = entries.map(|entry| entry.expect("an entry can be read").path()).collect();
     files.sort();
-    // Name and text in turn, each with a zero behind it.
+    // Name and text in turn, each ended by a zero byte.
     let mut joined = Vec::new();
     for file in files {
         let name = file.file_name().and_then(|name| name.to_str()).expect("a profile's name is text");

@@ -1,6 +1,6 @@
-//! The estimate of one figure from the runs of a test: its value and confidence interval. Runs of the same test count as
-//! one larger test: histograms are merged, and percentiles never averaged. The interval is the wider of those of the
-//! variation within and between runs.
+//! Estimates one figure from the runs of a test: its value and confidence interval. Runs of the same test count as one
+//! larger test: histograms are merged, percentiles never averaged. The interval is the wider of those of the variation
+//! within and between runs.
 
 use std::collections::BTreeMap;
 
@@ -19,34 +19,34 @@ pub(crate) use runs::Runs;
 /// The confidence of all intervals.
 const CONFIDENCE: f64 = 0.95;
 
-/// The same runs give the same interval.
+/// Fixed seed: the same runs give the same interval.
 const SEED: u64 = 42;
 
-/// Standard deviations to each side of a mean that hold 95 %.
+/// Standard deviations on each side of a mean that contain 95 %.
 const NORMAL_95: f64 = 1.96;
 
 /// Least time of a test that shows whether its rate lasts, s.
 const LONG_S: f64 = 180.0;
 
-/// A value, in base units.
+/// The estimate of a value, in base units.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Estimate {
     pub(crate) value: f64,
     pub(crate) spread: Spread,
-    /// What it rests on: `10,029 values`, `120 windows`.
+    /// The data behind it: `10,029 values`, `120 windows`.
     pub(crate) basis: String,
-    /// The rate of a long test at its beginning and end.
+    /// Rates at the beginning and the end of a long test.
     pub(crate) rates_of_thirds: Option<RatesOfThirds>,
-    /// What the runs showed within themselves.
+    /// The variation within the runs.
     within: Spread,
-    /// The runs' own figures.
+    /// The figures of the single runs.
     pub(crate) runs: Runs,
-    /// Of a percentile: how many values there are, if so few that tables show none.
+    /// For a percentile: the number of values, if it is too small for tables to show it.
     pub(crate) scarce: Option<u64>,
 }
 
 impl Estimate {
-    /// Of all runs as one, without what they show between them.
+    /// The estimate from all runs as one, without the variation between them.
     fn of_one(value: f64, within: Spread, basis: String) -> Estimate {
         Estimate {
             value,
@@ -59,11 +59,11 @@ impl Estimate {
         }
     }
 
-    /// PASS, FAIL or INCONCLUSIVE against a limit in the base unit.
+    /// PASS, FAIL or INCONCLUSIVE against a limit, in the base unit.
     pub(crate) fn judge(&self, bound: Bound, limit: f64) -> Verdict {
         match &self.within {
             Spread::Known(within) => self.runs.judge(*within, bound, limit),
-            // Nothing is known of one run's scatter: only runs can show any.
+            // A single run has no known variation: only several runs can show it.
             Spread::Unknown(_) if self.runs.count() >= RUNS_MIN => {
                 let point = Interval { low: self.value, high: self.value, confidence: CONFIDENCE };
                 self.runs.judge(point, bound, limit)
@@ -73,7 +73,7 @@ impl Estimate {
         }
     }
 
-    /// The same of an interval that was made of a part of a run.
+    /// The same for an interval that was made from a part of a run.
     pub(crate) fn judge_part(&self, part: Interval, bound: Bound, limit: f64) -> Verdict {
         self.runs.judge(part, bound, limit)
     }
@@ -88,7 +88,7 @@ pub(crate) enum Spread {
     Percentile(NoPercentileInterval),
 }
 
-/// Mean rates of the first and the last third of a long test.
+/// Mean rates of the first and the last third of a long test, 1/s or B/s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RatesOfThirds {
     pub(crate) first: f64,
@@ -96,7 +96,7 @@ pub(crate) struct RatesOfThirds {
     pub(crate) last_interval: Option<Interval>,
 }
 
-/// The figure, from all runs of its test; the error says why there is none.
+/// The estimate from all runs of a test; the error says why there is none.
 pub(crate) fn estimate(rows: &[&Row], metric: Metric) -> Result<Estimate, String> {
     let mut found = of_all(rows, metric)?;
     let mut rounds: BTreeMap<u32, Vec<&Row>> = BTreeMap::new();
@@ -107,11 +107,11 @@ pub(crate) fn estimate(rows: &[&Row], metric: Metric) -> Result<Estimate, String
         Spread::Known(interval) => Some(*interval),
         _ => None,
     };
-    // As the tables have it: the median of the rounds. Latencies are those of all requests together.
+    // As in the tables: the median of the rounds. Latencies are those of all requests together.
     if !matches!(metric, Metric::Latency(..) | Metric::Sync(_) | Metric::Phase(_, PhaseFigure::Latency(_))) {
         found.value = found.runs.median().unwrap_or(found.value);
     }
-    // A percentile of too few values is none in any number of runs.
+    // A percentile of too few values stays unknown, whatever the number of runs.
     if let (Some(interval), false) = (found.runs.around(within), matches!(found.within, Spread::Percentile(_))) {
         let (low, high) = (interval.low.min(found.value), interval.high.max(found.value));
         found.spread = Spread::Known(Interval { low, high, ..interval });
@@ -119,7 +119,7 @@ pub(crate) fn estimate(rows: &[&Row], metric: Metric) -> Result<Estimate, String
     Ok(found)
 }
 
-/// All runs as one.
+/// The estimate from all runs as one.
 fn of_all(rows: &[&Row], metric: Metric) -> Result<Estimate, String> {
     match metric {
         Metric::Iops(io_direction) => rate(rows, io_direction, false),
@@ -129,7 +129,7 @@ fn of_all(rows: &[&Row], metric: Metric) -> Result<Estimate, String> {
             of_latency(&latency_of(rows, io_direction, span), statistic, &seconds)
         }
         Metric::Sync(statistic) => {
-            // Each write waits for its sync, so that the time of both is what the rate of writes leaves.
+            // Each write waits for its sync, so the rate of writes gives the time of both.
             let rates = rows.iter().flat_map(|row| series::of_run(row, IoDirection::Write, false));
             let times: Vec<f64> = rates.filter(|rate| *rate > 0.0).map(|rate| 1.0 / rate).collect();
             of_latency(&merged(jobs(rows).map(|job| job.sync.lat.clone())), statistic, &times)
@@ -147,7 +147,7 @@ fn of_all(rows: &[&Row], metric: Metric) -> Result<Estimate, String> {
     }
 }
 
-/// Seconds that a run measured.
+/// Measured time of a run, s.
 pub(crate) fn measured_s(row: &Row) -> f64 {
     row.figures().map_or(0.0, |figures| figures.elapsed_s)
 }
@@ -171,7 +171,7 @@ fn directions(job: &JobRecord, io_direction: IoDirection) -> Vec<&DirectionRecor
     }
 }
 
-/// One run's rate: its workers ran at the same time.
+/// The rate of one run; its workers ran at the same time.
 fn rate_of_run(row: &Row, io_direction: IoDirection, bytes: bool) -> Option<(f64, f64)> {
     let jobs = &row.run.as_ref()?.jobs;
     let records: Vec<&DirectionRecord> = jobs.iter().flat_map(|job| directions(job, io_direction)).collect();
@@ -201,15 +201,15 @@ fn rate(rows: &[&Row], io_direction: IoDirection, bytes: bool) -> Result<Estimat
     })
 }
 
-/// The bootstrap interval of a series, moved to the value that it belongs to.
+/// The bootstrap interval of a series, scaled to its value.
 fn interval_about(value: f64, series: &[f64]) -> Option<Interval> {
     let interval = bootstrap_mean_interval(series, CONFIDENCE, SEED)?;
-    // The last part of a window is in the value and not in the series.
+    // The last partial window is in the value but not in the series.
     let scale = value / mean(series).filter(|mean| *mean > 0.0)?;
     Some(Interval { low: interval.low * scale, high: interval.high * scale, confidence: interval.confidence })
 }
 
-/// First and last third of a test that measured long enough at a stretch.
+/// Rates of the first and last third of a test that measured long enough without a break.
 fn rates_of_thirds(rows: &[&Row], io_direction: IoDirection, bytes: bool, value: f64) -> Option<RatesOfThirds> {
     let row = rows.first().filter(|row| measured_s(row) >= LONG_S)?;
     let windows = series::of_run(row, io_direction, bytes);
@@ -243,7 +243,7 @@ fn latency_of(rows: &[&Row], io_direction: IoDirection, span: Span) -> Latency {
     if latency.moments.count > 0 || span != Span::Completion {
         return latency;
     }
-    // With gtod_reduce some I/Os were timed all the same, at even distances.
+    // With gtod_reduce some I/Os were timed, at regular intervals.
     let sampled = jobs(rows).filter_map(|job| job.sampled_latency.as_deref()).flat_map(|of| match io_direction {
         IoDirection::Read => vec![of.read.clone()],
         IoDirection::Write => vec![of.write.clone()],
@@ -252,13 +252,13 @@ fn latency_of(rows: &[&Row], io_direction: IoDirection, span: Span) -> Latency {
     merged(sampled)
 }
 
-/// `course` is a series whose scatter is that of the latency, in any unit.
-fn of_latency(latency: &Latency, statistic: Statistic, rates_of_thirds: &[f64]) -> Result<Estimate, String> {
+/// The estimate of a latency. `series`: a series that varies as the latency does, in any unit.
+fn of_latency(latency: &Latency, statistic: Statistic, series: &[f64]) -> Result<Estimate, String> {
     let count = latency.moments.count;
     let mean_ns = latency.moments.mean().ok_or("no latency was measured")?;
     let basis = format!("{} values", number(count as f64));
     let (value, spread) = match statistic {
-        Statistic::Mean => (mean_ns, mean_spread(latency, mean_ns, rates_of_thirds)),
+        Statistic::Mean => (mean_ns, mean_spread(latency, mean_ns, series)),
         Statistic::Percentile(percent) => {
             let histogram = latency.histogram.as_ref().ok_or("no histogram of this latency was kept")?;
             let value = histogram.percentile(percent).ok_or("no latency was measured")? as f64;
@@ -272,21 +272,21 @@ fn of_latency(latency: &Latency, statistic: Statistic, rates_of_thirds: &[f64]) 
     Ok(Estimate { scarce: is_scarce.then_some(count), ..Estimate::of_one(value, spread, basis) })
 }
 
-/// The interval of a mean: of independent values, or of their course where that scatters more.
-fn mean_spread(latency: &Latency, mean_ns: f64, rates_of_thirds: &[f64]) -> Spread {
+/// The interval of a mean: for independent values, or from the series where that varies more.
+fn mean_spread(latency: &Latency, mean_ns: f64, series: &[f64]) -> Spread {
     let count = latency.moments.count;
     let Some(deviation) = latency.moments.deviation().filter(|_| count > 1) else {
         return Spread::Unknown("one value gives no interval".to_string());
     };
     let half = NORMAL_95 * deviation / (count as f64).sqrt();
     let plain = Interval { low: (mean_ns - half).max(0.0), high: mean_ns + half, confidence: CONFIDENCE };
-    Spread::Known(match interval_about(mean_ns, rates_of_thirds) {
+    Spread::Known(match interval_about(mean_ns, series) {
         Some(found) => Interval { low: found.low.min(plain.low), high: found.high.max(plain.high), ..plain },
         None => plain,
     })
 }
 
-/// The records of a phase that did all that it was to do.
+/// The records of a phase that did all of its operations.
 fn phases<'a>(rows: &[&'a Row], phase: Phase) -> Result<Vec<&'a PhaseRecord>, String> {
     let of_name = |record: &&PhaseRecord| record.name == phase.name();
     let found: Vec<&PhaseRecord> = rows.iter().filter_map(|row| row.phase.as_ref()).filter(of_name).collect();
@@ -299,8 +299,8 @@ fn phases<'a>(rows: &[&'a Row], phase: Phase) -> Result<Vec<&'a PhaseRecord>, St
     Ok(found)
 }
 
-/// The wall time of a phase, the median of its passes, is the sum of its operations' times: its scatter follows from
-/// theirs.
+/// The wall time of a phase, the median of its passes. It is the sum of its operations' times, so its variation follows
+/// from theirs.
 fn phase_elapsed(phases: &[&PhaseRecord]) -> Estimate {
     let runs = phases.len() as f64;
     let times: Vec<f64> = phases.iter().map(|phase| phase.elapsed_ns as f64).collect();
@@ -319,7 +319,7 @@ fn phase_elapsed(phases: &[&PhaseRecord]) -> Estimate {
     Estimate::of_one(value, spread, basis)
 }
 
-/// Operations per second: a fixed number of operations over a varying time.
+/// Operations per second: a fixed number of operations in a varying time.
 fn phase_rate(phases: &[&PhaseRecord]) -> Estimate {
     let elapsed = phase_elapsed(phases);
     let operations = phases.iter().map(|phase| phase.operations as f64).sum::<f64>() / phases.len() as f64;

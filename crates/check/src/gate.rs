@@ -1,16 +1,16 @@
-//! Conditions that must hold before anything is measured: the type of the filesystem, locks, free space.
+//! Examines conditions that must hold before the measurement: the type of the filesystem, locks, free space.
 
 use fsdyno_guide::work_directory::{WorkDirectory, reason, type_matches};
 use fsdyno_os::files::{Directory, fcntl_lock, flock};
 use fsdyno_probe::PathFacts;
 use serde::Deserialize;
 
-/// What a gate asks for.
+/// The condition of a gate.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Condition {
-    /// No filesystem of these types or groups.
+    /// The filesystem is none of these types or groups.
     NotOn(Vec<String>),
-    /// A lock of this kind can be taken, and holds.
+    /// A lock of this kind can be taken, and excludes others.
     Lock(Lock),
     /// At least this number of bytes is free.
     FreeBytes(u64),
@@ -37,7 +37,7 @@ pub(crate) enum Outcome {
     Unknown(String),
 }
 
-/// The group that is not of types alone: any filesystem may lie in memory.
+/// The group that is not a list of types: any filesystem may be in memory.
 const MEMORY: &str = "memory";
 
 /// Groups of filesystem types.
@@ -76,7 +76,7 @@ pub(crate) fn is_one_of(fstype: &str, listed: &[String]) -> bool {
     })
 }
 
-/// Looks at a condition that needs no file. `None`: it needs one. `in_memory`: what lies below the filesystem is.
+/// Examines a condition that needs no file. `None`: it needs one. `in_memory`: whether memory is below the filesystem.
 pub(crate) fn look(condition: &Condition, facts: &PathFacts, in_memory: bool) -> Option<Outcome> {
     match condition {
         Condition::NotOn(types) => Some(match &facts.mount {
@@ -98,7 +98,7 @@ pub(crate) fn look(condition: &Condition, facts: &PathFacts, in_memory: bool) ->
     }
 }
 
-/// Takes a lock on a file in the work directory, and checks whether it excludes another.
+/// Takes a lock on a file in the work directory, and checks that it excludes another one.
 pub(crate) fn try_lock(lock: Lock, work: &WorkDirectory) -> Outcome {
     match locked(lock, work.held()) {
         Ok(outcome) => outcome,
@@ -116,7 +116,7 @@ fn locked(lock: Lock, directory: &Directory) -> std::io::Result<Outcome> {
     let kind = match lock {
         Lock::Fcntl => {
             fcntl_lock(&file)?;
-            // Record locks belong to the process: only another process could see that they hold.
+            // Record locks belong to the process: only another process could check that they exclude others.
             return Ok(Outcome::Holds("fcntl locks are granted".to_string()));
         }
         Lock::Flock => "flock",

@@ -1,4 +1,4 @@
-//! From the figures of a test to the answer of a requirement.
+//! Judges a requirement by the figures of a test.
 
 use fsdyno_results::{Bound, Judge, Row, Severity, TestOrigin, Trust, Verdict, VerdictRow};
 use fsdyno_stats::Interval;
@@ -10,13 +10,13 @@ use crate::line::{self, Shortened};
 use crate::metric::Metric;
 use crate::profile::{Gate, Profile, Requirement, Scale, Source, Test};
 
-/// A margin below this gets a remark, percent.
+/// A smaller margin gets a remark, percent.
 const THIN_MARGIN_PERCENT: f64 = 20.0;
 
-/// A rate that loses more than this share from the first third of a long test to the last does not last.
+/// A rate does not last if it falls by more than this share from the first to the last third of a long test.
 const DECAY: f64 = 0.2;
 
-/// Why a figure of memory answers no requirement of durable data.
+/// The reason why a storage in memory cannot meet a requirement on durable data.
 pub(crate) const NOT_DURABLE: &str = "this storage is memory: nothing on it is durable";
 
 /// Factors for published figures; `None`: not visible.
@@ -24,11 +24,11 @@ pub(crate) const NOT_DURABLE: &str = "this storage is memory: nothing on it is d
 pub(crate) struct Factors {
     pub(crate) vcpus: Option<u32>,
     pub(crate) filesystem_bytes: Option<u64>,
-    /// The storage is memory: nothing on it is durable.
+    /// Whether the storage is memory, so that nothing on it is durable.
     pub(crate) in_memory: bool,
 }
 
-/// A requirement with its limit worked out for this machine.
+/// A requirement with its limit computed for this machine.
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedRequirement<'a> {
     pub(crate) profile: &'a Profile,
@@ -36,7 +36,7 @@ pub(crate) struct ResolvedRequirement<'a> {
     /// In the requirement's unit; the error says what is not visible.
     limit: Result<f64, String>,
     derivation: Option<String>,
-    /// It can fail; false: a reference.
+    /// Whether it can fail; false: it is a reference.
     pub(crate) binding: bool,
     in_memory: bool,
 }
@@ -45,19 +45,19 @@ pub(crate) struct ResolvedRequirement<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TestRun<'a> {
     pub(crate) test: &'a Test,
-    /// The words as they were run.
+    /// The words of the line that was run.
     pub(crate) words: &'a [String],
     /// All rows of the study.
     pub(crate) rows: &'a [Row],
-    /// Which of them are of this test.
+    /// The indices of this test's rows.
     pub(crate) indices: &'a [usize],
-    /// Why there are no runs, or no more.
+    /// Why there are no runs, or no more of them.
     pub(crate) problem: Option<&'a str>,
-    /// Which caches took part.
+    /// The caches that take part.
     pub(crate) reach: &'a str,
     /// What was shortened.
     pub(crate) shortened: &'a [Shortened],
-    /// Seconds after which it was not repeated any more.
+    /// Measuring time after which it is not repeated any more, s.
     pub(crate) cap_s: f64,
 }
 
@@ -98,7 +98,7 @@ impl<'a> ResolvedRequirement<'a> {
         }
     }
 
-    /// Whether the runs so far leave the answer open, and more runs could decide it.
+    /// Whether the runs so far are undecided and more runs could decide.
     pub(crate) fn undecided(&self, ran: &TestRun<'_>) -> bool {
         let Ok(limit) = self.limit else { return false };
         let rows = ran.of_test();
@@ -108,7 +108,7 @@ impl<'a> ResolvedRequirement<'a> {
         self.binding && sound && found.is_ok_and(undecided)
     }
 
-    /// Whether it requires durable data, and the storage is memory.
+    /// Whether it requires durable data of a storage in memory.
     pub(crate) fn asks_memory_to_last(&self, test: &Test) -> bool {
         self.in_memory
             && (matches!(self.requirement.metric, Metric::Sync(_)) || line::makes_durable(&test.work.words()))
@@ -129,7 +129,7 @@ impl<'a> ResolvedRequirement<'a> {
         }
     }
 
-    /// The answer.
+    /// The verdict.
     pub(crate) fn answer(&self, ran: &TestRun<'_>) -> VerdictRow {
         let title = line::title(&ran.test.title, ran.shortened);
         let mut answer = self.row_of(ran.test, &title, ran.words, Verdict::Inconclusive, String::new());
@@ -161,7 +161,7 @@ impl<'a> ResolvedRequirement<'a> {
         self.row_of(test, &test.title, words, verdict, reason)
     }
 
-    /// The same of a test by its title as it is run.
+    /// The same, with the test's title as it was run.
     fn row_of(&self, test: &Test, run: &str, words: &[String], verdict: Verdict, reason: String) -> VerdictRow {
         let Requirement { id, title, metric_name, bound, threshold, unit, source, tier, .. } = self.requirement;
         let sound = test.origin == TestOrigin::Sound;
@@ -180,7 +180,7 @@ impl<'a> ResolvedRequirement<'a> {
         row(requirement, test.origin, verdict, reason)
     }
 
-    /// Puts the figure into the row, in the requirement's unit.
+    /// Sets the figure of the row, in the requirement's unit.
     fn set_figure(&self, answer: &mut VerdictRow, found: &Estimate) {
         let size = self.requirement.unit_size;
         answer.measured = Some(found.value / size);
@@ -244,7 +244,7 @@ impl<'a> ResolvedRequirement<'a> {
         }
     }
 
-    /// What is on one side of the limit: the interval, the end of the test, or each run by far.
+    /// What is on one side of the limit: the interval, the end of the test, or each run by a large distance.
     fn what_decides(&self, found: &Estimate, (verdict, does): (Verdict, &str), limit: f64, at_end: bool) -> String {
         let by_interval =
             |interval: &Interval| interval.judge(self.requirement.bound, limit * self.requirement.unit_size);
@@ -294,7 +294,7 @@ impl<'a> ResolvedRequirement<'a> {
     }
 }
 
-/// One or two runs do not show how runs differ: they decide by their distance.
+/// For one or two runs: the distance that decides, as they do not show the variation between runs.
 fn by_how_much(found: &Estimate) -> String {
     let few = found.runs.count() < RUNS_MIN;
     if few { format!(", by a factor of {} or more", published(found.runs.wide())) } else { String::new() }
@@ -305,7 +305,7 @@ impl<'a> TestRun<'a> {
         self.indices.iter().filter_map(|index| self.rows.get(*index)).collect()
     }
 
-    /// The rounds that make its figure, as the tables have it: those that count, or all where none does.
+    /// The rounds that make the figure, as in the tables: those that count, or all if none does.
     fn counted(&self) -> Vec<&'a Row> {
         let rows = self.of_test();
         let valid = |row: &&Row| row.trust() < Trust::Invalid && row.first_error().is_none();
@@ -338,7 +338,7 @@ fn untrusted(rows: &[&Row]) -> Option<String> {
     row.findings.iter().find(|found| found.severity == Severity::Invalid).map(|found| found.cause.clone())
 }
 
-/// The answer of a gate.
+/// The verdict of a gate.
 pub(crate) fn gate_row(profile: &Profile, gate: &Gate, outcome: &Outcome) -> VerdictRow {
     let (verdict, found) = match outcome {
         Outcome::Holds(found) => (Verdict::Pass, found),
@@ -394,7 +394,7 @@ fn row(requirement: fsdyno_results::Requirement, origin: TestOrigin, verdict: Ve
     }
 }
 
-/// Makes both answers INCONCLUSIVE where the vendor's test and its sound variant disagree.
+/// Makes both verdicts INCONCLUSIVE if the vendor's test and its sound variant disagree.
 pub(crate) fn compare_variants(answers: &mut [VerdictRow]) {
     let conclusive = |verdict| matches!(verdict, Verdict::Pass | Verdict::Fail);
     let verdict_and_figure = |answer: &VerdictRow| {

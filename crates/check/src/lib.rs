@@ -1,6 +1,7 @@
-//! `check`: whether a storage meets a published requirement. A profile holds the tests, the limits and their sources.
+//! `check`: judges whether a storage meets a published requirement. A profile contains the tests, the limits and their
+//! sources.
 //!
-//! It uses `guide` as any other question does: it runs jobs and phases in a work directory and returns a
+//! It uses `guide` like any other question: it runs jobs and phases in a work directory and returns a
 //! [`fsdyno_results::Study`]. Nothing here prints.
 #![forbid(unsafe_code)]
 
@@ -34,19 +35,19 @@ use judge::Factors;
 use profile::Work;
 use session::Session;
 
-/// What was asked.
+/// The options of `check`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     /// Names of profiles, in the order in which they are checked.
     pub profiles: Vec<String>,
-    /// What is made shorter than the vendor wrote it.
+    /// What is made shorter than the vendor's test.
     pub shortening: Shortening,
-    /// Seconds of measuring after which an undecided test is not repeated any more; `None`: three times as long as the
-    /// test, and 30 s at least.
+    /// Measuring time after which an undecided test is not repeated any more, s; `None`: three times the test's, and at
+    /// least 30 s.
     pub cap_s: Option<u64>,
-    /// The tier that was bought, or the size that is planned: its figures are judged, others are references.
+    /// The tier that was bought, or the planned size: its figures are judged, others are references.
     pub tier: Option<String>,
-    /// The filesystem type that it must be.
+    /// The filesystem type that the place must have.
     pub expected: Option<String>,
 }
 
@@ -59,7 +60,7 @@ pub fn check(place: &Place, options: &Options, library: &Library, caller: Caller
         options.profiles.iter().map(|name| Ok(&library.find(name)?.profile)).collect::<Result<_, Problem>>()?;
     check_tier(&profiles, options.tier.as_deref())?;
     if let Some(expected) = &options.expected {
-        // Gates answer without a work directory, which would see it.
+        // Checked here as well: gates are judged before the work directory, which would check it, is made.
         caller.watcher.looks(&place.path);
         fsdyno_guide::work_directory::expect_type(&place.path, expected)?;
     }
@@ -70,8 +71,7 @@ pub fn check(place: &Place, options: &Options, library: &Library, caller: Caller
     let open = session.look(&profiles, &place.path);
     let need = space_needs(&open, &place.path, options)?;
     let mut shortened = false;
-    // Where every profile has its answer already, nothing is written; a place that cannot be used is an error all the
-    // same.
+    // If all profiles have their verdicts already, nothing is written; a place that cannot be used is still an error.
     if !open.is_empty() || !place.path.is_dir() {
         let smaller = "free some space, or make the files smaller with --size-cap (then it is not the vendor's test)";
         let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &control)
@@ -87,8 +87,8 @@ pub fn check(place: &Place, options: &Options, library: &Library, caller: Caller
     Ok(study_run.finish())
 }
 
-/// What concerns every figure. Asked for, it may still have left all as it was: small files are never fewer. Each figure
-/// that it concerns says so.
+/// Notes conditions that concern every figure, such as a shortening. A shortening may have had no effect on a test
+/// (small files are never fewer); each figure that is concerned says so.
 fn note_conditions(study_run: &mut StudyRun<'_>, shortened: bool) {
     if shortened && !study_run.study.rows.is_empty() {
         let text = "runs or files were made shorter than the profiles say: these are not the vendors' tests";
@@ -96,7 +96,7 @@ fn note_conditions(study_run: &mut StudyRun<'_>, shortened: bool) {
     }
 }
 
-/// Seconds that a profile's tests take as they are written, and whether some end by bytes and not by time.
+/// Time that a profile's tests take in their original form, s, and whether some end by bytes instead.
 pub fn nominal_seconds(profile: &Profile) -> (u64, bool) {
     let seconds = |test: &profile::Test| match &test.work {
         Work::Line(words) => line::seconds(words),
@@ -106,7 +106,7 @@ pub fn nominal_seconds(profile: &Profile) -> (u64, bool) {
     (times.iter().flatten().sum(), times.contains(&None))
 }
 
-/// A tier that no profile knows is a mistake.
+/// Refuses a tier that no profile has.
 fn check_tier(profiles: &[&Profile], tier: Option<&str>) -> Result<(), Problem> {
     let Some(tier) = tier else { return Ok(()) };
     let known: Vec<&str> = profiles.iter().flat_map(|profile| profile.tiers()).collect();
@@ -130,7 +130,7 @@ fn factors(study: &Study) -> Factors {
     }
 }
 
-/// Most space that the tests of any one profile take: files are removed before the next profile begins.
+/// The largest space that the tests of a single profile need: files are removed before the next profile begins.
 fn space_needs(profiles: &[&Profile], path: &Path, options: &Options) -> Result<SpaceNeeds, Problem> {
     let mut most = SpaceNeeds::default();
     for profile in profiles {

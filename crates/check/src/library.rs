@@ -1,4 +1,4 @@
-//! The profiles: those compiled in, and those of folders, which may replace them.
+//! Finds the profiles: those compiled in, and those in folders, which may replace them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,13 +14,13 @@ mod compiled_in;
 
 use compiled_in::compiled_in;
 
-/// All profiles that can be checked, by name.
+/// All profiles by name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Library {
     entries: Vec<Entry>,
 }
 
-/// A profile and the text that it was read from.
+/// A profile with its source text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// The profile.
@@ -32,8 +32,8 @@ pub struct Entry {
 }
 
 impl Library {
-    /// The profiles compiled in, over them those of the user's own folder (`$XDG_CONFIG_HOME/fsdyno/profiles`, if there
-    /// is one), and over those the ones of `folder`. A profile of the same name replaces the one before.
+    /// Loads the profiles compiled in, then those of the user's own folder (`$XDG_CONFIG_HOME/fsdyno/profiles`, if it
+    /// exists), then those of `folder`. A profile replaces an earlier one of the same name.
     ///
     /// # Errors
     /// When `folder` cannot be read, or a file in a folder is no profile.
@@ -74,7 +74,7 @@ impl Library {
         self.entries.push(Entry { profile, text, path });
     }
 
-    /// All of them, by name.
+    /// All profiles, by name.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
@@ -92,7 +92,7 @@ impl Library {
     }
 }
 
-/// `$XDG_CONFIG_HOME/fsdyno/profiles`, or below the home directory's `.config`.
+/// The user's own folder: `$XDG_CONFIG_HOME/fsdyno/profiles`, or below `.config` in the home directory.
 fn own_folder() -> Option<PathBuf> {
     Some(fsdyno_guide::configuration::directory()?.join("profiles"))
 }

@@ -1,4 +1,5 @@
-//! The command line of a test: checked when a profile is read; for a run, the place is filled in and options shorten it.
+//! Checks the command line of a test when its profile is read. For a run, it fills in the place and shortens the line
+//! as asked.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,19 +13,19 @@ use fsdyno_run::MachineSources;
 
 use crate::metric::Metric;
 
-/// How tests are made shorter or smaller than the vendor wrote them. Nothing is shortened unless asked for.
+/// How tests are made shorter or smaller than the vendor's. By default nothing is shortened.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Shortening {
-    /// Runtimes and warm-ups are multiplied with it, above 0 to 1.
+    /// Factor of runtimes and ramps, above 0 to 1.
     pub runtime_scale: Option<f64>,
-    /// No runtime is longer, also of tests that end by bytes, s.
+    /// Longest runtime, also of tests that end by bytes, s.
     pub runtime_s_max: Option<u64>,
-    /// No file is larger, bytes.
+    /// Largest file, bytes.
     pub size_bytes_max: Option<u64>,
 }
 
 impl Shortening {
-    /// `--quick`: 3 s and 64 MiB a test.
+    /// `--quick`: 3 s and 64 MiB for each test.
     pub const QUICK: Shortening =
         Shortening { runtime_scale: None, runtime_s_max: Some(3), size_bytes_max: Some(64 << 20) };
 }
@@ -34,18 +35,18 @@ impl Shortening {
 pub(crate) struct Line {
     pub(crate) words: Vec<String>,
     pub(crate) job: Job,
-    /// Files that it uses, with their bytes.
+    /// The files that it uses, with their bytes.
     pub(crate) files: BTreeMap<PathBuf, u64>,
-    /// It reads nothing: a repeat must begin without its files, as the first run did.
+    /// Whether it reads nothing: a repeat must then begin without its files, as the first run did.
     pub(crate) only_writes: bool,
     /// What was shortened.
     pub(crate) shortened: Vec<Shortened>,
 }
 
-/// A length or a size that is not the vendor's, in words.
+/// A length or size that differs from the vendor's, in words.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Shortened {
-    /// As it is published; `None`: the test ends by its bytes.
+    /// The published one; `None`: the test ends by bytes.
     from: Option<String>,
     to: String,
 }
@@ -59,7 +60,7 @@ impl fmt::Display for Shortened {
     }
 }
 
-/// The title of a test with the lengths and sizes that it runs with: `the same for 3 s` of `the same for 60 s`.
+/// The title of a test with the lengths and sizes of its run: `the same for 60 s` becomes `the same for 3 s`.
 pub(crate) fn title(title: &str, shortened: &[Shortened]) -> String {
     let mut words: Vec<String> = title.split(' ').map(str::to_owned).collect();
     for Shortened { from, to } in shortened {
@@ -76,16 +77,16 @@ pub(crate) fn title(title: &str, shortened: &[Shortened]) -> String {
     words.join(" ")
 }
 
-/// Least length of a window of rates, ms: shorter windows count chance.
+/// Shortest window of rates, ms: in shorter windows chance dominates.
 const WINDOW_MS_MIN: u64 = 50;
 
-/// Number of windows in a test, where the test is long enough for that many.
+/// Number of windows in a test that is long enough.
 const WINDOWS: u64 = 20;
 
-/// The windows that reports are made of unless asked otherwise, ms.
+/// The usual window of reports, ms.
 const WINDOW_MS_USUAL: u64 = 500;
 
-/// Whether the words are one job whose files are where we say.
+/// Checks that the words are one job, with its files in our place.
 ///
 /// # Errors
 /// Why they are not.
@@ -97,13 +98,13 @@ pub(crate) fn check(words: &[String]) -> Result<(), String> {
     one_job(&filled(words, "/nowhere", "/nowhere/file")).map(|_| ())
 }
 
-/// Why the job of these words cannot give a figure; `None`: it can. The words have been checked.
+/// Why the job of these words cannot give a figure; `None`: it can. The words were checked before.
 pub(crate) fn missing_figure(words: &[String], metric: Metric) -> Option<&'static str> {
     let job = one_job(&filled(words, "/nowhere", "/nowhere/file")).ok()?;
     metric.missing_in(&job)
 }
 
-/// Whether what the job of these words writes is to be durable.
+/// Whether the job makes its writes durable.
 pub(crate) fn makes_durable(words: &[String]) -> bool {
     let Ok(job) = one_job(&filled(words, "/nowhere", "/nowhere/file")) else { return false };
     let durability = job.durability;
@@ -112,7 +113,7 @@ pub(crate) fn makes_durable(words: &[String]) -> bool {
     job.pattern.access.writes && (every || at_end || job.submission.sync_open != SyncOpen::None)
 }
 
-/// Seconds that a test takes as it is written; `None`: it ends by bytes.
+/// Time of a test in its original form, s; `None`: it ends by bytes.
 pub(crate) fn seconds(words: &[String]) -> Option<u64> {
     let job = one_job(&filled(words, "/nowhere", "/nowhere/file")).ok()?;
     let extent = job.extent;
@@ -123,8 +124,7 @@ fn filled(words: &[String], directory: &str, file: &str) -> Vec<String> {
     words.iter().map(|word| at_home(word.replace("{dir}", directory).replace("{file}", file))).collect()
 }
 
-/// An engine of another system in the words of one that this system has: for one that returns before its requests are
-/// over the default of the system, windowsaio on Windows.
+/// Replaces an engine of another system: an asynchronous one by this system's default (windowsaio on Windows).
 fn at_home(word: String) -> String {
     let engine = word.strip_prefix("--ioengine=").and_then(EngineName::named);
     match engine.filter(|engine| !engine.is_of_this_system()) {
@@ -168,14 +168,14 @@ pub(crate) fn prepare(
     Ok(Line { files: files(&job)?, only_writes: !job.pattern.access.reads, words, shortened, job })
 }
 
-/// Shorter windows for a test that has few of the usual ones, or may have: rates then come with an interval, too.
+/// A shorter window for a test that would have few of the usual ones: its rates then get an interval.
 fn window_ms(job: &Job) -> Option<u64> {
     let runtime_ms = job.extent.runtime_ns / 1_000_000;
     let window_ms = if runtime_ms == 0 { WINDOW_MS_MIN } else { (runtime_ms / WINDOWS).max(WINDOW_MS_MIN) };
     (window_ms < WINDOW_MS_USUAL).then_some(window_ms)
 }
 
-/// Files and bytes of a job whose files do not exist yet.
+/// The files and bytes of a job whose files do not exist yet.
 fn files(job: &Job) -> Result<BTreeMap<PathBuf, u64>, Problem> {
     let plan = fsdyno_run::plan::plan(std::slice::from_ref(job), &HostFacts::default(), 0);
     if let Some(reason) = plan.rejections.first() {
@@ -191,7 +191,7 @@ fn files(job: &Job) -> Result<BTreeMap<PathBuf, u64>, Problem> {
     Ok(files)
 }
 
-/// Appends what shortens the job: the last of equal options counts.
+/// Appends the options that shorten the job: the last of equal options is used.
 fn shorten(words: &mut Vec<String>, job: &Job, shortening: Shortening) -> Vec<Shortened> {
     let mut changes = Vec::new();
     let scale = shortening.runtime_scale.unwrap_or(1.0);
@@ -207,7 +207,7 @@ fn shorten(words: &mut Vec<String>, job: &Job, shortening: Shortening) -> Vec<Sh
         let from = (runtime_ms > 0).then(|| seconds_text(runtime_ms));
         changes.push(Shortened { from, to: seconds_text(wanted_ms) });
     }
-    // A warm-up as long as a shortened run would be most of it.
+    // A long ramp would take most of a shortened run.
     let wanted_ramp_ms = scaled_ms(job.extent.ramp_ns).min(most_ms / 10);
     if wanted_ramp_ms < ramp_ms {
         words.push(format!("--ramp_time={wanted_ramp_ms}ms"));
@@ -226,7 +226,7 @@ fn shorten(words: &mut Vec<String>, job: &Job, shortening: Shortening) -> Vec<Sh
     changes
 }
 
-/// `64 MiB`, `4 GiB`, as profiles write them.
+/// A size in the form of profiles: `64 MiB`, `4 GiB`.
 fn size_text(bytes: u64) -> String {
     let gib = 1 << 30;
     if bytes >= gib && bytes.is_multiple_of(gib) {
@@ -265,7 +265,7 @@ mod tests {
         let line = prepared(ETCD, Shortening::default());
         let expected = words(&ETCD.replace("{dir}", "/d"));
         assert_eq!(line.words[..expected.len()], expected);
-        // What is added tells how rates are reported, and changes no I/O.
+        // The added options only change how rates are reported, not the I/O.
         assert_eq!(line.words[expected.len()..], ["--bwavgtime=50", "--iopsavgtime=50"]);
         assert!(line.shortened.is_empty());
         assert!(line.only_writes);

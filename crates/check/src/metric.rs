@@ -1,8 +1,8 @@
-//! The names of the figures that a requirement can be about, and the units that vendors write them in.
+//! Parses the names of the figures that a requirement can be about, and the units that vendors use.
 
 use std::fmt;
 
-/// Whose I/Os.
+/// The I/Os that are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IoDirection {
     Read,
@@ -10,18 +10,18 @@ pub(crate) enum IoDirection {
     Total,
 }
 
-/// Which latency.
+/// The kind of latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Span {
-    /// Issue to reap.
+    /// clat: from submission to completion.
     Completion,
-    /// Start to reap.
+    /// lat: from the start of the submission to completion.
     Whole,
-    /// Intended start to reap, of a paced job.
+    /// Response time: from the intended start to completion, of a paced job.
     Response,
 }
 
-/// Which figure of a latency.
+/// The statistic of a latency.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Statistic {
     Mean,
@@ -39,7 +39,7 @@ pub(crate) enum Metric {
     Latency(IoDirection, Span, Statistic),
     /// Latency of fsync and fdatasync.
     Sync(Statistic),
-    /// Of small files.
+    /// A figure of a phase of small files.
     Phase(Phase, PhaseFigure),
 }
 
@@ -60,7 +60,7 @@ impl Phase {
     }
 }
 
-/// A figure of a phase.
+/// The figures of a phase.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum PhaseFigure {
     /// Wall time.
@@ -70,7 +70,7 @@ pub(crate) enum PhaseFigure {
     Latency(Statistic),
 }
 
-/// What a metric is measured in.
+/// The dimension of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dimension {
     /// Base unit: ns.
@@ -91,7 +91,7 @@ impl fmt::Display for Dimension {
     }
 }
 
-/// Units as vendors write them: name, dimension, how many of the base unit.
+/// The units that vendors use: name, dimension, and size in the base unit.
 const UNITS: &[(&str, Dimension, f64)] = &[
     ("ns", Dimension::Time, 1.0),
     ("us", Dimension::Time, 1e3),
@@ -111,7 +111,7 @@ const UNITS: &[(&str, Dimension, f64)] = &[
 /// A unit's dimension and its size in the base unit.
 ///
 /// # Errors
-/// What is known, for a unit that is not.
+/// The known units, for an unknown one.
 pub(crate) fn unit(name: &str) -> Result<(Dimension, f64), String> {
     let found = UNITS.iter().find(|(known, ..)| *known == name);
     found.map(|(_, dimension, size)| (*dimension, *size)).ok_or_else(|| {
@@ -136,7 +136,7 @@ impl Metric {
         matches!(statistic, Some(Statistic::Percentile(_)))
     }
 
-    /// Reads a name such as `read.iops` or `sync.lat.p99`.
+    /// Parses a name such as `read.iops` or `sync.lat.p99`.
     ///
     /// # Errors
     /// When there is no such figure.
@@ -179,7 +179,7 @@ impl Metric {
         }
     }
 
-    /// What it is measured in.
+    /// The metric's dimension.
     pub(crate) fn dimension(self) -> Dimension {
         match self {
             Metric::Iops(_) | Metric::Phase(_, PhaseFigure::Rate) => Dimension::Rate,
@@ -188,7 +188,7 @@ impl Metric {
         }
     }
 
-    /// Why this job cannot give it; `None`: it can.
+    /// Why this job cannot give the metric; `None`: it can.
     pub(crate) fn missing_in(self, job: &fsdyno_job::Job) -> Option<&'static str> {
         let access = job.pattern.access;
         let io_direction = match self {

@@ -1,4 +1,5 @@
-//! A requirement profile: what a vendor requires of a storage, the tests that measure it, and the source. A TOML file.
+//! Reads requirement profiles, TOML files: what a vendor requires of a storage, the tests that measure it, and the
+//! source.
 
 use std::ops::Range;
 
@@ -15,40 +16,40 @@ mod written;
 
 use written::{WrittenGate, WrittenProfile, WrittenRequirement, WrittenTest};
 
-/// A profile that has been read and checked.
+/// A profile that was read and checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
-    /// What it is called on the command line: `etcd`.
+    /// The name on the command line: `etcd`.
     pub name: String,
     /// One line for people.
     pub title: String,
     /// A paragraph for people.
     pub about: String,
-    /// Which directories it is for.
+    /// The directories that it applies to.
     pub applies_to: String,
-    /// Where most of it was read.
+    /// The source of most of it.
     pub source: Source,
-    /// Types of filesystem, or groups of them, that it is about; empty: all.
+    /// Types or groups of filesystems that it is about; empty: all.
     pub(crate) only_on: Vec<String>,
     pub(crate) gates: Vec<Gate>,
     pub(crate) tests: Vec<Test>,
     pub(crate) requirements: Vec<Requirement>,
 }
 
-/// Where a figure was read, and what it is worth.
+/// The source of a figure, and its reliability.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
     /// Title of the document.
     pub title: String,
     /// When it was read, or its version.
     pub read_on: String,
-    /// What the figure is.
+    /// The kind of the figure.
     pub kind: RequirementKind,
     /// How well the source is known.
     pub confidence: Confidence,
 }
 
-/// A condition that must hold before anything is measured.
+/// A condition that must hold before the measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Gate {
     pub(crate) id: String,
@@ -59,20 +60,20 @@ pub(crate) struct Gate {
     pub(crate) source: Source,
 }
 
-/// Something to run.
+/// A test of a profile.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Test {
     pub(crate) id: String,
     pub(crate) title: String,
     pub(crate) origin: TestOrigin,
-    /// Why it is as it is; for a sound variant: what is weak about the vendor's test.
+    /// Why it is made as it is; for a sound variant, the weakness of the vendor's test.
     pub(crate) why: Option<String>,
-    /// The test that this one is a sound variant of.
+    /// The id of the test whose sound variant this is.
     pub(crate) sound_for: Option<String>,
     pub(crate) work: Work,
 }
 
-/// What a test does.
+/// The work of a test.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Work {
     /// Words of the fio language, with `{dir}` and `{file}` for the place.
@@ -91,7 +92,7 @@ impl Work {
         }
     }
 
-    /// The words that do it, for people.
+    /// The words that run it, for people.
     pub(crate) fn words(&self) -> Vec<String> {
         match self {
             Work::Line(words) => words.clone(),
@@ -109,52 +110,52 @@ pub(crate) struct Requirement {
     pub(crate) metric_name: String,
     pub(crate) metric: Metric,
     pub(crate) bound: Bound,
-    /// As published, in `unit`.
+    /// The published figure, in `unit`.
     pub(crate) threshold: f64,
     pub(crate) unit: String,
-    /// Base units in one of `unit`.
+    /// Size of `unit` in the base unit.
     pub(crate) unit_size: f64,
     pub(crate) per: Option<Scale>,
-    /// Share of the published figure at which it is judged, percent.
+    /// Percentage of the published figure at which it is judged.
     pub(crate) judged_at_percent: Option<f64>,
-    /// It is judged only when this tier was asked for, and is a reference otherwise.
+    /// The tier for which it is judged; otherwise it is a reference.
     pub(crate) tier: Option<String>,
-    /// The sound variant of its test says nothing about it.
+    /// Whether the sound variant of its test says nothing about it.
     pub(crate) vendors_test_only: bool,
-    /// The vendor's words for ranges: each holds up to (or down to) its limit, the best first.
+    /// The vendor's words for ranges: each reaches up to (or down to) its limit, the best first.
     pub(crate) bands: Vec<Band>,
     pub(crate) source: Source,
 }
 
-/// What a published figure is multiplied with.
+/// The factor of a published figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Scale {
-    /// Processors of this machine.
+    /// Number of CPUs of this machine.
     Vcpu,
-    /// GiB of the filesystem.
+    /// Size of the filesystem, GiB.
     Gib,
-    /// TiB of the filesystem.
+    /// Size of the filesystem, TiB.
     Tib,
 }
 
-/// A range of a figure, by its worse end.
+/// A range of a figure, given by its worse end.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Band {
-    /// The worst value that still belongs to it, in the requirement's unit; none for the last band of all.
+    /// The worst value in the range, in the requirement's unit; `None` for the last range.
     pub(crate) limit: Option<f64>,
     pub(crate) name: String,
 }
 
-/// A sentence about a place of the text.
+/// A part of the text, with a sentence about it.
 type Fault = (Range<usize>, String);
 
 impl Profile {
-    /// Reads a profile. `place` is named in errors: a file's path.
+    /// Reads a profile. `place`: the file's path, for errors.
     ///
     /// # Errors
-    /// With the place and its line, when it is no TOML, has an unknown key or figure, or contradicts itself.
+    /// With the path and line, when it is no TOML, has an unknown key or figure, or contradicts itself.
     pub fn read(place: &str, text: &str) -> Result<Profile, Problem> {
         let fault = |(span, what): Fault| {
             let line = 1 + text[..span.start.min(text.len())].matches('\n').count();
@@ -198,20 +199,20 @@ impl Profile {
         }
     }
 
-    /// The test of this id.
+    /// The test with this id.
     pub(crate) fn test(&self, id: &str) -> Option<&Test> {
         self.tests.iter().find(|test| test.id == id)
     }
 
-    /// What is of interest to somebody who asked for this tier: the figures of its other tiers are not. A tier that the
-    /// profile does not have leaves all.
+    /// The requirements for this tier: those of other tiers are left out. If the profile does not have the tier, all
+    /// are kept.
     pub(crate) fn requirements_of(&self, tier: Option<&str>) -> Vec<&Requirement> {
         let known = tier.is_some_and(|tier| self.tiers().contains(&tier));
         let wanted = |asked: &&Requirement| !known || asked.tier.is_none() || asked.tier.as_deref() == tier;
         self.requirements.iter().filter(wanted).collect()
     }
 
-    /// The tests that those requirements rest on.
+    /// The tests that these requirements are measured by.
     pub(crate) fn tests_of(&self, tier: Option<&str>) -> Vec<&Test> {
         let requirements = self.requirements_of(tier);
         let used = |test: &&Test| requirements.iter().any(|asked| asked.rests_on(test));
@@ -347,7 +348,7 @@ fn checked_requirement(written: WrittenRequirement, tests: &[Test], source: &Sou
 }
 
 impl Source {
-    /// This source with whatever a row says otherwise.
+    /// This source, with the fields that a row overrides.
     fn with(
         &self,
         title: Option<String>,
@@ -365,7 +366,7 @@ impl Source {
 }
 
 impl Requirement {
-    /// Whether a test, or a sound variant, gives its figure.
+    /// Whether the requirement is measured by a test, or by its sound variant.
     pub(crate) fn rests_on(&self, test: &Test) -> bool {
         test.id == self.test || (!self.vendors_test_only && test.sound_for.as_ref() == Some(&self.test))
     }

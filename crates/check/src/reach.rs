@@ -1,9 +1,9 @@
-//! Which layer serves the I/Os of a test: the caches that take part in its figures.
+//! Says which layer serves the I/Os of a test: the caches that take part in its figures.
 
 use fsdyno_job::Job;
 use fsdyno_results::evidence::{Storage, StorageClass};
 
-/// One phrase: what serves the I/Os of this job on a storage of this kind.
+/// A phrase: what serves the I/Os of this job on this storage.
 pub(crate) fn of(job: &Job, storage: &Storage) -> String {
     let durability = &job.durability;
     let synced = durability.fsync_every > 0

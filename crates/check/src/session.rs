@@ -1,4 +1,4 @@
-//! Checks profiles one after the other: gates, then tests, repeated while an answer is undecided.
+//! Checks profiles one after the other: gates, then tests, repeated while a verdict is undecided.
 
 use std::path::{Path, PathBuf};
 
@@ -14,17 +14,17 @@ use crate::profile::{Profile, Test};
 use crate::trial::Trial;
 use crate::{Options, line};
 
-/// The file that the tests of a profile share, so that what one has written the next can read.
+/// The file that the tests of a profile share, so that a test can read what an earlier one has written.
 pub(crate) fn shared_file(directory: &Path) -> PathBuf {
     directory.join("check.dat")
 }
 
-/// A check that is going on.
+/// A running check.
 pub(crate) struct Session<'s, 'a> {
     study_run: &'s mut StudyRun<'a>,
     options: &'s Options,
     factors: Factors,
-    /// A test that was answered was made shorter or smaller than its profile says.
+    /// Whether a judged test was made shorter or smaller than its profile says.
     pub(crate) shortened: bool,
 }
 
@@ -37,7 +37,7 @@ impl<'s, 'a> Session<'s, 'a> {
         self.options.tier.as_deref()
     }
 
-    /// Answers what needs no file; the profiles that remain.
+    /// Gives the verdicts that need no file; returns the remaining profiles.
     pub(crate) fn look<'p>(&mut self, profiles: &[&'p Profile], path: &Path) -> Vec<&'p Profile> {
         let facts = fsdyno_probe::path_facts(path);
         let mut open = Vec::new();
@@ -66,7 +66,7 @@ impl<'s, 'a> Session<'s, 'a> {
         open
     }
 
-    /// Answers all requirements of a profile with NOT APPLICABLE, for this reason.
+    /// Gives all requirements of a profile the verdict NOT APPLICABLE, for this reason.
     fn leave_out(&mut self, profile: &Profile, reason: &str) {
         for requirement in profile.requirements_of(self.tier()) {
             let Some(test) = profile.test(&requirement.test) else { continue };
@@ -76,12 +76,12 @@ impl<'s, 'a> Session<'s, 'a> {
         }
     }
 
-    /// Runs the profiles and answers their requirements.
+    /// Runs the profiles and judges their requirements.
     pub(crate) fn run(&mut self, profiles: &[&Profile], work: &WorkDirectory) -> Result<(), Problem> {
         self.study_run.steps.1 = profiles.iter().map(|profile| self.measured(profile).len()).sum();
         self.study_run.more_steps = None;
         for profile in profiles {
-            // What one profile leaves must neither fill the storage nor warm it for the next.
+            // The files of one profile must neither fill the storage nor warm it for the next.
             work.empty()?;
             if self.pass_gates(profile, work)? {
                 self.run_tests(profile, work)?;
@@ -94,7 +94,7 @@ impl<'s, 'a> Session<'s, 'a> {
         Ok(())
     }
 
-    /// The gates that need a file of ours.
+    /// Examines the gates that need a file.
     fn pass_gates(&mut self, profile: &Profile, work: &WorkDirectory) -> Result<bool, Problem> {
         let mut pass = true;
         for gate in &profile.gates {
@@ -110,7 +110,7 @@ impl<'s, 'a> Session<'s, 'a> {
         Ok(pass)
     }
 
-    /// A line that only has to end without an error; it is no row of the study.
+    /// Runs a line that only has to end without an error; it is no row of the study.
     fn try_words(&mut self, words: &[String], title: &str, work: &WorkDirectory) -> Result<Outcome, Problem> {
         let line = line::prepare(words, work.directory(), &shared_file(work.directory()), self.options.shortening)?;
         let step = fsdyno_guide::watch::Step { title: title.to_string(), number: 1, of: 1, ..Default::default() };
@@ -158,7 +158,7 @@ impl<'s, 'a> Session<'s, 'a> {
         Ok(())
     }
 
-    /// The tests of a profile whose figure can answer something here.
+    /// The tests of a profile by which a requirement can be judged here.
     fn measured<'p>(&self, profile: &'p Profile) -> Vec<&'p Test> {
         let requirements = profile.requirements_of(self.tier());
         let answers = |test: &&Test| {
@@ -185,7 +185,7 @@ impl<'s, 'a> Session<'s, 'a> {
             if self.study_run.stopped() || !(trial.wants_pass(rows) || may_repeat && self.undecided(profile, &trial)) {
                 break;
             }
-            // The list of steps grows by the repeat.
+            // The repeat is one more step.
             self.study_run.steps.1 += 1;
         }
         let rounds = trial.rounds;
@@ -196,7 +196,7 @@ impl<'s, 'a> Session<'s, 'a> {
         Ok(trial)
     }
 
-    /// Whether one of the requirements on this test is undecided.
+    /// Whether a requirement on this test is undecided.
     fn undecided(&self, profile: &Profile, trial: &Trial<'_>) -> bool {
         let ran = trial.ran(&self.study_run.study.rows);
         profile
@@ -208,7 +208,7 @@ impl<'s, 'a> Session<'s, 'a> {
     }
 }
 
-/// Whether a profile asks for more than a look at the mount.
+/// Whether a profile needs more than an examination of the mount.
 fn needs_files(profile: &Profile) -> bool {
     let tried = profile.gates.iter().any(|gate| matches!(gate.condition, Condition::Lock(_) | Condition::Runs(_)));
     tried || !profile.requirements.is_empty()

@@ -1,4 +1,4 @@
-//! A test on its storage, and its repeats.
+//! Runs a test on its storage, and repeats it.
 
 use fsdyno_guide::Problem;
 use fsdyno_guide::smallfiles::{self, PhaseCounters};
@@ -21,7 +21,7 @@ const CAP_TIMES: f64 = 6.0;
 /// ... and at least this time, s.
 const CAP_S_MIN: f64 = 30.0;
 
-/// Runs of a test, however short it is.
+/// Most runs of a test, however short it is.
 const ROUNDS_MAX: u32 = 200;
 
 /// A test and its runs.
@@ -29,22 +29,22 @@ pub(crate) struct Trial<'p> {
     profile: &'p Profile,
     pub(crate) test: &'p Test,
     work: &'p WorkDirectory,
-    /// As they were run, for people.
+    /// The words that were run, for people.
     words: Vec<String>,
-    /// A line of the fio language; `None`: small files.
+    /// The line of the fio language; `None`: small files.
     line: Option<Line>,
-    /// How often it has been run.
+    /// Number of runs so far.
     pub(crate) rounds: u32,
     indices: Vec<usize>,
     problem: Option<String>,
     reach: String,
     cap_s: f64,
-    /// Of small files: sees what happens beside their phases.
+    /// For small files: watches what happens beside their phases.
     witness: Option<PhaseCounters>,
 }
 
 impl<'p> Trial<'p> {
-    /// Before its first run.
+    /// The trial before its first run.
     ///
     /// # Errors
     /// When its line cannot be planned.
@@ -68,10 +68,10 @@ impl<'p> Trial<'p> {
         Ok(Trial { profile, test, work, words, line, rounds, indices, problem, reach, cap_s, witness })
     }
 
-    /// Runs it once more.
+    /// Runs the test once more.
     ///
     /// # Errors
-    /// When what the run before left cannot be removed.
+    /// When the files of the previous run cannot be removed.
     pub(crate) fn run_once(&mut self, study_run: &mut StudyRun<'_>) -> Result<(), Problem> {
         match self.line.clone() {
             _ if study_run.stopped() => {}
@@ -87,7 +87,7 @@ impl<'p> Trial<'p> {
 
     fn run_line(&mut self, study_run: &mut StudyRun<'_>, line: &Line) -> Result<(), Problem> {
         if line.only_writes {
-            // To extend a file is other work than to write over it: each run begins without.
+            // Extending a file is different work from overwriting it: each run begins without one.
             let reach = self.work.reach();
             for file in line.files.keys() {
                 study_run.watcher.looks(file);
@@ -135,7 +135,7 @@ impl<'p> Trial<'p> {
         Ok(())
     }
 
-    /// Runs that it makes however clear the answer is.
+    /// Number of runs that it makes in any case.
     pub(crate) fn rounds_planned(&self) -> u32 {
         if self.line.is_some() { 1 } else { smallfiles::PASSES }
     }
@@ -148,13 +148,13 @@ impl<'p> Trial<'p> {
         self.problem.is_none() && self.rounds < ROUNDS_MAX && spent_s + one_s <= self.cap_s
     }
 
-    /// Whether small files are written and read once more to see how far passes differ, whatever is decided already.
+    /// Whether small files need one more pass to show the variation between passes, even if the verdict is decided.
     pub(crate) fn wants_pass(&self, rows: &[Row]) -> bool {
         let spent_s: f64 = self.indices.iter().map(|index| measured_s(&rows[*index])).sum();
         self.line.is_none() && self.problem.is_none() && smallfiles::may_repeat(spent_s, self.rounds)
     }
 
-    /// What there is to judge.
+    /// The runs to judge.
     pub(crate) fn ran<'r>(&'r self, rows: &'r [Row]) -> TestRun<'r> {
         TestRun {
             test: self.test,

@@ -1,4 +1,4 @@
-//! The process of a rank that speaks with the other ranks.
+//! The agent: the process of a rank that communicates with the other ranks.
 
 mod comparison;
 mod heartbeat;
@@ -30,38 +30,38 @@ use progress::Progress;
 pub use worker::WorkerProcess;
 use worker::{Event, Worker};
 
-/// Between two looks at what has come. A look at MPI takes some microseconds, and a start is agreed on long before it.
+/// Interval at which messages are received. Checking MPI takes some microseconds; a start is agreed on long before it.
 const LOOK: Duration = Duration::from_millis(4);
 
-/// From the agreement on a start to the start: time to tell all ranks of one level, ns.
+/// Time from the agreement on a start to the start, for one level of the tree, ns: messages need it to reach all ranks.
 const START_NS: u64 = 150_000_000;
 
-/// SIGTERM: the signal of an end that nobody has asked for.
+/// SIGTERM, for an end that nobody has asked for.
 const TERM: i32 = 15;
 
-/// The same for each level more, ns.
+/// The additional time for each further level, ns.
 const LEVEL_NS: u64 = 50_000_000;
 
-/// How messages get to other ranks: in order, and whole.
+/// Carries messages to other ranks: in order, and whole.
 pub trait Transport {
-    /// This rank.
+    /// The number of this rank.
     fn rank(&self) -> usize;
-    /// How many there are.
+    /// The number of ranks.
     fn ranks(&self) -> usize;
     /// Sends a message.
     fn send(&mut self, to: usize, bytes: &[u8]);
-    /// The next message that has come, and from whom.
+    /// The next received message, with its sender.
     fn receive(&mut self) -> Option<(usize, Vec<u8>)>;
 }
 
-/// How it ended.
+/// How an agent ended.
 #[derive(Debug)]
 pub enum Ending {
     /// This is the first rank, and its worker has done what it was asked for.
     Over,
     /// This is another rank.
     Followed {
-        /// The one that has ended all.
+        /// The signal that ended all ranks.
         signal: Option<u8>,
     },
     /// The first rank's worker was lost; the record of the others, if there is one.
@@ -73,34 +73,34 @@ pub struct Agent<T> {
     transport: T,
     clock: RealClock,
     worker: Worker,
-    /// Came while something else was waited for.
+    /// Messages that came while another was waited for.
     queue: VecDeque<(usize, Message)>,
     signal: Arc<AtomicI32>,
     passed_on: i32,
-    /// Of the branch, until all ranks have started.
+    /// The ranks of the branch, until all ranks have started.
     members: Vec<Member>,
-    /// Of all ranks, by rank; of the first rank alone.
+    /// The seats of all ranks, by rank; only on the first rank.
     seats: Vec<Seat>,
-    /// The ranks of the present order have a directory in common.
+    /// Whether the ranks of the present order share a directory.
     meets: bool,
-    /// Children that have said hello.
+    /// Number of children that have sent Hello.
     greeted: usize,
-    /// This clock against the first rank's.
+    /// This clock's offset from the first rank's.
     offset: Offset,
     comparison: Comparison,
     heartbeat: Heartbeat,
     progress: Progress,
-    /// The clocks of all ranks when they were compared last.
+    /// The clocks of all ranks at the previous comparison.
     clocks_before: Vec<(u32, Offset)>,
-    /// The record of all, which waits for the clocks.
+    /// The record of all ranks, which waits for the clocks.
     record: Option<Option<Box<RunRecord>>>,
     over: bool,
     left: Option<Box<RunRecord>>,
 }
 
 impl<T: Transport> Agent<T> {
-    /// The agent beside this worker. `version`: the program's; `bounds`: how long a worker may be silent; `signal`: where
-    /// one stands that has come.
+    /// Makes the agent of this worker. `version`: the program's; `bounds`: how long a worker may be silent; `signal`:
+    /// holds a signal that has come.
     ///
     /// # Errors
     /// When no thread can be started.
@@ -135,15 +135,15 @@ impl<T: Transport> Agent<T> {
         })
     }
 
-    /// Tells a worker that the ranks cannot run together, and why: it ends.
+    /// Tells a worker that the ranks cannot run together, and why; the worker then ends.
     pub fn refuse(mut worker: WorkerProcess, problem: String) -> Ending {
         let welcome = Message::Welcome(Welcome { problem: Some(problem), ..Welcome::default() });
-        // One that is gone has told its status.
+        // A worker that is gone has reported its status already.
         let _ = frames::write(&mut worker.orders, &welcome);
         Ending::Over
     }
 
-    /// Serves until all is over. `say`: what the first rank says to whoever waits.
+    /// Serves until everything is over. `say`: shows the user a message on the first rank.
     pub fn run(mut self, say: impl Fn(&str)) -> Ending {
         self.greet();
         while !self.over {
@@ -151,7 +151,7 @@ impl<T: Transport> Agent<T> {
                 Ok(Event::Said(message)) => self.hear_worker(message),
                 Ok(Event::Gone) => self.lose_worker(None),
                 Err(RecvTimeoutError::Timeout) => {}
-                // Its end was heard.
+                // The worker's end was received already.
                 Err(RecvTimeoutError::Disconnected) => self.clock.sleep_until_ns(self.clock.now_ns() + 4_000_000),
             }
             while let Some((from, message)) = self.next() {
@@ -175,7 +175,7 @@ impl<T: Transport> Agent<T> {
         }
     }
 
-    /// Gives its parent a sign, and tells of children that give none.
+    /// Sends a sign of life to the parent, and reports children that send none.
     fn look_at_silence(&mut self, say: &impl Fn(&str)) {
         let now_ns = self.clock.now_ns();
         if self.heartbeat.is_due(now_ns) {
@@ -186,7 +186,7 @@ impl<T: Transport> Agent<T> {
         }
     }
 
-    /// A sentence for whoever waits goes to the first rank.
+    /// Passes a message for the user up to the first rank.
     fn pass_up(&mut self, sentence: String, say: &impl Fn(&str)) {
         match self.is_first() {
             true => say(&sentence),
@@ -217,7 +217,7 @@ impl<T: Transport> Agent<T> {
         self.children().into_iter().for_each(|child| self.transport.send(child, &bytes));
     }
 
-    /// A message that is none of ours is none: only our agents know of the communicator.
+    /// The next message. A malformed one is ignored; only our agents use the communicator.
     fn next(&mut self) -> Option<(usize, Message)> {
         self.queue.pop_front().or_else(|| self.receive())
     }
@@ -235,7 +235,7 @@ impl<T: Transport> Agent<T> {
                 self.worker.waits_for = Some(reached.round);
                 self.reach(0, reached);
             }
-            // It was sent to the worker alone; or the worker has it from here.
+            // The signal was sent to this worker alone, or the worker got it from here.
             Message::Stop(signal) if self.passed_on == 0 => self.stop_others(signal),
             Message::Over if self.is_first() => self.end(),
             _ => {}
@@ -267,7 +267,7 @@ impl<T: Transport> Agent<T> {
         }
     }
 
-    /// All of the branch have started.
+    /// All ranks of the branch have started.
     fn greet(&mut self) {
         if self.greeted < self.children().len() {
             return;
@@ -285,7 +285,7 @@ impl<T: Transport> Agent<T> {
         self.compare_clocks();
     }
 
-    /// Passes on to each branch what is its own.
+    /// Passes the welcome on, to each branch its own part.
     fn welcome(&mut self, welcome: Welcome) {
         let Welcome { ranks, seats, members, problem } = welcome;
         let (rank, children) = (self.transport.rank(), self.children());
@@ -297,7 +297,7 @@ impl<T: Transport> Agent<T> {
         self.worker.tell(&Message::Welcome(Welcome { ranks, seats, members, problem }));
     }
 
-    /// A line for all. A worker that is lost has nothing to say to it.
+    /// Passes an order on to all. A lost worker does not get it.
     fn order(&mut self, order: Box<RankOrder>) {
         let RankOrder { number, ranks, .. } = *order;
         self.meets = order.directory.is_some();
@@ -308,7 +308,7 @@ impl<T: Transport> Agent<T> {
         self.progress.begin(number);
         self.worker.begins(self.clock.now_ns());
         if rank >= ranks as usize {
-            // It is silent meanwhile.
+            // The worker is silent meanwhile.
             self.worker.is_idle();
             return self.reach(0, Reached::new(number, Round::Recorded));
         }
@@ -325,7 +325,7 @@ impl<T: Transport> Agent<T> {
         self.reach(0, Reached { lost, ..Reached::new(order, Round::Recorded) });
     }
 
-    /// Its worker or a child's branch has reached a round.
+    /// The worker or a child's branch has reached a round.
     fn reach(&mut self, source: usize, reached: Reached) {
         let Some(reached) = self.progress.reach(source, reached) else { return };
         if !self.is_first() {
@@ -348,14 +348,14 @@ impl<T: Transport> Agent<T> {
                     joined::count_machines_once(record);
                 }
                 self.record = Some(record);
-                // It is released when the clocks are known.
+                // The release waits until the clocks are known.
                 return self.compare_clocks();
             }
         };
         self.release(Release { order, round, body });
     }
 
-    /// The clocks are known: nothing is missing any more.
+    /// The clocks are known: the record is complete.
     fn clocks_are_known(&mut self, clocks: Vec<(u32, Offset)>) {
         let Some(mut record) = self.record.take() else {
             self.clocks_before = clocks;
@@ -387,7 +387,7 @@ impl<T: Transport> Agent<T> {
         }
     }
 
-    /// A signal that has come to this process goes on to all others.
+    /// Passes a signal of this process on to all others.
     fn pass_on_signal(&mut self) {
         let signal = self.signal.load(Ordering::Relaxed);
         if signal != 0 && self.passed_on == 0 {
@@ -402,21 +402,21 @@ impl<T: Transport> Agent<T> {
         }
     }
 
-    /// It comes back, and is known then.
+    /// Stops all ranks; when the message comes back it is recognised.
     fn stop_others(&mut self, signal: i32) {
         self.passed_on = signal;
         self.send_up(&Message::Stop(signal));
         self.send_down(&Message::Stop(signal));
     }
 
-    /// `silence`: it is still there, and says nothing.
+    /// Gives up the worker. `silence`: why, if it still runs but does not answer.
     fn lose_worker(&mut self, silence: Option<String>) {
         if self.worker.lost.is_some() {
             return;
         }
         let is_running = self.progress.is_running(0);
         if self.is_first() && !is_running {
-            // It has done what it was asked for: whoever waits for it has its status.
+            // The worker has done its task, and its caller has its status.
             return self.end();
         }
         let reason = self.worker.lose(silence);
@@ -424,7 +424,7 @@ impl<T: Transport> Agent<T> {
             self.report_lost(self.progress.order(), reason);
         }
         if self.is_first() {
-            // Nobody asks any more.
+            // The first rank's worker gives no more orders.
             self.stop_others(TERM);
         }
     }

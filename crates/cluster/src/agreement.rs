@@ -1,4 +1,4 @@
-//! Whether the ranks see the same before they run: kernel, filesystem, mount, server.
+//! Checks before a run that the ranks see the same kernel, filesystem, mount and server.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use fsdyno_results::{Node, Note, Severity};
 use crate::members::{self, Seat};
 use crate::messages::Seen;
 
-/// Nodes that a sentence names.
+/// Most nodes that a sentence names.
 const NAMED_MAX: usize = 3;
 
-/// Notes of what differs between the ranks. `meet`: each rank has opened a directory that the first one has made, so that
-/// all of them are on the same storage.
+/// Notes on the differences between the ranks. `meet`: whether each rank has opened a directory that the first one has
+/// made, so that all are on the same storage.
 ///
 /// # Errors
-/// A sentence, where a rank cannot run, or is on another filesystem: then figures of all ranks would be of nothing.
+/// A sentence, where a rank cannot run, or is on another filesystem: common figures would then be meaningless.
 pub(crate) fn agreement(seen: &[Seen], seats: &[Seat], meet: bool) -> Result<Vec<Note>, String> {
     let mut nodes = Vec::new();
     for Seen { rank, node } in seen {
@@ -26,7 +26,7 @@ pub(crate) fn agreement(seen: &[Seen], seats: &[Seat], meet: bool) -> Result<Vec
         }
     }
     let places = |node: &Node| node.storages.iter().map(filesystem).collect::<Vec<_>>().join(", ");
-    // A server may have several names: what they export is the same if its root is.
+    // A server may have several names: an export is the same if its root directory is.
     let roots = |node: &Node| node.storages.iter().map(nfs_root).collect::<Option<Vec<_>>>();
     let first = nodes.first().and_then(|(_, node)| roots(node));
     let same_roots = first.is_some() && nodes.iter().all(|(_, node)| roots(node) == first);
@@ -49,7 +49,7 @@ fn texts(node: &Node, of: impl Fn(&Storage) -> String) -> String {
     node.storages.iter().map(of).collect::<Vec<_>>().join("; ")
 }
 
-/// Its type, and from where it comes if that is the same for all nodes.
+/// The filesystem's type, with its source if that is the same for all nodes.
 fn filesystem(storage: &Storage) -> String {
     let Some(mount) = storage.mount.value() else { return "unknown".to_owned() };
     match &storage.server {
@@ -67,14 +67,14 @@ fn server(storage: &Storage) -> String {
     server.address.clone()
 }
 
-/// Options, without the address of the client itself.
+/// The mount options, without the client's own address.
 fn options(storage: &Storage) -> String {
     let Some(mount) = storage.mount.value() else { return "unknown".to_owned() };
     let of_all = |option: &&String| !option.starts_with("clientaddr=");
     mount.options.iter().filter(of_all).cloned().collect::<Vec<_>>().join(",")
 }
 
-/// `ext4 on a, b; nfs4 from s:/x on c`; `None`: all are the same.
+/// The difference in words, `ext4 on a, b; nfs4 from s:/x on c`; `None`: all are the same.
 fn difference(nodes: &[(String, &Node)], of: impl Fn(&Node) -> String) -> Option<String> {
     let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (name, node) in nodes {
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(notes[0].text, "the ranks differ in their kernel: 6.1 on a, c; 6.2 on b");
     }
 
-    /// A rank that has mounted this from that server; `root`: its change time.
+    /// A rank that has mounted an export of this server; `root`: the root directory's change time.
     fn of_server(rank: u32, server: &str, root: Option<u64>) -> Seen {
         let mut seen = seen(rank, "6.1", "nfs4", &["rw"]);
         let storage = &mut seen.node.as_mut().unwrap().storages[0];

@@ -1,33 +1,33 @@
-//! The clocks of two ranks, compared by questions and answers: the quickest of several round trips tells most.
+//! Compares the clocks of two ranks by questions and answers: the quickest of several round trips is the most exact.
 
 use serde::{Deserialize, Serialize};
 
-/// Round trips of a comparison.
+/// Number of round trips in a comparison.
 pub(crate) const ROUND_TRIPS: usize = 20;
 
-/// A clock minus that of the first rank.
+/// The offset of a clock from the first rank's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Offset {
     /// The difference, ns.
     pub(crate) ns: i64,
-    /// How far off it can be, ns.
+    /// Largest error of the difference, ns.
     pub(crate) error_ns: u64,
 }
 
 impl Offset {
-    /// From one round trip: asked and answered by the own clock, with the other's reading in between.
+    /// From one round trip: asked and answered by the own clock, with the other's reading between them.
     pub(crate) fn of_round_trip(asked_ns: u64, other_ns: u64, answered_ns: u64) -> Offset {
         let round_trip_ns = answered_ns.saturating_sub(asked_ns);
         let middle_ns = asked_ns + round_trip_ns / 2;
         Offset { ns: middle_ns.wrapping_sub(other_ns) as i64, error_ns: round_trip_ns.div_ceil(2) }
     }
 
-    /// The offset of one clock to a second, and the second's to a third, are the first's to the third.
+    /// Adds the offset from one clock to a second and that from the second to a third.
     pub(crate) fn and(self, other: Offset) -> Offset {
         Offset { ns: self.ns.wrapping_add(other.ns), error_ns: self.error_ns.saturating_add(other.error_ns) }
     }
 
-    /// A time of the first rank's clock, by this one.
+    /// Converts a time of the first rank's clock to this clock.
     pub(crate) fn here(self, first_ns: u64) -> u64 {
         first_ns.wrapping_add_signed(self.ns)
     }

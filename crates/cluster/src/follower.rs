@@ -1,4 +1,4 @@
-//! The worker of a rank that runs what the first one is asked.
+//! The worker of a rank other than the first: it runs what the first rank is asked.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use fsdyno_run::{Bounds, Conditions, Control, Line, Observer, OtherRanks, Signal
 use crate::link::{Link, directory_of, place, shares_files};
 use crate::messages::{RankOrder, Round, Task};
 
-/// Runs the lines of the first rank until there are no more. `version`: of the records.
+/// Runs the lines of the first rank until there are no more. `version`: for the records.
 pub fn follow(link: &Arc<Link>, version: &str, bounds: Bounds) {
     let study = Arc::new(Control::with_bounds(bounds).with_other_ranks(Some(Arc::clone(link) as _)));
-    // Without it, a signal ends this process at once, and its agent says so.
+    // Without the watch, a signal ends this process at once, which its agent reports.
     let _signals = SignalWatch::begin(Arc::clone(&study));
     let mut directories: Vec<String> = Vec::new();
     let mut files = None;
@@ -42,7 +42,7 @@ pub fn follow(link: &Arc<Link>, version: &str, bounds: Bounds) {
         }
     }
     drop(files);
-    // What the first rank has not removed, nobody else would.
+    // Directories that the first rank has not removed would be left.
     for directory in directories {
         remove_own(&written::path(&directory), link.rank(), &study);
     }
@@ -66,7 +66,7 @@ fn remove_own(base: &Path, rank: u32, study: &Control) {
     }
     let mut seen = 0;
     while is_over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-        // As long as files go, this rank is alive.
+        // While files are being removed, this rank reports that it is alive.
         let now = gone.load(Ordering::Relaxed);
         if std::mem::replace(&mut seen, now) != now {
             study.follow();
@@ -75,19 +75,19 @@ fn remove_own(base: &Path, rank: u32, study: &Control) {
     let _ = parent.remove_directory(name);
 }
 
-/// Stack of the thread that removes: a level of a tree takes a frame.
+/// Stack of the removing thread, bytes: each level of a tree takes a frame.
 const STACK_BYTES: usize = 512 * 1024;
 
-/// Between two looks at how far a removal is.
+/// Interval at which the progress of a removal is checked.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The small files of a question, and its directory.
+/// The directory of a question, and its small files.
 type Files = Option<(String, Suite)>;
 
 /// Takes part in a phase of operations on small files.
 ///
 /// # Errors
-/// A sentence, if this rank cannot run it. Operations that fail are in its record.
+/// A sentence, if this rank cannot run it. Failed operations are in its record.
 fn take_phase(
     order: PhaseOrder,
     base: &str,
@@ -107,20 +107,22 @@ fn take_phase(
         }
     };
     let node = suite.node();
-    // Why not, the first rank says.
+    // The first rank reports the reason.
     link.agree_on(Ok(node.clone())).map_err(|_| String::new())?;
     let done = suite.perform(phase, study, &Step::default(), &mut Unwatched).map_err(sentence)?;
     link.gather(suite.as_run(phase, &done, node, version));
     Ok(())
 }
 
-/// Nothing is shown: the first rank shows what the record says.
+/// An observer that shows nothing: the first rank shows what the record contains.
 struct Silent;
 
 impl Observer for Silent {}
 
+/// Carries out an order.
+///
 /// # Errors
-/// A sentence, if this rank cannot run it. What happens to its jobs is in its record.
+/// A sentence, if this rank cannot run it. Errors of its jobs are in its record.
 fn carry_out(order: RankOrder, link: &Arc<Link>, version: &str, study: &Arc<Control>) -> Result<(), String> {
     let RankOrder { words, mut answers, seed, directory, .. } = order;
     let Outcome::Run(request) = fsdyno_job::parse_command_line(&words, &mut answers) else {
@@ -146,9 +148,9 @@ fn carry_out(order: RankOrder, link: &Arc<Link>, version: &str, study: &Arc<Cont
     let control = Arc::new(Control::within(study));
     let mut planned = plan()?;
     if shared {
-        // All make the files; until then they look as if this one had to alone.
+        // All ranks make the shared files together; until then the plan contains them as if this rank made them alone.
         let ready = planned.identify_storages();
-        // Whatever comes of it: the run asks again.
+        // The result does not matter here: the run asks again.
         let _ = ready.agree(link.as_ref());
         link.lay_out_part(&ready, &control);
         planned = plan()?;
@@ -158,7 +160,7 @@ fn carry_out(order: RankOrder, link: &Arc<Link>, version: &str, study: &Arc<Cont
     Ok(())
 }
 
-/// Makes the directory of this rank below that of the question, which the first rank has made; gives the latter.
+/// Makes the directory of this rank below the question's, which the first rank has made; returns the question's.
 fn make_own(base: &Path, rank: u32) -> Result<Arc<Directory>, String> {
     let missing = |error: fsdyno_os::files::FileError| {
         let reason = reason(&std::io::Error::from_raw_os_error(error.code));

@@ -1,10 +1,10 @@
-//! Messages through a pipe: their length, then JSON.
+//! Sends messages through a pipe: their length, then JSON.
 
 use std::io::{self, Read, Write};
 
 use crate::messages::Message;
 
-/// No message is longer: the records of some hundred thousand workers.
+/// Largest message, bytes: the records of some hundred thousand workers fit.
 const BYTES_MAX: usize = 1 << 31;
 
 pub(crate) fn encoded(message: &Message) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! The records of ranks as one.
+//! Merges the records of ranks.
 
 use fsdyno_job::ReadWrite;
 use fsdyno_results::evidence::{Ledger, LedgerSample, Seen};
@@ -8,7 +8,7 @@ use crate::clocks::Offset;
 use crate::members::{self, Seat};
 use crate::messages::Lost;
 
-/// Makes a record that of a rank. `spans`: from the stages' beginnings, ramps included.
+/// Marks a record as that of a rank. `spans`: from the stages' beginnings, ramps included.
 pub(crate) fn take_part(record: &mut RunRecord, rank: u32, ranks: u32, seat: &Seat, spans: Vec<ActiveSpan>) {
     let spans = spans.into_iter().map(|span| without_ramp(record, span)).collect();
     record.take_part(RankRecord { rank, clock: None, spans }, ranks);
@@ -23,7 +23,7 @@ fn without_ramp(record: &RunRecord, span: ActiveSpan) -> ActiveSpan {
     ActiveSpan { start_ns: (span.start_ns + ramp_ns).min(span.end_ns), ..span }
 }
 
-/// One ledger for each machine: what its ranks did themselves is added up, and what all of them saw is that of one.
+/// Makes one ledger for each machine: what its ranks did is added up, device counters are taken once.
 pub(crate) fn count_machines_once(record: &mut RunRecord) {
     for index in 1..record.nodes.len() {
         let (before, rest) = record.nodes.split_at_mut(index);
@@ -42,7 +42,7 @@ pub(crate) fn count_machines_once(record: &mut RunRecord) {
     }
 }
 
-/// Adds what another rank of the machine had done by then.
+/// Adds what another rank of the machine had done at that time.
 fn add(sample: &mut LedgerSample, other: &Ledger) {
     let alike = other.samples.iter().filter(|other| (other.stage, other.moment) == (sample.stage, sample.moment));
     let Some(other) = alike.min_by_key(|other| other.at_ms.abs_diff(sample.at_ms)) else { return };
@@ -69,7 +69,7 @@ fn add(sample: &mut LedgerSample, other: &Ledger) {
     }
 }
 
-/// Says of each node's clock how it was against that of the first rank's.
+/// Sets in the record how each node's clock differed from the first rank's.
 pub(crate) fn set_clocks(record: &mut RunRecord, before: &[(u32, Offset)], after: &[(u32, Offset)]) {
     let of =
         |clocks: &[(u32, Offset)], rank| clocks.iter().find(|(known, _)| *known == rank).map(|(_, offset)| *offset);
@@ -83,14 +83,14 @@ pub(crate) fn set_clocks(record: &mut RunRecord, before: &[(u32, Offset)], after
     }
 }
 
-/// One record of several, or why not.
+/// Merges records into one, or says why not.
 pub(crate) fn merged(records: Vec<RunRecord>) -> Option<Result<RunRecord, String>> {
     let mut records = records.into_iter();
     let first = records.next()?;
     Some(first.merge_all(records.collect()).map_err(|error| error.to_string()))
 }
 
-/// Says in the record which ranks have no results.
+/// Records which ranks have no results.
 pub(crate) fn name_lost(record: &mut RunRecord, lost: &[Lost], seats: &[Seat]) {
     for Lost { rank, reason } in lost {
         let name = members::name(seats, *rank);

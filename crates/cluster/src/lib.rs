@@ -1,13 +1,13 @@
-//! Many nodes that ask a storage the same question at once: the ranks of a run, started by MPI's launcher.
+//! Runs many nodes that ask a storage the same question at once: the ranks of a run, started by MPI's launcher.
 //!
-//! Each rank is two processes. The one that the launcher has started is the [`Agent`]: it speaks with the agents of the
-//! other ranks and touches no storage, so that it can tell of the other one, the worker, whatever becomes of that. The
-//! worker runs the program and has a [`Link`] to its agent: the first rank's runs what the user has asked for, and
-//! those of the others [`follow`] it, line after line.
+//! Each rank is two processes. The launcher starts the [`Agent`], which communicates with the agents of the other ranks
+//! and accesses no storage, so that it can report on the second process, the worker, whatever happens to that. The
+//! worker runs the program and has a [`Link`] to its agent: the first rank's worker runs what the user has asked for,
+//! and those of the others [`follow`] it, line after line.
 //!
-//! What the ranks do together are rounds: each rank reaches a round, its agent tells its parent in the tree when its
-//! whole branch has reached it, and the first rank's releases all of them. A worker that is lost counts as having
-//! reached all rounds, and its name is in the record.
+//! The ranks cooperate in rounds: a rank reaches a round, its agent tells its parent in the tree when the whole branch
+//! has reached it, and the first rank's agent releases all of them. A worker that is lost counts as having reached all
+//! rounds, and its name is in the record.
 #![forbid(unsafe_code)]
 
 mod agent;

@@ -1,4 +1,4 @@
-//! A worker's side: what it does together with the other ranks, through its agent.
+//! The worker's side of the cooperation with the other ranks, through its agent.
 
 use std::io::{PipeReader, PipeWriter};
 use std::path::{Path, PathBuf};
@@ -21,48 +21,48 @@ use crate::messages::{Body, Lost, Message, RankOrder, Reached, Release, Round, S
 use crate::partners::{Partners, partners};
 use crate::sources::{Answers, Recorder};
 
-/// Between two signs of life, ns.
+/// Interval of signs of life, ns.
 const SIGN_NS: u64 = 500_000_000;
 
 /// The connection of a worker to its agent.
 #[derive(Debug)]
 pub struct Link {
     rank: u32,
-    /// How many ranks there are.
+    /// Number of ranks.
     ranks: u32,
     seat: Seat,
-    /// The machine of each rank, by number; for the first rank alone.
+    /// The machine number of each rank; only on the first rank.
     machines: Vec<usize>,
-    /// The seats of all ranks; for the first rank alone.
+    /// The seats of all ranks; only on the first rank.
     seats: Vec<Seat>,
     /// The partners in the present order.
     partners: Mutex<Partners>,
     reader: Mutex<PipeReader>,
     writer: Mutex<PipeWriter>,
-    /// The present order, and how many ranks run it.
+    /// The number of the present order, and how many ranks run it.
     order: AtomicU32,
     running: AtomicU32,
-    /// The files of the present order are shared by all ranks.
+    /// Whether all ranks share the files of the present order.
     shared: AtomicBool,
-    /// Each rank reads what its partner wrote.
+    /// Whether each rank reads what its partner wrote.
     shift: AtomicBool,
-    /// The directory of the question that the present order is of.
+    /// The directory of the question that the present order belongs to.
     directory: Mutex<Option<PathBuf>>,
-    /// When the first stage of the present order began, and the stages so far.
+    /// When the first stage of the present order began, ns, and the stages so far.
     spans: Mutex<(Option<u64>, Vec<ActiveSpan>)>,
-    /// What the ranks have agreed on, and for which order.
+    /// The agreement of the ranks, and its order.
     agreed: Mutex<(u32, Agreement)>,
-    /// The agent is gone, and with it the others.
+    /// Whether the agent is gone, and with it the other ranks.
     alone: AtomicBool,
     signed_ns: AtomicU64,
-    /// The agent knows of the signal that ends this worker.
+    /// Whether the agent knows of the signal that ends this worker.
     signalled: AtomicBool,
 }
 
-/// Notes of what differs between ranks, or why they cannot run together.
+/// Notes on differences between ranks, or why they cannot run together.
 type Agreement = Result<Vec<Note>, String>;
 
-/// Whether ranks meet in the same files: those that have names of their own.
+/// Whether ranks use the same files: those whose names the jobs give.
 pub(crate) fn shares_files(jobs: &[Job]) -> bool {
     jobs.iter().any(|job| job.submission.engine.has_paths() && !job.files.names.is_empty())
 }
@@ -105,17 +105,17 @@ impl Link {
         })
     }
 
-    /// This rank.
+    /// The number of this rank.
     pub fn rank(&self) -> u32 {
         self.rank
     }
 
-    /// What the ranks write by generated names carries the node: data files, logs, states, dumps, buffers in files.
+    /// Adds the node to all generated file names: data files, logs, states, dumps, buffers in files.
     pub fn name_files(&self, jobs: &mut [Job]) {
         for job in jobs {
             job.files.client = Some(self.seat.file_name.clone());
             let Memory::File { path, .. } = &mut job.submission.memory else { continue };
-            // The memory of a device has one name.
+            // The memory of a device has one name on all nodes.
             let place = fsdyno_os::written::path(path);
             if !place.starts_with("/sys") && (place.is_file() || !place.exists()) {
                 path.push_str(&format!(".{}", self.seat.file_name));
@@ -123,7 +123,7 @@ impl Link {
         }
     }
 
-    /// From now on the ranks below this number run what is asked; at most all.
+    /// Lets only the ranks below this number run what is asked; at most all.
     pub fn limit(&self, ranks: u32) {
         let ranks = ranks.clamp(1, self.ranks);
         self.running.store(ranks, Ordering::Relaxed);
@@ -131,7 +131,7 @@ impl Link {
         *lock(&self.partners) = own;
     }
 
-    /// The partners of the first `ranks` ranks, as the first rank knows them; none where all ranks run.
+    /// The partners of the first `ranks` ranks, which only the first rank knows; empty where all ranks run.
     fn partners_among(&self, ranks: u32) -> Vec<(u32, Partners)> {
         match self.machines.get(..ranks as usize) {
             Some(machines) if ranks < self.ranks => (0..).zip(partners(machines)).collect(),
@@ -139,12 +139,12 @@ impl Link {
         }
     }
 
-    /// From now on each rank reads what its partner wrote, so that no client's cache can answer.
+    /// Makes each rank read what its partner wrote, so that no client's cache can answer.
     pub fn shift(&self) {
         self.shift.store(true, Ordering::Relaxed);
     }
 
-    /// The next line to run; `None`: there will be none.
+    /// The next line to run; `None`: there are no more.
     pub(crate) fn next_order(&self) -> Option<RankOrder> {
         let order = loop {
             match frames::read(&mut *lock(&self.reader)).ok()? {
@@ -162,15 +162,15 @@ impl Link {
         Some(order)
     }
 
-    /// This rank cannot run the order.
+    /// Reports that this rank cannot run the order.
     pub(crate) fn refuse(&self, reason: String) {
-        // That they cannot run together then, the others hear.
+        // The other ranks then learn that they cannot run together.
         let _ = self.agree_on(Err(reason.clone()));
         let lost = vec![Lost { rank: self.rank, reason }];
         self.meet(Reached { lost, ..self.at(Round::Recorded) });
     }
 
-    /// There will be no more orders.
+    /// Ends the orders.
     pub fn close(&self) {
         self.say(&Message::Over);
     }
@@ -188,7 +188,7 @@ impl Link {
         Reached::new(self.order.load(Ordering::Relaxed), round)
     }
 
-    /// The files of the present order have names that all ranks use.
+    /// Sets whether the files of the present order have names that all ranks use.
     pub(crate) fn shares(&self, shared: bool) {
         self.shared.store(shared, Ordering::Relaxed);
     }
@@ -221,7 +221,7 @@ impl Link {
         }
     }
 
-    /// What this rank sees, and what all agree on; asked once for an order.
+    /// Tells the others what this rank sees, and returns the agreement of all; asked once for each order.
     pub(crate) fn agree_on(&self, node: Result<Node, String>) -> Agreement {
         let reached = self.at(Round::Agreed);
         let mut agreed = lock(&self.agreed);
@@ -300,7 +300,7 @@ impl Link {
         Ok(done.joined(phase, run))
     }
 
-    /// Where this rank stands among the others for phases on small files.
+    /// The role of this rank in phases on small files.
     pub fn role(&self) -> NodeRole {
         let Partners { ranks: partners, elsewhere } = self.seat.partners;
         let shift = self.shift.load(Ordering::Relaxed);
@@ -318,18 +318,18 @@ impl OtherRanks for Link {
             self.give_order(run)?;
         }
         let agreed = self.agree_on(Ok(run.preflight.nodes.first().cloned().unwrap_or_default()));
-        // What differs, the first rank notes for all.
+        // The first rank notes differences for all.
         if self.rank == 0 { agreed } else { agreed.map(|_| Vec::new()) }
     }
 
     fn layers(&self) -> u32 {
-        // The others have filled their parts before they plan again: what is missing then is on disks of their own.
+        // The other ranks fill their parts before they plan again: files that are missing then are on their own disks.
         let begins = self.rank == 0 && self.shared.load(Ordering::Relaxed);
         if begins { self.running.load(Ordering::Relaxed) } else { 1 }
     }
 
     fn made(&self, files: &[(PathBuf, u64)]) {
-        // Others cannot be told of a name that is no text: its file stays the first rank's.
+        // A name that is not UTF-8 cannot be sent to the others: only the first rank lays that file out.
         let files = files.iter().filter(|(path, _)| path.to_str().is_some()).cloned().collect();
         self.meet(Reached { files, ..self.at(Round::Made) });
     }
@@ -342,7 +342,7 @@ impl OtherRanks for Link {
     }
 
     fn laid_out(&self) {
-        // With shared files the others have waited for it before they have planned.
+        // With shared files the others have waited for the layout before they planned.
         let waits = match self.shared.load(Ordering::Relaxed) {
             true => self.rank == 0,
             false => self.shift.load(Ordering::Relaxed),
@@ -402,7 +402,7 @@ impl OtherRanks for Link {
     }
 
     fn clear(&self, directory: &Path) {
-        // What cannot be told to the others, the first one removes.
+        // If the task cannot be sent, the first rank removes the files.
         if self.ranks() > 1 && self.give_task(directory, Task::Clear).is_ok() {
             self.meet(self.at(Round::Recorded));
         }
@@ -423,12 +423,12 @@ impl OtherRanks for Link {
     }
 }
 
-/// The directory of a rank in that of a question, which is the first rank's.
+/// The directory of a rank below the question's, which is the first rank's own.
 pub(crate) fn directory_of(base: &Path, rank: u32) -> PathBuf {
     if rank == 0 { base.to_owned() } else { base.join(NodeRole::directory_of(rank)) }
 }
 
-/// Files below `base` stand below `own` instead.
+/// Moves the jobs' files from below `base` to below `own`.
 pub(crate) fn place(jobs: &mut [Job], base: &Path, own: &Path) {
     for job in jobs {
         for name in job.files.names.iter_mut().chain(&mut job.files.directories) {

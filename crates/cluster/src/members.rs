@@ -1,4 +1,4 @@
-//! The ranks and the machines that they run on.
+//! The ranks, and the machines that they run on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::partners::{Partners, partners};
 
-/// A rank.
+/// A rank with its machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
-    /// Counted from 0.
+    /// The number of the rank, counted from 0.
     pub rank: u32,
     /// Its machine's name.
     pub host: String,
-    /// The start of its machine, which no other shares; empty: not visible.
+    /// The machine's boot id, which is unique; empty: not visible.
     pub boot: String,
     /// The program's version.
     pub version: String,
@@ -27,14 +27,14 @@ impl Member {
     }
 }
 
-/// The place of a rank among those of its machine.
+/// The names and partners of a rank.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Seat {
-    /// The name of its node: of the machine, and which of its ranks it is, if it has several.
+    /// The name of its node: the machine's, with a number if the machine has several ranks.
     pub(crate) name: String,
-    /// The same as a part of file names. No two ranks have the same: what one writes, no other overwrites.
+    /// The same as a part of file names. It is unique, so that no rank overwrites another's files.
     pub(crate) file_name: String,
-    /// Counted from 0: the first takes the counters of the machine.
+    /// The number among the ranks of its machine, counted from 0: the first one reads the machine's counters.
     pub(crate) number: u32,
     /// The ranks whose files this one uses in place of its own.
     pub(crate) partners: Partners,
@@ -47,7 +47,7 @@ pub(crate) fn name(seats: &[Seat], rank: u32) -> String {
     seats.get(rank as usize).map_or_else(|| format!("rank-{rank}"), |seat| seat.name.clone())
 }
 
-/// The seats of all ranks, by rank. Time and memory grow with the number of ranks.
+/// The seats of all ranks, by rank. Time and memory grow linearly with the number of ranks.
 pub(crate) fn seats(members: &[Member]) -> Vec<Seat> {
     let machines = machines(members);
     let ranks_of = counts(&machines);
@@ -62,7 +62,7 @@ pub(crate) fn seats(members: &[Member]) -> Vec<Seat> {
     let seat = |((member, machine), partners): ((&Member, &usize), Partners)| {
         let number = seated[*machine];
         seated[*machine] += 1;
-        // Two machines of one name are told apart by their start.
+        // Two machines with the same name are told apart by their boot ids.
         let host = match starts.get(member.host.as_str()).is_some_and(|starts| starts.len() > 1) {
             true => format!("{}-{}", member.host, member.boot.get(..8).unwrap_or(&member.boot)),
             false => member.host.clone(),
@@ -80,7 +80,7 @@ pub(crate) fn seats(members: &[Member]) -> Vec<Seat> {
     seats
 }
 
-/// A machine may have the name of another one's rank: `a-1` beside the second rank of `a`.
+/// A numbered name that is not taken: a machine may be called `a-1`, like the second rank of `a`.
 fn numbered(host: &str, number: u32, taken: &BTreeSet<String>) -> String {
     let mut between = "-".to_owned();
     while taken.contains(&format!("{host}{between}{number}")) {
@@ -99,14 +99,14 @@ pub(crate) fn machines(members: &[Member]) -> Vec<usize> {
     members.iter().map(machine).collect()
 }
 
-/// How many ranks each machine has.
+/// The number of ranks of each machine.
 fn counts(machines: &[usize]) -> Vec<usize> {
     let mut counts = vec![0; machines.iter().max().map_or(0, |last| last + 1)];
     machines.iter().for_each(|machine| counts[*machine] += 1);
     counts
 }
 
-/// Why these cannot run together: they are different programs.
+/// Why these ranks cannot run together: their programs differ.
 pub(crate) fn problem(members: &[Member]) -> Option<String> {
     let first = members.first()?;
     let other = members.iter().find(|member| member.version != first.version)?;

@@ -1,4 +1,4 @@
-//! What agents tell each other and their workers.
+//! The messages between agents, and between agents and workers.
 
 use std::path::PathBuf;
 
@@ -11,100 +11,100 @@ use crate::members::{Member, Seat};
 use crate::partners::Partners;
 use crate::sources::Answers;
 
-/// A message.
+/// A message. Up: from a child to its parent; down: from a parent to its children.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Message {
     /// Up: the ranks of a branch have started.
     Hello(Vec<Member>),
-    /// Down, and to the worker: all have; or why they cannot run together.
+    /// Down, and to the worker: all have started, or why they cannot run together.
     Welcome(Welcome),
-    /// Down: the parent's clock against that of the first rank, and it answers now.
+    /// Down: the parent's clock offset from the first rank; the parent answers pings now.
     Tick(Offset),
-    /// Up: what does your clock say?
+    /// Up: asks for the clock.
     Ping,
-    /// Down: this, ns.
+    /// Down: the clock, ns.
     Pong(u64),
     /// Up: the comparison is over.
     Ticked,
-    /// Up: this rank is there.
+    /// Up: a sign of life.
     Sign,
-    /// Up: a sentence for whoever waits, about a rank that is silent or speaks again.
+    /// Up: a message for the user, about a rank that is silent or speaks again.
     Says(String),
     /// Up: the clocks of a branch.
     Clocks(Vec<(u32, Offset)>),
     /// From the first rank's worker to all: run this.
     RankOrder(Box<RankOrder>),
-    /// From a worker to its agent, and up: this round is reached.
+    /// From a worker to its agent, and up: a round is reached.
     Reached(Reached),
-    /// Down, and to the workers: it is over.
+    /// Down, and to the workers: all have reached the round.
     Release(Release),
     /// To all, and from a worker to its agent: a signal ends the run.
     Stop(i32),
-    /// From a worker to its agent: it is alive.
+    /// From a worker to its agent: a sign of life.
     Alive,
-    /// Down, and to the workers: there will be no more orders. From the first rank's worker: the same.
+    /// Down, and to the workers: there are no more orders. From the first rank's worker: the same.
     Over,
 }
 
-/// What a rank learns when all ranks have started.
+/// What a rank is told when all ranks have started.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Welcome {
-    /// How many ranks there are.
+    /// Number of ranks.
     pub(crate) ranks: u32,
-    /// The seats of the branch; for a worker its own alone.
+    /// The seats of the branch; for a worker only its own.
     pub(crate) seats: Vec<(u32, Seat)>,
-    /// All ranks; for the first rank's worker alone.
+    /// All ranks; only for the first rank's worker.
     pub(crate) members: Vec<Member>,
     /// Why they cannot run together.
     pub(crate) problem: Option<String>,
 }
 
-/// A command line for all ranks, with all that its meaning depends on.
+/// A command line for all ranks, with everything that its meaning depends on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RankOrder {
-    /// Counted from 1.
+    /// The order's number, counted from 1.
     pub(crate) number: u32,
     /// The words.
     pub(crate) words: Vec<String>,
-    /// Job files, variables and sizes that the words speak of, as the first rank has them.
+    /// Job files, variables and sizes that the words refer to, as the first rank sees them.
     pub(crate) answers: Answers,
-    /// The ranks below this number run it; the others wait.
+    /// The number of ranks that run it; the others wait.
     pub(crate) ranks: u32,
-    /// Of what differs from run to run.
+    /// The seed of everything that must differ from run to run.
     pub(crate) seed: u64,
-    /// Each rank reads what its partner wrote.
+    /// Whether each rank reads what its partner wrote.
     pub(crate) shift: bool,
-    /// The partners of the branch's ranks, where not all ranks run it; else those of the seats.
+    /// The partners of the branch's ranks, if not all ranks run it; otherwise those of the seats apply.
     pub(crate) partners: Vec<(u32, Partners)>,
-    /// The directory of a question; each rank but the first has one below it.
+    /// The directory of a question; each rank but the first has a subdirectory.
     pub(crate) directory: Option<String>,
-    /// What they do instead of running the words.
+    /// The task to do in place of running the words.
     pub(crate) task: Option<Task>,
 }
 
-/// What is no line of jobs.
+/// A task other than a line of jobs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Task {
     /// A phase of operations on small files.
     Phase(PhaseOrder),
-    /// Each removes what it has in the directory.
+    /// Each rank removes its files in the directory.
     Clear,
 }
 
-/// A round in the order of a run. A rank may leave some out; it is then past them.
+/// The rounds, in the order of a run. A rank may skip some; it then counts as having reached them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Round {
-    /// It is planned, and nothing written.
+    /// The run is planned, and nothing was written.
     Agreed,
-    /// The first rank has made the files that all share, with nothing in them.
+    /// The first rank has made the shared files, empty.
     Made,
     /// Each rank has filled its part of them.
     Filled,
-    /// They are complete.
+    /// The files are complete.
     LaidOut,
     /// The workers of this stage are ready.
     Begins(u32),
-    /// It is over, and recorded.
+    /// The run is over and recorded.
     Recorded,
 }
 
@@ -115,11 +115,11 @@ pub(crate) struct Reached {
     pub(crate) round: Round,
     /// What the ranks see before the run.
     pub(crate) seen: Vec<Seen>,
-    /// Of `Made`: the files, with the bytes that each is to have.
+    /// With `Made`: the files, with their final sizes.
     pub(crate) files: Vec<(PathBuf, u64)>,
-    /// Of `Filled`: bytes that other ranks than the first have filled.
+    /// With `Filled`: bytes that other ranks than the first have filled.
     pub(crate) bytes: u64,
-    /// What they have measured, as one record; `None` until they have, or if all are lost.
+    /// The merged record of the branch; `None` before the end of the run, or if all ranks are lost.
     pub(crate) record: Option<Box<RunRecord>>,
     /// Ranks without a record.
     pub(crate) lost: Vec<Lost>,
@@ -146,7 +146,7 @@ pub(crate) struct Lost {
     pub(crate) reason: String,
 }
 
-/// All ranks have reached a round, or are past it.
+/// All ranks have reached a round, or skipped it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Release {
     pub(crate) order: u32,
@@ -154,19 +154,19 @@ pub(crate) struct Release {
     pub(crate) body: Body,
 }
 
-/// What follows from a round.
+/// The result of a round.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Body {
-    /// Nothing more.
+    /// No more than that all may go on.
     Go,
-    /// Of `Agreed`: they run, and this differs; or they do not.
+    /// Of `Agreed`: notes on differences, or why they do not run.
     Agreement(Result<Vec<Note>, String>),
-    /// Of `Made`.
+    /// Of `Made`: the files.
     Files(Vec<(PathBuf, u64)>),
-    /// Of `Filled`.
+    /// Of `Filled`: the bytes.
     Filled(u64),
-    /// Of `Begins`: at this time, ns by the clock of the first rank; for a worker by its own.
+    /// Of `Begins`: the start, ns by the first rank's clock; for a worker by its own.
     At(u64),
-    /// Of `Recorded`, for the first rank's worker: the record of all.
+    /// Of `Recorded`, for the first rank's worker: the record of all ranks.
     Record(Box<RunRecord>),
 }

@@ -1,4 +1,4 @@
-//! Messages between ranks through MPI.
+//! Sends messages between ranks through MPI.
 
 use fsdyno_os::clock::{Clock, RealClock};
 use mpi::Threading;
@@ -9,37 +9,37 @@ use mpi::traits::*;
 
 use crate::Transport;
 
-/// Between two looks at whether all ranks have come to their end, ns.
+/// Interval at which is checked whether all ranks have ended, ns.
 const LOOK_NS: u64 = 1_000_000;
 
-/// All ranks that the launcher has started.
+/// The connection to all ranks that the launcher has started.
 pub struct OverMpi {
     world: SimpleCommunicator,
-    /// Ends MPI when it is dropped.
+    /// Finalises MPI when it is dropped.
     _universe: Universe,
 }
 
 impl OverMpi {
-    /// Waits until all ranks have started. `None`: this process has done so before.
+    /// Waits until all ranks have started. `None`: MPI was initialised before in this process.
     pub fn begin() -> Option<OverMpi> {
         let (universe, _) = mpi::initialize_with_threading(Threading::Funneled)?;
         Some(OverMpi { world: universe.world(), _universe: universe })
     }
 }
 
-/// What the MPI library calls itself, such as `Open MPI` or `MPICH`.
+/// The MPI library's own name, such as `Open MPI` or `MPICH`.
 pub fn library() -> String {
     name_in(&mpi::environment::library_version().unwrap_or_default())
 }
 
-/// Without the version and what follows: `Open MPI v4.1.4, package: ...`, `MPICH Version:\t4.0.2\n...`.
+/// The name without version and suffix: `Open MPI v4.1.4, package: ...`, `MPICH Version:\t4.0.2\n...`.
 fn name_in(described: &str) -> String {
     let is_version = |word: &&str| *word == "Version:" || word.contains(|letter: char| letter.is_ascii_digit());
     let words: Vec<&str> = described.split_whitespace().take_while(|word| !is_version(word)).take(4).collect();
     words.join(" ")
 }
 
-/// MPI may end only when all that was sent has been received, also what nobody waits for any more.
+/// MPI may be finalised only when all sent messages were received, including those that nobody waits for.
 impl Drop for OverMpi {
     fn drop(&mut self) {
         let clock = RealClock::shared();

@@ -1,26 +1,26 @@
-//! Whose files a rank uses in place of its own: those of a rank on another machine, as the files of a rank on the same
-//! machine may be in its caches.
+//! Assigns partners, whose files a rank uses in place of its own. A partner is on another machine, as files of ranks on
+//! the same machine may be in its caches.
 
 use serde::{Deserialize, Serialize};
 
-/// The ranks whose files one rank uses in place of its own.
+/// The partners of one rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Partners {
-    /// Two ranks; the same one twice where there is no second one.
+    /// Two ranks; twice the same one where there is only one other.
     pub(crate) ranks: [u32; 2],
-    /// They run on other machines than this rank, as the partners of all ranks do.
+    /// Whether the partners of all ranks run on other machines than these.
     pub(crate) elsewhere: bool,
 }
 
-/// The partners of each rank. Each rank is the first partner of one rank and the second partner of one, so no two ranks use
-/// the same files at the same time. `machines`: the machine of each rank, by number.
+/// The partners of each rank. Each rank is the first partner of one rank and the second partner of one, so that no two
+/// ranks use the same files at the same time. `machines`: the machine number of each rank.
 pub(crate) fn partners(machines: &[usize]) -> Vec<Partners> {
     let count = machines.len();
     let mut ranks_of = vec![0; count];
     machines.iter().for_each(|machine| ranks_of[*machine] += 1);
     let largest = ranks_of.iter().copied().max().unwrap_or(0);
-    // Ranks of one machine stand side by side in a ring. A step by the size of the largest machine leaves each machine,
-    // if what is left of the ring is as long.
+    // Ranks of one machine are neighbours in a ring. A step by the size of the largest machine always reaches another
+    // machine, if the rest of the ring is at least as long.
     let mut ring: Vec<usize> = (0..count).collect();
     fsdyno_stats::sort::by_key(&mut ring, |rank| machines[*rank]);
     let elsewhere = count > 1 && largest * 2 <= count;
@@ -71,7 +71,7 @@ mod tests {
         fn no_two_ranks_have_the_same_partner_and_each_leaves_its_machine(
             drawn in proptest::collection::vec(0_usize..12, 1..60),
         ) {
-            // Numbered by their first ranks.
+            // Machines are numbered by their first ranks.
             let mut known: Vec<usize> = Vec::new();
             let mut machines: Vec<usize> = Vec::new();
             for machine in drawn {

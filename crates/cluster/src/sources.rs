@@ -1,5 +1,5 @@
-//! What the words of a run mean depends on files, variables and sizes of the machine: those of the first rank count for
-//! all.
+//! Records what the words of a run depend on (files, variables and sizes of the machine): those of the first rank apply
+//! to all.
 
 use std::cell::RefCell;
 
@@ -7,7 +7,7 @@ use fsdyno_job::{Machine, Sources};
 use fsdyno_run::MachineSources;
 use serde::{Deserialize, Serialize};
 
-/// Each question of the job language, with its answer.
+/// Each question of the job language with its answer.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Answers {
     job_files: Vec<(String, Result<String, String>)>,
@@ -19,7 +19,7 @@ pub(crate) struct Answers {
     processors: u32,
 }
 
-/// Answers of this machine, written down.
+/// Records the answers of this machine.
 #[derive(Default)]
 pub(crate) struct Recorder {
     answers: RefCell<Answers>,
@@ -35,7 +35,7 @@ impl Recorder {
 impl Sources for Recorder {
     fn job_file(&mut self, path: &str) -> Result<String, String> {
         let answer = match path {
-            // It was read when the run was planned.
+            // Standard input was read when the run was planned.
             "-" => Err("a run on several ranks cannot read it from standard input: name a file".to_owned()),
             path => MachineSources.job_file(path),
         };

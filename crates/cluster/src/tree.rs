@@ -1,6 +1,6 @@
-//! The tree of the ranks: each has one parent and a few children, so that no rank speaks with all others.
+//! The tree of ranks: each has one parent and a few children, so that no rank communicates with all others.
 
-/// Children of a rank at most: a level more costs a message's time, a child more costs the reading of its records.
+/// Most children of a rank. One more level costs a message's time; one more child costs reading its records.
 const CHILDREN_MAX: usize = 8;
 
 /// The parent of a rank; the first has none.
@@ -14,12 +14,12 @@ pub(crate) fn children(rank: usize, ranks: usize) -> impl Iterator<Item = usize>
     first.min(ranks)..(first + CHILDREN_MAX).min(ranks)
 }
 
-/// The child of `rank` whose branch has the rank `other`; `None`: no branch of its own has it.
+/// The child of `rank` whose branch contains the rank `other`; `None`: no branch below it does.
 pub(crate) fn child_towards(rank: usize, other: usize) -> Option<usize> {
     std::iter::successors(Some(other), |below| parent(*below)).find(|below| parent(*below) == Some(rank))
 }
 
-/// Splits what the ranks of a branch are to have by the children of its first rank. What is its own stays out.
+/// Splits the items of a branch's ranks by the children of its first rank, without that rank's own.
 pub(crate) fn by_child<T: Clone>(rank: usize, of_branch: &[(u32, T)], children: &[usize]) -> Vec<Vec<(u32, T)>> {
     let mut split = vec![Vec::new(); children.len()];
     for (other, part) in of_branch {

@@ -1,9 +1,9 @@
-//! Moments in time as reports print them.
+//! Formats times as reports print them.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// `Sat Nov 21 12:01:34 2026`, in the given zone; the number itself for a moment beyond the calendar.
+/// A time in the given zone, `Sat Nov 21 12:01:34 2026`; outside the calendar's range, the number.
 pub(crate) fn moment(epoch_ms: u64, zone: &TimeZone) -> String {
     let instant = i64::try_from(epoch_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
     match instant {

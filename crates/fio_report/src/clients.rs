@@ -1,11 +1,11 @@
-//! A run on several nodes, as fio's client shows its servers: each by itself, then all as one row.
+//! Reports a run on several nodes as fio's client shows its servers: each separately, then all as one row.
 
 use fsdyno_results::{JobRecord, Node, RunRecord};
 use serde_json::{Map, Value, json};
 
 use crate::groups::Table;
 
-/// What the row of all clients is called.
+/// The name of the row of all clients.
 const ALL: &str = "All clients";
 
 /// One node of a run on several.
@@ -20,7 +20,7 @@ pub(crate) fn clients(run: &RunRecord) -> Option<Vec<Client<'_>>> {
     (run.nodes.len() > 1).then(|| run.nodes.iter().enumerate().map(client).collect())
 }
 
-/// One row of all rows of all groups, with the number of the last group; `None`: one row has nothing to add up.
+/// The sum of all rows of all groups as one row, with the number of the last group; `None`: there is only one row.
 pub(crate) fn all(clients: &[Client<'_>]) -> Option<Table> {
     let mut rows = clients.iter().flat_map(|client| &client.table.rows);
     let mut all: JobRecord = rows.next()?.clone();
@@ -34,22 +34,22 @@ pub(crate) fn all(clients: &[Client<'_>]) -> Option<Table> {
         (all.members, all.pid, all.started_ms, all.error) = (count, 0, None, None);
         (all.description, all.steady_state) = (None, None);
         all.options.clear();
-        // It is no group: that of the last row is only its number.
+        // The sum is no group: it only has the last row's number.
         all.group_reporting = false;
-        // A sum has no depth that a search settled on.
+        // A sum has no depth that a search found.
         all.latency_depth = 0;
         Table::of_row(all)
     })
 }
 
-/// What fio puts at the end of each entry of a client.
+/// Adds fio's keys at the end of each entry of a client.
 pub(crate) fn name(entry: &mut Value, node: &Node) {
     if let Some(entry) = entry.as_object_mut() {
         entry.extend(origin(node));
     }
 }
 
-/// The client, as fio names one.
+/// The client in fio's form.
 pub(crate) fn origin(node: &Node) -> Map<String, Value> {
     Map::from_iter([("hostname".to_owned(), json!(node.name)), ("port".to_owned(), json!(0))])
 }

@@ -1,20 +1,20 @@
-//! Devices that stand on others (dm, md, loop).
+//! Devices on top of others (dm, md, loop).
 
 use fsdyno_results::{DiskRecord, ReadWrite, RunRecord};
 
-/// What the devices below one did, on average.
+/// The average of the devices below one.
 pub(crate) struct Below {
     pub(crate) ios: ReadWrite<u64>,
     pub(crate) sectors: ReadWrite<u64>,
     pub(crate) merges: ReadWrite<u64>,
     pub(crate) ticks_ms: ReadWrite<u64>,
     pub(crate) in_queue_ms: u64,
-    /// Of the busiest one.
+    /// Of the busiest device.
     pub(crate) util_percent: f64,
 }
 
 impl Below {
-    /// `None` for a device that stands on no other.
+    /// `None` for a device without others below.
     pub(crate) fn of(slaves: &[DiskRecord]) -> Option<Below> {
         if slaves.is_empty() {
             return None;
@@ -34,12 +34,12 @@ impl Below {
     }
 }
 
-/// Every device of each node once: each before those it stands on.
+/// All devices of each node without duplicates: each one before those below it.
 pub(crate) fn disks_of(run: &RunRecord) -> Vec<&DiskRecord> {
     run.nodes.iter().flat_map(|node| listed(&node.disks)).collect()
 }
 
-/// Every device of these once.
+/// All devices of these without duplicates.
 pub(crate) fn listed(disks: &[DiskRecord]) -> Vec<&DiskRecord> {
     let mut all: Vec<&DiskRecord> = Vec::new();
     for disk in disks {

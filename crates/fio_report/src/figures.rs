@@ -1,16 +1,16 @@
-//! Figures of a row that every format shows, and the labels of their classes.
+//! Computes the figures of a row that every format shows, and the labels of their classes.
 
 use fsdyno_results::JobRecord;
 
 /// Labels of the I/Os per submit or reap call.
 pub(crate) const CALL_LABELS: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
-/// Labels of the latency classes: the bound that their values are below. Only milliseconds use the last two.
+/// Labels of the latency classes: their upper bounds. Only milliseconds use the last two.
 pub(crate) const LATENCY_LABELS: [&str; 12] =
     ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000", "2000", ">=2000"];
 
 /// Distributions of a row, percent.
 pub(crate) struct Shares {
-    /// Of all transfers; above 100 when syncs were counted too.
+    /// Percent of all transfers; above 100 if syncs were counted too.
     pub(crate) depth: [f64; 7],
     pub(crate) submit: [f64; 7],
     pub(crate) complete: [f64; 7],
@@ -33,12 +33,13 @@ impl Shares {
     }
 }
 
-/// `counts` in percent of `total`; what is there at all shows as at least `smallest`.
+/// `counts` in percent of `total`; a value above 0 is shown as at least `smallest`.
 fn shares<const N: usize>(counts: &[u64; N], total: u64, smallest: f64) -> [f64; N] {
     counts.map(|count| if count == 0 || total == 0 { 0.0 } else { (count as f64 / total as f64 * 100.0).max(smallest) })
 }
 
-/// errno of the error that ended the row's first failed worker, else of the first error that was survived, else 0.
+/// errno of the error that ended the row's first failed worker, else of the first error that was continued after, else
+/// 0.
 pub(crate) fn error_code(row: &JobRecord) -> i32 {
     let survived = row.survived_errors.map_or(0, |errors| errors.first);
     row.error.as_ref().map_or(survived, |error| error.code)
@@ -51,7 +52,7 @@ pub(crate) fn error_text(code: i32) -> String {
     text.strip_suffix(&suffix).unwrap_or(&text).to_owned()
 }
 
-/// Mean, rounded down; 0 of nothing.
+/// The mean, rounded down; 0 without values.
 pub(crate) fn mean(values: &[u64]) -> u64 {
     let sum: u128 = values.iter().map(|value| u128::from(*value)).sum();
     sum.checked_div(values.len() as u128).map_or(0, |mean| mean as u64)

@@ -5,7 +5,7 @@ use fsdyno_results::{DirectionRecord, JobRecord, RunRecord, Samples, per_second}
 use crate::lanes::{Lane, lanes};
 use crate::number::Style;
 
-/// The rows of a report and the totals of their groups.
+/// The rows of a report, with the totals of their groups.
 pub(crate) struct Table {
     pub(crate) rows: Vec<JobRecord>,
     pub(crate) groups: Vec<Group>,
@@ -16,12 +16,12 @@ impl Table {
         Table::with(run.report_rows(), groups(run.jobs.iter()))
     }
 
-    /// That of one client of several.
+    /// The table of one client of several.
     pub(crate) fn of_node(run: &RunRecord, node: usize) -> Table {
         Table::with(run.report_rows_of(node), groups(run.jobs.iter().filter(|job| job.node == node)))
     }
 
-    /// A row that is a group of its own.
+    /// A row that is a group by itself.
     pub(crate) fn of_row(row: JobRecord) -> Table {
         let own = groups(std::iter::once(&row));
         Table::with(vec![row], own)
@@ -42,7 +42,7 @@ impl Table {
     }
 }
 
-/// The groups of these jobs. Every group has its status, also one whose jobs are all without results.
+/// The groups of these jobs. Each group has a status, even if none of its jobs has results.
 fn groups<'r>(jobs: impl Iterator<Item = &'r JobRecord>) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for job in jobs.filter(|job| job.setup.shown) {
@@ -64,16 +64,16 @@ pub(crate) struct Group {
 #[derive(Clone, Copy)]
 pub(crate) struct LaneTotals {
     pub(crate) bytes: u64,
-    /// Extremes over the rows, B/s.
+    /// Least and greatest over the rows, B/s.
     pub(crate) bandwidth_min: u64,
     pub(crate) bandwidth_max: u64,
-    /// Extremes over the rows, ms.
+    /// Least and greatest over the rows, ms.
     pub(crate) runtime_ms_min: u64,
     pub(crate) runtime_ms_max: u64,
 }
 
 impl LaneTotals {
-    /// All bytes over the longest runtime, B/s.
+    /// All bytes divided by the longest runtime, B/s.
     pub(crate) fn bandwidth(&self) -> u64 {
         per_second(self.bytes, self.runtime_ms_max)
     }
@@ -98,8 +98,8 @@ impl Group {
         Lane::ALL.into_iter().filter_map(|lane| Some((lane, self.totals[lane as usize].as_ref()?)))
     }
 
-    /// Share of a row's mean bandwidth in the bandwidth of its group, percent. fio cuts the mean to whole KiB/s, takes
-    /// the share of a group below 1 KiB/s for all, and caps the share (the mean leaves out the last partial window).
+    /// Share of a row's mean bandwidth in its group's, percent. fio rounds the mean down to whole KiB/s, shows groups
+    /// below 1 KiB/s as 100 %, and limits the share to 100 % (the mean leaves out the last partial window).
     pub(crate) fn share_percent(&self, lane: Lane, bandwidth: &Samples) -> f64 {
         match self.totals[lane as usize].map(|totals| totals.bandwidth()) {
             Some(whole) if whole > 1024 => (bandwidth.mean.trunc() * 100.0 / (whole as f64 / 1024.0)).min(100.0),

@@ -1,4 +1,4 @@
-//! The directions that a report shows for a row, by themselves or summed (`unified_rw_reporting`).
+//! Determines the directions that a report shows for a row, separately or summed (`unified_rw_reporting`).
 
 use std::borrow::Cow;
 
@@ -37,7 +37,7 @@ impl Lane {
     }
 }
 
-/// What a row shows, in the order of all formats.
+/// The lanes of a row, in the order that all formats use.
 pub(crate) fn lanes(row: &JobRecord) -> Vec<(Lane, Cow<'_, DirectionRecord>)> {
     let alone = || {
         vec![

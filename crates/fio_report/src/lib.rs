@@ -35,37 +35,37 @@ use fsdyno_results::RunRecord;
 use fsdyno_text::escape;
 use jiff::tz::TimeZone;
 
-/// A form in which a record is reported.
+/// A format of reports.
 #[derive(Debug)]
 pub struct Format {
-    /// Its word in `--output-format`, and in `report --as`.
+    /// The format's word in `--output-format` and `report --as`.
     pub word: &'static str,
-    /// What it is, in a few words.
+    /// The description, in a few words.
     pub help: &'static str,
-    /// People read it: what a run says before its end stands there too.
+    /// Whether people read it: messages during the run are then printed in the same place.
     pub for_people: bool,
-    /// One JSON document a run: two of them in one file would be none.
+    /// Whether it is one JSON document per run, so that two cannot be in one file.
     pub is_json: bool,
     /// The report of a record.
     pub report: fn(&RunRecord, &Details) -> String,
 }
 
-/// What the caller decides about reports.
+/// The caller's choices for reports.
 #[derive(Clone, Debug)]
 pub struct Details {
     /// Version of the terse format.
     pub terse: terse::Version,
-    /// The JSON document also has the findings and their evidence.
+    /// Whether the JSON document also has the findings and their evidence.
     pub evidence: bool,
-    /// Cautions and worse stand in the normal report and in the JSON document, where there are some.
+    /// Whether the normal report and the JSON document have cautions and worse, if there are any.
     pub remarks: bool,
-    /// What people read before a run's end has been printed, and is left out.
+    /// Whether the lines before a run's end were printed already, and are left out.
     pub announced: bool,
-    /// Times are shown in it.
+    /// The time zone for times.
     pub zone: TimeZone,
 }
 
-/// All of them. A run that is to write several prints the last one first, as fio does.
+/// All formats. A run that writes several prints the last one first, as fio does.
 pub const FORMATS: &[Format] = &[
     Format {
         word: "normal",

@@ -1,8 +1,8 @@
-//! Numbers the way fio shortens them.
+//! Shortens numbers as fio does.
 
 use fsdyno_results::JobSetup;
 
-/// What follows the number.
+/// The text after the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// Nothing: a count.
@@ -47,13 +47,13 @@ impl Base {
     }
 }
 
-/// `value` with a prefix such that at most `digits` digits stand before the point, and decimals of the last division
-/// as far as point and decimals fit into the same width.
+/// `value` with a prefix such that at most `digits` digits are before the point, and with as many decimals as fit in
+/// the same width, point included.
 pub(crate) fn num2str(value: u64, digits: u32, base: Base, unit: Unit) -> String {
     shorten(value, 0, digits, base, unit)
 }
 
-/// [`num2str`] of a value that has `prefix` prefixes already (1: it counts thousands).
+/// [`num2str`] of a value that is already given in units of `prefix` prefixes (1: thousands).
 fn shorten(value: u64, mut prefix: usize, digits: u32, base: Base, unit: Unit) -> String {
     let (mut whole, name) = match unit {
         Unit::None => (u128::from(value), ""),
@@ -71,7 +71,7 @@ fn shorten(value: u64, mut prefix: usize, digits: u32, base: Base, unit: Unit) -
     }
     let mut decimals = String::new();
     if let Some(rest) = rest {
-        // One place for the point; a single place left is not used, the number is rounded instead.
+        // The point takes one place; if only one place is left, the number is rounded instead.
         let places = digits.saturating_sub(width(whole) + 1);
         let fraction = format!("{:.places$}", rest as f64 / base.factor() as f64);
         let (carry, shown) =
@@ -86,7 +86,7 @@ fn width(value: u128) -> usize {
     value.checked_ilog10().map_or(1, |log| log as usize + 1)
 }
 
-/// The number style that a job asked for (`significant_figures`, `kb_base`, `unit_base`).
+/// The number style of a job (`significant_figures`, `kb_base`, `unit_base`).
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
     digits: u32,
@@ -119,7 +119,7 @@ impl Style {
         num2str(bytes, self.digits, self.base, Unit::Bytes)
     }
 
-    /// `1555MB`: the base that [`Style::bytes`] does not use.
+    /// Bytes in the base that [`Style::bytes`] does not use: `1555MB`.
     pub fn bytes_other(self, bytes: u64) -> String {
         num2str(bytes, self.digits, self.base.other(), Unit::Bytes)
     }
@@ -129,12 +129,12 @@ impl Style {
         num2str(bytes_per_second, self.digits, self.base, self.rate)
     }
 
-    /// `777MB/s`: the base that [`Style::rate`] does not use.
+    /// A rate in the base that [`Style::rate`] does not use: `777MB/s`.
     pub fn rate_other(self, bytes_per_second: u64) -> String {
         num2str(bytes_per_second, self.digits, self.base.other(), self.rate)
     }
 
-    /// `3076KiB/s`, never smaller than one thousand bytes a step: the precision of the progress line.
+    /// A rate with the precision of the progress line, which counts in thousands of bytes: `3076KiB/s`.
     pub fn rate_in_thousands(self, bytes_per_second: u64) -> String {
         let thousands = bytes_per_second / self.base.factor() as u64;
         shorten(thousands, 1, self.digits, self.base, self.rate)
@@ -198,13 +198,13 @@ mod tests {
 
     #[test]
     fn other_styles() {
-        // Real lines of runs with unit_base=1, kb_base=1000, significant_figures=6 and =2.
+        // Lines of real runs with unit_base=1, kb_base=1000, significant_figures=6 and =2.
         assert_eq!(Style::new(4, 1024, 1).rate(838_860_800), "6400Mibit/s");
         assert_eq!(Style::new(4, 1024, 1).rate_other(838_860_800), "6711Mbit/s");
         assert_eq!(Style::new(4, 1000, 0).bytes(8_388_608), "8389kB");
         assert_eq!(Style::new(6, 1024, 0).bytes(1_048_576), "1024.0KiB");
         assert_eq!(Style::new(2, 1024, 0).bytes(4096), "4KiB");
-        // The progress line counts KiB: 1500 bytes are 1.
+        // The progress line counts whole KiB: 1500 bytes are 1.
         assert_eq!(Style::new(4, 1024, 0).rate_in_thousands(1500), "1KiB/s");
         assert_eq!(Style::new(4, 1024, 0).rate_in_thousands(3076 * 1024), "3076KiB/s");
         assert_eq!(Style::new(4, 1024, 0).rate_in_thousands(190 << 20), "190MiB/s");

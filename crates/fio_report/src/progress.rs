@@ -1,25 +1,25 @@
-//! The line that shows how a run is going.
+//! Writes the progress line of a run.
 
 use fsdyno_results::{Direction, PerDirection};
 
 use crate::number::Style;
 
-/// A run at one moment.
+/// The state of a run at one time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
-    /// Workers that run.
+    /// Number of running workers.
     pub running: u32,
-    /// Files that are open.
+    /// Number of open files.
     pub open_files: u32,
-    /// What the rate options allow, summed over the workers.
+    /// The rate limits, summed over the workers.
     pub limit: Option<RateLimit>,
     /// One letter per worker: `P` not started, `C` created, `I` initialised, `/` ramp, `R` `r` sequential and random
     /// reads, `W` `w` writes, `M` `m` both, `D` `d` trims, `F` sync, `V` verify, `f` finishing, `E` exited, `_` reaped,
     /// `X` error, `K` killed.
     pub states: Vec<char>,
-    /// Seconds since the run began. Before the third the line has only its first part: rates have not settled.
+    /// Seconds since the run began. Before the third the line has only its first part, as rates have not settled.
     pub elapsed_s: u64,
-    /// Share of the run that is over; `None`: unknown, or in the ramp.
+    /// Percentage of the run that is over; `None`: unknown, or in the ramp.
     pub percent: Option<f64>,
     /// Bytes per second of read, write and trim since the last line.
     pub bandwidth: PerDirection<u64>,
@@ -35,7 +35,7 @@ pub struct Progress {
     pub unit_base: u32,
 }
 
-/// The smallest and the largest rate that a run may have.
+/// The least and the greatest rate that a run may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateLimit {
     /// `rate_min` and `rate`, bytes per second.
@@ -87,7 +87,7 @@ impl Progress {
     }
 }
 
-/// `r=1,w=2` of the directions in use.
+/// The directions in use, by letter: `r=1,w=2`.
 fn by_letter(active: &[Direction], value: impl Fn(Direction) -> String) -> String {
     let part = |direction: &Direction| format!("{}={}", &direction.name()[..1], value(*direction));
     let parts: Vec<String> = active.iter().map(part).collect();

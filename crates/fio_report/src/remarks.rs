@@ -1,10 +1,10 @@
-//! What the reader must know beside fio's report: the last block of the normal report, and an object of the JSON document.
-//! A script that looks for a row of fio's report (`grep read:`) finds none of these lines.
+//! Writes what the reader must know beside fio's report: the last block of the normal report, and an object of the JSON
+//! document. Its lines do not match what scripts look for in fio's rows (`grep read:`).
 
 use fsdyno_results::{Finding, JobRecord, Latency, Note, RunRecord, Severity, Trust};
 use serde_json::{Value, json};
 
-/// The last block of the normal report, with a blank line before it; empty where there is nothing to say.
+/// The last block of the normal report, after a blank line; empty where there is nothing to say.
 pub(crate) fn block(run: &RunRecord) -> String {
     let notes = notes(run).map(note).chain(sampled_latencies(run));
     let lines: Vec<String> = findings(&grave(run)).into_iter().chain(notes).collect();
@@ -15,13 +15,13 @@ pub(crate) fn block(run: &RunRecord) -> String {
     format!("\nFindings and notes (fsdyno):\n{lines}")
 }
 
-/// The block of replays behind it; empty where there was none.
+/// The block on replays after it; empty without a replay.
 pub(crate) fn replays(run: &RunRecord) -> String {
     let lines: String = lateness(run).iter().map(|line| format!("  {line}\n")).collect();
     if lines.is_empty() { lines } else { format!("\nLateness (fsdyno):\n{lines}") }
 }
 
-/// The delays of replays' requests behind their recorded moments, one line for each job.
+/// How late replayed requests were, one line for each job.
 pub fn lateness(run: &RunRecord) -> Vec<String> {
     let us = |ns: u64| format!("{:.1} us", ns as f64 / 1000.0);
     late(run)
@@ -42,7 +42,7 @@ fn late(run: &RunRecord) -> impl Iterator<Item = (&str, &Latency)> {
     run.jobs.iter().filter_map(|job| Some((job.name.as_str(), job.lateness.as_deref()?)))
 }
 
-/// The same for the object `fsdyno`; `None`: there was no replay.
+/// The lateness for the object `fsdyno`; `None`: there was no replay.
 pub(crate) fn replays_object(run: &RunRecord) -> Option<Value> {
     let entry = |(job, late): (&str, &Latency)| {
         let of = |percent: f64| json!(late.shown(percent));
@@ -54,7 +54,7 @@ pub(crate) fn replays_object(run: &RunRecord) -> Option<Value> {
     (!entries.is_empty()).then_some(Value::Array(entries))
 }
 
-/// The object `fsdyno` of the JSON document; `None`: nothing is a caution or worse, and nothing was replayed.
+/// The object `fsdyno` of the JSON document; `None`: there is no caution or worse, and no replay.
 pub(crate) fn object(run: &RunRecord) -> Option<Value> {
     let (findings, notes) = (grave(run), notes(run).collect::<Vec<_>>());
     let replays = replays_object(run);
@@ -76,7 +76,7 @@ fn notes(run: &RunRecord) -> impl Iterator<Item = &Note> {
     run.notes.iter().filter(|note| note.severity > Severity::Info)
 }
 
-/// Two lines for each cause; jobs with the same cause together.
+/// Two lines for each cause; jobs with the same cause share them.
 pub fn findings(found: &[Finding]) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, finding) in found.iter().enumerate() {
@@ -99,13 +99,13 @@ pub fn note(note: &Note) -> String {
     line("note", job, text)
 }
 
-/// A line about jobs. No colon follows their names, for a job may be called seqread.
+/// A line about jobs. No colon follows their names, as a job may be called `seqread`.
 fn line(kind: &str, jobs: &str, text: &str) -> String {
     let text = unlike_rows(text);
     if jobs.is_empty() { format!("{kind}: {text}") } else { format!("{kind} ({jobs}): {text}") }
 }
 
-/// The text without what the rows of fio's report begin with. Names of options and files stay as they are.
+/// The text without the words that begin rows of fio's report. Names of options and files are not changed.
 fn unlike_rows(text: &str) -> String {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut out = String::with_capacity(text.len());
@@ -126,7 +126,7 @@ fn unlike_rows(text: &str) -> String {
     out
 }
 
-/// The latencies that `gtod_reduce` keeps out of the report, one line for each row.
+/// The latencies that `gtod_reduce` leaves out of the report, one line for each row.
 pub fn sampled_latencies(run: &RunRecord) -> Vec<String> {
     run.report_rows().iter().filter_map(sampled).collect()
 }
@@ -141,7 +141,7 @@ fn sampled(job: &JobRecord) -> Option<String> {
     })
 }
 
-/// The median, and the 99th percentile where it may be shown.
+/// The median, and the 99th percentile where there are enough values.
 fn figures(direction: &str, latency: &Latency) -> Option<String> {
     let us = |ns: u64| format!("{:.1} us", ns as f64 / 1000.0);
     let median = us(latency.shown(50.0)?);
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(replays(&run), "");
     }
 
-    /// What people look for in a report of fio.
+    /// The words that people look for in fio's reports.
     const LOOKED_FOR: [&str; 22] = [
         "read:",
         "write:",

@@ -1,4 +1,4 @@
-//! The terse report: one line of fields a row, separated by semicolons.
+//! Writes the terse report: one line of fields per row, separated by semicolons.
 
 use fsdyno_results::{
     DirectionRecord, DiskRecord, JobRecord, JobSetup, Latency, PerDirection, ReadWrite, RunRecord, SurvivedErrors,
@@ -12,12 +12,12 @@ use crate::figures::{Shares, error_code};
 use crate::groups::{Group, Table};
 use crate::lanes::Lane;
 
-/// Version of the terse format. Each adds fields, so a reader must know which it reads.
+/// Version of the terse format. Each version adds fields, so that a reader must know the version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Version {
     /// Without fio's version and without disks, with trims.
     V2 = 2,
-    /// The usual one: reads and writes.
+    /// The usual version: reads and writes.
     V3 = 3,
     /// Adds trims.
     V4 = 4,
@@ -26,7 +26,7 @@ pub enum Version {
 }
 
 impl Version {
-    /// The version of this number, which has been checked to be 2 to 5.
+    /// The version of this number, which was checked to be 2 to 5.
     pub fn numbered(number: u8) -> Version {
         match number {
             2 => Version::V2,
@@ -37,7 +37,7 @@ impl Version {
     }
 }
 
-/// Places for percentiles; unused ones are filled up.
+/// Number of percentile fields; unused ones are filled.
 const PERCENTILES: usize = 20;
 
 /// The lines, each ending with a line feed.
@@ -54,7 +54,7 @@ pub fn lines(run: &RunRecord, version: Version) -> String {
         lines.push('\n');
         lines.push_str(&rows(&client.table));
         for disk in listed(&client.node.disks).into_iter().filter(|_| version > Version::V2) {
-            // A line by itself, whose first field is empty.
+            // A line of its own, whose first field is empty.
             let mut fields = Fields(vec![String::new()]);
             fields.add_disk(disk);
             lines.push_str(&(fields.0.join(";") + "\n"));
@@ -96,7 +96,7 @@ fn line(run: &RunRecord, row: &JobRecord, group: &Group, disks: Vec<&DiskRecord>
     fields.0.join(";") + "\n"
 }
 
-/// The sections have fixed places: the sum of all directions (`unified_rw_reporting=mixed`) stands in that of reads.
+/// The sections are in fixed places: the sum of all directions (`unified_rw_reporting=mixed`) takes that of reads.
 fn sections(row: &JobRecord, version: Version) -> Vec<(Lane, DirectionRecord)> {
     let PerDirection { read, mut write, mut trim } = row.directions.clone();
     let first = match row.setup.unified {
@@ -165,7 +165,7 @@ impl Fields {
         }
     }
 
-    /// Minimum, maximum, mean and deviation in us, zeroes without values.
+    /// Minimum, maximum, mean and deviation, µs; zeroes without values.
     fn add_latency(&mut self, latency: &Latency) {
         let moments = &latency.moments;
         self.add(moments.min().unwrap_or(0) / 1000);
@@ -186,7 +186,7 @@ impl Fields {
         }
     }
 
-    /// Distributions. The classes below 1 us are folded into the first one.
+    /// The distributions. Classes below 1 µs are counted in the first one.
     fn add_shares(&mut self, shares: Shares) {
         let Shares { depth, submit: _, complete: _, latency_ns, mut latency_us, latency_ms } = shares;
         latency_us[0] += latency_ns.iter().sum::<f64>();

@@ -1,4 +1,4 @@
-//! Names and options come from people: whatever they hold, JSON stays valid and terse lines stay lines.
+//! Checks that JSON stays valid and terse lines stay lines, whatever names and options contain.
 
 use fsdyno_fio_report::{json, terse};
 use fsdyno_results::{JobRecord, JobSetup, RunRecord};

@@ -1,4 +1,4 @@
-//! Reports of a run on several nodes have the form of those of fio's clients (3.42).
+//! Checks that reports of a run on several nodes have the form of fio's clients (3.42).
 
 use fsdyno_fio_report::{json, normal, terse};
 use fsdyno_results::{DirectionRecord, DiskRecord, JobRecord, JobSetup, Latency, RunRecord};

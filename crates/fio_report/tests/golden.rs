@@ -1,5 +1,6 @@
-//! One hand-written run with everything that a report can show, in every format. `INSTA_UPDATE=always cargo test -p
-//! report` writes the files in `tests/golden` anew; read the difference before it is committed.
+//! Compares one hand-written run with everything that a report can show, in every format, with golden files.
+//! `INSTA_UPDATE=always cargo test -p fsdyno-fio-report` rewrites the files in `tests/golden`; read the difference
+//! before you commit it.
 
 use fsdyno_fio_report::{json, normal, terse};
 use fsdyno_results::{
@@ -9,7 +10,7 @@ use fsdyno_results::{
 use insta::{Settings, assert_snapshot};
 use jiff::tz::TimeZone;
 
-/// 1000 latencies from `least_ns` on, each a thousandth of it larger than the one before.
+/// 1000 latencies from `least_ns` on, each larger than the previous one by a thousandth of it.
 fn latency(least_ns: u64) -> Latency {
     let mut latency = Latency::with_histogram();
     (0..1000).for_each(|step| latency.record(least_ns + least_ns * step / 1000));
@@ -38,7 +39,7 @@ fn options(options: &[(&str, &str)]) -> Vec<(String, String)> {
     options.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
 }
 
-/// Two clones that ask for one row.
+/// Two clones that are reported as one row.
 fn readers() -> Vec<JobRecord> {
     let setup = JobSetup {
         access: Access::named("randread").unwrap(),
@@ -205,7 +206,7 @@ fn terse_reports() {
     });
 }
 
-/// A record that has been saved and read gives the same reports.
+/// A record that was saved and loaded gives the same reports.
 #[test]
 fn a_saved_run_reports_the_same() {
     let run = everything();
@@ -214,7 +215,7 @@ fn a_saved_run_reports_the_same() {
     assert_eq!(json::document(&read, true, &TimeZone::UTC), json::document(&run, true, &TimeZone::UTC));
 }
 
-/// fio's numbers of fields: 121, with 9 for a disk, 2 for survived errors and 1 for a description.
+/// fio's numbers of fields: 121, plus 9 for a disk, 2 for errors that were continued after, and 1 for a description.
 #[test]
 fn terse_lines_have_the_known_numbers_of_fields() {
     let plain = || {
@@ -240,7 +241,7 @@ fn terse_lines_have_the_known_numbers_of_fields() {
 fn terse_fields_have_the_forms_of_real_ones() {
     let path = |name: &str| format!("{}/tests/fio/{name}", env!("CARGO_MANIFEST_DIR"));
     let form = |line: &str| -> Vec<String> {
-        // Percentiles keep their percentage: it is part of the form.
+        // The percentage of a percentile is a part of the form.
         let masked = |field: &str| match field.split_once("%=") {
             Some((percent, _)) => format!("{percent}%=N"),
             None => {
@@ -258,7 +259,7 @@ fn terse_fields_have_the_forms_of_real_ones() {
     run.jobs = vec![job];
     run.nodes[0].disks = vec![DiskRecord { name: "vda".into(), ..DiskRecord::default() }];
     let real = std::fs::read_to_string(path("f-terse3.terse.txt")).unwrap();
-    // The two version texts have points of their own.
+    // The two version texts contain points.
     let version_masked = |line: &str| line.replace("fio-3.42-135-gf5344", "fio").replace("fio-3.42-ours", "fio");
     assert_eq!(form(&version_masked(&terse::lines(&run, terse::Version::V3))), form(&version_masked(&real)));
     run.jobs[0].description = Some("hello".into());

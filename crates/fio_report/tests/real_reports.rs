@@ -1,5 +1,5 @@
-//! Real reports of fio give themselves again after a way through a record. `tests/fio` holds them; those of fio 3.33
-//! are brought to the wording of 3.42 first.
+//! Checks that real reports of fio are reproduced after conversion to a record. They are in `tests/fio`; those of fio
+//! 3.33 are first converted to the wording of 3.42.
 
 mod import;
 
@@ -78,8 +78,8 @@ fn one_run_in_three_formats() {
     assert_same("t-multi-format.txt", &normal::results(&run, &TimeZone::UTC), &expected);
 }
 
-/// What fio 3.33 words differently, and what we say differently on purpose: no position in a source file that is not
-/// ours, a cause beside every error, and the bandwidth of a steady state in both units.
+/// Converts what fio 3.33 words differently, and what we word differently on purpose: no position in fio's source, a
+/// cause for every error, and the bandwidth of a steady state in both units.
 fn to_our_wording(report: &str) -> String {
     let has_sectors = report.contains("sectors=");
     let lines = report.lines().map(|line| {
@@ -152,7 +152,7 @@ fn normal_reports_in_other_units() {
     assert_report("s-kb1000.txt", &JobSetup { kb_base: 1000, ..JobSetup::default() });
 }
 
-/// fio prints empty parentheses where we name the error that was survived.
+/// fio prints empty parentheses where we name the error that was continued after.
 #[test]
 fn a_report_with_survived_errors() {
     let name = "h-verify-fail-continue.txt";

@@ -1,4 +1,4 @@
-//! Drawn rounds of tests, the same each time: what sentences say must hold of all of them.
+//! Draws random rounds of tests, reproducibly, for checks that sentences hold for any rounds.
 
 use fsdyno_results::evidence::Seen;
 use fsdyno_results::{
@@ -6,24 +6,24 @@ use fsdyno_results::{
     Severity, TreeRecord, bucket_of,
 };
 
-/// A source of draws.
+/// A source of random draws.
 #[derive(Clone, Debug)]
 pub struct Draw(u64);
 
-/// The cases of a property with their numbers: as many as `FSDYNO_CASES` says, or `usual`.
+/// The cases of a property with their numbers: `FSDYNO_CASES` of them, or `usual`.
 pub fn cases(usual: u64) -> impl Iterator<Item = (u64, Draw)> {
     let cases = std::env::var("FSDYNO_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual);
     (1..=cases).map(|case| (case, Draw::of(case)))
 }
 
-/// What a test does.
+/// The work of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Does {
     /// Reads.
     Read,
     /// Writes, with a sync at the end.
     Write,
-    /// Writes, each with its sync.
+    /// Writes that are each synced.
     SyncedWrite,
     /// Operations on names.
     Phase,
@@ -46,7 +46,7 @@ pub struct Test<'a> {
     pub block_bytes: u64,
     /// Rounds of the test.
     pub rounds: u32,
-    /// Requests per second, about.
+    /// Requests per second, approximately.
     pub per_s: f64,
 }
 
@@ -54,9 +54,9 @@ pub struct Test<'a> {
 #[derive(Clone, Copy)]
 struct Shape {
     per_s: f64,
-    /// Latency of the slowest tenth of requests, as a multiple of that of all others.
+    /// Latency of the slowest tenth of requests, as a multiple of the others'.
     tail: u64,
-    /// Share of the depth that was in flight.
+    /// Share of the iodepth that was in flight.
     filled: f64,
 }
 
@@ -79,16 +79,16 @@ impl Draw {
         all[self.below(all.len() as u64) as usize]
     }
 
-    /// From 0 to 1.
+    /// A number from 0 to 1.
     pub fn share(&mut self) -> f64 {
         self.below(1 << 20) as f64 / f64::from(1 << 20)
     }
 
-    /// The rounds of a test: with noise, some of them missing, failed, invalid or to be read with caution.
+    /// The rounds of a test: noisy, and some of them missing, failed, invalid or with a caution.
     pub fn rounds(&mut self, test: &Test<'_>) -> Vec<Row> {
         let scatter = self.one_of(&[0.0, 0.01, 0.1, 1.5]);
         let mut shape = Shape { per_s: 0.0, tail: self.one_of(&[1, 1, 3, 60]), filled: self.one_of(&[1.0, 1.0, 0.4]) };
-        // Some tests have nothing but good rounds, some nothing but bad ones.
+        // Some tests have only good rounds, some only bad ones.
         let fates = self.one_of(&[&["ok"][..], &["ok", "caution"], &FATES, &FATES, &["invalid", "failed", "missing"]]);
         let mut rows = Vec::new();
         for round in 0..test.rounds {
@@ -161,7 +161,7 @@ impl Draw {
     }
 
     fn phase(&mut self, test: &Test<'_>, shape: Shape, (error, nothing): (Option<JobError>, bool)) -> PhaseRecord {
-        // One in a few was stopped before its end.
+        // Some phases were stopped before their end.
         let operations = if nothing { 0 } else { self.one_of(&[1001, 1001, 1001, 1001, 300, 12]) };
         let failures = if error.is_some() { 1 + self.below(3) } else { 0 };
         PhaseRecord {
@@ -206,7 +206,7 @@ impl Draw {
     }
 }
 
-/// The latencies of `count` requests with this mean. The slowest tenth takes `tail` times as long as each other request.
+/// The latencies of `count` requests with this mean. The slowest tenth takes `tail` times as long as the others.
 fn latency(mean_ns: f64, tail: u64, count: u64) -> Latency {
     let mut all = Latency { moments: Moments::default(), histogram: Some(Histogram::new()) };
     let slow = count / 10;
@@ -222,19 +222,19 @@ fn latency(mean_ns: f64, tail: u64, count: u64) -> Latency {
     all
 }
 
-/// Every number of a text, without the commas between thousands.
+/// Every number in a text, without the commas between thousands.
 pub fn numbers(text: &str) -> Vec<f64> {
     let words = text.split(|letter: char| !(letter.is_ascii_digit() || ".,".contains(letter)));
     words.filter_map(|word| word.trim_matches(['.', ',']).replace(',', "").parse().ok()).collect()
 }
 
-/// The number behind these words, up to the next blank; `None`: the words are not there.
+/// The number after these words, up to the next blank; `None`: the words are not there.
 pub fn number_after(text: &str, words: &str) -> Option<f64> {
     let rest = text.split_once(words)?.1;
     numbers(rest.split_whitespace().next()?).first().copied()
 }
 
-/// The time behind these words, ns: `16.6 ms`.
+/// The time after these words, ns: `16.6 ms`.
 pub fn time_after(text: &str, words: &str) -> Option<f64> {
     let mut rest = text.split_once(words)?.1.split_whitespace();
     let value = *numbers(rest.next()?).first()?;
@@ -243,10 +243,10 @@ pub fn time_after(text: &str, words: &str) -> Option<f64> {
     Some(value * size)
 }
 
-/// Whether a printed number of three digits or more can be this one.
+/// Whether a printed number of three digits or more can stand for this value.
 pub fn printed(shown: f64, of: f64) -> bool {
     (shown - of).abs() <= of.abs() * 0.0056 + 0.0006
 }
 
-/// What drawn rounds may be.
+/// The possible states of a drawn round.
 const FATES: [&str; 10] = ["ok", "ok", "ok", "ok", "caution", "invalid", "invalid", "failed", "missing", "nothing"];

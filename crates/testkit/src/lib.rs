@@ -1,5 +1,5 @@
-//! What the tests share: a directory of their own, the built program run in it, the lab's stacks, and why one is
-//! skipped.
+//! The shared tools of the tests: a directory for each, the built program run in it, the lab's stacks, and skipping
+//! with a reason.
 #![forbid(unsafe_code)]
 
 pub mod draw;
@@ -22,25 +22,25 @@ pub fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the package is two folders deep")
 }
 
-/// The folder that cargo builds this profile in: the test's own program is in a folder of it.
+/// The folder in which cargo builds this profile; the test program is in a folder of it.
 fn build() -> PathBuf {
     let test = std::env::current_exe().expect("the test has a file");
     test.ancestors().nth(2).expect("it is in a folder of the build").to_owned()
 }
 
-/// The program under test: the built one, or the one that `FSDYNO_BIN` names.
+/// The program under test: the built one, or the one in `FSDYNO_BIN`.
 pub fn program() -> String {
     std::env::var("FSDYNO_BIN").unwrap_or_else(|_| word(&build().join("fsdyno")).to_owned())
 }
 
-/// A directory on the disk that holds the build, which takes direct I/O where a tmpfs may not.
+/// A directory on the disk that holds the build, which supports direct I/O where a tmpfs may not.
 pub fn directory() -> tempfile::TempDir {
     let scratch = build().with_file_name("tmp");
     std::fs::create_dir_all(&scratch).expect("the build directory is writable");
     tempfile::tempdir_in(scratch).expect("the build directory is writable")
 }
 
-/// Says that a test did not run, and why.
+/// Prints that a test did not run, and why.
 #[expect(clippy::print_stderr, reason = "a skipped test must not look like a passed one")]
 pub fn skip(reason: &str) {
     eprintln!("skipped: {reason}");
@@ -76,10 +76,10 @@ pub fn is_root(what: &str) -> bool {
     root
 }
 
-/// What a line of a shell may take, s: a hang of one names the line, before the whole test is ended without a name.
+/// Time limit of a shell line, s: a hanging line is then named before the whole test is ended without a name.
 const LINE_S: &str = "150";
 
-/// Runs a line in a shell; what it prints. Panics if it fails, or does not end.
+/// Runs a line in a shell; returns what it prints. Panics if it fails, or does not end.
 #[track_caller]
 pub fn shell(line: &str) -> String {
     let words = ["--signal=KILL", LINE_S, "bash", "-c", line];
@@ -98,7 +98,7 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Compares a document of the workspace with what the code says; `FSDYNO_DOCS=write` writes it instead.
+/// Compares a document of the workspace with the text that the code makes; `FSDYNO_DOCS=write` writes it instead.
 #[track_caller]
 pub fn assert_document(path: &str, text: &str) {
     let file = workspace().join(path);

@@ -1,4 +1,4 @@
-//! A directory, and the program run in it.
+//! A directory, in which the program is run.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,9 +9,9 @@ use tempfile::TempDir;
 
 use crate::{Ran, Running, directory, program};
 
-/// Words of a command line: a line with blanks between them, or one by one.
+/// Words of a command line: one line split at blanks, or a list.
 pub trait Words {
-    /// One by one.
+    /// The list of words.
     fn list(&self) -> Vec<OsString>;
 }
 
@@ -51,18 +51,18 @@ impl<W: AsRef<std::ffi::OsStr>, const N: usize> Words for [W; N] {
     }
 }
 
-/// A program in a directory, with a home and a store of its own there.
+/// A program in a directory, with its home and its store there.
 fn command<W: Words + ?Sized>(directory: &Path, program: &str, words: &W) -> Command {
     let mut command = Command::new(program);
     command.args(words.list()).current_dir(directory).stdin(Stdio::null()).env("HOME", directory);
     command.env("XDG_DATA_HOME", directory.join("home")).env_remove("XDG_CONFIG_HOME");
-    // Whatever the developer likes to see.
+    // Without the developer's own settings.
     for name in
         ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "FSDYNO_STORE", "FSDYNO_UNITS", "FSDYNO_PATTERNS", "FSDYNO_FINDINGS"]
     {
         command.env_remove(name);
     }
-    // Where the tests themselves are a step of.
+    // The tests themselves may be a step of a CI run.
     command.env_remove("GITHUB_STEP_SUMMARY");
     command
 }
@@ -106,7 +106,7 @@ impl Place {
         place
     }
 
-    /// Where something in it is; `""`: it itself.
+    /// The path of a file in it; `""`: the directory itself.
     pub fn path(&self, name: &str) -> PathBuf {
         if name.is_empty() { self.0.path().to_owned() } else { self.0.path().join(name) }
     }
@@ -136,17 +136,17 @@ impl Place {
     /// The studies in a store, oldest first.
     #[track_caller]
     pub fn studies(&self, store: &str) -> Vec<Study> {
-        // A draft may be left by a kill.
+        // A kill may leave a draft.
         let whole = self.names(store).into_iter().filter(|name| name.ends_with(".json"));
         whole.map(|name| Study::from_json(&self.read(&format!("{store}/{name}"))).expect("a study")).collect()
     }
 
-    /// The program, to be run here.
+    /// The command that runs the program here.
     pub fn command<W: Words + ?Sized>(&self, words: &W) -> Command {
         command(self.0.path(), &program(), words)
     }
 
-    /// Any program, to be run here.
+    /// The command that runs any program here.
     pub fn program<W: Words + ?Sized>(&self, program: &str, words: &W) -> Command {
         command(self.0.path(), program, words)
     }

@@ -1,9 +1,9 @@
-//! What a run gave.
+//! The result of a run.
 
 use fsdyno_results::Study;
 use serde_json::Value;
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Ran {
     /// `None`: killed by a signal.
@@ -15,14 +15,14 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// It must have ended well.
+    /// Requires exit status 0.
     #[track_caller]
     pub fn good(self) -> Ran {
         assert_eq!(self.status, Some(0), "{}\n{}", self.stdout, self.stderr);
         self
     }
 
-    /// It must have printed nothing on stdout, this on stderr, and ended with status 2.
+    /// Requires an empty stdout, this text on stderr, and exit status 2.
     #[track_caller]
     pub fn refused(self, says: &str) -> String {
         assert_eq!((self.status, self.stdout.as_str()), (Some(2), ""), "{}", self.stderr);

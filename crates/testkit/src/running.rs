@@ -1,4 +1,4 @@
-//! A program that goes on.
+//! A running program.
 
 use std::fs::File;
 use std::path::Path;
@@ -10,13 +10,14 @@ use tempfile::TempDir;
 
 use crate::Ran;
 
-/// A hang is a failure, not a wait: longer than anything may take, whose stated bound is a minute and a half, ns.
+/// Time after which a program counts as hung, ns: longer than anything may take, whose stated bound is a minute and a
+/// half.
 const HANG_NS: u64 = 120_000_000_000;
 
-/// Between two looks at what goes on, ns.
+/// Interval of checks, ns.
 const PAUSE_NS: u64 = 2_000_000;
 
-/// Waits for something that another process does.
+/// Waits for a condition that another process makes true.
 #[track_caller]
 pub fn wait_until(what: &str, reached: impl FnMut() -> bool) {
     assert!(is_reached_within(HANG_NS, reached), "no {what}");
@@ -34,10 +35,11 @@ fn is_reached_within(limit_ns: u64, mut reached: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// Runs a command to its end in `directory`, which is its own. `None`: it hung, and was ended with all that works there.
+/// Runs a command to its end in `directory`, which only it uses. `None`: it hung, and was ended with all processes that
+/// work there.
 ///
-/// A worker of fio's is in a session of its own: where it hangs it outlives its program, and a pipe that it holds open
-/// would be read forever.
+/// A worker of fio's has its own session: if it hangs it outlives its program, and a pipe that it holds open would
+/// never end.
 pub fn run_within(limit: Duration, command: &mut Command, directory: &Path) -> Option<Ran> {
     let mut running = Running::start(command.current_dir(directory).stdin(Stdio::null()));
     let limit_ns = u64::try_from(limit.as_nanos()).expect("a limit of minutes");
@@ -48,7 +50,7 @@ pub fn run_within(limit: Duration, command: &mut Command, directory: &Path) -> O
     None
 }
 
-/// Ends the processes that work in a directory.
+/// Ends the processes whose working directory is this one.
 fn end_those_in(directory: &Path) {
     let Ok(processes) = std::fs::read_dir("/proc") else { return };
     for process in processes.flatten() {
@@ -59,20 +61,20 @@ fn end_those_in(directory: &Path) {
     }
 }
 
-/// Lets some time pass.
+/// Waits for some time.
 pub fn pause(ms: u64) {
     let clock = RealClock::shared();
     clock.sleep_until_ns(clock.now_ns() + ms * 1_000_000);
 }
 
-/// A running program. Its output is in files, so that no pipe has to be read.
+/// A running program. Its output goes to files, so that no pipe has to be read.
 pub struct Running {
     child: Child,
     output: TempDir,
 }
 
 impl Running {
-    /// Starts it with both outputs on disk.
+    /// Starts it with both outputs in files.
     pub fn start(command: &mut Command) -> Running {
         let output = crate::directory();
         let stdout = File::create(output.path().join("stdout")).expect("a file is made");
@@ -90,13 +92,13 @@ impl Running {
         Running { child, output }
     }
 
-    /// Its number.
+    /// The process number.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
     fn text(&self, name: &str) -> String {
-        // Not there is nothing yet, or went elsewhere.
+        // The file does not exist yet, or the output goes elsewhere.
         crate::text(&std::fs::read(self.output.path().join(name)).unwrap_or_default())
     }
 
@@ -110,7 +112,7 @@ impl Running {
         self.text("stderr")
     }
 
-    /// All of it.
+    /// stdout and stderr so far.
     pub fn output(&self) -> String {
         self.stdout() + &self.stderr()
     }
@@ -120,10 +122,10 @@ impl Running {
         self.shell(&format!("kill -{name} {}", self.id()));
     }
 
-    /// Sends a signal, and again a moment later unless that has ended the program.
+    /// Sends a signal, and again after a moment unless the program has ended.
     pub fn signal_twice(&self, name: &str) {
         let kill = format!("kill -{name} {}", self.id());
-        // The child is waited for later, so its number stays its own.
+        // The child was not waited for, so its number is still its own.
         self.shell(&format!("{kill} && sleep 0.002 && {kill}"));
     }
 
@@ -137,7 +139,7 @@ impl Running {
         self.child.try_wait().expect("the child can be waited for").is_some()
     }
 
-    /// Waits until `reached`, which it must be before the program ends.
+    /// Waits until `reached` is true, which must be before the program ends.
     #[track_caller]
     pub fn wait_until(&mut self, what: &str, mut reached: impl FnMut(&Running) -> bool) {
         wait_until(what, || {
@@ -160,7 +162,7 @@ impl Running {
         self.finish_with_signal().1
     }
 
-    /// The same, with its status as a shell has it: `128 + N` if signal N has killed it.
+    /// The same, with the status as a shell reports it: `128 + N` if signal N has killed it.
     #[track_caller]
     pub fn finish_with_signal(mut self) -> (i32, Ran) {
         wait_until("end", || self.is_over());
@@ -174,14 +176,14 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // After a failed assertion nothing goes on in the background; after a good end both calls do nothing. One that
-        // is stuck in the kernel is not waited for.
+        // After a failed assertion nothing must go on in the background; after a normal end both calls do nothing. A
+        // process that is stuck in the kernel is not waited for.
         let _ = self.child.kill();
         let _ = self.child.try_wait();
     }
 }
 
-/// Ends another thread when it is dropped, also where an assertion fails: the scope waits for that thread.
+/// Ends another thread when it is dropped, also if an assertion fails: the scope waits for that thread.
 #[derive(Debug)]
 pub struct Ends<'a>(pub &'a std::sync::atomic::AtomicBool);
 

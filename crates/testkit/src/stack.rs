@@ -1,4 +1,4 @@
-//! A test calls itself inside a stack of the lab.
+//! Runs a test inside a stack of the lab, by calling the test program again.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
@@ -7,20 +7,20 @@ use std::sync::{PoisonError, RwLock};
 
 use crate::{skip, text, workspace};
 
-/// Set inside a stack.
+/// The variable that is set inside a stack.
 const INSIDE: &str = "FSDYNO_LAB_INSIDE";
 
-/// The lab's status for a stack that cannot stand here.
+/// The lab's exit status for a stack that cannot be set up here.
 const CANNOT_STAND: i32 = 77;
 
-/// What a guest's kernel says when the host refused it a process' registers: that process is dead, whatever it did.
+/// What a guest's kernel prints when the host refused to set a process's registers: that process died, whatever it did.
 const BROKEN_GUEST: &str = "userspace - ptrace set fp regs failed";
 
-/// How many guests a test is begun in, as long as each one breaks.
+/// Number of guests in which a test is tried if the guest breaks.
 const GUESTS_MAX: u32 = 3;
 
-/// A stack that still stands then hangs, s: four times what the longest test takes in one. A test that takes longer says so
-/// with `--timeout` among the words of its stack.
+/// Time after which a stack counts as hung, s: four times the longest test in one. A test that takes longer adds
+/// `--timeout` to the words of its stack.
 const STANDS_MAX: &str = "--timeout=240";
 
 /// The interpreter of the system, where it has one.
@@ -29,7 +29,7 @@ const SYSTEM_PYTHON: &str = "/usr/bin/python3";
 /// Prefix of the lines that a test shows: the harness inside a stack prints others, which must not be counted twice.
 const REPORT_PREFIX: &str = "| ";
 
-/// Stacks whose figures would be each other's stand alone.
+/// Held by stacks whose figures another stack would change.
 static STANDING: RwLock<()> = RwLock::new(());
 
 /// Whether this process runs inside a stack.
@@ -37,7 +37,7 @@ pub fn is_inside() -> bool {
     std::env::var_os(INSIDE).is_some()
 }
 
-/// Runs `body` inside the stack (`nfs --delay-ms 2`), where no other stack of this program's stands. `test` is the full
+/// Runs `body` inside the stack (`nfs --delay-ms 2`), while no other stack of this program is up. `test` is the full
 /// name of the calling test.
 #[track_caller]
 pub fn inside(test: &str, stack: &str, body: impl FnOnce()) {
@@ -45,14 +45,15 @@ pub fn inside(test: &str, stack: &str, body: impl FnOnce()) {
     reports_inside(test, stack, body).iter().flatten().for_each(|line| show(line));
 }
 
-/// The same beside other stacks: what is judged hangs on the stack's own limits, or on what it counts.
+/// The same beside other stacks: for tests that depend only on the stack's own limits, or on counters.
 #[track_caller]
 pub fn inside_beside_others(test: &str, stack: &str, body: impl FnOnce()) {
     let _one_of_some = STANDING.read().unwrap_or_else(PoisonError::into_inner);
     reports_inside(test, stack, body).iter().flatten().for_each(|line| show(line));
 }
 
-/// The same beside any stack; the lines that the test showed, `None` inside and where the stack cannot stand.
+/// The same beside any stack; returns the lines that the test showed, `None` inside, and where the stack cannot be set
+/// up.
 #[track_caller]
 pub fn reports_inside(test: &str, stack: &str, body: impl FnOnce()) -> Option<Vec<String>> {
     if is_inside() {
@@ -73,7 +74,7 @@ pub fn reports_inside(test: &str, stack: &str, body: impl FnOnce()) -> Option<Ve
         skip(stderr.trim());
         return None;
     }
-    // Indented, as the counts of the inner harness are no counts of this one.
+    // Indented, so that the inner harness's counts are not taken for those of this one.
     assert!(ran.status.success(), "{}{}", ran.status, format!("\n{stdout}\n{stderr}").replace('\n', "\n    "));
     assert!(stdout.contains("1 passed"), "{test} is no test's name: nothing ran inside\n{stdout}");
     stderr.lines().filter_map(|line| line.strip_prefix("skipped: ")).for_each(skip);
@@ -97,7 +98,8 @@ fn run_in_stack(test: &str, stack: &str) -> Output {
         .expect("the lab is there")
 }
 
-/// If it fails, the last lines of the kernel's log are shown: they name a process that crashed, with its address.
+/// Runs the body. If it fails, the last lines of the kernel's log are shown: they name a process that crashed, with its
+/// address.
 fn body_in_guest(body: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(body)) {
         let words = Command::new("dmesg").output().map(|ran| text(&ran.stdout)).unwrap_or_default();
@@ -110,11 +112,11 @@ fn body_in_guest(body: impl FnOnce()) {
 /// Shows figures in the output of a test. Lines shown inside a stack are passed out of it.
 #[expect(clippy::print_stdout, reason = "shown with --nocapture, or when the test fails")]
 pub fn show(text: &str) {
-    // The harness may have printed the test's name without an end of its line.
+    // The harness may have printed the test's name without a line end.
     text.lines().for_each(|line| println!("\n{REPORT_PREFIX}{line}"));
 }
 
-/// A place of the stack: `LAB_NFS`.
+/// The path of the stack in this variable: `LAB_NFS`.
 pub fn place(variable: &str) -> PathBuf {
     std::env::var_os(variable).unwrap_or_else(|| panic!("the stack sets no {variable}")).into()
 }

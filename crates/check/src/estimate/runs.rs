@@ -1,17 +1,17 @@
-//! The variation of a figure between runs. Neighbouring requests and seconds are correlated: the variation within one
-//! run is too small, and only other runs show the rest.
+//! Computes the variation of a figure between runs. Neighbouring requests and seconds are correlated: the variation
+//! within one run is too small, and only other runs show the rest.
 
 use fsdyno_results::{Bound, Judge, Verdict};
 use fsdyno_stats::{Interval, RUNS_MIN, STUDENT_99, median};
 
-/// With one or two runs a limit must be this many times as far away as their interval: a factor that repeats of a test
-/// on the same storage did not reach (docs/measurement.md lists the variation that was observed).
+/// With one or two runs, a limit must be this multiple of their interval away. Repeats of a test on the same storage
+/// stayed below it (docs/measurement.md lists the observed variation).
 const WIDE: f64 = 1.5;
 
-/// The same for a percentile: the tail of a busy machine differs by more.
+/// The same for a percentile, whose tail varies more on a busy machine.
 const WIDE_PERCENTILE: f64 = 2.0;
 
-/// The figures of the runs.
+/// The figures of the runs of a test.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Runs {
     values: Vec<f64>,
@@ -19,33 +19,33 @@ pub(crate) struct Runs {
 }
 
 impl Runs {
-    /// Each run's own figure.
+    /// From each run's own figure.
     pub(super) fn new(values: Vec<f64>, is_percentile: bool) -> Runs {
         Runs { values, is_percentile }
     }
 
-    /// How many there were.
+    /// Number of runs.
     pub(crate) fn count(&self) -> usize {
         self.values.len()
     }
 
-    /// How far from the interval of one or two runs a limit must be to decide.
+    /// The multiple of the interval that a limit must be away to decide with one or two runs.
     pub(crate) fn wide(&self) -> f64 {
         if self.is_percentile { WIDE_PERCENTILE } else { WIDE }
     }
 
-    /// How many times as far as what was seen a limit must be for a failure that is certain in these runs.
+    /// The multiple of the observed variation that a limit must be away for a certain failure with these runs.
     pub(super) fn distance(&self) -> f64 {
         if self.count() < RUNS_MIN { self.wide() } else { 1.0 }
     }
 
-    /// The middle of the runs; `None`: there is none.
+    /// The median of the runs; `None`: there are no runs.
     pub(super) fn median(&self) -> Option<f64> {
         median(&self.values)
     }
 
-    /// The interval of the variation within the runs and between them: that by which they are judged, 99 % from three
-    /// runs on. One or two have what they show within, and decide by their distance.
+    /// The interval of the variation within and between the runs, by which they are judged; 99 % from three runs on.
+    /// One or two runs only have the variation within, and decide by their distance.
     pub(super) fn around(&self, within: Option<Interval>) -> Option<Interval> {
         match (within, STUDENT_99.of_runs(&self.values)) {
             (Some(one), Some(other)) => Some(other.joined(one)),
@@ -53,8 +53,8 @@ impl Runs {
         }
     }
 
-    /// What all runs say that are on one side of the limit by more than half of it: that they differ by much does not
-    /// matter so far away.
+    /// The common verdict if all runs are on one side of the limit by more than half of it: so far away, their
+    /// variation does not matter.
     fn far_away(&self, bound: Bound, limit: f64) -> Option<Verdict> {
         let all =
             |is_far: &dyn Fn(f64) -> bool| self.count() >= RUNS_MIN && self.values.iter().all(|value| is_far(*value));
@@ -65,10 +65,10 @@ impl Runs {
         }
     }
 
-    /// Judges it against a limit. Called after each run until it is decided: each time with 99 %, so that all calls
-    /// together are wrong in less than 5 % of cases.
+    /// Judges the runs against a limit. It is called after each run until it is decided, each time with 99 %, so that
+    /// all calls together are wrong in less than 5 % of cases.
     pub(super) fn judge(&self, within: Interval, bound: Bound, limit: f64) -> Verdict {
-        // What the requests within the runs show must be on that side as well.
+        // The requests within the runs must agree with that verdict.
         if let Some(verdict) = self.far_away(bound, limit).filter(|found| within.judge(bound, limit) == *found) {
             return verdict;
         }
@@ -84,7 +84,7 @@ impl Runs {
 mod tests {
     use super::*;
 
-    /// xorshift64 and Box and Muller.
+    /// Random numbers: xorshift64, and the Box-Muller transform.
     struct Chance(u64);
 
     impl Chance {
@@ -100,12 +100,12 @@ mod tests {
         }
     }
 
-    /// How the seconds of a test and its runs scatter.
+    /// The variation of the seconds of a test, and of its runs.
     #[derive(Clone, Copy)]
     struct World {
-        /// Correlation of a second with the one before.
+        /// Correlation of a second with the previous one.
         rho: f64,
-        /// Deviation from run to run.
+        /// Standard deviation from run to run.
         shift: f64,
         /// Share of the seconds that are four times as slow as the others.
         burst: f64,
@@ -162,7 +162,7 @@ mod tests {
         }
     }
 
-    /// Looked at after each run, up to ten of them, with the truth 1 % on the wrong side.
+    /// Judged after each run, up to ten of them, with the true value 1 % on the wrong side.
     #[test]
     fn wrong_verdicts_are_rare_although_each_run_is_looked_at() {
         const CASES: usize = 2000;

@@ -1,11 +1,11 @@
-//! Rates window by window, and latencies second by second, over all workers of a run.
+//! Computes rates window by window, and latencies second by second, over all workers of a run.
 
 use fsdyno_results::{LatencySlice, Row, Samples};
 
 use super::directions;
 use crate::metric::IoDirection;
 
-/// Rates of one run in windows of equal length, its workers added up: I/Os or bytes per second.
+/// Rates of one run in windows of equal length, summed over its workers: I/Os or bytes per second.
 pub(super) fn of_run(row: &Row, io_direction: IoDirection, bytes: bool) -> Vec<f64> {
     let Some(run) = &row.run else { return Vec::new() };
     let samples = |record: &'_ fsdyno_results::DirectionRecord| -> Samples {
@@ -20,7 +20,8 @@ pub(super) fn of_run(row: &Row, io_direction: IoDirection, bytes: bool) -> Vec<f
         .collect()
 }
 
-/// Mean latency of each second of each run, ns, to the width of a class: for its scatter, not its size.
+/// Mean latency of each second of each run, ns, to the width of a class: accurate enough for the variation, not for the
+/// value.
 pub(super) fn mean_latencies(rows: &[&Row]) -> Vec<f64> {
     let mut means = Vec::new();
     for run in rows.iter().filter_map(|row| row.run.as_ref()) {
@@ -38,7 +39,7 @@ fn mean_of(slice: &LatencySlice) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
 
-/// The middle of a class: class `4 * e + q` begins at 2^e * (1 + q / 4) and is a quarter of 2^e wide.
+/// The middle of a class, ns: class `4 * e + q` begins at 2^e * (1 + q / 4) and is a quarter of 2^e wide.
 fn middle_ns(class: u16) -> f64 {
     let (exponent, quarter) = (i32::from(class / 4), f64::from(class % 4));
     2f64.powi(exponent) * (1.0 + (quarter + 0.5) / 4.0)

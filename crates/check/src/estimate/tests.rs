@@ -4,14 +4,14 @@ use fsdyno_stats::samples_needed;
 use super::*;
 use crate::metric::Metric;
 
-/// A run of one job with 2,000 windows' worth of nothing: tests fill what they need.
+/// A run of one job; tests set the fields that they need.
 pub(crate) fn row(job: JobRecord) -> Row {
     let mut run = RunRecord::new("test", 0);
     run.jobs = vec![job];
     Row { run: Some(run), ..fsdyno_guide::study::planned_row(0, "p/t", "a test", 0, Vec::new()) }
 }
 
-/// A job that has done nothing yet.
+/// A job that has done nothing.
 pub(crate) fn job(name: &str) -> JobRecord {
     JobRecord::new(name, 1, JobSetup::default())
 }
@@ -24,12 +24,12 @@ fn of(rows: &[Row], name: &str) -> Estimate {
     estimate(&rows.iter().collect::<Vec<_>>(), metric(name)).unwrap()
 }
 
-/// One run after the other.
+/// The jobs as runs one after the other.
 fn rounds(jobs: impl IntoIterator<Item = JobRecord>) -> Vec<Row> {
     (0..).zip(jobs).map(|(round, job)| Row { round, ..row(job) }).collect()
 }
 
-/// What is shown within the runs.
+/// The verdict by the variation within the runs.
 fn within(found: &Estimate, limit: f64) -> Verdict {
     match &found.within {
         Spread::Known(interval) => interval.judge(Bound::AtMost, limit),
@@ -61,7 +61,7 @@ fn written(rates: &[u64]) -> JobRecord {
 
 #[test]
 fn a_percentile_has_its_binomial_interval() {
-    // Of 10,029 syncs 60 are slow: p99 is fast, and so is the whole interval. With 100 slow ones it hangs.
+    // Of 10,029 syncs 60 are slow: p99 and its whole interval are fast. With 100 slow ones it is undecided.
     let judge = |slow: [u64; 3]| {
         let found = of(&rounds(slow.map(|slow| synced(3343, slow))), "sync.lat.p99");
         found.judge(Bound::AtMost, 10e6)
@@ -73,12 +73,12 @@ fn a_percentile_has_its_binomial_interval() {
 
 #[test]
 fn the_edge_of_the_binomial_interval_is_exact() {
-    // The last number of slow syncs that passes: P(B <= 10,029 - 1 - slow ...) by the statistic's own ranks.
+    // The largest number of slow syncs that passes: P(B <= 10,029 - 1 - slow ...) by the statistic's own ranks.
     let verdicts: Vec<Verdict> =
         (60..140).map(|slow| within(&of(&[row(synced(10_029, slow))], "sync.lat.p99"), 10e6)).collect();
     let passes = 60 + verdicts.iter().take_while(|verdict| **verdict == Verdict::Pass).count();
     let fails = 140 - verdicts.iter().rev().take_while(|verdict| **verdict == Verdict::Fail).count();
-    // 100.29 expected, deviation 9.96: about 1.96 deviations to each side.
+    // 100.29 are expected, the standard deviation is 9.96: 1.96 deviations on each side.
     assert_eq!((passes, fails), (81, 121));
 }
 
@@ -89,14 +89,14 @@ fn too_few_values_decide_nothing_but_a_certain_failure() {
     assert_eq!(within(&of(needed - 1, 0), 10e6), Verdict::Inconclusive);
     assert_eq!(within(&of(needed, 0), 10e6), Verdict::Pass);
     assert_eq!(within(&of(100, 100), 10e6), Verdict::Fail);
-    // One run, and not twice as far.
+    // One run, and the limit is less than twice the interval away.
     assert_eq!(of(100, 100).judge(Bound::AtMost, 10.1e6), Verdict::Inconclusive);
     assert_eq!(of(100, 100).judge(Bound::AtMost, 9e6), Verdict::Fail);
 }
 
 #[test]
 fn runs_are_merged_and_percentiles_not_averaged() {
-    // Two runs of 400: all slow ones are in the first. An average of both p99 would be 10.5 ms.
+    // Two runs of 400; all slow syncs are in the first. The average of both p99 would be 10.5 ms.
     let found = of(&[row(synced(400, 7)), row(synced(400, 0))], "sync.lat.p99");
     assert_eq!(found.basis, "800 values");
     assert!(found.value < 1.1e6, "{found:?}");
@@ -128,7 +128,7 @@ fn short_runs_need_several_of_them() {
     assert_eq!(bare(&[1000]).judge(Bound::AtLeast, 1.0), Verdict::Inconclusive);
     let found = bare(&[900, 1000, 1000, 1000, 1100]);
     assert_eq!(found.basis, "5 runs");
-    // Student's t of 99 % for four degrees of freedom: 4.604 times 3.2 % to each side.
+    // Student's t for 99 % and four degrees of freedom: 4.604 times 3.2 % on each side.
     let Spread::Known(interval) = found.spread else { panic!("{found:?}") };
     assert!((interval.low - 862.0).abs() < 5.0 && (interval.high - 1155.0).abs() < 5.0, "{interval:?}");
     assert_eq!(found.judge(Bound::AtLeast, 880.0), Verdict::Inconclusive, "99 % of it");
@@ -149,9 +149,9 @@ fn a_mean_scatters_as_its_course_does() {
     job.directions.read.ios = 1000;
     (0..1000).for_each(|index| job.directions.read.clat.record(if index % 2 == 0 { 1000 } else { 3000 }));
     let Spread::Known(plain) = of(&[row(job.clone())], "read.clat.mean").spread else { panic!() };
-    // 1,000.5 is the deviation: 62 to each side.
+    // The standard deviation is 1,000.5: 62 on each side.
     assert!((plain.low - 1938.0).abs() < 1.0 && (plain.high - 2062.0).abs() < 1.0, "{plain:?}");
-    // The same values, but one half of the run was fast and the other slow.
+    // The same values, but half of the run was fast and the other half slow.
     job.latency_series = (0..20)
         .map(|second| LatencySlice { at_ms: second, classes: vec![(if second < 10 { 40 } else { 46 }, 50)] })
         .collect();

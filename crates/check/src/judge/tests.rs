@@ -58,7 +58,7 @@ fn written(rates: &[u64]) -> Row {
 
 const FACTORS: Factors = Factors { vcpus: Some(4), filesystem_bytes: Some(2 << 40), in_memory: false };
 
-/// The answer of the profile's requirement to these rows.
+/// The verdict of the profile's requirement on these rows.
 fn answer(profile: &Profile, rows: &[Row], tier: Option<&str>) -> VerdictRow {
     answer_of(profile, "wal", rows, tier, None)
 }
@@ -290,7 +290,7 @@ fn gates_say_what_was_found_and_why_it_matters() {
     assert_eq!(row(Outcome::Unknown("not visible".into())).verdict, Verdict::Inconclusive);
 }
 
-/// Whatever the runs are, each answer holds of them by arithmetic. FSDYNO_CASES=5000 draws more.
+/// Checks for random runs that each verdict agrees with them by arithmetic. FSDYNO_CASES=5000 draws more.
 #[test]
 fn no_answer_denies_its_runs() {
     for (case, mut draw) in cases(60) {

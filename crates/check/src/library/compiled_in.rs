@@ -1,6 +1,6 @@
-//! The profiles of the folder `profiles`, as the build script has joined and compressed them.
+//! Reads the profiles of the folder `profiles`, which the build script has joined and compressed.
 
-/// Name and text in turn, each with a zero behind it.
+/// Name and text in turn, each ended by a zero byte.
 const JOINED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/profiles.deflated"));
 
 /// The files with their texts, by name.

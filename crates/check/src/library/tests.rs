@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::metric::Metric;
 
-/// Only what is compiled in: a test must not see the folder of whoever runs it.
+/// Only the profiles compiled in: a test must not read the developer's own folder.
 fn profiles() -> Vec<(String, Profile)> {
     let read = |(file, text): (String, String)| (Profile::read(&file, &text).unwrap(), file);
     compiled_in().into_iter().map(read).map(|(profile, file)| (file, profile)).collect()
@@ -38,7 +38,7 @@ fn every_figure_has_a_source_and_a_date() {
     }
 }
 
-/// Reading a profile checks its words and its figures; this pins what that rests on.
+/// Parsing a profile checks its words and figures; this test pins the data for these checks.
 #[test]
 fn every_figure_resolves() {
     for (_, profile) in profiles() {

@@ -1,4 +1,4 @@
-//! A profile as it stands in its file.
+//! A profile in the form of its file.
 
 use fsdyno_results::{Confidence, RequirementKind, TestOrigin};
 use serde::Deserialize;

@@ -1,19 +1,19 @@
-//! The clocks of all ranks against that of the first: each against its parent's, down the tree.
+//! Compares the clocks of all ranks with the first rank's: each with its parent's, down the tree.
 
 use super::{Agent, Transport};
 use crate::clocks::{Offset, ROUND_TRIPS};
 use crate::messages::Message;
 
-/// What is known of the clocks of a branch.
+/// The known clocks of a branch.
 #[derive(Debug, Default)]
 pub(super) struct Comparison {
     clocks: Vec<(u32, Offset)>,
-    /// Children that have told of their branches.
+    /// Number of children that have reported their branches.
     told: usize,
 }
 
 impl<T: Transport> Agent<T> {
-    /// This clock is known: those of the children follow, one after the other.
+    /// This clock is known: the children follow, one after the other.
     pub(super) fn compare_clocks(&mut self) {
         let own = (self.transport.rank() as u32, self.offset);
         self.comparison = Comparison { clocks: vec![own], told: 0 };
@@ -58,7 +58,7 @@ impl<T: Transport> Agent<T> {
         self.compare_clocks();
     }
 
-    /// A child has told of its branch.
+    /// A child has reported the clocks of its branch.
     pub(super) fn add_clocks(&mut self, clocks: Vec<(u32, Offset)>) {
         self.comparison.told += usize::from(!clocks.is_empty());
         self.comparison.clocks.extend(clocks);

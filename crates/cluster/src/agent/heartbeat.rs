@@ -1,15 +1,15 @@
-//! Which children speak. A machine without power or network leaves its connections open, and MPI needs a quarter of an hour
-//! to notice it. Until then the other ranks wait, and the first rank says for which rank.
+//! Tracks which children send signs of life. A machine without power or network leaves its connections open, which MPI
+//! notices only after a quarter of an hour. Until then the other ranks wait, and the first rank names the silent one.
 
 use fsdyno_run::Bounds;
 
-/// A sign is sent this many times within the limit.
+/// A sign is sent this number of times within the limit.
 const SIGNS: u64 = 5;
 
-/// The part of the patience after which a silent rank is named: 10 of 30 s.
+/// The fraction of the time limit after which a silent rank is named: 10 of 30 s.
 const PATIENCE_PART: u64 = 3;
 
-/// What this rank knows of those that report to it.
+/// The state of a rank that reports to this one.
 #[derive(Debug)]
 pub(super) struct Heartbeat {
     limit_ns: u64,
@@ -20,9 +20,9 @@ pub(super) struct Heartbeat {
 #[derive(Debug)]
 struct Child {
     rank: usize,
-    /// `None`: it has not said hello.
+    /// The machine's name; `None`: it has not sent Hello.
     host: Option<String>,
-    /// `None`: it is not waited for yet.
+    /// When it last sent something, ns; `None`: it is not waited for yet.
     heard_ns: Option<u64>,
     is_named: bool,
 }
@@ -34,7 +34,7 @@ impl Heartbeat {
         Heartbeat { limit_ns, signed_ns: 0, children: children.map(child).collect() }
     }
 
-    /// Whether this rank is to give its parent a sign now.
+    /// Whether a sign for the parent is due now.
     pub(super) fn is_due(&mut self, now_ns: u64) -> bool {
         let due = now_ns >= self.signed_ns + self.limit_ns / SIGNS;
         if due {
@@ -43,21 +43,21 @@ impl Heartbeat {
         due
     }
 
-    /// The machine of a child.
+    /// Sets the machine's name of a child.
     pub(super) fn runs_on(&mut self, rank: usize, host: &str) {
         if let Some(child) = self.children.iter_mut().find(|child| child.rank == rank) {
             child.host = Some(host.to_owned());
         }
     }
 
-    /// A rank has said something. A sentence, if it was named as silent before.
+    /// A rank has sent something. Returns a sentence if it was named as silent before.
     pub(super) fn heard(&mut self, rank: usize, now_ns: u64) -> Option<String> {
         let child = self.children.iter_mut().find(|child| child.rank == rank)?;
         child.heard_ns = Some(now_ns);
         std::mem::take(&mut child.is_named).then(|| format!("{} speaks again", child.name()))
     }
 
-    /// A sentence for each child that has become silent; called when all that has come is heard.
+    /// A sentence for each child that has become silent; called when all received messages were handled.
     pub(super) fn silent(&mut self, now_ns: u64) -> Vec<String> {
         let mut sentences = Vec::new();
         for child in &mut self.children {

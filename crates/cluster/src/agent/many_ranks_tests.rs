@@ -1,5 +1,5 @@
-//! Many ranks in one process: what their agents tell each other, from the hello to the record of all, encoded and
-//! decoded as between processes. Workers, clocks and the network are left out.
+//! Tests many ranks in one process: the messages of their agents from Hello to the merged record, encoded and decoded
+//! as between processes. Workers, clocks and the network are left out.
 
 use std::time::{Duration, Instant};
 
@@ -13,13 +13,13 @@ use crate::members::{self, Member, Seat};
 use crate::messages::{Message, Reached, Round, Seen, Welcome};
 use crate::tree;
 
-/// Ten thousand where the compiler optimises: without, JSON takes ten times as long.
+/// Ten thousand in optimised builds: otherwise JSON takes ten times as long.
 const RANKS: usize = if cfg!(debug_assertions) { 500 } else { DOCUMENTED };
 
-/// What docs/scale.md speaks of.
+/// The number of ranks in docs/scale.md.
 const DOCUMENTED: usize = 10_000;
 
-/// What passed up through a branch, and the longest way of it: ranks of one level work at the same time.
+/// The message that a branch passed up, and its longest path in time: ranks of one level work at the same time.
 struct Passed {
     bytes: Vec<u8>,
     longest: Duration,
@@ -37,7 +37,7 @@ fn timed<T>(longest: &mut Duration, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Has each rank of a branch join its own part to those of its children. `below`: what the children passed.
+/// Lets each rank of a branch join its own part with those of its children. `below`: what the children passed.
 fn up(rank: usize, join: &dyn Fn(usize, Vec<Vec<u8>>) -> Vec<u8>) -> Passed {
     let below: Vec<Passed> = tree::children(rank, RANKS).map(|child| up(child, join)).collect();
     let mut longest = below.iter().map(|passed| passed.longest).max().unwrap_or_default();
@@ -55,7 +55,7 @@ fn hello(rank: usize, below: Vec<Vec<u8>>) -> Vec<u8> {
     frames::encoded(&Message::Hello(members))
 }
 
-/// The rounds of an order as a rank's agent joins them.
+/// Joins the rounds of an order as a rank's agent does.
 fn reached(round: Round, own: impl Fn(u32) -> Reached) -> impl Fn(usize, Vec<Vec<u8>>) -> Vec<u8> {
     move |rank, below| {
         let mut progress = Progress::new(below.len());
@@ -78,7 +78,7 @@ fn seen(rank: u32) -> Reached {
     Reached { seen, ..Reached::new(1, Round::Agreed) }
 }
 
-/// A minute of reads and writes by one worker, its latencies spread from 60 us to 30 ms.
+/// A minute of reads and writes by one worker, with latencies from 60 µs to 30 ms.
 fn recorded(seats: &[Seat], rank: u32) -> Reached {
     let mut job = JobRecord::new("mix", 1, JobSetup::default());
     job.group_reporting = true;
@@ -103,7 +103,7 @@ fn recorded(seats: &[Seat], rank: u32) -> Reached {
     Reached { record: Some(Box::new(run)), ..Reached::new(1, Round::Recorded) }
 }
 
-/// The longest way down: each rank passes on to each branch what is its own.
+/// The longest path down: each rank passes on to each branch its own part.
 fn down(rank: usize, bytes: &[u8]) -> Duration {
     let mut own = Duration::ZERO;
     let children: Vec<usize> = tree::children(rank, RANKS).collect();
@@ -119,7 +119,7 @@ fn down(rank: usize, bytes: &[u8]) -> Duration {
     own + children.iter().zip(&parts).map(|(child, bytes)| down(*child, bytes)).max().unwrap_or_default()
 }
 
-/// Prints what it takes: `cargo test --release -p fsdyno-cluster many_ranks_begin -- --nocapture` has the figures of
+/// Prints the times: `cargo test --release -p fsdyno-cluster many_ranks_begin -- --nocapture` gives the figures of
 /// docs/scale.md.
 #[test]
 fn many_ranks_begin_agree_and_end() {
@@ -159,7 +159,7 @@ fn many_ranks_begin_agree_and_end() {
     assert_eq!((record.nodes.len(), record.jobs.len(), record.missing_ranks().len()), (RANKS, RANKS, 0));
 }
 
-/// The tree's table of docs/scale.md.
+/// Checks the table on the tree in docs/scale.md.
 #[test]
 fn the_document_describes_this_tree() {
     let mut text = String::from("| level | ranks | each joins |\n|---|---|---|\n");

@@ -1,4 +1,4 @@
-//! How far a branch of the tree has come: its rank's worker (source 0), and the branches of its children.
+//! Tracks how far a branch of the tree has come: its rank's worker (source 0), and the branches of its children.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ pub(super) struct Progress {
     order: u32,
     /// The last round of each source.
     reached: Vec<Option<Round>>,
-    /// What was told of last.
+    /// The round that was reported last.
     told: Option<Round>,
     seen: Vec<Seen>,
     files: Vec<(PathBuf, u64)>,
@@ -23,7 +23,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Before the first order.
+    /// The state before the first order.
     pub(super) fn new(children: usize) -> Progress {
         let reached = vec![None; children + 1];
         let (seen, files, records, lost) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -38,12 +38,12 @@ impl Progress {
         self.order
     }
 
-    /// An order has begun, and this source has not ended it.
+    /// Whether an order has begun that this source has not ended.
     pub(super) fn is_running(&self, source: usize) -> bool {
         self.order > 0 && self.reached[source] != Some(Round::Recorded)
     }
 
-    /// A source has reached a round. What the whole branch has reached, if that is news.
+    /// A source has reached a round. Returns the round that the whole branch has reached, if that is new.
     pub(super) fn reach(&mut self, source: usize, reached: Reached) -> Option<Reached> {
         let Reached { order, round, seen, files, bytes, record, lost } = reached;
         if order != self.order || self.reached[source] >= Some(round) {
@@ -75,7 +75,7 @@ impl Progress {
             None => None,
             Some(Ok(record)) => Some(Box::new(record)),
             Some(Err(reason)) => {
-                // Records of one program and of nodes with names of their own: never seen.
+                // It cannot happen with records of one program and nodes with unique names.
                 lost.push(Lost { rank: 0, reason: format!("the records do not fit together: {reason}") });
                 None
             }

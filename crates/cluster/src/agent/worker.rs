@@ -1,4 +1,4 @@
-//! The other process of a rank, as its agent sees it.
+//! The worker process of a rank, seen from its agent.
 
 use std::io::{PipeReader, PipeWriter};
 use std::sync::mpsc::{Receiver, channel};
@@ -9,26 +9,26 @@ use fsdyno_run::Bounds;
 use crate::frames;
 use crate::messages::{Message, Round};
 
-/// SIGKILL: it can do nothing for itself any more.
+/// SIGKILL: the process cannot react to it.
 const KILL: i32 = 9;
 
-/// Stack of the thread that reads what the worker says: records are made of nested calls.
+/// Stack of the thread that reads the worker's messages, bytes: the parser recurses into records.
 const STACK_BYTES: usize = 1 << 20;
 
-/// A worker and the pipes to it.
+/// A worker process and the pipes to it.
 #[derive(Debug)]
 pub struct WorkerProcess {
-    /// Its number.
+    /// The process number.
     pub process: u32,
-    /// Where it hears.
+    /// The pipe to the worker.
     pub orders: PipeWriter,
-    /// Where it speaks.
+    /// The pipe from the worker.
     pub reports: PipeReader,
 }
 
 pub(super) enum Event {
     Said(Message),
-    /// Its end of the pipe is closed.
+    /// The worker has closed its end of the pipe.
     Gone,
 }
 
@@ -36,13 +36,13 @@ pub(super) struct Worker {
     process: u32,
     orders: PipeWriter,
     pub(super) events: Receiver<Event>,
-    /// Time without a word after which it is lost, ns.
+    /// Time of silence after which it is lost, ns.
     silent_ns_max: u64,
     pub(super) heard_ns: u64,
-    /// The round that it waits for, and is silent.
+    /// The round that it waits for silently.
     pub(super) waits_for: Option<Round>,
     busy: bool,
-    /// Why it says nothing more.
+    /// Why it is lost.
     pub(super) lost: Option<String>,
 }
 
@@ -65,22 +65,22 @@ impl Worker {
 
     pub(super) fn tell(&mut self, message: &Message) {
         if self.lost.is_none() {
-            // That it is gone is heard at the other pipe.
+            // That the worker is gone is noticed at the other pipe.
             let _ = frames::write(&mut self.orders, message);
         }
     }
 
-    /// A line is to be run.
+    /// The worker begins to run a line.
     pub(super) fn begins(&mut self, now_ns: u64) {
         (self.busy, self.heard_ns, self.waits_for) = (true, now_ns, None);
     }
 
-    /// A line is run without it.
+    /// A line is run without this worker.
     pub(super) fn is_idle(&mut self) {
         self.busy = false;
     }
 
-    /// It goes on after this round, if it waits for that.
+    /// The worker goes on after this round, if it waits for it.
     pub(super) fn is_released(&mut self, round: Round, now_ns: u64) {
         if self.waits_for == Some(round) {
             (self.busy, self.heard_ns, self.waits_for) = (round != Round::Recorded, now_ns, None);
@@ -89,12 +89,12 @@ impl Worker {
 
     pub(super) fn signal(&self, signal: i32) {
         if self.lost.is_none() {
-            // It may have ended.
+            // The worker may have ended.
             let _ = fsdyno_os::process::signal(self.process, signal);
         }
     }
 
-    /// Why it is lost, if it has not said anything for too long. While it waits for others it says nothing.
+    /// Why it is lost, if it has been silent for too long. While it waits for others, silence is normal.
     pub(super) fn silence(&self, now_ns: u64) -> Option<String> {
         let waits = !self.busy || self.waits_for.is_some() || self.lost.is_some();
         let silent_ns = now_ns.saturating_sub(self.heard_ns);
@@ -102,7 +102,7 @@ impl Worker {
             .then(|| format!("it did not answer within {} s", silent_ns / 1_000_000_000))
     }
 
-    /// It says nothing more; why.
+    /// Gives the worker up; returns why.
     pub(super) fn lose(&mut self, silence: Option<String>) -> String {
         let reason = silence.unwrap_or_else(|| match wait_for(self.process) {
             Ok(Ended::Signal(signal)) => format!("it ended by signal {signal}"),

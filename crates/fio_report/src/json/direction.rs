@@ -26,7 +26,7 @@ pub(super) fn object(direction: &DirectionRecord, lane: Lane, setup: &JobSetup, 
         "lat_ns": latency(lat, percentiles(setup.lat_percentiles), plus),
     });
     if let Some(object) = object.as_object_mut() {
-        // One priority alone is that of the figures above.
+        // A single priority has the figures above.
         if let priorities @ [_, _, ..] = &direction.priorities[..] {
             object.insert("prios".into(), priorities.iter().map(|one| priority(one, setup, plus)).collect());
         }
@@ -63,7 +63,8 @@ fn samples(bandwidth: &Samples, iops: &Samples, share: f64) -> Value {
     })
 }
 
-/// Moments, the asked-for percentiles (and bins), if there are values. fio's form of no value is zeroes with `N` 0.
+/// Moments, percentiles that were asked for, and bins, if there are values. Without values fio writes zeroes, with `N`
+/// 0.
 pub(super) fn latency(latency: &Latency, percentiles: &[f64], plus: bool) -> Value {
     let Latency { moments, histogram } = latency;
     let mut object = json!({

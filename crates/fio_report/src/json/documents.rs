@@ -1,4 +1,4 @@
-//! A study as fio itself would have written it: one document for each row.
+//! Writes a study as fio's JSON: one document for each row.
 
 use fsdyno_results::Study;
 use jiff::tz::TimeZone;
@@ -14,7 +14,7 @@ pub struct NamedDocument {
     pub document: String,
 }
 
-/// The study's rows in fio's JSON; phases of operations have no such form and are left out. Times are shown in `zone`.
+/// The study's rows in fio's JSON. Phases of operations have no such form and are left out. Times are in `zone`.
 pub fn documents(study: &Study, zone: &TimeZone) -> Vec<NamedDocument> {
     let targets = study.target_names();
     let width = study.rows.len().to_string().len().max(2);
@@ -28,7 +28,7 @@ pub fn documents(study: &Study, zone: &TimeZone) -> Vec<NamedDocument> {
     .collect()
 }
 
-/// Letters and digits that every filesystem takes.
+/// The text with only letters and digits that every filesystem accepts.
 fn part_of_a_name(text: &str) -> String {
     let plain = |character: char| if character.is_ascii_alphanumeric() { character } else { '_' };
     let name: String = text.chars().take(40).map(plain).collect();

@@ -1,8 +1,8 @@
-//! Objects that are made in parts.
+//! Builds objects in parts.
 
 use serde_json::{Map, Value};
 
-/// The entries of an object written with `json!`.
+/// The entries of an object that was written with `json!`.
 pub(super) fn entries(object: Value) -> Map<String, Value> {
     match object {
         Value::Object(entries) => entries,

@@ -15,13 +15,13 @@ pub(super) fn object(run: &RunRecord, row: &JobRecord, group: &Group, plus: bool
     let mut object = entries(json!({
         "jobname": row.name,
         "groupid": row.group,
-        // A job that never started has no moment; the key stays a number for readers with fixed types.
+        // A job that never started has no time; the key stays a number, for readers with fixed types.
         "job_start": row.started_ms.unwrap_or(0),
         "error": error_code(row),
         "eta": eta(run, row),
         "elapsed": run.elapsed_s,
     }));
-    // The jobs of a group may share none, and readers look for the key all the same.
+    // A group's jobs may have no common options, but readers expect the key.
     if !row.options.is_empty() || row.group_reporting && row.members > 1 {
         object.insert("job options".into(), options(&row.options));
     }
@@ -71,7 +71,7 @@ pub(super) fn object(run: &RunRecord, row: &JobRecord, group: &Group, plus: bool
     Value::Object(object)
 }
 
-/// Seconds left; fio's number for "unknown" (the largest of 32 bits) in the first three seconds of a run.
+/// Seconds left; in the first three seconds of a run fio's number for "unknown" (the largest of 32 bits).
 fn eta(run: &RunRecord, row: &JobRecord) -> u64 {
     const UNKNOWN: u64 = i32::MAX as u64;
     if run.elapsed_s < 3 {
@@ -114,7 +114,7 @@ fn steady_object(steady: &SteadyStateRecord) -> Value {
     let slope_word = if *by_slope { "_slope" } else { "" };
     let unit = if *percent { "%" } else { "" };
     let (criterion, value) = (criterion.unwrap_or(0.0), value.unwrap_or(0.0));
-    // fio lists as many intervals as the window has, and 0 for those that the run did not reach.
+    // fio lists as many intervals as the window has, with 0 for those that were not reached.
     let listed = |values: &[u64]| {
         let mut listed = values.to_vec();
         listed.resize(values.len().max(usize::try_from(*intervals).unwrap_or(0)), 0);

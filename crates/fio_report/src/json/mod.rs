@@ -1,4 +1,4 @@
-//! The JSON report: one document, fio's keys in fio's order and number forms.
+//! Writes the JSON report: one document, with fio's keys in fio's order and number formats.
 
 mod direction;
 mod documents;
@@ -20,14 +20,14 @@ use crate::disks::{Below, disks_of, listed};
 use crate::groups::Table;
 use crate::{Details, remarks};
 
-/// What the document has beside fio's keys.
+/// Additions to fio's keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extras {
     /// The bins of the histograms (`json+`).
     pub bins: bool,
-    /// An object `fsdyno` with the findings and the evidence they rest on (`--fsdyno-json`).
+    /// An object `fsdyno` with the findings and their evidence (`--fsdyno-json`).
     pub evidence: bool,
-    /// The same object with findings and notes alone, if there is a caution or worse.
+    /// The same object with findings and notes only, if there is a caution or worse.
     pub remarks: bool,
 }
 
@@ -94,7 +94,7 @@ fn rows(run: &RunRecord, table: &Table, plus: bool) -> Vec<Value> {
     table.grouped_rows().map(|(row, group)| job::object(run, row, group, plus)).collect()
 }
 
-/// What stands in a document of several clients where that of one machine has its jobs.
+/// The keys of a document of several clients, in place of one machine's jobs.
 fn of_clients(run: &RunRecord, clients: &[Client<'_>], plus: bool) -> Map<String, Value> {
     let entries = |client: &Client<'_>, table: &Table| -> Vec<Value> {
         let mut rows = rows(run, table, plus);
@@ -105,7 +105,7 @@ fn of_clients(run: &RunRecord, clients: &[Client<'_>], plus: bool) -> Map<String
         rows
     };
     let mut stats: Vec<Value> = clients.iter().flat_map(|client| entries(client, &client.table)).collect();
-    // The sum stands in the name of the last one.
+    // The sum has the last client's name.
     if let (Some(all), Some(last)) = (clients::all(clients), clients.last()) {
         stats.extend(entries(last, &all));
     }
@@ -128,7 +128,7 @@ fn of_clients(run: &RunRecord, clients: &[Client<'_>], plus: bool) -> Map<String
     part
 }
 
-/// Options by name. One that was given twice keeps its last text: two equal keys are no proper JSON.
+/// Options by name. If an option was given twice, the last text is kept: equal keys are not valid JSON.
 fn options(options: &[(String, String)]) -> Value {
     Value::Object(options.iter().map(|(name, text)| (name.clone(), json!(text))).collect())
 }
@@ -166,7 +166,7 @@ fn disk(disk: &DiskRecord) -> Value {
             "aggr_read_sectors": sectors.read,
             "aggr_write_sectors": sectors.write,
             "aggr_read_merges": merges.read,
-            // In the singular, as fio spells it.
+            // fio writes it in the singular.
             "aggr_write_merge": merges.write,
             "aggr_read_ticks": ticks_ms.read,
             "aggr_write_ticks": ticks_ms.write,

@@ -1,4 +1,4 @@
-//! JSON as fio lays it out: `"key" : value`, two blanks a level, six decimals for every float.
+//! Prints JSON in fio's layout: `"key" : value`, two blanks per level, six decimals for every float.
 
 use std::io::{self, Write};
 
@@ -20,7 +20,7 @@ struct Layout {
     pretty: PrettyFormatter<'static>,
 }
 
-/// What the formatter of serde_json does as fio does.
+/// The functions of serde_json's formatter that work as fio does.
 macro_rules! as_pretty {
     ($($name:ident($($first:ident)?)),*) => {
         $(fn $name<W: ?Sized + Write>(&mut self, writer: &mut W $(, $first: bool)?) -> io::Result<()> {

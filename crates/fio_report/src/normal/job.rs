@@ -14,26 +14,26 @@ use crate::groups::Group;
 use crate::lanes::{Lane, lanes};
 use crate::number::Style;
 
-/// A row without any transfer has no block.
+/// The block of a row; empty for a row without any transfer.
 pub(super) fn write(out: &mut String, row: &JobRecord, group: &Group, taken_ms: u64, zone: &TimeZone) {
     write_as(out, row, group, taken_ms, zone, Form::Row);
 }
 
-/// The same of the sum over all clients, which fio's client prints in a form of its own.
+/// The block of the sum over all clients, for which fio's client has its own form.
 pub(super) fn write_sum(out: &mut String, row: &JobRecord, group: &Group, taken_ms: u64, zone: &TimeZone) {
     write_as(out, row, group, taken_ms, zone, Form::Sum);
 }
 
-/// What a block is of.
+/// The kind of a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Row,
-    /// Rates have no `B/s`, percentiles no decimals, and there is no target of latency.
+    /// The sum: rates without `B/s`, percentiles without decimals, no latency target.
     Sum,
 }
 
 impl Form {
-    /// Digits behind the point of the percentages.
+    /// Decimals of the percentages.
     fn decimals(self, percentiles: &[f64]) -> usize {
         match self {
             Form::Row => decimals(percentiles),
@@ -41,7 +41,7 @@ impl Form {
         }
     }
 
-    /// A rate as this form shows it.
+    /// A rate in this form.
     fn rate(self, rate: &str) -> &str {
         match self {
             Form::Row => rate,
@@ -158,7 +158,8 @@ fn write_direction(
     write_iops_samples(out, iops_samples);
 }
 
-/// `clat prio 2/7/0`, the share of its requests in percent, and their latency; none where all have one priority.
+/// The priorities with their share of requests and their latency: `clat prio 2/7/0`; empty where all requests have the
+/// same.
 fn priorities<'r>(setup: &JobSetup, direction: &'r DirectionRecord) -> Vec<(String, f64, &'r Latency)> {
     let of = &direction.priorities;
     let all: u64 = of.iter().map(|one| one.latency.moments.count).sum();
@@ -231,7 +232,7 @@ fn write_target(out: &mut String, setup: &JobSetup, depth: u32) {
     ));
 }
 
-/// `10.00ms`, in the largest unit in which it is at least 1.
+/// A time in the largest unit in which it is at least 1: `10.00ms`.
 fn duration(ns: u64) -> String {
     let (divisor, unit) = match ns {
         0..1_000 => (1.0, "ns"),
@@ -262,7 +263,7 @@ fn write_steady(out: &mut String, steady: &SteadyStateRecord, style: Style) {
     ));
 }
 
-/// `779nsec`, in the largest unit that keeps four digits.
+/// A latency in the largest unit that keeps four digits: `779nsec`.
 fn latency(ns: u64) -> String {
     match ns {
         0..10_000 => format!("{ns}nsec"),

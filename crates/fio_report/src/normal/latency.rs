@@ -5,7 +5,7 @@ use fsdyno_results::{Histogram, Moments};
 use crate::figures::LATENCY_LABELS;
 use crate::number::{Base, Unit, num2str};
 
-/// Unit of a block of latencies: name, and how often a nanosecond is divided by 1000.
+/// The unit of a block of latencies: name, and how many times ns are divided by 1000.
 #[derive(Clone, Copy)]
 struct Scale {
     name: &'static str,
@@ -54,7 +54,8 @@ pub(super) fn write_moments(out: &mut String, label: &str, moments: &Moments) {
     ));
 }
 
-/// `    clat percentiles (usec):` and the lines below it, the percentages with this number of decimals; nothing without values.
+/// Writes `    clat percentiles (usec):` and the lines below it, the percentages with this number of decimals; nothing
+/// without values.
 pub(super) fn write_percentiles(
     out: &mut String,
     label: &str,

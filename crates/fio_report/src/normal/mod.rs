@@ -1,4 +1,4 @@
-//! The report for people.
+//! Writes the normal report, for people.
 
 mod job;
 mod latency;
@@ -64,7 +64,7 @@ fn write_table(out: &mut String, run: &RunRecord, table: &Table, disks: &[&DiskR
     summary::write_disks(out, disks);
 }
 
-/// The report of each, as it would be alone, behind its name; then one block of all, if there are several.
+/// Writes the report of each client below its name; then one block of all, if there are several.
 fn write_clients(out: &mut String, run: &RunRecord, clients: &[Client<'_>], zone: &TimeZone) {
     for client in clients {
         out.push_str(&before_lines_of(client.node));
@@ -79,7 +79,7 @@ fn before_lines_of(node: &Node) -> String {
     format!("<{}> ", escape::line(&node.name))
 }
 
-/// All that a finished run prints, for a saved record: banners, version, start and results.
+/// Everything that a finished run prints, for a saved record: banners, version, start and results.
 pub fn full(run: &RunRecord, zone: &TimeZone) -> String {
     if run.nodes.len() > 1 {
         return announcements(run) + &results(run, zone);
@@ -94,7 +94,7 @@ pub fn full(run: &RunRecord, zone: &TimeZone) -> String {
     out
 }
 
-/// What the clients of a run print before its end, each line behind the name of one.
+/// The lines that a run's clients print before its end, each after the client's name.
 fn announcements(run: &RunRecord) -> String {
     let mut out = String::new();
     for (index, node) in run.nodes.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Status of the groups, and disks.
+//! Writes the status of the groups, and the disks.
 
 use fsdyno_results::{CpuIdleness, DiskRecord, ReadWrite};
 

@@ -1,4 +1,4 @@
-//! JSON documents.
+//! Reads JSON documents into records.
 
 use fsdyno_results::{
     DirectionRecord, DiskRecord, Histogram, JobRecord, JobSetup, Latency, PriorityRecord, RunRecord, SteadyStateMetric,
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{calls, counts, histogram, moments, samples};
 
-/// The run that a document tells of.
+/// The run that a document describes.
 pub(crate) fn run(document: &Value) -> RunRecord {
     let mut run = RunRecord::new(text(&document["fio version"]), 0);
     run.taken_ms = whole(&document["timestamp_ms"]);
@@ -60,7 +60,7 @@ fn job(value: &Value) -> JobRecord {
 fn direction(value: &Value) -> DirectionRecord {
     let of = |kind: &str| {
         let figure = |name: &str| &value[format!("{kind}_{name}")];
-        // Bandwidth and IOPS spell the deviation differently.
+        // Bandwidth and IOPS use different keys for the deviation.
         let deviation = if kind == "bw" { figure("dev") } else { figure("stddev") };
         samples(
             whole(figure("samples")),

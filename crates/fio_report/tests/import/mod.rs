@@ -1,16 +1,16 @@
-//! Real reports of fio, read back into records: printing those must give the same text again.
+//! Reads real reports of fio into records: printing these must give the same text again.
 
 pub(crate) mod json;
 pub(crate) mod normal;
 
 use fsdyno_results::{BUCKETS, Histogram, Moments, Samples, bucket_of, bucket_value};
 
-/// Moments with the given figures, as far as whole sums can have them.
+/// Moments with these figures, as far as whole sums allow them.
 pub(crate) fn moments(count: u64, min: u64, max: u64, mean: f64, deviation: f64) -> Moments {
     let sum = (mean * count as f64).round() as u128;
     let around_mean = deviation * deviation * (count as f64 - 1.0).max(0.0);
     let sum_of_squares = (around_mean + sum as f64 * (sum as f64 / count as f64)).round();
-    // The sum of squares in whole numbers first: at 2^53 and up a float would lose the deviation.
+    // The sum of squares is computed in integers: from 2^53 on a float would lose the deviation.
     let whole = sum / u128::from(count);
     let rest = sum % u128::from(count);
     let around_whole = around_mean + (rest * rest) as f64 / count as f64;
@@ -30,7 +30,7 @@ pub(crate) fn histogram(count: u64, percentiles: &[(f64, u64)]) -> Histogram {
     let mut histogram = Histogram::new();
     let mut placed = 0;
     for (index, (_, value)) in percentiles.iter().enumerate() {
-        // As many as the next percentile leaves below itself.
+        // As many values as the next percentile has below it.
         let below = match percentiles.get(index + 1) {
             Some((_, next)) if next == value => continue,
             Some((percent, _)) => (percent / 100.0 * count as f64).ceil() as u64 - 1,
@@ -50,7 +50,7 @@ pub(crate) fn value_shown_as(shown: u64, steps: u32) -> u64 {
         .unwrap_or_else(|| panic!("no bucket is shown as {shown}"))
 }
 
-/// Counts that are shown as these shares, percent, of `total`; a share at the floor was a single I/O.
+/// Counts that are shown as these percentages of `total`; a share at the floor was a single I/O.
 pub(crate) fn counts<const N: usize>(shares: [f64; N], total: u64, floor: f64) -> [u64; N] {
     shares.map(|share| {
         if share == 0.0 {
@@ -63,8 +63,7 @@ pub(crate) fn counts<const N: usize>(shares: [f64; N], total: u64, floor: f64) -
     })
 }
 
-/// Numbers of calls that are shown as these shares, percent: their total is not told. A share at the floor is what the
-/// others leave.
+/// Numbers of calls that are shown as these percentages; their total is not printed. A share at the floor is the rest.
 pub(crate) fn calls(shares: [f64; 7]) -> [u64; 7] {
     let left = 100.0 - shares.iter().filter(|share| **share > 0.1).sum::<f64>();
     shares.map(|share| {

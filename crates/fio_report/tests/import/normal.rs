@@ -1,4 +1,4 @@
-//! Normal reports, from the first job's block on.
+//! Reads normal reports, from the first job's block on.
 
 use fsdyno_results::{
     DirectionRecord, DiskRecord, JobError, JobRecord, JobSetup, Latency, PriorityRecord, ReadWrite, RunRecord, Samples,
@@ -9,8 +9,8 @@ use jiff::tz::TimeZone;
 
 use super::{calls, counts, histogram, moments, samples, value_shown_as};
 
-/// The run that a report tells of. `setup` has what the report does not say: the number style, and block sizes, which
-/// turn numbers of I/Os into bytes.
+/// The run that a report describes. `setup` has what the report lacks: the number style, and block sizes, which turn
+/// numbers of I/Os into bytes.
 pub(crate) fn run(report: &str, setup: &JobSetup) -> RunRecord {
     let mut run = RunRecord::new("fio-3.42", 0);
     let mut blocks = Vec::new();
@@ -73,7 +73,7 @@ fn job(block: &[&str], setup: &JobSetup) -> JobRecord {
     job
 }
 
-/// Everything below the directions.
+/// Reads everything below the directions.
 fn figures(job: &mut JobRecord, block: &[&str]) {
     let issued: Vec<u64> = list(between(block_line(block, "issued rwts"), "total=", " "));
     let short: Vec<u64> = list(between(block_line(block, "issued rwts"), "short=", " "));
@@ -114,7 +114,7 @@ fn direction(line: &str, rest: &[&str], setup: &mut JobSetup, index: usize) -> D
     let shown = between(line, ")(", "/");
     let mut bytes = ios * block_size;
     if fsdyno_fio_report::Style::of(setup).bytes(bytes) != shown {
-        // Not every I/O that was issued counts.
+        // Not every I/O that was submitted counts.
         let (number, unit) = shown.split_at(shown.len() - 3);
         let factor = if unit == "MiB" { 1_048_576.0 } else { 1024.0 };
         bytes = (number.parse::<f64>().unwrap() * factor) as u64 / block_size * block_size;
@@ -171,7 +171,7 @@ fn latency(lines: &[&str], label: &str, count: u64, setup: &mut JobSetup) -> Lat
         let text = between(line, key, ",");
         let thousand = text.ends_with('k');
         let value: f64 = text.trim_end_matches('k').parse().unwrap();
-        // Cut to the unit when it was printed; the middle is safe.
+        // It was truncated to the unit when it was printed; the middle is a safe value.
         (value * if thousand { 1000.0 } else { 1.0 }).round() as u64 * unit + unit / 2
     };
     let real = |key: &str| number::<f64>(line, key) * unit as f64;
@@ -278,7 +278,7 @@ fn block_line<'a>(block: &[&'a str], title: &str) -> &'a str {
     block.iter().find(|line| line.trim().starts_with(title)).unwrap_or_else(|| panic!("no line {title:?}"))
 }
 
-/// The text between two others; empty when the first is missing.
+/// The text between two others; empty if the first is missing.
 fn between<'a>(line: &'a str, from: &str, to: &str) -> &'a str {
     let Some(start) = line.find(from) else { return "" };
     let rest = &line[start + from.len()..];

@@ -101,7 +101,7 @@ pub(crate) fn wait(child: u32, mut reader: PipeReader) -> (u8, PipeReport) {
         print_stderr(&format!(
             "note: process {child} is stuck in the kernel and keeps running; it ends when the storage responds"
         ));
-        // The working process removes its own directories.
+        // The stuck process still uses its directories: they are not removed here.
         return (status, PipeReport::default());
     }
     (ended(child, told.status), told)
