@@ -23,7 +23,7 @@ pub(crate) struct CommandLine {
     pub job_files: Vec<(String, Origin)>,
     /// Remarks on the program's options.
     pub warnings: Vec<Warning>,
-    /// What is wrong.
+    /// Errors in the words.
     pub errors: Vec<Diagnostic>,
 }
 

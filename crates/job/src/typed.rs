@@ -52,13 +52,13 @@ pub struct Job {
     pub submission: Submission,
     /// When the job begins and ends.
     pub extent: Extent,
-    /// What makes written data durable.
+    /// Syncs, which make written data durable.
     pub durability: Durability,
     /// Rates, think time, latency limits.
     pub pacing: Pacing,
-    /// What is written.
+    /// Content of written blocks.
     pub content: Content,
-    /// Check of what is read; `None` without `verify`.
+    /// Checks of blocks that are read; `None` without `verify`.
     pub verify: Option<Verify>,
     /// Processors, priority, identity of the workers.
     pub process: Process,

@@ -58,21 +58,21 @@ pub enum Kind<T: 'static> {
     Amount(fn(&mut T, Amount)),
     /// A time in nanoseconds.
     Time {
-        /// What a bare number counts.
+        /// Unit of a number that is written without one.
         unit: TimeUnit,
         /// Stores it.
         set: fn(&mut T, u64),
     },
     /// One time or `low-high`.
     TimeRange {
-        /// What a bare number counts.
+        /// Unit of a number that is written without one.
         unit: TimeUnit,
         /// Stores both ends.
         set: fn(&mut T, u64, u64),
     },
     /// `read[,write[,trim]]` times.
     Times {
-        /// What a bare number counts.
+        /// Unit of a number that is written without one.
         unit: TimeUnit,
         /// Stores them; `None` leaves a direction as it is.
         set: fn(&mut T, PerDirection<Option<u64>>),
@@ -102,37 +102,37 @@ pub enum Kind<T: 'static> {
 /// A value that was read, and prints as a text that reads back to itself.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Of a switch.
+    /// Value of a switch, which has none.
     Nothing,
-    /// Of optional text.
+    /// Value of an optional text.
     Optional(Option<String>),
-    /// Of a flag.
+    /// Value of a flag.
     Flag(bool),
-    /// Of a boolean.
+    /// Value of a boolean.
     Bool(bool),
-    /// Of an integer.
+    /// Value of an integer.
     Integer(i64),
-    /// Of numbers per direction.
+    /// One number per direction.
     Numbers(PerDirection<Option<u64>>),
-    /// Of a size.
+    /// Value of a size.
     Size(u64),
-    /// Of a range of sizes.
+    /// Both ends of a range of sizes.
     SizeRange(u64, u64),
-    /// Of ranges per direction.
+    /// One range per direction.
     SizeRanges(PerDirection<Option<Range>>),
-    /// Of an amount.
+    /// Value of an amount.
     Amount(Amount),
-    /// Of a time, ns.
+    /// Value of a time, ns.
     Time(u64),
-    /// Of a range of times, ns.
+    /// Both ends of a range of times, ns.
     TimeRange(u64, u64),
-    /// Of times per direction, ns.
+    /// One time per direction, ns.
     Times(PerDirection<Option<u64>>),
-    /// Of a word.
+    /// Value of a word.
     Word(Word),
-    /// Of floats.
+    /// Value of a list of floats.
     Floats(Vec<f64>),
-    /// Of text.
+    /// Value of a text.
     Text(String),
 }
 

@@ -5,7 +5,7 @@ use crate::value::Refusal;
 /// How far an option, or one word of its set, is honoured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// As fio does it.
+    /// It works as in fio.
     Full,
     /// Honoured in part; the text says which.
     Partial(&'static str),

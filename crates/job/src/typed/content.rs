@@ -1,6 +1,6 @@
 //! The content of written blocks, and how it is checked.
 
-/// What is written.
+/// The content of written blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Content {
     /// Only zeroes.

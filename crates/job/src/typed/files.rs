@@ -157,7 +157,7 @@ pub enum FileService {
 /// `fallocate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallocate {
-    /// Not at all.
+    /// The space is not reserved.
     None,
     /// fallocate(2), sets the size.
     Native,
@@ -172,7 +172,7 @@ pub enum Fallocate {
 /// `fadvise_hint`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fadvise {
-    /// None given.
+    /// No advice is given.
     Off,
     /// RANDOM or SEQUENTIAL, as the pattern is.
     ByPattern,
