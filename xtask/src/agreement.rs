@@ -1,5 +1,5 @@
-//! `cargo xtask agreement`: fsdyno and fio in turn on storage whose speed is known, because it was set. Both must
-//! measure the same.
+//! `cargo xtask agreement`: measures storage whose speed is known, because it was set, with fsdyno and fio in turn.
+//! Both must measure the same.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it talks to a person at a terminal")]
 
@@ -15,7 +15,7 @@ use crate::workspace::Workspace;
 use judge::{Line, MEASURES, Measured};
 use targets::{TARGETS, Target};
 
-/// The lab's status for a stack that cannot stand here.
+/// The lab's exit status for a stack that cannot be set up here.
 const CANNOT_STAND: i32 = 77;
 
 /// Needs root, for the stacks of the lab. FSDYNO_BIN and FIO_BIN name other binaries.
@@ -36,7 +36,7 @@ struct Asked {
     list: bool,
 }
 
-/// Measures; `Ok(false)`: the tools do not agree somewhere.
+/// Measures; `Ok(false)`: the tools differ somewhere.
 pub(crate) fn run(words: &[String]) -> Result<bool, String> {
     let Some(asked) = crate::words::asked::<Asked>(words)? else { return Ok(true) };
     if asked.list {
@@ -67,7 +67,7 @@ pub(crate) fn run(words: &[String]) -> Result<bool, String> {
     Ok(lines.iter().all(Line::agrees))
 }
 
-/// A program and what it calls its version.
+/// A program with its version.
 struct Tool {
     program: PathBuf,
     version: String,
@@ -80,7 +80,7 @@ fn tool(variable: &str, otherwise: PathBuf) -> Result<Tool, String> {
     Ok(Tool { program, version: String::from_utf8_lossy(&output.stdout).trim().to_owned() })
 }
 
-/// The release binary, built now; where it will be if another one is named.
+/// The release binary, built now; the path given by `FSDYNO_BIN`, if set.
 pub(crate) fn ours() -> Result<PathBuf, String> {
     let folder = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
     if std::env::var_os("FSDYNO_BIN").is_none() {
@@ -92,7 +92,7 @@ pub(crate) fn ours() -> Result<PathBuf, String> {
     std::path::absolute(folder.join("release/fsdyno")).map_err(|error| error.to_string())
 }
 
-/// Both tools in turn inside the target's stack, the order turned in every second pair.
+/// Runs both tools in turn inside the target's stack; every second pair runs in reverse order.
 fn measure(root: &Path, target: &Target, tools: &[Tool; 2], pairs: usize) -> Result<Vec<Line>, String> {
     let results = std::env::temp_dir().join(format!("agreement-{}-{}", target.name, std::process::id()));
     std::fs::create_dir_all(&results).map_err(|error| format!("{}: {error}", results.display()))?;

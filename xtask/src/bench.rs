@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: the same cases with fsdyno and fio in turn, and one table of what each costs.
+//! `cargo xtask bench`: runs the same cases with fsdyno and fio in turn, and makes a table of their costs.
 //!
 //! Ratios say how many times better fsdyno is: of a cost, fio's divided by ours; of a rate, ours divided by fio's.
 
@@ -46,7 +46,7 @@ struct Asked {
     case: Vec<String>,
 }
 
-/// Runs the benchmark; `Ok(false)` says that the gate is shut.
+/// Runs the benchmark; `Ok(false)`: a bound of the gate is missed.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, String> {
     let Some(asked) = crate::words::asked::<Asked>(arguments)? else { return Ok(true) };
     let wanted: Vec<_> = CASES.iter().filter(|case| asked.wants(case.name, &case.kind)).collect();
@@ -63,10 +63,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, String> {
     let is_static = released.is_some();
     let ours = released.map_or_else(ours, Ok)?;
     let objections = if asked.gate { objections(&ours, is_static)? } else { Vec::new() };
-    // Blocks of the heap are counted by replacing the C library's calls, which a static program has within itself; that
-    // the loop asks for none is a test of `run` too.
+    // Heap blocks are counted by replacing the C library's functions, which is not possible in a static program; that
+    // the loop allocates nothing is also a test of `run`.
     let wanted = wanted.into_iter().filter(|case| !(is_static && matches!(case.kind, Kind::Allocations { .. })));
-    // The gate judges what has a bound of its own.
+    // The gate judges only rows with an absolute bound.
     let fio = if asked.gate { None } else { fio() };
     let bench = Bench::prepare(ours, fio, asked.quick)?;
     let mut lines: Vec<Line> = Vec::new();
@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, String> {
     Ok(!asked.gate || (missed.is_empty() && objections.is_empty()))
 }
 
-/// What speaks against the program as a file.
+/// What is wrong with the program's file.
 fn objections(tool: &Tool, is_static: bool) -> Result<Vec<&'static str>, String> {
     let path = tool.program.display();
     let program = std::fs::read(&tool.program).map_err(|error| format!("cannot read {path}: {error}"))?;
@@ -102,7 +102,8 @@ impl Asked {
     }
 }
 
-/// What a release has for this machine, unless `FSDYNO_BIN` names another; the reason is printed if it cannot be built.
+/// The release program for this machine, unless `FSDYNO_BIN` names another; if it cannot be built, the reason is
+/// printed.
 fn released() -> Option<Tool> {
     if std::env::var_os("FSDYNO_BIN").is_some() {
         return None;
@@ -111,7 +112,7 @@ fn released() -> Option<Tool> {
     built.inspect_err(|reason| eprintln!("not the program of a release: {reason}")).ok()
 }
 
-/// Builds the binary and says where it is, unless `FSDYNO_BIN` does.
+/// Builds the binary and returns its path, unless `FSDYNO_BIN` names one.
 fn ours() -> Result<Tool, String> {
     if let Some(path) = std::env::var_os("FSDYNO_BIN") {
         return Tool::find("fsdyno", path.into());
@@ -123,7 +124,7 @@ fn ours() -> Result<Tool, String> {
     Tool::find("fsdyno", target_directory().join("release/fsdyno"))
 }
 
-/// fio, if there is one; the reason is printed if not.
+/// fio, if it is installed; otherwise the reason is printed.
 fn fio() -> Option<Tool> {
     let path = std::env::var_os("FIO_BIN").map_or_else(|| PathBuf::from("fio"), PathBuf::from);
     Tool::find("fio", path).inspect_err(|error| eprintln!("fsdyno is measured alone: {error}")).ok()

@@ -1,4 +1,4 @@
-//! `cargo xtask book`: the documents as a site. Its contents are docs/SUMMARY.md; each finding has a page of its own.
+//! `cargo xtask book`: makes a site of the documents. Its contents are docs/SUMMARY.md; each finding has its own page.
 
 #![expect(clippy::print_stdout, reason = "it talks to a person at a terminal")]
 
@@ -11,10 +11,10 @@ use crate::workspace::{folder, target_directory};
 /// Pages of the site by their paths in it.
 type Pages = BTreeMap<String, String>;
 
-/// The page that becomes one for each finding.
+/// The page that is divided into one page per finding.
 const FINDINGS: &str = "docs/findings.md";
 
-/// Writes the pages below the build, and lets mdBook make a site of them where it is installed.
+/// Writes the pages below the build directory, and runs mdBook on them where it is installed.
 pub(crate) fn run() -> Result<bool, String> {
     let place = target_directory().join("book");
     let cannot = |error: std::io::Error| format!("cannot write {}: {error}", place.display());
@@ -25,7 +25,7 @@ pub(crate) fn run() -> Result<bool, String> {
         std::fs::write(path, text).map_err(cannot)?;
     }
     std::fs::write(place.join("book.toml"), read("docs/book.toml")?).map_err(cannot)?;
-    // Pictures and schemas, by the paths that pages use.
+    // Pictures and schemas, at the paths that pages use.
     for name in ["docs/images", "docs/schema", "docs/example-report.html"] {
         let copied = Command::new("cp").arg("-R").arg(folder().join(name)).arg(place.join("src")).status();
         copied.map_err(cannot)?;
@@ -43,7 +43,7 @@ fn read(path: &str) -> Result<String, String> {
     std::fs::read_to_string(folder().join(path)).map_err(|error| format!("cannot read {path}: {error}"))
 }
 
-/// All pages, their links turned to where they lead within the site.
+/// All pages, with links converted to the site's paths.
 fn pages(read: &dyn Fn(&str) -> Result<String, String>) -> Result<Pages, String> {
     let contents = read("docs/SUMMARY.md")?;
     let sources: Vec<String> = links(&contents).map(|link| resolved("docs", link)).collect();
@@ -55,7 +55,7 @@ fn pages(read: &dyn Fn(&str) -> Result<String, String>) -> Result<Pages, String>
             pages.insert(in_site(source), turned(&text, source, &sources));
             continue;
         }
-        // Head and table first; then a page each.
+        // Head and table first; then one page per finding.
         let mut parts = text.split("\n## ");
         let head = parts.next().unwrap_or_default();
         pages.insert(in_site(source), turned(&head.replace("](#", "](findings.md#"), source, &sources));
@@ -77,7 +77,7 @@ fn in_site(source: &str) -> String {
     source.strip_prefix("docs/").unwrap_or(source).to_owned()
 }
 
-/// A path that a link of a page in `folder` names, from the top of the sources.
+/// The path that a link of a page in `folder` refers to, from the top of the sources.
 fn resolved(folder: &str, link: &str) -> String {
     let mut path = PathBuf::from(folder);
     for part in Path::new(link).components() {
@@ -89,7 +89,7 @@ fn resolved(folder: &str, link: &str) -> String {
     path.display().to_string()
 }
 
-/// A page with its links as the site has them; what is not in the site loses its link.
+/// A page with its links converted; links to what is not in the site are removed.
 fn turned(text: &str, source: &str, sources: &[String]) -> String {
     let folder = Path::new(source).parent().map(|path| path.display().to_string()).unwrap_or_default();
     let mut result = String::new();
@@ -117,7 +117,7 @@ fn turned(text: &str, source: &str, sources: &[String]) -> String {
     result + rest
 }
 
-/// Where the links of a list lead.
+/// The targets of the links in a list.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     text.split("](").skip(1).filter_map(|rest| rest.split(')').next())
 }
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(turned("[a](../README.md)", "docs/json.md", &sources), "[a](README.md)");
     }
 
-    /// Of the site as it is: each link between pages leads to one, and each document of docs/ and each finding is in it.
+    /// Checks the site: each link between pages has a target, and each document of docs/ and each finding is in it.
     #[test]
     fn the_site_is_whole() {
         let pages = pages(&|path| read(path)).unwrap();

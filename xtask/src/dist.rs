@@ -1,7 +1,8 @@
-//! `cargo xtask dist`: what a release consists of, made from the static programs: archives, Debian packages, RPMs, an OCI
-//! image, licences and components of everything in them, and their checksums. dpkg-deb and rpmbuild make the packages, and
-//! not cargo-deb and cargo-generate-rpm, which would describe the same tree twice, in their own forms; cargo-cyclonedx and
-//! cargo-about list what a build may use, where the lists here hold what is compiled into the static programs.
+//! `cargo xtask dist`: makes a release from the static programs: archives, Debian packages, RPMs, an OCI image,
+//! licences and components of everything in them, and their checksums. The packages are made with dpkg-deb and
+//! rpmbuild, not with cargo-deb and cargo-generate-rpm, which would need two descriptions of the same tree;
+//! cargo-cyclonedx and cargo-about list what a build may use, while these lists contain what is compiled into the
+//! static programs.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it talks to a person at a terminal")]
 
@@ -54,7 +55,7 @@ struct Asked {
     output: Option<PathBuf>,
 }
 
-/// Makes a release; `Ok(false)` says that a part of it was left out.
+/// Makes a release; `Ok(false)`: a part of it was left out.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, String> {
     let Some(asked) = crate::words::asked::<Asked>(arguments)? else { return Ok(true) };
     let platforms = crate::words::named(PLATFORMS, &asked.platform, |platform| platform.name)?;
@@ -86,14 +87,14 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, String> {
     Ok(left_out.is_empty() && refused == 0)
 }
 
-/// Builds the static program of this machine and says where it is; why there is none.
+/// Builds the static program of this machine and returns its path; the error says why there is none.
 pub(crate) fn static_program() -> Result<PathBuf, String> {
     let own = PLATFORMS.iter().find(|platform| platform.runs_here()).ok_or("no static program runs on this machine")?;
     own.is_ready()?;
     own.build(false, epoch()?)
 }
 
-/// Everything that is asked for around the programs, and its checksums.
+/// Makes everything that is asked for around the programs, and the checksums.
 fn make(
     release: &Release,
     asked: &Asked,
@@ -122,7 +123,7 @@ fn make(
     Ok(())
 }
 
-/// What each release has.
+/// Makes the parts that each release has.
 fn wrap(
     release: &Release,
     programs: &[(&Platform, PathBuf)],

@@ -1,8 +1,8 @@
-//! Documents that are made from the code, so that they cannot go stale.
+//! Makes documents from the code, so that they cannot become outdated.
 
 use crate::workspace::Workspace;
 
-/// A document and its text as it must be.
+/// A document with its required text.
 struct Document {
     path: &'static str,
     text: String,
@@ -32,7 +32,7 @@ fn compat() -> String {
     format!("{}\n", text.trim_end())
 }
 
-/// Compares each document with what is on the disk, or writes it (`--write`).
+/// Compares each document with the file on disk, or writes it (`--write`).
 pub(crate) fn run(words: &[String]) -> Result<bool, String> {
     let write = match words {
         [] => false,
@@ -66,7 +66,7 @@ pub(crate) fn run(words: &[String]) -> Result<bool, String> {
     Ok(fresh)
 }
 
-/// Whether a text that is broken into lines has the counts of a summary.
+/// Whether a text with line breaks contains the counts of a summary.
 fn has_counts(text: &str, summary: &str) -> bool {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     words(text).contains(words(summary).trim_end_matches('.'))

@@ -1,20 +1,20 @@
-//! The tests of `os`, `engine`, `drive` and `run` under AddressSanitizer and ThreadSanitizer. Both need a nightly toolchain.
-//! AddressSanitizer sees the heap through the allocator, whoever compiled the code. ThreadSanitizer must see every
-//! access: with a standard library that it did not compile, what that library orders by fences looks like races. So that
-//! one is built too, from the component rust-src.
+//! Runs the tests of `os`, `engine`, `drive` and `run` under AddressSanitizer and ThreadSanitizer. Both need a nightly
+//! toolchain. AddressSanitizer watches the heap through the allocator, whoever compiled the code. ThreadSanitizer must
+//! see every access: an uninstrumented standard library orders accesses by fences that it does not see, which look like
+//! races. So the standard library is built with it, from the component rust-src.
 
 use std::path::Path;
 use std::process::Command;
 
 /// One sanitizer.
 struct Sanitizer {
-    /// As rustc calls it.
+    /// The name in rustc.
     name: &'static str,
-    /// The standard library must be built with it.
+    /// Whether the standard library must be built with it.
     needs_source: bool,
     /// Its own settings: variable and value.
     settings: (&'static str, &'static str),
-    /// Tests left out, with the reason.
+    /// Tests that are left out, with the reason.
     left_out: &'static [(&'static str, &'static str)],
 }
 
@@ -22,7 +22,7 @@ const SANITIZERS: &[Sanitizer] = &[
     Sanitizer {
         name: "address",
         needs_source: false,
-        // What was left to the kernel on purpose is no leak.
+        // Memory that is left to the kernel on purpose is no leak.
         settings: ("ASAN_OPTIONS", "detect_leaks=0:handle_sigbus=0"),
         left_out: &[("untouched_memory_is_not_needed", "the sanitizer's own memory takes the place of a terabyte")],
     },
@@ -34,10 +34,10 @@ const SANITIZERS: &[Sanitizer] = &[
     },
 ];
 
-/// Tests that count allocations, instructions or system calls: of the sanitizer there are some as well.
+/// Tests that count allocations, instructions or system calls: the sanitizer adds its own.
 const COUNTING: &[&str] = &["allocation", "system_calls"];
 
-/// Runs both, or those that are named; false if one found something.
+/// Runs both sanitizers, or the named ones; false if one found something.
 pub(crate) fn run(names: &[String]) -> Result<bool, String> {
     let Some(nightly) = answer("rustc", &["+nightly", "-vV"]) else {
         println!("skipped: no nightly toolchain: `rustup toolchain install nightly`");
@@ -57,7 +57,7 @@ pub(crate) fn run(names: &[String]) -> Result<bool, String> {
     Ok(well)
 }
 
-/// What a program says, if it ends well.
+/// The output of a program, if it succeeds.
 fn answer(program: &str, words: &[&str]) -> Option<String> {
     let output = Command::new(program).args(words).output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
@@ -74,13 +74,13 @@ impl Sanitizer {
             .arg("--")
             .args(self.left_out.iter().flat_map(|(test, _)| ["--skip", test]))
             .args(COUNTING.iter().flat_map(|test| ["--skip", test]))
-            // Memory that the kernel maps by itself (libaio's ring) comes and goes unseen: a test that gets the address of
-            // another one's would look like a race. One after the other they are in order.
+            // Memory that the kernel maps itself (libaio's ring) is not seen: if a test gets the address of another
+            // test's, it looks like a race. One test after the other avoids that.
             .arg("--test-threads=1")
-            // Cargo hands on what belongs to the toolchain that runs this.
+            // Cargo passes on variables of the toolchain that runs this.
             .env_remove("CARGO")
             .env_remove("RUSTUP_TOOLCHAIN")
-            // By way of the C library the sanitizer sees memory that is mapped and given back.
+            // Through the C library the sanitizer sees memory that is mapped and unmapped.
             .env("RUSTFLAGS", format!("-Zsanitizer={} --cfg=rustix_use_libc", self.name))
             .env(self.settings.0, self.settings.1)
             .status()

@@ -1,5 +1,5 @@
-//! `cargo xtask soak`: honest runs on all kinds of storage. Not one of them may be called invalid, and of the cautions
-//! a person judges which are right.
+//! `cargo xtask soak`: makes honest runs on all kinds of storage. None of them may be called invalid; a person judges
+//! which of the cautions are right.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it talks to a person at a terminal")]
 
@@ -16,7 +16,7 @@ use crate::workspace::Workspace;
 use lines::{LINES, TARGETS, Target};
 use table::Judged;
 
-/// The lab's status for a stack that cannot stand here.
+/// The lab's exit status for a stack that cannot be set up here.
 const CANNOT_STAND: i32 = 77;
 
 /// Needs root, for the stacks of the lab, and a machine that has nothing else to do. FSDYNO_BIN names another binary.
@@ -35,7 +35,7 @@ struct Asked {
     list: bool,
 }
 
-/// Runs them; `Ok(false)`: an honest run was called invalid.
+/// Runs everything; `Ok(false)`: an honest run was called invalid.
 pub(crate) fn run(words: &[String]) -> Result<bool, String> {
     let Some(asked) = crate::words::asked::<Asked>(words)? else { return Ok(true) };
     if asked.list {
@@ -54,7 +54,7 @@ pub(crate) fn run(words: &[String]) -> Result<bool, String> {
     Ok(judged.iter().all(|one| !one.invalid()))
 }
 
-/// All lines on one target.
+/// Runs all lines on one target.
 fn soak(root: &Path, target: &'static Target, program: &Path, rounds: usize) -> Result<Vec<Judged>, String> {
     let folder = |kind: &str| {
         let path = std::env::temp_dir().join(format!("soak-{kind}-{}-{}", target.name, std::process::id()));
@@ -91,14 +91,14 @@ fn soak(root: &Path, target: &'static Target, program: &Path, rounds: usize) -> 
     judged
 }
 
-/// What was found in each run. A line that failed has left no record; it has said so itself.
+/// The findings of each run. A line that failed has left no record, and has printed its error.
 fn read(target: &'static Target, results: &Path, rounds: usize) -> Vec<Judged> {
     let text = |name: String| std::fs::read_to_string(results.join(name)).ok();
     let mut judged = Vec::new();
     for round in 0..rounds {
         for (number, line) in LINES.iter().enumerate() {
             let record = text(format!("{round}-{number}.json")).and_then(|text| RunRecord::from_json(&text).ok());
-            // One that ended with an error is no honest run.
+            // A run that ended with an error is not an honest run.
             let record = record.filter(|record| record.jobs.iter().all(|job| job.error.is_none()));
             judged.extend(record.map(|record| Judged { target, what: (*line).to_owned(), findings: record.findings }));
         }

@@ -1,6 +1,6 @@
-//! Runs the tests in named tiers, shows what failed and what was skipped, and counts them. cargo-nextest has groups, tries
-//! and limits too, but no test can say there, while it runs, why it is skipped; a second try runs beside other tests, and
-//! tests in processes of their own cannot keep each other's stacks apart.
+//! Runs the tests in named tiers, shows what failed and what was skipped, and counts the results. cargo-nextest also
+//! has groups, retries and limits, but a test cannot report there, while it runs, why it is skipped; a retry runs
+//! beside other tests; and tests in separate processes cannot keep their stacks from disturbing each other.
 
 mod counts;
 mod examples;
@@ -21,20 +21,20 @@ use serde_json::Value;
 
 use crate::workspace::{cargo_command, target_directory};
 
-/// What of the tests runs together. Tests of a tier are cargo's targets of that name; the units are all others.
+/// A tier: tests that are run together. They are cargo targets with the tier's name; the units are all others.
 struct Tier {
     name: &'static str,
-    /// Targets of cargo's; none: all that the manifests do not keep apart.
+    /// The cargo targets; empty: all without `test = false`.
     targets: &'static [&'static str],
-    /// Of their tests; none: all.
+    /// A choice of their tests; empty: all.
     choice: &'static [&'static str],
-    /// How many of its tests run at a time, where most of them wait; `None`: as many as there are processors.
+    /// How many tests run at a time, where most of them wait; `None`: the number of CPUs.
     at_a_time: Option<&'static str>,
-    /// Its tests judge how long storage takes: on a busy machine what fails is not judged, and counts as skipped. `nightly`
-    /// runs them too, on a machine that has nothing else to do.
+    /// Whether its tests judge how long storage takes: what fails on a busy machine is not judged, and counts as
+    /// skipped. `nightly` also runs these tests, on an idle machine.
     judges_timing: bool,
     chore: Chore,
-    /// Set for its tests.
+    /// A variable that is set for its tests.
     variables: &'static [(&'static str, &'static str)],
 }
 
@@ -96,30 +96,30 @@ const TIERS: &[Tier] = &[
     tier(DOC, &[]),
 ];
 
-/// Cache findings beside neighbours, which use the disk all the time.
+/// Tests of cache findings beside neighbours, which use the disk all the time.
 const CELLS: &str = "neighbour_matrix::cells_of";
 const WITHOUT_CELLS: &str = "--skip=neighbour_matrix::cells_of";
 
-/// Those of the tier `long`.
+/// The tests of the tier `long`.
 const LONG: &str = "--skip=case_c::";
 const PROOF: &str = "--skip=time_proof::";
 
-/// All targets that the manifests do not keep apart.
+/// All targets without `test = false`.
 const UNITS: &str = "units";
 
 /// The tests with many ranks, and their target.
 const CLUSTER: &str = "cluster";
 
-/// Those of its tests that judge how fast several clients of one server are.
+/// Those of its tests that judge the speed of several clients of one server.
 const CLIENTS: &str = "clients";
 
 /// The tests of a release.
 const DIST: &str = "dist";
 
-/// Those that start the program built with MPI.
+/// Tiers that start the program built with MPI.
 const WITH_MPI: &[&str] = &[CLUSTER, CLIENTS, DIST];
 
-/// The examples in the documentation: no targets of their own.
+/// The examples in the documentation; they are no cargo targets.
 const DOC: &str = "doc";
 
 const fn tier(name: &'static str, targets: &'static [&'static str]) -> Tier {
@@ -140,31 +140,31 @@ pub(crate) fn tiers(chore: Chore) -> Vec<String> {
     TIERS.iter().filter(runs).map(|tier| tier.name.to_owned()).collect()
 }
 
-/// How many programs run at a time: most tests wait for storage or for a clock, and leave the processors to others.
+/// How many test programs run at a time: most tests wait for storage or a clock, and leave the CPUs to others.
 const LANES: usize = 4;
 
-/// How many failed tests have a second try, alone: the machine may have been busy with something else. Each is named. Where
-/// more fail on a machine that is idle otherwise, it was not the machine.
+/// How many failed tests are run again, alone, as the machine may have been busy. Each is named. If more fail, the
+/// machine is not the cause.
 const SECOND_TRIES: usize = 5;
 
-/// Programs of which tests failed, with their names.
+/// Programs of which tests failed, with the tests' names.
 type Unsteady = Vec<(Program, Vec<String>)>;
 
-/// What all programs so far have counted.
+/// The sum over all programs so far.
 type Total = (Counts, Unsteady);
 
-/// What a run of the tests uses beside its programs.
+/// What a run of the tests needs besides its programs.
 struct Machine {
-    /// Where a text goes that is for whoever runs the tests.
+    /// Prints a text for the person who runs the tests.
     say: fn(&str),
-    /// How many CPUs other programs keep busy, where that hinders the tests.
+    /// The number of CPUs that other programs keep busy, if that disturbs the tests.
     busy_cpus: fn() -> Option<f64>,
 }
 
 /// This machine, with a person at its terminal.
 const HERE: Machine = Machine { say: |text| print!("{text}"), busy_cpus: others::busy_cpus };
 
-/// Runs the tests of these tiers, of all if none is named, with these checks beside them.
+/// Runs the tests of these tiers (of all if none is named), with these checks beside them.
 pub(crate) fn run(names: &[String], checks: &[&str]) -> Result<Counts, String> {
     let programs = build(names)?;
     let checks = checks.iter().map(|check| checking(check)).collect::<Result<_, _>>()?;
@@ -199,7 +199,8 @@ fn to_the_end(programs: Vec<Program>, checks: Vec<Program>, machine: &Machine) -
     total
 }
 
-/// Runs them alone. Those that pass count as passed; what judges timing and fails beside other programs is not judged.
+/// Runs failed tests again, alone. Those that pass count as passed; a test that judges timing and fails beside other
+/// programs is not judged.
 fn second_try(program: Program, tests: &[String], total: &mut Counts, machine: &Machine) {
     let say = machine.say;
     let mut program = program.only(tests);
@@ -219,16 +220,16 @@ fn second_try(program: Program, tests: &[String], total: &mut Counts, machine: &
     }
 }
 
-/// Runs what waits, one after the other, until nothing does.
+/// Runs the waiting programs one after the other.
 fn in_turn(waiting: &Mutex<IntoIter<Program>>, run: impl Fn(Program)) {
-    // A function of its own: in the loop's head the lock would be held until the program has ended.
+    // A closure: in the loop's head the lock would be held until the program has ended.
     let next = || lock(waiting).next();
     while let Some(program) = next() {
         run(program);
     }
 }
 
-/// Adds its counts, and its tests that failed. What is worth a look is shown when it has ended.
+/// Runs a program, adds its counts and its failed tests, and shows failures when it has ended.
 fn run_one(mut program: Program, total: &Mutex<Total>, say: fn(&str)) {
     let ending = program.run();
     let mut total = lock(total);
@@ -261,15 +262,15 @@ fn choose(names: &[String]) -> Result<Vec<&'static Tier>, String> {
     names.iter().map(find).collect()
 }
 
-/// Builds the programs of these tiers before anything runs: a compiler beside the tests would take their processors. All
-/// targets at once, so that the processors are busy to the end.
+/// Builds the programs of these tiers before anything runs, as a compiler would take the tests' CPUs. All targets are
+/// built at once, so that the CPUs are busy to the end.
 pub(crate) fn build(names: &[String]) -> Result<Vec<Program>, String> {
     let chosen = choose(names)?;
-    // First: what is built last is what stays under the program's name.
+    // Built first: the last build determines the program under the usual name.
     let with_mpi = chosen.iter().any(|tier| WITH_MPI.contains(&tier.name)).then(program_with_mpi).flatten();
     let named: Vec<&str> = chosen.iter().flat_map(|tier| tier.targets).flat_map(|target| ["--test", target]).collect();
     let mut artifacts = if named.is_empty() { Vec::new() } else { artifacts(&named)? };
-    // All that has not `test = false`; without this word the examples would be built too.
+    // All targets without `test = false`; without this word the examples would be built, too.
     if chosen.iter().any(|tier| tier.name == UNITS) {
         artifacts.extend(self::artifacts(&["--tests"])?);
     }
@@ -282,8 +283,8 @@ pub(crate) fn build(names: &[String]) -> Result<Vec<Program>, String> {
     Ok(programs)
 }
 
-/// The program built with MPI, put by; `None`: the tests of many ranks say what is missing. With the same other features
-/// as all, so that few crates are compiled once more.
+/// The program built with MPI, stored separately; `None`: the tests of many ranks report what is missing. Its other
+/// features equal those of all, so that few crates are compiled again.
 fn program_with_mpi() -> Option<PathBuf> {
     let there = Command::new("mpicc").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     there.ok().filter(std::process::ExitStatus::success)?;
@@ -297,7 +298,7 @@ fn program_with_mpi() -> Option<PathBuf> {
     Some(place)
 }
 
-/// What cargo says of the targets that these words choose, once they are built.
+/// cargo's messages on the targets that these words choose, after building them.
 fn artifacts(words: &[&str]) -> Result<Vec<Value>, String> {
     let mut command = cargo_command();
     command
@@ -312,7 +313,7 @@ fn artifacts(words: &[&str]) -> Result<Vec<Value>, String> {
 }
 
 impl Tier {
-    /// Its tests wait for storage or for a clock most of the time: that many run at a time.
+    /// A tier whose tests mostly wait for storage or a clock: this number of them runs at a time.
     const fn waits(self, tests: &'static str) -> Tier {
         Tier { at_a_time: Some(tests), ..self }
     }
@@ -329,7 +330,7 @@ impl Tier {
         tests.filter_map(|artifact| self.program(artifact)).collect()
     }
 
-    /// Whether a target is one of its own.
+    /// Whether a target belongs to the tier.
     fn has(&self, artifact: &Value) -> bool {
         let target = &artifact["target"];
         let is_named =
@@ -337,7 +338,7 @@ impl Tier {
         if self.name == UNITS { !TIERS.iter().any(is_named) } else { is_named(self) }
     }
 
-    /// As cargo would run it: in the folder of its package. `None`: what cargo has built is no program.
+    /// The program as cargo would run it, in the folder of its package. `None`: the artifact is no program.
     fn program(&self, artifact: &Value) -> Option<Program> {
         let folder = Path::new(artifact["manifest_path"].as_str()?).parent()?;
         let mut command = hearing_hangups(artifact["executable"].as_str()?);
@@ -350,8 +351,8 @@ impl Tier {
     }
 }
 
-/// A check of this program's, in a process of its own. It compiles, and the tests come first; at the lowest priority a
-/// link of minutes would end long after them.
+/// A check of this program's, in a separate process. It compiles, and the tests have priority; with the lowest priority
+/// a long link would end long after them.
 fn checking(name: &str) -> Result<Program, String> {
     let this = std::env::current_exe().map_err(|error| format!("this program is nowhere: {error}"))?;
     let mut command = Command::new("nice");
@@ -363,7 +364,7 @@ fn checking(name: &str) -> Result<Program, String> {
 mod tests {
     use super::*;
 
-    /// A program of tests that fails, and ends with `again` when it is called a second time.
+    /// A test program that fails, and ends with `again` when it is called a second time.
     fn failing(title: &str, again: &str) -> Program {
         let first = "printf 'failures:\\n    m::a\\n\\ntest result: FAILED. 4 passed; 1 failed; 0 ignored\\n'; exit 1";
         let script =
@@ -381,7 +382,7 @@ mod tests {
             "{ printf 'failures:\\n    m::a\\n\\ntest result: FAILED. 0 passed; 1 failed\\n'; exit 1; }",
         );
         let runs_none = failing("runs none", "echo 'test result: ok. 0 passed; 0 failed'");
-        // What is said would be read as the results of this program's own tests.
+        // Its output would be taken for the results of this program's own tests.
         let quiet = Program { alone: true, ..passes("passes") };
         let idle = Machine { say: |_| (), busy_cpus: || None };
         let counts = to_the_end(vec![fails, quiet], vec![runs_none], &idle);
@@ -401,7 +402,7 @@ mod tests {
         assert_eq!(counts(false, &busy), Counts { passed: 4, failed: 1, skipped: 0 });
     }
 
-    /// Cargo names the same target as a library and as a test; only the test is of a tier.
+    /// cargo reports the same target as a library and as a test; only the test belongs to a tier.
     #[test]
     fn what_cargo_has_built_goes_to_its_tier() {
         let artifact = |kind: &str, test: bool| {
@@ -435,7 +436,7 @@ mod tests {
         assert!(choose(&["unit".to_owned()]).err().unwrap().contains("units"));
     }
 
-    /// A target that no tier names would run in none: the units leave out what has `test = false`.
+    /// A target that no tier names would never run: the units leave out targets with `test = false`.
     #[test]
     fn every_target_is_in_one_tier() {
         let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates").read_dir().unwrap();

@@ -1,4 +1,4 @@
-//! Structure that the compiler does not check: who imports whom, who calls the system, names, lengths of files, words.
+//! Checks structure that the compiler does not: who imports whom, who calls the system, names, lengths of files, words.
 
 mod circles;
 mod features;
@@ -30,7 +30,7 @@ pub(crate) fn run() -> Result<bool, String> {
     findings.extend(circles::check(&files));
     findings.extend(subjects::check(&workspace.root));
     findings.extend(translations::check(&files, &workspace.root));
-    // No fault of those who change the README: a release is made without such lines.
+    // Only printed: whoever changes the README need not know the languages. A release must have no such lines.
     translations::behind(&files, &workspace.root).iter().for_each(|line| println!("{line}"));
     for finding in &findings {
         println!("{}: {}", finding.place, finding.text);
@@ -50,7 +50,7 @@ fn files(root: &Path) -> Result<Vec<File>, String> {
     }
     let listing = String::from_utf8_lossy(&output.stdout).into_owned();
     let names = listing.split('\0').filter(|name| !name.is_empty());
-    // A file that was just deleted is still listed, and one that is no text has nothing to check.
+    // A file that was just deleted is still listed; a file that is not UTF-8 has nothing to check.
     let read = |name: &str| Some(File { path: name.to_string(), text: std::fs::read_to_string(root.join(name)).ok()? });
     Ok(names.filter_map(read).collect())
 }

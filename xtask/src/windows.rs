@@ -1,4 +1,4 @@
-//! The workspace is compiled for another system.
+//! Compiles the workspace for Windows.
 
 use std::process::{Command, Stdio};
 
@@ -6,10 +6,11 @@ use crate::workspace::cargo;
 
 const TARGET: &str = "x86_64-pc-windows-gnu";
 
-/// What links for it.
+/// The linker for Windows.
 const LINKER: &str = "x86_64-w64-mingw32-gcc";
 
-/// Compiles all crates, where the target can be had; with a linker as the tests under Wine do, so that it is done once.
+/// Compiles all crates, where the target is available; with a linker as the tests under Wine do, so that it is done
+/// only once.
 pub(crate) fn run() -> Result<bool, String> {
     if let Err(reason) = target() {
         println!("skipped: {reason}");
@@ -19,7 +20,7 @@ pub(crate) fn run() -> Result<bool, String> {
     if links { cargo(&["windows"]) } else { cargo(&["check", "--workspace", "--target", TARGET]) }
 }
 
-/// Makes sure that the target is installed, or says why it is not.
+/// Makes sure that the target is installed; the error says why it is not.
 fn target() -> Result<(), String> {
     let rustup = |words: &[&str]| {
         let output =

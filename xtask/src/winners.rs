@@ -1,5 +1,5 @@
-//! `cargo xtask winners`: how often `compare` names a winner. Of two places that are equal it may in one comparison of
-//! twenty; a place that is slower must be found in four of five.
+//! `cargo xtask winners`: counts how often `compare` names a winner. With two equal places it may do so in one
+//! comparison of twenty; a slower place must be found in four of five.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it talks to a person at a terminal")]
 
@@ -24,7 +24,7 @@ struct Asked {
     places: Vec<PathBuf>,
 }
 
-/// Runs them; `Ok(false)`: too many winners of equal places, or a slower one found too seldom.
+/// Runs the comparisons; `Ok(false)`: too many winners among equal places, or a slower one was found too seldom.
 pub(crate) fn run(words: &[String]) -> Result<bool, String> {
     let Some(mut asked) = crate::words::asked::<Asked>(words)? else { return Ok(true) };
     let own = std::env::temp_dir().join(format!("winners-{}", std::process::id()));
@@ -49,7 +49,7 @@ pub(crate) fn run(words: &[String]) -> Result<bool, String> {
     Ok(if asked.slower { share(found) >= 0.8 } else { share(named) <= 0.05 })
 }
 
-/// How many comparisons name a winner in any pattern, and how many the first place.
+/// Number of comparisons that name a winner in any pattern, and number with the first place as winner.
 fn count(asked: &Asked) -> Result<(usize, usize), String> {
     let program = std::env::var_os("FSDYNO_BIN").map_or_else(ours, |program| Ok(program.into()))?;
     let (mut named, mut found) = (0, 0);
@@ -70,7 +70,7 @@ fn count(asked: &Asked) -> Result<(usize, usize), String> {
     Ok((named, found))
 }
 
-/// The lines of patterns that somebody won: `read   1,637 MB/s   119 MB/s   first wins (14.0x)`.
+/// The lines of patterns with a winner: `read   1,637 MB/s   119 MB/s   first wins (14.0x)`.
 fn winners(report: &str) -> Vec<String> {
     let is_won = |line: &&str| line.contains(" first wins (") || line.contains(" second wins (");
     report.lines().filter(is_won).map(str::to_owned).collect()

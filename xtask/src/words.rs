@@ -1,4 +1,4 @@
-//! The words after a chore.
+//! Parses the words after a chore.
 
 #![expect(clippy::print_stdout, reason = "it talks to a person at a terminal")]
 
@@ -14,7 +14,7 @@ pub(crate) fn asked<Asked: clap::Parser>(words: &[String]) -> Result<Option<Aske
     }
 }
 
-/// Those that are named, or all.
+/// The named items, or all.
 pub(crate) fn named<'all, T>(
     all: &'all [T],
     names: &[String],
@@ -30,7 +30,7 @@ pub(crate) fn named<'all, T>(
 
 #[cfg(test)]
 pub(crate) mod tests {
-    /// What these words ask a chore for.
+    /// Parses these words of a chore.
     pub(crate) fn asked<Asked: clap::Parser>(words: &str) -> Result<Asked, String> {
         let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
         super::asked(&words).map(|asked| asked.expect("no word asks for help"))

@@ -5,12 +5,12 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// The cargo that runs this.
+/// The cargo that runs this program.
 pub(crate) fn cargo_command() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// Runs cargo with its output shown; whether it ended well.
+/// Runs cargo with its output shown; returns whether it succeeded.
 pub(crate) fn cargo(words: &[&str]) -> Result<bool, String> {
     let status = cargo_command().args(words).status().map_err(|error| format!("cannot run cargo: {error}"))?;
     Ok(status.success())
@@ -22,42 +22,42 @@ pub(crate) fn folder() -> PathBuf {
     xtask.parent().map_or(xtask.clone(), PathBuf::from)
 }
 
-/// Where cargo puts what it builds; the benchmark's files lie below it too, on the same disk.
+/// cargo's build directory; the benchmark's files are also below it, on the same disk.
 pub(crate) fn target_directory() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| folder().join("target"), PathBuf::from)
 }
 
-/// What the names of the workspace's packages begin with, where a registry would have them.
+/// The prefix of the workspace's package names in a registry.
 const PREFIX: &str = "fsdyno-";
 
 /// One crate of `cargo metadata`.
 #[derive(Debug, Default)]
 pub(crate) struct Package {
-    /// What cargo calls it.
+    /// The package name in cargo.
     pub(crate) name: String,
-    /// The folder that it lies in.
+    /// The package's folder.
     pub(crate) folder: PathBuf,
-    /// Its name without the prefix that all packages of the workspace have: what its folder is called.
+    /// The name without the workspace's prefix, which is also the folder's name.
     pub(crate) short_name: String,
-    /// One of the workspace's own.
+    /// Whether it belongs to the workspace.
     pub(crate) own: bool,
-    /// What it depends on: short names of packages of the workspace, and names of others.
+    /// Its dependencies: short names of packages of the workspace, and names of others.
     pub(crate) dependencies: Vec<String>,
-    /// What only its tests depend on, likewise.
+    /// The dependencies of its tests only, likewise.
     pub(crate) test_dependencies: Vec<String>,
 }
 
-/// The workspace and everything it depends on.
+/// The workspace and everything that it depends on.
 #[derive(Debug)]
 pub(crate) struct Workspace {
-    /// Its folder.
+    /// The workspace's folder.
     pub(crate) root: PathBuf,
-    /// Its crates and all others.
+    /// The workspace's crates and all others.
     pub(crate) packages: Vec<Package>,
 }
 
 impl Workspace {
-    /// Asks cargo.
+    /// Reads `cargo metadata`.
     pub(crate) fn load() -> Result<Workspace, String> {
         let output = cargo_command()
             .args(["metadata", "--format-version", "1"])
@@ -78,7 +78,7 @@ impl Workspace {
         }
     }
 
-    /// Its own crates.
+    /// The workspace's own crates.
     pub(crate) fn members(&self) -> impl Iterator<Item = &Package> {
         self.packages.iter().filter(|package| package.own)
     }

@@ -1,14 +1,14 @@
-//! Whether two tools measured the same.
+//! Judges whether two tools measured the same.
 
-/// Medians that differ by no more than this agree.
+/// Medians that differ by at most this share agree.
 pub(super) const LIMIT: f64 = 0.03;
 
-/// A number that both tools report.
+/// A figure that both tools report.
 pub(super) struct Measure {
     heading: &'static str,
-    /// Below the direction in fio's document.
+    /// The JSON pointer below the direction in fio's document.
     pub(super) pointer: &'static str,
-    /// From the document's unit to the table's.
+    /// Factor from the document's unit to the table's.
     factor: f64,
 }
 
@@ -20,30 +20,30 @@ pub(super) const MEASURES: [Measure; 5] = [
     Measure { heading: "p99, ms", pointer: "/clat_ns/percentile/99.000000", factor: 1e-6 },
 ];
 
-/// One run, in the order of [`MEASURES`].
+/// The figures of one run, in the order of [`MEASURES`].
 pub(super) type Measured = [f64; MEASURES.len()];
 
-/// One job on one target.
+/// A job on a target.
 pub(super) struct Line {
     target: &'static str,
     job: &'static str,
     cells: Vec<Cell>,
 }
 
-/// One measure of it.
+/// The comparison of one measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Cell {
     fio: f64,
     ours: f64,
     verdict: Verdict,
-    /// Ratio of the medians when it was measured a second time.
+    /// Ratio of the medians in the second measurement.
     again: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Agrees,
-    /// The interval of the pairs reaches into the limit.
+    /// The interval of the pairs overlaps the limit.
     WithinPairs,
     Differs,
 }
@@ -59,7 +59,7 @@ impl Line {
         self.cells.iter().all(|cell| cell.verdict != Verdict::Differs)
     }
 
-    /// Takes a second measurement for the cells that differ in this one.
+    /// Adds a second measurement for the cells that differ in this one.
     pub(super) fn confirm(&mut self, second: &Line) {
         let differing = |(cell, _): &(&mut Cell, &Cell)| cell.verdict == Verdict::Differs;
         for (cell, again) in self.cells.iter_mut().zip(&second.cells).filter(differing) {
@@ -69,10 +69,11 @@ impl Line {
     }
 }
 
-/// The runs of each tool, in the order of the pairs.
+/// Compares the runs of the tools, which are in the order of the pairs.
 fn cell(fio: &[f64], ours: &[f64]) -> Cell {
     let (fio_median, our_median) = (median(fio), median(ours));
-    // From the least to the greatest ratio of a pair: with seven pairs the true one lies outside in 1.6 % of all cases.
+    // The interval is from the least to the greatest ratio of a pair: with seven pairs the true ratio is outside in 1.6
+    // % of cases.
     let ratios = || fio.iter().zip(ours).map(|(fio, ours)| ours / fio);
     let (least, greatest) = (ratios().fold(f64::MAX, f64::min), ratios().fold(f64::MIN, f64::max));
     let verdict = match () {

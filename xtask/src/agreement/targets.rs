@@ -1,23 +1,24 @@
-//! Storage of known speed, as stacks of the lab, and the jobs that measure it.
+//! Defines storage of known speed, as stacks of the lab, and the jobs that measure it.
 
-/// Seconds of one run.
+/// Length of one run, s.
 pub(super) const SECONDS: u32 = 3;
 
 /// One kind of storage.
 pub(super) struct Target {
     pub(super) name: &'static str,
-    /// What was set.
+    /// The speed that was set, in words.
     pub(super) title: &'static str,
-    /// For `lab run`.
+    /// The words for `lab run`.
     pub(super) stack: &'static [&'static str],
-    /// What makes it slow, once the file is there: a command of the shell.
+    /// A shell command that slows the storage down once the file exists.
     pub(super) slow_down: &'static str,
-    /// Words of each job.
+    /// The words of each job.
     pub(super) jobs: &'static [&'static str],
 }
 
-/// Where requests complete faster than fio takes them, one at a time by default, its latencies hold their wait to be
-/// taken, and ours do not: all are reaped at once. `iodepth_batch_complete_max` makes fio do the same.
+/// The targets. Where requests complete faster than fio reaps them (one at a time by default), fio's latencies include
+/// the wait to be reaped and ours do not, as all are reaped at once. `iodepth_batch_complete_max` makes fio do the
+/// same.
 pub(super) const TARGETS: &[Target] = &[
     Target {
         name: "throttle-iops",
@@ -74,7 +75,7 @@ pub(super) const TARGETS: &[Target] = &[
     },
 ];
 
-/// What is run inside the stack: the file first, then both tools in turn, one document per run.
+/// The script for the stack: it makes the file, then runs both tools in turn, one document per run.
 pub(super) fn script(target: &Target, pairs: usize) -> String {
     let mut script = format!(
         "set -eu\ncd \"$LAB_TARGET\"\n\

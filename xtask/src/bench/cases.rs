@@ -1,17 +1,17 @@
-//! The cases as data: what runs, and what must come out of it.
+//! The cases as data: what runs, and the required figures.
 
-/// A number that a row is held against.
+/// A bound for a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Bound {
-    /// Our own value is at most this.
+    /// Our value is at most this.
     AtMost(f64),
-    /// How many times better than fio we are.
+    /// We are this many times better than fio.
     Times(f64),
-    /// Nothing is demanded.
+    /// There is no bound.
     Free,
 }
 
-/// What must be reached, and what is aimed at.
+/// The bound that must be reached, and the one that is aimed at.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Target {
     pub(super) must: Bound,
@@ -26,15 +26,15 @@ const fn times(must: f64, aim: f64) -> Target {
     Target { must: Bound::Times(must), aim: Bound::Times(aim) }
 }
 
-/// No demand.
+/// No bounds.
 pub(super) const FREE: Target = Target { must: Bound::Free, aim: Bound::Free };
 
-/// What a job reads.
+/// The data that a job reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// Nothing: the null engine.
+    /// None: the null engine.
     Nothing,
-    /// A file that lies in the page cache.
+    /// A file in the page cache.
     Cached,
     /// The same file with O_DIRECT.
     Direct,
@@ -51,22 +51,22 @@ pub(super) enum Kind {
     SystemCalls { source: Source, words: &'static str, target: Target },
     /// Alternating pairs of timed runs: CPU per I/O, its user side, IOPS.
     Job { source: Source, words: &'static str, cpu: Target, user: Target, iops: Target },
-    /// Start to exit with one I/O: wall, ms.
+    /// Wall time of a run with one I/O, ms.
     Start,
-    /// Sixteen jobs with a runtime: wall beyond it, ms.
+    /// Wall time of sixteen jobs beyond their runtime, ms.
     SixteenJobs,
     /// Peak memory, MiB.
     Memory { words: &'static str, target: Target },
-    /// Many jobs at once: wall, s, and peak memory, MiB.
+    /// Many jobs at once: wall time, s, and peak memory, MiB.
     ManyJobs { jobs: u32, wall: Target, memory: Target, recorded_fio: &'static str },
-    /// Wall of laying out a file, s.
+    /// Wall time of laying out a file, s.
     Layout,
-    /// `fsdyno time` beside fork, exec and wait: wall, ms.
+    /// Wall time of a command by `fsdyno time`, compared with fork, exec and wait, ms.
     Command,
 }
 
 impl Kind {
-    /// No neighbour on the machine changes the result.
+    /// Whether other programs on the machine do not change the result.
     pub(super) fn is_deterministic(&self) -> bool {
         matches!(
             self,
@@ -83,20 +83,20 @@ pub(super) struct Case {
     pub(super) kind: Kind,
 }
 
-/// Start to exit, ms.
+/// Wall time of a run with one I/O, ms.
 pub(super) const START: Target = at_most(25.0, 8.0);
-/// Wall beyond the runtime of sixteen jobs, ms.
+/// Wall time of sixteen jobs beyond their runtime, ms.
 pub(super) const SIXTEEN_JOBS: Target = at_most(100.0, 30.0);
-/// Wall of a command by `fsdyno time` beyond its wall alone, ms.
+/// Wall time of a command by `fsdyno time` beyond the command's own, ms.
 pub(super) const COMMAND: Target = at_most(2.0, 0.5);
-/// Layout, against fio.
+/// Wall time of a layout, compared with fio's.
 pub(super) const LAYOUT: Target = times(1.5, 1.5);
 
-/// Batches in both ways, and memory that the kernel has pinned before.
+/// Batches in both directions, and memory that is pinned in advance.
 const BATCHES: &str = "--ioengine=io_uring --rw=randread --iodepth=128 --iodepth_batch_submit=32 \
                        --iodepth_batch_complete_min=32 --fixedbufs=1 --registerfiles=1";
 
-/// All cases; 4 KiB requests, full latency recording and each block once, unless the words say otherwise.
+/// All cases. Requests are 4 KiB, with full latency recording and each block once, unless the words say otherwise.
 pub(super) const CASES: &[Case] = &[
     Case {
         name: "instructions-qd1",
@@ -130,7 +130,7 @@ pub(super) const CASES: &[Case] = &[
             recorded_fio: 2278.0,
         },
     },
-    // What a feature costs where it is used. The rows above must not know of it.
+    // The cost of features where they are used. The rows above must not pay for them.
     Case {
         name: "instructions-zipf",
         title: "null, randread, iodepth 64, zipf",

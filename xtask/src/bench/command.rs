@@ -1,4 +1,4 @@
-//! What `fsdyno time` adds to a command: `/bin/true` by it, and by fork, exec and wait alone, in turn.
+//! Measures what `fsdyno time` adds to a command: `/bin/true` by it, and by fork, exec and wait alone, in turn.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -17,11 +17,11 @@ const PROGRAM: &str = "/bin/true";
 
 /// Medians over the pairs, ms.
 pub(super) struct CommandCost {
-    /// The command's wall time by `time`, beyond that of the bare loop.
+    /// The command's wall time by `time` beyond that of the bare loop.
     pub(super) beyond_ms: f64,
     /// The wall time of the bare loop.
     pub(super) bare_ms: f64,
-    /// From one run to the next: directories, syncs, looks at the devices.
+    /// Time between two runs: directories, syncs, readings of the devices.
     pub(super) round_ms: f64,
 }
 

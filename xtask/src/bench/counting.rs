@@ -1,5 +1,5 @@
-//! Counts for each I/O that do not depend on the clock: instructions by callgrind, heap blocks by dhat, system
-//! calls by strace. Each is the slope between a short and a long run, so that the start costs nothing.
+//! Counts costs per I/O that do not depend on the clock: instructions by callgrind, heap blocks by dhat, system calls
+//! by strace. Each is the slope between a short and a long run, so that the start does not count.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -27,7 +27,7 @@ impl Counter {
         }
     }
 
-    /// Finds the total in what the counting program says on stderr.
+    /// Finds the total in the counting program's stderr.
     fn total(self, stderr: &str) -> Option<f64> {
         let number = |text: &str| text.replace(',', "").trim().parse().ok();
         match self {
@@ -40,7 +40,7 @@ impl Counter {
                 number(line.split(" in ").nth(1)?.split(" blocks").next()?)
             }
             Counter::SystemCalls => {
-                // `100.00    0.002976           3       906        51 total`: calls stand before the errors.
+                // `100.00    0.002976           3       906        51 total`: the calls precede the errors.
                 let line = stderr.lines().find(|line| line.ends_with(" total"))?;
                 number(line.split_whitespace().nth(3)?)
             }
@@ -48,7 +48,7 @@ impl Counter {
     }
 }
 
-/// The count for each I/O of `tool`, from runs of `ios.0` and of `ios.1` I/Os.
+/// The count per I/O of `tool`, from runs of `ios.0` and `ios.1` I/Os.
 pub(super) fn per_io(
     counter: Counter,
     tool: &Tool,
@@ -61,7 +61,7 @@ pub(super) fn per_io(
     Ok((long - short) / f64::from(ios.1 - ios.0))
 }
 
-/// Stands for the log of a replay, which is made: reads all over a file, each at the first moment.
+/// Stands for the log of a replay, which is made here: reads all over a file, all at time 0.
 pub(super) const REPLAYED: &str = "--read_iolog=replayed";
 
 fn write_log(directory: &Path, ios: u32) -> std::io::Result<()> {

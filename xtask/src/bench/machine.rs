@@ -1,10 +1,10 @@
-//! A description of the machine: enough to judge the numbers, nothing that identifies it.
+//! Describes the machine: enough to judge the figures, nothing that identifies it.
 
 use std::process::Command;
 
 use super::measure::Bench;
 
-/// Processor, kernel, file system, tools and date, one line each.
+/// CPU, kernel, filesystem, tools and date, one line each.
 pub(super) fn describe(bench: &Bench) -> Vec<String> {
     let mut lines = vec![
         format!("- processor: {} ({} in use)", processor(), bench.processors),
@@ -19,7 +19,7 @@ pub(super) fn describe(bench: &Bench) -> Vec<String> {
     lines
 }
 
-/// Name and version, without the suffix that the builder of the kernel chose.
+/// Name and version of the kernel, without the suffix of its builder.
 fn kernel() -> String {
     let text = output_of("uname", &["-sr"]);
     text.split('-').next().unwrap_or("unknown").to_owned()

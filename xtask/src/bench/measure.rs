@@ -1,4 +1,4 @@
-//! Measures a case: which runs it takes and which lines of the table come out.
+//! Measures a case: which runs it takes, and which lines of the table result.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use super::pairs::{self, Pairs};
 use super::table::{self, Better, Line};
 use super::tool::{self, JobCost, Tool, Wrapped};
 
-/// Bytes of the file that the jobs read.
+/// Size of the file that the jobs read, bytes.
 const FILE_BYTES: usize = 256 << 20;
 
 /// The benchmark with its tools, its directory and its lengths.
@@ -18,7 +18,7 @@ pub(super) struct Bench {
     pub(super) fio: Option<Tool>,
     pub(super) directory: PathBuf,
     pub(super) processors: usize,
-    /// Pairs of each timed case.
+    /// Number of pairs of each timed case.
     pub(super) rounds: usize,
     /// Length of each timed run, ms.
     pub(super) runtime_ms: u32,
@@ -117,7 +117,7 @@ impl Bench {
         let [cpu, user, iops] = targets;
         Ok(vec![
             paired("CPU per I/O, ns", Better::Less, &pairs(|cost| cost.cpu_ns), cpu),
-            // The kernel splits the time into user and system by its ticks.
+            // The kernel divides CPU time into user and system by its ticks.
             paired("user CPU per I/O, ns (mean)", Better::Less, &pairs(|cost| cost.user_ns).averaged(), user),
             paired("IOPS", Better::More, &pairs(|cost| cost.iops), iops),
         ])
@@ -215,17 +215,17 @@ impl Bench {
         }
         let access = if source == Source::Direct { "--direct=1" } else { "--invalidate=0" };
         if source == Source::Cached {
-            // Reading it once brings it into the page cache.
+            // Reading the file once brings it into the page cache.
             std::fs::read(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
         }
         Ok(split(&format!("--name=file --thread --filename=data --size={FILE_BYTES} {access} {words}")))
     }
 }
 
-/// The words of a job of the null engine over 64 GiB, which later words may change.
+/// The words of a job of the null engine over 64 GiB; later words may override them.
 fn null_words(words: &str) -> Vec<String> {
-    // So large that fio meets each block once within a timed run, as the cases demand: on a range that it goes over
-    // again and again its map of used blocks stays in the processor's cache.
+    // So large that fio uses each block once within a timed run, as the cases demand: on a small range its random map
+    // would stay in the CPU's cache.
     split(&format!("--name=null --thread --ioengine=null --size=64g {words}"))
 }
 
@@ -233,7 +233,7 @@ fn split(words: &str) -> Vec<String> {
     words.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Writes a file of bytes that do not compress, and has it on the device.
+/// Writes a file of incompressible bytes to the device.
 fn write_file(path: &PathBuf, bytes: usize) -> Result<(), String> {
     use std::io::Write as _;
     let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -264,7 +264,7 @@ fn paired(measure: &str, better: Better, pairs: &Pairs, target: Target) -> Line 
     }
 }
 
-/// A line of one value each.
+/// A line of single values.
 fn single(measure: &str, fio: Option<f64>, ours: f64, target: Target) -> Line {
     Line {
         case: String::new(),
@@ -278,7 +278,7 @@ fn single(measure: &str, fio: Option<f64>, ours: f64, target: Target) -> Line {
     }
 }
 
-/// A line for a case that could not be measured: its demand stays unmet knowledge, not a zero.
+/// A line for a case that could not be measured: it has no value, not a zero.
 fn failed_line(case: &Case, reason: String) -> Line {
     let target = match &case.kind {
         Kind::Instructions { target, .. }

@@ -1,6 +1,6 @@
-//! Alternating runs: A B, B A, A B, … so that a drift of the machine meets both tools alike.
+//! Alternates runs: A B, B A, A B, … so that a drift of the machine affects both tools equally.
 
-/// Values of both tools, one of each from every round.
+/// The values of both tools, one of each per round.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Pairs {
     pub(super) fio: Vec<f64>,
@@ -8,25 +8,25 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    /// The middle value of fio; `None` without fio.
+    /// fio's median; `None` without fio.
     pub(super) fn fio_median(&self) -> Option<f64> {
         median(&self.fio)
     }
 
-    /// The middle value of ours.
+    /// Our median.
     pub(super) fn our_median(&self) -> Option<f64> {
         median(&self.ours)
     }
 
-    /// The middle one of the ratios fio / ours within each round; within a round a neighbour disturbs both. `None`
-    /// when ours is too small to be seen.
+    /// The median of the ratios fio / ours of the rounds, as a neighbour disturbs both tools of a round. `None` if our
+    /// value is too small to be measured.
     pub(super) fn fio_over_ours(&self) -> Option<f64> {
         let ratios: Vec<f64> = self.fio.iter().zip(&self.ours).map(|(fio, ours)| fio / ours).collect();
         median(&ratios).filter(|ratio| ratio.is_finite())
     }
 
-    /// One pair of means in place of the rounds: for values that the kernel samples so coarsely that a single round
-    /// may see nothing.
+    /// One pair of means in place of the rounds, for values that the kernel samples so coarsely that a single round may
+    /// get 0.
     pub(super) fn averaged(&self) -> Pairs {
         let mean = |values: &[f64]| {
             let sum: f64 = values.iter().sum();
@@ -36,7 +36,7 @@ impl Pairs {
     }
 }
 
-/// Runs `rounds` rounds of both sides (`true` is ours), the order turned in every second one.
+/// Runs `rounds` rounds of both sides (`true` is ours), every second one in reverse order.
 pub(super) fn alternate<T>(
     rounds: usize,
     has_fio: bool,
@@ -56,7 +56,7 @@ pub(super) fn alternate<T>(
     Ok((fio, ours))
 }
 
-/// The middle value; of an even number the mean of the two in the middle.
+/// The median; of an even number of values, the mean of the middle two.
 pub(super) fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

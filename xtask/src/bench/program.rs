@@ -1,12 +1,11 @@
-//! What the release program is as a file: small, without names of functions, and loadable at any address.
+//! Checks the release program's file: small, without symbol names, and loadable at any address.
 
-/// Bytes at most: 6.875 MiB. The guard of disks, `openfiles`, the index of saved runs and the identity of device stacks took
-/// 0.22 MiB more than 6 MiB; `time`, ten findings, passes of phases and the short screens together 0.42 MiB; recorded I/O,
+/// Largest size, bytes: 6.875 MiB. The guard of disks, `openfiles`, the index of saved runs and the identity of device
+/// stacks added 0.22 MiB to 6 MiB; `time`, ten findings, passes of phases and the short screens 0.42 MiB; recorded I/O,
 /// verdicts of commands and judged phases of many nodes 0.15 MiB.
 const BYTES_MAX: usize = 55 << 17;
 
-/// Where an ELF file of 64 bits says what it is, where its tables of segments and of sections begin, and how many there
-/// are.
+/// Offsets in a 64-bit ELF file: of its type, of the tables of segments and sections, and of their numbers of entries.
 const TYPE: usize = 16;
 const SEGMENTS: usize = 32;
 const SECTIONS: usize = 40;
@@ -20,13 +19,13 @@ const ANY_ADDRESS: u64 = 3;
 const NAMES: u64 = 2;
 const LOADER: u64 = 3;
 
-/// What is said of a program that is loaded at one address only.
+/// The objection to a program that can be loaded at one address only.
 pub(crate) const FIXED: &str = "it is not position-independent";
 
-/// What is wrong with it; a file that is no ELF is not judged by what such a file holds.
+/// What is wrong with the program; a file that is not ELF is judged only by its size.
 pub(crate) fn objections(program: &[u8]) -> Vec<&'static str> {
     let number = |at: usize, bytes: usize| number(program, at, bytes);
-    // The kind of a section stands after four bytes of its name.
+    // The type of a section follows four bytes of its name.
     let has_names = || entries(program, SECTIONS, SECTION_BYTES, SECTION_COUNT).any(|at| number(at + 4, 4) == NAMES);
     let is_elf = program.starts_with(b"\x7fELF");
     let found = [
@@ -37,7 +36,7 @@ pub(crate) fn objections(program: &[u8]) -> Vec<&'static str> {
     found.into_iter().filter(|(wrong, _)| *wrong).map(|(_, text)| text).collect()
 }
 
-/// Likewise of one that needs nothing of the machine it runs on: no loader, and so no library.
+/// The objections to a static program, which must need nothing of the machine it runs on: no loader, and so no library.
 pub(crate) fn static_objections(program: &[u8]) -> Vec<&'static str> {
     let mut found = objections(program);
     let mut segments = entries(program, SEGMENTS, SEGMENT_BYTES, SEGMENT_COUNT);
@@ -47,7 +46,7 @@ pub(crate) fn static_objections(program: &[u8]) -> Vec<&'static str> {
     found
 }
 
-/// Where the entries of a table begin.
+/// The offsets of the entries of a table.
 fn entries(program: &[u8], table: usize, bytes: usize, count: usize) -> impl Iterator<Item = usize> {
     let (first, each) = (number(program, table, 8) as usize, number(program, bytes, 2) as usize);
     (0..number(program, count, 2) as usize).map(move |index| first + index * each)
@@ -62,7 +61,7 @@ fn number(program: &[u8], at: usize, bytes: usize) -> u64 {
 mod tests {
     use super::*;
 
-    /// A header and one section of this kind.
+    /// A header and one section of this type.
     fn elf(kind: u8, section: u8) -> Vec<u8> {
         let mut program = vec![0; 128];
         program[..4].copy_from_slice(b"\x7fELF");

@@ -1,8 +1,8 @@
-//! The table: one line for each measure of a case, with what must be reached and whether it is.
+//! The table: one line for each measure of a case, with its bounds and whether they are met.
 
 use super::cases::{Bound, Target};
 
-/// Which way is better.
+/// Which direction is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Better {
     /// Costs.
@@ -24,22 +24,22 @@ pub(super) struct Line {
     /// How many times better than fio.
     pub(super) ratio: Option<f64>,
     pub(super) target: Target,
-    /// The gate looks at it.
+    /// Whether the gate judges it.
     pub(super) deterministic: bool,
-    /// Why there is no value, or what else to know.
+    /// Why there is no value, or a remark.
     pub(super) note: Option<String>,
 }
 
-/// What became of a target.
+/// The result for a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// Better than the aim.
+    /// The aim is reached.
     Aim,
-    /// As good as it must be.
+    /// The required bound is reached.
     Must,
-    /// Not.
+    /// The required bound is missed.
     Missed,
-    /// Nothing was demanded.
+    /// There is no bound.
     Free,
     /// No value to judge.
     Unknown,
@@ -57,7 +57,7 @@ impl Line {
         }
     }
 
-    /// A demand that was measured and not met.
+    /// Whether a required bound was measured and missed.
     pub(super) fn is_missed(&self) -> bool {
         self.mark() == Mark::Missed
     }
@@ -71,12 +71,12 @@ impl Line {
     }
 }
 
-/// The ratio that says how many times better ours is.
+/// How many times better ours is.
 pub(super) fn times_better(better: Better, fio_over_ours: f64) -> f64 {
     if better == Better::Less { fio_over_ours } else { 1.0 / fio_over_ours }
 }
 
-/// A number with as many digits as are worth reading.
+/// A number with a useful number of digits.
 pub(super) fn number(value: f64) -> String {
     let digits = match value.abs() {
         size if size >= 100.0 || value == 0.0 => 0,
@@ -87,7 +87,7 @@ pub(super) fn number(value: f64) -> String {
     grouped(&format!("{value:.digits$}"))
 }
 
-/// With two more digits where a value above its bound would be shown as equal to it.
+/// The number, with two more digits if a value above its bound would look equal to it.
 fn beside_bound(value: f64, bound: Bound) -> String {
     match bound {
         Bound::AtMost(limit) if value > limit && number(value) == number(limit) => grouped(&format!("{value:.2}")),
@@ -95,7 +95,7 @@ fn beside_bound(value: f64, bound: Bound) -> String {
     }
 }
 
-/// `1234567` becomes `1,234,567`.
+/// Inserts commas: `1234567` becomes `1,234,567`.
 fn grouped(text: &str) -> String {
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
     let mut out = String::new();

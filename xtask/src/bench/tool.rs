@@ -1,4 +1,4 @@
-//! One run of one tool and what it cost.
+//! Runs one tool once, and measures its cost.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -27,20 +27,20 @@ impl Tool {
     }
 }
 
-/// What the job itself reports.
+/// The figures that the job reports.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct JobCost {
     /// I/Os of all directions.
     pub(super) ios: f64,
     /// User and system time of the workers for each I/O, ns.
     pub(super) cpu_ns: f64,
-    /// The user's part of it, ns.
+    /// User time of the workers for each I/O, ns.
     pub(super) user_ns: f64,
-    /// I/Os a second.
+    /// I/Os per second.
     pub(super) iops: f64,
 }
 
-/// A run with what the whole process cost.
+/// A run with the cost of its whole process.
 pub(super) struct Run {
     pub(super) stdout: String,
     /// From before the start to after the end.
@@ -52,7 +52,7 @@ pub(super) struct Run {
 /// How a run is wrapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wrapped {
-    /// Not at all: the wall is that of the tool alone.
+    /// Not at all: the wall time is the tool's alone.
     Bare,
     /// By GNU time, for the peak of memory.
     Timed,
@@ -95,7 +95,7 @@ fn peak_mib(cost_file: &Path) -> Option<f64> {
     Some(kibibytes / 1024.0)
 }
 
-/// The costs in a document of either tool, summed over its jobs.
+/// The costs in a JSON document of either tool, summed over its jobs.
 pub(super) fn job_cost(stdout: &str) -> Result<JobCost, String> {
     let start = stdout.find('{').ok_or("no JSON on stdout")?;
     let document: Value = serde_json::from_str(&stdout[start..]).map_err(|error| format!("stdout: {error}"))?;

@@ -1,4 +1,4 @@
-//! Archives to be unpacked below /usr/local; for Windows one that its Explorer opens.
+//! Makes archives to be unpacked below /usr/local; for Windows in a format that its Explorer opens.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::platform::Platform;
 use super::release::{Made, Release};
 use super::tool::{command, output};
 
-/// What makes the same archive of the same files: their order, owner and time are none of the machine's.
+/// A tar command that makes the same archive from the same files: order, owner and time do not depend on the machine.
 pub(super) fn tar(epoch: u64) -> std::process::Command {
     let mut tar = command("tar");
     tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--format=gnu"]);

@@ -1,5 +1,5 @@
-//! What the program is made of: the packages that are compiled into it, as cargo resolves them, and their list in the
-//! form of CycloneDX.
+//! Lists what the program is made of: the packages that are compiled into it, as cargo resolves them, also in the form
+//! of CycloneDX.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,23 +15,23 @@ use crate::workspace::{cargo_command, folder};
 pub(super) struct Component {
     pub(super) name: String,
     pub(super) version: String,
-    /// `MIT OR Apache-2.0`.
+    /// The licence: `MIT OR Apache-2.0`.
     pub(super) licence: String,
-    /// One of the workspace's own.
+    /// Whether it belongs to the workspace.
     pub(super) own: bool,
-    /// Its sources.
+    /// The folder of its sources.
     pub(super) folder: PathBuf,
     repository: Option<String>,
-    /// Of the archive that the registry has.
+    /// Checksum of the registry's archive.
     checksum: Option<String>,
-    /// What it uses, as identifiers of packages.
+    /// The ids of packages that it uses.
     uses: Vec<String>,
 }
 
-/// By cargo's identifiers.
+/// The components by cargo's package id.
 pub(super) type Components = BTreeMap<String, Component>;
 
-/// All of them, for these targets together, of a build with these features.
+/// All components for these targets together, of a build with these features.
 pub(super) fn of_program(targets: &[&str], features: &str) -> Result<Components, String> {
     let lock = std::fs::read_to_string(folder().join("Cargo.lock")).map_err(|error| format!("Cargo.lock: {error}"))?;
     let mut found = Components::new();
@@ -44,7 +44,7 @@ pub(super) fn of_program(targets: &[&str], features: &str) -> Result<Components,
     Ok(found)
 }
 
-/// What is reached from the program by dependencies of code. Macros are not: they run in the compiler.
+/// The packages that the program reaches by dependencies of code. Macros are not: they run in the compiler.
 fn reached(metadata: &Value, lock: &str) -> Components {
     let packages: BTreeMap<&str, &Value> =
         list(&metadata["packages"]).map(|package| (text(&package["id"]), package)).collect();
@@ -86,14 +86,14 @@ fn component(package: &Value, lock: &str, uses: &[&str]) -> Component {
     }
 }
 
-/// As Cargo.lock has it.
+/// The checksum in Cargo.lock.
 fn checksum(lock: &str, name: &str, version: &str) -> Option<String> {
     let head = format!("name = \"{name}\"\nversion = \"{version}\"\n");
     let entry = lock.split("[[package]]\n").find(|entry| entry.starts_with(&head))?;
     entry.lines().find_map(|line| line.strip_prefix("checksum = \"")?.strip_suffix('"')).map(str::to_owned)
 }
 
-/// The list of them as a document of CycloneDX 1.5.
+/// The components as a document of CycloneDX 1.5.
 pub(super) fn cyclonedx(release: &Release, components: &Components) -> Result<String, String> {
     let time = release.time()?;
     let rustc = output(command("rustc").arg("--version"))?;
@@ -104,7 +104,7 @@ pub(super) fn cyclonedx(release: &Release, components: &Components) -> Result<St
         })
     };
     let rust = rustc.split_whitespace().nth(1).unwrap_or_default();
-    // Both are in each static program, and cargo knows neither.
+    // Both are in each static program, but cargo does not list them.
     let of_rust =
         [library("rust-std", rust, "MIT OR Apache-2.0"), library("musl", &format!("of rust-std {rust}"), "MIT")];
     let program = |component: &&Component| component.name == "fsdyno";
@@ -126,7 +126,7 @@ pub(super) fn cyclonedx(release: &Release, components: &Components) -> Result<St
 }
 
 impl Component {
-    /// Its package URL.
+    /// The package URL.
     fn address(&self) -> String {
         format!("pkg:cargo/{}@{}", self.name, self.version)
     }

@@ -1,5 +1,5 @@
-//! An OCI image for each processor: the static program and its licences, and nothing else. `umoci` makes it without a
-//! daemon; an index on top lets each machine find its own.
+//! Makes an OCI image for each CPU architecture: the static program and its licences, nothing else. `umoci` makes it
+//! without a daemon; an index lets each machine find its own image.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +10,10 @@ use super::release::{Made, Release};
 use super::tool::{self, cannot, command, copy, output, sha256, write};
 use super::tree;
 
-/// Where a volume is mounted: a directory that anybody may write to, as a new volume takes it over.
+/// The mount point of a volume: a directory that anybody may write to, as a new volume inherits its mode.
 const VOLUME: &str = "data";
 
-/// Nobody: a measurement needs no rights.
+/// User and group nobody: a measurement needs no rights.
 const USER: &str = "65534:65534";
 
 pub(super) fn make(release: &Release, programs: &[(&Platform, PathBuf)], place: &Path) -> Made {
@@ -36,14 +36,14 @@ pub(super) fn make(release: &Release, programs: &[(&Platform, PathBuf)], place: 
     Ok(vec![archive(release, &layout, "image")?])
 }
 
-/// A layout as the one file that is loaded and copied.
+/// Packs a layout into the single file that is loaded and copied.
 pub(super) fn archive(release: &Release, layout: &Path, name: &str) -> Result<PathBuf, String> {
     let archive = release.output.join(format!("fsdyno-{}-{name}.oci.tar", release.version));
     tool::tar(release.epoch, layout, &archive)?;
     Ok(archive)
 }
 
-/// The image of one processor, with a tag of its own; how an index names it.
+/// Makes the image of one architecture, with its own tag; returns its entry for an index.
 fn image(release: &Release, platform: &Platform, layout: &Path, root: &Path) -> Result<Value, String> {
     let tag = format!("{}-{}", release.version, platform.debian);
     let image = format!("{}:{tag}", layout.display());
@@ -89,7 +89,7 @@ fn image(release: &Release, platform: &Platform, layout: &Path, root: &Path) -> 
     }))
 }
 
-/// One name for the images of all processors.
+/// Adds one name for the images of all architectures.
 fn add_index(release: &Release, layout: &Path, manifests: &[Value]) -> Result<(), String> {
     let media = "application/vnd.oci.image.index.v1+json";
     let index = json!({"schemaVersion": 2, "mediaType": media, "manifests": manifests}).to_string();

@@ -1,4 +1,4 @@
-//! The licences of everything that is compiled into the program, with their texts as the packages bring them.
+//! Collects the licences of everything that is compiled into the program, with their texts from the packages.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +7,7 @@ use super::components::{Component, Components};
 use super::tool::cannot;
 use crate::workspace::folder;
 
-/// How files with a licence begin.
+/// The first words of the names of licence files.
 const NAMES: &[&str] = &["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"];
 
 const HEAD: &str = "\
@@ -40,7 +40,7 @@ pub(super) fn document(components: &Components) -> Result<String, String> {
     Ok(text)
 }
 
-/// The texts in a package's folder, in the order of their names.
+/// The licence texts in a package's folder, in the order of their names.
 fn texts(folder: &Path) -> Result<Vec<String>, String> {
     let entries = std::fs::read_dir(folder).map_err(cannot("read", folder))?;
     let mut files: Vec<_> =
@@ -53,7 +53,7 @@ fn texts(folder: &Path) -> Result<Vec<String>, String> {
     files.iter().filter(is_licence).map(|path| std::fs::read_to_string(path).map_err(cannot("read", path))).collect()
 }
 
-/// The text for a package that brings none: Apache-2.0 is the same text for all, other licences name who grants them.
+/// The text for a package without one: Apache-2.0 has a common text, other licences name who grants them.
 fn own_texts(component: &Component) -> Result<Vec<String>, String> {
     if component.licence.contains("Apache-2.0") {
         let path = folder().join("LICENSE-APACHE");

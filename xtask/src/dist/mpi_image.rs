@@ -1,5 +1,6 @@
-//! The OCI image for many nodes: Debian's Open MPI and sshd around the program with MPI, for the user and the places that
-//! the MPI operator of Kubernetes takes. `mmdebstrap` makes its root, `umoci` the image; neither needs a daemon.
+//! Makes the OCI image for many nodes: Debian's Open MPI and sshd with the program built with MPI, for the user and the
+//! paths that the MPI operator of Kubernetes uses. `mmdebstrap` makes its root, `umoci` the image; neither needs a
+//! daemon.
 
 use std::path::{Path, PathBuf};
 
@@ -9,24 +10,24 @@ use super::tool::{self, cannot, command, copy, output, write};
 use super::{components, image, licences};
 use crate::workspace::{cargo_command, folder, target_directory};
 
-/// What a node has beside the essential packages.
+/// The packages of a node besides the essential ones.
 const PACKAGES: &str = "--include=openmpi-bin,openssh-server";
 
-/// Configuration of sshd, ssh and Open MPI, as it lies in the root.
+/// Configuration of sshd, ssh and Open MPI, in the layout of the root.
 const CONFIGURATION: &str = "deploy/mpi/image";
 
-/// Nobody reads documents there.
+/// Documents that the image leaves out.
 const WITHOUT: &[&str] = &["man/*", "doc/*", "locale/*", "info/*"];
 
-/// Done to the root at the end. The user gets a name, which sshd asks for; the host keys that its package made go, as all
-/// who have the image would have them.
+/// The last changes to the root. The user gets a name, which sshd requires; the host keys that the package made are
+/// removed, as everybody who has the image would have them.
 const SETTLED: &str = r#"
 echo 'mpi:x:1000:1000::/var/mpi:/bin/sh' >> "$1/etc/passwd" &&
 echo 'mpi:x:1000:' >> "$1/etc/group" &&
 echo 'mpi:*:1::::::' >> "$1/etc/shadow" &&
 rm -f "$1"/etc/ssh/ssh_host_*"#;
 
-/// Makes it for this machine's processor, of this machine's Debian: what the program is linked with is there.
+/// Makes the image for this machine's CPU and Debian: the program's libraries are there.
 pub(super) fn make(release: &Release, program: Option<&Path>, place: &Path) -> Made {
     let own = PLATFORMS.iter().find(|platform| platform.runs_here()).ok_or("this machine runs no program of Linux")?;
     output(command("mmdebstrap").arg("--version"))?;
@@ -49,7 +50,7 @@ pub(super) fn make(release: &Release, program: Option<&Path>, place: &Path) -> M
     Ok(vec![image::archive(release, &layout, "mpi-image")?])
 }
 
-/// Builds the program with MPI beside the others, as it asks for this machine's libraries.
+/// Builds the program with MPI separately, as it needs this machine's libraries.
 fn build() -> Result<PathBuf, String> {
     output(command("mpicc").arg("--version"))?;
     let target = target_directory().join("mpi-release");
@@ -62,7 +63,7 @@ fn build() -> Result<PathBuf, String> {
     }
 }
 
-/// Debian with all that a node needs, as an archive.
+/// Makes an archive with Debian and everything that a node needs.
 fn make_root(release: &Release, program: &Path, files: &Path, to: &Path) -> Result<(), String> {
     copy(program, &files.join("usr/bin/fsdyno"))?;
     let components = components::of_program(&[&format!("{}-unknown-linux-gnu", std::env::consts::ARCH)], "fsdyno/mpi")?;
@@ -83,7 +84,7 @@ fn make_root(release: &Release, program: &Path, files: &Path, to: &Path) -> Resu
     output(&mut debian).map(drop)
 }
 
-/// This machine's own, whose archive it reaches.
+/// This machine's own Debian suite, whose archive can be reached.
 fn suite() -> Result<String, String> {
     let path = Path::new("/etc/os-release");
     let facts = std::fs::read_to_string(path).map_err(cannot("read", path))?;

@@ -1,5 +1,5 @@
-//! Packages of Debian and of RPM's distributions, made by their own tools of the same tree. Neither owns a file called fio:
-//! a link of that name is the administrator's choice, and a package that goes takes it along.
+//! Makes packages for Debian and for RPM distributions, with their own tools from the same tree. Neither contains a
+//! file called fio: such a link is the administrator's choice, and would be removed with the package.
 
 use std::path::{Path, PathBuf};
 
@@ -15,20 +15,20 @@ const DESCRIPTION: &str = "\
 How fast a filesystem really is, whether that is good enough, and whether the
 number can be trusted: questions with evidence, and fio's language and reports.";
 
-/// Who is asked about a package: the project has no one address.
+/// The contact of the packages: the project has no single address.
 const MAINTAINER: &str = "fsdyno's authors <fsdyno@localhost>";
 
-/// An alternative called fio is taken back when the program goes; an upgrade keeps it.
+/// Removes the alternative called fio when the program is removed; an upgrade keeps it.
 const TAKE_BACK: &str = "update-alternatives --remove fio /usr/bin/fsdyno >/dev/null 2>&1 || true";
 
-/// Where the packages put the tree.
+/// Moves the tree to where packages install it.
 fn below_usr(tree: &Path, place: &Path) -> Result<PathBuf, String> {
     std::fs::create_dir_all(place).map_err(cannot("make", place))?;
     output(command("cp").arg("-R").arg(tree).arg(place.join("usr")))?;
     for unit in tree::UNITS {
         copy(&folder().join("deploy/systemd").join(unit), &place.join("usr").join(tree::UNITS_PLACE).join(unit))?;
     }
-    // The system's own pages are compressed everywhere.
+    // Manual pages of a system are compressed.
     output(command("sh").args(["-c", "gzip -9n \"$1\"/usr/share/man/man1/*.1", "sh"]).arg(place))?;
     Ok(place.join("usr"))
 }
@@ -92,7 +92,7 @@ pub(super) fn rpm(release: &Release, platform: &Platform, tree: &Path) -> Made {
     Ok(vec![package])
 }
 
-/// What rpmbuild reads. The program is there already, static and without names: nothing is to be looked for in it.
+/// The spec file for rpmbuild. The program is finished, static and stripped: nothing must be searched in it.
 fn specified(release: &Release, root: &Path) -> Result<String, String> {
     let listed = output(command("find").args(["usr", "-type", "f"]).current_dir(root))?;
     let mut files: Vec<&str> = listed.lines().collect();

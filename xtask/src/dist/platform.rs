@@ -1,5 +1,5 @@
-//! What a release has a program for, and how that is built: linked without anything of the machine that builds it, and
-//! with the same bytes wherever the sources lie.
+//! The platforms of a release, and how their programs are built: linked without anything of the building machine, and
+//! with the same bytes wherever the sources are.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,16 +8,16 @@ use super::tool::{cannot, command, output};
 use crate::bench::program;
 use crate::workspace::{cargo_command, folder, target_directory};
 
-/// A system and a processor.
+/// A system and a CPU architecture.
 #[derive(Debug)]
 pub(super) struct Platform {
-    /// As archives are called.
+    /// The name in archives.
     pub(super) name: &'static str,
-    /// As rustc calls it.
+    /// The name in rustc.
     pub(super) target: &'static str,
-    /// The linker: that of Rust needs nothing else; Windows' libraries come with another.
+    /// The linker: Rust's own needs nothing else; Windows' libraries come with another one.
     linker: &'static str,
-    /// The processor as Rust, Debian and OCI call it.
+    /// The names of the architecture in Rust, Debian and OCI.
     pub(super) rust: &'static str,
     pub(super) debian: &'static str,
 }
@@ -46,9 +46,10 @@ pub(super) const PLATFORMS: &[Platform] = &[
     },
 ];
 
-/// What makes a static program smaller. The addresses that a position-independent one sets at its start are listed one bit
-/// each, and not 24 bytes: 0.18 MB less. Rust's musl reads such lists; only a new glibc does. Functions and constants with the
-/// same bytes are there once, 0.09 MB less, as Rust links for Microsoft's systems: no code asks which of them it has.
+/// Linker options that make a static program smaller. Relocations of a position-independent program take one bit each
+/// instead of 24 bytes: 0.18 MB less. Rust's musl reads such lists; glibc only in new versions. Functions and constants
+/// with the same bytes are stored once, 0.09 MB less, as Rust does for Microsoft's systems: no code compares their
+/// addresses.
 const SMALLER: &[&str] = &[
     "-Clink-arg=--pack-dyn-relocs=relr",
     "-Clink-arg=--icf=all",
@@ -56,7 +57,7 @@ const SMALLER: &[&str] = &[
     "-Clink-arg=-O2",
 ];
 
-/// Programs of Windows hold the time of their linking otherwise.
+/// Without this, Windows programs contain the time of their linking.
 const NO_TIME: &[&str] = &["-Clink-arg=-Wl,--no-insert-timestamp"];
 
 impl Platform {
@@ -74,20 +75,20 @@ impl Platform {
         if self.is_linux() { "fsdyno" } else { "fsdyno.exe" }
     }
 
-    /// Whether it can be built here; why not.
+    /// Whether it can be built here; the error says why not.
     pub(super) fn is_ready(&self) -> Result<(), String> {
         let folder = sysroot()?.join("lib/rustlib").join(self.target).join("lib");
         if !folder.exists() {
             return Err(format!("the target is not installed: rustup target add {}", self.target));
         }
-        // Rust brings its own linker, which is in no PATH.
+        // Rust's own linker is not in PATH.
         match self.linker {
             "rust-lld" => Ok(()),
             linker => output(command(linker).arg("--version")).map(drop),
         }
     }
 
-    /// Builds the program; where it is.
+    /// Builds the program; returns its path.
     pub(super) fn build(&self, twice: bool, epoch: u64) -> Result<PathBuf, String> {
         let program = self.compile(&folder(), &target_directory(), epoch)?;
         if twice {
@@ -118,7 +119,7 @@ impl Platform {
         Ok(target.join(self.target).join("release").join(self.program()))
     }
 
-    /// Whether the program is one that is given away; what speaks against it is printed.
+    /// Whether the program can be released; objections are printed.
     pub(super) fn accepts(&self, path: &Path) -> bool {
         let mut objections = match std::fs::read(path) {
             Ok(bytes) if self.is_linux() => program::static_objections(&bytes),
@@ -134,7 +135,7 @@ impl Platform {
     }
 }
 
-/// The program as developers of this machine build it.
+/// The program as developers on this machine build it.
 pub(super) fn development() -> Result<PathBuf, String> {
     let mut cargo = cargo_command();
     let built = cargo.args(["build", "--quiet", "--bin=fsdyno"]).current_dir(folder()).status();
@@ -142,8 +143,7 @@ pub(super) fn development() -> Result<PathBuf, String> {
     built.success().then(|| target_directory().join("debug/fsdyno")).ok_or("fsdyno cannot be built".to_owned())
 }
 
-/// Paths of the machine that builds are replaced in what messages quote of the sources: bytes then depend on the sources
-/// alone.
+/// Compiler flags that replace paths of the building machine in messages: the bytes then depend on the sources alone.
 fn flags(sources: &Path) -> Result<Vec<String>, String> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
@@ -158,12 +158,12 @@ fn flags(sources: &Path) -> Result<Vec<String>, String> {
     Ok(pairs.into_iter().map(|(from, to)| format!("--remap-path-prefix={from}={to}")).collect())
 }
 
-/// Where rustc has its libraries.
+/// The folder of rustc's libraries.
 fn sysroot() -> Result<PathBuf, String> {
     Ok(output(command("rustc").args(["--print", "sysroot"]))?.trim().into())
 }
 
-/// What git tracks, as it stands in the workspace.
+/// Copies the files that git tracks, in their present state.
 fn copy_sources(to: &Path) -> Result<(), String> {
     let tracked = output(command("git").args(["ls-files", "-z"]))?;
     for name in tracked.split('\0').filter(|name| !name.is_empty()) {

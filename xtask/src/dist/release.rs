@@ -1,4 +1,4 @@
-//! What all steps of a release know.
+//! The facts that all steps of a release share.
 
 use std::path::PathBuf;
 
@@ -9,22 +9,22 @@ pub(super) const SUMS: &str = "SHA256SUMS";
 
 /// One release.
 pub(super) struct Release {
-    /// `0.1.0`.
+    /// The version: `0.1.0`.
     pub(super) version: String,
-    /// That of the packages.
+    /// The revision of the packages.
     pub(super) revision: u32,
-    /// Seconds since 1970 that all files bear.
+    /// The time of all files, seconds since 1970.
     pub(super) epoch: u64,
-    /// Where everything is put.
+    /// The output folder.
     pub(super) output: PathBuf,
 }
 
-/// One step's result: made, or why it is left out.
+/// The result of a step: the files made, or why it is left out.
 pub(super) type Made = Result<Vec<PathBuf>, String>;
 
 impl Release {
-    /// Removes what an earlier release left, which would be taken for this one's, and nothing else: what is not named by
-    /// its checksums may be anybody's.
+    /// Removes the files of an earlier release, and nothing else: files that are not named in its checksums may be
+    /// anybody's.
     pub(super) fn clear(&self) -> Result<(), String> {
         let folder = &self.output;
         std::fs::create_dir_all(folder).map_err(cannot("make", folder))?;
@@ -39,13 +39,13 @@ impl Release {
         }
     }
 
-    /// The time that its documents and images bear, as they write it.
+    /// The time in the format of documents and images.
     pub(super) fn time(&self) -> Result<String, String> {
         let date = output(command("date").args(["-u", &format!("-d@{}", self.epoch), "+%Y-%m-%dT%H:%M:%SZ"]))?;
         Ok(date.trim().to_owned())
     }
 
-    /// Writes one of its files.
+    /// Writes a file of the release.
     pub(super) fn write(&self, name: &str, text: &str) -> Result<PathBuf, String> {
         let path = self.output.join(name);
         std::fs::write(&path, text).map_err(cannot("write", &path))?;
@@ -53,7 +53,7 @@ impl Release {
     }
 }
 
-/// The time that all files of a release bear: that which SOURCE_DATE_EPOCH names, or that of the last commit.
+/// The time of all files of a release: from SOURCE_DATE_EPOCH, or that of the last commit.
 pub(super) fn epoch() -> Result<u64, String> {
     let text = match std::env::var("SOURCE_DATE_EPOCH") {
         Ok(text) => text,

@@ -1,4 +1,4 @@
-//! What other package managers read: templates of `deploy/`, filled with version, addresses and checksums.
+//! Fills the templates of `deploy/` for other package managers with version, addresses and checksums.
 
 use super::release::{Made, Release};
 use super::tool::{cannot, sha256};
@@ -7,9 +7,9 @@ use crate::workspace::folder;
 /// One of them.
 pub(super) struct Template {
     path: &'static str,
-    /// The file made of it.
+    /// The name of the file that it makes.
     pub(super) name: &'static str,
-    /// The archives that it names.
+    /// The archives that it refers to.
     archives: &'static [&'static str],
 }
 
@@ -23,7 +23,7 @@ pub(super) const TEMPLATES: &[Template] = &[
 ];
 
 impl Template {
-    /// Fills it, if its archives are there and it is known where they will be.
+    /// Fills the template, if its archives exist and their address is known.
     pub(super) fn fill(&self, release: &Release, address: Option<&str>) -> Made {
         let address = address.ok_or("set FSDYNO_RELEASE_URL to the address that the archives will have")?;
         let path = folder().join(self.path);

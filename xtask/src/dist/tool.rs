@@ -1,19 +1,19 @@
-//! The programs that a release is made with.
+//! Runs the programs that a release is made with.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::workspace::folder;
 
-/// A program, in the folder of the workspace.
+/// The command for a program, in the folder of the workspace.
 pub(super) fn command(program: &str) -> Command {
     let mut command = Command::new(program);
-    // In a package, a file of the person who builds it would be one that only its group can write.
+    // Fixed locale and time zone, so that the output does not depend on the person who builds.
     command.current_dir(folder()).env("LC_ALL", "C").env("TZ", "UTC");
     command
 }
 
-/// Runs it; what it printed.
+/// Runs a command; returns what it printed.
 pub(super) fn output(command: &mut Command) -> Result<String, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let ran = command.output().map_err(|error| match error.kind() {
@@ -32,26 +32,26 @@ pub(super) fn sha256(files: &[PathBuf]) -> Result<Vec<String>, String> {
     Ok(text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect())
 }
 
-/// Packs a folder; the person and the time that make it do not show.
+/// Packs a folder; user and time of the packing are not visible.
 pub(super) fn tar(epoch: u64, folder: &Path, to: &Path) -> Result<(), String> {
     let mut tar = command("tar");
     tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--format=gnu", "--mode=u=rwX,go=rX"]);
     output(tar.arg(format!("--mtime=@{epoch}")).arg("-cf").arg(to).arg("-C").arg(folder).arg(".")).map(drop)
 }
 
-/// What is said of a file that cannot be used.
+/// The message about a file that cannot be used.
 pub(super) fn cannot<'path>(verb: &'static str, path: &'path Path) -> impl Fn(std::io::Error) -> String + 'path {
     move |error| format!("cannot {verb} {}: {error}", path.display())
 }
 
-/// Writes a file, with the folders on its way.
+/// Writes a file, and makes missing folders.
 pub(super) fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), String> {
     let folder = path.parent().unwrap_or(path);
     std::fs::create_dir_all(folder).map_err(cannot("make", folder))?;
     std::fs::write(path, bytes).map_err(cannot("write", path))
 }
 
-/// Copies a file, with the folders on its way.
+/// Copies a file, and makes missing folders.
 pub(super) fn copy(from: &Path, to: &Path) -> Result<(), String> {
     write(to, std::fs::read(from).map_err(cannot("read", from))?)
 }

@@ -1,4 +1,4 @@
-//! What is installed, as it lies below /usr or /usr/local. Archives and packages hold the same tree.
+//! Makes the tree of installed files below /usr or /usr/local. Archives and packages contain the same tree.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use super::tool::{cannot, command, copy, output, write};
 use super::{components, licences};
 use crate::workspace::folder;
 
-/// Each shell and where it looks for what completes the words of a program; two have no such place.
+/// The shells, and where each looks for completions; two shells have no such place.
 const COMPLETIONS: &[(&str, &str)] = &[
     ("bash", "bash-completion/completions/fsdyno"),
     ("zsh", "zsh/site-functions/_fsdyno"),
@@ -17,7 +17,7 @@ const COMPLETIONS: &[(&str, &str)] = &[
     ("powershell", "fsdyno/completions/fsdyno.ps1"),
 ];
 
-/// What comes from the sources as it is: where it lies there, and where below the tree.
+/// Files that are copied from the sources: their path there, and in the tree.
 const FILES: &[(&str, &str)] = &[
     ("README.md", "share/doc/fsdyno/README.md"),
     ("CHANGELOG.md", "share/doc/fsdyno/CHANGELOG.md"),
@@ -27,15 +27,15 @@ const FILES: &[(&str, &str)] = &[
     ("deploy/prometheus/fsdyno.rules.yaml", "share/fsdyno/prometheus/fsdyno.rules.yaml"),
 ];
 
-/// What systemd reads, for programs of packages.
+/// systemd units, for installed packages.
 pub(super) const UNITS: &[&str] = &["fsdyno-check@.service", "fsdyno-check@.timer"];
 
-/// Where they lie below a tree.
+/// The units' folder in a tree.
 pub(super) const UNITS_PLACE: &str = "lib/systemd/system";
 
-/// What of a tree is the same on all platforms.
+/// The part of a tree that is the same on all platforms.
 pub(super) struct Documents {
-    /// `share`, with man pages and completions.
+    /// The folder `share`, with man pages and completions.
     folder: PathBuf,
     /// The list of components.
     pub(super) components: String,
@@ -43,7 +43,7 @@ pub(super) struct Documents {
 }
 
 impl Documents {
-    /// The program that runs here prints man pages and completions: one of the release, or else that of developers.
+    /// Makes the documents with a program that runs here: one of the release, or else the developers'.
     pub(super) fn make(
         release: &Release,
         programs: &[(&Platform, PathBuf)],
@@ -66,7 +66,7 @@ impl Documents {
         })
     }
 
-    /// The whole tree of one platform.
+    /// Makes the whole tree of one platform.
     pub(super) fn tree(
         &self,
         release: &Release,
@@ -94,8 +94,8 @@ impl Documents {
     }
 }
 
-/// Files as everybody may read them, programs as everybody may run them, and all of one time: what the person who builds
-/// has set for new files does not show.
+/// Sets fixed modes and one time for all files: everybody may read them and run programs, whatever umask the building
+/// person has.
 pub(super) fn settle(tree: &Path, epoch: u64) -> Result<(), String> {
     output(command("chmod").args(["-R", "u=rwX,go=rX"]).arg(tree))?;
     let programs = tree.join("bin");

@@ -1,16 +1,16 @@
-//! Honest command lines, and the storage that they run on.
+//! The honest command lines, and the storage that they run on.
 
 /// One kind of storage.
 pub(super) struct Target {
     pub(super) name: &'static str,
-    /// For `lab run`; empty: the filesystem that holds the folder for temporary files.
+    /// The words for `lab run`; empty: the filesystem of the temporary folder.
     pub(super) stack: &'static [&'static str],
-    /// Findings that are right there, by their ids: the stack was made so, or the filesystem is known to be so.
+    /// Ids of findings that are right there, because of how the stack is made or of how the filesystem works.
     pub(super) right: &'static [&'static str],
 }
 
-/// Direct writes of files with checksums go through the page cache, one after another (recent Linux), and those of random
-/// writers scatter a file, so that later reads come in pieces.
+/// Findings that are right on btrfs: direct writes of files with checksums go through the page cache, one after another
+/// (recent Linux), and random writes fragment a file, so that later reads are split.
 const BTRFS: &[&str] = &["depth-not-reached", "request-size"];
 
 const fn target(name: &'static str, stack: &'static [&'static str]) -> Target {
@@ -18,7 +18,7 @@ const fn target(name: &'static str, stack: &'static [&'static str]) -> Target {
 }
 
 pub(super) const TARGETS: &[Target] = &[
-    // The files are memory, and a sync of them stores nothing.
+    // The files are in memory, and a sync of them stores nothing.
     Target { name: "tmpfs", stack: &["tmpfs", "--size-mb", "1024"], right: &["memory-storage"] },
     target("ext4", &["ext4"]),
     target("xfs", &["xfs"]),
@@ -34,14 +34,14 @@ pub(super) const TARGETS: &[Target] = &[
     target("disk", &[]),
 ];
 
-/// What a stack needs before the first line, as commands of the shell: without this the daemon's own page cache answers,
-/// and each number of it is rightly called invalid.
+/// Shell commands that a stack needs before the first line: otherwise the daemon's own page cache answers, and every
+/// run is rightly called invalid.
 fn preparation(target: &Target) -> &'static str {
     if target.name == "fuse" { "lab-fault uncached 1" } else { "true" }
 }
 
-/// Lines of the fio face that a careful person writes: past the cache, or through it once and cold, or synced; the
-/// jobs on files of their own or one after another. `data` is the file that the first of them writes.
+/// Lines of the fio face as a careful person writes them: with direct I/O, or through the cache once and cold, or
+/// synced; jobs on their own files or one after another. `data` is the file that the first line writes.
 pub(super) const LINES: &[&str] = &[
     "--filename=data --rw=write --bs=1m --size=96m --end_fsync=1",
     "--filename=data --rw=write --bs=128k --size=96m --direct=1 --ioengine=io_uring --iodepth=8",
@@ -72,15 +72,15 @@ pub(super) const LINES: &[&str] = &[
     "--filename=data --rw=read --bs=256k --size=96m --direct=1 --ioengine=io_uring --iodepth=4 --time_based --runtime=1",
     "--filename=data --rw=randrw --rwmixread=50 --bs=16k --size=32m --direct=1 --fdatasync=4 --time_based --runtime=1",
     "--filename=data --rw=write --bs=128k --size=96m --direct=1 --ioengine=libaio --iodepth=2 --time_based --runtime=1",
-    // Long enough for everything that looks at rates from second to second.
+    // Long enough for all findings on rates over time.
     "--filename=data --rw=randread --bs=16k --size=96m --direct=1 --ioengine=libaio --iodepth=8 --time_based --runtime=12",
 ];
 
 /// The question of the guided face.
 const QUESTION: &str = "measure \"$LAB_TARGET\" --quick --size=32m";
 
-/// What is run inside the stack, `rounds` times: a record for each line, a study for the question. What fails is told
-/// and leaves no file.
+/// The script for the stack, with `rounds` rounds: a record for each line, a study for the question. Failures are
+/// printed and leave no file.
 pub(super) fn script(target: &Target, rounds: usize) -> String {
     let mut script = format!("set -u\ncd \"$LAB_TARGET\"\n{}\n", preparation(target));
     for round in 0..rounds {

@@ -1,4 +1,4 @@
-//! The counts, and what a person should judge.
+//! The counts of verdicts, and the findings that a person should judge.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -7,31 +7,31 @@ use fsdyno_results::{Finding, Severity, Trust};
 
 use super::lines::Target;
 
-/// How long a run was is arithmetic; lines that end by their bytes are over in a moment on a fast storage.
+/// The finding on short runs is arithmetic, and always right: lines that end by bytes are over at once on fast storage.
 const PROVED: &str = "too-short";
 
-/// One run and what was found in it.
+/// One run and its findings.
 pub(super) struct Judged {
     pub(super) target: &'static Target,
-    /// Its line, or its row in a study.
+    /// The line, or the row in a study.
     pub(super) what: String,
     pub(super) findings: Vec<Finding>,
 }
 
 impl Judged {
-    /// Called invalid for a reason that its target does not give.
+    /// Whether it was called invalid for a reason that its target does not explain.
     pub(super) fn invalid(&self) -> bool {
         self.doubtful().any(|finding| finding.severity == Severity::Invalid)
     }
 
-    /// Findings that neither the target makes right nor the record proves.
+    /// Findings that neither the target explains nor the record proves.
     fn doubtful(&self) -> impl Iterator<Item = &Finding> {
         let known = |finding: &&Finding| finding.id != PROVED && !self.target.right.contains(&finding.id.as_str());
         self.findings.iter().filter(|finding| finding.severity > Severity::Info).filter(known)
     }
 }
 
-/// Runs by what they were called, findings by their id, and each finding that counts with its cause.
+/// Runs by trust, findings by id, and each relevant finding with its cause.
 pub(super) fn text(all: &[Judged]) -> String {
     let mut out = String::new();
     write_all(&mut out, all);

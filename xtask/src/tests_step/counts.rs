@@ -1,26 +1,26 @@
-//! How many tests ended how.
+//! Counts the results of tests.
 
 use std::fmt;
 
-/// How the tests ended.
+/// The numbers of tests by result.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Ran to their end without a failure.
+    /// Tests that ended without a failure.
     pub(crate) passed: u64,
-    /// Failed, or could not be built; checks that failed are among them.
+    /// Tests that failed or could not be built, and failed checks.
     pub(crate) failed: u64,
-    /// Ended early because something that they need is missing here; each has printed `skipped: REASON`.
+    /// Tests that ended early because something they need is missing here; each has printed `skipped: REASON`.
     pub(crate) skipped: u64,
 }
 
 impl Counts {
-    /// Some that failed have passed after all.
+    /// Moves tests from failed to passed, after a second try.
     pub(super) fn correct(&mut self, passed: u64) {
         self.failed -= passed;
         self.passed += passed;
     }
 
-    /// Some that failed could not be judged.
+    /// Moves tests from failed to skipped, as they could not be judged.
     pub(super) fn not_judged(&mut self, tests: u64) {
         self.failed -= tests;
         self.skipped += tests;

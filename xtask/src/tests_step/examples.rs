@@ -1,17 +1,17 @@
-//! Which crates have examples in their documentation: rustdoc reads a crate whole to find that it has none.
+//! Finds the crates with examples in their documentation: rustdoc reads a whole crate only to find that it has none.
 
 use std::path::Path;
 
 use crate::workspace::Workspace;
 
-/// The packages whose sources have some; all where cargo cannot be asked.
+/// The packages whose sources have examples; all where cargo cannot be asked.
 pub(super) fn packages() -> Vec<String> {
     let Ok(workspace) = Workspace::load() else { return Vec::new() };
     let with_examples = workspace.members().filter(|package| has_some(&package.folder.join("src")));
     with_examples.map(|package| package.name.clone()).collect()
 }
 
-/// Whether a file in the folder, or below it, begins an example.
+/// Whether a file in the folder, or below it, contains an example.
 fn has_some(folder: &Path) -> bool {
     let entries = folder.read_dir().into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).any(|path| {

@@ -1,40 +1,40 @@
-//! A program that never ends is ended, with all that it started: a hang is a failure, not a wait.
+//! Ends programs that hang, with everything that they started: a hang is a failure.
 
 use std::fs::DirEntry;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// Between two looks at whether a program has ended.
+/// Interval at which a program's end is checked.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A killed program ends within it, unless the kernel keeps it.
+/// Time in which a killed program ends, unless it is stuck in the kernel.
 const DYING: Duration = Duration::from_secs(60);
 
-/// What a program starts inherits this, whatever session it makes its own.
+/// A variable that everything a program starts inherits, whatever session it creates.
 const MARK: &str = "FSDYNO_TESTS_OF";
 
-/// How many times the remaining processes are looked for: one may start another meanwhile.
+/// How many times the remaining processes are searched, as one may start another meanwhile.
 const ROUNDS: usize = 5;
 
-/// Starts a program that can be ended with all that it starts.
+/// Starts a program in such a way that it can be ended with everything that it starts.
 pub(super) fn start(command: &mut Command, title: &str) -> std::io::Result<Child> {
     command.env(MARK, mark(title)).spawn()
 }
 
-/// Of this program of tests alone, so that those beside it go on.
+/// The mark of this test program, so that programs beside it are not ended.
 fn mark(title: &str) -> String {
     format!("{}: {title}", std::process::id())
 }
 
-/// Waits for its end. `None`: it hung, and was ended.
+/// Waits for the end of a program. `None`: it hung, and was ended.
 pub(super) fn wait(child: &mut Child, title: &str, limit: Duration) -> std::io::Result<Option<ExitStatus>> {
     if let Some(status) = end_within(child, limit)? {
         return Ok(Some(status));
     }
     end_all_of(title);
     child.kill()?;
-    // One that is stuck in the kernel is not waited for.
+    // A process that is stuck in the kernel is not waited for.
     end_within(child, DYING).map(|_| None)
 }
 
@@ -49,7 +49,7 @@ fn end_within(child: &mut Child, limit: Duration) -> std::io::Result<Option<Exit
     Ok(None)
 }
 
-/// Ends the processes that have the mark of a program in their environment.
+/// Ends the processes whose environment contains a program's mark.
 fn end_all_of(title: &str) {
     let mark = format!("{MARK}={}\0", mark(title));
     for _ in 0..ROUNDS {
@@ -62,7 +62,7 @@ fn end_all_of(title: &str) {
     }
 }
 
-/// Its number, if it has the mark.
+/// The process number, if the process has the mark.
 fn number_of(process: &DirEntry, mark: &[u8]) -> Option<String> {
     let name = process.file_name().into_string().ok()?;
     name.parse::<u32>().ok()?;
@@ -87,7 +87,7 @@ mod tests {
         std::fs::remove_file(&place).unwrap();
         assert!(wait(&mut child, title, Duration::ZERO).unwrap().is_none(), "it was ended");
         let command = Path::new("/proc").join(number.trim()).join("cmdline");
-        // A process that has ended has no command until its parent has heard of it.
+        // An ended process has no command line until its parent has waited for it.
         let is_gone = || std::fs::read(&command).unwrap_or_default().is_empty();
         let begun = Instant::now();
         while !is_gone() && begun.elapsed() < DYING {

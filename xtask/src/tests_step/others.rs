@@ -1,14 +1,14 @@
-//! How busy other programs keep this machine, while no test runs.
+//! Measures how busy other programs keep this machine, while no test runs.
 
 use std::time::Duration;
 
-/// With this many busy CPUs beside it, a test that judges timing may fail though nothing is wrong with the program.
+/// From this number of busy CPUs on, a test that judges timing may fail without a fault of the program.
 const BUSY_CPUS_MIN: f64 = 0.5;
 
-/// How long the machine is looked at.
+/// How long the machine is observed.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// How many CPUs are busy; `None` where they are left to the tests, or where the system does not tell.
+/// The number of busy CPUs; `None`: the CPUs are free for the tests, or the system does not show it.
 pub(super) fn busy_cpus() -> Option<f64> {
     let read = || Ticks::read(&std::fs::read_to_string("/proc/stat").ok()?);
     let before = read()?;
@@ -17,15 +17,15 @@ pub(super) fn busy_cpus() -> Option<f64> {
     Some(read()?.busy_share_since(&before)? * cpus).filter(|&busy| busy >= BUSY_CPUS_MIN)
 }
 
-/// Clock ticks of all CPUs since the machine has started.
+/// Clock ticks of all CPUs since boot.
 struct Ticks {
     idle: u64,
-    /// What a hypervisor gave to others is among them.
+    /// All ticks, including those that a hypervisor gave to others.
     all: u64,
 }
 
 impl Ticks {
-    /// From the first line of `/proc/stat`: user, nice, system, idle, waiting for I/O, interrupts, stolen.
+    /// Parses the first line of `/proc/stat`: user, nice, system, idle, waiting for I/O, interrupts, stolen.
     fn read(stat: &str) -> Option<Ticks> {
         const COUNTERS: usize = 8;
         let words = stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace().take(COUNTERS);

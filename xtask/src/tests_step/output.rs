@@ -1,24 +1,24 @@
-//! What a program of tests printed: how many ended how, and which failed or were skipped.
+//! Parses the output of a test program: how many tests ended how, and which failed or were skipped.
 
 use std::time::Duration;
 
 use super::counts::Counts;
 
-/// How one program of tests, or of checks, ended.
+/// How a test program, or a check, ended.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Ending {
     pub(super) counts: Counts,
-    /// The names of the tests that failed; of checks none.
+    /// The names of the failed tests; empty for checks.
     pub(super) failed: Vec<String>,
-    /// Each test that was skipped, with its reason.
+    /// Each skipped test with its reason.
     pub(super) skipped: Vec<String>,
-    /// What is worth a look: all that failed said, and nothing of what passed.
+    /// The text to show: all output of failed tests, nothing of passed ones.
     pub(super) shown: String,
     pub(super) took: Duration,
 }
 
 impl Ending {
-    /// Of what it printed and of whether its status was 0.
+    /// From the output, and whether the status was 0.
     pub(super) fn read(stderr: &str, stdout: &str, success: bool) -> Ending {
         let mut reader = Reader::default();
         stdout.lines().for_each(|line| reader.line(line));
@@ -29,14 +29,14 @@ impl Ending {
             ending.counts.failed = 1;
         }
         if ending.counts.failed > 0 {
-            // The harness prints what passed first.
+            // The harness prints passed tests first.
             let failures = stdout.find("\nfailures:\n").map_or(stdout, |at| &stdout[at..]);
             ending.shown = stderr.to_owned() + failures;
         }
         ending
     }
 
-    /// It was ended after this time. The harness has named each test that ended, and those that took long.
+    /// The program was ended after this time. The harness has named each test that ended, and those that took long.
     pub(super) fn of_hang(stderr: &str, stdout: &str, limit: Duration) -> Ending {
         let results = || {
             let lines = stdout.lines().filter_map(|line| line.strip_prefix("test ")?.rsplit_once(" ... "));
@@ -45,7 +45,7 @@ impl Ending {
         let ended = |name: &str| results().any(|(ended, _)| ended == name);
         let long = stdout.lines().filter_map(|line| {
             let (name, _) = line.strip_prefix("test ")?.split_once(" has been running for ")?;
-            // Where one runs at a time, its name stands before what is said of it.
+            // If one test runs at a time, its name precedes its output on the line.
             Some(name.rsplit_once(" ... test ").map_or(name, |(_, name)| name))
         });
         let went_on: Vec<&str> = long.filter(|name| !ended(name)).collect();
@@ -61,7 +61,7 @@ impl Ending {
         Ending { counts, failed, shown, ..Ending::default() }
     }
 
-    /// It could not even begin.
+    /// The program could not be started.
     pub(super) fn not_run(reason: &std::io::Error) -> Ending {
         let shown = format!("it cannot be run: {reason}\n");
         Ending { counts: Counts { failed: 1, ..Counts::default() }, shown, ..Ending::default() }
@@ -72,11 +72,11 @@ impl Ending {
 #[derive(Default)]
 struct Reader {
     ending: Ending,
-    /// The test whose output is being shown.
+    /// The test whose output follows.
     test: String,
-    /// That test has been counted as skipped: the harness knows no skipping and takes it as passed.
+    /// Whether that test was counted as skipped already: the harness does not know skipping and counts it as passed.
     counted: bool,
-    /// The lines that follow name the tests that failed.
+    /// Whether the following lines name the failed tests.
     names: bool,
 }
 
@@ -110,7 +110,7 @@ impl Reader {
     }
 }
 
-/// The number that stands right before `word`; 0 if there is none.
+/// The number right before `word`; 0 if there is none.
 fn number_before(text: &str, word: &str) -> u64 {
     let before = text.split(word).next().filter(|before| before.len() < text.len()).unwrap_or("");
     before.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0)
@@ -162,7 +162,7 @@ test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
         assert_eq!((ending.failed.len(), ending.shown.as_str()), (0, ""));
     }
 
-    /// What passed is not shown; what failed is shown whole and named.
+    /// Passed tests are not shown; failed ones are shown completely and named.
     #[test]
     fn failures_are_named_and_shown() {
         let output = "\
@@ -201,7 +201,7 @@ test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; 
         assert_eq!(counts("", false), Counts { passed: 0, failed: 1, skipped: 0 });
     }
 
-    /// What had not ended has failed, so that it has a second try.
+    /// Tests that had not ended have failed, so that they are run again.
     #[test]
     fn a_hang_is_a_failure_of_what_still_ran() {
         let output = "\

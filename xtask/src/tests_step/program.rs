@@ -1,4 +1,4 @@
-//! One program of tests, or of checks, run to its end.
+//! Runs one test program, or one check, to its end.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -17,11 +17,11 @@ pub(crate) struct Program {
     pub(super) judges_timing: bool,
 }
 
-/// No program takes a third of it on a quiet machine; one that takes longer has hung, and what else failed is still told.
+/// Time limit of a program. On an idle machine none takes a third of it; a program that takes longer has hung.
 const TIME_MAX: Duration = Duration::from_secs(30 * 60);
 
 impl Program {
-    /// How it ended. All that it printed is kept in files, which no process that it left behind can keep open for us.
+    /// Runs the program to its end. Its output goes to files, which a process that it leaves behind cannot block.
     pub(super) fn run(&mut self) -> Ending {
         let begun = Instant::now();
         let log = self.log();
@@ -48,7 +48,7 @@ impl Program {
         hang::wait(&mut child, &self.title, TIME_MAX)
     }
 
-    /// From now on it runs these tests only, one after the other.
+    /// Limits the program to these tests, one after the other.
     pub(super) fn only(mut self, tests: &[String]) -> Program {
         self.command.args(["--test-threads=1", "--exact"]).args(tests);
         self.title.push_str(", a second try");
@@ -66,8 +66,8 @@ fn stderr_beside(log: &Path) -> PathBuf {
     log.with_extension("stderr")
 }
 
-/// A program with SIGHUP as it is by default: where it is ignored, as under nohup, the tests' programs would ignore it too,
-/// as they should, and the tests that send it would wait for their end.
+/// A command with the default action for SIGHUP. If SIGHUP is ignored, as under nohup, the tests' programs ignore it as
+/// well, and tests that send it would wait for their end.
 pub(super) fn hearing_hangups(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let hearing = ["--default-signal=HUP"];
     let can = Command::new("env").args(hearing).arg("true").stderr(Stdio::null()).status();

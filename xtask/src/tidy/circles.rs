@@ -1,9 +1,9 @@
-//! No circle of files inside a crate is longer than two: a module and a part of it may know each other; three that do can
-//! only be read together.
+//! Checks that no cycle of files inside a crate is longer than two: a module and a part of it may use each other; three
+//! modules that do can only be read together.
 //!
-//! An arrow is a path, in a `use` or in code, to an item of another file. A re-export stands for the file of the item, and
-//! a module that re-exports its own parts does not know them. Not seen is what no path names: methods and fields of a
-//! value, what a macro writes, what comes in by `*` and is used alone. Tests are free.
+//! An edge is a path, in a `use` or in code, to an item of another file. A re-export stands for the file of the item,
+//! and a module that only re-exports its own parts does not use them. Not seen is what no path names: methods and
+//! fields of a value, what a macro expands to, what is imported by `*` and used alone. Tests are free.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -25,7 +25,7 @@ struct Module {
     items: BTreeSet<String>,
     /// Paths in its code.
     paths: Vec<Path>,
-    /// Its modules of tests.
+    /// Its test modules.
     tests: Vec<String>,
 }
 
@@ -33,7 +33,7 @@ struct Module {
 #[derive(Debug)]
 struct Use {
     path: Path,
-    /// What it is called here; `*`: all that the path has.
+    /// The name in this file; `*`: everything in the path.
     name: String,
     is_public: bool,
 }
@@ -49,7 +49,7 @@ pub(super) fn check(files: &[File]) -> Vec<Finding> {
     crates.values().flat_map(check_crate).collect()
 }
 
-/// The folder of a crate's source, and the module that a file of it is.
+/// The source folder of a file's crate, and its module.
 fn place(path: &str) -> Option<(&str, Path)> {
     let (source, inside) = path.split_at(path.find("/src/")? + "/src/".len());
     let inside = inside.strip_suffix(".rs").filter(|inside| !inside.ends_with("_tests"))?;
@@ -83,7 +83,7 @@ fn check_crate(modules: &Modules) -> Vec<Finding> {
     findings
 }
 
-/// The shortest way from `to` back to `from` that is no single arrow.
+/// The shortest way from `to` back to `from` that is longer than one edge.
 fn way_back<'a>(arrows: &'a BTreeMap<&'a Path, BTreeSet<Path>>, to: &'a Path, from: &'a Path) -> Option<Vec<&'a Path>> {
     let mut ways = VecDeque::from([vec![to]]);
     let mut seen = BTreeSet::from([to]);
@@ -102,7 +102,7 @@ fn way_back<'a>(arrows: &'a BTreeMap<&'a Path, BTreeSet<Path>>, to: &'a Path, fr
     None
 }
 
-/// The modules whose items one uses.
+/// The modules whose items a module uses.
 fn arrows(modules: &Modules, from: &Path) -> BTreeSet<Path> {
     let module = &modules[from];
     let shown = |used: &&Use| used.is_public;
@@ -116,10 +116,10 @@ fn arrows(modules: &Modules, from: &Path) -> BTreeSet<Path> {
     declared.chain(re_exported).chain(in_code).filter(|to| to != from).collect()
 }
 
-/// A path of `use` that leads round in itself leads out of the crate.
+/// Most re-exports that are followed: a cycle of re-exports leads out of the crate.
 const STEPS_MAX: usize = 8;
 
-/// The module that has the item of a path; `None`: it is of another crate, or the path is of a module.
+/// The module that has the item of a path; `None`: the item is in another crate, or the path names a module.
 fn owner(modules: &Modules, from: &Path, path: &[String], steps: usize) -> Option<Path> {
     if steps > STEPS_MAX {
         return None;
@@ -135,7 +135,7 @@ fn owner(modules: &Modules, from: &Path, path: &[String], steps: usize) -> Optio
     }
 }
 
-/// The module whose item of this name another has by `*`.
+/// The module whose item of this name another module imports by `*`.
 fn brought(modules: &Modules, module: &Path, item: &str) -> Option<Path> {
     let Module { uses, items, .. } = &modules[module];
     let all = uses.iter().filter(|used| used.name == "*" && !items.contains(item));
@@ -143,7 +143,7 @@ fn brought(modules: &Modules, module: &Path, item: &str) -> Option<Path> {
     sources.find(|source| modules[source].items.contains(item))
 }
 
-/// As far as modules of the crate go: the last of them, and what of the path is left. `None`: it begins with none.
+/// Follows the modules of a crate: the last one, and the rest of the path. `None`: the path begins with none.
 fn walk<'p>(modules: &Modules, from: &Path, path: &'p [String]) -> Option<(Path, &'p [String])> {
     let (mut at, mut rest) = (from.clone(), path);
     match path.first()?.as_str() {
@@ -170,7 +170,7 @@ fn walk<'p>(modules: &Modules, from: &Path, path: &'p [String]) -> Option<(Path,
 }
 
 impl Module {
-    /// What is no Rust is told by the compiler: here it uses nothing.
+    /// Reads a file. If it is not valid Rust, the compiler reports it; here it uses nothing.
     fn read(file: &File) -> Module {
         let mut module = Module { file: file.path.clone(), ..Module::default() };
         let mut words = Vec::new();
@@ -203,7 +203,7 @@ impl Module {
         module
     }
 
-    /// The code's names, `::`, and other characters one by one; what is compiled for tests only is left out.
+    /// Reads the code's names, `::`, and other characters one by one; code for tests only is left out.
     fn read_words(&mut self, code: TokenStream, words: &mut Vec<String>) {
         let mut trees = code.into_iter().peekable();
         while let Some(tree) = trees.next() {
@@ -231,7 +231,7 @@ impl Module {
         }
     }
 
-    /// Passes over an item of tests. A declared module is remembered: its file is one of tests.
+    /// Skips an item of tests. A declared module is remembered, as its file is one of tests.
     fn leave_out(&mut self, trees: &mut impl Iterator<Item = TokenTree>) {
         let mut before = String::new();
         for tree in trees {
@@ -255,7 +255,7 @@ fn is_test_mark(tree: &TokenTree) -> bool {
     matches!(tree, TokenTree::Group(group) if group.stream().to_string().replace(' ', "") == "cfg(test)")
 }
 
-/// Before the name of an item.
+/// Keywords before the name of an item.
 const DECLARING: [&str; 7] = ["struct", "enum", "trait", "type", "fn", "const", "static"];
 
 struct UseTree<'w> {
@@ -264,7 +264,7 @@ struct UseTree<'w> {
 }
 
 impl UseTree<'_> {
-    /// Reads one tree from `at`; where it ends.
+    /// Reads one tree from `at`; returns where it ends.
     fn read(&self, mut at: usize, mut path: Path, uses: &mut Vec<Use>) -> usize {
         loop {
             match self.words.get(at).copied().unwrap_or(";") {
@@ -313,7 +313,7 @@ fn is_word(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// The circles in a crate of these modules and texts.
+    /// The cycles in a crate of these modules and texts.
     fn circles(modules: &[(&str, &str)]) -> Vec<String> {
         let file =
             |(name, text): &(&str, &str)| File { path: format!("crates/a/src/{name}.rs"), text: text.to_string() };

@@ -1,14 +1,15 @@
-//! Each crate alone is built with the features of the whole workspace, so that `cargo test -p X` compiles nothing anew.
+//! Checks that each crate alone is built with the same features as in the whole workspace, so that `cargo test -p X`
+//! compiles nothing again.
 
 use std::collections::BTreeSet;
 
 use super::Finding;
 use crate::workspace::{Workspace, cargo_command};
 
-/// The crate whose manifest names them: it has no code and no tests.
+/// The crate whose manifest lists the features; it has no code and no tests.
 pub(super) const NAMES_FEATURES: &str = "features";
 
-/// A crate with its version and the features that it is built with.
+/// Crates with their versions and the features that they are built with.
 type Built = BTreeSet<String>;
 
 pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>, String> {
@@ -20,7 +21,7 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>, String> {
     Ok(findings)
 }
 
-/// What a choice of packages is built with on this system.
+/// The crates that a choice of packages is built with on this system.
 fn built(chosen: &[&str]) -> Result<Built, String> {
     let ran = cargo_command()
         .args(["tree", "--quiet", "--prefix=none", "--no-dedupe", "--format={p} {f}"])

@@ -1,4 +1,4 @@
-//! What the checks read, and what they find.
+//! The input of the checks, and their findings.
 
 /// Something that must change.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,16 +1,17 @@
-//! Crates import only downward, as the table of ARCHITECTURE.md says it, and three alone use what calls the system.
+//! Checks that crates import only downwards, as the table of ARCHITECTURE.md says, and that only three use crates that
+//! call the system.
 
 use super::features::NAMES_FEATURES;
 use super::{File, Finding};
 use crate::workspace::{Package, Workspace};
 
-/// Where it is said which crate may import which.
+/// The document that says which crate may import which.
 const DOCUMENT: &str = "ARCHITECTURE.md";
 
-/// The head of its table of crates, lowest first.
+/// The header of its table of crates, lowest first.
 const HEAD: &str = "| crate | owns | may use |";
 
-/// A crate and those of the workspace that it may import; its tests may use all above it in the table.
+/// A crate, with those of the workspace that it may import; its tests may use everything above it in the table.
 struct Layer {
     library: String,
     /// `None`: all of them.
@@ -23,7 +24,7 @@ pub(super) const UNSAFE_LAYERS: &[&str] = &["os", "engine"];
 /// The crates that call the system: `os` and `engine` act on it, `probe` looks at it.
 pub(super) const SYSTEM_LAYERS: &[&str] = &["os", "engine", "probe"];
 
-/// Crates that do nothing else.
+/// Crates that only call the system.
 const SYSTEM_CRATES: &[&str] = &["rustix", "libc", "signal-hook", "procfs", "windows-sys"];
 
 pub(super) fn check(workspace: &Workspace, files: &[File]) -> Vec<Finding> {
@@ -39,7 +40,7 @@ fn layers(text: &str) -> Vec<Layer> {
     let cells = rows.map(|row| row.trim_matches('|').split('|').map(str::trim).collect::<Vec<_>>());
     let layer = |cells: Vec<&str>| {
         let [library, .., may_use] = cells[..] else { return None };
-        // What stands in brackets says what of it.
+        // Words in brackets limit the use.
         let names = may_use.split(", ").filter_map(|name| name.split_whitespace().next());
         let names = names.filter(|name| *name != "–").map(str::to_owned).collect();
         Some(Layer { library: library.trim_matches('`').to_owned(), may_use: (may_use != "all").then_some(names) })
@@ -47,7 +48,7 @@ fn layers(text: &str) -> Vec<Layer> {
     cells.filter_map(layer).collect()
 }
 
-/// Rows that allow what does not stand above them.
+/// Rows that allow crates which are not above them in the table.
 fn upward(layers: &[Layer]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (place, layer) in layers.iter().enumerate() {

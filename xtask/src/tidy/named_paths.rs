@@ -1,8 +1,8 @@
-//! What the documents about the code name between backquotes and looks like a path is there.
+//! Checks that paths which the documents about the code name in backquotes exist.
 
 use super::{File, Finding};
 
-/// Those that tell where things stand.
+/// The documents that say where things are.
 const DOCUMENTS: &[&str] = &["ARCHITECTURE.md", "CONTRIBUTING.md"];
 
 pub(super) fn check(files: &[File]) -> Vec<Finding> {
@@ -11,12 +11,12 @@ pub(super) fn check(files: &[File]) -> Vec<Finding> {
     documents.flat_map(|document| missing(document, &places)).collect()
 }
 
-/// With a mark at both ends, so that a part of a path is a part of these.
+/// The path with a mark at both ends, so that only whole components match.
 fn whole(path: &str) -> String {
     format!("/{path}/")
 }
 
-/// As one says it: `run/logs.rs` for the file in `crates/run/src`.
+/// The short form of a path: `run/logs.rs` for the file in `crates/run/src`.
 fn short(path: &str) -> String {
     whole(path.strip_prefix("crates/").unwrap_or(path)).replacen("/src/", "/", 1)
 }
@@ -37,7 +37,7 @@ fn missing(document: &File, places: &[String]) -> Vec<Finding> {
     findings
 }
 
-/// Whether it names a file or a folder of the project.
+/// Whether a text looks like a file or folder of the project.
 fn is_path(text: &str) -> bool {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "_./-".contains(letter);
     let is_source = [".rs", ".md", ".toml"].iter().any(|ending| text.ends_with(ending));

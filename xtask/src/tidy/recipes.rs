@@ -1,11 +1,11 @@
-//! The lists of CONTRIBUTING.md ("To add something") are what they say: each heading has the number of its files, each step
-//! names its file, and no file beside the row of a question has to know all questions.
+//! Checks the lists of CONTRIBUTING.md ("To add something"): each heading has the right number of files, each step
+//! names its file, and no file other than the row of a question must know all questions.
 
 use super::{File, Finding};
 
 const DOCUMENT: &str = "CONTRIBUTING.md";
 
-/// Where each question has its row.
+/// The file with the row of each question.
 const QUESTIONS: &str = "crates/results/src/studies/question.rs";
 
 pub(super) fn check(files: &[File]) -> Vec<Finding> {
@@ -23,7 +23,7 @@ struct Recipe<'a> {
 }
 
 impl Recipe<'_> {
-    /// Steps beyond the files: the test or the document that the heading names.
+    /// Number of steps besides the files: the test or the document that the heading names.
     fn others(&self) -> usize {
         usize::from(self.heading.contains(" and its "))
     }
@@ -71,7 +71,7 @@ fn recipes(text: &str) -> Vec<Recipe<'_>> {
     recipes
 }
 
-/// Code that stops compiling with the next question: a `match` over questions without an arm for all others.
+/// Code that would not compile with a new question: a `match` over questions without a catch-all arm.
 fn whole_matches(file: &File) -> Vec<Finding> {
     let lines: Vec<&str> = file.text.lines().take_while(|line| !line.starts_with("mod tests")).collect();
     let is_match = |line: &str| line.contains("match ") && line.contains("question") && line.ends_with('{');
@@ -83,7 +83,7 @@ fn whole_matches(file: &File) -> Vec<Finding> {
         let arms: Vec<&str> =
             body.filter(|line| line.len() - line.trim_start().len() == indent + 4).map(|line| line.trim()).collect();
         let is_over_questions = arms.iter().any(|arm| arm.starts_with("Question::"));
-        // A name that stands alone takes whatever is left.
+        // A single name catches everything else.
         let is_rest = |arm: &&&str| {
             arm.split_once(" =>")
                 .is_some_and(|(name, _)| name.bytes().all(|byte| byte == b'_' || byte.is_ascii_lowercase()))

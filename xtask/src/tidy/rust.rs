@@ -1,17 +1,17 @@
-//! Rust sources, line by line: names of modules, length, words, and who may touch the system (`os` and `engine`
-//! act, `probe` looks, and all other crates ask one of them; tests are free).
+//! Checks Rust sources line by line: names of modules, length, words, and who may call the system (`os` and `engine`
+//! act, `probe` examines, and all other crates use these; tests are free).
 
 use super::layers::{SYSTEM_LAYERS, UNSAFE_LAYERS};
 use super::{File, Finding};
 
-/// Names that say nothing, and so attract everything.
+/// Names without a meaning, which attract everything.
 const EMPTY_NAMES: &[&str] = &["common", "util", "utils", "core", "helper", "helpers", "misc"];
 
-/// Lines of a file. Tables are as long as there are things to list.
+/// Most lines of a file. Tables are exempt: they are as long as the things to list.
 const LINES_MAX: usize = 600;
 const TABLES: &str = "crates/job/src/table";
 
-/// What no line holds, and what to do instead. Split here, so that this file passes its own check.
+/// Words that are banned, with what to write instead. They are split here, so that this file passes its own check.
 const BANNED: &[(&str, &str)] = &[
     (concat!("#[ig", "nore"), "print `skipped: REASON` and return, so that the reason is seen"),
     (concat!("FIX", "ME"), "do it, or make it an issue"),
@@ -24,16 +24,16 @@ const BANNED: &[(&str, &str)] = &[
     (concat!("So", " much"), COUNTED),
 ];
 
-/// A reader looks for the noun behind such words.
+/// What to write instead of words whose noun the reader must search.
 const COUNTED: &str = "name the number, the time or the share that is meant";
 
-/// Words of code that calls the system, or names one. Its crates (rustix, libc) are not among the others' dependencies.
+/// Code that calls the system, or names one. Its crates (rustix, libc) are not dependencies of the others.
 const SYSTEM_WORDS: &[&str] = &["std::os::", "os::fd", "os::unix", "os::linux", "os::windows"];
 
-/// Words of code that reads a file to an end that it may not have.
+/// Code that reads a file to its end, which a file may not have.
 const READING_WORDS: &[&str] = &["fs::read(", "fs::read_to_string("];
 
-/// Where the files are that the kernel makes up. A sentence that names one has blanks.
+/// Folders of files that the kernel generates. A sentence that names one contains blanks.
 const KERNEL_PATHS: &[&str] = &["/proc", "/sys/"];
 
 pub(super) fn check(files: &[File]) -> Vec<Finding> {
@@ -65,13 +65,13 @@ fn check_file(file: &File) -> Vec<Finding> {
     findings
 }
 
-/// The part of a path that is such a name.
+/// The part of a path that is a meaningless name.
 fn empty_name(path: &str) -> Option<&str> {
     let parts = path.split('/').map(|part| part.strip_suffix(".rs").unwrap_or(part));
     parts.into_iter().find(|part| EMPTY_NAMES.contains(part))
 }
 
-/// Code of a crate that does not call the system.
+/// Whether code belongs to a crate that does not call the system.
 fn is_behind(path: &str) -> bool {
     let Some((library, rest)) = path.strip_prefix("crates/").and_then(|path| path.split_once("/src/")) else {
         return false;
@@ -80,13 +80,13 @@ fn is_behind(path: &str) -> bool {
     !is_test && !SYSTEM_LAYERS.contains(&library)
 }
 
-/// Calls of the system before the tests, which stand last.
+/// Calls of the system before the tests, which are last in a file.
 fn calls(file: &File) -> Vec<Finding> {
     let instead = "ask os or engine, which act, or probe, which looks";
     let mut findings = Vec::new();
     let before_tests = file.text.lines().take_while(|line| !line.starts_with("mod tests"));
     for (line, text) in (1..).zip(before_tests).filter(|(_, text)| !text.trim_start().starts_with("//")) {
-        // Every other piece between quotation marks is a literal; one that goes on in the next line is a sentence.
+        // Every other piece between quotation marks is a literal; one that continues on the next line is a sentence.
         let (code, literals): (Vec<_>, Vec<_>) = text.split('"').enumerate().partition(|(index, _)| index % 2 == 0);
         if let Some(word) = SYSTEM_WORDS.iter().find(|word| code.iter().any(|(_, code)| code.contains(*word))) {
             findings.push(Finding::at(&file.path, line, format!("`{word}` calls the system: {instead}")));

@@ -1,4 +1,4 @@
-//! Subjects of commits: a list of them is read at 80 columns.
+//! Checks the subjects of commits, which are listed at 80 columns.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +8,7 @@ use super::Finding;
 /// The longest subject, in characters.
 const SUBJECT_CHARACTERS_MAX: usize = 72;
 
-/// Older commits stay as they are: to change them would write the history anew.
+/// Older commits are not checked: to change them would rewrite the history.
 const CHECKED_SINCE: &str = "2026-11-26T00:00:00Z";
 
 /// Commits with a longer subject; none where git or the history is missing.
@@ -18,7 +18,7 @@ pub(super) fn check(root: &Path) -> Vec<Finding> {
     log.map_or_else(|_| Vec::new(), |log| too_long(&String::from_utf8_lossy(&log.stdout)))
 }
 
-/// Of lines with a commit and its subject.
+/// The findings for lines with a commit and its subject.
 fn too_long(log: &str) -> Vec<Finding> {
     let lines = log.lines().filter_map(|line| line.split_once(' '));
     let long = lines.filter(|(_, subject)| subject.chars().count() > SUBJECT_CHARACTERS_MAX);

@@ -1,8 +1,8 @@
-//! All text files: no paths of a developer's machine; documents have one title.
+//! Checks all text files: no paths of a developer's machine; one title per document.
 
 use super::{File, Finding};
 
-/// Folders that exist on one machine only. Split here, so that this file passes its own check.
+/// Folders that exist on one machine only. They are split here, so that this file passes its own check.
 const MACHINE_FOLDERS: &[&str] = &[
     concat!("/ho", "me/"),
     concat!("/ro", "ot/"),

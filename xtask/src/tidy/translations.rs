@@ -1,22 +1,22 @@
-//! Translations of the README: which commit of it each follows, and whether it has changed since.
+//! Checks the translations of the README: the commit that each follows, and whether the README has changed since.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::{File, Finding};
 
-/// Each holds a line that begins so: the commit for those who read, the content for the check. A history may be written
-/// anew, and a clone may have only its end; the content stays what it is.
+/// The beginning of a line in each translation: the commit for readers, the content for the check. The content's id
+/// stays valid if the history is rewritten, or if a clone has only its end.
 const FOLLOWS: &str = "<!-- follows README.md of ";
 
-/// What a translation says that it follows.
+/// The state of the README that a translation follows.
 struct Followed<'text> {
     commit: &'text str,
-    /// Git's name of the content, or its beginning.
+    /// git's id of the content, or its beginning.
     blob: &'text str,
 }
 
-/// A translation that does not say what it follows, or whose commit has another content than it says.
+/// Translations that do not say what they follow, or whose commit has another content than they say.
 pub(super) fn check(files: &[File], root: &Path) -> Vec<Finding> {
     let form = format!("{FOLLOWS}COMMIT, blob HASH -->");
     let wrong = |file: &File| match follows(file) {
@@ -31,7 +31,7 @@ pub(super) fn check(files: &[File], root: &Path) -> Vec<Finding> {
     translations(files).filter_map(|file| Some(Finding::new(&file.path, wrong(file)?))).collect()
 }
 
-/// Those that are behind, a sentence each: the next who knows the language brings them up to date.
+/// Translations that are outdated, a sentence each: the next person who knows the language updates them.
 pub(super) fn behind(files: &[File], root: &Path) -> Vec<String> {
     let Some(now) = git(root, &["hash-object", "README.md"]) else { return Vec::new() };
     let late = translations(files).filter_map(|file| {
@@ -55,7 +55,7 @@ fn follows(file: &File) -> Option<Followed<'_>> {
     (is_hash(commit) && is_hash(blob)).then_some(Followed { commit, blob })
 }
 
-/// What git prints; `None`: it cannot answer.
+/// git's output; `None`: it fails.
 fn git(root: &Path, words: &[&str]) -> Option<String> {
     let ran = Command::new("git").args(words).current_dir(root).stderr(Stdio::null()).output().ok()?;
     ran.status.success().then(|| String::from_utf8_lossy(&ran.stdout).trim().to_owned())
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(counts(&translation("HEAD~1", &before)), (1, 0), "no hash");
         let older = git(root, &["rev-parse", "HEAD~1"]).unwrap();
         assert_eq!(counts(&translation(&older, &before)), (0, 1));
-        // A history that was written anew, or of which only the end is here.
+        // A rewritten history, or a clone with only its end.
         assert_eq!(counts(&translation("0123456789", &now)), (0, 0));
         assert_eq!(counts(&translation("0123456789", &before)), (0, 1));
         let other = [File { path: "README.md".to_owned(), text: "# A\n".to_owned() }];
