@@ -1,4 +1,4 @@
-//! `fsdyno check`: the answers of whole runs, what is refused, and what is left behind.
+//! Tests `fsdyno check`: the verdicts of whole runs, refusals, and what is left behind.
 
 use std::fs;
 
@@ -13,14 +13,14 @@ fn run(place: &Place, words: &[&str]) -> Ran {
     place.run(&[&["check"], words].concat())
 }
 
-/// Checks the data directory; the study.
+/// Checks the data directory; returns the status and the study.
 fn check(place: &Place, words: &[&str]) -> (Option<i32>, Study) {
     let ran = run(place, &[words, &["data", "--profiles", "profiles", "--no-store", "--json", "-q"]].concat());
     assert!(place.names("data").is_empty(), "something was left in the directory");
     (ran.status, ran.study())
 }
 
-/// A profile of one synced test of `writes` writes, in the folder of own profiles.
+/// Writes a profile with one synced test of `writes` writes to the folder of own profiles.
 fn own(place: &Place, name: &str, writes: u32, more: &str) {
     let bytes = writes * 512;
     let head = format!(
@@ -65,13 +65,13 @@ fn etcd_is_checked_with_the_published_words_and_a_longer_run() {
             .flat_map(|index| &study.rows[*index].run.as_ref().unwrap().jobs)
             .map(|job| job.sync.ios)
             .sum();
-        // Where the two lines disagree, that is the reason, and a caveat says what the figure rests on.
+        // If the two lines disagree, that is the reason, and a caveat says what the figure rests on.
         let disagree = row.reason.starts_with("the vendor's line says ");
         let counted = |text: &String| text.contains(" values");
         assert!(if disagree { row.caveats.iter().any(counted) } else { counted(&row.reason) }, "{row:?}");
         assert!(syncs > 0, "{row:?}");
     }
-    // How fast this machine is decides which; the status must follow from the answers.
+    // The speed of this machine decides which verdict; the status must follow from the verdicts.
     let given = |verdict| study.verdicts.iter().any(|row| row.verdict == verdict);
     let expected = match () {
         () if given(Verdict::Fail) => 1,
@@ -84,9 +84,9 @@ fn etcd_is_checked_with_the_published_words_and_a_longer_run() {
 #[test]
 fn an_undecided_test_is_repeated_until_it_is_decided() {
     let place = place();
-    // A 99th percentile has an interval from 368 values on: three runs of 150 writes (the last of
-    // which is not synced), and each makes its file anew. The limit is beyond what a disk that stalls in one run makes
-    // of the interval over three.
+    // A 99th percentile has an interval from 368 values on: three runs of 150 writes (the last of which is not synced),
+    // and each run makes its file anew. The limit is beyond any interval over three runs, even if the disk stalls in
+    // one.
     own(&place, "few", 150, &p99("1000000000000"));
     let (status, study) = check(&place, &["few"]);
     let found = answer(&study, "p99");
@@ -222,7 +222,7 @@ fn profiles_are_listed_and_shown() {
     assert!(json["profiles"].as_array().unwrap().len() >= 22);
     let shown = run(&place, &["--show", "etcd"]).stdout;
     assert!(shown.starts_with("name = \"etcd\"") && shown.contains("--bs=2300"), "{shown}");
-    // What is shown can be changed and read again.
+    // A profile that was printed can be edited and read again.
     fs::create_dir_all(place.path(".config/fsdyno/profiles")).unwrap();
     let changed = shown.replace("etcd: syncing the write-ahead log", "ours");
     place.write(".config/fsdyno/profiles/etcd.toml", changed);
@@ -251,7 +251,7 @@ fn class(study: &Study) -> &'static str {
     }
 }
 
-/// What memory cannot answer is not measured; the answer says where to ask instead.
+/// Requirements that memory cannot meet are not measured; the answer says where to ask instead.
 #[test]
 fn durable_data_is_not_asked_of_memory() {
     let Ok(memory) = tempfile::tempdir_in("/dev/shm") else { return testkit::skip("no /dev/shm") };

@@ -1,4 +1,5 @@
-//! Two directories compared, the kept run shown, compared with a later one, and named: as the README does it.
+//! Tests that two directories are compared, the saved run is shown, compared with a later one, and named, as in the
+//! README.
 
 use fsdyno_results::Study;
 use testkit::{Place, Ran};
@@ -54,13 +55,13 @@ fn rounds_take_turns_and_the_kept_run_can_be_compared_again() {
     assert_eq!(turns.len(), 4 * 5 * 2);
     assert_eq!(turns[..4], [(0, "write", 0), (0, "write", 1), (0, "read", 0), (0, "read", 1)], "A B");
     assert_eq!(turns[10..14], [(1, "write", 1), (1, "write", 0), (1, "read", 1), (1, "read", 0)], "B A");
-    // A file that is done is gone over again: a fast place is measured for as long as a slow one.
+    // A finished file is passed over again, so that a fast place is measured as long as a slow one.
     for row in &study.rows {
         let job = &row.run.as_ref().unwrap().jobs[0];
         assert!(job.directions.read.runtime_ms.max(job.directions.write.runtime_ms) >= 1000, "{:?}", row.command);
         assert!(row.findings.iter().all(|finding| finding.id != "too-short"), "{:?}", row.findings);
     }
-    // What is written is durable within the time that counts.
+    // Writes are durable within the measured time.
     let writes = study.rows.iter().filter(|row| row.pattern.contains("write"));
     for row in writes {
         assert!(row.command.iter().any(|word| word == "--end_fsync=1"), "{:?}", row.command);
@@ -71,11 +72,11 @@ fn rounds_take_turns_and_the_kept_run_can_be_compared_again() {
     two_kept_runs_are_compared(&place);
 }
 
-/// The same again, and what changed.
+/// Compares again, and shows what changed.
 fn two_kept_runs_are_compared(place: &Place) {
     let ids = ids(place);
     let changed = place.run(&["diff", &ids[0], &ids[1]]).good();
-    // One of them has one round: instead of figures that nobody can judge, the command that has enough.
+    // One of the runs has a single round: the answer is the command that measures enough rounds.
     let steps = || changed.stdout.split_once("next: before the change, and after it\n");
     let command = steps().and_then(|(_, rest)| rest.lines().next()).unwrap_or_default();
     assert!(command.starts_with("    fsdyno compare ") && command.ends_with(" --rounds=4"), "{}", changed.stdout);
@@ -84,7 +85,7 @@ fn two_kept_runs_are_compared(place: &Place) {
     let json = place.run(&["diff", &ids[0], &ids[1], "--json"]).document();
     assert!(json["changes"][0].get("change_percent").is_some(), "{json}");
 
-    // A name for the first, and conditions for scripts.
+    // Names the first run, and tests conditions for scripts.
     assert_eq!(place.run(&["baseline", "set", "good", &ids[0]]).status, Some(0));
     let absurd = place.run(&["diff", "good", "last", "--fail-if", "any.iops > -100%", "--force"]);
     let document = place.run(&["diff", "good", "last", "--json", "--force"]).document();
@@ -99,7 +100,7 @@ fn two_kept_runs_are_compared(place: &Place) {
     earlier_runs_tell_how_far_runs_scatter(place, &ids);
 }
 
-/// Three runs like the first, kept before it, are a history of a change to a later one.
+/// Three earlier runs like the first are the history of a change to a later one.
 fn earlier_runs_tell_how_far_runs_scatter(place: &Place, ids: &[String]) {
     let first = studies(place).into_iter().find(|study| study.id == ids[0]).unwrap();
     let keep = |id: &str, started_ms: u64| {
@@ -114,7 +115,7 @@ fn earlier_runs_tell_how_far_runs_scatter(place: &Place, ids: &[String]) {
     assert!(of_runs().iter().all(serde_json::Value::is_null), "there is none before the first");
     assert!(!place.run(&["history"]).stdout.contains("run to run"));
     (1..=3).for_each(|day| keep(&format!("2020010{day}"), first.started_ms - 1000 * day));
-    // What another test on this machine disturbed so much that it is invalid has no history.
+    // A run that other tests disturbed until it is invalid has no history.
     let found = of_runs();
     assert!(found.iter().any(|runs| *runs == 4) && found.iter().all(|runs| runs.is_null() || *runs == 4), "{found:?}");
     assert!(place.run(&["history"]).stdout.contains("run to run"));

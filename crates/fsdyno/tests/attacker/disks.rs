@@ -1,12 +1,12 @@
-//! A disk in use, or with something on it, is not written unless the line says so: whoever uses it, by whatever name it is
-//! reached, and whatever happens between the look at it and the write.
+//! Checks that a disk in use, or with content, is not written unless the line allows it: whoever uses it, by whatever
+//! name it is reached, and whatever happens between the check and the write.
 
 use std::path::Path;
 
 use crate::loops::{Bench, Disk};
 use testkit::skip;
 
-/// How this machine's tools format a disk `DISK`, and what the disk holds then.
+/// How this machine's tools format a disk `DISK`, and what the disk then contains.
 const FORMATS: &[(&str, &str)] = &[
     ("mkfs.ext4 -q DISK", "an ext2/3/4 filesystem"),
     ("mke2fs -q -O journal_dev DISK", "an ext2/3/4 filesystem"),
@@ -44,7 +44,7 @@ fn what_tools_have_formatted_is_not_written() {
     let Some(bench) = Bench::new() else { return };
     let mut missing = Vec::new();
     for (line, holds) in FORMATS {
-        // The tool comes last of those that make something for it.
+        // The formatting tool is the last of the commands.
         let tool = line.split(" && ").find(|part| part.contains("mk") && !part.starts_with("mkdir")).unwrap_or(line);
         let tool = tool.trim_start_matches("echo , | ").split(' ').next().unwrap_or_default();
         if bench.try_shell(&format!("command -v {tool}")).is_err() {
@@ -72,7 +72,7 @@ fn what_was_allowed_is_written() {
     bench.job(&disk.device, "--rw=trim").good();
 }
 
-/// The log has no superblock, and no mount has it for its source.
+/// The log device has no superblock, and no mount has it as its source.
 #[test]
 fn the_log_of_a_mounted_xfs_is_in_use() {
     let Some(bench) = Bench::new() else { return };
@@ -84,7 +84,7 @@ fn the_log_of_a_mounted_xfs_is_in_use() {
         return skip("this kernel mounts no xfs");
     };
     let mounted = bench.mount(&words);
-    // What it holds is not what decides.
+    // Its content is not the reason for the refusal.
     bench.shell("cp --sparse=always log before && dd if=/dev/zero of=log bs=1M count=64 conv=notrunc status=none");
     for engine in ["psync", "libaio --direct=1", "io_uring", "mmap"] {
         bench.is_refused(&log.device, &format!("--ioengine={engine}"), "is mounted at ");
@@ -101,7 +101,7 @@ fn a_mount_of_another_namespace_is_seen() {
     let Some(bench) = Bench::new() else { return };
     let disk = bench.disk("disk", 64);
     bench.shell(&format!("mkfs.ext4 -q {}", disk.device));
-    // The program runs outside; what the disk holds is hidden from it by writing zeroes over it.
+    // The program runs outside; zeroes written over the disk hide its content from the program.
     let line = format!(
         "mount {0} mnt && dd if=/dev/zero of={0} bs=1M count=4 status=none && touch ready && read wait",
         disk.device
@@ -202,7 +202,7 @@ fn a_program_that_writes_it_uses_it() {
     bench.is_written(&disk.device, "");
 }
 
-/// Jobs of one run share a disk, and so do runs that go on side by side.
+/// Jobs of one run may share a disk, and so may parallel runs.
 #[test]
 fn our_own_jobs_do_not_keep_each_other_out() {
     let Some(bench) = Bench::new() else { return };
@@ -215,7 +215,7 @@ fn our_own_jobs_do_not_keep_each_other_out() {
     running.into_iter().for_each(|running| drop(running.finish().good()));
 }
 
-/// What a worker has opened is judged, not the name that was looked at before.
+/// The guard judges what a worker has opened, not the name that was examined before.
 #[test]
 fn a_name_that_leads_elsewhere_by_now_is_judged_anew() {
     let Some(bench) = Bench::new() else { return };
@@ -254,7 +254,7 @@ fn buffers_on_a_disk_in_use_are_refused() {
     assert_eq!(bench.shell("sha256sum disk"), before);
 }
 
-/// fio leaves nodes of devices alone too.
+/// fio does not remove device nodes either.
 #[test]
 fn the_node_of_a_device_is_not_removed() {
     let Some(bench) = Bench::new() else { return };
@@ -281,7 +281,7 @@ fn name(disk: &Disk) -> &str {
     disk.device.trim_start_matches("/dev/")
 }
 
-/// A log from elsewhere that names a disk in use: it meets the guard of any job.
+/// A foreign log that names a disk in use is stopped by the same guard as any job.
 #[test]
 fn a_log_that_writes_to_a_disk_in_use() {
     let Some(bench) = Bench::new() else { return };

@@ -1,4 +1,4 @@
-//! Files that the program writes: drafts that were planted, devices, several writers.
+//! Tests files that the program writes: planted drafts, devices, several writers.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, symlink};
@@ -64,7 +64,7 @@ fn a_live_stream_empties_no_file() {
     assert!(scene.names("data").is_empty());
 }
 
-/// Without descriptors nothing can be made, and nothing stays that nobody could remove.
+/// Without free descriptors nothing can be made, and nothing is left that could not be removed.
 #[test]
 fn too_few_open_files_leave_nothing() {
     let scene = Scene::new();

@@ -1,4 +1,4 @@
-//! SIGKILL at any moment of any question, and `clean` afterwards.
+//! Tests SIGKILL at any time of any question, and `clean` afterwards.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use testkit::{pause, wait_until};
 
 const MOMENTS: u32 = 50;
 
-/// A kill comes at the latest this time after the start, ms.
+/// The latest time of a kill after the start, ms.
 const LATEST_MS: u64 = 1200;
 
 const QUESTIONS: [&str; 6] = [
@@ -32,12 +32,12 @@ fn killed_at_any_moment_nothing_stays_and_nothing_is_lost() {
     for moment in 0..MOMENTS {
         let words = QUESTIONS[moment as usize % QUESTIONS.len()];
         let after_ms = moments.next() % LATEST_MS;
-        // The one that was called, or the one that does the work.
+        // The process that was called, or the one that does the work.
         let worker = moments.next().is_multiple_of(2);
         killed(&scene, words, after_ms, worker);
         let what = format!("{words}, killed after {after_ms} ms (seed {:#x})", moments.seed);
         for place in ["data", "data/other"] {
-            // The process that did the work dies a moment after the one that was killed.
+            // The working process dies a moment after the one that was killed.
             wait_until(&what, || {
                 let output = scene.run(&format!("clean {place}")).stdout;
                 assert!(!output.contains("FAILED"), "{what}: {output}");
@@ -50,12 +50,12 @@ fn killed_at_any_moment_nothing_stays_and_nothing_is_lost() {
     assert_eq!(scene.read("data/mine"), "precious");
     assert_eq!(scene.read("data/fsdyno-work-of-mine/file"), "precious");
     scene.victim_is_whole(&scene.path("victim"));
-    // The store: whole studies, and no draft once somebody has asked again.
+    // The store has only whole studies, and no draft once a new question was asked.
     scene.run("measure data --quick --size=16m").good();
     assert_eq!(scene.studies("home/fsdyno").len(), scene.names("home/fsdyno").len());
 }
 
-/// Bash is a process of its own: it must not go on writing into what `clean` removes.
+/// Bash is a separate process: it must not go on writing into what `clean` removes.
 #[test]
 fn killed_in_the_shells_loop_the_shell_ends_too() {
     let scene = Scene::new();
@@ -71,7 +71,7 @@ fn killed_in_the_shells_loop_the_shell_ends_too() {
     }
 }
 
-/// Starts it, and kills one of its processes after a while; it may have ended before.
+/// Starts a question, and kills one of its processes after a while; it may have ended before.
 fn killed(scene: &Scene, words: &str, after_ms: u64, worker: bool) {
     let running = scene.start(words);
     pause(after_ms);
@@ -84,7 +84,7 @@ fn killed(scene: &Scene, words: &str, after_ms: u64, worker: bool) {
     let _ = work_directory(&scene.data());
 }
 
-/// Moments by chance; the seed is in the message of a failure.
+/// Random times; the seed is in the message of a failure.
 struct Moments {
     seed: u64,
     state: u64,

@@ -1,4 +1,4 @@
-//! Disks to be defended: loop devices over sparse files, gone with the test.
+//! Makes disks to be protected: loop devices on sparse files, which are removed with the test.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,7 +19,7 @@ pub(crate) struct Disk {
 pub(crate) struct Mounted(PathBuf);
 
 impl Bench {
-    /// `None`: this machine refuses loop devices, or the test is not root; that is printed.
+    /// `None`: loop devices are not available here, or the test is not root; that is printed.
     pub(crate) fn new() -> Option<Bench> {
         let bench = Bench { place: Place::with(&["mnt"]) };
         if !is_root("a loop device") {
@@ -33,13 +33,13 @@ impl Bench {
         Some(bench)
     }
 
-    /// A new disk of zeroes over the file of this name.
+    /// A new disk of zeroes on the file of this name.
     pub(crate) fn disk(&self, name: &str, mib: u32) -> Disk {
         self.shell(&format!("truncate -s {mib}M {name}"));
         self.attach(name, "")
     }
 
-    /// One over something that is there, with these options of losetup.
+    /// A disk on an existing file or device, with these options of losetup.
     pub(crate) fn attach(&self, over: &str, options: &str) -> Disk {
         let device = self.shell(&format!("losetup --find --show {options} {over}"));
         Disk { device: device.trim().to_owned() }
@@ -52,24 +52,24 @@ impl Bench {
         Mounted(self.place.path("mnt"))
     }
 
-    /// Runs a line in the directory; what it prints.
+    /// Runs a line in the directory; returns what it prints.
     #[track_caller]
     pub(crate) fn shell(&self, line: &str) -> String {
         self.try_shell(line).unwrap_or_else(|reason| panic!("{line}: {reason}"))
     }
 
-    /// The error is what it says.
+    /// The error is the line's output.
     pub(crate) fn try_shell(&self, line: &str) -> Result<String, String> {
         let ran = self.place.program("bash", &["-c", line]).output().expect("bash is there");
         if ran.status.success() { Ok(text(&ran.stdout)) } else { Err(text(&ran.stderr).trim().to_owned()) }
     }
 
-    /// A job that writes 1 MiB, with more words.
+    /// Runs a job that writes 1 MiB, with more words.
     pub(crate) fn job(&self, file: &str, words: &str) -> Ran {
         self.place.run(&format!("--name=a --bs=64k --size=1m --rw=write --filename={file} {words}"))
     }
 
-    /// The job must be refused for this reason, and leave the file as it is.
+    /// The job must be refused for this reason, and leave the file unchanged.
     #[track_caller]
     pub(crate) fn is_refused(&self, file: &str, words: &str, reason: &str) {
         let before = self.first_bytes(file);
@@ -96,7 +96,7 @@ impl Bench {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // Partitions outlive the disk, and would be those of the next one.
+        // Partitions would outlive the disk, and belong to the next one.
         let line = "for part in $0p*; do test -b $part && delpart $0 ${part##*p}; done; losetup --detach $0";
         let _ = Command::new("bash").args(["-c", line, &self.device]).status();
     }

@@ -1,5 +1,6 @@
-//! Another user of the same directory, a link planted, a mount swapped, a process killed: nobody's files are touched, and
-//! nothing of ours stays. What needs a second user, a mount or a namespace needs root, and says so when it is skipped.
+//! Tests attacks: another user of the same directory, a planted link, a swapped mount, a killed process. Nobody's files
+//! are touched, and nothing of ours remains. Tests that need a second user, a mount or a namespace need root, and print
+//! why they are skipped.
 
 mod disks;
 mod files;

@@ -1,4 +1,4 @@
-//! `clean` between several users, namespaces and hosts.
+//! Tests `clean` with several users, namespaces and hosts.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::scene::{ANOTHER_USER, Scene};
 use testkit::{Running, is_root, names, skip, wait_until};
 
-/// A marker as another user forges it: a copy of a real one.
+/// A marker as another user would forge it: a copy of a real one.
 fn real_marker(scene: &Scene) -> Vec<u8> {
     let (running, work) = scene.measuring();
     let marker = fs::read(work.join(".fsdyno-work")).unwrap();
@@ -19,7 +19,7 @@ fn real_marker(scene: &Scene) -> Vec<u8> {
     marker
 }
 
-/// In a directory that all may write, root cleans up while another user exchanges what is in the way.
+/// In a directory that everybody may write, root cleans up while another user exchanges entries.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a test may panic where there is no thread")]
 fn root_deletes_nothing_for_another_user() {
@@ -62,14 +62,14 @@ fn root_deletes_nothing_for_another_user() {
     assert!(output.contains(&format!("belongs to user {ANOTHER_USER}")) && forged.exists(), "{output}");
 }
 
-/// And the other way round: another user neither cleans up root's nor is kept from work by it.
+/// The other way round: another user cannot remove root's directory, and is not hindered by it.
 #[test]
 fn another_user_leaves_roots_alone() {
     if !is_root("a second user") {
         return;
     }
     let scene = Scene::new();
-    // The build may lie where only root may look.
+    // The build may be readable for root only.
     let place = tempfile::tempdir().unwrap();
     fs::set_permissions(place.path(), fs::Permissions::from_mode(0o1777)).unwrap();
     let program = place.path().join("fsdyno");
@@ -90,7 +90,7 @@ fn another_user_leaves_roots_alone() {
     assert_eq!(names(place.path()), ["fsdyno", "fsdyno-work-1-0"]);
 }
 
-/// In a namespace of its own a run has a number that means nothing outside; its lock tells that it lives.
+/// In its own PID namespace a run has a process number without meaning outside; its lock shows that it is alive.
 #[test]
 fn a_run_in_another_namespace_is_alive() {
     if !is_root("a namespace of process numbers") {
@@ -118,7 +118,7 @@ fn a_run_in_another_namespace_is_alive() {
     assert!(scene.names("data").is_empty());
 }
 
-/// Without /proc neither processes nor the kernel's boot are visible: what cannot be told is left alone.
+/// Without /proc neither processes nor the boot id are visible: what is uncertain is left alone.
 #[test]
 fn without_proc_everything_may_be_alive() {
     if !is_root("a namespace of mounts") {

@@ -1,4 +1,4 @@
-//! A directory to be measured, somebody else's files beside it, and the program at work.
+//! A directory to be measured, with somebody else's files beside it.
 
 use std::fs;
 use std::ops::Deref;
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use testkit::{Place, Running, names};
 
-/// The number of a user who is nobody in particular.
+/// The user id of an arbitrary other user.
 pub(crate) const ANOTHER_USER: u32 = 54_321;
 
-/// What stands there.
+/// The directory of the scene.
 pub(crate) struct Scene(Place);
 
 impl Deref for Scene {
@@ -21,7 +21,7 @@ impl Deref for Scene {
 }
 
 impl Scene {
-    /// With a directory `data` to be measured, and a victim with two files that nobody may touch.
+    /// A scene with a directory `data` to be measured, and a victim with two files that nobody may touch.
     pub(crate) fn new() -> Scene {
         let scene = Scene(Place::with(&["data", "victim/sub"]));
         scene.write("victim/a.txt", "precious a");
@@ -33,7 +33,7 @@ impl Scene {
         self.path("data")
     }
 
-    /// Where the victim's files are as they were.
+    /// Checks that the victim's files are unchanged.
     #[track_caller]
     pub(crate) fn victim_is_whole(&self, place: &Path) {
         for (name, text) in [("a.txt", "precious a"), ("sub/b.txt", "precious b")] {
@@ -42,7 +42,7 @@ impl Scene {
         assert_eq!(names(place), ["a.txt", "sub"]);
     }
 
-    /// Starts `measure`, and waits until its directory is there and its first test runs.
+    /// Starts `measure`, and waits until its directory exists and its first test runs.
     pub(crate) fn measuring(&self) -> (Running, PathBuf) {
         let mut running = self.start("measure data --quick --size=16m --no-store");
         let mut found = None;
@@ -53,13 +53,13 @@ impl Scene {
         (running, found.unwrap())
     }
 
-    /// What `clean` says of the directory.
+    /// The output of `clean` for the directory.
     pub(crate) fn clean(&self) -> String {
         self.run("clean data").good().stdout
     }
 }
 
-/// The directory of a question that is being asked.
+/// The work directory of a running question.
 pub(crate) fn work_directory(place: &Path) -> Option<PathBuf> {
     let ours = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with("fsdyno-work-");
     fs::read_dir(place).unwrap().flatten().map(|entry| entry.path()).find(ours)

@@ -1,4 +1,4 @@
-//! Places and runs that share a filesystem, and others that fill it.
+//! Tests places and runs that share a filesystem, and others that fill it.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::scene::work_directory;
 use testkit::{names, pause, stack, start, wait_until};
 
-/// Percent of the filesystem that is used.
+/// Used share of the filesystem, percent.
 fn used_percent(place: &Path) -> u64 {
     let stat = rustix::fs::statvfs(place).unwrap();
     (stat.f_blocks - stat.f_bavail) * 100 / stat.f_blocks
@@ -55,7 +55,8 @@ fn two_runs_on_one_filesystem() {
     });
 }
 
-/// Somebody fills the disk beside the run: it ends, in words, and leaves what there is to the other.
+/// Another program fills the disk during the run: the run ends with a message, and leaves the remaining space to the
+/// other.
 #[test]
 fn a_filler_beside_the_run_ends_it() {
     stack::inside("shared_space::a_filler_beside_the_run_ends_it", "ext4 --size-mb 256", || {

@@ -1,4 +1,4 @@
-//! The directory of a run is exchanged while it goes on.
+//! Tests that a run's directory is exchanged while it runs.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -42,7 +42,7 @@ fn a_link_named_as_the_next_file_is_not_written_through() {
     scene.victim_is_whole(&scene.path("victim"));
 }
 
-/// Where the file of the run itself becomes a link, the run fails; the link's target stays.
+/// If the run's own file is replaced by a link, the run fails; the link's target is unchanged.
 #[test]
 fn a_link_in_place_of_the_file_is_refused() {
     let scene = Scene::new();
@@ -77,12 +77,12 @@ fn what_is_mounted_within_is_not_entered() {
     });
 }
 
-/// A directory that somebody removes takes the run's figures with it.
+/// If somebody removes the directory, the run ends without figures from it.
 #[test]
 fn a_directory_that_is_removed_makes_the_figures_invalid() {
     let scene = Scene::new();
     let (child, work) = scene.measuring();
-    // Again and again, as the run may make files meanwhile.
+    // Repeated, as the run may make files meanwhile.
     testkit::wait_until("the removal", || {
         let _ = fs::remove_dir_all(&work);
         !work.exists()

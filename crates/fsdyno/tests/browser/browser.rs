@@ -1,17 +1,17 @@
-//! Headless Chromium: screenshots, paper, and what a page says of itself.
+//! Runs headless Chromium: screenshots, printing, and scripts that examine a page.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Where the pages and pictures are left to be looked at.
+/// The folder of the pages and pictures, which are kept for inspection.
 pub(crate) fn folder() -> PathBuf {
     let folder = testkit::workspace().join("target/tmp/sheet");
     std::fs::create_dir_all(&folder).expect("the build directory is writable");
     folder
 }
 
-/// The browser: `FSDYNO_CHROMIUM`, or one of the usual names. `None`, told on stderr: there is none.
+/// The browser: `FSDYNO_CHROMIUM`, or one of the usual names. `None`: there is none, which is printed.
 pub(crate) fn find() -> Option<PathBuf> {
     let named = std::env::var_os("FSDYNO_CHROMIUM").map(PathBuf::from);
     let usual = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
@@ -24,7 +24,7 @@ pub(crate) fn find() -> Option<PathBuf> {
     found
 }
 
-/// How a page is looked at.
+/// How a page is displayed.
 #[derive(Clone, Copy)]
 pub(crate) struct Look {
     pub(crate) name: &'static str,
@@ -36,14 +36,14 @@ pub(crate) struct Look {
 fn command(browser: &Path, profile: &str) -> Command {
     let mut command = Command::new(browser);
     command.args(["--headless=new", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=1"]);
-    // Root has no sandbox; the page is our own.
+    // As root there is no sandbox; the page is our own.
     command.args(["--no-sandbox", "--no-first-run", "--virtual-time-budget=4000", "--enable-logging=stderr"]);
-    // A profile belongs to one process at a time, and tests run side by side.
+    // A profile can be used by one process only, and tests run in parallel.
     command.arg(format!("--user-data-dir={}", folder().join(format!("profile-{profile}-{}", serial())).display()));
     command
 }
 
-/// Another number each time.
+/// A new number each time.
 fn serial() -> u32 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -55,13 +55,13 @@ fn run(mut command: Command) -> Output {
     output
 }
 
-/// What the page wrote to the console: errors, and what its policy forbade.
+/// What the page wrote to the console: errors, and what its policy refused.
 fn console(output: &Output) -> Vec<String> {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     text.lines().filter(|line| line.contains(":CONSOLE")).map(str::to_owned).collect()
 }
 
-/// A copy of the page whose policy forbids its script too: what those see who have none.
+/// A copy of the page whose policy also forbids its own script, for readers without scripts.
 fn without_scripts(page: &Path) -> PathBuf {
     let text = std::fs::read_to_string(page).expect("the page");
     let start = text.find("script-src '").expect("a policy") + "script-src '".len();
@@ -71,13 +71,13 @@ fn without_scripts(page: &Path) -> PathBuf {
     copy
 }
 
-/// Takes a picture; the file. A word on the console is a failure.
+/// Takes a screenshot; returns the file. Any console output is a failure.
 pub(crate) fn screenshot(browser: &Path, page: &Path, look: &Look) -> PathBuf {
     let picture = folder().join(format!("{}.png", look.name));
     let page = if look.scripts { page.to_owned() } else { without_scripts(page) };
     let mut command = command(browser, look.name);
     command.arg(format!("--window-size={},{}", look.size.0, look.size.1));
-    // Blink's words: 0 is dark, 1 is light.
+    // Blink's values: 0 is dark, 1 is light.
     let scheme = if look.dark { 0 } else { 1 };
     command.arg(format!("--blink-settings=preferredColorScheme={scheme}"));
     command.arg(format!("--screenshot={}", picture.display()));
@@ -94,8 +94,8 @@ pub(crate) fn screenshot(browser: &Path, page: &Path, look: &Look) -> PathBuf {
     picture
 }
 
-/// Prints the page, and tells of each sheet of paper which share of its height is used. `None`, told on stderr: nothing
-/// here makes pictures of a PDF.
+/// Prints the page, and returns for each sheet of paper the share of its height that is used. `None`: nothing here
+/// renders PDF, which is printed.
 pub(crate) fn paper(browser: &Path, page: &Path) -> Option<Vec<f64>> {
     let name = page.file_stem().expect("a name").to_string_lossy().into_owned();
     let pdf = folder().join(format!("{name}.pdf"));
@@ -131,7 +131,7 @@ fn used(picture: &[u8]) -> f64 {
     last.map_or(0.0, |row| (row + 1) as f64 / height as f64)
 }
 
-/// Shows pages side by side in frames of that size, as one page.
+/// Makes a page that shows other pages side by side in frames of this size.
 pub(crate) fn gallery(name: &str, pages: &[PathBuf], size: (u32, u32)) -> PathBuf {
     let frame = |page: &PathBuf| {
         let (file, (width, height)) = (page.file_name().expect("a name").to_string_lossy(), size);
@@ -148,8 +148,8 @@ fn framed(name: &str, script: &str, frames: &str) -> PathBuf {
     page
 }
 
-/// Runs a script in copies of the page that allow it, in frames of these sizes (a window is never as narrow as a telephone);
-/// what it passes to `done` in each.
+/// Runs a script in copies of the page that allow it, in frames of these sizes, as a window cannot be as narrow as a
+/// phone; returns what it passes to `done` in each.
 pub(crate) fn ask(
     browser: &Path,
     page: &Path,

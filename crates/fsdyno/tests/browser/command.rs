@@ -1,4 +1,4 @@
-//! `fsdyno report`: forms, files, refusals; and what other programs make of the exports.
+//! Tests `fsdyno report`: formats, files, refusals; and what other programs read in the exports.
 
 use std::process::Command;
 
@@ -19,7 +19,7 @@ fn good(place: &Place, words: &str) -> Ran {
     place.run(words).good()
 }
 
-/// Bad input is told with the next step, writes nothing, and ends with status 2.
+/// Wrong input is reported with the next step, writes nothing, and ends with status 2.
 #[track_caller]
 fn refused(place: &Place, words: &str, says: &str) {
     let before = place.names("");
@@ -27,7 +27,7 @@ fn refused(place: &Place, words: &str, says: &str) {
     assert_eq!(place.names(""), before, "{words}");
 }
 
-/// One word for one thing: the sheet's rates have the units of the terminal's.
+/// The sheet's rates have the same units as the terminal's.
 #[test]
 fn the_sheet_has_the_units_that_were_asked_for() {
     let place = with(&fixture::comparison());

@@ -1,11 +1,11 @@
-//! What a busy machine and an odd mount add to a study.
+//! Adds to a study what a busy machine and an unusual mount add.
 
 use fsdyno_results::{Finding, Severity, Study};
 
 use crate::fixture;
 
-/// The study with, of the findings below, as many as `kinds` on each row, notes,
-/// remarks, names and paths of a length that people have, mount options.
+/// The study with up to `kinds` of the findings below on each row, with notes, remarks, mount options, and long names
+/// and paths.
 pub(crate) fn crowded(mut study: Study, kinds: usize) -> Study {
     for target in &mut study.targets {
         let path = format!("/srv/kubernetes/pods/9f1c52c4-7f0e-4c7b-b8a1-5be0c9c39f1d/volumes/{}", target.name);
@@ -44,7 +44,7 @@ pub(crate) fn crowded(mut study: Study, kinds: usize) -> Study {
     study
 }
 
-/// Identifier, what was seen (`#`: a figure), and the next step.
+/// Id, cause (`#`: a figure), and next step.
 const CROWD: [(&str, &str, &str); 12] = [
     (
         "cpu-starved",

@@ -1,5 +1,5 @@
-//! `fsdyno report` through the real binary, and the dyno sheet in a real browser. The pictures stay in
-//! `target/tmp/sheet`: look at them.
+//! Tests `fsdyno report` with the real binary, and the dyno sheet in a real browser. The pictures are in
+//! `target/tmp/sheet`, for inspection.
 #![forbid(unsafe_code)]
 
 mod browser;

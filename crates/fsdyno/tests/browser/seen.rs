@@ -1,4 +1,4 @@
-//! The sheet as people see it: light and dark, at a desk and on a telephone, on paper, without scripts.
+//! Tests the sheet as people see it: light and dark, at a desk and on a phone, on paper, without scripts.
 
 use std::path::{Path, PathBuf};
 
@@ -64,7 +64,7 @@ fn pictures_are_taken_and_the_console_is_silent() {
     assert!(picture.len() > 400_000, "something is drawn: {}", picture.len());
 }
 
-/// Set to `write`: the README's pictures become those of docs/example-report.html as it is now.
+/// Set to `write`: the README's pictures are made anew from docs/example-report.html.
 const EXAMPLE: &str = "FSDYNO_EXAMPLE";
 
 #[test]
@@ -82,7 +82,7 @@ fn the_readme_shows_how_its_report_begins() {
     }
 }
 
-/// axe-core's script: `FSDYNO_AXE`, or where `npm install` in the build directory puts it.
+/// axe-core's script: in `FSDYNO_AXE`, or where `npm install` puts it in the build directory.
 fn axe() -> Option<String> {
     let named = std::env::var_os("FSDYNO_AXE").map(PathBuf::from);
     let path = named.unwrap_or_else(|| testkit::workspace().join("target/tools/node_modules/axe-core/axe.min.js"));
@@ -122,7 +122,7 @@ fn axe_finds_nothing() {
 #[test]
 fn no_column_is_cut_on_any_screen() {
     let Some(browser) = browser::find() else { return };
-    // Names that have no end, and the numbers to copy, scroll by themselves.
+    // Names without a break, and the numbers to copy, scroll by themselves.
     let script = "const cut = [...document.querySelectorAll('main *')].filter((one) => !one.closest('pre, svg, .unseen') && \
                   (one.getBoundingClientRect().right > innerWidth + 1 || one.matches('td, th') && one.scrollWidth > \
                   one.clientWidth + 1)).map((one) => one.tagName + '.' + one.className + ' ' + one.textContent.slice(0, 40)); \
@@ -209,7 +209,7 @@ fn real_runs_take_as_few_sheets_of_paper() {
     let place = Place::with(&["data", "a", "b", "c"]);
     let quick = "measure --quick --size=32m --no-store --json data";
     let compare = "compare first=a second=b third=c --rounds=2 --runtime=1 --size=8m --no-store --json";
-    // At the same time: each disturbs the other, so that there is more to be said of both.
+    // In parallel: each disturbs the other, so that both have more findings.
     let (quick, compared) = std::thread::scope(|scope| {
         let quick = scope.spawn(|| place.run(quick).good().study());
         let compared = place.run(compare).good().study();
@@ -224,7 +224,7 @@ fn takes_at_most(browser: &Path, most: usize, name: &str, study: Study) {
     assert_eq!(wasted(browser, most, name, study), None);
 }
 
-/// What is wrong with the sheets of paper that a study takes: too many, or one but the last less than half full.
+/// What is wrong with a study's sheets of paper: too many, or one before the last less than half full.
 fn wasted(browser: &Path, most: usize, name: &str, study: Study) -> Option<String> {
     let used = browser::paper(browser, &page(name, &[study]))?;
     let is_wasted = used.is_empty() || used.len() > most || used[..used.len() - 1].iter().any(|share| *share <= 0.5);

@@ -1,4 +1,4 @@
-//! What becomes of a run when a rank, its launcher or its disk fails.
+//! Tests runs in which a rank, its launcher or its disk fails.
 
 use fsdyno_results::RunRecord;
 use testkit::{Place, Running, shell, wait_until};
@@ -9,7 +9,7 @@ use crate::one_record::{on_own_filesystems, record};
 const LONG: &str = "--name=a --ioengine=null --size=1g --bs=4k --rw=read --rate_iops=500 --time_based --runtime=8 \
                     --record=run.json --record-interval=0";
 
-/// Whether a process has a handler of SIGTERM: before, the signal would just end it.
+/// Whether a process has a handler for SIGTERM; before, the signal would kill it.
 fn hears_term(process: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
@@ -74,7 +74,7 @@ fn a_worker_that_hangs_is_left_behind() {
     assert!(missing.len() == 1 && missing[0].0 == 1 && missing[0].1.starts_with("it did not answer"), "{missing:?}");
 }
 
-/// As a machine without power or network: its connections stay.
+/// Like a machine without power or network: its connections stay open.
 #[test]
 fn a_silent_rank_is_named_while_the_others_wait() {
     let place = Place::new();
@@ -82,7 +82,7 @@ fn a_silent_rank_is_named_while_the_others_wait() {
     let mut command = command(&place.path(""), 3, program, &format!("{LONG} --eta=always"));
     let mut running = Running::start(command.env("FSDYNO_PATIENCE", "9"));
     let (agent, worker) = agent_and_worker(running.id(), 1);
-    // A long message to a process that is stopped would keep the launcher's library waiting: here all have their order.
+    // A long message to a stopped process would block the launcher's library: here all ranks have their order already.
     running.wait_until("the run", |running| running.output().contains("[r="));
     [agent, worker].iter().for_each(|process| signal(*process, "STOP"));
     running.wait_until("its name", |running| running.output().contains("rank 1"));
@@ -103,7 +103,7 @@ fn a_rank_that_is_killed_with_its_agent_leaves_the_record_of_the_first() {
     signal(agent, "KILL");
     let ran = running.finish();
     assert_ne!(ran.status, Some(0));
-    // The launcher has killed all agents; the workers have ended in order.
+    // The launcher has killed all agents; the workers have ended normally.
     wait_until("end of the workers", || [worker, first].iter().all(|process| !runs(*process)));
     let record = record(&place);
     assert!(record.signal.is_some());
@@ -118,7 +118,7 @@ fn the_first_worker_may_be_the_one_that_is_killed() {
     signal(worker, "KILL");
     let ran = running.finish();
     assert_ne!(ran.status, Some(0));
-    // Not beside the files that were measured: their storage may be what the worker was lost with.
+    // The record is not saved beside the measured files: the worker may have been lost with their storage.
     let [study] = &place.studies("home/fsdyno")[..] else { panic!("{:?}", place.names("home")) };
     assert!(ran.stderr.contains(&format!("fsdyno show {}", place.word("home/fsdyno"))), "{}", ran.stderr);
     let record = study.rows[0].run.as_ref().expect("the record of the others");
@@ -126,11 +126,11 @@ fn the_first_worker_may_be_the_one_that_is_killed() {
     assert_eq!(record.nodes.len(), 2);
 }
 
-/// Jobs that read a file of their own, some hundred times a second, until the time is over.
+/// Jobs that read their own file, some hundred times per second, until the time is over.
 const READ: &str = "--name=a --ioengine=psync --rw=randread --bs=4k --size=1m --direct=1 --rate_iops=200 \
                     --time_based --runtime=8 --record=run.json --record-interval=0";
 
-/// Three ranks on a FUSE file system that does something wrong to one of them; what was recorded.
+/// Runs three ranks on a FUSE filesystem that has a fault for one of them; `check` gets the record.
 fn with_a_fault(test: &str, fault: &'static str, check: impl FnOnce(&RunRecord)) {
     let Some(program) = program() else { return };
     testkit::stack::inside_beside_others(test, "fuse", || {
@@ -138,7 +138,7 @@ fn with_a_fault(test: &str, fault: &'static str, check: impl FnOnce(&RunRecord))
         shell("lab-fault direct-io 1");
         let words = format!("{READ} --directory={}", testkit::word(&testkit::stack::place("LAB_FUSE")));
         let mut command = command(&place.path(""), 3, program, &words[..]);
-        // Open MPI names what it makes by the number of its process, and each stack has the same numbers.
+        // Open MPI names its files by process number, and the stacks use the same numbers.
         command.env("TMPDIR", place.path("")).env("OMPI_MCA_btl_vader_backing_directory", place.path(""));
         let running = Running::start(command.env("FSDYNO_PATIENCE", "2"));
         for rank in 0..3 {
@@ -183,13 +183,13 @@ fn a_signal_at_one_rank_ends_all_with_a_report() {
     a_signal_ends_all_with_a_report(|agent, _| agent);
 }
 
-/// The process that a look at the busiest ones shows is not the one that the launcher knows.
+/// A user who looks for the busiest process finds another one than the launcher knows.
 #[test]
 fn a_signal_at_a_worker_alone_ends_the_run_of_all() {
     a_signal_ends_all_with_a_report(|_, worker| worker);
 }
 
-/// Sent to this one of the two processes of one rank, in a run of ten minutes.
+/// Sends a signal to one of the two processes of a rank, in a run of ten minutes.
 #[track_caller]
 fn a_signal_ends_all_with_a_report(chosen: impl FnOnce(u32, u32) -> u32) {
     let place = Place::new();
@@ -230,7 +230,7 @@ fn a_full_disk_at_one_rank_is_its_error_alone() {
     let failed: Vec<&str> =
         record.jobs.iter().filter(|job| job.error.is_some()).map(|job| node(&record, job)).collect();
     assert!(failed.len() == 1 && failed[0].ends_with(":1"), "{failed:?}");
-    // On stderr, and wherever the record is shown.
+    // It is named on stderr, and wherever the record is shown.
     let named = "rank 1 on ";
     assert!(ran.stderr.contains(named) && ran.stderr.contains("No space left on device"), "{}", ran.stderr);
     let document = place.run("show run.json --json").document();

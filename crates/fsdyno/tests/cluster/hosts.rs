@@ -1,4 +1,4 @@
-//! Ranks on several hosts: network namespaces, each with a name and an ssh server of its own.
+//! Tests ranks on several hosts: network namespaces, each with its own name and ssh server.
 
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
@@ -9,9 +9,9 @@ use testkit::{Place, Running, is_root, shell, skip, wait_until};
 use crate::launcher::{hosts_are_found, program, with_mpich};
 use crate::one_record::record;
 
-/// Hosts `node1`, `node2` … on a network of their own.
+/// Hosts `node1`, `node2` … on their own network.
 struct Hosts {
-    /// Begins the names of all that is made.
+    /// The prefix of the names of everything that is made.
     mark: String,
     /// The third number of their addresses.
     network: u32,
@@ -20,7 +20,7 @@ struct Hosts {
 }
 
 impl Hosts {
-    /// Sets up this number of hosts; `None`: it cannot be done here, which is said.
+    /// Sets up this number of hosts; `None`: it is not possible here, which is printed.
     fn set_up(count: u32, network: u32) -> Option<Hosts> {
         if !hosts_are_found() || !is_root("a network namespace for each host") {
             return None;
@@ -83,7 +83,7 @@ impl Hosts {
         Command::new("ip").args(words).stderr(Stdio::null()).spawn().expect("ip is there")
     }
 
-    /// `--hosts` and what stands after it.
+    /// Starts the program with `--hosts` and these words.
     fn start(&self, words: &str) -> Option<Running> {
         let network = self.network;
         let hosts: Vec<String> = (1..=self.servers.len()).map(|host| format!("198.18.{network}.{host}:1")).collect();
@@ -101,7 +101,7 @@ impl Hosts {
 impl Drop for Hosts {
     fn drop(&mut self) {
         for server in &mut self.servers {
-            // One that has ended is no failure of the test.
+            // It may have ended already.
             let _ = server.kill();
             let _ = server.wait();
         }
@@ -112,7 +112,7 @@ impl Drop for Hosts {
     }
 }
 
-/// Each host is a node with a clock and counters of its own.
+/// Each host is a node with its own clock and counters.
 fn on_hosts(count: u32, network: u32) {
     if program().is_none() {
         return;

@@ -1,4 +1,4 @@
-//! Several ranks of the program, started by Open MPI's launcher.
+//! Tests several ranks of the program, started by Open MPI's launcher.
 
 mod breaks;
 mod hosts;

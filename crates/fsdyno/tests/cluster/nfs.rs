@@ -1,4 +1,4 @@
-//! Several clients of one NFS server, each with a name, a network and a mount of its own: a stack of the lab.
+//! Tests several clients of one NFS server, each with its own name, network and mount: a stack of the lab.
 
 use std::process::Command;
 
@@ -15,7 +15,7 @@ const LINK_MBIT: u64 = 40;
 /// Four clients of a server behind a link that two of them fill.
 const STACK: &str = "clients --clients 4 --rate-mbit 40 --delay-ms 38";
 
-/// Runs the program on the first clients, as from the first of them.
+/// Runs the program on the first clients, started from the first of them.
 #[track_caller]
 fn ran(place: &Place, clients: u32, words: &str) -> Ran {
     started(place, clients, words).finish()
@@ -58,7 +58,7 @@ fn the_knee() {
     assert!(!left.contains("fsdyno-work"), "{left}");
 }
 
-/// The third client's own link carries a tenth of what the others' does.
+/// The third client's own link carries a tenth of the others'.
 fn a_slow_client() {
     let place = Place::new();
     shell("tc qdisc add dev node3 root tbf rate 5mbit burst 64k latency 50ms");
@@ -69,7 +69,7 @@ fn a_slow_client() {
     let record = record(&place);
     let slow: Vec<&str> = of_kind(&record, "slow-node");
     assert_eq!(slow, ["node3"], "{:?}", record.findings);
-    // The clients go to one server by two addresses.
+    // The clients use two addresses of the same server.
     let notes: Vec<&str> = record.notes.iter().map(|note| note.id.as_str()).collect();
     assert!(notes.contains(&"servers-differ"), "{notes:?}");
     let address = |rank: usize| record.nodes[rank].storages[0].server.as_ref().map(|server| server.address.clone());

@@ -1,4 +1,4 @@
-//! Ranks run one plan, from one start, into one record.
+//! Tests that ranks run one plan, from one start, into one record.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ use testkit::{Place, Ran, Running, has, is_root, text};
 
 use crate::launcher;
 
-/// The record that a run has left.
+/// The record of a run.
 #[track_caller]
 pub(crate) fn record(place: &Place) -> RunRecord {
     RunRecord::from_json(&place.read("run.json")).unwrap_or_else(|error| panic!("{error}"))
@@ -91,7 +91,7 @@ fn generated_names_carry_the_rank_and_written_ones_are_shared() {
     assert_eq!(laid_out, 1, "for the others it was there");
 }
 
-/// The node of each file that begins and ends like this around a node's name.
+/// The nodes in the names of files with this beginning and end.
 fn nodes_of(names: &[String], begin: &str, end: &str) -> Vec<String> {
     let node = |name: &String| Some(name.strip_prefix(begin)?.strip_suffix(end)?.to_owned());
     names.iter().filter_map(node).collect()
@@ -238,7 +238,7 @@ fn a_question_for_one_machine_is_refused() {
     assert_eq!(ran.stderr.matches("`check` runs on one: published requirements").count(), 1, "{}", ran.stderr);
 }
 
-/// Each rank with a filesystem of its own on `data`, with its size in MiB; 0: none. Needs root.
+/// Runs each rank with its own filesystem on `data`, with its size in MiB; 0: none. Needs root.
 #[track_caller]
 pub(crate) fn on_own_filesystems(place: &Place, fstype: &str, mebibytes: [u32; 3], words: &str) -> Option<Ran> {
     let program = program()?;

@@ -1,4 +1,4 @@
-//! Questions that all ranks are asked: small files and comparisons.
+//! Tests questions to all ranks: small files and comparisons.
 
 use fsdyno_results::{ActiveWindow, Latency, Node, Row, RunRecord, Study};
 use testkit::{Place, wait_until};
@@ -6,7 +6,7 @@ use testkit::{Place, wait_until};
 use crate::launcher::{agent_and_worker, command, launcher, program, ran, runs, signal};
 use crate::one_record::on_own_filesystems;
 
-/// What of a question has stayed in a directory.
+/// What a question has left in a directory.
 fn left(place: &Place) -> Vec<String> {
     place.names("").into_iter().filter(|name| name.starts_with("fsdyno-work")).collect()
 }
@@ -25,7 +25,7 @@ fn window(run: &RunRecord) -> ActiveWindow {
     run.together.as_ref().expect("they ran together").windows[0]
 }
 
-/// Where each rank had the files of a row, without what stands before the directory of the question.
+/// Where each rank had the files of a row, without the part before the question's directory.
 fn places(row: &Row) -> Vec<String> {
     let run = run(row);
     let rank = |node: &Node| node.part.as_ref().map(|part| part.rank);
@@ -123,7 +123,7 @@ fn places_are_compared_from_all_ranks() {
     assert_eq!((place.names("one").len(), place.names("two").len()), (0, 0));
 }
 
-/// Starts small files of three ranks that last, and waits until there are some of each.
+/// Starts a long small-files question on three ranks, and waits until each rank has some files.
 #[track_caller]
 fn begun(place: &Place) -> Option<(testkit::Running, Vec<u32>)> {
     let words = "smallfiles . --files=100000 --store=kept";
@@ -174,12 +174,12 @@ fn small_files_of_the_others_go_when_the_first_rank_is_lost() {
     let ran = running.finish();
     assert_ne!(ran.status, Some(0));
     wait_until("end of the workers", || workers.iter().all(|process| !runs(*process)));
-    // Its directory is for `fsdyno clean`, and has only what was its own.
+    // Its directory is left for `fsdyno clean`, and contains only its own files.
     let work = left(&place).pop().expect("a directory");
     assert_eq!(place.names(&work).into_iter().filter(|name| name.starts_with("rank-")).collect::<Vec<_>>(), [""; 0]);
 }
 
-/// It cannot open the directory of the question, which lies on the storage of the others.
+/// The rank cannot open the question's directory, which is on the storage of the others.
 #[test]
 fn a_rank_with_another_mount_is_named_in_the_answer() {
     let place = Place::new();
@@ -202,7 +202,7 @@ fn a_rank_with_another_mount_is_named_in_the_answer() {
 fn a_rank_that_cannot_write_its_small_files_is_named_in_each_form() {
     let place = Place::new();
     let asked = |words: &str| {
-        // Of the second rank no file may have a byte.
+        // The second rank's files can hold no byte.
         let script = format!(
             "[ ${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} = 1 ] && trap '' XFSZ && ulimit -f 0; exec {} smallfiles . {words}",
             testkit::word(program()?)

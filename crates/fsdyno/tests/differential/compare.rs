@@ -1,28 +1,28 @@
-//! What must agree.
+//! Compares the results of the two programs.
 
 use crate::draw::Drawn;
 use crate::named::{self, Spared};
 use crate::tool::{self, Done, OURS, Ran, Tool};
 
-/// The pattern that cases are drawn with.
+/// The pattern of cases with known content.
 const PATTERN: [u8; 4] = [0xde, 0xad, 0xbe, 0xef];
 
-/// What a comparison gave.
+/// The result of a comparison.
 pub(crate) struct Outcome {
-    /// What differs.
+    /// The differences.
     pub(crate) found: Vec<String>,
-    /// Whether there was something to agree with: fio neither crashed nor hung.
+    /// Whether fio gave a result to compare with: it neither crashed nor hung.
     pub(crate) compared: bool,
-    /// Whether that was the number of requests and of bytes too.
+    /// Whether the numbers of requests and bytes were compared, too.
     pub(crate) counted: bool,
 }
 
-/// Runs a case with both.
+/// Runs a case with both programs.
 pub(crate) fn check(drawn: &Drawn, fio: &Tool) -> Outcome {
     let spared = named::spared(drawn);
     let ours = tool::run(&OURS, &drawn.words, &drawn.files);
     let mut found = Vec::new();
-    // Each job that failed counts.
+    // The status is the number of failed jobs.
     if ours.status.is_none_or(|status| status > 16) {
         found.push(format!("ours ends with {:?}: {}", ours.status, head(&ours.stderr)));
     }
@@ -42,7 +42,7 @@ pub(crate) fn check(drawn: &Drawn, fio: &Tool) -> Outcome {
     Outcome { found: differences(drawn, fio, &theirs, ours, &spared), compared: true, counted }
 }
 
-/// What differs between two runs that came to an end.
+/// The differences between two completed runs.
 fn differences(drawn: &Drawn, fio: &Tool, theirs: &Ran, ours: Ran, spared: &[Spared]) -> Vec<String> {
     let mut found = Vec::new();
     if theirs.status != ours.status {
@@ -81,7 +81,7 @@ fn compare_counts(fio: &Ran, ours: &Ran, only_writes: bool, found: &mut Vec<Stri
     }
 }
 
-/// Where the order is another one, each job still does what it does with fio, but for a block of each file and pass.
+/// If the order differs, each job must still do what it does in fio, except for one block per file and pass.
 fn compare_amounts(drawn: &Drawn, fio: &Ran, ours: &Ran, found: &mut Vec<String>) {
     let (Some(theirs), Some(ours)) = (&fio.jobs, &ours.jobs) else { return };
     let bytes = |jobs: &[[Done; 2]]| jobs.iter().flatten().map(|done| done.bytes).sum::<u64>();
@@ -91,7 +91,7 @@ fn compare_amounts(drawn: &Drawn, fio: &Ran, ours: &Ran, found: &mut Vec<String>
     }
 }
 
-/// Of logs the names, as the clock decides what is in them. We never compress one of histograms.
+/// Compares the names of logs; their content depends on the clock. We never compress logs of histograms.
 fn compare_sizes(fio: &Ran, ours: &Ran, found: &mut Vec<String>) {
     let sized = |(name, content): (&String, &Vec<u8>)| match name.split_once("_clat_hist.") {
         Some((stem, _)) => (format!("{stem}_clat_hist"), 0),
@@ -104,7 +104,7 @@ fn compare_sizes(fio: &Ran, ours: &Ran, found: &mut Vec<String>) {
     }
 }
 
-/// The pattern stands in the same places.
+/// Checks that the pattern is in the same places.
 fn compare_content(fio: &Ran, ours: &Ran, found: &mut Vec<String>) {
     for (name, ours) in &ours.files {
         let Some(theirs) = fio.files.get(name) else { continue };
@@ -117,7 +117,7 @@ fn compare_content(fio: &Ran, ours: &Ran, found: &mut Vec<String>) {
     }
 }
 
-/// What fio has against blocks that we sealed.
+/// fio's objections to blocks that we have written with checksums.
 fn refused_by_fio(drawn: &Drawn, fio: &Tool, ours: Ran) -> Option<String> {
     let words: Vec<String> = drawn.words.iter().filter(|word| !word.starts_with("--rw=")).cloned().collect();
     let read = tool::run_in(fio, &[words, vec!["--rw=read".to_owned()]].concat(), ours.directory);

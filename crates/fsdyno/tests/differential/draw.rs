@@ -1,4 +1,4 @@
-//! How a case is drawn from its number.
+//! Generates a case from its number.
 
 use fsdyno_job::option::{Kind, Status};
 use fsdyno_job::table::JobRow;
@@ -7,7 +7,7 @@ use crate::random::Random;
 use crate::tool::Tool;
 use crate::values::{self, Values};
 
-/// The file of a case, where it has but one.
+/// The file of a case with a single file.
 const FILE: &str = "data";
 
 const SIZES: &[&str] = &["32k", "64k", "64k", "128k", "100k", "50000", "66000", "256k"];
@@ -15,25 +15,25 @@ const BLOCKS: &[&str] = &["4k", "4k", "4k", "4k", "8k", "16k", "512", "5000", "4
 const ENGINES: &[&str] =
     &["null", "null", "psync", "psync", "sync", "pvsync2", "libaio", "libaio", "io_uring", "mmap", "splice"];
 
-/// What the bytes of an existing file are.
+/// The bytes of an existing file.
 const BEFORE: u8 = 0x5a;
 
-/// A command line and what lies in its directory before.
+/// A command line with the files that exist before it.
 pub(crate) struct Drawn {
     /// The words after the program's name.
     pub(crate) words: Vec<String>,
-    /// Files that are there before.
+    /// Files that exist before the run.
     pub(crate) files: Vec<(String, Vec<u8>)>,
 }
 
 impl Drawn {
-    /// The case of this number, of options that this fio knows.
+    /// The case of this number, with options that this fio knows.
     pub(crate) fn of(number: u64, fio: &Tool) -> Drawn {
         let mut random = Random::of(number);
         let mut drawn = Drawn { words: vec!["--name=a".to_owned()], files: Vec::new() };
         let drawn_engine = random.one_of(ENGINES);
         let access = access(&mut random, 15);
-        // Files are not trimmed: a few such cases are enough.
+        // Files cannot be trimmed: a few such cases are enough.
         let engine = if access.contains("trim") && random.percent(90) { "null" } else { drawn_engine };
         drawn.push("ioengine", engine);
         drawn.push("rw", &access);
@@ -69,7 +69,7 @@ impl Drawn {
         self.words.iter().rev().find_map(|word| word.strip_prefix(&prefix))
     }
 
-    /// The value of whichever of these was written last.
+    /// The value of the last of these options.
     pub(crate) fn last_of(&self, names: &[&str]) -> Option<&str> {
         self.words.iter().rev().find_map(|word| {
             let (name, value) = word.strip_prefix("--")?.split_once('=')?;
@@ -77,7 +77,7 @@ impl Drawn {
         })
     }
 
-    /// Whether a flag was drawn that is on.
+    /// Whether a flag was drawn and is on.
     pub(crate) fn is_on(&self, name: &str) -> bool {
         self.value(name).is_some_and(|value| value != "0")
     }
@@ -92,7 +92,7 @@ impl Drawn {
         }
     }
 
-    /// Content that can be told, by a pattern or by a checksum.
+    /// Adds content that can be checked, by a pattern or a checksum.
     fn content(&mut self, random: &mut Random) {
         let kinds = ["crc32c", "md5", "crc64", "xxhash", "sha1", "crc7", "meta"];
         match random.below(4) {
@@ -105,7 +105,7 @@ impl Drawn {
         }
     }
 
-    /// Zones that move over the file.
+    /// Adds zones that move over the file.
     fn zones(&mut self, random: &mut Random) {
         if random.percent(93) {
             return;
@@ -116,14 +116,14 @@ impl Drawn {
         self.push("zoneskip", random.one_of(&["0", "16k"]));
     }
 
-    /// How long the data will live.
+    /// Adds a hint on the lifetime of the data.
     fn hint(&mut self, random: &mut Random) {
         if random.percent(4) {
             self.push("write_hint", random.one_of(&["none", "short", "extreme"]));
         }
     }
 
-    /// Requests of other priorities than the job's.
+    /// Adds requests with other priorities than the job's.
     fn priorities(&mut self, random: &mut Random) {
         let engine = self.value("ioengine").is_some_and(|engine| ["libaio", "io_uring"].contains(&engine));
         match random.below(12) {
@@ -139,7 +139,7 @@ impl Drawn {
         }
     }
 
-    /// Random orders that both tools share have a generator by name and a seed of their own.
+    /// Names a generator and a seed, so that both tools use the same random order.
     fn seed(&mut self, random: &mut Random) {
         let is_random = self.value("rw").is_some_and(|rw| rw.starts_with("rand"));
         if !is_random || random.percent(30) {
@@ -149,18 +149,18 @@ impl Drawn {
         self.push("random_generator", generator);
         self.push("randrepeat", "0");
         let drawn = 1 + random.below(1000);
-        // With this seed fio's register of eight blocks begins no I/O.
+        // With this seed fio's shift register for eight blocks starts no I/O.
         let seed = if generator == "lfsr" && drawn == 521 { 522 } else { drawn };
         self.push("randseed", &seed.to_string());
     }
 
-    /// Where the data lies, and what was there before.
+    /// Chooses the file and its content before the run.
     pub(crate) fn put_file(&mut self, engine: &str, random: &mut Random) {
         let clones = self.value("numjobs").is_some() || self.value("nrfiles").is_some();
         if engine == "null" || clones && random.percent(70) {
             return;
         }
-        // Which of several writers comes last at a block that is verified is chance.
+        // If several writers verify the same block, chance decides which one is the last.
         if self.value("numjobs").is_some() && self.value("verify").is_some() {
             return;
         }
@@ -172,7 +172,7 @@ impl Drawn {
     }
 }
 
-/// A word of `rw`, sometimes with what may follow its colon.
+/// A word of `rw`, sometimes with a modifier after its colon.
 pub(crate) fn access(random: &mut Random, with_tail: usize) -> String {
     let row = values::full_rows().find(|row| row.name == "rw").expect("rw is an option");
     let Kind::Word { choices, .. } = &row.kind else { unreachable!("rw is a word") };
@@ -184,13 +184,13 @@ pub(crate) fn access(random: &mut Random, with_tail: usize) -> String {
 }
 
 impl Drawn {
-    /// The range that is used does not end with its file.
+    /// Whether the used range ends before its file.
     pub(crate) fn lies_in_a_longer_file(&self) -> bool {
         let clones_share_it = self.value("offset_increment").is_some();
         clones_share_it || self.files.iter().any(|(_, bytes)| !bytes.is_empty())
     }
 
-    /// The files are gone through more than once.
+    /// Whether the files are passed over more than once.
     pub(crate) fn starts_over(&self) -> bool {
         self.value("loops").is_some() || self.value("io_size").is_some()
     }
@@ -199,29 +199,29 @@ impl Drawn {
         ["direct", "fsync", "fdatasync"].iter().any(|name| self.is_on(name)) || self.value("buffered") == Some("0")
     }
 
-    /// All blocks are pages.
+    /// Whether all blocks are whole pages.
     pub(crate) fn has_whole_pages(&self) -> bool {
         let odd = ["512", "5000"].iter().any(|size| self.value("bs") == Some(size));
         !odd && !self.has_drawn_sizes()
     }
 
-    /// The word of `rw`, without what follows its colon.
+    /// Whether the word of `rw`, without its modifier, is this one.
     pub(crate) fn accesses_by(&self, word: &str) -> bool {
         self.value("rw").is_some_and(|rw| rw.split(':').next() == Some(word))
     }
 
-    /// Each sequential request skips this number of bytes.
+    /// Whether each sequential request skips this number of bytes.
     pub(crate) fn steps_by(&self, skipped: &str) -> bool {
         self.value("rw").and_then(|rw| rw.split_once(':')).is_some_and(|(_, step)| step == skipped)
     }
 
-    /// Requests return before they are done.
+    /// Whether requests return before they are complete.
     pub(crate) fn keeps_requests_in_flight(&self) -> bool {
         matches!(self.value("ioengine"), Some("libaio" | "io_uring"))
             || self.value("iodepth").is_some_and(|depth| depth != "1")
     }
 
-    /// Requests of one job have more than one size.
+    /// Whether requests of one job have several sizes.
     pub(crate) fn has_drawn_sizes(&self) -> bool {
         self.value("bsrange").is_some() || self.value("bssplit").is_some()
     }
@@ -233,7 +233,7 @@ impl Drawn {
         small && !split && !self.has_drawn_sizes()
     }
 
-    /// The offsets that are drawn decide how many requests come.
+    /// Whether the drawn offsets decide the number of requests.
     pub(crate) fn depends_on_offsets(&self) -> bool {
         self.has_drawn_sizes()
             || self.value("ba").is_some()
@@ -241,12 +241,12 @@ impl Drawn {
             || self.value("percentage_random").is_some()
     }
 
-    /// Blocks are checked.
+    /// Whether blocks are verified.
     pub(crate) fn is_verified(&self) -> bool {
         self.value("verify").map_or(self.value("verify_pattern").is_some(), |kind| kind != "0")
     }
 
-    /// Writes hold a pattern.
+    /// Whether writes contain a pattern.
     pub(crate) fn has_known_content(&self) -> bool {
         let pattern = self.value("buffer_pattern").is_some() && self.value("verify").is_none();
         (pattern || self.value("verify") == Some("pattern"))
@@ -256,13 +256,13 @@ impl Drawn {
             && !self.is_on("dedupe_percentage")
     }
 
-    /// A whole file was written in order, with a checksum in each block.
+    /// Whether a whole file was written in order, with a checksum in each block.
     pub(crate) fn is_sealed(&self) -> bool {
         let of_pattern = if self.value("verify_pattern").is_some() { "pattern_hdr" } else { "0" };
         let kind = self.value("verify").unwrap_or(of_pattern);
         let plain =
             ["offset", "io_size", "number_ios", "numjobs", "nrfiles", "filesize", "verify_only", "bsrange", "bssplit"];
-        // fio takes the size of a header for that of a read.
+        // fio confuses the size of a header with that of a read.
         let of_one_size = self.value("bs").is_none_or(|bs| !bs.contains(','));
         !["0", "pattern", "null", "sha512"].contains(&kind)
             && of_one_size

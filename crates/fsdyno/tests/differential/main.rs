@@ -1,9 +1,10 @@
-//! Combinations of options that the table calls full, drawn at random, run with Debian's fio and with this binary: what
-//! is accepted, how it ends, how much is moved each way, which files remain, and what the written blocks hold.
+//! Runs random combinations of options that the table calls full, with Debian's fio and with this binary, and compares:
+//! what is accepted, how it ends, how much is moved in each direction, which files remain, and the content of written
+//! blocks.
 //!
-//! Cases are numbered, and a number always makes the same case. `FSDYNO_DIFFERENTIAL_CASES` is how many to run (120
-//! unless given; 300 each night) and `FSDYNO_DIFFERENTIAL_SIZES` how many of sizes alone (50; 120 each night),
-//! `FSDYNO_DIFFERENTIAL_FROM` the number of the first. What differs on purpose is named in `named.rs`.
+//! A case is determined by its number. `FSDYNO_DIFFERENTIAL_CASES` is the number of cases (default 120; 300 each
+//! night), `FSDYNO_DIFFERENTIAL_SIZES` that of cases on sizes (50; 120 each night), `FSDYNO_DIFFERENTIAL_FROM` the
+//! first number. Intended differences are listed in `named.rs`.
 #![forbid(unsafe_code)]
 
 mod compare;
@@ -20,24 +21,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use draw::Drawn;
 use tool::FIO;
 
-/// Cases that the suite runs: of all options, and of sizes alone.
+/// Number of cases: of all options, and on sizes.
 const CASES: u64 = 120;
 const SIZES: u64 = 50;
 
-/// At the same time: fio waits more than it works.
+/// Cases at a time: fio mostly waits.
 const AT_ONCE: usize = 4;
 
-/// Why a lock is free.
+/// The message for a poisoned lock.
 const ALIVE: &str = "no thread died with it";
 
-/// More failures than this say nothing new.
+/// Most failures that are shown.
 const FAILURES_SHOWN_MAX: usize = 60;
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// At most one case in this number may have no fio to agree with, because it crashed or hung.
+/// At most one case in this number may lack a result of fio, because fio crashed or hung.
 const COMPARED_SHARE: u64 = 30;
 
 /// What is wrong with a case, and how to run it again.
@@ -66,7 +67,7 @@ fn drawn_sizes_agree_with_fio() {
     agree_with_fio("SIZES", SIZES, Drawn::uneven);
 }
 
-/// Runs as many cases as the variable of this name says, or `default`.
+/// Runs the number of cases in the variable of this name, or `default`.
 #[expect(clippy::disallowed_methods, reason = "a test may panic where there is no thread")]
 fn agree_with_fio(variable: &str, default: u64, draw: fn(u64, &tool::Tool) -> Drawn) {
     let Some(fio) = FIO.as_ref() else {
@@ -79,7 +80,7 @@ fn agree_with_fio(variable: &str, default: u64, draw: fn(u64, &tool::Tool) -> Dr
     let failures = Mutex::new(Vec::new());
     let not_compared = Mutex::new(Vec::new());
     let counted = AtomicU64::new(0);
-    // Beyond this the rest is not run: each case may wait for a fio that hangs.
+    // Beyond this number the rest is not run: each case may wait for a hanging fio.
     let not_compared_max = 1 + count / COMPARED_SHARE;
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE {
@@ -116,7 +117,7 @@ fn agree_with_fio(variable: &str, default: u64, draw: fn(u64, &tool::Tool) -> Dr
     assert!(not_compared.len() as u64 <= not_compared_max, "too many: the test compares too little");
 }
 
-/// A new full option is drawn too, or says why not.
+/// A new full option must be drawn, or have a reason why not.
 #[test]
 fn every_full_option_is_drawn_or_left_out_for_a_reason() {
     let undecided: Vec<&str> =
@@ -147,7 +148,7 @@ fn a_fio_that_dies_is_nothing_to_agree_with() {
     assert!(outcome.found.is_empty(), "{:?}", outcome.found);
 }
 
-/// A worker of fio's is in a session of its own, as this one.
+/// A worker of fio has its own session, like this process.
 #[test]
 fn a_run_that_hangs_is_ended_with_its_workers() {
     let directory = testkit::directory();

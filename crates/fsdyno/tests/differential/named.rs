@@ -1,21 +1,21 @@
-//! Where the tools may differ, and why.
+//! Lists where the tools may differ, and why.
 
 use crate::draw::Drawn;
 
-/// What of a case is not compared.
+/// The part of a case that is not compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spared {
-    /// Everything but that ours ends.
+    /// Everything except that our program ends.
     All,
-    /// How much was moved each way, and with it which blocks were written.
+    /// How much is moved in each direction, and so which blocks are written.
     Counts,
-    /// What the check of written blocks finds in fio, and how many it reads for it.
+    /// What fio's verification finds, and how many blocks it reads.
     Findings,
-    /// What the files hold.
+    /// The content of the files.
     Content,
 }
 
-/// A difference by choice, or of fio's versions.
+/// An intended difference, or one between fio's versions.
 pub(crate) struct Named {
     pub(crate) applies: fn(&Drawn) -> bool,
     pub(crate) spared: Spared,
@@ -31,25 +31,25 @@ fn is_random(drawn: &Drawn) -> bool {
     drawn.value("rw").is_some_and(|rw| rw.starts_with("rand"))
 }
 
-/// Something follows the colon of `rw`.
+/// Whether `rw` has a modifier after its colon.
 fn has_modifier(drawn: &Drawn) -> bool {
     drawn.value("rw").is_some_and(|rw| rw.contains(':'))
 }
 
-/// Reads and writes, both with a share.
+/// Whether it reads and writes, both with a share above 0.
 fn is_mix(drawn: &Drawn) -> bool {
     let rw = drawn.value("rw").unwrap_or_default();
     let shares = drawn.last_of(&["rwmixread", "rwmixwrite"]).unwrap_or("50");
     (rw.starts_with("rw") || rw.starts_with("readwrite") || rw.starts_with("randrw")) && !["0", "100"].contains(&shares)
 }
 
-/// Each direction has a size of its own.
+/// Whether each direction has its own block size.
 fn sizes_differ(drawn: &Drawn) -> bool {
     let lists = ["bs", "bsrange", "bssplit"].map(|name| drawn.value(name).unwrap_or_default());
     lists.iter().any(|list| list.contains(','))
 }
 
-/// Random blocks are kept from repeating.
+/// Whether a random map prevents repeated blocks.
 fn has_map(drawn: &Drawn) -> bool {
     is_random(drawn) && !drawn.is_on("norandommap")
 }
@@ -349,7 +349,7 @@ pub(crate) const NAMED: &[Named] = &[
     ),
 ];
 
-/// Requests may end elsewhere than the range does.
+/// Whether requests may end beyond the end of the range.
 fn is_uneven(drawn: &Drawn) -> bool {
     let ends = ["size", "filesize", "offset", "ba"].into_iter().filter_map(|name| drawn.value(name)).map(bytes_of);
     let files = drawn.value("nrfiles").map_or(1, bytes_of);
@@ -357,20 +357,20 @@ fn is_uneven(drawn: &Drawn) -> bool {
     drawn.has_drawn_sizes() || drawn.blocks().any(|block| ends.iter().any(|bytes| *bytes == 0 || bytes % block != 0))
 }
 
-/// The bytes that a text such as `16k` means.
+/// The bytes of a text such as `16k`.
 fn bytes_of(text: &str) -> u64 {
     let (digits, unit) = text.strip_suffix('k').map_or((text, 1), |digits| (digits, 1024));
     digits.parse().unwrap_or(0) * unit
 }
 
 impl Drawn {
-    /// Sizes that fio rounds.
+    /// Whether it has sizes that fio rounds.
     fn has_rounded_split(&self) -> bool {
         let uneven = self.blocks().min().is_some_and(|least| self.blocks().any(|size| size % least != 0));
         self.value("bssplit").is_some() && uneven && !self.is_on("bs_unaligned")
     }
 
-    /// How much is done is known beforehand, or at least told: trims are not, and holes end where the file does.
+    /// Whether the amount is known before, or reported: trims are not, and holes end where the file does.
     pub(crate) fn has_amount(&self) -> bool {
         let holes = !is_random(self) && has_modifier(self) && self.lies_in_a_longer_file();
         !self.trims() && !self.has_rounded_split() && !holes
@@ -380,13 +380,13 @@ impl Drawn {
         self.value("rw").is_some_and(|rw| rw.contains("trim"))
     }
 
-    /// What may be left out at the ends of files and passes.
+    /// Bytes that may be left out at the ends of files and passes.
     pub(crate) fn bytes_left_out(&self) -> u64 {
         let ends = ["nrfiles", "loops", "numjobs"].map(|name| self.value(name).map_or(1, bytes_of));
         self.blocks().max().unwrap_or(4096) * ends.iter().product::<u64>()
     }
 
-    /// All sizes of blocks, in bytes.
+    /// All block sizes, bytes.
     fn blocks(&self) -> impl Iterator<Item = u64> + '_ {
         let lists = ["bs", "bsrange", "bssplit"].into_iter().filter_map(|name| self.value(name));
         let words = lists.flat_map(|list| list.split([',', '-', ':'])).filter(|word| !word.is_empty());
@@ -394,7 +394,7 @@ impl Drawn {
     }
 }
 
-/// What of this case is not compared.
+/// The parts of this case that are not compared.
 pub(crate) fn spared(drawn: &Drawn) -> Vec<Spared> {
     NAMED.iter().filter(|named| (named.applies)(drawn)).map(|named| named.spared).collect()
 }

@@ -1,11 +1,11 @@
-//! A small stream of numbers (splitmix64), so that a case depends on its number alone.
+//! A small random generator (splitmix64), so that a case depends on its number alone.
 
-/// The stream of one case.
+/// The random numbers of one case.
 pub(crate) struct Random(u64);
 
 impl Random {
     pub(crate) fn of(number: u64) -> Random {
-        // Neighbours must not be the same stream a step apart.
+        // Consecutive numbers must not give the same stream, shifted by one step.
         let mut random = Random(number);
         random.0 = random.next();
         random

@@ -1,4 +1,4 @@
-//! The two programs, and what a run of one of them gave.
+//! Runs one of the two programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -6,18 +6,18 @@ use std::process::Command;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-/// After it a run is ended: a hang is a failure, not a wait.
+/// Time limit of a run: a hang is a failure.
 const TIME_MAX: Duration = Duration::from_secs(20);
 
 /// A program under comparison.
 pub(crate) struct Tool {
     program: PathBuf,
-    /// Names of the options that it knows, for fio.
+    /// The names of the options that it knows, for fio.
     pub(crate) options: BTreeSet<String>,
 }
 
 impl Tool {
-    /// A program of the shell's words, written to `path`.
+    /// A program made of a shell script, written to `path`.
     pub(crate) fn of_script(path: &Path, script: &str) -> Tool {
         use std::os::unix::fs::PermissionsExt as _;
         std::fs::write(path, format!("#!/bin/sh\n{script}\n")).expect("the script is written");
@@ -39,27 +39,27 @@ pub(crate) static FIO: LazyLock<Option<Tool>> = LazyLock::new(|| {
 pub(crate) static OURS: LazyLock<Tool> =
     LazyLock::new(|| Tool { program: testkit::program().into(), options: BTreeSet::new() });
 
-/// Transfers of a job one way.
+/// The transfers of a job in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Done {
     pub(crate) ios: u64,
     pub(crate) bytes: u64,
 }
 
-/// What a run gave.
+/// The result of a run.
 pub(crate) struct Ran {
     /// `None`: a signal ended it, or it hung.
     pub(crate) status: Option<i32>,
     pub(crate) stderr: String,
     /// Reads and writes of each job; `None` without a report.
     pub(crate) jobs: Option<Vec<[Done; 2]>>,
-    /// The files that it left, with their content.
+    /// The remaining files with their content.
     pub(crate) files: BTreeMap<String, Vec<u8>>,
     /// Kept until the comparison is over.
     pub(crate) directory: tempfile::TempDir,
 }
 
-/// Runs the program in a new directory on the disk that holds the build, where `files` lie already.
+/// Runs the program in a new directory on the disk of the build, which contains `files`.
 pub(crate) fn run(tool: &Tool, words: &[String], files: &[(String, Vec<u8>)]) -> Ran {
     let directory = testkit::directory();
     for (name, content) in files {
@@ -68,7 +68,7 @@ pub(crate) fn run(tool: &Tool, words: &[String], files: &[(String, Vec<u8>)]) ->
     run_in(tool, words, directory)
 }
 
-/// The same in a directory that is there.
+/// The same in an existing directory.
 pub(crate) fn run_in(tool: &Tool, words: &[String], directory: tempfile::TempDir) -> Ran {
     let mut command = Command::new(&tool.program);
     let ran = testkit::run_within(TIME_MAX, command.args(words).arg("--output-format=json"), directory.path());
@@ -77,7 +77,7 @@ pub(crate) fn run_in(tool: &Tool, words: &[String], directory: tempfile::TempDir
     Ran { status, stderr, jobs: counts(&stdout), files: files_in(directory.path()), directory }
 }
 
-/// What fio says before its document.
+/// fio's messages before its document.
 fn messages(stdout: &str) -> String {
     stdout.lines().take_while(|line| !line.starts_with('{')).map(|line| format!("{line}\n")).collect()
 }
@@ -100,7 +100,7 @@ fn files_in(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     entries.filter_map(file).collect()
 }
 
-/// Says what a test did not compare.
+/// Prints what a test did not compare.
 #[expect(clippy::print_stderr, reason = "a skipped test must not look like a passed one")]
 pub(crate) fn print(text: &str) {
     eprintln!("{text}");

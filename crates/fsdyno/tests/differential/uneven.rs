@@ -1,4 +1,4 @@
-//! Cases of sizes alone: blocks that do not divide what they go over, a size for each direction, percentages, holes, files
+//! Generates cases on sizes: blocks that do not divide the range, a size for each direction, percentages, holes, files
 //! and offsets, more or less than one pass.
 
 use crate::draw::{Drawn, access};
@@ -12,7 +12,7 @@ const RANGES: &[&str] = &["4k-16k", "3k-9k", "1k-4k,4k-8k", "4k-10k", "2k-2k,4k-
 const SPLITS: &[&str] = &["4k/50:8k/50,64k/100", "4k/60:12k/30:16k/10", "3k/50:5k/50", "1k/20:4k/80,2k/50:8k/50"];
 const ENGINES: &[&str] = &["null", "null", "psync", "sync", "libaio", "io_uring"];
 
-/// Options that change how much is done of which bytes, with their values.
+/// Options that determine how much is done of which bytes, with their values.
 #[rustfmt::skip]
 const OTHERS: &[(&str, &[&str])] = &[
     ("percentage_random", &["0", "20", "50", "90", "20,80"]),
@@ -39,7 +39,7 @@ const OTHERS: &[(&str, &[&str])] = &[
 impl Drawn {
     /// The case of this number.
     pub(crate) fn uneven(number: u64, _: &Tool) -> Drawn {
-        // Not the numbers of the other cases.
+        // Different numbers from the other cases.
         let mut random = Random::of(number ^ 0x5555_5555);
         let mut drawn = Drawn { words: vec!["--name=a".to_owned()], files: Vec::new() };
         let engine = random.one_of(ENGINES);

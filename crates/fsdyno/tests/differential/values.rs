@@ -1,17 +1,17 @@
-//! Which values an option is drawn with.
+//! The values with which an option is drawn.
 
 use fsdyno_job::option::{Kind, Status};
 use fsdyno_job::table::{JobRow, job_rows};
 
-/// Where an option's values come from.
+/// The source of an option's values.
 pub(crate) enum Values {
     /// One of these texts.
     Texts(Vec<String>),
-    /// It is drawn apart from the others, or not at all.
+    /// It is drawn separately, or not at all.
     Apart,
 }
 
-/// Values of options whose kind alone does not say what is sensible in a run of some blocks.
+/// Values of options whose kind alone does not determine what is sensible in a run of a few blocks.
 #[rustfmt::skip]
 const LISTED: &[(&str, &[&str])] = &[
     ("description", &["text", "two words"]),
@@ -140,9 +140,9 @@ const APART: &[(&str, &str)] = &[
     ("sim_faults", "not in fio"),
 ];
 
-/// Not among the options that a case draws from: `write_hint` and priorities are drawn after them, so that a number makes the case that it
-/// made before; offloaded jobs of 3.33 often never end; what `atomic` does, the device decides; recorded I/O is
-/// compared by the oracle's `recorded`.
+/// Options that are left out of the draw: `write_hint` and priorities are drawn after the others, so that a number
+/// gives the same case as before; offloaded jobs of 3.33 often never end; the effect of `atomic` depends on the device;
+/// recorded I/O is compared by the oracle's `recorded`.
 const LATER: &[&str] = &[
     "io_submit_mode",
     "write_hint",
@@ -168,7 +168,7 @@ pub(crate) fn full_rows() -> impl Iterator<Item = &'static JobRow> {
     job_rows().filter(|row| row.status == Status::Full && !LATER.contains(&row.name))
 }
 
-/// The values of an option; `None`: nobody has said.
+/// The values of an option; `None`: none are defined.
 pub(crate) fn of(row: &JobRow) -> Option<Values> {
     if APART.iter().any(|(name, _)| *name == row.name) {
         return Some(Values::Apart);

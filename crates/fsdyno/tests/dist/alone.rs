@@ -1,4 +1,4 @@
-//! The static program where there is nothing else: no /proc, /sys, /etc and /dev, no home, no library.
+//! Tests the static program with nothing around it: no /proc, /sys, /etc and /dev, no home, no library.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +8,7 @@ use testkit::{Ran, is_root, skip};
 
 use crate::{have, release, run};
 
-/// Runs a line in a root that holds the program and an empty directory.
+/// Runs a line in a root with the program and an empty directory.
 fn in_empty_root(root: &Path, line: &str) -> Ran {
     run(Command::new("chroot")
         .arg(root)
@@ -18,7 +18,7 @@ fn in_empty_root(root: &Path, line: &str) -> Ran {
         .env("PATH", "/usr/sbin:/usr/bin"))
 }
 
-/// A root with the program and nothing else; `None`: there is none here.
+/// A root with only the program; `None`: there is no program.
 fn empty_root() -> Option<tempfile::TempDir> {
     if !is_root("chroot") {
         return None;
@@ -53,14 +53,14 @@ fn a_question_is_answered_and_says_what_it_cannot_see() {
     let tests = document["summary"]["tests"].as_array().unwrap();
     assert!(tests.len() >= 6 && tests.iter().all(|test| test["error"].is_null()), "{}", document["summary"]);
     assert!(tests.iter().all(|test| test["iops"].as_f64().is_some_and(|iops| iops > 0.0)), "{tests:?}");
-    // Without /proc/mounts nobody knows what storage this is.
+    // Without /proc/mounts the storage is not visible.
     let found = serde_json::to_string(&document["summary"]["findings"]).unwrap();
     assert!(found.contains("not-visible"), "{found}");
     let shown = in_empty_root(root.path(), "show last --store=/data/store --json").good().document();
     assert_eq!(shown["summary"]["headline"], document["summary"]["headline"]);
 }
 
-/// Without a home there is no place for records: it measures, says so, and keeps nothing.
+/// Without a home there is no place for records: it measures, says so, and saves nothing.
 #[test]
 fn without_a_home_it_measures_all_the_same() {
     let Some(root) = empty_root() else { return };
@@ -83,7 +83,7 @@ fn engines_do_their_work() {
     }
 }
 
-/// The kernel's code for the clock is found without a loader too: a reading is no system call.
+/// The kernel's vDSO clock is found without a loader, too: a reading is no system call.
 #[test]
 fn time_is_read_in_user_space() {
     let source = std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");

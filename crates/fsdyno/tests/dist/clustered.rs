@@ -1,5 +1,5 @@
-//! The image for many nodes as the MPI operator starts it: a worker whose sshd waits, and a launcher that reaches it by its
-//! name, with the job's one pair of keys. Nobody is root, and nobody has capabilities.
+//! Tests the image for many nodes as the MPI operator starts it: a worker with a waiting sshd, and a launcher that
+//! reaches it by name, with the job's pair of keys. Nobody is root, and nobody has capabilities.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -10,10 +10,10 @@ use testkit::{Ran, is_root, skip, wait_until};
 use crate::contained::{runtime, seccomp, unpack};
 use crate::{have, release, run};
 
-/// The operator mounts them as root's files that all may read.
+/// The operator mounts the keys as root's files, readable for all.
 const KEYS: &str = "/var/mpi/.ssh";
 
-/// Containers of one image on a network of their own.
+/// Containers of one image on their own network.
 struct Pods {
     place: tempfile::TempDir,
     runtime: &'static str,
@@ -21,12 +21,12 @@ struct Pods {
     worker: Option<Child>,
 }
 
-/// `None`: there are none here, which has been said.
+/// `None`: they are not available here, which was printed.
 fn pods() -> Option<Pods> {
     if !is_root("a container of runc") || !have(&["umoci", "mmdebstrap"]) {
         return None;
     }
-    // These know no --version.
+    // These programs have no --version.
     for (tool, package) in [("ssh-keygen", "openssh-client"), ("ip", "iproute2")] {
         let there = Command::new("sh").args(["-c", &format!("PATH=$PATH:/usr/sbin command -v {tool}")]).output();
         if !there.is_ok_and(|ran| ran.status.success()) {
@@ -65,7 +65,7 @@ impl Pods {
         self.place.path().join(name)
     }
 
-    /// A container of this name with these words.
+    /// A container with this name and these words.
     fn command(&self, name: &str, words: &[&str]) -> Command {
         let image = self.path("bundle");
         let bundle = self.path(name);
@@ -77,7 +77,7 @@ impl Pods {
         config["process"]["noNewPrivileges"] = true.into();
         config["process"]["capabilities"] = json!({});
         config["hostname"] = name.into();
-        // Each has a root of its own, as each pod has: what one writes the other does not see.
+        // Each container has its own root, like a pod: what one writes the others do not see.
         let root = bundle.join("rootfs");
         if !root.exists() {
             std::fs::create_dir(&bundle).unwrap();
@@ -113,7 +113,7 @@ impl Pods {
 impl Drop for Pods {
     fn drop(&mut self) {
         let worker = format!("{}-worker-0", self.network);
-        // What has ended already is no failure of the test.
+        // It may have ended already.
         let _ = Command::new(self.runtime).args(["delete", "--force", &worker]).output();
         if let Some(mut worker) = self.worker.take() {
             let _ = worker.wait();
@@ -129,7 +129,7 @@ fn ranks_of_a_worker_are_started_by_a_launcher() {
     if started.status != Some(0) {
         return skip(&format!("{} starts no container here: {}", pods.runtime, started.stderr.trim()));
     }
-    // As the manifest has it.
+    // As in the manifest.
     let serve = ["/usr/sbin/sshd", "-De", "-f", "/var/mpi/sshd_config"];
     let said = std::fs::File::create(pods.path("sshd.log")).unwrap();
     let mut worker = pods.command("worker-0", &serve);

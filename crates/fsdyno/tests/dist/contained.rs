@@ -1,5 +1,5 @@
-//! The image in a container as clusters run them: not as root, nothing writable but a volume, no capabilities, and the
-//! default profile of system calls, which has no io_uring.
+//! Tests the image in a container as clusters run it: not as root, only a volume writable, no capabilities, and the
+//! default seccomp profile, which has no io_uring.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,7 @@ use testkit::{Ran, is_root, skip};
 
 use crate::{have, release, run};
 
-/// Docker's and Podman's own.
+/// The profile of Docker and Podman.
 const PROFILE: &str = "/usr/share/containers/seccomp.json";
 
 /// An unpacked image with a volume.
@@ -18,7 +18,7 @@ struct Bundle {
     runtime: &'static str,
 }
 
-/// `None`: there is none here, which has been said.
+/// `None`: there is no image here, which was printed.
 fn bundle() -> Option<Bundle> {
     if !is_root("a container of runc") || !have(&["umoci"]) {
         return None;
@@ -35,7 +35,7 @@ fn bundle() -> Option<Bundle> {
     Some(Bundle { place, runtime })
 }
 
-/// What starts containers under the default profile; `None`: nothing here does, which has been said.
+/// A runtime that starts containers with the default profile; `None`: there is none here, which was printed.
 pub(crate) fn runtime() -> Option<&'static str> {
     let answers = |program: &&&str| Command::new(program).arg("--version").output().is_ok();
     let Some(runtime) = ["runc", "crun"].iter().find(answers) else {
@@ -63,7 +63,7 @@ impl Bundle {
         self.place.path().join(name)
     }
 
-    /// Runs words of fsdyno in a container of its own.
+    /// Runs fsdyno with these words in a container.
     fn fsdyno(&self, words: &[&str]) -> Ran {
         let path = self.path("bundle/config.json");
         let mut config: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
@@ -79,7 +79,7 @@ impl Bundle {
         mounts.push(json!({"destination": "/data", "type": "bind", "source": self.path("volume"),
                            "options": ["bind", "rw"]}));
         config["linux"]["seccomp"] = seccomp();
-        // Groups of processes are the machine's affair, and a test may have none of its own.
+        // Control groups belong to the machine, and a test may have none.
         config["linux"].as_object_mut().unwrap().remove("resources");
         std::fs::write(&path, config.to_string()).unwrap();
         let name = format!("fsdyno-{}-{}", std::process::id(), words.len());
@@ -87,8 +87,7 @@ impl Bundle {
     }
 }
 
-/// The default profile as the runtime takes it: entries for capabilities that the container lacks, and for other
-/// processors, are left out.
+/// The default profile in the runtime's form: without entries for missing capabilities and other CPU architectures.
 pub(crate) fn seccomp() -> Value {
     let profile: Value = serde_json::from_str(&std::fs::read_to_string(PROFILE).unwrap()).unwrap();
     let ours = if std::env::consts::ARCH == "aarch64" { "arm64" } else { "amd64" };
@@ -136,7 +135,7 @@ fn questions_are_answered_with_their_exit_statuses() {
     }
     let ring = bundle.fsdyno(&["--name=a", "--ioengine=io_uring", "--directory=/data", "--size=1m"]);
     assert!(ring.status != Some(0) && ring.stderr.contains("io_uring"), "{}", ring.stderr);
-    // Nothing but the volume can be written.
+    // Only the volume can be written.
     let elsewhere = bundle.fsdyno(&["--name=a", "--directory=/", "--size=1m", "--rw=write"]);
     assert!(elsewhere.status != Some(0) && elsewhere.stderr.contains("Read-only"), "{}", elsewhere.stderr);
 }

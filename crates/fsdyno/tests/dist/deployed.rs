@@ -1,4 +1,4 @@
-//! What `deploy/` brings: each file is one that its reader accepts, and each command line in it runs.
+//! Tests `deploy/`: each file is accepted by its reader, and each command line in it runs.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -16,7 +16,7 @@ fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
     names(&folder).iter().filter(|name| name.ends_with(ending)).map(|name| folder.join(name)).collect()
 }
 
-/// Documents of YAML as JSON; `None`: nothing here reads YAML, which has been said.
+/// YAML documents as JSON; `None`: nothing here reads YAML, which was printed.
 fn documents(file: &std::path::Path) -> Option<Vec<Value>> {
     let python = testkit::python("python3")?;
     let script = "import json, sys
@@ -41,15 +41,15 @@ fn manifests_keep_the_schemas_of_kubernetes() {
     for file in all.iter().filter(|file| !file.ends_with("kustomization.yaml")) {
         run(Command::new(&tool).arg("--strict").arg(file)).good();
     }
-    // It finds what it should.
+    // The check itself finds errors.
     let place = Place::new();
     let good = std::fs::read_to_string(&all[0]).unwrap();
     place.write("bad.yaml", good.replace("restartPolicy", "restart"));
     assert_ne!(run(Command::new(&tool).arg("--strict").arg(place.path("bad.yaml"))).status, Some(0));
 }
 
-/// The MPIJob's own schema is in a cluster that has the operator: its pods are checked as pods, the rest against the names
-/// and kinds of the published one (kubeflow.org/v2beta1).
+/// The MPIJob's own schema exists only in a cluster with the operator: its pods are checked as pods, the rest against
+/// the names and kinds of the published schema (kubeflow.org/v2beta1).
 #[test]
 fn the_pods_of_an_mpijob_keep_the_schemas_and_its_command_can_be_read() {
     let file = workspace().join("deploy/mpi/mpijob.yaml");
@@ -77,7 +77,7 @@ fn the_pods_of_an_mpijob_keep_the_schemas_and_its_command_can_be_read() {
         .collect();
     let [before, question] = words.split(|word| *word == "fsdyno").collect::<Vec<_>>()[..] else { panic!("{words:?}") };
     assert_eq!(before, ["-n", &replicas["Worker"]["replicas"].to_string()]);
-    // This program has one node, and says how to start more: the words were understood.
+    // This program has one node, and says how to start more: so it has understood the words.
     let place = Place::with(&["volume"]);
     let here = question.iter().map(|word| if *word == "/volume" { place.word("volume") } else { (*word).to_owned() });
     let ran = place.run(&here.collect::<Vec<_>>());
@@ -107,12 +107,12 @@ fn containers(document: &Value) -> Vec<Vec<String>> {
     lists.map(words).collect()
 }
 
-/// Pods run with the least that clusters ask of them, and their words are ones that the program runs.
+/// Pods run with the restrictions that clusters require, and with words that the program accepts.
 #[test]
 fn pods_are_restricted_and_their_commands_run() {
     let place = Place::with(&["data", "history", "volumes/standard", "volumes/fast"]);
     let mut ran = 0;
-    // In this order: a baseline is a run that there is.
+    // In this order: a baseline must be an existing run.
     let mut before: Vec<String> = Vec::new();
     for name in ["measure", "compare", "nightly", "baseline"] {
         let file = workspace().join("deploy/kubernetes").join(name).with_extension("yaml");
@@ -132,7 +132,7 @@ fn pods_are_restricted_and_their_commands_run() {
                 let mut words: Vec<String> = words.iter().map(here).collect();
                 match words[0].as_str() {
                     "baseline" => {}
-                    // The baseline is what somebody named once: here the run before.
+                    // Here the baseline is the previous run.
                     "diff" => {
                         place.run(&["baseline", "set", "nightly", "last", &words[3]]).good();
                         place.run(&before).good();
@@ -152,7 +152,7 @@ fn pods_are_restricted_and_their_commands_run() {
     assert_eq!(ran, 5);
 }
 
-/// What the page lets people type names manifests and jobs that there are.
+/// The commands in the document name existing manifests and jobs.
 #[test]
 fn commands_of_the_page_name_what_there_is() {
     let page = std::fs::read_to_string(workspace().join("docs/kubernetes.md")).unwrap();
@@ -197,7 +197,7 @@ fn units_are_understood_and_hardened() {
     judged.good();
 }
 
-/// Runs what the unit runs for the instance `name`, as systemd fills it in.
+/// Runs what the unit runs for the instance `name`, with systemd's placeholders filled in.
 fn run_unit(place: &Place, name: &str) -> testkit::Ran {
     let unit = std::fs::read_to_string(workspace().join("deploy/systemd/fsdyno-check@.service")).unwrap();
     let line = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).expect("a command");
@@ -217,7 +217,7 @@ fn unpacked(package: &str, program: &str) -> Option<PathBuf> {
     file.is_file().then_some(file)
 }
 
-/// What a server on this machine answers to a GET of /metrics; `None`: it does not listen yet.
+/// The answer of a server on this machine to GET /metrics; `None`: it does not listen yet.
 fn scraped(port: u16) -> Option<String> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
     stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").ok()?;
@@ -226,14 +226,14 @@ fn scraped(port: u16) -> Option<String> {
     Some(answer)
 }
 
-/// Two instances of the unit on one machine: node_exporter serves the series of both. The next night one of them cannot
-/// run, and its figures of the night before are no longer served.
+/// Two instances of the unit on one machine: node_exporter serves the series of both. In the next night one cannot run,
+/// and its older figures are no longer served.
 #[test]
 fn two_units_beside_each_other_and_one_that_cannot_run() {
     let place = Place::with(&["data", "more", "metrics"]);
     for name in ["data", "more"] {
         let ran = run_unit(&place, name);
-        // What this disk is worth is no matter here.
+        // The verdict on this disk does not matter here.
         assert!(matches!(ran.status, Some(0 | 1 | 3)), "{ran:?}");
     }
     let of = |name: &str| format!("question=\"check\",place=\"{}\"", place.word(name));
@@ -270,7 +270,7 @@ fn two_units_beside_each_other_and_one_that_cannot_run() {
     server.wait().unwrap();
     let served = served.expect("it listens");
     assert!(served.contains("node_textfile_scrape_error 0"), "{served}");
-    // The exporter sorts the labels by their names.
+    // The exporter sorts labels by name.
     for name in ["data", "more"] {
         let label = format!("place=\"{}\"", place.word(name));
         for family in
@@ -284,7 +284,7 @@ fn two_units_beside_each_other_and_one_that_cannot_run() {
     }
 }
 
-/// Days of the series that the alerts are tried with, and the night of the last run in them.
+/// Test input of the alerts: days of a series, with the night of the last run.
 const ALERTS: &str = r#"rule_files: [RULES]
 evaluation_interval: 1h
 tests:

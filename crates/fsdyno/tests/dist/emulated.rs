@@ -1,5 +1,5 @@
-//! The program for aarch64, run by qemu on this processor: what it writes, this machine's program and fio read, and the
-//! other way round. It is looked at where it was built; to build it costs as much as the release for this processor.
+//! Tests the program for aarch64, run by qemu: this machine's program and fio read what it writes, and vice versa. It
+//! runs only where it was built, as building it costs as much as a release for this CPU.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -8,7 +8,7 @@ use testkit::{Place, Ran, skip, workspace};
 
 use crate::run;
 
-/// The program and what runs it; `None`: there is none here, which has been said.
+/// The program and its emulator; `None`: there is none here, which was printed.
 struct Foreign {
     emulator: &'static str,
     program: PathBuf,
@@ -36,7 +36,7 @@ impl Foreign {
     }
 }
 
-/// What the oracle asks first: counts, bytes and errors of a report are fio's.
+/// The oracle's first checks: counts, bytes and errors of a report equal fio's.
 #[test]
 fn reports_count_what_fio_counts() {
     let Some(foreign) = foreign() else { return };
@@ -61,7 +61,7 @@ fn reports_count_what_fio_counts() {
         };
         for key in ["total_ios", "io_bytes"] {
             let (ours, theirs) = (total(ours, key), total(theirs, key));
-            // Which of a mix is a read is chance, and so are sizes of a range.
+            // Which requests of a mix are reads is random, and so are drawn sizes.
             let sum = |both: [u64; 2]| both.iter().sum::<u64>();
             if line.contains("bsrange") && key == "total_ios" {
                 continue;

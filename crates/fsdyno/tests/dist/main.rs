@@ -1,4 +1,4 @@
-//! What `cargo xtask dist` makes, where it is used: in an empty root, in a clean Debian, in a container.
+//! Tests what `cargo xtask dist` makes where it is used: in an empty root, in a clean Debian, in a container.
 
 mod alone;
 mod clustered;
@@ -19,7 +19,7 @@ fn run(command: &mut Command) -> Ran {
     Ran { status: ran.status.code(), stdout: text(&ran.stdout), stderr: text(&ran.stderr) }
 }
 
-/// Whether these programs are installed; the first that is not is told, and the test skipped.
+/// Whether these programs are installed; the first missing one is printed, and the test is skipped.
 fn have(tools: &[&str]) -> bool {
     tools.iter().all(|tool| testkit::has(tool))
 }

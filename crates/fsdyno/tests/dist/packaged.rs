@@ -1,4 +1,4 @@
-//! Packages in the hands of the tools that install them.
+//! Tests packages with the tools that install them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,7 +8,7 @@ use testkit::{Ran, is_root, skip, workspace};
 
 use crate::{have, release, run};
 
-/// A Debian with nothing but what every Debian has, as an archive that is made once for all tests; why there is none.
+/// A minimal Debian as an archive, made once for all tests; the error says why there is none.
 fn clean_debian() -> Result<PathBuf, String> {
     static ARCHIVE: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     ARCHIVE.get_or_init(make_debian).clone()
@@ -30,21 +30,21 @@ fn make_debian() -> Result<PathBuf, String> {
     Ok(archive)
 }
 
-/// This machine's own, whose archive it reaches.
+/// This machine's own Debian suite, whose archive can be reached.
 fn suite() -> String {
     let facts = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
     let name = facts.lines().find_map(|line| line.strip_prefix("VERSION_CODENAME="));
     name.unwrap_or("stable").to_owned()
 }
 
-/// A clean Debian with the packages in its /packages; `None`: none can be made here, which has been said.
+/// A minimal Debian with the packages in /packages; `None`: none can be made here, which was printed.
 fn debian(packages: &[&Path]) -> Option<tempfile::TempDir> {
     if !is_root("a root of Debian") || !have(&["mmdebstrap", "tar"]) {
         return None;
     }
     let archive = clean_debian().map_err(|reason| skip(&reason)).ok()?;
     let root = testkit::directory();
-    // What the test does not make needs no devices.
+    // The test needs no devices, and could not make them.
     let words = ["--exclude=./dev/*", "-xf"];
     run(Command::new("tar").args(words).arg(archive).arg("-C").arg(root.path())).good();
     std::fs::create_dir(root.path().join("packages")).unwrap();
@@ -75,7 +75,7 @@ fn deb(release: &release::Release, revision: u32) -> Option<PathBuf> {
     release.file(&format!("fsdyno_VERSION-{revision}_{}.deb", architecture()), "deb")
 }
 
-/// Everything that dpkg knows of the machine's files beside those of the package.
+/// All files of the machine that dpkg knows, besides those of the package.
 fn files(root: &Path) -> String {
     within(root, "find /usr /etc /opt /srv -xdev \\( -type f -o -type l \\) ! -path '*fsdyno*' | sort").good().stdout
 }
@@ -92,7 +92,7 @@ fn a_debian_package_is_installed_run_upgraded_and_removed() {
     within(root, "dpkg -i /packages/fsdyno_*-1_*.deb").good();
     assert!(within(root, "fsdyno --version").good().stdout.starts_with("fsdyno "));
     within(root, "fsdyno --name=a --directory=/tmp --size=1m --rw=randrw --output-format=terse").good();
-    // Checksums of all its files, and documents where a Debian looks for them.
+    // Checksums of all its files, and documents where Debian expects them.
     assert_eq!(within(root, "dpkg --verify fsdyno").good().stdout, "");
     within(root, "test -s /usr/share/doc/fsdyno/copyright && test -s /usr/share/man/man1/fsdyno.1.gz").good();
     within(root, "test -s /usr/share/zsh/vendor-completions/_fsdyno").good();
@@ -135,7 +135,7 @@ fn an_rpm_is_whole_and_unpacks() {
     let Some(package) = release.file(&format!("fsdyno-VERSION-1.{}.rpm", std::env::consts::ARCH), "rpm") else {
         return;
     };
-    // rpm2cpio comes with rpm, and knows no --version.
+    // rpm2cpio is a part of rpm, and has no --version.
     if !have(&["rpm", "cpio"]) {
         return;
     }
@@ -147,7 +147,7 @@ fn an_rpm_is_whole_and_unpacks() {
     );
     let files = rpm(&["-qpl"]);
     assert!(files.contains("/usr/bin/fsdyno\n") && !files.contains("/usr/bin/fio"), "{files}");
-    // Static: it asks for no library.
+    // Static: it needs no library.
     let asks = rpm(&["-qpR"]);
     assert!(asks.lines().all(|line| line.starts_with("rpmlib(") || line == "/bin/sh"), "{asks}");
     let place = testkit::directory();

@@ -1,4 +1,4 @@
-//! The release that all tests look at, made once.
+//! Makes the release that all tests examine, once.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,19 +9,19 @@ use testkit::{skip, workspace};
 
 use crate::run;
 
-/// A release in a directory of its own, and what was left out of it.
+/// A release in its own directory, and what was left out of it.
 pub(crate) struct Release {
     pub(crate) folder: PathBuf,
     left_out: String,
 }
 
-/// Of this machine's processor; `None`: there is none here, which has been said.
+/// The release for this machine's CPU; `None`: there is none here, which was printed.
 pub(crate) fn release() -> Option<&'static Release> {
     static RELEASE: OnceLock<Result<Release, String>> = OnceLock::new();
     RELEASE.get_or_init(|| make("dist-tested", &[])).as_ref().map_err(|reason| skip(reason)).ok()
 }
 
-/// Makes a release in this folder of the build; why not. A program that cannot be built is a failure.
+/// Makes a release in this folder of the build; the error says why not. A program that cannot be built is a failure.
 pub(crate) fn make(folder: &str, words: &[&str]) -> Result<Release, String> {
     let platform = format!("--platform={}-linux", std::env::consts::ARCH);
     let folder = workspace().join("target").join(folder);
@@ -37,7 +37,7 @@ pub(crate) fn make(folder: &str, words: &[&str]) -> Result<Release, String> {
 }
 
 impl Release {
-    /// A file of it; `None`: it was left out, for a reason that has been said.
+    /// A file of the release; `None`: it was left out, for a reason that was printed.
     pub(crate) fn file(&self, name: &str, what: &str) -> Option<PathBuf> {
         let path = self.folder.join(name.replace("VERSION", env!("CARGO_PKG_VERSION")));
         if path.exists() {
@@ -49,7 +49,7 @@ impl Release {
     }
 }
 
-/// Unpacks the archive; where the tree is.
+/// Unpacks the archive; returns the tree.
 pub(crate) fn unpacked(place: &Path) -> Option<PathBuf> {
     let name = format!("fsdyno-{}-{}-linux", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH);
     let archive = release()?.file(&format!("{name}.tar.gz"), "archive")?;
@@ -96,7 +96,7 @@ fn checksums_name_every_file() {
     }
 }
 
-/// The same sources give the same files, and the time of making them does not show.
+/// The same sources give the same files, whenever they are made.
 #[test]
 fn a_release_made_again_has_the_same_bytes() {
     let Some(first) = release() else { return };

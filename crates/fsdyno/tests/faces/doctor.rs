@@ -1,4 +1,4 @@
-//! `fsdyno doctor` on this machine, whatever it is.
+//! Tests `fsdyno doctor` on this machine, whatever it is.
 
 use testkit::Place;
 
@@ -7,7 +7,7 @@ fn the_page_has_its_parts() {
     let place = Place::new();
     let ran = place.run("doctor");
     assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""));
-    // A build of tests has its own warning; whatever else this machine says, a run is possible where tests run.
+    // A debug build has its own warning; but where tests run, runs are possible.
     assert!(ran.stdout.starts_with("ok: ") || ran.stdout.starts_with("caution: "), "{}", ran.stdout);
     for part in [
         "Machine",

@@ -1,8 +1,8 @@
-//! JSON on stdout is valid whatever happens.
+//! Tests that JSON on stdout is valid whatever happens.
 
 use testkit::Place;
 
-/// Two jobs on the virtual device, of which one meets an error in its fifth I/O.
+/// Two jobs on the virtual device, one of which has an error in its fifth I/O.
 const ONE_FAILS: &str = "--ioengine=sim --sim_service=100us --size=400k --rw=randread --name=good \
                          --name=bad --sim_faults=error:EIO@5";
 

@@ -1,5 +1,5 @@
-//! Programs that call fio, with this one under that name on their PATH: the real ones where a registry has them, else what
-//! they write, what they demand and what they read of the answer.
+//! Tests programs that call fio, with this program under that name in PATH: the real ones where a registry has them,
+//! else with what they write, require and read.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 use testkit::{Place, Ran, Running, python, text};
 
-/// A directory with a link called `fio` in `bin`, and room for data.
+/// A directory with a link `bin/fio`, and a directory for data.
 fn place() -> Place {
     let place = Place::with(&["bin", "data"]);
     std::os::unix::fs::symlink(testkit::program(), place.path("bin/fio")).expect("a link is made");
@@ -27,14 +27,14 @@ fn fio(place: &Place, words: &[&str]) -> Ran {
     Running::start(&mut with_fio(place, "fio", words)).finish()
 }
 
-/// A document that a driver reads: nothing else may stand in either stream.
+/// The document that a driver reads: neither stream may contain anything else.
 #[track_caller]
 fn document(ran: &Ran) -> Value {
     assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""), "{}", ran.stdout);
     ran.document()
 }
 
-/// bench-fio gives up at the first word on stderr; fio-plot reads its documents and logs.
+/// bench-fio fails at any output on stderr; fio-plot reads its documents and logs.
 #[test]
 fn bench_fio_measures_and_fio_plot_draws() {
     let (Some(bench_fio), Some(fio_plot)) = (python("bench-fio"), python("fio-plot")) else { return };
@@ -99,8 +99,8 @@ fn cdmpy_prints_its_table() {
     }
 }
 
-/// kubestr's default job: two sections renamed by `name=`, without a latency. Its rules: stderr is empty, and the document
-/// fits structures of fixed width.
+/// kubestr's default job: two sections renamed by `name=`, without a latency. Its rules: stderr is empty, and the
+/// document fits structures of fixed width.
 #[test]
 fn kubestr_takes_the_default_job() {
     let place = place();
@@ -157,7 +157,8 @@ fn kdiskmark_reads_its_figures() {
     }
 }
 
-/// PerfKitBenchmarker makes a job file, finds each job of the answer among its sections, and reads all these statistics.
+/// PerfKitBenchmarker makes a job file, finds each job of the answer among its sections, and reads all these
+/// statistics.
 #[test]
 fn perfkitbenchmarker_finds_its_samples() {
     let place = place();
@@ -188,7 +189,7 @@ fn perfkitbenchmarker_finds_its_samples() {
     }
 }
 
-/// kbench writes into a file with `--output` and takes the n-th job of each; the latencies are means.
+/// kbench writes to a file with `--output` and takes the n-th job of each; the latencies are means.
 #[test]
 fn kbench_finds_its_jobs() {
     let place = place();
@@ -207,7 +208,7 @@ fn kbench_finds_its_jobs() {
     assert!(document["jobs"][0]["read"]["lat_ns"]["mean"].as_f64() > Some(0.0));
 }
 
-/// kbench's run and parse with CPU_IDLE_PROF=enabled: whole percents, and mean rates of its four patterns.
+/// kbench's run and parser with CPU_IDLE_PROF=enabled: whole percents, and mean rates of its four patterns.
 #[test]
 fn kbench_reads_how_idle_the_cpus_are() {
     let place = place();
@@ -245,8 +246,8 @@ fn kbench_reads_how_idle_the_cpus_are() {
     }
 }
 
-/// PerfKitBenchmarker's job for the IOPS that keep a latency: it is not based on time, one block each for several jobs of
-/// each section, and the depth that was found is read.
+/// PerfKitBenchmarker's job for the IOPS at a latency target: not time-based, one block each for several jobs of each
+/// section; the depth that was found is read.
 #[test]
 fn perfkitbenchmarker_finds_the_depth_that_keeps_a_latency() {
     let place = place();
@@ -276,7 +277,7 @@ fn perfkitbenchmarker_finds_the_depth_that_keeps_a_latency() {
     }
 }
 
-/// Both streams into one pipe, with a caution to be told: one document.
+/// Both streams in one pipe, with a caution to report: still one document.
 #[test]
 fn both_streams_are_one_document() {
     let place = place();

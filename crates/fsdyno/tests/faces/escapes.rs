@@ -1,18 +1,18 @@
-//! Names and paths with orders to a terminal in them, on every way out of the program.
+//! Tests names and paths with terminal control sequences, in every output of the program.
 
 use fsdyno_text::escape::is_hostile;
 
 use testkit::{Place, Ran, Running};
 
-/// Clears the screen, sets the title, and turns the direction of writing.
+/// Clears the screen, sets the title, and reverses the writing direction.
 const ORDERS: &str = "x\u{1b}[2J\u{1b}]0;title\u{7}\u{202e}";
 
-/// Runs with words that may hold anything.
+/// Runs with words of any bytes.
 fn run(place: &Place, words: &[&str]) -> Ran {
     Running::start(&mut place.command(words)).finish()
 }
 
-/// Nothing that was written is an order, but for the `allowed`.
+/// Checks that no output contains a control sequence, except those in `allowed`.
 #[track_caller]
 fn assert_harmless(what: &str, text: &str, allowed: &[char]) {
     let order = text.chars().position(|character| is_hostile(character) && !allowed.contains(&character));
@@ -95,7 +95,7 @@ fn a_directory_whose_name_is_an_order() {
     assert!(ran.stdout.contains("\\u{1b}"), "{}", ran.stdout);
 }
 
-/// Each name that the language knows, with a byte that is no UTF-8. Names of Windows are Unicode.
+/// Each name that the language has, with a byte that is not UTF-8. On Windows names are Unicode.
 #[cfg(unix)]
 #[test]
 fn names_of_any_bytes() {
@@ -138,7 +138,7 @@ fn names_of_any_bytes() {
         serde_json::from_str::<serde_json::Value>(&text).unwrap();
         assert_harmless(document, &text, &['\n']);
     }
-    // The first word may be such a one, and an error shows it.
+    // The first word may contain such a byte, and an error shows it.
     let ran = Running::start(&mut place.command(&["--name=x~", "--size=4k", "--rw=bad~"].map(name))).finish();
     assert_eq!(ran.status, Some(1));
     assert!(ran.stderr.contains(r"rw=bad\xff"), "{}", ran.stderr);

@@ -1,4 +1,4 @@
-//! Where findings and notes stand on the fio face: `--findings` and FSDYNO_FINDINGS.
+//! Tests where findings and notes appear on the fio face: `--findings` and FSDYNO_FINDINGS.
 
 use serde_json::Value;
 use testkit::{Place, Ran, Running};
@@ -6,7 +6,7 @@ use testkit::{Place, Ran, Running};
 /// A depth that a synchronous engine does not have, sampled latencies, and an option without effect.
 const CAUTIONS: &str =
     "--name=a --filename=file --size=4m --rw=randread --ioengine=psync --iodepth=32 --gtod_reduce=1 --max-jobs=9";
-/// Nothing to say against it.
+/// A line without remarks.
 const PLAIN: &str = "--name=a --ioengine=null --size=4m --rw=randread";
 const BLOCK: &str = "\nFindings and notes (fsdyno):\n";
 
@@ -124,7 +124,7 @@ fn a_terminal_has_them_at_once() {
     assert!(document["fsdyno"].is_object());
 }
 
-/// What fio itself says on stderr, or before its report, is said there still.
+/// fio's own messages on stderr, or before its report, stay there.
 #[test]
 fn what_fio_says_is_said_where_fio_says_it() {
     let (_, ran) = run(&format!("{PLAIN} --time_based"));

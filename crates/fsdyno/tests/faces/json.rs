@@ -1,4 +1,4 @@
-//! Each command that answers something answers programs too.
+//! Tests that each command with an answer also has one for programs.
 
 use serde_json::Value;
 use testkit::{Place, Running};
@@ -30,7 +30,7 @@ fn verdicts_are_tests_of_a_ci_system() {
     assert!(matches!(ran.status, Some(0 | 1 | 3)), "{ran:?}");
     let document = place.read("ci.xml");
     assert!(document.contains("<testsuite name=\"fsdyno check\"") && document.contains("<testcase "), "{document}");
-    // Before anything is measured, and nothing is left.
+    // It is refused before the measurement, and nothing is left.
     let ran = place.run(&format!("{check} --junit=missing/ci.xml"));
     ran.refused("--junit: cannot write missing/ci.xml: ");
     assert_eq!(place.names(""), ["ci.xml", "data"]);
@@ -44,7 +44,7 @@ fn job_start_is_told_by_the_clock_that_was_asked_for() {
         let document = place.run(&format!("{job} {words}")).good().document();
         document["jobs"][0]["job_start"].as_u64().expect("a number")
     };
-    // Since the machine was started, and since 1970.
+    // Since boot, and since 1970.
     let (monotonic_ms, wall_ms) = (start("--job_start_clock_id=1"), start("--job_start_clock_id=0"));
     let up = std::fs::read_to_string("/proc/uptime").expect("Linux tells it");
     let up_s: f64 = up.split(' ').next().and_then(|text| text.parse().ok()).expect("seconds");
@@ -54,7 +54,7 @@ fn job_start_is_told_by_the_clock_that_was_asked_for() {
     assert!(unknown.stderr.contains("job_start_clock_id=77: this system cannot read"), "{}", unknown.stderr);
 }
 
-/// Each request of 8 KiB has a priority of its own, and no other has: the log's column, the split figures and the sizes
+/// All requests of 8 KiB have a priority of their own, and no others: the log's column, the split figures and the sizes
 /// count the same requests.
 #[test]
 fn latencies_are_split_by_priority() {
@@ -113,7 +113,7 @@ fn computing_ends_with_the_last_job_that_does_io() {
     assert_eq!(document.good().document()["jobs"][0]["read"]["total_ios"].as_u64(), Some(100));
 }
 
-/// A saved fio run of this format's predecessor.
+/// A saved fio run of the previous format.
 fn saved() -> String {
     testkit::workspace().join("crates/results/tests/saved/format-4.json").display().to_string()
 }
@@ -129,7 +129,7 @@ fn with_studies() -> Place {
     place
 }
 
-/// Each command with its words, and a key of its document beside the summary.
+/// Each command with its words, and a key of its document besides the summary.
 const ANSWERS: &[(&str, &str)] = &[
     ("measure data --size=16m --runtime=1 --only=read-latency --no-store", "rows"),
     ("smallfiles data --files=20 --threads=1 --depth=1 --no-store", "rows"),
@@ -156,7 +156,7 @@ const ANSWERS: &[(&str, &str)] = &[
     ("config", "settings"),
 ];
 
-/// What a schema has against documents. `None`, told on stderr: nothing here can read it.
+/// A schema's objections to documents. `None`: nothing here validates schemas, which is printed.
 fn against(schema: &str, documents: &[Value]) -> Option<Vec<String>> {
     let check = testkit::python("check-jsonschema")?;
     let place = Place::new();
@@ -197,7 +197,7 @@ fn each_answer_is_one_document_with_its_summary_first() {
     }
     let history = place.run("history last --store store --json").document();
     let runs = history["runs"].as_array().cloned().unwrap_or_default();
-    // The row of the filling is no test.
+    // The row of the fill is no test.
     let test = &runs[0]["tests"][0];
     assert_eq!((runs.len(), test["pattern"].as_str(), test["rounds"].as_u64()), (2, Some("read-latency"), Some(2)));
     assert!(test["figures"]["iops"].as_f64().is_some_and(|iops| iops > 0.0), "{test}");
@@ -235,7 +235,7 @@ fn what_is_refused_is_a_document_too() {
 #[test]
 fn saved_documents_keep_to_their_schemas() {
     let place = Place::new();
-    // An older record is printed as one of today's format.
+    // An older record is printed in the current format.
     let study = place.run(&["show", &saved(), "--json"]).good().document();
     let Some(errors) = against("study", &[study]) else { return };
     assert_eq!(errors, [""; 0]);

@@ -1,8 +1,8 @@
-//! Files are made before the run: what is said, and what is left when it is cut short.
+//! Tests the layout: its messages, and what is left when it is interrupted.
 
 use testkit::Place;
 
-/// Takes longer than anybody waits, and reserves nothing.
+/// A layout that takes longer than anybody waits, and reserves nothing.
 const LONG: &str = "--name=a --size=200g --fallocate=none --rw=read --findings=all";
 
 #[test]

@@ -1,5 +1,5 @@
-//! The faces of the program, through the real binary: what is printed where, what is left on disk, and how it ends
-//! when something is in the way.
+//! Tests the faces of the program with the real binary: what is printed where, what is left on disk, and how it ends
+//! when something fails.
 #![forbid(unsafe_code)]
 
 mod program;

@@ -1,4 +1,4 @@
-//! Jobs that send to each other, over the loopback interface.
+//! Tests jobs that send to each other, over the loopback interface.
 
 use std::net::{TcpListener, UdpSocket};
 use std::process::{Command, Stdio};
@@ -7,7 +7,7 @@ use testkit::{Place, has, skip};
 
 const BYTES: u64 = 64 << 10;
 
-/// Free a moment ago, for either protocol.
+/// A port that was just free, for either protocol.
 fn port() -> u16 {
     let tcp = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = tcp.local_addr().expect("a bound socket").port();
@@ -40,7 +40,7 @@ fn what_one_job_sends_the_other_receives() {
         let document = place.run(&line).good().document();
         let bytes = |job: usize, direction: &str| document["jobs"][job][direction]["io_bytes"].as_u64();
         assert_eq!((bytes(0, "read"), bytes(1, "write")), (Some(BYTES), Some(BYTES)), "{receives}, {answered}");
-        // The wait for the sender is no part of what is measured.
+        // The wait for the sender is not part of the measurement.
         let runtime_ms = document["jobs"][0]["read"]["runtime"].as_u64().expect("a number");
         let longest_ns = document["jobs"][0]["read"]["clat_ns"]["max"].as_u64().expect("a number");
         assert!(runtime_ms < 1000 && longest_ns < 900_000_000, "{receives}: {runtime_ms} ms, {longest_ns} ns");
@@ -75,7 +75,7 @@ fn a_receiver_ends_with_its_sender_and_a_sender_without_receiver_fails() {
     }
 }
 
-/// Each tool's sender is heard by the other's receiver.
+/// The receiver of each tool accepts the other's sender.
 #[test]
 fn receivers_understand_the_senders_of_fio() {
     if !has("fio") {
@@ -95,7 +95,7 @@ fn receivers_understand_the_senders_of_fio() {
     }
 }
 
-/// A file that has the name of a receiver's socket is somebody's: it stays.
+/// A file with the name of a receiver's socket belongs to somebody: it is kept.
 #[test]
 fn a_file_in_the_place_of_a_socket_stays() {
     let place = Place::new();

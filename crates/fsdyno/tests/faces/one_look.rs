@@ -1,11 +1,11 @@
-//! A run looks at the machine once: the files that tell about mounts and control groups are opened once, however many
-//! files the jobs have. Counted by strace.
+//! Tests that a run examines the machine once: the files on mounts and control groups are opened once, however many
+//! files the jobs have. strace counts them.
 
 use std::process::Command;
 
 use testkit::Place;
 
-/// How often each of these files is opened while the words run; the reason, if strace cannot be had.
+/// How often each of these files is opened while the words run; the error says why strace is not available.
 fn opened(place: &Place, words: &[&str], files: [&str; 2]) -> Result<[usize; 2], String> {
     let trace = place.path("trace");
     let traced = Command::new("strace")

@@ -1,4 +1,4 @@
-//! Where reports go, and what happens when they cannot go there.
+//! Tests where reports go, and what happens when they cannot be written.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -82,7 +82,7 @@ fn a_full_disk_under_the_report_is_told() {
         assert_eq!(ran.status, Some(1), "{words}");
         assert!(ran.stderr.contains("No space left on device"), "{words}: {}", ran.stderr);
     }
-    // The questions' own status for what cannot be done.
+    // The guided face's own status for failures.
     let ran = on_a_full_disk(&format!("report {}", record.display()));
     assert_eq!(ran.status, Some(2));
 }
@@ -130,7 +130,7 @@ fn a_reader_of_the_help_may_go_away() {
 
 #[test]
 fn without_a_stdout_the_report_does_not_get_into_a_data_file() {
-    // The first file that is opened could take the number of the closed one.
+    // The first opened file could get the number of the closed stream.
     let place = Place::new();
     let words = "--name=a --filename=data --size=64k --rw=write --zero_buffers=1";
     let mut command = place.program("sh", "");

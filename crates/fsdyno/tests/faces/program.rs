@@ -1,6 +1,6 @@
-//! What the tests of the faces make of a report.
+//! Helpers of the tests of the faces for reports.
 
-/// Part of a report without its preamble: from the first job's block on.
+/// A report from the first job's block on.
 #[track_caller]
 pub(crate) fn results(stdout: &str) -> &str {
     let begin = stdout.find(": (groupid=").unwrap_or_else(|| panic!("no result block:\n{stdout}"));

@@ -1,4 +1,4 @@
-//! The progress line: where and when it shows.
+//! Tests the progress line: where and when it is shown.
 
 use testkit::Place;
 
@@ -8,7 +8,7 @@ const ENDLESS: &str = "--name=a --ioengine=null --size=1m --rw=randread --time_b
 fn it_overwrites_itself() {
     let mut running = Place::new().start(&format!("{ENDLESS} --eta=always --eta-interval=250ms"));
     running.wait_for("Jobs: 1 (f=1)\rJobs: 1 (f=1)");
-    // Rates and the time left come when they have settled.
+    // Rates and the remaining time are shown once they have settled.
     running.wait_until("the whole line", |running| {
         running.stdout().split('\r').any(|line| {
             line.starts_with("Jobs: 1 (f=1): [r(1)][")

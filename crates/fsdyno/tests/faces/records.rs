@@ -1,13 +1,13 @@
-//! Saved records: they print again what the live run printed.
+//! Tests that saved records print what the live run printed.
 
 use crate::program::results;
 use testkit::Place;
 
-/// A mix of what a report has: two jobs, a group, errors counted, latencies.
+/// A mix of what a report contains: two jobs, a group, counted errors, latencies.
 const JOBS: &str = "--ioengine=null --size=256k --group_reporting --name=a --rw=randrw --numjobs=2 --iodepth=4 \
                     --name=b --rw=write --continue_on_error=io --description=words";
 
-/// Saves a record of a run and gives what it printed live.
+/// Saves a record of a run and returns its live output.
 fn live(place: &Place, words: &str) -> String {
     let ran = place.run(&format!("{words} --record=run.json"));
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
@@ -65,7 +65,7 @@ fn an_interrupted_run_has_a_record() {
         "--name=a --ioengine=null --size=1m --rw=read --time_based --runtime=600 --record=run.json \
          --eta=always --eta-interval=250ms",
     );
-    // Then I/O has been done, and the job has a block in the report.
+    // Then I/O was done, and the job has a block in the report.
     running.wait_for("Jobs: 1 (f=1)");
     running.signal("INT");
     let ran = running.finish();
@@ -117,7 +117,7 @@ fn a_record_that_cannot_be_saved_is_told_before_the_run() {
     assert_eq!(place.names(""), [""; 0], "nothing was run");
 }
 
-/// A store with two runs of one plan, a and b, and the id of the later one.
+/// A store with two runs of one plan, a and b; returns the id of the later one.
 fn two_kept_runs(place: &Place) -> String {
     for name in ["a", "b"] {
         let words = format!("--name=a --ioengine=null --rw=read --size=1m --record=store/{name}.json");
@@ -145,7 +145,7 @@ fn an_odd_file_in_the_store_costs_a_line_of_warning_and_nothing_else() {
         let after = run(words).good();
         assert_eq!(after.stdout, before.stdout, "{words}");
         let warnings: Vec<&str> = after.stderr.lines().filter(|line| !before.stderr.contains(line)).collect();
-        // An id that is no file's name is looked for in all of them.
+        // An id that is no file name is searched in all of them.
         let by_id = words.contains("last") || words.starts_with("report good") || **words == one;
         let looks_at_all = lists.contains(words) || by_id;
         assert_eq!(warnings.len(), if looks_at_all { 4 } else { 0 }, "{words}: {warnings:?}");
@@ -160,7 +160,7 @@ fn a_run_is_shown_without_a_look_into_others_and_a_list_reads_none_again() {
     }
     let place = Place::with(&["store"]);
     two_kept_runs(&place);
-    // Enough for an index.
+    // Enough bytes for an index.
     let run = place.read("store/b.json").trim_end().to_owned() + &" ".repeat(1 << 16);
     for number in 0..40 {
         place.write(&format!("store/2026{number:02}.json"), &run);
@@ -222,7 +222,7 @@ fn a_job_file_may_be_a_pipe_and_has_an_end() {
     }
 }
 
-/// A question that saves its run each second, until it was said that this fails.
+/// A question that saves its run each second; waits until it has reported that saving fails.
 fn without_a_store(place: &Place) -> testkit::Running {
     let words = "measure . --quick --size=4m --runtime=3 --only=rand-read --record-interval=1 --store=runs";
     let mut running = place.start(words);

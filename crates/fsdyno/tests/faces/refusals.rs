@@ -1,8 +1,8 @@
-//! What is refused touches nothing.
+//! Tests that what is refused touches nothing.
 
 use testkit::Place;
 
-/// Each is refused before anything is written; `precious` is a file of the user.
+/// Each line is refused before anything is written; `precious` is a file of the user.
 const REFUSED: &[(&str, &str)] = &[
     ("--name=a --filename=precious --size=1m --rw=write --ioengine=nosuch", "nosuch"),
     ("--name=a --filename=precious --size=1m --rw=write --iodepth=x", "iodepth"),
@@ -40,7 +40,7 @@ fn a_job_that_may_not_create_files_creates_none() {
     assert_eq!(place.names(""), [""; 0]);
 }
 
-/// What was meant stands as a command in the next step, whoever complains.
+/// The meant word is a command in the next step, whoever refuses.
 #[test]
 fn a_mistake_is_answered_with_what_was_meant() {
     let place = Place::with(&["data"]);
@@ -61,8 +61,7 @@ fn a_mistake_is_answered_with_what_was_meant() {
     assert!(place.names("data").is_empty());
 }
 
-/// The other face says it in the same form, below fio's own lines; a list of all words comes behind it, and of the many
-/// engines none.
+/// The fio face uses the same form, below fio's own lines; a list of all words follows, but not of the many engines.
 #[test]
 fn a_mistake_in_fios_language_is_answered_with_what_was_meant() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Three names, one face.
+//! Tests that three names have one face.
 
 use testkit::{Place, Ran, Running};
 
@@ -33,7 +33,7 @@ fn what_is_printed_without_a_run_is_the_same() {
     for words in ["--help --version", "--cmdhelp=bs", "--enghelp", "--name=a --iodepth=x", "nosuch.fio"] {
         assert_same(words);
     }
-    // By itself, and with no word at all, the program names itself, unless the fio face was named.
+    // The program uses its own name, unless the fio face was named.
     for words in ["--version", "--help", ""] {
         let ran = under_each_name(words);
         let [(_, own), (_, word), (_, link)] = &ran[..] else { panic!("three names") };
@@ -45,7 +45,7 @@ fn what_is_printed_without_a_run_is_the_same() {
 
 #[test]
 fn a_run_is_the_same() {
-    // On a virtual clock every figure is determined.
+    // On a virtual clock all figures are determined.
     let words = "--name=a --ioengine=sim --sim_service=100us --size=400k --rw=randread --output-format=json";
     let ran = under_each_name(words);
     let reads: Vec<_> = ran.iter().map(|(_, ran)| ran.document()["jobs"][0]["read"].clone()).collect();

@@ -1,4 +1,4 @@
-//! What is set once for all questions: the configuration file, the environment, units and colours.
+//! Tests settings for all questions: configuration file, environment, units and colours.
 
 use testkit::{Place, Ran, Running};
 
@@ -74,7 +74,7 @@ fn a_bad_file_is_refused_with_line_key_and_the_nearest_right_word() {
             let told = place.run(words).refused(what);
             assert!(told.contains(next), "{told}");
         }
-        // Help can be had, and the fio face knows nothing of the file.
+        // Help works, and the fio face does not read the file.
         place.run("measure --help").good();
         let ran = place.run("--name=a --ioengine=null --size=4k").good();
         assert_eq!(ran.stderr, "");

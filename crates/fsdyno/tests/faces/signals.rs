@@ -1,18 +1,18 @@
-//! A signal ends the run with a report, or asks for one.
+//! Tests that a signal ends the run with a report, or asks for one.
 
 use std::process::Stdio;
 
 use crate::program::results;
 use testkit::{Place, Running, program, skip, wait_until};
 
-/// Would run for ten minutes.
+/// A run of ten minutes.
 const ENDLESS: &str = "--name=a --ioengine=null --size=1m --rw=randread --time_based --runtime=600";
 
-/// The same, and says when I/O has been done: a job without any has no block in the report.
+/// The same, with a progress line that shows when I/O was done: a job without any has no block in the report.
 const ENDLESS_WATCHED: &str = "--eta=always --eta-interval=250ms --name=a --ioengine=null --size=1m --rw=randread \
                                --time_based --runtime=600";
 
-/// What it says then.
+/// The beginning of that line.
 const IO_WAS_DONE: &str = "Jobs: 1 (f=1)";
 
 #[test]
@@ -46,7 +46,7 @@ fn the_document_of_an_interrupted_run_is_whole() {
 
 #[test]
 fn a_signal_that_comes_twice_does_not_lose_the_report() {
-    // timeout(1) sends it to its child and to the group that the child is in.
+    // timeout(1) sends it to its child and to the child's group.
     for _ in 0..10 {
         let place = Place::new();
         let mut running = place.start(ENDLESS);
@@ -103,7 +103,7 @@ fn the_data_of_an_interrupted_writer_stays() {
     assert_eq!(place.names(""), ["a.0.0"]);
 }
 
-/// Behind words of a shell that end with what starts a program.
+/// Runs the program after shell words whose last one starts it.
 fn behind(place: &Place, before: &str, words: &str) -> Running {
     let mut command = place.program("sh", "-c");
     Running::start(command.arg(format!("{before} {} {words}", program())))
@@ -140,7 +140,7 @@ fn whoever_was_started_by_nohup_goes_on() {
     let mut running = behind(&place, "exec nohup", ENDLESS_WATCHED);
     running.wait_for(IO_WAS_DONE);
     running.signal("HUP");
-    // Signals are taken in the order of their numbers: had the first been heard, it would be the one that is told.
+    // Signals are handled in the order of their numbers: the first would be reported if it had been handled.
     running.signal("INT");
     let ran = running.finish();
     assert!(ran.stdout.contains("\nfio: terminating on signal 2\n"), "{}", ran.stdout);
@@ -149,7 +149,7 @@ fn whoever_was_started_by_nohup_goes_on() {
 #[test]
 fn without_a_reader_a_run_that_keeps_a_record_goes_on_to_its_end() {
     let place = Place::new();
-    // What a closed terminal answers too: an error for each line.
+    // A closed terminal also answers with an error for each line.
     let words = "--name=a --ioengine=null --size=1m --rw=read --time_based --runtime=1 --eta=always --record=kept";
     let mut running =
         Running::start_with_stdout(&mut place.command(words), std::fs::File::create("/dev/full").unwrap());
@@ -166,7 +166,7 @@ fn without_a_reader_a_run_that_keeps_a_record_goes_on_to_its_end() {
 fn a_file_beyond_the_limit_of_file_sizes_is_an_error_of_its_write() {
     let place = Place::new();
     let words = "--name=a --size=1m --bs=4k --rw=write --fallocate=none --record=kept";
-    // 64 KiB, or twice that: the unit is the shell's.
+    // 64 KiB, or twice that: the unit depends on the shell.
     let ran = behind(&place, "ulimit -f 128; exec", words).finish();
     assert_eq!(ran.status, Some(1), "{}", ran.stderr);
     assert!(ran.stderr.contains("io_u error on file a.0.0: File too large: write offset="), "{}", ran.stderr);
@@ -199,8 +199,8 @@ fn a_question_whose_processor_time_is_nearly_used_up_removes_what_it_made() {
     assert_eq!(place.names(""), ["kept"], "the work directory is gone");
 }
 
-/// Runs words in a terminal, which is closed once `data` is there; what became of it is in the place's file `kept`.
-/// `None`: no terminal can be had.
+/// Runs words in a terminal that is closed once `data` exists; the result is in the place's file `kept`. `None`: there
+/// is no terminal.
 fn until_its_terminal_is_closed(place: &Place, before: &str, words: &str) -> Option<serde_json::Value> {
     let line = format!("{before} {} {words} --filename=data --record=kept", program());
     let mut command = place.program("script", "--quiet --command");
@@ -238,7 +238,7 @@ fn a_run_that_does_not_hear_of_its_terminal_goes_on_without_it() {
     }
 }
 
-/// The sum of the lines of an averaged log times their windows, per second.
+/// The sum of an averaged log's lines times their windows, per second.
 fn lines_times_windows(log: &str) -> u64 {
     let lines = log.lines().map(|line| line.split(", ").map(|field| field.parse().unwrap()).collect::<Vec<u64>>());
     let mut before_ms = 0;
@@ -275,7 +275,7 @@ fn the_averaged_logs_of_an_interrupted_run_hold_all_of_it() {
     }
 }
 
-/// A question that would run for ten minutes, and when it has made its file.
+/// Starts a question of ten minutes, and waits until it has made its file.
 fn measuring(place: &Place) -> Running {
     let words = "measure . --quick --size=4m --runtime=600 --only=rand-read --no-store";
     let mut running = place.start(words);
@@ -287,7 +287,7 @@ fn work_directory(place: &Place) -> Option<String> {
     place.names("").into_iter().find(|name| name.starts_with("fsdyno-work-"))
 }
 
-/// All that would end a program without a report.
+/// All signals that would end a program without a report.
 #[test]
 #[cfg(target_os = "linux")]
 fn whatever_signal_ends_a_question_its_directory_goes() {

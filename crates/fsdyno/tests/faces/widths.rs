@@ -1,10 +1,11 @@
-//! Terminals of 60, 80 and 120 columns: no word is broken, and no row or line of progress is longer than the terminal.
+//! Tests terminals of 60, 80 and 120 columns: no word is broken, and no row or progress line is longer than the
+//! terminal.
 
 use testkit::{Place, Running};
 
 const WIDTHS: [usize; 3] = [60, 80, 120];
 
-/// What the words print in a terminal of this number of columns; `None`: no terminal can be had.
+/// The output in a terminal of this number of columns; `None`: there is no terminal.
 fn shown(place: &Place, words: &str, columns: usize) -> Option<String> {
     shown_with(place, words, columns, &[("NO_COLOR", "1")])
 }
@@ -29,8 +30,8 @@ fn with_run() -> (Place, &'static str) {
     (place, id)
 }
 
-/// Open MPI gives each rank a terminal, also where what it prints goes to a file: that is a page without colours and with
-/// all figures, as any file has them.
+/// Open MPI gives each rank a terminal, even if its output goes to a file: the page has no colours and all figures, as
+/// in any file.
 #[test]
 fn what_a_launcher_collects_is_a_file() {
     let place = Place::new();
@@ -102,17 +103,17 @@ fn pages_fit_the_terminal() {
     }
 }
 
-/// Rounds of one test leave one line, also where there are three of them.
+/// Rounds of one test leave one line, even if there are three rounds.
 #[test]
 fn a_test_leaves_one_line_whatever_its_rounds() {
     let place = Place::with(&["data"]);
     let Some(screen) = shown(&place, "smallfiles data --files=20 --no-store", 80) else { return };
     let kept = |line: &&str| line.starts_with(|letter: char| letter.is_ascii_digit());
-    // What is kept follows the order that clears the line.
+    // A kept line follows the sequence that clears the line.
     let kept: Vec<&str> = screen.split("\u{1b}[J").filter_map(|rest| rest.lines().next()).filter(kept).collect();
     let is_first = |line: &&&str| line.split('/').next().unwrap().parse::<u32>().unwrap() <= 15;
     assert_eq!(kept.iter().filter(is_first).count(), 15, "{kept:#?}");
-    // In later rounds what went wrong has a line.
+    // Later rounds leave a line only if something went wrong.
     let later = kept.iter().filter(|line| !is_first(line)).all(|line| line.contains("invalid"));
     assert!(later, "{kept:#?}");
 }

@@ -1,4 +1,4 @@
-//! Words that print something or choose what runs.
+//! Tests words that print something or choose what runs.
 
 use testkit::Place;
 
@@ -12,7 +12,7 @@ fn version_names_the_program_first_unless_a_tool_asks() {
         let line = format!("fsdyno {} (runs command lines and job files of fio 3.42)\n", env!("CARGO_PKG_VERSION"));
         assert_eq!((ran.stdout, ran.stderr.as_str()), (line, ""), "{words}");
     }
-    // Tools parse this form; `same_face` has the link called fio.
+    // Tools parse this form; `same_face` tests the link called fio.
     for words in ["fio --version", "--version --output-format=json", "-v"] {
         let ran = place.run(words).good();
         assert_eq!(ran.stdout, format!("fio-3.42-fsdyno-{}\n", env!("CARGO_PKG_VERSION")), "{words}");
@@ -87,10 +87,10 @@ fn a_mistyped_command_is_told_the_nearest_one() {
             .contains("next: did you mean `fsdyno measure /tmp`? ")
     );
     place.run("nonsense").refused("`nonsense` is not a command, and no job file of that name is here");
-    // A job file of that name is one.
+    // A job file of that name is used.
     place.write("mesure", "[a]\nioengine=null\nsize=4k\n");
     assert_eq!(place.run("mesure").status, Some(0));
-    // What looks like a fio command line is one, whose job file is missing.
+    // A word followed by fio options is a fio command line whose job file is missing.
     for words in ["nosuch.fio", "nosuch --output-format=json"] {
         let ran = place.run(words);
         assert_eq!(ran.status, Some(1), "{}", ran.stderr);
