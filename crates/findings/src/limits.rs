@@ -290,9 +290,11 @@ fn processors(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit
         return Some(Limit { limiter: Limiter::ClientProcessor, evidence });
     }
     let workers = counted(stage.rows.iter().map(|row| row.workers.len()).sum::<usize>().max(1) as u64, "I/O thread");
-    (cpu_s / wall_s >= BUSY).then(|| Limit {
+    // Their CPU time is counted for a moment longer.
+    let used = (cpu_s / wall_s).min(1.0);
+    (used >= BUSY).then(|| Limit {
         limiter: Limiter::ClientProcessor,
-        evidence: Phrase::new(&format!("{workers} used {{}} of a CPU each"), [percent(cpu_s / wall_s)]),
+        evidence: Phrase::new(&format!("{workers} used {{}} of a CPU each"), [percent(used)]),
     })
 }
 

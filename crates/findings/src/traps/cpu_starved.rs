@@ -6,7 +6,7 @@ use crate::evidence::{Evidence, Flow, Row, Stage};
 use crate::explanation::Explanation;
 use crate::passes::Passes;
 use crate::report::Report;
-use crate::units::{count, number, percent};
+use crate::units::{count, counted, number, percent};
 
 pub(crate) const ID: &str = "cpu-starved";
 
@@ -57,23 +57,26 @@ struct Shortage {
 struct User {
     name: &'static str,
     seconds: f64,
+    /// CPUs that it used on average.
+    cpus: f64,
     /// Number of the machine's CPUs.
-    of_cpus: f64,
+    of_cpus: u32,
     /// Whether it worked for the storage.
     is_storage: bool,
     next: &'static str,
 }
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    evidence.all_flows().filter_map(|(stage, row, flow)| judge(stage, row, flow)).collect()
+    let cpus = evidence.node.host.cpus;
+    evidence.all_flows().filter_map(|(stage, row, flow)| judge(stage, row, flow, cpus)).collect()
 }
 
-fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, cpus: Option<u32>) -> Option<Finding> {
     let over = |shortage: &Shortage| shortage.share.is_finite() && shortage.share >= shortage.limit;
     // A thread that the control group throttles also waits: the limit is its cause.
     let quota = Quota::of(row, flow);
     let worst = quota.as_ref().map(Quota::shortage).filter(over).or_else(|| {
-        let all = [steal(flow), waiting(stage, row, flow)].into_iter().flatten().filter(over);
+        let all = [steal(flow), waiting(stage, row, flow, cpus)].into_iter().flatten().filter(over);
         all.max_by(|one, other| (one.share / one.limit).total_cmp(&(other.share / other.limit)))
     })?;
     let (share, limit) = (percent(worst.share), percent(worst.limit));
@@ -89,8 +92,8 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
         _ => {}
     }
     if let Some(user) = worst.user {
-        let plural = if user.of_cpus == 1.0 { "" } else { "s" };
-        cause += &format!("; {} used {:.1} of {} CPU{plural}", user.name, user.seconds / flow.seconds, user.of_cpus);
+        let of = counted(u64::from(user.of_cpus), "CPU");
+        cause += &format!("; {} used {:.1} of {of}", user.name, user.cpus);
         severity = if user.is_storage { Severity::Info } else { severity };
         next = user.next;
     }
@@ -237,7 +240,8 @@ impl Quota {
     /// `None`: no limit is visible.
     fn of(row: &Row<'_>, flow: &Flow<'_>) -> Option<Quota> {
         let (begin, end) = (&flow.begin.system, &flow.end.system);
-        let share = grown(end.throttled_us, begin.throttled_us)? / 1e6 / flow.seconds;
+        // The kernel adds up the time of all CPUs.
+        let share = (grown(end.throttled_us, begin.throttled_us)? / 1e6 / flow.seconds).min(1.0);
         let cpus = row.storage.and_then(|storage| storage.cgroup.cpus.value().copied().flatten());
         let limit = match cpus {
             Some(cpus) => format!("its limit is {} CPUs ({FILES})", number(cpus)),
@@ -258,7 +262,7 @@ impl Quota {
 
 /// The workers' own waiting. Threads that work for them (the kernel's for io_uring) are left out: many of them wait for
 /// the storage.
-fn waiting(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Shortage> {
+fn waiting(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, cpus: Option<u32>) -> Option<Shortage> {
     let waited_ns = row.workers.iter().map(|worker| worker.run_queue_wait_ns).sum::<Option<u64>>()?;
     let runtime_ms: u64 = row.workers.iter().map(|worker| worker.job_runtime_ms).sum();
     // A single job cannot be reduced.
@@ -271,23 +275,29 @@ fn waiting(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Shortage
         share: (waited_ns as f64 / 1e6 / runtime_ms as f64).min(1.0),
         limit: WAITING,
         // A user with less than half of the waited time does not explain it: the workers may be pinned to one CPU.
-        user: largest_user(stage, flow).filter(|user| user.seconds >= waited_ns as f64 / 2e9),
+        user: cpus
+            .and_then(|cpus| largest_user(stage, flow, cpus))
+            .filter(|user| user.seconds >= waited_ns as f64 / 2e9),
         next,
     })
 }
 
-/// The largest other user of the CPUs.
-fn largest_user(stage: &Stage<'_>, flow: &Flow<'_>) -> Option<User> {
+/// The largest other user of the machine's CPUs. Its time and that of the machine are read at one moment; the time of the
+/// sample is that of an earlier moment, and would make more of a short stage than there is.
+fn largest_user(stage: &Stage<'_>, flow: &Flow<'_>, of_cpus: u32) -> Option<User> {
     let (begin, end) = (&flow.begin.system, &flow.end.system);
     let busy_s = grown(end.busy_ms, begin.busy_ms)? / 1e3;
-    // The number of CPUs, rounded, because ticks are coarse.
-    let cpus = (grown(end.total_ms, begin.total_ms)? / 1e3 / flow.seconds).round().max(1.0);
+    let of_each_s = grown(end.total_ms, begin.total_ms)? / 1e3 / f64::from(of_cpus);
     let process_s = flow.process?.cpu_ns as f64 / 1e9;
     let workers = || stage.workers.iter();
     let workers_s = workers().map(|worker| worker.user_ns + worker.system_ns).sum::<u64>() as f64 / 1e9;
     let daemon_s = flow.daemon.and_then(|daemon| daemon.cpu_ns).unwrap_or(0) as f64 / 1e9;
-    let user = |name, seconds, is_storage, next| User { name, seconds, of_cpus: cpus, is_storage, next };
-    let more_than_cpus = workers().count() as f64 > cpus;
+    // Of one program the time is exact, and read a moment later than that of all.
+    let user = |name, seconds: f64, is_storage, next| {
+        let seconds = seconds.min(busy_s);
+        User { name, seconds, cpus: seconds / of_each_s, of_cpus, is_storage, next }
+    };
+    let more_than_cpus = workers().count() > of_cpus as usize;
     let users = [
         user(
             "other processes and the kernel",
@@ -314,7 +324,7 @@ fn largest_user(stage: &Stage<'_>, flow: &Flow<'_>) -> Option<User> {
             "compare with --ioengine=psync and several jobs: here kernel threads do the requests",
         ),
     ];
-    users.into_iter().max_by(|one, other| one.seconds.total_cmp(&other.seconds))
+    users.into_iter().filter(|_| of_each_s > 0.0).max_by(|one, other| one.seconds.total_cmp(&other.seconds))
 }
 
 fn grown(end: Option<u64>, begin: Option<u64>) -> Option<f64> {

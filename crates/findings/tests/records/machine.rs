@@ -73,6 +73,7 @@ fn who_had_the_processors() {
         record.nodes[0].storages[0].fuse = Some(FuseIdentity { kind: Some("s3fs".into()), ..FuseIdentity::default() });
         record.jobs[0].run_queue_wait_ns = Some(5_000_000_000);
         record.jobs[0].system_ns = worker_ns;
+        record.nodes[0].host.cpus = Some(2);
         look(&mut record, 0, [4 * GIB, 0], [0, 0]);
         let samples = &mut record.nodes[0].ledger.as_mut().unwrap().samples;
         for (sample, share) in samples.iter_mut().zip([0, 1]) {
@@ -105,6 +106,19 @@ fn who_had_the_processors() {
     let others = waited(5 * S, 5 * S, Some(S));
     assert_eq!(found(&others), caution("cpu-starved"));
     assert!(one(&others, "cpu-starved").cause.ends_with("other processes and the kernel used 1.4 of 2 CPUs"));
+    // The machine's time was read later than the sample says: 600 ms of two CPUs in a stage of 250 ms.
+    let mut short = others.clone();
+    short.jobs[0].run_queue_wait_ns = Some(S / 10);
+    (short.jobs[0].job_runtime_ms, last(&mut short).at_ms) = (250, 250);
+    let system = &mut last(&mut short).system;
+    (system.busy_ms, system.total_ms) = (Some(600), Some(600));
+    let Seen::Value(process) = &mut last(&mut short).process else { panic!("visible") };
+    process.cpu_ns = S / 50;
+    last(&mut short).wire = Seen::default();
+    let cause = one(&short, "cpu-starved").cause;
+    assert!(cause.ends_with("other processes and the kernel used 1.9 of 2 CPUs"), "{cause}");
+    short.nodes[0].host.cpus = None;
+    assert!(!one(&short, "cpu-starved").cause.contains("used"), "of how many is not known");
     let mut crowd = waited(19 * S, 6 * S, None);
     let worker = crowd.jobs[0].clone();
     crowd.jobs.extend([worker.clone(), worker]);
