@@ -72,6 +72,16 @@ impl Limiter {
         }
     }
 
+    /// How to raise what the control group allows; `None`: the limit is none of a control group's.
+    pub fn raise(self) -> Option<&'static str> {
+        match self {
+            Limiter::CpuQuota => Some(cpu_starved::RAISE),
+            Limiter::IoThrottle => Some(throttled::RAISE),
+            Limiter::MemoryLimit => Some(memory_limit::RAISE),
+            _ => None,
+        }
+    }
+
     /// Whether the limit lies between this machine and the server. The next step is then to inspect the mount and its link.
     pub fn is_of_network(self) -> bool {
         matches!(self, Limiter::Link | Limiter::ServerLink | Limiter::ServerOrLink | Limiter::RoundTrip)

@@ -109,7 +109,7 @@ fn plan_of(setup: &JobSetup) -> String {
 #[cfg(test)]
 mod tests {
     use fsdyno_results::{Access, JobRecord, Moments, Trust};
-    use testkit::draw::{Does, Test, cases, number_after, printed, time_after};
+    use testkit::draw::{Does, Test, cases, number_after, printed, time_after, unexplained};
 
     use super::*;
 
@@ -196,6 +196,11 @@ mod tests {
                 rows.filter_map(|row| row.run.as_ref()?.jobs[0].directions.read.lat.moments.mean()).collect()
             };
             let (servers, clients) = (means(server), means(client));
+            let of_medians = |study: &Study| {
+                let jobs = study.rows.iter().filter_map(|row| row.run.as_ref()?.jobs.first());
+                jobs.filter_map(|job| job.directions.read.lat.shown(50.0)).map(|ns| ns as f64).collect::<Vec<_>>()
+            };
+            let medians = [of_medians(server), of_medians(client)].concat();
             let text = match &found[0].outcome {
                 Ok(found) => &found.sentence,
                 Err(reason) => reason,
@@ -207,6 +212,12 @@ mod tests {
             };
             assert!(servers.iter().any(|mean| printed(server_ns, *mean)), "{}", told());
             assert!(clients.iter().any(|mean| printed(client_ns, *mean)), "{}", told());
+            let pairs = || servers.iter().flat_map(|server| clients.iter().map(move |client| (server, client)));
+            let added = pairs().map(|(server, client)| client - server);
+            let shares: Vec<f64> = pairs().map(|(server, client)| ((1.0 - server / client) * 100.0).round()).collect();
+            let times_ns: Vec<f64> = medians.iter().chain(&servers).chain(&clients).copied().chain(added).collect();
+            let strange = unexplained(text, &[], &shares, &times_ns);
+            assert!(strange.is_empty(), "{strange:?}: {}", told());
             match time_after(text, "network and protocol add ") {
                 Some(added) => {
                     // Each of the three figures is printed with three digits: rounding changes it by 0.5 % at most.

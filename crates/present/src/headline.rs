@@ -32,6 +32,7 @@ pub use test::{LatencyMicroseconds, Ranges, TestFigures};
 pub use timed::{Share, TimeFigures, Times};
 pub use verdict::VerdictLine;
 
+pub(crate) use limited::Said;
 pub(crate) use other_tools::{Pair, pairs};
 pub(crate) use sentence::Six;
 pub(crate) use test::{metrics, rounded};
@@ -102,7 +103,7 @@ impl Headline {
             standings,
             times,
             trust: trust(&tests, &findings),
-            limits: limited::of(study),
+            limits: limited::of(study, Said::Evidence),
             next: next::of(study, &tests, &findings),
             tests,
             nodes: nodes::all(grid),
@@ -124,6 +125,15 @@ impl Headline {
 
     /// The labelled lines on trust and limits; none for a saved fio run.
     pub(crate) fn lines(&self, study: &Study) -> Vec<(&'static str, String)> {
+        self.lines_with(study, &self.limits)
+    }
+
+    /// The same lines, with this much of each limit: as many lines, whatever is said.
+    pub(crate) fn lines_saying(&self, study: &Study, said: Said) -> Vec<(&'static str, String)> {
+        self.lines_with(study, &limited::of(study, said))
+    }
+
+    fn lines_with(&self, study: &Study, limits: &[String]) -> Vec<(&'static str, String)> {
         if study.question == Question::Fio || self.tests.is_empty() {
             return Vec::new();
         }
@@ -132,9 +142,9 @@ impl Headline {
         lines.push(("trust", self.trust.words()));
         // With several targets, a line for each shows why one is faster.
         if study.targets.len() > 1 {
-            lines.extend(below("limited by", &self.limits));
-        } else if !self.limits.is_empty() {
-            lines.push(("limited by", self.limits.join("; ")));
+            lines.extend(below("limited by", limits));
+        } else if !limits.is_empty() {
+            lines.push(("limited by", limits.join("; ")));
         }
         lines
     }

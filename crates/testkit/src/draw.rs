@@ -248,5 +248,19 @@ pub fn printed(shown: f64, of: f64) -> bool {
     (shown - of).abs() <= of.abs() * 0.0056 + 0.0006
 }
 
+/// Numbers of a text that nothing explains: neither one of these words, which hold numbers of their own, nor a figure, nor a
+/// time in ns, which the text may show in any unit.
+pub fn unexplained(text: &str, words: &[&str], figures: &[f64], times_ns: &[f64]) -> Vec<f64> {
+    let text = words.iter().fold(text.to_owned(), |text, word| text.replace(word, " "));
+    let in_units = times_ns.iter().flat_map(|ns| [1.0, 1e3, 1e6, 1e9].map(|unit| ns / unit));
+    let known: Vec<f64> = figures.iter().copied().chain(in_units).collect();
+    // Three digits, or all before the point; no more than three behind it.
+    let is_shown = |shown: f64, of: f64| {
+        let unit = 10f64.powf(of.abs().max(1e-9).log10().floor() - 2.0).clamp(0.001, 1.0);
+        (shown - of).abs() <= 0.5001 * unit
+    };
+    numbers(&text).into_iter().filter(|shown| !known.iter().any(|of| is_shown(*shown, *of))).collect()
+}
+
 /// The possible states of a drawn round.
 const FATES: [&str; 10] = ["ok", "ok", "ok", "ok", "caution", "invalid", "invalid", "failed", "missing", "nothing"];

@@ -34,7 +34,7 @@ const STEAL: f64 = 0.1;
 /// Share of the time during which the control group throttled the run.
 const THROTTLED: f64 = 0.05;
 const QUOTA: &str = "the control group throttled the run";
-const RAISE: &str = "raise the CPU limit of the control group (cpu.max), or run outside it";
+pub(crate) const RAISE: &str = "raise the CPU limit of the control group (cpu.max), or run outside it";
 const STOLEN: &str = "the hypervisor ran other guests";
 const IDLE: &str = "run again when the host is idle";
 const WAITED: &str = "I/O threads waited for a CPU";

@@ -9,6 +9,8 @@ use crate::units::{count, percent, size};
 
 pub(crate) const ID: &str = "memory-limit";
 
+pub(crate) const RAISE: &str = "raise the memory limit of the control group, or use direct I/O";
+
 pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T45",

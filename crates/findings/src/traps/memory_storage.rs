@@ -80,7 +80,7 @@ fn judge_parts(all: &[FilesOn<'_>], syncs: bool, report: Report) -> Option<Findi
     } else {
         report
     };
-    let next = "name files on the disk in question; `fsdyno inspect` shows what a path lies on";
+    let next = "name files on the disk in question";
     Some(Finding { severity, ..report.says(cause, next) })
 }
 

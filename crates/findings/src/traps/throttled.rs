@@ -11,6 +11,8 @@ use crate::units::{number, percent, rate};
 
 pub(crate) const ID: &str = "throttled";
 
+pub(crate) const RAISE: &str = "run outside the limited control group, or report the limit with the number";
+
 pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T25",
@@ -55,7 +57,7 @@ pub(super) fn limited(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
         limit.shown(),
         percent(limit.reached / limit.value)
     );
-    Some(limit.report(row).says(cause, "run outside the limited control group, or report the limit with the number"))
+    Some(limit.report(row).says(cause, RAISE))
 }
 
 /// A limit that was set during the run, to which the rate fell.

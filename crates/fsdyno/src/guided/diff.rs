@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use fsdyno_guide::Problem;
 use fsdyno_present::export::junit::{Case, Outcome, junit};
-use fsdyno_present::tables::{Changes, Next};
+use fsdyno_present::tables::{Changes, Next, change_in_words};
 use fsdyno_results::{Change, Digest, Measure, Significance, Study, Trust, changes, earlier, is_repeat, obstacles};
 use fsdyno_text::quantity::counted;
 
@@ -168,6 +168,30 @@ impl Condition {
     }
 }
 
+impl Condition {
+    /// The changes for which it holds, each in words.
+    fn failures(&self, found: &[Change]) -> Vec<String> {
+        found.iter().filter(|change| self.holds(change)).map(change_in_words).collect()
+    }
+
+    /// The condition in these words as a test of JUnit's, about this run.
+    fn case(
+        &self,
+        (words, run): (&str, &str),
+        found: &[Change],
+        (failures, unjudged): (&[String], Option<String>),
+    ) -> Case {
+        let outcome = match unjudged {
+            _ if !failures.is_empty() => Outcome::Failed(failures.join("; ")),
+            Some(reason) => Outcome::Skipped(reason),
+            None => Outcome::Passed,
+        };
+        let changed = found.iter().filter(|change| self.is_about(change));
+        let figure = Some(changed.map(change_in_words).collect::<Vec<_>>().join("; "));
+        Case { class: run.into(), name: words.into(), outcome, figure, time_s: None }
+    }
+}
+
 impl Diff {
     /// The same for `compare RUN RUN`.
     pub(super) fn between(base: &str, new: &str, fail_if: Vec<String>, force: bool, shared: &Shared) -> Diff {
@@ -214,27 +238,14 @@ impl Diff {
         let status = if self.json { printed(&shown.json()) } else { printed_page(&shown.text(columns())) };
         let mut cases = Vec::new();
         for (condition, words) in conditions.iter().zip(&self.fail_if) {
-            let mut failures = Vec::new();
-            for change in found.iter().filter(|change| condition.holds(change)) {
-                let (low, high) = change.confirmed_percent().unwrap_or_default();
-                let (pattern, percent) = (&change.pattern, change.percent());
-                let what = format!("{pattern} changed by {percent:+.1} % ({low:+.1} to {high:+.1} %)");
+            let (failures, unjudged) = (condition.failures(&found), condition.unjudged(&found));
+            for what in &failures {
                 print_stderr_fitted(&format!("fails `{words}`: {what}"), 2);
-                failures.push(what);
             }
-            let unjudged = condition.unjudged(&found);
             if let Some(reason) = &unjudged {
                 print_stderr_fitted(&format!("cannot judge `{words}` for {reason}"), 2);
             }
-            let outcome = match unjudged {
-                _ if !failures.is_empty() => Outcome::Failed(failures.join("; ")),
-                Some(reason) => Outcome::Skipped(reason),
-                None => Outcome::Passed,
-            };
-            let changed = found.iter().filter(|change| condition.is_about(change));
-            let changed = changed.map(|change| format!("{} {:+.1} %", change.pattern, change.percent()));
-            let figure = Some(changed.collect::<Vec<_>>().join(", "));
-            cases.push(Case { class: shown.new.clone(), name: words.clone(), outcome, figure, time_s: None });
+            cases.push(condition.case((words, &shown.new), &found, (&failures, unjudged)));
         }
         let written = [
             report.map(|file| file.write(&junit("fsdyno diff", &cases))),
@@ -318,6 +329,7 @@ mod tests {
     use super::*;
     use fsdyno_results::Interval;
     use fsdyno_stats::Scatter;
+    use testkit::draw::numbers;
 
     fn change(measure: Measure, (low, high): (f64, f64), shown: Significance) -> Change {
         let ratio = (low + high) / 2.0;
@@ -370,6 +382,37 @@ mod tests {
         // For example the total of ranks of which one sent no results.
         let invalid = Change { trust: Trust::Invalid, ..sound };
         assert_eq!(condition.unjudged(&[invalid]).unwrap(), "randread: a round that is invalid shows no change");
+    }
+
+    /// Each number of JUnit's document is one of the table or of the condition, to the digit.
+    #[test]
+    fn junit_has_the_figures_of_the_table() {
+        let mut found = vec![
+            change(Measure::Iops, (0.873, 0.918), Significance::Worse),
+            change(Measure::P99, (1.131, 7.217), Significance::Worse),
+            change(Measure::Rate, (0.977, 1.023), Significance::NotShown),
+        ];
+        let single = change(Measure::Cpu, (1.1, 1.3), Significance::Unknown);
+        found.push(Change { interval: None, rounds: (1, 1), ..single });
+        found.iter_mut().zip([51_606.0, 123_456_789.0, 9.87e8, 17.3]).for_each(|(change, base)| {
+            (change.base, change.new) = (base, base * change.ratio);
+        });
+        let next = Next::KeptRuns("fsdyno history".into());
+        let shown = Changes { found: &found, base: "a".into(), new: "b".into(), obstacles: &[], next, wide: true };
+        let table = numbers(&shown.text(400));
+        for words in ["randread.iops < -5%", "any.p99 > 10%", "any.rate < -5%", "randread.cpu > 50%"] {
+            let condition = Condition::parse(words, &found).unwrap();
+            let (failures, unjudged) = (condition.failures(&found), condition.unjudged(&found));
+            let cases = [condition.case((words, "b"), &found, (&failures, unjudged))];
+            let document = junit("fsdyno diff", &cases).replace("p99", "").replace("version=\"1.0\"", "");
+            let is_known = |number: &f64| table.contains(number) || numbers(words).contains(number) || *number <= 1.0;
+            let strange: Vec<f64> = numbers(&document).into_iter().filter(|number| !is_known(number)).collect();
+            assert!(strange.is_empty(), "{strange:?} in {document}\n{}", shown.text(400));
+            assert!(numbers(&document).len() > 6, "figures before and after, and the change: {document}");
+            let is_failed = words.contains("iops") || words.contains("p99");
+            assert_eq!(document.contains("<failure"), is_failed, "{document}");
+            assert_eq!(document.contains("<skipped"), words.contains("cpu"), "{document}");
+        }
     }
 
     #[test]

@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 
 use clap::Parser;
-use fsdyno_present::Headline;
+use fsdyno_findings::limits::Limiter;
+use fsdyno_present::{Headline, tables};
 use fsdyno_results::evidence::{
     Ledger, LedgerSample, Moment, Seen, ServerIdentity, Storage, StorageClass, WireCounters,
 };
@@ -119,6 +120,8 @@ fn studies() -> Vec<Study> {
     vec![
         study(Question::Measure, "measure /data"),
         study(Question::Measure, "measure /data --store /kept"),
+        study(Question::Measure, "measure /data --no-store"),
+        study(Question::Time, "time /data --no-store -- sh -c true"),
         study(Question::Compare, "compare a=/data b=/other"),
         study(Question::Scale, "scale /data"),
         with_finding("page-cache", again),
@@ -145,6 +148,45 @@ fn written() -> BTreeSet<String> {
     literals.filter(|text| text.split(' ').count() > 2 && !text.starts_with("fsdyno ") && !text.contains('{')).collect()
 }
 
+/// A limit of the control group is named, and the first step raises it: also where other tests have another limit, where
+/// others' processes were seen, and where a figure is invalid.
+#[test]
+fn a_limit_of_the_control_group_is_the_first_to_raise() {
+    let mut study = study(Question::Measure, "measure /data");
+    let run = study.rows[0].run.as_mut().unwrap();
+    (run.jobs[0].plan.files, run.jobs[0].started_ms, run.complete) = (vec!["/data/a".into()], Some(1_000), true);
+    run.nodes[0].storages = vec![Storage { class: StorageClass::Block, ..Storage::default() }];
+    let sample = |moment, at_ms| {
+        let mut sample = LedgerSample { moment, at_ms, ..LedgerSample::default() };
+        (sample.system.total_ms, sample.system.busy_ms) = (Some(2 * at_ms), Some(2 * at_ms));
+        sample
+    };
+    let samples = vec![sample(Moment::Begin, 0), sample(Moment::End, 10_000)];
+    run.nodes[0].ledger = Some(Ledger { samples, ..Ledger::default() });
+    run.jobs[0].user_ns = 9_900_000_000;
+    let names = ["rand-read", "seq-read", "read-latency", "rand-write"];
+    let row = study.rows[0].clone();
+    study.rows = names.map(|name| Row { pattern: name.into(), ..row.clone() }).into();
+    let starved = Finding::new("cpu-starved", Severity::Caution, "CPU contention", "stop the other processes");
+    study.rows[1].findings.push(starved);
+    let first = |study: &Study| Headline::of(study).next[0].what.clone();
+    assert_eq!(first(&study), "stop the other processes", "{:?}", Headline::of(&study).limits);
+    let ledger = study.rows[0].run.as_mut().and_then(|run| run.nodes[0].ledger.as_mut()).unwrap();
+    for (sample, throttled_us) in ledger.samples.iter_mut().zip([0, 8_000_000]) {
+        sample.system.throttled_us = Some(throttled_us);
+    }
+    let raise = Limiter::CpuQuota.raise().unwrap();
+    let limits = Headline::of(&study).limits.join("; ");
+    assert!(limits.contains(Limiter::CpuQuota.word()) && limits.contains(Limiter::ClientProcessor.word()), "{limits}");
+    assert_eq!(first(&study), raise);
+    study.rows[3].findings.push(Finding::new("page-cache", Severity::Invalid, "cached", "add data"));
+    assert_eq!(first(&study), raise, "three of four figures count");
+    for row in &mut study.rows[1..3] {
+        row.findings.push(Finding::new("page-cache", Severity::Invalid, "cached", "add data"));
+    }
+    assert_eq!(first(&study), "add data", "most figures do not count");
+}
+
 #[test]
 fn a_full_link_is_told_with_what_shows_it() {
     let limits = |study: &Study| Headline::of(study).limits;
@@ -157,6 +199,20 @@ fn a_full_link_is_told_with_what_shows_it() {
     for (offered_per_s, limited) in [("10000", 0), ("20000", 1)] {
         study.rows[0].run.as_mut().unwrap().jobs[0].options = vec![("rate_iops".into(), offered_per_s.into())];
         assert_eq!(limits(&study).len(), limited, "{:?}", study.loads());
+    }
+}
+
+/// A command stands alone on its line, whole, whatever it is for and however narrow the terminal.
+#[test]
+fn each_command_of_a_screen_is_a_line() {
+    let pages = studies().into_iter().flat_map(|study| [tables::screen(&study, 40), tables::text(&study, 40)]);
+    for page in pages {
+        for line in page.lines().filter(|line| line.contains("fsdyno ")) {
+            let words = line.strip_prefix("    fsdyno ").unwrap_or_else(|| panic!("{line} in {page}"));
+            let typed = std::iter::once("fsdyno").chain(words.split(' '));
+            Guided::try_parse_from(typed).unwrap_or_else(|error| panic!("{line}: {error}"));
+        }
+        assert!(page.matches("\n    fsdyno ").count() > 0, "{page}");
     }
 }
 

@@ -368,7 +368,21 @@ mod tests {
         }
     }
 
+    /// Each number of a sentence is a load's percent, what was offered or achieved of it, or one of its latencies; the others
+    /// are their count and the length of a test.
+    fn explained(loads: &[Load], text: &str) {
+        let of = |load: &Load| [f64::from(load.percent), load.offered_per_s, load.achieved_per_s, load.elapsed_s];
+        let figures: Vec<f64> = loads.iter().flat_map(of).chain([loads.len() as f64]).collect();
+        let times = loads.iter().flat_map(|load| [Some(load.response.p50_ns), load.response.p99_ns]);
+        let times_ns: Vec<f64> = times.flatten().map(|ns| ns as f64).collect();
+        let strange = testkit::draw::unexplained(text, &["p99"], &figures, &times_ns);
+        assert!(strange.is_empty(), "{strange:?} in {text}");
+    }
+
     fn holds(loads: &[Load]) {
+        let above = more_than_capacity(loads, 40_000.0);
+        let all = [Some(kept(loads)), floor(loads), saturation(loads), above];
+        all.into_iter().flatten().for_each(|text| explained(loads, &text));
         let told = |text: &str| {
             format!(
                 "{text}\n{:?}",

@@ -155,7 +155,7 @@ fn limit(step: &Step<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use fsdyno_results::{RunRecord, Trust};
-    use testkit::draw::{Does, Test, cases, number_after, numbers, printed};
+    use testkit::draw::{Does, Test, cases, number_after, numbers, printed, unexplained};
 
     use super::*;
 
@@ -174,6 +174,21 @@ mod tests {
         let jobs = rows.filter_map(|row| row.run.as_ref()?.jobs.first()).filter(|job| job.error.is_none());
         let rates: Vec<f64> = jobs.map(|job| job.directions.read.ios as f64 / 2.0).filter(|rate| *rate > 0.0).collect();
         fsdyno_stats::median(&rates)
+    }
+
+    /// Each figure that the sentence may have: nodes up to the most, their rates and those of each of them, growth from step to
+    /// step, and with which confidence the rates of two steps both lie in their intervals.
+    fn known(study: &Study, rates: &[(u32, f64)]) -> Vec<f64> {
+        let most = rates.last().map_or(0, |(nodes, _)| *nodes);
+        let mut known: Vec<f64> = (1..=most).map(f64::from).collect();
+        rates.iter().for_each(|(nodes, rate)| known.extend([*rate, rate / f64::from(*nodes)]));
+        known.extend(rates.windows(2).map(|pair| (pair[1].1 / pair[0].1 - 1.0) * 100.0));
+        let points = study.numbered_points("randread-4k", "n");
+        let level = |(_, rows): &(u32, Vec<&Row>)| Some(SweepPoint::of(rows)?.interval?.confidence);
+        let levels: Vec<f64> = points.iter().filter_map(level).collect();
+        let both = levels.iter().flat_map(|one| levels.iter().map(move |other| one + other - 1.0));
+        known.extend(both.map(|level| (level * 100.0).round_ties_even()));
+        known
     }
 
     #[test]
@@ -202,6 +217,8 @@ mod tests {
                 assert!(rates.len() < 2 && (text.contains("One step") || rates.is_empty()), "{}", told());
                 continue;
             };
+            let strange = unexplained(&text, &["4k random"], &known(&study, &rates), &[]);
+            assert!(strange.is_empty(), "{strange:?}: {}", told());
             let shown = numbers(ends.0.rsplit(". ").next().unwrap());
             // The rates of the first step, the last one, and of each node in it.
             let [.., few, few_get, many, many_get, each] = shown[..] else { panic!("{}", told()) };

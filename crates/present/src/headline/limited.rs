@@ -8,8 +8,19 @@ use fsdyno_stats::sort;
 /// Up to this number of tests are named; of more only the count is given.
 const NAMED: usize = 4;
 
+/// How much is said of each limit.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub(crate) enum Said {
+    /// Its name.
+    Name,
+    /// … and its tests.
+    Tests,
+    /// … and what shows it.
+    Evidence,
+}
+
 /// The limits with their tests: `the device (rand-read, rand-write)`; empty when none is visible.
-pub(super) fn of(study: &Study) -> Vec<String> {
+pub(super) fn of(study: &Study, said: Said) -> Vec<String> {
     let names = study.target_names();
     let mut limits = of_study(study);
     // A served load had the rate that was offered: nothing limited it.
@@ -21,6 +32,7 @@ pub(super) fn of(study: &Study) -> Vec<String> {
         word: if study.question == Question::Compare { "patterns" } else { "tests" },
         is_all: served.is_empty(),
         has_sentences: matches!(study.question, Question::Measure | Question::Compare),
+        said,
     };
     let of_target = |target: usize| manner.words(limits.iter().filter(|limited| limited.target == target).collect());
     if names.len() < 2 {
@@ -42,6 +54,7 @@ struct Manner {
     is_all: bool,
     /// Whether the study's own sentences give the evidence of its limits.
     has_sentences: bool,
+    said: Said,
 }
 
 impl Manner {
@@ -53,6 +66,9 @@ impl Manner {
         sort::by_key(&mut limits, |limited| (limited.limiter.is_err(), limited.tests.len()));
         let in_words = |(index, limited): (usize, &&Limited)| {
             let limiter = limited.limiter.ok()?.word();
+            if self.said == Said::Name {
+                return Some(limiter.to_owned());
+            }
             // "all others" is clear only if all earlier tests were named.
             let is_rest = self.is_all && index > 0 && index + 1 == limits.len() && limited.tests.len() > 1;
             let tests = match limited.tests.len() {
@@ -62,7 +78,8 @@ impl Manner {
                 _ if is_exact(limited, word) => limited.in_short(word).unwrap_or_else(|| limited.tests.join(", ")),
                 tests => format!("{tests} of {} {word}", tests + limited.others.len()),
             };
-            Some(format!("{limiter} ({tests}){}", shown_by(limited, self.has_sentences)))
+            let shown = if self.said == Said::Tests { String::new() } else { shown_by(limited, self.has_sentences) };
+            Some(format!("{limiter} ({tests}){shown}"))
         };
         limits.iter().enumerate().filter_map(in_words).collect()
     }
@@ -97,7 +114,7 @@ mod tests {
 
     /// The lines for `device` tests with the first limit and `cpus` tests with the second; the other tests have no
     /// visible limit.
-    fn told(device: usize, cpus: usize) -> Vec<String> {
+    fn told(device: usize, cpus: usize, said: Said) -> Vec<String> {
         let names = |tests: &[&str]| tests.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let limited = |from: usize, to: usize, limiter| Limited {
             target: 0,
@@ -111,17 +128,18 @@ mod tests {
             limited(device, device + cpus, Ok(Limiter::ClientProcessor)),
             limited(device + cpus, 9, Err("it is not visible")),
         ];
-        let manner = Manner { word: "tests", is_all: true, has_sentences: true };
+        let manner = Manner { word: "tests", is_all: true, has_sentences: true, said };
         manner.words(limits.iter().filter(|limited| !limited.tests.is_empty()).collect())
     }
 
     #[test]
     fn the_last_limit_is_that_of_all_others_only_where_it_is() {
-        let words = |device, cpus| told(device, cpus).join("; ");
+        let words = |device, cpus| told(device, cpus, Said::Evidence).join("; ");
         let (device, cpus) = (Limiter::Device.word(), Limiter::ClientProcessor.word());
         assert_eq!(words(4, 5), format!("{device} (a, b, c, d); {cpus} (all others)"));
         assert_eq!(words(9, 0), format!("{device} (all tests)"));
         assert_eq!(words(8, 1), format!("{cpus} (i); {device} (all others)"));
         assert_eq!(words(4, 4), format!("{device} (a, b, c, d); {cpus} (e, f, g, h)"), "one is not visible");
+        assert_eq!(told(4, 5, Said::Name), [device, cpus], "there is no room for more");
     }
 }

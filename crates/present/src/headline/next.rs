@@ -1,6 +1,6 @@
 //! Chooses the next steps after an answer.
 
-use fsdyno_findings::limits::{Limiter, of_study};
+use fsdyno_findings::limits::{Limited, Limiter, of_study};
 use fsdyno_results::{JobError, NOT_SAVED, Question, Severity, Study, Verdict, test_name};
 use fsdyno_stats::WINNER_ROUNDS;
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ use crate::shell::as_typed;
 pub struct Step {
     /// The purpose, or what to do.
     pub what: String,
-    /// The command to type; `None`: there is no complete command.
+    /// The command to type, where a word in capitals stands for what the user knows; `None`: there is none.
     pub command: Option<String>,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn of(study: &Study, tests: &[TestFigures], findings: &[Found]) -> Ve
     }
     let mut next = match study.question {
         Question::Check if nothing_applies(study) => vec![elsewhere(study)],
-        _ => gravest(study, findings).into_iter().chain(asked_next(study, tests)).collect(),
+        _ => gravest(study, tests, findings).into_iter().chain(asked_next(study, tests)).collect(),
     };
     if study.question != Question::Fio && is_saved(study) {
         next.push(Step::run(command::about(study, "report", &["-o", "sheet.html"]), "charts and all details"));
@@ -65,22 +65,37 @@ const MEMORY: &str = "memory-storage";
 /// With one of these options a question does not take the options that advice names.
 const FIXED: [&str; 3] = ["--full", "--literal", "--like"];
 
-/// The step for the finding that matters most: the gravest; if the figures are valid, the one on the limit of most
-/// tests.
-fn gravest(study: &Study, findings: &[Found]) -> Option<Step> {
+/// The limit that decides what is worth doing first: one that somebody set on the group of this process, which hides all
+/// others; else that of most tests, of equals the one that is told first.
+fn deciding(limits: &[Limited]) -> Option<(Limiter, &Limited)> {
+    let visible = limits.iter().rev().filter_map(|limited| Some((limited.limiter.ok()?, limited)));
+    visible.max_by_key(|(limiter, limited)| (limiter.raise().is_some(), limited.tests.len()))
+}
+
+/// The gravest finding decides what is worth doing first; of those that leave the figures valid, the one that speaks of
+/// what limits most tests. A limit of a control group is the first to go in any case, while most figures count.
+fn gravest(study: &Study, tests: &[TestFigures], findings: &[Found]) -> Option<Step> {
     let against = || findings.iter().filter(|found| found.is_against());
     // On memory the other advice would be about a storage that was not measured.
-    let first = against().find(|found| found.id == MEMORY).or_else(|| against().next());
-    let is_open = first.is_none_or(|first| first.severity < Severity::Invalid && first.id != MEMORY);
+    let memory = against().find(|found| found.id == MEMORY);
+    if let Some(target) = memory.and_then(|found| study.targets.get(found.target_index)) {
+        let inspect = typed(&["fsdyno", "inspect", &target.path]);
+        return Some(Step::run(inspect, "name files on the disk in question; what this path lies on"));
+    }
     let limits = of_study(study);
-    let limiting = limits.iter().filter(|limited| limited.limiter.is_ok()).max_by_key(|limited| limited.tests.len());
-    if let Some(limited) = limiting.filter(|limited| is_open && limited.limiter.is_ok_and(Limiter::is_of_network)) {
+    let limiting = deciding(&limits).filter(|_| !mostly_void(tests));
+    if let Some((id, words)) = limiting.and_then(|(limiter, _)| Some((limiter.finding()?, limiter.raise()?))) {
+        return Some(Step::run(typed(&["fsdyno", "explain", id]), words));
+    }
+    let first = against().next();
+    let limiting = limiting.filter(|_| first.is_none_or(|first| first.severity < Severity::Invalid));
+    if let Some((_, limited)) = limiting.filter(|(limiter, _)| limiter.is_of_network()) {
         let path = &study.targets.get(limited.target)?.path;
         return Some(Step::run(typed(&["fsdyno", "inspect", path]), "the link to the server and how it is mounted"));
     }
-    let id = limiting.and_then(|limited| limited.limiter.ok()?.finding());
+    let id = limiting.and_then(|(limiter, _)| limiter.finding());
     let of_limit = against().find(|found| Some(found.id.as_str()) == id);
-    let found = of_limit.filter(|_| is_open).or(first)?;
+    let found = of_limit.or(first)?;
     let explained = format!("fsdyno explain {}", found.id);
     let is_fixed = study.command.iter().any(|word| FIXED.iter().any(|fixed| word.starts_with(fixed)));
     // Advice ends with the option that carries it out: `measure for longer (--runtime=60)`.
@@ -160,8 +175,7 @@ fn elsewhere(study: &Study) -> Step {
         }
     }
     let words: Vec<&str> = ["fsdyno", "check"].into_iter().chain(profiles).chain(["DIRECTORY"]).collect();
-    let what = format!("name a directory on the storage that will hold the data: {}", typed(&words));
-    Step { what, command: None }
+    Step::run(typed(&words), "name a directory on the storage that will hold the data")
 }
 
 fn typed(words: &[&str]) -> String {

@@ -4,7 +4,7 @@ use fsdyno_findings::limits::{Attribution, Culprit};
 use fsdyno_results::Study;
 use fsdyno_text::quantity::latency;
 
-use super::screen::{LABELLED_LINES, SENTENCE_LINES, Screen, first_lines, lines_of};
+use super::screen::{About, LABELLED_LINES, Labelled, SENTENCE_LINES, Screen, first_lines, lines_of};
 use super::table::{Form, Table};
 use crate::command;
 use crate::headline::{Headline, Step};
@@ -37,8 +37,10 @@ pub fn attribution(
     let trust = [("server", server), ("client", client)].map(|(side, study)| (side, Headline::of(study).trust.words()));
     let trust: Vec<(&str, String)> =
         trust.into_iter().map(|(side, words)| ("trust", format!("{side} {words}"))).collect();
-    let limits =
-        trust.iter().map(|line| first_lines(&form.labelled(std::slice::from_ref(line)), LABELLED_LINES, columns));
+    let limits = trust.iter().map(|line| {
+        let of_first = |most| first_lines(&form.labelled(std::slice::from_ref(line)), most, columns);
+        Labelled { lines: of_first(LABELLED_LINES), short: of_first(1), about: About::Trust }
+    });
     let all = Step { what: "all sentences and reasons:".to_owned(), command: Some(whole.to_owned()) };
     let culprits = found.iter().filter_map(|(_, outcome)| outcome.ok()?.culprit);
     Screen {

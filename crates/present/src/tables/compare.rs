@@ -9,43 +9,99 @@ use crate::headline::{Headline, Standing, TestFigures, figures, metrics};
 use crate::quantity::{times, times_between};
 use crate::summary::{Grid, Line};
 
-/// A line for each pattern with the figures of all targets and the ranking.
+/// A line for each pattern with the figures of all targets and who is ahead, in the longest words that have room.
 pub(super) fn answer(headline: &Headline, study: &Study, form: Form) -> String {
     if headline.standings.is_empty() {
         return String::new();
     }
     let targets = study.target_names();
-    let mut headers = vec![""];
-    headers.extend(targets.iter().map(String::as_str));
-    headers.push("<");
-    let mut table = Table::new(&headers);
-    for standing in &headline.standings {
-        table.row(row(headline, standing, &targets));
-    }
+    let mut tables = Ahead::ALL.into_iter().map(|ahead| table(headline, &targets, ahead));
+    let table = match tables.find(|table| table.is_even(form)) {
+        Some(table) => table.shown(form),
+        None => table(headline, &targets, Ahead::Nothing).in_parts(form),
+    };
     let trusts: Vec<Trust> = headline.tests.iter().map(|test| test.trust).collect();
-    format!("{}{}", table.shown(form), legend(&trusts, "invalid, cannot win", form))
+    format!("{table}{}", legend(&trusts, "invalid, cannot win", form))
 }
 
-fn row(headline: &Headline, standing: &Standing, targets: &[String]) -> Vec<String> {
-    let of = |target: &str| headline.tests.iter().find(|test| test.name == standing.name && test.target == target);
-    let mut cells = vec![standing.name.clone()];
-    cells.extend(targets.iter().map(|target| of(target).map_or("-".to_string(), marked)));
-    cells.push(standing.conclusion.clone());
-    cells
+/// How it is told who is ahead. From the second on units stand beside the names.
+#[derive(Clone, Copy, PartialEq)]
+enum Ahead {
+    /// `no difference shown: 0.97–1.04`, each figure with its unit.
+    Unit,
+    Sentence,
+    /// `local 14.0x`.
+    Ratio,
+    /// `local`.
+    Name,
+    /// The sentence above the table has it.
+    Nothing,
+}
+
+impl Ahead {
+    const ALL: [Ahead; 5] = [Ahead::Unit, Ahead::Sentence, Ahead::Ratio, Ahead::Name, Ahead::Nothing];
+
+    fn header(self) -> Option<&'static str> {
+        match self {
+            Ahead::Unit | Ahead::Sentence => Some("<"),
+            Ahead::Ratio | Ahead::Name => Some("<winner"),
+            Ahead::Nothing => None,
+        }
+    }
+
+    fn words(self, standing: &Standing) -> Option<String> {
+        let winner = standing.winner.as_deref();
+        let ratio = || Some(format!("{} {}x", winner?, times(standing.ratio?)));
+        Some(match self {
+            Ahead::Unit | Ahead::Sentence => standing.conclusion.clone(),
+            Ahead::Ratio => ratio().unwrap_or("-".to_owned()),
+            Ahead::Name => winner.unwrap_or("-").to_owned(),
+            Ahead::Nothing => return None,
+        })
+    }
+}
+
+fn table(headline: &Headline, targets: &[String], ahead: Ahead) -> Table {
+    let headers: Vec<&str> = [""].into_iter().chain(targets.iter().map(String::as_str)).chain(ahead.header()).collect();
+    let mut table = Table::new(&headers);
+    let marks = headline.tests.iter().map(|test| mark(test.trust).len() + 1).filter(|columns| *columns > 1);
+    let mark_columns = if ahead == Ahead::Unit { 3 } else { marks.max().unwrap_or(0) };
+    for standing in &headline.standings {
+        let of =
+            |target: &String| headline.tests.iter().find(|test| test.name == standing.name && test.target == **target);
+        let tests: Vec<Option<&TestFigures>> = targets.iter().map(of).collect();
+        let figures: Vec<String> = tests.iter().map(|test| test.map_or("-".to_owned(), figure)).collect();
+        let unit = common_unit(&figures).filter(|_| ahead != Ahead::Unit);
+        let name = unit.map_or(standing.name.clone(), |unit| format!("{}\u{a0}{unit}", standing.name));
+        let marked = |(figure, test): (&String, &Option<&TestFigures>)| {
+            let alone = unit.and_then(|unit| figure.strip_suffix(unit)).unwrap_or(figure).trim_end();
+            let behind = test.map_or(String::new(), |test| format!("\u{a0}{}", mark_of(test)));
+            format!("{alone}{behind:\u{a0}<mark_columns$}")
+        };
+        let cells = figures.iter().zip(&tests).map(marked);
+        table.row([name].into_iter().chain(cells).chain(ahead.words(standing)).collect());
+    }
+    table
+}
+
+/// The unit that all figures have.
+fn common_unit(figures: &[String]) -> Option<&str> {
+    let mut units = figures.iter().filter_map(|figure| Some(figure.rsplit_once(' ')?.1));
+    let first = units.next()?;
+    units.all(|unit| unit == first).then_some(first)
 }
 
 /// The marks after a figure.
 const CAUTION: &str = "!";
 const INVALID: &str = "!!";
 
-/// The figure with its mark, padded so that figures align.
-fn marked(test: &TestFigures) -> String {
-    let behind = |mark: &str| format!("{mark:\u{a0}<3}");
-    if test.error.is_some() {
-        return format!("failed{}", behind(&format!("\u{a0}{INVALID}")));
-    }
-    let words = figures::compared(test).unwrap_or_else(|| "-".to_string());
-    format!("{words}{}", behind(&format!("\u{a0}{}", mark(test.trust))))
+fn figure(test: &TestFigures) -> String {
+    let words = || figures::compared(test).unwrap_or_else(|| "-".to_string());
+    if test.error.is_some() { "failed".to_owned() } else { words() }
+}
+
+fn mark_of(test: &TestFigures) -> &'static str {
+    if test.error.is_some() { INVALID } else { mark(test.trust) }
 }
 
 pub(super) fn mark(trust: Trust) -> &'static str {

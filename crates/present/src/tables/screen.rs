@@ -9,7 +9,7 @@ use super::table::Form;
 use super::{curve, figures, heading, measure, scale, sentence, sentence_of, smallfiles, sweep, text};
 use crate::command;
 use crate::headline::next::is_saved;
-use crate::headline::{Headline, Step};
+use crate::headline::{Headline, Said, Step};
 
 /// Lines of the smallest usual terminal, without the prompt and the line on where the run was saved.
 const LINES: usize = 22;
@@ -32,18 +32,12 @@ pub fn screen(study: &Study, columns: usize) -> String {
     let order = [Verdict::Fail, Verdict::Inconclusive, Verdict::Pass, Verdict::Reference, Verdict::NotApplicable];
     let place = |word: &str| order.iter().position(|verdict| verdict.word() == word);
     sort::by_key(&mut headline.verdicts, |line| place(line.verdict));
-    let limits = headline.lines(study);
-    let limits = limits.iter().map(|(label, words)| {
-        let label_columns = limits.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
-        let most = if study.targets.len() > 1 && *label != "trust" { 1 } else { LABELLED_LINES };
-        first_lines(&form.labelled(&[(&format!("{label:<label_columns$}"), words.clone())]), most, columns)
-    });
     let incomplete = sentence::incomplete(study).map(|[what, figures]| format!("{what}: {figures}."));
     Screen {
         heading: lines_of(&heading(study, form)),
         sentence: first_lines(&sentence_of(&headline, study, form), SENTENCE_LINES, columns),
         figures: lines_of(&figures_in_short(&headline, study, form)),
-        limits: limits.chain(incomplete.map(|line| vec![line])).collect(),
+        limits: labelled(&headline, study, columns).chain(incomplete.map(Labelled::line)).collect(),
         steps: headline.steps(study).iter().take(STEPS).map(|step| lines_of(&form.step(step))).collect(),
         rest: lines_of(&form.step(&rest(study)).replacen("next: ", "", 1)),
         columns,
@@ -51,13 +45,42 @@ pub fn screen(study: &Study, columns: usize) -> String {
     .shown()
 }
 
+/// Trust and limits, each line with its label: what shows a limit only where it has room, each limit in any case.
+fn labelled(headline: &Headline, study: &Study, columns: usize) -> impl Iterator<Item = Labelled> {
+    let of = |said| headline.lines_saying(study, said);
+    let (evidence, tests, names) = (of(Said::Evidence), of(Said::Tests), of(Said::Name));
+    let label_columns = names.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
+    let several = study.targets.len() > 1;
+    let in_lines = move |label: &str, words: &str| {
+        let label = format!("{label:<label_columns$}");
+        lines_of(&Form::Text { columns }.labelled(&[(&label, words.to_owned())]))
+    };
+    evidence.into_iter().zip(tests).zip(names).map(move |(((label, evidence), (_, tests)), (_, name))| {
+        let whole = in_lines(label, &evidence);
+        let of_first = |most| first_lines(&whole.join("\n"), most, columns);
+        let about = match label {
+            "trust" => About::Trust,
+            "limited by" | "" => About::Limit,
+            "latency" => About::Latency,
+            _ => About::Other,
+        };
+        let most = if several && about == About::Limit { 1 } else { LABELLED_LINES };
+        let (lines, short) = match about {
+            About::Limit if whole.len() <= most => (whole, in_lines(label, &name)),
+            About::Limit => (in_lines(label, &tests), in_lines(label, &name)),
+            _ => (of_first(most), of_first(1)),
+        };
+        Labelled { lines, short, about }
+    })
+}
+
 /// The step that shows the rest.
 fn rest(study: &Study) -> Step {
-    let what = "all figures, findings and reasons:".to_owned();
-    match is_saved(study) {
-        true => Step { what, command: Some(escape::line(&command::about(study, "show", &["--wide"])).into_owned()) },
-        false => Step { what: format!("{what} repeat the command with --wide"), command: None },
-    }
+    let (what, command) = match is_saved(study) {
+        true => ("all figures, findings and reasons:", command::about(study, "show", &["--wide"])),
+        false => ("all figures, findings and reasons, in another run:", command::adding(study, "--wide")),
+    };
+    Step { what: what.to_owned(), command: Some(escape::line(&command).into_owned()) }
 }
 
 fn figures_in_short(headline: &Headline, study: &Study, form: Form) -> String {
@@ -78,12 +101,38 @@ pub(super) struct Screen {
     pub(super) heading: Vec<String>,
     pub(super) sentence: Vec<String>,
     pub(super) figures: Vec<String>,
-    /// Trust and limits: the lines of each label.
-    pub(super) limits: Vec<Vec<String>>,
+    /// Trust and limits.
+    pub(super) limits: Vec<Labelled>,
     pub(super) steps: Vec<Vec<String>>,
     pub(super) rest: Vec<String>,
     /// Width of the terminal, which wraps longer commands.
     pub(super) columns: usize,
+}
+
+/// The lines of a label.
+#[derive(Clone)]
+pub(super) struct Labelled {
+    pub(super) lines: Vec<String>,
+    /// The same where there is no room for them.
+    pub(super) short: Vec<String>,
+    pub(super) about: About,
+}
+
+/// What a label is about.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum About {
+    Trust,
+    Limit,
+    /// It is the first to go where nothing shorter helps.
+    Latency,
+    Other,
+}
+
+impl Labelled {
+    /// One that nothing makes shorter.
+    fn line(line: String) -> Labelled {
+        Labelled { lines: vec![line.clone()], short: vec![line], about: About::Other }
+    }
 }
 
 impl Screen {
@@ -93,7 +142,7 @@ impl Screen {
             self.heading.clone(),
             self.sentence.clone(),
             self.figures.clone(),
-            self.limits.concat(),
+            self.limits.iter().flat_map(|label| label.lines.clone()).collect(),
             steps,
             self.rest.clone(),
         ]
@@ -105,46 +154,28 @@ impl Screen {
         self.parts().iter().flatten().map(lines).sum()
     }
 
-    /// Shortens texts until all figures fit, in this order: second lines of limits, of next steps and of trust, the
-    /// third line of the headline, the line on latencies that are far apart. If that is not enough, nothing is
-    /// shortened.
+    /// Shortens texts until all figures fit, in this order: second lines of next steps, of trust and latency, the tests of
+    /// each limit, the third line of the headline, the line on latencies that are far apart.
     fn shorten(&mut self) {
-        fn one(lines: &mut Vec<String>, columns: usize) {
-            *lines = first_lines(&lines.join("\n"), 1, columns);
-        }
-        fn is(label: &str) -> impl Fn(&[String]) -> bool {
-            move |lines| lines.first().is_some_and(|line| line.starts_with(label))
-        }
         let cuts: [fn(&mut Screen); 5] = [
-            |screen| {
-                screen
-                    .limits
-                    .iter_mut()
-                    .filter(|lines| !is("trust")(lines))
-                    .for_each(|lines| one(lines, screen.columns))
-            },
-            |screen| {
-                screen.steps.iter_mut().for_each(|lines| {
-                    let is_command = |line: &String| line.starts_with("    ");
-                    let command = lines.iter().position(is_command).unwrap_or(lines.len());
-                    let command = lines.split_off(command);
-                    one(lines, screen.columns);
-                    lines.extend(command);
-                })
-            },
-            |screen| screen.limits.iter_mut().for_each(|lines| one(lines, screen.columns)),
+            |screen| screen.steps.iter_mut().for_each(|lines| one_line_of_words(lines, screen.columns)),
+            |screen| screen.shorten_labels(|about| about != About::Limit),
+            |screen| screen.shorten_labels(|about| about == About::Limit),
             |screen| screen.sentence = first_lines(&screen.sentence.join("\n"), SENTENCE_LINES - 1, screen.columns),
-            |screen| screen.limits.retain(|lines| !is("latency")(lines)),
+            |screen| screen.limits.retain(|label| label.about != About::Latency),
         ];
-        let whole = self.clone();
         for cut in cuts {
             if self.lines() > LINES {
                 cut(self);
             }
         }
-        if self.lines() > LINES {
-            *self = whole;
-        }
+    }
+
+    fn shorten_labels(&mut self, is_meant: fn(About) -> bool) {
+        self.limits
+            .iter_mut()
+            .filter(|label| is_meant(label.about))
+            .for_each(|label| label.lines.clone_from(&label.short));
     }
 
     /// What fits: blank lines are dropped first, then the second step, then words are shortened, or the end of the
@@ -173,6 +204,15 @@ impl Screen {
         }
         format!("{}\n", escape::terminal(&parts.concat().join("\n")))
     }
+}
+
+/// What a step is for in one line, above its command.
+fn one_line_of_words(lines: &mut Vec<String>, columns: usize) {
+    let is_command = |line: &String| line.starts_with("    ");
+    let command = lines.iter().position(is_command).unwrap_or(lines.len());
+    let command = lines.split_off(command);
+    *lines = first_lines(&lines.join("\n"), 1, columns);
+    lines.extend(command);
 }
 
 pub(super) fn lines_of(text: &str) -> Vec<String> {
@@ -234,7 +274,9 @@ mod tests {
             heading: lines("heading", 1),
             sentence: lines("sentence", 3),
             figures: lines("figure", figures),
-            limits: vec![lines("limit", 2), lines("trust", 2)],
+            limits: [("limit", About::Limit), ("trust", About::Trust)]
+                .map(|(word, about)| Labelled { lines: lines(word, 2), short: vec![format!("{word} in short")], about })
+                .into(),
             steps: vec![lines("step", 2), lines("other", 2)],
             rest: lines("rest", 2),
             columns: 80,
@@ -245,14 +287,16 @@ mod tests {
         assert_eq!(seen(&screen(7).shown()), (22, 1, true), "{}", screen(7).shown());
         assert_eq!(seen(&screen(9).shown()), (22, 1, false), "{}", screen(9).shown());
         let shorter = screen(11).shown();
-        assert!(shorter.contains("limit 0 …\ntrust 0\ntrust 1\n") && shorter.contains("figure 10\n"), "{shorter}");
+        assert!(shorter.contains("figure 10\nlimit 0\nlimit 1\ntrust 0\ntrust 1\nstep 0 …\n"), "{shorter}");
+        let shorter = screen(12).shown();
+        assert!(shorter.contains("figure 11\nlimit 0\nlimit 1\ntrust in short\n"), "limits stay: {shorter}");
         let shortest = screen(14).shown();
-        let words = ["sentence 1 …\nfigure 0", "figure 13\nlimit 0 …\ntrust 0 …\nstep"];
+        let words = ["sentence 1 …\nfigure 0", "figure 13\nlimit in short\ntrust in short\nstep"];
         assert!(words.iter().all(|words| shortest.contains(words)), "{shortest}");
         let mut long = screen(4);
         long.steps[0][1] = "x".repeat(81);
         assert_eq!(seen(&long.shown()), (21, 3, true), "the terminal breaks a line: 22 of its own");
         let cut = screen(30).shown();
-        assert!(seen(&cut) == (22, 0, false) && cut.contains("… 21 more lines"), "{cut}");
+        assert!(seen(&cut) == (22, 0, false) && cut.contains("… 17 more lines"), "{cut}");
     }
 }

@@ -14,7 +14,7 @@ pub(super) fn tables(study: &Study, form: Form) -> String {
     parts.join("\n")
 }
 
-/// All phases that ran, in two columns of names, rates and 99th percentiles.
+/// All phases that ran, two beside each other where there is room: names, rates and 99th percentiles, or names and rates.
 pub(super) fn in_short(study: &Study, form: Form) -> String {
     let grid = Grid::of(study);
     let shown = |line: &&Line<'_>| !line.pattern.starts_with("shell") && !WITHIN.contains(&&*line.pattern);
@@ -29,7 +29,8 @@ pub(super) fn in_short(study: &Study, form: Form) -> String {
     }
     let p99 = if has_p99 { "p99" } else { "" };
     let both = beside(&cells, p99);
-    let table = if both.fits(form) { both } else { below(&cells, p99) };
+    let rates = both.without(p99);
+    let table = [both, rates].into_iter().find(|table| table.fits(form)).unwrap_or_else(|| below(&cells, p99));
     format!("{}{}", table.shown(form), super::compare::legend(&trusts, "invalid", form))
 }
 

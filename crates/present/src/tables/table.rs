@@ -186,6 +186,11 @@ impl Table {
         Table { headers: of(&self.headers), left, rows, spare: Vec::new() }
     }
 
+    /// The table without the columns of this header.
+    pub(crate) fn without(&self, header: &str) -> Table {
+        self.part(&(0..self.headers.len()).filter(|index| self.headers[*index] != header).collect::<Vec<_>>())
+    }
+
     pub(crate) fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
     }
@@ -269,6 +274,28 @@ impl Table {
         let mut least = self.least();
         least[0] = self.name_columns();
         fit(&least, columns)
+    }
+
+    /// Whether each row has a line of its own, and no cell is broken.
+    pub(crate) fn is_even(&self, form: Form) -> bool {
+        let Form::Text { columns } = form else { return true };
+        let mut widest: Vec<usize> = vec![0; self.headers.len()];
+        for row in self.rows.iter().chain([&self.headers]) {
+            widest.iter_mut().zip(row).for_each(|(widest, cell)| *widest = cell.chars().count().max(*widest));
+        }
+        fit(&widest, columns)
+    }
+
+    /// The table in parts below each other: the names with as many of the other columns as have room.
+    pub(crate) fn in_parts(&self, form: Form) -> String {
+        let part = |from: usize, to: usize| self.part(&[0].into_iter().chain(from..to).collect::<Vec<_>>());
+        let (mut text, mut from, end) = (String::new(), 1, self.headers.len());
+        while from < end {
+            let to = (from + 1..=end).rev().find(|to| part(from, *to).is_even(form)).unwrap_or(from + 1);
+            text.push_str(&part(from, to).shown(form));
+            from = to;
+        }
+        text
     }
 
     /// The table, with an explanation below of the words that stand in place of an interval.
@@ -393,6 +420,15 @@ mod tests {
         table.row(["read", "1", "2", "#####", "ok"].map(str::to_owned).to_vec());
         let head = |columns| table.shown(Form::Text { columns }).lines().next().unwrap_or_default().to_owned();
         assert_eq!([head(24), head(18), head(10)], ["test min max       trust", "test min max trust", "test trust"]);
+    }
+
+    #[test]
+    fn parts_of_a_table_have_the_names_and_all_other_columns() {
+        let mut table = Table::new(&["test", "a", "b", "c"]);
+        table.row(["read", "111", "222", "333"].map(str::to_owned).to_vec());
+        let form = |columns| Form::Text { columns };
+        assert!(table.is_even(form(16)) && !table.is_even(form(15)));
+        assert_eq!(table.in_parts(form(15)), "test   a   b\nread 111 222\ntest   c\nread 333\n");
     }
 
     #[test]

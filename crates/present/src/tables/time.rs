@@ -10,7 +10,7 @@ use crate::headline::{Headline, TimeFigures, seconds};
 pub(super) fn table(headline: &Headline, form: Form) -> String {
     let Some(first) = headline.times.first() else { return String::new() };
     let several = headline.times.iter().any(|time| time.name != first.name);
-    let headers = ["", "wall", "min", "max", "CPU", "waits", "+ sync", "requests", "bytes", "<"];
+    let headers = ["", "wall", "min", "max", "CPU", "waits", "+\u{a0}sync", "requests", "bytes", "<"];
     let mut table = Table::new(&headers).sparing(&["min|max", "waits", "bytes"]);
     for time in &headline.times {
         table.row(row(headline, time, several));

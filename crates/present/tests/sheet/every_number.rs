@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use fsdyno_present::Headline;
 use fsdyno_present::export::{csv, junit, markdown, openmetrics};
-use fsdyno_present::tables::{Changes, Next, history, screen};
+use fsdyno_present::tables::{Changes, Next, change_in_words, history, screen};
 use fsdyno_results::evidence::Seen;
 use fsdyno_results::{DeviceWork, Digest, Latency, Question, Row, Study, TreeRecord};
 use fsdyno_stats::median;
@@ -458,6 +458,12 @@ fn diff_has_the_same_figures() {
         let shown = Changes { found: &found, base: "a".into(), new: "b".into(), obstacles: &[], next, wide: true };
         let told: Value = serde_json::from_str(&shown.json()).unwrap();
         let text = shown.text(400);
+        // JUnit's documents have these words.
+        for words in found.iter().map(change_in_words) {
+            let in_table = numbers(&text);
+            let strange: Vec<f64> = numbers(&words).into_iter().filter(|number| !in_table.contains(number)).collect();
+            assert!(strange.is_empty(), "{:?}: {strange:?} in {words}\n{text}", study.question);
+        }
         let tests = Headline::of(&study).tests;
         let mut seen = 0;
         for change in told["changes"].as_array().unwrap() {

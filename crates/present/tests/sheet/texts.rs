@@ -1,7 +1,7 @@
 //! Compares everything that the guided face prints, at 80 columns, with snapshots: each changed word is seen in review.
 
 use fsdyno_present::tables::{Changes, Next, history, markdown, runs, screen, text};
-use fsdyno_results::{Digest, Question, Study};
+use fsdyno_results::{Digest, Question, Row, Study};
 use insta::assert_snapshot;
 
 use crate::fixture;
@@ -68,6 +68,47 @@ fn a_comparison_on_narrow_and_wide_terminals() {
         assert!(longest <= Some(columns), "{printed}");
     }
     assert_snapshot!(text(&fixture::comparison(), 80));
+}
+
+/// Whatever else has no room: all figures of a comparison, and each limit of each place.
+#[test]
+fn a_narrow_screen_has_all_figures_and_all_limits() {
+    let mut study = fixture::comparison();
+    let computing = ["write", "randwrite", "randrw"];
+    for row in study.rows.iter_mut().filter(|row| row.target == 0 && computing.contains(&row.pattern.as_str())) {
+        let Some(run) = &mut row.run else { continue };
+        run.jobs.iter_mut().for_each(|job| job.user_ns = job.job_runtime_ms * 1_000_000);
+        let samples = run.nodes[0].ledger.iter_mut().flat_map(|ledger| &mut ledger.samples);
+        samples.for_each(|sample| {
+            (sample.system.busy_ms, sample.system.total_ms) = (Some(0), Some(sample.at_ms));
+            sample.devices = Default::default();
+        });
+    }
+    let [narrow, usual] = [60, 80].map(|columns| screen(&study, columns));
+    for page in [&narrow, &usual] {
+        let limits = page.split("limited by").nth(1).and_then(|rest| rest.split("next:").next()).unwrap();
+        let limits = limits.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(limits.contains("this machine's CPUs") && limits.contains("the device"), "{page}");
+        assert!(!limits.contains('…') && !page.contains("more lines"), "{page}");
+    }
+    assert!(usual.contains("this machine's CPUs (all others)"), "the tests where there is room: {usual}");
+    let [five, named] = [60, 68].map(|columns| screen(&with_places(&study, 5), columns));
+    for name in ["local", "nfs", "s3", "place3", "place4"] {
+        let heads = five.lines().filter(|line| line.starts_with(' ') && line.split(' ').any(|word| word == name));
+        assert_eq!(heads.count(), 1, "each place has a column: {five}");
+    }
+    assert!(named.lines().any(|line| line.starts_with(' ') && line.contains("place4")), "{named}");
+}
+
+/// The study with as many places, those beyond the third like the second.
+fn with_places(study: &Study, places: usize) -> Study {
+    let mut study = study.clone();
+    for target in study.targets.len()..places {
+        study.targets.push(fixture::target(&format!("place{target}"), "/place", Default::default()));
+        let of_second: Vec<_> = study.rows.iter().filter(|row| row.target == 1).cloned().collect();
+        study.rows.extend(of_second.into_iter().map(|row| Row { target, ..row }));
+    }
+    study
 }
 
 #[test]

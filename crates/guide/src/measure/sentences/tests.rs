@@ -7,7 +7,7 @@ use fsdyno_results::evidence::Seen;
 
 use super::super::lines::{TESTS, Timing};
 use super::*;
-use testkit::draw::{Does, Draw, Test as Drawn, cases, number_after, printed, time_after};
+use testkit::draw::{Does, Draw, Test as Drawn, cases, number_after, printed, time_after, unexplained};
 
 use crate::study::{Caller, Place, StudyRun, planned_row};
 use crate::watch::Unwatched;
@@ -134,6 +134,38 @@ fn by_hand(study: &Study, pattern: &str) -> Option<[f64; 4]> {
     Some([median(&|read| read.ios as f64 / 2.0)?, median(&|read| read.bytes as f64 / 2.0)?, sum_ns / count, in_flight])
 }
 
+const DRAWN: [&str; 4] =
+    [test_name::READ_LATENCY, test_name::RAND_READ, test_name::SEQ_READ_64K, test_name::WRITE_LATENCY];
+
+/// Each figure that the sentences may have: of each test requests, megabytes and what was in flight; of the deep reads their
+/// depth, what Little's law says of them, and how many times those of a single read they are.
+fn known(study: &Study) -> Vec<f64> {
+    let of = |pattern| by_hand(study, pattern);
+    let mut known = vec![32.0];
+    DRAWN.into_iter().filter_map(of).for_each(|[iops, bytes, _, in_flight]| {
+        known.extend([iops, bytes / 1e3, bytes / 1e6, bytes / 1e9, in_flight]);
+    });
+    if let Some([iops, _, mean_ns, _]) = of(test_name::RAND_READ) {
+        let possible = 32e9 / mean_ns;
+        known.extend([possible, (iops / possible * 100.0).round()]);
+        // Less than 5 % is no gain.
+        known.extend(of(test_name::READ_LATENCY).into_iter().flat_map(|[one, ..]| [iops / one, 5.0]));
+    }
+    known
+}
+
+/// Means and medians of all requests of a test, ns.
+fn times_ns(study: &Study) -> Vec<f64> {
+    let of = |pattern: &&str| {
+        let mut all = fsdyno_results::Latency::default();
+        let jobs = study.rows.iter().filter(|row| row.pattern == **pattern && row.trust() < Trust::Invalid);
+        let jobs = jobs.filter_map(|row| row.run.as_ref()?.jobs.first()).filter(|job| job.error.is_none());
+        jobs.for_each(|job| job.directions.iter().for_each(|(_, direction)| all.merge(&direction.lat)));
+        [all.moments.mean(), all.shown(50.0).map(|ns| ns as f64)]
+    };
+    DRAWN.iter().flat_map(of).flatten().collect()
+}
+
 #[test]
 fn no_sentence_denies_its_table() {
     for (case, mut draw) in cases(60) {
@@ -165,6 +197,9 @@ fn no_sentence_denies_its_table() {
             is("reads/s x 64 KiB = ", large.map(|large| large[1] / 1e6));
             is("the same storage moves ", deep.map(|deep| deep[1] / 1e6));
         }
+        let strange =
+            unexplained(&text, &["seq-read-64k", "4k", "x 64 KiB", "4 KiB"], &known(&study), &times_ns(&study));
+        assert!(strange.is_empty(), "case {case}: {strange:?} in\n{text}");
         let typical = text.contains(" of a 4k read (median)") || text.contains(" of a 4k read (mean)");
         assert!(!typical || one.is_some(), "case {case}: {text}");
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fsdyno_results::evidence::{Storage, StorageClass};
 use fsdyno_results::{Histogram, Latency, Moments, PhaseRecord, Question, Target, Trust};
-use testkit::draw::{Does, Draw, Test as Drawn, cases, number_after, numbers, printed, time_after};
+use testkit::draw::{Does, Draw, Test as Drawn, cases, number_after, numbers, printed, time_after, unexplained};
 
 use super::super::rule;
 use super::*;
@@ -107,6 +107,43 @@ fn median_by_hand(values: impl Iterator<Item = f64>) -> Option<f64> {
     median(&values.collect::<Vec<_>>())
 }
 
+/// Numbers of others: what is published of s3fs, and the rule with the day on which it was read.
+const WORDS: [&str; 4] = ["s3fs", "5.7 creates and 24 removals", "below 10 s", "(read 2026-11"];
+
+/// Each figure that the sentences may have: files and passes, rates, and how many times as long a sync takes.
+fn known(study: &Study) -> Vec<f64> {
+    let of = |pattern: &&str| {
+        let passes = counting(study, pattern);
+        let files = passes.iter().map(|phase| phase.operations as f64).fold(0.0, f64::max);
+        let whole = passes.iter().filter(|phase| phase.operations as f64 == files).count();
+        let rate = median_by_hand(passes.iter().filter_map(|phase| phase.rate_per_s()));
+        [Some(files), Some(whole as f64), rate]
+    };
+    let median_ns = |pattern| latencies(study, pattern).shown(50.0).map(|ns| ns as f64);
+    let times = median_ns("fsync-file").zip(median_ns("write")).map(|(synced, write)| synced / write);
+    PHASES.iter().flat_map(of).flatten().chain(times).collect()
+}
+
+/// The latencies of the passes that count.
+fn latencies(study: &Study, pattern: &str) -> Latency {
+    let mut all = Latency::default();
+    counting(study, pattern).iter().for_each(|phase| all.merge(&phase.latency));
+    all
+}
+
+/// What all files took, medians and means of operations, ns.
+fn times_ns(study: &Study) -> Vec<f64> {
+    let of = |pattern: &&str| {
+        let passes = counting(study, pattern);
+        let most = passes.iter().map(|phase| phase.operations).max();
+        let whole = passes.iter().filter(|phase| Some(phase.operations) == most);
+        let all = latencies(study, pattern);
+        let took = median_by_hand(whole.map(|phase| phase.elapsed_ns as f64));
+        [took, all.shown(50.0).map(|ns| ns as f64), all.moments.mean()]
+    };
+    PHASES.iter().flat_map(of).flatten().collect()
+}
+
 /// Checks that the mean is shown where it is at least three times the median, or at most a third of it.
 #[track_caller]
 fn mean_stands_beside(part: &str, median: f64, mean: f64) {
@@ -174,7 +211,11 @@ fn no_sentence_denies_its_table() {
         if let Some(shown) = number_after(&text, "here it was ") {
             assert!(printed(shown, rate("create").unwrap()), "{}", told());
         }
+        let strange = unexplained(&text, &WORDS, &known(&study), &times_ns(&study));
+        assert!(strange.is_empty(), "{strange:?}: {}", told());
         let together = of_nodes(&study, 2, true).unwrap_or_default();
+        let strange = unexplained(&together, &[], &[&known(&study)[..], &[2.0]].concat(), &[]);
+        assert!(strange.is_empty(), "{strange:?}: {together}\n{}", told());
         for (words, pattern) in
             [(" files created", "create"), (" of another's files asked", "stat-cold"), (" removed", "unlink")]
         {

@@ -168,8 +168,41 @@ fn no_sentence_denies_its_table() {
             latency.mean_ns = point.mean_ns;
         }
         drawn.retain(|point| !point.found.runs.is_empty());
-        holds(&drawn, &description(&drawn));
+        let text = description(&drawn);
+        let means = drawn.iter().map(|point| point.mean_ns);
+        let tails = drawn.iter().filter_map(|point| Some(point.found.latency?.p99_ns? as f64));
+        let times_ns: Vec<f64> = means.chain(tails).collect();
+        let strange = testkit::draw::unexplained(&text, &["p99"], &known(&drawn), &times_ns);
+        assert!(strange.is_empty(), "{strange:?} in {text}");
+        holds(&drawn, &text);
     }
+}
+
+/// Each figure that the sentence may have: depths, how many there are and their rounds, their rates; shares of the best rate
+/// and of its latency, growth, how far the runs lie apart, and what is needed for a judgement.
+fn known(points: &[Point]) -> Vec<f64> {
+    let most = points.iter().map(|point| point.found.iops).fold(0.0, f64::max);
+    let mut known = vec![GAIN * 100.0, POINTS_MIN as f64, RUNS_MIN as f64, points.len() as f64, 0.5];
+    for point in points {
+        let found = &point.found;
+        let in_all = found
+            .runs
+            .iter()
+            .filter(|(round, _)| points.iter().all(|other| other.found.runs.iter().any(|(of, _)| of == round)));
+        known.extend([f64::from(point.depth), found.iops, found.runs.len() as f64, in_all.count() as f64]);
+        known.push((found.iops / most * 100.0).round_ties_even());
+        let aside = found.interval.map(|found| (found.high - found.low) / 2.0);
+        known.extend(aside.map(|aside| aside / found.iops * 100.0));
+        for other in points {
+            let times = other.mean_ns / point.mean_ns;
+            known.extend([times, (times * 100.0).round_ties_even(), (other.found.iops / found.iops - 1.0) * 100.0]);
+        }
+    }
+    // The interval of a depth stayed where its rate was moved.
+    let moved = |point: &Point| point.found.interval.map(|at| (at.high / point.found.iops - 1.0).abs() * 100.0);
+    let moved_down = |point: &Point| point.found.interval.map(|at| (1.0 - at.low / point.found.iops) * 100.0);
+    known.extend(points.iter().flat_map(|point| [moved(point), moved_down(point)]).flatten());
+    known
 }
 
 fn holds(points: &[Point], text: &str) {

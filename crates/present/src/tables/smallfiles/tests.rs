@@ -277,4 +277,8 @@ fn phases_on_a_screen() {
     insta::assert_snapshot!(shown(&study));
     study.rows[0] = row("write", "write", Some(done(3000, 10, &[170, 180], None)));
     assert!(shown(&study).lines().next().is_some_and(|head| head.matches("p99").count() == 2), "{}", shown(&study));
+    // Where 99th percentiles have no room, two phases stand beside each other all the same.
+    study.rows[1].title = "rename in one dir".into();
+    let narrow = shown(&study);
+    assert_eq!((narrow.lines().count(), narrow.matches("p99").count()), (4, 0), "{narrow}");
 }
