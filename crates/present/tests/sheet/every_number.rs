@@ -426,7 +426,8 @@ fn programs_get_the_same_figures() {
         for test in &tests {
             let labels = format!("target=\"{}\",pattern=\"{}\"", test.target, test.name);
             let value = |name: &str, label: &str| -> Option<f64> {
-                let is_it = |line: &&str| line.starts_with(&format!("{name}{{{labels}")) && line.contains(label);
+                let name = format!("{name}{{");
+                let is_it = |line: &&str| line.starts_with(&name) && line.contains(&labels) && line.contains(label);
                 metrics.lines().find(is_it)?.rsplit_once(' ')?.1.parse().ok()
             };
             let told = || format!("{:?}: {labels}", study.question);
