@@ -98,7 +98,7 @@ mod tests {
     }
 
     fn op(kind: OpKind) -> Op {
-        Op { kind, offset: 0, length: 4096, file: 0 }
+        Op { kind, offset: 0, length: 4096, file: 0, priority: 0 }
     }
 
     #[test]

@@ -318,7 +318,7 @@ impl<'run, E: Engine> Drive<'run, E> {
     fn new(equipped: Equipped<E>, mut parts: Parts<'run>) -> Self {
         let Equipped { engine, slots } = equipped;
         let depth = parts.queueing.depth;
-        let idle = Op { offset: 0, length: 0, file: 0, kind: OpKind::Read };
+        let idle = Op { offset: 0, length: 0, file: 0, kind: OpKind::Read, priority: 0 };
         let flight = Flight { op: idle, start_ns: UNTIMED, issue_ns: 0, intended_ns: 0, number: UNNUMBERED, done: 0 };
         parts.progress.snapshots_made = parts.control.snapshot_epoch();
         Drive {

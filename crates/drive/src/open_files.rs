@@ -237,6 +237,8 @@ mod tests {
             number_ios: 0,
             durability: Durability::default(),
             pacing: Pacing::default(),
+            priority_shares: Default::default(),
+            counts_read_back: false,
             thread_number: 1,
             seed: 1,
         };

@@ -3,7 +3,6 @@
 mod cells;
 mod classes;
 mod on_request;
-mod priorities;
 
 use fsdyno_job::{Direction, PerDirection};
 use fsdyno_results::{DirectionRecord, Histogram, Latency, Moments, Samples};
@@ -12,8 +11,7 @@ use fsdyno_workload::Op;
 
 use cells::Cells;
 pub(crate) use classes::{CLASSES, class_of};
-use on_request::OnRequest;
-use priorities::ByPriority;
+use on_request::{OnRequest, merged};
 
 /// Running sums of one latency, ns. The caller counts, because several sums of a lane share one count.
 #[derive(Clone, Debug)]
@@ -153,8 +151,6 @@ pub struct Recorder {
     /// three.
     lanes: [Lane; 3],
     kept: RecorderOptions,
-    /// Latencies by priority, if requests have several priorities.
-    by_priority: Option<Box<ByPriority>>,
     sync: Option<Distributed>,
     sync_issued: u64,
     /// I/Os by the depth at which they were submitted; the record sorts them into fio's levels.
@@ -193,7 +189,6 @@ impl Recorder {
         Recorder {
             lanes: directions.map(lane).into_values(),
             kept,
-            by_priority: None,
             sync: kept.syncs.then(Distributed::default),
             sync_issued: 0,
             depths: vec![0; depth + 1].into_boxed_slice(),
@@ -285,23 +280,24 @@ impl Recorder {
 
     /// Adds the latencies of a transfer of an asynchronous engine.
     #[inline(always)]
-    pub(crate) fn timed(&mut self, direction: Direction, stamps: Stamps) {
+    pub(crate) fn timed(&mut self, direction: Direction, priority: u16, stamps: Stamps) {
         let slat_ns = stamps.issue_ns.saturating_sub(stamps.start_ns);
         let clat_ns = stamps.end_ns.saturating_sub(stamps.issue_ns);
         // The arguments fit in registers.
-        self.took(direction, slat_ns, clat_ns);
+        self.took(direction, priority, slat_ns, clat_ns);
     }
 
-    fn took(&mut self, direction: Direction, slat_ns: u64, clat_ns: u64) {
+    fn took(&mut self, direction: Direction, priority: u16, slat_ns: u64, clat_ns: u64) {
         let lane = &mut self.lanes[direction as usize];
         let lat_ns = slat_ns + clat_ns;
         lane.slat.add(slat_ns);
         lane.lat.add(lat_ns);
-        if let Some(clat) = &mut lane.clat {
+        let clat = match &mut lane.on_request {
+            None => lane.clat.as_mut(),
+            Some(on_request) => on_request.add(priority, lat_ns, slat_ns).or(lane.clat.as_mut()),
+        };
+        if let Some(clat) = clat {
             clat.add(clat_ns);
-        }
-        if let Some(on_request) = &mut lane.on_request {
-            on_request.add(lat_ns, slat_ns);
         }
     }
 
@@ -347,14 +343,14 @@ impl Recorder {
 
     /// Count and sum of all completion latencies, ns.
     pub(crate) fn clat_sum(&self) -> (u64, u64) {
-        let kept = self.lanes.iter().filter_map(|lane| lane.clat.as_ref()).filter(|clat| clat.count > 0);
+        let kept = self.lanes.iter().flat_map(Lane::clats).filter(|clat| clat.count > 0);
         kept.fold((0, 0), |(count, sum), clat| (count + clat.count, sum + clat.sums.sum))
     }
 
     /// Completion latencies so far, by quarter octave.
     pub(crate) fn latency_classes(&self) -> Box<[u64; CLASSES]> {
         let mut classes = Box::new([0; CLASSES]);
-        for clat in self.lanes.iter().filter_map(|lane| lane.clat.as_ref()) {
+        for clat in self.lanes.iter().flat_map(Lane::clats) {
             clat.cells.add_to(&mut classes[..], class_of);
         }
         classes
@@ -362,7 +358,8 @@ impl Recorder {
 
     /// Completion latencies of a direction so far, by fio's buckets; `None`: the direction has no I/O.
     pub(crate) fn latency_buckets(&self, direction: Direction) -> Option<Vec<u64>> {
-        self.lanes[direction as usize].clat.as_ref().map(|clat| clat.cells.buckets())
+        let lane = &self.lanes[direction as usize];
+        lane.clat.as_ref().map(|_| clat_of(lane).histogram.map(|kept| kept.counts()).unwrap_or_default())
     }
 
     /// Sets all counters to zero at the end of the ramp.
@@ -395,7 +392,6 @@ impl Recorder {
         if let Some(sync) = &mut self.sync {
             sync.clear();
         }
-        self.clear_priorities();
     }
 
     /// Begins new windows: I/Os before do not count for them.
@@ -478,7 +474,7 @@ impl Recorder {
     pub fn counted(&self, runtime_ms: u64, shown: ReportedFigures) -> TransferRecord {
         let mut classes = [0; 32];
         if shown.classes && !shown.sampled {
-            for clat in self.lanes.iter().filter_map(|lane| lane.clat.as_ref()) {
+            for clat in self.lanes.iter().flat_map(Lane::clats) {
                 for (class, count) in classes.iter_mut().zip(clat.cells.classes()) {
                     *class += count;
                 }
@@ -487,10 +483,10 @@ impl Recorder {
         let sampled_latency = shown.sampled.then(|| Box::new(self.by_direction(clat_of)));
         TransferRecord {
             directions: PerDirection::from_fn(|direction| {
-                let record = self.direction(&self.lanes[direction as usize], runtime_ms, shown);
                 let shows = if self.kept.lat_distribution { shown.lat } else { shown.clat };
-                let priorities = if shows && !shown.sampled { self.priorities(direction) } else { Vec::new() };
-                DirectionRecord { priorities, ..record }
+                let lane = &self.lanes[direction as usize];
+                let priorities = if shows && !shown.sampled { lane.priorities() } else { Vec::new() };
+                DirectionRecord { priorities, ..self.direction(lane, runtime_ms, shown) }
             }),
             sync: fsdyno_results::SyncRecord {
                 ios: self.sync_issued,
@@ -519,7 +515,7 @@ impl Recorder {
     fn direction(&self, lane: &Lane, runtime_ms: u64, shown: ReportedFigures) -> DirectionRecord {
         let none = Latency::default;
         let exact = !shown.sampled;
-        let timed = lane.clat.as_ref().map_or(0, |clat| clat.count);
+        let timed = lane.clats().map(|clat| clat.count).sum();
         let with = |sums: &Sums, cells: Option<&Cells>| Latency {
             moments: sums.moments(timed),
             histogram: cells.map(|cells| Histogram::from_counts(cells.buckets())),
@@ -553,7 +549,7 @@ impl Recorder {
 }
 
 fn clat_of(lane: &Lane) -> Latency {
-    lane.clat.as_ref().map(Distributed::latency).unwrap_or_default()
+    merged(lane.clats())
 }
 
 #[cfg(test)]
@@ -570,7 +566,7 @@ mod tests {
                 RecorderOptions { submission: true, lat_distribution, slat_distribution, ..RecorderOptions::default() };
             let reads = PerDirection { read: true, ..PerDirection::default() };
             let mut recorder = Recorder::new(reads, kept, 1);
-            recorder.timed(Direction::Read, Stamps { start_ns: 0, issue_ns: 100, end_ns: 1100 });
+            recorder.timed(Direction::Read, 0, Stamps { start_ns: 0, issue_ns: 100, end_ns: 1100 });
             let read = recorder.counted(1, shown).directions.read;
             [read.slat, read.clat, read.lat].map(|latency| latency.histogram)
         };

@@ -60,7 +60,7 @@ impl Recording {
 
     /// Writes the line of a sync at the end of the job.
     pub fn note_sync(&mut self, file: usize, now_ns: u64) {
-        self.note(&Op { offset: 0, length: 0, file: file as u32, kind: OpKind::Sync }, now_ns);
+        self.note(&Op { offset: 0, length: 0, file: file as u32, kind: OpKind::Sync, priority: 0 }, now_ns);
     }
 
     /// Writes what is still in memory, and returns the file.
@@ -118,7 +118,7 @@ mod tests {
     fn lines_are_fios_and_none_is_lost() {
         let mut recording = Recording::begin(nameless().unwrap(), ["a", "b"].map(|name| name.into()).into_iter(), 1000);
         recording.note_files("open", 6_999);
-        let op = |kind, file, offset, length| Op { offset, length, file, kind };
+        let op = |kind, file, offset, length| Op { offset, length, file, kind, priority: 0 };
         recording.note(&op(OpKind::Write, 1, 4096, u64::MAX), 2_001_000);
         recording.note(&op(OpKind::DataSync, 0, 0, 0), 2_002_000);
         for number in 0..10_000 {

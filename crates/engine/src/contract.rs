@@ -140,12 +140,6 @@ pub trait Engine: Sized {
         None
     }
 
-    /// The I/O priority of the latest request of a slot, as the kernel encodes it; 0: that of the thread.
-    #[inline(always)]
-    fn priority_of(&self, _slot: &Slot<Self>) -> u16 {
-        0
-    }
-
     /// Words for the record about how this engine differs from the plain use of its system calls: `ring-reap`,
     /// `registered-files`, ... Most engines return none.
     fn ways(&self) -> Vec<&'static str> {

@@ -7,7 +7,6 @@ pub(crate) mod mmap;
 mod network;
 mod operations;
 pub(crate) mod positioned;
-mod priorities;
 mod space;
 mod spliced;
 pub(crate) mod uring;

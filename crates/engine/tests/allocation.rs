@@ -65,7 +65,7 @@ impl EngineVisitor for Rounds {
                     odd if odd % 2 == 1 => OpKind::Write,
                     _ => OpKind::Read,
                 };
-                let op = Op { kind, offset: (round + index) % BLOCKS * BLOCK, length: BLOCK, file: 0 };
+                let op = Op { kind, offset: (round + index) % BLOCKS * BLOCK, length: BLOCK, file: 0, priority: 0 };
                 engine.buffer(&slot)[0] = round as u8;
                 std::hint::black_box(engine.clock().now_ns());
                 match engine.queue(slot, &op, 0) {

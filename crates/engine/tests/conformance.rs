@@ -15,8 +15,6 @@ mod operations;
 use bench::{Spec, TestFile};
 use checks::{Check, Run};
 use fsdyno_job::EngineName;
-#[cfg(target_os = "linux")]
-use fsdyno_job::{IoPriority, PerDirection, PriorityShare};
 
 /// Engines whose requests transfer data between a buffer and a file, or only count it.
 fn transferring() -> impl Iterator<Item = EngineName> {
@@ -73,19 +71,6 @@ fn libaio_with_lists_of_buffers() {
     check_engine(&Spec::new(EngineName::Libaio, 7).with(|options| options.vectored = true));
     let offloaded = Spec { offload: true, ..Spec::new(EngineName::Libaio, 7) };
     check_engine(&offloaded.with(|options| options.vectored = true));
-}
-
-#[test]
-#[cfg(target_os = "linux")]
-fn requests_with_priorities_of_their_own() {
-    let priority = IoPriority { class: 2, level: 7, hint: 0 };
-    let half = vec![PriorityShare { block_bytes: None, percent: 50, priority }];
-    for name in [EngineName::Libaio, EngineName::IoUring] {
-        for offload in [false, true] {
-            let spec = Spec { offload, ..Spec::new(name, 7) };
-            check_engine(&spec.with(|options| options.priority_shares = PerDirection::all(half.clone())));
-        }
-    }
 }
 
 #[test]

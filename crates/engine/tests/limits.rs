@@ -85,7 +85,7 @@ fn failures_are_explained_by_what_was_asked_for() {
     let path = directory.path().join("file");
     std::fs::write(&path, b"content").unwrap();
     let files = open(&path, FileAccess::Read);
-    let op = Op { kind: OpKind::Read, offset: 0, length: 4096, file: 0 };
+    let op = Op { kind: OpKind::Read, offset: 0, length: 4096, file: 0, priority: 0 };
     let text = |name, options: EngineOptions, errno: Errno| {
         fsdyno_engine::explain(&setup(name, &files, options), &op, errno.raw_os_error())
     };
@@ -137,7 +137,7 @@ impl EngineVisitor for Unanswered {
     type Output = ();
 
     fn visit<E: Engine>(self, mut engine: E, mut slots: Slots<E>) {
-        let op = Op { kind: OpKind::Read, offset: 0, length: 4096, file: 0 };
+        let op = Op { kind: OpKind::Read, offset: 0, length: 4096, file: 0, priority: 0 };
         let mut completions = Vec::with_capacity(4);
         while let Some(slot) = slots.take() {
             assert!(matches!(engine.queue(slot, &op, 0), Queued::Staged));
@@ -192,7 +192,7 @@ impl EngineVisitor for OneRead {
 
     fn visit<E: Engine>(self, mut engine: E, mut slots: Slots<E>) -> i64 {
         let mut completions = Vec::with_capacity(4);
-        let op = Op { kind: OpKind::Read, offset: 0, length: 4096, file: 0 };
+        let op = Op { kind: OpKind::Read, offset: 0, length: 4096, file: 0, priority: 0 };
         assert!(matches!(engine.queue(slots.take().unwrap(), &op, 0), Queued::Staged));
         engine.submit().unwrap();
         engine.reap(1, 4, None, &mut completions).unwrap();
@@ -225,7 +225,7 @@ fn a_request_beyond_the_buffer_is_a_bug_that_stops() {
     impl EngineVisitor for TooLarge {
         type Output = ();
         fn visit<E: Engine>(self, mut engine: E, mut slots: Slots<E>) {
-            let op = Op { kind: OpKind::Read, offset: 0, length: 1 << 20, file: 0 };
+            let op = Op { kind: OpKind::Read, offset: 0, length: 1 << 20, file: 0, priority: 0 };
             engine.queue(slots.take().unwrap(), &op, 0);
         }
     }

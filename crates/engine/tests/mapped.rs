@@ -10,7 +10,7 @@ const PAGE: u64 = 4096;
 const EIO: i64 = 5;
 
 fn op(kind: OpKind, page: u64) -> Op {
-    Op { kind, offset: page * PAGE, length: PAGE, file: 0 }
+    Op { kind, offset: page * PAGE, length: PAGE, file: 0, priority: 0 }
 }
 
 fn setup(files: &[OpenFile]) -> EngineSetup<'_> {

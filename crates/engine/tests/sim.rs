@@ -8,7 +8,7 @@ use fsdyno_os::clock::{Clock, RealClock};
 use fsdyno_os::files::Advice;
 use fsdyno_workload::{Op, OpKind};
 
-const READ: Op = Op { kind: OpKind::Read, offset: 0, length: 4096, file: 0 };
+const READ: Op = Op { kind: OpKind::Read, offset: 0, length: 4096, file: 0, priority: 0 };
 
 fn with_device<V: EngineVisitor>(depth: u32, sim: SimDevice, visitor: V) -> V::Output {
     let setup = EngineSetup {

@@ -6,6 +6,7 @@
 use crate::diagnostic::{Diagnostic, Origin, Warning, WarningCode};
 use crate::lookup::{self, Match};
 use crate::option::{Arity, Kind};
+use crate::profile;
 use crate::raw::{Assignment, RawJob};
 use crate::settings::Settings;
 use crate::table::{self, JobRow, ProgramRow};
@@ -23,12 +24,18 @@ pub(crate) struct CommandLine {
     pub job_files: Vec<(String, Origin)>,
     /// Remarks on the program's options.
     pub warnings: Vec<Warning>,
-    /// Errors in the words.
+    /// What is wrong.
     pub errors: Vec<Diagnostic>,
 }
 
 /// Reads the words after the program's name over `settings`. Stops at the first request for help unless an error came before.
 pub(crate) fn read(words: &[String], settings: Settings) -> CommandLine {
+    let (expanded, refused) = match profile::expand(words) {
+        Some(Ok(expanded)) => (Some(expanded), None),
+        Some(Err(error)) => (Some(Vec::new()), Some(*error)),
+        None => (None, None),
+    };
+    let words = expanded.as_deref().unwrap_or(words);
     let mut reader = Reader {
         words,
         next: 0,
@@ -39,7 +46,7 @@ pub(crate) fn read(words: &[String], settings: Settings) -> CommandLine {
             jobs: vec![RawJob::new("global", true)],
             job_files: Vec::new(),
             warnings: Vec::new(),
-            errors: Vec::new(),
+            errors: refused.into_iter().collect(),
         },
     };
     reader.run();

@@ -4,7 +4,7 @@ use crate::option::{Kind, Value};
 use crate::raw::{Assignment, RawJob};
 use crate::table::JobRow;
 use crate::typed::Amount;
-use crate::value::Reading;
+use crate::value::{self, Reading};
 
 /// fio's channels.
 pub const CHANNELS: &[&str] = &[
@@ -65,10 +65,27 @@ fn of_option(assignment: &Assignment) -> Vec<String> {
         lines.extend(outs.get(item).map(|out| format!("  {out}")));
         match rest.split_once(separator) {
             Some((_, after)) => rest = after,
-            None => return lines,
+            None => break,
         }
     }
+    if name == "steadystate" {
+        lines.extend(text.as_deref().and_then(steady_state));
+    }
     lines
+}
+
+/// How fio tells the limit of a steady state.
+fn steady_state(text: &str) -> Option<String> {
+    let (metric, limit) = text.split_once(':')?;
+    let threshold = match limit.strip_suffix('%') {
+        Some(percent) => format!("threshold to {:.6}%", percent.parse::<f64>().ok()?),
+        None if metric.starts_with("iops") => format!("IOPS threshold to {:.6}", limit.parse::<f64>().ok()?),
+        None if metric.starts_with("bw") => {
+            format!("BW threshold to {}", value::size(limit, &mut Reading::default()).ok()?)
+        }
+        None => return None,
+    };
+    Some(format!("set steady state {threshold}"))
 }
 
 /// Names with their values, in fio's form.
@@ -122,6 +139,20 @@ fn outs(row: &JobRow, text: Option<&str>) -> Vec<String> {
 mod tests {
     use crate::testing::Fake;
     use crate::{Outcome, parse_command_line};
+
+    #[test]
+    fn limits_of_a_steady_state_are_told_as_fio_s_tests_read_them() {
+        for (text, told) in [
+            ("iops:10", Some("set steady state IOPS threshold to 10.000000")),
+            ("iops:10%", Some("set steady state threshold to 10.000000%")),
+            ("iops_slope:.1%", Some("set steady state threshold to 0.100000%")),
+            ("bw:12", Some("set steady state BW threshold to 12")),
+            ("bw_slope:1k", Some("set steady state BW threshold to 1024")),
+            ("lat:5ms", None),
+        ] {
+            assert_eq!(super::steady_state(text).as_deref(), told, "{text}");
+        }
+    }
 
     #[test]
     fn options_are_told_in_fio_s_lines() {

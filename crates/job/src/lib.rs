@@ -33,6 +33,7 @@ mod jobfile;
 pub mod lookup;
 pub mod offered;
 pub mod option;
+mod profile;
 pub mod raw;
 mod resolve;
 pub mod settings;

@@ -25,7 +25,7 @@ pub struct Resolved {
     pub global_options: Vec<(String, String)>,
     /// Remarks.
     pub warnings: Vec<Warning>,
-    /// Errors.
+    /// What is wrong.
     pub errors: Vec<Diagnostic>,
 }
 

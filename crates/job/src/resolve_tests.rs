@@ -233,7 +233,7 @@ fn read_only_protects_wherever_it_stands() {
 
 #[test]
 fn options_that_are_not_built_fail_by_name_unless_harmless() {
-    assert!(refused("--sprandom=1").contains("is not supported yet"));
+    assert!(refused("--sprandom=1").contains("is not supported: it foresees"));
     assert!(refused("--ioscheduler=none").contains("is not supported: it changes the whole system"));
     assert!(refused("--rwmixcycle=3").contains("deprecated"));
     let harmless = "--verify=0 --do_verify=0 --verify_fatal=0 --verify_state_save=0 --zonemode=none --latency_run=0 \

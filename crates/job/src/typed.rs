@@ -52,13 +52,13 @@ pub struct Job {
     pub submission: Submission,
     /// When the job begins and ends.
     pub extent: Extent,
-    /// Syncs, which make written data durable.
+    /// What makes written data durable.
     pub durability: Durability,
     /// Rates, think time, latency limits.
     pub pacing: Pacing,
-    /// Content of written blocks.
+    /// What is written.
     pub content: Content,
-    /// Checks of blocks that are read; `None` without `verify`.
+    /// Check of what is read; `None` without `verify`.
     pub verify: Option<Verify>,
     /// Processors, priority, identity of the workers.
     pub process: Process,

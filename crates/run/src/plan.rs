@@ -329,6 +329,14 @@ impl Planning<'_> {
         }
     }
 
+    fn seed(&self, job: &Job) -> u64 {
+        match job.pattern.seed {
+            Seed::Repeated => fsdyno_job::DEFAULT_SEED,
+            Seed::Fixed(seed) => seed,
+            Seed::System => self.system_seed,
+        }
+    }
+
     fn add_worker(
         &mut self,
         (job, clone): (&Arc<Job>, u32),
@@ -338,11 +346,7 @@ impl Planning<'_> {
         queueing: Queueing,
     ) {
         let thread_number = self.plan.workers.len() as u32 + 1;
-        let seed = match job.pattern.seed {
-            Seed::Repeated => fsdyno_job::DEFAULT_SEED,
-            Seed::Fixed(seed) => seed,
-            Seed::System => self.system_seed,
-        };
+        let seed = self.seed(job);
         let planned = self.sizes.plan_files(job, clone, FileSizes::new(seed, thread_number), replay.map(Arc::as_ref));
         let missing = if cfg!(windows) { windows::refusal(job) } else { None };
         let mut refused = missing.or_else(|| machine::refuse_user(job, self.facts)).or(planned.refused);
@@ -365,11 +369,13 @@ impl Planning<'_> {
             verified: job.verify.is_some(),
             backlog: verify::backlog(job),
             trims: job.verify.as_ref().and_then(|verify| verify.trims),
+            counts_read_back: crate::verification::counts_read_back(job),
             loops: job.extent.loops.max(1),
             time_based: job.extent.time_based,
             number_ios: job.extent.number_ios,
             durability: job.durability,
             pacing: job.pacing.clone(),
+            priority_shares: job.submission.engine_options.priority_shares.clone(),
             thread_number,
             seed,
         };
@@ -380,14 +386,13 @@ impl Planning<'_> {
         if clone == 0 {
             self.plan.notes.extend(maps::notes(job, &workload));
         }
-        let waits_for = groups::waits_for(job, &self.plan.workers);
         let has_parts = refused.is_none() && job.submission.engine.has_paths();
         let files = planned.files.iter().filter(|_| has_parts).map(|file| (file.path.as_path(), file.length));
         let parts = self.places.parts(self.facts, files, job.pattern.access.modifies());
         let populated =
             job.submission.direct && job.pattern.access.reads && self.reads_into_present_pages(&planned.files);
         self.plan.workers.push(WorkerPlan {
-            waits_for,
+            waits_for: groups::waits_for(job, &self.plan.workers),
             job: Arc::clone(job),
             thread_number,
             clone,

@@ -80,6 +80,11 @@ pub(crate) fn only(job: &Job) -> bool {
     job.pattern.access.writes && job.verify.as_ref().is_some_and(|verify| verify.only)
 }
 
+/// Whether each pass is read back after its writes, which counts towards the size.
+pub(crate) fn counts_read_back(job: &Job) -> bool {
+    reads_back(job) && !only(job)
+}
+
 /// The end of the verification phase.
 pub(crate) struct ReadBack {
     pub(crate) ended: Ended,

@@ -311,7 +311,7 @@ mod tests {
 
     const PLAIN: fsdyno_job::Content =
         fsdyno_job::Content { zero: false, refill: false, scramble: true, pattern: None, compress: None, dedupe: None };
-    const OP: Op = Op { offset: 8192, length: 4096, file: 0, kind: OpKind::Write };
+    const OP: Op = Op { offset: 8192, length: 4096, file: 0, kind: OpKind::Write, priority: 0 };
 
     fn filled(content: &fsdyno_job::Content) -> (Content, Vec<u8>) {
         let mut content = Content::new(content, 1);

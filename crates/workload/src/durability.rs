@@ -55,9 +55,9 @@ impl Syncs {
         let is_due = |&&(every, _): &&(u64, OpKind)| every > 0 && self.writes.is_multiple_of(every);
         let kind = self.every.iter().find(is_due)?.1;
         if kind != OpKind::SyncRange {
-            return Some(Op { offset: 0, length: 0, file, kind });
+            return Some(Op { offset: 0, length: 0, file, kind, priority: 0 });
         }
         let (start, end) = std::mem::replace(&mut self.ranges[file as usize], CLEAN);
-        Some(Op { offset: start, length: end - start, file, kind })
+        Some(Op { offset: start, length: end - start, file, kind, priority: 0 })
     }
 }

@@ -14,6 +14,10 @@ pub(crate) struct Extent {
     starts_over: bool,
     time_based: bool,
     smallest_block: u64,
+    /// Where a pass is read back after it: bytes of one loop, with the largest block.
+    read_back: Option<(u64, u64)>,
+    /// Bytes that were written and are read back.
+    written_bytes: u64,
     /// Bytes of one pass, if something other than the end of the files ends it.
     pass_bytes: u64,
     issued_bytes: u64,
@@ -33,6 +37,8 @@ impl Extent {
             number => number.saturating_mul(loops.into()).saturating_mul(sides),
         };
         let smallest_block = workload.directions_drawn().map(|direction| workload.pattern.block_size[direction].min());
+        let largest_block = workload.directions_drawn().map(|direction| workload.pattern.block_size[direction].max());
+        let reads_back = workload.counts_read_back && !workload.starts_over;
         let pass_bytes = workload.pass_bytes.filter(|_| !workload.time_based);
         Extent {
             pass_bytes: pass_bytes.map_or(u64::MAX, |bytes| bytes.saturating_mul(sides)),
@@ -43,6 +49,8 @@ impl Extent {
             starts_over: workload.starts_over,
             time_based: workload.time_based,
             smallest_block: smallest_block.min().unwrap_or(0),
+            read_back: reads_back.then(|| (workload.bytes, largest_block.max().unwrap_or(0))),
+            written_bytes: 0,
             issued_bytes: 0,
             issued_ios: 0,
             bytes_before: 0,
@@ -86,6 +94,11 @@ impl Extent {
         self.issued_bytes += bytes;
     }
 
+    /// A write that is read back after its pass.
+    pub(crate) fn write(&mut self, bytes: u64) {
+        self.written_bytes += bytes;
+    }
+
     /// Whether the files start over, after all of them are done. With `io_size` they start over until only a rest
     /// smaller than any block is left. Without it, the rest of each loop is left out.
     pub(crate) fn starts_over(&mut self) -> bool {
@@ -101,7 +114,8 @@ impl Extent {
         }
         let more = self.loops_left > 0;
         self.loops_left -= u32::from(more);
-        more
+        let done = self.issued_bytes + self.written_bytes;
+        more || self.read_back.is_some_and(|(bytes, block)| bytes.saturating_sub(done) >= block.max(1))
     }
 }
 
@@ -119,6 +133,8 @@ mod tests {
             starts_over,
             time_based: false,
             smallest_block: 4096,
+            read_back: None,
+            written_bytes: 0,
             pass_bytes: u64::MAX,
             issued_bytes: 0,
             issued_ios: 0,
@@ -132,6 +148,19 @@ mod tests {
         let mut extent = extent(22 << 10, 1, false);
         extent.issue(5, 20 << 10);
         assert!(!extent.is_over() && !extent.starts_over());
+    }
+
+    #[test]
+    fn what_is_read_back_counts_where_the_files_end_early() {
+        // 16 KiB of 66,000 bytes fit in each pass: with what is read back, two passes leave less than a block.
+        let mut extent = Extent { read_back: Some((66_000, 4096)), ..extent(66_000, 1, false) };
+        let passes = 1 + std::iter::from_fn(|| {
+            extent.issue(4, 16 << 10);
+            extent.write(16 << 10);
+            extent.starts_over().then_some(())
+        })
+        .count();
+        assert_eq!(passes, 2);
     }
 
     #[test]

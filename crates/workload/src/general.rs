@@ -255,7 +255,8 @@ impl General {
     fn transfer(&mut self, file: usize, direction: Direction) -> Option<Op> {
         let spot = self.placement.place(file, direction)?;
         self.passed |= spot.wrapped;
-        let op = Op { offset: spot.offset, length: spot.length, file: file as u32, kind: kind_of(direction) };
+        let op =
+            Op { offset: spot.offset, length: spot.length, file: file as u32, kind: kind_of(direction), priority: 0 };
         Some(self.issue(direction, op))
     }
 
@@ -263,6 +264,7 @@ impl General {
         self.extent.issue(1, op.length);
         self.chooser.issue(direction, op.length);
         if op.kind == OpKind::Write {
+            self.extent.write(op.length);
             self.syncs.wrote(&op);
         }
         if let Some(trims) = &mut self.trims {

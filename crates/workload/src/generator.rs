@@ -14,6 +14,7 @@ use crate::op::{BLOCK_OPS, Block, Op, OpKind, UNNUMBERED};
 use crate::pacing::{Deadlines, Pacer};
 use crate::permutation::{Lookahead, Permutation};
 use crate::plain::{Directions, OffsetOrder, Plain};
+use crate::priorities::Priorities;
 use crate::random::{Seeds, Slot, Tausworthe};
 use crate::random_map::permutation_seed;
 use crate::recorded::{LogError, LogInput, Recorded};
@@ -39,6 +40,7 @@ pub enum Refill {
 pub struct Generator {
     source: Source,
     pacer: Option<Pacer>,
+    priorities: Option<Box<Priorities>>,
 }
 
 #[derive(Clone, Debug)]
@@ -62,7 +64,8 @@ impl Generator {
             Some(plain) => Source::Plain(Box::new(plain)),
             None => Source::General(Box::new(General::new(workload, seeds))),
         };
-        Ok(Generator { source, pacer: Pacer::new(&workload.pacing, seeds.of(Slot::Arrival)) })
+        let pacer = Pacer::new(&workload.pacing, seeds.of(Slot::Arrival));
+        Ok(Generator { source, pacer, priorities: Priorities::new(&workload.priority_shares) })
     }
 
     /// Makes the first `writes` writes of the workload again, as reads without a pace. Writes to the files and
@@ -77,19 +80,22 @@ impl Generator {
         let marks = Marks::new(workload, &Seeds::new(workload.seed, workload.thread_number));
         let trimmed = marks.zip(workload.trims).map(|(marks, trims)| (marks, trims.read_as_zeroes));
         let replay = Replay::new(again, writes, newest, !workload.starts_over, failed, trimmed);
-        Ok(Generator { source: Source::Replay(Box::new(replay)), pacer: None })
+        let priorities = Priorities::new(&workload.priority_shares);
+        Ok(Generator { source: Source::Replay(Box::new(replay)), pacer: None, priorities })
     }
 
     /// Makes the requests of a log. If their recorded times are not used, they follow the pace of `workload`.
     pub fn recorded(workload: &Workload, log: Arc<dyn LogInput>, options: &ReplayOptions) -> Generator {
         let seeds = Seeds::new(workload.seed, workload.thread_number);
         let pacer = Pacer::new(&workload.pacing, seeds.of(Slot::Arrival)).filter(|_| options.no_stall);
-        Generator { source: Source::Recorded(Box::new(Recorded::new(log, options))), pacer }
+        let priorities = Priorities::new(&workload.priority_shares);
+        Generator { source: Source::Recorded(Box::new(Recorded::new(log, options))), pacer, priorities }
     }
 
     /// Makes requests of no bytes, for engines that do no I/O; 0: without end.
     pub fn steps(number: u64) -> Generator {
-        Generator { source: Source::Steps(if number == 0 { u64::MAX } else { number }), pacer: None }
+        let steps = if number == 0 { u64::MAX } else { number };
+        Generator { source: Source::Steps(steps), pacer: None, priorities: None }
     }
 
     /// The error because of which the requests ended before their log.
@@ -112,7 +118,7 @@ impl Generator {
         let mut left = general.take_unverified()?;
         left.retain(|(write, _)| !failed.contains(&(write.file, write.offset)));
         left.reverse();
-        Some(Generator { source: Source::Unverified(left), pacer: None })
+        Some(Generator { source: Source::Unverified(left), pacer: None, priorities: self.priorities.clone() })
     }
 
     /// Whether [`replay`](Generator::replay) reads a place once per write, because finding the newest write would
@@ -151,12 +157,15 @@ impl Generator {
             Source::Steps(left) => {
                 block.len = (*left).min(BLOCK_OPS as u64) as usize;
                 *left -= block.len as u64;
-                block.ops.fill(Op { offset: 0, length: 0, file: 0, kind: OpKind::Read });
+                block.ops.fill(Op { offset: 0, length: 0, file: 0, kind: OpKind::Read, priority: 0 });
                 if block.len > 0 { Refill::Ops } else { Refill::Done }
             }
         };
         if let Some(pacer) = &mut self.pacer {
             pacer.stamp(block);
+        }
+        if let Some(priorities) = &mut self.priorities {
+            priorities.stamp(block);
         }
         refill
     }
@@ -190,7 +199,7 @@ impl Generator {
 /// A generator for the same requests, without a pace and without reads among the writes.
 fn again(workload: &Workload) -> Result<Generator, WorkloadError> {
     let workload = Workload { backlog: None, ..workload.clone() };
-    Ok(Generator { pacer: None, ..Generator::new(&workload)? })
+    Ok(Generator { pacer: None, priorities: None, ..Generator::new(&workload)? })
 }
 
 fn refill_with_reads(left: &mut Vec<Unverified>, block: &mut Block) -> Refill {

@@ -26,6 +26,7 @@ mod pacing;
 mod permutation;
 mod place;
 mod plain;
+mod priorities;
 mod random;
 mod random_map;
 mod recorded;

@@ -66,9 +66,19 @@ pub struct Op {
     pub file: u32,
     /// What to do.
     pub kind: OpKind,
+    /// The I/O priority as the kernel has it; 0: that of the thread.
+    pub priority: u16,
 }
 
 const _: () = assert!(std::mem::size_of::<Op>() == 24);
+
+impl Op {
+    /// A transfer in the one file. The priority stays: a block is stamped with those of its requests as a whole.
+    #[inline(always)]
+    pub(crate) fn aim(&mut self, offset: u64, length: u64, kind: OpKind) {
+        (self.offset, self.length, self.file, self.kind) = (offset, length, 0, kind);
+    }
+}
 
 /// The value in [`Block::intended_ns`] of a request that may start at any time.
 pub const NO_INSTANT: u64 = u64::MAX;
@@ -98,7 +108,7 @@ pub struct Block {
 impl Block {
     /// An empty block.
     pub fn new() -> Self {
-        let nothing = Op { offset: 0, length: 0, file: 0, kind: OpKind::Read };
+        let nothing = Op { offset: 0, length: 0, file: 0, kind: OpKind::Read, priority: 0 };
         Block { ops: [nothing; BLOCK_OPS], len: 0, intended_ns: None, numbers: None }
     }
 }

@@ -148,14 +148,14 @@ fn fill(ops: &mut [Op], length: u64, directions: &mut Directions, offsets: impl 
     match directions {
         Directions::Only(kind) => {
             for (op, offset) in ops.iter_mut().zip(offsets) {
-                *op = Op { offset, length, file: 0, kind: *kind };
+                op.aim(offset, length, *kind);
             }
         }
         Directions::Mixed(mix) => {
             let kinds = mix.kinds();
             let mut choices = mix.choose_many(ops.len());
             for (op, offset) in ops.iter_mut().zip(offsets) {
-                *op = Op { offset, length, file: 0, kind: kinds[(choices & 1) as usize] };
+                op.aim(offset, length, kinds[(choices & 1) as usize]);
                 choices >>= 1;
             }
         }
@@ -179,7 +179,7 @@ fn fill_sequential_mix(
         for op in ops.iter_mut() {
             let direction = (choices & 1) as usize;
             choices >>= 1;
-            *op = Op { offset: range.start + next[direction], length: size, file: 0, kind: kinds[direction] };
+            op.aim(range.start + next[direction], size, kinds[direction]);
             next[direction] += size;
         }
         return ops.len();
@@ -191,7 +191,7 @@ fn fill_sequential_mix(
             *chosen = Some(direction);
             return count;
         }
-        *op = Op { offset, length: size, file: 0, kind: mix.kinds()[direction] };
+        op.aim(offset, size, mix.kinds()[direction]);
         next[direction] += size;
         mix.issue(direction);
     }

@@ -1,8 +1,8 @@
 //! The work of one worker: plain data, made by the planner.
 
 use fsdyno_job::{
-    BlockSize, Direction, Distribution, Durability, FileService, Pacing, Pattern, RandomGenerator, TrimBacklog,
-    VerifyBacklog,
+    BlockSize, Direction, Distribution, Durability, FileService, Pacing, Pattern, PerDirection, PriorityShare,
+    RandomGenerator, TrimBacklog, VerifyBacklog,
 };
 
 use crate::newest::writes_over;
@@ -59,6 +59,8 @@ pub struct Workload {
     pub backlog: Option<VerifyBacklog>,
     /// Trims among the writes that are verified.
     pub trims: Option<TrimBacklog>,
+    /// What a pass wrote is read back after it and counts with it: the files start over until `bytes` have come, as in fio.
+    pub counts_read_back: bool,
     /// Repetitions, 1 and up.
     pub loops: u32,
     /// Whether the job starts over until the runtime ends it. `bytes` and `number_ios` do not end it.
@@ -69,6 +71,8 @@ pub struct Workload {
     pub durability: Durability,
     /// Intended start times.
     pub pacing: Pacing,
+    /// Which requests have another I/O priority than the worker.
+    pub priority_shares: PerDirection<Vec<PriorityShare>>,
     /// The worker's number over all jobs, from 1.
     pub thread_number: u32,
     /// `randseed`, 0x89 unless it was set, or a number of the system if the pattern's seed is

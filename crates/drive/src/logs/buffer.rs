@@ -107,12 +107,12 @@ impl LogBuffer {
 
     /// Adds a completed I/O.
     #[inline]
-    pub(crate) fn note(&mut self, op: &Op, (slat_ns, clat_ns): (u64, u64), end_ns: u64, priority: u16) {
+    pub(crate) fn note(&mut self, op: &Op, (slat_ns, clat_ns): (u64, u64), end_ns: u64) {
         let (Some(origin_ns), Some(direction)) = (self.origin_ns, op.kind.direction()) else { return };
         let at_ns = end_ns.saturating_sub(origin_ns);
         match &mut self.requests {
             Requests::Each => {
-                let Op { offset, length, .. } = *op;
+                let Op { offset, length, priority, .. } = *op;
                 self.put(LogRow::Request { at_ns, offset, slat_ns, clat_ns, length, direction, priority });
             }
             Requests::Windows(windows) => {

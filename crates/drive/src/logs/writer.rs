@@ -214,8 +214,8 @@ mod tests {
         let mut recorder = Recorder::new(PerDirection::all(true), RecorderOptions::default(), 1);
         buffer.begin(0);
         recorder.transferred(Direction::Read, 4096);
-        let op = Op { kind: OpKind::Read, offset: 0, length: 4096, file: 0 };
-        buffer.note(&op, (0, 5000), 50_000_000, 0);
+        let op = Op { kind: OpKind::Read, offset: 0, length: 4096, file: 0, priority: 0 };
+        buffer.note(&op, (0, 5000), 50_000_000);
         buffer.close_windows(50_000_000, &recorder);
         let Ok(Message::Rows { chunk, .. }) = messages.try_recv() else { panic!("a sync may never come back") };
         assert_eq!(chunk.rows.len(), 5, "three latencies and two rates");

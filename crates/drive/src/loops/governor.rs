@@ -35,7 +35,7 @@ struct MinimumRateWindow {
 #[derive(Debug)]
 pub struct Governor {
     pub(super) pacing: Pacing,
-    /// Whether requests have only intended starts or priorities, and none of the other features.
+    /// Whether requests have only intended starts, and none of the other features.
     only_paces: bool,
     /// Time on the worker's clock from which intended starts count.
     origin_ns: u64,
@@ -105,8 +105,7 @@ impl Governor {
         let checks = verification.is_some() || job.reporting.logs.of_requests();
         let replays = job.traces.keeps_time();
         let noted = replays || job.traces.record.is_some();
-        let prioritizes = job.submission.engine_options.has_priorities();
-        let needed = watched || holds.is_some() || orders || serializes || checks || noted || prioritizes;
+        let needed = watched || holds.is_some() || orders || serializes || checks || noted;
         needed.then(|| {
             let ungoverned = Governor::of_verification(verification, holds, now_ns);
             let mut governor = Governor { pacing, drains_before_trims, serializes, ..ungoverned };
@@ -115,14 +114,13 @@ impl Governor {
             governor.spin_ns = if replays { SPIN_NS } else { 0 };
             governor.drains_after_reads = workload.backlog.is_some() && workload.writes_again();
             let reads_back = workload.backlog.is_some();
-            let quick = governor.pacing.has_rate() || prioritizes;
-            governor.only_paces = quick && !reads_back && governor.asks_for_no_more(job);
+            governor.only_paces = governor.pacing.has_rate() && !reads_back && governor.asks_for_no_more(job);
             governor.watch_minimum_rates(now_ns);
             governor
         })
     }
 
-    /// Whether the job has only a rate or priorities. Then a late request can start without the other checks.
+    /// Whether the job has only a rate. Then a late request can start without the other checks.
     fn asks_for_no_more(&self, job: &Job) -> bool {
         let Pacing { rate_min, rate_iops_min, max_latency_ns, think_ns, .. } = &self.pacing;
         let free = |d: Direction| rate_min[d].is_none() && rate_iops_min[d].is_none() && max_latency_ns[d] == 0;
@@ -304,8 +302,7 @@ impl<E: Engine> Drive<'_, E> {
         (intended_ns <= self.reaped_ns && self.reaped_ns < self.parts.phase.next_ns).then_some(intended_ns)
     }
 
-    /// Records a transfer of a job that has only intended starts or priorities. Returns false if the job has other
-    /// features, too.
+    /// Records a transfer of a job that has only intended starts. Returns false if the job has other features, too.
     #[inline(always)]
     pub(super) fn only_paced(&mut self, direction: Direction, intended_ns: u64, end_ns: u64) -> bool {
         let only_paces = self.governor().only_paces;
@@ -415,9 +412,9 @@ impl<E: Engine> Drive<'_, E> {
 
     /// Logs a completed transfer.
     #[inline]
-    pub(super) fn log(&mut self, op: &Op, (slat_ns, clat_ns): (u64, u64), end_ns: u64, priority: u16) {
+    pub(super) fn log(&mut self, op: &Op, (slat_ns, clat_ns): (u64, u64), end_ns: u64) {
         if let Some(log) = &mut self.parts.log {
-            log.note(op, (slat_ns, clat_ns), end_ns, priority);
+            log.note(op, (slat_ns, clat_ns), end_ns);
         }
     }
 

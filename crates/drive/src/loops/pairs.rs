@@ -80,7 +80,7 @@ impl<E: Engine> Drive<'_, E> {
             let clat_ns = end_ns.saturating_sub(start_ns);
             self.parts.recorder.transferred(Direction::Write, op.length);
             self.parts.recorder.timed_sync(Direction::Write, clat_ns);
-            self.log(op, (NO_SUBMISSION, clat_ns), end_ns, 0);
+            self.log(op, (NO_SUBMISSION, clat_ns), end_ns);
         }
         Ok(())
     }

@@ -339,13 +339,10 @@ impl<E: Engine> Drive<'_, E> {
         if TIMED || flight.start_ns != UNTIMED {
             let end_ns = if TIMED || end_ns != UNTIMED { end_ns } else { self.engine.clock().now_ns() };
             let stamps = Stamps { start_ns: flight.start_ns, issue_ns: flight.issue_ns, end_ns };
-            self.parts.recorder.timed(direction, stamps);
+            self.parts.recorder.timed(direction, flight.op.priority, stamps);
         }
         if GOVERNED {
             let intended_ns = flight.intended_ns;
-            if self.parts.recorder.splits_by_priority() {
-                self.split_by_priority(&completion.slot, direction);
-            }
             if self.only_paced(direction, intended_ns, end_ns) {
                 return Ok(Some(completion.slot));
             }
@@ -353,8 +350,7 @@ impl<E: Engine> Drive<'_, E> {
             let lat_ns = end_ns.saturating_sub(flight.start_ns);
             let slat_ns = flight.issue_ns.saturating_sub(flight.start_ns);
             let clat_ns = end_ns.saturating_sub(flight.issue_ns);
-            let priority = self.engine.priority_of(&completion.slot);
-            self.log(&flight.op, (slat_ns, clat_ns), end_ns, priority);
+            self.log(&flight.op, (slat_ns, clat_ns), end_ns);
             let stamps = Governed { lat_ns, intended_ns: flight.intended_ns, end_ns, number: flight.number };
             if let Err(ended) = self.governed(&completion.slot, &flight.op, direction, stamps) {
                 self.slots.put_back(completion.slot);
@@ -362,14 +358,6 @@ impl<E: Engine> Drive<'_, E> {
             }
         }
         Ok(Some(completion.slot))
-    }
-
-    /// Counts a completed request under its priority.
-    #[inline(never)]
-    fn split_by_priority(&mut self, slot: &fsdyno_engine::Slot<E>, direction: Direction) {
-        let flight = &self.flights[slot.index()];
-        let stamps = Stamps { start_ns: flight.start_ns, issue_ns: flight.issue_ns, end_ns: self.reaped_ns };
-        self.parts.recorder.timed_by_priority(direction, self.engine.priority_of(slot), stamps);
     }
 
     /// Handles syncs, errors and short transfers.
@@ -404,7 +392,7 @@ impl<E: Engine> Drive<'_, E> {
                 self.parts.recorder.transferred(direction, 0);
                 if TIMED {
                     let stamps = Stamps { start_ns: flight.start_ns, issue_ns: flight.issue_ns, end_ns };
-                    self.parts.recorder.timed(direction, stamps);
+                    self.parts.recorder.timed(direction, flight.op.priority, stamps);
                 }
                 return Ok(());
             }

@@ -104,7 +104,7 @@ impl<E: Engine> Drive<'_, E> {
                 }
                 if GOVERNED {
                     if settled == TransferEnd::Whole {
-                        self.log(&op, (NO_SUBMISSION, clat_ns), end_ns, 0);
+                        self.log(&op, (NO_SUBMISSION, clat_ns), end_ns);
                     }
                     let stamps = Governed { lat_ns: clat_ns, intended_ns, end_ns, number };
                     self.governed(&slot, &op, direction, stamps)?;
@@ -198,7 +198,7 @@ impl<E: Engine> Drive<'_, E> {
         let Some((direction, clat_ns)) = self.engine.operation() else { return 0 };
         self.parts.recorder.timed_sync(direction, clat_ns);
         if GOVERNED {
-            self.log(op, (NO_SUBMISSION, clat_ns), end_ns, 0);
+            self.log(op, (NO_SUBMISSION, clat_ns), end_ns);
         }
         clat_ns
     }

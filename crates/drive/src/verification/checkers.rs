@@ -156,7 +156,7 @@ mod tests {
     }
 
     fn op(number: u64) -> Op {
-        Op { offset: number * BLOCK as u64, length: BLOCK as u64, file: 0, kind: OpKind::Read }
+        Op { offset: number * BLOCK as u64, length: BLOCK as u64, file: 0, kind: OpKind::Read, priority: 0 }
     }
 
     #[test]

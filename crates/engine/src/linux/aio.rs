@@ -19,7 +19,6 @@ use self::abi::{COMMAND_DATA_SYNC, COMMAND_READ, COMMAND_SYNC, COMMAND_WRITE, Co
 use self::threads::Threads;
 use super::control::{self, Target};
 use super::positioned::{self, DONT_CACHE};
-use super::priorities::Priorities;
 use crate::buffers::Arena;
 use crate::completions::{append, spare_capacity};
 use crate::contract::{Completion, Engine, EngineError, Queued};
@@ -56,8 +55,6 @@ pub(crate) struct Aio<'a> {
     in_flight: usize,
     /// RWF flags of reads, and of writes.
     flags_rw: [u32; 2],
-    /// Draws priorities that differ from the thread's; `None`: no request has one.
-    priorities: Option<Box<Priorities>>,
     /// One list of buffers per slot if requests use lists; otherwise empty.
     lists: Box<[libc::iovec]>,
     /// Whether the kernel queues syncs (Linux 4.18 and later); the first sync finds out.
@@ -113,7 +110,6 @@ impl<'a> Aio<'a> {
             events: vec![Event::default(); depth].into_boxed_slice(),
             in_flight: 0,
             flags_rw,
-            priorities: Priorities::new(&setup.options, depth),
             lists: vec![nothing; if is_listed { depth } else { 0 }].into_boxed_slice(),
             sync_queued: true,
             stands_in: setup.name != EngineName::Libaio && !setup.offload,
@@ -135,8 +131,8 @@ impl<'a> Aio<'a> {
             request.buffer = address + done;
             request.bytes = op.length - done;
             request.offset = (op.offset + done) as i64;
-            if let Some(priorities) = &mut self.priorities {
-                request.set_priority(priorities.of(index, op, done));
+            if op.priority != request.priority() {
+                request.set_priority(op.priority);
             }
             if let Some(list) = self.lists.get_mut(index) {
                 request.name_list(list);
@@ -338,10 +334,6 @@ impl Engine for Aio<'_> {
         Ok(count)
     }
 
-    fn priority_of(&self, slot: &Slot<Self>) -> u16 {
-        self.priorities.as_ref().map_or(0, |priorities| priorities.of_slot(slot.index()))
-    }
-
     fn ways(&self) -> Vec<&'static str> {
         let name = self.stands_in.then_some(EngineName::Libaio.name());
         let threads = matches!(self.far_end, FarEnd::Threads(_)).then_some("offload-threads");
@@ -449,7 +441,7 @@ mod tests {
         let mut slots = crate::slot::Slots::<Aio<'_>>::new(8);
         let mut completions = Vec::with_capacity(8);
         for kind in kinds {
-            let op = Op { kind: *kind, offset: 0, length: 4096, file: 0 };
+            let op = Op { kind: *kind, offset: 0, length: 4096, file: 0, priority: 0 };
             match engine.queue(slots.take().unwrap(), &op, 0) {
                 Queued::Done(completion) => completions.push(completion),
                 Queued::Staged => {}

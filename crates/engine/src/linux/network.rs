@@ -32,6 +32,8 @@ pub(super) struct Network {
     options: NetworkOptions,
     /// The listening socket, until the peer connects.
     listener: Option<OwnedFd>,
+    /// Device and number of the UNIX socket that was made. While its socket is open, no other file has them.
+    made: Option<(u64, u64)>,
     socket: Option<OwnedFd>,
     /// Whether the peer is there, so that requests may begin.
     begun: bool,
@@ -43,7 +45,7 @@ impl Network {
     /// Makes the socket. A receiver can be reached by its peer from now on.
     pub(super) fn new(options: &NetworkOptions) -> Result<Network, EngineSetupError> {
         let mut network =
-            Network { options: options.clone(), listener: None, socket: None, begun: false, moved: [0; 2] };
+            Network { options: options.clone(), listener: None, made: None, socket: None, begun: false, moved: [0; 2] };
         let refused = |code: Errno| EngineSetupError::Refused {
             engine: EngineName::Net,
             call: "bind",
@@ -60,7 +62,9 @@ impl Network {
         let options = &self.options;
         let socket = self.socket()?;
         if let Some(path) = options.path() {
-            net::bind(&socket, &SocketAddrUnix::new(fsdyno_os::written::path(path))?)?;
+            let path = fsdyno_os::written::path(path);
+            net::bind(&socket, &SocketAddrUnix::new(&*path)?)?;
+            self.made = identity(&path);
         } else {
             let any = if options.protocol.is_v6() { "::" } else { "0.0.0.0" };
             sockopt::set_socket_reuseaddr(&socket, true)?;
@@ -214,13 +218,20 @@ impl Drop for Network {
                 fsdyno_os::clock::sleep(Duration::from_millis(20));
             }
         }
-        let has_bound = self.listener.is_some() || self.socket.is_some();
-        if let Some(path) = self.options.path().filter(|_| self.options.listens() && has_bound) {
-            // This worker made the socket file, which would prevent the next run. If making it failed, a file of this
-            // name belongs to another program.
-            let _ = rustix::fs::unlink(&*fsdyno_os::written::path(path));
+        if let (Some(path), true) = (self.options.path(), self.made.is_some()) {
+            // This worker made the socket file, which would prevent the next run. If another file has its name now,
+            // that file belongs to another program.
+            let path = fsdyno_os::written::path(path);
+            if identity(&path) == self.made {
+                let _ = rustix::fs::unlink(&*path);
+            }
         }
     }
+}
+
+/// Device and number of what has this name.
+fn identity(path: &std::path::Path) -> Option<(u64, u64)> {
+    rustix::fs::lstat(path).ok().map(|found| (found.st_dev, found.st_ino))
 }
 
 fn address(host: &str, port: u16, protocol: Protocol) -> Result<SocketAddr, Errno> {
@@ -245,4 +256,29 @@ fn set_segment_size(socket: BorrowedFd<'_>, bytes: u32) -> Result<(), Errno> {
         libc::setsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_MAXSEG, (&raw const bytes).cast(), length)
     };
     if outcome == 0 { Ok(()) } else { Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_has_become_another_file_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("socket");
+        let options = NetworkOptions {
+            host: Some(path.to_str().unwrap().to_owned()),
+            protocol: Protocol::Unix,
+            ..NetworkOptions::default()
+        };
+        drop(Network::new(&options).unwrap());
+        assert!(!path.exists(), "its own socket is removed");
+        let network = Network::new(&options).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, "of somebody else").unwrap();
+        drop(network);
+        assert_eq!(std::fs::read(&path).unwrap(), b"of somebody else");
+        assert!(Network::new(&options).is_err());
+        assert!(path.exists(), "nothing was bound");
+    }
 }

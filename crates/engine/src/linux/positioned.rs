@@ -123,7 +123,7 @@ impl<'a> Positioned<'a> {
                 advice: "close files, or raise their limit (ulimit -n)".to_owned(),
             })?),
             EngineName::Cpuio => Call::Burst(Bursts::new(&setup.options.burn)),
-            EngineName::Exec => Call::Look(Box::new(Running::new(&setup.options.program))),
+            EngineName::Exec => Call::Look(Box::new(Running::new(&setup.options.program)?)),
             EngineName::Net => Call::Socket(Box::new(Network::new(&setup.options.network)?)),
             name if name.changes_space() => Call::Space(name),
             name if name.works_on_names() => Call::Operation(Box::new(Operations::new(setup)?)),

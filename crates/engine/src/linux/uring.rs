@@ -18,7 +18,6 @@ use rustix::io::ReadWriteFlags;
 
 use super::control::{self, Target};
 use super::positioned::{self, DONT_CACHE};
-use super::priorities::Priorities;
 use crate::buffers::Arena;
 use crate::completions::{append, spare_capacity};
 use crate::contract::{Completion, Engine, EngineError, Queued};
@@ -46,8 +45,6 @@ pub(crate) struct Uring<'a> {
     transfer: Transfer,
     /// RWF flags of reads, and of writes.
     flags_rw: [i32; 2],
-    /// Draws priorities that differ from the thread's; `None`: no request has one.
-    priorities: Option<Box<Priorities>>,
     /// One in this number of transfers is sent to the kernel's workers; 0: none is.
     force_async: u32,
     until_async: u32,
@@ -122,7 +119,6 @@ impl<'a> Uring<'a> {
             entry_flags: if registered { squeue::Flags::FIXED_FILE } else { squeue::Flags::empty() },
             transfer,
             flags_rw: [flags_rw, flags_rw | positioned::of_writes(options)].map(|flags| flags.bits().cast_signed()),
-            priorities: Priorities::new(options, setup.depth as usize),
             force_async: options.force_async,
             until_async: options.force_async,
             arena: ManuallyDrop::new(arena),
@@ -147,34 +143,33 @@ impl<'a> Uring<'a> {
         let file = types::Fd(self.file_names[op.file as usize]);
         // SAFETY: `done` is at most the length of the buffer.
         let address = unsafe { self.arena.address(index).add(done as usize) };
-        let priority = self.priorities.as_mut().map_or(0, |priorities| priorities.of(index, op, done));
         // The length of an entry has 32 bits, and the kernel moves at most this number of bytes at once.
         let length = u32::try_from(op.length - done).unwrap_or(i32::MAX as u32 & !0xfff);
         let (offset, flags) = (op.offset + done, self.flags_rw[usize::from(!read)]);
         let entry = match (&mut self.transfer, read) {
             (Transfer::Plain, true) => {
-                opcode::Read::new(file, address, length).offset(offset).rw_flags(flags).ioprio(priority).build()
+                opcode::Read::new(file, address, length).offset(offset).rw_flags(flags).ioprio(op.priority).build()
             }
             (Transfer::Plain, false) => {
-                opcode::Write::new(file, address, length).offset(offset).rw_flags(flags).ioprio(priority).build()
+                opcode::Write::new(file, address, length).offset(offset).rw_flags(flags).ioprio(op.priority).build()
             }
             (Transfer::Fixed, true) => opcode::ReadFixed::new(file, address, length, index as u16)
                 .offset(offset)
                 .rw_flags(flags)
-                .ioprio(priority)
+                .ioprio(op.priority)
                 .build(),
             (Transfer::Fixed, false) => opcode::WriteFixed::new(file, address, length, index as u16)
                 .offset(offset)
                 .rw_flags(flags)
-                .ioprio(priority)
+                .ioprio(op.priority)
                 .build(),
             (Transfer::Vectored(vectors), read) => {
                 let vector = &mut vectors[index];
                 *vector = libc::iovec { iov_base: address.cast(), iov_len: length as usize };
                 if read {
-                    opcode::Readv::new(file, vector, 1).offset(offset).rw_flags(flags).ioprio(priority).build()
+                    opcode::Readv::new(file, vector, 1).offset(offset).rw_flags(flags).ioprio(op.priority).build()
                 } else {
-                    opcode::Writev::new(file, vector, 1).offset(offset).rw_flags(flags).ioprio(priority).build()
+                    opcode::Writev::new(file, vector, 1).offset(offset).rw_flags(flags).ioprio(op.priority).build()
                 }
             }
         };
@@ -452,10 +447,6 @@ impl Engine for Uring<'_> {
             outcome => self.submit_rest(outcome)?,
         };
         Ok((taken, self.reap_ring(max, completions)))
-    }
-
-    fn priority_of(&self, slot: &Slot<Self>) -> u16 {
-        self.priorities.as_ref().map_or(0, |priorities| priorities.of_slot(slot.index()))
     }
 
     fn ways(&self) -> Vec<&'static str> {

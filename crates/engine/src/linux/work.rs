@@ -1,11 +1,16 @@
 //! Engines whose requests do other work than I/O: `cpuio` computes, `exec` runs a program.
 
+use std::fs::File;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use fsdyno_job::EngineName;
 use fsdyno_os::clock::Clock;
 use fsdyno_os::process::{end_group, end_with_this_thread, lead_group, signal};
 
 use crate::contract::FINISHED;
+use crate::setup::EngineSetupError;
 
 /// Time between two checks of a program, ns.
 const LOOK_NS: u64 = 50_000_000;
@@ -76,12 +81,18 @@ fn sort_until(numbers: &mut [u32], over: impl Fn() -> bool) {
 #[derive(Debug)]
 pub(super) struct Running {
     options: fsdyno_job::Program,
+    /// What it prints, until it is started.
+    output: Option<[File; 2]>,
     child: Option<Child>,
 }
 
 impl Running {
-    pub(super) fn new(options: &fsdyno_job::Program) -> Running {
-        Running { options: options.clone(), child: None }
+    pub(super) fn new(options: &fsdyno_job::Program) -> Result<Running, EngineSetupError> {
+        let output = match &options.output {
+            Some(name) => Some([output(name, "stdout")?, output(name, "stderr")?]),
+            None => None,
+        };
+        Ok(Running { options: options.clone(), output, child: None })
     }
 
     /// Starts the program, or waits some time and checks whether it has ended.
@@ -102,16 +113,13 @@ impl Running {
         }
     }
 
-    fn start(&self) -> std::io::Result<Child> {
+    fn start(&mut self) -> std::io::Result<Child> {
         let mut command = Command::new(fsdyno_os::written::os_string(&self.options.name));
         command
             .args(self.options.arguments.split_ascii_whitespace().map(fsdyno_os::written::os_string))
             .stdin(Stdio::null());
-        match &self.options.output {
-            Some(name) => {
-                let file = |ending: &str| std::fs::File::create(fsdyno_os::written::path(&format!("{name}.{ending}")));
-                command.stdout(file("stdout")?).stderr(file("stderr")?);
-            }
+        match self.output.take() {
+            Some([output, errors]) => drop(command.stdout(output).stderr(errors)),
             // Output goes to stderr, so that a report on stdout stays whole.
             None => drop(command.stdout(std::io::stderr())),
         }
@@ -120,6 +128,34 @@ impl Running {
         end_with_this_thread(&mut command);
         command.spawn()
     }
+}
+
+/// An empty file for what the program prints. In a directory of several users a name may be there already, as a link to a
+/// file that is not to be emptied.
+fn output(name: &str, ending: &str) -> Result<File, EngineSetupError> {
+    let name = format!("{name}.{ending}");
+    open_output(&fsdyno_os::written::path(&name)).map_err(|error| EngineSetupError::Refused {
+        engine: EngineName::Exec,
+        call: "open",
+        code: error.raw_os_error().unwrap_or(libc::EPERM),
+        advice: format!(
+            "{name} is not a plain file of this user that could be emptied: remove what has that name, run in another \
+             directory, or give std_redirect=0"
+        ),
+    })
+}
+
+fn open_output(path: &Path) -> std::io::Result<File> {
+    let mut options = File::options();
+    let file =
+        options.write(true).create(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).mode(0o644).open(path)?;
+    let found = file.metadata()?;
+    let is_own = found.is_file() && found.nlink() == 1 && found.uid() == rustix::process::geteuid().as_raw();
+    if !is_own {
+        return Err(std::io::ErrorKind::PermissionDenied.into());
+    }
+    file.set_len(0)?;
+    Ok(file)
 }
 
 impl Drop for Running {
@@ -144,6 +180,29 @@ impl Drop for Running {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_plain_file_of_this_user_is_emptied() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        let precious = at("precious");
+        let fails = |name: &str| open_output(&at(name)).is_err() && std::fs::read(&precious).unwrap() == b"content";
+        std::fs::write(&precious, "content").unwrap();
+        std::os::unix::fs::symlink(&precious, at("link")).unwrap();
+        std::os::unix::fs::symlink(at("nowhere"), at("dangling")).unwrap();
+        std::fs::hard_link(&precious, at("second")).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, at("pipe"), rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        std::fs::create_dir(at("directory")).unwrap();
+        for name in ["link", "dangling", "second", "pipe", "directory"] {
+            assert!(fails(name), "{name}");
+        }
+        assert!(!at("nowhere").exists());
+        std::fs::write(at("own"), "old").unwrap();
+        for name in ["own", "new"] {
+            drop(open_output(&at(name)).unwrap());
+            assert_eq!(std::fs::read(at(name)).unwrap(), b"", "{name}");
+        }
+    }
 
     #[test]
     fn numbers_are_sorted_unless_the_time_is_over() {

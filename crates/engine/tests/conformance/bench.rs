@@ -121,7 +121,7 @@ impl TestFile {
 }
 
 pub(crate) fn op(kind: OpKind, block: u64) -> Op {
-    Op { kind, offset: block * BLOCK, length: BLOCK, file: 0 }
+    Op { kind, offset: block * BLOCK, length: BLOCK, file: 0, priority: 0 }
 }
 
 /// A worker with its engine.
@@ -143,11 +143,13 @@ impl<E: Engine> Worker<E> {
         Worker { engine, slots, completions, staged: 0, away: vec![false; depth as usize] }
     }
 
-    /// Queues a request. `Err` returns the slot: the engine is full.
+    /// Queues a request; every other slot has a priority of its own (best effort, lowest level). `Err` returns the slot:
+    /// the engine is full.
     pub(crate) fn queue(&mut self, slot: Slot<E>, op: &Op, done: u64) -> Result<(), Slot<E>> {
         let index = slot.index();
         self.away[index] = true;
-        match self.engine.queue(slot, op, done) {
+        let op = Op { priority: if index % 2 == 1 { (2 << 13) + 7 } else { 0 }, ..*op };
+        match self.engine.queue(slot, &op, done) {
             Queued::Done(completion) => self.completions.push(completion),
             Queued::Staged => {
                 assert!(!E::SYNCHRONOUS, "a synchronous engine is done at once");

@@ -376,7 +376,7 @@ fn random_traffic<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
             let skip = next(BLOCK / 2) / unit * unit;
             let length = (next(BLOCK / 2) + 1).next_multiple_of(unit);
             let kind = if next(2) == 0 { OpKind::Read } else { OpKind::Write };
-            let request = Op { kind, offset: block * BLOCK + skip, length, file: 0 };
+            let request = Op { kind, offset: block * BLOCK + skip, length, file: 0, priority: 0 };
             let stamp = next(256) as u8;
             worker.engine.buffer(&slot)[..length as usize].fill(stamp);
             if kind == OpKind::Write {

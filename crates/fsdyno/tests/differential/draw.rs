@@ -56,6 +56,7 @@ impl Drawn {
         }
         drawn.hint(&mut random);
         drawn.priorities(&mut random);
+        drawn.without_storage(number, &mut random);
         drawn
     }
 
@@ -136,6 +137,44 @@ impl Drawn {
                 self.push("cmdprio_bssplit", random.one_of(&["4k/30/2/7:8k/50/3/0", "4k/60/2/1,8k/100/3/0"]));
             }
             _ => {}
+        }
+    }
+
+    /// Some cases are of the engines that have no storage instead.
+    fn without_storage(&mut self, number: u64, random: &mut Random) {
+        if !random.percent(5) {
+            return;
+        }
+        self.words.truncate(1);
+        self.files.clear();
+        match random.below(3) {
+            0 => self.drawn_for("cpuio", &["cpuload=10,50,100", "cpuchunks=1000,20000", "cpumode=noop,qsort"], random),
+            1 => {
+                let options = ["program=true,echo", "arguments=a,a b,%n:%r,", "grace_time=0,1", "std_redirect=0,1"];
+                self.drawn_for("exec", &options, random);
+            }
+            _ => {
+                let options = ["size=32k,64k", "bs=512,4k,16k", "nodelay=0,1", "pingpong=0,1", "window_size=0,64k"];
+                self.drawn_for("net", &options, random);
+                let both = self.words[1..].to_vec();
+                let port = 20_000 + number % 10_000;
+                let receiver = [format!("--port={port}"), "--listen".to_owned(), "--rw=read".to_owned()];
+                let sender = ["--hostname=127.0.0.1", "--rw=write", "--startdelay=1"].map(str::to_owned);
+                self.words.extend(receiver);
+                self.words
+                    .extend([vec!["--name=b".to_owned(), format!("--port={port}")], both, sender.to_vec()].concat());
+                return;
+            }
+        }
+        self.words.extend(["--runtime=1", "--time_based=1"].map(str::to_owned));
+    }
+
+    /// An engine, and of each of its options (`name=value,value`) one value.
+    fn drawn_for(&mut self, engine: &str, options: &[&str], random: &mut Random) {
+        self.push("ioengine", engine);
+        for option in options {
+            let (name, values) = option.split_once('=').expect("an option has values");
+            self.push(name, random.one_of(&values.split(',').collect::<Vec<_>>()));
         }
     }
 

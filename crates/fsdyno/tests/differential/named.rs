@@ -61,6 +61,11 @@ fn trims(drawn: &Drawn) -> bool {
 /// The differences.
 pub(crate) const NAMED: &[Named] = &[
     named(
+        Spared::Counts,
+        |drawn| matches!(drawn.value("ioengine"), Some("cpuio" | "exec")),
+        "they move nothing: what is counted are bursts and looks at the clock",
+    ),
+    named(
         Spared::All,
         |drawn| trims(drawn) && drawn.value("ioengine") != Some("null"),
         "a file is refused before it is made; fio fails with its first trim, if one comes",

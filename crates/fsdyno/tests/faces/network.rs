@@ -7,6 +7,9 @@ use testkit::{Place, has, skip};
 
 const BYTES: u64 = 64 << 10;
 
+/// Datagrams to a group, which stay on this machine.
+const GROUP: &str = "--protocol=udp --hostname=239.255.7.9 --interface=127.0.0.1";
+
 /// A port that was just free, for either protocol.
 fn port() -> u16 {
     let tcp = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -32,8 +35,15 @@ fn what_one_job_sends_the_other_receives() {
         ("--listen --nodelay=1 --pingpong", format!("{here} --nodelay=1 --pingpong"), true),
         ("--listen --window_size=64k --mss=1400", format!("{here} --window_size=64k --mss=1400"), false),
         ("--protocol=udp", format!("{here} --protocol=udp"), false),
+        (GROUP, GROUP.to_owned(), false),
+        ("--protocol=tcpv6 --listen", "--protocol=tcpv6 --hostname=::1".to_owned(), false),
+        ("--protocol=udpv6", "--protocol=udpv6 --hostname=::1".to_owned(), false),
         (sockets, sockets.to_owned(), false),
     ] {
+        if receives.contains("v6") && UdpSocket::bind("[::1]:0").is_err() {
+            skip("there is no IPv6");
+            continue;
+        }
         let port = if receives.contains("unix") { String::new() } else { format!("--port={}", port()) };
         let line =
             format!("{} {} --startdelay=1 --output-format=json", receiver(receives, &port), sender(&sends, &port));
@@ -92,6 +102,34 @@ fn receivers_understand_the_senders_of_fio() {
         assert!(fio.success());
         let report = ours.finish().good().stdout;
         assert!(report.contains("(64.0KiB/"), "{protocol}: {report}");
+    }
+}
+
+#[test]
+fn receivers_of_fio_understand_the_senders() {
+    if !has("fio") {
+        return skip("there is no fio");
+    }
+    for (protocol, listens) in [("tcp", "--listen"), ("udp", "")] {
+        let place = Place::new();
+        let port = port();
+        let words = receiver(&format!("--protocol={protocol} {listens}"), &format!("--port={port}"));
+        let words = format!("{words} --output=report --output-format=json");
+        let mut fio = Command::new("fio");
+        let mut fio = fio
+            .args(words.split_whitespace())
+            .current_dir(place.path(""))
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("fio runs");
+        let bound = format!(":{port:04X} ");
+        let waits =
+            || std::fs::read_to_string(format!("/proc/net/{protocol}")).is_ok_and(|table| table.contains(&bound));
+        testkit::wait_until("fio waits for its sender", waits);
+        place.run(&sender(&format!("--protocol={protocol} --hostname=127.0.0.1"), &format!("--port={port}"))).good();
+        assert!(fio.wait().expect("fio ends").success(), "{protocol}");
+        let document: serde_json::Value = serde_json::from_str(&place.read("report")).expect("a document");
+        assert_eq!(document["jobs"][0]["read"]["io_bytes"].as_u64(), Some(BYTES), "{protocol}");
     }
 }
 

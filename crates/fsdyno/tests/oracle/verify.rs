@@ -36,6 +36,9 @@ cases! {
     written_over_without_a_map: job("--rw=randwrite --norandommap --verify=crc32c --randrepeat=0 --randseed=7").counts();
     written_over_by_holes: job("--rw=write:4k --verify=md5").counts();
     drawn_sizes_in_order: job("--rw=write --verify=crc32c --bsrange=4k-16k --size=256k").counts();
+    files_that_end_before_the_size_start_over: line("--name=a --filename=data --size=66000 --rw=rw:12k --verify=pattern --verify_pattern=0xdeadbeef --verify_state_save=0").counts();
+    writes_that_end_before_the_size_start_over: line("--name=a --filename=data --size=200000 --rw=write:12k --verify=crc32c --verify_state_save=0").counts();
+    among_the_writes_that_end_before_the_size: line("--name=a --filename=data --size=66000 --rw=write:12k --verify=crc32c --verify_backlog=2 --verify_state_save=0").counts();
     no_check: job("--rw=write --verify=null").counts();
     in_a_group: job("--rw=write --verify=crc32c --numjobs=2 --group_reporting --filename_format=f.'$jobnum'");
     the_runtime_is_for_writing: job("--rw=write --verify=crc32c --time_based --runtime=1").says("fio: verification read phase will never start because write phase uses all of runtime");

@@ -58,21 +58,21 @@ pub enum Kind<T: 'static> {
     Amount(fn(&mut T, Amount)),
     /// A time in nanoseconds.
     Time {
-        /// Unit of a number that is written without one.
+        /// What a bare number counts.
         unit: TimeUnit,
         /// Stores it.
         set: fn(&mut T, u64),
     },
     /// One time or `low-high`.
     TimeRange {
-        /// Unit of a number that is written without one.
+        /// What a bare number counts.
         unit: TimeUnit,
         /// Stores both ends.
         set: fn(&mut T, u64, u64),
     },
     /// `read[,write[,trim]]` times.
     Times {
-        /// Unit of a number that is written without one.
+        /// What a bare number counts.
         unit: TimeUnit,
         /// Stores them; `None` leaves a direction as it is.
         set: fn(&mut T, PerDirection<Option<u64>>),
@@ -102,37 +102,37 @@ pub enum Kind<T: 'static> {
 /// A value that was read, and prints as a text that reads back to itself.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Value of a switch, which has none.
+    /// Of a switch.
     Nothing,
-    /// Value of an optional text.
+    /// Of optional text.
     Optional(Option<String>),
-    /// Value of a flag.
+    /// Of a flag.
     Flag(bool),
-    /// Value of a boolean.
+    /// Of a boolean.
     Bool(bool),
-    /// Value of an integer.
+    /// Of an integer.
     Integer(i64),
-    /// One number per direction.
+    /// Of numbers per direction.
     Numbers(PerDirection<Option<u64>>),
-    /// Value of a size.
+    /// Of a size.
     Size(u64),
-    /// Both ends of a range of sizes.
+    /// Of a range of sizes.
     SizeRange(u64, u64),
-    /// One range per direction.
+    /// Of ranges per direction.
     SizeRanges(PerDirection<Option<Range>>),
-    /// Value of an amount.
+    /// Of an amount.
     Amount(Amount),
-    /// Value of a time, ns.
+    /// Of a time, ns.
     Time(u64),
-    /// Both ends of a range of times, ns.
+    /// Of a range of times, ns.
     TimeRange(u64, u64),
-    /// One time per direction, ns.
+    /// Of times per direction, ns.
     Times(PerDirection<Option<u64>>),
-    /// Value of a word.
+    /// Of a word.
     Word(Word),
-    /// Value of a list of floats.
+    /// Of floats.
     Floats(Vec<f64>),
-    /// Value of a text.
+    /// Of text.
     Text(String),
 }
 

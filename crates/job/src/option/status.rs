@@ -5,7 +5,7 @@ use crate::value::Refusal;
 /// How far an option, or one word of its set, is honoured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// It works as in fio.
+    /// As fio does it.
     Full,
     /// Honoured in part; the text says which.
     Partial(&'static str),

@@ -7,11 +7,14 @@ use crate::option::{Choice, Status, Status::*};
 use crate::typed::{CHOICES as BUILT_ENGINES, EngineName, Memory, SyncOpen};
 use crate::value::{Refusal, Word};
 
-const NETWORK: Status = Rejected("it moves data between machines, not to a filesystem");
-const OBJECTS: Status = Rejected("it talks to a storage service by its own library, past every filesystem");
-const DEVICE: Status = Rejected("it drives a device past the filesystem");
-const ATTRIBUTES: Status = NotYet("extended attributes are not built");
-const NO_STORAGE: Status = Rejected("it does no storage I/O");
+const RDMA: Status = Rejected("it needs RDMA hardware and its library: ioengine=net measures the way by IP");
+const OBJECTS: Status =
+    Rejected("it talks to a storage service by its own library, past every filesystem: mount the storage instead");
+const DEVICE: Status =
+    Rejected("it drives a device past the block layer: io_uring or libaio with direct=1 drive its block device");
+const ATTRIBUTES: Status =
+    Rejected("it works on extended attributes: filestat and filecreate measure metadata without them");
+const NO_STORAGE: Status = Rejected("it does no storage I/O: mmap touches the pages of a file");
 
 /// Every engine of fio: first those of [`EngineName`], then those that are not built.
 const ENGINE_CHOICES: &[Choice] = &{
@@ -48,10 +51,10 @@ pub(super) const MISSING_ENGINES: &[Choice] = &[
     Choice::new("ime_psync", "Infinite Memory Engine").status(OBJECTS),
     Choice::new("ime_psyncv", "Infinite Memory Engine, vectored").status(OBJECTS),
     Choice::new("ime_aio", "Infinite Memory Engine, asynchronous").status(OBJECTS),
-    Choice::new("netsplice", "TCP and UDP through splice").status(NETWORK),
-    Choice::new("rdma", "RDMA").status(NETWORK),
-    Choice::new("librpma_apm", "RDMA to persistent memory").status(NETWORK),
-    Choice::new("librpma_gpspm", "RDMA to persistent memory").status(NETWORK),
+    Choice::new("netsplice", "TCP and UDP through splice").status(Rejected("net moves the same data by send and recv")),
+    Choice::new("rdma", "RDMA").status(RDMA),
+    Choice::new("librpma_apm", "RDMA to persistent memory").status(RDMA),
+    Choice::new("librpma_gpspm", "RDMA to persistent memory").status(RDMA),
     Choice::new("page_fault", "Touches pages of memory").status(NO_STORAGE),
     Choice::new("filesetxattr", "Sets extended attributes of files").status(ATTRIBUTES),
     Choice::new("filelistxattr", "Lists extended attributes of files").status(ATTRIBUTES),
@@ -92,12 +95,12 @@ const WRITE_HINTS: &[Choice] = &[
     Choice::new("extreme", "Data that stays"),
 ];
 
-const HINTS: &str = "hints to the device are not given";
+const HINTS: &str = "it needs NVMe commands (io_uring_cmd); write_hint tells the kernel how long data will live";
 
 const PLACEMENTS: &[Choice] = &[
     Choice::new("none", "No placement"),
-    Choice::new("fdp", "NVMe flexible data placement").status(NotYet(HINTS)),
-    Choice::new("streams", "Write streams").status(NotYet(HINTS)),
+    Choice::new("fdp", "NVMe flexible data placement").status(Rejected(HINTS)),
+    Choice::new("streams", "Write streams").status(Rejected(HINTS)),
 ];
 
 #[rustfmt::skip]
@@ -138,15 +141,15 @@ pub(super) const ROWS: &[JobRow] = &[
         Ok(())
     })).tier(4).default("none").help("How long written data will live"),
     option("dataplacement", word(PLACEMENTS, ignore_word))
-        .tier(4).default("none").help("Where the device puts written data").status(Partial("none only")),
+        .tier(4).default("none").help("Where the device puts written data").status(Partial("none only: fdp and streams need NVMe commands; write_hint tells the kernel how long data will live")),
     option("fdp", boolean(ignore))
-        .tier(4).default("0").help("NVMe flexible data placement").status(NotYet(HINTS)),
+        .tier(4).default("0").help("NVMe flexible data placement").status(Rejected(HINTS)),
     option("plid_select", text(ignore_text))
-        .tier(4).aliases(&["fdp_pli_select"]).help("How placements are chosen").status(NotYet(HINTS)),
+        .tier(4).aliases(&["fdp_pli_select"]).help("How placements are chosen").status(Rejected(HINTS)),
     option("plids", text(ignore_text))
-        .tier(4).aliases(&["fdp_pli"]).help("Placements to use").status(NotYet(HINTS)),
+        .tier(4).aliases(&["fdp_pli"]).help("Placements to use").status(Rejected(HINTS)),
     option("dp_scheme", text(ignore_text))
-        .tier(4).help("File that maps offsets to placements").status(NotYet(HINTS)),
+        .tier(4).help("File that maps offsets to placements").status(Rejected(HINTS)),
     option("mem", word(MEMORIES, set_memory))
         .aliases(&["iomem"]).default("malloc").help("What the buffers are made of"),
     option("iomem_align", integer(0, COUNT_MAX, |d, n| d.job.submission.memory_align = count(n)))

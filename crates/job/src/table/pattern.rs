@@ -47,7 +47,7 @@ const DISTRIBUTIONS: &[Choice] = &[
     Choice::new("zoned_abs", "Shares of I/O for sizes of the range").tail("percent/size:..."),
 ];
 
-const PRECONDITION: &str = "made for filling one kind of SSD";
+const PRECONDITION: &str = "it foresees the state of one kind of SSD: write the device twice instead (loops=2), then rw=randwrite with steadystate";
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[JobRow] = &[
@@ -94,13 +94,13 @@ pub(super) const ROWS: &[JobRow] = &[
     option("random_sequence_stride", boolean(|d, on| d.written.sequence_strides = on))
         .tier(4).default("0").help("Move random_distribution=sequence on by its length after each turn"),
     option("sprandom", boolean(ignore))
-        .tier(4).default("0").help("Random writes that bring an SSD to its steady state").status(NotYet(PRECONDITION)),
+        .tier(4).default("0").help("Random writes that bring an SSD to its steady state").status(Rejected(PRECONDITION)),
     option("spr_num_regions", integer(0, COUNT_MAX, ignore))
-        .tier(4).default("100").help("Regions of sprandom").status(NotYet(PRECONDITION)),
+        .tier(4).default("100").help("Regions of sprandom").status(Rejected(PRECONDITION)),
     option("spr_op", floats(0.0, 1.0, 1, ignore_floats))
-        .tier(4).default("0.15").help("Over-provisioning that sprandom assumes").status(NotYet(PRECONDITION)),
+        .tier(4).default("0.15").help("Over-provisioning that sprandom assumes").status(Rejected(PRECONDITION)),
     option("spr_cs", size(0, ignore))
-        .tier(4).default("0").help("Cache size that sprandom assumes").status(NotYet(PRECONDITION)),
+        .tier(4).default("0").help("Cache size that sprandom assumes").status(Rejected(PRECONDITION)),
     option("num_range", integer(0, 256, |d, n| d.written.trim_ranges = count(n)))
         .tier(4).default("1").help("Ranges in one trim").status(Partial("one range: the engines here take no more")),
     option("write_barrier", integer(0, COUNT_MAX, ignore))

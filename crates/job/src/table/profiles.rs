@@ -5,12 +5,8 @@ use super::JobRow;
 use super::build::*;
 use crate::option::{Status, Status::*};
 
-const TIOBENCH: Status = WithoutEffect(
-    "fio reads it with --profile=tiobench alone, which is refused here; without that, fio does nothing with it",
-);
-const ACT: Status = WithoutEffect(
-    "fio reads it with --profile=act alone, which is refused here; without that, fio does nothing with it",
-);
+const TIOBENCH: Status = WithoutEffect("without --profile=tiobench nothing depends on it, as in fio");
+const ACT: Status = WithoutEffect("without --profile=act nothing depends on it, as in fio");
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[JobRow] = &[

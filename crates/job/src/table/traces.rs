@@ -11,7 +11,8 @@ const REPLAYED: &str = "iologs of version 2 and 3, traces of blktrace; a log tha
 
 /// The kinds of I/O that `replay_skip` can leave out.
 const SKIPPED: &[&str] = &["read", "write", "trim", "sync"];
-const ZONES: Status = NotYet("zones of devices are not built");
+const ZONES: Status =
+    Rejected("zones of devices are not kept: zonemode=strided on a file, or fio itself on the device");
 
 const ZONE_MODES: &[Choice] = &[
     Choice::new("none", "No zones"),

@@ -1,6 +1,6 @@
 //! The content of written blocks, and how it is checked.
 
-/// The content of written blocks.
+/// What is written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Content {
     /// Only zeroes.

@@ -157,7 +157,7 @@ pub enum FileService {
 /// `fallocate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallocate {
-    /// The space is not reserved.
+    /// Not at all.
     None,
     /// fallocate(2), sets the size.
     Native,
@@ -172,7 +172,7 @@ pub enum Fallocate {
 /// `fadvise_hint`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fadvise {
-    /// No advice is given.
+    /// None given.
     Off,
     /// RANDOM or SEQUENTIAL, as the pattern is.
     ByPattern,

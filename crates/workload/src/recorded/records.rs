@@ -173,7 +173,7 @@ impl Records {
         let due_ns = self.times.of(at_us, ("us", 1000), self.options.time_percent);
         let read = due_ns.and_then(|due_ns| {
             let (offset, length) = place(&self.options, (kind, range.0, range.1))?;
-            let op = Op { offset, length, file: self.files.last, kind };
+            let op = Op { offset, length, file: self.files.last, kind, priority: 0 };
             Ok(Record { op, due_ns, number: self.number })
         });
         self.chunk.skip(used);
@@ -239,7 +239,7 @@ impl Records {
                 let (offset, length) = place(&self.options, (kind, offset, length))?;
                 let file = self.files.number_of(read.file, self.options.redirect.as_deref())?;
                 let due_ns = self.times.awaited_ns.take().unwrap_or(due_ns);
-                Some(Record { op: Op { offset, length, file, kind }, due_ns, number: self.number })
+                Some(Record { op: Op { offset, length, file, kind, priority: 0 }, due_ns, number: self.number })
             }
         };
         self.chunk.skip(length + 1);
@@ -263,7 +263,7 @@ impl Records {
             length = length.next_multiple_of(self.options.align);
         }
         let file = self.files.number_of_device(block.device, self.options.redirect.as_deref())?;
-        Ok(Some(Record { op: Op { offset, length, file, kind }, due_ns, number: self.number }))
+        Ok(Some(Record { op: Op { offset, length, file, kind, priority: 0 }, due_ns, number: self.number }))
     }
 }
 

@@ -38,7 +38,7 @@ fn content() -> Vec<u8> {
 }
 
 fn words(seal: &mut Seal, buffer: &[u8], expected: Expected) -> String {
-    let request = Op { offset: 8192, length: 4096, file: 0, kind: OpKind::Read };
+    let request = Op { offset: 8192, length: 4096, file: 0, kind: OpKind::Read, priority: 0 };
     match seal.check(&mut buffer.to_vec(), 8192, expected) {
         Ok(()) => String::new(),
         Err(mismatch) => mismatch.sentences("f", &request, 8),
@@ -169,7 +169,7 @@ fn headers_of_a_pattern_leave_it_in_its_place() {
 #[test]
 fn the_expected_block_is_made_again() {
     let pattern = || Some(fsdyno_job::value::verify_pattern("\"abc\"%o").unwrap());
-    let request = Op { offset: 8192, length: 4096, file: 0, kind: OpKind::Read };
+    let request = Op { offset: 8192, length: 4096, file: 0, kind: OpKind::Read, priority: 0 };
     let places = Verify { interval: Some(1024), header_offset: 100, ..verify(VerifyKind::Md5) };
     let asked = [
         verify(VerifyKind::Crc32c),

@@ -33,6 +33,8 @@ fn workload(start: u64, length: u64) -> Workload {
         trims: None,
         durability: Durability::default(),
         pacing: Pacing::default(),
+        priority_shares: Default::default(),
+        counts_read_back: false,
         thread_number: 1,
         seed: 0x89,
     }

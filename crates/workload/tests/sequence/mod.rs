@@ -59,6 +59,8 @@ pub(crate) fn workload(line: &str) -> Workload {
         number_ios: job.extent.number_ios,
         durability: job.durability,
         pacing: job.pacing,
+        priority_shares: Default::default(),
+        counts_read_back: false,
         thread_number: if second { 2 } else { 1 },
         seed,
     }

@@ -115,6 +115,8 @@ fn workload(writes: bool) -> Workload {
         trims: None,
         durability: Durability::default(),
         pacing: Pacing::default(),
+        priority_shares: Default::default(),
+        counts_read_back: false,
         thread_number: 1,
         seed: 1,
     }
