@@ -27,7 +27,7 @@ mod reach;
 mod session;
 mod trial;
 
-pub use library::{Entry, Library};
+pub use library::{Library, LibraryProfile};
 pub use line::Shortening;
 pub use profile::{Profile, Source};
 
@@ -37,7 +37,7 @@ use session::Session;
 
 /// The options of `check`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Options {
+pub struct CheckOptions {
     /// Names of profiles, in the order in which they are checked.
     pub profiles: Vec<String>,
     /// What is made shorter than the vendor's test.
@@ -55,7 +55,7 @@ pub struct Options {
 ///
 /// # Errors
 /// When a profile is not known, or the place cannot be used; nothing is left there then.
-pub fn check(place: &Place, options: &Options, library: &Library, caller: Caller<'_>) -> Result<Study, Problem> {
+pub fn check(place: &Place, options: &CheckOptions, library: &Library, caller: Caller<'_>) -> Result<Study, Problem> {
     let profiles: Vec<&Profile> =
         options.profiles.iter().map(|name| Ok(&library.find(name)?.profile)).collect::<Result<_, Problem>>()?;
     check_tier(&profiles, options.tier.as_deref())?;
@@ -131,13 +131,13 @@ fn factors(study: &Study) -> Factors {
 }
 
 /// The largest space that the tests of a single profile need: files are removed before the next profile begins.
-fn space_needs(profiles: &[&Profile], path: &Path, options: &Options) -> Result<SpaceNeeds, Problem> {
+fn space_needs(profiles: &[&Profile], path: &Path, options: &CheckOptions) -> Result<SpaceNeeds, Problem> {
     let mut most = SpaceNeeds::default();
     for profile in profiles {
         let mut files: BTreeMap<PathBuf, u64> = BTreeMap::new();
         for test in profile.tests_of(options.tier.as_deref()) {
             let Work::Line(words) = &test.work else {
-                let small = fsdyno_guide::smallfiles::Options::default().space_needs();
+                let small = fsdyno_guide::smallfiles::SmallFilesOptions::default().space_needs();
                 files.insert(path.join("files"), small.bytes);
                 most.inodes = most.inodes.max(small.inodes);
                 continue;

@@ -17,12 +17,12 @@ use compiled_in::compiled_in;
 /// All profiles by name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Library {
-    entries: Vec<Entry>,
+    entries: Vec<LibraryProfile>,
 }
 
 /// A profile with its source text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct LibraryProfile {
     /// The profile.
     pub profile: Profile,
     /// Its TOML.
@@ -71,11 +71,11 @@ impl Library {
 
     fn add(&mut self, profile: Profile, text: String, path: Option<PathBuf>) {
         self.entries.retain(|entry| entry.profile.name != profile.name);
-        self.entries.push(Entry { profile, text, path });
+        self.entries.push(LibraryProfile { profile, text, path });
     }
 
     /// All profiles, by name.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[LibraryProfile] {
         &self.entries
     }
 
@@ -83,7 +83,7 @@ impl Library {
     ///
     /// # Errors
     /// With the nearest name, when there is none.
-    pub fn find(&self, name: &str) -> Result<&Entry, Problem> {
+    pub fn find(&self, name: &str) -> Result<&LibraryProfile, Problem> {
         let names = || self.entries.iter().map(|entry| entry.profile.name.as_str());
         self.entries.iter().find(|entry| entry.profile.name == name).ok_or_else(|| {
             Problem::new(format!("there is no profile `{name}`"))

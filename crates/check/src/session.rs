@@ -12,7 +12,7 @@ use crate::gate::{self, Condition, Outcome};
 use crate::judge::{self, Factors, NOT_DURABLE, ResolvedRequirement};
 use crate::profile::{Profile, Test};
 use crate::trial::Trial;
-use crate::{Options, line};
+use crate::{CheckOptions, line};
 
 /// The file that the tests of a profile share, so that a test can read what an earlier one has written.
 pub(crate) fn shared_file(directory: &Path) -> PathBuf {
@@ -22,14 +22,14 @@ pub(crate) fn shared_file(directory: &Path) -> PathBuf {
 /// A running check.
 pub(crate) struct Session<'s, 'a> {
     study_run: &'s mut StudyRun<'a>,
-    options: &'s Options,
+    options: &'s CheckOptions,
     factors: Factors,
     /// Whether a judged test was made shorter or smaller than its profile says.
     pub(crate) shortened: bool,
 }
 
 impl<'s, 'a> Session<'s, 'a> {
-    pub(crate) fn new(study_run: &'s mut StudyRun<'a>, options: &'s Options, factors: Factors) -> Session<'s, 'a> {
+    pub(crate) fn new(study_run: &'s mut StudyRun<'a>, options: &'s CheckOptions, factors: Factors) -> Session<'s, 'a> {
         Session { study_run, options, factors, shortened: false }
     }
 

@@ -40,7 +40,7 @@ pub(crate) struct Trial<'p> {
     reach: String,
     cap_s: f64,
     /// For small files: watches what happens beside their phases.
-    witness: Option<PhaseCounters>,
+    counters: Option<PhaseCounters>,
 }
 
 impl<'p> Trial<'p> {
@@ -64,8 +64,8 @@ impl<'p> Trial<'p> {
             Work::SmallFiles => (test.work.words(), None, "as a program does it, caches included".to_string()),
         };
         let (indices, problem) = (Vec::new(), None);
-        let (rounds, cap_s, witness) = (0, 0.0, None);
-        Ok(Trial { profile, test, work, words, line, rounds, indices, problem, reach, cap_s, witness })
+        let (rounds, cap_s, counters) = (0, 0.0, None);
+        Ok(Trial { profile, test, work, words, line, rounds, indices, problem, reach, cap_s, counters })
     }
 
     /// Runs the test once more.
@@ -123,7 +123,7 @@ impl<'p> Trial<'p> {
 
     fn run_small_files(&mut self, study_run: &mut StudyRun<'_>) -> Result<(), Problem> {
         self.work.empty()?;
-        for index in smallfiles::write_and_read(study_run, self.work, self.rounds, &mut self.witness)? {
+        for index in smallfiles::write_and_read(study_run, self.work, self.rounds, &mut self.counters)? {
             let row = &mut study_run.study.rows[index];
             row.title = format!("{}: {}", self.profile.name, row.title);
             row.pattern = format!("{}/{}", self.profile.name, row.pattern);

@@ -12,7 +12,7 @@ use fsdyno_results::{Note, Severity};
 use fsdyno_workload::{Expected, FileRange, Op, Seal, TRIMMED, UNNUMBERED};
 
 use checkers::Checkers;
-pub(crate) use checkers::Found;
+pub(crate) use checkers::MismatchedBlock;
 
 /// Largest number of mismatches of one worker that are listed in full.
 const LISTED_MAX: u64 = 100;
@@ -62,7 +62,7 @@ impl Verification {
 
     /// Checks a block that was read and returns its mismatches. If other threads check, it returns mismatches of
     /// earlier blocks. `number`: the write that is read back.
-    pub(crate) fn check(&mut self, buffer: &mut [u8], op: &Op, number: u64) -> Vec<Found> {
+    pub(crate) fn check(&mut self, buffer: &mut [u8], op: &Op, number: u64) -> Vec<MismatchedBlock> {
         if self.reads_back && number == UNNUMBERED {
             return Vec::new();
         }
@@ -81,17 +81,17 @@ impl Verification {
             return checkers.hand_over(buffer, op, expected);
         }
         let Err(mismatch) = self.seal.check(buffer, op.offset, expected) else { return Vec::new() };
-        vec![Found { mismatch, buffer: buffer.to_vec(), op: *op }]
+        vec![MismatchedBlock { mismatch, buffer: buffer.to_vec(), op: *op }]
     }
 
     /// Waits for the other threads and returns the mismatches that they found.
-    pub(crate) fn await_all(&self) -> Vec<Found> {
+    pub(crate) fn await_all(&self) -> Vec<MismatchedBlock> {
         self.checkers.as_ref().map(Checkers::await_all).unwrap_or_default()
     }
 
     /// Records a mismatch and its message.
-    pub(crate) fn note(&mut self, found: &Found, used: &[FileRange]) {
-        let Found { mismatch, buffer, op } = found;
+    pub(crate) fn note(&mut self, found: &MismatchedBlock, used: &[FileRange]) {
+        let MismatchedBlock { mismatch, buffer, op } = found;
         if self.messages.len() as u64 >= LISTED_MAX {
             self.unlisted += 1;
             return;

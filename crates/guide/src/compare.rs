@@ -19,7 +19,7 @@ use patterns::{PATTERNS, Passes, Pattern};
 
 /// The options of `compare`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct CompareOptions {
     /// Number of rounds; an odd number above one is rounded up. `None`: at least eight, until the places differ clearly
     /// or the intervals are narrow in every pattern, or the cap is reached.
     pub rounds: Option<u32>,
@@ -44,9 +44,9 @@ pub struct Options {
     pub expected: Vec<(String, String)>,
 }
 
-impl Default for Options {
+impl Default for CompareOptions {
     fn default() -> Self {
-        Options {
+        CompareOptions {
             rounds: None,
             size_bytes: None,
             size_before: None,
@@ -80,7 +80,7 @@ struct Site {
 ///
 /// # Errors
 /// When a place cannot be used or the options make no job; nothing is left on any place then.
-pub fn compare(places: &[Place], options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
+pub fn compare(places: &[Place], options: &CompareOptions, caller: Caller<'_>) -> Result<Study, Problem> {
     check(places)?;
     let mut study_run = StudyRun::begin(Question::Compare, places, caller);
     let need = if options.literal { LITERAL_BYTES } else { options.size_bytes.unwrap_or(FIRST_FILE_BYTES) };
@@ -145,7 +145,7 @@ pub(crate) fn check_names(places: &[Place]) -> Result<(), Problem> {
 fn run_rounds(
     study_run: &mut StudyRun<'_>,
     sites: &[Site],
-    options: &Options,
+    options: &CompareOptions,
     size_bytes: u64,
 ) -> Result<Option<String>, Problem> {
     let cap = rounds_max(options);
@@ -175,25 +175,25 @@ fn run_rounds(
 }
 
 /// The most rounds that there will be.
-fn rounds_max(options: &Options) -> u32 {
+fn rounds_max(options: &CompareOptions) -> u32 {
     options.rounds.map_or(if options.literal { 1 } else { WINNER_ROUNDS.1 }, even)
 }
 
 /// The number of turns from this round on, as far as it is known.
-fn turns_from(round: u32, options: &Options, sites: usize) -> usize {
+fn turns_from(round: u32, options: &CompareOptions, sites: usize) -> usize {
     turns_of(rounds_known(round, options) - round, options, sites)
 }
 
 /// The number of turns that may follow beyond those, while the results are not decided.
-fn turns_beyond(round: u32, options: &Options, sites: usize) -> usize {
+fn turns_beyond(round: u32, options: &CompareOptions, sites: usize) -> usize {
     turns_of(rounds_max(options).saturating_sub(rounds_known(round, options)), options, sites)
 }
 
-fn rounds_known(round: u32, options: &Options) -> u32 {
+fn rounds_known(round: u32, options: &CompareOptions) -> u32 {
     rounds_max(options).min(WINNER_ROUNDS.0).max(even(round + 1))
 }
 
-fn turns_of(rounds: u32, options: &Options, sites: usize) -> usize {
+fn turns_of(rounds: u32, options: &CompareOptions, sites: usize) -> usize {
     PATTERNS.iter().filter(|pattern| pattern.is_chosen(options)).count() * sites * rounds as usize
 }
 
@@ -204,7 +204,7 @@ fn take_turn(
     target: usize,
     pattern: &Pattern,
     round: u32,
-    options: &Options,
+    options: &CompareOptions,
     size_bytes: u64,
 ) -> Result<(), Problem> {
     if pattern.fresh_files {
@@ -228,7 +228,7 @@ fn fitting_size(
     study_run: &mut StudyRun<'_>,
     places: &[Place],
     sites: &[Site],
-    options: &Options,
+    options: &CompareOptions,
 ) -> Result<u64, Problem> {
     let jobs = u64::from(options.numjobs.max(1)) * u64::from(study_run.control.ranks());
     let (mut usable, mut limit) = (FILE_BYTES_MAX, FILE_BYTES_MAX);
@@ -236,7 +236,7 @@ fn fitting_size(
     for (target, (place, site)) in places.iter().zip(sites).enumerate() {
         let step = study_run.begin_step(target, "measuring which file size fits a turn");
         let (write, way) = (&PATTERNS[0], (&site.io_mode, site.passes));
-        let look = Options { runtime_s: 1, ..options.clone() };
+        let look = CompareOptions { runtime_s: 1, ..options.clone() };
         let command = patterns::line(write, way, &job_path(site.work.directory()), &look, FIRST_FILE_BYTES);
         let conditions = crate::bench::Conditions {
             version: study_run.version,

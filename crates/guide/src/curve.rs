@@ -18,7 +18,7 @@ mod sentences;
 
 /// The options of `curve`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct CurveOptions {
     /// `rw` in fio's words; one direction only.
     pub access: String,
     /// Block size in fio's words.
@@ -62,7 +62,7 @@ const OPEN_BYTES: u64 = 64 << 20;
 ///
 /// # Errors
 /// When the place cannot be used or the words make no job; nothing is left there then.
-pub fn curve(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
+pub fn curve(place: &Place, options: &CurveOptions, caller: Caller<'_>) -> Result<Study, Problem> {
     let requests = requests(options)?;
     let places = std::slice::from_ref(place);
     let mut study_run = StudyRun::begin(Question::Curve, places, caller);
@@ -96,7 +96,7 @@ pub fn curve(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Stu
 }
 
 /// Parses the requests, of one direction: a mix has two rates, and two response times.
-fn requests(options: &Options) -> Result<Requests, Problem> {
+fn requests(options: &CurveOptions) -> Result<Requests, Problem> {
     let requests = Requests::parse(&options.access, &options.block_size).map_err(Problem::new)?;
     if requests.reads && requests.writes {
         return Err(Problem::new(format!(
@@ -108,11 +108,11 @@ fn requests(options: &Options) -> Result<Requests, Problem> {
     Ok(requests)
 }
 
-fn depths(options: &Options) -> Vec<u32> {
+fn depths(options: &CurveOptions) -> Vec<u32> {
     options.depth.map_or(DEPTHS.to_vec(), |depth| vec![depth])
 }
 
-fn outline(study_run: &mut StudyRun<'_>, options: &Options) {
+fn outline(study_run: &mut StudyRun<'_>, options: &CurveOptions) {
     let (looks, loads) = (depths(options).len(), options.loads.len());
     study_run.steps.1 = 1 + looks + loads;
     let each = Timing::of_runtime(options.runtime_s);
@@ -128,7 +128,7 @@ fn outline(study_run: &mut StudyRun<'_>, options: &Options) {
 
 fn take_loads(
     study_run: &mut StudyRun<'_>,
-    options: &Options,
+    options: &CurveOptions,
     requests: &Requests,
     site: Filled<'_>,
 ) -> Result<(), Problem> {
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_mix_has_no_curve() {
-        let options = Options {
+        let options = CurveOptions {
             access: "randrw".into(),
             block_size: "4k".into(),
             depth: None,

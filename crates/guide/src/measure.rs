@@ -34,7 +34,7 @@ pub enum Effort {
 
 /// The options of `measure`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct MeasureOptions {
     /// How much time the tests take.
     pub effort: Effort,
     /// Runs the tests of another tool instead of the usual ones.
@@ -57,7 +57,7 @@ pub struct Options {
     pub wanted: Wanted,
 }
 
-impl Options {
+impl MeasureOptions {
     /// Bytes of the file in an earlier run of the same plan on the same place. `None`: plan or place differ, or the
     /// size was asked for.
     pub fn size_in(&self, place: &Place, earlier: &Study) -> Option<u64> {
@@ -134,7 +134,7 @@ const LEAST_FILE_BYTES: u64 = 4 << 20;
 ///
 /// # Errors
 /// When the place cannot be used; nothing is left there then.
-pub fn measure(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
+pub fn measure(place: &Place, options: &MeasureOptions, caller: Caller<'_>) -> Result<Study, Problem> {
     options.check_names()?;
     options.check_size()?;
     let places = std::slice::from_ref(place);
@@ -149,7 +149,11 @@ pub fn measure(place: &Place, options: &Options, caller: Caller<'_>) -> Result<S
 }
 
 /// Runs the published lines unchanged; returns a sentence on the conditions.
-fn measure_in_full(study_run: &mut StudyRun<'_>, place: &Place, options: &Options) -> Result<Option<String>, Problem> {
+fn measure_in_full(
+    study_run: &mut StudyRun<'_>,
+    place: &Place,
+    options: &MeasureOptions,
+) -> Result<Option<String>, Problem> {
     let file_bytes = options.size_bytes.unwrap_or(lines::FULL_FILE_BYTES);
     let need_bytes = file_bytes.saturating_mul(FULL.iter().map(|test| test.files).max().unwrap_or(1));
     let need = SpaceNeeds::bytes(need_bytes);
@@ -172,7 +176,11 @@ fn measure_in_full(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
 
 /// Fills a file for a few seconds, then runs the tests on it, in each round; returns a sentence on the conditions, if
 /// anything ran.
-fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Options) -> Result<Option<String>, Problem> {
+fn measure_adapted(
+    study_run: &mut StudyRun<'_>,
+    place: &Place,
+    options: &MeasureOptions,
+) -> Result<Option<String>, Problem> {
     let timing = options.timing();
     let by_daemon = study_run.study.targets[0].storage.class == StorageClass::Fuse;
     let wished_bytes = if by_daemon { timing.daemon_file_bytes } else { timing.file_bytes };
@@ -239,7 +247,7 @@ fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
 /// The rounds of a study, which share their tests and their time.
 struct Session<'s, 'w> {
     study_run: &'s mut StudyRun<'w>,
-    options: &'s Options,
+    options: &'s MeasureOptions,
     timing: Timing,
     /// Number of loops of each test.
     loops: u32,
@@ -324,7 +332,7 @@ mod tests {
     use super::*;
     use crate::watch::Unwatched;
 
-    fn on(place: &Place, options: &Options) -> Study {
+    fn on(place: &Place, options: &MeasureOptions) -> Study {
         let control = std::sync::Arc::default();
         let caller = Caller { version: "test", command: Vec::new(), control, watcher: &mut Unwatched };
         measure(place, options, caller).unwrap()
@@ -332,11 +340,11 @@ mod tests {
 
     #[test]
     fn a_file_without_offsets_to_choose_from_is_refused_with_an_option_that_there_is() {
-        let sized = |bytes| Options { size_bytes: Some(bytes), ..Options::default() }.check_size();
+        let sized = |bytes| MeasureOptions { size_bytes: Some(bytes), ..MeasureOptions::default() }.check_size();
         let refused = sized(1024).unwrap_err();
         assert_eq!(refused.what, "a file of 1,024 bytes has fewer than 4 blocks of 1 MiB");
         assert!(refused.next.unwrap().contains("--size") && sized(4 << 20).is_ok());
-        assert!(Options::default().check_size().is_ok());
+        assert!(MeasureOptions::default().check_size().is_ok());
     }
 
     #[test]
@@ -344,18 +352,22 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let place = Place::at(directory.path());
         let only = vec![test_name::READ_LATENCY.to_string()];
-        let options = Options { effort: Effort::Quick, runtime_s: Some(1), only, ..Options::default() };
+        let options = MeasureOptions { effort: Effort::Quick, runtime_s: Some(1), only, ..MeasureOptions::default() };
         let earlier = on(&place, &options);
         let before = options.size_in(&place, &earlier);
         assert!(before.is_some());
-        assert_eq!(Options { runtime_s: Some(2), ..options.clone() }.size_in(&place, &earlier), None, "another plan");
+        assert_eq!(
+            MeasureOptions { runtime_s: Some(2), ..options.clone() }.size_in(&place, &earlier),
+            None,
+            "another plan"
+        );
         assert_eq!(options.size_in(&Place::at(std::path::Path::new("/")), &earlier), None, "another place");
         // Half of what can be written in the time: the storage may have become slower.
-        let options = Options { size_before: Some(16 << 20), ..options };
+        let options = MeasureOptions { size_before: Some(16 << 20), ..options };
         let later = on(&place, &options);
         assert_eq!(options.size_in(&place, &later), options.size_before);
         assert!(later.sentences.iter().any(|text| text.ends_with(sentences::SAME_SIZE)), "{:?}", later.sentences);
-        let asked = Options { size_bytes: Some(32 << 20), ..options };
+        let asked = MeasureOptions { size_bytes: Some(32 << 20), ..options };
         assert_eq!(asked.size_in(&place, &on(&place, &asked)), None, "somebody asked for it");
     }
 

@@ -22,7 +22,7 @@ pub use steps::Steps;
 
 /// The options of `scale`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct ScaleOptions {
     /// The number of nodes of each step.
     pub nodes: Steps,
     /// Block sizes in fio's words.
@@ -43,7 +43,12 @@ pub struct Options {
 ///
 /// # Errors
 /// When there are too few nodes, the place cannot be used, or the words make no job; nothing is left there then.
-pub fn scale(place: &Place, options: &Options, nodes: &mut dyn Nodes, caller: Caller<'_>) -> Result<Study, Problem> {
+pub fn scale(
+    place: &Place,
+    options: &ScaleOptions,
+    nodes: &mut dyn Nodes,
+    caller: Caller<'_>,
+) -> Result<Study, Problem> {
     let most = options.nodes.most();
     if most > nodes.count() {
         return Err(too_few(place, options, nodes.count()));
@@ -79,7 +84,7 @@ struct Site<'a> {
 }
 
 /// The problem that too few nodes were started, with the command that starts enough.
-fn too_few(place: &Place, options: &Options, started: u32) -> Problem {
+fn too_few(place: &Place, options: &ScaleOptions, started: u32) -> Problem {
     let (most, steps) = (options.nodes.most(), &options.nodes);
     let running = counted(u64::from(started), "node");
     Problem::new(format!("{most} nodes are needed, and this run has {running}")).with_next(format!(
@@ -89,7 +94,7 @@ fn too_few(place: &Place, options: &Options, started: u32) -> Problem {
 }
 
 /// Announces how long it takes, and how the steps are repeated.
-fn announce(study_run: &mut StudyRun<'_>, options: &Options, steps: usize) {
+fn announce(study_run: &mut StudyRun<'_>, options: &ScaleOptions, steps: usize) {
     let (whole, turns) = (Timing::of_runtime(options.runtime_s), turns(options.runtime_s));
     study_run.steps.1 = steps * turns as usize + 1;
     let each = number(f64::from(whole.split(turns).runtime_ms) / 1e3);
@@ -110,7 +115,7 @@ fn announce(study_run: &mut StudyRun<'_>, options: &Options, steps: usize) {
 /// Each node fills its own file. Returns the bytes that each node may read from now on, 0 if one of them has none.
 fn fill_files(
     study_run: &mut StudyRun<'_>,
-    options: &Options,
+    options: &ScaleOptions,
     nodes: &mut dyn Nodes,
     site: Site<'_>,
     size_bytes: u64,
@@ -136,7 +141,7 @@ fn fill_files(
 
 fn take_steps(
     study_run: &mut StudyRun<'_>,
-    options: &Options,
+    options: &ScaleOptions,
     groups: &[Requests],
     nodes: &mut dyn Nodes,
     (site, size_bytes): (Site<'_>, u64),

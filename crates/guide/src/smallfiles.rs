@@ -24,7 +24,7 @@ mod suite;
 
 pub use fsdyno_run::metadata::phase_counters::PhaseCounters;
 pub use node_role::NodeRole;
-pub use options::{DEPTH_MAX, FILES_MAX, Options, SIZE_BYTES_MAX, THREADS_MAX};
+pub use options::{DEPTH_MAX, FILES_MAX, SIZE_BYTES_MAX, SmallFilesOptions, THREADS_MAX};
 pub use phase_on_nodes::PhaseOrder;
 pub use phases::Phase;
 use rows::Rows;
@@ -44,7 +44,7 @@ pub const PASSES_S: f64 = 60.0;
 /// When the place cannot be used, or an option needs what this machine does not allow; nothing is left there then.
 pub fn smallfiles(
     place: &Place,
-    options: &Options,
+    options: &SmallFilesOptions,
     nodes: &mut dyn Nodes,
     caller: Caller<'_>,
 ) -> Result<Study, Problem> {
@@ -82,12 +82,12 @@ fn run_passes(
     study_run: &mut StudyRun<'_>,
     work: &WorkDirectory,
     rows: &mut Rows<'_>,
-    options: &Options,
+    options: &SmallFilesOptions,
     role: NodeRole,
 ) -> Result<(), Problem> {
     let steps = 2 + if options.literal { 2 } else { 0 } + phases::METADATA.len();
     study_run.steps.1 = steps * PASSES as usize;
-    let (clock, mut witness) = (RealClock::shared(), None);
+    let (clock, mut counters) = (RealClock::shared(), None);
     let began_ns = clock.now_ns();
     for round in 0..PASSES {
         let spent_s = clock.now_ns().saturating_sub(began_ns) as f64 / 1e9;
@@ -98,13 +98,13 @@ fn run_passes(
             study_run.empty(work)?;
         }
         rows.round = round;
-        let mut suite = make_suite(work, options, role, study_run)?.with_witness(witness);
+        let mut suite = make_suite(work, options, role, study_run)?.with_counters(counters);
         if round == 0 {
             suite.watch_others(&study_run.control);
         }
         run_pass(study_run, work, rows, &mut suite)?;
         // The suite holds its directory open; Windows could not remove it.
-        witness = Some(suite.into_witness());
+        counters = Some(suite.into_counters());
     }
     study_run.steps.1 = study_run.steps.0;
     Ok(())
@@ -148,7 +148,7 @@ fn check_drop() -> Result<(), Problem> {
     })
 }
 
-/// One native pass of the published rule's write and read, for the check of the rule; returns both rows. `witness`: the
+/// One native pass of the published rule's write and read, for the check of the rule; returns both rows. `counters`: the
 /// one of the previous pass; `None`: this is the first.
 ///
 /// # Errors
@@ -157,11 +157,11 @@ pub fn write_and_read(
     study_run: &mut StudyRun<'_>,
     work: &WorkDirectory,
     round: u32,
-    witness: &mut Option<PhaseCounters>,
+    counters: &mut Option<PhaseCounters>,
 ) -> Result<[usize; 2], Problem> {
-    let is_first = witness.is_none();
-    let suite = make_suite(work, &Options::default(), NodeRole::ALONE, study_run)?;
-    let mut suite = suite.with_witness(witness.take());
+    let is_first = counters.is_none();
+    let suite = make_suite(work, &SmallFilesOptions::default(), NodeRole::ALONE, study_run)?;
+    let mut suite = suite.with_counters(counters.take());
     if is_first {
         suite.watch_others(&study_run.control);
     }
@@ -169,7 +169,7 @@ pub fn write_and_read(
     let mut rows = Rows::new(0, &mut nodes);
     rows.round = round;
     let both = [&phases::WRITE, &phases::READ].map(|phase| rows.run(study_run, &mut suite, phase));
-    *witness = Some(suite.into_witness());
+    *counters = Some(suite.into_counters());
     let [write, read] = both;
     work.check()?;
     Ok([write?, read?])
@@ -177,7 +177,7 @@ pub fn write_and_read(
 
 fn make_suite(
     work: &WorkDirectory,
-    options: &Options,
+    options: &SmallFilesOptions,
     role: NodeRole,
     study_run: &mut StudyRun<'_>,
 ) -> Result<Suite, Problem> {

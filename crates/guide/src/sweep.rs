@@ -21,7 +21,7 @@ pub(crate) use knee::loads_of;
 
 /// The options of `sweep`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct SweepOptions {
     /// The iodepth of each point.
     pub depths: Depths,
     /// Block sizes in fio's words.
@@ -46,7 +46,7 @@ pub(crate) const FILL_S: u32 = 8;
 ///
 /// # Errors
 /// When the place cannot be used or the words make no job; nothing is left there then.
-pub fn sweep(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
+pub fn sweep(place: &Place, options: &SweepOptions, caller: Caller<'_>) -> Result<Study, Problem> {
     let groups = groups(&options.accesses, &options.block_sizes)?;
     let places = std::slice::from_ref(place);
     let mut study_run = StudyRun::begin(Question::Sweep, places, caller);
@@ -126,7 +126,7 @@ pub(crate) fn turns(runtime_s: u32) -> u32 {
 }
 
 /// Announces how long it takes, and how the points are repeated.
-fn announce(study_run: &mut StudyRun<'_>, options: &Options, points: usize) {
+fn announce(study_run: &mut StudyRun<'_>, options: &SweepOptions, points: usize) {
     let (whole, turns) = (Timing::of_runtime(options.runtime_s), turns(options.runtime_s));
     study_run.steps.1 = points * turns as usize + 1;
     let each = f64::from(whole.split(turns).runtime_ms) / 1e3;
@@ -147,7 +147,7 @@ fn announce(study_run: &mut StudyRun<'_>, options: &Options, points: usize) {
 
 fn take_points(
     study_run: &mut StudyRun<'_>,
-    options: &Options,
+    options: &SweepOptions,
     groups: &[Requests],
     site: Filled<'_>,
 ) -> Result<(), Problem> {

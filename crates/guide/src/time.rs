@@ -22,7 +22,7 @@ mod run;
 mod start;
 
 use layers::Layers;
-pub use options::{Cache, Memory, Options, Start, TimedCommand};
+pub use options::{Cache, Memory, Start, TimeOptions, TimedCommand};
 pub use recipe::Recipe;
 use run::Ran;
 
@@ -43,7 +43,7 @@ struct Site {
 ///
 /// # Errors
 /// When a place cannot be used, or the files that a run begins with cannot be made; nothing is left on any place then.
-pub fn time(places: &[Place], options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
+pub fn time(places: &[Place], options: &TimeOptions, caller: Caller<'_>) -> Result<Study, Problem> {
     if let Some(why) = fsdyno_os::process_tree::missing() {
         return Err(Problem::new(why).with_next("use `fsdyno compare` for the storages themselves"));
     }
@@ -144,7 +144,7 @@ fn all_in_memory(study: &Study) -> bool {
 fn run_rounds(
     study_run: &mut StudyRun<'_>,
     sites: &mut Vec<Site>,
-    options: &Options,
+    options: &TimeOptions,
 ) -> Result<Option<String>, Problem> {
     let is_compared = study_run.study.targets.iter().filter(|target| !target.reference).count() > 1;
     let most = if is_compared { WINNER_ROUNDS.1 } else { WINNER_ROUNDS.0 };
@@ -196,7 +196,7 @@ fn take_turn(
     site: &mut Site,
     target: usize,
     round: u32,
-    options: &Options,
+    options: &TimeOptions,
 ) -> Result<Option<String>, Problem> {
     let title = options.phases.iter().map(|phase| phase.title.as_str()).collect::<Vec<_>>().join(", ");
     let step = study_run.begin_step(target, &title);

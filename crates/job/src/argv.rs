@@ -72,7 +72,7 @@ struct Reader<'w> {
 
 /// An entry of the flat table that names are looked up in.
 #[derive(Clone, Copy)]
-enum Entry {
+enum NamedOption {
     Program(&'static ProgramRow),
     Job(&'static JobRow),
 }
@@ -111,7 +111,7 @@ impl Reader<'_> {
             None => (body, None),
         };
         let entry = match short_option(dashes, body) {
-            Some(row) => Entry::Program(row),
+            Some(row) => NamedOption::Program(row),
             None => match lookup::find(name, self.entries(name)) {
                 Match::One(entry) => entry,
                 Match::Ambiguous(names) => {
@@ -134,13 +134,14 @@ impl Reader<'_> {
 
     /// All names that may be written here. Options that fio does not have must be written in full, so that they
     /// make no abbreviation ambiguous.
-    fn entries(&self, word: &str) -> impl Iterator<Item = (&'static str, Entry)> + use<> {
+    fn entries(&self, word: &str) -> impl Iterator<Item = (&'static str, NamedOption)> + use<> {
         let whole = word.to_owned();
         let program = table::PROGRAM
             .iter()
             .filter(move |row| row.name == whole || !table::OWN_OPTIONS.contains(&row.name))
-            .map(|row| (row.name, Entry::Program(row)));
-        let job = table::rows_for(self.engine).flat_map(|row| row.names().map(move |name| (name, Entry::Job(row))));
+            .map(|row| (row.name, NamedOption::Program(row)));
+        let job =
+            table::rows_for(self.engine).flat_map(|row| row.names().map(move |name| (name, NamedOption::Job(row))));
         program.chain(job)
     }
 
@@ -148,15 +149,15 @@ impl Reader<'_> {
     fn value(
         &mut self,
         word: &str,
-        entry: Entry,
+        entry: NamedOption,
         text: Option<&str>,
         origin: Origin,
     ) -> Option<(Option<String>, Origin)> {
         let (name, arity) = match entry {
-            Entry::Program(row) => (row.name, row.kind.arity()),
+            NamedOption::Program(row) => (row.name, row.kind.arity()),
             // In job files these options may stand without a value; on the command line they may not.
-            Entry::Job(row) if matches!(row.kind, Kind::OptionalText(_)) => (row.name, Arity::Required),
-            Entry::Job(row) => (row.name, row.kind.arity()),
+            NamedOption::Job(row) if matches!(row.kind, Kind::OptionalText(_)) => (row.name, Arity::Required),
+            NamedOption::Job(row) => (row.name, row.kind.arity()),
         };
         let error = match (arity, text) {
             (Arity::None, Some(_)) => {
@@ -195,10 +196,10 @@ impl Reader<'_> {
         })
     }
 
-    fn assign(&mut self, entry: Entry, text: Option<String>, origin: Origin) {
+    fn assign(&mut self, entry: NamedOption, text: Option<String>, origin: Origin) {
         match entry {
-            Entry::Program(row) => self.assign_setting(row, text.as_deref(), &origin),
-            Entry::Job(row) => self.assign_job(row, text, origin),
+            NamedOption::Program(row) => self.assign_setting(row, text.as_deref(), &origin),
+            NamedOption::Job(row) => self.assign_job(row, text, origin),
         }
     }
 

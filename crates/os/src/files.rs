@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 pub use contents::{CachedPages, Extents, extents_of, page_cache_of};
 pub use directory::{Directory, SpaceLeft, identity_of};
-pub use entry::{Entry, EntryKind, Identity};
+pub use entry::{DirectoryEntry, EntryKind, Identity};
 pub use error::{FileCause, FileError};
 use fsdyno_job::{Fallocate, SyncOpen};
 pub use locks::{Lock, fcntl_lock, flock, try_lock};

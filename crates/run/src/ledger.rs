@@ -39,13 +39,13 @@ enum SamplerOrder {
 
 /// Samples all layers when it is told to.
 pub(crate) struct Sampler {
-    place: Place,
+    place: SamplingThread,
     schedule: Schedule,
     ledger: Arc<Mutex<Ledger>>,
 }
 
 /// Where the samples are taken.
-enum Place {
+enum SamplingThread {
     /// On the conductor's thread: none of its sources can wait for a server.
     Here(Box<Probes>),
     /// On a separate thread.
@@ -74,8 +74,8 @@ impl Sampler {
         let may_block = meters.may_block();
         let mut probes = Probes::begin(Arc::clone(shared), meters, Arc::clone(&ledger));
         let place = match may_block {
-            true => Place::Apart(Apart::begin(move |order| probes.follow(order), PATIENCE)?),
-            false => Place::Here(Box::new(probes)),
+            true => SamplingThread::Apart(Apart::begin(move |order| probes.follow(order), PATIENCE)?),
+            false => SamplingThread::Here(Box::new(probes)),
         };
         Ok(Sampler { place, schedule: Schedule::idle(), ledger })
     }
@@ -95,7 +95,7 @@ impl Sampler {
 
     /// Takes a sample if a second is over; called often.
     pub(crate) fn watch(&mut self, now_ns: u64, stage: u32) {
-        if let Place::Apart(apart) = &mut self.place
+        if let SamplingThread::Apart(apart) = &mut self.place
             && let Some(cost_ns) = apart.answered()
         {
             self.schedule.cost(cost_ns);
@@ -104,12 +104,12 @@ impl Sampler {
             return;
         }
         match &mut self.place {
-            Place::Here(probes) => {
+            SamplingThread::Here(probes) => {
                 let cost_ns = probes.follow(SamplerOrder::During(stage));
                 self.schedule.cost(cost_ns);
             }
-            Place::Apart(apart) if apart.outstanding == 0 => apart.order(SamplerOrder::During(stage)),
-            Place::Apart(_) => lock(&self.ledger).missed += 1,
+            SamplingThread::Apart(apart) if apart.outstanding == 0 => apart.order(SamplerOrder::During(stage)),
+            SamplingThread::Apart(_) => lock(&self.ledger).missed += 1,
         }
     }
 
@@ -121,7 +121,7 @@ impl Sampler {
 
     /// Whether a file of the run may wait for a server or daemon.
     pub(crate) fn may_wait(&self) -> bool {
-        matches!(self.place, Place::Apart(_))
+        matches!(self.place, SamplingThread::Apart(_))
     }
 
     /// The ledger so far.
@@ -132,11 +132,11 @@ impl Sampler {
     /// Takes a sample that the run waits for, up to a timeout.
     fn need(&mut self, order: SamplerOrder) {
         let in_time = match &mut self.place {
-            Place::Here(probes) => {
+            SamplingThread::Here(probes) => {
                 probes.follow(order);
                 true
             }
-            Place::Apart(apart) => {
+            SamplingThread::Apart(apart) => {
                 apart.order(order);
                 apart.wait()
             }
@@ -219,7 +219,7 @@ mod tests {
         let apart = Apart::begin(|_| 0, Duration::from_secs(1)).unwrap();
         let samples = vec![LedgerSample { moment: Moment::Begin, at_ms: 3, ..LedgerSample::default() }];
         let ledger = Arc::new(Mutex::new(Ledger { samples, ..Ledger::default() }));
-        let mut sampler = Sampler { place: Place::Apart(apart), schedule: Schedule::idle(), ledger };
+        let mut sampler = Sampler { place: SamplingThread::Apart(apart), schedule: Schedule::idle(), ledger };
         sampler.stage_runs(0, 250_000_000);
         assert_eq!(sampler.so_far().samples[0].at_ms, 253, "the ranks have waited for their common start");
     }
@@ -236,18 +236,19 @@ mod tests {
             }
         };
         let apart = Apart::begin(follow, Duration::from_millis(20)).unwrap();
-        let mut sampler = Sampler { place: Place::Apart(apart), schedule: Schedule::begin(0), ledger: Arc::default() };
+        let mut sampler =
+            Sampler { place: SamplingThread::Apart(apart), schedule: Schedule::begin(0), ledger: Arc::default() };
         sampler.begin_stage(0);
         sampler.stage_runs(0, 0);
         sampler.watch(1_000_000_000, 0);
         sampler.watch(2_000_000_000, 0);
         assert_eq!(sampler.so_far().missed, 3, "the first look, and one each second");
         drop(release);
-        let Place::Apart(apart) = &mut sampler.place else { unreachable!() };
+        let SamplingThread::Apart(apart) = &mut sampler.place else { unreachable!() };
         apart.patience = Duration::from_secs(600);
         assert!(apart.wait(), "it answers in the end");
         sampler.watch(3_000_000_000, 5);
-        let Place::Apart(apart) = &mut sampler.place else { unreachable!() };
+        let SamplingThread::Apart(apart) = &mut sampler.place else { unreachable!() };
         assert!(apart.wait());
         assert_eq!(sampler.so_far().missed, 3, "and goes on");
     }

@@ -44,5 +44,5 @@ pub use progress::seconds_left;
 pub use replay::{Replay, merge_traces};
 pub use signals::{SignalRelay, SignalWatch};
 pub use sources::MachineSources;
-pub use stall::{Found, StallDetector};
+pub use stall::{Liveness, StallDetector};
 pub use stop_rule::StopRule;

@@ -21,7 +21,7 @@ use fsdyno_results::{JobError, Latency};
 
 use crate::conduct::Observer;
 use crate::stage_workers::{StageWorkers, StartGate};
-use crate::stall::{Found, StallDetector};
+use crate::stall::{Liveness, StallDetector};
 use operations::{Item, OperationContext, Perform};
 
 /// Stack of a worker, bytes.
@@ -247,8 +247,8 @@ impl WatchedTask<'_> {
             }
             let thread = cell.thread().unwrap_or(0);
             match detector.look(step_ns, cell.steps(), limits) {
-                Found::Alive => {}
-                Found::Silent(silent_ns) => {
+                Liveness::Alive => {}
+                Liveness::Silent(silent_ns) => {
                     let name = shared.name(number);
                     let sentence = match task.control.stopped() {
                         true => stuck::sentence_to_end(&task.title, &name, thread, limits.lost_ns),
@@ -256,7 +256,7 @@ impl WatchedTask<'_> {
                     };
                     self.observer.message(&sentence);
                 }
-                Found::Lost(silent_ns) => {
+                Liveness::Lost(silent_ns) => {
                     let _ = stage_workers.ends(number);
                     cell.abandon();
                     task.control.abandon();

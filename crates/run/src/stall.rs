@@ -23,7 +23,7 @@ pub struct StallDetector<Sign> {
 
 /// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum Liveness {
     /// There is progress, or too little time without it.
     Alive,
     /// No progress for this number of ns, not reported yet.
@@ -40,19 +40,19 @@ impl<Sign> Default for StallDetector<Sign> {
 
 impl<Sign: PartialEq> StallDetector<Sign> {
     /// One check, `step_ns` after the previous one. The first one counts no time.
-    pub fn look(&mut self, step_ns: u64, sign: Sign, limits: Silence) -> Found {
+    pub fn look(&mut self, step_ns: u64, sign: Sign, limits: Silence) -> Liveness {
         if self.seen.as_ref() != Some(&sign) {
             (self.seen, self.silent_ns) = (Some(sign), 0);
-            return Found::Alive;
+            return Liveness::Alive;
         }
         self.silent_ns += step_ns.min(STEP_NS_MAX);
         match () {
-            () if self.silent_ns >= limits.lost_ns => Found::Lost(self.silent_ns),
+            () if self.silent_ns >= limits.lost_ns => Liveness::Lost(self.silent_ns),
             () if self.silent_ns >= limits.reported_ns && limits.reported_ns < self.reported_ns => {
                 self.reported_ns = limits.reported_ns;
-                Found::Silent(self.silent_ns)
+                Liveness::Silent(self.silent_ns)
             }
-            () => Found::Alive,
+            () => Liveness::Alive,
         }
     }
 }
@@ -68,9 +68,9 @@ mod tests {
     /// The check (tenths of a second) at which each result comes first: silent, lost.
     fn found(limits: Silence) -> (Option<usize>, Option<usize>) {
         let mut detector = StallDetector::default();
-        let looks: Vec<Found> = (0..3000).map(|_| detector.look(STEP_NS, 0, limits)).collect();
-        let first = |wanted: fn(&Found) -> bool| looks.iter().position(wanted);
-        (first(|found| matches!(found, Found::Silent(_))), first(|found| matches!(found, Found::Lost(_))))
+        let looks: Vec<Liveness> = (0..3000).map(|_| detector.look(STEP_NS, 0, limits)).collect();
+        let first = |wanted: fn(&Liveness) -> bool| looks.iter().position(wanted);
+        (first(|found| matches!(found, Liveness::Silent(_))), first(|found| matches!(found, Liveness::Lost(_))))
     }
 
     #[test]
@@ -90,13 +90,13 @@ mod tests {
     #[test]
     fn it_is_told_once_and_any_progress_counts() {
         let (mut detector, limits) = (StallDetector::default(), Bounds::default().operation(0, false));
-        let reported = (0..900).filter(|_| matches!(detector.look(STEP_NS, 0, limits), Found::Silent(_))).count();
+        let reported = (0..900).filter(|_| matches!(detector.look(STEP_NS, 0, limits), Liveness::Silent(_))).count();
         assert_eq!(reported, 1);
-        assert!((0..900).all(|_| detector.look(STEP_NS, 1, limits) == Found::Alive));
-        assert_eq!(detector.look(STEP_NS, 1, limits), Found::Lost(90_000_000_000));
+        assert!((0..900).all(|_| detector.look(STEP_NS, 1, limits) == Liveness::Alive));
+        assert_eq!(detector.look(STEP_NS, 1, limits), Liveness::Lost(90_000_000_000));
         let signalled = Bounds::default().operation(0, true);
         detector.look(STEP_NS, 2, limits);
-        let reported = (0..100).filter(|_| matches!(detector.look(STEP_NS, 2, signalled), Found::Silent(_))).count();
+        let reported = (0..100).filter(|_| matches!(detector.look(STEP_NS, 2, signalled), Liveness::Silent(_))).count();
         assert_eq!(reported, 1, "a signal is a reason to say it again");
     }
 
@@ -104,6 +104,6 @@ mod tests {
     fn a_machine_that_stood_still_hurries_nobody() {
         let (mut detector, limits) = (StallDetector::default(), Bounds::default().answer());
         detector.look(0, (), limits);
-        assert_eq!(detector.look(3_600_000_000_000, (), limits), Found::Alive);
+        assert_eq!(detector.look(3_600_000_000_000, (), limits), Liveness::Alive);
     }
 }

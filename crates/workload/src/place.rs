@@ -113,7 +113,7 @@ pub(crate) struct Placement {
 
 /// An offset within the range, and how it was chosen.
 #[derive(Clone, Copy, Debug, Default)]
-struct Found {
+struct ChosenOffset {
     offset: u64,
     random: bool,
     wrapped: bool,
@@ -321,7 +321,7 @@ impl Placement {
         Spot { offset: file.start + file.last_start.write, length, wrapped: false }
     }
 
-    fn find(&mut self, file: usize, direction: Direction) -> Option<Found> {
+    fn find(&mut self, file: usize, direction: Direction) -> Option<ChosenOffset> {
         self.until_draw -= 1;
         let draws = self.until_draw == 0;
         if draws {
@@ -338,14 +338,14 @@ impl Placement {
         let fitting = |offset: u64, unit: u64| if offset <= last { offset } else { last - last % unit };
         if !draws && self.identical {
             let offset = fitting(self.files[file].last_start[direction], self.units[direction]);
-            return Some(Found { offset, ..Found::default() });
+            return Some(ChosenOffset { offset, ..ChosenOffset::default() });
         }
         let next = self.sequential(file, direction).filter(|found| found.offset <= last);
         next.or_else(|| {
             // If no request fits before the end of the range, a random offset is used; its block does not count as
             // used.
             let found = self.at_random(file, direction)?;
-            Some(Found { offset: fitting(found.offset, self.units[direction]), random: false, ..found })
+            Some(ChosenOffset { offset: fitting(found.offset, self.units[direction]), random: false, ..found })
         })
     }
 
@@ -354,7 +354,7 @@ impl Placement {
         percent >= 100 || self.order[direction].percent() <= percent
     }
 
-    fn sequential(&mut self, file: usize, direction: Direction) -> Option<Found> {
+    fn sequential(&mut self, file: usize, direction: Direction) -> Option<ChosenOffset> {
         let alone = self.files.len() == 1;
         let file = &mut self.files[file];
         let mut offset = file.position[direction];
@@ -373,10 +373,10 @@ impl Placement {
                 None => file.length.checked_add_signed(self.skip)?,
             };
         }
-        Some(Found { offset, random: false, wrapped })
+        Some(ChosenOffset { offset, random: false, wrapped })
     }
 
-    fn at_random(&mut self, file: usize, direction: Direction) -> Option<Found> {
+    fn at_random(&mut self, file: usize, direction: Direction) -> Option<ChosenOffset> {
         let found = self.draw_place(file, direction)?;
         if !self.sizes_by_sequence {
             return Some(found);
@@ -386,10 +386,10 @@ impl Placement {
         let (unit, window) = (self.units[direction], self.files[file].window);
         let smallest = self.sizes[self.sized_as(direction, true)].min();
         let last = window.start + window.length().checked_sub(smallest)? / unit * unit;
-        Some(Found { offset: found.offset.min(last), ..found })
+        Some(ChosenOffset { offset: found.offset.min(last), ..found })
     }
 
-    fn draw_place(&mut self, file: usize, direction: Direction) -> Option<Found> {
+    fn draw_place(&mut self, file: usize, direction: Direction) -> Option<ChosenOffset> {
         let unit = self.units[direction];
         let smallest = self.sizes[direction].min();
         let file = &mut self.files[file];
@@ -401,24 +401,24 @@ impl Placement {
         if let Some(ranks) = &mut file.ranks {
             let block = ranks.draw() * self.unit_min / unit;
             let offset = window.start + block.min(blocks - 1) * unit;
-            return Some(Found { offset, random: true, wrapped: false });
+            return Some(ChosenOffset { offset, random: true, wrapped: false });
         }
         if let Some(sequence) = &mut self.sequence {
             let offset = sequence.draw(direction).checked_mul(unit)?.checked_add(window.start)?;
             if offset >= window.end {
                 return None;
             }
-            return Some(Found { offset, random: true, wrapped: false });
+            return Some(ChosenOffset { offset, random: true, wrapped: false });
         }
         if let Some(zones) = &mut self.zones {
             let (start, size) = zones.draw(direction, blocks, unit);
             let offset = window.start + (start + self.offsets.below(size)) * unit;
-            return Some(Found { offset, random: true, wrapped: false });
+            return Some(ChosenOffset { offset, random: true, wrapped: false });
         }
         let mut wrapped = false;
         if self.strided.is_some() {
             let block = cover.draw_below(&mut self.offsets, blocks)?;
-            return Some(Found { offset: window.start + block * unit, random: true, wrapped });
+            return Some(ChosenOffset { offset: window.start + block * unit, random: true, wrapped });
         }
         let is_over = self.ends_by_bytes && file.passed >= file.length;
         let mut block = if is_over { None } else { cover.draw(&mut self.offsets, blocks) };
@@ -432,7 +432,7 @@ impl Placement {
             file.restart_covers(false);
             block = file.covers[self.cover_of[direction]].draw(&mut self.offsets, blocks);
         }
-        Some(Found { offset: block? * unit, random: true, wrapped })
+        Some(ChosenOffset { offset: block? * unit, random: true, wrapped })
     }
 
     fn sized_as(&self, direction: Direction, random: bool) -> Direction {

@@ -30,7 +30,7 @@ pub struct Style {
 
 /// The content of one line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct LineContent {
     pub(super) at_ms: u64,
     pub(super) value: u64,
     pub(super) largest: u64,
@@ -41,17 +41,17 @@ pub(super) struct Entry {
     pub(super) issue_ns: u64,
 }
 
-impl Entry {
+impl LineContent {
     /// The entry of `row` in the log of `subject`; `None`: this log has no line for the row.
     #[inline]
-    pub(super) fn of(row: &LogRow, subject: Subject, style: &Style, epoch_ms: u64) -> Option<Entry> {
+    pub(super) fn of(row: &LogRow, subject: Subject, style: &Style, epoch_ms: u64) -> Option<LineContent> {
         match *row {
             LogRow::Request { at_ns, offset, slat_ns, clat_ns, length, direction, priority } => {
                 if subject == Subject::Slat && slat_ns == NO_SUBMISSION {
                     return None;
                 }
                 let issued = matches!(subject, Subject::Slat | Subject::Clat);
-                Some(Entry {
+                Some(LineContent {
                     at_ms: at_ns / 1_000_000 + epoch_ms,
                     value: value_of_request(subject, length, slat_ns, clat_ns),
                     largest: 0,
@@ -66,7 +66,7 @@ impl Entry {
                 let value = if style.value == WindowValue::Largest { largest } else { value };
                 let at_ms = at_ms + epoch_ms;
                 let direction = direction as u32;
-                (of == subject).then(|| Entry { at_ms, value, largest, direction, ..Entry::default() })
+                (of == subject).then(|| LineContent { at_ms, value, largest, direction, ..LineContent::default() })
             }
         }
     }
@@ -108,8 +108,8 @@ struct End {
 impl End {
     /// `None`: this part differs in each line.
     #[inline]
-    fn of(entry: &Entry, columns: Columns) -> Option<End> {
-        let Entry { direction, length, priority, .. } = *entry;
+    fn of(entry: &LineContent, columns: Columns) -> Option<End> {
+        let LineContent { direction, length, priority, .. } = *entry;
         let differs = columns.offset || columns.both || columns.issue_time || columns.whole_priority;
         (!differs).then_some(End { direction, length, priority })
     }
@@ -122,7 +122,7 @@ impl LogLine {
 
     /// Writes the line of an entry.
     #[inline]
-    pub(super) fn of(&mut self, entry: &Entry, columns: Columns) -> &[u8] {
+    pub(super) fn of(&mut self, entry: &LineContent, columns: Columns) -> &[u8] {
         let end = End::of(entry, columns);
         match self.end {
             Some((start, last)) if end == Some(last) => self.start = start,
@@ -137,7 +137,7 @@ impl LogLine {
         &self.bytes[self.start..]
     }
 
-    fn behind_value(&mut self, entry: &Entry, columns: Columns) {
+    fn behind_value(&mut self, entry: &LineContent, columns: Columns) {
         /// The kernel's number of the real-time class.
         const REAL_TIME: u16 = 1;
         self.start = LINE_BYTES;
@@ -210,7 +210,7 @@ mod tests {
         let columns = Columns::default();
         let mut line = LogLine::new();
         let mut of = |value, direction, length, priority| {
-            let entry = Entry { at_ms: 7, value, direction, length, priority, ..Entry::default() };
+            let entry = LineContent { at_ms: 7, value, direction, length, priority, ..LineContent::default() };
             String::from_utf8(line.of(&entry, columns).to_vec()).expect("a line is text")
         };
         assert_eq!(of(1_234, 0, 4_096, 0), "7, 1234, 0, 4096, 0\n");
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn a_line_has_room_for_the_largest_numbers() {
         let most = u64::MAX;
-        let entry = Entry {
+        let entry = LineContent {
             at_ms: most,
             value: most,
             largest: most,

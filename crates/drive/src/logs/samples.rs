@@ -2,7 +2,7 @@
 //! direction with flags, priority, bytes, and an offset if the flags say so. Newer versions of fio have a second
 //! value after the first, and an issue time at the end if the flags say so.
 
-use super::lines::{Columns, Entry};
+use super::lines::{Columns, LineContent};
 
 /// Flags in the word of the direction: which columns a sample has.
 const OFFSET: u32 = 1 << 31;
@@ -62,7 +62,7 @@ impl Layout {
     }
 
     /// Adds a sample.
-    pub(super) fn put(&self, entry: &Entry, out: &mut Vec<u8>) {
+    pub(super) fn put(&self, entry: &LineContent, out: &mut Vec<u8>) {
         let Columns { offset, both, whole_priority, issue_time } = self.columns;
         let flags = [(offset, OFFSET), (both, BOTH), (whole_priority, WHOLE_PRIORITY), (issue_time, ISSUE_TIME)];
         let flags = flags.into_iter().filter(|(has, _)| *has).fold(0, |all, (_, flag)| all | flag);
@@ -82,7 +82,7 @@ impl Layout {
     }
 
     /// Reads a sample of this layout.
-    pub(super) fn entry(&self, sample: &[u8]) -> Entry {
+    pub(super) fn entry(&self, sample: &[u8]) -> LineContent {
         let mut at = 0;
         let mut next = |has: bool| {
             let part = if has { u64_at(sample, at).unwrap_or_default() } else { 0 };
@@ -93,7 +93,7 @@ impl Layout {
         let (word, length) = (next(true), next(true));
         let (offset, issue_ns) = (next(self.columns.offset), next(self.columns.issue_time));
         let (direction, priority) = (word as u32 & !FLAGS, (word >> 32) as u16);
-        Entry { at_ms, value, largest, direction, priority, length, offset, issue_ns }
+        LineContent { at_ms, value, largest, direction, priority, length, offset, issue_ns }
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use fsdyno_os::thread::{ThreadError, set_affinity};
 
 use super::deflate::zlib;
-use super::lines::{Entry, LogLine, Style, write_histogram};
+use super::lines::{LineContent, LogLine, Style, write_histogram};
 use super::rows::{Chunk, Subject};
 use super::samples::Layout;
 use crate::bounds::Bounds;
@@ -190,8 +190,8 @@ impl Scribe {
 }
 
 /// The entries of a chunk in the log of `subject`.
-fn entries(chunk: &Chunk, subject: Subject, style: &Style) -> impl Iterator<Item = Entry> {
-    chunk.rows.iter().filter_map(move |row| Entry::of(row, subject, style, chunk.epoch_ms))
+fn entries(chunk: &Chunk, subject: Subject, style: &Style) -> impl Iterator<Item = LineContent> {
+    chunk.rows.iter().filter_map(move |row| LineContent::of(row, subject, style, chunk.epoch_ms))
 }
 
 #[cfg(test)]

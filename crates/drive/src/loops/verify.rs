@@ -6,7 +6,7 @@ use fsdyno_os::files::page_cache_of;
 use fsdyno_workload::Op;
 
 use super::{Drive, Ended, Failure, Parts, Step};
-use crate::verification::{Found, Verification};
+use crate::verification::{MismatchedBlock, Verification};
 
 /// Largest number of failed writes that are remembered; further ones would be reported as mismatches.
 const FAILED_MAX: usize = 1 << 20;
@@ -30,7 +30,7 @@ impl<E: Engine> Drive<'_, E> {
 impl Parts<'_> {
     /// Handles blocks with wrong content: `Ok` if the job continues.
     #[cold]
-    fn mismatched(&mut self, found: &[Found], synchronous: bool) -> Step {
+    fn mismatched(&mut self, found: &[MismatchedBlock], synchronous: bool) -> Step {
         let Parts { governor, survival, used, .. } = self;
         let Some(verification) = governor.as_mut().and_then(|governor| governor.verification.as_mut()) else {
             return Ok(());

@@ -14,7 +14,7 @@ const BLOCKS_MAX: usize = 4;
 
 /// A mismatch with its block.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct MismatchedBlock {
     pub(crate) mismatch: Mismatch,
     /// The block as the check left it.
     pub(crate) buffer: Vec<u8>,
@@ -43,7 +43,7 @@ struct Lists {
     blocks: VecDeque<(Vec<u8>, Op, Expected)>,
     /// Number of blocks that threads are checking.
     at_work: usize,
-    found: Vec<Found>,
+    found: Vec<MismatchedBlock>,
     /// Empty buffers for reuse.
     spare: Vec<Vec<u8>>,
     ended: bool,
@@ -78,7 +78,7 @@ impl Desk {
             lists.at_work -= 1;
             match checked {
                 Ok(()) => lists.spare.push(buffer),
-                Err(mismatch) => lists.found.push(Found { mismatch, buffer, op }),
+                Err(mismatch) => lists.found.push(MismatchedBlock { mismatch, buffer, op }),
             }
             self.answered.notify_one();
         }
@@ -108,7 +108,7 @@ impl Checkers {
     }
 
     /// Queues a copy of the block; returns the mismatches found so far.
-    pub(super) fn hand_over(&self, block: &[u8], op: &Op, expected: Expected) -> Vec<Found> {
+    pub(super) fn hand_over(&self, block: &[u8], op: &Op, expected: Expected) -> Vec<MismatchedBlock> {
         let waiting_max = self.threads.len() * BLOCKS_MAX;
         let mut buffer =
             self.desk.wait_while(|lists| lists.blocks.len() >= waiting_max).spare.pop().unwrap_or_default();
@@ -123,7 +123,7 @@ impl Checkers {
     }
 
     /// Waits until all blocks are checked; returns the mismatches.
-    pub(super) fn await_all(&self) -> Vec<Found> {
+    pub(super) fn await_all(&self) -> Vec<MismatchedBlock> {
         let mut lists = self.desk.wait_while(|lists| lists.at_work > 0 || !lists.blocks.is_empty());
         std::mem::take(&mut lists.found)
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use fsdyno_check::{Entry, Library, Options, Shortening, check, nominal_seconds};
+use fsdyno_check::{CheckOptions, Library, LibraryProfile, Shortening, check, nominal_seconds};
 use fsdyno_guide::Problem;
 use fsdyno_guide::study::Place;
 use fsdyno_present::tables::ListedProfile;
@@ -96,7 +96,7 @@ impl Check {
         } else {
             Shortening { runtime_scale: self.scale_runtime, runtime_s_max: None, size_bytes_max: self.size_cap }
         };
-        let options = Options {
+        let options = CheckOptions {
             profiles: profiles.to_vec(),
             shortening,
             cap_s: self.cap_seconds.or(self.quick.then_some(QUICK_CAP_S)),
@@ -109,8 +109,8 @@ impl Check {
         answer(&shared, asked, |caller| check(&place, &options, &library?, caller))
     }
 
-    fn profile(&self, entry: &Entry) -> ExitCode {
-        let Entry { profile, text, path } = entry;
+    fn profile(&self, entry: &LibraryProfile) -> ExitCode {
+        let LibraryProfile { profile, text, path } = entry;
         let path = path.as_ref().map(|path| fsdyno_job::bytes::shown(path));
         printed(&if self.shared.json {
             fsdyno_present::document(profile.title.as_str(), json!({"name": profile.name, "path": path, "toml": text}))
@@ -130,7 +130,7 @@ impl Check {
     }
 }
 
-fn listed(entry: &Entry) -> ListedProfile {
+fn listed(entry: &LibraryProfile) -> ListedProfile {
     let profile = &entry.profile;
     let (seconds, ends_by_bytes) = nominal_seconds(profile);
     ListedProfile {

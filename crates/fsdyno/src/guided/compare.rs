@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use fsdyno_guide::Problem;
-use fsdyno_guide::compare::{Options, compare, expectation, names};
+use fsdyno_guide::compare::{CompareOptions, compare, expectation, names};
 use fsdyno_guide::study::Place;
 use fsdyno_results::Question;
 
@@ -86,7 +86,7 @@ impl Compare {
             return ExitCode::from(refused(&problem));
         }
         let places: Vec<Place> = self.places.iter().map(|word| Place::parse(word)).collect();
-        let options = Options {
+        let options = CompareOptions {
             rounds: self.rounds,
             size_bytes: self.size,
             size_before: if self.size.is_none() && !self.literal { size_before(&self.shared, &places) } else { None },

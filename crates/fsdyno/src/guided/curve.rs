@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, value_parser};
-use fsdyno_guide::curve::{LOADS, Options, curve};
+use fsdyno_guide::curve::{CurveOptions, LOADS, curve};
 use fsdyno_guide::requests::{access, block_size};
 use fsdyno_guide::study::Place;
 
@@ -44,7 +44,7 @@ impl Curve {
         let mut loads = self.loads;
         fsdyno_stats::sort::by(&mut loads, Ord::cmp);
         loads.dedup();
-        let options = Options {
+        let options = CurveOptions {
             access: self.rw,
             block_size: self.bs,
             depth: self.iodepth,

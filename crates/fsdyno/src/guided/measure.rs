@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::builder::{ArgPredicate, PossibleValue, PossibleValuesParser};
 use clap::{Args, value_parser};
 use fsdyno_guide::io_mode::Wanted;
-use fsdyno_guide::measure::{Effort, Like, Options, familiar_names, measure, names};
+use fsdyno_guide::measure::{Effort, Like, MeasureOptions, familiar_names, measure, names};
 use fsdyno_guide::study::Place;
 use fsdyno_job::EngineName;
 use fsdyno_results::Question;
@@ -59,7 +59,7 @@ fn test_names() -> Vec<PossibleValue> {
 }
 
 /// Bytes of the file in the last saved run of the same plan and place.
-fn size_before(shared: &Shared, place: &Place, options: &Options) -> Option<u64> {
+fn size_before(shared: &Shared, place: &Place, options: &MeasureOptions) -> Option<u64> {
     let store = opened(shared.store.as_deref()).ok().filter(|_| !shared.no_store)?;
     let paths = [fsdyno_job::bytes::shown(&place.path)];
     let study = store.latest(Question::Measure, &paths, |study| options.size_in(place, study).is_some())?;
@@ -73,7 +73,7 @@ impl Measure {
             (_, true) => Effort::Full,
             _ => Effort::Normal,
         };
-        let mut options = Options {
+        let mut options = MeasureOptions {
             effort,
             like: self.like.as_deref().and_then(Like::named),
             size_bytes: self.file.size,

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use fsdyno_guide::requests::{access, block_size};
-use fsdyno_guide::scale::{Options, Steps, scale};
+use fsdyno_guide::scale::{ScaleOptions, Steps, scale};
 use fsdyno_guide::study::Place;
 
 use fsdyno_results::Question;
@@ -43,7 +43,7 @@ pub(crate) struct Scale {
 
 impl Scale {
     pub(crate) fn run(self, command: Vec<String>) -> ExitCode {
-        let options = Options {
+        let options = ScaleOptions {
             nodes: self.nodes,
             block_sizes: self.bs,
             accesses: self.rw,

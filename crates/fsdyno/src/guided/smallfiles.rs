@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, value_parser};
-use fsdyno_guide::smallfiles::{DEPTH_MAX, FILES_MAX, Options, SIZE_BYTES_MAX, THREADS_MAX, smallfiles};
+use fsdyno_guide::smallfiles::{DEPTH_MAX, FILES_MAX, SIZE_BYTES_MAX, SmallFilesOptions, THREADS_MAX, smallfiles};
 use fsdyno_guide::study::Place;
 
 use fsdyno_results::Question;
@@ -62,7 +62,7 @@ fn file_size(text: &str) -> Result<u64, String> {
 
 impl SmallFiles {
     pub(crate) fn run(self, command: Vec<String>) -> ExitCode {
-        let options = Options {
+        let options = SmallFilesOptions {
             files: self.files,
             size_bytes: self.size,
             depth: self.depth,

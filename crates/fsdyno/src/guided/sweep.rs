@@ -7,7 +7,7 @@ use clap::Args;
 use fsdyno_guide::io_mode::Wanted;
 use fsdyno_guide::requests::{access, block_size};
 use fsdyno_guide::study::Place;
-use fsdyno_guide::sweep::{Depths, Options, sweep};
+use fsdyno_guide::sweep::{Depths, SweepOptions, sweep};
 use fsdyno_job::EngineName;
 
 use fsdyno_results::Question;
@@ -42,7 +42,7 @@ pub(crate) struct Sweep {
 
 impl Sweep {
     pub(crate) fn run(self, command: Vec<String>) -> ExitCode {
-        let options = Options {
+        let options = SweepOptions {
             depths: self.iodepth,
             block_sizes: self.bs,
             accesses: self.rw,

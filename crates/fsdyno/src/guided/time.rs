@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use fsdyno_guide::compare::expectation;
 use fsdyno_guide::study::Place;
-use fsdyno_guide::time::{Cache, Memory, Options, Recipe, Start, TimedCommand, time};
+use fsdyno_guide::time::{Cache, Memory, Recipe, Start, TimeOptions, TimedCommand, time};
 
 use fsdyno_results::Question;
 
@@ -89,7 +89,7 @@ impl Time {
             Ok(recipe) => recipe,
             Err(problem) => return ExitCode::from(refused(&problem)),
         };
-        let options = Options {
+        let options = TimeOptions {
             phases: recipe.as_ref().map_or_else(|| vec![phase(&self.command, self.shell)], Recipe::phases),
             rounds: self.rounds,
             start: Start { from: self.from, prepare: recipe.as_ref().map_or(self.prepare, Recipe::prepare), cache },

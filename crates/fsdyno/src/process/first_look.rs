@@ -9,7 +9,7 @@ use std::time::Duration;
 use fsdyno_guide::{Problem, Watcher};
 use fsdyno_os::clock::{Clock, RealClock};
 use fsdyno_os::errno::ETIMEDOUT;
-use fsdyno_run::{Bounds, Control, Found, StallDetector};
+use fsdyno_run::{Bounds, Control, Liveness, StallDetector};
 
 use super::status::{BY_SIGNAL, REJECTED, UNUSABLE};
 use super::streams::{print_stderr, refused};
@@ -59,7 +59,7 @@ enum GivenUp {
 impl Watch {
     /// One check, `step_ns` after the previous one.
     fn ends(&mut self, step_ns: u64, paths: u64, signal: Option<i32>, bounds: Bounds) -> Option<GivenUp> {
-        let is_lost = |found| matches!(found, Found::Lost(_));
+        let is_lost = |found| matches!(found, Liveness::Lost(_));
         let silent = is_lost(self.silent.look(step_ns, paths, bounds.answer()));
         match signal {
             Some(signal) if is_lost(self.signalled.look(step_ns, signal, bounds.after_signal())) => {

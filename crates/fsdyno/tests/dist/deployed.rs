@@ -4,7 +4,6 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use serde_json::Value;
 use testkit::{Place, has, names, text, workspace};
@@ -262,7 +261,7 @@ fn two_units_beside_each_other_and_one_that_cannot_run() {
         .spawn()
         .unwrap();
     let served = std::iter::repeat_with(|| {
-        std::thread::sleep(Duration::from_millis(20));
+        testkit::pause(20);
         scraped(port)
     });
     let served = served.take(1_500).flatten().next();

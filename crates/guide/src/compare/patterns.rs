@@ -2,7 +2,7 @@
 
 use fsdyno_results::evidence::StorageClass;
 
-use super::Options;
+use super::CompareOptions;
 use crate::io_mode::IoMode;
 use crate::study::Place;
 
@@ -41,11 +41,11 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 impl Pattern {
     /// Whether this pattern was asked for; without a choice all are.
-    pub(super) fn is_chosen(&self, options: &Options) -> bool {
+    pub(super) fn is_chosen(&self, options: &CompareOptions) -> bool {
         options.only.is_empty() || options.only.iter().any(|name| name == self.name)
     }
 
-    fn block_size<'a>(&self, options: &'a Options) -> &'a str {
+    fn block_size<'a>(&self, options: &'a CompareOptions) -> &'a str {
         match &options.block_size {
             _ if options.literal => "4k",
             Some(block_size) => block_size,
@@ -55,7 +55,7 @@ impl Pattern {
     }
 
     /// The pattern's name for people.
-    pub(super) fn title(&self, options: &Options) -> String {
+    pub(super) fn title(&self, options: &CompareOptions) -> String {
         let (depth, jobs) = if options.literal { (32, 8) } else { (options.iodepth, options.numjobs) };
         let jobs = if jobs == 1 { String::new() } else { format!(", {jobs} jobs") };
         format!("{} {}, depth {depth}{jobs}", self.block_size(options), self.words)
@@ -91,7 +91,7 @@ pub(super) fn line(
     pattern: &Pattern,
     (io_mode, passes): (&IoMode, Passes),
     directory: &str,
-    options: &Options,
+    options: &CompareOptions,
     size_bytes: u64,
 ) -> Vec<String> {
     let block_size = pattern.block_size(options);
@@ -132,7 +132,7 @@ fn window_ms(runtime_s: u32) -> u32 {
 pub(super) fn rules<'a>(
     places: &[Place],
     ways: impl Iterator<Item = (&'a IoMode, Passes)>,
-    options: &Options,
+    options: &CompareOptions,
 ) -> String {
     if options.literal {
         return "the published command lines unchanged: one file for eight jobs and no sync at the end, so that \
@@ -195,7 +195,7 @@ mod tests {
         let of = |name: &str, passes: Passes| {
             let pattern = PATTERNS.iter().find(|pattern| pattern.name == name).unwrap();
             let io_mode = IoMode { engine: "libaio", direct: passes == Passes::Alike };
-            let words = line(pattern, (&io_mode, passes), "/data", &Options::default(), 64 << 20);
+            let words = line(pattern, (&io_mode, passes), "/data", &CompareOptions::default(), 64 << 20);
             let has = |word: &str| words.iter().any(|other| other == word);
             (has("--time_based=1"), has("--runtime=3"), words.into_iter().find(|word| word.starts_with("--loops=")))
         };

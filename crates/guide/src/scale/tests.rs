@@ -54,7 +54,7 @@ impl Nodes for Simulated {
 
 fn ask(steps: &str, nodes: &mut Simulated) -> Result<Study, Problem> {
     let place = tempfile::tempdir().unwrap();
-    let options = Options {
+    let options = ScaleOptions {
         nodes: steps.parse().unwrap(),
         block_sizes: vec!["1m".into()],
         accesses: vec!["read".into()],

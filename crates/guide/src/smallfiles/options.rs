@@ -16,7 +16,7 @@ pub const SIZE_BYTES_MAX: u64 = 1 << 30;
 
 /// The options of `smallfiles`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Options {
+pub struct SmallFilesOptions {
     /// Files of each node, 1 to [`FILES_MAX`].
     pub files: u32,
     /// Bytes of each, 0 to [`SIZE_BYTES_MAX`].
@@ -37,10 +37,10 @@ pub struct Options {
     pub expected: Option<String>,
 }
 
-impl Default for Options {
+impl Default for SmallFilesOptions {
     /// The options of the published rule.
     fn default() -> Self {
-        Options {
+        SmallFilesOptions {
             files: shell::FILES,
             size_bytes: shell::SIZE_BYTES,
             depth: 0,
@@ -54,10 +54,10 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl SmallFilesOptions {
     /// Whether the write and read are those of the published rule.
     pub(super) fn is_published(&self) -> bool {
-        let published = Options::default();
+        let published = SmallFilesOptions::default();
         (self.files, self.size_bytes, self.depth, self.threads)
             == (published.files, published.size_bytes, published.depth, published.threads)
     }

@@ -10,7 +10,7 @@ use fsdyno_results::{
 use serde::{Deserialize, Serialize};
 
 use super::node_role::NodeRole;
-use super::options::Options;
+use super::options::SmallFilesOptions;
 use super::phases::{FileUse, Phase, named};
 use super::suite::{Done, ROOT, Suite};
 
@@ -18,7 +18,7 @@ use super::suite::{Done, ROOT, Suite};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PhaseOrder {
     /// The options of the question.
-    pub options: Options,
+    pub options: SmallFilesOptions,
     /// The phase's name.
     phase: String,
 }

@@ -17,7 +17,7 @@ use fsdyno_run::metadata::{Outcome, Task, perform};
 use fsdyno_stats::sort;
 
 use super::node_role::NodeRole;
-use super::options::Options;
+use super::options::SmallFilesOptions;
 use super::phases::{FileUse, Phase};
 use super::relay::Relay;
 use crate::watch::Step;
@@ -35,14 +35,14 @@ pub struct Suite {
     /// The directory of the question.
     place: Arc<Directory>,
     caches: Caches,
-    pub(super) options: Options,
+    pub(super) options: SmallFilesOptions,
     pub(super) role: NodeRole,
     tree: Tree,
     pub(super) context: Arc<OperationContext>,
     /// Indices of the names that exist, by family.
     there: [Vec<u32>; Family::COUNT],
     /// Counts the I/O of others during the phases.
-    witness: PhaseCounters,
+    counters: PhaseCounters,
 }
 
 /// The result of a phase.
@@ -80,7 +80,7 @@ impl Suite {
     /// When a directory cannot be made.
     pub fn new(
         place: &Arc<Directory>,
-        options: Options,
+        options: SmallFilesOptions,
         role: NodeRole,
         next: &mut dyn FnMut(&Path),
     ) -> Result<Suite, Problem> {
@@ -99,24 +99,24 @@ impl Suite {
         let caches = Caches { mount: fsdyno_probe::mount_of(root.path()).ok(), may_drop: options.drop_caches };
         let context = Arc::new(OperationContext::new(root, options.size_bytes));
         let there = Default::default();
-        let witness = PhaseCounters::begin(context.root.path());
+        let counters = PhaseCounters::begin(context.root.path());
         let tree = if shares { tree.of_rank(role.rank) } else { tree };
-        Ok(Suite { place: Arc::clone(place), caches, options, role, tree, context, there, witness })
+        Ok(Suite { place: Arc::clone(place), caches, options, role, tree, context, there, counters })
     }
 
-    /// Uses the witness of an earlier suite, if there is one.
-    pub(super) fn with_witness(self, witness: Option<PhaseCounters>) -> Suite {
-        Suite { witness: witness.unwrap_or(self.witness), ..self }
+    /// Uses the counters of an earlier suite, if there are some.
+    pub(super) fn with_counters(self, counters: Option<PhaseCounters>) -> Suite {
+        Suite { counters: counters.unwrap_or(self.counters), ..self }
     }
 
-    /// Gives up the files' directory and returns the witness.
-    pub(super) fn into_witness(self) -> PhaseCounters {
-        self.witness
+    /// Gives up the files' directory and returns the counters.
+    pub(super) fn into_counters(self) -> PhaseCounters {
+        self.counters
     }
 
     /// Starts to watch what others do on the devices; nothing may have been written before.
     pub(super) fn watch_others(&mut self, control: &Control) {
-        self.witness.watch_others(control);
+        self.counters.watch_others(control);
     }
 
     /// The directory of the question.
@@ -185,12 +185,12 @@ impl Suite {
             limit_ns,
             control: Arc::clone(control),
         };
-        let (before, glance) = (self.wire(), self.witness.look());
+        let (before, glance) = (self.wire(), self.counters.look());
         let outcome = perform(task, &mut Relay { step, watcher }).map_err(|error| {
             Problem::new(format!("cannot start a thread: {}", reason(&error)))
                 .with_next("ask for fewer with --threads, or raise the limit of processes (ulimit -u)")
         })?;
-        let conditions = self.witness.since(&glance, outcome.waited_ns);
+        let conditions = self.counters.since(&glance, outcome.waited_ns);
         let record = PhaseRecord { conditions: Some(conditions), ..self.record(phase, &outcome, cache) };
         let findings = match (before, self.wire()) {
             (Some(before), Some(after)) => fsdyno_findings::of_phase(&record, &before, &after),

@@ -16,8 +16,8 @@ use super::*;
 use crate::watch::{Step, Unwatched, Watcher};
 
 /// Options with fewer files than the rule, and with a tree.
-fn few() -> Options {
-    Options { files: 50, depth: 2, threads: 3, limit_s: 60, ..Options::default() }
+fn few() -> SmallFilesOptions {
+    SmallFilesOptions { files: 50, depth: 2, threads: 3, limit_s: 60, ..SmallFilesOptions::default() }
 }
 
 /// Runs phases in a directory, one at a time.
@@ -28,7 +28,7 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(place: &Path, options: Options, (watcher, nodes): &'a mut (Unwatched, ThisMachine)) -> Run<'a> {
+    fn new(place: &Path, options: SmallFilesOptions, (watcher, nodes): &'a mut (Unwatched, ThisMachine)) -> Run<'a> {
         let control = Arc::new(Control::default());
         let place = Place { name: "here".into(), path: place.to_path_buf() };
         let places = std::slice::from_ref(&place);
@@ -106,7 +106,7 @@ fn the_rules_files_are_written_and_read() {
 fn larger_files_have_their_size_and_no_pattern() {
     let (place, mut watcher) = (TempDir::new().unwrap(), (Unwatched, ThisMachine));
     let size_bytes = (1 << 20) + 4321;
-    let options = Options { files: 2, size_bytes, ..Options::default() };
+    let options = SmallFilesOptions { files: 2, size_bytes, ..SmallFilesOptions::default() };
     let mut run = Run::new(place.path(), options, &mut watcher);
     assert_eq!(counts(&run.phase(&WRITE)), (2, 0));
     assert_eq!(counts(&run.phase(&READ)), (2, 0));
@@ -177,7 +177,7 @@ fn an_operation_that_fails_is_counted_with_its_first_error_and_the_others_go_on(
 #[test]
 fn a_phase_without_anything_to_work_on_says_so() {
     let (place, mut watcher) = (TempDir::new().unwrap(), (Unwatched, ThisMachine));
-    let mut run = Run::new(place.path(), Options { depth: 0, ..few() }, &mut watcher);
+    let mut run = Run::new(place.path(), SmallFilesOptions { depth: 0, ..few() }, &mut watcher);
     fs::remove_dir(place.path().join("files")).unwrap();
     let link = run.named("symlink");
     assert_eq!((counts(&link), error(&link)), ((0, 50), "symlink: No such file or directory".to_string()));
@@ -189,7 +189,7 @@ fn a_phase_without_anything_to_work_on_says_so() {
 #[test]
 fn a_phase_ends_at_its_limit_and_the_rule_does_not() {
     let place = TempDir::new().unwrap();
-    let study = asked(place.path(), &Options { limit_s: 0, ..few() }, &mut Unwatched);
+    let study = asked(place.path(), &SmallFilesOptions { limit_s: 0, ..few() }, &mut Unwatched);
     let ran = |pattern: &str| phase_of(&study, pattern).map(|phase| phase.operations);
     assert_eq!((ran("write"), ran("read"), ran("create")), (Some(50), Some(50), None));
     let note = study.notes.iter().find(|note| note.id == "phase-cut").unwrap();
@@ -197,11 +197,11 @@ fn a_phase_ends_at_its_limit_and_the_rule_does_not() {
     assert!(study.complete);
 }
 
-fn asked(path: &Path, options: &Options, watcher: &mut dyn Watcher) -> Study {
+fn asked(path: &Path, options: &SmallFilesOptions, watcher: &mut dyn Watcher) -> Study {
     with_control(path, options, Arc::new(Control::default()), watcher)
 }
 
-fn with_control(path: &Path, options: &Options, control: Arc<Control>, watcher: &mut dyn Watcher) -> Study {
+fn with_control(path: &Path, options: &SmallFilesOptions, control: Arc<Control>, watcher: &mut dyn Watcher) -> Study {
     let place = Place { name: "here".into(), path: path.to_path_buf() };
     smallfiles(&place, options, &mut ThisMachine, Caller { version: "v", command: Vec::new(), control, watcher })
         .unwrap()
@@ -210,7 +210,11 @@ fn with_control(path: &Path, options: &Options, control: Arc<Control>, watcher: 
 #[test]
 fn the_published_rule_is_judged_and_nothing_stays() {
     let place = TempDir::new().unwrap();
-    let study = asked(place.path(), &Options { limit_s: 1, literal: true, ..Options::default() }, &mut Unwatched);
+    let study = asked(
+        place.path(),
+        &SmallFilesOptions { limit_s: 1, literal: true, ..SmallFilesOptions::default() },
+        &mut Unwatched,
+    );
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
     let judged: Vec<(&str, bool)> =
         study.verdicts.iter().map(|row| (row.requirement.id.as_str(), row.measured.is_some())).collect();
@@ -280,7 +284,7 @@ fn a_phase_is_stopped_between_two_operations() {
     let control = Arc::new(Control::default());
     let mut impatient = Impatient(Arc::clone(&control));
     // No machine makes this number of files in the time limit.
-    let options = Options { files: 200_000, ..Options::default() };
+    let options = SmallFilesOptions { files: 200_000, ..SmallFilesOptions::default() };
     let study = with_control(place.path(), &options, control, &mut impatient);
     let write = phase_of(&study, "write").unwrap();
     assert!(write.operations < 200_000 && write.failures == 0, "{}", write.operations);
@@ -292,7 +296,7 @@ fn a_rule_that_was_stopped_is_not_judged() {
     let place = TempDir::new().unwrap();
     let control = Arc::new(Control::default());
     let mut stopper = Stopper { control: Arc::clone(&control), at: "read" };
-    let study = with_control(place.path(), &Options::default(), control, &mut stopper);
+    let study = with_control(place.path(), &SmallFilesOptions::default(), control, &mut stopper);
     let verdicts: Vec<&str> = study.verdicts.iter().map(|row| row.requirement.id.as_str()).collect();
     assert_eq!(verdicts, ["write-elapsed"]);
 }

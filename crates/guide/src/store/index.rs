@@ -26,7 +26,7 @@ const WORTH_BYTES: u64 = 1 << 20;
 const PART: u64 = 16;
 
 /// The digest of one file.
-pub(super) struct Entry {
+pub(super) struct IndexEntry {
     pub(super) name: String,
     pub(super) stamp: Stamp,
     pub(super) digest: Digest,
@@ -76,9 +76,9 @@ impl Index {
     }
 
     /// Writes an index of these entries, which are sorted by name.
-    pub(super) fn write(directory: &Path, entries: &[Entry]) {
+    pub(super) fn write(directory: &Path, entries: &[IndexEntry]) {
         let mut content = Vec::new();
-        for Entry { name, stamp, digest } in entries {
+        for IndexEntry { name, stamp, digest } in entries {
             put_text(&mut content, name);
             stamp.iter().for_each(|part| put(&mut content, *part));
             digest.put(&mut content);

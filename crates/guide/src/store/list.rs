@@ -13,7 +13,7 @@ use fsdyno_results::Digest;
 use fsdyno_stats::sort;
 use fsdyno_text::quantity::counted;
 
-use super::index::{Entry, Index};
+use super::index::{Index, IndexEntry};
 use super::unreadable;
 use crate::Problem;
 
@@ -24,14 +24,14 @@ const TOLD: usize = 500;
 ///
 /// # Errors
 /// When the directory exists but cannot be read.
-pub(super) fn read(directory: &Path, warn: fn(&Problem)) -> Result<Vec<Entry>, Problem> {
+pub(super) fn read(directory: &Path, warn: fn(&Problem)) -> Result<Vec<IndexEntry>, Problem> {
     let mut index = Index::read(directory);
     let (mut listed, mut unread) = (Vec::new(), Vec::new());
     for name in names(directory)? {
         let path = directory.join(&name);
         match stamp_of(&path).and_then(|stamp| Ok((stamp, text(name.into_encoded_bytes())?))) {
             Ok((stamp, name)) => match index.take(&name, stamp) {
-                Some(digest) => listed.push(Entry { name, stamp, digest }),
+                Some(digest) => listed.push(IndexEntry { name, stamp, digest }),
                 None => unread.push((name, stamp)),
             },
             // The file was removed after the names were read.
@@ -49,7 +49,7 @@ pub(super) fn read(directory: &Path, warn: fn(&Problem)) -> Result<Vec<Entry>, P
         match read {
             Ok(digest) => {
                 read_bytes += stamp[0];
-                listed.push(Entry { name: name.clone(), stamp: *stamp, digest });
+                listed.push(IndexEntry { name: name.clone(), stamp: *stamp, digest });
             }
             Err(problem) => warn(&problem),
         }

@@ -5,7 +5,7 @@ use fsdyno_results::evidence::StorageClass;
 use fsdyno_results::{Row, Severity};
 use fsdyno_text::quantity::{bytes, latency};
 
-use super::options::Options;
+use super::options::TimeOptions;
 use super::{Site, run};
 use crate::study::StudyRun;
 use crate::work_directory::usable_bytes;
@@ -23,7 +23,7 @@ const FIRST_TIMES: u64 = 2;
 const FIRST_OF: usize = 4;
 
 /// Notes which environment variables the command gets: names only, as a value may be a secret.
-pub(super) fn environment(study_run: &mut StudyRun<'_>, options: &Options) {
+pub(super) fn environment(study_run: &mut StudyRun<'_>, options: &TimeOptions) {
     let mut names: Vec<String> =
         run::kept_environment(options).map(|(name, _)| name.to_string_lossy().into_owned()).collect();
     fsdyno_stats::sort::by(&mut names, Ord::cmp);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// The options of `time`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct TimeOptions {
     /// The commands, in their order; `{}` in a word stands for the directory.
     pub phases: Vec<TimedCommand>,
     /// Number of rounds; an odd number above 1 is raised by one. `None`: as in a comparison, or its least number with

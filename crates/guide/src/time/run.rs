@@ -11,7 +11,7 @@ use fsdyno_results::evidence::StorageClass;
 use fsdyno_results::{JobError, Latency, PhaseRecord, PrintedRecord, ReadWrite, TreeRecord};
 
 use super::layers::Layers;
-use super::options::{Options, TimedCommand};
+use super::options::{TimeOptions, TimedCommand};
 use crate::Problem;
 use crate::study::StudyRun;
 use crate::watch::{LiveFigures, LivePhase, Step};
@@ -65,7 +65,7 @@ pub(super) fn words_of_shell(line: &str) -> Vec<String> {
 }
 
 /// The user's variables that the command also gets.
-pub(super) fn kept_environment(options: &Options) -> impl Iterator<Item = (OsString, OsString)> {
+pub(super) fn kept_environment(options: &TimeOptions) -> impl Iterator<Item = (OsString, OsString)> {
     let clean = options.clean_environment;
     std::env::vars_os().filter(move |(name, _)| {
         let is = |known: &&str| name == *known;
@@ -74,7 +74,7 @@ pub(super) fn kept_environment(options: &Options) -> impl Iterator<Item = (OsStr
     })
 }
 
-fn environment(place: &TimedPlace, options: &Options) -> Vec<(OsString, OsString)> {
+fn environment(place: &TimedPlace, options: &TimeOptions) -> Vec<(OsString, OsString)> {
     let own = [("HOME", &place.home), ("TMPDIR", &place.temporary), ("FSDYNO_DIR", &place.directory)];
     let own = own.into_iter().chain([("PWD", &place.directory)]);
     let own = own.map(|(name, directory)| (name.into(), directory.path().as_os_str().to_owned()));
@@ -89,7 +89,7 @@ pub(super) fn run(
     study_run: &mut StudyRun<'_>,
     place: &TimedPlace,
     words: &[String],
-    options: &Options,
+    options: &TimeOptions,
     step: &Step,
 ) -> Result<Option<(TreeUsage, Printed)>, Problem> {
     let directory = fsdyno_job::bytes::shown(place.directory.path());
@@ -130,7 +130,7 @@ pub(super) fn run(
 pub(super) fn synced(
     study_run: &mut StudyRun<'_>,
     place: &TimedPlace,
-    options: &Options,
+    options: &TimeOptions,
     step: &Step,
 ) -> Option<Option<Duration>> {
     match run(study_run, place, &[], options, step) {
@@ -172,7 +172,7 @@ pub(super) fn measured(
     place: &TimedPlace,
     layers: &mut Layers,
     phase: &TimedCommand,
-    options: &Options,
+    options: &TimeOptions,
     step: &Step,
 ) -> Result<Option<Ran>, Problem> {
     let network_before = fsdyno_probe::network_bytes();

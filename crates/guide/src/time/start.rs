@@ -5,7 +5,7 @@ use fsdyno_os::files::{Directory, FileError, OpenFile};
 use fsdyno_results::evidence::StorageClass;
 
 use super::Site;
-use super::options::{Cache, Options, Start};
+use super::options::{Cache, Start, TimeOptions};
 use super::run::{TimedPlace, words_of_shell};
 use crate::Problem;
 use crate::study::StudyRun;
@@ -55,7 +55,7 @@ impl Start {
 pub(super) fn begin(
     study_run: &mut StudyRun<'_>,
     site: &Site,
-    options: &Options,
+    options: &TimeOptions,
     step: &Step,
 ) -> Result<TimedPlace, Problem> {
     let work = &site.work;
@@ -75,7 +75,7 @@ pub(super) fn begin(
 pub(super) fn conclude(
     study_run: &mut StudyRun<'_>,
     place: &TimedPlace,
-    options: &Options,
+    options: &TimeOptions,
     step: &Step,
 ) -> Result<(), Problem> {
     match &options.conclude {
@@ -88,7 +88,7 @@ fn unmeasured(
     study_run: &mut StudyRun<'_>,
     place: &TimedPlace,
     words: &[String],
-    options: &Options,
+    options: &TimeOptions,
     step: &Step,
     what: &str,
 ) -> Result<(), Problem> {
@@ -103,7 +103,7 @@ fn unmeasured(
 pub(super) fn arrange(
     study_run: &mut StudyRun<'_>,
     place: &TimedPlace,
-    options: &Options,
+    options: &TimeOptions,
     step: &Step,
 ) -> Result<Option<String>, Problem> {
     if study_run.stopped() {

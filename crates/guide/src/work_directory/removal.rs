@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use fsdyno_os::files::tree::TreeError;
 use fsdyno_os::files::{Directory, FileCause, FileError, tree};
-use fsdyno_run::{Bounds, Found, Silence, StallDetector};
+use fsdyno_run::{Bounds, Liveness, Silence, StallDetector};
 
 use super::space::SpaceNeeds;
 use super::{marker, reason};
@@ -78,16 +78,16 @@ fn in_time(
             Err(RecvTimeoutError::Timeout) => {
                 watched.look(LOOK.as_nanos() as u64, gone.load(Ordering::Relaxed), waits.silence)
             }
-            Err(RecvTimeoutError::Disconnected) => Found::Lost(0),
+            Err(RecvTimeoutError::Disconnected) => Liveness::Lost(0),
         };
         match found {
-            Found::Alive => {}
-            Found::Silent(_) => {
+            Liveness::Alive => {}
+            Liveness::Silent(_) => {
                 (waits.told)(&format!(
                     "{shown} is being removed, and its storage does not answer: it is left behind after {lost_s} s"
                 ));
             }
-            Found::Lost(_) => {
+            Liveness::Lost(_) => {
                 let text = format!("cannot remove {shown}: no answer for {lost_s} s");
                 return Err(Problem::new(text).with_next(by_hand()));
             }

@@ -4,7 +4,7 @@ use crate::option::{Choice, Status};
 
 /// The properties of one engine, which are the same on every system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Row {
+struct EngineRow {
     engine: EngineName,
     name: &'static str,
     aliases: &'static [&'static str],
@@ -82,7 +82,7 @@ macro_rules! engines {
             $(Choice::new($alias, concat!("Another name of ", $name)).hidden(),)*
         )+];
 
-        const ROWS: &[Row] = &[$(Row {
+        const ROWS: &[EngineRow] = &[$(EngineRow {
             engine: EngineName::$engine,
             name: $name,
             aliases: &[$($alias),*],
@@ -156,7 +156,7 @@ impl EngineName {
     }
 
     /// The row of this engine. Rows and names come from the same lines, so that they have the same order.
-    fn row(self) -> &'static Row {
+    fn row(self) -> &'static EngineRow {
         &ROWS[self as usize]
     }
 

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use super::entry::{Entry, EntryKind, Identity};
+use super::entry::{DirectoryEntry, EntryKind, Identity};
 use super::{FileError, OpenFile, OpenMode};
 use crate::errno;
 use crate::system::beneath;
@@ -127,7 +127,7 @@ impl Directory {
     ///
     /// # Errors
     /// If it does not exist or is not a regular file.
-    pub fn open_regular(&self, name: &str) -> Result<(File, Entry), FileError> {
+    pub fn open_regular(&self, name: &str) -> Result<(File, DirectoryEntry), FileError> {
         let entry = self.look(Path::new(name))?;
         if entry.kind != EntryKind::Regular {
             return Err(FileError::of("open", &self.path.join(name), errno::EINVAL));
@@ -145,7 +145,7 @@ impl Directory {
     ///
     /// # Errors
     /// If the name does not exist.
-    pub fn look(&self, name: &Path) -> Result<Entry, FileError> {
+    pub fn look(&self, name: &Path) -> Result<DirectoryEntry, FileError> {
         self.at("look at", name, beneath::look(self.fd.as_fd(), name))
     }
 
@@ -153,7 +153,7 @@ impl Directory {
     ///
     /// # Errors
     /// If the filesystem does not report it.
-    pub fn state(&self) -> Result<Entry, FileError> {
+    pub fn state(&self) -> Result<DirectoryEntry, FileError> {
         self.at("look at", "", beneath::look_at(self.fd.as_fd()))
     }
 

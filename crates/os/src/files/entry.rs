@@ -24,7 +24,7 @@ pub enum EntryKind {
 
 /// What a name in a directory stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct DirectoryEntry {
     /// Kind of the file.
     pub kind: EntryKind,
     /// Identity of the file.

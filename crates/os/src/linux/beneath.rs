@@ -9,7 +9,7 @@ use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Gid, Mode, OFlags, Reso
 use rustix::io::Errno;
 
 use super::files::{INTERRUPTIONS_MAX, errno, uninterrupted};
-use crate::files::{Entry, EntryKind, Identity};
+use crate::files::{DirectoryEntry, EntryKind, Identity};
 
 /// Whether the kernel lacks openat2(2) or a filter forbids it: then names are walked step by step.
 static BY_STEPS: AtomicBool = AtomicBool::new(false);
@@ -59,7 +59,7 @@ pub(crate) fn current_path(fd: BorrowedFd<'_>) -> Option<PathBuf> {
 }
 
 /// Whether this user owns the file.
-pub(crate) fn is_ours(entry: &Entry) -> bool {
+pub(crate) fn is_ours(entry: &DirectoryEntry) -> bool {
     entry.owner == rustix::process::geteuid().as_raw()
 }
 
@@ -113,18 +113,18 @@ pub(crate) fn identity(fd: BorrowedFd<'_>) -> Result<Identity, i32> {
 }
 
 /// The entry of an open file: identity, owner and size.
-pub(crate) fn look_at(fd: BorrowedFd<'_>) -> Result<Entry, i32> {
+pub(crate) fn look_at(fd: BorrowedFd<'_>) -> Result<DirectoryEntry, i32> {
     rustix::fs::fstat(fd).map(|stat| entry(&stat)).map_err(errno)
 }
 
 /// The entry of a name in a directory; for a link, the link itself.
-pub(crate) fn look(root: BorrowedFd<'_>, name: &Path) -> Result<Entry, i32> {
+pub(crate) fn look(root: BorrowedFd<'_>, name: &Path) -> Result<DirectoryEntry, i32> {
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
     rustix::fs::statat(root, name, flags).map(|stat| entry(&stat)).map_err(errno)
 }
 
-fn entry(stat: &rustix::fs::Stat) -> Entry {
-    Entry {
+fn entry(stat: &rustix::fs::Stat) -> DirectoryEntry {
+    DirectoryEntry {
         kind: match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => EntryKind::Regular,
             FileType::Directory => EntryKind::Directory,

@@ -21,7 +21,7 @@ use windows_sys::Win32::System::IO::{IO_STATUS_BLOCK, OVERLAPPED, OVERLAPPED_0, 
 
 use super::errno;
 use super::native::{self, Kind, Opening};
-use crate::files::{Entry, EntryKind, Identity};
+use crate::files::{DirectoryEntry, EntryKind, Identity};
 
 /// Access rights of an open directory.
 const DIRECTORY_ACCESS: u32 = FILE_LIST_DIRECTORY | FILE_TRAVERSE | FILE_READ_ATTRIBUTES;
@@ -92,7 +92,7 @@ pub(crate) fn current_path(handle: BorrowedHandle<'_>) -> Option<PathBuf> {
 
 /// Whether this user owns the file. Here users are distinguished by permissions and not by numbers: a file that this
 /// process could open for writing below its own directory counts as its own.
-pub(crate) fn is_ours(_: &Entry) -> bool {
+pub(crate) fn is_ours(_: &DirectoryEntry) -> bool {
     true
 }
 
@@ -127,10 +127,10 @@ pub(super) fn standard(handle: BorrowedHandle<'_>) -> Result<FILE_STANDARD_INFO,
 }
 
 /// The entry of an open file.
-pub(crate) fn look_at(handle: BorrowedHandle<'_>) -> Result<Entry, i32> {
+pub(crate) fn look_at(handle: BorrowedHandle<'_>) -> Result<DirectoryEntry, i32> {
     let (found, standard) = (by_handle(handle)?, standard(handle)?);
     let has = |attribute| found.dwFileAttributes & attribute != 0;
-    Ok(Entry {
+    Ok(DirectoryEntry {
         kind: match () {
             () if has(FILE_ATTRIBUTE_REPARSE_POINT) => EntryKind::Link,
             () if has(FILE_ATTRIBUTE_DIRECTORY) => EntryKind::Directory,
@@ -149,7 +149,7 @@ pub(crate) fn look_at(handle: BorrowedHandle<'_>) -> Result<Entry, i32> {
 pub(super) const USER: u32 = u32::MAX;
 
 /// The entry of a name in a directory; for a link, the link itself.
-pub(crate) fn look(root: BorrowedHandle<'_>, name: &Path) -> Result<Entry, i32> {
+pub(crate) fn look(root: BorrowedHandle<'_>, name: &Path) -> Result<DirectoryEntry, i32> {
     check_name(name)?;
     let how = Opening { access: FILE_READ_ATTRIBUTES, disposition: FILE_OPEN, kind: Kind::Any, options: 0 };
     look_at(native::open(root, &native::wide(name), how)?.as_handle())

@@ -44,31 +44,32 @@ impl Question {
     ];
 
     /// The row of each question; no other code lists all questions.
-    fn row(self) -> Row {
-        let row = |word, title| Row { word, title, ..PLAIN };
+    fn row(self) -> QuestionRow {
+        let row = |word, title| QuestionRow { word, title, ..PLAIN };
         match self {
-            Question::Measure => Row {
+            Question::Measure => QuestionRow {
                 options: &["--size", "--runtime", "--engine"],
                 rounds: Some("--runs"),
                 ..row("measure", "How fast is {}?")
             },
             Question::SmallFiles => {
-                Row { options: &["--files", "--limit"], ..row("smallfiles", "Names and small files on {}") }
+                QuestionRow { options: &["--files", "--limit"], ..row("smallfiles", "Names and small files on {}") }
             }
             Question::Check => row("check", "Is {} good enough?"),
-            Question::Compare => Row {
+            Question::Compare => QuestionRow {
                 options: &["--size", "--runtime", "--iodepth"],
                 rounds: Some("--rounds"),
                 ..row("compare", "{}, compared")
             },
-            Question::Time => Row { rounds: Some("--rounds"), ..row("time", "A command on {}") },
+            Question::Time => QuestionRow { rounds: Some("--rounds"), ..row("time", "A command on {}") },
             Question::Sweep => {
-                Row { options: &["--size", "--runtime", "--engine"], ..row("sweep", "Which depth suits {}?") }
+                QuestionRow { options: &["--size", "--runtime", "--engine"], ..row("sweep", "Which depth suits {}?") }
             }
-            Question::Curve => {
-                Row { options: &["--size", "--runtime", "--iodepth"], ..row("curve", "Response time of {} under load") }
-            }
-            Question::Scale => Row {
+            Question::Curve => QuestionRow {
+                options: &["--size", "--runtime", "--iodepth"],
+                ..row("curve", "Response time of {} under load")
+            },
+            Question::Scale => QuestionRow {
                 options: &["--size", "--runtime", "--iodepth"],
                 ..row("scale", "How much do several nodes get from {}?")
             },
@@ -98,7 +99,7 @@ impl Question {
 }
 
 /// What the rest of the program needs to know about a question.
-struct Row {
+struct QuestionRow {
     /// The subcommand's name.
     word: &'static str,
     /// The question in words; `{}` stands for the targets.
@@ -108,7 +109,7 @@ struct Row {
 }
 
 /// The row of a question without features of its own.
-const PLAIN: Row = Row { word: "", title: "", options: &[], rounds: None };
+const PLAIN: QuestionRow = QuestionRow { word: "", title: "", options: &[], rounds: None };
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 use fsdyno_drive::Silence;
 
 use crate::layout::Progress;
-use crate::stall::{Found, StallDetector};
+use crate::stall::{Liveness, StallDetector};
 
 /// A thread that lays out the files of a worker, or has done so.
 struct Lane {
@@ -56,10 +56,10 @@ impl Lanes {
     }
 
     /// Checks whether a thread is stuck; returns its worker and thread.
-    pub(super) fn look(&mut self, step_ns: u64, limits: Silence) -> Vec<(usize, u32, Found)> {
+    pub(super) fn look(&mut self, step_ns: u64, limits: Silence) -> Vec<(usize, u32, Liveness)> {
         let working = self.0.iter_mut().filter(|lane| lane.works);
         let looked = working.map(|lane| (lane.worker, lane.thread, lane.detector.look(step_ns, lane.reports, limits)));
-        looked.filter(|(.., found)| *found != Found::Alive).collect()
+        looked.filter(|(.., found)| *found != Liveness::Alive).collect()
     }
 
     fn working(&mut self, thread: u32) -> Option<&mut Lane> {
@@ -101,7 +101,7 @@ mod tests {
             lanes.progresses(11, progress(number, 1000, None));
             lanes.look(100_000_000, limits)
         });
-        let lost: Vec<_> = looks.filter(|(.., found)| matches!(found, Found::Lost(_))).collect();
+        let lost: Vec<_> = looks.filter(|(.., found)| matches!(found, Liveness::Lost(_))).collect();
         assert!(!lost.is_empty() && lost.iter().all(|(worker, thread, _)| (*worker, *thread) == (0, 10)));
     }
 }

@@ -11,7 +11,7 @@ use super::layouts::Lanes;
 use super::{Conductor, WATCH};
 use crate::layout_steps::{self, LayoutEvent};
 use crate::stage_workers::StageWorkers;
-use crate::stall::{Found, worker as stalled};
+use crate::stall::{Liveness, worker as stalled};
 use crate::worker::{self, Refused};
 
 impl Conductor<'_> {
@@ -42,11 +42,11 @@ impl Conductor<'_> {
         }
     }
 
-    fn layout_is_lost(&mut self, found: Found, index: usize, thread: u32) -> bool {
+    fn layout_is_lost(&mut self, found: Liveness, index: usize, thread: u32) -> bool {
         let plan = &self.shared.plan.workers[index];
         match found {
-            Found::Alive => false,
-            Found::Silent(silent_ns) => {
+            Liveness::Alive => false,
+            Liveness::Silent(silent_ns) => {
                 let control = &self.shared.control;
                 let sentence = match control.stopped() {
                     true => stalled::sentence_of_layout_to_end(plan, thread, control.bounds()),
@@ -55,7 +55,7 @@ impl Conductor<'_> {
                 self.observer.note(&sentence);
                 false
             }
-            Found::Lost(silent_ns) => {
+            Liveness::Lost(silent_ns) => {
                 let end = worker::refused_end(plan, stalled::layout_abandoned(plan, thread, silent_ns));
                 self.shared.control.abandon();
                 self.end(index, end);
@@ -127,18 +127,18 @@ impl Conductor<'_> {
             }
             let ran_ns = self.started_ns[index].map_or(0, |started_ns| now_ns.saturating_sub(started_ns));
             match self.detectors[index].look(step_ns, plan, cell, &shared.control, ran_ns) {
-                Found::Alive => {}
-                Found::Silent(_) if shared.control.signal().is_some() => {
+                Liveness::Alive => {}
+                Liveness::Silent(_) if shared.control.signal().is_some() => {
                     self.observer.still_waits(&stalled::sentence_to_end(plan, cell, shared.control.bounds()));
                 }
-                Found::Silent(silent_ns) => {
+                Liveness::Silent(silent_ns) => {
                     self.observer.note(&stalled::sentence_of_silence(plan, cell, silent_ns));
                 }
-                Found::Lost(silent_ns) if stage_workers.ends(index) => {
+                Liveness::Lost(silent_ns) if stage_workers.ends(index) => {
                     cell.abandon();
                     self.end(index, stalled::abandoned(plan, cell, ran_ns / 1_000_000, silent_ns));
                 }
-                Found::Lost(_) => {}
+                Liveness::Lost(_) => {}
             }
         }
     }

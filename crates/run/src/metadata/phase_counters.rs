@@ -163,9 +163,9 @@ mod tests {
 
     #[test]
     fn what_a_look_cannot_see_stays_unknown() {
-        let mut witness = PhaseCounters::begin(Path::new("/"));
-        let before = witness.look();
-        let conditions = witness.since(&before, None);
+        let mut counters = PhaseCounters::begin(Path::new("/"));
+        let before = counters.look();
+        let conditions = counters.since(&before, None);
         assert_eq!(conditions.run_queue_wait_ns, None);
         assert_eq!(conditions.foreign_bytes_per_s.value(), None, "nobody watched before");
     }

@@ -8,7 +8,7 @@ use fsdyno_os::errno::{ENOMEM, ETIMEDOUT, reason};
 use fsdyno_probe::Waiting;
 use fsdyno_results::{DirectionRecord, JobError, JobRecord};
 
-use super::{Found, StallDetector};
+use super::{Liveness, StallDetector};
 use crate::account::blank_record;
 use crate::plan::WorkerPlan;
 use crate::worker::Refused;
@@ -69,9 +69,9 @@ impl WorkerWatch {
         cell: &WorkerCell,
         control: &Control,
         ran_ns: u64,
-    ) -> Found {
+    ) -> Liveness {
         if cell.thread().is_some_and(waits_for_memory) {
-            return Found::Lost(0);
+            return Liveness::Lost(0);
         }
         let bounds = control.bounds();
         let state = cell.state();
@@ -88,7 +88,7 @@ impl WorkerWatch {
         let signalled = control.signal().is_some();
         let limits = if to_end { bounds.ending(in_flight_bytes(plan), signalled) } else { Silence::ALLOWED };
         let found = self.ending.look(step_ns, to_end, limits);
-        if found != Found::Alive {
+        if found != Liveness::Alive {
             return found;
         }
         let limits = match state {
@@ -217,7 +217,7 @@ mod tests {
     fn seconds_until_lost(plan: &WorkerPlan, cell: &WorkerCell, control: &Control) -> Option<u64> {
         let mut watched = WorkerWatch::default();
         (1..36_000).find_map(|look| match watched.look(STEP_NS, plan, cell, control, look * STEP_NS) {
-            Found::Lost(ns) => Some(ns / 1_000_000_000),
+            Liveness::Lost(ns) => Some(ns / 1_000_000_000),
             _ => None,
         })
     }
@@ -232,7 +232,7 @@ mod tests {
         let timed = format!("{small} --time_based --runtime=100 --ramp_time=10");
         let mut watched = WorkerWatch::default();
         let timed = plan(&timed);
-        assert_eq!(watched.look(STEP_NS, &timed, &cell, &control, 110_000_000_000), Found::Alive);
+        assert_eq!(watched.look(STEP_NS, &timed, &cell, &control, 110_000_000_000), Liveness::Alive);
         assert_eq!(seconds_until_lost(&timed, &cell, &control), Some(30), "counted from the end of its time");
         control.stop();
         assert_eq!(lost_after(small, &control), Some(30));
@@ -258,11 +258,11 @@ mod tests {
             cell.set_state(state);
             let mut watched = WorkerWatch::default();
             let mut look = |cell: &WorkerCell| watched.look(STEP_NS, &plan, cell, &control, 0);
-            let reported = (1..1000).find(|_| look(&cell) == Found::Silent(2_000_000_000));
+            let reported = (1..1000).find(|_| look(&cell) == Liveness::Silent(2_000_000_000));
             assert_eq!(reported, Some(21), "the first look counts nothing");
             assert!(sentence_of_silence(&plan, &cell, 2_000_000_000).contains(doing));
             cell.step();
-            let lost = (1..1000).find(|_| matches!(look(&cell), Found::Lost(_)));
+            let lost = (1..1000).find(|_| matches!(look(&cell), Liveness::Lost(_)));
             assert_eq!(lost, Some(201), "counted from the last step");
         }
     }
@@ -273,7 +273,7 @@ mod tests {
         cell.set_state(WorkerState::Running);
         let reported = |words: &str| {
             let (plan, mut watched) = (plan(words), WorkerWatch::default());
-            let silent = |found| matches!(found, Found::Silent(_));
+            let silent = |found| matches!(found, Liveness::Silent(_));
             (0..1000).filter(|_| silent(watched.look(STEP_NS, &plan, &cell, &control, 0))).count()
         };
         assert_eq!(reported("--name=a --ioengine=null --size=1m"), 1);

@@ -11,7 +11,7 @@ use fsdyno_results::evidence::{Image, Mount};
 
 /// The file of a loop device, and where it lies.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Found {
+pub(super) struct LocatedImage {
     pub(super) image: Image,
     pub(super) place: ImagePlace,
 }
@@ -32,7 +32,7 @@ pub(super) enum ImagePlace {
 const REMOVED: &str = " (deleted)";
 
 /// Finds the file of the loop device in this directory of /sys.
-pub(super) fn of(look: &Look, disk: &Path) -> Found {
+pub(super) fn of(look: &Look, disk: &Path) -> LocatedImage {
     let path = read_text(&disk.join("loop/backing_file")).unwrap_or_default();
     let direct = read_text(&disk.join("loop/dio")).ok().map(|flag| flag == "1");
     let node = look.dev.join(block::name_of(disk).unwrap_or_default());
@@ -43,8 +43,8 @@ pub(super) fn of(look: &Look, disk: &Path) -> Found {
     let place = place(look, &path, known);
     let image = Image { path, direct, ..Image::default() };
     match &place {
-        ImagePlace::Path(path) => Found { image: content(look, path, image), place },
-        _ => Found { image, place },
+        ImagePlace::Path(path) => LocatedImage { image: content(look, path, image), place },
+        _ => LocatedImage { image, place },
     }
 }
 
