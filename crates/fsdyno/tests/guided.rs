@@ -1,4 +1,4 @@
-//! The frame of the guided face: what is kept, what is left, what is refused.
+//! Tests the frame of the guided face: what is saved, what is left, what is refused.
 
 use std::fs;
 
@@ -19,8 +19,8 @@ fn is_empty(place: &Place) -> bool {
     place.names("data").is_empty()
 }
 
-/// Whether rate and mean latency of the deep reads make what was in flight of them, to 2 %: on a disk that others use
-/// unevenly they need not, and then no equation is printed.
+/// Whether rate and mean latency of the deep reads give the requests in flight, to 2 %. On a disk that others use
+/// unevenly they may not, and then no equation is printed.
 fn littles_law_holds(study: &Study) -> bool {
     let rounds = TestRounds::of_rows(study.repeats(0, "rand-read"));
     let mean_ns = rounds.latency(Lane::Request).and_then(|latency| latency.moments.mean()).unwrap();
@@ -60,7 +60,7 @@ fn the_sums_of_the_sentences_are_those_of_the_table() {
     let study = measure(&place, "--json").study();
     let read = study.rows.iter().find(|row| row.pattern == "seq-read-64k").unwrap();
     let figures = read.figures().unwrap();
-    // Requests are counted when they are issued, bytes when they have come back: those in flight at either end differ.
+    // Requests are counted at submission, bytes at completion: those in flight at either end make a difference.
     let apart = (figures.total.bytes / 65536).abs_diff(figures.total.operations);
     assert!(apart <= 2 * 32, "{figures:?}");
     let product = figures.total.operations as f64 / figures.total.iops * figures.total.bytes_per_s;
@@ -68,12 +68,12 @@ fn the_sums_of_the_sentences_are_those_of_the_table() {
     let begins = |sentence: usize, words| study.sentences[sentence].starts_with(words);
     assert!(begins(1, "Throughput = ") && begins(2, "No network"), "{:?}", study.sentences);
     assert_eq!(begins(0, "IOPS = "), littles_law_holds(&study), "{:?}", study.sentences);
-    // Each row can be run again by itself.
+    // Each row has a command that can be run again.
     assert!(study.rows.iter().all(|row| row.command.iter().any(|word| word.starts_with("--rw="))));
 }
 
-/// Requests per second times their size are the bytes per second of each row, however it was measured: after a warm-up, with
-/// syncs, at a rate, with reads and writes mixed.
+/// Requests per second times their size are the bytes per second of each row, however it was measured: after a ramp,
+/// with syncs, at a rate, with reads and writes mixed.
 #[test]
 fn iops_times_block_size_is_the_rate_of_every_row_of_every_question() {
     let place = Place::with(&["data", "other"]);
@@ -160,7 +160,7 @@ fn clean_removes_what_a_killed_run_left() {
     assert_eq!(place.names("data").len(), 2);
     let kept = place.studies("store");
     assert!(!kept[0].complete && !kept[0].rows.is_empty(), "what it had found by then is kept");
-    // The process that did the work dies a moment after the one that was killed.
+    // The working process dies a moment after the one that was killed.
     wait_until("the removal", || place.run("clean data").good().stdout.contains(": removed"));
     assert_eq!(place.read("data/mine"), "mine");
     assert_eq!(place.names("data"), ["mine"]);
@@ -207,7 +207,7 @@ fn without_a_home_the_answer_is_printed_and_not_kept() {
     let stderr = ran.stderr;
     assert!(stderr.contains("neither XDG_DATA_HOME nor HOME is set; this run is not saved"), "{stderr}");
     assert!(!stderr.contains("saved as") && !ran.stdout.is_empty(), "{stderr}");
-    // Nobody can report on what was not kept.
+    // Without a saved run there is nothing to report.
     assert!(ran.stdout.contains("fsdyno check etcd") && !ran.stdout.contains("fsdyno report"), "{}", ran.stdout);
     assert_eq!(place.names(""), ["data"]);
 }
@@ -298,7 +298,7 @@ fn what_does_not_go_with_another_tool_is_refused_by_name() {
         place.run(&[&["measure", "data", "--no-store"], words].concat()).refused(reason);
     }
     assert!(is_empty(&place));
-    // A configuration is about the usual tests.
+    // A configuration names the usual tests.
     let mut command =
         place.command(&["measure", "data", "--like=cdm", "--quick", "--size=16m", "--no-store", "--json"]);
     let study = Running::start(command.env("FSDYNO_PATTERNS", "seq-read")).finish().good().study();

@@ -1,4 +1,4 @@
-//! `fsdyno inspect` on this machine, whatever it is.
+//! Tests `fsdyno inspect` on this machine, whatever it is.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ fn inspect(words: &[&str]) -> Ran {
     Place::new().run(&[&["inspect"], words].concat())
 }
 
-/// What it printed; it must have ended with 0 and without a complaint.
+/// Its output; it must end with status 0 and an empty stderr.
 #[track_caller]
 fn answered(words: &[&str]) -> String {
     let ran = inspect(words).good();

@@ -1,4 +1,4 @@
-//! What is installed beside the program: completions that really complete, man pages that render.
+//! Tests what is installed beside the program: completions that work, man pages that render.
 #![forbid(unsafe_code)]
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,12 +16,12 @@ fn stdout(output: &Output) -> String {
     testkit::text(&output.stdout)
 }
 
-/// What bash offers at the end of these words, by the script of the program or that of a link to it.
+/// What bash offers at the end of these words, with the script of the program or of a link to it.
 fn bash(script: &[&str], words: &[&str]) -> BTreeSet<String> {
     let folder = testkit::directory();
     let path = folder.path().join("script");
     std::fs::write(&path, fsdyno(script)).unwrap();
-    // As readline calls it: the function that `complete` names, with the words taken apart at `=` and `:`.
+    // As readline calls it: the function that `complete` names, with the words split at `=` and `:`.
     let call = r#"source "$1" || exit 1; shift
         COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
         registered=$(complete -p "$1") || exit 1
@@ -77,7 +77,7 @@ fn bash_completes_paths() {
     assert_eq!(bash(BOTH, &["fsdyno", "--filename", "=", &begun]), all);
     assert_eq!(bash(BOTH, &["fsdyno", "--filename", "=", "/x", ":", &begun]), all);
     assert_eq!(bash(BOTH, &["fsdyno", "--directory", "=", &begun]), set(&[&directory]));
-    // Job files, also after an option that takes no value.
+    // Job files, also after an option without a value.
     assert_eq!(bash(BOTH, &["fsdyno", "fio", &begun]), all);
     assert_eq!(bash(LINK, &["fio", "--time_based", &begun]), all);
 }
@@ -130,7 +130,7 @@ fn every_shell_has_a_script() {
         assert!(both.contains("smallfiles") && both.contains("iodepth_low"), "{shell}");
         assert!(!link.contains("smallfiles") && link.contains("iodepth_low"), "{shell}");
     }
-    // Job files, where clap asks for a command alone.
+    // Job files, where clap expects a command only.
     assert!(fsdyno(&["completions", "zsh"]).contains("{_fsdyno_commands || _files}"));
     if has("zsh") {
         let folder = testkit::directory();

@@ -1,9 +1,9 @@
-//! A short run of each engine under valgrind's memcheck: no access beyond what is allocated, no decision on memory that
-//! nobody has written.
+//! Runs each engine briefly under valgrind's memcheck: no access beyond allocated memory, no decision on uninitialised
+//! memory.
 
 use testkit::{Place, Running};
 
-/// The status of a run in which something was found.
+/// The status of a run with memcheck errors.
 const FOUND: i32 = 99;
 
 #[test]
@@ -22,7 +22,7 @@ fn every_engine() {
     }
 }
 
-/// What memcheck has found; the reason, if the engine cannot run under it.
+/// memcheck's errors; the error says why the engine cannot run under it.
 fn checked(engine: &str, words: &str) -> Result<Option<String>, String> {
     let ran = Running::start(
         Place::new()
@@ -35,7 +35,7 @@ fn checked(engine: &str, words: &str) -> Result<Option<String>, String> {
     let output = ran.stdout + &ran.stderr;
     let unknown = ["unhandled amd64-linux syscall", "unhandled arm64-linux syscall", "Function not implemented"];
     match (ran.status, unknown.iter().find(|words| output.contains(**words))) {
-        // Where a call is unknown that the program can do without, it does without.
+        // If valgrind does not know a call that the program does not need, the program goes on without it.
         (Some(0), _) => Ok(None),
         (Some(FOUND), _) | (_, None) => Ok(Some(output)),
         (_, Some(words)) => Err(format!("valgrind does not know one of its system calls ({words})")),

@@ -1,6 +1,6 @@
-//! Rules for every sentence that the program can print, as its source has it: it is short, what it advises can be done,
-//! figures have a blank before their unit, and nothing is one of many. What the sentences become with figures in them, the
-//! tests beside their code show.
+//! Checks rules for every sentence that the program can print, in the source: it is short, its advice is possible,
+//! figures have a blank before their unit, and singular and plural are right. How sentences look with figures is tested
+//! beside their code.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 
 use testkit::Place;
 
-/// A sentence that has more is not understood at first reading.
+/// Longest sentence, characters: longer ones are not understood at first reading.
 const LONGEST: usize = 200;
 
-/// Fewer words are a name.
+/// Least words of a sentence; fewer are a name.
 const LEAST_WORDS: usize = 3;
 
-/// fio's own forms, whose words are fio's, and scripts of shells.
+/// Texts in fio's own form, and shell scripts.
 const FIOS: [&str; 10] = [
     "normal",
     "terse",
@@ -56,7 +56,7 @@ struct Literal {
     text: String,
 }
 
-/// The literals with sentences in them of all crates, their tests left out.
+/// The literals with sentences in all crates, without tests.
 fn literals() -> Vec<Literal> {
     let crates = testkit::workspace().join("crates");
     let mut found = Vec::new();
@@ -96,7 +96,7 @@ fn is_fios(literal: &Literal) -> bool {
     literal.text.starts_with("fio: ") || literal.file.split('/').any(|part| FIOS.contains(&part))
 }
 
-/// Fails with all that a rule finds.
+/// Fails with all findings of a rule.
 #[track_caller]
 fn nothing(found: &[String]) {
     assert!(found.is_empty(), "{} sentences:\n{}", found.len(), found.join("\n"));
@@ -114,7 +114,7 @@ fn none_is_long() {
     nothing(&long);
 }
 
-/// Names that stand after `mark`, before `end`.
+/// Names after `mark` and before `end`.
 fn named<'a>(text: &'a str, mark: &'a str, end: &'a str) -> impl Iterator<Item = &'a str> {
     let is_name = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "_-".contains(letter);
     text.match_indices(mark).filter_map(move |(at, _)| {
@@ -127,7 +127,7 @@ fn named<'a>(text: &'a str, mark: &'a str, end: &'a str) -> impl Iterator<Item =
     })
 }
 
-/// The options that are there: fio's, and those of all commands of the guided face.
+/// The existing options: fio's, and those of all commands of the guided face.
 fn options() -> BTreeSet<String> {
     let place = Place::new();
     let mut names = BTreeSet::new();
@@ -143,7 +143,7 @@ fn options() -> BTreeSet<String> {
     let pages = ["fio --help", "completions bash", "completions fish", "--help"].map(|words| place.run(words).stdout);
     for page in &pages {
         names.extend(named(page, "--", "").map(str::to_owned));
-        // Fish names them without their dashes.
+        // Fish names them without dashes.
         names.extend(named(page, "-l ", "").map(str::to_owned));
     }
     assert!(names.len() > 250, "{names:?}");
@@ -186,7 +186,7 @@ fn a_unit_stands_apart_from_its_figure() {
 /// Words after a 1 that are no plurals.
 const SINGULAR: [&str; 10] = ["is", "was", "has", "less", "us", "ms", "ns", "s", "as", "times"];
 
-/// What is printed where there is one of everything.
+/// Sentences with one of everything are in the singular.
 #[test]
 fn one_of_a_kind_is_no_plural() {
     let place = Place::with(&["data", "other"]);
@@ -220,7 +220,7 @@ fn one_of_a_kind_is_no_plural() {
     nothing(&plural);
 }
 
-/// The string literals of a source before its tests; a literal that goes on in the next line is one line here.
+/// The string literals of a source before its tests; a literal that continues on the next line is one line here.
 fn of_source(source: &str) -> Vec<String> {
     let code = source.split("#[cfg(test)]").next().unwrap();
     let mut found = Vec::new();
@@ -230,7 +230,7 @@ fn of_source(source: &str) -> Vec<String> {
             '/' if letters.peek() == Some(&'/') => {
                 letters.find(|letter| *letter == '\n');
             }
-            // A quotation mark as a letter; a lifetime has none.
+            // A quotation mark as a char literal; a lifetime has none.
             '\'' if letters.peek() == Some(&'"') => {
                 letters.next();
             }
@@ -250,7 +250,7 @@ fn literal(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> String {
             '\\' => match letters.next() {
                 Some('\n') => while letters.next_if(|letter| letter.is_whitespace()).is_some() {},
                 Some('n') => text.push('\n'),
-                // A letter by its number: all that are, are blanks.
+                // All escaped code points in sentences are blanks.
                 Some('u') => text.extend(letters.find(|letter| *letter == '}').map(|_| ' ')),
                 Some(other) => text.push(other),
                 None => {}

@@ -1,21 +1,21 @@
-//! The tables of docs/reliability.md, one per test, between two marks.
+//! Reads and writes the tables of docs/reliability.md, one per test, between two marks.
 
 use std::sync::Mutex;
 
-/// One fault and what became of it.
+/// A fault and its outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     /// What went wrong, and when.
     pub(crate) fault: String,
-    /// What was asked for.
+    /// The command.
     pub(crate) asked: String,
-    /// Exit status.
+    /// The exit status.
     pub(crate) status: String,
     /// The message.
     pub(crate) message: String,
-    /// What the record holds.
+    /// The content of the record.
     pub(crate) kept: String,
-    /// What stayed on the storage.
+    /// What was left on the storage.
     pub(crate) left: String,
 }
 
@@ -26,12 +26,12 @@ impl Row {
         [&self.fault, &self.asked, &self.status, &self.message, &self.kept, &self.left]
     }
 
-    /// For the way out of a stack.
+    /// The row as a line, for passing it out of a stack.
     pub(crate) fn to_line(&self) -> String {
         self.fields().join("\x02").replace('\n', "\x03")
     }
 
-    /// The way back.
+    /// The row of such a line.
     pub(crate) fn from_line(line: &str) -> Row {
         let mut fields = line.split('\x02').map(|field| field.replace('\x03', "\n"));
         let mut field = || fields.next().unwrap_or_default();
@@ -44,10 +44,10 @@ impl Row {
     }
 }
 
-/// One writer at a time.
+/// Held by the one writer.
 static WRITER: Mutex<()> = Mutex::new(());
 
-/// Holds the rows against those in the document, or puts them there.
+/// Compares the rows with the document's, or writes them there.
 #[track_caller]
 pub(crate) fn hold(test: &str, rows: Vec<Row>) {
     assert!(!rows.is_empty(), "{test} made no row");

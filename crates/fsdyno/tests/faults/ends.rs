@@ -1,5 +1,5 @@
-//! Errors and hangs together, on every engine: the run ends within its bounds, says all that was lost and keeps the
-//! record. The bounds are short ones, and the runs of an engine go side by side, each with faults of its own file.
+//! Combines errors and hangs on every engine: the run ends within its time limits, reports everything that was lost and
+//! keeps the record. The limits are short, and the runs of an engine are parallel, each with faults of its own file.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,29 +9,29 @@ use crate::lab;
 use crate::program::{Ran, Running, hurried, replace_after};
 use testkit::wait_until;
 
-/// One combination.
+/// A combination.
 struct Case {
-    /// What goes wrong, and what is done about it.
+    /// The fault, and what is done about it.
     fault: &'static str,
-    /// Lines for the file system; `F` is the job's file, `G` the second job's.
+    /// Lines for the filesystem; `F` is the job's file, `G` the second job's.
     set: &'static [&'static str],
-    /// Words beside those of the engine.
+    /// Words besides those of the engine.
     words: &'static str,
     act: Act,
-    /// What must be told, each in a line of its own.
+    /// Messages that must appear, each in a line of its own.
     message: &'static [&'static str],
     status: i32,
-    /// Error of the record, if one is kept, and requests lost.
+    /// The error in the record, if one is kept, and the number of lost requests.
     kept: Option<(Option<i64>, u64)>,
 }
 
-/// What somebody does while it hangs.
+/// What the user does while it hangs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Act {
     Nothing,
-    /// The signal, once a request hangs.
+    /// Sends the signal once a request hangs.
     Signal(&'static str),
-    /// SIGINT twice, the second when it was said what is waited for.
+    /// Sends SIGINT twice, the second time when the message says what is waited for.
     Twice,
 }
 
@@ -45,7 +45,7 @@ const WAITS: &str = "was told to end";
 /// Writes of a megabyte.
 const WRITES: &str = "--rw=randwrite --size=1m";
 
-/// What engines with many requests in flight can meet.
+/// The cases of engines with many requests in flight.
 const QUEUED: &[Case] = &[
     Case {
         fault: "a write fails, another is never answered",
@@ -112,7 +112,7 @@ const QUEUED: &[Case] = &[
     },
 ];
 
-/// What engines with one request at a time can meet.
+/// The cases of engines with one request at a time.
 const SINGLE: &[Case] = &[
     Case {
         fault: "a read is never answered, the runtime ends",
@@ -143,7 +143,7 @@ const SINGLE: &[Case] = &[
     },
 ];
 
-/// What every engine that opens files can meet.
+/// The cases of all engines that open files.
 const COMMON: &[Case] = &[
     Case {
         fault: "a write fails, the sync at the end would never be answered",
@@ -219,7 +219,7 @@ const COMMON: &[Case] = &[
     },
 ];
 
-/// What mappings can meet: they read and write pages, not requests.
+/// The cases of mappings, which read and write pages, not requests.
 const MAPPED: &[Case] = &[
     Case {
         fault: "a page is never brought, the runtime ends",
@@ -268,16 +268,16 @@ const MAPPED: &[Case] = &[
     },
 ];
 
-/// A case under way.
+/// A running case.
 struct Begun<'case> {
     case: &'case Case,
     asked: String,
-    /// Its file's name, and the one that hangs.
+    /// The name of its file, and of the one that hangs.
     file: String,
     running: Running,
 }
 
-/// Begins a case: its files, its faults, its run.
+/// Begins a case: makes its files, sets its faults, starts its run.
 fn begin<'case>(place: &Path, engine: &str, number: usize, case: &'case Case) -> Begun<'case> {
     let (first, second) = (format!("{engine}{number}"), format!("{engine}{number}b"));
     let named = |text: &str| {
@@ -346,7 +346,7 @@ impl Begun<'_> {
     }
 }
 
-/// Error of the first job that has one, and the requests that were lost; `None`: there is no record.
+/// The error of the first job that has one, and the number of lost requests; `None`: there is no record.
 fn kept(ran: &Ran) -> Option<(Option<i64>, u64)> {
     let jobs = ran.record.as_ref()?["jobs"].as_array()?;
     let error = jobs.iter().find_map(|job| job["error"]["code"].as_i64());
@@ -364,14 +364,14 @@ fn in_words(kept: Option<(Option<i64>, u64)>) -> String {
     }
 }
 
-/// What depends on the moment.
+/// Replaces the parts of a message that depend on timing.
 fn moment(message: &str) -> String {
     ["offset ", "offset=", "worker "]
         .iter()
         .fold(message.to_owned(), |message, mark| replace_after(&message, mark, "N", |letter| letter.is_ascii_digit()))
 }
 
-/// Runs all cases on an engine side by side.
+/// Runs all cases of an engine in parallel.
 fn rows(engine: &str, cases: &[&Case]) -> Vec<Row> {
     let place = lab::target();
     let mut begun: Vec<Begun<'_>> = Vec::new();
@@ -429,7 +429,7 @@ fn mmap() {
     lab::inside("ends::mmap", "fuse", || rows("mmap", &all(&[MAPPED])));
 }
 
-/// The virtual device has no kernel to get stuck in: what it never answers is drained on its own clock.
+/// The virtual device cannot get stuck in the kernel: requests that it never answers are drained on its own clock.
 #[test]
 fn sim() {
     let place = testkit::directory();
@@ -462,7 +462,7 @@ fn sim() {
     document::hold("ends::sim", rows.collect());
 }
 
-/// A mapped file that somebody shortens ends its own job, with the cause, and no other.
+/// If somebody truncates a mapped file, only its own job ends, with the cause.
 #[test]
 fn a_shortened_file() {
     let place = testkit::directory();
@@ -494,12 +494,12 @@ fn a_shortened_file() {
     );
 }
 
-/// A worker process goes with the one that was called, even if that one ends before the kernel is told so.
+/// A worker process ends with the one that was called, even if that one ends before the kernel was told so.
 #[test]
 fn an_orphan_exits() {
     let place = testkit::directory();
     let log = place.path().join("strace");
-    // The new process is held up on its way to the kernel's promise; meanwhile the first is killed.
+    // The new process is delayed before prctl(2); meanwhile the first one is killed.
     let traced = Command::new("strace")
         .args(["-f", "-qq", "-e", "trace=prctl", "-e", "inject=prctl:delay_enter=3s", "-o"])
         .arg(&log)
@@ -510,7 +510,7 @@ fn an_orphan_exits() {
         .stderr(std::process::Stdio::null())
         .spawn();
     let Ok(mut traced) = traced else { return testkit::skip("strace is not installed") };
-    // strace itself has children of other kinds too.
+    // strace has other children, too.
     let program = |pid: &u32| {
         std::fs::read(format!("/proc/{pid}/cmdline"))
             .is_ok_and(|words| words.starts_with(testkit::program().as_bytes()))

@@ -1,4 +1,4 @@
-//! Errors, short transfers and a pause, on a FUSE file system that does what it is told to.
+//! Tests errors, short transfers and a pause, on a FUSE filesystem that can be controlled.
 
 use std::path::Path;
 
@@ -6,23 +6,23 @@ use crate::document::Row;
 use crate::lab;
 use crate::program::{Precious, Ran, clean, fio, measure, replace_after};
 
-/// Takes every fault away.
+/// Removes every fault.
 const WELL: &str =
     "read-eio 0 write-eio 0 fsync-eio 0 close-eio 0 short-read 0 short-write 0 enospc-after 0 delay-us 0";
 
-/// One fault under fio's face.
+/// A fault on the fio face.
 struct Case {
     fault: &'static str,
-    /// For lab-fault.
+    /// The words for lab-fault.
     set: &'static str,
     /// The job's words.
     words: &'static str,
-    /// Words of the message that names it; empty: none is due.
+    /// Words of the message that names it; empty: no message is expected.
     message: &'static str,
     status: i32,
 }
 
-/// A megabyte that is there.
+/// An existing file of a megabyte.
 const DATA: &str = "data";
 
 const CASES: &[Case] = &[
@@ -169,7 +169,7 @@ fn row(case: &Case, place: &Path, precious: &Precious) -> Row {
     row
 }
 
-/// The job's own file is what it was asked for.
+/// Checks that the job's file has the size that was asked for.
 fn left(precious: &Precious) -> String {
     match precious.and_else().as_str() {
         "`data`" => "nothing".to_owned(),
@@ -178,7 +178,7 @@ fn left(precious: &Precious) -> String {
     }
 }
 
-/// The record, with what it says about short transfers, survived errors and the longest wait.
+/// The record's content on short transfers, errors that were continued after and the longest wait.
 fn kept(ran: &Ran) -> String {
     let job = &ran.record.as_ref().expect("a record is kept")["jobs"][0];
     let moved = &job["directions"];

@@ -1,5 +1,5 @@
-//! Storage that never answers again. Some seconds stand for the half minute of the bounds, but not in first looks: what
-//! identifies a storage waits for five seconds itself.
+//! Tests storage that never answers again. Some seconds replace the half minute of the time limits, except in first
+//! accesses: identifying a storage itself waits for five seconds.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ use crate::lab;
 use crate::program::{MEASURE, Precious, Ran, Running, ask, ask_hurried, clean, fio, hurried, measure, replace_after};
 use testkit::wait_until;
 
-/// The requests of this kind that the file system has seen.
+/// Number of requests of this kind that the filesystem has seen.
 fn requests(kind: &str) -> u64 {
     let output = Command::new("lab-fault").arg("counts").output().expect("the program is there");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -17,17 +17,17 @@ fn requests(kind: &str) -> u64 {
     line.trim().parse().expect("a number")
 }
 
-/// Waits until the fault that was just set has met a request of this run: it is the only one at work.
+/// Waits until the fault that was just set has stopped a request of this run, the only one at work.
 fn hung_at(running: &mut Running, kind: &str, before: u64) {
     running.wait_until("the request that hangs", |_| requests(kind) > before);
 }
 
-/// What depends on the moment: the place, and the test that a question was at.
+/// Replaces the parts that depend on timing: the path, and the test at which a question was.
 fn moment(message: &str) -> String {
     let message = ["offset ", "after ", "process ", "of test"]
         .iter()
         .fold(message.to_owned(), |message, mark| replace_after(&message, mark, "N", |letter| letter.is_ascii_digit()));
-    // The name of the test stands first.
+    // The name of the test comes first.
     let in_a_test = message.contains("measure.dat").then(|| message.split_once(':')).flatten();
     let message = in_a_test.map_or(message.clone(), |(_, rest)| format!("TEST:{rest}"));
     replace_after(&message, "measure.dat at offset N, ", "N", |letter| letter.is_ascii_digit())
@@ -67,7 +67,7 @@ fn fio_face() {
             lab::run("sleep", "1");
             lab::run("lab-fault", "hang-forever 1");
             begun.push((format!("fio {words}"), running));
-            // Nothing else reads by now: the next one to set must not be met by this job.
+            // Waits until nothing reads: the next fault must not stop this job's requests.
             let mut last = requests("reads");
             wait_until("silence", || {
                 lab::run("sleep", "0.2");
@@ -119,11 +119,11 @@ fn guided_face() {
     });
 }
 
-/// Waits until no process works in the place any more: one that was left behind ends when the storage answers.
+/// Waits until no process works in the place: a process that was left behind ends when the storage answers.
 fn all_ended(place: &Path) {
     wait_until("end of the processes that were left behind", || {
         let processes = std::fs::read_dir("/proc").expect("/proc is there");
-        // A process that has ended since has no such link.
+        // The link of an ended process does not exist.
         !processes.flatten().any(|entry| entry.path().join("cwd").read_link().is_ok_and(|cwd| cwd.starts_with(place)))
     });
 }
@@ -138,10 +138,10 @@ fn first_look() {
         let asked = [format!("fio {words}"), "measure --quick".to_owned()];
         let mut rows = Vec::new();
         for (fault, signal) in [("no look is answered; SIGINT", true), ("no look is answered", false)] {
-            // What the kernel remembers of attributes would be an answer.
+            // Attributes in the kernel's cache would be an answer.
             lab::run("sleep", "1.5");
             lab::run("lab-fault", "hang-look 1");
-            // In this order: the second looks more than once.
+            // In this order: the second one accesses the storage several times.
             let begun = [begin_look(|place| fio(place, words), &place), begin_look(measure, &place)];
             if signal {
                 begun.iter().for_each(|running| running.signal("INT"));
@@ -156,7 +156,7 @@ fn first_look() {
     });
 }
 
-/// Begins, and waits for its first look.
+/// Starts it, and waits for its first access.
 fn begin_look(begin: impl Fn(&Path) -> Running, place: &Path) -> Running {
     let before = requests("looks");
     let mut running = begin(place);
@@ -182,7 +182,7 @@ fn syncs_and_small_files() {
             running.signal("INT");
             begun.push((fault, format!("fio {words}"), running));
         }
-        // Slow enough to be met on the way.
+        // Slow enough that the fault is set while it runs.
         lab::run("lab-fault", "delay-us 5000");
         let before = requests("writes");
         let mut running = ask_hurried(&place, "smallfiles .");
@@ -242,7 +242,7 @@ fn a_disk_that_never_answers() {
     });
 }
 
-/// A filesystem that holds all writes until this is dropped.
+/// A frozen filesystem, which blocks all writes until this is dropped.
 struct Frozen<'a>(&'a Path);
 
 impl Frozen<'_> {
@@ -254,12 +254,12 @@ impl Frozen<'_> {
 
 impl Drop for Frozen<'_> {
     fn drop(&mut self) {
-        // It may be that it was not frozen: then there is nothing to end.
+        // It may not have been frozen.
         let _ = Command::new("fsfreeze").arg("-u").arg(self.0).status();
     }
 }
 
-/// Nobody who has pressed Ctrl-C waits without knowing for what.
+/// After Ctrl-C, a message says what is waited for.
 #[test]
 fn frozen() {
     lab::inside("hangs::frozen", "dm", || {

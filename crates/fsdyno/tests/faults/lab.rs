@@ -1,4 +1,4 @@
-//! Tests inside a stack of the lab, and its programs.
+//! Runs tests inside a stack of the lab, and the lab's programs.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -7,10 +7,10 @@ use testkit::stack;
 
 use crate::document::{self, Row};
 
-/// What a row looks like on the way out of the stack.
+/// The prefix of a row that is passed out of the stack.
 const ROW: &str = "\x01row ";
 
-/// Runs `body` inside the stack and holds its rows against the document's table of the test's name. `test` is the full
+/// Runs `body` inside the stack and compares its rows with the document's table of the test's name. `test` is the full
 /// name of the calling test.
 #[track_caller]
 pub(crate) fn inside(test: &str, stack: &str, body: impl FnOnce() -> Vec<Row>) {
@@ -22,7 +22,7 @@ pub(crate) fn inside(test: &str, stack: &str, body: impl FnOnce() -> Vec<Row>) {
     }
 }
 
-/// Where the stack stands.
+/// The place of the stack.
 pub(crate) fn target() -> PathBuf {
     stack::place("LAB_TARGET")
 }

@@ -1,4 +1,4 @@
-//! What the system does not allow: memory, open files, asynchronous requests, io_uring.
+//! Tests what the system does not allow: memory, open files, asynchronous requests, io_uring.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +8,7 @@ use crate::lab;
 use crate::program::{Precious, Ran, fio, replace_after, start_command};
 use crate::scarce::{Group, Limit, NO_FILTER, refusing};
 
-/// Runs fio's face behind `before`, words of a shell.
+/// Runs the fio face after `before`, shell words.
 fn behind(place: &Path, before: &str, words: &str) -> Ran {
     let folder = testkit::directory();
     let record = folder.path().join("record");
@@ -69,7 +69,7 @@ fn of_a_process() {
     document::hold("limits::of_a_process", rows);
 }
 
-/// How many files `sh` leaves in its place, of those that the job `a` makes.
+/// Number of the files of the job `a` that `sh` leaves in its directory.
 fn files_of_a(place: &Path) -> usize {
     let entries = std::fs::read_dir(place).expect("the place is readable").flatten();
     entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("a.0.")).count()
@@ -86,7 +86,7 @@ fn openfiles_keeps_a_job_within_its_limit() {
     ] {
         let place = testkit::directory();
         let job = format!("--name=a --nrfiles=120 --filesize=12k --bs=4k --openfiles=5 --ioengine={engine}");
-        // Laid out, written in another order than it is read back, checked; then laid out anew and read.
+        // Laid out, written in another order than it is verified, verified; then laid out anew and read.
         for words in
             ["--rw=randwrite --overwrite=1 --verify=crc32c --file_service_type=random", "--rw=randread --unlink=1"]
         {

@@ -1,6 +1,6 @@
-//! What breaks in reality: errors, full disks, hangs, signals, limits. Most of it on the stacks of the lab; where one
-//! cannot stand its tests are skipped, with the reason. Each test makes rows of the tables in docs/reliability.md and
-//! fails when an outcome is another than the one that stands there. `FSDYNO_RELIABILITY=write` puts the new ones there.
+//! Tests realistic faults: errors, full disks, hangs, signals, limits. Most tests need stacks of the lab; where one
+//! cannot be set up they are skipped, with the reason. Each test makes rows of the tables in docs/reliability.md and
+//! fails if an outcome differs from the document. `FSDYNO_RELIABILITY=write` writes the new ones.
 
 mod document;
 mod ends;

@@ -1,4 +1,4 @@
-//! Signals in each phase of a run.
+//! Tests signals in each phase of a run.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,11 +10,11 @@ use testkit::wait_until;
 
 const SIGNALS: [&str; 4] = ["INT", "TERM", "HUP", "KILL"];
 
-/// A phase of fio's face, and the words of a job that can be met in it.
+/// A phase of the fio face, and the words of a job that reaches it.
 struct Phase {
     name: &'static str,
     words: &'static str,
-    /// For lab-fault, before it starts.
+    /// The words for lab-fault before it starts.
     set: &'static str,
 }
 
@@ -40,7 +40,7 @@ const PHASES: [Phase; 4] = [
     },
 ];
 
-/// For lab-fault: all requests are answered at once.
+/// The words for lab-fault that answer all requests at once.
 const ANSWERED: &str = "delay-us 0 hold 0";
 
 #[test]
@@ -81,7 +81,7 @@ fn in_phase(phase: &Phase, signal: &str, place: &Path, precious: &Precious) -> R
         other => panic!("who made {other}?"),
     };
     let _ = std::fs::remove_file(place.join("new"));
-    // Nobody is left to tell of a signal that the called process itself cannot hear.
+    // If the called process is killed, nobody can report the signal.
     let message =
         if signal == "KILL" && !ran.stderr.contains(message) { "–".to_owned() } else { ran.message(message) };
     Row {
@@ -94,7 +94,7 @@ fn in_phase(phase: &Phase, signal: &str, place: &Path, precious: &Precious) -> R
     }
 }
 
-/// What the record holds, and whether the report was printed.
+/// The content of the record, and whether the report was printed.
 fn kept(ran: &Ran) -> String {
     let report = if ran.stdout.contains("Run status group 0") { ", the report" } else { "" };
     let marked = match ran.record.as_ref().map(|record| record["complete"] == true) {
@@ -158,7 +158,7 @@ fn report() {
     document::hold("phases::report", rows);
 }
 
-/// When a question is met.
+/// The time at which a question gets the signal.
 #[derive(Clone, Copy)]
 enum Moment {
     Data,
@@ -176,7 +176,7 @@ const MOMENTS: [(&str, Moment, &str); 3] = [
 fn guided_face() {
     let mut rows = Vec::new();
     for (phase, moment, words) in MOMENTS {
-        // What the others keep is made at the end; only after the last does it matter when it was saved.
+        // The others save at the end; only for SIGKILL the time of the last save matters.
         let signals = if matches!(moment, Moment::Saved) { &SIGNALS[3..] } else { &SIGNALS[..] };
         for signal in signals {
             let place = testkit::directory();
@@ -191,7 +191,7 @@ fn guided_face() {
             let ran = running.finish();
             let mut left = precious.and_else();
             if left != "nothing" {
-                // The process that did the work needs a moment to go.
+                // The working process takes a moment to end.
                 wait_until("the rest to be removed", || {
                     clean(place.path()).stdout.contains("no fsdyno files are left")
                 });
@@ -216,7 +216,7 @@ fn guided_face() {
     document::hold("phases::guided_face", rows);
 }
 
-/// The file that `measure` works on, once it is there.
+/// The file that `measure` uses, once it exists.
 fn data(place: &Path) -> Option<PathBuf> {
     let entries = std::fs::read_dir(place).ok()?;
     let work =

@@ -1,4 +1,4 @@
-//! The binary, run to its end or stopped on the way, and what is left of it.
+//! Runs the binary, to its end or until it is stopped, and examines what is left.
 
 use std::fs::File;
 use std::ops::{Deref, DerefMut};
@@ -8,15 +8,15 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Bounds of runs that have no half minutes, s.
+/// The short time limit of runs, in place of the half minute, s.
 pub(crate) const HURRIED: u64 = 3;
 
 /// A run of the binary.
 pub(crate) struct Running {
     running: testkit::Running,
-    /// Where its record and its study are kept.
+    /// The directory of its record and its study.
     kept: TempDir,
-    /// Replaced in what it says.
+    /// Replaced in its messages.
     place: PathBuf,
 }
 
@@ -34,7 +34,7 @@ impl DerefMut for Running {
     }
 }
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Ran {
     /// `128 + N`: killed by signal N.
@@ -46,17 +46,17 @@ pub(crate) struct Ran {
     place: PathBuf,
 }
 
-/// fio's face, in `place`; the record is kept elsewhere.
+/// Starts the fio face in `place`; the record is saved elsewhere.
 pub(crate) fn fio(place: &Path, words: &str) -> Running {
     start(place, words, "--record=record", |_| {})
 }
 
-/// The same with bounds of [`HURRIED`] seconds instead of thirty.
+/// The same with time limits of [`HURRIED`] seconds instead of thirty.
 pub(crate) fn hurried(place: &Path, words: &str) -> Running {
     start(place, words, "--record=record", hurry)
 }
 
-/// `measure`, quickly and on little; the study is kept elsewhere.
+/// Starts a short and small `measure`; the study is saved elsewhere.
 pub(crate) fn measure(place: &Path) -> Running {
     ask(place, MEASURE)
 }
@@ -64,12 +64,12 @@ pub(crate) fn measure(place: &Path) -> Running {
 /// The words of [`measure`].
 pub(crate) const MEASURE: &str = "measure . --quick --size=16m";
 
-/// A question; the study is kept elsewhere.
+/// Starts a question; the study is saved elsewhere.
 pub(crate) fn ask(place: &Path, words: &str) -> Running {
     start(place, words, "--store=store", |_| {})
 }
 
-/// The same with bounds of [`HURRIED`] seconds.
+/// The same with time limits of [`HURRIED`] seconds.
 pub(crate) fn ask_hurried(place: &Path, words: &str) -> Running {
     start(place, words, "--store=store", hurry)
 }
@@ -78,14 +78,14 @@ fn hurry(command: &mut Command) {
     command.env("FSDYNO_PATIENCE", HURRIED.to_string());
 }
 
-/// `clean`, and what it says.
+/// Runs `clean`.
 pub(crate) fn clean(place: &Path) -> Ran {
     let mut command = Command::new(testkit::program());
     command.args(["clean", "."]);
     start_command(place, testkit::directory(), command).finish()
 }
 
-/// The program with an option whose value is a path of what is kept.
+/// Starts the program with an option whose value is a path in the directory of records.
 fn start(place: &Path, words: &str, option: &str, more: impl FnOnce(&mut Command)) -> Running {
     let kept = testkit::directory();
     let (name, file) = option.split_once('=').expect("an option with its value");
@@ -95,22 +95,22 @@ fn start(place: &Path, words: &str, option: &str, more: impl FnOnce(&mut Command
     start_command(place, kept, command)
 }
 
-/// Any command that runs the binary in the end.
+/// Starts any command that runs the binary in the end.
 pub(crate) fn start_command(place: &Path, kept: TempDir, mut command: Command) -> Running {
-    // Its messages are read, as on a terminal.
+    // Its messages are shown as on a terminal.
     command.env("FSDYNO_FINDINGS", "all");
     let running = testkit::Running::start(command.current_dir(place).stdin(Stdio::null()));
     Running { running, kept, place: place.to_owned() }
 }
 
 impl Running {
-    /// Waits until the fio face's record has been saved.
+    /// Waits until the fio face's record was saved.
     pub(crate) fn wait_for_record(&mut self) {
         let record = self.kept.path().join("record");
         self.running.wait_until("a record", |_| record.exists());
     }
 
-    /// Waits until the study has been saved with a row that still runs.
+    /// Waits until the study was saved with a row that still runs.
     pub(crate) fn wait_for_running_row(&mut self) {
         let store = self.kept.path().join("store");
         self.running.wait_until("a study", |_| kept_in(&store).is_some_and(|study| has_running_row(&study)));
@@ -127,7 +127,7 @@ impl Running {
     }
 }
 
-/// The study in a store, once it is there.
+/// The study in a store, once it exists.
 fn kept_in(store: &Path) -> Option<Value> {
     let mut entries = std::fs::read_dir(store).ok()?;
     let path = entries.find_map(|entry| Some(entry.ok()?.path()).filter(|path| path.extension().is_some()))?;
@@ -140,7 +140,7 @@ pub(crate) fn has_running_row(study: &Value) -> bool {
 }
 
 impl Ran {
-    /// The first line that holds `words`, without what differs from run to run.
+    /// The first line that contains `words`, without what differs from run to run.
     #[track_caller]
     pub(crate) fn message(&self, words: &str) -> String {
         let all = format!("{}\n{}", self.stderr, self.stdout);
@@ -152,7 +152,7 @@ impl Ran {
         line.trim().to_owned()
     }
 
-    /// The first job or phase of the record that failed, or the first: its error's number, and the I/Os it did.
+    /// The first job or phase of the record that failed, or else the first: its error number, and its I/Os.
     pub(crate) fn job(&self) -> Option<(Option<i64>, u64)> {
         let record = self.record.as_ref()?;
         let phases: Vec<&Value> = record["rows"]
@@ -175,7 +175,7 @@ impl Ran {
         Some((job["error"]["code"].as_i64(), ios[0] + ios[1]))
     }
 
-    /// The record, in words for the table.
+    /// The record in words for the table.
     pub(crate) fn kept(&self) -> String {
         let what =
             if self.record.as_ref().is_some_and(|record| record["rows"].is_array()) { "study" } else { "record" };
@@ -188,7 +188,7 @@ impl Ran {
     }
 }
 
-/// `text` with the letters after each `mark` that are `part` of a changing word replaced.
+/// The text with the characters after each `mark` that belong to a changing word (`part`) replaced.
 pub(crate) fn replace_after(text: &str, mark: &str, by: &str, part: impl Fn(char) -> bool) -> String {
     let mut pieces = text.split(mark);
     let mut result = pieces.next().unwrap_or_default().to_owned();
@@ -201,14 +201,14 @@ pub(crate) fn replace_after(text: &str, mark: &str, by: &str, part: impl Fn(char
     result
 }
 
-/// Somebody's own files in the place: they must be as they were.
+/// A user's own files in the place, which must stay unchanged.
 pub(crate) struct Precious {
     files: Vec<(PathBuf, Vec<u8>)>,
     place: PathBuf,
 }
 
 impl Precious {
-    /// Puts them there.
+    /// Makes the files.
     pub(crate) fn put(place: &Path) -> Precious {
         let folder = place.join("precious");
         std::fs::create_dir_all(&folder).expect("the place is writable");
@@ -221,7 +221,7 @@ impl Precious {
         Precious { files, place: place.to_owned() }
     }
 
-    /// What is there beside them, in words for the table.
+    /// The other files in the place, in words for the table.
     #[track_caller]
     pub(crate) fn and_else(&self) -> String {
         for (path, content) in &self.files {

@@ -1,5 +1,5 @@
-//! What the system does not give: threads, memory, a stack, calls. Whatever is asked for, it ends by itself with a sentence,
-//! and leaves nothing behind.
+//! Tests missing resources: threads, memory, a stack, system calls. Whatever is asked for, the program ends by itself
+//! with a sentence, and leaves nothing behind.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,7 @@ use crate::program::{Precious, Ran, start_command};
 /// Status of `refuse.py` where no filter can be set.
 pub(crate) const NO_FILTER: i32 = 77;
 
-/// What is asked for: each ends within a second or two where nothing is lacking.
+/// The commands that are tried: each ends within a second or two if nothing is missing.
 const FIO: &str = "--name=a --rw=randrw --bs=4k --size=256k --ioengine=libaio --iodepth=4 --numjobs=3 --filename=data";
 const FIO_WITH_LOGS: &str =
     "--name=a --rw=write --bs=4k --size=256k --filename=data --write_lat_log=data --log_avg_msec=10";
@@ -20,12 +20,12 @@ const SMALL_FILES: &str = "smallfiles . --files=20 --no-store";
 const INSPECT: &str = "inspect .";
 const DOCTOR: &str = "doctor";
 
-/// The words of a shell before a command to which system calls are refused.
+/// Shell words before a command to which these system calls are refused.
 pub(crate) fn refusing(calls: &str) -> String {
     format!("exec python3 {}/tests/faults/refuse.py {calls} --", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// What a control group limits.
+/// The limit of a control group.
 pub(crate) enum Limit {
     MemoryBytes(u64),
     Processes(u64),
@@ -58,12 +58,12 @@ impl Group {
         Ok(made)
     }
 
-    /// The words of a shell that make it a member.
+    /// Shell words that join the group.
     pub(crate) fn join(&self) -> String {
         format!("echo $$ > {}/cgroup.procs", self.directory.display())
     }
 
-    /// Waits until it has no members: processes end a little later than their parent hears of it.
+    /// Waits until the group is empty: processes end a little after their parent is told.
     fn is_left(&self) {
         let members = || std::fs::read_to_string(self.directory.join("cgroup.procs")).unwrap_or_default();
         testkit::wait_until("the end of all processes", || members().is_empty());
@@ -76,7 +76,7 @@ impl Drop for Group {
     }
 }
 
-/// Asks behind the words of a shell, and looks at the end. `None`: these words cannot be carried out here.
+/// Runs the command after shell words, and examines its end. `None`: these words cannot be carried out here.
 #[track_caller]
 fn ends_well(before: &str, words: &str) -> Option<Ran> {
     let place = testkit::directory();
@@ -132,7 +132,7 @@ fn some_threads() {
     assert!(ended_well.contains(&true) && ended_well.contains(&false), "the limits are where threads begin to lack");
 }
 
-/// The lowest limit of memory at which the program says its version, KiB: it depends on how it was built.
+/// The lowest memory limit at which the program prints its version, KiB; it depends on the build.
 fn least_kib() -> u64 {
     let says = |kib: &u64| {
         let line = format!("ulimit -v {kib}; exec {} --version", testkit::program());
@@ -145,7 +145,7 @@ fn least_kib() -> u64 {
 fn little_memory() {
     let least_kib = least_kib();
     let mut ended_well = Vec::new();
-    // The program puts 8 MiB by where it gets them.
+    // The program keeps a reserve of 8 MiB if it gets it.
     for more_kib in [1_000, 3_000, 5_000, 9_000, 11_000, 20_000] {
         let before = format!("ulimit -v {}; exec", least_kib + more_kib);
         for words in [FIO, FIO_WITH_LOGS, INSPECT, SMALL_FILES] {

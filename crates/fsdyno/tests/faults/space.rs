@@ -1,11 +1,11 @@
-//! Disks that are full, read-only, failing or throttled.
+//! Tests disks that are full, read-only, failing or throttled.
 
 use crate::document::Row;
 use crate::lab;
 use crate::program::{Precious, Ran, clean, fio, measure, replace_after, start_command};
 use testkit::wait_until;
 
-/// What depends on the size of a file system's tables, or on how fast the machine is.
+/// Replaces numbers that depend on the size of a filesystem's tables, or on the speed of the machine.
 fn numbers(message: &str) -> String {
     let marks = ["offset=", "only ", "(a): ", "first ", "then ", "which is ", "loop", "(7:"];
     let message = marks.iter().fold(message.to_owned(), |message, mark| {
@@ -43,7 +43,7 @@ fn a_full_disk() {
                 row(fault, &format!("fio {words}"), &ran, "No space left", left.to_owned())
             })
             .to_vec();
-        // Others fill it while the question is asked.
+        // Another program fills it while the question runs.
         let mut running = measure(&place);
         running.wait_until("the first test", |running| running.output().contains("[1/10]"));
         let ran = running.finish();
@@ -86,13 +86,13 @@ fn a_failing_disk() {
         let ran = running.finish();
         assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
         lab::run("lab-disk", "plain");
-        // The kernel has given the file system up: it comes back as it was when the disk failed.
+        // The kernel has shut the filesystem down: it returns in the state in which the disk failed.
         lab::run("umount", &place.display().to_string());
         lab::run("mount", &format!("/dev/mapper/lab {}", place.display()));
         wait_until("the rest to be removed", || clean(&place).stdout.contains("no fsdyno files are left"));
         let left = format!("its directory; after a remount `clean`: {}", precious.and_else());
         let mut row = row("every request fails from now on", "measure --quick", &ran, "Input/output error", left);
-        // Whichever test it was at.
+        // Whichever test was running.
         row.message = row.message.replace("error: read", "error: write");
         row.message = replace_after(&row.message, "buflen=", "N", |letter| letter.is_ascii_digit());
         vec![row]
@@ -150,7 +150,7 @@ fn a_full_store() {
     });
 }
 
-/// The disk is in memory: the limit alone says how fast it is, whatever else the machine's disks do.
+/// The disk is in memory: only the limit decides its speed, whatever the machine's disks do.
 #[test]
 fn a_throttle_set_during_the_run() {
     lab::inside("space::a_throttle_set_during_the_run", "throttle --size-mb 256 --in-memory", || {

@@ -1,4 +1,4 @@
-//! Storage that says a write is done and forgets it: nobody is told but who reads and compares.
+//! Tests storage that acknowledges a write and loses it: only reading and comparing shows it.
 
 use crate::document::Row;
 use crate::lab;

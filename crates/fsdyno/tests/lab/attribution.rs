@@ -1,5 +1,5 @@
-//! The same plan on the server's own filesystem and on the client's mount: whose the latency is, in three set-ups of
-//! which the culprit is known; and what the client alone sees of a slow server.
+//! Tests the attribution of latency: the same plan on the server's own filesystem and on the client's mount, in three
+//! set-ups with known cause; and what the client alone sees of a slow server.
 
 use std::process::Command;
 
@@ -11,11 +11,11 @@ use testkit::shell;
 use testkit::stack::{inside, place, show};
 use testkit::{text, word};
 
-/// Durable writes through the page cache: what an NFS server does for each of them, too.
+/// Durable writes through the page cache; an NFS server also makes each write durable.
 const WRITES: &str =
     "--name=write --rw=write --bs=64k --size=8m --sync=dsync --ioengine=psync --time_based --runtime=3";
 
-/// Several direct reads at once.
+/// Several direct reads in flight.
 const READS: &str = "--name=read --rw=randread --bs=64k --size=8m --direct=1 --ioengine=libaio --iodepth=8 \
                      --time_based --runtime=3";
 
@@ -28,7 +28,7 @@ fn server_and_client_apart() {
         shell("tc qdisc del dev lo root && lab-disk delay 30");
         assert_eq!(culprit(WRITES, None), "the server's storage");
         shell("lab-disk plain");
-        // Not of the guest's other processors: it has one.
+        // Busy loops for the guest's only CPU.
         let mut busy: Vec<_> = (0..4)
             .map(|_| Command::new("bash").args(["-c", "while :; do :; done"]).spawn().expect("bash is there"))
             .collect();
@@ -40,7 +40,7 @@ fn server_and_client_apart() {
     });
 }
 
-/// A server whose disk takes its time: each pattern says so, also where a run has only some requests.
+/// A server with a slow disk: each pattern says so, even if a run has only a few requests.
 #[test]
 fn a_server_with_a_slow_disk() {
     inside("attribution::a_server_with_a_slow_disk", "knfsd", || {
@@ -49,7 +49,7 @@ fn a_server_with_a_slow_disk() {
         shell("lab-disk delay 30");
         let bench = Bench::with_link_mbit(10_000);
         for (access, bs) in [("read", "256k"), ("randread", "4k"), ("write", "256k"), ("randwrite", "4k")] {
-            // Neither end has it in memory.
+            // Neither side has it in memory.
             shell("echo 3 > /proc/sys/vm/drop_caches");
             let run = bench.fio(&format!(
                 "--name={access} --filename={} --rw={access} --bs={bs} --size=16m --direct=1 --runtime=1",
@@ -63,7 +63,7 @@ fn a_server_with_a_slow_disk() {
     });
 }
 
-/// A record of the line at the place.
+/// A record of the line on this place.
 fn measured(variable: &str, line: &str, link_mbit: Option<u32>) -> Measured {
     let bench = link_mbit.map_or_else(Bench::new, Bench::with_link_mbit);
     let run = bench.fio(&format!("{line} --filename={}/attributed", word(&place(variable))));
@@ -80,7 +80,7 @@ fn culprit(line: &str, link_mbit: Option<u32>) -> String {
     between(server, measured("LAB_NFS", line, link_mbit))
 }
 
-/// What the program says, as people and as programs read it.
+/// The answer, as people and as programs read it.
 #[track_caller]
 fn between(server: Measured, client: Measured) -> String {
     let (server_file, client_file) = (server.bench.path("record.json"), client.bench.path("record.json"));
@@ -100,7 +100,7 @@ fn between(server: Measured, client: Measured) -> String {
     pattern["limit"].as_str().unwrap_or_else(|| panic!("no limit: {found:#}")).to_string()
 }
 
-/// The server's own count of what it read and wrote for its clients.
+/// The server's own counters of reads and writes for its clients.
 fn served() -> ReadWrite<u64> {
     let text = std::fs::read_to_string("/proc/net/rpc/nfsd").expect("the server counts");
     let line = text.lines().find_map(|line| line.strip_prefix("io ")).expect("a line of bytes");

@@ -1,4 +1,5 @@
-//! What devices and filesystems lie on: memory at the bottom of a stack, images that nobody wrote, compressed images.
+//! Tests what devices and filesystems are based on: memory at the bottom of a stack, images that were never written,
+//! compressed images.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +21,7 @@ fn disk() -> Option<PathBuf> {
     (!in_memory).then_some(disk)
 }
 
-/// The layers of a document of `inspect`: a line for each, with those above before it.
+/// The layers of a document of `inspect`: a line for each, after those above it.
 fn ways(document: &Value) -> Vec<String> {
     fn grow(layer: &Value, above: &str, lines: &mut Vec<String>) {
         let memory = if layer["memory"] == true { " in memory" } else { "" };
@@ -42,7 +43,7 @@ fn memory(disk: &Path) -> PathBuf {
     memory
 }
 
-/// ext4 on a loop device on a new image, mounted there. The device goes with its mount.
+/// Mounts ext4 on a loop device on a new image. The device is removed with its mount.
 pub(crate) fn mounted_image(image: &Path, at: &Path, options: &str) -> String {
     let (image, at) = (word(image), word(at));
     let line = format!(
@@ -89,13 +90,13 @@ fn a_loop_device_in_memory() {
         let way = format!("ext4 on {inner} on ext4 on {device} on tmpfs in memory");
         let found = ways(&Bench::new().inspect(&disk.join("inner")));
         assert!(found.contains(&way), "{found:?}");
-        // The image is held by its device alone.
+        // Only the device still holds the image.
         shell(&format!("rm {}", word(&memory.join("image"))));
         random_reads(&disk.join("inner/file")).caution("memory-storage");
     });
 }
 
-/// A directory and a file that are mounted from elsewhere.
+/// A directory and a file that are bind mounts of others.
 #[test]
 fn a_bind_mount_of_memory() {
     inside_beside_others("below::a_bind_mount_of_memory", "ext4 --size-mb 128", || {
@@ -151,7 +152,7 @@ fn an_overlay_that_writes_into_memory() {
             at = word(&at),
             memory = word(&memory)
         ));
-        // It lies on the disk as long as it is only read.
+        // It is on the disk as long as it is only read.
         let low = random_reads(&at.join("low"));
         low.silent(&["memory-storage", "not-visible", "direct-not-honoured"]);
         let device = place("LAB_DEVICE");
@@ -168,8 +169,8 @@ fn an_overlay_that_writes_into_memory() {
     });
 }
 
-/// In a container the overlay's directories are in nobody's sight; a file of the host that is mounted there tells which
-/// filesystem has them.
+/// In a container the overlay's directories are not visible; a file of the host that is mounted there shows their
+/// filesystem.
 #[test]
 fn an_overlay_whose_directories_are_hidden() {
     inside_beside_others("below::an_overlay_whose_directories_are_hidden", "ext4 --size-mb 128", || {
@@ -214,8 +215,8 @@ fn a_daemon_over_memory() {
     });
 }
 
-/// A union of a folder on the disk and one in memory, and of two on the disk. `mount`: the command and its options, with
-/// `ONE` and `TWO` for the folders and `AT` for the union.
+/// A union of a folder on the disk and one in memory, and of two on the disk. `mount`: the command and its options,
+/// with `ONE` and `TWO` for the folders and `AT` for the union.
 fn union_of(program: &str, mount: &str) {
     if shell(&format!("type -P {program} || true")).is_empty() {
         return skip(&format!("{program} is not installed"));
@@ -278,7 +279,7 @@ fn unionfs_with_a_branch_in_memory() {
     });
 }
 
-/// A loop device with direct I/O on a filesystem on one whose image is in the page cache.
+/// A loop device with direct I/O on a filesystem on a loop device whose image is in the page cache.
 #[test]
 fn a_page_cache_two_levels_down() {
     inside_beside_others("below::a_page_cache_two_levels_down", "ext4 --size-mb 400", || {
@@ -304,7 +305,7 @@ fn many_syncs(top: &Path) -> Run {
     Bench::new().fio(&format!("--name=job --filename={} --rw=write --bs=4k --size=1m --fsync=1", word(&file)))
 }
 
-/// A sync whose flush ends at the file of a loop device, as that file's filesystem leaves syncs out.
+/// A sync whose flush ends at a loop device's file, because the file's filesystem omits syncs.
 #[track_caller]
 fn flushes_end_below(top: &Path) {
     let cause = many_syncs(top).invalid("sync-not-flushed").cause.clone();
@@ -347,7 +348,7 @@ fn a_flush_that_ends_at_a_volatile_overlay() {
     });
 }
 
-/// What a loop device asks of the disk below counts for who asked it, and so does a limit there.
+/// A loop device's requests to the disk below count for the process that caused them, and for a limit there.
 #[test]
 fn a_limit_below_a_loop_device() {
     inside_beside_others("below::a_limit_below_a_loop_device", "throttle --in-memory --size-mb 256", || {
@@ -366,7 +367,7 @@ fn a_limit_below_a_loop_device() {
     });
 }
 
-/// A raw device whose image was allocated and not written; and written.
+/// A raw device whose image was allocated but not written; and the same written.
 #[test]
 fn an_image_that_was_allocated() {
     inside_beside_others("below::an_image_that_was_allocated", "ext4 --size-mb 256", || {
@@ -392,7 +393,7 @@ fn an_image_that_was_allocated() {
     });
 }
 
-/// Files that a filesystem of images stores compressed: fewer bytes are read than delivered.
+/// Files that an image filesystem stores compressed: the device delivers fewer bytes than are read.
 fn compressed_by(program: &str, make: &str) {
     if shell(&format!("type -P {program} || true")).is_empty() {
         return skip(&format!("{program} is not installed"));
@@ -439,7 +440,7 @@ fn a_compressed_erofs() {
     });
 }
 
-/// zram without a filesystem: nothing of it is on a disk. The stack's own loop device, raw, is.
+/// zram without a filesystem is not on a disk. The stack's own raw loop device is.
 #[test]
 fn a_raw_device_of_memory() {
     inside_beside_others("below::a_raw_device_of_memory", "ext4 --size-mb 64", || {

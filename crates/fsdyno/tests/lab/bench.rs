@@ -1,4 +1,4 @@
-//! The binary, run inside a stack.
+//! Runs the binary inside a stack.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -10,18 +10,18 @@ use serde_json::Value;
 use testkit::stack::show;
 use testkit::{text, word};
 
-/// Where records are kept.
+/// The directory of records.
 pub(crate) struct Bench {
     folder: tempfile::TempDir,
-    /// The link's speed, told to the program.
+    /// The link's speed, which is passed to the program.
     link_mbit: Option<u32>,
-    /// What the program is started by: `unshare --net`.
+    /// The program that starts ours: `unshare --net`.
     before: &'static [&'static str],
 }
 
-/// What a run of the program may take, s: a hang names its words, before the whole stack is ended without a name.
+/// Time limit of a run, s: a hang then names its words, before the whole stack is ended without a name.
 const RUN_S: &str = "450";
-/// The status of one that did not end in time.
+/// The status of a program that did not end in time.
 const KILLED: i32 = 128 + 9;
 
 /// A run of the fio face.
@@ -36,12 +36,12 @@ impl Bench {
         Bench { folder: tempfile::tempdir().expect("a folder for records"), link_mbit: None, before: &[] }
     }
 
-    /// The same with the link's speed told.
+    /// A bench that passes the link's speed to the program.
     pub(crate) fn with_link_mbit(link_mbit: u32) -> Bench {
         Bench { link_mbit: Some(link_mbit), ..Bench::new() }
     }
 
-    /// The same with the program started by another one.
+    /// A bench that starts the program by another one.
     pub(crate) fn started_by(before: &'static [&'static str]) -> Bench {
         Bench { before, ..Bench::new() }
     }
@@ -59,7 +59,7 @@ impl Bench {
         output
     }
 
-    /// A fio line, whose record must be kept whatever happens.
+    /// Runs a fio line, which must save its record.
     #[track_caller]
     pub(crate) fn fio(&self, line: &str) -> Run {
         let record = self.path("record.json");
@@ -72,7 +72,7 @@ impl Bench {
         Run { status: output.status.code().expect("an exit status"), stderr, record }
     }
 
-    /// A question; its study, which must be answered with status 0.
+    /// Asks a question; returns its study. The status must be 0.
     #[track_caller]
     pub(crate) fn ask(&self, words: &[&str]) -> Study {
         let output = self.run(&[words, &["--json", "--quiet"]].concat());
@@ -80,14 +80,14 @@ impl Bench {
         Study::from_json(&text(&output.stdout)).expect("a study")
     }
 
-    /// The same, whatever the answer is.
+    /// The same with any status.
     #[track_caller]
     pub(crate) fn ask_any(&self, words: &[&str]) -> Study {
         let output = self.run(&[words, &["--json", "--quiet"]].concat());
         Study::from_json(&text(&output.stdout)).unwrap_or_else(|error| panic!("{error:?} {}", text(&output.stderr)))
     }
 
-    /// What `inspect` says of a place.
+    /// The output of `inspect` for a place.
     #[track_caller]
     pub(crate) fn inspect(&self, place: &Path) -> Value {
         let output = self.run(&["inspect", "--json", word(place)]);
@@ -102,7 +102,7 @@ impl Bench {
 }
 
 impl Run {
-    /// What was found under this name, and nothing if nothing was.
+    /// The finding with this id; `None` if there is none.
     pub(crate) fn finding(&self, id: &str) -> Option<&Finding> {
         self.record.findings.iter().find(|finding| finding.id == id)
     }
@@ -122,7 +122,7 @@ impl Run {
         finding
     }
 
-    /// None of these was found.
+    /// Checks that none of these was found.
     #[track_caller]
     pub(crate) fn silent(&self, ids: &[&str]) {
         for id in ids {
@@ -130,7 +130,7 @@ impl Run {
         }
     }
 
-    /// What the jobs moved between the first and the last look at the layers, and what the wire did.
+    /// What the jobs moved between the first and the last sample, and the traffic on the wire.
     #[track_caller]
     pub(crate) fn moved(&self) -> (ReadWrite<u64>, WireCounters) {
         let ledger = self.record.only_node().unwrap().ledger.as_ref().expect("a ledger");
@@ -141,7 +141,7 @@ impl Run {
     }
 }
 
-/// `two` is `one` but for this share of it.
+/// Checks that `two` equals `one` up to this share.
 #[track_caller]
 pub(crate) fn near(one: u64, two: u64, share: f64, what: &str) {
     let off = (two as f64 / one as f64 - 1.0).abs();

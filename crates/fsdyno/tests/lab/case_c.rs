@@ -1,4 +1,4 @@
-//! `compare` whole: a local disk, NFS and S3 in one view, the servers behind one gigabit link.
+//! Runs the whole `compare`: a local disk, NFS and S3 in one view, the servers behind one gigabit link.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use testkit::skip;
 use testkit::stack::{inside, place, show};
 use testkit::{text, word};
 
-/// What a gigabit carries, and a burst of the shaped link.
+/// The most that a gigabit link carries, with a burst of the shaped link.
 const LINK_BYTES_PER_S: f64 = 131e6;
 
 /// The size of the file.
@@ -31,7 +31,7 @@ fn local_nfs_and_s3() {
         let places = [named("local", "LAB_LOCAL"), named("nfs", "LAB_NFS"), named("s3", "LAB_S3")];
         let mut words = vec!["compare"];
         words.extend(places.iter().map(String::as_str));
-        // Each turn takes a second: a gigabit carries no file of this size in less.
+        // Each turn takes a second: a gigabit link cannot carry a file of this size in less.
         words.extend(["--size=128m", "--runtime=1", "--expect=nfs=nfs", "--expect=s3=s3fs"]);
         let study = bench.ask(&words);
         let took_s = (study.ended_ms - study.started_ms) / 1000;
@@ -51,7 +51,7 @@ fn local_nfs_and_s3() {
     });
 }
 
-/// Nothing is faster than its link without being marked, and durable writes are what the wire carried.
+/// Nothing is faster than its link without a finding, and durable writes equal the bytes on the wire.
 #[track_caller]
 pub(crate) fn is_honest(row: &Row, link_bytes_per_s: f64) {
     if row.trust() == Trust::Invalid {
@@ -74,13 +74,13 @@ fn is_what_the_wire_carried(row: &Row) {
     let what = format!("{} on {}: the row and the wire", row.title, row.target);
     let (written, wire, took_ms) = sent(row);
     near(written, wire, 0.1, &format!("{what}, bytes"));
-    // Of a run of milliseconds the last look is late by as many.
+    // In a run of milliseconds the last sample is late by as much.
     if took_ms >= 1000 {
         near(rate(row) as u64, wire * 1000 / took_ms, 0.1, &format!("{what}, bytes per second"));
     }
 }
 
-/// A bucket takes whole objects: of a file that was written in part, or more than once, all is sent each time.
+/// A bucket stores whole objects: if a file was written in part, or repeatedly, all of it is sent each time.
 #[track_caller]
 fn sent_whole_objects(row: &Row) {
     let what = format!("{} on {}: the wire and whole objects", row.title, row.target);
@@ -90,19 +90,20 @@ fn sent_whole_objects(row: &Row) {
     assert!(wire >= written, "{what}: {written} bytes were written, {wire} were sent");
 }
 
-/// Less is noise, and no example.
+/// Smaller differences are noise, and no example.
 #[track_caller]
 fn rests_on_a_second(row: &Row) {
     let measured_s = row.figures().expect("figures").elapsed_s;
     assert!(measured_s >= 1.0, "{} on {}, round {}: {measured_s} s", row.title, row.target, row.round);
 }
 
-/// The headline of a row, bytes per second, of writes until they are durable.
+/// The rate by which a row is compared, bytes per second; of writes, the durable ones.
 pub(crate) fn rate(row: &Row) -> f64 {
     row.figures().expect("figures").bytes_per_s()
 }
 
-/// What the row's jobs wrote until the last look, what left over the wire by then, and when that was, ms.
+/// What the row's jobs wrote until the last sample, what was sent over the wire by then, and the time of that sample,
+/// ms.
 #[track_caller]
 fn sent(row: &Row) -> (u64, u64, u64) {
     let ledger = row.run.as_ref().and_then(|run| run.only_node().unwrap().ledger.as_ref()).expect("a ledger");
@@ -110,7 +111,7 @@ fn sent(row: &Row) -> (u64, u64, u64) {
     (end.application.bytes.write, end.wire.value().expect("a witness").bytes.write, end.at_ms)
 }
 
-/// The last answer, as a page and as the README shows it.
+/// Writes the last answer as a page, and as the README shows it.
 fn write_example(bench: &Bench, asked: &[&str]) {
     if std::env::var(EXAMPLE).is_ok_and(|word| word == "write") {
         let root = testkit::workspace();
@@ -135,13 +136,13 @@ fn write_example(bench: &Bench, asked: &[&str]) {
     }
 }
 
-/// The answer without the table of all figures; each finding by itself is in the page.
+/// The answer without the table of all figures and without single findings, which are in the page.
 fn table_and_why(shown: &str) -> String {
     let end = shown.find("\npattern ").expect("the table of all figures");
     shown[..end].to_string()
 }
 
-/// Without the options that this test alone needs, which change nothing that is measured.
+/// The command without the options that only this test needs.
 fn as_a_person_types(shown: &str) -> String {
     shown.replace(" --json --quiet", "")
 }

@@ -1,5 +1,5 @@
-//! Daemons that encrypt, speak to a server on this machine, or keep a cache: cold reads are not called cached, and cached
-//! ones are.
+//! Tests daemons that encrypt, use a server on this machine, or keep a cache: cold reads are not called cached, and
+//! cached ones are.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ fn read(at: &Path, more: &str) -> Run {
     Bench::new().fio(&words)
 }
 
-/// A folder with a file of 32 MiB, and where it is to be seen.
+/// A folder with a file of 32 MiB, and the mount point at which it is seen.
 fn folders() -> (PathBuf, PathBuf) {
     let (real, at) = (place("LAB_LOCAL").join("real"), place("LAB_LOCAL").join("at"));
     shell(&format!("set -e; mkdir {0} {1}; head -c 32M /dev/urandom > {0}/file; sync", word(&real), word(&at)));
@@ -28,12 +28,12 @@ fn folders() -> (PathBuf, PathBuf) {
     (real, at)
 }
 
-/// No page of the file is in memory.
+/// Drops the file's pages.
 fn cold(file: &Path) {
     shell(&format!("sync {0}; dd if={0} iflag=nocache count=0 status=none", word(file)));
 }
 
-/// A daemon that encrypts `cipher` below `plain`: a file whose encrypted form is not in memory, and then is.
+/// A daemon that encrypts `cipher` below `plain`: a file whose encrypted form is first not in memory, and then is.
 fn encrypted(tool: &str, mount: &str) {
     if !are_there(&[tool]) {
         return;
@@ -66,7 +66,7 @@ fn another_encrypted_folder() {
     });
 }
 
-/// What no network carried came from files of this machine: of a cache, or of the server itself.
+/// Bytes that crossed no network came from files of this machine: of a cache, or of the server itself.
 #[test]
 fn a_server_on_this_machine_behind_a_pipe() {
     inside_beside_others("daemons::a_server_on_this_machine_behind_a_pipe", "ext4 --size-mb 256", || {
@@ -91,7 +91,7 @@ fn a_server_on_this_machine_behind_a_pipe() {
     });
 }
 
-/// What a daemon with a cache on a disk delivers is never called the storage's.
+/// What a daemon's disk cache delivers is never called the storage's.
 #[test]
 fn a_daemon_with_a_cache_on_a_disk() {
     inside_beside_others("daemons::a_daemon_with_a_cache_on_a_disk", "ext4 --size-mb 256", || {

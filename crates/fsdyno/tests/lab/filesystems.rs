@@ -1,4 +1,4 @@
-//! What filesystems and devices of this machine do to requests on their way: T5, T12, T17, T27, T28.
+//! Tests what filesystems and devices of this machine do to requests: T5, T12, T17, T27, T28.
 
 use std::process::Command;
 
@@ -11,7 +11,7 @@ use testkit::{shell, text};
 
 const FILE_MIB: u64 = 64;
 
-/// A file on the stack's disk, in no memory.
+/// A file on the stack's disk, which is not in memory.
 fn file() -> String {
     let file = word(&place("LAB_LOCAL").join("file")).to_owned();
     shell(&format!("dd if=/dev/urandom of={file} bs=1M count={FILE_MIB} conv=fsync status=none"));
@@ -26,7 +26,7 @@ fn direct_reads(file: &str, bs: &str) -> Run {
     ))
 }
 
-/// ext4 with data=journal takes O_DIRECT and goes through the page cache all the same.
+/// ext4 with data=journal accepts O_DIRECT but uses the page cache.
 #[test]
 fn direct_io_that_is_not_direct() {
     inside("filesystems::direct_io_that_is_not_direct", "ext4 --size-mb 256", || {
@@ -34,7 +34,7 @@ fn direct_io_that_is_not_direct() {
         direct_reads(&file, "256k").silent(&["direct-not-honoured"]);
         let (disk, device) = (place("LAB_LOCAL"), place("LAB_DEVICE"));
         let (disk, device) = (word(&disk), word(&device));
-        // A loop device of its own for the journal's mode: the stack's frees itself with its mount.
+        // Its own loop device for the journal's mode: the stack's is removed with its mount.
         shell(&format!(
             "image=$(losetup --noheadings --output BACK-FILE {device}); umount {disk}; \
              mount -o loop,data=journal \"$image\" {disk}"
@@ -43,7 +43,7 @@ fn direct_io_that_is_not_direct() {
         let finding = trapped.invalid("direct-not-honoured");
         assert!(finding.cause.contains("direct"), "{}", finding.cause);
         assert_eq!(Trust::of(&trapped.record.findings), Trust::Invalid);
-        // A quarter of the file is there before; then a mebibyte of it is read.
+        // A quarter of the file exists before; then a mebibyte of it is read.
         let once = |more: &str| {
             let cold = format!("sync {file}; dd if={file} iflag=nocache count=0 status=none");
             shell(&format!("{cold}; dd if={file} of=/dev/null bs=1M count=16 status=none"));
@@ -56,8 +56,8 @@ fn direct_io_that_is_not_direct() {
     });
 }
 
-/// btrfs takes a direct read into a page that is not there yet through the page cache, with readahead: a short run would
-/// be told that its I/O was not direct.
+/// btrfs reads directly into a missing page through the page cache, with readahead: a short run would get the finding
+/// that its I/O was not direct.
 #[test]
 fn direct_reads_are_direct_from_the_first_on() {
     inside("filesystems::direct_reads_are_direct_from_the_first_on", "btrfs --size-mb 400", || {
@@ -75,7 +75,7 @@ fn direct_reads_are_direct_from_the_first_on() {
     });
 }
 
-/// The first writes to blocks that a copy has as well go elsewhere, the second ones do not.
+/// The first writes to shared blocks are relocated, the second ones are not.
 #[test]
 fn files_that_share_their_blocks() {
     inside("filesystems::files_that_share_their_blocks", "xfs --size-mb 400", || {
@@ -89,14 +89,14 @@ fn files_that_share_their_blocks() {
         let cause = write("").caution("shared-extents").cause.clone();
         assert!(cause.starts_with(&format!("{FILE_MIB}.0 MiB of the {FILE_MIB}.0 MiB that are written")), "{cause}");
         write("").silent(&["shared-extents"]);
-        // What is read are pages and blocks of its own.
+        // The copy has its own pages and blocks.
         shell(&format!("cp --reflink=always --force {file} {file}.copy; sync; cat {file}.copy > /dev/null"));
         let read = Bench::new().fio(&format!("--name=job --filename={file} --bs=64k --rw=read --readonly"));
         read.silent(&["shared-extents", "page-cache"]);
     });
 }
 
-/// On btrfs each write goes elsewhere, shared or not.
+/// On btrfs every write is relocated, shared or not.
 #[test]
 fn files_that_share_their_blocks_where_no_write_is_in_place() {
     inside("filesystems::files_that_share_their_blocks_where_no_write_is_in_place", "btrfs --size-mb 400", || {
@@ -108,7 +108,7 @@ fn files_that_share_their_blocks_where_no_write_is_in_place() {
     });
 }
 
-/// Zeros on a filesystem that compresses; random data on the same.
+/// Zeroes on a filesystem that compresses; random data on the same.
 #[test]
 fn data_that_shrink() {
     inside("filesystems::data_that_shrink", "btrfs --compress zstd --size-mb 512", || {
@@ -140,8 +140,8 @@ fn requests_that_are_cut() {
     });
 }
 
-/// A loop device whose file is in the page cache of the machine: as a host's cache below a virtual disk, but for that
-/// the lower device is seen here.
+/// A loop device whose file is in the page cache: like a host's cache below a virtual disk, but with the lower device
+/// visible.
 #[test]
 fn a_cache_below_the_device() {
     inside("filesystems::a_cache_below_the_device", "ext4 --size-mb 256", || {
@@ -149,14 +149,14 @@ fn a_cache_below_the_device() {
         direct_reads(&file, "256k").silent(&["host-cache"]);
         let device = place("LAB_DEVICE");
         shell(&format!("losetup --direct-io=off {}", word(&device)));
-        // The first pass brings it there.
+        // The first pass caches it.
         shell(&format!("dd if={file} of=/dev/null bs=1M iflag=direct status=none"));
         let finding = direct_reads(&file, "256k").invalid("host-cache").clone();
         assert!(finding.cause.contains("page cache of that file"), "{}", finding.cause);
     });
 }
 
-/// Somebody else reads from the same device; the loop device of the stack has no other users.
+/// Another program reads from the same device; the stack's loop device has no other users.
 #[test]
 fn a_neighbour_on_the_device() {
     inside("filesystems::a_neighbour_on_the_device", "ext4 --size-mb 256", || {
@@ -171,7 +171,7 @@ fn a_neighbour_on_the_device() {
         let other = place("LAB_LOCAL").join("other");
         shell(&format!("cp {file} {}; sync {}", word(&other), word(&other)));
         let load = format!("while true; do dd if={} of=/dev/null bs=1M iflag=direct status=none; done", word(&other));
-        // Its own group of processes: it ends with its children.
+        // Its own process group, which is ended with its children.
         let mut neighbour =
             Command::new("timeout").args(["60", "bash", "-c", &load]).spawn().expect("timeout is there");
         let shared = direct_reads(&file, "64k");
@@ -182,13 +182,13 @@ fn a_neighbour_on_the_device() {
     });
 }
 
-/// ext4 that leaves the flush of the device out, and what `check` makes of it.
+/// ext4 that omits the flush of the device, and the verdict of `check` on it.
 #[test]
 fn a_sync_without_a_flush() {
     inside("filesystems::a_sync_without_a_flush", "ext4 --size-mb 256", || {
         let (disk, device) = (place("LAB_LOCAL"), place("LAB_DEVICE"));
         let file = disk.join("new");
-        // What a device declares outlives the image behind it: another user of it may have changed that.
+        // A device's declaration outlives its image: an earlier user may have changed it.
         let name = device.file_name().and_then(|name| name.to_str()).expect("a device");
         let declare = |cache: &str| shell(&format!("echo '{cache}' > /sys/block/{name}/queue/write_cache"));
         declare("write back");
@@ -206,7 +206,7 @@ fn a_sync_without_a_flush() {
         let answer = checked();
         show(&answer);
         assert!(answer.contains("etcd  INCONCLUSIVE  ") && answer.contains("got 0 flushes"), "{answer}");
-        // The same with a device that says it needs none.
+        // The same with a device that declares that it needs no flush.
         declare("write through");
         let through = synced();
         declare("write back");

@@ -1,4 +1,4 @@
-//! Machines that have a part in the number: T20, T21, T24.
+//! Tests machines that influence the figures: T20, T21, T24.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
@@ -10,13 +10,13 @@ use testkit::stack::{inside, place, show};
 use testkit::word;
 use testkit::{shell, skip};
 
-/// A control group with a limit, and this process in it until it is dropped.
+/// A control group with a limit; this process is in it until it is dropped.
 struct Held {
     group: PathBuf,
 }
 
 impl Held {
-    /// A fifth of a processor.
+    /// A limit of a fifth of a CPU.
     fn processor() -> Option<Held> {
         Held::new("cpu", [("cpu.cfs_quota_us", "20000"), ("cpu.max", "20000 100000")])
     }
@@ -25,7 +25,7 @@ impl Held {
         Held::new("memory", [("memory.limit_in_bytes", bytes), ("memory.max", bytes)])
     }
 
-    /// File and value in both versions of control groups. `None`: it cannot be limited here; the reason is printed.
+    /// File and value in both versions of control groups. `None`: no limit is possible here; the reason is printed.
     fn new(controller: &str, [old, new]: [(&str, &str); 2]) -> Option<Held> {
         let name = format!("fsdyno-test-{}", std::process::id());
         let root = Path::new("/sys/fs/cgroup");
@@ -48,7 +48,7 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // A group with a process in it stays; so does one that was never entered, which is empty.
+        // Only an empty group can be removed; one that was never entered is empty.
         let left = self.group.parent().map_or(Ok(()), enter).and_then(|()| std::fs::remove_dir(&self.group));
         if let Err(error) = left {
             skip(&format!("the control group could not be removed: {error}"));
@@ -56,7 +56,7 @@ impl Drop for Held {
     }
 }
 
-/// Moves this process.
+/// Moves this process into the group.
 fn enter(group: &Path) -> std::io::Result<()> {
     std::fs::write(group.join("cgroup.procs"), std::process::id().to_string())
 }
@@ -77,7 +77,7 @@ fn a_processor_limit() {
     });
 }
 
-/// A file of which a control group's memory holds the half, read again and again.
+/// A file of which a control group's memory holds half, read repeatedly.
 #[test]
 fn a_memory_limit() {
     inside("machine::a_memory_limit", "ext4 --size-mb 256", || {
@@ -97,7 +97,7 @@ fn a_memory_limit() {
     });
 }
 
-/// Four idle loops for each processor, until it is dropped.
+/// Four busy loops for each CPU, until it is dropped.
 pub(crate) struct Crowd(Vec<Child>);
 
 impl Crowd {
@@ -136,7 +136,7 @@ fn others_on_the_processors() {
     });
 }
 
-/// A daemon that serves the run from the same processors is the storage, and takes nothing away from it.
+/// A daemon that serves the run on the same CPUs is the storage, and does not take CPU time from it.
 #[test]
 fn a_daemon_on_the_processors() {
     inside("machine::a_daemon_on_the_processors", "fuse", || {
@@ -154,13 +154,13 @@ fn a_daemon_on_the_processors() {
     });
 }
 
-/// A governor that saves power. Virtual machines show none, so that a folder stands in for the kernel's; the program
-/// reads it as it would read that.
+/// A power-saving governor. Virtual machines show none, so a folder replaces the kernel's, which the program reads in
+/// the same way.
 #[test]
 fn a_governor_that_saves() {
     inside("machine::a_governor_that_saves", "ext4 --size-mb 256", || {
         let file = place("LAB_LOCAL").join("file");
-        // Slow enough for a processor to sleep between, and served by readahead: some us each.
+        // Slow enough for a CPU to sleep between requests, which readahead serves in some µs each.
         let line = format!(
             "--name=job --filename={} --rw=read --bs=4k --size=8m --time_based --runtime=2 --rate_iops=400",
             word(&file)
@@ -182,8 +182,8 @@ fn a_governor_that_saves() {
     });
 }
 
-/// A clock that asks the kernel, as the guests' does: two readings are most of a small request, and nothing of a large
-/// one.
+/// A clock that needs a system call, as the guests' does: two readings take most of a small request, and nothing of a
+/// large one.
 #[test]
 fn a_slow_clock() {
     inside("machine::a_slow_clock", "dm", || {
@@ -206,8 +206,8 @@ fn read_of(volume: &str) -> Run {
     Bench::new().fio(&format!("{job} --time_based --runtime=1 --readonly"))
 }
 
-/// A thin volume that nobody has written to, whatever its name; the same once it is written. Likely, and never more than a
-/// caution.
+/// A thin volume that was never written, whatever its name; and the same written. The finding is likely, and never more
+/// than a caution.
 #[test]
 fn a_thin_volume() {
     inside("machine::a_thin_volume", "dm", || {
@@ -225,7 +225,7 @@ fn a_thin_volume() {
         unseen.silent(&["direct-not-honoured"]);
         shell("dd if=/dev/urandom of=/dev/mapper/volume bs=1M count=32 oflag=direct status=none");
         read_of("volume").silent(&["thin-blocks", "direct-not-honoured"]);
-        // A name makes no thin volume.
+        // A volume is not thin because of its name.
         let linear = read_of("thinnest");
         linear.silent(&["thin-blocks", "direct-not-honoured"]);
         let cause = &linear.caution("memory-storage").cause;
@@ -237,8 +237,8 @@ fn a_thin_volume() {
     });
 }
 
-/// Makes a thin volume and a linear one, of a disk that is written, in the guest's memory. The guest's modules are not where its
-/// modprobe looks, and nobody but dmsetup makes nodes there.
+/// Makes a thin volume and a linear one, on a written disk in the guest's memory. The guest's modules are not where its
+/// modprobe looks, and only dmsetup makes device nodes there.
 const THIN: &str = r#"set -e; mkdir -p /dev/shm/modules/lib; ln -s /usr/lib/uml/modules /dev/shm/modules/lib/modules
     modprobe -d /dev/shm/modules dm-thin-pool; modprobe -d /dev/shm/modules loop; cd /dev/shm
     fallocate -l 96M data; fallocate -l 8M meta; data=$(losetup -f --show data); meta=$(losetup -f --show meta)
@@ -249,7 +249,7 @@ const THIN: &str = r#"set -e; mkdir -p /dev/shm/modules/lib; ln -s /usr/lib/uml/
     dd if=/dev/urandom of=disk bs=1M count=32 status=none; disk=$(losetup -f --show disk)
     dmsetup create thinnest --table "0 65536 linear $disk 0"; dmsetup mknodes"#;
 
-/// A cache of blocks that takes all writes, and the disk behind it.
+/// A block cache that takes all writes, and the disk behind it.
 #[test]
 fn a_cache_of_blocks() {
     inside("machine::a_cache_of_blocks", "dm", || {
@@ -268,13 +268,13 @@ fn a_cache_of_blocks() {
     });
 }
 
-/// A disk in the guest's memory and a cache in front of it.
+/// Makes a disk in the guest's memory with a cache in front of it.
 const WRITECACHE: &str = r#"set -e; mkdir -p /dev/shm/modules/lib; ln -s /usr/lib/uml/modules /dev/shm/modules/lib/modules
     modprobe -d /dev/shm/modules dm-writecache; modprobe -d /dev/shm/modules loop; cd /dev/shm
     fallocate -l 64M disk; fallocate -l 32M fast; disk=$(losetup -f --show disk); fast=$(losetup -f --show fast)
     echo $disk > origin; dmsetup create cached --table "0 131072 writecache s $disk $fast 4096 0"; dmsetup mknodes"#;
 
-/// A disk as fast as the processor that asks it: compressed memory, whose requests are done by whoever asks.
+/// A disk as fast as the CPU: compressed memory, whose requests are done by the asking thread.
 struct FastDisk {
     number: String,
     mounted: PathBuf,
@@ -302,7 +302,7 @@ impl FastDisk {
 
 impl Drop for FastDisk {
     fn drop(&mut self) {
-        // Not mounted if it could not be made. What ran there may take a moment to go, and so may the kernel.
+        // It may not be mounted. Programs that ran there, and the kernel, may take a moment to release it.
         let line = format!(
             "for attempt in $(seq 100); do umount /dev/zram{0}; echo {0} > /sys/class/zram-control/hot_remove && exit; \
              sleep 0.1; done 2>/dev/null; exit 1",
@@ -314,7 +314,7 @@ impl Drop for FastDisk {
     }
 }
 
-/// This thread, its session and what they start go before others until this is dropped.
+/// Gives this thread, its session and their children a higher priority until it is dropped.
 pub(crate) struct BeforeOthers;
 
 impl BeforeOthers {
@@ -334,7 +334,7 @@ fn set_nice(nice: &str) {
     let thread = std::fs::read_link("/proc/thread-self").unwrap_or_default();
     let number = thread.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let output = Command::new("renice").args(["-n", nice, "-p", number]).output();
-    // Kernels without groups of sessions have no such file.
+    // Kernels without autogroup have no such file.
     let group = std::fs::write("/proc/self/autogroup", nice);
     show(&format!("nice {nice}: {}, of the session: {group:?}", output.is_ok_and(|output| output.status.success())));
 }
@@ -354,7 +354,7 @@ fn a_generator_at_its_end() {
         let bound = Bench::new().fio(&job);
         match bound.finding("generator-bound") {
             Some(finding) => assert!(finding.cause.contains("of CPU per I/O"), "{}", finding.cause),
-            // Somebody else has the processor: then that is the limit, and that is said.
+            // If another program has the CPU, that is the limit, and is reported.
             None => {
                 bound.caution("cpu-starved");
                 skip("the machine is busy");

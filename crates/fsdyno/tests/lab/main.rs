@@ -1,6 +1,6 @@
-//! What the tool says about network and object mounts, proved on real ones, and traps that need a disk or a machine of
-//! their own: each test stands a stack of the lab up and runs itself in it. Where a stack cannot stand the test is
-//! skipped, with the reason.
+//! Tests the statements on network and object mounts with real ones, and traps that need their own disk or machine:
+//! each test sets up a stack of the lab and runs itself in it. Where a stack cannot be set up the test is skipped, with
+//! the reason.
 #![forbid(unsafe_code)]
 
 mod attribution;

@@ -1,5 +1,5 @@
-//! Each finding of a cache beside somebody who reads and somebody who writes: on the same device, in the same file, on the
-//! device below. Each scene has all these cells, with its set-up and its honest twin, and docs/reliability.md shows them.
+//! Tests each finding of a cache beside a reader and a writer: on the same device, in the same file, on the device
+//! below. Each scene has all these cells, with its set-up and its honest twin; docs/reliability.md shows them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,13 @@ use testkit::{Neighbour, shell, word};
 
 use crate::bench::{Bench, Run};
 
-/// A finding, and what shows it beside others.
+/// A finding, and the scene that shows it beside others.
 struct Scene {
     finding: &'static str,
     /// The set-up and its twin, in words.
     words: [&'static str; 2],
     stack: &'static str,
-    /// Makes the files: those of the set-up, and those of its twin.
+    /// Makes the files of the set-up and of its twin.
     stand: fn() -> [Side; 2],
     set_up: fn(&Path) -> Run,
     twin: fn(&Path) -> Run,
@@ -26,14 +26,14 @@ struct Scene {
     device_below: [Cell; 2],
 }
 
-/// What is said beside a neighbour.
+/// The expected findings beside a neighbour.
 #[derive(Clone, Copy)]
 enum Cell {
     /// The set-up is found and its twin is not, as without the neighbour.
     AsAlone,
-    /// The set-up is found, and the twin is not visible at the worst: others' bytes are in each of its counters.
+    /// The set-up is found; the twin may be "not visible", as all of its counters include others' bytes.
     TwinNotVisible,
-    /// The set-up is found or not visible, and so is its twin not visible at the worst.
+    /// The set-up is found or "not visible"; the twin may be "not visible".
     NotVisible,
 }
 use Cell::{AsAlone, NotVisible, TwinNotVisible};
@@ -46,11 +46,11 @@ enum Where {
     DeviceBelow,
 }
 
-/// The file of a run, and its neighbours' files.
+/// The file of a run, and the files of its neighbours.
 #[derive(Clone)]
 struct Side {
     file: PathBuf,
-    /// Who reads and who writes the file while the run uses it, and who reads another file on the same device.
+    /// The reader and the writer of the same file during the run, and the reader of another file on the same device.
     reader: fn(&Side) -> Neighbour,
     writer: fn(&Side) -> Neighbour,
     reader_beside: fn(&Side) -> Neighbour,
@@ -59,11 +59,11 @@ struct Side {
     below: PathBuf,
 }
 
-/// What a run uses of its file, MiB; a writer of the same file has the rest.
+/// The part of the file that a run uses, MiB; a writer of the same file uses the rest.
 const OWN_MIB: u64 = 32;
 
 impl Side {
-    /// A file of random data in a folder, with those of its neighbours.
+    /// Makes a file of random data in a folder, with those of its neighbours.
     fn at(folder: &Path, below: &Path) -> Side {
         filled(&folder.join("file"), OWN_MIB + 16);
         filled(&folder.join("read"), 64);
@@ -94,7 +94,7 @@ fn filled(file: &Path, mib: u64) {
     shell(&format!("dd if=/dev/urandom of={} bs=1M count={mib} conv=fsync status=none", word(file)));
 }
 
-/// A file's pages leave the cache.
+/// Drops a file's pages.
 fn cold(file: &Path) {
     shell(&format!("dd if={} iflag=nocache count=0 status=none", word(file)));
 }
@@ -103,7 +103,7 @@ fn warm(file: &Path) {
     shell(&format!("cat {} > /dev/null", word(file)));
 }
 
-/// ext4 on a loop device whose image lies on the stack's disk.
+/// Makes ext4 on a loop device whose image is on the stack's disk.
 fn on_loop(name: &str, attach: &str, mount: &str) -> Side {
     let disk = place("LAB_LOCAL");
     shell(&format!(
@@ -199,9 +199,9 @@ const FUSE_CACHE: Scene = Scene {
     stand: || {
         let side = Side::at(&place("LAB_FUSE"), &place("LAB_LOCAL"));
         let side = Side {
-            // Through the mount the twin's file would not stay cold.
+            // Through the mount the twin's file would be cached.
             reader: |side| Neighbour::reading(&side.below.join("file")),
-            // From the disk each time: what the daemon reads looks like what it reads for the run.
+            // From the disk each time: the daemon's reads for the neighbour look like those for the run.
             reader_beside: |side| {
                 let [above, below] = [&side.beside, &side.below].map(|folder| folder.join("read"));
                 Neighbour::doing(&format!(
@@ -231,7 +231,7 @@ const NFS_DATA_CACHE: Scene = Scene {
     words: ["a file in the NFS client's memory", "with direct I/O"],
     stack: "knfsd --timeout 400",
     stand: || {
-        // A direct write, and one after each open, have the client forget the whole file.
+        // A direct write, or one after each open, makes the client drop the whole file.
         let writer = |side: &Side| {
             let line = format!(
                 "import os; file = os.open('{}', os.O_WRONLY)\nwhile True:\n  for mib in range({OWN_MIB}, {OWN_MIB} + 16): \
@@ -255,7 +255,7 @@ const NFS_DATA_CACHE: Scene = Scene {
 const SCENES: [&Scene; 7] =
     [&PAGE_CACHE, &UNWRITTEN_DATA, &WRITES_IN_MEMORY, &DIRECT_NOT_HONOURED, &HOST_CACHE, &FUSE_CACHE, &NFS_DATA_CACHE];
 
-/// Findings that are none of a cache, or that compare no bytes of the run with those of its storage, by what they look at.
+/// Findings that are not on a cache, or do not compare the run's bytes with its storage's, by the data that they use.
 const OTHERS: [(&str, &[&str]); 5] = [
     (
         "the run and its machine",
@@ -303,7 +303,7 @@ const OTHERS: [(&str, &[&str]); 5] = [
     ),
 ];
 
-/// A new finding of a cache gets its cells, any other one its place among the others.
+/// A new finding on a cache needs its cells; any other must be in the list of the others.
 #[test]
 fn every_finding_of_a_cache_has_its_cells() {
     let known: BTreeSet<&str> = fsdyno_findings::catalogue().map(|explanation| explanation.id).collect();
@@ -317,7 +317,7 @@ fn every_finding_of_a_cache_has_its_cells() {
     }
 }
 
-/// The document shows the cells as they are tried here. FSDYNO_RELIABILITY=write writes them.
+/// The document shows the cells that are tested here. FSDYNO_RELIABILITY=write writes them.
 #[test]
 fn the_cells_are_those_of_the_document() {
     let mut table = String::from(
@@ -350,7 +350,7 @@ impl Scene {
     }
 }
 
-/// Tries each cell of a finding inside its stack.
+/// Tests each cell of a finding inside its stack.
 #[track_caller]
 fn found(scene: &Scene, id: &str) {
     assert_eq!(scene.finding, id);
@@ -387,7 +387,7 @@ impl Cell {
         }
     }
 
-    /// Whether the set-up is told as it must be, and whether too much is told of its twin.
+    /// Whether the set-up is found as it must be, and whether the twin has too many findings.
     fn holds(self, id: &str, ran: &Run, twin: &Run) -> (bool, bool) {
         let of = |ran: &Run, id: &str| ran.finding(id).map(|finding| finding.severity);
         let unseen = |ran: &Run| of(ran, "not-visible").is_some();

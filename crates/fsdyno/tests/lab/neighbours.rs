@@ -1,4 +1,4 @@
-//! Stacks beside somebody who uses the same device, or the disk below: what is found stays found.
+//! Tests stacks beside another user of the same device, or of the disk below: what is found stays found.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ fn other() -> PathBuf {
     other
 }
 
-/// ext4 on a loop device whose image lies on the stack's disk, mounted at `top`; the device's name.
+/// Mounts ext4 at `top` on a loop device whose image is on the stack's disk; returns the device's name.
 fn upper(options: &str) -> String {
     let disk = place("LAB_LOCAL");
     let line = format!(
@@ -37,7 +37,7 @@ fn written(file: &Path) -> Run {
     Bench::new().fio(&format!("--name=job --filename={} --rw=write --bs=1m --size=48m --direct=1", word(file)))
 }
 
-/// Reads few bytes: even a slow neighbour moves many times as many.
+/// Reads few bytes: even a slow neighbour moves many times more.
 fn few_reads(file: &Path) -> Run {
     let words = "--rw=read --bs=64k --size=48m --direct=1 --time_based --runtime=5 --rate=1m";
     Bench::new().fio(&format!("--name=job --filename={} {words}", word(file)))
@@ -107,7 +107,7 @@ fn direct_io_that_is_not_direct_beside_others() {
         };
         beside(&|run| run.silent(&["direct-not-honoured"]));
         let (disk, device) = (place("LAB_LOCAL"), place("LAB_DEVICE"));
-        // A loop device of its own for the journal's mode: the stack's frees itself with its mount.
+        // Its own loop device for the journal's mode: the stack's is removed with its mount.
         shell(&format!(
             "image=$(losetup --noheadings --output BACK-FILE {1}); umount {0}; mount -o loop,data=journal \"$image\" {0}",
             word(&disk),
@@ -134,7 +134,7 @@ fn a_daemon_with_warm_pages_beside_others_below() {
     });
 }
 
-/// What reached the disk may be the neighbour's, and an overlay's pages are not counted.
+/// Bytes on the disk may be the neighbour's, and an overlay's pages are not counted.
 #[test]
 fn a_sync_that_does_nothing_beside_a_writer() {
     let write = |at: PathBuf| {
@@ -177,7 +177,7 @@ fn an_image_with_holes_beside_a_reader_below() {
     });
 }
 
-/// A daemon whose child does its reads, and none of whose bytes cross a network.
+/// A daemon whose child makes its reads, and none of whose bytes cross a network.
 #[test]
 fn a_daemon_whose_child_reads() {
     inside_beside_others("neighbours::a_daemon_whose_child_reads", "ext4 --size-mb 256", || {
@@ -199,7 +199,7 @@ fn a_daemon_whose_child_reads() {
     });
 }
 
-/// A daemon is charged when a page gets dirty: that is not on a disk.
+/// A daemon is charged when a page becomes dirty, which does not mean that it is on a disk.
 #[test]
 fn writes_of_a_daemon_over_a_folder_that_is_not_known() {
     inside_beside_others("neighbours::writes_of_a_daemon_over_a_folder_that_is_not_known", "fuse", || {

@@ -1,4 +1,4 @@
-//! NFS mounts of a real kernel.
+//! Tests NFS mounts of a real kernel.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +14,7 @@ use testkit::shell;
 use testkit::stack::{inside_beside_others, place, show};
 use testkit::{text, word};
 
-/// Half of the guests' clock tick: what their timers may be early.
+/// Half of the guests' clock tick, by which their timers may be early, ns.
 const TICK_NS: u64 = 5_000_000;
 
 #[test]
@@ -34,7 +34,7 @@ fn version_3() {
     });
 }
 
-/// `inspect` against what the lab mounted.
+/// Compares `inspect` with what the lab mounted.
 fn mount_is_read(version: &str, connections: u64, hard: bool) {
     let seen = Bench::new().inspect(&place("LAB_NFS"));
     let of = |pointer: &str| seen.pointer(pointer).unwrap_or_else(|| panic!("no {pointer}: {seen:#}")).clone();
@@ -53,7 +53,7 @@ fn mount_is_read(version: &str, connections: u64, hard: bool) {
     assert_eq!(soft, !hard, "a person should know");
 }
 
-/// Direct writes and reads: what the jobs moved, what mountstats says, and what the interface carried.
+/// Direct writes and reads: compares what the jobs moved with mountstats and with the interface.
 fn bytes_agree_with_the_interface() {
     let bench = Bench::new();
     let nfs = place("LAB_NFS");
@@ -74,7 +74,7 @@ fn bytes_agree_with_the_interface() {
     }
 }
 
-/// A rule that NFS breaks by being NFS, and a published test of it.
+/// A rule that every NFS violates, and a published test of it.
 fn profiles_are_held_against_it() {
     let bench = Bench::new();
     let nfs = place("LAB_NFS");
@@ -92,7 +92,7 @@ fn profiles_are_held_against_it() {
     assert!(output.contains("google-netapp-volumes  REFERENCE  writes at depth 1"), "{output}");
 }
 
-/// The questions on the kernel's own server and its client, with the server's own filesystem to compare with.
+/// The questions on the kernel's own server and its client, with the server's own filesystem for comparison.
 #[test]
 fn questions_on_the_kernels_server() {
     inside_beside_others("nfs::questions_on_the_kernels_server", "knfsd", || {
@@ -100,7 +100,7 @@ fn questions_on_the_kernels_server() {
     });
 }
 
-/// The same on ganesha, over a link.
+/// The same with ganesha, over a link.
 #[test]
 fn questions_on_ganesha() {
     inside_beside_others("nfs::questions_on_ganesha", "nfs", || {
@@ -108,7 +108,7 @@ fn questions_on_ganesha() {
     });
 }
 
-/// `measure`, `smallfiles`, `check` and `compare`, each as short as it can be.
+/// `measure`, `smallfiles`, `check` and `compare`, each as short as possible.
 fn questions_are_answered(local: &Path, nfs: &Path) {
     let bench = Bench::new();
     let measured = bench.ask(&["measure", word(nfs), "--quick", "--size=8m", "--expect=nfs"]);
@@ -127,22 +127,22 @@ fn questions_are_answered(local: &Path, nfs: &Path) {
     assert!(text(&gate.stdout).contains("gitlab-nfs-gate  FAIL  "), "{}", text(&gate.stdout));
 
     let places = [format!("local={}", word(local)), format!("nfs={}", word(nfs))];
-    // The looks at both ends take a part of a second in a guest: the wire's rate needs a turn that is long beside them.
+    // The samples at both ends take a part of a second in a guest: for the wire's rate a turn must be much longer.
     for (patterns, turn) in [("read,randread,randwrite,randrw", "--runtime=1"), ("write", "--runtime=3")] {
         let options = ["--rounds=1", "--size=8m", turn, "--only", patterns, "--expect", "nfs=nfs"];
         let compared = bench.ask(&[&["compare", &places[0], &places[1]], &options[..]].concat());
         assert_eq!(compared.patterns(), patterns.split(',').collect::<Vec<_>>());
         let ended = |row: &Row| row.run.as_ref().is_some_and(|run| run.complete);
         assert!(compared.rows.iter().all(ended), "{:?}", compared.rows);
-        // Both wrote what they said: on NFS the wire saw it.
+        // Both wrote what they reported: on NFS the wire's counters show it.
         compared.rows.iter().filter(|row| row.target == 1).for_each(|row| is_honest(row, f64::INFINITY));
     }
     let left = shell(&format!("find {} -name 'fsdyno-work*'", word(nfs)));
     assert_eq!(left, "", "nothing of the questions stays");
 }
 
-/// What the caches of a client make of a number, and how each says so. The link: 10 MB/s, so that its limit is far below
-/// that of a busy machine's processors.
+/// Effects of a client's caches on the figures, and the finding on each. The link carries 10 MB/s, far below the limit
+/// of a busy machine's CPUs.
 #[test]
 fn caches_of_the_client() {
     inside_beside_others("nfs::caches_of_the_client", "nfs --rate-mbit 80", || {
@@ -152,7 +152,7 @@ fn caches_of_the_client() {
     });
 }
 
-/// T7: a buffered write claims more than the link carries; with the sync in its time it does not.
+/// T7: a buffered write reports more than the link carries; with the sync in its time it does not.
 fn writes_that_the_link_cannot_carry() {
     let nfs = place("LAB_NFS");
     let line = format!("--directory={} --rw=write --bs=1m --size=16m", word(&nfs));
@@ -170,7 +170,7 @@ fn writes_that_the_link_cannot_carry() {
 
     let honest = bench.fio(&format!("--name=synced {line} --end_fsync=1"));
     honest.silent(&["above-link-speed", "writes-in-memory"]);
-    // What the server does with it nobody here sees; of a disk of this machine that is known.
+    // What the server does with the data is not visible from here; for a disk of this machine it is known.
     let said = honest.finding("server-durability").expect("it is not visible");
     assert!(said.severity == Severity::Info && said.cause.starts_with("not visible whether the server"), "{said:?}");
     let local = word(&place("LAB_LOCAL")).to_owned();
@@ -180,8 +180,8 @@ fn writes_that_the_link_cannot_carry() {
     assert!((6_000_000..=10_600_000).contains(&durable), "{durable} B/s over 10 MB/s");
 }
 
-/// T8: what this client has just read is read from its memory; direct reads ask the server. What it has just written may
-/// be gone from there: replies to writes that overtake each other look like those of another client.
+/// T8: what this client has just read comes from its memory; direct reads ask the server. What it has just written may
+/// have been dropped: replies that overtake each other look like another client's writes.
 fn reads_from_the_clients_memory() {
     let bench = Bench::new();
     let file = format!("{}/reread", word(&place("LAB_NFS")));
@@ -195,7 +195,8 @@ fn reads_from_the_clients_memory() {
     assert_eq!(honest.moved().1.bytes.read, 16 << 20);
 }
 
-/// T9: attributes from the client's cache, said of the phase that is meant to meet it; a mount without it asks for each.
+/// T9: attributes from the client's cache, reported for the phase that is meant to use it; a mount without the cache
+/// asks for each.
 fn stat_calls_that_never_left() {
     let bench = Bench::new();
     let hot = |place: &Path| {
@@ -217,7 +218,7 @@ fn stat_calls_that_never_left() {
     stat_calls_of_an_engine(&bench, Path::new("/mnt/noac"), false);
 }
 
-/// The same by fio's engines whose requests are stat calls, of files and of directories.
+/// The same with fio's engines for stat calls, of files and of directories.
 fn stat_calls_of_an_engine(bench: &Bench, at: &Path, cached: bool) {
     for engine in ["filestat", "dirstat"] {
         let words = "--rw=randread --bs=4k --filesize=4k --nrfiles=200 --openfiles=200 --loops=10";
@@ -231,7 +232,7 @@ fn stat_calls_of_an_engine(bench: &Bench, at: &Path, cached: bool) {
     }
 }
 
-/// Two milliseconds of round trip: told, and blamed.
+/// A round trip of two milliseconds is reported as the limit.
 #[test]
 fn a_server_that_is_far() {
     inside_beside_others("nfs::a_server_that_is_far", "nfs --delay-ms 2", || {
@@ -242,7 +243,7 @@ fn a_server_that_is_far() {
         let study = bench.ask(&["measure", word(&nfs), "--quick", "--size=8m", "--expect=nfs"]);
         let output = study.sentences.join("\n");
         show(&output);
-        // Shortest of some; a busy machine can only add to it.
+        // The shortest of several; a busy machine can only add to it.
         let (_, rest) = output.split_once("A TCP connect to 198.18.7.1:20490 takes ").expect("the way is told");
         let connect_ms: f64 = rest.split_once(" ms, ").expect("in ms").0.parse().expect("a number");
         assert!(connect_ms >= 2.0, "{connect_ms} ms");
@@ -251,7 +252,7 @@ fn a_server_that_is_far() {
             "queue and way apart: {output}"
         );
 
-        // Far enough that a hiccup of this machine does not decide which part is the longest.
+        // Long enough that a hiccup of this machine does not decide which part is the longest.
         shell("tc qdisc change dev vec0 root handle 1: netem delay 20ms limit 100000");
         let line = "--rw=randread --bs=4k --size=4m --direct=1 --time_based --runtime=2";
         let run = bench.fio(&format!("--name=far --directory={} {line}", word(&nfs)));
@@ -275,7 +276,7 @@ fn a_server_that_stalls_and_dies() {
     });
 }
 
-/// A line of the shell that begins a second after the job's file is there.
+/// A shell line that begins a second after the job's file exists.
 fn once_it_writes(job: &str, line: &str) -> std::process::Child {
     let file = place("LAB_NFS").join(format!("{job}.0.0"));
     let line = format!("until [ -e {} ]; do sleep 0.1; done; sleep 1; {line}", word(&file));
@@ -291,7 +292,7 @@ fn a_stall(bench: &Bench, line: &str) {
     let longest_ns = write.clat.moments.max;
     show(&format!("longest write: {longest_ns} ns"));
     assert!(longest_ns >= 2_500_000_000 - TICK_NS, "{longest_ns} ns");
-    // A look each half second: the longest time between two is the stall's.
+    // One sample each half second: the longest time between two is the stall's.
     let times: Vec<u64> = write.bandwidth_samples.series.iter().map(|(at_ms, _)| *at_ms).collect();
     let gap_ms = times.windows(2).map(|pair| pair[1] - pair[0]).max();
     assert!(gap_ms.is_some_and(|gap_ms| gap_ms >= 2_400), "{times:?}");

@@ -1,5 +1,5 @@
-//! Operations on names and small files beside busy CPUs, a neighbour on the device, and readers of the same files: each
-//! phase gets the findings that a run of I/O gets.
+//! Tests operations on names and small files beside busy CPUs, a neighbour on the device, and readers of the same
+//! files: each phase gets the findings that a run of I/O gets.
 
 use std::process::{Child, Command};
 
@@ -43,7 +43,7 @@ impl Asked {
     }
 }
 
-/// A program that goes on until it is dropped, with its children.
+/// A program that runs until it is dropped, with its children.
 struct Beside(Child);
 
 impl Beside {
@@ -93,7 +93,7 @@ fn a_neighbour_beside_small_files() {
     });
 }
 
-/// Maps each small file as soon as it is there, and holds it: pages that are mapped cannot be dropped.
+/// Maps each small file as soon as it exists, and holds it: mapped pages cannot be dropped.
 const HOLDER: &str = r#"
 import glob, mmap, os, sys
 held = {}
@@ -124,12 +124,12 @@ fn small_files_that_others_hold_in_memory() {
     });
 }
 
-/// Files and directories that are synced on a mount that leaves the flush of the device out.
+/// Syncs of files and directories on a mount that omits the flush of the device.
 #[test]
 fn small_files_that_are_synced_without_a_flush() {
     inside_beside_others("phases::small_files_that_are_synced_without_a_flush", "ext4 --size-mb 256", || {
         let (here, device) = (place("LAB_LOCAL"), place("LAB_DEVICE"));
-        // What a device declares outlives the image behind it.
+        // A device's declaration outlives its image.
         let name = device.file_name().and_then(|name| name.to_str()).expect("a device");
         shell(&format!("echo 'write back' > /sys/block/{name}/queue/write_cache"));
         let words = ["smallfiles", word(&here), "--limit=2"];
@@ -140,7 +140,7 @@ fn small_files_that_are_synced_without_a_flush() {
     });
 }
 
-/// The same one level down: the loop device is flushed, and the filesystem of its file does not flush the disk.
+/// The same one level down: the loop device is flushed, but the filesystem of its file does not flush the disk.
 #[test]
 fn small_files_whose_flushes_end_below() {
     inside_beside_others("phases::small_files_whose_flushes_end_below", "ext4 --size-mb 400", || {
@@ -171,7 +171,7 @@ fn small_files_whose_syncs_do_their_work() {
     });
 }
 
-/// What a mount does not store of each read or change is said, and syncs store it all the same.
+/// The timestamps that a mount does not update are reported; syncs write everything else.
 #[test]
 fn small_files_whose_times_are_not_stored() {
     inside_beside_others("phases::small_files_whose_times_are_not_stored", "ext4 --size-mb 256", || {

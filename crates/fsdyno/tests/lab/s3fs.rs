@@ -1,4 +1,4 @@
-//! S3 through s3fs, with what the wire carried as the witness.
+//! Tests S3 through s3fs, with the wire's counters as evidence.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::stack::carried;
 use testkit::stack::{inside_beside_others, place, show};
 use testkit::word;
 
-/// Case C of the design, as its asker wrote it, but for the size and the time.
+/// Case C of the design as it was asked for, except for size and time.
 fn literal(access: &str) -> String {
     let file = place("LAB_S3").join("perf.txt");
     format!(
@@ -18,7 +18,7 @@ fn literal(access: &str) -> String {
     )
 }
 
-/// The link: 25 MB/s.
+/// The link carries 25 MB/s.
 #[test]
 fn what_the_wire_carried() {
     inside_beside_others("s3fs::what_the_wire_carried", "s3fs --rate-mbit 200", || {
@@ -42,21 +42,21 @@ fn the_published_lines_measure_the_cache() {
         assert!(moved > 2 * wire.bytes.read, "the trap itself");
         let cause = &run.invalid("fuse-cache").cause;
         assert!(cause.contains("over the network (interface lo)") && cause.contains("s3fs"), "{cause}");
-        // Before the read its file is made as long as it is asked for.
+        // Before the read its file is made with its full length.
         if access == "write" {
             near(wire.bytes.read, crossed, 0.02, "the ledger and the interface");
         }
         let runtimes =
             run.record.jobs.iter().map(|job| job.directions.read.runtime_ms.max(job.directions.write.runtime_ms));
         let claimed = moved * 1000 / runtimes.max().expect("a job").max(1);
-        // One job shows for all of them.
+        // One job represents all of them.
         if claimed > 27_000_000 {
             run.invalid("above-link-speed");
         }
     }
 }
 
-/// The objects are stored when they are closed, after the clock has stopped.
+/// Objects are stored when they are closed, after the clock has stopped.
 fn a_close_hides_the_upload() {
     let bench = Bench::new();
     let line = format!("--name=unsynced --directory={} --rw=write --bs=1m --size=16m", word(&place("LAB_S3")));
@@ -94,7 +94,7 @@ fn a_comparison_is_honest() {
     }
 }
 
-/// A daemon with a cache, and a server with room for less than an object.
+/// A daemon with a cache, and a server with space for less than an object.
 #[test]
 fn caches_and_lost_objects() {
     inside_beside_others(

@@ -1,5 +1,5 @@
-//! Rates that change while a test runs, on a disk whose limit the test changes: T14, T15, T16, T25, T26. That disk is in
-//! memory, where no other load of the machine reaches it.
+//! Tests rates that change during a test, on a disk whose limit the test changes: T14, T15, T16, T25, T26. The disk is
+//! in memory, where no other load of the machine reaches it.
 
 use std::process::{Child, Command};
 
@@ -13,10 +13,10 @@ use testkit::word;
 /// Size of the files, MiB.
 const FILE_MIB: u64 = 64;
 
-/// What a rate that stays the same must not be called.
+/// Findings that a steady rate must not have.
 const UNSTEADY: [&str; 5] = ["burst", "drift", "too-noisy", "lazy-blocks", "host-cache"];
 
-/// A disk, and a file on it that is not in memory.
+/// A disk, and a file on it that is not cached.
 struct Disk {
     bench: Bench,
     file: String,
@@ -29,7 +29,7 @@ impl Disk {
         Disk { bench: Bench::new(), file }
     }
 
-    /// Direct reads for this number of seconds, while a line of the shell does its part.
+    /// Direct reads for this number of seconds, while a shell line runs.
     #[track_caller]
     fn reads(&self, access: &str, seconds: u32, meanwhile: &str) -> Run {
         let mut beside = beside(meanwhile);
@@ -47,7 +47,7 @@ fn beside(line: &str) -> Child {
     Command::new("bash").args(["-c", line]).spawn().expect("bash is there")
 }
 
-/// A limit of the control group is the number; without it nothing is said. A limit that stays is no unsteady rate.
+/// A control group's limit determines the rate; without it there is no finding. A constant limit is no unsteady rate.
 #[test]
 fn a_limit_that_stays() {
     inside_beside_others("series::a_limit_that_stays", "throttle --in-memory --size-mb 256", || {
@@ -58,7 +58,7 @@ fn a_limit_that_stays() {
         let finding = limited.caution("throttled");
         assert!(finding.cause.contains("of the control group's limit"), "{}", finding.cause);
         limited.silent(&UNSTEADY);
-        // Requests are limited likewise, and that goes before the device.
+        // Requests are limited as well, above the device.
         shell("lab-throttle read-bps=0 read-iops=300");
         let limited = disk.reads("randread", 4, "");
         let cause = &limited.caution("throttled").cause;
@@ -68,7 +68,7 @@ fn a_limit_that_stays() {
     });
 }
 
-/// A limit that is set while the test runs is no credit that ended.
+/// A limit that is set during the test is not an exhausted burst credit.
 #[test]
 fn a_limit_that_is_set_meanwhile() {
     inside_beside_others(
@@ -83,7 +83,7 @@ fn a_limit_that_is_set_meanwhile() {
     );
 }
 
-/// Fast at first, as on credit: the disk itself gets slower.
+/// Fast at first, as with burst credit: the disk itself becomes slower.
 #[test]
 fn a_burst() {
     inside_beside_others("series::a_burst", "dm", || {
@@ -95,7 +95,7 @@ fn a_burst() {
     });
 }
 
-/// A rate on its way, here upwards, as of a cache that fills.
+/// A rate that has not settled; here it rises, as with a cache that fills.
 #[test]
 fn a_drift() {
     inside_beside_others("series::a_drift", "throttle --in-memory --size-mb 256 --read-bps 16000000", || {
@@ -118,8 +118,8 @@ fn noise() {
     });
 }
 
-/// A first pass that is slow and a second that is fast, on a file that was there before: as of a volume that fetches
-/// its blocks from a snapshot. Likely, and never more than a caution.
+/// A slow first pass and a fast second one, on an existing file: as with a volume that fetches its blocks from a
+/// snapshot. The finding is likely, and never more than a caution.
 #[test]
 fn a_first_read_that_fetches() {
     inside_beside_others(

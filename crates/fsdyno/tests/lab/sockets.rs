@@ -1,4 +1,4 @@
-//! What the connections of a FUSE daemon carried, in the ledger and in what is said.
+//! Tests the counters of a FUSE daemon's connections, in the ledger and in sentences.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use crate::bench::{Bench, Run, near};
 use testkit::stack::{inside_beside_others, place, show};
 use testkit::word;
 
-/// A writer and a reader of one connection through the interface that the daemon uses too.
+/// A writer and a reader over the interface that the daemon also uses.
 const NEIGHBOUR: &str = "
 import socket, threading
 listening = socket.create_server(('127.0.0.1', 0))
@@ -20,7 +20,7 @@ with socket.create_connection(listening.getsockname()) as connection:
     while connection.recv(1 << 20): pass
 ";
 
-/// What the daemon's connections moved from the first to the last look, if they are visible.
+/// What the daemon's connections moved from the first to the last sample, if it is visible.
 #[track_caller]
 fn connections(run: &Run) -> SocketCounters {
     let ledger = run.record.only_node().unwrap().ledger.as_ref().expect("a ledger");
@@ -41,7 +41,7 @@ fn a_daemons_connections() {
         near(24 << 20, moved.bytes.write, 0.02, "what was stored and what the connections sent");
         assert!(moved.bytes.read < 1 << 20, "answers are short: {moved:?}");
 
-        // Read from the daemon's cache, while somebody else keeps the interface busy.
+        // Read from the daemon's cache, while another program keeps the interface busy.
         let mut neighbour = Command::new("python3").args(["-c", NEIGHBOUR]).spawn().expect("python3 is there");
         let cached = bench.fio(&format!("--name=cached {line} --rw=read --direct=1 --rate=12m"));
         neighbour.kill().expect("it runs");
@@ -51,7 +51,7 @@ fn a_daemons_connections() {
         show(&format!("read {application:?}: the interface {:?}, the connections {moved:?}", wire.bytes));
         assert!(wire.bytes.read > application.read, "the interface tells nothing");
         assert!(moved.bytes.read < 1 << 20, "{moved:?}");
-        // Idle connections end after some seconds: then nobody knows what they did at the end.
+        // Idle connections are closed after some seconds: then their last bytes are not visible.
         if moved.open > 0 && moved.closed == 0 {
             let finding = cached.caution("fuse-cache");
             assert!(finding.cause.contains("over the network (the daemon's connections)"), "{}", finding.cause);

@@ -1,11 +1,11 @@
-//! What the stacks show beside their places.
+//! Properties of the stacks besides their places.
 
 use std::path::Path;
 
 use fsdyno_results::ReadWrite;
 use testkit::stack::place;
 
-/// Long tests run only when somebody asks for them.
+/// Whether long tests were asked for.
 pub(crate) fn long_ones_are_wanted() -> bool {
     std::env::var_os("FSDYNO_LAB_LONG").is_some()
 }

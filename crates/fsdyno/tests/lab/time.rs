@@ -1,17 +1,17 @@
-//! `fsdyno time` where a disk, a server or a daemon of its own shows what it must see.
+//! Tests `fsdyno time` where its own disk, server or daemon shows what it must see.
 
 use fsdyno_results::{Study, TreeRecord};
 use testkit::stack::{inside_beside_others, place, show};
 use testkit::{Place, word};
 
-/// What a person reads about a command that makes a directory there.
+/// The answer about a command that makes a directory there, for people.
 fn answer_about(variable: &str) -> String {
     let at = place(variable);
     let words = ["time", word(&at), "--memory=none", "--rounds=2", "-q", "--no-store", "--", "mkdir", "a"];
     Place::new().run(&words[..]).good().stdout
 }
 
-/// A line of the shell on the place of this variable.
+/// Times a shell line on the place of this variable.
 fn timed(variable: &str, options: &str, line: &str) -> Study {
     let at = place(variable);
     let mut words = vec!["time", word(&at), "--memory=none", "--quiet", "--no-store", "--json"];
@@ -54,7 +54,7 @@ fn on_nfs() {
     });
 }
 
-/// The command works on the local disk and talks to a server.
+/// The command works on the local disk and uses a server.
 fn elsewhere_on_the_network() {
     let local = "head -c 100000 /dev/zero > x";
     assert!(!hidden(&timed("LAB_LOCAL", "--rounds=2", local)).contains(&"network of the command"));
@@ -63,7 +63,7 @@ fn elsewhere_on_the_network() {
     assert!(hidden(&study).contains(&"network of the command"), "{:?}", tree(&study).network_bytes);
 }
 
-/// The daemon's own work is a part of what the place costs.
+/// The daemon's own work is a part of the place's cost.
 #[test]
 fn on_s3() {
     inside_beside_others("time::on_s3", "s3fs", || {

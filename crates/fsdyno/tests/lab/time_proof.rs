@@ -1,5 +1,5 @@
-//! What `fsdyno time` promises, counted over many comparisons, and the table of docs/time.md. It takes minutes, so that it
-//! runs only when somebody asks for it: lab/README.md says how.
+//! Counts over many comparisons whether `fsdyno time` keeps its promises, and makes the table of docs/time.md. It takes
+//! minutes and runs only on request: see lab/README.md.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,7 +20,7 @@ fn is_wanted() -> bool {
     long_ones_are_wanted()
 }
 
-/// How many comparisons to make: FSDYNO_COMPARISONS, or this usual number.
+/// The number of comparisons: FSDYNO_COMPARISONS, or the usual one.
 fn comparisons(usual: usize) -> usize {
     std::env::var("FSDYNO_COMPARISONS").ok().and_then(|number| number.parse().ok()).unwrap_or(usual)
 }
@@ -42,13 +42,13 @@ fn time(places: &[String], options: &str, command: &[&str]) -> Headline {
     Headline::of(&asked(&words).good().study())
 }
 
-/// What takes long may take minutes.
+/// Runs the program without the usual time limit.
 fn asked(words: &[&str]) -> Ran {
     let place = Place::new();
     run_within(Duration::from_secs(15 * 60), &mut place.command(words), &place.path("")).expect("it ends")
 }
 
-/// The winners of the two verdicts: until the command had ended, and until all was durable.
+/// The winners of the two verdicts: until the command had ended, and until everything was durable.
 fn winners(headline: &Headline) -> [Option<String>; 2] {
     [false, true].map(|with_sync| {
         let of = headline.standings.iter().find(|standing| standing.with_sync == with_sync);
@@ -62,7 +62,7 @@ fn load() -> String {
 
 const SMALL_FILES: &str = "for i in 1 2 3 4 5 6 7 8; do head -c 4096 /dev/zero > f$i; done; sync f8";
 
-/// Two directories of one filesystem: whoever wins is a false winner.
+/// Two directories of one filesystem: any winner is a false one.
 #[test]
 fn twins_have_no_winner() {
     if !is_wanted() {
@@ -84,10 +84,10 @@ fn twins_have_no_winner() {
     });
 }
 
-/// A storage whose speed a line of the shell sets: two places on it differ by what is set before each run.
+/// A storage whose speed a shell line sets: two places on it differ by what is set before each run.
 struct Slowed {
     stack: &'static str,
-    /// The variable that tells where it is.
+    /// The variable with its path.
     variable: &'static str,
     what: &'static str,
     /// `%` stands for one of the two values.
@@ -97,7 +97,7 @@ struct Slowed {
     recipes: &'static [Short],
 }
 
-/// One of our recipes, and what makes it short.
+/// One of our recipes, with what makes it short.
 type Short = (&'static str, &'static [(&'static str, &'static str)]);
 
 const SLOWED: [Slowed; 3] = [
@@ -130,7 +130,7 @@ const SLOWED: [Slowed; 3] = [
     },
 ];
 
-/// One of two places is 30 % slower, as everything that decides is.
+/// One of two places is 30 % slower in everything that decides.
 #[test]
 fn a_slower_place_is_found() {
     if !is_wanted() {
@@ -173,7 +173,7 @@ impl Slowed {
     }
 }
 
-/// The recipe with a line in front of what it prepares.
+/// The recipe with a line before its preparation.
 fn with_switch((name, shorter): &Short, switch: &str) -> String {
     let source = testkit::workspace().join(format!("crates/guide/recipes/{name}.toml"));
     let mut text = std::fs::read_to_string(source).expect("it is one of ours");
@@ -187,7 +187,7 @@ fn with_switch((name, shorter): &Short, switch: &str) -> String {
     }
 }
 
-/// A disk in memory, so that its limit alone decides, and its number.
+/// A disk in memory, so that only its limit decides, and its device number.
 fn disk_in_memory() -> (PathBuf, String) {
     let at = place("LAB_LOCAL").join("memory");
     let line = format!(
@@ -200,13 +200,13 @@ fn disk_in_memory() -> (PathBuf, String) {
     (at.join("disk"), number)
 }
 
-/// Commands that compute, and the phase that is looked at: storage is not what decides.
+/// Commands that compute, with the phase that is examined: storage does not decide.
 const COMPUTE: [(&str, &[&str]); 2] = [
     ("a loop of the shell", &["--shell", "--", "i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done; echo $i > x"]),
     ("the first phase of the recipe build", &["--recipe=build"]),
 ];
 
-/// Storage is not blamed.
+/// Storage is not named as the cause.
 #[test]
 fn a_command_that_computes_is_told_so() {
     if !is_wanted() {
@@ -242,10 +242,10 @@ const STACKS: [&str; 7] = [
 /// The phases of the recipe, in its order.
 const PHASES: [&str; 6] = ["clone", "status", "commit", "push", "fetch", "gc"];
 
-/// Between them stands the table.
+/// The marks around the table.
 const MARKS: [&str; 2] = ["<!-- git on each storage -->", "<!-- end of git on each storage -->"];
 
-/// What stands here, and the variables that name it.
+/// The storages in this stack, with the variables that name them.
 fn storages_here() -> Vec<(String, &'static str)> {
     let is_set = |variable| std::env::var_os(variable).is_some();
     match () {
@@ -260,7 +260,7 @@ fn storages_here() -> Vec<(String, &'static str)> {
     }
 }
 
-/// All rows of at least this number of rounds. A phase that fails ends a question, which is asked again then.
+/// All rows of at least this number of rounds. A failed phase ends a question, which is then asked again.
 fn git_rows(at: &str, rounds: usize) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     loop {
@@ -296,7 +296,7 @@ fn git_row(name: &str, variable: &str) -> String {
     format!("| {name} | {} | {runs} |", cells.collect::<Vec<_>>().join(" | "))
 }
 
-/// `fsdyno time PLACE --recipe git` on each storage, each alone.
+/// Runs `fsdyno time PLACE --recipe git` on each storage separately.
 #[test]
 fn git_on_each_storage() {
     if !is_wanted() {

@@ -1,4 +1,5 @@
-//! What makes a comparison of one command on several storages unfair: each trap is told, and its honest twin is not.
+//! Tests what makes a comparison of a command on several storages unfair: each trap is reported, and its honest twin is
+//! not.
 
 use std::path::PathBuf;
 
@@ -7,7 +8,7 @@ use fsdyno_results::{Study, TreeRecord};
 use testkit::stack::{inside_beside_others, place, show};
 use testkit::{Neighbour, Place, Ran, shell, word};
 
-/// Number and name of a trap, and whether it is told: of the trap itself, and of its twin.
+/// Number and name of a trap, and whether it is reported: for the trap, and for its twin.
 type Trap = (u8, &'static str, fn(&Grounds) -> [bool; 2]);
 
 const TRAPS: [Trap; 18] = [
@@ -31,10 +32,10 @@ const TRAPS: [Trap; 18] = [
     (10, "a CPU that others use", others_on_the_cpu),
 ];
 
-/// Storages that the traps are set on.
+/// The storages of the traps.
 struct Grounds {
     files: Place,
-    /// On ext4, which nobody else uses.
+    /// An ext4 that nobody else uses.
     ext4: PathBuf,
     /// The same through a daemon.
     bindfs: PathBuf,
@@ -85,13 +86,13 @@ impl Grounds {
         self.ran(places, options, line).good().study()
     }
 
-    /// Each run begins with a file of 8 MiB.
+    /// Times a line that begins with a file of 8 MiB.
     fn with_data(&self, places: &[&PathBuf], options: &str, line: &str) -> Study {
         let from = format!("{options} --memory=none --rounds=2 --from={}", self.files.word("from"));
         self.time(places, &from, line)
     }
 
-    /// On the ext4 alone.
+    /// Times a line on the ext4 alone.
     fn alone(&self, rounds: u32, line: &str) -> Study {
         self.time(&[&self.ext4], &format!("--memory=none --rounds={rounds}"), line)
     }
@@ -194,7 +195,7 @@ fn shared_by_copy_file_range(grounds: &Grounds) -> [bool; 2] {
         .map(|how| found(&grounds.with_data(&[&grounds.btrfs, &grounds.ext4], "", &copy(how)), "work-differs"))
 }
 
-/// As `git clone` does from a path: what lies on the same filesystem is linked, and copied where that cannot be.
+/// As `git clone` from a path: files on the same filesystem are linked, others copied.
 fn hard_links(grounds: &Grounds) -> [bool; 2] {
     let source = place("LAB_LOCAL").join("source");
     std::fs::write(&source, vec![7; 8 << 20]).expect("the stack is writable");
@@ -228,7 +229,7 @@ fn nearly_full(grounds: &Grounds) -> [bool; 2] {
     told
 }
 
-/// Filled with small files, of which each second one is removed.
+/// A filesystem filled with small files, every second of which is removed.
 fn aged(grounds: &Grounds) -> [bool; 2] {
     let told = || noted(&grounds.time(&[&grounds.small], "--memory=none --rounds=1", "true"), "free-space-in-pieces");
     let twin = told();
@@ -277,7 +278,7 @@ fn others_on_the_device(grounds: &Grounds) -> [bool; 2] {
     [reads && told(), twin]
 }
 
-/// Told of a command that waits for a CPU, and spared is one that has had it all the time.
+/// A command that waits for a CPU is reported, and one that had it all the time is not.
 fn others_on_the_cpu(grounds: &Grounds) -> [bool; 2] {
     let study = grounds.alone(1, "true");
     let mut busy = study.rows[0].clone();

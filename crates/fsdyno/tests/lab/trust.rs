@@ -1,14 +1,14 @@
-//! What is claimed where layers stand between: local daemons, other namespaces, images, syncs that do nothing.
+//! Tests statements where layers are in between: local daemons, other namespaces, images, syncs that do nothing.
 
 use crate::bench::{Bench, Run};
 use testkit::shell;
 use testkit::stack::{inside_beside_others, place, show};
 use testkit::word;
 
-/// In a PID namespace of its own nobody sees the daemon of a mount.
+/// In its own PID namespace a program does not see the daemon of a mount.
 const APART: &[&str] = &["unshare", "--pid", "--fork", "--mount-proc"];
 
-/// None of what says that memory answered, or that nobody can tell.
+/// Checks that there is no finding that memory answered, or that it is not visible.
 #[track_caller]
 fn honest(run: &Run) {
     assert_eq!(run.status, 0, "{}", run.stderr);
@@ -24,7 +24,7 @@ fn honest(run: &Run) {
     ]);
 }
 
-/// A daemon without a server: what the device below it moved counts, and no wire.
+/// A daemon without a server: the device below it counts, not the wire.
 #[test]
 fn a_local_daemon() {
     inside_beside_others("trust::a_local_daemon", "bindfs", || {
@@ -40,7 +40,7 @@ fn a_local_daemon() {
         assert!(cause.contains("memory of bindfs or of the kernel"), "{cause}");
         cold();
         honest(&bench.fio(&read));
-        // Where the daemon is hidden nobody knows what is below it.
+        // If the daemon is hidden, what is below it is not visible.
         Bench::started_by(APART).fio(&format!("{read} --invalidate=0")).caution("not-visible");
 
         shell(&format!("rm {}", word(&above)));
@@ -51,7 +51,7 @@ fn a_local_daemon() {
     });
 }
 
-/// A daemon that waits 5 ms with each read has no layer that shows it, and every row that counts has a line that says so.
+/// A daemon that waits 5 ms in each read has no layer that shows it; every row that counts has a line that says so.
 #[test]
 fn a_daemon_that_waits() {
     inside_beside_others("trust::a_daemon_that_waits", "fuse", || {
@@ -64,7 +64,7 @@ fn a_daemon_that_waits() {
         let limits = fsdyno_present::Headline::of(&study).limits;
         let unseen: Vec<&str> =
             study.sentences.iter().filter_map(|text| Some(text.split_once(" is not visible")?.0)).collect();
-        // By its name, or as one of all but those that are named.
+        // By its name, or as one of all but the named ones.
         let is_meant = |text: &str, pattern: &str| text.contains(pattern) != text.contains("all ");
         for row in study.rows.iter().filter(counts) {
             let mut texts = limits.iter().map(String::as_str).chain(unseen.iter().copied());
@@ -77,7 +77,7 @@ fn a_daemon_that_waits() {
     });
 }
 
-/// What is served from memory, each request after a wait, has no capacity: few bytes are moved, and none of them is ok.
+/// Storage that is served from memory with a wait per request has no capacity: few bytes are moved, and no row is ok.
 #[test]
 fn a_curve_over_a_cache_that_waits() {
     inside_beside_others("trust::a_curve_over_a_cache_that_waits", "fuse", || {
@@ -96,14 +96,14 @@ fn a_curve_over_a_cache_that_waits() {
     });
 }
 
-/// The shape of containers: the daemon's network is not the program's.
+/// The situation in containers: the daemon's network is not the program's.
 #[test]
 fn a_daemon_in_another_namespace() {
     inside_beside_others("trust::a_daemon_in_another_namespace", "s3fs", || {
         let line = |name: &str| format!("--name={name} --directory={} --bs=1m --size=32m", word(&place("LAB_S3")));
         let elsewhere = Bench::started_by(&["unshare", "--net"]);
         honest(&elsewhere.fio(&format!("{} --rw=write --end_fsync=1", line("durable"))));
-        // The first pass comes from the server, the others are still with the daemon.
+        // The first pass comes from the server, the others from the daemon.
         elsewhere.fio(&format!("{} --rw=read --loops=4", line("durable"))).invalid("fuse-cache");
         Bench::started_by(APART).fio(&format!("{} --rw=read", line("durable"))).caution("not-visible");
     });
@@ -114,7 +114,7 @@ fn synced_write() -> Run {
     Bench::new().fio(&format!("--name=job --filename={} --rw=write --bs=1m --size=256m --end_fsync=1", word(&file)))
 }
 
-/// As a database writes: half a MiB, each block synced.
+/// Writes like a database: half a MiB, each block synced.
 fn small_synced_writes() -> Run {
     let file = place("LAB_LOCAL").join("small");
     Bench::new().fio(&format!("--name=job --filename={} --rw=write --bs=4k --size=512k --fdatasync=1", word(&file)))
@@ -159,7 +159,7 @@ fn an_image_in_the_page_cache() {
     });
 }
 
-/// A raw loop device whose image nobody wrote; and the same image when it is written.
+/// A raw loop device whose image was never written; and the same image written.
 #[test]
 fn an_image_with_holes() {
     inside_beside_others("trust::an_image_with_holes", "ext4", || {

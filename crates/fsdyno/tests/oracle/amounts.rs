@@ -1,4 +1,4 @@
-//! How much is done: sizes, counts, loops, offsets, block sizes and mixes, where the words fix every number.
+//! Tests amounts: sizes, counts, loops, offsets, block sizes and mixes, where the words determine every number.
 
 use crate::case::{Case, cases, line};
 use crate::left_behind::Depth;

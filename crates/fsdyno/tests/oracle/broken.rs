@@ -1,4 +1,4 @@
-//! System calls that fail: strace(1) makes the n-th one of each thread fail under both tools alike.
+//! Tests system calls that fail: strace(1) makes the n-th call of each thread fail in both tools.
 
 use crate::case::{Case, Need, cases, line};
 

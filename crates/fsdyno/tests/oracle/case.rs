@@ -1,13 +1,13 @@
-//! A row of the tables, and its comparison.
+//! Defines a row of the tables, and compares it.
 
 use crate::left_behind::Depth;
 use crate::tools::{self, FIO, OURS, Ran};
 use crate::{differences, document, left_behind, report, terse};
 
-/// One command line with what lies in the directory before it, and what must agree after it.
+/// A command line with the files that exist before it, and what must agree after it.
 ///
-/// The exit status is always compared. So is the JSON document, for which `--output-format=json` is added, unless
-/// the row chooses its own form of output.
+/// The exit status is always compared. So is the JSON document, for which `--output-format=json` is added, unless the
+/// row chooses its own format.
 #[derive(Clone, Default)]
 pub(crate) struct Case {
     /// The words after the program's name.
@@ -16,7 +16,7 @@ pub(crate) struct Case {
     pub(crate) files: Vec<(&'static str, Vec<u8>)>,
     /// Variables set for the run.
     pub(crate) environment: Vec<(&'static str, &'static str)>,
-    /// A script of sh that runs the tool as `"$@"`.
+    /// A sh script that runs the tool as `"$@"`.
     pub(crate) shell: Option<&'static str>,
     looks: Vec<Look>,
     verbatim: bool,
@@ -95,17 +95,17 @@ impl Case {
         self.words.extend(split_words(words));
         self
     }
-    /// A file that lies there before the run.
+    /// Adds a file that exists before the run.
     pub(crate) fn file(mut self, name: &'static str, content: impl Into<Vec<u8>>) -> Case {
         self.files.push((name, content.into()));
         self
     }
-    /// A variable of the environment.
+    /// Adds an environment variable.
     pub(crate) fn variable(mut self, name: &'static str, value: &'static str) -> Case {
         self.environment.push((name, value));
         self
     }
-    /// Runs inside a script of sh, which calls the tool as `"$@"`.
+    /// Runs inside a sh script, which calls the tool as `"$@"`.
     pub(crate) fn shell(mut self, script: &'static str) -> Case {
         self.shell = Some(script);
         self
@@ -138,13 +138,12 @@ impl Case {
     pub(crate) fn same_stdout(self) -> Case {
         self.verbatim().look(Look::Stdout)
     }
-    /// Runs once with exactly these words, without a form of output added.
+    /// Runs once with exactly these words, without adding a format.
     pub(crate) fn verbatim(mut self) -> Case {
         self.verbatim = true;
         self
     }
-    /// A chosen difference, named by its row: ours ends with `status`, whatever fio does, and nothing else is
-    /// compared.
+    /// A chosen difference, named by its row: ours ends with `status`, whatever fio does, and nothing else is compared.
     pub(crate) fn differs(mut self, written: &'static str, status: i32) -> Case {
         self.chosen = Some((written, status));
         self
@@ -159,7 +158,7 @@ impl Case {
         self
     }
 
-    /// The forms of output to run, as words to add.
+    /// The output formats to run, as words to add.
     fn forms(&self) -> Vec<Form> {
         if self.verbatim {
             return vec![Form::AsWritten];
@@ -176,7 +175,7 @@ impl Case {
     }
 }
 
-/// One form of output.
+/// An output format.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     AsWritten,
@@ -195,7 +194,7 @@ impl Form {
     }
 }
 
-/// Runs a row with both tools and fails with all that differs.
+/// Runs a row with both tools and fails with all differences.
 pub(crate) fn check(case: &Case) {
     let Some(fio) = FIO.as_ref() else {
         testkit::skip("fio is not installed");
@@ -230,7 +229,7 @@ fn compare(case: &Case, form: Form, fio: &Ran, ours: &Ran, found: &mut Vec<Strin
     if fio.status != ours.status {
         found.push(format!("exit status: {:?} in fio, {:?} in ours", fio.status, ours.status));
     }
-    // Whoever calls fio may take a word on stderr for a failure.
+    // A caller of fio may take any output on stderr for a failure.
     if fio.status == Some(0) && fio.stderr.is_empty() && !ours.stderr.is_empty() {
         found.push("stderr is not empty, where fio has nothing to say".to_owned());
     }
@@ -288,7 +287,7 @@ fn compare_phrase(phrase: &str, fio: &Ran, ours: &Ran, found: &mut Vec<String>) 
     }
 }
 
-/// Why the machine refuses `need`, as fio finds it.
+/// Why the machine refuses `need`, as fio experiences it.
 pub(crate) fn refusal(need: Need) -> Option<&'static str> {
     let (case, reason) = match need {
         Need::IoUring => (

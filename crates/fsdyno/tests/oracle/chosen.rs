@@ -1,8 +1,8 @@
-//! The chosen differences of `fsdyno_job::differences`: the command lines of its rows, and how ours ends.
+//! Tests the chosen differences of `fsdyno_job::differences`: the command lines of its rows, and how ours ends.
 
 use crate::case::{Case, cases, job_file, line};
 
-/// A job that would run, with one odd value.
+/// A job that would run, with one unusual value.
 fn job(words: &str) -> Case {
     line("--name=a --filename=data --size=64k --rw=read").words(words)
 }

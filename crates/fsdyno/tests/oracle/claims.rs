@@ -1,5 +1,5 @@
-//! What messages and help of ours say about fio is so: each statement has a row here with a run of fio that shows it. A
-//! new statement without a row fails, and so does a row whose statement is gone.
+//! Tests that what our messages and help say about fio is true: each statement has a row here with a run of fio that
+//! shows it. A new statement without a row fails, and so does a row without its statement.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::parsers::{self, Depth, Reading, Written};
 use crate::tools::FIO;
 
-/// What a run of fio gave: its status, what it said, where it ran.
+/// The result of a run of fio: its status, its output, its directory.
 pub(crate) struct Ran {
     pub(crate) status: Option<i32>,
     pub(crate) said: String,
@@ -15,7 +15,7 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// Requests of the first job that moved data this way.
+    /// Requests of the first job in this direction.
     pub(crate) fn ios(&self, direction: &str) -> Option<u64> {
         let document: serde_json::Value = serde_json::from_str(&self.said[self.said.find("{\n")?..]).ok()?;
         document["jobs"][0][direction]["total_ios"].as_u64()
@@ -30,7 +30,7 @@ pub(crate) fn run(words: &str) -> Ran {
     run_with(words, "")
 }
 
-/// With this text in a job file called `jobs`.
+/// The run with this text in a job file called `jobs`.
 pub(crate) fn run_with(words: &str, jobs: &str) -> Ran {
     let fio = FIO.as_ref().expect("looked at before");
     let directory = testkit::directory();
@@ -54,7 +54,7 @@ pub(crate) fn is_read_as(option: &'static str, text: &str, numbers: &[&str]) -> 
     })
 }
 
-/// fio says so of each option whose status begins with this reason.
+/// Whether fio says so of each option whose status begins with this reason.
 fn all_are_called_deprecated(reason: &str) -> bool {
     let options = fsdyno_job::table::job_rows().map(|row| (row.name, row.status.reason()));
     let program = fsdyno_job::table::PROGRAM.iter().map(|row| (row.name, row.status.reason()));
@@ -64,7 +64,7 @@ fn all_are_called_deprecated(reason: &str) -> bool {
     named.peek().is_some() && named.all(|(name, _)| called(name))
 }
 
-/// A part of the statement as the source has it, and whether fio does so.
+/// A part of the statement in the source, and whether fio does so.
 type Claim = (&'static str, fn() -> bool);
 
 #[rustfmt::skip]
@@ -72,7 +72,7 @@ const CLAIMS: &[Claim] = &[
     ("fio would take it for -{letter} with something behind it", || {
         run("--name=a --ioengine=null --size=4k -iodepht=4").said.contains("odepht=4")
     }),
-    // The readings try each number that ours prints.
+    // `readings` tries each number that ours prints.
     ("{reason}: fio would read {read}", || is_read_as("number_ios", "4x", &["4"]) && is_read_as("runtime", "10sec", &["10"])),
     ("; fio misreads the %", || is_read_as("rwmixread", "70%", &["18446744073709551545"])),
     ("is read with its unit; fio would read {} microseconds", || is_read_as("startdelay", "5s-10s", &["5", "10000000"])),
@@ -102,7 +102,7 @@ const CLAIMS: &[Claim] = &[
     ("as fio 3.33 does: local-JOB-NUMBER-verify.state", || {
         run("--name=a --filename=f --size=4k --rw=write --verify=md5").holds("local-a-0-verify.state")
     }),
-    // Blocks of one tool are read by the other in `verify`; that bits are missing shows in the words of the digest.
+    // Each tool reads the other's blocks in `verify`; the missing bits show in the words of the digest.
     ("SHA-256, of which 64 bits are kept, as by fio", || {
         let ran = run("--name=a --filename=f --size=4k --rw=write --verify=sha256 --do_verify=0");
         std::fs::read(ran.directory.path().join("f")).is_ok_and(|block| block[0x48..0x60].iter().all(|byte| *byte == 0))
@@ -113,11 +113,11 @@ const CLAIMS: &[Claim] = &[
     }),
 ];
 
-/// What names fio and says nothing that a run could show, or nothing that 3.33 could show.
+/// Texts that name fio but state nothing that a run (of 3.33) could show.
 const NAMES: &[&str] = &[
     "| written | fio 3.42 |",
     "fio [options]",
-    // The first line of an iolog, which `recorded` exchanges with fio both ways.
+    // The first line of an iolog, which `recorded` exchanges with fio in both directions.
     "fio version ",
     "but fio is in read-only mode",
     "fio's plug-in interface is C code compiled against fio",
@@ -128,12 +128,12 @@ const NAMES: &[&str] = &[
     "it tests fio itself",
     "Size of fio's memory pool",
     "ends fio 3.42 with an assertion",
-    // `words` holds all options without effect against fio at once.
+    // `words` compares all options without effect with fio at once.
     "without that, fio does nothing with it",
     "fio: aio_read, aio_write",
 ];
 
-/// Crates whose messages speak of single options.
+/// Crates whose messages are about single options.
 const CRATES: &[&str] = &["job", "workload", "drive", "run", "engine"];
 
 #[test]
@@ -160,7 +160,7 @@ fn each_statement_about_fio_has_its_run() {
     assert!(gone.is_empty(), "nothing says this any more: {gone:#?}");
 }
 
-/// Literals that speak of fio, but for the words `fio:` that begin its own messages. The chosen differences are tried in
+/// Adds literals about fio, except the words `fio:` that begin its own messages. The chosen differences are tested in
 /// `chosen`.
 fn add_statements(path: &Path, statements: &mut Vec<String>) {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

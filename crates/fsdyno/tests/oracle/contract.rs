@@ -1,4 +1,4 @@
-//! The lines that people copy from vendor pages (cases A, C and D), with small sizes and short times.
+//! Tests the lines that people copy from vendor pages (cases A, C and D), with small sizes and short times.
 
 use crate::case::{cases, line};
 use crate::left_behind::Depth;

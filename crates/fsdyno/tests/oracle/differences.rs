@@ -1,7 +1,7 @@
-//! Where this binary may answer otherwise than Debian's fio 3.33, and why.
+//! Lists where this binary may differ from Debian's fio 3.33, and why.
 //!
-//! What was chosen stands in [`fsdyno_job::differences`], which COMPAT.md shows; a case names its row by what is written
-//! there. What 3.42, which is followed, does otherwise than 3.33, which is at hand, stands here.
+//! Chosen differences are in [`fsdyno_job::differences`], which COMPAT.md shows; a case names its row by its text.
+//! Differences between 3.42, which is followed, and 3.33, which is installed, are here.
 
 use fsdyno_job::differences::{Difference, differences};
 
@@ -13,7 +13,7 @@ pub(crate) fn chosen(written: &str) -> &'static Difference {
     row.unwrap_or_else(|| panic!("no row of job::differences begins with {written:?}"))
 }
 
-/// Keys of the JSON document that 3.42 has and 3.33 has not.
+/// Keys of the JSON document that 3.42 has and 3.33 lacks.
 const ADDED_KEYS: &[&str] = &[
     "jobs[].read.prios[].priohint",
     "jobs[].write.prios[].priohint",
@@ -29,17 +29,17 @@ pub(crate) fn is_added_key(path: &str) -> bool {
     ADDED_KEYS.contains(&path)
 }
 
-/// Words of 3.33 and what 3.42 prints for them. Applied to both reports.
+/// Words of 3.33 and their replacement in 3.42; applied to both reports.
 const REWORDED: &[(&str, &str)] =
     &[("; 0 zone resets", ""), ("fsync/fdatasync/sync_file_range:", "fsync/fdatasync/sync_file_range/syncfs:")];
 
-/// Flags written without a value have the value "" in the document of 3.42, and are left out of that of 3.33.
+/// Flags without a value have the value "" in the document of 3.42, and are missing in that of 3.33.
 pub(crate) fn is_valueless_flag(path: &str, value: &Node) -> bool {
     path.ends_with("options") && *value == Node::Text(String::new())
 }
 
-/// A line of 3.33's normal report in the words of 3.42, without the sectors that 3.42 adds to the disk line, and without
-/// the units that it gives to a latency target and the hints that it gives to priorities.
+/// A line of 3.33's normal report in the words of 3.42, without what 3.42 adds: the sectors in the disk line, the units
+/// of a latency target, the hints of priorities.
 pub(crate) fn reword(line: &str) -> String {
     let mut line = line.to_owned();
     for (old, new) in REWORDED {
@@ -61,13 +61,13 @@ pub(crate) fn reword(line: &str) -> String {
     line
 }
 
-/// Our normal report without the block that fio's has not.
+/// Our normal report without the block that fio lacks.
 pub(crate) fn without_remarks(report: &str) -> &str {
     let report = report.split("\nFindings and notes (fsdyno):\n").next().unwrap_or_default();
     report.split("\nLateness (fsdyno):\n").next().unwrap_or_default()
 }
 
-/// Takes the object that fio's has not out of our document.
+/// Removes the object that fio lacks from our document.
 pub(crate) fn take_remarks(document: &mut Node) {
     if let Node::Object(entries) = document {
         entries.retain(|(key, _)| key != "fsdyno");

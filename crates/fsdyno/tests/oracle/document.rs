@@ -1,5 +1,5 @@
-//! JSON as both tools write it: keys in order and kinds of number are kept, because parsers of fio's output
-//! depend on both. (`1` and `1.0` differ here.)
+//! Parses JSON as both tools write it: the order of keys and the kind of numbers are kept, because parsers of fio's
+//! output depend on both. (`1` and `1.0` differ here.)
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::{differences, tools};
 
-/// A JSON value with the order of its keys (doubled ones too) and the kind of its numbers.
+/// A JSON value with the order of its keys (duplicates included) and the kind of its numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Node {
     Object(Vec<(String, Node)>),
@@ -95,7 +95,7 @@ impl Node {
     }
 }
 
-/// The one document on `stdout`; nothing may stand before or after it.
+/// The one document on `stdout`; nothing may precede or follow it.
 pub(crate) fn parse_only_document(stdout: &str) -> Result<Node, String> {
     serde_json::from_str(stdout).map_err(|error| format!("stdout is not one JSON document: {error}"))
 }
@@ -111,7 +111,7 @@ pub(crate) fn skip_to_document(stdout: &str) -> Option<&str> {
     if stdout.starts_with("{\n") { Some(stdout) } else { stdout.find("\n{\n").map(|at| &stdout[at + 1..]) }
 }
 
-/// Floats carry six decimals and no exponent: strict readers split on that.
+/// Checks that floats have six decimals and no exponent: strict readers split there.
 pub(crate) fn check_float_text(document: &str) -> Vec<String> {
     let values = document.lines().filter_map(|line| line.split_once("\" : ").map(|(_, value)| value));
     let numbers = values.map(|value| value.trim_end_matches(',')).filter(|value| !value.starts_with('"'));
@@ -122,8 +122,8 @@ pub(crate) fn check_float_text(document: &str) -> Vec<String> {
         .collect()
 }
 
-/// Compares keys, their order, kinds of values, and the values that do not depend on the clock.
-/// `path` is written as in the table of differences: `jobs[].read.iops`.
+/// Compares keys, their order, kinds of values, and the values that do not depend on the clock. `path` has the form of
+/// the table of differences: `jobs[].read.iops`.
 pub(crate) fn compare(path: &str, fio: &Node, ours: &Node, found: &mut Vec<String>) {
     match (fio, ours) {
         (Node::Object(fio), Node::Object(ours)) => compare_objects(path, fio, ours, found),
@@ -179,8 +179,8 @@ fn compare_objects(path: &str, fio: &[(String, Node)], ours: &[(String, Node)], 
     }
 }
 
-/// fio lists an option as often as it was written, although the last one alone counts and strict readers refuse
-/// repeated keys: the last ones stay.
+/// The entries without repeated options: fio lists an option as often as it was given, although only the last one
+/// counts and strict readers refuse repeated keys. The last ones are kept.
 fn without_repeats(entries: &[(String, Node)]) -> Vec<(String, Node)> {
     let is_last = |index: usize, key: &str| entries[index + 1..].iter().all(|(later, _)| later != key);
     entries
@@ -195,7 +195,7 @@ fn child(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// Values that the words of the case fix, whatever the machine.
+/// Whether the words of the case determine the value, whatever the machine.
 fn is_exact(path: &str) -> bool {
     const EXACT: [&str; 8] = [
         "jobs[].jobname",

@@ -1,22 +1,22 @@
-//! Texts around the edges of each kind of value, drawn: a number always makes the same.
+//! Generates texts around the edges of each kind of value; a number always gives the same texts.
 
 use crate::parsers::{Depth, Written};
 use crate::random::Random;
 
 /// A kind of value.
 pub(crate) struct Kind {
-    /// Options of it.
+    /// Options of this kind.
     pub(crate) options: &'static [&'static str],
-    /// What an item begins with: numbers, or words.
+    /// The beginning of an item: numbers, or words.
     pub(crate) items: &'static [&'static str],
-    /// What an item ends with.
+    /// The end of an item.
     pub(crate) ends: &'static [&'static str],
-    /// What stands between two items.
+    /// The text between two items.
     pub(crate) between: &'static [&'static str],
 }
 
 impl Kind {
-    /// Numbers alone need no run.
+    /// Numbers need no run.
     pub(crate) fn depth(&self) -> Depth {
         if [COUNTS, PERCENTILES].contains(&self.items) { Depth::Numbers } else { Depth::Whole }
     }
@@ -159,7 +159,7 @@ pub(crate) const KINDS: &[Kind] = &[
         ends: &["", "", "", " "],
         between: &["", ",", ":", ",,", "-"],
     },
-    // Processors that every machine has.
+    // CPUs that every machine has.
     Kind {
         options: &["cpus_allowed"],
         items: &["0", "0", "0-0", "x", "", "0x0", "-0", "0y"],
@@ -168,7 +168,7 @@ pub(crate) const KINDS: &[Kind] = &[
     },
 ];
 
-/// What people write, and what rarely comes by chance.
+/// Texts that people write, and that chance rarely produces.
 #[rustfmt::skip]
 const NAMED: &[(&str, &str)] = &[
     ("size", "50%%"), ("size", "100%%"), ("size", "50.5%"), ("size", "50%x"), ("size", "200%"), ("size", " 50%"), ("size", "50 %"), ("io_size", "0%"),
@@ -224,7 +224,7 @@ pub(crate) fn patterns(seed: u64, count: usize) -> Vec<Written> {
     (0..count).map(|_| Written { option: "buffer_pattern", text: pattern(&mut random) }).collect()
 }
 
-/// `count` texts of a kind for its options, each once.
+/// `count` texts of a kind for its options, without duplicates.
 pub(crate) fn draw(kind: &Kind, seed: u64, count: usize) -> Vec<Written> {
     let mut random = Random::of(seed);
     let mut drawn: Vec<Written> = Vec::new();

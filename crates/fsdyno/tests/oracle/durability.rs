@@ -1,4 +1,4 @@
-//! What makes written data durable, and how it is counted.
+//! Tests what makes written data durable, and how it is counted.
 
 use crate::case::{Case, Need, cases, line};
 use crate::left_behind::Depth;
@@ -8,7 +8,7 @@ fn job(words: &str) -> Case {
     line("--name=a --filename=data --size=64k --rw=write").words(words)
 }
 
-/// What it writes and syncs, in order, is left in a file.
+/// The order of writes and syncs is left in a file.
 fn in_order(words: &str) -> Case {
     job("--bs=16k --thread --zero_buffers").words(words).shell(ORDER_OF_CALLS).needs(Need::Strace).left(Depth::Contents)
 }

@@ -1,4 +1,4 @@
-//! The engines, with the same small job.
+//! Tests the engines, with the same small job.
 
 use crate::case::{Case, Need, cases, line};
 use crate::left_behind::Depth;

@@ -1,4 +1,4 @@
-//! Which files are made, how large, with what inside, and which remain.
+//! Tests which files are made, their sizes and contents, and which remain.
 
 use crate::case::{Case, cases, job_file, line};
 use crate::left_behind::Depth;

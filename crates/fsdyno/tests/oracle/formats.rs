@@ -1,9 +1,9 @@
-//! The forms of output, alone and together.
+//! Tests the output formats, alone and together.
 
 use crate::case::{Case, cases, line};
 use crate::left_behind::Depth;
 
-/// A mix over 256 KiB, in the form that `words` choose.
+/// A mix over 256 KiB, in the format that `words` choose.
 fn job(words: &str) -> Case {
     line("--name=a --filename=data --size=256k --rw=randrw --number_ios=64").words(words)
 }

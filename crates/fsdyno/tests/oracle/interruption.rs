@@ -1,21 +1,21 @@
-//! Reports in the middle of a run and after a signal, and the names the binary answers to.
+//! Tests reports during a run and after a signal, and the names of the binary.
 
 use crate::case::{Case, cases, line};
 use crate::document;
 use crate::tools::{self, FIO, OURS, Ran, Tool};
 
-/// Sends a signal to the tool a second after the tool has asked for it: sh starts what runs beside it with the signal
-/// ignored. `$!` is the tool itself because sh starts it without a shell.
+/// Sends a signal to the tool a second after the tool was started: sh starts background processes with SIGINT ignored.
+/// `$!` is the tool itself because sh starts it without a shell.
 const INTERRUPTED: &str = r#""$@" & tool=$!
 until [ $((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' /proc/$tool/status) & 2)) != 0 ]; do
 kill -0 $tool || exit 99; sleep 0.05; done; sleep 1.5; kill -INT $tool; wait $tool"#;
 
-/// A job that ends by a signal only.
+/// A job that only a signal ends.
 fn endless() -> Case {
     line("--name=a --ioengine=null --size=1m --rw=randread --rate_iops=1000 --time_based --runtime=600")
 }
 
-/// Runs `case` with both tools and hands the results to `compare`.
+/// Runs `case` with both tools and passes the results to `compare`.
 fn with_both(case: &Case, extra: &[&str], compare: impl Fn(&Tool, &Ran)) {
     let Some(fio) = FIO.as_ref() else {
         testkit::skip("fio is not installed");

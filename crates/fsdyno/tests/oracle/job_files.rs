@@ -1,4 +1,4 @@
-//! Job files: sections, comments, variables, includes, walls.
+//! Tests job files: sections, comments, variables, includes, stonewalls.
 
 use crate::case::{cases, job_file, line};
 use crate::left_behind::Depth;

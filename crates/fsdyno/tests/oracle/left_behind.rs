@@ -1,4 +1,4 @@
-//! The files that a run leaves: names, sizes, contents.
+//! Compares the files that a run leaves: names, sizes, contents.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 /// What is compared of each file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// Names alone, for runs whose clock decides how far a file grew.
+    /// Only names, for runs whose clock decides how far a file grew.
     Names,
     /// Names and sizes.
     Sizes,

@@ -1,4 +1,4 @@
-//! Log files: the same names, columns and requests as fio's.
+//! Tests log files: the same names, columns and requests as fio's.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use testkit::text;
 use crate::case::{Case, job_file, line};
 use crate::tools::{self, FIO, OURS, Tool};
 
-/// What must agree of the lines.
+/// What must agree in the lines.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Lines {
     /// All columns but time and value, line by line.
     InOrder,
-    /// The same in any order: the sequence of random offsets is another one.
+    /// The same in any order: the sequence of random offsets differs.
     InAnyOrder,
-    /// How many columns, and which directions: the clock decides how many windows there are.
+    /// Number of columns, and directions: the clock decides the number of windows.
     Windows,
     /// Nothing: fio 3.33 leaves these files empty unless it shows its progress.
     Names,
@@ -244,7 +244,7 @@ fn histograms_have_fio_s_columns() {
     }
 }
 
-/// A tool of fio's as Debian's package has it, among its documents.
+/// A tool of fio's from Debian's package, where it is among the documents.
 fn tool_of_fio(name: &str, directory: &Path) -> Option<PathBuf> {
     let packed = format!("/usr/share/doc/fio/{name}.gz");
     if !Path::new(&packed).exists() {
@@ -256,7 +256,7 @@ fn tool_of_fio(name: &str, directory: &Path) -> Option<PathBuf> {
     Some(program)
 }
 
-/// Runs one of fio's tools on fio's log and on ours: for each, the times that it lists, with fields in each line.
+/// Runs one of fio's tools on fio's log and on ours; returns for each the listed times, with the fields of each line.
 fn tool_reads_both(name: &str, words: &[&str], coarsenesses: &[u32]) {
     let Some(fio) = FIO.as_ref() else {
         testkit::skip("fio is not installed");

@@ -1,4 +1,4 @@
-//! What a job is run as, with which memory, and what runs before and after it.
+//! Tests the user and the memory of a job, and the commands before and after it.
 
 use crate::case::{Case, cases, line};
 use crate::left_behind::Depth;

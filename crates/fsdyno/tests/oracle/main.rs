@@ -1,8 +1,8 @@
-//! The oracle suite: the same command line goes to Debian's fio and to this binary, each in its own directory,
-//! and what must agree is compared. Without fio each test says that it was skipped, and passes.
+//! Compares the oracle: the same command line goes to Debian's fio and to this binary, each in its own directory, and
+//! what must agree is compared. Without fio each test prints that it was skipped, and passes.
 //!
-//! Every row of the tables is one test. `FSDYNO_BIN` is the path of another binary to compare; with fio's own
-//! path fio is compared with itself, which tests the comparison.
+//! Every row of the tables is one test. `FSDYNO_BIN` is the path of another binary to compare; with fio's own path fio
+//! is compared with itself, which tests the comparison.
 #![forbid(unsafe_code)]
 
 mod case;

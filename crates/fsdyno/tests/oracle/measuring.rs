@@ -1,4 +1,4 @@
-//! What is measured and shown.
+//! Tests what is measured and shown.
 
 use crate::case::{Case, cases, line};
 

@@ -1,4 +1,5 @@
-//! Engines whose requests are operations on names, or change the space of a file; and the one that transfers by a pipe.
+//! Tests engines whose requests are operations on names, or change the space of a file; and the one that transfers
+//! through a pipe.
 
 use crate::case::{Case, cases, line};
 use crate::left_behind::Depth;

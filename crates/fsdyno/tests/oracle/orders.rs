@@ -1,4 +1,4 @@
-//! Orders that are not even, zones that move, and content that compresses or repeats.
+//! Tests uneven access patterns, moving zones, and content that compresses or repeats.
 
 use std::collections::HashSet;
 use std::process::{Command, Stdio};
@@ -37,8 +37,8 @@ cases! {
     dedupe_and_verified: line("--name=a --size=256k --rw=randwrite --dedupe_percentage=50 --verify=crc32c --verify_state_save=0");
 }
 
-/// How well the file of 4 MiB that `tool` writes compresses with each program, percent of its size, and the percentages
-/// of its blocks of 4 KiB and of 64 KiB that differ from all others.
+/// How well the 4 MiB file that `tool` writes compresses with each program, percent of its size, and the percentages of
+/// its blocks of 4 KiB and of 64 KiB that are unique.
 fn fractions(tool: &Tool, words: &str) -> Vec<f64> {
     let case = line("--name=a --filename=data --size=4m --rw=write").words(words);
     let ran = tools::run(tool, &case, &[]);
@@ -64,14 +64,14 @@ fn fractions(tool: &Tool, words: &str) -> Vec<f64> {
     shares
 }
 
-/// Content compresses and repeats as asked for, and as that of fio does.
+/// Content compresses and repeats as asked for, and as fio's does.
 #[test]
 fn content_has_its_fractions() {
     if let Some(missing) = ["gzip", "lz4", "zstd"].into_iter().find(|tool| !testkit::has(tool)) {
         testkit::skip(&format!("{missing} is not installed"));
         return;
     }
-    // Asked for: what remains after compression, and the shares of blocks that differ.
+    // Asked for: the rest after compression, and the shares of unique blocks.
     for (words, remains, different) in [
         ("--bs=64k --buffer_compress_percentage=10", 90.0, [100.0, 100.0]),
         ("--bs=64k --buffer_compress_percentage=50", 50.0, [100.0, 100.0]),
@@ -97,7 +97,7 @@ fn content_has_its_fractions() {
     }
 }
 
-/// A working set repeats blocks that lie far apart: only whoever compares all blocks finds them.
+/// A working set repeats blocks that are far apart: only a comparison of all blocks finds them.
 #[test]
 fn a_working_set_repeats_its_blocks() {
     if !testkit::has("gzip") || !testkit::has("lz4") || !testkit::has("zstd") {
@@ -109,7 +109,7 @@ fn a_working_set_repeats_its_blocks() {
     assert!((ours[3] - 50.0).abs() < 3.0 && ours[4] > 99.0, "{ours:?}");
 }
 
-/// The working sets of both jobs are one: together their files differ in fewer blocks.
+/// The working sets of both jobs are the same: together their files have fewer unique blocks.
 #[test]
 fn working_sets_are_shared() {
     let different = |global: &str| {

@@ -1,5 +1,5 @@
-//! The two parsers of values, of which nothing runs: fio's by `--debug=parse`, as many texts as it takes in one process
-//! because each start of fio reads the clock for a tenth of a second; ours in this process.
+//! Runs the two parsers of values without running jobs: fio's by `--debug=parse`, with as many texts as possible in one
+//! process because each start of fio calibrates its clock for a tenth of a second; ours in this process.
 
 use std::process::Command;
 
@@ -15,12 +15,12 @@ pub(crate) struct Written {
     pub(crate) text: String,
 }
 
-/// What a parser made of a text.
+/// A parser's result for a text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Reading {
     /// It was refused, with these words.
     Refused(String),
-    /// It was read: the numbers in their order, and `-` for an item that is empty.
+    /// It was read: the numbers in their order, with `-` for an empty item.
     Read(Vec<String>),
 }
 
@@ -31,13 +31,14 @@ fn word(written: &Written) -> String {
 /// How far fio reads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// The numbers: nothing runs.
+    /// Only the numbers: nothing runs.
     Numbers,
-    /// What options make of their texts as well, which `--parse-only` leaves out. The jobs end before their first request.
+    /// Also what options derive from their texts, which `--parse-only` leaves out. The jobs end before their first
+    /// request.
     Whole,
 }
 
-/// What fio makes of each; `None` without fio.
+/// fio's result for each; `None` without fio.
 pub(crate) fn fio(all: &[Written], depth: Depth) -> Option<Vec<Reading>> {
     let fio = FIO.as_ref()?;
     let mut readings = Vec::new();
@@ -49,7 +50,7 @@ pub(crate) fn fio(all: &[Written], depth: Depth) -> Option<Vec<Reading>> {
                 readings.extend(read);
                 together = all.len();
             }
-            // It died, and what it told with it.
+            // fio died, and its output is lost.
             _ if together == 1 => {
                 readings.push(Reading::Refused("fio dies".to_owned()));
                 together = all.len();
@@ -60,7 +61,7 @@ pub(crate) fn fio(all: &[Written], depth: Depth) -> Option<Vec<Reading>> {
     Some(readings)
 }
 
-/// What one fio makes of these, up to the first that it refuses. `None`: it died.
+/// The results of one fio for these texts, up to the first that it refuses. `None`: it died.
 fn read_together(fio: &Tool, some: &[Written], depth: Depth) -> Option<Vec<Reading>> {
     let directory = testkit::directory();
     let last = if depth == Depth::Numbers { "--parse-only" } else { "--create_only=1" };
@@ -83,7 +84,7 @@ fn read_together(fio: &Tool, some: &[Written], depth: Depth) -> Option<Vec<Readi
     Some(jobs.iter().map(|lines| Reading::Read(numbers(lines.lines()))).chain(refused).collect())
 }
 
-/// The first bytes that fio writes with this pattern, `Some(None)` if it refuses it or dies of it; `None` without fio.
+/// The first bytes that fio writes with this pattern, `Some(None)` if it refuses it or crashes; `None` without fio.
 pub(crate) fn bytes_by_fio(written: &Written, length: usize) -> Option<Option<Vec<u8>>> {
     let fio = FIO.as_ref()?;
     let directory = testkit::directory();
@@ -94,7 +95,7 @@ pub(crate) fn bytes_by_fio(written: &Written, length: usize) -> Option<Option<Ve
     Some(bytes.map(|bytes| bytes[..length].to_vec()))
 }
 
-/// What ours makes of it, and the jobs.
+/// Our result, and the jobs.
 pub(crate) fn ours(written: &Written) -> (Reading, Option<Request>) {
     let words = ["--debug=parse", "--ioengine=null", "--name=drawn"].map(str::to_owned);
     match parse_command_line(
@@ -113,7 +114,7 @@ pub(crate) fn ours(written: &Written) -> (Reading, Option<Request>) {
     }
 }
 
-/// `ret=0, out=5` and `out=0.500000`; an item that is empty has `ret=1`.
+/// Parses `ret=0, out=5` and `out=0.500000`; an empty item has `ret=1`.
 fn numbers<'l>(lines: impl Iterator<Item = &'l str>) -> Vec<String> {
     let number = |line: &'l str| {
         let (before, number) = line.split_once("out=")?;

@@ -1,6 +1,6 @@
-//! Values are read as fio reads them, or refused with what fio would make of them: texts drawn around the edges of each
-//! kind of value go through both parsers. Each class of difference is a row of `fsdyno_job::differences`. `FSDYNO_READINGS` is
-//! how many texts of each kind are drawn.
+//! Tests that values are read as fio reads them, or refused with fio's reading: texts around the edges of each kind of
+//! value go through both parsers. Each class of difference is a row of `fsdyno_job::differences`. `FSDYNO_READINGS` is
+//! the number of texts of each kind.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use crate::differences::chosen;
 use crate::drawn_texts::{self, KINDS};
 use crate::parsers::{self, Depth, Reading, Written};
 
-/// Texts of each kind.
+/// Number of texts of each kind.
 fn texts() -> usize {
     std::env::var("FSDYNO_READINGS").ok().and_then(|number| number.parse().ok()).unwrap_or(40)
 }
 
-/// What ours says where it refuses what fio reads, and the row of the difference.
+/// Our message where we refuse what fio reads, and the row of the difference.
 #[rustfmt::skip]
 const REFUSED: &[(&str, &str)] = &[
     ("fractions are not numbers here", "size=1.5g"),
@@ -63,11 +63,11 @@ const REFUSED: &[(&str, &str)] = &[
     ("a count of zones", "options that are not built"),
 ];
 
-/// What both read otherwise: what the text holds, and the row of the difference.
+/// What the two read differently: a part of the text, and the row of the difference.
 const OTHERWISE: &[(&str, &str)] =
     &[("//", "size=65536.0"), ("%", "rwmixread=70%"), ("s-", "startdelay=5s-10s"), ("-1", "flow=-1")];
 
-/// What fio alone refuses, as the beginning of option and text, and the row of the difference.
+/// What only fio refuses, as the beginning of option and text, and the row of the difference.
 const TAKEN: &[(&str, &str)] =
     &[("verify=none", "verify=none"), ("sync_file_range=write ", "verify=none"), ("ignore_error=", "verify=none")];
 
@@ -132,7 +132,7 @@ fn compare(
     }
 }
 
-/// Directions that are not written are not in fio's list, and a switch is on with any number but 0.
+/// Directions that are not given are missing in fio's list, and a switch is on with any number but 0.
 fn same_numbers(option: &str, fio: &[String], ours: &[String]) -> bool {
     let switch = ["thread", "time_based"].contains(&option);
     let number = |text: &String| match text.as_str() {
@@ -151,7 +151,7 @@ fn same_numbers(option: &str, fio: &[String], ours: &[String]) -> bool {
     numbers(fio) == numbers(ours)
 }
 
-/// The number that fio prints where ours says rightly what fio would read.
+/// The number that fio prints, if our message says correctly what fio would read.
 fn claimed(why: &str) -> Option<String> {
     let claim = why.split("fio would read ").nth(1)?;
     let (number, unit) = claim.split_once(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or((claim, ""));
@@ -175,7 +175,7 @@ fn drawn_patterns_are_the_bytes_that_fio_writes() {
         };
         let pattern = parsers::ours(&written).1.and_then(|request| request.jobs[0].content.pattern.clone());
         let ours: Option<Vec<u8>> = pattern.map(|pattern| pattern.iter().copied().cycle().take(LENGTH).collect());
-        // fio takes blanks at the end of the last number for another one.
+        // fio takes blanks at the end for another number.
         if bytes != ours && !written.text.starts_with(' ') && !written.text.ends_with(char::is_whitespace) {
             wrong.push(format!("{:?}\n  fio: {bytes:x?}\n  ours: {ours:x?}", written.text));
         }

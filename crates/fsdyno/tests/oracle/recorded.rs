@@ -1,4 +1,4 @@
-//! Recorded I/O: each tool replays what the other one has recorded, and does the same calls.
+//! Tests recorded I/O: each tool replays what the other one has recorded, with the same calls.
 
 use crate::case::{Case, Need, cases, line};
 use crate::left_behind::Depth;
@@ -9,7 +9,7 @@ const V3: &str = "fio version 3 iolog\n0 a add\n0 b add\n10 a open\n10 b open\n1
 const V2: &str = "fio version 2 iolog\na add\nb add\na open\nb open\na write 0 4096\nb write 4096 8192\nb wait 20 0\n\
                   a read 0 4096\na sync 0 0\nb datasync 0 0\na close\nb close\n";
 
-/// The calls of the tool, their lengths and places, are left in a file.
+/// The tool's calls, with lengths and offsets, are left in a file.
 const CALLS: &str = "strace -f -o calls -e trace=pread64,pwrite64,fsync,fdatasync \"$@\"; status=$?; \
     sed -nE 's/^[0-9]+ +(pread64|pwrite64)\\(.*, (4096|8192|16384), ([0-9]+)\\) .*/\\1 \\2 \\3/p; s/^[0-9]+ +(fsync|fdatasync)\\(.*/\\1/p' \
     calls > order; rm calls; exit $status";

@@ -1,4 +1,4 @@
-//! What both tools refuse, and what they say.
+//! Tests what both tools refuse, and their messages.
 
 use crate::case::{Case, cases, line};
 use crate::left_behind::Depth;

@@ -1,5 +1,5 @@
-//! The shape of the normal report: which lines stand in which order with which words, every measured number
-//! masked. The lines before the first job block hold no measurement and are compared to the letter.
+//! Compares the shape of the normal report: lines, their order and their words, with every measured number masked. The
+//! lines before the first job's block contain no measurement and are compared to the letter.
 
 use crate::differences;
 
@@ -33,7 +33,7 @@ pub(crate) fn shape(text: &str) -> Vec<String> {
         let line = if in_blocks { masked_line(&line) } else { before_blocks(&line) };
         let line = line.trim_end_matches(',');
         if line.trim_start().starts_with("| ") {
-            // Percentiles: how many stand on a line depends on the width of the largest.
+            // The number of percentiles on a line depends on the width of the largest.
             match lines.last_mut() {
                 Some(last) if last.trim_start().starts_with("| ") => {
                     last.push_str(", ");
@@ -54,7 +54,7 @@ pub(crate) fn shape(text: &str) -> Vec<String> {
     lines
 }
 
-/// Lines that runs shorter than a sample window do not have.
+/// Whether runs shorter than a sample window lack the line.
 fn depends_on_speed(line: &str) -> bool {
     line.starts_with("   bw (") || line.starts_with("   iops        :") || line.starts_with("Jobs: ")
 }
@@ -64,8 +64,8 @@ fn before_blocks(line: &str) -> String {
     if line.starts_with("fio-") { "fio-VERSION".to_owned() } else { line.to_owned() }
 }
 
-/// Numbers become `#`, units of time `time`, multiples of bytes `B`; the date after the pid and the place in
-/// the source of an error go.
+/// Masks a line: numbers become `#`, units of time `time`, multiples of bytes `B`; the date after the pid and the
+/// source position of an error are removed.
 fn masked_line(line: &str) -> String {
     let line = match line.split_once(": pid=") {
         Some((before, _)) => format!("{}: pid=# DATE", without_source(before)),
@@ -88,8 +88,8 @@ fn without_source(header: &str) -> String {
     }
 }
 
-/// Percentile labels (`99.00th`) and depth labels (`>=64=`, `4=`) are words and stay; numbers inside words
-/// (`vda1`) too.
+/// Masks numbers. Percentile labels (`99.00th`) and depth labels (`>=64=`, `4=`) are words and stay; so do numbers
+/// inside words (`vda1`).
 fn mask_numbers(line: &str) -> String {
     let labels_stay = ["submit", "complete", "IO depths"].iter().any(|name| line.starts_with(name));
     let mut masked = String::new();
@@ -114,7 +114,7 @@ fn mask_numbers(line: &str) -> String {
     masked + rest
 }
 
-/// Drops the `k`, `Mi`, … of `48.5k` and `190MiB/s`, which depend on the size of the number.
+/// Removes the `k`, `Mi`, … of `48.5k` and `190MiB/s`, which depend on the size of the number.
 fn without_multiple(text: &str) -> &str {
     let Some(rest) = text.strip_prefix(['k', 'K', 'M', 'G', 'T', 'P']) else { return text };
     rest.strip_prefix('i').unwrap_or(rest)

@@ -1,4 +1,4 @@
-//! The terse lines: the number of fields is the contract of every parser, and so is the kind of each field.
+//! Compares the terse lines: parsers depend on the number of fields and on the kind of each field.
 
 /// Compares the terse lines of two outputs.
 pub(crate) fn compare(version: u8, fio: &str, ours: &str, found: &mut Vec<String>) {
@@ -11,7 +11,7 @@ pub(crate) fn compare(version: u8, fio: &str, ours: &str, found: &mut Vec<String
     }
 }
 
-/// Lines that begin with the version; the version 2 of the format has no field with fio's own version.
+/// The lines that begin with the version; version 2 of the format has no field with fio's own version.
 fn lines(version: u8, text: &str) -> Vec<Vec<&str>> {
     let start = format!("{version};");
     text.lines().filter(|line| line.starts_with(&start)).map(|line| line.split(';').collect()).collect()
@@ -22,7 +22,7 @@ fn compare_line(fio: &[&str], ours: &[&str], found: &mut Vec<String>) {
         found.push(format!("terse: {} fields in fio, {} in ours", fio.len(), ours.len()));
     }
     for (index, (fio, ours)) in fio.iter().zip(ours).enumerate() {
-        // Field numbers count from 1, as the documents of the format do.
+        // Fields are counted from 1, as in the format's documents.
         let is_version = index == 1 && fio.starts_with("fio-") && ours.starts_with("fio-");
         if !is_version && kind(fio) != kind(ours) {
             found.push(format!("terse: field {}: {fio:?} in fio, {ours:?} in ours", index + 1));

@@ -1,4 +1,4 @@
-//! Where the two binaries are and how one is run: in a directory of its own, with an end to its time.
+//! Finds the two binaries, and runs them: in a directory of their own, with a time limit.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -7,19 +7,19 @@ use std::time::Duration;
 
 use crate::case::Case;
 
-/// After it a run is ended: a hang is a failure, not a wait.
+/// Time limit of a run: a hang is a failure.
 const TIME_MAX: Duration = Duration::from_secs(60);
 
-/// How often fio is run where it hangs or crashes: with `log_store_compressed` a worker may wait forever for its compressing
-/// thread to begin (`workqueue_init`), now and then on busy processors; with `gtod_cpu` one run in four is a segmentation
-/// fault.
+/// How often fio is run if it hangs or crashes: with `log_store_compressed` a worker may wait forever for its
+/// compressing thread to begin (`workqueue_init`), occasionally on busy CPUs; with `gtod_cpu` one run in four is a
+/// segmentation fault.
 const RUNS_OF_FIO_MAX: usize = 8;
 
 /// One of the two tools under comparison.
 pub(crate) struct Tool {
-    /// How messages call it.
+    /// The name in messages.
     pub(crate) name: &'static str,
-    /// What is executed.
+    /// The program's path.
     pub(crate) program: PathBuf,
     /// The line that `--version` prints.
     pub(crate) version: String,
@@ -42,22 +42,22 @@ impl Tool {
     }
 }
 
-/// fio is compared with itself: then no difference was chosen.
+/// Whether fio is compared with itself: then no difference was chosen.
 pub(crate) fn comparing_fio_with_itself() -> bool {
     FIO.as_ref().is_some_and(|fio| fio.version == OURS.version)
 }
 
-/// What one run gave.
+/// The result of a run.
 pub(crate) struct Ran {
     /// `None`: a signal ended it.
     pub(crate) status: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
-    /// The directory it ran in, kept until the comparison is over.
+    /// The directory of the run, kept until the comparison is over.
     pub(crate) directory: tempfile::TempDir,
 }
 
-/// Runs `tool` with the words of `case` and `extra` in a new directory that holds the files of the case.
+/// Runs `tool` with the words of `case` and `extra` in a new directory with the files of the case.
 #[track_caller]
 pub(crate) fn run(tool: &Tool, case: &Case, extra: &[String]) -> Ran {
     let is_fio = tool.name == "fio";
@@ -90,7 +90,7 @@ fn run_once(tool: &Tool, case: &Case, extra: &[String]) -> Option<Ran> {
         None => Command::new(&tool.program),
     };
     if case.words.is_empty() && tool.name == OURS.name {
-        // With no word at all the program is no fio yet: it shows how to begin.
+        // Without any word the program shows how to begin, so it is called as fio.
         command.arg("fio");
     }
     command.args(&case.words).args(extra).envs(case.environment.iter().copied());
@@ -98,7 +98,7 @@ fn run_once(tool: &Tool, case: &Case, extra: &[String]) -> Option<Ran> {
     Some(Ran { status: ran.status, stdout: without_loop_numbers(&ran.stdout), stderr: ran.stderr, directory })
 }
 
-/// Each run makes a loop device of its own, whatever its number.
+/// Removes the numbers of loop devices: each run makes its own.
 fn without_loop_numbers(text: &str) -> String {
     let mut parts = text.split("loop");
     let first = parts.next().unwrap_or_default().to_owned();

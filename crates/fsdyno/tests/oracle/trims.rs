@@ -1,4 +1,4 @@
-//! Trims of a device, and of the null engine, which needs none.
+//! Tests trims of a device, and of the null engine, which needs none.
 
 use crate::case::{Case, Need, cases, line, refusal};
 use crate::tools::{self, OURS};
@@ -8,7 +8,7 @@ fn device(words: &str) -> Case {
     line("--name=a --filename=device --size=256k").words(words).shell(ON_A_DEVICE).needs(Need::LoopDevice)
 }
 
-/// The device ends with the script.
+/// The device is removed with the script.
 const ON_A_DEVICE: &str = r#"truncate -s 1M image; device=$(losetup --find --show image) || exit 99
 trap 'losetup --detach "$device"' EXIT; cp --archive "$device" device; "$@""#;
 
@@ -40,7 +40,7 @@ cases! {
     a_latency_log: null("--rw=trimwrite --size=64k --write_lat_log=log --write_bw_log=log --log_offset=1").counts().left(crate::left_behind::Depth::Names);
 }
 
-/// What the job issued of reads, writes and trims, as its report says. `None`: skipped.
+/// The reads, writes and trims that the job submitted, by its report. `None`: skipped.
 #[track_caller]
 fn issued(case: &Case, status: i32) -> Option<String> {
     for need in [Need::LoopDevice, Need::IoUring] {
@@ -55,7 +55,7 @@ fn issued(case: &Case, status: i32) -> Option<String> {
     Some(line.and_then(|line| line.split(' ').next()).unwrap_or_default().to_owned())
 }
 
-/// fio 3.33 aborts with these options; 3.42 issues as many.
+/// fio 3.33 aborts with these options; 3.42 submits the same number.
 #[test]
 fn some_of_the_written_blocks_are_trimmed_and_read_as_zeroes() {
     let words = "--verify=crc32c --trim_percentage=50 --trim_backlog=4 --number_ios=10";
@@ -69,7 +69,7 @@ fn some_of_the_written_blocks_are_trimmed_and_read_as_zeroes() {
     }
 }
 
-/// Every byte of the range was something else before, and what follows it stays.
+/// Every byte of the range was something else before, and what follows it is unchanged.
 const ONLY_ZEROES_AFTER: &str = r#"truncate -s 1M image; device=$(losetup --find --show image) || exit 99
 trap 'losetup --detach "$device"' EXIT; cp --archive "$device" device
 tr '\0' x </dev/zero | head --bytes=1M >device
@@ -88,7 +88,7 @@ fn every_engine_trims_what_it_says() {
 
 #[test]
 fn a_trimmed_block_is_written_when_the_runtime_ends_before_its_write() {
-    // The job thinks for a day between the two.
+    // The think time between the two is a day.
     let words = "--rw=randtrimwrite --thinktime=1d --thinktime_blocks=1 --time_based --runtime=100ms";
     for engine in ["psync", "libaio --iodepth=4", "io_uring --iodepth=4"] {
         let Some(counts) = issued(&device(&format!("{words} --ioengine={engine}")), 0) else { return };

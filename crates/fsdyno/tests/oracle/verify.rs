@@ -1,4 +1,4 @@
-//! Written blocks are read back and checked, and each tool checks what the other wrote.
+//! Tests that written blocks are verified, and that each tool verifies what the other wrote.
 
 use crate::case::{Case, cases, line};
 use crate::left_behind::Depth;
@@ -9,12 +9,13 @@ fn job(words: &str) -> Case {
     line("--name=a --filename=data --size=64k --verify_state_save=0").words(words)
 }
 
-/// Written, damaged in the third and the fifth block, then read. Eight bytes: what was written there is random.
+/// Written, damaged in the third and the fifth block, then read. Eight bytes are damaged, as the written data is
+/// random.
 const DAMAGED: &str = "\"$@\" --rw=write --do_verify=0 --output=written >/dev/null || exit 99
 for at in 9000 20000; do printf X-damage | dd of=data bs=1 seek=$at conv=notrunc status=none; done
 exec \"$@\" --rw=read";
 
-/// A block that nobody wrote.
+/// A block that was never written.
 static WITHOUT_HEADERS: [u8; 64 << 10] = [0; 64 << 10];
 
 /// A mismatch of the third block.
@@ -78,12 +79,12 @@ cases! {
     a_state_has_no_place: state("--rw=write --aux-path=none").counts().says("fio: state file: none/local-a-0-verify.state (for_write=1)");
 }
 
-/// Saves its state, as is the default.
+/// A job that saves its state, as is the default.
 fn state(words: &str) -> Case {
     line("--name=a --filename=data --size=64k --verify=crc32c").words(words)
 }
 
-/// A pattern that names a file, which single quotes stand around.
+/// A pattern that names a file in single quotes.
 fn of_a_file(words: &str, pattern: &str) -> Case {
     let mut case = job(words).file("words", "seven words of a file\n");
     case.words.push(pattern.to_owned());
@@ -94,7 +95,7 @@ fn of_a_file(words: &str, pattern: &str) -> Case {
 const DAMAGED_WITH_A_PLACE: &str = "mkdir dumps; \"$@\" --rw=write --do_verify=0 --output=written >/dev/null || exit 99
 printf X-damage | dd of=data bs=1 seek=9000 conv=notrunc status=none; exec \"$@\" --rw=read";
 
-/// Writes with one tool and has the other check it, then damages it and has it checked again.
+/// One tool writes and the other verifies; then the data is damaged and verified again.
 #[track_caller]
 fn each_reads_the_other(words: &str) {
     let Some(fio) = FIO.as_ref() else {
@@ -134,11 +135,11 @@ fn patterns_and_places_are_exchanged() {
     each_reads_the_other("--verify_pattern=0xdeadbeef");
     each_reads_the_other("--verify=crc32c --verify_pattern=\"abc\"%o");
     each_reads_the_other("--verify=crc32c --verify_offset=100");
-    // Without verify_fatal fio says what it found and ends well all the same.
+    // Without verify_fatal fio reports what it found and ends with status 0.
     each_reads_the_other("--verify=crc32c --bs=8k --verify_interval=1k --verify_fatal=1");
 }
 
-/// Has one tool write until a script stops it, and the other verify what the state says that it wrote.
+/// One tool writes until a script stops it, and the other verifies what was written according to the state.
 #[track_caller]
 fn each_loads_the_state_of_the_other(words: &str, script: &'static str) {
     let Some(fio) = FIO.as_ref() else {
@@ -170,7 +171,7 @@ fn each_loads_the_state_of_the_other(words: &str, script: &'static str) {
     }
 }
 
-/// The job does not begin: nothing of it is in fio's document, ours has the error.
+/// The job does not begin: fio's document does not contain it, ours has the error.
 #[test]
 fn a_state_that_cannot_be_loaded_ends_the_job() {
     let load = || state("--rw=read --verify_state_load=1").file("data", WITHOUT_HEADERS);
@@ -210,7 +211,7 @@ kill -0 $job || exit 99; sleep 0.05; done; kill -TERM $job; wait $job; exit 0"#;
     each_loads_the_state_of_the_other(words, interrupted);
 }
 
-/// What fio 3.42 reads.
+/// Files that fio 3.42 reads.
 #[test]
 fn only_what_was_synced_is_read_back() {
     for (words, counts) in
@@ -228,7 +229,7 @@ fn sha512_is_a_hash_here() {
     assert_eq!(ours.status, Some(1), "{}", ours.stderr);
 }
 
-/// What fio cannot tell: the blocks are those of the same job run before.
+/// What fio cannot detect: the blocks are of an earlier run of the same job.
 #[test]
 fn an_earlier_run_is_told_from_this_one() {
     let lost = "\"$@\" --do_verify=0 --output=written >/dev/null && cp data kept && \"$@\" --do_verify=0 --output=written >/dev/null && cp kept data && exec \"$@\" --verify_only";
@@ -248,7 +249,7 @@ fn an_earlier_run_is_told_from_this_one() {
     assert!(ran.stderr.contains("a block of an earlier run"), "{}", ran.stderr);
 }
 
-/// A read leaves its data in the buffer; what is written next is the job's own content all the same, with each engine.
+/// A read leaves its data in the buffer; the next write still has the job's own content, with each engine.
 #[test]
 fn a_mix_writes_what_was_asked_for() {
     for engine in ["psync", "sync", "pvsync2", "mmap", "libaio --iodepth=4", "io_uring --iodepth=4"] {
@@ -271,7 +272,7 @@ fn a_mix_writes_what_was_asked_for() {
     }
 }
 
-/// Blocks of two runs in one file are all whole; that they are of two runs is told.
+/// Blocks of two runs in one file are all intact; that they are of two runs is reported.
 #[test]
 fn blocks_of_two_runs_are_told() {
     let two = "\"$@\" --rw=write --do_verify=0 --output=written >/dev/null || exit 99
@@ -287,7 +288,7 @@ fn blocks_of_two_runs_are_told() {
     }
 }
 
-/// A file that was cut off is evidence: it is not laid out again.
+/// A truncated file is evidence: it is not laid out again.
 #[test]
 fn a_file_that_is_too_short_stays_as_it_is() {
     let cut = "\"$@\" --rw=write --do_verify=0 --output=written >/dev/null || exit 99

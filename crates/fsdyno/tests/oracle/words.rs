@@ -1,9 +1,9 @@
-//! The language of the command line: dashes, abbreviations, order, globals, several jobs.
+//! Tests the language of the command line: dashes, abbreviations, order, globals, several jobs.
 
 use crate::case::{cases, line};
 use crate::left_behind::Depth;
 
-/// The first job ends what `what` says; the second is in another group, the third behind a wall.
+/// The first job ends what `what` says; the second is in another group, the third behind a stonewall.
 fn ended_with(what: &str) -> String {
     format!(
         "--filename=data --size=64k --rw=read --name=a --exitall --exit_what={what} --startdelay=300ms \
@@ -11,7 +11,7 @@ fn ended_with(what: &str) -> String {
     )
 }
 
-/// Every option that is accepted without effect: fio does the same with it as without.
+/// All options that are accepted without effect: fio does the same with and without them.
 const WITHOUT_EFFECT: &str = "--max-jobs=1 --alloc-size=1024 --clocksource=clock_gettime --gtod_cpu=0 --flow_watermark=5 \
     --experimental_verify=1 --verifysort=0 --verifysort_nr=3 --block_error_percentiles=1 --log_entries=2048 --block=8k \
     --numruns=2 --dir=nowhere --threads=3 --device-names=x --load=2 --test-duration=1 --threads-per-queue=2 --read_iolog_chunked=1 \

@@ -1,4 +1,5 @@
-//! What the chosen differences of the language say of fio is so. That ours does otherwise is in `chosen` and `readings`.
+//! Tests that what the chosen differences of the language say about fio is true. That ours differs is tested in
+//! `chosen` and `readings`.
 
 use std::ops::RangeInclusive;
 
@@ -10,17 +11,17 @@ use crate::tools::FIO;
 /// The beginning of a row, and whether fio does what the row says.
 type Try = (&'static str, fn() -> bool);
 
-/// A job that runs to its end, with these words.
+/// Whether a job with these words runs to its end.
 fn runs(words: &str) -> bool {
     ios(words).is_some_and(|ios| ios > 0)
 }
 
-/// Requests of 8 MiB with these block sizes: their share says how many were of which size.
+/// Runs 8 MiB with these block sizes: the number of requests shows how many had which size.
 fn split_in(words: &str, requests: RangeInclusive<u64>) -> bool {
     ios(&format!("--size=8m --bssplit={words}")).is_some_and(|ios| requests.contains(&ios))
 }
 
-/// Offsets that do not follow the one before, of random reads in these steps.
+/// Number of random reads whose offset does not follow the previous one.
 fn jumps(access: &str) -> usize {
     let ran = run(&format!("--name=a --filename=f --size=256k --write_bw_log=l --log_offset=1 --rw={access}"));
     let log = std::fs::read_to_string(ran.directory.path().join("l_bw.1.log")).unwrap_or_default();
@@ -28,7 +29,7 @@ fn jumps(access: &str) -> usize {
     offsets.windows(2).filter(|pair| pair[1] != pair[0] + 4096).count()
 }
 
-/// The values are those that fio has with a null engine and a job file.
+/// Whether the values are those that fio has with a null engine and a job file.
 fn file_says(jobs: &str, said: &str) -> bool {
     run_with("--output-format=normal,json jobs", jobs).said.contains(said)
 }
@@ -103,7 +104,7 @@ const TRIES: &[Try] = &[
     }),
 ];
 
-/// Rows that are tried elsewhere, or cannot be tried with 3.33.
+/// Rows that are tested elsewhere, or cannot be tested with 3.33.
 const ELSEWHERE: &[&str] = &[
     // The table of operations, engines and files.
     "ioengine=",
@@ -113,9 +114,9 @@ const ELSEWHERE: &[&str] = &[
     "hugepage-size",
     // It takes fio ten seconds.
     "numjobs=0",
-    // bc is not everywhere.
+    // bc is not installed everywhere.
     "8*$pagesize",
-    // Streams: the cases of refusals look at both.
+    // Streams: the cases of refusals compare both.
     "list of valid values",
     "several errors",
     "options that are not built",

@@ -1,9 +1,9 @@
-//! Links of the documents.
+//! Tests the links of the documents.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The documents for readers, in the top folder, in `docs` and beside the lab.
+/// The documents for readers: in the top folder, in `docs` and beside the lab.
 fn documents() -> Vec<PathBuf> {
     let root = testkit::workspace();
     let folders = ["", "docs", "lab"].map(|folder| root.join(folder));
@@ -11,7 +11,7 @@ fn documents() -> Vec<PathBuf> {
     files.filter(|file| file.extension().is_some_and(|extension| extension == "md")).collect()
 }
 
-/// Where the links of a text lead, those in code left out.
+/// The targets of a text's links, without those in code.
 fn links(text: &str) -> Vec<&str> {
     let mut in_code = false;
     let mut found = Vec::new();
@@ -24,7 +24,7 @@ fn links(text: &str) -> Vec<&str> {
     found
 }
 
-/// A heading as GitHub names it in addresses.
+/// A heading's anchor in GitHub's form.
 fn anchor(heading: &str) -> String {
     let kept = |letter: &char| letter.is_alphanumeric() || " -_".contains(*letter);
     heading.to_lowercase().chars().filter(kept).map(|letter| if letter == ' ' { '-' } else { letter }).collect()

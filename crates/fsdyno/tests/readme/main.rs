@@ -1,5 +1,5 @@
-//! Every example of the README and of what it leads to runs, and its links lead somewhere. Places become directories of
-//! the test; long questions are asked briefly.
+//! Checks that every example of the README and of its pages runs, and that its links have targets. Places become
+//! directories of the test; long questions are shortened.
 
 mod links;
 mod manual;
@@ -9,7 +9,7 @@ use std::fs;
 
 use testkit::Place;
 
-/// The README and the pages that took over its examples, one after the other.
+/// The README and the pages with its examples, one after the other.
 fn pages() -> String {
     let text = |name: &str| fs::read_to_string(testkit::workspace().join(name)).unwrap();
     ["README.md", "docs/guide.md", "docs/fio.md", "docs/replay.md"].map(text).concat()
@@ -37,7 +37,7 @@ fn examples(pages: &str) -> Vec<String> {
     lines
 }
 
-/// The blocks of the pages: what stands behind their fence, and their lines.
+/// The blocks of the pages: the text after their fence, and their lines.
 fn blocks(pages: &str) -> Vec<(String, Vec<String>)> {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     let mut inside = false;
@@ -53,14 +53,14 @@ fn blocks(pages: &str) -> Vec<(String, Vec<String>)> {
     found
 }
 
-/// The fio lines: a line that ends with a backslash goes on in the next.
+/// The fio lines; a line that ends with a backslash continues on the next.
 fn fio_lines(block: &[String]) -> Vec<String> {
     let text = block.iter().filter(|line| !line.starts_with('#')).map(String::as_str).collect::<Vec<_>>().join("\n");
     let whole = text.replace("\\\n", " ");
     whole.lines().filter(|line| !line.trim().is_empty()).map(str::to_string).collect()
 }
 
-/// The words of a line; quotes hold blanks together.
+/// The words of a line, with quotes.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (index, part) in line.split('\'').enumerate() {
@@ -73,7 +73,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// What makes a long question a short one.
+/// Options that make a long question short.
 fn briefly(question: &str) -> &'static [&'static str] {
     match question {
         "measure" => &["--quick", "--size=16m"],
@@ -100,15 +100,15 @@ fn every_example_runs() {
         assert_eq!(words.remove(0), "fsdyno", "{line}");
         words.extend(briefly(&words[0]).iter().map(|word| word.to_string()));
         if words[0] == "diff" {
-            // The run that the example compares with is last week's; this week asks the same again.
+            // The example compares with last week's run; here the same question was asked just before.
             place.run(&compared).good();
         }
         let ran = place.run(&words);
-        // What two rounds of a second show in 5 % is chance: 1 is an answer as well.
+        // With two rounds of a second, a difference of 5 % is chance: status 1 is an answer as well.
         let answered = if words[0] == "diff" { [Some(0), Some(1)] } else { [Some(0); 2] };
         assert!(answered.contains(&ran.status), "{line}: {ran:?}");
         if words[0] == "diff" {
-            // Two rounds are too few: it says which command has enough.
+            // Two rounds are too few: the answer names the command with enough.
             assert!(ran.stdout.contains("--rounds=4"), "{}", ran.stdout);
         }
         if words[0] == "compare" {
@@ -119,7 +119,7 @@ fn every_example_runs() {
     assert!(place.read("report.html").contains("</html>"));
 }
 
-/// What can be typed is the same in all languages.
+/// Commands are the same in all languages.
 #[test]
 fn translations_have_the_same_commands() {
     let all: Vec<_> = blocks(&translations()).into_iter().map(|(_, lines)| lines).collect();
@@ -133,7 +133,7 @@ fn translations_have_the_same_commands() {
     }
 }
 
-/// Of the options README says what COMPAT.md does.
+/// README and COMPAT.md say the same about options.
 #[test]
 fn the_options_are_counted() {
     let text = |name: &str| fs::read_to_string(testkit::workspace().join(name)).unwrap();
@@ -156,7 +156,7 @@ fn every_fio_line_runs() {
                     ran += 1;
                 }
             }
-            // What builds it, and what it printed: the lab's test of the whole comparison writes the last of these.
+            // Build commands, and output: the lab's test of the whole comparison writes the latter.
             "" if begins(&block, "cargo run") || begins(&block, ".ci/run") => {}
             "" if begins(&block, "Lateness (fsdyno):") => {}
             "" if begins(&block, "invalid (") || begins(&block, "$ fsdyno compare ") => {}

@@ -1,4 +1,5 @@
-//! The blocks of the pages that this test does not run word by word: each is tried here, or is named with what tries it.
+//! Tests the blocks of the pages that are not run word by word: each is tested here, or has an entry with the test that
+//! covers it.
 
 use std::fs;
 use std::process::Command;
@@ -7,21 +8,21 @@ use testkit::Place;
 
 use crate::{blocks, words};
 
-/// How a block is tried.
+/// How a block is tested.
 enum Tried {
-    /// What stands behind the word `fsdyno`, in a directory of the test, with these words to be brief.
+    /// Runs the words after `fsdyno`, in a directory of the test, with these additional words to shorten it.
     Words(&'static [&'static str]),
-    /// By a shell, which finds the program.
+    /// Runs it by a shell, which finds the program.
     Shell(&'static [&'static str]),
-    /// Settings, in the file that they are written in.
+    /// Settings, in the file that they are written for.
     Settings,
-    /// Elsewhere, or nowhere: why.
+    /// Elsewhere, or nowhere: the reason.
     Otherwise(&'static str),
 }
 
 use Tried::{Otherwise, Settings, Shell, Words};
 
-/// Page, beginning of the block, and how it is tried.
+/// Page, beginning of the block, and how it is tested.
 const BLOCKS: &[(&str, &str, Tried)] = &[
     ("configuration", "store = ", Settings),
     (
@@ -57,7 +58,7 @@ const BLOCKS: &[(&str, &str, Tried)] = &[
     ("windows", "CARGO_TARGET_", Otherwise("wine: it builds with this linker")),
 ];
 
-/// Whose blocks are run above.
+/// Pages whose blocks are run above.
 const EXAMPLES: &[&str] = &["guide", "fio"];
 
 #[test]
@@ -90,14 +91,14 @@ impl Tried {
     }
 }
 
-/// Words behind a launcher: this program has one node. That answers a question, or says what starts more for one about
-/// many.
+/// Runs the words after a launcher. This program has one node: that answers a question, or it says how to start more
+/// for a question on many nodes.
 fn understood(line: &str, brief: &[&str]) {
     let place = Place::with(&["data"]);
     let all = words(line);
     let at = all.iter().position(|word| word == "fsdyno").unwrap_or_else(|| panic!("{line}"));
     let here = |word: &String| match word.as_str() {
-        // The first write and the first read of small files have no limit of time.
+        // The first write and read of small files have no time limit.
         "20000" => "200".to_owned(),
         path if path.starts_with('/') => place.word("data"),
         _ => word.clone(),
@@ -109,7 +110,7 @@ fn understood(line: &str, brief: &[&str]) {
     assert!(if own[0] == "scale" { refused } else { ran.status == Some(0) }, "{line}: {ran:?}");
 }
 
-/// A line with a pipe.
+/// Runs a line with a pipe.
 fn shell(line: &str, brief: &[&str]) {
     if !testkit::has("jq") {
         return;

@@ -1,4 +1,4 @@
-//! The README's first picture: what a real `measure` leaves on a terminal, as SVG.
+//! Makes the README's first picture: the output of a real `measure` on a terminal, as SVG.
 
 use std::fmt::Write;
 use std::fs;
@@ -7,12 +7,12 @@ use testkit::{Place, is_root};
 
 const PICTURE: &str = "docs/images/measure.svg";
 
-/// Letters and lines in pixels, of a font in which all letters have one width.
+/// Width of a letter and height of a line, px, in a monospaced font.
 const LETTER: f64 = 8.4;
 const LINE: usize = 19;
 const MARGIN: usize = 16;
 
-/// The text of a terminal, with what it was asked above and what measured it below.
+/// The text of a terminal, with the question above and what made it below.
 fn svg(question: &str, shown: &str, made_by: &str) -> String {
     let asked = format!("\x1b[1m$ {question}\x1b[0m");
     let lines: Vec<&str> = [asked.as_str(), ""].into_iter().chain(shown.lines()).chain(["", made_by]).collect();
@@ -32,7 +32,8 @@ fn svg(question: &str, shown: &str, made_by: &str) -> String {
     picture + "</svg>\n"
 }
 
-/// A line with its colours. Each word has its place, so that columns hold where blanks are dropped or letters are wider.
+/// A line with its colours. Each word has its own position, so that columns stay aligned if blanks are dropped or
+/// letters are wider.
 fn spans(line: &str) -> String {
     let (mut shown, mut column) = (String::new(), 0);
     for (index, part) in line.split("\x1b[").enumerate() {
@@ -59,12 +60,12 @@ fn spans(line: &str) -> String {
     shown
 }
 
-/// Where a column begins.
+/// The position of a column, px.
 fn place(column: usize) -> f64 {
     MARGIN as f64 + column as f64 * LETTER
 }
 
-/// Words that do not stand where their column is.
+/// Words that are not at their column.
 fn misplaced(picture: &str) -> Vec<String> {
     let lines = picture.lines().filter(|line| line.starts_with("<text "));
     let words = lines.flat_map(|line| {
@@ -80,7 +81,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// What a reader of the picture reads.
+/// The text that a reader of the picture sees.
 fn read(picture: &str) -> String {
     let lines = picture.lines().filter(|line| line.starts_with("<text "));
     let plain = |line: &str| line.split('<').filter_map(|part| Some(part.split_once('>')?.1)).collect::<String>();
@@ -88,7 +89,7 @@ fn read(picture: &str) -> String {
     text.join("\n").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 }
 
-/// `FSDYNO_EXAMPLE=write` measures all that `measure` measures, and replaces the picture.
+/// `FSDYNO_EXAMPLE=write` runs a complete `measure`, and replaces the picture.
 #[test]
 fn a_real_measure_is_drawn() {
     if !is_root("its directory is mounted under a short name") || !testkit::has("script") {

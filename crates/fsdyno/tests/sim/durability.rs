@@ -1,10 +1,10 @@
-//! Syncs, which the virtual device serves like any request.
+//! Tests syncs, which the virtual device serves like any request.
 
 use crate::run::{assert_close, simulate};
 
 #[test]
 fn a_sync_after_every_fourth_write() {
-    // A sync follows every fourth write but the last: nothing is left to wait for it.
+    // A sync follows every fourth write except the last, after which nothing waits for it.
     let ran = simulate("--rw=write --fsync=4");
     assert_eq!(ran.integer("write/total_ios"), 1000);
     assert_eq!(ran.integer("sync/total_ios"), 249);

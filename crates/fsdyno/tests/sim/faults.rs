@@ -1,4 +1,4 @@
-//! Scripted faults: what breaks, what is counted, what the exit status says.
+//! Tests scripted faults: what breaks, what is counted, the exit status.
 
 use crate::run::{assert_close, simulate};
 
@@ -10,7 +10,7 @@ fn an_error_ends_the_job() {
     let ran = simulate("--sim_faults=error:EIO@5");
     assert_eq!(ran.status, Some(1));
     assert_eq!(ran.integer("error"), EIO);
-    // The four before it were transferred; the fifth was issued.
+    // The four before it were transferred; the fifth was submitted.
     assert_eq!(ran.integer("read/io_bytes"), 4 * 4096);
     assert_eq!(ran.integer("read/total_ios"), 5);
     assert!(ran.stderr.contains("Input/output error"), "{}", ran.stderr);

@@ -1,5 +1,5 @@
-//! The whole binary against hand arithmetic: the `sim` engine plays a device with a set service time on a virtual
-//! clock, so that every number of a report can be worked out on paper and must come out exactly.
+//! Tests the whole binary against calculation by hand: the `sim` engine simulates a device with a given service time on
+//! a virtual clock, so that every number of a report can be computed on paper and must be exact.
 #![forbid(unsafe_code)]
 
 mod durability;

@@ -1,4 +1,4 @@
-//! Slower than flat out, on the virtual clock.
+//! Tests paced jobs on the virtual clock.
 
 use crate::run::{assert_close, simulate};
 
@@ -28,7 +28,7 @@ fn a_rate_above_the_device_is_the_device() {
 
 #[test]
 fn a_pause_after_each_block() {
-    // 100 us of service and 900 us of pause, a thousand times.
+    // 100 µs of service and 900 µs of think time, a thousand times.
     let ran = simulate("--thinktime=900");
     assert_eq!(ran.integer("read/total_ios"), 1000);
     assert!((999..=1000).contains(&ran.integer("read/runtime")), "{} ms", ran.integer("read/runtime"));

@@ -1,4 +1,4 @@
-//! Recorded I/O on the virtual clock: exact to the nanosecond.
+//! Tests recorded I/O on the virtual clock: exact to the nanosecond.
 
 use std::io::Write;
 use std::os::unix::net::UnixListener;
@@ -10,13 +10,13 @@ use testkit::Place;
 const LOG: &str = "fio version 3 iolog\n0 data add\n0 data open\n0 data write 0 4096\n1000 data write 4096 4096\n\
                    1500 data sync 4096 0\n2000 data write 8192 4096\n3001 data read 0 4096\n3100 data close\n";
 
-/// Replays the log on the virtual device, 100 us for each request.
+/// Replays the log on the virtual device, 100 µs for each request.
 fn replay(place: &Place, words: &str) -> Value {
     let job = "--name=sim --ioengine=sim --sim_service=100us --output-format=json";
     place.run(&format!("fio {job} {words}")).good().document()
 }
 
-/// `lateness_ns` of the one job.
+/// `lateness_ns` of the only job.
 fn lateness(document: &Value) -> Value {
     document["fsdyno"]["replays"][0]["lateness_ns"].clone()
 }
@@ -52,13 +52,13 @@ fn lateness_is_exact_and_does_not_add_up() {
         let requests: String = (0..count).map(|n| format!("{} data read {} 4096\n", n * gap_us, n * 4096)).collect();
         format!("fio version 3 iolog\n0 data add\n0 data open\n{requests}{} data close\n", count * gap_us)
     };
-    // A device of 100 us: request n of those that come each 50 us begins 50 n us late.
+    // A device of 100 µs: request n of those due every 50 µs begins 50 n µs late.
     place.write("burst", many(50, 10));
     let late = lateness(&replay(&place, "--read_iolog=burst"));
     assert_eq!((&late["max"], &late["p99"]), (&json!(9 * 50_000), &Value::Null));
-    // With two in flight none is.
+    // With two in flight none is late.
     assert_eq!(lateness(&replay(&place, "--read_iolog=burst --iodepth=2 --sim_channels=2"))["max"], json!(0));
-    // A burst of 10, then a pause: what comes behind it is in time, where fio would be 450 us late.
+    // A burst of 10, then a pause: what follows is in time, where fio would be 450 µs late.
     let text = many(50, 10);
     let text = text.replace(&format!("{} data close\n", 500), "10000 data read 0 4096\n10000 data close\n");
     place.write("pause", text);
@@ -123,7 +123,7 @@ fn clones_take_logs_in_turn() {
     assert_eq!((at(&group, "write/total_ios"), at(&group, "read/total_ios")), (&json!(3), &json!(5)));
 }
 
-/// What is wrong is said before anything is done.
+/// Errors in a log are reported before anything is done.
 #[test]
 fn a_log_that_cannot_be_replayed_touches_nothing() {
     let place = Place::new();
@@ -155,7 +155,7 @@ fn a_log_that_cannot_be_replayed_touches_nothing() {
     assert_eq!(place.names(""), ["log", "short"]);
 }
 
-/// A record of blktrace, of a request that is queued.
+/// A blktrace record of a queued request.
 fn queued(time_ns: u64, sector: u64, bytes: u32, action: u32) -> Vec<u8> {
     let (device, none) = (7_u32 << 20 | 1, 0_u32);
     let head = [0x6561_7407_u32.to_le_bytes(), none.to_le_bytes()].concat();
@@ -176,7 +176,7 @@ fn traces_are_replayed_and_merged() {
     assert_eq!(lateness(&one)["max"], json!(0));
     let merge = "--read_iolog=one:two --merge_blktrace_file=both --replay_redirect=data";
     let both = replay(&place, &format!("{merge} --merge_blktrace_scalars=100:200 --merge_blktrace_iters=1:2"));
-    // The second one at 2 ms and once more at 4 ms, while the first ends at 2.5 ms.
+    // The second one at 2 ms and again at 4 ms, while the first ends at 2.5 ms.
     assert_eq!((at(&both, "read/io_bytes"), at(&both, "read/runtime")), (&json!(4096 + 2 * 8192), &json!(4)));
     assert_eq!(std::fs::metadata(place.path("both")).unwrap().len(), 4 * 48, "records alone");
     let only = place.run(&format!("fio --name=a {merge} --merge-blktrace-only")).good();

@@ -1,8 +1,8 @@
-//! One run of the binary on the virtual device.
+//! Runs the binary on the virtual device.
 
 use serde_json::Value;
 
-/// What a run gave.
+/// The result of a run.
 pub(crate) struct Ran {
     /// The exit status.
     pub(crate) status: Option<i32>,
@@ -12,8 +12,8 @@ pub(crate) struct Ran {
     pub(crate) stderr: String,
 }
 
-/// Runs `words` on the virtual device: 1,000 random reads of 4 KiB, each served in 100 microseconds, one at a time,
-/// unless the words say otherwise.
+/// Runs `words` on the virtual device: 1,000 random reads of 4 KiB, each served in 100 µs, one at a time, unless the
+/// words say otherwise.
 pub(crate) fn simulate(words: &str) -> Ran {
     let job = "--name=sim --ioengine=sim --sim_service=100us --size=4000k --bs=4k --rw=randread --output-format=json";
     let ran = testkit::Place::new().run(&format!("{job} {words}"));
@@ -32,7 +32,7 @@ impl Ran {
         self.at(path).as_u64().unwrap_or_else(|| panic!("{path} is no integer but {}", self.at(path)))
     }
 
-    /// A float of the first job, to the six decimals that are printed.
+    /// A float of the first job, with the six decimals that are printed.
     pub(crate) fn float(&self, path: &str) -> f64 {
         assert!(self.at(path).is_f64(), "{path} is no float but {}", self.at(path));
         self.at(path).as_f64().expect("a float")
@@ -49,7 +49,7 @@ impl Ran {
     }
 }
 
-/// Equal to the six decimals of the document.
+/// Checks equality in the six decimals of the document.
 #[track_caller]
 pub(crate) fn assert_close(is: f64, should: f64, what: &str) {
     assert!((is - should).abs() < 1e-5, "{what} is {is}, should be {should}");

@@ -1,5 +1,5 @@
-//! The size of every request of many drawn jobs, against what the header of the report promises: exactly a size that was
-//! given as one number, else one between both ends. Header, record and log must agree.
+//! Tests the size of every request of many random jobs against the header of the report: exactly a size that was given
+//! as one number, else within the range. Header, record and log must agree.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ const SIZES: &[&str] = &[
     "bssplit=4k/50:8k/50,16k/100",
     "bssplit=3k/60:5k/40,4k/100",
 ];
-/// What decides where requests go, and so what room they have.
+/// Options that determine the offsets of requests, and so the space that they have.
 const OTHERS: &[&str] = &[
     "norandommap",
     "random_generator=tausworthe",
@@ -99,14 +99,14 @@ fn job(number: u64, random: &mut Random) -> String {
     format!("{words} --write_iops_log=j{number} --log_offset=1")
 }
 
-/// `16.0KiB` or `5000B`.
+/// Parses `16.0KiB` or `5000B`.
 fn bytes_of(text: &str) -> f64 {
     let units = [("KiB", 1024.0), ("B", 1.0)];
     let found = units.iter().find_map(|(unit, factor)| Some(text.strip_suffix(unit)?.parse::<f64>().ok()? * factor));
     found.unwrap_or_else(|| panic!("a number of bytes, not {text}"))
 }
 
-/// The least and the largest size of reads and of writes that the line of each job promises.
+/// The least and the greatest size of reads and of writes in the line of each job.
 fn promises(report: &str) -> BTreeMap<&str, [(f64, f64); 2]> {
     let lines = report.lines().filter(|line| line.contains("): rw="));
     let of = |line: &str, side: &str| {
@@ -142,17 +142,17 @@ fn amounts(words: &str) -> [(u64, u64); 2] {
     ["read", "write"].map(|side| (ran.integer(&format!("{side}/total_ios")), ran.integer(&format!("{side}/io_bytes"))))
 }
 
-/// Blocks that do not divide what they go over, in every way that could end a job before its size.
+/// Blocks that do not divide the range, in every way that could end a job before its size.
 #[test]
 fn a_job_does_all_of_its_size() {
     let reads = [
-        // The requests that fio does as well.
+        // The same number of requests as in fio.
         ("--bs=3k --size=2m --percentage_random=20", 683),
         ("--bs=16k --size=300k --percentage_random=50 --random_distribution=pareto:0.9", 19),
         ("--rw=randread:4 --bs=3k --blockalign=4k --size=300k", 100),
         ("--rw=randread:3 --bs=5000 --norandommap --size=100k", 21),
         ("--bs=16k --size=300k --percentage_random=20 --random_generator=tausworthe", 19),
-        // More than a pass, and not as many as loops would be.
+        // More than a pass, and fewer than the loops would be.
         ("--rw=read --bs=64k --size=2m --io_size=3m --loops=2", 96),
         ("--rw=read --bs=64k --size=2m --io_size=1m --loops=3", 48),
     ];
@@ -160,7 +160,7 @@ fn a_job_does_all_of_its_size() {
         assert_eq!(amounts(words)[0].0, ios, "{words}");
     }
     assert_eq!(amounts("--rw=write --bs=64k --size=2m --io_size=3m --loops=2")[1].1, 6 << 20);
-    // Where sizes are drawn, or directions have their own, the last request may reach beyond what was asked for.
+    // If sizes are drawn, or directions have their own, the last request may exceed what was asked for.
     let sums = [
         ("--rw=read --bsrange=4k-64k --size=100k --io_size=150k", 150 << 10, 4 << 10),
         ("--bsrange=4k-10k --size=1m", 1 << 20, 4 << 10),
@@ -175,7 +175,7 @@ fn a_job_does_all_of_its_size() {
     }
 }
 
-/// The mean of the writes is their size, whatever else is free and however often the job begins again.
+/// The mean of the writes is their size, whatever else varies and however often the job begins again.
 #[test]
 fn each_direction_has_its_size() {
     let cases = [
@@ -194,7 +194,8 @@ fn each_direction_has_its_size() {
     assert!(reads > 0 && bytes == ios * 65536, "{ios} writes of 64 KiB are not {bytes}");
 }
 
-/// Lengths of more than 32 bits, by engines that need no memory for them; where memory is needed, the plan says how much.
+/// Lengths of more than 32 bits, with engines that need no memory for them; where memory is needed, the plan says how
+/// much.
 #[test]
 fn blocks_of_four_gibibytes_are_done() {
     for engine in ["null", "null --iodepth=4", "sim"] {
