@@ -64,7 +64,7 @@ impl Limiter {
     /// The finding about the same limit; its next step is the one to take.
     pub fn finding(self) -> Option<&'static str> {
         match self {
-            Limiter::CpuQuota => Some(cpu_starved::ID),
+            Limiter::CpuQuota | Limiter::ClientProcessor => Some(cpu_starved::ID),
             Limiter::IoThrottle => Some(throttled::ID),
             Limiter::MemoryLimit => Some(memory_limit::ID),
             Limiter::OtherLoad => Some(foreign_load::ID),

@@ -22,7 +22,7 @@ pub(crate) fn about(study: &Study, question: &str, options: &[&str]) -> String {
 
 /// The same command with another value of an option, such as `--runs`.
 pub(crate) fn with(study: &Study, option: &str, value: impl std::fmt::Display) -> String {
-    let mut all = words(study);
+    let mut all = repeated(study);
     remove(&mut all, option, true);
     add(&mut all, format!("{option}={value}"));
     as_typed(&all)
@@ -30,9 +30,19 @@ pub(crate) fn with(study: &Study, option: &str, value: impl std::fmt::Display) -
 
 /// The same command with one more option, which has no value.
 pub(crate) fn adding(study: &Study, option: &str) -> String {
-    let mut all = words(study);
+    let mut all = repeated(study);
     add(&mut all, option.to_owned());
     as_typed(&all)
+}
+
+/// The words of the study's command without the options on how the answer is printed: a step is for a person at a terminal.
+fn repeated(study: &Study) -> Vec<String> {
+    const PRINTED: [&str; 5] = ["--json", "--markdown", "--quiet", "-q", "--wide"];
+    let mut all = words(study);
+    let of_timed = all.iter().position(|word| word == "--").map(|index| all.split_off(index));
+    all.retain(|word| !PRINTED.contains(&word.as_str()));
+    all.extend(of_timed.into_iter().flatten());
+    all
 }
 
 /// Adds an option; in front of the words of a timed command, which has options of its own.
@@ -43,7 +53,7 @@ fn add(words: &mut Vec<String>, option: String) {
 
 /// The same command without these options, each with whether it takes a value; `None`: it has none of them.
 pub(crate) fn without(study: &Study, options: &[(&str, bool)]) -> Option<String> {
-    let mut all = words(study);
+    let mut all = repeated(study);
     let removed = options.iter().filter(|(option, has_value)| remove(&mut all, option, *has_value)).count();
     (removed > 0).then(|| as_typed(&all))
 }
@@ -82,6 +92,8 @@ mod tests {
             (&["measure", "/data", "--only=rand-read"], "fsdyno measure /data --only=rand-read --runs=4"),
             (&["measure", "--runs", "2", "/data"], "fsdyno measure /data --runs=4"),
             (&["measure", "--runs=2", "/data", "--size=1g"], "fsdyno measure /data --size=1g --runs=4"),
+            (&["measure", "/data", "--json", "-q", "--quiet"], "fsdyno measure /data --runs=4"),
+            (&["measure", "/data", "--", "ls", "--json"], "fsdyno measure /data --runs=4 -- ls --json"),
         ] {
             assert_eq!(with(&study(words), "--runs", 4), again);
         }

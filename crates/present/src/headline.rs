@@ -125,20 +125,20 @@ impl Headline {
 
     /// The labelled lines on trust and limits; none for a saved fio run.
     pub(crate) fn lines(&self, study: &Study) -> Vec<(&'static str, String)> {
-        self.lines_with(study, &self.limits)
+        self.lines_with(study, &self.limits, Said::Evidence)
     }
 
     /// The same lines, with this much of each limit: as many lines, whatever is said.
     pub(crate) fn lines_saying(&self, study: &Study, said: Said) -> Vec<(&'static str, String)> {
-        self.lines_with(study, &limited::of(study, said))
+        self.lines_with(study, &limited::of(study, said), said)
     }
 
-    fn lines_with(&self, study: &Study, limits: &[String]) -> Vec<(&'static str, String)> {
+    fn lines_with(&self, study: &Study, limits: &[String], said: Said) -> Vec<(&'static str, String)> {
         if study.question == Question::Fio || self.tests.is_empty() {
             return Vec::new();
         }
         let mut lines = timed::lines(&self.times, &self.standings);
-        lines.extend(figures::apart(&self.tests, study).map(|tests| ("latency", tests)));
+        lines.extend(figures::apart(&self.tests, study, said == Said::Name).map(|tests| ("latency", tests)));
         lines.push(("trust", self.trust.words()));
         // With several targets, a line for each shows why one is faster.
         if study.targets.len() > 1 {
@@ -260,5 +260,8 @@ fn titles<'a>(findings: impl Iterator<Item = &'a Found>) -> Vec<String> {
             None => kinds.push((found, vec![&found.target])),
         }
     }
-    kinds.iter().map(|(found, targets)| format!("{} ({})", found::within(&found.title), targets.join(", "))).collect()
+    // The place in memory has a name in brackets already.
+    let names =
+        |targets: &[&str]| targets.iter().map(|name| name.trim_matches(['(', ')'])).collect::<Vec<_>>().join(", ");
+    kinds.iter().map(|(found, targets)| format!("{} ({})", found::within(&found.title), names(targets))).collect()
 }

@@ -50,9 +50,9 @@ pub(crate) fn typical_named(test: &TestFigures) -> Option<String> {
 /// Up to this number of tests are named; of more only the count is given.
 const APART_NAMED: usize = 3;
 
-/// The tests whose mean and median are far apart, with both figures; `None`: there are none that the headline does not
-/// name already.
-pub(super) fn apart(tests: &[TestFigures], study: &Study) -> Option<String> {
+/// The tests whose mean and median are far apart, with both figures or, in short, only how many they are; `None`: there are
+/// none that the headline does not name already.
+pub(super) fn apart(tests: &[TestFigures], study: &Study, in_short: bool) -> Option<String> {
     let several = tests.iter().any(|test| test.target != tests[0].target);
     let told = |test: &TestFigures| {
         let is_told = match study.question {
@@ -65,6 +65,9 @@ pub(super) fn apart(tests: &[TestFigures], study: &Study) -> Option<String> {
         are_apart(mean, median).then(|| format!("{of} (median {}, mean {})", latency(median), latency(mean)))
     };
     let all: Vec<String> = tests.iter().filter_map(told).collect();
+    if in_short && !all.is_empty() {
+        return Some(format!("median and mean are far apart in {}", counted(all.len() as u64, "test")));
+    }
     let (named, more) = all.split_at(all.len().min(APART_NAMED));
     let more =
         if more.is_empty() { String::new() } else { format!(" and {} more", counted(more.len() as u64, "test")) };

@@ -196,8 +196,10 @@ pub(super) fn sentence(grid: &Grid<'_>, times: &[TimeFigures], standings: &[Stan
     if !standings.is_empty() {
         let rounds = counted(grid.rounds() as u64, "round");
         let of_one = |standing: &Standing| format!("{}: {}", standing.name, standing.conclusion);
-        let until_ended = standings.iter().filter(|standing| !standing.with_sync);
-        return Some(format!("{} ({rounds}, 99 %)", until_ended.map(of_one).collect::<Vec<_>>().join("; ")));
+        let until_ended = || standings.iter().filter(|standing| !standing.with_sync);
+        // Too few rounds have no interval.
+        let level = if until_ended().any(|standing| standing.interval.is_some()) { ", 99 %" } else { "" };
+        return Some(format!("{} ({rounds}{level})", until_ended().map(of_one).collect::<Vec<_>>().join("; ")));
     }
     let takes = |time: &TimeFigures| Some(format!("{} takes {} on {}.", time.name, time.takes()?, time.target));
     let asked = times.iter().filter(|time| !time.reference && time.is_told).count();

@@ -18,6 +18,9 @@ const LINES: usize = 22;
 pub(super) const SENTENCE_LINES: usize = 3;
 pub(super) const LABELLED_LINES: usize = 2;
 
+/// Most lines of limits with their tests.
+const LIMIT_LINES: usize = 3;
+
 /// Most next steps.
 const STEPS: usize = 2;
 
@@ -67,7 +70,11 @@ fn labelled(headline: &Headline, study: &Study, columns: usize) -> impl Iterator
         let most = if several && about == About::Limit { 1 } else { LABELLED_LINES };
         let (lines, short) = match about {
             About::Limit if whole.len() <= most => (whole, in_lines(label, &name)),
-            About::Limit => (in_lines(label, &tests), in_lines(label, &name)),
+            About::Limit => {
+                let (of_tests, short) = (in_lines(label, &tests), in_lines(label, &name));
+                (if of_tests.len() > LIMIT_LINES { short.clone() } else { of_tests }, short)
+            }
+            About::Latency => (of_first(most), in_lines(label, &name)),
             _ => (of_first(most), of_first(1)),
         };
         Labelled { lines, short, about }
@@ -155,14 +162,15 @@ impl Screen {
     }
 
     /// Shortens texts until all figures fit, in this order: second lines of next steps, of trust and latency, the tests of
-    /// each limit, the third line of the headline, the line on latencies that are far apart.
+    /// each limit, the third line of the headline, the line on latencies that are far apart, the second line of the headline.
     fn shorten(&mut self) {
-        let cuts: [fn(&mut Screen); 5] = [
+        let cuts: [fn(&mut Screen); 6] = [
             |screen| screen.steps.iter_mut().for_each(|lines| one_line_of_words(lines, screen.columns)),
             |screen| screen.shorten_labels(|about| about != About::Limit),
             |screen| screen.shorten_labels(|about| about == About::Limit),
             |screen| screen.sentence = first_lines(&screen.sentence.join("\n"), SENTENCE_LINES - 1, screen.columns),
             |screen| screen.limits.retain(|label| label.about != About::Latency),
+            |screen| screen.sentence = first_lines(&screen.sentence.join("\n"), 1, screen.columns),
         ];
         for cut in cuts {
             if self.lines() > LINES {
@@ -297,6 +305,6 @@ mod tests {
         long.steps[0][1] = "x".repeat(81);
         assert_eq!(seen(&long.shown()), (21, 3, true), "the terminal breaks a line: 22 of its own");
         let cut = screen(30).shown();
-        assert!(seen(&cut) == (22, 0, false) && cut.contains("… 17 more lines"), "{cut}");
+        assert!(seen(&cut) == (22, 0, false) && cut.contains("… 16 more lines"), "{cut}");
     }
 }

@@ -85,6 +85,18 @@ fn the_answer_has_a_winner_counts_and_what_storage_decides() {
     insta::assert_snapshot!(text);
 }
 
+/// Too few rounds have no interval, so that no level of confidence is told.
+#[test]
+fn a_level_is_told_with_an_interval() {
+    let headline = |rounds| {
+        Headline::of(&study(&[("a", 1000, 100, 400), ("b", 2000, 100, 4000), ("(memory)", 100, 90, 0)], rounds))
+            .headline
+            .unwrap()
+    };
+    assert_eq!(headline(2), "command: too few rounds (a 2.00x) (2 rounds)");
+    assert!(headline(8).ends_with(" (8 rounds, 99 %)"), "{}", headline(8));
+}
+
 #[test]
 fn counts_that_meet_are_not_told() {
     let told = |requests: &[u64], rounds| {
