@@ -88,18 +88,34 @@ fn document(explanation: &Explanation, columns: usize) -> String {
 /// Wraps the words into lines of at most this number of columns; a longer word gets a line of its own.
 pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
+    for word in unbroken(text, columns) {
         let line = lines.last_mut().expect("there is always a line");
         if line.is_empty() {
-            line.push_str(word);
+            line.push_str(&word);
         } else if line.chars().count() + 1 + word.chars().count() <= columns {
             line.push(' ');
-            line.push_str(word);
+            line.push_str(&word);
         } else {
-            lines.push(word.to_string());
+            lines.push(word);
         }
     }
     lines
+}
+
+/// The words of a text. A command between backticks, which people copy, is one word if a line has room for it.
+fn unbroken(text: &str, columns: usize) -> Vec<String> {
+    let (mut words, mut is_command): (Vec<String>, bool) = (Vec::new(), false);
+    for word in text.split_whitespace() {
+        match words.last_mut() {
+            Some(command) if is_command && command.chars().count() + 1 + word.chars().count() <= columns => {
+                command.push(' ');
+                command.push_str(word);
+            }
+            _ => words.push(word.to_owned()),
+        }
+        is_command ^= word.matches('`').count() % 2 == 1;
+    }
+    words
 }
 
 #[cfg(test)]
@@ -116,6 +132,9 @@ mod tests {
             assert_eq!(words(&wrapped(explanation.happens, 78).join(" ")), words(explanation.happens));
         }
         assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        let command = "see `fsdyno help`, or ask";
+        assert_eq!(wrapped(command, 17), ["see", "`fsdyno help`, or", "ask"], "a command is not broken");
+        assert_eq!(wrapped(command, 10), ["see", "`fsdyno", "help`, or", "ask"], "it has no room");
         let listed = list(80);
         assert!(listed.lines().all(|line| line.chars().count() <= 80), "{listed}");
         assert_eq!(listed.lines().filter(|line| !line.starts_with(' ')).count(), fsdyno_findings::catalogue().count());
