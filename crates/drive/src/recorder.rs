@@ -292,11 +292,11 @@ impl Recorder {
         let lat_ns = slat_ns + clat_ns;
         lane.slat.add(slat_ns);
         lane.lat.add(lat_ns);
-        let clat = match &mut lane.on_request {
-            None => lane.clat.as_mut(),
-            Some(on_request) => on_request.add(priority, lat_ns, slat_ns).or(lane.clat.as_mut()),
-        };
-        if let Some(clat) = clat {
+        let is_apart = |on_request: &mut Box<OnRequest>| on_request.add(priority, lat_ns, slat_ns, clat_ns);
+        if lane.on_request.as_mut().is_some_and(is_apart) {
+            return;
+        }
+        if let Some(clat) = &mut lane.clat {
             clat.add(clat_ns);
         }
     }

@@ -26,7 +26,7 @@ fn besides(worker: &WorkerPlan) -> u64 {
     let submission = &worker.job.submission;
     let ring = matches!(submission.engine, EngineName::IoUring | EngineName::Posixaio);
     let engine = match submission.engine {
-        EngineName::Splice => 2,
+        EngineName::Splice | EngineName::Netsplice => 2,
         _ if ring && submission.offloads() => worker.queueing.depth as u64,
         _ if ring => 1,
         _ => 0,

@@ -21,17 +21,19 @@ impl OnRequest {
         (kept.lat_distribution || kept.slat_distribution).then(|| Box::new(on_request))
     }
 
-    /// Answers where the completion latency of a transfer belongs, unless it is among those of its direction.
-    pub(super) fn add(&mut self, priority: u16, lat_ns: u64, slat_ns: u64) -> Option<&mut Distributed> {
+    /// Adds a transfer. Answers whether its completion latency is kept here, and not among those of its direction.
+    #[inline(never)]
+    pub(super) fn add(&mut self, priority: u16, lat_ns: u64, slat_ns: u64, clat_ns: u64) -> bool {
         if let Some(cells) = &mut self.slat {
             cells.add(slat_ns);
         }
-        if let Some(cells) = &mut self.lat {
-            cells.add(lat_ns);
-            self.by_priority.of(priority)?.add(lat_ns);
-            return None;
+        let total = self.lat.as_mut().map(|cells| cells.add(lat_ns)).is_some();
+        if priority == 0 && !total {
+            return false;
         }
-        if priority == 0 { None } else { self.by_priority.of(priority) }
+        let Some(latencies) = self.by_priority.of(priority) else { return false };
+        latencies.add(if total { lat_ns } else { clat_ns });
+        !total
     }
 
     /// Completion latencies that are not among those of the direction.
@@ -118,4 +120,42 @@ pub(super) fn merged<'a>(parts: impl Iterator<Item = &'a Distributed>) -> Latenc
         sum.merge(&part);
         sum
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use fsdyno_job::Direction;
+
+    use super::super::{ReportedFigures, Stamps};
+    use super::*;
+
+    /// Three requests of the thread's priority and one of another: each is counted once under its own, and all in the total.
+    #[test]
+    fn latencies_of_a_priority_stand_apart_and_are_in_the_total() {
+        let urgent = IoPriority { class: 1, level: 2, hint: 0 };
+        for total in [false, true] {
+            let kept = RecorderOptions { submission: true, lat_distribution: total, ..RecorderOptions::default() };
+            let reads = PerDirection { read: true, ..PerDirection::default() };
+            let mut recorder = Recorder::new(reads, kept, 1);
+            recorder.split_by(PerDirection { read: vec![IoPriority::default(), urgent], ..PerDirection::default() });
+            for (priority, end_ns) in [(0, 1100), (0, 1200), (urgent.as_number(), 5000), (0, 1300)] {
+                recorder.timed(Direction::Read, priority, Stamps { start_ns: 0, issue_ns: 100, end_ns });
+            }
+            let shown =
+                ReportedFigures { clat: true, slat: true, lat: true, classes: true, bandwidth: false, sampled: false };
+            let counted = recorder.counted(1, shown);
+            let read = counted.directions.read;
+            let moments = |latency: &Latency| (latency.moments.count, latency.moments.min, latency.moments.max);
+            let before_ns = if total { 0 } else { 100 };
+            assert_eq!(moments(&read.clat), (4, 1000, 4900), "{total}");
+            assert_eq!(moments(&read.lat), (4, 1100, 5000), "{total}");
+            assert_eq!(moments(&read.slat), (4, 100, 100), "{total}");
+            let by_priority: Vec<_> = read.priorities.iter().map(|one| (one.level, moments(&one.latency))).collect();
+            let own = (1100 - before_ns, 1300 - before_ns);
+            let other = 5000 - before_ns;
+            assert_eq!(by_priority, [(0, (3, own.0, own.1)), (2, (1, other, other))], "{total}");
+            assert_eq!(counted.classes.iter().sum::<u64>(), 4, "{total}");
+            assert_eq!(recorder.clat_sum().0, 4, "{total}");
+        }
+    }
 }

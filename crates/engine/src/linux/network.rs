@@ -13,6 +13,7 @@ use rustix::io::Errno;
 use rustix::net::sockopt::{self, Timeout};
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketType};
 
+use super::spliced::Pipe;
 use crate::contract::{FINISHED, NOT_BEGUN, WAITING};
 use crate::setup::EngineSetupError;
 
@@ -35,6 +36,8 @@ pub(super) struct Network {
     /// Device and number of the UNIX socket that was made. While its socket is open, no other file has them.
     made: Option<(u64, u64)>,
     socket: Option<OwnedFd>,
+    /// `netsplice`: data goes through it.
+    pipe: Option<Pipe>,
     /// Whether the peer is there, so that requests may begin.
     begun: bool,
     /// Bytes of the current request: in its own direction, and of its answer (`pingpong`).
@@ -43,9 +46,16 @@ pub(super) struct Network {
 
 impl Network {
     /// Makes the socket. A receiver can be reached by its peer from now on.
-    pub(super) fn new(options: &NetworkOptions) -> Result<Network, EngineSetupError> {
-        let mut network =
-            Network { options: options.clone(), listener: None, made: None, socket: None, begun: false, moved: [0; 2] };
+    pub(super) fn new(options: &NetworkOptions, pipe: Option<Pipe>) -> Result<Network, EngineSetupError> {
+        let mut network = Network {
+            options: options.clone(),
+            listener: None,
+            made: None,
+            socket: None,
+            pipe,
+            begun: false,
+            moved: [0; 2],
+        };
         let refused = |code: Errno| EngineSetupError::Refused {
             engine: EngineName::Net,
             call: "bind",
@@ -185,8 +195,11 @@ impl Network {
     }
 
     /// Transfers a part. 0: the peer has ended.
-    fn part(&self, place: &mut [u8], read: bool) -> Result<usize, Errno> {
+    fn part(&mut self, place: &mut [u8], read: bool) -> Result<usize, Errno> {
         let socket = self.socket.as_ref().ok_or(Errno::NOTCONN)?;
+        if let Some(pipe) = self.pipe.as_mut().filter(|_| !self.options.protocol.is_datagram()) {
+            return if read { pipe.receive(socket.as_fd(), place) } else { pipe.send(socket.as_fd(), place) };
+        }
         if !read {
             return net::send(socket, place, SendFlags::NOSIGNAL);
         }
@@ -271,14 +284,14 @@ mod tests {
             protocol: Protocol::Unix,
             ..NetworkOptions::default()
         };
-        drop(Network::new(&options).unwrap());
+        drop(Network::new(&options, None).unwrap());
         assert!(!path.exists(), "its own socket is removed");
-        let network = Network::new(&options).unwrap();
+        let network = Network::new(&options, None).unwrap();
         std::fs::remove_file(&path).unwrap();
         std::fs::write(&path, "of somebody else").unwrap();
         drop(network);
         assert_eq!(std::fs::read(&path).unwrap(), b"of somebody else");
-        assert!(Network::new(&options).is_err());
+        assert!(Network::new(&options, None).is_err());
         assert!(path.exists(), "nothing was bound");
     }
 }

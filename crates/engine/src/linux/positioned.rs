@@ -116,15 +116,13 @@ impl<'a> Positioned<'a> {
             EngineName::Vsync => seeking(true),
             EngineName::Pvsync => Call::Vectored,
             EngineName::Pvsync2 => Call::Flagged(Flagged::new(&setup.options)),
-            EngineName::Splice => Call::Spliced(Pipe::new().map_err(|error| EngineSetupError::Refused {
-                engine: setup.name,
-                call: "pipe",
-                code: error.raw_os_error(),
-                advice: "close files, or raise their limit (ulimit -n)".to_owned(),
-            })?),
+            EngineName::Splice => Call::Spliced(pipe(setup.name)?),
             EngineName::Cpuio => Call::Burst(Bursts::new(&setup.options.burn)),
             EngineName::Exec => Call::Look(Box::new(Running::new(&setup.options.program)?)),
-            EngineName::Net => Call::Socket(Box::new(Network::new(&setup.options.network)?)),
+            EngineName::Net => Call::Socket(Box::new(Network::new(&setup.options.network, None)?)),
+            EngineName::Netsplice => {
+                Call::Socket(Box::new(Network::new(&setup.options.network, Some(pipe(setup.name)?))?))
+            }
             name if name.changes_space() => Call::Space(name),
             name if name.works_on_names() => Call::Operation(Box::new(Operations::new(setup)?)),
             _ => Call::Plain,
@@ -264,4 +262,14 @@ impl Engine for Positioned<'_> {
             _ => None,
         }
     }
+}
+
+/// The pipe that pages go through.
+fn pipe(engine: EngineName) -> Result<Pipe, EngineSetupError> {
+    Pipe::new().map_err(|error| EngineSetupError::Refused {
+        engine,
+        call: "pipe",
+        code: error.raw_os_error(),
+        advice: "close files, or raise their limit (ulimit -n)".to_owned(),
+    })
 }

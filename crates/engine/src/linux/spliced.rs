@@ -16,12 +16,14 @@ const PART_BYTES: usize = 64 << 10;
 pub(crate) struct Pipe {
     outlet: OwnedFd,
     inlet: OwnedFd,
+    /// Bytes of a buffer that a socket has not taken yet.
+    lent: usize,
 }
 
 impl Pipe {
     pub(crate) fn new() -> Result<Pipe, Errno> {
         let (outlet, inlet) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
-        Ok(Pipe { outlet, inlet })
+        Ok(Pipe { outlet, inlet, lent: 0 })
     }
 
     /// Reads or writes. Transfers fewer bytes at the end of the file, or if a part failed after earlier parts
@@ -78,11 +80,32 @@ impl Pipe {
         Ok(given)
     }
 
+    /// Takes from a socket what has arrived; 0: its peer sends no more.
+    pub(super) fn receive(&self, socket: BorrowedFd<'_>, place: &mut [u8]) -> Result<usize, Errno> {
+        let length = place.len().min(PART_BYTES);
+        let bytes = rustix::pipe::splice(socket, None, &self.inlet, None, length, SpliceFlags::MOVE)?;
+        let mut taken = 0;
+        while taken < bytes {
+            taken += uninterrupted(|| rustix::io::read(&self.outlet, &mut place[taken..bytes]))?;
+        }
+        Ok(bytes)
+    }
+
+    /// Gives a socket some of `place`, which begins behind what it has taken before.
+    pub(super) fn send(&mut self, socket: BorrowedFd<'_>, place: &[u8]) -> Result<usize, Errno> {
+        if self.lent == 0 {
+            self.lent = uninterrupted(|| self.lend(&place[..place.len().min(PART_BYTES)]))?;
+        }
+        let given = rustix::pipe::splice(&self.outlet, None, socket, None, self.lent, SpliceFlags::MOVE)?;
+        self.lent -= given;
+        Ok(given)
+    }
+
     /// Lends pages of the buffer to the pipe, as many as it takes.
     fn lend(&self, part: &[u8]) -> Result<usize, Errno> {
         let slices = [IoSliceRaw::from_slice(part)];
-        // SAFETY: the pages are only read, and are not changed before the pipe is empty or closed: `transfer` has the
-        // buffer until then.
+        // SAFETY: the kernel only reads the pages and keeps them until it is done, whatever becomes of the buffer. A file
+        // has them before `transfer` returns the buffer; what a socket still sends is meaningless data.
         unsafe { rustix::pipe::vmsplice(&self.inlet, &slices, SpliceFlags::empty()) }
     }
 }

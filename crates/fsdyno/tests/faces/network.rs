@@ -34,6 +34,8 @@ fn what_one_job_sends_the_other_receives() {
         ("--listen", here.to_owned(), false),
         ("--listen --nodelay=1 --pingpong", format!("{here} --nodelay=1 --pingpong"), true),
         ("--listen --window_size=64k --mss=1400", format!("{here} --window_size=64k --mss=1400"), false),
+        ("--ioengine=netsplice --listen", format!("{here} --ioengine=netsplice"), false),
+        ("--listen --pingpong", format!("{here} --ioengine=netsplice --pingpong"), true),
         ("--protocol=udp", format!("{here} --protocol=udp"), false),
         (GROUP, GROUP.to_owned(), false),
         ("--protocol=tcpv6 --listen", "--protocol=tcpv6 --hostname=::1".to_owned(), false),

@@ -60,7 +60,7 @@ fn finish_network(job: &mut Job, rules: &mut Rules<'_>) {
         ("fio: hostname not valid for non-multicast inbound network IO", "leave hostname out")
     } else {
         // Reports of `net` are in bits, as in fio.
-        if job.reporting.unit_base == 0 {
+        if job.reporting.unit_base == 0 && job.submission.engine == EngineName::Net {
             job.reporting.unit_base = 1;
         }
         return;

@@ -51,7 +51,6 @@ pub(super) const MISSING_ENGINES: &[Choice] = &[
     Choice::new("ime_psync", "Infinite Memory Engine").status(OBJECTS),
     Choice::new("ime_psyncv", "Infinite Memory Engine, vectored").status(OBJECTS),
     Choice::new("ime_aio", "Infinite Memory Engine, asynchronous").status(OBJECTS),
-    Choice::new("netsplice", "TCP and UDP through splice").status(Rejected("net moves the same data by send and recv")),
     Choice::new("rdma", "RDMA").status(RDMA),
     Choice::new("librpma_apm", "RDMA to persistent memory").status(RDMA),
     Choice::new("librpma_gpspm", "RDMA to persistent memory").status(RDMA),

@@ -118,6 +118,7 @@ engines! {
     Cpuio "cpuio" [] "Burns CPU time beside the jobs that do I/O", AndWaits, Processor, Linux;
     Exec "exec" [] "Runs a program beside the jobs that do I/O", AndWaits, Processor, Linux;
     Net "net" [] "Sends to a peer, or receives from one: TCP, UDP, UNIX sockets", AndWaits, Network, Linux;
+    Netsplice "netsplice" [] "The same through a pipe: splice, vmsplice; TCP, UNIX sockets", AndWaits, Network, Linux;
     Null "null" [] "No I/O at all: what the generator itself costs", AsDeepAsAsked, Nothing, Any;
     Sim "sim" [] "A virtual device on a virtual clock (not in fio)", AndReturns, Nothing, Any;
 }

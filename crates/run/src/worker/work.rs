@@ -44,7 +44,7 @@ pub(super) fn announce(plan: &WorkerPlan, shared: &Shared) {
                 None => format!("{label} : Running {name} {arguments}"),
             }));
         }
-        EngineName::Net if plan.job.submission.engine_options.network.listens() => {
+        EngineName::Net | EngineName::Netsplice if plan.job.submission.engine_options.network.listens() => {
             shared.send(Event::Line("fio: waiting for connection".to_owned()));
         }
         _ => {}
