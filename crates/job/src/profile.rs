@@ -17,20 +17,29 @@ const ACT_OPTIONS: &[(&str, &str)] = &[
     ("large-block-op-kbytes", "131072"),
 ];
 
-const TIOBENCH: &str = "--buffered=0 --size={size} --bs={block} --loops={numruns} --directory={dir} --numjobs={threads} \
-    --runtime=600 --group_reporting --thread --overwrite=1 --ioengine=sync \
-    --filename=.fio.tio.1:.fio.tio.2:.fio.tio.3:.fio.tio.4";
-const TIOBENCH_JOBS: &str = "--name=seqwrite --rw=write --end_fsync=1 \
-    --name=randwrite --stonewall --rw=randwrite --end_fsync=1 \
-    --name=seqread --stonewall --rw=read --name=randread --stonewall --rw=randread";
+const TIOBENCH: &[&str] = &[
+    "--buffered=0 --size={size} --bs={block} --loops={numruns} --directory={dir} --numjobs={threads} --runtime=600",
+    "--group_reporting --thread --overwrite=1 --ioengine=sync",
+    "--filename=.fio.tio.1:.fio.tio.2:.fio.tio.3:.fio.tio.4",
+];
+const TIOBENCH_JOBS: &[&str] = &[
+    "--name=seqwrite --rw=write --end_fsync=1",
+    "--name=randwrite --stonewall --rw=randwrite --end_fsync=1",
+    "--name=seqread --stonewall --rw=read",
+    "--name=randread --stonewall --rw=randread",
+];
 
-const ACT: &str = "--direct=1 --ioengine=sync --random_generator=lfsr --group_reporting --thread";
-const ACT_RUN: &str = "--time_based --runtime={test-duration}";
-const ACT_DEVICE: &str = "--name=act-read-{device} --filename={device} --rw=randread --numjobs={threads-per-queue} \
-    --rate_iops={reads} --bs={read} \
-    --name=act-write-{device} --filename={device} --rw=randwrite --rate_iops={writes} --bs={large-block-op-kbytes}";
-const ACT_PREPARED: &str = "--name=act-prep-zeroes-{device} --filename={device} --rw=write --bs=1m --zero_buffers \
-    --name=act-prep-salt-{device} --stonewall --filename={device} --rw=randwrite --bs=4k --ioengine=libaio --iodepth=64";
+const ACT: &[&str] = &["--direct=1 --ioengine=sync --random_generator=lfsr --group_reporting --thread"];
+const ACT_TIMED: &[&str] = &[ACT[0], "--time_based --runtime={test-duration}"];
+const ACT_JOBS: &[&str] = &[
+    "--name=act-read-{device} --filename={device} --rw=randread --numjobs={threads-per-queue} --rate_iops={reads}",
+    "--bs={read}",
+    "--name=act-write-{device} --filename={device} --rw=randwrite --rate_iops={writes} --bs={large-block-op-kbytes}",
+];
+const ACT_PREPARATION: &[&str] = &[
+    "--name=act-prep-zeroes-{device} --filename={device} --rw=write --bs=1m --zero_buffers",
+    "--name=act-prep-salt-{device} --stonewall --filename={device} --rw=randwrite --bs=4k --ioengine=libaio --iodepth=64",
+];
 
 type Values = BTreeMap<&'static str, String>;
 
@@ -70,7 +79,7 @@ fn tiobench(values: &mut Values, others: Vec<String>) -> Expanded {
     if size.ends_with(|last: char| last.is_ascii_digit()) {
         size.push('m');
     }
-    Ok(joined(&[TIOBENCH], others, &[TIOBENCH_JOBS.to_owned()], values))
+    Ok(joined(TIOBENCH, others, &TIOBENCH_JOBS.join(" "), values))
 }
 
 fn act(values: &mut Values, others: Vec<String>) -> Expanded {
@@ -90,20 +99,20 @@ fn act(values: &mut Values, others: Vec<String>) -> Expanded {
         [("read", read), ("reads", (load * 2000 / threads).max(1)), ("writes", (load * 1000 * read).div_ceil(write))];
     values.extend(derived.map(|(name, number)| (name, number.to_string())));
     let prepares = values["prep"] != "0";
-    let (run, jobs) = if prepares { ("", ACT_PREPARED) } else { (ACT_RUN, ACT_DEVICE) };
-    let jobs: Vec<String> = devices.split(',').map(|device| jobs.replace("{device}", device)).collect();
-    Ok(joined(&[ACT, run], others, &jobs, values))
+    let (defaults, jobs) = if prepares { (ACT, ACT_PREPARATION) } else { (ACT_TIMED, ACT_JOBS) };
+    let jobs: Vec<String> = devices.split(',').map(|device| jobs.join(" ").replace("{device}", device)).collect();
+    Ok(joined(defaults, others, &jobs.join(" "), values))
 }
 
 /// The defaults of a profile, which what else is written may change, and its jobs.
-fn joined(defaults: &[&str], others: Vec<String>, jobs: &[String], values: &Values) -> Vec<String> {
+fn joined(defaults: &[&str], others: Vec<String>, jobs: &str, values: &Values) -> Vec<String> {
     let filled = |word: &str| {
         let filled = |text: String, (name, value): (&&str, &String)| text.replace(&format!("{{{name}}}"), value);
         values.iter().fold(word.to_owned(), filled)
     };
     let mut words: Vec<String> = defaults.iter().flat_map(|text| text.split_whitespace()).map(filled).collect();
     words.extend(others);
-    words.extend(jobs.iter().flat_map(|text| text.split_whitespace()).map(filled));
+    words.extend(jobs.split_whitespace().map(filled));
     words
 }
 
