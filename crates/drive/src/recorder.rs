@@ -289,13 +289,12 @@ impl Recorder {
 
     fn took(&mut self, direction: Direction, priority: u16, slat_ns: u64, clat_ns: u64) {
         let lane = &mut self.lanes[direction as usize];
-        let lat_ns = slat_ns + clat_ns;
-        lane.slat.add(slat_ns);
-        lane.lat.add(lat_ns);
-        let is_apart = |on_request: &mut Box<OnRequest>| on_request.add(priority, lat_ns, slat_ns, clat_ns);
-        if lane.on_request.as_mut().is_some_and(is_apart) {
-            return;
+        if lane.on_request.is_some() {
+            // The last call of this function: nothing has to be kept over it.
+            return lane.took_on_request(priority, slat_ns, clat_ns);
         }
+        lane.slat.add(slat_ns);
+        lane.lat.add(slat_ns + clat_ns);
         if let Some(clat) = &mut lane.clat {
             clat.add(clat_ns);
         }

@@ -1,7 +1,5 @@
 //! `--profile`: fio's built-in workloads, as words of the command line.
 
-use std::collections::BTreeMap;
-
 use crate::diagnostic::Diagnostic;
 
 /// The options of each profile, with what they are when they are not written. In a job they mean nothing.
@@ -41,7 +39,7 @@ const ACT_PREPARATION: &[&str] = &[
     "--name=act-prep-salt-{device} --stonewall --filename={device} --rw=randwrite --bs=4k --ioengine=libaio --iodepth=64",
 ];
 
-type Values = BTreeMap<&'static str, String>;
+type Values = Vec<(&'static str, String)>;
 
 type Expanded = Result<Vec<String>, Box<Diagnostic>>;
 
@@ -61,7 +59,7 @@ pub(crate) fn expand(words: &[String]) -> Option<Expanded> {
     for word in words {
         let (option, text) =
             word.trim_start_matches('-').split_once('=').unwrap_or((word.trim_start_matches('-'), "1"));
-        match values.iter_mut().find(|(known, _)| **known == option) {
+        match values.iter_mut().find(|(known, _)| *known == option) {
             Some((_, value)) => text.clone_into(value),
             None if option == "profile" => {}
             None => others.push(word.clone()),
@@ -71,7 +69,7 @@ pub(crate) fn expand(words: &[String]) -> Option<Expanded> {
 }
 
 fn tiobench(values: &mut Values, others: Vec<String>) -> Expanded {
-    let size = values.entry("size").or_default();
+    let size = &mut values[0].1;
     if size.is_empty() {
         let error = Diagnostic::new(None, "fio: profile tiobench has no size");
         return Err(Box::new(error.help("add --size= with MiB; fio takes 4 KiB for each MiB of memory")));
@@ -84,21 +82,22 @@ fn tiobench(values: &mut Values, others: Vec<String>) -> Expanded {
 
 fn act(values: &mut Values, others: Vec<String>) -> Expanded {
     let failed = |text: &str| Box::new(Diagnostic::new(None, format!("{text}\nfio: profile act prep failed")));
-    let devices = values["device-names"].clone();
+    let devices = values[0].1.clone();
     if devices.is_empty() {
         return Err(failed("act: you need to set IO target(s) with the device-names option."));
     }
-    let number = |name: &str| match values[name].parse::<u64>() {
+    let value = |name: &str| values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value);
+    let number = |name: &str| match value(name).parse::<u64>() {
         Ok(number @ 1..=0xffff_ffff) => Ok(number),
-        _ => Err(failed(&format!("fio: failed parsing {name}={}", values[name]))),
+        _ => Err(failed(&format!("fio: failed parsing {name}={}", value(name)))),
     };
     let (load, threads) = (number("load")?, number("threads-per-queue")?);
     let (blocks, write) = (number("read-req-num-512-blocks")?, number("large-block-op-kbytes")?);
     let read = 512 * blocks;
     let derived =
         [("read", read), ("reads", (load * 2000 / threads).max(1)), ("writes", (load * 1000 * read).div_ceil(write))];
+    let prepares = value("prep") != "0";
     values.extend(derived.map(|(name, number)| (name, number.to_string())));
-    let prepares = values["prep"] != "0";
     let (defaults, jobs) = if prepares { (ACT, ACT_PREPARATION) } else { (ACT_TIMED, ACT_JOBS) };
     let jobs: Vec<String> = devices.split(',').map(|device| jobs.join(" ").replace("{device}", device)).collect();
     Ok(joined(defaults, others, &jobs.join(" "), values))
@@ -107,7 +106,7 @@ fn act(values: &mut Values, others: Vec<String>) -> Expanded {
 /// The defaults of a profile, which what else is written may change, and its jobs.
 fn joined(defaults: &[&str], others: Vec<String>, jobs: &str, values: &Values) -> Vec<String> {
     let filled = |word: &str| {
-        let filled = |text: String, (name, value): (&&str, &String)| text.replace(&format!("{{{name}}}"), value);
+        let filled = |text: String, (name, value): &(&str, String)| text.replace(&format!("{{{name}}}"), value);
         values.iter().fold(word.to_owned(), filled)
     };
     let mut words: Vec<String> = defaults.iter().flat_map(|text| text.split_whitespace()).map(filled).collect();

@@ -21,21 +21,6 @@ impl OnRequest {
         (kept.lat_distribution || kept.slat_distribution).then(|| Box::new(on_request))
     }
 
-    /// Adds a transfer. Answers whether its completion latency is kept here, and not among those of its direction.
-    #[inline(never)]
-    pub(super) fn add(&mut self, priority: u16, lat_ns: u64, slat_ns: u64, clat_ns: u64) -> bool {
-        if let Some(cells) = &mut self.slat {
-            cells.add(slat_ns);
-        }
-        let total = self.lat.as_mut().map(|cells| cells.add(lat_ns)).is_some();
-        if priority == 0 && !total {
-            return false;
-        }
-        let Some(latencies) = self.by_priority.of(priority) else { return false };
-        latencies.add(if total { lat_ns } else { clat_ns });
-        !total
-    }
-
     /// Completion latencies that are not among those of the direction.
     pub(super) fn clats(&self) -> impl Iterator<Item = &Distributed> {
         let apart = if self.lat.is_none() { self.by_priority.all() } else { &[] };
@@ -94,6 +79,30 @@ impl Recorder {
 }
 
 impl Lane {
+    /// Adds a transfer of a job that asks for more distributions.
+    #[inline(never)]
+    pub(super) fn took_on_request(&mut self, priority: u16, slat_ns: u64, clat_ns: u64) {
+        let lat_ns = slat_ns + clat_ns;
+        self.slat.add(slat_ns);
+        self.lat.add(lat_ns);
+        let Some(on_request) = &mut self.on_request else { return };
+        if let Some(cells) = &mut on_request.slat {
+            cells.add(slat_ns);
+        }
+        let mut clat = self.clat.as_mut();
+        if let Some(cells) = &mut on_request.lat {
+            cells.add(lat_ns);
+            if let Some(latencies) = on_request.by_priority.of(priority) {
+                latencies.add(lat_ns);
+            }
+        } else if priority != 0 {
+            clat = on_request.by_priority.of(priority).or(clat);
+        }
+        if let Some(clat) = clat {
+            clat.add(clat_ns);
+        }
+    }
+
     /// The latencies of completion: those of a priority of its own may stand apart.
     pub(super) fn clats(&self) -> impl Iterator<Item = &Distributed> {
         self.clat.iter().chain(self.on_request.iter().flat_map(|on_request| on_request.clats()))
